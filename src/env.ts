@@ -1,0 +1,12 @@
+import type { AddressObject } from "./objects/address.ts";
+import type { UserObject } from "./objects/user.ts";
+import type { WorkspaceObject } from "./objects/workspace.ts";
+
+/** Bindings and settings as the runtime hands them over; `settingsOf` turns the strings into checked values. */
+export interface Env extends Record<string, unknown> {
+  WORKSPACES: DurableObjectNamespace<WorkspaceObject>;
+  USERS: DurableObjectNamespace<UserObject>;
+  ADDRESSES: DurableObjectNamespace<AddressObject>;
+  DB: D1Database;
+  ASSETS: Fetcher;
+}

@@ -1,0 +1,59 @@
+import { gunzipSync } from "node:zlib";
+
+/** A body over its limit is read and thrown away up to this many bytes, so that the client gets to read the answer. */
+const DRAIN_BYTES = 16 * 1024 * 1024;
+
+export type BodyResult =
+  | { ok: true; bytes: Uint8Array }
+  | { ok: false; reason: "too_large" | "bad_encoding" | "unknown_encoding" };
+
+/** Reads a body of at most `limit` bytes; with `Content-Encoding: gzip` the limit is that of the inflated body. */
+export async function readBody(request: Request, limit: number, gzip = false): Promise<BodyResult> {
+  const encoding = request.headers.get("Content-Encoding")?.trim().toLowerCase() ?? "identity";
+  const raw = await readRaw(request, limit);
+  if (raw === null) return { ok: false, reason: "too_large" };
+  if (encoding === "identity" || encoding === "") return { ok: true, bytes: raw };
+  if (encoding !== "gzip" || !gzip) return { ok: false, reason: "unknown_encoding" };
+  return inflate(raw, limit);
+}
+
+function inflate(raw: Uint8Array, limit: number): BodyResult {
+  try {
+    return { ok: true, bytes: new Uint8Array(gunzipSync(raw, { maxOutputLength: limit })) };
+  } catch (error) {
+    const tooLarge = error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE";
+    return { ok: false, reason: tooLarge ? "too_large" : "bad_encoding" };
+  }
+}
+
+/** The bytes as sent, or null when they are more than `limit`. */
+async function readRaw(request: Request, limit: number): Promise<Uint8Array | null> {
+  const length = Number(request.headers.get("Content-Length") ?? Number.NaN);
+  if (length <= limit) return new Uint8Array(await request.arrayBuffer());
+  if (!request.body) return new Uint8Array(0);
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  const reader = request.body.getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    size += value.byteLength;
+    if (size <= limit) chunks.push(value);
+    else chunks.length = 0;
+    if (size > DRAIN_BYTES) {
+      await reader.cancel();
+      return null;
+    }
+  }
+  return size > limit ? null : concat(chunks, size);
+}
+
+function concat(chunks: readonly Uint8Array[], size: number): Uint8Array {
+  const out = new Uint8Array(size);
+  let at = 0;
+  for (const chunk of chunks) {
+    out.set(chunk, at);
+    at += chunk.byteLength;
+  }
+  return out;
+}

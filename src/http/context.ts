@@ -1,0 +1,17 @@
+import type { Env } from "../env.ts";
+import type { LimitState, RouteRef } from "../limits/state.ts";
+import type { Settings } from "../settings.ts";
+
+/** What one request carries from middleware to handler. */
+export interface Variables {
+  requestId: string;
+  settings: Settings;
+  /** The matched route; unset while no route has matched. */
+  route: RouteRef;
+  /** The limit state for the headers; null until a check has been made, and on routes of no group. */
+  limit: LimitState | null;
+  /** Fields for the request's operation line, added to by guards and handlers. */
+  log: Record<string, string | number | boolean | null>;
+}
+
+export type AppEnv = { Bindings: Env; Variables: Variables };

@@ -1,0 +1,81 @@
+/**
+ * The closed list of error codes and the HTTP status each one travels with.
+ * An answer can carry no other code: everything that builds an error takes `ErrorCode`.
+ */
+export const ERROR_STATUS = {
+  VALIDATION_ERROR: 400,
+  WEAK_PASSWORD: 400,
+  INVALID_TOKEN: 400,
+  TOKEN_EXPIRED: 400,
+  OAUTH_STATE_INVALID: 400,
+  UNAUTHORIZED: 401,
+  INVALID_CREDENTIALS: 401,
+  INVALID_ACCESS_TOKEN: 401,
+  ACCESS_TOKEN_EXPIRED: 401,
+  SESSION_REVOKED: 401,
+  INVALID_REFRESH_TOKEN: 401,
+  REFRESH_TOKEN_EXPIRED: 401,
+  REFRESH_TOKEN_REUSED: 401,
+  INVALID_API_KEY: 401,
+  API_KEY_EXPIRED: 401,
+  API_KEY_REVOKED: 401,
+  FORBIDDEN: 403,
+  INSUFFICIENT_SCOPE: 403,
+  EMAIL_NOT_VERIFIED: 403,
+  OAUTH_ACCESS_DENIED: 403,
+  OAUTH_EMAIL_UNVERIFIED: 403,
+  NOT_FOUND: 404,
+  OAUTH_NOT_CONFIGURED: 404,
+  METHOD_NOT_ALLOWED: 405,
+  EMAIL_ALREADY_EXISTS: 409,
+  PROVIDER_ALREADY_LINKED: 409,
+  LAST_AUTH_METHOD: 409,
+  IDEMPOTENCY_CONFLICT: 409,
+  CONFLICT: 409,
+  PAYLOAD_TOO_LARGE: 413,
+  UNSUPPORTED_MEDIA_TYPE: 415,
+  RATE_LIMITED: 429,
+  INTERNAL_ERROR: 500,
+  OAUTH_PROVIDER_ERROR: 502,
+  SERVICE_UNAVAILABLE: 503,
+} as const;
+
+export type ErrorCode = keyof typeof ERROR_STATUS;
+
+/** One offending field: `path` is dotted (`filters.level`, `logs.3.message`), empty for the body as a whole. */
+export interface ErrorDetail {
+  path: string;
+  code: string;
+  message: string;
+}
+
+/** What a refusal says to the caller. Never a cause, a stack or another tenant's data. */
+export interface Refusal {
+  code: ErrorCode;
+  message: string;
+  details?: readonly (ErrorDetail | object)[];
+  headers?: Readonly<Record<string, string>>;
+}
+
+/** Thrown by routes and middleware only; the application's error handler turns it into the envelope. */
+export class ApiError extends Error {
+  readonly refusal: Refusal;
+
+  constructor(refusal: Refusal) {
+    super(refusal.message);
+    this.name = "ApiError";
+    this.refusal = refusal;
+  }
+}
+
+/** Ends the request with a refusal. */
+export function refuse(code: ErrorCode, message: string, extra: Omit<Refusal, "code" | "message"> = {}): never {
+  throw new ApiError({ code, message, ...extra });
+}
+
+/** Ends the request with 400 and one detail per offending field. */
+export function refuseFields(details: readonly ErrorDetail[]): never {
+  const first = details[0];
+  const message = first ? `${first.path ? `${first.path}: ` : ""}${first.message}` : "The request is not valid.";
+  throw new ApiError({ code: "VALIDATION_ERROR", message, details });
+}

@@ -1,0 +1,128 @@
+import { type Context, Hono, type MiddlewareHandler } from "hono";
+import { settingsOf } from "../settings.ts";
+import type { AppEnv } from "./context.ts";
+import { corsHeaders, preflightHeaders } from "./cors.ts";
+import { failure } from "./envelope.ts";
+import { ApiError, type Refusal } from "./errors.ts";
+import { limitHeaders } from "./limit-headers.ts";
+import { levelOfStatus, operation } from "./log.ts";
+import { requestIdOf } from "./request-id.ts";
+import type { Resource, RouteSpec } from "./resource.ts";
+
+export interface FrameOptions {
+  resources: readonly Resource[];
+  /** Counts a request that no route serves, where its path belongs to a limited group. */
+  countUnrouted: (c: Context<AppEnv>) => Promise<void>;
+  /** Serves what is neither API nor error: documents and static files. Null where there is none. */
+  fallback: (c: Context<AppEnv>) => Promise<Response | null>;
+}
+
+/** The application: every resource behind one frame of envelope, request id, CORS, limit headers and operation line. */
+export function createApp({ resources, countUnrouted, fallback }: FrameOptions): Hono<AppEnv> {
+  const app = new Hono<AppEnv>();
+  const allows = methodTable(resources.flatMap((resource) => resource.specs));
+  app.use("*", frame(allows));
+  for (const { app: routes } of resources) app.route("/", routes);
+  app.onError((error, c) => failure(refusalOf(error, c), c.get("requestId")));
+  app.notFound(async (c) => {
+    const allowed = allows(c.req.path);
+    if (allowed.length === 0 && (c.req.method === "GET" || c.req.method === "HEAD")) {
+      const served = await fallback(c);
+      if (served) return served;
+    }
+    await countUnrouted(c);
+    return failure(unroutedRefusal(c, allowed), c.get("requestId"));
+  });
+  return app;
+}
+
+function unroutedRefusal(c: Context<AppEnv>, allowed: readonly string[]): Refusal {
+  if (allowed.length === 0) return { code: "NOT_FOUND", message: "There is nothing at this path." };
+  const message = `${c.req.method} is not allowed here; ${allowed.join(", ")} is.`;
+  return { code: "METHOD_NOT_ALLOWED", message, headers: { Allow: allowed.join(", ") } };
+}
+
+function frame(allows: (path: string) => string[]): MiddlewareHandler<AppEnv> {
+  return async (c, next) => {
+    const startedAt = Date.now();
+    const requestId = requestIdOf(c.req.header("X-Request-Id"));
+    const settings = settingsOf(c.env);
+    c.set("requestId", requestId);
+    c.set("settings", settings);
+    c.set("limit", null);
+    c.set("log", {});
+    const { path } = c.req;
+    const origin = c.req.header("Origin");
+    if (c.req.method === "OPTIONS") {
+      const allow = allows(path);
+      if (origin !== undefined && c.req.header("Access-Control-Request-Method") !== undefined) {
+        return new Response(null, { status: 204, headers: preflightHeaders(path, origin, settings) });
+      }
+      if (allow.length > 0) return new Response(null, { status: 204, headers: { Allow: allow.join(", ") } });
+    }
+    await next();
+    const response = c.res;
+    // A WebSocket's 101 carries no headers of ours: the runtime owns that answer.
+    if (response.status === 101) return;
+    const { headers } = response;
+    headers.set("X-Request-Id", requestId);
+    const limit = c.get("limit");
+    if (limit) for (const [name, value] of Object.entries(limitHeaders(limit))) headers.set(name, value);
+    if (origin !== undefined) {
+      for (const [name, value] of Object.entries(corsHeaders(path, origin, settings))) headers.set(name, value);
+    }
+    const fields = c.get("log");
+    if (fields.event === undefined) return;
+    const { status } = response;
+    operation(settings.LOG_LEVEL, levelOfStatus(status), {
+      ...fields,
+      event: String(fields.event),
+      outcome: String(fields.outcome ?? "ok"),
+      requestId,
+      status,
+      durationMs: Date.now() - startedAt,
+    });
+  };
+}
+
+/** What an error says to the caller. Only an `ApiError` speaks for itself; anything else is a fault of ours. */
+function refusalOf(error: Error, c: Context<AppEnv>): Refusal {
+  const fields = c.get("log");
+  if (error instanceof ApiError) {
+    fields.outcome = error.refusal.code;
+    return error.refusal;
+  }
+  fields.event ??= "router.fault";
+  fields.outcome = "INTERNAL_ERROR";
+  fields.fault = faultOf(error);
+  return { code: "INTERNAL_ERROR", message: "Something went wrong on our side. The request id helps us find it." };
+}
+
+/** Where a fault happened. Not its message: that may quote what a client sent. */
+function faultOf(error: Error): string {
+  const place = error.stack?.split("\n").find((line) => line.trimStart().startsWith("at ")) ?? "";
+  return `${error.name} ${place.trim()}`;
+}
+
+/** Methods a path answers to, by its pattern; HEAD where GET is. */
+function methodTable(specs: readonly RouteSpec[]): (path: string) => string[] {
+  const table = specs.map((spec) => ({ method: spec.method, pattern: patternToRegExp(spec.path) }));
+  return (path) => {
+    const methods = new Set<string>();
+    for (const { method, pattern } of table) {
+      if (!pattern.test(path)) continue;
+      methods.add(method);
+      if (method === "GET") methods.add("HEAD");
+    }
+    return [...methods];
+  };
+}
+
+/** `/projects/:projectId` to an expression that matches one literal path. */
+export function patternToRegExp(pattern: string): RegExp {
+  const source = pattern
+    .split("/")
+    .map((part) => (part.startsWith(":") ? "[^/]+" : part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")))
+    .join("/");
+  return new RegExp(`^${source}$`);
+}

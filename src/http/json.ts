@@ -1,0 +1,68 @@
+import type { z } from "zod";
+import { type BodyResult, readBody } from "./body.ts";
+import { type ErrorDetail, refuse, refuseFields } from "./errors.ts";
+
+/** Bytes a JSON body may have on every route but ingest. */
+export const JSON_BODY_MAX_BYTES = 256 * 1024;
+
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
+
+/** `application/json` from `application/json; charset=utf-8`; empty when there is none. */
+export function mediaType(header: string | null | undefined): string {
+  return (header ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
+}
+
+/** Reads and validates a JSON body; ends the request with 400, 413 or 415 where it cannot. */
+export async function jsonBody<S extends z.ZodType>(request: Request, schema: S): Promise<z.output<S>> {
+  if (mediaType(request.headers.get("Content-Type")) !== "application/json") {
+    await readBody(request, JSON_BODY_MAX_BYTES);
+    refuse("UNSUPPORTED_MEDIA_TYPE", "Send the body as Content-Type: application/json.");
+  }
+  const bytes = bodyOrRefuse(await readBody(request, JSON_BODY_MAX_BYTES), JSON_BODY_MAX_BYTES);
+  return validated(schema, parseJson(decodeUtf8(bytes)));
+}
+
+export function bodyOrRefuse(body: BodyResult, limit: number): Uint8Array {
+  if (body.ok) return body.bytes;
+  switch (body.reason) {
+    case "too_large":
+      return refuse("PAYLOAD_TOO_LARGE", `The body is larger than ${limit} bytes.`);
+    case "bad_encoding":
+      return refuse("VALIDATION_ERROR", "The body is not what Content-Encoding: gzip says.");
+    case "unknown_encoding":
+      return refuse("UNSUPPORTED_MEDIA_TYPE", "This Content-Encoding is not supported here.");
+  }
+}
+
+export function decodeUtf8(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    return refuse("VALIDATION_ERROR", "The body is not valid UTF-8.");
+  }
+}
+
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return refuse("VALIDATION_ERROR", text.trim() === "" ? "The body is empty." : "The body is not valid JSON.");
+  }
+}
+
+export function validated<S extends z.ZodType>(schema: S, value: unknown, prefix = ""): z.output<S> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  return refuseFields(result.error.issues.flatMap((issue) => toDetails(issue, prefix)));
+}
+
+/** An unknown member is named by its own path; everything else keeps the path zod gives. */
+function toDetails(issue: z.core.$ZodIssue, prefix: string): ErrorDetail[] {
+  const path = [...(prefix ? [prefix] : []), ...issue.path.map(String)].join(".");
+  if (issue.code !== "unrecognized_keys") return [{ path, code: issue.code, message: issue.message }];
+  return issue.keys.map((key) => ({
+    path: path ? `${path}.${key}` : key,
+    code: "unrecognized_key",
+    message: "There is no such member.",
+  }));
+}

@@ -1,0 +1,79 @@
+import { type Context, Hono, type MiddlewareHandler } from "hono";
+import type { z } from "zod";
+import type { AppEnv } from "./context.ts";
+import type { ErrorCode } from "./errors.ts";
+import { jsonBody, validated } from "./json.ts";
+
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+/** One route: what serves it and what documents it, in one place. */
+export interface RouteSpec {
+  method: Method;
+  /** Hono pattern; parameters as `:projectId`. */
+  path: string;
+  /** Dotted name of the route's operation line, e.g. `project.create`. */
+  operation: string;
+  tag: string;
+  summary: string;
+  description?: string;
+  security: "none" | "accessToken" | "apiKey" | "either";
+  /** Validates the body. A route that reads its body itself leaves it out and sets `documentedBody`. */
+  body?: z.ZodType;
+  /** Media type to schema, for the OpenAPI document only. */
+  documentedBody?: Readonly<Record<string, z.ZodType>>;
+  query?: z.ZodType;
+  /** Request headers beyond the common ones, for the OpenAPI document. */
+  headers?: Readonly<Record<string, string>>;
+  status: 200 | 201;
+  /** Schema of `data` in the envelope. */
+  response: z.ZodType;
+  errors: readonly ErrorCode[];
+}
+
+type BodyOf<S extends RouteSpec> = S["body"] extends z.ZodType ? z.output<S["body"]> : undefined;
+type QueryOf<S extends RouteSpec> = S["query"] extends z.ZodType ? z.output<S["query"]> : undefined;
+
+export interface RouteInput<S extends RouteSpec> {
+  body: BodyOf<S>;
+  query: QueryOf<S>;
+}
+
+export type RouteHandler<S extends RouteSpec> = (
+  c: Context<AppEnv>,
+  input: RouteInput<S>,
+) => Response | Promise<Response>;
+
+/** The routes of one resource: a Hono app and the list that documents it. */
+export interface Resource {
+  readonly app: Hono<AppEnv>;
+  readonly specs: readonly RouteSpec[];
+  /** Registers a route. Guards run before the body is read, so a refusal never depends on the body. */
+  route<const S extends RouteSpec>(
+    spec: S,
+    guards: readonly MiddlewareHandler<AppEnv>[],
+    handler: RouteHandler<S>,
+  ): void;
+}
+
+export function resource(): Resource {
+  const app = new Hono<AppEnv>();
+  const specs: RouteSpec[] = [];
+  return {
+    app,
+    specs,
+    route(spec, guards, handler) {
+      specs.push(spec);
+      const entry: MiddlewareHandler<AppEnv> = async (c, next) => {
+        c.set("route", { method: spec.method, pattern: spec.path, path: c.req.path });
+        c.get("log").event = spec.operation;
+        await next();
+      };
+      app.on(spec.method, spec.path, entry, ...guards, async (c) => {
+        const query = spec.query ? validated(spec.query, c.req.query(), "query") : undefined;
+        const body = spec.body ? await jsonBody(c.req.raw, spec.body) : undefined;
+        // SAFETY: `body` and `query` are the outputs of the schemas that `RouteInput` is inferred from.
+        return handler(c, { body, query } as RouteInput<typeof spec>);
+      });
+    },
+  };
+}

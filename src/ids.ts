@@ -1,0 +1,59 @@
+/** Ids are a prefix and base62 characters. Random parts come from the runtime's CSPRNG without modulo bias. */
+
+export const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/** Largest multiple of 62 that fits a byte: bytes from here on are drawn again. */
+const UNBIASED_BYTES = 248;
+
+export function randomBase62(length: number): string {
+  let out = "";
+  while (out.length < length) {
+    for (const byte of crypto.getRandomValues(new Uint8Array(length + 8))) {
+      if (byte < UNBIASED_BYTES && out.length < length) out += BASE62[byte % 62];
+    }
+  }
+  return out;
+}
+
+/** Characters of randomness behind the prefix; 12 base62 characters are 71 bits. */
+export const ID_LENGTH = 12;
+
+export type IdPrefix = "usr" | "ws" | "proj" | "key" | "fam" | "inv";
+
+export function newId(prefix: IdPrefix): string {
+  return `${prefix}_${randomBase62(ID_LENGTH)}`;
+}
+
+export function isId(prefix: IdPrefix, text: string): boolean {
+  const start = prefix.length + 1;
+  return text.length === start + ID_LENGTH && text.startsWith(`${prefix}_`) && isBase62(text, start);
+}
+
+export function isBase62(text: string, from = 0): boolean {
+  for (let i = from; i < text.length; i++) {
+    if (!BASE62.includes(text[i] as string)) return false;
+  }
+  return true;
+}
+
+/** Non-negative safe integer to base62, most significant digit first. */
+export function toBase62(value: number): string {
+  let out = "";
+  let rest = value;
+  do {
+    out = (BASE62[rest % 62] as string) + out;
+    rest = Math.floor(rest / 62);
+  } while (rest > 0);
+  return out;
+}
+
+/** The inverse of `toBase62`; null for anything that it cannot have written. */
+export function fromBase62(text: string): number | null {
+  if (text === "" || !isBase62(text) || (text.length > 1 && text.startsWith("0"))) return null;
+  let value = 0;
+  for (const digit of text) {
+    value = value * 62 + BASE62.indexOf(digit);
+    if (value > Number.MAX_SAFE_INTEGER) return null;
+  }
+  return value;
+}

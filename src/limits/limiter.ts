@@ -1,0 +1,222 @@
+import { forEachPacked, PackedSecond } from "./packed-second.ts";
+import { SlidingLog } from "./sliding-log.ts";
+import type { LimitState } from "./state.ts";
+import { VirtualClock } from "./virtual-clock.ts";
+
+/** Longest window that a configuration may set, in seconds; rows older than this can count nowhere. */
+export const MAX_WINDOW_SECONDS = 3600;
+
+/** Rows deleted by one sweep at most: an alarm must stay short. */
+const SWEEP_ROWS = 2000;
+
+/** Counters kept in memory at most; the one loaded first is dropped and read from disk when it is next needed. */
+const MAX_CACHED_COUNTERS = 2000;
+
+export const LIMITER_SCHEMA = [
+  // A counter's row is written once, at its first admitted request.
+  `CREATE TABLE IF NOT EXISTS rate_counters (
+     id INTEGER PRIMARY KEY,
+     key TEXT NOT NULL UNIQUE
+   ) STRICT`,
+  `CREATE TABLE IF NOT EXISTS rate_seconds (
+     counter INTEGER NOT NULL,
+     second INTEGER NOT NULL,
+     counts BLOB NOT NULL,
+     PRIMARY KEY (counter, second)
+   ) STRICT, WITHOUT ROWID`,
+] as const;
+
+/** The key of a counter: `rate:{identifier}:{window}`, the window in seconds. */
+export function counterKey(identifier: string, windowSeconds: number): string {
+  return `rate:${identifier}:${windowSeconds}`;
+}
+
+export interface LimitRequest {
+  /** `key:<keyId>`, `user:<userId>` or `ip:<address>`; a rule's own counter adds its method and path. */
+  identifier: string;
+  limit: number;
+  windowSeconds: number;
+  /** Units this request takes; 1 unless said otherwise. A cost above `limit` never fits: the caller refuses it first. */
+  cost: number;
+}
+
+interface Counter {
+  key: string;
+  /** Row id, null until the first admitted unit: a counter that admits nothing writes nothing. */
+  id: number | null;
+  log: SlidingLog;
+  /** The second that is being filled, and its packed counts. */
+  second: number;
+  packed: PackedSecond;
+}
+
+/**
+ * Exact sliding limits over one object's storage.
+ *
+ * State is on disk before a request is answered: an admitted unit is added to the row of its counter and second in the
+ * caller's transaction. Memory is a cache of those rows. `check` is synchronous; the caller calls `forget` if the
+ * transaction it ran in is rolled back.
+ */
+export class Limiter {
+  readonly #sql: SqlStorage;
+  readonly #clock = new VirtualClock();
+  readonly #counters = new Map<string, Counter>();
+  readonly #dirty = new Set<Counter>();
+  #resumed = false;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  /** Decides on one request and, if it is admitted, counts it. Call `flush` before the transaction ends. */
+  check(request: LimitRequest, wall: number): LimitState {
+    const now = this.#now(wall);
+    const { limit, cost } = request;
+    const counter = this.#counter(request, now);
+    const used = counter.log.used(now);
+    const admitted = used + cost <= limit;
+    if (admitted) this.#add(counter, now, cost);
+    return {
+      admitted,
+      limit,
+      remaining: Math.max(0, limit - used - (admitted ? cost : 0)),
+      resetAt: this.#clock.toWall(counter.log.oldestLeavesAt(now)),
+      retryAfter: admitted || cost > limit ? 0 : counter.log.fitsAt(now, cost, limit) - now,
+    };
+  }
+
+  /** The state without counting anything. */
+  peek(request: LimitRequest, wall: number): LimitState {
+    const now = this.#now(wall);
+    const { log } = this.#counter(request, now);
+    const used = log.used(now);
+    return {
+      admitted: used + request.cost <= request.limit,
+      limit: request.limit,
+      remaining: Math.max(0, request.limit - used),
+      resetAt: this.#clock.toWall(log.oldestLeavesAt(now)),
+      retryAfter: 0,
+    };
+  }
+
+  /** Writes what `check` has counted since the last flush: one row per counter touched. */
+  flush(): void {
+    for (const counter of this.#dirty) {
+      this.#sql.exec(
+        "INSERT OR REPLACE INTO rate_seconds (counter, second, counts) VALUES (?, ?, ?)",
+        counter.id,
+        counter.second,
+        counter.packed.toBlob(),
+      );
+    }
+    this.#dirty.clear();
+  }
+
+  /** Drops the cache, so that memory equals disk again after a rollback. */
+  forget(): void {
+    this.#counters.clear();
+    this.#dirty.clear();
+  }
+
+  /**
+   * Deletes rows that can count in no window any more, in bounded steps, and counters without rows.
+   * @returns whether anything is left, so that the caller keeps its alarm
+   */
+  sweep(wall: number): boolean {
+    const now = this.#now(wall);
+    const bound = Math.floor(now / 1000) - MAX_WINDOW_SECONDS - 1;
+    const dead = this.#sql
+      .exec("SELECT counter, second FROM rate_seconds WHERE second < ? LIMIT ?", bound, SWEEP_ROWS)
+      .toArray();
+    for (const row of dead) {
+      this.#sql.exec("DELETE FROM rate_seconds WHERE counter = ? AND second = ?", row.counter, row.second);
+    }
+    if (dead.length < SWEEP_ROWS) {
+      this.#sql.exec("DELETE FROM rate_counters WHERE NOT EXISTS (SELECT 1 FROM rate_seconds WHERE counter = id)");
+    }
+    this.forget();
+    return this.#sql.exec("SELECT 1 FROM rate_seconds LIMIT 1").toArray().length > 0;
+  }
+
+  #now(wall: number): number {
+    if (!this.#resumed) {
+      const newest = this.#newestStamp();
+      if (newest !== null) this.#clock.resumeAt(newest, wall);
+      this.#resumed = true;
+    }
+    return this.#clock.now(wall);
+  }
+
+  #newestStamp(): number | null {
+    const rows = this.#sql.exec(
+      "SELECT second, counts FROM rate_seconds WHERE second = (SELECT MAX(second) FROM rate_seconds)",
+    );
+    let newest: number | null = null;
+    for (const row of rows) {
+      const base = Number(row.second) * 1000;
+      // SAFETY: the column is `BLOB NOT NULL` in a STRICT table.
+      forEachPacked(row.counts as ArrayBuffer, (ms) => {
+        newest = Math.max(newest ?? 0, base + ms);
+      });
+    }
+    return newest;
+  }
+
+  #counter(request: LimitRequest, now: number): Counter {
+    const key = counterKey(request.identifier, request.windowSeconds);
+    const known = this.#counters.get(key);
+    if (known) return known;
+    const counter = this.#load(key, request.windowSeconds * 1000, now);
+    if (this.#counters.size >= MAX_CACHED_COUNTERS) this.#evictOne();
+    this.#counters.set(key, counter);
+    return counter;
+  }
+
+  #load(key: string, windowMs: number, now: number): Counter {
+    const second = Math.floor(now / 1000);
+    const counter: Counter = { key, id: null, log: new SlidingLog(windowMs), second, packed: new PackedSecond() };
+    const id = this.#sql.exec("SELECT id FROM rate_counters WHERE key = ?", key).toArray()[0]?.id;
+    if (typeof id !== "number") return counter;
+    counter.id = id;
+    const from = Math.floor((now - windowMs) / 1000);
+    const rows = this.#sql.exec(
+      "SELECT second, counts FROM rate_seconds WHERE counter = ? AND second >= ? ORDER BY second",
+      id,
+      from,
+    );
+    for (const row of rows) {
+      // SAFETY: the column is `BLOB NOT NULL` in a STRICT table.
+      const blob = row.counts as ArrayBuffer;
+      const base = Number(row.second) * 1000;
+      forEachPacked(blob, (ms, count) => counter.log.add(base + ms, count));
+      if (row.second === second) counter.packed = PackedSecond.from(blob);
+    }
+    return counter;
+  }
+
+  #add(counter: Counter, now: number, cost: number): void {
+    if (cost === 0) return;
+    const second = Math.floor(now / 1000);
+    if (second !== counter.second) {
+      if (this.#dirty.has(counter)) this.flush();
+      counter.second = second;
+      counter.packed = new PackedSecond();
+    }
+    counter.log.add(now, cost);
+    counter.packed.add(now % 1000, cost);
+    if (counter.id === null) counter.id = this.#insert(counter);
+    this.#dirty.add(counter);
+  }
+
+  #insert(counter: Counter): number {
+    return Number(this.#sql.exec("INSERT INTO rate_counters (key) VALUES (?) RETURNING id", counter.key).one().id);
+  }
+
+  #evictOne(): void {
+    for (const [key, counter] of this.#counters) {
+      if (this.#dirty.has(counter)) continue;
+      this.#counters.delete(key);
+      return;
+    }
+  }
+}

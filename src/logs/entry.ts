@@ -1,0 +1,97 @@
+/** Levels by severity: the index is the severity, `trace` 0 to `fatal` 6. */
+export const LEVELS = ["trace", "debug", "log", "info", "warn", "error", "fatal"] as const;
+export type Level = (typeof LEVELS)[number];
+export const DEFAULT_LEVEL: Level = "info";
+
+/** The types of each built-in category; the first is the category's default. */
+export const CATEGORY_TYPES = {
+  ai: ["llm", "interaction", "step", "action", "response", "summary", "embedding", "tool-call"],
+  http: ["request", "response", "redirect"],
+  system: ["startup", "shutdown", "error", "debug", "info", "warn"],
+  database: ["query", "transaction", "migration", "slow-query", "connection"],
+  auth: ["login", "logout", "token-refresh", "permission-denied", "registration"],
+  queue: ["enqueue", "dequeue", "process", "retry", "dead-letter"],
+  cache: ["hit", "miss", "set", "evict", "invalidate"],
+} as const;
+
+export type BuiltInCategory = keyof typeof CATEGORY_TYPES;
+/** Order fixes the category mask's bits; the bit after the last is for `custom` and every category of a user's own. */
+// SAFETY: `Object.keys` of a literal gives exactly its keys.
+export const BUILT_IN_CATEGORIES = Object.keys(CATEGORY_TYPES) as BuiltInCategory[];
+export const OTHER_CATEGORY_BIT = BUILT_IN_CATEGORIES.length;
+export const DEFAULT_CATEGORY = "custom";
+/** The default type of `custom` and of any category that is not built in. */
+export const DEFAULT_TYPE = "log";
+
+/** Members of an entry that have a meaning of their own; any other member is folded into `data`. */
+export const ENTRY_MEMBERS = [
+  "timestamp",
+  "level",
+  "category",
+  "type",
+  "message",
+  "session",
+  "traceId",
+  "spanId",
+  "data",
+] as const;
+
+/** An entry as stored: defaults filled in, times normalized, members in the order of `ENTRY_MEMBERS`. */
+export interface Entry {
+  /** ISO 8601 UTC with milliseconds: always 24 characters, so lines can be compared by time without parsing. */
+  timestamp: string;
+  level: Level;
+  category: string;
+  type: string;
+  message: string;
+  session?: string;
+  traceId?: string;
+  spanId?: string;
+  data?: Record<string, unknown>;
+}
+
+/** An entry as a query returns it. */
+export interface StoredEntry extends Entry {
+  id: string;
+  seq: number;
+  projectId: string;
+  /** When the service received it, ISO 8601 UTC with milliseconds. */
+  receivedAt: string;
+}
+
+/** The bit of a level in a level mask. */
+export function levelBit(level: Level): number {
+  return 1 << LEVELS.indexOf(level);
+}
+
+/** The bit of a category in a category mask. */
+export function categoryBit(category: string): number {
+  // SAFETY: `indexOf` only compares; a string that is no built-in category gives -1.
+  const index = BUILT_IN_CATEGORIES.indexOf(category as BuiltInCategory);
+  return 1 << (index < 0 ? OTHER_CATEGORY_BIT : index);
+}
+
+/** Limits of ingest, each from the HTTP contract. Sizes are bytes of JSON as sent. */
+export const INGEST_LIMITS = {
+  /** Bytes of a body after decompression. */
+  bodyBytes: 5 * 1024 * 1024,
+  /** Entries in one request. */
+  entries: 1000,
+  /** Bytes of one entry. */
+  entryBytes: 256 * 1024,
+  /** Nesting of `data`: `{}` is depth 1. */
+  dataDepth: 32,
+  /** Characters of `category` and of `type`. */
+  nameLength: 64,
+  /** Milliseconds a timestamp may be ahead of the receipt. */
+  futureMs: 24 * 60 * 60 * 1000,
+  /** Rejections listed in one receipt; `rejectedCount` counts all. */
+  rejectedListed: 100,
+  /** Characters of an `Idempotency-Key`. */
+  idempotencyKeyLength: 128,
+  /** Milliseconds an idempotency key is remembered. */
+  idempotencyMs: 24 * 60 * 60 * 1000,
+} as const;
+
+/** Days of retention a workspace may choose from, and what it has without choosing. */
+export const RETENTION_DAYS = { min: 1, max: 365, default: 30 } as const;

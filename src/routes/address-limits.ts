@@ -1,0 +1,24 @@
+import type { Context } from "hono";
+import { clientIp } from "../http/client-ip.ts";
+import type { AppEnv } from "../http/context.ts";
+import { refuse } from "../http/errors.ts";
+import { API_DEFAULT, AUTH_WINDOW_SECONDS } from "../limits/state.ts";
+import { callAddress } from "../objects/stubs.ts";
+
+/** Which counter of the client's address a request falls under. */
+export type AddressPreset = "AUTH" | "API_DEFAULT";
+
+/**
+ * Counts one request by client address: all of `/auth`, and API requests without a valid credential.
+ * Ends the request with 429 when the limit is used up.
+ */
+export async function countByAddress(c: Context<AppEnv>, preset: AddressPreset): Promise<void> {
+  const ip = clientIp(c.req.raw.headers);
+  const limits =
+    preset === "AUTH" ? { limit: c.get("settings").AUTH_LIMIT, windowSeconds: AUTH_WINDOW_SECONDS } : API_DEFAULT;
+  // The preset is part of the identifier: both presets have the same window, and each counts by itself.
+  const identifier = preset === "AUTH" ? `auth:${ip}` : `ip:${ip}`;
+  const state = await callAddress(c.env, `ip:${ip}`, "once", (stub) => stub.check({ identifier, cost: 1, ...limits }));
+  c.set("limit", state);
+  if (!state.admitted) refuse("RATE_LIMITED", "Too many requests");
+}

@@ -1,0 +1,71 @@
+import { z } from "zod";
+
+/** Bytes of secret that HS256 needs (RFC 7518 section 3.2); the library would accept fewer. */
+const SECRET_MIN_BYTES = 32;
+
+const secret = z
+  .string()
+  .refine(
+    (text) => new TextEncoder().encode(text).length >= SECRET_MIN_BYTES,
+    `must be at least ${SECRET_MIN_BYTES} bytes`,
+  );
+
+const origin = z.url({ protocol: /^https?$/ }).transform((text) => new URL(text).origin);
+
+const integer = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d+$/, "must be a whole number")
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, `must be between ${min} and ${max}`);
+
+const originList = z
+  .string()
+  .transform((text) => text.split(",").map((part) => part.trim()))
+  .transform((parts) => parts.filter((part) => part !== ""))
+  .pipe(z.array(origin));
+
+/**
+ * Settings of the worker, from `[vars]`, secrets, or the environment of `npm start`.
+ * Settings of `npm start` itself (PORT, HOST, DATA_DIR) are in `scripts/`.
+ */
+export const settingsSchema = z
+  .object({
+    BASE_URL: origin.default("http://127.0.0.1:8787"),
+    FRONTEND_URL: origin.optional(),
+    CORS_ORIGINS: originList.default([]),
+    JWT_SECRET: secret,
+    JWT_SECRET_PREVIOUS: secret.optional(),
+    REFRESH_PEPPER: secret,
+    MAILER: z.enum(["outbox", "cloudflare", "resend"]).default("outbox"),
+    AUTH_LIMIT: integer(1, 1_000_000).default(5),
+    LOG_LEVEL: z.enum(["info", "warn", "error"]).default("info"),
+  })
+  .transform((settings) => ({ ...settings, FRONTEND_URL: settings.FRONTEND_URL ?? settings.BASE_URL }));
+
+export type Settings = z.output<typeof settingsSchema>;
+
+/** One line per bad setting: its name and what is wrong. Never the value, which may be a secret. */
+export function settingsProblems(source: Record<string, unknown>): string[] {
+  const result = settingsSchema.safeParse(present(source));
+  return result.success ? [] : result.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
+}
+
+const cache = new WeakMap<object, Settings>();
+
+/** The checked settings of an environment; computed once per isolate. Throws with the names of the bad ones. */
+export function settingsOf(env: object): Settings {
+  const known = cache.get(env);
+  if (known) return known;
+  const source = present({ ...env });
+  const problems = settingsProblems(source);
+  if (problems.length > 0) throw new Error(`Settings are wrong. ${problems.join("; ")}`);
+  const settings = settingsSchema.parse(source);
+  cache.set(env, settings);
+  return settings;
+}
+
+/** An empty string means "not set": that is how an environment variable is unset in most shells' one-liners. */
+function present(source: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(source).filter(([, value]) => value !== ""));
+}

@@ -1,0 +1,83 @@
+import { LIMITER_SCHEMA } from "../limits/limiter.ts";
+
+/**
+ * The workspace object's tables. Every statement is safe to run again; a change of an existing table is a new numbered
+ * step in `migrate.ts`, never an edit here. Described column by column in `docs/storage.md`.
+ */
+export const WORKSPACE_SCHEMA = [
+  `CREATE TABLE IF NOT EXISTS workspace (
+     one INTEGER PRIMARY KEY CHECK (one = 1),
+     id TEXT NOT NULL,
+     name TEXT NOT NULL,
+     personal INTEGER NOT NULL CHECK (personal IN (0, 1)),
+     retention_days INTEGER NOT NULL,
+     created_at INTEGER NOT NULL,
+     default_limit INTEGER,
+     default_window_seconds INTEGER,
+     last_commit INTEGER NOT NULL DEFAULT 0
+   ) STRICT`,
+  `CREATE TABLE IF NOT EXISTS members (
+     user_id TEXT PRIMARY KEY,
+     role TEXT NOT NULL CHECK (role IN ('owner', 'admin', 'member', 'viewer')),
+     added_at INTEGER NOT NULL
+   ) STRICT, WITHOUT ROWID`,
+  `CREATE TABLE IF NOT EXISTS projects (
+     num INTEGER PRIMARY KEY AUTOINCREMENT,
+     id TEXT NOT NULL UNIQUE,
+     name TEXT NOT NULL,
+     created_at INTEGER NOT NULL,
+     last_seq INTEGER NOT NULL DEFAULT 0
+   ) STRICT`,
+  `CREATE TABLE IF NOT EXISTS keys (
+     hash BLOB PRIMARY KEY,
+     id TEXT NOT NULL UNIQUE,
+     project INTEGER NOT NULL,
+     name TEXT NOT NULL,
+     prefix TEXT NOT NULL,
+     scopes INTEGER NOT NULL,
+     created_by TEXT NOT NULL,
+     created_at INTEGER NOT NULL,
+     expires_at INTEGER,
+     revoked_at INTEGER,
+     last_used_at INTEGER,
+     replaced_by TEXT
+   ) STRICT, WITHOUT ROWID`,
+  // No second index: rows written are the bill. `commit_no` orders by arrival; the summary columns stand before the
+  // blobs, so a scan of them does not read bodies.
+  `CREATE TABLE IF NOT EXISTS batches (
+     commit_no INTEGER PRIMARY KEY,
+     project INTEGER NOT NULL,
+     first_seq INTEGER NOT NULL,
+     count INTEGER NOT NULL,
+     min_ts INTEGER NOT NULL,
+     max_ts INTEGER NOT NULL,
+     received_at INTEGER NOT NULL,
+     level_mask INTEGER NOT NULL,
+     category_mask INTEGER NOT NULL,
+     encoding INTEGER NOT NULL,
+     size INTEGER NOT NULL,
+     body_bytes INTEGER NOT NULL,
+     parts INTEGER NOT NULL,
+     summary BLOB NOT NULL,
+     body BLOB NOT NULL
+   ) STRICT`,
+  // What of a body does not fit into its batch's row: parts 1.. in order, the batch's own body being part 0.
+  `CREATE TABLE IF NOT EXISTS batch_parts (
+     commit_no INTEGER NOT NULL,
+     part INTEGER NOT NULL,
+     body BLOB NOT NULL,
+     PRIMARY KEY (commit_no, part)
+   ) STRICT, WITHOUT ROWID`,
+  `CREATE TABLE IF NOT EXISTS receipts (
+     project INTEGER NOT NULL,
+     key_hash BLOB NOT NULL,
+     body_hash BLOB NOT NULL,
+     first_seq INTEGER NOT NULL,
+     accepted INTEGER NOT NULL,
+     rejected_count INTEGER NOT NULL,
+     rejected TEXT,
+     created_at INTEGER NOT NULL,
+     PRIMARY KEY (project, key_hash)
+   ) STRICT, WITHOUT ROWID`,
+  ...LIMITER_SCHEMA,
+] as const;
