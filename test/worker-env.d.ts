@@ -1,0 +1,15 @@
+import type { D1Migration } from "cloudflare:test";
+import type { Env } from "../src/env.ts";
+
+declare global {
+  namespace Cloudflare {
+    interface Env extends Pick<import("../src/env.ts").Env, "WORKSPACES" | "USERS" | "ADDRESSES" | "DB" | "ASSETS"> {
+      MIGRATIONS: D1Migration[];
+    }
+    interface GlobalProps {
+      mainModule: typeof import("../src/worker.ts");
+    }
+  }
+}
+
+export type { Env };

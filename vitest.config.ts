@@ -1,0 +1,36 @@
+import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
+import { defineConfig } from "vitest/config";
+
+/** Fixed test secrets: at least 32 bytes, and obviously not secret. */
+const TEST_SETTINGS = {
+  JWT_SECRET: "test-jwt-secret-test-jwt-secret-0001",
+  REFRESH_PEPPER: "test-pepper-test-pepper-test-pepper-1",
+  LOG_LEVEL: "error",
+  AUTH_LIMIT: "100000",
+};
+
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        // Pure modules, and tests that drive real processes over HTTP.
+        test: { name: "node", include: ["test/unit/**/*.test.ts", "test/api/**/*.test.ts"], testTimeout: 60_000 },
+      },
+      {
+        // Objects, D1 and the application inside workerd.
+        plugins: [
+          cloudflareTest(async () => ({
+            wrangler: { configPath: "./wrangler.toml" },
+            miniflare: { bindings: { ...TEST_SETTINGS, MIGRATIONS: await readD1Migrations("migrations") } },
+          })),
+        ],
+        test: {
+          name: "workerd",
+          include: ["test/objects/**/*.test.ts"],
+          setupFiles: ["test/objects/setup.ts"],
+          testTimeout: 60_000,
+        },
+      },
+    ],
+  },
+});
