@@ -1,5 +1,3 @@
-import { gunzipSync } from "node:zlib";
-
 /** A body over its limit is read and thrown away up to this many bytes, so that the client gets to read the answer. */
 const DRAIN_BYTES = 16 * 1024 * 1024;
 
@@ -17,12 +15,14 @@ export async function readBody(request: Request, limit: number, gzip = false): P
   return inflate(raw, limit);
 }
 
-function inflate(raw: Uint8Array, limit: number): BodyResult {
+/** Inflation stops at the limit: a small body that unpacks to gigabytes never does so here. */
+async function inflate(raw: Uint8Array, limit: number): Promise<BodyResult> {
+  const inflated = new Blob([raw]).stream().pipeThrough(new DecompressionStream("gzip"));
   try {
-    return { ok: true, bytes: new Uint8Array(gunzipSync(raw, { maxOutputLength: limit })) };
-  } catch (error) {
-    const tooLarge = error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE";
-    return { ok: false, reason: tooLarge ? "too_large" : "bad_encoding" };
+    const bytes = await collect(inflated.getReader(), limit, limit);
+    return bytes === null ? { ok: false, reason: "too_large" } : { ok: true, bytes };
+  } catch {
+    return { ok: false, reason: "bad_encoding" };
   }
 }
 
@@ -30,22 +30,28 @@ function inflate(raw: Uint8Array, limit: number): BodyResult {
 async function readRaw(request: Request, limit: number): Promise<Uint8Array | null> {
   const length = Number(request.headers.get("Content-Length") ?? Number.NaN);
   if (length <= limit) return new Uint8Array(await request.arrayBuffer());
-  if (!request.body) return new Uint8Array(0);
+  return request.body ? collect(request.body.getReader(), limit, DRAIN_BYTES) : new Uint8Array(0);
+}
+
+/** Reads at most `limit` bytes; past them it reads on, keeping nothing, up to `drain`, and answers null. */
+async function collect(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  limit: number,
+  drain: number,
+): Promise<Uint8Array | null> {
   const chunks: Uint8Array[] = [];
   let size = 0;
-  const reader = request.body.getReader();
   for (;;) {
     const { done, value } = await reader.read();
-    if (done) break;
+    if (done) return size > limit ? null : concat(chunks, size);
     size += value.byteLength;
     if (size <= limit) chunks.push(value);
     else chunks.length = 0;
-    if (size > DRAIN_BYTES) {
+    if (size > limit && size >= drain) {
       await reader.cancel();
       return null;
     }
   }
-  return size > limit ? null : concat(chunks, size);
 }
 
 function concat(chunks: readonly Uint8Array[], size: number): Uint8Array {

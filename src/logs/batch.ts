@@ -23,7 +23,7 @@ export interface Batch {
   body: Uint8Array;
 }
 
-/** 0: NDJSON as it is. 1: zstd frames one after another, each of at most 128 KiB of input. */
+/** 0: NDJSON as it is. 1: zstd frames of at most 128 KiB of input, each behind its length; see `codec.ts`. */
 export type BatchEncoding = 0 | 1;
 
 /** A batch as read back from the workspace object: what is needed to give its entries back. */

@@ -1,8 +1,12 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import type { BatchEncoding } from "./batch.ts";
 
-/** workerd's one-shot zstd fails on inputs of 160 KB and more; frames of this size one after another are valid zstd. */
+/**
+ * Input bytes of one zstd frame. workerd's one-shot zstd fails on inputs of 160 KB and more, and its decoder stops after
+ * the first of several frames, so each frame stands behind its own length.
+ */
 const FRAME_BYTES = 128 * 1024;
+const LENGTH_BYTES = 4;
 
 /** Level 1: on log lines level 3 costs 1.6 times the CPU for 4 % fewer bytes (measured on 330-byte entries). */
 const OPTIONS = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
@@ -13,18 +17,42 @@ const COMPRESS_FROM_BYTES = 200;
 /** Compresses a batch body if that makes it smaller. */
 export function encodeBody(raw: Uint8Array): { encoding: BatchEncoding; body: Uint8Array } {
   if (raw.length < COMPRESS_FROM_BYTES) return { encoding: 0, body: raw };
-  const body = raw.length <= FRAME_BYTES ? zstdCompressSync(raw, OPTIONS) : compressFrames(raw);
-  return body.length < raw.length ? { encoding: 1, body } : { encoding: 0, body: raw };
-}
-
-function compressFrames(raw: Uint8Array): Uint8Array {
   const frames: Uint8Array[] = [];
+  let size = 0;
   for (let at = 0; at < raw.length; at += FRAME_BYTES) {
-    frames.push(zstdCompressSync(raw.subarray(at, at + FRAME_BYTES), OPTIONS));
+    const frame = zstdCompressSync(raw.subarray(at, at + FRAME_BYTES), OPTIONS);
+    frames.push(frame);
+    size += LENGTH_BYTES + frame.length;
   }
-  return Buffer.concat(frames);
+  if (size >= raw.length) return { encoding: 0, body: raw };
+  const body = new Uint8Array(size);
+  const view = new DataView(body.buffer);
+  let at = 0;
+  for (const frame of frames) {
+    view.setUint32(at, frame.length, true);
+    body.set(frame, at + LENGTH_BYTES);
+    at += LENGTH_BYTES + frame.length;
+  }
+  return { encoding: 1, body };
 }
 
+/** The pieces of a body in order, each at most 128 KiB when compressed. A line may cross from one piece to the next. */
+export function* decodeFrames(encoding: BatchEncoding, body: Uint8Array): Generator<Uint8Array> {
+  if (encoding === 0) {
+    yield body;
+    return;
+  }
+  const view = new DataView(body.buffer, body.byteOffset, body.byteLength);
+  for (let at = 0; at < body.length; ) {
+    const length = view.getUint32(at, true);
+    at += LENGTH_BYTES;
+    yield zstdDecompressSync(body.subarray(at, at + length));
+    at += length;
+  }
+}
+
+/** The whole body, uncompressed. */
 export function decodeBody(encoding: BatchEncoding, body: Uint8Array): Uint8Array {
-  return encoding === 0 ? body : zstdDecompressSync(body);
+  const frames = [...decodeFrames(encoding, body)];
+  return frames.length === 1 && frames[0] ? frames[0] : Buffer.concat(frames);
 }

@@ -29,7 +29,7 @@ export const WORKSPACE_SCHEMA = [
      last_seq INTEGER NOT NULL DEFAULT 0
    ) STRICT`,
   `CREATE TABLE IF NOT EXISTS keys (
-     hash BLOB PRIMARY KEY,
+     hash TEXT PRIMARY KEY,
      id TEXT NOT NULL UNIQUE,
      project INTEGER NOT NULL,
      name TEXT NOT NULL,
