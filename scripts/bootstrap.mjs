@@ -1,0 +1,106 @@
+/**
+ * Makes `npm start` and its sisters work in a clean clone with any Node from 20 on: installs what the lockfile names
+ * and node_modules lacks, then runs the given script under the project's own Node, in the same process group.
+ *
+ * Plain JavaScript and without a dependency, because it runs before there is one.
+ */
+import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { constants } from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+
+const ROOT = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+const NODE = path.join(ROOT, "node_modules", ".bin", "node");
+/** Milliseconds between two looks at whether the parent still lives. */
+const ORPHAN_CHECK_MS = 1000;
+
+/** The signal that asked for the end, once one has. */
+let asked = null;
+let child = null;
+
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+  process.on(signal, () => {
+    asked = signal;
+    // Ctrl-C reaches the whole group by itself; a second one would make some programs give up on a clean end.
+    if (signal === "SIGINT" && process.stdin.isTTY) return;
+    child?.kill(signal);
+  });
+}
+
+// npm killed outright cannot pass anything on: without this, what it started would run on and hold the port.
+if (process.env.npm_lifecycle_event) {
+  const parent = process.ppid;
+  setInterval(() => {
+    if (process.ppid === parent || asked) return;
+    asked = "SIGTERM";
+    child?.kill("SIGTERM");
+  }, ORPHAN_CHECK_MS).unref();
+}
+
+const [script, ...args] = process.argv.slice(2);
+if (!script) {
+  console.error("usage: node scripts/bootstrap.mjs <script> [arguments]");
+  process.exit(2);
+}
+/** A server that was asked to stop while it was still being installed has done what it was asked. */
+const isServer = path.basename(script) === "start.ts";
+
+if (!installed()) {
+  console.log("Installing dependencies (once; package-lock.json says which) ...");
+  let code = await npm("ci", "--no-audit", "--no-fund");
+  if (code !== 0 && !asked) code = await npm("install", "--no-audit", "--no-fund");
+  if (asked) process.exit(isServer ? 0 : 128 + constants.signals[asked]);
+  if (code !== 0) {
+    console.error("The dependencies could not be installed; npm says why above.");
+    process.exit(1);
+  }
+}
+process.exit(
+  await run(NODE, [path.resolve(ROOT, script), ...args], { ...process.env, TAFFRAIL_PARENT: String(process.pid) }),
+);
+
+/**
+ * Whether node_modules holds what package-lock.json names. By content, not by date: a lockfile that was merely
+ * touched must not cost a reinstall below a running process.
+ */
+function installed() {
+  const wanted = packagesOf(path.join(ROOT, "package-lock.json"));
+  const present = packagesOf(path.join(ROOT, "node_modules", ".package-lock.json"));
+  if (!wanted || !present) return false;
+  return Object.entries(wanted).every(([name, { version, optional, link }]) => {
+    if (name === "" || link || !name.includes("node_modules/")) return true;
+    const found = present[name];
+    // Optional packages are those of other platforms.
+    return found ? found.version === version : optional === true;
+  });
+}
+
+function packagesOf(file) {
+  try {
+    return JSON.parse(readFileSync(file, "utf8")).packages ?? null;
+  } catch {
+    return null;
+  }
+}
+
+function npm(...args) {
+  const cli = process.env.npm_execpath;
+  return cli ? run(process.execPath, [cli, ...args], process.env) : run("npm", args, process.env);
+}
+
+/** Runs a program to its end and gives its exit code, or 128 plus the number of the signal that ended it. */
+function run(file, args, env) {
+  if (asked) return 128 + constants.signals[asked];
+  return new Promise((resolve) => {
+    child = spawn(file, args, { cwd: ROOT, env, stdio: "inherit" });
+    child.on("error", (error) => {
+      console.error(`${path.basename(file)} could not be started: ${error.message}`);
+      resolve(1);
+    });
+    child.on("exit", (code, signal) => {
+      child = null;
+      resolve(signal ? 128 + constants.signals[signal] : (code ?? 1));
+    });
+  });
+}

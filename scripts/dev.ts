@@ -1,0 +1,32 @@
+/**
+ * `npm run dev`: `wrangler dev`, which reloads on every change, with the settings, secrets and data of `npm start`.
+ * It logs every request and is far slower: for working on the code, not for serving.
+ */
+import { writeFileSync } from "node:fs";
+import path from "node:path";
+import { buildAssets } from "./lib/bundle.ts";
+import { takeDataDir } from "./lib/data-dir.ts";
+import { exitWith } from "./lib/failure.ts";
+import { ROOT } from "./lib/paths.ts";
+import { addressOf, claimablePort } from "./lib/port.ts";
+import { effectiveBindings, migrateDatabase } from "./lib/runtime.ts";
+import { keptSecrets } from "./lib/secrets.ts";
+import { checkWorkerSettings, type StartSettings, startSettings, workerOverrides } from "./lib/settings.ts";
+import { wranglerForeground } from "./lib/wrangler.ts";
+
+process.exit(await dev(startSettings(process.env)).catch(exitWith));
+
+async function dev({ HOST, PORT, DATA_DIR }: StartSettings): Promise<number> {
+  const port = await claimablePort(HOST, PORT);
+  const lock = takeDataDir(DATA_DIR);
+  const settings = { BASE_URL: addressOf(HOST, port), ...keptSecrets(DATA_DIR), ...workerOverrides(process.env) };
+  checkWorkerSettings(effectiveBindings(settings));
+  const lines = Object.entries(settings).map(([name, value]) => `${name}=${JSON.stringify(value)}\n`);
+  writeFileSync(path.join(ROOT, ".dev.vars"), lines.join(""), { mode: 0o600 });
+  await buildAssets();
+  await migrateDatabase(DATA_DIR);
+  const args = ["dev", "--ip", HOST, "--port", String(port), "--persist-to", DATA_DIR, ...process.argv.slice(2)];
+  const code = await wranglerForeground(args);
+  lock.release();
+  return code;
+}

@@ -1,0 +1,76 @@
+import { createHash } from "node:crypto";
+import { cp, glob, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { StartFailure } from "./failure.ts";
+import { ASSETS_DIR, BUNDLE, ROOT } from "./paths.ts";
+import { wrangler } from "./wrangler.ts";
+
+/** What the bundle is made from. */
+const SOURCES = ["src/**/*", "wrangler.toml", "package-lock.json"];
+
+/** Static files of the API reference: where they come from, below the root, and what they are called in dist/assets. */
+const ASSETS = [
+  ["node_modules/swagger-ui-dist/swagger-ui-bundle.js", "docs/swagger-ui-bundle.js"],
+  ["node_modules/swagger-ui-dist/swagger-ui.css", "docs/swagger-ui.css"],
+  ["scripts/docs/init.js", "docs/init.js"],
+] as const;
+
+/** Marks the end of a bundle with the hash of what it was made from. */
+const STAMP = "// made from ";
+
+/** Copies the static files; cheap enough to do every time. */
+export async function buildAssets(): Promise<void> {
+  for (const [from, to] of ASSETS) {
+    const target = path.join(ASSETS_DIR, to);
+    await mkdir(path.dirname(target), { recursive: true });
+    await replace(target, (temporary) => cp(path.join(ROOT, from), temporary));
+  }
+}
+
+/**
+ * Bundles the worker exactly as a deployment would, unless the bundle there is of these very sources.
+ * @returns whether it had to be built
+ */
+export async function buildWorker(signal?: AbortSignal): Promise<boolean> {
+  const stamp = `${STAMP}${await sourceHash()}\n`;
+  if ((await readFile(BUNDLE, "utf8").catch(() => "")).endsWith(stamp)) return false;
+  const outdir = `${path.dirname(BUNDLE)}.${process.pid}`;
+  try {
+    const result = await wrangler(["deploy", "--dry-run", "--outdir", outdir], signal);
+    if (result.code !== 0) throw new StartFailure(`The worker could not be bundled.\n${result.stdout}${result.stderr}`);
+    const code = await readFile(path.join(outdir, "worker.js"), "utf8");
+    await mkdir(path.dirname(BUNDLE), { recursive: true });
+    await replace(BUNDLE, (temporary) =>
+      writeFile(temporary, `${code.replace(/\n\/\/# sourceMappingURL=.*\n?$/, "\n")}${stamp}`),
+    );
+  } finally {
+    await rm(outdir, { recursive: true, force: true });
+  }
+  return true;
+}
+
+/** Everything a start, a test run or a deployment needs below dist/. */
+export async function buildAll(signal?: AbortSignal): Promise<boolean> {
+  await buildAssets();
+  return buildWorker(signal);
+}
+
+async function sourceHash(): Promise<string> {
+  const files: string[] = [];
+  for await (const entry of glob(SOURCES, { cwd: ROOT, withFileTypes: true })) {
+    if (entry.isFile()) files.push(path.join(entry.parentPath, entry.name));
+  }
+  const hash = createHash("sha256");
+  for (const file of files.sort()) {
+    const content = await readFile(file);
+    hash.update(`${path.relative(ROOT, file)}\0${content.length}\0`).update(content);
+  }
+  return hash.digest("hex");
+}
+
+/** Two processes may build at once: each writes its own file, and the name changes hands in one step. */
+async function replace(target: string, write: (temporary: string) => Promise<void>): Promise<void> {
+  const temporary = `${target}.${process.pid}`;
+  await write(temporary);
+  await rename(temporary, target);
+}

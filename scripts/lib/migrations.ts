@@ -1,0 +1,38 @@
+import { readdir, readFile } from "node:fs/promises";
+import path from "node:path";
+import { unstable_splitSqlQuery } from "wrangler";
+import { StartFailure } from "./failure.ts";
+import { MIGRATIONS_DIR } from "./paths.ts";
+
+/** The part of D1 that migrating needs. */
+export interface MigrationTarget {
+  applied(): Promise<readonly string[]>;
+  /** Runs the statements and records the name, all or nothing. */
+  apply(name: string, statements: readonly string[]): Promise<void>;
+}
+
+/** The table that `wrangler d1 migrations apply` keeps, so that either may go on where the other stopped. */
+export const MIGRATIONS_TABLE = `CREATE TABLE IF NOT EXISTS d1_migrations(
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  name TEXT UNIQUE,
+  applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL
+)`;
+
+/**
+ * Applies what is missing of `migrations/*.sql`, in the order of their names.
+ * @returns the names of those applied now
+ * @throws StartFailure naming the migration that failed; those before it stay applied
+ */
+export async function migrate(target: MigrationTarget): Promise<string[]> {
+  const done = new Set(await target.applied());
+  const files = (await readdir(MIGRATIONS_DIR)).filter((name) => name.endsWith(".sql") && !done.has(name)).sort();
+  for (const name of files) {
+    const statements = unstable_splitSqlQuery(await readFile(path.join(MIGRATIONS_DIR, name), "utf8"));
+    try {
+      await target.apply(name, statements);
+    } catch (error) {
+      throw new StartFailure(`Migration ${name} failed: ${error instanceof Error ? error.message : error}`);
+    }
+  }
+  return files;
+}

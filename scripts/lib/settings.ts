@@ -1,0 +1,62 @@
+import path from "node:path";
+import { z } from "zod";
+import { settingsProblems, settingsSchema } from "../../src/settings.ts";
+import { StartFailure } from "./failure.ts";
+import { ROOT } from "./paths.ts";
+
+/** Settings of `npm start` itself. */
+const startSchema = z.object({
+  /** 0 takes a free port. */
+  PORT: z
+    .string()
+    .regex(/^\d{1,5}$/, "must be a whole number")
+    .transform(Number)
+    .refine((port) => port <= 65_535, "must be between 0 and 65535")
+    .default(8787),
+  HOST: z
+    .string()
+    .regex(/^[A-Za-z0-9.:_-]+$/, "must be an address or a host name, without a port or brackets")
+    .default("127.0.0.1"),
+  DATA_DIR: z
+    .string()
+    .default(".data")
+    .transform((directory) => path.resolve(ROOT, directory)),
+});
+
+export type StartSettings = z.output<typeof startSchema>;
+
+/** Names of the worker's settings: those the environment of `npm start` may override. */
+export const WORKER_SETTING_NAMES: readonly string[] = Object.keys(settingsSchema.in.shape);
+
+/** The settings of `npm start`. @throws StartFailure with the name of each bad one */
+export function startSettings(env: NodeJS.ProcessEnv): StartSettings {
+  const result = startSchema.safeParse(pick(env, Object.keys(startSchema.shape)));
+  if (result.success) return result.data;
+  throw badSettings(result.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`));
+}
+
+/** The worker's settings that the environment has, as strings, just as `[vars]` would have them. */
+export function workerOverrides(env: NodeJS.ProcessEnv): Record<string, string> {
+  return pick(env, WORKER_SETTING_NAMES);
+}
+
+/** @throws StartFailure with the name of each setting the worker would refuse */
+export function checkWorkerSettings(bindings: Record<string, unknown>): void {
+  const problems = settingsProblems(bindings);
+  if (problems.length > 0) throw badSettings(problems);
+}
+
+function badSettings(problems: readonly string[]): StartFailure {
+  const head = problems.length === 1 ? "A setting is wrong." : `${problems.length} settings are wrong.`;
+  return new StartFailure([head, ...problems.map((problem) => `  ${problem}`)].join("\n"));
+}
+
+/** Empty counts as not set, as everywhere in the settings. */
+function pick(env: NodeJS.ProcessEnv, names: readonly string[]): Record<string, string> {
+  const picked: Record<string, string> = {};
+  for (const name of names) {
+    const value = env[name];
+    if (value !== undefined && value !== "") picked[name] = value;
+  }
+  return picked;
+}

@@ -1,0 +1,82 @@
+/**
+ * `npm start`: the whole service on this machine, through the real runtime, with everything it keeps below DATA_DIR.
+ * Prepares what is missing (bundle, secrets, D1 schema), serves until it is asked to stop, and then exits with 0.
+ */
+import path from "node:path";
+import { buildAll } from "./lib/bundle.ts";
+import { takeDataDir } from "./lib/data-dir.ts";
+import { exitWith, StartFailure } from "./lib/failure.ts";
+import { firstSteps } from "./lib/first-steps.ts";
+import { ROOT } from "./lib/paths.ts";
+import { addressOf, claimablePort } from "./lib/port.ts";
+import { keptSecrets } from "./lib/secrets.ts";
+import { checkWorkerSettings, type StartSettings, startSettings, workerOverrides } from "./lib/settings.ts";
+import { aborted, stopSignal } from "./lib/stop.ts";
+
+/** An operation line costs 40 us of CPU on its way through the simulator: here only what went wrong is written. */
+const DEFAULT_LOG_LEVEL = "warn";
+
+const stop = stopSignal();
+
+try {
+  await start(startSettings(process.env));
+} catch (error) {
+  if (!stop.aborted) exitWith(error);
+}
+process.exit(0);
+
+/** @throws the abort reason when the stop comes during the preparations */
+async function start({ HOST, PORT, DATA_DIR }: StartSettings): Promise<void> {
+  const port = await claimablePort(HOST, PORT);
+  const address = addressOf(HOST, port);
+  const settings = { LOG_LEVEL: DEFAULT_LOG_LEVEL, BASE_URL: address, ...workerOverrides(process.env) };
+  // The simulator is loaded only here: what can be refused without it is refused at once.
+  const { effectiveBindings, migrateDatabase, serve } = await import("./lib/runtime.ts");
+  stop.throwIfAborted();
+  const lock = takeDataDir(DATA_DIR);
+  const overrides = { ...keptSecrets(DATA_DIR), ...settings };
+  checkWorkerSettings(effectiveBindings(overrides));
+  if (await buildAll(stop)) console.log("Built the worker.");
+  stop.throwIfAborted();
+  const migrations = await migrateDatabase(DATA_DIR);
+  if (migrations.length > 0) console.log(`Migrated the database: ${migrations.join(", ")}.`);
+  stop.throwIfAborted();
+  const runtime = await serve({ dataDir: DATA_DIR, host: HOST, port, overrides, onLine: writeLine });
+  try {
+    if (!stop.aborted) {
+      await proveHealthy(address);
+      announce(address, DATA_DIR);
+      await aborted(stop);
+      console.log("Stopping.");
+    }
+  } finally {
+    await runtime.dispose();
+    lock.release();
+  }
+}
+
+function writeLine(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+async function proveHealthy(address: string): Promise<void> {
+  const answer = await fetch(`${address}/health`);
+  const text = await answer.text();
+  if (!answer.ok) throw new StartFailure(`The service started but is not healthy (${answer.status}): ${text}`);
+}
+
+function announce(address: string, dataDir: string): void {
+  const data = path.relative(ROOT, dataDir);
+  console.log(`
+Taffrail is running.
+
+  Address         ${address}
+  API reference   ${address}/docs
+  Data            ${data.startsWith("..") ? dataDir : data}
+  Stop            Ctrl-C
+
+Try it: paste this into another terminal. It makes an account, a project and a key, sends one entry and finds it.
+
+${firstSteps(address)}
+`);
+}

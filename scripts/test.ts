@@ -1,0 +1,23 @@
+/** `npm test`: every test, or those named by the arguments, which go to vitest as they are. */
+import { spawn } from "node:child_process";
+import path from "node:path";
+import { buildAll } from "./lib/bundle.ts";
+import { exitWith } from "./lib/failure.ts";
+import { ROOT } from "./lib/paths.ts";
+import { WRANGLER_ENV } from "./lib/wrangler.ts";
+
+// Tests in the runtime need the static files to exist, and those that start servers would each build the bundle.
+await buildAll().catch(exitWith);
+
+const vitest = path.join(ROOT, "node_modules", "vitest", "vitest.mjs");
+const child = spawn(process.execPath, [vitest, "run", ...process.argv.slice(2)], {
+  cwd: ROOT,
+  env: { ...process.env, ...WRANGLER_ENV },
+  stdio: "inherit",
+});
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+  process.on(signal, () => {
+    if (signal !== "SIGINT" || !process.stdin.isTTY) child.kill(signal);
+  });
+}
+child.on("exit", (code) => process.exit(code ?? 1));
