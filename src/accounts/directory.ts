@@ -1,0 +1,68 @@
+/** A user as the directory lists it, with the personal workspace that was listed in the same batch. */
+export interface DirectoryEntry {
+  userId: string;
+  workspaceId: string;
+  slug: string;
+}
+
+export interface AddressClaim {
+  userId: string;
+  email: string;
+  workspaceId: string;
+  workspaceName: string;
+  /** The slug wanted, and the one to take where it is taken. */
+  slug: string;
+  fallbackSlug: string;
+  /** Epoch milliseconds of the claim. */
+  now: number;
+  /** Epoch milliseconds from which on the claim must fail: the user object may then be gone already. */
+  deadline: number;
+}
+
+export type ClaimResult = { ok: true; slug: string } | { ok: false; reason: "taken" | "late" };
+
+const FIND_BY_EMAIL = `SELECT u.id AS userId, w.id AS workspaceId, w.slug AS slug
+  FROM users u JOIN workspaces w ON w.personal_of = u.id WHERE u.email = ?`;
+
+const FIND_HOLDER = `SELECT u.id AS userId, w.slug AS slug
+  FROM users u LEFT JOIN workspaces w ON w.personal_of = u.id WHERE u.email = ?`;
+
+export async function findByEmail(db: D1Database, email: string): Promise<DirectoryEntry | null> {
+  return db.prepare(FIND_BY_EMAIL).bind(email).first<DirectoryEntry>();
+}
+
+export async function isListed(db: D1Database, userId: string): Promise<boolean> {
+  return (await db.prepare("SELECT 1 FROM users WHERE id = ?").bind(userId).first()) !== null;
+}
+
+/**
+ * Lists a user, the personal workspace and the membership, all or nothing: UNIQUE on the address decides.
+ * The deadline is held against the database's clock when the batch runs, so a batch that was held up on the way lists
+ * nothing. The outcome is read from the table, in the same transaction.
+ */
+export async function claimAddress(db: D1Database, claim: AddressClaim): Promise<ClaimResult> {
+  const { userId, email, workspaceId, workspaceName, slug, fallbackSlug, now, deadline } = claim;
+  const results = await db.batch<{ userId: string; slug: string }>([
+    db
+      .prepare(
+        `INSERT OR IGNORE INTO users (id, email, created_at) SELECT ?1, ?2, ?3 WHERE unixepoch('subsec') * 1000 < ?4`,
+      )
+      .bind(userId, email, now, deadline),
+    db
+      .prepare(
+        `INSERT INTO workspaces (id, slug, name, personal_of, created_at)
+         SELECT ?1, CASE WHEN EXISTS (SELECT 1 FROM workspaces WHERE slug = ?2) THEN ?3 ELSE ?2 END, ?4, ?5, ?6
+         WHERE EXISTS (SELECT 1 FROM users WHERE id = ?5)`,
+      )
+      .bind(workspaceId, slug, fallbackSlug, workspaceName, userId, now),
+    db
+      .prepare(
+        `INSERT INTO memberships (user_id, workspace_id) SELECT ?1, ?2 WHERE EXISTS (SELECT 1 FROM users WHERE id = ?1)`,
+      )
+      .bind(userId, workspaceId),
+    db.prepare(FIND_HOLDER).bind(email),
+  ]);
+  const holder = results[3]?.results[0];
+  if (!holder) return { ok: false, reason: "late" };
+  return holder.userId === userId ? { ok: true, slug: holder.slug } : { ok: false, reason: "taken" };
+}

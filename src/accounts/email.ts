@@ -1,0 +1,22 @@
+import { z } from "zod";
+
+/** Longest address that SMTP can carry: RFC 5321 section 4.5.3.1.3, less the angle brackets (RFC 3696 erratum 1690). */
+const EMAIL_MAX_LENGTH = 254;
+
+/**
+ * An e-mail address as stored and compared: trimmed and in lowercase.
+ * The length is checked first, so that no long text reaches the pattern.
+ */
+export const emailSchema = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .max(EMAIL_MAX_LENGTH, { abort: true })
+  .check(z.email("must be an e-mail address"));
+
+/** What stands before the `@`, without a `+tag`: the readable part of an address. */
+export function localPart(email: string): string {
+  const local = email.slice(0, email.lastIndexOf("@"));
+  const tag = local.indexOf("+");
+  return tag > 0 ? local.slice(0, tag) : local;
+}

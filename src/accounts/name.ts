@@ -1,0 +1,11 @@
+import { z } from "zod";
+
+const NAME_MAX_LENGTH = 100;
+
+/** A person's name: trimmed, one line, without control characters. Empty means "not given". */
+export const nameSchema = z
+  .string()
+  .trim()
+  .max(NAME_MAX_LENGTH, { abort: true })
+  .regex(/^\P{Cc}*$/u, "must not contain control characters")
+  .refine((text) => text.isWellFormed(), "must be well-formed Unicode");

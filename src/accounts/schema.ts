@@ -1,0 +1,45 @@
+import { LIMITER_SCHEMA } from "../limits/limiter.ts";
+
+/**
+ * The user object's tables. Every statement is safe to run again; a change of an existing table is a new numbered step,
+ * never an edit here.
+ */
+export const USER_SCHEMA = [
+  `CREATE TABLE IF NOT EXISTS account (
+     one INTEGER PRIMARY KEY CHECK (one = 1),
+     id TEXT NOT NULL,
+     email TEXT NOT NULL,
+     name TEXT,
+     -- Null for an account that never had a password.
+     password_hash TEXT,
+     email_verified INTEGER NOT NULL CHECK (email_verified IN (0, 1)),
+     -- Rises with every change after which nothing older may be trusted; a family of another epoch is dead.
+     epoch INTEGER NOT NULL DEFAULT 0,
+     workspace_id TEXT NOT NULL,
+     created_at INTEGER NOT NULL,
+     -- 0 from provisioning until the directory is known to list the account.
+     confirmed INTEGER NOT NULL CHECK (confirmed IN (0, 1)),
+     -- From this instant on an account that is not listed never will be.
+     settle_at INTEGER NOT NULL
+   ) STRICT`,
+  // One row per session. `num` is the order of creation, which decides who is evicted.
+  `CREATE TABLE IF NOT EXISTS families (
+     num INTEGER PRIMARY KEY,
+     id TEXT NOT NULL UNIQUE,
+     key BLOB NOT NULL CHECK (length(key) = 32),
+     counter INTEGER NOT NULL,
+     epoch INTEGER NOT NULL,
+     method TEXT NOT NULL,
+     user_agent TEXT,
+     ip TEXT NOT NULL,
+     created_at INTEGER NOT NULL,
+     -- The sign-in or the last rotation.
+     last_used_at INTEGER NOT NULL,
+     -- SHA-256 of the Idempotency-Key of the last rotation; null when it had none.
+     rotation_key_hash BLOB,
+     revoked_at INTEGER,
+     revoked_reason TEXT,
+     CHECK ((revoked_at IS NULL) = (revoked_reason IS NULL))
+   ) STRICT`,
+  ...LIMITER_SCHEMA,
+] as const;

@@ -1,0 +1,73 @@
+import type { LimitState } from "../limits/state.ts";
+import { type Account, confirmAccount, readAccount } from "./account.ts";
+import { isAlive, type NewFamily, startFamily } from "./families.ts";
+import { mintRefreshToken } from "./refresh-token.ts";
+
+/** What a sign-in needs to check a password with, and to notice that it changed meanwhile. */
+export interface Credentials {
+  passwordHash: string | null;
+  epoch: number;
+}
+
+/** The account as its owner sees it. */
+export interface Profile {
+  id: string;
+  email: string;
+  name: string | null;
+  emailVerified: boolean;
+}
+
+/** `stale`: the epoch moved since the credentials were read, so what was verified with them counts no more. */
+export type SessionResult = { ok: true; refreshToken: string; profile: Profile } | { ok: false; reason: "stale" };
+
+export interface Authentication {
+  alive: boolean;
+  /** The user's own counter; null when nothing was to be counted or the session is dead. */
+  limit: LimitState | null;
+}
+
+export function readCredentials(sql: SqlStorage): Credentials | null {
+  const account = readAccount(sql);
+  return account && { passwordHash: account.passwordHash, epoch: account.epoch };
+}
+
+/**
+ * Opens a session. Whoever gets here came through the directory, so the account is listed: that confirms it.
+ * `familyKey` is 32 random bytes; a repeated call keeps the first one's, so it gives the same token.
+ */
+export function openSession(
+  sql: SqlStorage,
+  family: NewFamily,
+  familyKey: Uint8Array,
+  pepper: string,
+  now: number,
+): SessionResult {
+  const account = readAccount(sql);
+  if (!account || account.epoch !== family.epoch) return { ok: false, reason: "stale" };
+  confirmAccount(sql);
+  const { key, familyId, counter } = startFamily(sql, family, familyKey, now);
+  const refreshToken = mintRefreshToken({ userId: account.id, familyId, counter }, key, pepper);
+  return { ok: true, refreshToken, profile: profileOf(account) };
+}
+
+/** Whether the session lives and, if it does, what `count` says of one more request of its user. */
+export function authenticate(
+  sql: SqlStorage,
+  sessionId: string,
+  now: number,
+  count: ((userId: string) => LimitState) | null,
+): Authentication {
+  const account = readAccount(sql);
+  if (!account || !isAlive(sql, sessionId, account.epoch, now)) return { alive: false, limit: null };
+  return { alive: true, limit: count ? count(account.id) : null };
+}
+
+/** The profile of a session's owner; null where the session is dead. */
+export function profileOfSession(sql: SqlStorage, sessionId: string, now: number): Profile | null {
+  const account = readAccount(sql);
+  return account && isAlive(sql, sessionId, account.epoch, now) ? profileOf(account) : null;
+}
+
+function profileOf({ id, email, name, emailVerified }: Account): Profile {
+  return { id, email, name, emailVerified };
+}

@@ -1,0 +1,60 @@
+import { describe, expect, it } from "vitest";
+import { emailSchema, localPart } from "../../../src/accounts/email.ts";
+import { nameSchema } from "../../../src/accounts/name.ts";
+import { personalSlug, slugify, suffixedSlug } from "../../../src/accounts/slug.ts";
+
+describe("emailSchema", () => {
+  it("trims and lowercases before it compares", () => {
+    expect(emailSchema.parse("  Ada.Lovelace+Tag@Example.COM\n")).toBe("ada.lovelace+tag@example.com");
+  });
+
+  it.each(["", "ada", "ada@", "@example.com", "a b@example.com", "ada@example", "ada@example.com\nBcc: x@y.zz"])(
+    "refuses %j",
+    (text) => expect(emailSchema.safeParse(text).success).toBe(false),
+  );
+
+  it("takes 254 characters and not 255", () => {
+    const domain = `${"d".repeat(60)}.example.com`;
+    const address = (length: number): string => `${"a".repeat(length - domain.length - 1)}@${domain}`;
+    expect(emailSchema.safeParse(address(254)).success).toBe(true);
+    expect(emailSchema.safeParse(address(255)).success).toBe(false);
+  });
+
+  it("stops at the length of a long text", () => {
+    const startedAt = performance.now();
+    expect(emailSchema.safeParse("a".repeat(250_000)).success).toBe(false);
+    expect(emailSchema.safeParse(`${"a.".repeat(125_000)}@`).success).toBe(false);
+    expect(performance.now() - startedAt).toBeLessThan(500);
+  });
+});
+
+describe("nameSchema", () => {
+  it("refuses what would break a line or an encoder", () => {
+    for (const name of ["Ada\nBcc: eve@example.com", "a\u0000b", "\ud800", "x".repeat(101)]) {
+      expect(nameSchema.safeParse(name).success).toBe(false);
+    }
+    expect(nameSchema.parse("  Łucja Ćwik 🧭 ")).toBe("Łucja Ćwik 🧭");
+  });
+});
+
+describe("slugs", () => {
+  it.each([
+    ["Ada Lovelace", "ada-lovelace"],
+    ["  Zoë   d'Été!! ", "zoe-d-ete"],
+    ["-_-", ""],
+    ["山田太郎", ""],
+    ["../../etc/passwd", "etc-passwd"],
+    ["x".repeat(90), "x".repeat(40)],
+    [`${"x".repeat(39)} y`, "x".repeat(39)],
+  ])("slugify(%j) is %j", (text, slug) => expect(slugify(text)).toBe(slug));
+
+  it("comes from the name, else the local part, else a constant", () => {
+    expect(personalSlug("Ada Lovelace", "x@example.com")).toBe("ada-lovelace");
+    expect(personalSlug(null, "ada.l+logs@example.com")).toBe("ada-l");
+    expect(personalSlug("山田", "taro@example.com")).toBe("taro");
+    expect(personalSlug("山田", "_@example.com")).toBe("user");
+    expect(localPart("+tag@example.com")).toBe("+tag");
+  });
+
+  it("keeps a suffix in lowercase", () => expect(suffixedSlug("ada", "aB3")).toBe("ada-ab3"));
+});
