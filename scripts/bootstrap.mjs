@@ -100,7 +100,9 @@ function run(file, args, env) {
     });
     child.on("exit", (code, signal) => {
       child = null;
-      resolve(signal ? 128 + constants.signals[signal] : (code ?? 1));
+      // Asked to stop before it could listen for that: it has stopped all the same.
+      if (isServer && asked && signal === asked) resolve(0);
+      else resolve(signal ? 128 + constants.signals[signal] : (code ?? 1));
     });
   });
 }

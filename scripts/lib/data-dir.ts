@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { StartFailure } from "./failure.ts";
@@ -25,7 +25,15 @@ export function takeDataDir(dataDir: string): DataDirLock {
     );
   }
   writeFileSync(pidFile, `${process.pid}\n`);
+  useOwnTemporaryDir(path.join(dataDir, "tmp"));
   return { release: () => database.close() };
+}
+
+/** A runtime that was killed leaves its temporary files behind; here the next start clears them away. */
+function useOwnTemporaryDir(directory: string): void {
+  rmSync(directory, { recursive: true, force: true });
+  mkdirSync(directory, { mode: 0o700 });
+  process.env.TMPDIR = directory;
 }
 
 function openLock(dataDir: string): DatabaseSync {

@@ -1,0 +1,80 @@
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startServer, type TestServer } from "../../support/server.ts";
+
+describe("the API's own description", () => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await startServer();
+  });
+  afterAll(() => server.stop());
+
+  test("/openapi.json is a valid OpenAPI 3.1 document", async () => {
+    const answer = await fetch(`${server.url}/openapi.json`);
+    expect(answer.headers.get("Content-Type")).toBe("application/json");
+    const document = await answer.json();
+    expect(document.openapi).toBe("3.1.0");
+    expect(document.servers).toEqual([{ url: server.url }]);
+    expect(await new Validator().validate(document)).toEqual({ valid: true });
+  });
+
+  test("/openapi.json names only operations that exist, each once, with the envelope and its error codes", async () => {
+    const document = await (await fetch(`${server.url}/openapi.json`)).json();
+    const ids = new Set<string>();
+    for (const [template, item] of Object.entries<Record<string, Operation>>(document.paths)) {
+      for (const [method, operation] of Object.entries(item)) {
+        expect(ids.has(operation.operationId)).toBe(false);
+        ids.add(operation.operationId);
+        expect(Object.keys(operation.responses).some((status) => status.startsWith("2"))).toBe(true);
+        const path = template.replace(/\{\w+\}/g, "none");
+        const answer = await fetch(`${server.url}${path}`, { method: method.toUpperCase() });
+        expect(answer.status, `${method} ${path}`).not.toBe(405);
+        expect(Object.keys(operation.responses), `${method} ${path}`).toContain(String(answer.status));
+        const body = await answer.json();
+        if (body.success) continue;
+        const described = JSON.stringify(operation.responses[String(answer.status)]);
+        expect(described, `${method} ${path}`).toContain(`"${body.error.code}"`);
+      }
+    }
+    expect(ids).toContain("service.health");
+  });
+
+  test("/docs and its files come from this server alone, without inline script", async () => {
+    const page = await fetch(`${server.url}/docs`);
+    const html = await page.text();
+    expect(page.headers.get("Content-Type")).toContain("text/html");
+    expect(page.headers.get("Content-Security-Policy")).toContain("default-src 'none'; script-src 'self'");
+    const links = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, link]) => link ?? "");
+    const files = links.filter((link) => link !== "data:,");
+    expect(files).toHaveLength(4);
+    for (const file of files) {
+      expect(file).toMatch(/^\/[^/]/);
+      const answer = await fetch(`${server.url}${file}`);
+      expect(answer.status, file).toBe(200);
+      await answer.arrayBuffer();
+    }
+    expect(html).not.toMatch(/<script(?![^>]*\ssrc=)/);
+    expect(html).not.toMatch(/\s(?:on\w+|style)=/);
+  });
+
+  test.each(["/docs/nothing.js", "/docs/", "/index.html", "/swagger-ui.css", "/docs/..%2f..%2fpackage.json"])(
+    "%s is the 404 envelope, not HTML",
+    async (target) => {
+      const answer = await fetch(`${server.url}${target}`);
+      expect(answer.status).toBe(404);
+      expect(answer.headers.get("X-RateLimit-Limit")).toBeNull();
+      expect(await answer.json()).toMatchObject({ success: false, error: { code: "NOT_FOUND" } });
+    },
+  );
+
+  test("another method on /docs is 405 with Allow", async () => {
+    const answer = await fetch(`${server.url}/docs`, { method: "POST" });
+    expect(answer.status).toBe(405);
+    expect(answer.headers.get("Allow")).toBe("GET, HEAD");
+  });
+});
+
+interface Operation {
+  operationId: string;
+  responses: Record<string, unknown>;
+}

@@ -1,0 +1,78 @@
+import { once } from "node:events";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { failedStart, freePort, launch, startServer, type TestServer, temporaryDir } from "../../support/server.ts";
+
+describe("a start that cannot be", () => {
+  test("says that the port is taken, and starts nothing", async () => {
+    const holder = createServer().listen(0, "127.0.0.1");
+    await once(holder, "listening");
+    const address = holder.address();
+    const port = String(address !== null && typeof address === "object" ? address.port : 0);
+    const dataDir = path.join(temporaryDir(), "data");
+    const { code, output } = await failedStart({ PORT: port, DATA_DIR: dataDir });
+    holder.close();
+    expect(code).toBe(1);
+    expect(output).toContain(`Port ${port} on 127.0.0.1 is taken`);
+    expect(output).not.toContain("    at ");
+    expect(existsSync(dataDir)).toBe(false);
+  });
+
+  test.each([
+    ["PORT", "http"],
+    ["PORT", "70000"],
+    ["HOST", "two words"],
+    ["AUTH_LIMIT", "0"],
+    ["LOG_LEVEL", "loud"],
+    ["BASE_URL", "example.com"],
+    ["JWT_SECRET", "too short"],
+    ["CORS_ORIGINS", "nowhere"],
+  ])("names the bad setting %s=%s", async (name, value) => {
+    const { code, output } = await failedStart({
+      PORT: String(await freePort()),
+      DATA_DIR: temporaryDir(),
+      [name]: value,
+    });
+    expect(code).toBe(1);
+    expect(output).toContain("A setting is wrong.");
+    expect(output).toContain(`${name}`);
+    if (name === "JWT_SECRET") expect(output).not.toContain(value);
+    expect(output).not.toContain("    at ");
+  });
+
+  test("never replaces secrets that it cannot read", async () => {
+    const dataDir = temporaryDir();
+    mkdirSync(dataDir, { recursive: true });
+    writeFileSync(path.join(dataDir, "secrets.json"), "{");
+    const { code, output } = await failedStart({ PORT: String(await freePort()), DATA_DIR: dataDir });
+    expect(code).toBe(1);
+    expect(output).toContain("secrets.json is damaged");
+  });
+
+  test("stops cleanly when it is asked to in the middle of the start", async () => {
+    const dataDir = temporaryDir();
+    const run = launch({ PORT: String(await freePort()), DATA_DIR: dataDir });
+    const lock = path.join(dataDir, "server.pid");
+    while (!existsSync(lock)) await new Promise((resolve) => setTimeout(resolve, 5));
+    process.kill(run.pid, "SIGINT");
+    expect(await run.exit).toBe(0);
+    expect(run.output()).not.toContain("running");
+  });
+});
+
+describe("one data directory", () => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await startServer();
+  });
+  afterAll(() => server.stop());
+
+  test("is refused to a second server while the first runs", async () => {
+    const { code, output } = await failedStart({ PORT: String(await freePort()), DATA_DIR: server.dataDir });
+    expect(code).toBe(1);
+    expect(output).toContain(`in use by another server (process ${server.pid})`);
+    expect((await fetch(`${server.url}/health`)).status).toBe(200);
+  });
+});

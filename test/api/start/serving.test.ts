@@ -1,0 +1,49 @@
+import { readFileSync, statSync } from "node:fs";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startServer, type TestServer } from "../../support/server.ts";
+
+describe("a server as npm start runs it", () => {
+  let server: TestServer;
+  const secretsFile = () => path.join(server.dataDir, "secrets.json");
+
+  beforeAll(async () => {
+    server = await startServer();
+  });
+  afterAll(() => server.stop());
+
+  test("is healthy once it says that it runs, and says where", async () => {
+    expect(server.output()).toContain(server.url);
+    const answer = await fetch(`${server.url}/health`);
+    expect(answer.status).toBe(200);
+    expect(await answer.json()).toMatchObject({ success: true, data: { database: "ok", objects: "ok" } });
+  });
+
+  test("leaves the simulator's own paths to the application", async () => {
+    for (const target of ["/cdn-cgi/handler/scheduled", "/cdn-cgi/mf/scheduled", "/cdn-cgi/explorer"]) {
+      const answer = await fetch(`${server.url}${target}`);
+      expect(answer.status).toBe(404);
+      expect(await answer.json()).toMatchObject({ error: { code: "NOT_FOUND" } });
+    }
+  });
+
+  test("keeps its secrets for its owner alone, and uses the same ones after a restart", async () => {
+    expect(statSync(secretsFile()).mode & 0o777).toBe(0o600);
+    const before = readFileSync(secretsFile(), "utf8");
+    expect(Object.keys(JSON.parse(before))).toEqual(["JWT_SECRET", "REFRESH_PEPPER"]);
+    await server.restart();
+    expect(readFileSync(secretsFile(), "utf8")).toBe(before);
+    expect((await fetch(`${server.url}/health`)).status).toBe(200);
+  });
+
+  test("migrates once: a second start finds nothing to do", () => {
+    expect(server.output()).not.toContain("Migrated");
+  });
+
+  test("exits with 0 on SIGTERM and frees its port", async () => {
+    expect(await server.stop()).toBe(0);
+    await expect(fetch(`${server.url}/health`)).rejects.toThrow();
+    await server.restart();
+    expect((await fetch(`${server.url}/health`)).status).toBe(200);
+  });
+});

@@ -1,0 +1,112 @@
+import { randomUUID } from "node:crypto";
+
+/** An answer of the API: status, headers and envelope. */
+export interface Answer {
+  status: number;
+  headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look at answers of every shape, and a wrong one fails them.
+  body: any;
+}
+
+export interface CallOptions {
+  method?: string;
+  /** Access token or API key. */
+  token?: string;
+  workspaceId?: string;
+  headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON; a string or bytes are sent as they are. */
+  body?: unknown;
+}
+
+/** One call of the API; POST when there is a body. Refusals are answers, not exceptions. */
+export async function call(url: string, path: string, options: CallOptions = {}): Promise<Answer> {
+  const { body, token, workspaceId } = options;
+  const raw = typeof body === "string" || body instanceof Uint8Array;
+  const response = await fetch(`${url}${path}`, {
+    method: options.method ?? (body === undefined ? "GET" : "POST"),
+    redirect: "manual",
+    headers: {
+      ...(body === undefined ? {} : { "Content-Type": "application/json" }),
+      ...(token ? { Authorization: `Bearer ${token}` } : {}),
+      ...(workspaceId ? { "X-Workspace-Id": workspaceId } : {}),
+      ...options.headers,
+    },
+    // SAFETY: `raw` says that it is a string or bytes.
+    ...(body === undefined ? {} : { body: raw ? (body as string | Uint8Array<ArrayBuffer>) : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, body: text === "" ? null : parsed(text) };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+export interface Account {
+  userId: string;
+  email: string;
+  password: string;
+  accessToken: string;
+  refreshToken: string;
+  workspaceId: string;
+}
+
+/** A new account with its personal workspace. */
+export async function register(url: string): Promise<Account> {
+  const email = `${randomUUID()}@example.com`;
+  const password = `pass-${randomUUID()}`;
+  const { user, accessToken, refreshToken, personalWorkspace } = await created(url, "/auth/register", {
+    body: { email, password },
+  });
+  return { userId: user.id, email, password, accessToken, refreshToken, workspaceId: personalWorkspace.id };
+}
+
+/** A new project; gives its id. */
+export async function createProject(url: string, account: Account, name = "test"): Promise<string> {
+  const project = await created(url, "/projects", { ...asUser(account), body: { name } });
+  return project.id;
+}
+
+export interface Key {
+  id: string;
+  secret: string;
+}
+
+/** A new key of a project, by default with both scopes. */
+export async function createKey(
+  url: string,
+  account: Account,
+  projectId: string,
+  scopes: readonly string[] = ["logs:write", "logs:read"],
+): Promise<Key> {
+  return created(url, `/projects/${projectId}/keys`, { ...asUser(account), body: { name: "test", scopes } });
+}
+
+export interface Tenant {
+  account: Account;
+  projectId: string;
+  key: Key;
+}
+
+/** All that sending logs needs: an account, a project and a key. */
+export async function createTenant(url: string): Promise<Tenant> {
+  const account = await register(url);
+  const projectId = await createProject(url, account);
+  return { account, projectId, key: await createKey(url, account, projectId) };
+}
+
+/** What a call needs to speak for an account in its personal workspace. */
+export function asUser(account: Account): { token: string; workspaceId: string } {
+  return { token: account.accessToken, workspaceId: account.workspaceId };
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the callers name the members they expect.
+async function created(url: string, path: string, options: CallOptions): Promise<any> {
+  const answer = await call(url, path, options);
+  if (answer.status !== 201) throw new Error(`${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
+  return answer.body.data;
+}

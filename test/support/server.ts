@@ -1,0 +1,147 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+
+const ROOT = path.resolve(import.meta.dirname, "../..");
+/** What `npm start` prints once it serves. */
+const READY = "Taffrail is running.";
+
+export interface ServerOptions {
+  /** Settings over the tests' own, which are a free port, a new DATA_DIR and an AUTH_LIMIT that is not in the way. */
+  env?: Readonly<Record<string, string>>;
+}
+
+/** A service as `npm start` runs it, in a process group of its own. */
+export interface TestServer {
+  readonly url: string;
+  readonly port: number;
+  readonly dataDir: string;
+  /** Process id of the start script, and of its process group. */
+  readonly pid: number;
+  /** All that the current run has written to stdout and stderr. */
+  output(): string;
+  /** Asks it to stop and gives its exit code. */
+  stop(): Promise<number | null>;
+  /** Ends the whole group at once, as a power cut would. */
+  kill9(): Promise<void>;
+  /** Starts it again on the same port and data, stopping it first if it runs. */
+  restart(): Promise<void>;
+}
+
+interface Run {
+  child: ChildProcess;
+  pid: number;
+  output: () => string;
+  exit: Promise<number | null>;
+}
+
+/** Starts a server and waits until it serves. Its data go when it is stopped for good: at the end of this process. */
+export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
+  const dataDir = options.env?.DATA_DIR ?? temporaryDir();
+  const port = Number(options.env?.PORT ?? (await freePort()));
+  const env = { AUTH_LIMIT: "1000000", ...options.env, DATA_DIR: dataDir, PORT: String(port) };
+  let run = await startAndWait(env);
+  const ended = async (signal: NodeJS.Signals): Promise<number | null> => {
+    signalGroup(run, signal);
+    return run.exit;
+  };
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    dataDir,
+    get pid() {
+      return run.pid;
+    },
+    output: () => run.output(),
+    stop: () => ended("SIGTERM"),
+    async kill9() {
+      await ended("SIGKILL");
+    },
+    async restart() {
+      await ended("SIGTERM");
+      run = await startAndWait(env);
+    },
+  };
+}
+
+/** Runs the start script to its end: for starts that are refused. */
+export async function failedStart(
+  env: Readonly<Record<string, string>>,
+): Promise<{ code: number | null; output: string }> {
+  const run = launch(env);
+  const code = await run.exit;
+  return { code, output: run.output() };
+}
+
+/** Starts the script without waiting for anything. */
+export function launch(env: Readonly<Record<string, string>>): Run {
+  const child = spawn(process.execPath, [path.join(ROOT, "scripts/start.ts")], {
+    cwd: ROOT,
+    // A group of its own, so that all of it can be killed at once.
+    detached: true,
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (text: string) => {
+      output += text;
+    });
+  }
+  if (child.pid === undefined) throw new Error("The start script could not be started.");
+  const run = { child, pid: child.pid, output: () => output, exit: exitOf(child) };
+  living.add(run);
+  run.exit.finally(() => living.delete(run));
+  return run;
+}
+
+async function startAndWait(env: Readonly<Record<string, string>>): Promise<Run> {
+  const run = launch(env);
+  let over = false;
+  run.exit.finally(() => {
+    over = true;
+  });
+  while (!run.output().includes(READY)) {
+    if (over) throw new Error(`The server did not start.\n${run.output()}`);
+    await Promise.race([run.child.stdout ? once(run.child.stdout, "data") : run.exit, run.exit]);
+  }
+  return run;
+}
+
+async function exitOf(child: ChildProcess): Promise<number | null> {
+  const [code] = await once(child, "exit");
+  return typeof code === "number" ? code : null;
+}
+
+function signalGroup(run: Run, signal: NodeJS.Signals): void {
+  if (!living.has(run)) return;
+  // A polite stop goes to the script alone, as a service manager sends it; a kill to all of the group.
+  process.kill(signal === "SIGKILL" ? -run.pid : run.pid, signal);
+}
+
+/** What still runs when a test file ends early must not outlive it. */
+const living = new Set<Run>();
+const directories: string[] = [];
+process.on("exit", () => {
+  for (const run of living) process.kill(-run.pid, "SIGKILL");
+  for (const directory of directories) rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
+});
+
+export function temporaryDir(): string {
+  const directory = mkdtempSync(path.join(tmpdir(), "taffrail-test-"));
+  directories.push(directory);
+  return directory;
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  if (address === null || typeof address === "string") throw new Error("No port was given.");
+  return address.port;
+}
