@@ -10,6 +10,10 @@ export interface Variables {
   route: RouteRef;
   /** The limit state for the headers; null until a check has been made, and on routes of no group. */
   limit: LimitState | null;
+  /** The caller of a JWT route; set by its guard, and unset on every other route. */
+  user: { userId: string; sessionId: string };
+  /** The workspace of a JWT route; set by its guard. */
+  workspaceId: string;
   /** Fields for the request's operation line, added to by guards and handlers. */
   log: Record<string, string | number | boolean | null>;
 }

@@ -13,10 +13,11 @@ const SWEEP_ROWS = 2000;
 const MAX_CACHED_COUNTERS = 2000;
 
 export const LIMITER_SCHEMA = [
-  // A counter's row is written once, at its first admitted request.
+  // A counter's row is written once, at its first admitted request. Its log is kept for the longest window there is, so
+  // a change of the configured window is a change of view: it forgets nothing and admits nobody twice.
   `CREATE TABLE IF NOT EXISTS rate_counters (
      id INTEGER PRIMARY KEY,
-     key TEXT NOT NULL UNIQUE
+     identifier TEXT NOT NULL UNIQUE
    ) STRICT`,
   `CREATE TABLE IF NOT EXISTS rate_seconds (
      counter INTEGER NOT NULL,
@@ -26,7 +27,7 @@ export const LIMITER_SCHEMA = [
    ) STRICT, WITHOUT ROWID`,
 ] as const;
 
-/** The key of a counter: `rate:{identifier}:{window}`, the window in seconds. */
+/** The key of a counter in memory: `rate:{identifier}:{window}`, the window in seconds. */
 export function counterKey(identifier: string, windowSeconds: number): string {
   return `rate:${identifier}:${windowSeconds}`;
 }
@@ -41,7 +42,7 @@ export interface LimitRequest {
 }
 
 interface Counter {
-  key: string;
+  identifier: string;
   /** Row id, null until the first admitted unit: a counter that admits nothing writes nothing. */
   id: number | null;
   log: SlidingLog;
@@ -112,7 +113,7 @@ export class Limiter {
     this.#dirty.clear();
   }
 
-  /** Drops the cache, so that memory equals disk again after a rollback. */
+  /** Drops the cache, so that memory equals disk again: after a rollback, and when windows have been changed. */
   forget(): void {
     this.#counters.clear();
     this.#dirty.clear();
@@ -166,16 +167,22 @@ export class Limiter {
     const key = counterKey(request.identifier, request.windowSeconds);
     const known = this.#counters.get(key);
     if (known) return known;
-    const counter = this.#load(key, request.windowSeconds * 1000, now);
+    const counter = this.#load(request.identifier, request.windowSeconds * 1000, now);
     if (this.#counters.size >= MAX_CACHED_COUNTERS) this.#evictOne();
     this.#counters.set(key, counter);
     return counter;
   }
 
-  #load(key: string, windowMs: number, now: number): Counter {
+  #load(identifier: string, windowMs: number, now: number): Counter {
     const second = Math.floor(now / 1000);
-    const counter: Counter = { key, id: null, log: new SlidingLog(windowMs), second, packed: new PackedSecond() };
-    const id = this.#sql.exec("SELECT id FROM rate_counters WHERE key = ?", key).toArray()[0]?.id;
+    const counter: Counter = {
+      identifier,
+      id: null,
+      log: new SlidingLog(windowMs),
+      second,
+      packed: new PackedSecond(),
+    };
+    const id = this.#sql.exec("SELECT id FROM rate_counters WHERE identifier = ?", identifier).toArray()[0]?.id;
     if (typeof id !== "number") return counter;
     counter.id = id;
     const from = Math.floor((now - windowMs) / 1000);
@@ -209,7 +216,8 @@ export class Limiter {
   }
 
   #insert(counter: Counter): number {
-    return Number(this.#sql.exec("INSERT INTO rate_counters (key) VALUES (?) RETURNING id", counter.key).one().id);
+    const row = this.#sql.exec("INSERT INTO rate_counters (identifier) VALUES (?) RETURNING id", counter.identifier);
+    return Number(row.one().id);
   }
 
   #evictOne(): void {

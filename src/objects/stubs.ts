@@ -7,6 +7,14 @@ import type { WorkspaceObject } from "./workspace.ts";
 /** Seconds a client is asked to wait when an object cannot answer. */
 const RETRY_AFTER_SECONDS = "1";
 
+/**
+ * The methods of an object as a caller sees them: the same signatures, as every argument and result is plain data.
+ * (The runtime's own stub type spreads a union result over a union of promises, which no caller can narrow.)
+ */
+export type Stub<O> = {
+  [M in keyof O as O[M] extends (...args: never[]) => Promise<unknown> ? M : never]: O[M];
+};
+
 /** Whether a call that was lost on the way may be sent once more. */
 export type Replay = "replay-safe" | "once";
 
@@ -18,18 +26,18 @@ export function callWorkspace<T>(
   env: Env,
   workspaceId: string,
   replay: Replay,
-  call: (stub: DurableObjectStub<WorkspaceObject>) => Promise<T>,
+  call: (stub: Stub<WorkspaceObject>) => Promise<T>,
 ): Promise<T> {
-  return withFailureMapping(replay, () => call(env.WORKSPACES.get(env.WORKSPACES.idFromName(workspaceId))));
+  return withFailureMapping(replay, () => call(stubOf(env.WORKSPACES, workspaceId)));
 }
 
 export function callUser<T>(
   env: Env,
   userId: string,
   replay: Replay,
-  call: (stub: DurableObjectStub<UserObject>) => Promise<T>,
+  call: (stub: Stub<UserObject>) => Promise<T>,
 ): Promise<T> {
-  return withFailureMapping(replay, () => call(env.USERS.get(env.USERS.idFromName(userId))));
+  return withFailureMapping(replay, () => call(stubOf(env.USERS, userId)));
 }
 
 /** `name` is `ip:<address>` or `email:<hash>`. */
@@ -37,9 +45,14 @@ export function callAddress<T>(
   env: Env,
   name: string,
   replay: Replay,
-  call: (stub: DurableObjectStub<AddressObject>) => Promise<T>,
+  call: (stub: Stub<AddressObject>) => Promise<T>,
 ): Promise<T> {
-  return withFailureMapping(replay, () => call(env.ADDRESSES.get(env.ADDRESSES.idFromName(name))));
+  return withFailureMapping(replay, () => call(stubOf(env.ADDRESSES, name)));
+}
+
+function stubOf<O extends Rpc.DurableObjectBranded>(namespace: DurableObjectNamespace<O>, name: string): Stub<O> {
+  // SAFETY: native RPC forwards every method of the class; `Stub` only names them with their own signatures.
+  return namespace.get(namespace.idFromName(name)) as unknown as Stub<O>;
 }
 
 async function withFailureMapping<T>(replay: Replay, attempt: () => Promise<T>): Promise<T> {

@@ -1,20 +1,198 @@
 import { DurableObject } from "cloudflare:workers";
 import type { Env } from "../env.ts";
+import type { LimitState, RouteRef } from "../limits/state.ts";
+import { type Admitted, admit, type Gate, unknownKey } from "../workspace/admission.ts";
+import { type Caller, type Denied, type Need, nobody, type Role } from "../workspace/caller.ts";
+import { GroupCommit } from "../workspace/group-commit.ts";
+import { houseKeep } from "../workspace/housekeeping.ts";
+import type { IngestCall, IngestResult } from "../workspace/ingest.ts";
+import {
+  createKey,
+  getKeys,
+  type KeyPage,
+  type KeyRequest,
+  type MadeKey,
+  removeKey,
+  rotateKey,
+} from "../workspace/key-actions.ts";
+import type { Limit, LimitConfiguration } from "../workspace/limit-rules.ts";
+import { type LiveCounter, liveCounters } from "../workspace/live-counters.ts";
+import { createProject, deleteProject, listProjects, type ProjectRow, renameProject } from "../workspace/projects.ts";
 import { type NewWorkspace, provision } from "../workspace/provision.ts";
+import type { ReceiptCursor } from "../workspace/receipts.ts";
+import { type RecentPage, type RecentScan, readRecent } from "../workspace/recent-reader.ts";
+import { writeDefaultLimit } from "../workspace/settings.ts";
+import { WorkspaceState } from "../workspace/state.ts";
+
+export type Answer<T> = { ok: true; value: T } | Denied;
+
+/** A read of recent batches. `route` is null for a later page of one request: it is not counted again. */
+export interface RecentCall {
+  caller: Caller;
+  route: RouteRef | null;
+  projectId: string | null;
+  scan: RecentScan;
+}
+
+export type RecentResult = { ok: true; limit: LimitState | null; page: RecentPage } | Denied;
 
 /**
  * One workspace: the single writer of its members, projects, keys, limits, `seq` and recent batches.
- * Everything that must be exact is decided here, in one synchronous turn.
+ * Everything that must be exact is decided here, in one synchronous turn. An object that was never provisioned answers
+ * like a workspace that knows nobody, and writes nothing.
  */
 export class WorkspaceObject extends DurableObject<Env> {
-  /** Makes the workspace exist. Safe to repeat with the same values. */
+  readonly #state: WorkspaceState;
+  readonly #ingest: GroupCommit<IngestCall, IngestResult>;
+  #receiptSweep: ReceiptCursor | null = null;
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    this.#state = new WorkspaceState(ctx.storage);
+    this.#ingest = new GroupCommit((calls) => this.#state.ingest(calls) ?? calls.map(unknownKey));
+  }
+
+  /** Makes the workspace exist, with the alarm that keeps it tidy. Safe to repeat with the same values. */
   async provision(workspace: NewWorkspace): Promise<void> {
     this.ctx.storage.transactionSync(() => provision(this.ctx.storage.sql, workspace, Date.now()));
+    await this.ctx.storage.setAlarm(Date.now() + 1000);
   }
 
   /** Deletes everything. For a registration that lost the race for its address, and for account deletion. */
   async destroy(): Promise<void> {
+    this.#state.forget();
     await this.ctx.storage.deleteAlarm();
     await this.ctx.storage.deleteAll();
+  }
+
+  /** Decides on a request and counts it: what every request of a user begins with, and all that a bad body gets. */
+  async admit(caller: Caller, need: Need, route: RouteRef): Promise<Admitted | Denied> {
+    return this.#state.transaction((gate) => admit(gate, caller, need, route, Date.now())) ?? nobody(caller);
+  }
+
+  /** Stores one batch, together with those that arrive with it. */
+  async ingest(call: IngestCall): Promise<IngestResult> {
+    return this.#state.row ? this.#ingest.submit(call) : unknownKey();
+  }
+
+  /** Gives the recent batches that a query may need, some at a time. */
+  async recent(call: RecentCall): Promise<RecentResult> {
+    const need = { scope: "logs:read", role: "viewer", projectId: call.projectId } as const;
+    const result = this.#state.transaction((gate, row): RecentResult => {
+      const admitted = admit(gate, call.caller, need, call.route, Date.now());
+      if (!admitted.ok) return admitted;
+      const { limit, project } = admitted;
+      const projects = project ? [project] : listProjects(gate.sql, 0, Number.MAX_SAFE_INTEGER);
+      const scope = { name: project?.id ?? row.id, projects };
+      return { ok: true, limit, page: readRecent(gate.sql, this.#state.index, call.scan, scope) };
+    });
+    return result ?? nobody(call.caller);
+  }
+
+  async createProject(userId: string, name: string): Promise<Answer<ProjectRow>> {
+    return this.#as(userId, "member", null, ({ sql }) => createProject(sql, name, Date.now()));
+  }
+
+  async listProjects(userId: string, cursor: number, limit: number): Promise<Answer<ProjectRow[]>> {
+    return this.#as(userId, "viewer", null, ({ sql }) => listProjects(sql, cursor, limit));
+  }
+
+  async getProject(userId: string, projectId: string): Promise<Answer<ProjectRow>> {
+    return this.#as(userId, "viewer", projectId, (_, project) => project);
+  }
+
+  async renameProject(userId: string, projectId: string, name: string): Promise<Answer<ProjectRow>> {
+    return this.#as(userId, "member", projectId, ({ sql }, project) => {
+      renameProject(sql, project.num, name);
+      return { ...project, name };
+    });
+  }
+
+  /** Its keys are dead with this turn; its logs are found by no query any more and deleted in steps by the alarm. */
+  async deleteProject(userId: string, projectId: string): Promise<Answer<true>> {
+    const answer = this.#as(userId, "member", projectId, ({ sql }, project) => {
+      deleteProject(sql, project.num);
+      return true as const;
+    });
+    if (answer.ok) await this.ctx.storage.setAlarm(Date.now());
+    return answer;
+  }
+
+  async createKey(userId: string, projectId: string, request: KeyRequest): Promise<Answer<MadeKey>> {
+    return this.#as(userId, "admin", projectId, ({ sql }, { num }, workspaceId) =>
+      createKey(sql, workspaceId, num, userId, request, Date.now()),
+    );
+  }
+
+  async listKeys(
+    userId: string,
+    projectId: string,
+    cursor: string | null,
+    limit: number,
+  ): Promise<Answer<KeyPage | null>> {
+    return this.#as(userId, "viewer", projectId, ({ sql }, project) => getKeys(sql, project.num, cursor, limit));
+  }
+
+  /** Null where the project has no such key, or one that is dead already. */
+  async rotateKey(
+    userId: string,
+    projectId: string,
+    keyId: string,
+    overlapSeconds: number,
+  ): Promise<Answer<MadeKey | null>> {
+    return this.#as(userId, "admin", projectId, ({ sql }, { num }, workspaceId) =>
+      rotateKey(sql, workspaceId, num, userId, keyId, overlapSeconds, Date.now()),
+    );
+  }
+
+  /** False where the project has no such key. Revoking a revoked key changes nothing. */
+  async revokeKey(userId: string, projectId: string, keyId: string): Promise<Answer<boolean>> {
+    return this.#as(userId, "admin", projectId, ({ sql }, { num }) => removeKey(sql, num, keyId, Date.now()));
+  }
+
+  async rateLimits(userId: string): Promise<Answer<{ limits: LimitConfiguration; live: LiveCounter[] }>> {
+    return this.#as(userId, "viewer", null, (gate) => ({ limits: gate.limits, live: liveCounters(gate, Date.now()) }));
+  }
+
+  async setDefaultLimit(userId: string, limit: Limit | null): Promise<Answer<true>> {
+    const answer = this.#as(userId, "admin", null, ({ sql }) => {
+      writeDefaultLimit(sql, limit);
+      return true as const;
+    });
+    this.#state.rowChanged();
+    return answer;
+  }
+
+  override async alarm(): Promise<void> {
+    const round = this.#state.transaction((gate) =>
+      houseKeep(gate.sql, this.#state.limiter, this.#receiptSweep, Date.now()),
+    );
+    if (!round) return;
+    this.#receiptSweep = round.receipts;
+    for (const commit of round.deleted) this.#state.index.remove(commit);
+    await this.ctx.storage.setAlarm(round.nextAt);
+  }
+
+  /** Does `work` for a member, whose role is checked in the same turn. The request has been counted by `admit`. */
+  #as<T>(
+    userId: string,
+    role: Role,
+    projectId: string,
+    work: (gate: Gate, project: ProjectRow, id: string) => T,
+  ): Answer<T>;
+  #as<T>(userId: string, role: Role, projectId: null, work: (gate: Gate) => T): Answer<T>;
+  #as<T>(
+    userId: string,
+    role: Role,
+    projectId: string | null,
+    work: (gate: Gate, project: ProjectRow, id: string) => T,
+  ): Answer<T> {
+    const caller = { kind: "user", userId } as const;
+    const answer = this.#state.transaction((gate, { id }): Answer<T> => {
+      const admitted = admit(gate, caller, { scope: null, role, projectId }, null, Date.now());
+      // SAFETY: a named project is there once admitted; without one, `work` takes no project.
+      return admitted.ok ? { ok: true, value: work(gate, admitted.project as ProjectRow, id) } : admitted;
+    });
+    return answer ?? nobody(caller);
   }
 }

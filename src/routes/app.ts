@@ -1,9 +1,18 @@
 import { createApp } from "../http/frame.ts";
+import { auth } from "./auth.ts";
 import { countUnrouted } from "./count-unrouted.ts";
+import { docs, docsFile } from "./docs.ts";
 import { health } from "./health.ts";
+import { keys } from "./keys.ts";
+import { logger } from "./logger.ts";
+import { projects } from "./projects.ts";
+import { workspaces } from "./workspaces.ts";
+
+/** Every resource of the API, in the order in which its reference shows them. */
+const resources = [auth, projects, keys, logger, workspaces, health];
 
 export const app = createApp({
-  resources: [health],
+  resources: [...resources, docs(resources)],
   countUnrouted,
-  fallback: async () => null,
+  fallback: docsFile,
 });

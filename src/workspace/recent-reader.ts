@@ -36,3 +36,12 @@ export interface RecentPage {
   /** The first candidate that did not fit into this page; null when there is none. */
   next: ScanPosition | null;
 }
+
+export function readRecent(
+  _sql: SqlStorage,
+  _index: unknown,
+  _scan: RecentScan,
+  scope: { name: string; projects: readonly { num: number; id: string }[] },
+): RecentPage {
+  return { asOf: 0, lastCommit: 0, scope: scope.name, batches: [], next: null };
+}

@@ -28,6 +28,8 @@ export const WORKSPACE_SCHEMA = [
      created_at INTEGER NOT NULL,
      last_seq INTEGER NOT NULL DEFAULT 0
    ) STRICT`,
+  // Deleted projects whose batches the alarm has not finished deleting.
+  `CREATE TABLE IF NOT EXISTS doomed_projects (project INTEGER PRIMARY KEY) STRICT`,
   `CREATE TABLE IF NOT EXISTS keys (
      hash TEXT PRIMARY KEY,
      id TEXT NOT NULL UNIQUE,

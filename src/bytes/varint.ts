@@ -1,0 +1,70 @@
+/** Unsigned LEB128: seven bits a byte, least significant first. Values are safe non-negative integers. */
+
+export class ByteWriter {
+  #bytes = new Uint8Array(64);
+  /** Bytes written so far. May be set back to an earlier value, to write over what came after. */
+  length = 0;
+
+  varint(value: number): void {
+    this.#reserve(8);
+    let rest = value;
+    while (rest >= 0x80) {
+      this.#bytes[this.length++] = (rest % 0x80) | 0x80;
+      rest = Math.floor(rest / 0x80);
+    }
+    this.#bytes[this.length++] = rest;
+  }
+
+  /** Length in bytes, then the bytes. */
+  blob(bytes: Uint8Array): void {
+    this.varint(bytes.length);
+    this.#reserve(bytes.length);
+    this.#bytes.set(bytes, this.length);
+    this.length += bytes.length;
+  }
+
+  /** A copy of what has been written. */
+  toBytes(): Uint8Array {
+    return this.#bytes.slice(0, this.length);
+  }
+
+  #reserve(more: number): void {
+    if (this.length + more <= this.#bytes.length) return;
+    const grown = new Uint8Array(Math.max(this.#bytes.length * 2, this.length + more));
+    grown.set(this.#bytes);
+    this.#bytes = grown;
+  }
+}
+
+export class ByteReader {
+  readonly #bytes: Uint8Array;
+  #at = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+  }
+
+  get done(): boolean {
+    return this.#at >= this.#bytes.length;
+  }
+
+  varint(): number {
+    let value = 0;
+    let scale = 1;
+    for (;;) {
+      const byte = this.#bytes[this.#at++];
+      if (byte === undefined) throw new RangeError("The packed value ends in the middle.");
+      value += (byte & 0x7f) * scale;
+      if (byte < 0x80) return value;
+      scale *= 0x80;
+    }
+  }
+
+  blob(): Uint8Array {
+    const length = this.varint();
+    const start = this.#at;
+    this.#at += length;
+    if (this.#at > this.#bytes.length) throw new RangeError("The packed value ends in the middle.");
+    return this.#bytes.subarray(start, this.#at);
+  }
+}

@@ -1,0 +1,15 @@
+import { z } from "zod";
+
+/** Items of one list page: the default and the most. */
+const PAGE = { default: 50, max: 200 } as const;
+
+/** The query string every list takes. */
+export const pageQuery = z.strictObject({
+  cursor: z.string().min(1).max(200).optional().describe("`nextCursor` of the page before."),
+  limit: z.coerce.number().int().min(1).max(PAGE.max).default(PAGE.default),
+});
+
+/** The data every list gives. */
+export function pageOf<S extends z.ZodType>(item: S) {
+  return z.object({ items: z.array(item), nextCursor: z.string().nullable() });
+}

@@ -1,0 +1,67 @@
+import { createHash } from "node:crypto";
+import { crc32 } from "node:zlib";
+import { BASE62, ID_LENGTH, isBase62, randomBase62 } from "../ids.ts";
+
+/**
+ * `sk_` + 12 base62 of the workspace's id + 30 base62 of secret (178 bits) + 6 base62 of CRC-32 over all before it.
+ * The locator makes one hop enough: the key itself says which object decides. The checksum keeps typos and garbage from
+ * waking any object; it is no proof of anything, the stored SHA-256 is.
+ */
+const PREFIX = "sk_";
+/** The sandbox's key is told apart at a glance. */
+const DEMO_PREFIX = "sk_demo_";
+const SECRET_LENGTH = 30;
+const CHECKSUM_LENGTH = 6;
+const BODY_LENGTH = ID_LENGTH + SECRET_LENGTH + CHECKSUM_LENGTH;
+/** Characters of a key that lists may show. */
+const SHOWN_LENGTH = 18;
+
+export interface NewApiKey {
+  /** The whole key, shown once and stored nowhere. */
+  secret: string;
+  /** Hex SHA-256 of the whole key. */
+  hash: string;
+  /** The first 18 characters. */
+  prefix: string;
+}
+
+export interface ParsedApiKey {
+  workspaceId: string;
+  hash: string;
+}
+
+export function newApiKey(workspaceId: string): NewApiKey {
+  const body = `${PREFIX}${workspaceId.slice(3)}${randomBase62(SECRET_LENGTH)}`;
+  const secret = body + checksum(body);
+  return { secret, hash: sha256Hex(secret), prefix: secret.slice(0, SHOWN_LENGTH) };
+}
+
+/** Whether a bearer token claims to be an API key; `parseApiKey` says whether it can be one. */
+export function looksLikeApiKey(token: string): boolean {
+  return token.startsWith(PREFIX);
+}
+
+/** The workspace and hash of a well-formed key; null for anything that `newApiKey` cannot have made. */
+export function parseApiKey(token: string): ParsedApiKey | null {
+  const prefix =
+    token.startsWith(DEMO_PREFIX) && token.length === DEMO_PREFIX.length + BODY_LENGTH ? DEMO_PREFIX : PREFIX;
+  if (!token.startsWith(prefix) || token.length !== prefix.length + BODY_LENGTH) return null;
+  if (!isBase62(token, prefix.length)) return null;
+  const checked = token.length - CHECKSUM_LENGTH;
+  if (checksum(token.slice(0, checked)) !== token.slice(checked)) return null;
+  return { workspaceId: `ws_${token.slice(prefix.length, prefix.length + ID_LENGTH)}`, hash: sha256Hex(token) };
+}
+
+function checksum(body: string): string {
+  let rest = crc32(body);
+  let out = "";
+  for (let i = 0; i < CHECKSUM_LENGTH; i++) {
+    out = BASE62.charAt(rest % 62) + out;
+    rest = Math.floor(rest / 62);
+  }
+  return out;
+}
+
+function sha256Hex(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}

@@ -1,0 +1,15 @@
+/** What a key may do. The order fixes the bits they are stored as. */
+export const SCOPES = ["logs:write", "logs:read"] as const;
+export type Scope = (typeof SCOPES)[number];
+
+export function scopesToMask(scopes: readonly Scope[]): number {
+  return scopes.reduce((mask, scope) => mask | (1 << SCOPES.indexOf(scope)), 0);
+}
+
+export function maskToScopes(mask: number): Scope[] {
+  return SCOPES.filter((_, bit) => (mask & (1 << bit)) !== 0);
+}
+
+export function hasScope(mask: number, scope: Scope): boolean {
+  return (mask & (1 << SCOPES.indexOf(scope))) !== 0;
+}

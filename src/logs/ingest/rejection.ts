@@ -1,0 +1,35 @@
+/** Why an entry of a request was not stored. */
+export const REJECTION_CODES = [
+  "INVALID_LEVEL",
+  "INVALID_TYPE",
+  "INVALID_MESSAGE",
+  "INVALID_TIMESTAMP",
+  "TIMESTAMP_TOO_OLD",
+  "TIMESTAMP_IN_FUTURE",
+  "INVALID_DATA",
+  "ENTRY_TOO_LARGE",
+  "MEMBER_CONFLICT",
+  "INVALID_ENTRY",
+] as const;
+export type RejectionCode = (typeof REJECTION_CODES)[number];
+
+/** One refused entry: its place in the request, from 0. */
+export interface Rejection {
+  index: number;
+  code: RejectionCode;
+  message: string;
+}
+
+/** Thrown inside the validator only: an entry fails in one place, and good entries pay nothing for the possibility. */
+export class EntryRejected extends Error {
+  readonly code: RejectionCode;
+
+  constructor(code: RejectionCode, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+export function reject(code: RejectionCode, message: string): never {
+  throw new EntryRejected(code, message);
+}

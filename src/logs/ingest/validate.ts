@@ -1,0 +1,178 @@
+import {
+  CATEGORY_TYPES,
+  DEFAULT_CATEGORY,
+  DEFAULT_LEVEL,
+  DEFAULT_TYPE,
+  type Entry,
+  INGEST_LIMITS,
+  LEVELS,
+  type Level,
+} from "../entry.ts";
+import { checkData } from "./data.ts";
+import { reject } from "./rejection.ts";
+import { type Timestamp, TimestampReader } from "./timestamp.ts";
+
+/** Entries older than this are refused in any workspace; each workspace's own retention is checked by its object. */
+const OLDEST_MS = 365 * 24 * 60 * 60 * 1000;
+
+const SEVERITY = new Map<unknown, number>(LEVELS.map((level, index) => [level, index]));
+const DEFAULT_SEVERITY = LEVELS.indexOf(DEFAULT_LEVEL);
+const BUILT_IN_TYPES = new Map<string, { first: string; all: ReadonlySet<string> }>(
+  Object.entries(CATEGORY_TYPES).map(([category, types]) => [category, { first: types[0], all: new Set(types) }]),
+);
+
+/** A checked entry with what the batch's summary needs, so that nothing is parsed again. */
+export interface ValidEntry {
+  entry: Entry;
+  /** Epoch milliseconds of `entry.timestamp`. */
+  ms: number;
+  /** 0..6. */
+  severity: number;
+  /** A lower bound of the entry's bytes as sent. */
+  leastBytes: number;
+}
+
+/**
+ * The checks of one request's entries, written by hand: zod's interpreter would cost more than all the rest of ingest.
+ * `entrySchema` documents the same rules, and a test holds both to the same verdicts.
+ */
+export class EntryValidator {
+  readonly #now: number;
+  readonly #receivedAt: Timestamp;
+  readonly #timestamps = new TimestampReader();
+
+  /** @param now epoch milliseconds of the receipt: the default timestamp, and what the age limits count from */
+  constructor(now: number) {
+    this.#now = now;
+    this.#receivedAt = { ms: now, iso: new Date(now).toISOString() };
+  }
+
+  /** @throws EntryRejected with the reason the caller is told */
+  check(value: unknown): ValidEntry {
+    if (typeof value !== "object" || value === null || Array.isArray(value)) {
+      return reject("INVALID_ENTRY", "An entry must be a JSON object.");
+    }
+    // SAFETY: the value comes from JSON.parse, so it is a plain object.
+    const sent = value as Record<string, unknown>;
+    let known = 0;
+    let members = 0;
+    for (const name in sent) {
+      members++;
+      if (isEntryMember(name)) known++;
+    }
+    const { message } = sent;
+    if (typeof message !== "string" || message === "") {
+      return reject("INVALID_MESSAGE", "message is required and must be a string that is not empty.");
+    }
+    const severity = sent.level === undefined ? DEFAULT_SEVERITY : SEVERITY.get(sent.level);
+    if (severity === undefined) return reject("INVALID_LEVEL", `level must be one of ${LEVELS.join(", ")}.`);
+    const category = checkName("category", sent.category, DEFAULT_CATEGORY);
+    const type = checkType(category, sent.type);
+    const time = this.#timestamp(sent.timestamp);
+    const own = sent.data === undefined ? undefined : checkIsObject(sent.data);
+    const data = known === members ? own : fold(sent, own);
+    const leastBytes = message.length + 13 + (data === undefined ? 0 : checkData(data) + (data === own ? 8 : 0));
+    return {
+      entry: makeEntry(time.iso, LEVELS[severity] ?? DEFAULT_LEVEL, category, type, message, sent, data),
+      ms: time.ms,
+      severity,
+      leastBytes,
+    };
+  }
+
+  #timestamp(value: unknown): Timestamp {
+    if (value === undefined) return this.#receivedAt;
+    const time = this.#timestamps.read(value);
+    if (time.ms > this.#now + INGEST_LIMITS.futureMs) {
+      return reject("TIMESTAMP_IN_FUTURE", "timestamp is more than 24 hours ahead.");
+    }
+    if (time.ms < this.#now - OLDEST_MS) return reject("TIMESTAMP_TOO_OLD", "timestamp is older than any retention.");
+    return time;
+  }
+}
+
+/** Members in the order of `ENTRY_MEMBERS`; one shape, so that `JSON.stringify` stays on its fast path. */
+function makeEntry(
+  timestamp: string,
+  level: Level,
+  category: string,
+  type: string,
+  message: string,
+  sent: Record<string, unknown>,
+  data: Record<string, unknown> | undefined,
+): Entry {
+  const entry: Entry = { timestamp, level, category, type, message };
+  if (sent.session !== undefined) entry.session = checkText("session", sent.session);
+  if (sent.traceId !== undefined) entry.traceId = checkText("traceId", sent.traceId);
+  if (sent.spanId !== undefined) entry.spanId = checkText("spanId", sent.spanId);
+  if (data !== undefined) entry.data = data;
+  return entry;
+}
+
+function isEntryMember(name: string): boolean {
+  switch (name) {
+    case "message":
+    case "level":
+    case "category":
+    case "type":
+    case "timestamp":
+    case "session":
+    case "traceId":
+    case "spanId":
+    case "data":
+      return true;
+    default:
+      return false;
+  }
+}
+
+function checkText(name: string, value: unknown): string {
+  return typeof value === "string" ? value : reject("INVALID_ENTRY", `${name} must be a string.`);
+}
+
+function checkName(name: "category" | "type", value: unknown, fallback: string): string {
+  if (value === undefined) return fallback;
+  if (typeof value !== "string" || value === "" || value.length > INGEST_LIMITS.nameLength || !value.isWellFormed()) {
+    return reject("INVALID_TYPE", `${name} must be a string of 1 to ${INGEST_LIMITS.nameLength} characters.`);
+  }
+  return value;
+}
+
+function checkType(category: string, value: unknown): string {
+  const types = BUILT_IN_TYPES.get(category);
+  if (types === undefined) return checkName("type", value, DEFAULT_TYPE);
+  if (value === undefined) return types.first;
+  if (typeof value === "string" && types.all.has(value)) return value;
+  return reject("INVALID_TYPE", `type of category ${category} must be one of ${[...types.all].join(", ")}.`);
+}
+
+function checkIsObject(value: unknown): Record<string, unknown> {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    return reject("INVALID_DATA", "data must be a JSON object.");
+  }
+  // SAFETY: the value comes from JSON.parse, so it is a plain object.
+  return value as Record<string, unknown>;
+}
+
+/** Moves members without a meaning of their own into `data`, so that nothing a client sends is lost. */
+function fold(sent: Record<string, unknown>, own: Record<string, unknown> | undefined): Record<string, unknown> {
+  const data: Record<string, unknown> = {};
+  for (const name in own) define(data, name, own[name]);
+  for (const name in sent) {
+    if (isEntryMember(name)) continue;
+    if (own !== undefined && Object.hasOwn(own, name)) {
+      return reject("MEMBER_CONFLICT", `${name} stands both in the entry and in data.`);
+    }
+    define(data, name, sent[name]);
+  }
+  return data;
+}
+
+/** An assignment to `__proto__` would set the prototype and lose the member; a definition keeps it. */
+function define(target: Record<string, unknown>, name: string, value: unknown): void {
+  if (name === "__proto__") {
+    Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true });
+  } else {
+    target[name] = value;
+  }
+}

@@ -1,0 +1,94 @@
+import { ByteReader, ByteWriter } from "../bytes/varint.ts";
+import { BUILT_IN_CATEGORIES, CATEGORY_TYPES, LEVELS } from "./entry.ts";
+
+/** Milliseconds of a summary's time bucket. */
+export const SUMMARY_BUCKET_MS = 60_000;
+
+/** One count of a batch: entries of a minute, level, category and type. */
+export interface SummaryRow {
+  /** Minutes since the epoch. */
+  minute: number;
+  /** Severity, 0..6. */
+  level: number;
+  category: string;
+  type: string;
+  count: number;
+}
+
+/** Category and type as one number: built-in names first, so that they are never written out. */
+const BUILT_IN_PAIRS: readonly (readonly [string, string])[] = [
+  ...BUILT_IN_CATEGORIES.flatMap((category) => CATEGORY_TYPES[category].map((type) => [category, type] as const)),
+  ["custom", "log"],
+];
+
+const BUILT_IN_INDEX = new Map<string, Map<string, number>>();
+BUILT_IN_PAIRS.forEach(([category, type], index) => {
+  const types = BUILT_IN_INDEX.get(category) ?? new Map<string, number>();
+  BUILT_IN_INDEX.set(category, types.set(type, index));
+});
+
+/** More pairs than a batch can have entries, so that minute, level and pair fit one safe integer. */
+const PAIR_SPAN = 4096;
+const LEVEL_SPAN = LEVELS.length;
+
+/**
+ * Counts a batch by minute, level, category and type while it is validated.
+ *
+ * Packed form: number of own pairs, each as two blobs (category, type); first minute; then, in order, rows of
+ * (minute minus the row before's, level, pair, count). A pair below the number of built-in pairs is built in.
+ */
+export class SummaryBuilder {
+  readonly #counts = new Map<number, number>();
+  readonly #own: [string, string][] = [];
+  readonly #ownIndex = new Map<string, Map<string, number>>();
+
+  add(timestamp: number, level: number, category: string, type: string): void {
+    const minute = Math.floor(timestamp / SUMMARY_BUCKET_MS);
+    const pair = BUILT_IN_INDEX.get(category)?.get(type) ?? this.#ownPair(category, type);
+    const key = (minute * LEVEL_SPAN + level) * PAIR_SPAN + pair;
+    this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
+  }
+
+  pack(): Uint8Array {
+    const writer = new ByteWriter();
+    const encoder = new TextEncoder();
+    writer.varint(this.#own.length);
+    for (const pair of this.#own) for (const name of pair) writer.blob(encoder.encode(name));
+    let previous = 0;
+    for (const key of [...this.#counts.keys()].sort((a, b) => a - b)) {
+      const minute = Math.floor(key / (LEVEL_SPAN * PAIR_SPAN));
+      writer.varint(minute - previous);
+      writer.varint(Math.floor(key / PAIR_SPAN) % LEVEL_SPAN);
+      writer.varint(key % PAIR_SPAN);
+      writer.varint(this.#counts.get(key) ?? 0);
+      previous = minute;
+    }
+    return writer.toBytes();
+  }
+
+  #ownPair(category: string, type: string): number {
+    const types = this.#ownIndex.get(category) ?? new Map<string, number>();
+    this.#ownIndex.set(category, types);
+    const known = types.get(type);
+    if (known !== undefined) return known;
+    const pair = BUILT_IN_PAIRS.length + this.#own.length;
+    this.#own.push([category, type]);
+    types.set(type, pair);
+    return pair;
+  }
+}
+
+export function* readSummary(packed: Uint8Array): Generator<SummaryRow> {
+  const reader = new ByteReader(packed);
+  const decoder = new TextDecoder();
+  const pairs = [...BUILT_IN_PAIRS];
+  for (let own = reader.varint(); own > 0; own--)
+    pairs.push([decoder.decode(reader.blob()), decoder.decode(reader.blob())]);
+  let minute = 0;
+  while (!reader.done) {
+    minute += reader.varint();
+    const level = reader.varint();
+    const [category, type] = pairs[reader.varint()] ?? ["", ""];
+    yield { minute, level, category, type, count: reader.varint() };
+  }
+}

@@ -1,0 +1,203 @@
+import type { Context } from "hono";
+import { z } from "zod";
+import type { AppEnv } from "../http/context.ts";
+import { success } from "../http/envelope.ts";
+import { refuse, refuseFields } from "../http/errors.ts";
+import { pageOf, pageQuery } from "../http/paging.ts";
+import { resource } from "../http/resource.ts";
+import { SCOPES } from "../keys/scopes.ts";
+import { callWorkspace } from "../objects/stubs.ts";
+import type { MadeKey } from "../workspace/key-actions.ts";
+import type { KeyInfo } from "../workspace/keys.ts";
+import { WORKSPACE_ERRORS } from "./projects.ts";
+import { granted, workspaceGuard } from "./workspace-guard.ts";
+
+/** Longest life of a key that is given an end. */
+const EXPIRY_MAX_MS = 365 * 24 * 60 * 60 * 1000;
+/** Seconds an old key may work on beside its successor: 30 days at most, a day without saying. */
+const OVERLAP_SECONDS = { max: 2_592_000, default: 86_400 } as const;
+
+const expirySchema = z
+  .union([z.iso.datetime({ offset: true }), z.int()])
+  .describe("ISO 8601 or epoch milliseconds, in the future, at most 365 days ahead.");
+
+const createBody = z.strictObject({
+  name: z.string().trim().min(1).max(100),
+  scopes: z.array(z.enum(SCOPES)).min(1).max(SCOPES.length),
+  expiresAt: expirySchema.nullable().optional(),
+});
+
+const rotateBody = z.strictObject({
+  overlapSeconds: z.int().min(0).max(OVERLAP_SECONDS.max).default(OVERLAP_SECONDS.default),
+});
+
+const keySchema = z.object({
+  id: z.string(),
+  name: z.string(),
+  scopes: z.array(z.enum(SCOPES)),
+  prefix: z.string().describe("The first 18 characters."),
+  projectId: z.string(),
+  createdAt: z.iso.datetime(),
+  expiresAt: z.iso.datetime().nullable(),
+  revokedAt: z.iso.datetime().nullable(),
+  lastUsedAt: z.iso.datetime().nullable().describe("To the minute."),
+});
+
+const madeKeySchema = keySchema.extend({
+  secret: z.string().describe("The key itself. It is shown here and never again."),
+});
+
+const isoOrNull = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
+
+function keyData(key: KeyInfo, projectId: string): z.output<typeof keySchema> {
+  const { id, name, scopes, prefix } = key;
+  return {
+    id,
+    name,
+    scopes,
+    prefix,
+    projectId,
+    createdAt: new Date(key.createdAt).toISOString(),
+    expiresAt: isoOrNull(key.expiresAt),
+    revokedAt: isoOrNull(key.revokedAt),
+    lastUsedAt: isoOrNull(key.lastUsedAt),
+  };
+}
+
+/** The one answer that carries a secret: nothing on the way may keep it. */
+function madeKeyAnswer(c: Context<AppEnv>, made: MadeKey, projectId: string): Response {
+  c.get("log").keyId = made.key.id;
+  const answer = success({ ...keyData(made.key, projectId), secret: made.secret }, c.get("requestId"), 201);
+  answer.headers.set("Cache-Control", "no-store");
+  return answer;
+}
+
+function param(c: Context<AppEnv>, name: "projectId" | "keyId"): string {
+  return c.req.param(name) ?? "";
+}
+
+function expiryMs(value: string | number | null | undefined, now: number): number | null {
+  if (value === null || value === undefined) return null;
+  const ms = typeof value === "number" ? value : Date.parse(value);
+  if (ms > now && ms <= now + EXPIRY_MAX_MS) return ms;
+  const message = "must be in the future and at most 365 days ahead.";
+  return refuseFields([{ path: "expiresAt", code: "out_of_range", message }]);
+}
+
+export const keys = resource();
+
+keys.route(
+  {
+    method: "POST",
+    path: "/projects/:projectId/keys",
+    operation: "key.create",
+    tag: "API keys",
+    summary: "Create an API key",
+    description: "The answer is the only place where the secret ever appears.",
+    security: "accessToken",
+    body: createBody,
+    status: 201,
+    response: madeKeySchema,
+    errors: WORKSPACE_ERRORS,
+  },
+  [workspaceGuard({ role: "admin", from: "header" })],
+  async (c, { body }) => {
+    const { userId } = c.get("user");
+    const projectId = param(c, "projectId");
+    const request = { name: body.name, scopes: body.scopes, expiresAt: expiryMs(body.expiresAt, Date.now()) };
+    const made = await granted(
+      c,
+      await callWorkspace(c.env, c.get("workspaceId"), "once", (stub) => stub.createKey(userId, projectId, request)),
+    );
+    return madeKeyAnswer(c, made, projectId);
+  },
+);
+
+keys.route(
+  {
+    method: "GET",
+    path: "/projects/:projectId/keys",
+    operation: "key.list",
+    tag: "API keys",
+    summary: "List API keys",
+    security: "accessToken",
+    query: pageQuery,
+    status: 200,
+    response: pageOf(keySchema),
+    errors: WORKSPACE_ERRORS,
+  },
+  [workspaceGuard({ role: "viewer", from: "header" })],
+  async (c, { query: { cursor, limit } }) => {
+    const { userId } = c.get("user");
+    const projectId = param(c, "projectId");
+    const page = await granted(
+      c,
+      await callWorkspace(c.env, c.get("workspaceId"), "replay-safe", (stub) =>
+        stub.listKeys(userId, projectId, cursor ?? null, limit),
+      ),
+    );
+    if (page === null) {
+      refuseFields([{ path: "query.cursor", code: "invalid_format", message: "No page gave this cursor." }]);
+    }
+    const items = page.items.map((key) => keyData(key, projectId));
+    return success({ items, nextCursor: page.nextCursor }, c.get("requestId"));
+  },
+);
+
+keys.route(
+  {
+    method: "POST",
+    path: "/projects/:projectId/keys/:keyId/rotate",
+    operation: "key.rotate",
+    tag: "API keys",
+    summary: "Replace an API key",
+    description: "Makes a successor with the same name, scopes and end. The old key works on for `overlapSeconds`.",
+    security: "accessToken",
+    body: rotateBody,
+    status: 201,
+    response: madeKeySchema,
+    errors: WORKSPACE_ERRORS,
+  },
+  [workspaceGuard({ role: "admin", from: "header" })],
+  async (c, { body }) => {
+    const { userId } = c.get("user");
+    const projectId = param(c, "projectId");
+    const made = await granted(
+      c,
+      await callWorkspace(c.env, c.get("workspaceId"), "once", (stub) =>
+        stub.rotateKey(userId, projectId, param(c, "keyId"), body.overlapSeconds),
+      ),
+    );
+    if (made === null) return refuse("NOT_FOUND", "There is no such key, or it is revoked or expired.");
+    return madeKeyAnswer(c, made, projectId);
+  },
+);
+
+keys.route(
+  {
+    method: "DELETE",
+    path: "/projects/:projectId/keys/:keyId",
+    operation: "key.revoke",
+    tag: "API keys",
+    summary: "Revoke an API key",
+    description: "The next request with it is refused, everywhere.",
+    security: "accessToken",
+    status: 200,
+    response: z.object({ revoked: z.literal(true) }),
+    errors: WORKSPACE_ERRORS,
+  },
+  [workspaceGuard({ role: "admin", from: "header" })],
+  async (c) => {
+    const { userId } = c.get("user");
+    const keyId = param(c, "keyId");
+    const revoked = await granted(
+      c,
+      await callWorkspace(c.env, c.get("workspaceId"), "replay-safe", (stub) =>
+        stub.revokeKey(userId, param(c, "projectId"), keyId),
+      ),
+    );
+    if (!revoked) return refuse("NOT_FOUND", "There is no such key.");
+    c.get("log").keyId = keyId;
+    return success({ revoked: true }, c.get("requestId"));
+  },
+);

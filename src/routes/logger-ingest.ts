@@ -1,0 +1,155 @@
+import { createHash } from "node:crypto";
+import type { Context } from "hono";
+import { z } from "zod";
+import { readBody } from "../http/body.ts";
+import type { AppEnv } from "../http/context.ts";
+import { success } from "../http/envelope.ts";
+import { refuse } from "../http/errors.ts";
+import { bodyOrRefuse, mediaType } from "../http/json.ts";
+import type { Resource } from "../http/resource.ts";
+import type { ParsedApiKey } from "../keys/api-key.ts";
+import { INGEST_LIMITS } from "../logs/entry.ts";
+import { type BuiltBatch, buildBatch } from "../logs/ingest/build-batch.ts";
+import { entrySchema, receiptSchema } from "../logs/ingest/entry-schema.ts";
+import { type IngestMediaType, type ParseResult, parseEntries } from "../logs/ingest/parse-entries.ts";
+import { callWorkspace } from "../objects/stubs.ts";
+import type { IngestResult } from "../workspace/ingest.ts";
+import type { Idempotency } from "../workspace/receipts.ts";
+import { countRefusedKey, refuseDenied, requireApiKey } from "./workspace-guard.ts";
+
+const MEDIA_TYPES: ReadonlySet<string> = new Set<IngestMediaType>(["application/json", "application/x-ndjson"]);
+const IDEMPOTENCY_KEY = new RegExp(`^[\\x20-\\x7e]{1,${INGEST_LIMITS.idempotencyKeyLength}}$`);
+
+const NOTHING: BuiltBatch = { batch: null, rejected: [], rejectedCount: 0 };
+
+export function addIngest(logger: Resource): void {
+  logger.route(
+    {
+      method: "POST",
+      path: "/logger/:projectId/log",
+      operation: "workspace.ingest",
+      tag: "Logs",
+      summary: "Send log entries",
+      description: [
+        "One entry, an array of entries, `{logs: [...]}`, or NDJSON; `Content-Encoding: gzip` is accepted.",
+        "201 means durable and found by every query that starts after the answer. A bad entry never costs a good one:",
+        "it is named in `rejected` by its index. With an `Idempotency-Key` a request may be repeated for 24 hours and is",
+        "stored once.",
+        `Limits: ${INGEST_LIMITS.bodyBytes} bytes a body after decompression, ${INGEST_LIMITS.entries} entries,`,
+        `${INGEST_LIMITS.entryBytes} bytes an entry, ${INGEST_LIMITS.dataDepth} levels of nesting in \`data\`.`,
+        "Members of an entry that have no meaning of their own are kept in `data`.",
+      ].join("\n"),
+      security: "apiKey",
+      documentedBody: {
+        "application/json": z.union([
+          entrySchema,
+          z.array(entrySchema),
+          z.strictObject({ logs: z.array(entrySchema) }),
+        ]),
+        "application/x-ndjson": z.string().describe("One entry a line."),
+      },
+      headers: { "Idempotency-Key": "1 to 128 printable ASCII characters; makes a retry safe for 24 hours." },
+      status: 201,
+      response: receiptSchema,
+      errors: [
+        "VALIDATION_ERROR",
+        "UNAUTHORIZED",
+        "INVALID_API_KEY",
+        "API_KEY_EXPIRED",
+        "API_KEY_REVOKED",
+        "INSUFFICIENT_SCOPE",
+        "NOT_FOUND",
+        "IDEMPOTENCY_CONFLICT",
+        "PAYLOAD_TOO_LARGE",
+        "UNSUPPORTED_MEDIA_TYPE",
+        "RATE_LIMITED",
+      ],
+    },
+    [],
+    ingest,
+  );
+}
+
+async function ingest(c: Context<AppEnv>): Promise<Response> {
+  const key = await requireApiKey(c);
+  const projectId = c.req.param("projectId") ?? "";
+  Object.assign(c.get("log"), { workspaceId: key.workspaceId, projectId: projectId.slice(0, 32) });
+  const { bytes, type, idempotency } = await readRequest(c, key, projectId);
+  const now = Date.now();
+  const parsed = parseEntries(bytes, type);
+  const build = (oldest: number | null) => (parsed.ok ? buildBatch(parsed.entries, { now, oldest }) : NOTHING);
+  let built = build(null);
+  let oldest: number | null = null;
+  const send = (): Promise<IngestResult> =>
+    callWorkspace(c.env, key.workspaceId, idempotency ? "replay-safe" : "once", (stub) =>
+      stub.ingest({ keyHash: key.hash, projectId, route: c.get("route"), idempotency, ...built, oldest }),
+    );
+  let result = await send();
+  if (!result.ok && result.code === "TOO_OLD") {
+    oldest = result.oldest;
+    built = build(oldest);
+    result = await send();
+  }
+  return answer(c, result, parsed, built);
+}
+
+interface IngestRequest {
+  bytes: Uint8Array;
+  type: IngestMediaType;
+  idempotency: Idempotency | null;
+}
+
+/** What the request carries. One that cannot be read still counts, and the key's own faults are told first. */
+async function readRequest(c: Context<AppEnv>, key: ParsedApiKey, projectId: string): Promise<IngestRequest> {
+  const request = c.req.raw;
+  const type = mediaType(request.headers.get("Content-Type"));
+  const idempotencyKey = request.headers.get("Idempotency-Key");
+  const goodType = isIngestMediaType(type);
+  const goodKey = idempotencyKey === null || IDEMPOTENCY_KEY.test(idempotencyKey);
+  const body = await readBody(request, INGEST_LIMITS.bodyBytes, true);
+  if (body.ok && goodType && goodKey) {
+    return { bytes: body.bytes, type, idempotency: idempotencyOf(idempotencyKey, type, body.bytes) };
+  }
+  await countRefusedKey(c, key, { scope: "logs:write", role: "owner", projectId });
+  if (!goodType) refuse("UNSUPPORTED_MEDIA_TYPE", "Send application/json or application/x-ndjson.");
+  bodyOrRefuse(body, INGEST_LIMITS.bodyBytes);
+  const message = `must be 1 to ${INGEST_LIMITS.idempotencyKeyLength} printable ASCII characters.`;
+  const details = [{ path: "Idempotency-Key", code: "invalid_format", message }];
+  return refuse("VALIDATION_ERROR", `Idempotency-Key ${message}`, { details });
+}
+
+function isIngestMediaType(type: string): type is IngestMediaType {
+  return MEDIA_TYPES.has(type);
+}
+
+function idempotencyOf(key: string | null, type: IngestMediaType, bytes: Uint8Array): Idempotency | null {
+  if (key === null) return null;
+  return {
+    key: createHash("sha256").update(key).digest(),
+    body: createHash("sha256").update(`${type}\n`).update(bytes).digest(),
+  };
+}
+
+async function answer(
+  c: Context<AppEnv>,
+  result: IngestResult,
+  parsed: ParseResult,
+  built: BuiltBatch,
+): Promise<Response> {
+  const fields = c.get("log");
+  if (result.ok) {
+    c.set("limit", result.limit);
+    const { accepted, rejectedCount, duplicate } = result.receipt;
+    Object.assign(fields, { accepted, rejected: rejectedCount, duplicate });
+    return success(result.receipt, c.get("requestId"), 201);
+  }
+  if (result.code === "TOO_OLD") throw new Error("A batch without its old entries was too old.");
+  if (result.code !== "VALIDATION_ERROR") return refuseDenied(c, result);
+  c.set("limit", result.limit);
+  fields.rejected = built.rejectedCount;
+  if (parsed.ok) {
+    return refuse("VALIDATION_ERROR", "The request holds no valid entry.", { details: built.rejected });
+  }
+  const code = parsed.reason === "too_many" ? "PAYLOAD_TOO_LARGE" : "VALIDATION_ERROR";
+  return refuse(code, parsed.message);
+}

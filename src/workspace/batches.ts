@@ -1,0 +1,71 @@
+import type { Batch } from "../logs/batch.ts";
+
+/** Bytes of body in one row. Production refuses rows over 2 MB, local workerd does not; the summary needs room too. */
+const PART_BYTES = 1_000_000;
+
+/** Appends one batch under a new commit number. */
+export function insertBatch(
+  sql: SqlStorage,
+  commit: number,
+  project: number,
+  firstSeq: number,
+  batch: Batch,
+  now: number,
+): void {
+  const { body } = batch;
+  const parts = Math.ceil(body.length / PART_BYTES);
+  sql.exec(
+    `INSERT INTO batches (commit_no, project, first_seq, count, min_ts, max_ts, received_at, level_mask, category_mask,
+       encoding, size, body_bytes, parts, summary, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    commit,
+    project,
+    firstSeq,
+    batch.count,
+    batch.minTimestamp,
+    batch.maxTimestamp,
+    now,
+    batch.levelMask,
+    batch.categoryMask,
+    batch.encoding,
+    batch.size,
+    body.length,
+    parts,
+    batch.summary,
+    parts === 1 ? body : body.subarray(0, PART_BYTES),
+  );
+  for (let part = 1; part < parts; part++) {
+    sql.exec(
+      "INSERT INTO batch_parts (commit_no, part, body) VALUES (?, ?, ?)",
+      commit,
+      part,
+      body.subarray(part * PART_BYTES, (part + 1) * PART_BYTES),
+    );
+  }
+}
+
+/** The newest commit number given so far, also when its batch is gone: a number is never given twice. */
+export function lastCommit(sql: SqlStorage): number {
+  const row = sql
+    .exec("SELECT MAX((SELECT last_commit FROM workspace), COALESCE((SELECT MAX(commit_no) FROM batches), 0)) AS last")
+    .one();
+  return Number(row.last);
+}
+
+/** Batches deleted by one step at most: an alarm must stay short. */
+const DELETE_STEP = 500;
+
+/**
+ * Deletes some of a project's batches.
+ * @returns the commit numbers deleted; fewer than a step's worth means that none is left
+ */
+export function deleteSomeBatches(sql: SqlStorage, project: number): { commits: number[]; done: boolean } {
+  sql.exec("UPDATE workspace SET last_commit = ?", lastCommit(sql));
+  const rows = sql
+    .exec("SELECT commit_no, parts FROM batches WHERE project = ? LIMIT ?", project, DELETE_STEP)
+    .toArray();
+  for (const row of rows) {
+    if (Number(row.parts) > 1) sql.exec("DELETE FROM batch_parts WHERE commit_no = ?", row.commit_no);
+    sql.exec("DELETE FROM batches WHERE commit_no = ?", row.commit_no);
+  }
+  return { commits: rows.map((row) => Number(row.commit_no)), done: rows.length < DELETE_STEP };
+}

@@ -1,0 +1,34 @@
+import type { Limiter } from "../limits/limiter.ts";
+import { deleteSomeBatches } from "./batches.ts";
+import { doomedProjects, forgetDoomedProject } from "./projects.ts";
+import { type ReceiptCursor, sweepReceipts } from "./receipts.ts";
+
+/** Milliseconds between two rounds while there is nothing urgent: a row written an hour. */
+const ROUND_MS = 60 * 60 * 1000;
+/** Milliseconds to the next step of work that did not fit into one turn. */
+const STEP_MS = 100;
+
+export interface RoundResult {
+  /** Commit numbers of deleted batches, for the index of recent batches. */
+  deleted: number[];
+  /** Where the sweep of receipts goes on. */
+  receipts: ReceiptCursor | null;
+  /** Epoch milliseconds of the next alarm. */
+  nextAt: number;
+}
+
+/** One bounded step of the work that nobody waits for: expired counters and receipts, logs of deleted projects. */
+export function houseKeep(sql: SqlStorage, limiter: Limiter, from: ReceiptCursor | null, now: number): RoundResult {
+  limiter.sweep(now);
+  const receipts = sweepReceipts(sql, from, now);
+  let urgent = receipts !== null;
+  const deleted: number[] = [];
+  const [doomed] = doomedProjects(sql);
+  if (doomed !== undefined) {
+    urgent = true;
+    const step = deleteSomeBatches(sql, doomed);
+    deleted.push(...step.commits);
+    if (step.done) forgetDoomedProject(sql, doomed);
+  }
+  return { deleted, receipts, nextAt: now + (urgent ? STEP_MS : ROUND_MS) };
+}

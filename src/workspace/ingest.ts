@@ -1,0 +1,130 @@
+import type { LimitState, RouteRef } from "../limits/state.ts";
+import type { Batch } from "../logs/batch.ts";
+import type { Rejection } from "../logs/ingest/rejection.ts";
+import { admit, type Gate } from "./admission.ts";
+import { insertBatch, lastCommit } from "./batches.ts";
+import type { Denied } from "./caller.ts";
+import type { ProjectRow } from "./projects.ts";
+import { findReceipt, type Idempotency, insertReceipt, type Lookup, type Receipt } from "./receipts.ts";
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** One ingest request, parsed and checked by the router. */
+export interface IngestCall {
+  keyHash: string;
+  projectId: string;
+  route: RouteRef;
+  idempotency: Idempotency | null;
+  /** Null when no entry was valid: the request still counts, and an earlier receipt still answers it. */
+  batch: Batch | null;
+  rejected: Rejection[];
+  rejectedCount: number;
+  /** The age bound that an earlier call named as `tooOld`, so that the second call cannot fail on a later one. */
+  oldest: number | null;
+}
+
+export type IngestResult =
+  | { ok: true; limit: LimitState | null; receipt: Receipt }
+  /** No entry was valid and no receipt is known: a 400, which leaves no receipt. */
+  | { ok: false; code: "VALIDATION_ERROR"; limit: LimitState | null }
+  /** Some entry is older than the retention. Nothing was counted: build the batch again without those, and call again. */
+  | { ok: false; code: "TOO_OLD"; oldest: number }
+  | Denied;
+
+/** What a stored batch adds to the object's index of recent batches. */
+export interface StoredBatchRef {
+  commit: number;
+  project: number;
+  firstSeq: number;
+  batch: Batch;
+  receivedAt: number;
+}
+
+/**
+ * Stores the batches of one group commit. All calls run in one synchronous turn inside the caller's transaction, so that
+ * admission, deduplication, `seq` and rows are decided and written together, or not at all.
+ */
+export class IngestGroup {
+  readonly #gate: Gate;
+  readonly #retentionDays: number;
+  readonly #now: number;
+  #commit: number;
+  /** `last_seq` of each project touched, written once at the end: one row however many batches share the commit. */
+  readonly #lastSeq = new Map<number, number>();
+  readonly stored: StoredBatchRef[] = [];
+
+  constructor(gate: Gate, retentionDays: number, commit: number | null, now: number) {
+    this.#gate = gate;
+    this.#retentionDays = retentionDays;
+    this.#now = now;
+    this.#commit = commit ?? lastCommit(gate.sql);
+  }
+
+  /** The newest commit number given so far. */
+  get commit(): number {
+    return this.#commit;
+  }
+
+  run(call: IngestCall): IngestResult {
+    const tooOld = this.#tooOld(call);
+    if (tooOld !== null) {
+      // Not counted: the same request comes back without its old entries. A late retry goes on to its receipt.
+      const known = this.#admit(call, false);
+      if (!known.ok) return known;
+      if (this.#lookup(call, known.project.num).found === "none") return { ok: false, code: "TOO_OLD", oldest: tooOld };
+    }
+    const admitted = this.#admit(call, true);
+    if (!admitted.ok) return admitted;
+    const { project, limit } = admitted;
+    const known = this.#lookup(call, project.num);
+    if (known.found === "receipt") return { ok: true, limit, receipt: known.receipt };
+    if (known.found === "conflict") {
+      const message = "This Idempotency-Key has been used with another body.";
+      return { ok: false, code: "IDEMPOTENCY_CONFLICT", message, limit };
+    }
+    if (call.batch === null) return { ok: false, code: "VALIDATION_ERROR", limit };
+    return { ok: true, limit, receipt: this.#store(call, call.batch, project) };
+  }
+
+  /** Writes what is written once for the whole group. */
+  finish(): void {
+    for (const [project, lastSeq] of this.#lastSeq) {
+      this.#gate.sql.exec("UPDATE projects SET last_seq = ? WHERE num = ?", lastSeq, project);
+    }
+    this.#gate.limiter.flush();
+  }
+
+  #admit(call: IngestCall, counted: boolean): { ok: true; limit: LimitState | null; project: ProjectRow } | Denied {
+    const caller = { kind: "key", hash: call.keyHash } as const;
+    const need = { scope: "logs:write", role: "owner", projectId: call.projectId } as const;
+    const admitted = admit(this.#gate, caller, need, counted ? call.route : null, this.#now);
+    if (!admitted.ok) return admitted;
+    if (admitted.project === null) throw new Error("An admitted key has a project.");
+    return { ok: true, limit: admitted.limit, project: admitted.project };
+  }
+
+  #lookup(call: IngestCall, project: number): Lookup {
+    return call.idempotency ? findReceipt(this.#gate.sql, project, call.idempotency, this.#now) : { found: "none" };
+  }
+
+  #store(call: IngestCall, batch: Batch, { num: project, lastSeq: storedLastSeq }: ProjectRow): Receipt {
+    const { sql } = this.#gate;
+    const firstSeq = (this.#lastSeq.get(project) ?? storedLastSeq) + 1;
+    const lastSeq = firstSeq + batch.count - 1;
+    const commit = this.#commit + 1;
+    insertBatch(sql, commit, project, firstSeq, batch, this.#now);
+    this.#commit = commit;
+    this.#lastSeq.set(project, lastSeq);
+    this.stored.push({ commit, project, firstSeq, batch, receivedAt: this.#now });
+    const { rejected, rejectedCount } = call;
+    const receipt: Receipt = { accepted: batch.count, rejected, rejectedCount, firstSeq, lastSeq, duplicate: false };
+    if (call.idempotency) insertReceipt(sql, project, call.idempotency, receipt, this.#now);
+    return receipt;
+  }
+
+  /** The retention's bound if some entry of the batch is older than it. */
+  #tooOld(call: IngestCall): number | null {
+    const bound = Math.min(this.#now - this.#retentionDays * DAY_MS, call.oldest ?? Number.POSITIVE_INFINITY);
+    return call.batch !== null && call.batch.minTimestamp < bound ? bound : null;
+  }
+}

@@ -1,0 +1,71 @@
+import { newId } from "../ids.ts";
+
+/** A project as the object knows it; `num` is its short name in every other table. */
+export interface ProjectRow {
+  num: number;
+  id: string;
+  name: string;
+  createdAt: number;
+  /** The `seq` of its newest entry; 0 while it has none. */
+  lastSeq: number;
+}
+
+type Row = Record<string, SqlStorageValue>;
+
+function fromRow(row: Row): ProjectRow {
+  return {
+    num: Number(row.num),
+    id: String(row.id),
+    name: String(row.name),
+    createdAt: Number(row.created_at),
+    lastSeq: Number(row.last_seq),
+  };
+}
+
+export function createProject(sql: SqlStorage, name: string, now: number): ProjectRow {
+  const row = sql.exec(
+    "INSERT INTO projects (id, name, created_at) VALUES (?, ?, ?) RETURNING *",
+    newId("proj"),
+    name,
+    now,
+  );
+  return fromRow(row.one());
+}
+
+export function findProject(sql: SqlStorage, id: string): ProjectRow | null {
+  const row = sql.exec("SELECT * FROM projects WHERE id = ?", id).toArray()[0];
+  return row ? fromRow(row) : null;
+}
+
+/** Projects in order of creation, after `cursor` (a `num`). */
+export function listProjects(sql: SqlStorage, cursor: number, limit: number): ProjectRow[] {
+  return sql.exec("SELECT * FROM projects WHERE num > ? ORDER BY num LIMIT ?", cursor, limit).toArray().map(fromRow);
+}
+
+export function renameProject(sql: SqlStorage, num: number, name: string): void {
+  sql.exec("UPDATE projects SET name = ? WHERE num = ?", name, num);
+}
+
+/**
+ * Removes a project and its keys at once. Its receipts and logs belong to nobody from here on, are found by no query,
+ * and are deleted in bounded steps by the alarm. `num` is never given again.
+ */
+export function deleteProject(sql: SqlStorage, num: number): void {
+  sql.exec("DELETE FROM keys WHERE project = ?", num);
+  sql.exec("DELETE FROM projects WHERE num = ?", num);
+  sql.exec("INSERT OR IGNORE INTO doomed_projects (project) VALUES (?)", num);
+}
+
+/** Projects whose logs are still to be deleted. */
+export function doomedProjects(sql: SqlStorage): number[] {
+  return sql
+    .exec("SELECT project FROM doomed_projects")
+    .toArray()
+    .map((row) => Number(row.project));
+}
+
+/** Called once a deleted project's last batch is gone; its receipts go with it. */
+export function forgetDoomedProject(sql: SqlStorage, num: number): void {
+  sql.exec("DELETE FROM receipts WHERE project = ?", num);
+  sql.exec("DELETE FROM doomed_projects WHERE project = ?", num);
+}
