@@ -11,5 +11,8 @@ const handlers = {
 
 export default handlers;
 
-/** The same handlers under a name: `npm start` binds its socket straight to it, without a proxy worker in between. */
-export const direct = handlers;
+/**
+ * `fetch` under a name: `npm start` binds its socket straight to it, without a proxy worker in between. Nothing else:
+ * the local runtime lets whoever reaches that socket send any event that its entrypoint handles.
+ */
+export const direct = { fetch: handlers.fetch } satisfies ExportedHandler<Env>;

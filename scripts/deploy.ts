@@ -1,0 +1,73 @@
+/**
+ * `npm run deploy [-- --dry-run]`: creates what is missing on Cloudflare (D1 database, secrets), migrates, deploys.
+ * Needs `wrangler login` or CLOUDFLARE_API_TOKEN. Settings come from `[vars]` in wrangler.toml, and the environment
+ * overrides them. Only `--dry-run` is covered by tests: the rest needs an account.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { buildAssets } from "./lib/bundle.ts";
+import { ensureDatabase, hasDatabaseId, secretNames } from "./lib/cloudflare.ts";
+import { exitWith, StartFailure } from "./lib/failure.ts";
+import { effectiveBindings } from "./lib/runtime.ts";
+import { newSecrets } from "./lib/secrets.ts";
+import { checkWorkerSettings, workerOverrides } from "./lib/settings.ts";
+import { wranglerForeground } from "./lib/wrangler.ts";
+
+/** Settings that are uploaded as secrets, never as plain variables. */
+const SECRET_NAMES = /SECRET|PEPPER|API_KEY/;
+const LOOPBACK = /^http:\/\/(127\.|localhost[:/]|localhost$|\[::1\])/;
+
+const dryRun = process.argv.includes("--dry-run");
+process.exit(await deploy().catch(exitWith));
+
+async function deploy(): Promise<number> {
+  const given = Object.entries(workerOverrides(process.env));
+  const vars = given.filter(([name]) => !SECRET_NAMES.test(name));
+  const secrets = given.filter(([name]) => SECRET_NAMES.test(name));
+  refuseUnfit(effectiveBindings({ ...newSecrets(), ...Object.fromEntries(given) }));
+  await buildAssets();
+  const args = ["deploy", ...vars.flatMap(([name, value]) => ["--var", `${name}:${value}`])];
+  if (dryRun) {
+    console.log(
+      `Would ${hasDatabaseId() ? "use" : "create or find"} the D1 database, add missing secrets, migrate, and deploy:`,
+    );
+    return wranglerForeground([...args, "--dry-run"]);
+  }
+  await ensureDatabase();
+  const migrated = await wranglerForeground(["d1", "migrations", "apply", "DB", "--remote"]);
+  if (migrated !== 0) return migrated;
+  const present = await secretNames();
+  const missing = Object.entries(newSecrets()).filter(([name]) => !present.includes(name));
+  return withSecretsFile({ ...Object.fromEntries(missing), ...Object.fromEntries(secrets) }, (file) =>
+    wranglerForeground([...args, "--secrets-file", file]),
+  );
+}
+
+/** @throws StartFailure for settings that are wrong, or right only on one's own machine */
+function refuseUnfit(bindings: Record<string, unknown>): void {
+  checkWorkerSettings(bindings);
+  if ((bindings.MAILER ?? "outbox") === "outbox") {
+    throw new StartFailure(
+      "MAILER: outbox keeps mails where anybody can read them; deploy with MAILER=cloudflare or resend.",
+    );
+  }
+  if (typeof bindings.BASE_URL !== "string" || LOOPBACK.test(bindings.BASE_URL)) {
+    throw new StartFailure("BASE_URL: must be the public address, e.g. https://taffrail.<your-subdomain>.workers.dev");
+  }
+}
+
+/** Secrets travel in a file that its owner alone can read and that is gone afterwards, never on a command line. */
+async function withSecretsFile(
+  secrets: Record<string, string>,
+  use: (file: string) => Promise<number>,
+): Promise<number> {
+  const directory = mkdtempSync(path.join(tmpdir(), "taffrail-deploy-"));
+  try {
+    const file = path.join(directory, "secrets.json");
+    writeFileSync(file, JSON.stringify(secrets), { mode: 0o600 });
+    return await use(file);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
