@@ -1,4 +1,6 @@
-import type { StoredBatch } from "../logs/batch.ts";
+import type { BatchEncoding, StoredBatch } from "../logs/batch.ts";
+import type { BatchIndex } from "./batch-index.ts";
+import { lastCommit } from "./batches.ts";
 
 /** Which batches a query may need, told by their summary columns alone. The router filters entries. */
 export interface RecentScan {
@@ -30,18 +32,78 @@ export interface RecentPage {
   asOf: number;
   /** Newest commit there is: an `asOf` above it is from the future, and such a page has no batches. */
   lastCommit: number;
-  /** What was searched: the project ids, joined by ",", or the workspace's id for all of it. A cursor is bound to it. */
+  /** What was searched: a project's id, or the workspace's for all of it. A cursor is bound to it. */
   scope: string;
   batches: StoredBatch[];
   /** The first candidate that did not fit into this page; null when there is none. */
   next: ScanPosition | null;
 }
 
-export function readRecent(
-  _sql: SqlStorage,
-  _index: unknown,
-  _scan: RecentScan,
-  scope: { name: string; projects: readonly { num: number; id: string }[] },
-): RecentPage {
-  return { asOf: 0, lastCommit: 0, scope: scope.name, batches: [], next: null };
+/** Bytes of bodies as stored and batches that one turn gives at most, whatever a scan asks for: writers wait that long. */
+const PAGE_MAX_BYTES = 4 * 1024 * 1024;
+const PAGE_MAX_BATCHES = 1000;
+
+/** What is searched: some projects, and the name that cursors know them by. */
+export interface RecentScope {
+  name: string;
+  projects: readonly { num: number; id: string }[];
+}
+
+/** One page of candidate batches. */
+export function readRecent(sql: SqlStorage, index: BatchIndex, scan: RecentScan, scope: RecentScope): RecentPage {
+  const newest = lastCommit(sql);
+  const asOf = scan.asOf ?? newest;
+  const page: RecentPage = { asOf, lastCommit: newest, scope: scope.name, batches: [], next: null };
+  if (asOf > newest) return page;
+  const projectIds = new Map(scope.projects.map(({ num, id }) => [num, id]));
+  const maxBytes = Math.min(scan.maxBytes, PAGE_MAX_BYTES);
+  let bytes = 0;
+  for (const batch of index.select({ ...scan, asOf, projects: projectIds })) {
+    bytes += batch.bodyBytes;
+    if (page.batches.length === PAGE_MAX_BATCHES || (bytes > maxBytes && page.batches.length > 0)) {
+      const timestamp = scan.order === "desc" ? batch.maxTimestamp : batch.minTimestamp;
+      page.next = { timestamp, commit: batch.commit };
+      break;
+    }
+    page.batches.push(readBatch(sql, batch.commit, projectIds.get(batch.project) ?? ""));
+  }
+  return page;
+}
+
+type BatchRow = {
+  firstSeq: number;
+  count: number;
+  minTimestamp: number;
+  maxTimestamp: number;
+  receivedAt: number;
+  encoding: BatchEncoding;
+  bodyBytes: number;
+  body: ArrayBuffer;
+};
+
+function readBatch(sql: SqlStorage, commit: number, projectId: string): StoredBatch {
+  const { bodyBytes, body, ...columns } = sql
+    .exec<BatchRow>(
+      `SELECT first_seq AS firstSeq, count, min_ts AS minTimestamp, max_ts AS maxTimestamp, received_at AS receivedAt,
+         encoding, body_bytes AS bodyBytes, body
+       FROM batches WHERE commit_no = ?`,
+      commit,
+    )
+    .one();
+  const whole = body.byteLength === bodyBytes ? new Uint8Array(body) : joinParts(sql, commit, body, bodyBytes);
+  return { commit, projectId, ...columns, body: whole };
+}
+
+/** The batch's own row holds part 0; the rest follows in `batch_parts`. */
+function joinParts(sql: SqlStorage, commit: number, first: ArrayBuffer, bodyBytes: number): Uint8Array {
+  const whole = new Uint8Array(bodyBytes);
+  whole.set(new Uint8Array(first));
+  let at = first.byteLength;
+  const parts = sql.exec("SELECT body FROM batch_parts WHERE commit_no = ? ORDER BY part", commit).raw<[ArrayBuffer]>();
+  for (const [part] of parts) {
+    whole.set(new Uint8Array(part), at);
+    at += part.byteLength;
+  }
+  if (at !== bodyBytes) throw new RangeError("A batch's parts are not as long as its row says.");
+  return whole;
 }

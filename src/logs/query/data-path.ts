@@ -1,0 +1,61 @@
+/**
+ * Paths into an entry's `data`: members named by ".", as in `user.plan`. A name with a dot (or a bracket) in it is
+ * written as a JSON string in brackets: `["user.plan"]`, `request["x.id"].length`. A number indexes an array, as in
+ * `items.0.id` or `items[0].id`, and names a member of an object. Nothing stands for "any element".
+ */
+
+const QUOTED = /\["(?:[^"\\]|\\.)*"\]/y;
+const INDEX = /\[(?:0|[1-9]\d*)\]/y;
+const BARE = /[^.[\]]+/y;
+const ARRAY_INDEX = /^(?:0|[1-9]\d*)$/;
+
+/** The names of a path in order, or null where it is not a path. */
+export function parseDataPath(text: string): string[] | null {
+  const names: string[] = [];
+  for (let at = 0; ; ) {
+    const quoted = matchAt(QUOTED, text, at);
+    const token = quoted ?? matchAt(INDEX, text, at) ?? matchAt(BARE, text, at);
+    if (token === null) return null;
+    const name = quoted === null ? token.replace(/^\[|\]$/g, "") : jsonString(token.slice(1, -1));
+    if (name === null) return null;
+    names.push(name);
+    at += token.length;
+    if (at === text.length) return names;
+    if (text[at] === ".") at++;
+    else if (text[at] !== "[") return null;
+  }
+}
+
+/** Whether a name can index an array: only such a name reaches into one, so `length` does not. */
+export function isArrayIndex(name: string): boolean {
+  return ARRAY_INDEX.test(name);
+}
+
+/** The value at a path, undefined where there is none. Own members only: what an object inherits is not data. */
+export function valueAt(data: unknown, path: readonly string[]): unknown {
+  let value = data;
+  for (const name of path) {
+    if (Array.isArray(value)) value = isArrayIndex(name) ? value[Number(name)] : undefined;
+    else if (isRecord(value) && Object.hasOwn(value, name)) value = value[name];
+    else return undefined;
+  }
+  return value;
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function matchAt(pattern: RegExp, text: string, at: number): string | null {
+  pattern.lastIndex = at;
+  return pattern.exec(text)?.[0] ?? null;
+}
+
+function jsonString(quoted: string): string | null {
+  try {
+    const value: unknown = JSON.parse(quoted);
+    return typeof value === "string" ? value : null;
+  } catch {
+    return null;
+  }
+}

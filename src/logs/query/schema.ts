@@ -1,0 +1,265 @@
+import { z } from "zod";
+import { LEVELS, type Level } from "../entry.ts";
+import { EntryRejected } from "../ingest/rejection.ts";
+import { TimestampReader } from "../ingest/timestamp.ts";
+import { type Cursor, decodeAsOf, decodeCursor } from "./cursor.ts";
+import { isRecord, parseDataPath } from "./data-path.ts";
+import { ALL_LEVELS_MASK, type DataCondition, type LogFilter } from "./filter.ts";
+import { QUERY_LIMITS } from "./limits.ts";
+import type { Order } from "./row-order.ts";
+
+/** One query as the router runs it. */
+export interface LogQuery {
+  projectId: string | null;
+  filter: LogFilter;
+  order: Order;
+  offset: number;
+  limit: number;
+  cursor: Cursor | null;
+  includeTotal: boolean;
+  /** Commit number; a cursor's, where there is one. */
+  asOf: number | null;
+}
+
+const LevelName = z.enum(LEVELS);
+const levelList = `one of ${LEVELS.join(", ")}`;
+
+/** One value or a list of them. */
+function oneOrMore<T extends z.ZodType>(value: T, what: string) {
+  const error = `Must be ${what}, or a non-empty list of at most ${QUERY_LIMITS.values} of them.`;
+  return z.union([value, z.array(value).min(1).max(QUERY_LIMITS.values)], { error });
+}
+
+const Name = z.string().min(1);
+
+const Time = z
+  .unknown()
+  .transform((value, ctx): number => {
+    try {
+      return new TimestampReader().read(value).ms;
+    } catch (error) {
+      if (!(error instanceof EntryRejected)) throw error;
+      ctx.addIssue("Must be an ISO 8601 time or epoch milliseconds.");
+      return z.NEVER;
+    }
+  })
+  .meta({ type: ["string", "integer"], examples: ["2026-11-20T14:00:00.000Z", 1795183200000] });
+
+const ScalarValue = z.union([z.string(), z.number(), z.boolean(), z.null()], {
+  error: "Must be a string, a number, a boolean or null.",
+});
+const Bound = z.union([z.number(), z.string()], { error: "Must be a number or a string." });
+
+const Operators = z
+  .strictObject({
+    eq: ScalarValue.optional().describe("Equal in type and value."),
+    ne: ScalarValue.optional().describe("Not equal; also holds where there is no such value."),
+    gt: Bound.optional().describe("Numbers with numbers, strings with strings by code unit; never across types."),
+    gte: Bound.optional(),
+    lt: Bound.optional(),
+    lte: Bound.optional(),
+    in: z.array(ScalarValue).min(1).max(QUERY_LIMITS.values).optional().describe("Equal to one of these."),
+    exists: z.boolean().optional().describe("Whether there is such a value; null is one."),
+  })
+  .refine((operators) => Object.keys(operators).length > 0, "Name at least one operator.");
+
+/** Documents `data`. Read by `readData`: a zod record passes over a member named `__proto__`, and so over its filter. */
+const DocumentedData = z.record(z.string(), z.union([ScalarValue, Operators]));
+
+const Data = z
+  .unknown()
+  .transform(readData)
+  .meta({
+    ...z.toJSONSchema(DocumentedData, { io: "input" }),
+    description:
+      'Tests on `data` by path. Members are named by ".": `user.plan`. A name with a dot in it is written as a JSON string in brackets: `["user.plan"]`, `request["x.id"]`. A number indexes an array: `items.0.id`. A scalar is short for `eq`. Only what the entry itself has counts.',
+    examples: [{ "user.plan": "team", durationMs: { gte: 500 } }],
+  });
+
+export const Filters = z
+  .strictObject({
+    level: oneOrMore(LevelName, levelList).optional(),
+    category: oneOrMore(Name, "a category").optional(),
+    type: oneOrMore(Name, "a type").optional(),
+    minLevel: z
+      .enum(LEVELS, { error: `Must be ${levelList}.` })
+      .optional()
+      .describe("This level or a more severe one. Together with `level` both hold."),
+    session: z.string().optional().describe("Exactly this session."),
+    traceId: z.string().optional().describe("Exactly this trace."),
+    from: Time.optional().describe("Timestamp at or after this: ISO 8601 or epoch milliseconds."),
+    to: Time.optional().describe("Timestamp before this: ISO 8601 or epoch milliseconds."),
+    search: z
+      .string()
+      .min(1)
+      .max(QUERY_LIMITS.search)
+      .optional()
+      .describe("Substring of the message or of any string value in `data`, whatever the case."),
+    data: Data.optional(),
+  })
+  .describe("All of them hold together; none: every entry.");
+
+const Pagination = z.strictObject({
+  offset: z.int().min(0).max(QUERY_LIMITS.offset).optional().describe("Rows to pass over; not with a cursor."),
+  limit: z.int().min(1).max(QUERY_LIMITS.limit).optional().describe(`Rows of a page; ${QUERY_LIMITS.limitDefault}.`),
+  cursor: z.string().optional().describe("`nextCursor` of the page before, with everything else but `limit` the same."),
+  includeTotal: z.boolean().optional().describe("Count all matches, too: looks through all that is retained."),
+});
+
+/** Body of `POST /logger/query`. */
+export const QueryBody = z
+  .strictObject({
+    projectId: z
+      .string()
+      .optional()
+      .describe("With an access token: one project instead of all. A key always means its own project."),
+    filters: Filters.optional(),
+    order: z
+      .enum(["desc", "asc"])
+      .optional()
+      .describe("By timestamp, then `seq`; `desc`, newest first, is the default."),
+    pagination: Pagination.optional(),
+    asOf: z.string().optional().describe("`asOf` of an earlier answer: only what was stored by then."),
+  })
+  .transform(toQuery);
+
+type BodyContext = z.core.$RefinementCtx;
+
+function toQuery(body: QueryFields, ctx: BodyContext): LogQuery {
+  const { offset, limit, includeTotal } = body.pagination ?? {};
+  const cursor = cursorOf(body, ctx);
+  const asOf = asOfOf(body, cursor, ctx);
+  return {
+    projectId: body.projectId ?? null,
+    filter: toFilter(body.filters ?? {}),
+    order: body.order ?? "desc",
+    offset: offset ?? 0,
+    limit: limit ?? QUERY_LIMITS.limitDefault,
+    cursor,
+    includeTotal: includeTotal ?? false,
+    asOf,
+  };
+}
+
+interface QueryFields {
+  projectId?: string | undefined;
+  filters?: z.output<typeof Filters> | undefined;
+  order?: Order | undefined;
+  pagination?: z.output<typeof Pagination> | undefined;
+  asOf?: string | undefined;
+}
+
+/** Its fingerprint is held against the query once the scope is known: with a key, only the object knows it. */
+function cursorOf(body: QueryFields, ctx: BodyContext): Cursor | null {
+  const { cursor: text, offset } = body.pagination ?? {};
+  if (text === undefined) return null;
+  const refuse = (path: string[], message: string) => ctx.addIssue({ code: "custom", path, message });
+  const cursor = decodeCursor(text);
+  if (cursor === null) refuse(["pagination", "cursor"], "This is not a cursor.");
+  if (offset !== undefined) refuse(["pagination", "offset"], "A cursor says where to go on: leave the offset out.");
+  const order = body.order ?? "desc";
+  if (cursor && cursor.order !== order) {
+    refuse(["order"], `The cursor belongs to a query with order ${cursor.order}; this one's is ${order}.`);
+  }
+  return cursor;
+}
+
+function asOfOf(body: QueryFields, cursor: Cursor | null, ctx: BodyContext): number | null {
+  if (body.asOf === undefined) return cursor?.asOf ?? null;
+  const asOf = decodeAsOf(body.asOf);
+  if (asOf === null) ctx.addIssue({ code: "custom", path: ["asOf"], message: "This is not a snapshot." });
+  else if (cursor !== null && cursor.asOf !== asOf) {
+    ctx.addIssue({ code: "custom", path: ["asOf"], message: "The cursor belongs to another snapshot." });
+  }
+  return asOf;
+}
+
+export function toFilter(filters: z.output<typeof Filters>): LogFilter {
+  return {
+    levelMask: levelMaskOf(filters.level, filters.minLevel),
+    categories: listOf(filters.category),
+    types: listOf(filters.type),
+    session: filters.session ?? null,
+    traceId: filters.traceId ?? null,
+    from: filters.from ?? null,
+    to: filters.to ?? null,
+    search: filters.search?.toLowerCase() ?? null,
+    data: filters.data ?? [],
+  };
+}
+
+function levelMaskOf(level: Level | Level[] | undefined, minLevel: Level | undefined): number {
+  const named = listOf(level)?.reduce((mask, name) => mask | (1 << LEVELS.indexOf(name)), 0) ?? ALL_LEVELS_MASK;
+  if (minLevel === undefined) return named;
+  const below = (1 << LEVELS.indexOf(minLevel)) - 1;
+  return named & ~below;
+}
+
+function listOf<T extends string>(value: T | T[] | undefined): T[] | null {
+  if (value === undefined) return null;
+  return Array.isArray(value) ? value : [value];
+}
+
+function readData(value: unknown, ctx: BodyContext): DataCondition[] {
+  if (!isRecord(value)) {
+    ctx.addIssue("Must be an object of paths.");
+    return z.NEVER;
+  }
+  const members = Object.entries(value);
+  if (members.length > QUERY_LIMITS.paths) ctx.addIssue(`Must name at most ${QUERY_LIMITS.paths} paths.`);
+  return members.flatMap(([text, test]) => readConditions(text, test, ctx));
+}
+
+function readConditions(text: string, test: unknown, ctx: BodyContext): DataCondition[] {
+  const path = parseDataPath(text);
+  if (path === null) {
+    ctx.addIssue({
+      code: "custom",
+      path: [text],
+      message: 'Must be a path: names joined by ".", a name with a dot as ["a.b"].',
+    });
+    return [];
+  }
+  if (!isRecord(test)) {
+    const value = ScalarValue.safeParse(test);
+    if (value.success) return [{ path, op: "eq", value: value.data }];
+    ctx.addIssue({
+      code: "custom",
+      path: [text],
+      message: "Must be a string, a number, a boolean, null or an object of operators.",
+    });
+    return [];
+  }
+  const operators = Operators.safeParse(test);
+  if (!operators.success) {
+    for (const issue of operators.error.issues) addIssueAt(text, issue, ctx);
+    return [];
+  }
+  return conditionsOf(path, operators.data);
+}
+
+function addIssueAt(text: string, issue: z.core.$ZodIssue, ctx: BodyContext): void {
+  const path = [text, ...issue.path];
+  if (issue.code !== "unrecognized_keys") {
+    ctx.addIssue({ code: "custom", path, message: issue.message });
+    return;
+  }
+  for (const key of issue.keys) {
+    const message = "There is no such operator; there are eq, ne, gt, gte, lt, lte, in, exists.";
+    ctx.addIssue({ code: "custom", path: [...path, key], message });
+  }
+}
+
+function conditionsOf(path: readonly string[], operators: z.output<typeof Operators>): DataCondition[] {
+  const conditions: DataCondition[] = [];
+  const { eq, ne, gt, gte, lt, lte, in: values, exists } = operators;
+  if (eq !== undefined) conditions.push({ path, op: "eq", value: eq });
+  if (ne !== undefined) conditions.push({ path, op: "ne", value: ne });
+  if (gt !== undefined) conditions.push({ path, op: "gt", value: gt });
+  if (gte !== undefined) conditions.push({ path, op: "gte", value: gte });
+  if (lt !== undefined) conditions.push({ path, op: "lt", value: lt });
+  if (lte !== undefined) conditions.push({ path, op: "lte", value: lte });
+  if (values !== undefined) conditions.push({ path, op: "in", value: values });
+  if (exists !== undefined) conditions.push({ path, op: "exists", value: exists });
+  return conditions;
+}
