@@ -1,0 +1,105 @@
+import type { MiddlewareHandler } from "hono";
+import { z } from "zod";
+import { FIRST_EPOCH } from "../accounts/account.ts";
+import { findByEmail } from "../accounts/directory.ts";
+import { emailSchema } from "../accounts/email.ts";
+import { nameSchema } from "../accounts/name.ts";
+import { hashPassword, passwordSchema, verifyPassword } from "../accounts/password.ts";
+import type { AppEnv } from "../http/context.ts";
+import { success } from "../http/envelope.ts";
+import { refuse } from "../http/errors.ts";
+import { resource } from "../http/resource.ts";
+import { callUser } from "../objects/stubs.ts";
+import { countByAddress } from "./address-limits.ts";
+import { clientUser, signedInShape, signIn, userShape } from "./sign-in.ts";
+import { signUp } from "./sign-up.ts";
+import { accessClaims, refuseSession } from "./user-guard.ts";
+
+export const auth = resource();
+
+/** Every `/auth` route counts by address, before anything of the request is read. */
+const addressLimit: MiddlewareHandler<AppEnv> = async (c, next) => {
+  await countByAddress(c, "AUTH");
+  await next();
+};
+
+const TAG = "Accounts";
+
+const RETRY_SOON = { headers: { "Retry-After": "1" } } as const;
+
+auth.route(
+  {
+    method: "POST",
+    path: "/auth/register",
+    operation: "auth.register",
+    tag: TAG,
+    summary: "Register with e-mail and password",
+    description: "Makes the account and its personal workspace, and signs in.",
+    security: "none",
+    body: z.strictObject({ email: emailSchema, password: passwordSchema, name: nameSchema.optional() }),
+    status: 201,
+    response: signedInShape,
+    errors: ["VALIDATION_ERROR", "EMAIL_ALREADY_EXISTS", "RATE_LIMITED", "SERVICE_UNAVAILABLE"],
+  },
+  [addressLimit],
+  async (c, { body }) => {
+    // Hashed before anything is looked up, so that the time taken does not tell whether the address is known.
+    const passwordHash = await hashPassword(body.password);
+    const account = { email: body.email, name: body.name || null, passwordHash, emailVerified: false };
+    const registration = await signUp(c.env, account);
+    if (!registration.ok && registration.reason === "taken") {
+      return refuse("EMAIL_ALREADY_EXISTS", "There is an account with this e-mail address already.");
+    }
+    const response =
+      registration.ok && (await signIn(c, { ...registration, epoch: FIRST_EPOCH, method: "password" }, 201));
+    return response || refuse("SERVICE_UNAVAILABLE", "The registration took too long. Please try again.", RETRY_SOON);
+  },
+);
+
+auth.route(
+  {
+    method: "POST",
+    path: "/auth/login",
+    operation: "auth.login",
+    tag: TAG,
+    summary: "Sign in with e-mail and password",
+    description: "Every wrong combination gets the same answer, whether or not the address has an account.",
+    security: "none",
+    body: z.strictObject({ email: emailSchema, password: passwordSchema }),
+    status: 200,
+    response: signedInShape,
+    errors: ["VALIDATION_ERROR", "INVALID_CREDENTIALS", "RATE_LIMITED", "SERVICE_UNAVAILABLE"],
+  },
+  [addressLimit],
+  async (c, { body }) => {
+    const entry = await findByEmail(c.env.DB, body.email);
+    const known = entry && (await callUser(c.env, entry.userId, "replay-safe", (stub) => stub.credentials()));
+    // The only derivation, and always made: a missing account costs the caller as much time as a wrong password.
+    const verified = await verifyPassword(body.password, known?.passwordHash ?? null);
+    const response =
+      verified && entry && known && (await signIn(c, { entry, epoch: known.epoch, method: "password" }, 200));
+    return response || refuse("INVALID_CREDENTIALS", "The e-mail address or the password is wrong.");
+  },
+);
+
+auth.route(
+  {
+    method: "GET",
+    path: "/auth/me",
+    operation: "auth.me",
+    tag: TAG,
+    summary: "Who the access token speaks for",
+    security: "accessToken",
+    status: 200,
+    response: z.object({ user: userShape.extend({ emailVerified: z.boolean() }) }),
+    errors: ["UNAUTHORIZED", "INVALID_ACCESS_TOKEN", "ACCESS_TOKEN_EXPIRED", "SESSION_REVOKED", "RATE_LIMITED"],
+  },
+  [addressLimit],
+  async (c) => {
+    const { userId, sessionId } = await accessClaims(c);
+    // One call for both questions, so no guard: whether the session lives, and whose it is.
+    const profile = await callUser(c.env, userId, "replay-safe", (stub) => stub.me(sessionId));
+    if (!profile) return refuseSession(c);
+    return success({ user: { ...clientUser(profile), emailVerified: profile.emailVerified } }, c.get("requestId"));
+  },
+);
