@@ -1,3 +1,5 @@
+import type { ScanPosition } from "../logs/query/recent-scan.ts";
+import type { Order } from "../logs/query/row-order.ts";
 import { SlotOrder } from "./slot-order.ts";
 
 /** What is known of a batch without reading its body. */
@@ -23,9 +25,9 @@ export interface BatchSelection {
   to: number | null;
   levelMask: number;
   categoryMask: number;
-  order: "asc" | "desc";
+  order: Order;
   /** The first batch that counts; null for all. */
-  position: { timestamp: number; commit: number } | null;
+  position: ScanPosition | null;
 }
 
 const FIRST_CAPACITY = 1024;

@@ -41,13 +41,13 @@ export class BatchMatcher {
   /** Calls `found` for every line that passes and is wanted, in the order of the lines. */
   forEachMatch(body: Uint8Array, wanted: Wanted, found: (match: LineMatch) => void): void {
     const raw = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-    const bytes = raw.latin1Slice();
+    const bytes = raw.toString("latin1");
     forEachLine(bytes, this.#needles, (start, end, index) => {
       const timestamp = this.#clock.read(bytes, start);
       if (!this.#passesHead(bytes, start, timestamp) || !wanted(timestamp, index)) return;
       if (this.#needsParse) {
         // SAFETY: every stored line was written by `JSON.stringify` of an `Entry`.
-        const entry = JSON.parse(raw.utf8Slice(start, end)) as Entry;
+        const entry = JSON.parse(raw.toString("utf8", start, end)) as Entry;
         if (!matchesContent(this.#filter, entry)) return;
       }
       found({ index, timestamp, start, end });

@@ -35,7 +35,7 @@ export function bytePattern(needle: string): RegExp | null {
 
 /** Text as the bytes of its UTF-8, one character each. */
 export function toByteString(text: string): string {
-  return Buffer.from(text, "utf8").latin1Slice();
+  return Buffer.from(text, "utf8").toString("latin1");
 }
 
 function bytesOf(character: string): string {

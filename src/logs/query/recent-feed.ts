@@ -1,5 +1,5 @@
-import type { RecentPage, RecentScan } from "../../workspace/recent-reader.ts";
 import type { StoredBatch } from "../batch.ts";
+import type { RecentPage, RecentScan } from "./recent-scan.ts";
 import type { Order } from "./row-order.ts";
 
 /** Asks the workspace object for one page of candidate batches. */

@@ -1,4 +1,3 @@
-import type { RecentScan } from "../../workspace/recent-reader.ts";
 import type { StoredBatch } from "../batch.ts";
 import { decodeBody } from "../codec.ts";
 import type { Entry, StoredEntry } from "../entry.ts";
@@ -9,6 +8,7 @@ import { type Cursor, encodeAsOf, encodeCursor, fingerprint } from "./cursor.ts"
 import { categoryMaskOf } from "./filter.ts";
 import { QUERY_BUDGET, type QueryBudget } from "./limits.ts";
 import { type BatchFeed, RecentFeed, type RecentSource } from "./recent-feed.ts";
+import type { RecentScan } from "./recent-scan.ts";
 import { direction, isBehind, type RowPosition } from "./row-order.ts";
 import type { LogQuery } from "./schema.ts";
 
@@ -16,7 +16,7 @@ import type { LogQuery } from "./schema.ts";
 export interface QueryPage {
   logs: StoredEntry[];
   pagination: { offset: number; limit: number; hasMore: boolean; nextCursor: string | null; total?: number };
-  /** False: a budget ended first, and fewer rows than `limit` are no end. */
+  /** False: a budget ended first. Fewer rows than `limit` are then no end, and a total asked for is missing. */
   complete: boolean;
   asOf: string;
   stats: QueryStats;
@@ -55,13 +55,14 @@ export async function runQuery(
   const cut = cutPage(scan, query, budget);
   const { next } = cut;
   const cursor = next && encodeCursor({ asOf: feed.asOf, order: query.order, fingerprint: own, ...next });
+  const complete = cut.complete && (scan.total !== null || !query.includeTotal);
   const pagination = { offset: query.offset, limit: query.limit, hasMore: cursor !== null, nextCursor: cursor };
   return {
     ok: true,
     page: {
       logs: cut.rows.map(toStoredEntry),
-      pagination: cut.complete && scan.total !== null ? { ...pagination, total: scan.total } : pagination,
-      complete: cut.complete,
+      pagination: complete && scan.total !== null ? { ...pagination, total: scan.total } : pagination,
+      complete,
       asOf: encodeAsOf(feed.asOf),
       stats: { scanned: scan.scanned, recent: cut.rows.length, stored: 0, tookMs: clock() - startedAt },
     },
@@ -151,7 +152,13 @@ function scanBatch(
         if (!isRow(timestamp, index)) return;
       }
       // Decoded anew rather than sliced: a slice would hold the whole batch in memory.
-      collector.add({ timestamp, seq: firstSeq + index, projectId, receivedAt, line: raw.utf8Slice(start, end) });
+      collector.add({
+        timestamp,
+        seq: firstSeq + index,
+        projectId,
+        receivedAt,
+        line: raw.toString("utf8", start, end),
+      });
     },
   );
   return counted;

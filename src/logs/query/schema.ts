@@ -50,27 +50,28 @@ const ScalarValue = z.union([z.string(), z.number(), z.boolean(), z.null()], {
 });
 const Bound = z.union([z.number(), z.string()], { error: "Must be a number or a string." });
 
-const Operators = z
-  .strictObject({
-    eq: ScalarValue.optional().describe("Equal in type and value."),
-    ne: ScalarValue.optional().describe("Not equal; also holds where there is no such value."),
-    gt: Bound.optional().describe("Numbers with numbers, strings with strings by code unit; never across types."),
-    gte: Bound.optional(),
-    lt: Bound.optional(),
-    lte: Bound.optional(),
-    in: z.array(ScalarValue).min(1).max(QUERY_LIMITS.values).optional().describe("Equal to one of these."),
-    exists: z.boolean().optional().describe("Whether there is such a value; null is one."),
-  })
-  .refine((operators) => Object.keys(operators).length > 0, "Name at least one operator.");
+const Operators = z.strictObject({
+  eq: ScalarValue.optional().describe("Equal in type and value."),
+  ne: ScalarValue.optional().describe("Not equal; also holds where there is no such value."),
+  gt: Bound.optional().describe("Numbers with numbers, strings with strings by code unit; never across types."),
+  gte: Bound.optional(),
+  lt: Bound.optional(),
+  lte: Bound.optional(),
+  in: z.array(ScalarValue).min(1).max(QUERY_LIMITS.values).optional().describe("Equal to one of these."),
+  exists: z.boolean().optional().describe("Whether there is such a value; null is one."),
+});
 
 /** Documents `data`. Read by `readData`: a zod record passes over a member named `__proto__`, and so over its filter. */
-const DocumentedData = z.record(z.string(), z.union([ScalarValue, Operators]));
+const { $schema: _dialect, ...documentedData } = z.toJSONSchema(
+  z.record(z.string(), z.union([ScalarValue, Operators])),
+  { io: "input" },
+);
 
 const Data = z
   .unknown()
   .transform(readData)
   .meta({
-    ...z.toJSONSchema(DocumentedData, { io: "input" }),
+    ...documentedData,
     description:
       'Tests on `data` by path. Members are named by ".": `user.plan`. A name with a dot in it is written as a JSON string in brackets: `["user.plan"]`, `request["x.id"]`. A number indexes an array: `items.0.id`. A scalar is short for `eq`. Only what the entry itself has counts.',
     examples: [{ "user.plan": "team", durationMs: { gte: 500 } }],
@@ -220,13 +221,13 @@ function readConditions(text: string, test: unknown, ctx: BodyContext): DataCond
     });
     return [];
   }
-  if (!isRecord(test)) {
+  if (!isRecord(test) || Object.keys(test).length === 0) {
     const value = ScalarValue.safeParse(test);
     if (value.success) return [{ path, op: "eq", value: value.data }];
     ctx.addIssue({
       code: "custom",
       path: [text],
-      message: "Must be a string, a number, a boolean, null or an object of operators.",
+      message: "Must be a string, a number, a boolean, null or an object of at least one operator.",
     });
     return [];
   }

@@ -1,0 +1,44 @@
+import { z } from "zod";
+import { LEVELS } from "../entry.ts";
+
+/** An entry as every read returns it; documents `StoredEntry`. */
+export const storedEntrySchema = z.object({
+  id: z.string(),
+  timestamp: z.iso.datetime(),
+  level: z.enum(LEVELS),
+  category: z.string(),
+  type: z.string(),
+  message: z.string(),
+  session: z.string().optional(),
+  traceId: z.string().optional(),
+  spanId: z.string().optional(),
+  data: z.record(z.string(), z.unknown()).optional(),
+  seq: z.int().describe("The entry's number in its project: from 1, without a gap."),
+  projectId: z.string(),
+  receivedAt: z.iso.datetime(),
+});
+
+/** Documents `QueryPage`. */
+export const queryPageSchema = z.object({
+  logs: z.array(storedEntrySchema),
+  pagination: z.object({
+    offset: z.int(),
+    limit: z.int(),
+    hasMore: z.boolean(),
+    nextCursor: z
+      .string()
+      .nullable()
+      .describe("Goes on behind this page, in the same snapshot. Null: this was the end."),
+    total: z.int().optional().describe("All matches of the snapshot, where `includeTotal` asked for it."),
+  }),
+  complete: z
+    .boolean()
+    .describe("False: the request's budget ended first. Fewer rows than `limit`, even none, are then no end."),
+  asOf: z.string().describe("The snapshot that was read. Opaque; send it back to read the same one again."),
+  stats: z.object({
+    scanned: z.int().describe("Entries in the batches that were looked through."),
+    recent: z.int().describe("Rows of this page from the recent tier."),
+    stored: z.int().describe("Rows of this page from the cold tier."),
+    tookMs: z.int(),
+  }),
+});

@@ -1,0 +1,112 @@
+import type { Context } from "hono";
+import type { AppEnv } from "../http/context.ts";
+import { success } from "../http/envelope.ts";
+import { ApiError, type ErrorDetail, refuse, refuseFields } from "../http/errors.ts";
+import { jsonBody } from "../http/json.ts";
+import type { Resource } from "../http/resource.ts";
+import { looksLikeApiKey } from "../keys/api-key.ts";
+import { queryPageSchema } from "../logs/query/page-schema.ts";
+import type { RecentSource } from "../logs/query/recent-feed.ts";
+import { type QueryFailure, runQuery } from "../logs/query/run-query.ts";
+import { type LogQuery, QueryBody } from "../logs/query/schema.ts";
+import { callWorkspace } from "../objects/stubs.ts";
+import type { Caller } from "../workspace/caller.ts";
+import { countByAddress } from "./address-limits.ts";
+import { authenticateUser, bearerToken } from "./user-guard.ts";
+import { namedWorkspace, refuseDenied, requireApiKey } from "./workspace-guard.ts";
+
+export function addQuery(logger: Resource): void {
+  logger.route(
+    {
+      method: "POST",
+      path: "/logger/query",
+      operation: "workspace.query",
+      tag: "Logs",
+      summary: "Query log entries",
+      description: [
+        "By timestamp, then `seq`. The pages of one query are a snapshot: entries that arrive meanwhile neither shift nor",
+        "repeat a row. Takes an API key with `logs:read`, which reads its own project, or an access token with",
+        "`X-Workspace-Id`.",
+      ].join("\n"),
+      security: "either",
+      documentedBody: { "application/json": QueryBody },
+      headers: { "X-Workspace-Id": "With an access token: the workspace to read." },
+      status: 200,
+      response: queryPageSchema,
+      errors: ["VALIDATION_ERROR", "NOT_FOUND", "FORBIDDEN", "INSUFFICIENT_SCOPE"],
+    },
+    [],
+    query,
+  );
+}
+
+/** Who reads, and which workspace's object decides about it. */
+interface Reader {
+  caller: Caller;
+  workspaceId: string;
+}
+
+async function query(c: Context<AppEnv>): Promise<Response> {
+  const reader = await readerOf(c);
+  const wanted = await readQuery(c, reader);
+  const result = await runQuery(recentSource(c, reader, wanted.projectId), wanted, Date.now);
+  if (!result.ok) return refuseFields([FAILURES[result.reason]]);
+  const { page } = result;
+  const { scanned, tookMs } = page.stats;
+  Object.assign(c.get("log"), { rows: page.logs.length, scanned, tookMs, complete: page.complete });
+  return success(page, c.get("requestId"));
+}
+
+const FAILURES: Record<QueryFailure, ErrorDetail> = {
+  foreign_cursor: {
+    path: "pagination.cursor",
+    code: "custom",
+    message: "The cursor belongs to a query with other filters or another project.",
+  },
+  future_snapshot: { path: "asOf", code: "custom", message: "There is no such snapshot yet." },
+};
+
+async function readerOf(c: Context<AppEnv>): Promise<Reader> {
+  const token = bearerToken(c);
+  if (token === null) {
+    await countByAddress(c, "API_DEFAULT");
+    refuse("UNAUTHORIZED", "Send an API key or an access token as Authorization: Bearer.");
+  }
+  if (looksLikeApiKey(token)) {
+    const { hash, workspaceId } = await requireApiKey(c);
+    c.get("log").workspaceId = workspaceId;
+    return { caller: { kind: "key", hash }, workspaceId };
+  }
+  const { userId } = await authenticateUser(c);
+  return { caller: { kind: "user", userId }, workspaceId: await namedWorkspace(c, "header") };
+}
+
+/** The query. A body that is none still counts, and the caller's own faults are told first. */
+async function readQuery(c: Context<AppEnv>, { caller, workspaceId }: Reader): Promise<LogQuery> {
+  try {
+    return await jsonBody(c.req.raw, QueryBody);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    const need = { scope: "logs:read", role: "viewer", projectId: null } as const;
+    const route = c.get("route");
+    const answer = await callWorkspace(c.env, workspaceId, "once", (stub) => stub.admit(caller, need, route));
+    if (!answer.ok) return refuseDenied(c, answer);
+    c.set("limit", answer.limit);
+    throw error;
+  }
+}
+
+/** Asks the workspace object. The first page admits the request and counts it; the credential is checked for each. */
+function recentSource(c: Context<AppEnv>, { caller, workspaceId }: Reader, projectId: string | null): RecentSource {
+  let isCounted = false;
+  return async (scan) => {
+    const route = isCounted ? null : c.get("route");
+    const result = await callWorkspace(c.env, workspaceId, isCounted ? "replay-safe" : "once", (stub) =>
+      stub.recent({ caller, route, projectId, scan }),
+    );
+    if (!result.ok) return refuseDenied(c, result);
+    if (!isCounted) c.set("limit", result.limit);
+    isCounted = true;
+    return result.page;
+  };
+}

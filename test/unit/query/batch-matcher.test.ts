@@ -1,0 +1,127 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { LEVELS } from "../../../src/logs/entry.ts";
+import { BatchMatcher } from "../../../src/logs/query/batch-matcher.ts";
+import { toByteString } from "../../../src/logs/query/case-folding.ts";
+import { matchesFilter } from "../../../src/logs/query/filter.ts";
+import { needlesOf } from "../../../src/logs/query/needles.ts";
+import { QueryBody } from "../../../src/logs/query/schema.ts";
+import { type DataTest, dataTest, entryAt, fewFilters, nastyText, type TestFilters, time } from "./arbitraries.ts";
+import { passes } from "./reference.ts";
+import { bodyOf, lineOf, type TestEntry } from "./store.ts";
+
+function filterOf(filters: TestFilters, tests: readonly DataTest[]) {
+  const data = Object.fromEntries(tests.map(({ text, test }) => [text, test]));
+  return QueryBody.parse({ filters: { ...filters, data } }).filter;
+}
+
+function found(filters: TestFilters, tests: readonly DataTest[], entries: readonly TestEntry[]): number[] {
+  const indexes: number[] = [];
+  const everything = () => true;
+  new BatchMatcher(filterOf(filters, tests)).forEachMatch(bodyOf(entries), everything, ({ index }) =>
+    indexes.push(index),
+  );
+  return indexes;
+}
+
+function expected(filters: TestFilters, tests: readonly DataTest[], entries: readonly TestEntry[]): number[] {
+  return entries.flatMap((entry, index) => (passes(entry, filters, tests) ? [index] : []));
+}
+
+/** Paths are unique in a body: of two spelled alike, only the last would be sent. */
+const dataTests = fc.uniqueArray(dataTest, { selector: ({ text }) => text, maxLength: 2 });
+const entries = fc.array(entryAt(time), { minLength: 1, maxLength: 8 });
+
+describe("BatchMatcher", () => {
+  it("finds exactly what a plain filter on parsed entries finds", () => {
+    fc.assert(
+      fc.property(entries, fewFilters, dataTests, (batch, filters, tests) => {
+        expect(found(filters, tests, batch)).toEqual(expected(filters, tests, batch));
+      }),
+      { numRuns: 4000 },
+    );
+  });
+
+  it("finds every piece of a text, in whatever case it is asked for", () => {
+    const piece = nastyText.chain((text) =>
+      fc.record({
+        text: fc.constant(text),
+        from: fc.nat({ max: text.length }),
+        to: fc.nat({ max: text.length }),
+        change: fc.constantFrom<(part: string) => string>(
+          (part) => part,
+          (part) => part.toLowerCase(),
+          (part) => part.toUpperCase(),
+        ),
+      }),
+    );
+    fc.assert(
+      fc.property(piece, fc.boolean(), ({ text, from, to, change }, inData) => {
+        const search = change(text.slice(Math.min(from, to), Math.max(from, to)));
+        fc.pre(search !== "");
+        const entry: TestEntry = {
+          timestamp: 0,
+          level: "info",
+          category: "custom",
+          type: "log",
+          message: inData ? "x" : text,
+        };
+        if (inData) entry.data = { list: [{ text }] };
+        expect(found({ search }, [], [entry])).toEqual(expected({ search }, [], [entry]));
+      }),
+      { numRuns: 6000 },
+    );
+  });
+
+  it("never dismisses by its needles a line that passes", () => {
+    fc.assert(
+      fc.property(entryAt(time), fewFilters, dataTests, (entry, filters, tests) => {
+        const filter = filterOf(filters, tests);
+        const parsed = JSON.parse(lineOf(entry));
+        fc.pre(matchesFilter(filter, parsed, entry.timestamp));
+        const bytes = toByteString(lineOf(entry));
+        for (const needle of needlesOf(filter)) expect(needle.next(bytes, 0)).toBeGreaterThanOrEqual(0);
+      }),
+      { numRuns: 4000 },
+    );
+  });
+
+  it("looks no further at a line that nobody wants", () => {
+    const entry = (message: string): TestEntry => ({
+      timestamp: 5,
+      level: "info",
+      category: "custom",
+      type: "log",
+      message,
+    });
+    const seen: number[] = [];
+    const matcher = new BatchMatcher(filterOf({ search: "yes" }, []));
+    matcher.forEachMatch(
+      bodyOf(["yes", "no", "YES", "yes"].map(entry)),
+      (_, index) => index !== 2,
+      ({ index }) => seen.push(index),
+    );
+    expect(seen).toEqual([0, 3]);
+  });
+});
+
+describe("what the reading of raw lines rests on", () => {
+  it("no two levels begin alike", () => {
+    expect(new Set(LEVELS.map((level) => level[0])).size).toBe(LEVELS.length);
+  });
+
+  it("only the dotted capital I has a lower case of several characters, only it and the Kelvin sign one in ASCII", () => {
+    const several: string[] = [];
+    const toAscii: string[] = [];
+    for (let code = 0x80; code <= 0x10ffff; code++) {
+      if (code >= 0xd800 && code <= 0xdfff) continue;
+      const character = String.fromCodePoint(code);
+      const lower = character.toLowerCase();
+      if ([...lower].length > 1) several.push(character);
+      if (lower !== character && /[\0-\x7f]/.test(lower)) toAscii.push(character);
+      if (lower !== character) expect(code).toBeLessThan(0x20000);
+    }
+    expect(several).toEqual(["\u0130"]);
+    expect(toAscii).toEqual(["\u0130", "\u212a"]);
+  });
+});

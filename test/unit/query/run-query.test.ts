@@ -1,0 +1,204 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { parseLogId } from "../../../src/logs/log-id.ts";
+import type { QueryBudget } from "../../../src/logs/query/limits.ts";
+import { QUERY_BUDGET } from "../../../src/logs/query/limits.ts";
+import { type QueryPage, runQuery } from "../../../src/logs/query/run-query.ts";
+import { QueryBody } from "../../../src/logs/query/schema.ts";
+import { entryAt, fewFilters, type TestFilters, time } from "./arbitraries.ts";
+import { inOrder, passes } from "./reference.ts";
+import { lineOf, type TestEntry, type TestRow, TestStore } from "./store.ts";
+
+const PROJECTS = ["proj_00000000000a", "proj_00000000000b", "proj_00000000000c"];
+
+type Added = { project: number; entries: TestEntry[] };
+
+/** A batch of one time, of a few close ones, or of times far apart. */
+const batch: fc.Arbitrary<Added> = fc.record({
+  project: fc.nat({ max: PROJECTS.length - 1 }),
+  entries: fc.array(entryAt(time), { minLength: 1, maxLength: 5 }),
+});
+
+function addAll(store: TestStore, batches: readonly Added[]): void {
+  for (const { project, entries } of batches) store.add(PROJECTS[project] ?? "", entries);
+}
+
+function idOf({ projectId, seq }: { projectId: string; seq: number }): string {
+  return `${projectId}:${seq}`;
+}
+
+interface Request {
+  filters?: TestFilters;
+  order?: "asc" | "desc";
+  pagination?: { offset?: number; limit?: number; cursor?: string; includeTotal?: boolean };
+  asOf?: string;
+}
+
+async function ask(store: TestStore, body: Request, budget: QueryBudget = QUERY_BUDGET, pageBatches = 3) {
+  return runQuery(store.source(pageBatches), QueryBody.parse(body), () => 0, budget);
+}
+
+async function pageOf(...args: Parameters<typeof ask>): Promise<QueryPage> {
+  const result = await ask(...args);
+  if (!result.ok) throw new Error(result.reason);
+  return result.page;
+}
+
+function matching(store: TestStore, filters: TestFilters, order: "asc" | "desc"): TestRow[] {
+  const rows = store.rows.filter(({ entry }) => passes(entry, filters, []));
+  return inOrder(rows, order);
+}
+
+const size = (...tiny: number[]) => fc.oneof(fc.constantFrom(...tiny), fc.constant(Number.MAX_SAFE_INTEGER));
+const anyBudget: fc.Arbitrary<QueryBudget> = fc.record({
+  scanBytes: size(0, 1, 300, 1000),
+  heldCharacters: size(1, 500, 1500),
+  answerCharacters: size(1, 500),
+});
+
+describe("runQuery", () => {
+  it("pages through exactly the rows of its snapshot, whatever the budgets and whatever arrives meanwhile", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(batch, { maxLength: 8 }),
+        fc.array(batch, { maxLength: 3 }),
+        fewFilters,
+        fc.constantFrom("asc" as const, "desc" as const),
+        fc.record({
+          offset: fc.oneof(fc.constant(0), fc.nat({ max: 12 })),
+          limits: fc.array(fc.integer({ min: 1, max: 7 }), { minLength: 1 }),
+          includeTotal: fc.boolean(),
+          pageBatches: fc.integer({ min: 1, max: 4 }),
+        }),
+        anyBudget,
+        async (before, meanwhile, filters, order, { offset, limits, includeTotal, pageBatches }, budget) => {
+          const store = new TestStore();
+          addAll(store, before);
+          const rows = matching(store, filters, order);
+          const seen: string[] = [];
+          let cursor: string | null = null;
+          let asOf: string | null = null;
+          let number = 0;
+          do {
+            const limit = limits[number % limits.length] ?? 1;
+            const place: Request["pagination"] = cursor === null ? { offset } : { cursor };
+            const body: Request = { filters, order, pagination: { ...place, limit, includeTotal } };
+            const page = await pageOf(store, body, budget, pageBatches);
+            expect(page.logs.length).toBeLessThanOrEqual(limit);
+            expect(page.asOf).toBe(asOf ?? page.asOf);
+            expect(page.pagination.hasMore).toBe(page.pagination.nextCursor !== null);
+            expect(page.pagination.total).toBe(page.complete && includeTotal ? rows.length : undefined);
+            if (page.complete && page.pagination.hasMore) expect(page.logs.length).toBe(limit);
+            if (!page.complete && !includeTotal) expect(page.pagination.hasMore).toBe(true);
+            seen.push(...page.logs.map(idOf));
+            ({ asOf } = page);
+            cursor = page.pagination.nextCursor;
+            if (number++ === 0) addAll(store, meanwhile);
+            // Every page gets past a row or past a time at which something is stored.
+            expect(number).toBeLessThan(2 * store.rows.length + 4);
+          } while (cursor !== null);
+          expect(seen).toEqual(rows.slice(offset).map(idOf));
+        },
+      ),
+      { numRuns: 3000 },
+    );
+  });
+
+  it("gives full pages and says it is complete while no budget ends it", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(batch, { maxLength: 8 }),
+        fewFilters,
+        fc.constantFrom("asc" as const, "desc" as const),
+        fc.nat({ max: 12 }),
+        fc.integer({ min: 1, max: 9 }),
+        async (batches, filters, order, offset, limit) => {
+          const store = new TestStore();
+          addAll(store, batches);
+          const rows = matching(store, filters, order);
+          const page = await pageOf(store, { filters, order, pagination: { offset, limit } });
+          expect(page.logs.map(idOf)).toEqual(rows.slice(offset, offset + limit).map(idOf));
+          expect(page.complete).toBe(true);
+          expect(page.pagination.hasMore).toBe(rows.length > offset + limit);
+        },
+      ),
+      { numRuns: 1000 },
+    );
+  });
+
+  it("gives entries back whole, with id, seq, project and time of receipt", async () => {
+    await fc.assert(
+      fc.asyncProperty(entryAt(time), async (entry) => {
+        const store = new TestStore();
+        store.add("proj_00000000000a", [entry]);
+        const { logs } = await pageOf(store, {});
+        const [{ id, seq, projectId, receivedAt, ...rest } = fail()] = logs;
+        expect(JSON.stringify(rest)).toBe(lineOf(entry));
+        expect(parseLogId(id)).toEqual({ projectId, seq });
+        expect({ seq, projectId, receivedAt }).toEqual({
+          seq: 1,
+          projectId: "proj_00000000000a",
+          receivedAt: new Date(1_800_000_000_001).toISOString(),
+        });
+      }),
+    );
+  });
+
+  it("decodes no more batches than the newest rows are in", async () => {
+    const store = new TestStore();
+    for (let at = 0; at < 50; at++) {
+      store.add(
+        "proj_00000000000a",
+        Array.from({ length: 10 }, (_, n) => simple(at * 10 + n, n === 0 ? "error" : "info")),
+      );
+    }
+    const page = await pageOf(store, { filters: { level: "error" }, pagination: { limit: 3 } });
+    expect(page.logs.map(({ seq }) => seq)).toEqual([491, 481, 471]);
+    expect(page.stats).toMatchObject({ scanned: 40, recent: 3, stored: 0 });
+  });
+
+  it("counts all without looking at lines where every entry passes", async () => {
+    const store = new TestStore();
+    for (let at = 0; at < 50; at++)
+      store.add(
+        "proj_00000000000a",
+        Array.from({ length: 10 }, (_, n) => simple(at * 10 + n)),
+      );
+    const page = await pageOf(store, { pagination: { limit: 3, includeTotal: true } });
+    expect(page.pagination.total).toBe(500);
+    expect(page.stats.scanned).toBe(10);
+  });
+
+  it("reads an earlier snapshot by its asOf", async () => {
+    const store = new TestStore();
+    store.add("proj_00000000000a", [simple(1)]);
+    const { asOf } = await pageOf(store, {});
+    store.add("proj_00000000000a", [simple(0), simple(2)]);
+    expect((await pageOf(store, { asOf })).logs.map(({ seq }) => seq)).toEqual([1]);
+    expect((await pageOf(store, {})).logs).toHaveLength(3);
+  });
+
+  it("refuses a snapshot from the future, and a cursor of other filters or another scope", async () => {
+    const store = new TestStore();
+    store.add("proj_00000000000a", [simple(1), simple(2)]);
+    expect(await ask(store, { asOf: "z" })).toEqual({ ok: false, reason: "future_snapshot" });
+    const { pagination } = await pageOf(store, { filters: { level: ["info", "warn"] }, pagination: { limit: 1 } });
+    const cursor = pagination.nextCursor ?? "";
+    const foreign = { ok: false, reason: "foreign_cursor" };
+    expect(await ask(store, { pagination: { cursor } })).toEqual(foreign);
+    expect(await ask(store, { filters: { level: "info" }, pagination: { cursor } })).toEqual(foreign);
+    const other = new TestStore("proj_00000000000a");
+    addAll(other, [{ project: 0, entries: [simple(1)] }]);
+    expect(await ask(other, { filters: { level: ["info", "warn"] }, pagination: { cursor } })).toEqual(foreign);
+    const same = await pageOf(store, { filters: { level: ["warn", "info", "info"] }, pagination: { cursor } });
+    expect(same.logs.map(({ seq }) => seq)).toEqual([1]);
+  });
+});
+
+function simple(timestamp: number, level: TestEntry["level"] = "info"): TestEntry {
+  return { timestamp: 1_795_183_200_000 + timestamp, level, category: "custom", type: "log", message: "m" };
+}
+
+function fail(): never {
+  throw new Error("There is no row.");
+}
