@@ -5,12 +5,25 @@ export const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstu
 /** Largest multiple of 62 that fits a byte: bytes from here on are drawn again. */
 const UNBIASED_BYTES = 248;
 
+/** Random bytes are drawn in bulk, as a call of the CSPRNG costs more than the bytes; each is used once and wiped. */
+const pool = new Uint8Array(1024);
+let poolAt = pool.length;
+
+function randomByte(): number {
+  if (poolAt === pool.length) {
+    crypto.getRandomValues(pool);
+    poolAt = 0;
+  }
+  const byte = pool[poolAt] ?? 0;
+  pool[poolAt++] = 0;
+  return byte;
+}
+
 export function randomBase62(length: number): string {
   let out = "";
   while (out.length < length) {
-    for (const byte of crypto.getRandomValues(new Uint8Array(length + 8))) {
-      if (byte < UNBIASED_BYTES && out.length < length) out += BASE62[byte % 62];
-    }
+    const byte = randomByte();
+    if (byte < UNBIASED_BYTES) out += BASE62.charAt(byte % 62);
   }
   return out;
 }

@@ -41,8 +41,26 @@ export function looksLikeApiKey(token: string): boolean {
   return token.startsWith(PREFIX);
 }
 
+/**
+ * Parsed keys by their text: parsing is a pure function, and its hash and checksum cost a third of a small request.
+ * Says nothing about whether a key is valid; only its object knows.
+ */
+const parsed = new Map<string, ParsedApiKey>();
+const PARSED_MAX = 1000;
+
 /** The workspace and hash of a well-formed key; null for anything that `newApiKey` cannot have made. */
 export function parseApiKey(token: string): ParsedApiKey | null {
+  const known = parsed.get(token);
+  if (known) return known;
+  const key = parse(token);
+  if (key) {
+    if (parsed.size >= PARSED_MAX) parsed.clear();
+    parsed.set(token, key);
+  }
+  return key;
+}
+
+function parse(token: string): ParsedApiKey | null {
   const prefix =
     token.startsWith(DEMO_PREFIX) && token.length === DEMO_PREFIX.length + BODY_LENGTH ? DEMO_PREFIX : PREFIX;
   if (!token.startsWith(prefix) || token.length !== prefix.length + BODY_LENGTH) return null;

@@ -1,5 +1,5 @@
 import { ByteReader, ByteWriter } from "../bytes/varint.ts";
-import { BUILT_IN_CATEGORIES, CATEGORY_TYPES, LEVELS } from "./entry.ts";
+import { BUILT_IN_CATEGORIES, CATEGORY_TYPES } from "./entry.ts";
 
 /** Milliseconds of a summary's time bucket. */
 export const SUMMARY_BUCKET_MS = 60_000;
@@ -27,25 +27,28 @@ BUILT_IN_PAIRS.forEach(([category, type], index) => {
   BUILT_IN_INDEX.set(category, types.set(type, index));
 });
 
-/** More pairs than a batch can have entries, so that minute, level and pair fit one safe integer. */
+/** More pairs than there can be in a batch: level and pair together stay a small integer, which a Map holds unboxed. */
 const PAIR_SPAN = 4096;
-const LEVEL_SPAN = LEVELS.length;
 
 /**
  * Counts a batch by minute, level, category and type while it is validated.
  *
- * Packed form: number of own pairs, each as two blobs (category, type); first minute; then, in order, rows of
+ * Packed form: number of own pairs, each as two blobs (category, type); then, in order, rows of
  * (minute minus the row before's, level, pair, count). A pair below the number of built-in pairs is built in.
  */
 export class SummaryBuilder {
-  readonly #counts = new Map<number, number>();
+  /** Minute to (level and pair) to count. */
+  readonly #minutes = new Map<number, Map<number, number>>();
+  /** The minute of the entry before: entries of a batch lie close together. */
+  #minute = -1;
+  #counts = new Map<number, number>();
   readonly #own: [string, string][] = [];
   readonly #ownIndex = new Map<string, Map<string, number>>();
 
   add(timestamp: number, level: number, category: string, type: string): void {
     const minute = Math.floor(timestamp / SUMMARY_BUCKET_MS);
-    const pair = BUILT_IN_INDEX.get(category)?.get(type) ?? this.#ownPair(category, type);
-    const key = (minute * LEVEL_SPAN + level) * PAIR_SPAN + pair;
+    if (minute !== this.#minute) this.#enter(minute);
+    const key = level * PAIR_SPAN + (BUILT_IN_INDEX.get(category)?.get(type) ?? this.#ownPair(category, type));
     this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
   }
 
@@ -55,15 +58,22 @@ export class SummaryBuilder {
     writer.varint(this.#own.length);
     for (const pair of this.#own) for (const name of pair) writer.blob(encoder.encode(name));
     let previous = 0;
-    for (const key of [...this.#counts.keys()].sort((a, b) => a - b)) {
-      const minute = Math.floor(key / (LEVEL_SPAN * PAIR_SPAN));
-      writer.varint(minute - previous);
-      writer.varint(Math.floor(key / PAIR_SPAN) % LEVEL_SPAN);
-      writer.varint(key % PAIR_SPAN);
-      writer.varint(this.#counts.get(key) ?? 0);
-      previous = minute;
+    for (const minute of [...this.#minutes.keys()].sort((a, b) => a - b)) {
+      for (const [key, count] of this.#minutes.get(minute) ?? []) {
+        writer.varint(minute - previous);
+        writer.varint(Math.floor(key / PAIR_SPAN));
+        writer.varint(key % PAIR_SPAN);
+        writer.varint(count);
+        previous = minute;
+      }
     }
     return writer.toBytes();
+  }
+
+  #enter(minute: number): void {
+    this.#minute = minute;
+    this.#counts = this.#minutes.get(minute) ?? new Map();
+    this.#minutes.set(minute, this.#counts);
   }
 
   #ownPair(category: string, type: string): number {

@@ -49,7 +49,10 @@ export class WorkspaceObject extends DurableObject<Env> {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#state = new WorkspaceState(ctx.storage);
-    this.#ingest = new GroupCommit((calls) => this.#state.ingest(calls) ?? calls.map(unknownKey));
+    this.#ingest = new GroupCommit(
+      (calls) => this.#state.ingest(calls) ?? calls.map(unknownKey),
+      () => ctx.storage.sync(),
+    );
   }
 
   /** Makes the workspace exist, with the alarm that keeps it tidy. Safe to repeat with the same values. */
@@ -155,12 +158,10 @@ export class WorkspaceObject extends DurableObject<Env> {
   }
 
   async setDefaultLimit(userId: string, limit: Limit | null): Promise<Answer<true>> {
-    const answer = this.#as(userId, "admin", null, ({ sql }) => {
+    return this.#as(userId, "admin", null, ({ sql }) => {
       writeDefaultLimit(sql, limit);
       return true as const;
     });
-    this.#state.rowChanged();
-    return answer;
   }
 
   override async alarm(): Promise<void> {
@@ -173,7 +174,10 @@ export class WorkspaceObject extends DurableObject<Env> {
     await this.ctx.storage.setAlarm(round.nextAt);
   }
 
-  /** Does `work` for a member, whose role is checked in the same turn. The request has been counted by `admit`. */
+  /**
+   * Does `work` for a member, whose role is checked in the same turn. The request has been counted by `admit`.
+   * Whatever it changed, the caches of keys, projects and settings are read again afterwards.
+   */
   #as<T>(
     userId: string,
     role: Role,
@@ -193,6 +197,7 @@ export class WorkspaceObject extends DurableObject<Env> {
       // SAFETY: a named project is there once admitted; without one, `work` takes no project.
       return admitted.ok ? { ok: true, value: work(gate, admitted.project as ProjectRow, id) } : admitted;
     });
+    this.#state.settingsChanged();
     return answer ?? nobody(caller);
   }
 }

@@ -2,14 +2,16 @@ import { hasScope } from "../keys/scopes.ts";
 import type { Limiter } from "../limits/limiter.ts";
 import type { LimitState, RouteRef } from "../limits/state.ts";
 import { type Caller, type Denied, type Need, type Role, roleAtLeast } from "./caller.ts";
-import { findKeyByHash, type KeyRow, touchKey } from "./keys.ts";
+import type { Directory } from "./directory.ts";
+import { type KeyRow, touchKey } from "./keys.ts";
 import { counterIdentifier, type LimitConfiguration, limitFor } from "./limit-rules.ts";
 import { roleOf } from "./members.ts";
-import { findProject, type ProjectRow } from "./projects.ts";
+import type { ProjectRow } from "./projects.ts";
 
 /** What admission works on: the object's storage, its limiter and its configuration. */
 export interface Gate {
   sql: SqlStorage;
+  directory: Directory;
   limiter: Limiter;
   limits: LimitConfiguration;
 }
@@ -37,13 +39,13 @@ export function admit(gate: Gate, caller: Caller, need: Need, route: RouteRef | 
 }
 
 function admitKey(gate: Gate, hash: string, need: Need, route: RouteRef | null, now: number): Admitted | Denied {
-  const key = findKeyByHash(gate.sql, hash);
+  const key = gate.directory.key(hash);
   const bad = keyProblem(key, now);
   if (key === null || bad) return bad ?? unknownKey();
   const limit = route ? count(gate, `key:${key.id}`, route, now) : null;
   if (limit && !limit.admitted) return limited(limit);
   touchKey(gate.sql, key, now);
-  const project = projectOfKey(gate.sql, key, need.projectId);
+  const project = projectOfKey(gate.directory, key, need.projectId);
   if (project === null) return { ok: false, code: "NOT_FOUND", message: "There is no such project.", limit };
   if (need.scope !== null && !hasScope(key.scopes, need.scope)) {
     const message = `The API key lacks the scope ${need.scope}.`;
@@ -57,7 +59,7 @@ function admitUser(gate: Gate, userId: string, need: Need, route: RouteRef | nul
   if (role === null) return { ok: false, code: "NOT_FOUND", message: "There is no such workspace.", limit: null };
   const limit = route ? count(gate, `user:${userId}`, route, now) : null;
   if (limit && !limit.admitted) return limited(limit);
-  const project = need.projectId === null ? null : findProject(gate.sql, need.projectId);
+  const project = need.projectId === null ? null : gate.directory.projectById(need.projectId);
   if (need.projectId !== null && project === null) {
     return { ok: false, code: "NOT_FOUND", message: "There is no such project.", limit };
   }
@@ -68,10 +70,9 @@ function admitUser(gate: Gate, userId: string, need: Need, route: RouteRef | nul
 }
 
 /** A key belongs to one project: named together with another one, that other one does not exist for it. */
-function projectOfKey(sql: SqlStorage, key: KeyRow, named: string | null): ProjectRow | null {
-  const row = sql.exec("SELECT id FROM projects WHERE num = ?", key.project).toArray()[0];
-  const own = row ? String(row.id) : null;
-  return own !== null && (named === null || named === own) ? findProject(sql, own) : null;
+function projectOfKey(directory: Directory, key: KeyRow, named: string | null): ProjectRow | null {
+  const own = directory.projectByNum(key.project);
+  return named === null || named === own?.id ? own : null;
 }
 
 function keyProblem(key: KeyRow | null, now: number): Denied | null {

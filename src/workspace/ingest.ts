@@ -49,8 +49,8 @@ export class IngestGroup {
   readonly #retentionDays: number;
   readonly #now: number;
   #commit: number;
-  /** `last_seq` of each project touched, written once at the end: one row however many batches share the commit. */
-  readonly #lastSeq = new Map<number, number>();
+  /** Projects whose `last_seq` has risen; written once at the end: one row however many batches share the commit. */
+  readonly #risen = new Set<ProjectRow>();
   readonly stored: StoredBatchRef[] = [];
 
   constructor(gate: Gate, retentionDays: number, commit: number | null, now: number) {
@@ -88,10 +88,9 @@ export class IngestGroup {
 
   /** Writes what is written once for the whole group. */
   finish(): void {
-    for (const [project, lastSeq] of this.#lastSeq) {
-      this.#gate.sql.exec("UPDATE projects SET last_seq = ? WHERE num = ?", lastSeq, project);
+    for (const { num, lastSeq } of this.#risen) {
+      this.#gate.sql.exec("UPDATE projects SET last_seq = ? WHERE num = ?", lastSeq, num);
     }
-    this.#gate.limiter.flush();
   }
 
   #admit(call: IngestCall, counted: boolean): { ok: true; limit: LimitState | null; project: ProjectRow } | Denied {
@@ -107,18 +106,19 @@ export class IngestGroup {
     return call.idempotency ? findReceipt(this.#gate.sql, project, call.idempotency, this.#now) : { found: "none" };
   }
 
-  #store(call: IngestCall, batch: Batch, { num: project, lastSeq: storedLastSeq }: ProjectRow): Receipt {
+  #store(call: IngestCall, batch: Batch, project: ProjectRow): Receipt {
     const { sql } = this.#gate;
-    const firstSeq = (this.#lastSeq.get(project) ?? storedLastSeq) + 1;
-    const lastSeq = firstSeq + batch.count - 1;
+    const firstSeq = project.lastSeq + 1;
+    const lastSeq = project.lastSeq + batch.count;
     const commit = this.#commit + 1;
-    insertBatch(sql, commit, project, firstSeq, batch, this.#now);
+    insertBatch(sql, commit, project.num, firstSeq, batch, this.#now);
     this.#commit = commit;
-    this.#lastSeq.set(project, lastSeq);
-    this.stored.push({ commit, project, firstSeq, batch, receivedAt: this.#now });
+    project.lastSeq = lastSeq;
+    this.#risen.add(project);
+    this.stored.push({ commit, project: project.num, firstSeq, batch, receivedAt: this.#now });
     const { rejected, rejectedCount } = call;
     const receipt: Receipt = { accepted: batch.count, rejected, rejectedCount, firstSeq, lastSeq, duplicate: false };
-    if (call.idempotency) insertReceipt(sql, project, call.idempotency, receipt, this.#now);
+    if (call.idempotency) insertReceipt(sql, project.num, call.idempotency, receipt, this.#now);
     return receipt;
   }
 

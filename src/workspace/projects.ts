@@ -37,6 +37,11 @@ export function findProject(sql: SqlStorage, id: string): ProjectRow | null {
   return row ? fromRow(row) : null;
 }
 
+export function findProjectByNum(sql: SqlStorage, num: number): ProjectRow | null {
+  const row = sql.exec("SELECT * FROM projects WHERE num = ?", num).toArray()[0];
+  return row ? fromRow(row) : null;
+}
+
 /** Projects in order of creation, after `cursor` (a `num`). */
 export function listProjects(sql: SqlStorage, cursor: number, limit: number): ProjectRow[] {
   return sql.exec("SELECT * FROM projects WHERE num > ? ORDER BY num LIMIT ?", cursor, limit).toArray().map(fromRow);

@@ -1,6 +1,7 @@
 import { Limiter } from "../limits/limiter.ts";
 import type { Gate } from "./admission.ts";
 import { BatchIndex } from "./batch-index.ts";
+import { Directory } from "./directory.ts";
 import { type IngestCall, IngestGroup, type IngestResult } from "./ingest.ts";
 import { isProvisioned } from "./provision.ts";
 import { readWorkspace, type WorkspaceRow } from "./settings.ts";
@@ -11,6 +12,7 @@ import { readWorkspace, type WorkspaceRow } from "./settings.ts";
  */
 export class WorkspaceState {
   readonly sql: SqlStorage;
+  readonly directory: Directory;
   readonly limiter: Limiter;
   readonly index: BatchIndex;
   readonly #storage: DurableObjectStorage;
@@ -20,6 +22,7 @@ export class WorkspaceState {
   constructor(storage: DurableObjectStorage) {
     this.#storage = storage;
     this.sql = storage.sql;
+    this.directory = new Directory(storage.sql);
     this.limiter = new Limiter(storage.sql);
     this.index = new BatchIndex(storage.sql);
   }
@@ -32,12 +35,12 @@ export class WorkspaceState {
 
   /** Runs `work` in one synchronous transaction and writes the limiter's counts with it; null without a workspace. */
   transaction<T>(work: (gate: Gate, row: WorkspaceRow) => T): T | null {
-    const { row } = this;
+    const { row, sql, directory, limiter } = this;
     if (row === null) return null;
     try {
       return this.#storage.transactionSync(() => {
-        const result = work({ sql: this.sql, limiter: this.limiter, limits: row.limits }, row);
-        this.limiter.flush();
+        const result = work({ sql, directory, limiter, limits: row.limits }, row);
+        limiter.flush();
         return result;
       });
     } catch (error) {
@@ -60,16 +63,17 @@ export class WorkspaceState {
     return done.results;
   }
 
-  /** To be called after a change of the workspace's own row: its limits may have another window now. */
-  rowChanged(): void {
+  /** To be called after a change of keys, projects or the workspace's own row: limits may have another window now. */
+  settingsChanged(): void {
     this.#row = null;
+    this.directory.clear();
     this.limiter.forget();
   }
 
+  /** Drops every cache: after a rollback, and when everything has been deleted. */
   forget(): void {
-    this.#row = null;
+    this.settingsChanged();
     this.#lastCommit = null;
-    this.limiter.forget();
     this.index.invalidate();
   }
 }
