@@ -1,6 +1,8 @@
 import { resource } from "../http/resource.ts";
 import { addIngest } from "./logger-ingest.ts";
+import { addQuery } from "./logger-query.ts";
 
 export const logger = resource();
 
 addIngest(logger);
+addQuery(logger);
