@@ -3,12 +3,18 @@ const DRAIN_BYTES = 16 * 1024 * 1024;
 
 export type BodyResult =
   | { ok: true; bytes: Uint8Array }
-  | { ok: false; reason: "too_large" | "bad_encoding" | "unknown_encoding" };
+  | { ok: false; reason: "too_large" | "incomplete" | "bad_encoding" | "unknown_encoding" };
 
 /** Reads a body of at most `limit` bytes; with `Content-Encoding: gzip` the limit is that of the inflated body. */
 export async function readBody(request: Request, limit: number, gzip = false): Promise<BodyResult> {
   const encoding = request.headers.get("Content-Encoding")?.trim().toLowerCase() ?? "identity";
-  const raw = await readRaw(request, limit);
+  let raw: Uint8Array | null;
+  try {
+    raw = await readRaw(request, limit);
+  } catch {
+    // A connection that ended early, or chunks that are none: the sender's doing, and no fault of ours.
+    return { ok: false, reason: "incomplete" };
+  }
   if (raw === null) return { ok: false, reason: "too_large" };
   if (encoding === "identity" || encoding === "") return { ok: true, bytes: raw };
   if (encoding !== "gzip" || !gzip) return { ok: false, reason: "unknown_encoding" };

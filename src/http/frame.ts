@@ -30,7 +30,8 @@ export function createApp({ resources, countUnrouted, fallback }: FrameOptions):
       const served = await fallback(c);
       if (served) return served;
     }
-    await countUnrouted(c);
+    // `OPTIONS` is never limited: a preflight carries no credential, and a browser cannot help sending it.
+    if (c.req.method !== "OPTIONS") await countUnrouted(c);
     return failure(unroutedRefusal(c, allowed), c.get("requestId"));
   });
   return app;
@@ -46,19 +47,23 @@ function frame(allows: (path: string) => string[]): MiddlewareHandler<AppEnv> {
   return async (c, next) => {
     const startedAt = Date.now();
     const requestId = requestIdOf(c.req.header("X-Request-Id"));
-    const settings = settingsOf(c.env);
+    // First of all what the error handler needs: wrong settings throw here.
     c.set("requestId", requestId);
+    c.set("log", {});
+    const settings = settingsOf(c.env);
     c.set("settings", settings);
     c.set("limit", null);
-    c.set("log", {});
     const { path } = c.req;
     const origin = c.req.header("Origin");
     if (c.req.method === "OPTIONS") {
       const allow = allows(path);
       if (origin !== undefined && c.req.header("Access-Control-Request-Method") !== undefined) {
-        return new Response(null, { status: 204, headers: preflightHeaders(path, origin, settings) });
+        const headers = { ...preflightHeaders(path, origin, settings), "X-Request-Id": requestId };
+        return new Response(null, { status: 204, headers });
       }
-      if (allow.length > 0) return new Response(null, { status: 204, headers: { Allow: allow.join(", ") } });
+      if (allow.length > 0) {
+        return new Response(null, { status: 204, headers: { Allow: allow.join(", "), "X-Request-Id": requestId } });
+      }
     }
     await next();
     const response = c.res;

@@ -2,6 +2,9 @@ import type { z } from "zod";
 import { type BodyResult, readBody } from "./body.ts";
 import { type ErrorDetail, refuse, refuseFields } from "./errors.ts";
 
+/** Offending fields named in one answer: a body of garbage must not make an answer many times its size. */
+const DETAILS_MAX = 100;
+
 /** Bytes a JSON body may have on every route but ingest. */
 export const JSON_BODY_MAX_BYTES = 256 * 1024;
 
@@ -27,6 +30,8 @@ export function bodyOrRefuse(body: BodyResult, limit: number): Uint8Array {
   switch (body.reason) {
     case "too_large":
       return refuse("PAYLOAD_TOO_LARGE", `The body is larger than ${limit} bytes.`);
+    case "incomplete":
+      return refuse("VALIDATION_ERROR", "The body ended early or is badly chunked.");
     case "bad_encoding":
       return refuse("VALIDATION_ERROR", "The body is not what Content-Encoding: gzip says.");
     case "unknown_encoding":
@@ -53,7 +58,7 @@ export function parseJson(text: string): unknown {
 export function validated<S extends z.ZodType>(schema: S, value: unknown, prefix = ""): z.output<S> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  return refuseFields(result.error.issues.flatMap((issue) => toDetails(issue, prefix)));
+  return refuseFields(result.error.issues.flatMap((issue) => toDetails(issue, prefix)).slice(0, DETAILS_MAX));
 }
 
 /** An unknown member is named by its own path; everything else keeps the path zod gives. */

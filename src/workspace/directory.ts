@@ -1,7 +1,7 @@
 import { findKeyByHash, type KeyRow } from "./keys.ts";
 import { findProject, findProjectByNum, type ProjectRow } from "./projects.ts";
 
-/** Keys and projects kept in memory at most; past it all are read again. */
+/** Keys and projects kept in memory between two transactions at most; past it all are read again. */
 const MAX_CACHED = 10_000;
 
 /**
@@ -23,7 +23,7 @@ export class Directory {
     const known = this.#keys.get(hash);
     if (known) return known;
     const key = findKeyByHash(this.#sql, hash);
-    if (key) remember(this.#keys, hash, key);
+    if (key) this.#keys.set(hash, key);
     return key;
   }
 
@@ -31,7 +31,7 @@ export class Directory {
     const known = this.#projects.get(num);
     if (known) return known;
     const project = findProjectByNum(this.#sql, num);
-    if (project) remember(this.#projects, num, project);
+    if (project) this.#projects.set(num, project);
     return project;
   }
 
@@ -39,13 +39,16 @@ export class Directory {
     return findProject(this.#sql, id);
   }
 
+  /**
+   * Bounds memory. Only between two transactions: within one a project's row is the only place that knows the `lastSeq`
+   * it has risen to.
+   */
+  trim(): void {
+    if (this.#keys.size + this.#projects.size > MAX_CACHED) this.clear();
+  }
+
   clear(): void {
     this.#keys.clear();
     this.#projects.clear();
   }
-}
-
-function remember<K, V>(cache: Map<K, V>, key: K, value: V): void {
-  if (cache.size >= MAX_CACHED) cache.clear();
-  cache.set(key, value);
 }

@@ -1,7 +1,7 @@
 import type { Limiter } from "../limits/limiter.ts";
 import { deleteSomeBatches } from "./batches.ts";
 import { doomedProjects, forgetDoomedProject } from "./projects.ts";
-import { type ReceiptCursor, sweepReceipts } from "./receipts.ts";
+import { deleteSomeReceipts, type ReceiptCursor, sweepReceipts } from "./receipts.ts";
 
 /** Milliseconds between two rounds while there is nothing urgent: a row written an hour. */
 const ROUND_MS = 60 * 60 * 1000;
@@ -28,7 +28,7 @@ export function houseKeep(sql: SqlStorage, limiter: Limiter, from: ReceiptCursor
     urgent = true;
     const step = deleteSomeBatches(sql, doomed);
     deleted.push(...step.commits);
-    if (step.done) forgetDoomedProject(sql, doomed);
+    if (step.done && deleteSomeReceipts(sql, doomed)) forgetDoomedProject(sql, doomed);
   }
   return { deleted, receipts, nextAt: now + (urgent ? STEP_MS : ROUND_MS) };
 }

@@ -69,8 +69,7 @@ export function doomedProjects(sql: SqlStorage): number[] {
     .map((row) => Number(row.project));
 }
 
-/** Called once a deleted project's last batch is gone; its receipts go with it. */
+/** Called once a deleted project's last batch and receipt are gone. */
 export function forgetDoomedProject(sql: SqlStorage, num: number): void {
-  sql.exec("DELETE FROM receipts WHERE project = ?", num);
   sql.exec("DELETE FROM doomed_projects WHERE project = ?", num);
 }

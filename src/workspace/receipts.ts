@@ -94,6 +94,18 @@ export function sweepReceipts(sql: SqlStorage, from: ReceiptCursor | null, now: 
     : { project: Number(last.project), key: last.key_hash as ArrayBuffer };
 }
 
+/**
+ * Deletes some of a deleted project's receipts: a day of them may be millions.
+ * @returns whether none is left
+ */
+export function deleteSomeReceipts(sql: SqlStorage, project: number): boolean {
+  const rows = sql.exec("SELECT key_hash FROM receipts WHERE project = ? LIMIT ?", project, SWEEP_ROWS).toArray();
+  for (const { key_hash } of rows) {
+    sql.exec("DELETE FROM receipts WHERE project = ? AND key_hash = ?", project, key_hash);
+  }
+  return rows.length < SWEEP_ROWS;
+}
+
 function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && a.every((byte, index) => byte === b[index]);
 }

@@ -37,6 +37,7 @@ export class WorkspaceState {
   transaction<T>(work: (gate: Gate, row: WorkspaceRow) => T): T | null {
     const { row, sql, directory, limiter } = this;
     if (row === null) return null;
+    directory.trim();
     try {
       return this.#storage.transactionSync(() => {
         const result = work({ sql, directory, limiter, limits: row.limits }, row);

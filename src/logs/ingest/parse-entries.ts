@@ -1,5 +1,6 @@
 import { INGEST_LIMITS } from "../entry.ts";
 import type { ParsedEntries } from "./build-batch.ts";
+import { SHOWN_NAME } from "./rejection.ts";
 import { elementSizes } from "./spans.ts";
 
 /** The forms a body may have; the media type decides between the first and the last. */
@@ -32,12 +33,13 @@ function parseDocument(text: string, bytes: Uint8Array): ParseResult {
     return invalid("The body must be an entry, an array of entries or {logs: [...]}.");
   }
   if (!Object.hasOwn(value, "logs") || Object.hasOwn(value, "message")) {
-    return checked([value], bytes, () => [bytes.length]);
+    return checked([value], bytes, () => [utf8Length(text.trim())]);
   }
   // SAFETY: `logs` is an own member, as checked above.
   const { logs, ...others } = value as { logs: unknown };
   const [other] = Object.keys(others);
-  if (other !== undefined) return invalid(`${other}: beside logs the body must have no other member.`);
+  if (other !== undefined)
+    return invalid(`${other.slice(0, SHOWN_NAME)}: beside logs the body must have no other member.`);
   if (!Array.isArray(logs)) return invalid("logs must be an array of entries.");
   return checked(logs, bytes, () => elementSizes(bytes, 1));
 }
@@ -45,8 +47,11 @@ function parseDocument(text: string, bytes: Uint8Array): ParseResult {
 function parseLines(text: string, bytes: Uint8Array): ParseResult {
   const lines = text.split("\n").filter((line) => line.trim() !== "");
   if (lines.length > INGEST_LIMITS.entries) return tooMany();
-  const encoder = new TextEncoder();
-  return checked(lines.map(parseLine), bytes, () => lines.map((line) => encoder.encode(line.trim()).length));
+  return checked(lines.map(parseLine), bytes, () => lines.map((line) => utf8Length(line.trim())));
+}
+
+function utf8Length(text: string): number {
+  return Buffer.byteLength(text);
 }
 
 /** A line that is not JSON takes no other line with it: it stands as an error in its place. */

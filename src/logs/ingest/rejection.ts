@@ -13,6 +13,9 @@ export const REJECTION_CODES = [
 ] as const;
 export type RejectionCode = (typeof REJECTION_CODES)[number];
 
+/** Characters of a client's own member name that a message repeats: receipts keep messages, and a name may be long. */
+export const SHOWN_NAME = 64;
+
 /** One refused entry: its place in the request, from 0. */
 export interface Rejection {
   index: number;

@@ -8,11 +8,11 @@ const COMMA = 0x2c;
 
 /**
  * Bytes of each element of a JSON array as sent, white space around elements left out.
- * The text must be valid JSON. The array is the whole text, or the value of a wrapper's member: the first `[` that
- * stands at depth `arrayDepth` (0: the text itself; 1: inside one object).
+ * The text must be valid JSON. The array is the whole text (`arrayDepth` 0), or the value of a wrapper's only member
+ * (`arrayDepth` 1). Where the wrapper names that member twice the last one counts, as it does for `JSON.parse`.
  */
 export function elementSizes(json: Uint8Array, arrayDepth: 0 | 1): number[] {
-  const sizes: number[] = [];
+  let sizes: number[] = [];
   let depth = 0;
   let start = -1;
   let end = -1;
@@ -27,13 +27,19 @@ export function elementSizes(json: Uint8Array, arrayDepth: 0 | 1): number[] {
     const elementLevel = inside && depth === arrayDepth + 1;
     if (elementLevel && (byte === COMMA || byte === CLOSE_BRACKET)) {
       close();
-      if (byte === CLOSE_BRACKET) return sizes;
+      if (byte === CLOSE_BRACKET) {
+        inside = false;
+        depth--;
+      }
       continue;
     }
     if (elementLevel && start < 0) start = i;
     if (byte === QUOTE) i = stringEnd(json, i);
     else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
-      if (!inside && byte === OPEN_BRACKET && depth === arrayDepth) inside = true;
+      if (!inside && byte === OPEN_BRACKET && depth === arrayDepth) {
+        inside = true;
+        sizes = [];
+      }
       depth++;
     } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) depth--;
     end = i;

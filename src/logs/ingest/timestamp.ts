@@ -7,8 +7,8 @@ export interface Timestamp {
 }
 
 const CANONICAL = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
-/** ISO 8601 date, or date and time with optional fraction and zone; without a zone it is UTC. */
-const ISO = /^\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:[Zz]|[+-]\d\d:?\d\d)?)?$/;
+/** ISO 8601 date, or date and time (hours 00 to 23) with optional fraction and zone; without a zone it is UTC. */
+const ISO = /^\d{4}-\d\d-\d\d(?:[Tt ](?:[01]\d|2[0-3]):\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:[Zz]|[+-]\d\d:?\d\d)?)?$/;
 const ZONE = /([Zz]|[+-]\d\d:?\d\d)$/;
 
 /** Epoch milliseconds that stay a four-digit year, as the canonical form needs. */

@@ -9,7 +9,7 @@ import {
   type Level,
 } from "../entry.ts";
 import { checkData } from "./data.ts";
-import { reject } from "./rejection.ts";
+import { reject, SHOWN_NAME } from "./rejection.ts";
 import { type Timestamp, TimestampReader } from "./timestamp.ts";
 
 /** Entries older than this are refused in any workspace; each workspace's own retention is checked by its object. */
@@ -161,7 +161,7 @@ function fold(sent: Record<string, unknown>, own: Record<string, unknown> | unde
   for (const name in sent) {
     if (isEntryMember(name)) continue;
     if (own !== undefined && Object.hasOwn(own, name)) {
-      return reject("MEMBER_CONFLICT", `${name} stands both in the entry and in data.`);
+      return reject("MEMBER_CONFLICT", `${name.slice(0, SHOWN_NAME)} stands both in the entry and in data.`);
     }
     define(data, name, sent[name]);
   }
