@@ -73,7 +73,7 @@ function holds(condition: DataCondition, data: unknown): boolean {
 }
 
 /** Numbers with numbers and strings with strings, by code unit; never across types. */
-function isOrdered(op: "gt" | "gte" | "lt" | "lte", value: unknown, bound: number | string): boolean {
+export function isOrdered(op: "gt" | "gte" | "lt" | "lte", value: unknown, bound: number | string): boolean {
   if (typeof value === "number" && typeof bound === "number") return hasOrder(op, value - bound);
   if (typeof value !== "string" || typeof bound !== "string") return false;
   return hasOrder(op, value < bound ? -1 : value > bound ? 1 : 0);

@@ -1,10 +1,12 @@
 import { bytePattern, toByteString } from "./case-folding.ts";
 import { isArrayIndex } from "./data-path.ts";
-import type { DataCondition, LogFilter, Scalar } from "./filter.ts";
+import { type DataCondition, isOrdered, type LogFilter, type Scalar } from "./filter.ts";
 
 /**
  * Something that every line must contain to pass a filter. A line that does may still fail it, never the other way
  * round: this is what spares most lines the parse.
+ *
+ * Lines are written by `JSON.stringify`, so a member and its value have one spelling: `"name":value`.
  */
 export interface Needle {
   /** A place in the line of the next occurrence at or behind `from`; -1 when there is none. */
@@ -12,16 +14,46 @@ export interface Needle {
 }
 
 export function needlesOf(filter: LogFilter): Needle[] {
-  const texts = new Set<string>();
-  if (filter.session !== null) texts.add(`"session":${JSON.stringify(filter.session)}`);
-  if (filter.traceId !== null) texts.add(`"traceId":${JSON.stringify(filter.traceId)}`);
+  const needles: Needle[] = [];
+  if (filter.session !== null) needles.push(textNeedle(memberText("session", filter.session)));
+  if (filter.traceId !== null) needles.push(textNeedle(memberText("traceId", filter.traceId)));
   for (const condition of filter.data) {
-    const text = textOf(condition);
-    if (text !== null) texts.add(text);
+    const needle = dataNeedle(condition);
+    if (needle !== null) needles.push(needle);
   }
-  const needles = [...texts].map(textNeedle);
   const pattern = filter.search === null ? null : bytePattern(filter.search);
-  return pattern === null ? needles : [...needles, patternNeedle(pattern)];
+  if (pattern !== null) needles.push(patternNeedle(pattern));
+  return needles;
+}
+
+function dataNeedle(condition: DataCondition): Needle | null {
+  if (condition.op === "ne" || (condition.op === "exists" && !condition.value)) return null;
+  const name = condition.path.at(-1);
+  // A number may be an array's index, which is not written: only the last name before it surely is.
+  if (name === undefined || isArrayIndex(name)) {
+    const parent = condition.path.findLast((part) => !isArrayIndex(part));
+    return parent === undefined ? null : textNeedle(nameText(parent));
+  }
+  switch (condition.op) {
+    case "exists":
+      return textNeedle(nameText(name));
+    case "eq":
+      return textNeedle(memberText(name, condition.value));
+    case "in":
+      return oneOfNeedle(name, condition.value);
+    default:
+      return typeof condition.value === "number"
+        ? numberNeedle(name, condition.op, condition.value)
+        : textNeedle(`${nameText(name)}"`);
+  }
+}
+
+function nameText(name: string): string {
+  return `${JSON.stringify(name)}:`;
+}
+
+function memberText(name: string, value: Scalar): string {
+  return `${nameText(name)}${JSON.stringify(value)}`;
 }
 
 function textNeedle(text: string): Needle {
@@ -39,32 +71,32 @@ function patternNeedle(pattern: RegExp): Needle {
   };
 }
 
-/** Lines are written by `JSON.stringify`, so a member and its value have one spelling: `"name":value`. */
-function textOf(condition: DataCondition): string | null {
-  switch (condition.op) {
-    case "eq":
-      return valueText(condition.path, condition.value);
-    case "in":
-      return condition.value.length === 1 && condition.value[0] !== undefined
-        ? valueText(condition.path, condition.value[0])
-        : nameText(condition.path);
-    case "ne":
-      return null;
-    case "exists":
-      return condition.value ? nameText(condition.path) : null;
-    default:
-      return nameText(condition.path);
-  }
+function oneOfNeedle(name: string, values: readonly Scalar[]): Needle {
+  const [only] = values;
+  if (only !== undefined && values.length === 1) return textNeedle(memberText(name, only));
+  const wanted = values.map((value) => toByteString(JSON.stringify(value)));
+  return memberNeedle(name, (bytes, at) => wanted.some((text) => bytes.startsWith(text, at)));
 }
 
-function valueText(path: readonly string[], value: Scalar): string | null {
-  const name = path.at(-1);
-  if (name !== undefined && !isArrayIndex(name)) return `${JSON.stringify(name)}:${JSON.stringify(value)}`;
-  return typeof value === "string" ? JSON.stringify(value) : nameText(path);
+const NUMBER = /-?\d+(?:\.\d+)?(?:e[+-]\d+)?/y;
+
+function numberNeedle(name: string, op: "gt" | "gte" | "lt" | "lte", bound: number): Needle {
+  return memberNeedle(name, (bytes, at) => {
+    NUMBER.lastIndex = at;
+    const number = NUMBER.exec(bytes);
+    return number !== null && isOrdered(op, Number(number[0]), bound);
+  });
 }
 
-/** The last name that must be a member's: a number may be an array's index, which is not written. */
-function nameText(path: readonly string[]): string | null {
-  const name = path.findLast((part) => !isArrayIndex(part));
-  return name === undefined ? null : `${JSON.stringify(name)}:`;
+/** Members of a name whose value, which begins at `at`, passes a test. */
+function memberNeedle(name: string, passes: (bytes: string, at: number) => boolean): Needle {
+  const wanted = toByteString(nameText(name));
+  return {
+    next(bytes, from) {
+      for (let at = bytes.indexOf(wanted, from); at >= 0; at = bytes.indexOf(wanted, at + 1)) {
+        if (passes(bytes, at + wanted.length)) return at;
+      }
+      return -1;
+    },
+  };
 }
