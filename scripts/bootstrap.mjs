@@ -15,6 +15,14 @@ const NODE = path.join(ROOT, "node_modules", ".bin", "node");
 /** Milliseconds between two looks at whether the parent still lives. */
 const ORPHAN_CHECK_MS = 1000;
 
+const [script, ...args] = process.argv.slice(2);
+if (!script) {
+  console.error("usage: node scripts/bootstrap.mjs <script> [arguments]");
+  process.exit(2);
+}
+/** A server that is asked to stop has done what it should, however early that comes. */
+const isServer = path.basename(script) === "start.ts";
+
 /** The signal that asked for the end, once one has. */
 let asked = null;
 let child = null;
@@ -22,8 +30,8 @@ let child = null;
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
   process.on(signal, () => {
     asked = signal;
-    // Ctrl-C reaches the whole group by itself; a second one would make some programs give up on a clean end.
-    if (signal === "SIGINT" && process.stdin.isTTY) return;
+    // Ctrl-C reaches the whole group by itself; a second one would make a test run give up on a clean end.
+    if (signal === "SIGINT" && process.stdin.isTTY && !isServer) return;
     child?.kill(signal);
   });
 }
@@ -38,18 +46,10 @@ if (process.env.npm_lifecycle_event) {
   }, ORPHAN_CHECK_MS).unref();
 }
 
-const [script, ...args] = process.argv.slice(2);
-if (!script) {
-  console.error("usage: node scripts/bootstrap.mjs <script> [arguments]");
-  process.exit(2);
-}
-/** A server that was asked to stop while it was still being installed has done what it was asked. */
-const isServer = path.basename(script) === "start.ts";
-
 if (!installed()) {
   console.log("Installing dependencies (once; package-lock.json says which) ...");
-  let code = await npm("ci", "--no-audit", "--no-fund");
-  if (code !== 0 && !asked) code = await npm("install", "--no-audit", "--no-fund");
+  let code = await npm("ci", "--no-audit", "--no-fund", "--loglevel=error");
+  if (code !== 0 && !asked) code = await npm("install", "--no-audit", "--no-fund", "--loglevel=error");
   if (asked) process.exit(isServer ? 0 : 128 + constants.signals[asked]);
   if (code !== 0) {
     console.error("The dependencies could not be installed; npm says why above.");

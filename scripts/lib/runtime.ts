@@ -16,7 +16,17 @@ import { BUNDLE, stateDir, WRANGLER_CONFIG } from "./paths.ts";
 /** The worker's name: objects are stored under it, so it is the one of wrangler.toml. */
 const WORKER_NAME = "taffrail";
 
+/** A worker to serve: its wrangler configuration, and its bundle as one file. */
+export interface WorkerSource {
+  config: string;
+  bundle: string;
+}
+
+const SERVICE: WorkerSource = { config: WRANGLER_CONFIG, bundle: BUNDLE };
+
 export interface ServeOptions {
+  /** The service itself unless said otherwise. */
+  worker?: WorkerSource;
   dataDir: string;
   host: string;
   port: number;
@@ -26,10 +36,10 @@ export interface ServeOptions {
   onLine: (line: string) => void;
 }
 
-/** The worker of wrangler.toml, as the runtime wants it. */
-function workerOptions(): V4WorkerOptionsShape {
+/** A worker of a wrangler configuration, as the runtime wants it. */
+function workerOptions(config = WRANGLER_CONFIG): V4WorkerOptionsShape {
   // The rules are about files that are bundled already.
-  const { modulesRules: _bundled, ...options } = unstable_getMiniflareWorkerOptions(WRANGLER_CONFIG).workerOptions;
+  const { modulesRules: _bundled, ...options } = unstable_getMiniflareWorkerOptions(config).workerOptions;
   return options;
 }
 
@@ -81,8 +91,9 @@ async function migrationTarget(runtime: Miniflare): Promise<MigrationTarget> {
 }
 
 /** Serves the worker on its own socket; the promise is fulfilled once it listens. */
-export async function serve({ dataDir, host, port, overrides, onLine }: ServeOptions): Promise<Miniflare> {
-  const worker = workerOptions();
+export async function serve(options: ServeOptions): Promise<Miniflare> {
+  const { worker: source = SERVICE, dataDir, host, port, overrides, onLine } = options;
+  const worker = workerOptions(source.config);
   const runtime = new Miniflare(
     convertV4MiniflareOptions({
       ...sharedOptions(dataDir),
@@ -92,7 +103,7 @@ export async function serve({ dataDir, host, port, overrides, onLine }: ServeOpt
           ...worker,
           name: WORKER_NAME,
           bindings: { ...worker.bindings, ...overrides },
-          modules: [{ type: "ESModule", path: "worker.js", contents: readFileSync(BUNDLE, "utf8") }],
+          modules: [{ type: "ESModule", path: "worker.js", contents: readFileSync(source.bundle, "utf8") }],
           // Straight to the worker: through the entry worker of the simulator it serves 3,700 requests/s instead of
           // 9,300, and that one answers /cdn-cgi/* by itself.
           unsafeDirectSockets: [{ host, port, entrypoint: "direct" }],
