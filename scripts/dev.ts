@@ -7,7 +7,6 @@ import path from "node:path";
 import { buildAssets } from "./lib/bundle.ts";
 import { takeDataDir } from "./lib/data-dir.ts";
 import { exitWith } from "./lib/failure.ts";
-import { ROOT } from "./lib/paths.ts";
 import { addressOf, claimablePort } from "./lib/port.ts";
 import { effectiveBindings, migrateDatabase } from "./lib/runtime.ts";
 import { keptSecrets } from "./lib/secrets.ts";
@@ -22,10 +21,23 @@ async function dev({ HOST, PORT, DATA_DIR }: StartSettings): Promise<number> {
   const settings = { BASE_URL: addressOf(HOST, port), ...keptSecrets(DATA_DIR), ...workerOverrides(process.env) };
   checkWorkerSettings(effectiveBindings(settings));
   const lines = Object.entries(settings).map(([name, value]) => `${name}=${JSON.stringify(value)}\n`);
-  writeFileSync(path.join(ROOT, ".dev.vars"), lines.join(""), { mode: 0o600 });
+  // Not .dev.vars in the repository: tests and npm start would find that file too.
+  const varsFile = path.join(DATA_DIR, "dev.vars");
+  writeFileSync(varsFile, lines.join(""), { mode: 0o600 });
   await buildAssets();
   await migrateDatabase(DATA_DIR);
-  const args = ["dev", "--ip", HOST, "--port", String(port), "--persist-to", DATA_DIR, ...process.argv.slice(2)];
+  const args = [
+    "dev",
+    "--ip",
+    HOST,
+    "--port",
+    String(port),
+    "--persist-to",
+    DATA_DIR,
+    "--env-file",
+    varsFile,
+    ...process.argv.slice(2),
+  ];
   const code = await wranglerForeground(args);
   lock.release();
   return code;

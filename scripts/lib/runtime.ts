@@ -9,7 +9,7 @@ import {
   type V4SharedOptions,
   type V4WorkerOptionsShape,
 } from "miniflare";
-import { unstable_getMiniflareWorkerOptions } from "wrangler";
+import { unstable_getMiniflareWorkerOptions, unstable_readConfig } from "wrangler";
 import { MIGRATIONS_TABLE, type MigrationTarget, migrate } from "./migrations.ts";
 import { BUNDLE, stateDir, WRANGLER_CONFIG } from "./paths.ts";
 
@@ -40,7 +40,8 @@ export interface ServeOptions {
 function workerOptions(config = WRANGLER_CONFIG): V4WorkerOptionsShape {
   // The rules are about files that are bundled already.
   const { modulesRules: _bundled, ...options } = unstable_getMiniflareWorkerOptions(config).workerOptions;
-  return options;
+  // Only what wrangler.toml says: a .dev.vars or .env that lies around is no setting of this server.
+  return { ...options, bindings: unstable_readConfig({ config: WRANGLER_CONFIG }).vars };
 }
 
 /** What the worker will be given by name: `[vars]` of wrangler.toml under the overrides. */

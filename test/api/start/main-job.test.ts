@@ -1,0 +1,38 @@
+import { execFile } from "node:child_process";
+import path from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { freePort, startServer, type TestServer } from "../../support/server.ts";
+
+const run = promisify(execFile);
+const DEMO = path.resolve(import.meta.dirname, "../../../scripts/demo.ts");
+
+describe("the main job", () => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await startServer();
+  });
+  afterAll(() => server.stop());
+
+  test("by the commands that the start prints, pasted into a shell", async () => {
+    const commands = server.output().slice(server.output().indexOf("URL="));
+    const { stdout } = await run("sh", ["-c", commands]);
+    const [receipt, page] = stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(receipt.data).toMatchObject({ accepted: 1, firstSeq: 1 });
+    expect(page.data.logs).toMatchObject([{ message: "Hello from curl", seq: 1 }]);
+  });
+
+  test("by the demo, which checks every answer", async () => {
+    const { stdout } = await run(process.execPath, [DEMO, server.url]);
+    expect(stdout).toContain("401 API_KEY_REVOKED");
+    expect(stdout).toContain("Everything was as it should be.");
+  });
+
+  test("the demo says in plain words that no server answers, and fails", async () => {
+    const failed = run(process.execPath, [DEMO, `http://127.0.0.1:${await freePort()}`]);
+    await expect(failed).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining("npm start") });
+  });
+});
