@@ -29,6 +29,8 @@ const BY_BODY: readonly ErrorCode[] = ["VALIDATION_ERROR", "PAYLOAD_TOO_LARGE", 
 /** Groups whose answers carry the limit headers and may be a 429. */
 const LIMITED = /^\/(auth|logger|projects|workspaces|sandbox|invitations)(\/|$)/;
 const WORKSPACE_HEADER = "X-Workspace-Id";
+/** Paths that name no workspace and no key that would carry one: with an access token, the header must. */
+const NEEDS_WORKSPACE = /^\/projects(\/|$)/;
 
 const SECURITY: Record<RouteSpec["security"], readonly Json[]> = {
   none: [],
@@ -111,12 +113,13 @@ function parametersOf(spec: RouteSpec): Json[] {
     required: true,
     schema: { type: "string" },
   }));
-  const headers = Object.entries(spec.headers ?? {}).map(([name, description]) => ({
+  const needsWorkspace = NEEDS_WORKSPACE.test(spec.path) && spec.security === "accessToken";
+  const named = { ...(needsWorkspace ? { [WORKSPACE_HEADER]: "The workspace to act in." } : {}), ...spec.headers };
+  const headers = Object.entries(named).map(([name, description]) => ({
     name,
     in: "header",
     description,
-    // A workspace is always named with an access token, and never with an API key, which carries its own.
-    required: name === WORKSPACE_HEADER && spec.security === "accessToken",
+    required: name === WORKSPACE_HEADER && needsWorkspace,
     schema: { type: "string" },
   }));
   return [...inPath, ...queryParameters(spec), ...headers, { $ref: "#/components/parameters/requestId" }];
