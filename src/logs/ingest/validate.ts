@@ -132,10 +132,20 @@ function checkText(name: string, value: unknown): string {
 
 function checkName(name: "category" | "type", value: unknown, fallback: string): string {
   if (value === undefined) return fallback;
-  if (typeof value !== "string" || value === "" || value.length > INGEST_LIMITS.nameLength || !value.isWellFormed()) {
+  if (
+    typeof value !== "string" ||
+    value === "" ||
+    isLongerThan(value, INGEST_LIMITS.nameLength) ||
+    !value.isWellFormed()
+  ) {
     return reject("INVALID_TYPE", `${name} must be a string of 1 to ${INGEST_LIMITS.nameLength} characters.`);
   }
   return value;
+}
+
+/** In characters, as JSON Schema and `entrySchema` count them: one outside the basic plane is one, not two. */
+function isLongerThan(text: string, length: number): boolean {
+  return text.length > length && (text.length > 2 * length || [...text].length > length);
 }
 
 function checkType(category: string, value: unknown): string {
