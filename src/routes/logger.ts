@@ -4,5 +4,6 @@ import { addQuery } from "./logger-query.ts";
 
 export const logger = resource();
 
-addIngest(logger);
+// Literal paths before the patterns that would cover them: the router wants it so.
 addQuery(logger);
+addIngest(logger);
