@@ -1,0 +1,95 @@
+import { randomUUID } from "node:crypto";
+import type { Client } from "undici";
+import { cpuMicros } from "../process-stats.ts";
+import { percentile } from "../stats.ts";
+import type { LoadResult, LoadRun } from "./protocol.ts";
+import { connect, disconnect, preparedBodies, send } from "./requests.ts";
+
+/** After so many failures a run is given up: a server that refuses everything would be asked hundreds of thousand times. */
+const GIVE_UP_AFTER = 1000;
+
+/** The two processes' use of CPU at a moment. */
+interface Mark {
+  at: number;
+  serverCpu: number | null;
+  clientCpu: number;
+}
+
+/** One run: counts, times, and the CPU that both sides used between the first and the last measured answer. */
+export async function drive(run: LoadRun): Promise<LoadResult> {
+  return new Drive(run).result();
+}
+
+class Drive {
+  readonly #run: LoadRun;
+  readonly #bodies: readonly (Buffer | null)[];
+  readonly #latencies: number[] = [];
+  readonly #measureFrom: number;
+  readonly #measureTo: number;
+  #begin: Mark | null = null;
+  #end: Mark | null = null;
+  #acknowledged = 0;
+  #failed = 0;
+  #firstFailure: string | null = null;
+
+  constructor(run: LoadRun) {
+    this.#run = run;
+    this.#bodies = run.batch === 0 ? [null] : preparedBodies(run.batch);
+    this.#measureFrom = performance.now() + run.warmMs;
+    this.#measureTo = this.#measureFrom + run.measureMs;
+  }
+
+  async result(): Promise<LoadResult> {
+    const clients = connect(this.#run.origin, this.#run.connections);
+    await Promise.all(clients.map((client, number) => this.#connection(client, number)));
+    await disconnect(clients);
+    const begin = this.#begin ?? this.#mark(this.#measureFrom);
+    const end = this.#end ?? this.#mark(this.#measureTo);
+    const hasCpu = begin.serverCpu !== null && end.serverCpu !== null;
+    return {
+      requests: this.#latencies.length,
+      seconds: (end.at - begin.at) / 1000,
+      serverCpuMicros: hasCpu ? (end.serverCpu ?? 0) - (begin.serverCpu ?? 0) : null,
+      clientCpuMicros: end.clientCpu - begin.clientCpu,
+      p50Ms: percentile(this.#latencies, 0.5),
+      p99Ms: percentile(this.#latencies, 0.99),
+      acknowledged: this.#acknowledged,
+      failed: this.#failed,
+      firstFailure: this.#firstFailure,
+    };
+  }
+
+  async #connection(client: Client, number: number): Promise<void> {
+    const { path, headers, idempotent, expectedStatus } = this.#run;
+    // Connections start far apart in the bodies, so that the same body is never under way twice.
+    let next = Math.floor((number * this.#bodies.length) / this.#run.connections);
+    for (let now = performance.now(); now < this.#measureTo && this.#failed < GIVE_UP_AFTER; ) {
+      const body = this.#bodies[next++ % this.#bodies.length] ?? null;
+      const own = idempotent ? { ...headers, "idempotency-key": randomUUID() } : headers;
+      const failure = await send(client, { path, headers: own, body, expectedStatus });
+      const sentAt = now;
+      now = performance.now();
+      this.#note(failure, now, now - sentAt);
+    }
+  }
+
+  #note(failure: string | null, now: number, latency: number): void {
+    if (failure === null) this.#acknowledged++;
+    else {
+      this.#failed++;
+      this.#firstFailure ??= failure;
+    }
+    if (this.#begin === null) {
+      // The answer that opens the measured time belongs to the time before.
+      if (now >= this.#measureFrom) this.#begin = this.#mark(now);
+    } else if (this.#end === null) {
+      if (failure === null) this.#latencies.push(latency);
+      if (now >= this.#measureTo) this.#end = this.#mark(now);
+    }
+  }
+
+  #mark(at: number): Mark {
+    const { user, system } = process.cpuUsage();
+    return { at, serverCpu: cpuMicros(this.#run.serverPid), clientCpu: user + system };
+  }
+}

@@ -1,0 +1,46 @@
+import { Client } from "undici";
+import { bodyOf } from "../entries.ts";
+
+/** Bodies made beforehand for each size of batch; connections take them in turn. 1,000 entries are 330 KB. */
+const BODIES: Readonly<Record<number, number>> = { 1: 4000, 50: 400, 1000: 64 };
+
+const bodies = new Map<number, readonly Buffer[]>();
+
+/** Bodies of `batch` entries. Made once: making them while measuring would take the server's CPU. */
+export function preparedBodies(batch: number): readonly Buffer[] {
+  const known = bodies.get(batch);
+  if (known) return known;
+  const count = BODIES[batch] ?? Math.max(1, Math.ceil(60_000 / batch));
+  const made = Array.from({ length: count }, (_, at) => bodyOf(batch, at * batch));
+  bodies.set(batch, made);
+  return made;
+}
+
+export interface Sending {
+  path: string;
+  headers: Record<string, string>;
+  body: Buffer | null;
+  expectedStatus: number;
+}
+
+/** Sends one request. @returns null when it was answered as expected, else what came instead */
+export async function send(client: Client, { path, headers, body, expectedStatus }: Sending): Promise<string | null> {
+  try {
+    const answer = await client.request({ path, method: body === null ? "GET" : "POST", headers, body });
+    if (answer.statusCode === expectedStatus) {
+      await answer.body.dump();
+      return null;
+    }
+    return `${answer.statusCode} ${(await answer.body.text()).slice(0, 300)}`;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+export function connect(origin: string, connections: number): Client[] {
+  return Array.from({ length: connections }, () => new Client(origin, { pipelining: 1 }));
+}
+
+export async function disconnect(clients: readonly Client[]): Promise<void> {
+  await Promise.all(clients.map((client) => client.close()));
+}

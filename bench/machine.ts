@@ -1,0 +1,49 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { availableParallelism, cpus, loadavg, totalmem } from "node:os";
+import { ROOT } from "../scripts/lib/paths.ts";
+
+/** What figures are worth nothing without. */
+export interface Machine {
+  date: string;
+  /** Of the sources; null outside a git clone. A `+` says that they had been changed since. */
+  commit: string | null;
+  cpu: string;
+  cores: number;
+  memoryGiB: number;
+  node: string;
+  workerd: string;
+  /** Processes that wanted a core, over the minute before the run: above 0.2 the machine was not quiet. */
+  loadBefore: number;
+}
+
+export function machine(): Machine {
+  return {
+    date: new Date().toISOString(),
+    commit: commitOfSources(),
+    cpu: cpus()[0]?.model ?? "unknown",
+    cores: availableParallelism(),
+    memoryGiB: Math.round(totalmem() / 2 ** 30),
+    node: process.versions.node,
+    workerd: workerdVersion(),
+    loadBefore: loadavg()[0] ?? 0,
+  };
+}
+
+function workerdVersion(): string {
+  const file = createRequire(createRequire(import.meta.url).resolve("miniflare")).resolve("workerd/package.json");
+  return String(JSON.parse(readFileSync(file, "utf8")).version);
+}
+
+function commitOfSources(): string | null {
+  const git = (...args: string[]) =>
+    execFileSync("git", args, { cwd: ROOT, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
+  try {
+    return (
+      git("rev-parse", "--short", "HEAD") + (git("status", "--porcelain", "--", "src", "wrangler.toml") ? "+" : "")
+    );
+  } catch {
+    return null;
+  }
+}

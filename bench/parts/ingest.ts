@@ -1,0 +1,120 @@
+import { randomUUID } from "node:crypto";
+import type { LoadGenerator } from "../load/generator.ts";
+import type { BenchOptions } from "../options.ts";
+import { peakMemoryMiB } from "../process-stats.ts";
+import type { BenchServer, Workshop } from "../servers.ts";
+import { newTenant, storedEntries } from "../tenant.ts";
+import { type Contender, compare, type Figures } from "./contender.ts";
+
+const BATCHES = [1, 50, 1000];
+const CONNECTIONS = [16, 64];
+/** The size of batch that is measured with an `Idempotency-Key`, too: the client library's default. */
+const KEYED_BATCH = 50;
+
+export interface IngestRow extends Figures {
+  contender: string;
+  batch: number;
+  connections: number;
+  entriesPerSecond: number;
+  cpuMicrosPerEntry: number | null;
+  /** Entries per second against the floor's. */
+  ratioToFloor: number;
+}
+
+export interface IngestResults {
+  rows: IngestRow[];
+  /** The most memory the service's process had in use, after all runs. */
+  peakMemoryMiB: number | null;
+}
+
+const FLOOR = "floor";
+export const SERVICE = "taffrail";
+const SERVICE_KEYED = "taffrail, Idempotency-Key";
+
+/** The service against the floor, for each size of batch and number of connections. */
+export async function benchIngest(
+  workshop: Workshop,
+  generator: LoadGenerator,
+  options: BenchOptions,
+  report: (row: IngestRow) => void,
+): Promise<IngestResults> {
+  const floor = await workshop.startWorker(await workshop.bundle("floor", "own"));
+  const service = await workshop.startService();
+  const rows: IngestRow[] = [];
+  for (const batch of BATCHES) {
+    for (const connections of CONNECTIONS) {
+      const contenders = contendersOf(floor, service, batch);
+      const { figures, ratios } = await compare(generator, contenders, { ...options, connections });
+      figures.forEach((own, at) => {
+        const contender = contenders[at]?.name ?? "";
+        const row = rowOf(own, { contender, batch, connections, ratioToFloor: ratios[at] ?? Number.NaN });
+        rows.push(row);
+        report(row);
+      });
+    }
+  }
+  const memory = peakMemoryMiB(service.pid);
+  await service.stop();
+  await floor.stop();
+  return { rows, peakMemoryMiB: memory };
+}
+
+function rowOf(
+  figures: Figures,
+  of: Pick<IngestRow, "contender" | "batch" | "connections" | "ratioToFloor">,
+): IngestRow {
+  const { cpuMicrosPerRequest: cpu } = figures;
+  return {
+    ...of,
+    ...figures,
+    entriesPerSecond: figures.requestsPerSecond * of.batch,
+    cpuMicrosPerEntry: cpu === null ? null : cpu / of.batch,
+  };
+}
+
+function contendersOf(floor: BenchServer, service: BenchServer, batch: number): Contender[] {
+  const contenders = [floorContender(floor, batch), serviceContender(service, batch, false)];
+  return batch === KEYED_BATCH ? [...contenders, serviceContender(service, batch, true)] : contenders;
+}
+
+function floorContender({ url, pid }: BenchServer, batch: number): Contender {
+  const common = { origin: url, idempotent: false, batch, serverPid: pid, expectedStatus: 201 };
+  const headers = { "content-type": "application/json" };
+  return {
+    name: FLOOR,
+    async prepare() {
+      const name = randomUUID();
+      return {
+        load: { ...common, path: `/append/${name}`, headers },
+        stored: async () => Number((await answerOf(`${url}/count/${name}`)).bodies),
+        async end() {
+          await answerOf(`${url}/drop/${name}`);
+        },
+      };
+    },
+  };
+}
+
+function serviceContender({ url, pid }: BenchServer, batch: number, idempotent: boolean): Contender {
+  const common = { origin: url, idempotent, batch, serverPid: pid, expectedStatus: 201 };
+  return {
+    name: idempotent ? SERVICE_KEYED : SERVICE,
+    async prepare() {
+      const tenant = await newTenant(url, 1);
+      const [{ id, key } = { id: "", key: "" }] = tenant.projects;
+      const headers = { "content-type": "application/json", authorization: `Bearer ${key}` };
+      return {
+        load: { ...common, path: `/logger/${id}/log`, headers },
+        stored: async () => (await storedEntries(url, tenant, id)) / batch,
+        async end() {},
+      };
+    },
+  };
+}
+
+async function answerOf(url: string): Promise<Record<string, unknown>> {
+  const answer = await fetch(url);
+  if (!answer.ok) throw new Error(`${url} answered ${answer.status}.`);
+  // SAFETY: the bench's own worker answers with an object.
+  return (await answer.json()) as Record<string, unknown>;
+}

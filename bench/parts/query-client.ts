@@ -1,0 +1,45 @@
+import { z } from "zod";
+import type { BenchQuery, Row } from "./queries.ts";
+
+const answerSchema = z.object({
+  data: z.object({
+    logs: z.array(z.object({ projectId: z.string(), seq: z.int() })),
+    pagination: z.object({ nextCursor: z.string().nullable() }),
+    complete: z.boolean(),
+  }),
+});
+
+export interface QueryRun {
+  /** From the first request to the last byte of the last answer. */
+  tookMs: number;
+  rows: Row[];
+  requests: number;
+  failure: string | null;
+}
+
+/** One query to its end: an answer whose budget ran out before it was complete is gone on with. */
+export async function runQuery(url: string, query: BenchQuery): Promise<QueryRun> {
+  const rows: Row[] = [];
+  let cursor: string | null = null;
+  let requests = 0;
+  const startedAt = performance.now();
+  for (;;) {
+    const answer = await fetch(`${url}/logger/query`, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...query.headers },
+      body: JSON.stringify({
+        filters: query.filters,
+        pagination: { limit: query.limit - rows.length, ...(cursor === null ? {} : { cursor }) },
+      }),
+    });
+    const text = await answer.text();
+    const tookMs = performance.now() - startedAt;
+    requests++;
+    if (answer.status !== 200) return { tookMs, rows, requests, failure: `${answer.status} ${text.slice(0, 300)}` };
+    const { data } = answerSchema.parse(JSON.parse(text));
+    rows.push(...data.logs);
+    cursor = data.pagination.nextCursor;
+    if (data.complete || cursor === null || rows.length >= query.limit)
+      return { tookMs, rows, requests, failure: null };
+  }
+}

@@ -1,0 +1,50 @@
+import { readdirSync, readFileSync } from "node:fs";
+
+/** Microseconds of one clock tick of `/proc`: USER_HZ is 100 on every Linux that Node runs on. */
+const TICK_MICROS = 10_000;
+
+/** User and system time that a process has used so far, in microseconds. Null where there is no `/proc`. */
+export function cpuMicros(pid: number): number | null {
+  const fields = statFields(pid);
+  return fields === null ? null : (Number(fields[11]) + Number(fields[12])) * TICK_MICROS;
+}
+
+/** The most memory a process has had in use, in MiB. Null where there is no `/proc`. */
+export function peakMemoryMiB(pid: number): number | null {
+  try {
+    const kibibytes = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+    return kibibytes === undefined ? null : Number(kibibytes) / 1024;
+  } catch {
+    return null;
+  }
+}
+
+/** Processes that this one has started and that run a program of this name. */
+export function childrenRunning(program: string): number[] {
+  let pids: number[];
+  try {
+    pids = readdirSync("/proc").map(Number).filter(Number.isInteger);
+  } catch {
+    return [];
+  }
+  return pids.filter((pid) => {
+    try {
+      // Second and fourth field: the name in parentheses, and the parent.
+      return (
+        Number(statFields(pid)?.[1]) === process.pid && readFileSync(`/proc/${pid}/comm`, "utf8").trim() === program
+      );
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** The fields behind the name, the third of `proc_pid_stat(5)` first: the name may hold spaces. */
+function statFields(pid: number): string[] | null {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return text.slice(text.lastIndexOf(")") + 2).split(" ");
+  } catch {
+    return null;
+  }
+}

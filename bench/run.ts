@@ -1,0 +1,86 @@
+/**
+ * `npm run bench`: the service as `npm start` serves it, against a floor on the same runtime. Prints a table and writes
+ * `bench/results.json`; see docs/benchmarks.md. Exit code 1 when an answer was not what it had to be or a stored entry
+ * is missing: figures of wrong work are no figures. A target that is not reached is told, and no failure.
+ */
+import { writeFileSync } from "node:fs";
+import path from "node:path";
+import { buildAll } from "../scripts/lib/bundle.ts";
+import { exitWith } from "../scripts/lib/failure.ts";
+import { LoadGenerator } from "./load/generator.ts";
+import { machine } from "./machine.ts";
+import { type BenchOptions, benchOptions } from "./options.ts";
+import { benchIngest } from "./parts/ingest.ts";
+import { benchLimits } from "./parts/limits.ts";
+import { benchQuery } from "./parts/query.ts";
+import { benchRows } from "./parts/rows.ts";
+import { faultsOf, type Results, verdictsOf } from "./results.ts";
+import { Workshop } from "./servers.ts";
+import { tableOf } from "./table.ts";
+
+const RESULTS_FILE = path.join(import.meta.dirname, "results.json");
+
+for (const [signal, number] of [
+  ["SIGINT", 2],
+  ["SIGTERM", 15],
+  ["SIGHUP", 1],
+] as const) {
+  // Ends what was started, too: runtime and load generator end with this process.
+  process.on(signal, () => process.exit(128 + number));
+}
+
+const results = await bench(benchOptions(process.argv.slice(2), RESULTS_FILE)).catch(exitWith);
+console.log(`\n${tableOf(results)}`);
+process.exit(results.faults.length > 0 ? 1 : 0);
+
+async function bench(options: BenchOptions): Promise<Results> {
+  const startedAt = performance.now();
+  const here = machine();
+  await buildAll();
+  const workshop = new Workshop();
+  const generator = new LoadGenerator();
+  const { out, ...shown } = options;
+  const measured = { machine: here, options: shown, ...(await measure(options, workshop, generator)) };
+  generator.stop();
+  const timed = { ...measured, tookSeconds: (performance.now() - startedAt) / 1000 };
+  const results: Results = { ...timed, verdicts: verdictsOf(timed), faults: faultsOf(timed) };
+  if (out !== null) writeFileSync(out, `${JSON.stringify(results, rounded, 2)}\n`);
+  return results;
+}
+
+async function measure(
+  options: BenchOptions,
+  workshop: Workshop,
+  generator: LoadGenerator,
+): Promise<Pick<Results, "ingest" | "limits" | "query" | "rows">> {
+  const measured: Pick<Results, "ingest" | "limits" | "query" | "rows"> = {};
+  for (const part of options.parts) {
+    if (part === "ingest") {
+      measured.ingest = await benchIngest(workshop, generator, options, (row) =>
+        progress(
+          `${row.batch} a batch, ${row.connections} connections, ${row.contender}`,
+          `${Math.round(row.entriesPerSecond)} entries/s`,
+        ),
+      );
+    } else if (part === "limits") measured.limits = await benchLimits(workshop, generator, options);
+    else if (part === "query") {
+      measured.query = await benchQuery(workshop, generator, options, (row) =>
+        progress(row.name, `${row.medianMs.toFixed(1)} ms`),
+      );
+    } else {
+      measured.rows = await benchRows(workshop, (row) =>
+        progress(row.pace, `${row.rowsPerEntry.toFixed(3)} rows an entry`),
+      );
+    }
+  }
+  return measured;
+}
+
+function progress(what: string, figure: string): void {
+  console.log(`${what}: ${figure}`);
+}
+
+/** Four digits say all that such figures can. */
+function rounded(_name: string, value: unknown): unknown {
+  return typeof value === "number" && !Number.isInteger(value) ? Number(value.toPrecision(4)) : value;
+}

@@ -1,0 +1,78 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { StartFailure } from "../scripts/lib/failure.ts";
+import { ROOT, WRANGLER_CONFIG } from "../scripts/lib/paths.ts";
+import { claimablePort } from "../scripts/lib/port.ts";
+import { migrateDatabase, serve, type WorkerSource } from "../scripts/lib/runtime.ts";
+import { newSecrets } from "../scripts/lib/secrets.ts";
+import { wrangler } from "../scripts/lib/wrangler.ts";
+import { childrenRunning } from "./process-stats.ts";
+
+const WORKERS = path.join(import.meta.dirname, "workers");
+
+export interface BenchServer {
+  url: string;
+  /** Process of the runtime; 0 where it cannot be told. */
+  pid: number;
+  /** Where it keeps its state. */
+  dataDir: string;
+  stop(): Promise<void>;
+}
+
+/** Bundles of the bench's own workers and the state of all servers, in one directory that goes with this process. */
+export class Workshop {
+  readonly #dir = mkdtempSync(path.join(tmpdir(), "taffrail-bench-"));
+
+  constructor() {
+    process.on("exit", () => rmSync(this.#dir, { recursive: true, force: true, maxRetries: 10 }));
+  }
+
+  /** The service as `npm start` serves it; `worker` replaces its code, on the same bindings. */
+  async startService(worker?: WorkerSource): Promise<BenchServer> {
+    const dataDir = this.#newDataDir();
+    await migrateDatabase(dataDir);
+    return this.#start(dataDir, worker, { ...newSecrets(), LOG_LEVEL: "warn", AUTH_LIMIT: "1000000" });
+  }
+
+  /** A worker of the bench with a configuration of its own. */
+  async startWorker(worker: WorkerSource): Promise<BenchServer> {
+    return this.#start(this.#newDataDir(), worker, {});
+  }
+
+  /** Bundles `workers/<name>.ts` as a deployment would, for `workers/<name>.toml` or the service's own bindings. */
+  async bundle(name: string, bindings: "own" | "service"): Promise<WorkerSource> {
+    const outdir = path.join(this.#dir, `bundle-${name}`);
+    const config = bindings === "own" ? path.join(WORKERS, `${name}.toml`) : WRANGLER_CONFIG;
+    const main = bindings === "own" ? [] : [path.relative(ROOT, path.join(WORKERS, `${name}.ts`))];
+    const result = await wrangler(["deploy", ...main, "--config", config, "--dry-run", "--outdir", outdir]);
+    if (result.code !== 0) throw new StartFailure(`${name} could not be bundled.\n${result.stdout}${result.stderr}`);
+    return { config, bundle: path.join(outdir, `${name}.js`) };
+  }
+
+  #newDataDir(): string {
+    return mkdtempSync(path.join(this.#dir, "data-"));
+  }
+
+  async #start(
+    dataDir: string,
+    worker: WorkerSource | undefined,
+    overrides: Readonly<Record<string, string>>,
+  ): Promise<BenchServer> {
+    const host = "127.0.0.1";
+    const port = await claimablePort(host, 0);
+    const before = new Set(childrenRunning("workerd"));
+    const source = worker === undefined ? {} : { worker };
+    const runtime = await serve({ ...source, dataDir, host, port, overrides, onLine: (line) => console.error(line) });
+    const [pid = 0] = childrenRunning("workerd").filter((child) => !before.has(child));
+    return {
+      url: `http://${host}:${port}`,
+      pid,
+      dataDir,
+      async stop() {
+        await runtime.dispose();
+        rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 });
+      },
+    };
+  }
+}

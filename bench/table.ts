@@ -1,0 +1,149 @@
+import type { Results } from "./results.ts";
+
+/** The results as plain text: what is printed, and what docs/benchmarks.md shows. */
+export function tableOf(results: Results): string {
+  return [
+    head(results),
+    ingestTable(results),
+    limitsTable(results),
+    queryTable(results),
+    rowsTable(results),
+    tail(results),
+  ]
+    .filter((part) => part !== null)
+    .join("\n\n");
+}
+
+function head({ machine, options, tookSeconds }: Results): string {
+  const { date, commit, cpu, cores, memoryGiB, node, workerd, loadBefore } = machine;
+  return [
+    `${date}, commit ${commit ?? "unknown"}, ${Math.round(tookSeconds)} s in all`,
+    `${cpu}, ${cores} cores, ${memoryGiB} GiB; Node ${node}, workerd ${workerd}; load before ${loadBefore.toFixed(2)}`,
+    `${options.rounds} rounds of ${options.seconds} s, medians; the load generator shares the cores`,
+  ].join("\n");
+}
+
+function ingestTable({ ingest }: Results): string | null {
+  if (!ingest) return null;
+  const rows = ingest.rows.map((row) => [
+    String(row.batch),
+    String(row.connections),
+    row.contender,
+    whole(row.requestsPerSecond),
+    whole(row.entriesPerSecond),
+    row.ratioToFloor.toFixed(2),
+    decimal(row.cpuMicrosPerEntry, row.batch === 1000 ? 2 : 1),
+    decimal(row.p50Ms, 1),
+    decimal(row.p99Ms, 1),
+    whole(row.failed),
+    row.stored === row.acknowledged ? "all" : `${row.stored} of ${row.acknowledged}`,
+    row.clientCores.toFixed(2),
+  ]);
+  return [
+    "Ingest (CPU of the server process; the load generator's own use in cores)",
+    aligned(
+      [
+        "batch",
+        "conns",
+        "server",
+        "req/s",
+        "entries/s",
+        "x floor",
+        "CPU us/entry",
+        "p50 ms",
+        "p99 ms",
+        "failed",
+        "stored",
+        "client",
+      ],
+      rows,
+    ),
+    `Peak memory of the service: ${decimal(ingest.peakMemoryMiB, 0)} MiB`,
+  ].join("\n");
+}
+
+function limitsTable({ limits }: Results): string | null {
+  if (!limits) return null;
+  const rows = limits.map((row) => [
+    row.name,
+    whole(row.requestsPerSecond),
+    decimal(row.cpuMicrosPerRequest, 1),
+    decimal(row.p50Ms, 2),
+    decimal(row.p99Ms, 2),
+    whole(row.failed),
+  ]);
+  const [empty, check] = ["empty", "check"].map((action) => limits.find((row) => row.action === action));
+  const difference =
+    typeof empty?.cpuMicrosPerRequest === "number" && typeof check?.cpuMicrosPerRequest === "number"
+      ? check.cpuMicrosPerRequest - empty.cpuMicrosPerRequest
+      : null;
+  return [
+    "Limit check, 16 connections, one object (decided, counted, and on disk before the answer)",
+    aligned(["request", "req/s", "CPU us", "p50 ms", "p99 ms", "failed"], rows),
+    `A limit check costs ${decimal(difference, 1)} us of CPU over the empty call.`,
+  ].join("\n");
+}
+
+function queryTable({ query }: Results): string | null {
+  if (!query) return null;
+  const rows = query.rows.map((row) => [
+    row.name,
+    decimal(row.medianMs, 1),
+    decimal(row.p99Ms, 1),
+    String(row.runs),
+    String(row.rows),
+    String(row.requests),
+    row.wrong === null ? "right" : "WRONG",
+  ]);
+  return [
+    `Query, one client, ${whole(query.entries)} entries stored in 10 projects over 6 h, 1,000 a batch`,
+    aligned(["query", "median ms", "p99 ms", "runs", "rows", "requests", "answer"], rows),
+    `Stored at ${whole(query.seedEntriesPerSecond)} entries/s (made one by one); ${decimal(query.bytesPerEntry, 0)} bytes an entry on disk; peak memory ${decimal(query.peakMemoryMiB, 0)} MiB`,
+  ].join("\n");
+}
+
+function rowsTable({ rows }: Results): string | null {
+  if (!rows) return null;
+  const tables = [...new Set(rows.flatMap(({ byTable }) => Object.keys(byTable)))];
+  const lines = rows.map((row) => [
+    row.pace,
+    row.rowsPerEntry.toFixed(4),
+    ...tables.map((table) => (row.byTable[table] ?? 0).toFixed(4)),
+  ]);
+  return [
+    "Rows written an entry, batches of 50 with an Idempotency-Key, later deletes included",
+    aligned(["batches come", "all", ...tables], lines),
+  ].join("\n");
+}
+
+function tail({ verdicts, faults }: Results): string | null {
+  const lines = [
+    ...verdicts.map(
+      ({ target, measured, reached }) => `${reached ? "reached    " : "NOT reached"}  ${target}: ${measured}`,
+    ),
+    ...faults.map((fault) => `WRONG        ${fault}`),
+  ];
+  return lines.length === 0 ? null : lines.join("\n");
+}
+
+/** Columns as wide as they must be; those that hold numbers only are set right. */
+export function aligned(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = header.map((name, column) => Math.max(name.length, ...rows.map((row) => row[column]?.length ?? 0)));
+  const isNumeric = header.map((_, column) => rows.every((row) => /^[\d.,-]*$/.test(row[column] ?? "")));
+  const line = (cells: readonly string[]) =>
+    cells
+      .map((cell, column) =>
+        isNumeric[column] ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0),
+      )
+      .join("  ")
+      .trimEnd();
+  return [line(header), line(widths.map((width) => "-".repeat(width))), ...rows.map(line)].join("\n");
+}
+
+function whole(value: number): string {
+  return Math.round(value).toLocaleString("en-US");
+}
+
+function decimal(value: number | null, digits: number): string {
+  return value === null ? "-" : value.toFixed(digits);
+}

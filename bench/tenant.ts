@@ -1,0 +1,43 @@
+import { call, createKey, createProject, register } from "../test/support/api.ts";
+
+/** The largest limit a workspace can set itself, per 60 s: checked on every request, and never in the way. */
+const LIMIT = 1_000_000;
+
+export interface BenchProject {
+  id: string;
+  /** Secret of a key with both scopes. */
+  key: string;
+}
+
+export interface BenchTenant {
+  userId: string;
+  workspaceId: string;
+  accessToken: string;
+  projects: readonly BenchProject[];
+}
+
+/** A new account with its workspace, so a new and empty database, with limits on and set to the maximum. */
+export async function newTenant(url: string, projectCount: number): Promise<BenchTenant> {
+  const account = await register(url);
+  const { userId, workspaceId, accessToken } = account;
+  const set = await call(url, `/workspaces/${workspaceId}/rate-limits`, {
+    method: "PUT",
+    token: accessToken,
+    body: { default: { limit: LIMIT } },
+  });
+  if (set.status !== 200) throw new Error(`The limit could not be set: ${set.status} ${JSON.stringify(set.body)}`);
+  const projects: BenchProject[] = [];
+  for (let number = 0; number < projectCount; number++) {
+    const id = await createProject(url, account, `bench ${number}`);
+    projects.push({ id, key: (await createKey(url, account, id)).secret });
+  }
+  return { userId, workspaceId, accessToken, projects };
+}
+
+/** What the project says that it has stored: its `seq` has no gap, so the last one counts its entries. */
+export async function storedEntries(url: string, tenant: BenchTenant, projectId: string): Promise<number> {
+  const { accessToken: token, workspaceId } = tenant;
+  const answer = await call(url, `/projects/${projectId}`, { token, workspaceId });
+  if (answer.status !== 200) throw new Error(`The project could not be read: ${answer.status}`);
+  return answer.body.data.lastSeq;
+}

@@ -1,0 +1,53 @@
+import { DurableObject } from "cloudflare:workers";
+
+interface Env {
+  FLOOR: DurableObjectNamespace<FloorObject>;
+}
+
+/**
+ * The least a durable ingest can do on this runtime: one call of an object, one row with the body as it came. It reads
+ * nothing of the body, knows no key and no limit. What the service does beyond this is what its numbers are held against.
+ */
+export class FloorObject extends DurableObject<Env> {
+  readonly #sql: SqlStorage;
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    this.#sql = ctx.storage.sql;
+    this.#sql.exec("CREATE TABLE IF NOT EXISTS bodies (id INTEGER PRIMARY KEY, body BLOB NOT NULL) STRICT");
+  }
+
+  async append(body: ArrayBuffer): Promise<true> {
+    this.#sql.exec("INSERT INTO bodies (body) VALUES (?)", body);
+    return true;
+  }
+
+  async count(): Promise<number> {
+    return Number(this.#sql.exec("SELECT COUNT(*) AS bodies FROM bodies").one().bodies);
+  }
+
+  /** Frees the disk: raw bodies of one run are up to a gigabyte. The object is of no use afterwards. */
+  async drop(): Promise<void> {
+    await this.ctx.storage.deleteAll();
+  }
+}
+
+/** `POST /append/<name>` stores the body; `/count/<name>` and `/drop/<name>` take any method. */
+export const direct = {
+  async fetch(request, env) {
+    const [, action, name = ""] = new URL(request.url).pathname.split("/");
+    const object = env.FLOOR.get(env.FLOOR.idFromName(name));
+    if (action === "append") {
+      await object.append(await request.arrayBuffer());
+      return Response.json({ success: true }, { status: 201 });
+    }
+    if (action === "count") return Response.json({ bodies: await object.count() });
+    if (action === "drop") {
+      await object.drop();
+      return Response.json({ success: true });
+    }
+    return new Response(null, { status: 404 });
+  },
+} satisfies ExportedHandler<Env>;
+
+export default direct;
