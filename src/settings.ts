@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isSecure } from "./http/loopback.ts";
 
 /** Bytes of secret that HS256 needs (RFC 7518 section 3.2); the library would accept fewer. */
 const SECRET_MIN_BYTES = 32;
@@ -11,6 +12,18 @@ const secret = z
   );
 
 const origin = z.url({ protocol: /^https?$/ }).transform((text) => new URL(text).origin);
+
+/** An endpoint of an identity provider. */
+const providerUrl = z.url({ protocol: /^https?$/, abort: true }).refine((text) => isProviderUrl(new URL(text)), {
+  message: "must be https, or http on a loopback address, without credentials or a fragment",
+});
+
+function isProviderUrl(url: URL): boolean {
+  return isSecure(url) && url.username === "" && url.password === "" && url.hash === "";
+}
+
+/** The same, for paths to be appended to. */
+const providerBase = providerUrl.transform((text) => text.replace(/\/$/, ""));
 
 const integer = (min: number, max: number) =>
   z
@@ -38,6 +51,15 @@ export const settingsSchema = z
     JWT_SECRET_PREVIOUS: secret.optional(),
     REFRESH_PEPPER: secret,
     MAILER: z.enum(["outbox", "cloudflare", "resend"]).default("outbox"),
+    // No client id: the provider's routes answer OAUTH_NOT_CONFIGURED. No client secret: a public client.
+    PROVIDER_A_CLIENT_ID: z.string().optional(),
+    PROVIDER_A_CLIENT_SECRET: z.string().optional(),
+    PROVIDER_A_AUTHORIZE_URL: providerUrl.default("https://github.com/login/oauth/authorize"),
+    PROVIDER_A_TOKEN_URL: providerUrl.default("https://github.com/login/oauth/access_token"),
+    PROVIDER_A_API_URL: providerBase.default("https://api.github.com"),
+    PROVIDER_B_ISSUER: providerUrl.default("https://accounts.google.com"),
+    PROVIDER_B_CLIENT_ID: z.string().optional(),
+    PROVIDER_B_CLIENT_SECRET: z.string().optional(),
     AUTH_LIMIT: integer(1, 1_000_000).default(5),
     LOG_LEVEL: z.enum(["info", "warn", "error"]).default("info"),
   })

@@ -1,0 +1,11 @@
+import type { Settings } from "../../settings.ts";
+import type { ProviderClient, ProviderName } from "./provider.ts";
+import { providerA } from "./provider-a.ts";
+import { providerB } from "./provider-b.ts";
+
+/** The client of a provider; null where the settings have no client id for it. */
+export function providerClient(provider: ProviderName, settings: Settings): ProviderClient | null {
+  const { PROVIDER_A_CLIENT_ID, PROVIDER_B_CLIENT_ID } = settings;
+  if (provider === "provider_a") return PROVIDER_A_CLIENT_ID ? providerA(settings, PROVIDER_A_CLIENT_ID) : null;
+  return PROVIDER_B_CLIENT_ID ? providerB(settings, PROVIDER_B_CLIENT_ID) : null;
+}

@@ -1,0 +1,117 @@
+import {
+  type AuthorizationServer,
+  allowInsecureRequests,
+  authorizationCodeGrantRequest,
+  type Client,
+  type ClientAuth,
+  ClientSecretPost,
+  calculatePKCECodeChallenge,
+  customFetch,
+  None,
+  processAuthorizationCodeResponse,
+  validateAuthResponse,
+} from "oauth4webapi";
+import { z } from "zod";
+import type { Settings } from "../../settings.ts";
+import { withProvider } from "./failure.ts";
+import { providerEmail, providerName, SUBJECT_MAX_LENGTH } from "./profile.ts";
+import type { FlowSecrets, ProviderClient, ProviderProfile } from "./provider.ts";
+import { ProviderFault, type ProviderRequest, providerFetch } from "./provider-fetch.ts";
+
+/** Read access to the profile and to the addresses; nothing that could write. */
+const SCOPE = "read:user user:email";
+
+/** The version of GitHub's REST API whose shapes are read here. */
+const API_HEADERS = { Accept: "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28" };
+
+const userSchema = z.object({
+  id: z.union([z.int().positive(), z.string().min(1).max(SUBJECT_MAX_LENGTH)]),
+  name: z.string().nullish(),
+});
+
+const emailsSchema = z.array(z.object({ email: z.string(), primary: z.boolean(), verified: z.boolean() }));
+
+/** A provider of GitHub's shape: OAuth 2 without discovery or ID tokens, and a REST API that says who it is. */
+export function providerA(settings: Settings, clientId: string): ProviderClient {
+  const { PROVIDER_A_AUTHORIZE_URL, PROVIDER_A_TOKEN_URL, PROVIDER_A_API_URL, PROVIDER_A_CLIENT_SECRET } = settings;
+  const server: AuthorizationServer = {
+    issuer: new URL(PROVIDER_A_AUTHORIZE_URL).origin,
+    token_endpoint: PROVIDER_A_TOKEN_URL,
+  };
+  const client: Client = { client_id: clientId };
+  const clientAuth: ClientAuth = PROVIDER_A_CLIENT_SECRET ? ClientSecretPost(PROVIDER_A_CLIENT_SECRET) : None();
+  return {
+    authorizeUrl: (flow) => withProvider(() => authorizeUrl(PROVIDER_A_AUTHORIZE_URL, clientId, flow)),
+    profile: (callback, flow) =>
+      withProvider(async () => {
+        const parameters = new URLSearchParams(callback);
+        // There is no issuer to hold it against: what tells the providers apart is that each has its own callback.
+        parameters.delete("iss");
+        const authorized = validateAuthResponse(server, client, parameters, flow.state);
+        const { redirectUri, verifier } = flow;
+        const options = { [customFetch]: tokenFetch, [allowInsecureRequests]: true };
+        const answer = await authorizationCodeGrantRequest(
+          server,
+          client,
+          clientAuth,
+          authorized,
+          redirectUri,
+          verifier,
+          options,
+        );
+        const { access_token } = await processAuthorizationCodeResponse(server, client, answer);
+        return readProfile(PROVIDER_A_API_URL, access_token);
+      }),
+  };
+}
+
+async function authorizeUrl(endpoint: string, clientId: string, flow: FlowSecrets): Promise<URL> {
+  const url = new URL(endpoint);
+  const parameters = {
+    response_type: "code",
+    client_id: clientId,
+    redirect_uri: flow.redirectUri,
+    scope: SCOPE,
+    state: flow.state,
+    code_challenge: await calculatePKCECodeChallenge(flow.verifier),
+    code_challenge_method: "S256",
+  };
+  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+  return url;
+}
+
+/** GitHub reports errors with status 200. With the status that the standard asks for, the library understands them. */
+async function tokenFetch(url: string, request: ProviderRequest): Promise<Response> {
+  const response = await providerFetch(url, request);
+  if (response.status !== 200) return response;
+  const body = await response.clone().json();
+  const failed = typeof body === "object" && body !== null && "error" in body;
+  return failed ? new Response(JSON.stringify(body), { status: 400, headers: response.headers }) : response;
+}
+
+async function readProfile(apiUrl: string, accessToken: string): Promise<ProviderProfile> {
+  const [user, emails] = await Promise.all([
+    readApi(`${apiUrl}/user`, accessToken),
+    readApi(`${apiUrl}/user/emails`, accessToken),
+  ]);
+  if (user.status !== 200) throw new ProviderFault(`user: ${user.status}`);
+  const { id, name } = userSchema.parse(await user.json());
+  return {
+    provider: "provider_a",
+    subject: String(id),
+    email: await primaryVerified(emails),
+    name: providerName(name),
+  };
+}
+
+/** Whoever did not grant the scope gets 403 or 404: then no address counts, which an existing link does not need. */
+async function primaryVerified(response: Response): Promise<string | null> {
+  if (response.status === 403 || response.status === 404) return null;
+  if (response.status !== 200) throw new ProviderFault(`emails: ${response.status}`);
+  const emails = emailsSchema.parse(await response.json());
+  return providerEmail(emails.find(({ primary, verified }) => primary && verified)?.email);
+}
+
+function readApi(url: string, accessToken: string): Promise<Response> {
+  return providerFetch(url, { method: "GET", headers: { ...API_HEADERS, Authorization: `Bearer ${accessToken}` } });
+}

@@ -1,0 +1,125 @@
+import {
+  type AuthorizationServer,
+  allowInsecureRequests,
+  authorizationCodeGrantRequest,
+  type Client,
+  type ClientAuth,
+  ClientSecretBasic,
+  ClientSecretPost,
+  calculatePKCECodeChallenge,
+  customFetch,
+  discoveryRequest,
+  getValidatedIdTokenClaims,
+  None,
+  processAuthorizationCodeResponse,
+  processDiscoveryResponse,
+  processUserInfoResponse,
+  userInfoRequest,
+  validateApplicationLevelSignature,
+  validateAuthResponse,
+} from "oauth4webapi";
+import { z } from "zod";
+import { isSecure } from "../../http/loopback.ts";
+import type { Settings } from "../../settings.ts";
+import { withProvider } from "./failure.ts";
+import { providerEmail, providerName, SUBJECT_MAX_LENGTH } from "./profile.ts";
+import type { FlowSecrets, ProviderClient, ProviderProfile } from "./provider.ts";
+import { ProviderFault, providerFetch } from "./provider-fetch.ts";
+
+const SCOPE = "openid email profile";
+
+/** Milliseconds that a discovery document is trusted; providers change theirs once in years. */
+const DISCOVERY_MAX_AGE_MS = 3_600_000;
+
+/** Plain http is refused by `providerFetch`, which knows of loopback; the library only knows of all or nothing. */
+const OPTIONS = { [customFetch]: providerFetch, [allowInsecureRequests]: true } as const;
+
+/** What an ID token, or the userinfo endpoint in its place, says of a person. */
+const claimsSchema = z.object({
+  sub: z.string().min(1).max(SUBJECT_MAX_LENGTH),
+  email: z.string().optional().catch(undefined),
+  // Only a literal true: what a provider means by anything else is guesswork.
+  email_verified: z.literal(true).optional().catch(undefined),
+  name: z.string().optional().catch(undefined),
+});
+
+/** An OpenID Connect provider, found by discovery. */
+export function providerB(settings: Settings, clientId: string): ProviderClient {
+  const { PROVIDER_B_ISSUER, PROVIDER_B_CLIENT_SECRET: secret } = settings;
+  const client: Client = { client_id: clientId };
+  return {
+    authorizeUrl: (flow) =>
+      withProvider(async () => authorizeUrl(await discover(PROVIDER_B_ISSUER, Date.now()), clientId, flow)),
+    profile: (callback, flow) =>
+      withProvider(async () => {
+        const server = await discover(PROVIDER_B_ISSUER, Date.now());
+        const authorized = validateAuthResponse(server, client, callback, flow.state);
+        const { redirectUri, verifier } = flow;
+        const exchange = (auth: ClientAuth) =>
+          authorizationCodeGrantRequest(server, client, auth, authorized, redirectUri, verifier, OPTIONS);
+        const [auth, otherAuth] = clientAuths(server, secret);
+        let answer = await exchange(auth);
+        if (answer.status === 401 && otherAuth) answer = await exchange(otherAuth);
+        const tokens = await processAuthorizationCodeResponse(server, client, answer, {
+          expectedNonce: flow.nonce,
+          requireIdToken: true,
+        });
+        // The library leaves the signature to TLS, as OpenID Connect allows; here it is checked too.
+        await validateApplicationLevelSignature(server, answer, OPTIONS);
+        const claims = claimsSchema.parse(getValidatedIdTokenClaims(tokens));
+        if (claims.email !== undefined || server.userinfo_endpoint === undefined) return profileOf(claims);
+        const info = await userInfoRequest(server, client, tokens.access_token, OPTIONS);
+        return profileOf(claimsSchema.parse(await processUserInfoResponse(server, client, claims.sub, info)));
+      }),
+  };
+}
+
+function profileOf({ sub, email, email_verified, name }: z.output<typeof claimsSchema>): ProviderProfile {
+  return {
+    provider: "provider_b",
+    subject: sub,
+    email: email_verified === true ? providerEmail(email) : null,
+    name: providerName(name),
+  };
+}
+
+/** By issuer, per isolate. Values, not promises: one request must not wait for another one's I/O. */
+const discovered = new Map<string, { server: AuthorizationServer; at: number }>();
+
+async function discover(issuer: string, now: number): Promise<AuthorizationServer> {
+  const known = discovered.get(issuer);
+  if (known && now - known.at < DISCOVERY_MAX_AGE_MS) return known.server;
+  const url = new URL(issuer);
+  const server = await processDiscoveryResponse(url, await discoveryRequest(url, OPTIONS));
+  discovered.set(issuer, { server, at: now });
+  return server;
+}
+
+async function authorizeUrl(server: AuthorizationServer, clientId: string, flow: FlowSecrets): Promise<URL> {
+  const url = new URL(server.authorization_endpoint ?? "");
+  if (!isSecure(url)) throw new ProviderFault("insecure endpoint");
+  const parameters = {
+    response_type: "code",
+    client_id: clientId,
+    redirect_uri: flow.redirectUri,
+    scope: SCOPE,
+    state: flow.state,
+    nonce: flow.nonce,
+    code_challenge: await calculatePKCECodeChallenge(flow.verifier),
+    code_challenge_method: "S256",
+  };
+  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+  return url;
+}
+
+/**
+ * How to prove who is asking, best guess first: which way a client must use is registered at the provider, and no
+ * document tells it. The first of those the provider lists; HTTP Basic where it lists none (RFC 8414 section 2).
+ */
+function clientAuths(server: AuthorizationServer, secret: string | undefined): [ClientAuth, ClientAuth?] {
+  if (secret === undefined) return [None()];
+  const listed = server.token_endpoint_auth_methods_supported ?? [];
+  const postFirst = listed.find((method) => method === "client_secret_post" || method === "client_secret_basic");
+  const [basic, post] = [ClientSecretBasic(secret), ClientSecretPost(secret)];
+  return postFirst === "client_secret_post" ? [post, basic] : [basic, post];
+}
