@@ -35,6 +35,12 @@ export async function isListed(db: D1Database, userId: string): Promise<boolean>
   return (await db.prepare("SELECT 1 FROM users WHERE id = ?").bind(userId).first()) !== null;
 }
 
+/** Ids of the workspaces that the directory lists a user as a member of. */
+export async function workspacesOf(db: D1Database, userId: string): Promise<string[]> {
+  const rows = db.prepare("SELECT workspace_id AS id FROM memberships WHERE user_id = ?").bind(userId);
+  return (await rows.all<{ id: string }>()).results.map(({ id }) => id);
+}
+
 /**
  * Lists a user, the personal workspace and the membership, all or nothing: UNIQUE on the address decides.
  * The deadline is held against the database's clock when the batch runs, so a batch that was held up on the way lists

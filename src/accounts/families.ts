@@ -23,6 +23,8 @@ export interface NewFamily {
   method: SignInMethod;
   userAgent: string | null;
   ip: string;
+  /** Milliseconds within which the first rotation must happen, for tokens that travelled where others may read them. */
+  rotateWithinMs?: number;
 }
 
 /** The newest link of a family, and the key that its token is derived with. */
@@ -33,8 +35,8 @@ export interface FamilyHead extends Omit<RefreshLink, "userId"> {
 /** Starts a family; the oldest one gives way where there are 50. `key` is 32 random bytes. */
 export function startFamily(sql: SqlStorage, family: NewFamily, key: Uint8Array, now: number): FamilyHead {
   sql.exec(
-    `INSERT OR IGNORE INTO families (id, key, counter, epoch, method, user_agent, ip, created_at, last_used_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT OR IGNORE INTO families (id, key, counter, epoch, method, user_agent, ip, created_at, last_used_at, rotate_by)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     family.id,
     key,
     FIRST_COUNTER,
@@ -44,6 +46,7 @@ export function startFamily(sql: SqlStorage, family: NewFamily, key: Uint8Array,
     family.ip,
     now,
     now,
+    family.rotateWithinMs === undefined ? null : now + family.rotateWithinMs,
   );
   evict(sql, family.epoch, now);
   const row = sql
@@ -58,10 +61,11 @@ export function isAlive(sql: SqlStorage, id: string, epoch: number, now: number)
   return alive.toArray().length > 0;
 }
 
-const ALIVE = "(revoked_at IS NULL AND epoch = ? AND created_at > ? AND last_used_at > ?)";
+const ALIVE =
+  "(revoked_at IS NULL AND epoch = ? AND created_at > ? AND last_used_at > ? AND COALESCE(rotate_by > ?, 1))";
 
-function aliveBounds(epoch: number, now: number): [number, number, number] {
-  return [epoch, now - FAMILY_ABSOLUTE_MS, now - FAMILY_IDLE_MS];
+function aliveBounds(epoch: number, now: number): [number, number, number, number] {
+  return [epoch, now - FAMILY_ABSOLUTE_MS, now - FAMILY_IDLE_MS, now];
 }
 
 /** Families that can no longer be used go first, then those signed in longest ago. */

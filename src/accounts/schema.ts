@@ -1,4 +1,5 @@
 import { LIMITER_SCHEMA } from "../limits/limiter.ts";
+import { PROMISED_MAIL_SCHEMA } from "../mail/promised.ts";
 
 /**
  * The user object's tables. Every statement is safe to run again; a change of an existing table is a new numbered step,
@@ -37,9 +38,30 @@ export const USER_SCHEMA = [
      last_used_at INTEGER NOT NULL,
      -- SHA-256 of the Idempotency-Key of the last rotation; null when it had none.
      rotation_key_hash BLOB,
+     -- Until when the first rotation must happen; null once it has, and for a sign-in that asks for none.
+     rotate_by INTEGER,
      revoked_at INTEGER,
      revoked_reason TEXT,
      CHECK ((revoked_at IS NULL) = (revoked_reason IS NULL))
    ) STRICT`,
+  // At most one of a purpose: a new one replaces the older. Which address it was mailed to is part of what it proves.
+  `CREATE TABLE IF NOT EXISTS one_time_tokens (
+     purpose TEXT PRIMARY KEY CHECK (purpose IN ('verify-email', 'magic-link', 'reset-password')),
+     hash BLOB NOT NULL CHECK (length(hash) = 32),
+     address TEXT NOT NULL,
+     expires_at INTEGER NOT NULL
+   ) STRICT, WITHOUT ROWID`,
+  // One identity of each provider at most. The directory's \`identities\` is the index that finds the user by it.
+  `CREATE TABLE IF NOT EXISTS links (
+     provider TEXT PRIMARY KEY CHECK (provider IN ('provider_a', 'provider_b')),
+     subject TEXT NOT NULL,
+     linked_at INTEGER NOT NULL
+   ) STRICT, WITHOUT ROWID`,
+  // A purge whose part outside this object is not known to be done: what it purged dates from \`until\` or before.
+  `CREATE TABLE IF NOT EXISTS unfinished_purge (
+     one INTEGER PRIMARY KEY CHECK (one = 1),
+     until INTEGER NOT NULL
+   ) STRICT`,
+  ...PROMISED_MAIL_SCHEMA,
   ...LIMITER_SCHEMA,
 ] as const;

@@ -17,8 +17,14 @@ export interface Profile {
   emailVerified: boolean;
 }
 
+/** A session that has just been opened. */
+export interface Session {
+  refreshToken: string;
+  profile: Profile;
+}
+
 /** `stale`: the epoch moved since the credentials were read, so what was verified with them counts no more. */
-export type SessionResult = { ok: true; refreshToken: string; profile: Profile } | { ok: false; reason: "stale" };
+export type SessionResult = ({ ok: true } & Session) | { ok: false; reason: "stale" };
 
 export interface Authentication {
   alive: boolean;

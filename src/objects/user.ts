@@ -1,7 +1,9 @@
 import { DurableObject } from "cloudflare:workers";
-import { type NewAccount, provisionAccount, readAccount } from "../accounts/account.ts";
+import { isProvisioned, type NewAccount, provisionAccount, readAccount } from "../accounts/account.ts";
 import { isListed } from "../accounts/directory.ts";
 import type { NewFamily } from "../accounts/families.ts";
+import { finishPurge } from "../accounts/purge.ts";
+import { USER_SCHEMA } from "../accounts/schema.ts";
 import {
   type Authentication,
   authenticate,
@@ -18,6 +20,7 @@ import { operation } from "../http/log.ts";
 import { Limiter, MAX_WINDOW_SECONDS } from "../limits/limiter.ts";
 import { API_DEFAULT, type LimitState } from "../limits/state.ts";
 import { settingsOf } from "../settings.ts";
+import { purgePorts } from "./purge-ports.ts";
 import { callWorkspace } from "./stubs.ts";
 
 /** Milliseconds between two sweeps of dead counters: the longest window plus a minute. */
@@ -39,6 +42,8 @@ export class UserObject extends DurableObject<Env> {
     super(ctx, env);
     this.#sql = ctx.storage.sql;
     this.#limiter = new Limiter(this.#sql);
+    // An account from before a table was added gets it here; every statement is safe to run again.
+    if (isProvisioned(this.#sql)) for (const statement of USER_SCHEMA) this.#sql.exec(statement);
   }
 
   /** Makes the account exist, unconfirmed, with the alarm that settles it. Safe to repeat. */
@@ -70,6 +75,11 @@ export class UserObject extends DurableObject<Env> {
 
   async me(sessionId: string): Promise<Profile | null> {
     return profileOfSession(this.#sql, sessionId, Date.now());
+  }
+
+  /** Ends a purge outside this object: to be called after any call that purged, before the answer to its request. */
+  async finishPurge(): Promise<void> {
+    await finishPurge(this.#sql, purgePorts(this.env));
   }
 
   /** Takes back a registration that lost its address. An account that the directory lists is never taken back. */

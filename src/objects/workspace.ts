@@ -15,6 +15,7 @@ import {
   removeKey,
   rotateKey,
 } from "../workspace/key-actions.ts";
+import { revokeKeysBy } from "../workspace/keys.ts";
 import type { Limit, LimitConfiguration } from "../workspace/limit-rules.ts";
 import { type LiveCounter, liveCounters } from "../workspace/live-counters.ts";
 import { createProject, deleteProject, listProjects, type ProjectRow, renameProject } from "../workspace/projects.ts";
@@ -151,6 +152,12 @@ export class WorkspaceObject extends DurableObject<Env> {
   /** False where the project has no such key. Revoking a revoked key changes nothing. */
   async revokeKey(userId: string, projectId: string, keyId: string): Promise<Answer<boolean>> {
     return this.#as(userId, "admin", projectId, ({ sql }, { num }) => removeKey(sql, num, keyId, Date.now()));
+  }
+
+  /** Ends the keys that a user made by `until`: of one who leaves, or whose account was somebody else's until then. */
+  async revokeKeysOf(userId: string, until: number): Promise<void> {
+    this.#state.transaction(({ sql }) => revokeKeysBy(sql, userId, until, Date.now()));
+    this.#state.settingsChanged();
   }
 
   async rateLimits(userId: string): Promise<Answer<{ limits: LimitConfiguration; live: LiveCounter[] }>> {

@@ -2,8 +2,8 @@ import type { Context } from "hono";
 import { z } from "zod";
 import { mintAccessToken } from "../accounts/access-token.ts";
 import type { DirectoryEntry } from "../accounts/directory.ts";
-import type { SignInMethod } from "../accounts/families.ts";
-import type { Profile, SessionResult } from "../accounts/sessions.ts";
+import type { NewFamily, SignInMethod } from "../accounts/families.ts";
+import type { Profile, Session, SessionResult } from "../accounts/sessions.ts";
 import { clientIp } from "../http/client-ip.ts";
 import type { AppEnv } from "../http/context.ts";
 import { success } from "../http/envelope.ts";
@@ -21,33 +21,56 @@ export const signedInShape = z.object({
   personalWorkspace: z.object({ id: z.string(), slug: z.string() }),
 });
 
+export type SignedIn = z.output<typeof signedInShape>;
+
 export interface VerifiedSignIn {
   entry: DirectoryEntry;
   /** The account's epoch at the time of what was verified; a session of an older one is refused. */
   epoch: number;
   method: SignInMethod;
+  /** See `NewFamily`. */
+  rotateWithinMs?: number;
 }
 
 /** Opens the session of a verified sign-in and answers with its tokens; null where the account moved on meanwhile. */
 export async function signIn(
   c: Context<AppEnv>,
-  { entry, epoch, method }: VerifiedSignIn,
+  verified: VerifiedSignIn,
   status: 200 | 201,
 ): Promise<Response | null> {
-  const { userId, workspaceId, slug } = entry;
+  const data = await startSession(c, verified);
+  return data && signedInAnswer(c, data, status);
+}
+
+/** The session of a verified sign-in, for a way in that answers in another form. */
+export async function startSession(c: Context<AppEnv>, verified: VerifiedSignIn): Promise<SignedIn | null> {
+  const { entry, ...sign } = verified;
+  const family = newFamily(c, sign);
+  const session = await callUser<SessionResult>(c.env, entry.userId, "replay-safe", (stub) =>
+    stub.createSession(family),
+  );
+  return session.ok ? signedIn(c, entry, family.id, session) : null;
+}
+
+/** A family for this request's caller, to be opened by the user object. */
+export function newFamily(c: Context<AppEnv>, verified: Omit<VerifiedSignIn, "entry">): NewFamily {
   const { headers } = c.req.raw;
-  const sessionId = newId("fam");
-  const family = { id: sessionId, epoch, method, userAgent: headers.get("User-Agent"), ip: clientIp(headers) };
-  const session = await callUser<SessionResult>(c.env, userId, "replay-safe", (stub) => stub.createSession(family));
-  if (!session.ok) return null;
+  return { id: newId("fam"), ...verified, userAgent: headers.get("User-Agent"), ip: clientIp(headers) };
+}
+
+/** What a sign-in answers with, once the user object has opened its session. */
+export async function signedIn(
+  c: Context<AppEnv>,
+  { userId, workspaceId, slug }: DirectoryEntry,
+  sessionId: string,
+  { profile, refreshToken }: Session,
+): Promise<SignedIn> {
   c.get("log").userId = userId;
   const accessToken = await mintAccessToken({ userId, sessionId }, c.get("settings"), Date.now());
-  const data: z.output<typeof signedInShape> = {
-    user: clientUser(session.profile),
-    accessToken,
-    refreshToken: session.refreshToken,
-    personalWorkspace: { id: workspaceId, slug },
-  };
+  return { user: clientUser(profile), accessToken, refreshToken, personalWorkspace: { id: workspaceId, slug } };
+}
+
+export function signedInAnswer(c: Context<AppEnv>, data: SignedIn, status: 200 | 201): Response {
   const response = success(data, c.get("requestId"), status);
   response.headers.set("Cache-Control", "no-store");
   return response;

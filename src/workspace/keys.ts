@@ -109,6 +109,16 @@ export function revokeKey(sql: SqlStorage, hash: string, now: number): void {
   sql.exec("UPDATE keys SET revoked_at = ? WHERE hash = ? AND revoked_at IS NULL", now, hash);
 }
 
+/** Revokes all that a user made by `until`, in whichever project. @returns how many still worked */
+export function revokeKeysBy(sql: SqlStorage, userId: string, until: number, now: number): number {
+  return sql.exec(
+    "UPDATE keys SET revoked_at = ? WHERE created_by = ? AND created_at <= ? AND revoked_at IS NULL",
+    now,
+    userId,
+    until,
+  ).rowsWritten;
+}
+
 /** Lets a rotated key live until `expiresAt`, or until its own end if that comes first. */
 export function shortenKey(sql: SqlStorage, hash: string, expiresAt: number, replacedBy: string): void {
   sql.exec(

@@ -1,0 +1,43 @@
+import { readAccount } from "./account.ts";
+
+/**
+ * The purge of an account whose address was never verified, at the moment somebody proves to own it: whoever registered
+ * it may be somebody else, so nothing they put there survives (arXiv 2205.10174). Password, links, sessions, pending
+ * tokens and mails go with the caller's transaction; what other stores hold is noted, and `finishPurge` ends it.
+ */
+export function purgeAccount(sql: SqlStorage, now: number): void {
+  sql.exec("UPDATE account SET password_hash = NULL, epoch = epoch + 1");
+  sql.exec("UPDATE families SET revoked_at = ?, revoked_reason = 'purge' WHERE revoked_at IS NULL", now);
+  for (const table of ["links", "one_time_tokens", "promised_mails"]) sql.exec(`DELETE FROM ${table}`);
+  sql.exec("INSERT OR REPLACE INTO unfinished_purge (one, until) VALUES (1, ?)", now);
+}
+
+export interface PurgePorts {
+  /** Ids of all workspaces that the user is a member of. */
+  workspacesOf(userId: string): Promise<string[]>;
+  /** Revokes the keys that the user made by `until` (epoch milliseconds). */
+  revokeKeys(workspaceId: string, userId: string, until: number): Promise<void>;
+  /** Takes the identities that were linked by `until` out of the directory. */
+  unlistIdentities(userId: string, until: number): Promise<void>;
+}
+
+/**
+ * Does what a purge left to do outside the user object: before the answer to whoever caused it, and by the alarm where a
+ * crash came between. Safe to repeat and to run twice at once.
+ */
+export async function finishPurge(sql: SqlStorage, ports: PurgePorts): Promise<void> {
+  const account = readAccount(sql);
+  const until = account && unfinishedPurge(sql);
+  if (!account || until === null) return;
+  const listed = await ports.workspacesOf(account.id);
+  // The directory's list is an index: the personal workspace is the user's, listed or not.
+  const workspaces = new Set([account.workspaceId, ...listed]);
+  await Promise.all([...workspaces].map((id) => ports.revokeKeys(id, account.id, until)));
+  await ports.unlistIdentities(account.id, until);
+  sql.exec("DELETE FROM unfinished_purge WHERE until = ?", until);
+}
+
+/** The instant of a purge that is not finished outside this object, or null. */
+export function unfinishedPurge(sql: SqlStorage): number | null {
+  return sql.exec<{ until: number }>("SELECT until FROM unfinished_purge").toArray()[0]?.until ?? null;
+}
