@@ -5,9 +5,9 @@ import { lastCommit } from "./batches.ts";
 
 export type { RecentPage, RecentScan };
 
-/** Bytes of bodies as stored and batches that one turn gives at most, whatever a scan asks for: writers wait that long. */
+/** Bodies as stored and batches that one turn gives at most, whatever a scan asks for: either takes about 5 ms. */
 const PAGE_MAX_BYTES = 4 * 1024 * 1024;
-const PAGE_MAX_BATCHES = 1000;
+const PAGE_MAX_BATCHES = 500;
 
 /** What is searched: some projects, and the name that cursors know them by. */
 export interface RecentScope {

@@ -15,10 +15,11 @@ export interface BatchFeed {
   take(): Promise<StoredBatch>;
 }
 
-/** Bytes as stored of the first page asked for. Each further page is twice as large: most queries need few batches. */
+/**
+ * Bytes as stored of the first page asked for. Each further page asks for twice as much, until the object's own bound
+ * cuts it short: most queries need few batches.
+ */
 const FIRST_PAGE_BYTES = 512 * 1024;
-/** The object answers with this much in one turn at most; writers wait that long. */
-const MAX_PAGE_BYTES = 4 * 1024 * 1024;
 
 /** The batches that the workspace object holds. */
 export class RecentFeed implements BatchFeed {
@@ -66,7 +67,7 @@ export class RecentFeed implements BatchFeed {
       }
       const position = this.#page.next;
       if (position === null) throw new RangeError("There is no further batch.");
-      this.#maxBytes = Math.min(this.#maxBytes * 2, MAX_PAGE_BYTES);
+      this.#maxBytes *= 2;
       this.#page = await this.#source({ ...this.#scan, position, maxBytes: this.#maxBytes });
       this.#at = 0;
     }

@@ -69,7 +69,7 @@ describe("BatchMatcher", () => {
         if (inData) entry.data = { list: [{ text }] };
         expect(found({ search }, [], [entry])).toEqual(expected({ search }, [], [entry]));
       }),
-      { numRuns: 6000 },
+      { numRuns: 4000 },
     );
   });
 
@@ -82,7 +82,7 @@ describe("BatchMatcher", () => {
         const bytes = toByteString(lineOf(entry));
         for (const needle of needlesOf(filter)) expect(needle.next(bytes, 0)).toBeGreaterThanOrEqual(0);
       }),
-      { numRuns: 4000 },
+      { numRuns: 1500 },
     );
   });
 

@@ -28,7 +28,7 @@ function idOf({ projectId, seq }: { projectId: string; seq: number }): string {
 }
 
 interface Request {
-  filters?: TestFilters;
+  filters?: TestFilters | { data: Record<string, unknown> };
   order?: "asc" | "desc";
   pagination?: { offset?: number; limit?: number; cursor?: string; includeTotal?: boolean };
   asOf?: string;
@@ -100,7 +100,7 @@ describe("runQuery", () => {
           expect(seen).toEqual(rows.slice(offset).map(idOf));
         },
       ),
-      { numRuns: 3000 },
+      { numRuns: 2000 },
     );
   });
 
@@ -187,6 +187,10 @@ describe("runQuery", () => {
     const foreign = { ok: false, reason: "foreign_cursor" };
     expect(await ask(store, { pagination: { cursor } })).toEqual(foreign);
     expect(await ask(store, { filters: { level: "info" }, pagination: { cursor } })).toEqual(foreign);
+    for (const filters of OTHER_FILTERS) {
+      const { pagination: page } = await pageOf(store, { filters: {}, pagination: { limit: 1 } });
+      expect(await ask(store, { filters, pagination: { cursor: page.nextCursor ?? "" } })).toEqual(foreign);
+    }
     const other = new TestStore("proj_00000000000a");
     addAll(other, [{ project: 0, entries: [simple(1)] }]);
     expect(await ask(other, { filters: { level: ["info", "warn"] }, pagination: { cursor } })).toEqual(foreign);
@@ -194,6 +198,18 @@ describe("runQuery", () => {
     expect(same.logs.map(({ seq }) => seq)).toEqual([1]);
   });
 });
+
+const OTHER_FILTERS = [
+  { level: "info" },
+  { category: "http" },
+  { type: "log" },
+  { session: "s" },
+  { traceId: "s" },
+  { from: 1 },
+  { to: 1_900_000_000_000 },
+  { search: "m" },
+  { data: { a: 1 } },
+];
 
 function simple(timestamp: number, level: TestEntry["level"] = "info"): TestEntry {
   return { timestamp: 1_795_183_200_000 + timestamp, level, category: "custom", type: "log", message: "m" };
