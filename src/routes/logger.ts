@@ -4,6 +4,5 @@ import { addQuery } from "./logger-query.ts";
 
 export const logger = resource();
 
-// Literal paths before the patterns that would cover them: the router wants it so.
 addQuery(logger);
 addIngest(logger);
