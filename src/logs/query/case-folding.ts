@@ -14,23 +14,18 @@ const ANY_SURROGATE = "(?:\\\\ud[89a-f][0-9a-f]{2}|[\\xf0-\\xf4][\\x80-\\xbf]{3}
 /** The end of the last Unicode block with letters that have a case. */
 const CASED_END = 0x20000;
 
-/** Characters outside ASCII whose lower case is, or begins with, an ASCII letter: Kelvin sign, dotted I. */
-const ASCII_EXTRAS: Readonly<Record<string, string>> = { k: "\u212a", i: DOTTED_CAPITAL_I };
+/** The other character outside ASCII whose lower case is in it. */
+const KELVIN_SIGN = "\u212a";
 
 /**
  * A global pattern that matches, in the bytes of a stored line, every place a string that contains `needle` can be at.
- * Null where the needle tells nothing about the bytes.
+ * No alternative in it begins another, so it never tries a place in two ways: a hostile needle costs its length, not more.
  *
- * @param needle in lower case
+ * @param needle in lower case, not empty
  */
-export function bytePattern(needle: string): RegExp | null {
-  let source = "";
-  let certain = false;
-  for (const character of needle) {
-    source += bytesOf(character);
-    certain ||= character !== COMBINING_DOT;
-  }
-  return certain ? new RegExp(source, "g") : null;
+export function bytePattern(needle: string): RegExp {
+  const characters = [...needle];
+  return new RegExp(characters.map((character, at) => bytesOf(character, characters, at)).join(""), "g");
 }
 
 /** Text as the bytes of its UTF-8, one character each. */
@@ -38,24 +33,36 @@ export function toByteString(text: string): string {
   return Buffer.from(text, "utf8").toString("latin1");
 }
 
-function bytesOf(character: string): string {
-  if (character === COMBINING_DOT) return `(?:${literal(character)})?`;
+function bytesOf(character: string, needle: readonly string[], at: number): string {
   if (character.length === 1 && !character.isWellFormed()) return ANY_SURROGATE;
-  const variants = variantsOf(character).map(literal);
-  return variants.length === 1 ? `${variants[0]}` : `(?:${variants.join("|")})`;
+  if (character === "i") return letterI(needle[at + 1]);
+  if (character === COMBINING_DOT && at === 0) return oneOf([COMBINING_DOT, DOTTED_CAPITAL_I]);
+  // The dot behind an "i" has been dealt with together with it.
+  if (character === COMBINING_DOT && needle[at - 1] === "i") return "";
+  return oneOf(variantsOf(character));
 }
 
-/** Every character whose lower case is, or begins with, this one; itself first. */
+/** "i" and what comes behind it: only a dot, or nothing, can be the rest of the dotted capital. */
+function letterI(next: string | undefined): string {
+  if (next === COMBINING_DOT) return oneOf([`i${COMBINING_DOT}`, `I${COMBINING_DOT}`, DOTTED_CAPITAL_I]);
+  return oneOf(next === undefined ? ["i", "I", DOTTED_CAPITAL_I] : ["i", "I"]);
+}
+
+/** Every character whose lower case is this one; itself first. */
 function variantsOf(character: string): string[] {
   if (character >= "\u0080") return [character, ...(upperCases().get(character) ?? [])];
+  if (character === "k") return ["k", "K", KELVIN_SIGN];
   const upper = character.toUpperCase();
-  const extra = ASCII_EXTRAS[character];
-  return [character, ...(upper === character ? [] : [upper]), ...(extra === undefined ? [] : [extra])];
+  return upper === character ? [character] : [character, upper];
 }
 
-/** A character as it stands in JSON, as a pattern of its bytes. */
-function literal(character: string): string {
-  const bytes = toByteString(JSON.stringify(character).slice(1, -1));
+function oneOf(texts: readonly string[]): string {
+  return texts.length === 1 ? texts.map(literal).join("") : `(?:${texts.map(literal).join("|")})`;
+}
+
+/** Text as it stands in JSON, as a pattern of its bytes. */
+function literal(text: string): string {
+  const bytes = toByteString(JSON.stringify(text).slice(1, -1));
   return bytes.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
 }
 

@@ -4,8 +4,8 @@ export const QUERY_LIMITS = {
   /** Rows of one page. */
   limit: 1000,
   limitDefault: 100,
-  /** Characters of `search`. */
-  search: 1000,
+  /** Characters of `search`. A substring search in hostile text costs the product of both lengths. */
+  search: 512,
   /** Values in a list of categories, types or `in`. */
   values: 1000,
   /** Paths in `data`. */

@@ -21,8 +21,7 @@ export function needlesOf(filter: LogFilter): Needle[] {
     const needle = dataNeedle(condition);
     if (needle !== null) needles.push(needle);
   }
-  const pattern = filter.search === null ? null : bytePattern(filter.search);
-  if (pattern !== null) needles.push(patternNeedle(pattern));
+  if (filter.search !== null) needles.push(patternNeedle(bytePattern(filter.search)));
   return needles;
 }
 

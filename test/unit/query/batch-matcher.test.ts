@@ -86,6 +86,22 @@ describe("BatchMatcher", () => {
     );
   });
 
+  it("is not slowed down by text that could be read in many ways", () => {
+    const entry = (message: string): TestEntry => ({
+      timestamp: 0,
+      level: "info",
+      category: "custom",
+      type: "log",
+      message,
+    });
+    const text = ["i\u0307", "\u0307", "İ", "i", "σ", "k"].map((part) => part.repeat(3000));
+    const startedAt = performance.now();
+    for (const part of ["i\u0307", "\u0307", "i", "σ", "ς", "k"]) {
+      expect(found({ search: `${part.repeat(200)}x` }, [], text.map(entry))).toEqual([]);
+    }
+    expect(performance.now() - startedAt).toBeLessThan(5000);
+  });
+
   it("looks no further at a line that nobody wants", () => {
     const entry = (message: string): TestEntry => ({
       timestamp: 5,
