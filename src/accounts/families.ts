@@ -14,6 +14,8 @@ const USER_AGENT_KEPT = 256;
 
 const FIRST_COUNTER = 1;
 
+export type EndReason = "logout" | "reuse" | "revoked" | "password" | "purge";
+
 export type SignInMethod = "password" | "magic_link" | "provider_a" | "provider_b";
 
 export interface NewFamily {
@@ -32,6 +34,11 @@ export interface FamilyHead extends Omit<RefreshLink, "userId"> {
   key: Uint8Array;
 }
 
+/** As much of a `User-Agent` as is kept. */
+export function keptUserAgent(text: string | null): string | null {
+  return text?.slice(0, USER_AGENT_KEPT) ?? null;
+}
+
 /** Starts a family; the oldest one gives way where there are 50. `key` is 32 random bytes. */
 export function startFamily(sql: SqlStorage, family: NewFamily, key: Uint8Array, now: number): FamilyHead {
   sql.exec(
@@ -42,7 +49,7 @@ export function startFamily(sql: SqlStorage, family: NewFamily, key: Uint8Array,
     FIRST_COUNTER,
     family.epoch,
     family.method,
-    family.userAgent?.slice(0, USER_AGENT_KEPT) ?? null,
+    keptUserAgent(family.userAgent),
     family.ip,
     now,
     now,
@@ -59,6 +66,73 @@ export function startFamily(sql: SqlStorage, family: NewFamily, key: Uint8Array,
 export function isAlive(sql: SqlStorage, id: string, epoch: number, now: number): boolean {
   const alive = sql.exec(`SELECT 1 FROM families WHERE id = ? AND ${ALIVE}`, id, ...aliveBounds(epoch, now));
   return alive.toArray().length > 0;
+}
+
+/** Ends every living family but one. @returns how many that were */
+export function endFamilies(sql: SqlStorage, reason: EndReason, exceptId: string | null, now: number): number {
+  return sql
+    .exec(
+      `UPDATE families SET revoked_at = ?, revoked_reason = ? WHERE revoked_at IS NULL AND id IS NOT ? RETURNING 1`,
+      now,
+      reason,
+      exceptId,
+    )
+    .toArray().length;
+}
+
+/** Ends one family; false where it had ended already or never was. */
+export function endFamily(sql: SqlStorage, id: string, reason: EndReason, now: number): boolean {
+  const ended = sql.exec(
+    "UPDATE families SET revoked_at = ?, revoked_reason = ? WHERE id = ? AND revoked_at IS NULL RETURNING 1",
+    now,
+    reason,
+    id,
+  );
+  return ended.toArray().length > 0;
+}
+
+/** A session as its owner sees it. Times are epoch milliseconds. */
+export interface SessionInfo {
+  id: string;
+  method: SignInMethod;
+  userAgent: string | null;
+  ip: string;
+  createdAt: number;
+  lastUsedAt: number;
+  /** When it ends unless it is used; no use moves it past the absolute end. */
+  expiresAt: number;
+}
+
+type SessionRow = {
+  id: string;
+  method: SignInMethod;
+  user_agent: string | null;
+  ip: string;
+  created_at: number;
+  last_used_at: number;
+  rotate_by: number | null;
+};
+
+/** The living families, the one used last first. */
+export function listSessions(sql: SqlStorage, epoch: number, now: number): SessionInfo[] {
+  const rows = sql.exec<SessionRow>(
+    `SELECT id, method, user_agent, ip, created_at, last_used_at, rotate_by FROM families WHERE ${ALIVE}
+     ORDER BY last_used_at DESC, num DESC`,
+    ...aliveBounds(epoch, now),
+  );
+  return rows.toArray().map((row) => ({
+    id: row.id,
+    method: row.method,
+    userAgent: row.user_agent,
+    ip: row.ip,
+    createdAt: row.created_at,
+    lastUsedAt: row.last_used_at,
+    expiresAt: Math.min(
+      row.created_at + FAMILY_ABSOLUTE_MS,
+      row.last_used_at + FAMILY_IDLE_MS,
+      row.rotate_by ?? Number.POSITIVE_INFINITY,
+    ),
+  }));
 }
 
 const ALIVE =

@@ -1,15 +1,28 @@
 import { readAccount } from "./account.ts";
+import { endFamilies } from "./families.ts";
 
 /**
  * The purge of an account whose address was never verified, at the moment somebody proves to own it: whoever registered
  * it may be somebody else, so nothing they put there survives (arXiv 2205.10174). Password, links, sessions, pending
- * tokens and mails go with the caller's transaction; what other stores hold is noted, and `finishPurge` ends it.
+ * tokens and mails go with the caller's transaction; keys are in other objects, so that part is noted for `finishPurge`.
+ * (Identities in the directory that no user object holds count for nothing.)
  */
 export function purgeAccount(sql: SqlStorage, now: number): void {
   sql.exec("UPDATE account SET password_hash = NULL, epoch = epoch + 1");
-  sql.exec("UPDATE families SET revoked_at = ?, revoked_reason = 'purge' WHERE revoked_at IS NULL", now);
+  endFamilies(sql, "purge", null, now);
   for (const table of ["links", "one_time_tokens", "promised_mails"]) sql.exec(`DELETE FROM ${table}`);
   sql.exec("INSERT OR REPLACE INTO unfinished_purge (one, until) VALUES (1, ?)", now);
+}
+
+/**
+ * Somebody has proven to own the account's address: by a mail, or by a provider that vouches for it. Where that is the
+ * first proof, whatever was there before it goes (O5).
+ */
+export function proveAddress(sql: SqlStorage, now: number): "was proven" | "purged" {
+  if (readAccount(sql)?.emailVerified) return "was proven";
+  purgeAccount(sql, now);
+  sql.exec("UPDATE account SET email_verified = 1");
+  return "purged";
 }
 
 export interface PurgePorts {
@@ -17,8 +30,6 @@ export interface PurgePorts {
   workspacesOf(userId: string): Promise<string[]>;
   /** Revokes the keys that the user made by `until` (epoch milliseconds). */
   revokeKeys(workspaceId: string, userId: string, until: number): Promise<void>;
-  /** Takes the identities that were linked by `until` out of the directory. */
-  unlistIdentities(userId: string, until: number): Promise<void>;
 }
 
 /**
@@ -33,7 +44,6 @@ export async function finishPurge(sql: SqlStorage, ports: PurgePorts): Promise<v
   // The directory's list is an index: the personal workspace is the user's, listed or not.
   const workspaces = new Set([account.workspaceId, ...listed]);
   await Promise.all([...workspaces].map((id) => ports.revokeKeys(id, account.id, until)));
-  await ports.unlistIdentities(account.id, until);
   sql.exec("DELETE FROM unfinished_purge WHERE until = ?", until);
 }
 

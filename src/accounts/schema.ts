@@ -49,13 +49,19 @@ export const USER_SCHEMA = [
      purpose TEXT PRIMARY KEY CHECK (purpose IN ('verify-email', 'magic-link', 'reset-password')),
      hash BLOB NOT NULL CHECK (length(hash) = 32),
      address TEXT NOT NULL,
+     -- The mail that it travels in.
+     mail_id TEXT NOT NULL,
      expires_at INTEGER NOT NULL
    ) STRICT, WITHOUT ROWID`,
-  // One identity of each provider at most. The directory's \`identities\` is the index that finds the user by it.
+  // See `links.ts`.
   `CREATE TABLE IF NOT EXISTS links (
-     provider TEXT PRIMARY KEY CHECK (provider IN ('provider_a', 'provider_b')),
+     provider TEXT NOT NULL,
      subject TEXT NOT NULL,
-     linked_at INTEGER NOT NULL
+     -- Names the attempt to link, here and in the directory.
+     claim TEXT NOT NULL,
+     -- Null for a link that was begun only.
+     linked_at INTEGER,
+     PRIMARY KEY (provider, subject)
    ) STRICT, WITHOUT ROWID`,
   // A purge whose part outside this object is not known to be done: what it purged dates from \`until\` or before.
   `CREATE TABLE IF NOT EXISTS unfinished_purge (
