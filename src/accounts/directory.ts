@@ -1,3 +1,5 @@
+import type { NewLink } from "./links.ts";
+
 /** A user as the directory lists it, with the personal workspace that was listed in the same batch. */
 export interface DirectoryEntry {
   userId: string;
@@ -42,18 +44,25 @@ export async function workspacesOf(db: D1Database, userId: string): Promise<stri
 }
 
 /**
- * Lists a user, the personal workspace and the membership, all or nothing: UNIQUE on the address decides.
+ * Lists a user, the personal workspace, the membership and the identity of an account that begins with one, all or
+ * nothing: UNIQUE on the address decides, and an identity that is anybody's already lists nothing, like a claim too late.
  * The deadline is held against the database's clock when the batch runs, so a batch that was held up on the way lists
  * nothing. The outcome is read from the table, in the same transaction.
  */
-export async function claimAddress(db: D1Database, claim: AddressClaim): Promise<ClaimResult> {
+export async function claimAddress(
+  db: D1Database,
+  claim: AddressClaim,
+  link: NewLink | null = null,
+): Promise<ClaimResult> {
   const { userId, email, workspaceId, workspaceName, slug, fallbackSlug, now, deadline } = claim;
+  const identity = [link?.provider ?? null, link?.subject ?? null] as const;
   const results = await db.batch<{ userId: string; slug: string }>([
     db
       .prepare(
-        `INSERT OR IGNORE INTO users (id, email, created_at) SELECT ?1, ?2, ?3 WHERE unixepoch('subsec') * 1000 < ?4`,
+        `INSERT OR IGNORE INTO users (id, email, created_at) SELECT ?1, ?2, ?3 WHERE unixepoch('subsec') * 1000 < ?4
+           AND NOT EXISTS (SELECT 1 FROM oauth_identities WHERE provider = ?5 AND subject = ?6)`,
       )
-      .bind(userId, email, now, deadline),
+      .bind(userId, email, now, deadline, ...identity),
     db
       .prepare(
         `INSERT INTO workspaces (id, slug, name, personal_of, created_at)
@@ -66,9 +75,15 @@ export async function claimAddress(db: D1Database, claim: AddressClaim): Promise
         `INSERT INTO memberships (user_id, workspace_id) SELECT ?1, ?2 WHERE EXISTS (SELECT 1 FROM users WHERE id = ?1)`,
       )
       .bind(userId, workspaceId),
+    db
+      .prepare(
+        `INSERT INTO oauth_identities (provider, subject, user_id, claim, claimed_at)
+         SELECT ?1, ?2, ?3, ?4, ?5 WHERE ?1 IS NOT NULL AND EXISTS (SELECT 1 FROM users WHERE id = ?3)`,
+      )
+      .bind(...identity, userId, link?.claim ?? null, now),
     db.prepare(FIND_HOLDER).bind(email),
   ]);
-  const holder = results[3]?.results[0];
+  const holder = results[4]?.results[0];
   if (!holder) return { ok: false, reason: "late" };
   return holder.userId === userId ? { ok: true, slug: holder.slug } : { ok: false, reason: "taken" };
 }

@@ -2,6 +2,19 @@ import { DurableObject } from "cloudflare:workers";
 import { isProvisioned, type NewAccount, provisionAccount, readAccount } from "../accounts/account.ts";
 import { isListed } from "../accounts/directory.ts";
 import type { NewFamily } from "../accounts/families.ts";
+import { insertLink, type NewLink, type SignInMethods } from "../accounts/links.ts";
+import {
+  epochOfLinked,
+  finishLinking,
+  type LinkAuthority,
+  type LinkBegun,
+  type LinkCompleted,
+  methodsOfSession,
+  startLinking,
+  type Unlinked,
+  unlinkBySession,
+} from "../accounts/oauth/linking.ts";
+import type { ProviderName } from "../accounts/oauth/provider.ts";
 import { finishPurge } from "../accounts/purge.ts";
 import { USER_SCHEMA } from "../accounts/schema.ts";
 import {
@@ -46,11 +59,16 @@ export class UserObject extends DurableObject<Env> {
     if (isProvisioned(this.#sql)) for (const statement of USER_SCHEMA) this.#sql.exec(statement);
   }
 
-  /** Makes the account exist, unconfirmed, with the alarm that settles it. Safe to repeat. */
-  async provision(account: NewAccount): Promise<void> {
+  /** Makes the account exist, unconfirmed, with its first link if any and the alarm that settles it. Safe to repeat. */
+  async provision(account: NewAccount, link: NewLink | null = null): Promise<void> {
     const { storage } = this.ctx;
+    const now = Date.now();
     if (readAccount(this.#sql)) return;
-    const settleAt = storage.transactionSync(() => provisionAccount(this.#sql, account, Date.now()));
+    const settleAt = storage.transactionSync(() => {
+      const at = provisionAccount(this.#sql, account, now);
+      if (link) insertLink(this.#sql, link, now);
+      return at;
+    });
     // Not awaited on purpose: an await would end the turn. The output gate holds the answer until it is written.
     storage.setAlarm(settleAt);
   }
@@ -75,6 +93,29 @@ export class UserObject extends DurableObject<Env> {
 
   async me(sessionId: string): Promise<Profile | null> {
     return profileOfSession(this.#sql, sessionId, Date.now());
+  }
+
+  /** The epoch for a session of whoever has this identity; null where the account has not, and never will by that claim. */
+  async linkedEpoch(link: NewLink): Promise<number | null> {
+    return epochOfLinked(this.#sql, link);
+  }
+
+  /** The first step of a link. Where it answers `purged`, `finishPurge` must follow. Safe to repeat. */
+  async beginLink(link: NewLink, authority: LinkAuthority): Promise<LinkBegun> {
+    return this.ctx.storage.transactionSync(() => startLinking(this.#sql, link, authority, Date.now()));
+  }
+
+  /** The last step of a link, once the directory has the claim. Safe to repeat. */
+  async completeLink(link: NewLink): Promise<LinkCompleted> {
+    return this.ctx.storage.transactionSync(() => finishLinking(this.#sql, link, Date.now()));
+  }
+
+  async unlink(sessionId: string, provider: ProviderName): Promise<Unlinked> {
+    return unlinkBySession(this.#sql, sessionId, provider, Date.now());
+  }
+
+  async methods(sessionId: string): Promise<SignInMethods | null> {
+    return methodsOfSession(this.#sql, sessionId, Date.now());
   }
 
   /** Ends a purge outside this object: to be called after any call that purged, before the answer to its request. */

@@ -1,0 +1,69 @@
+import { promiseMail } from "../../mail/promised.ts";
+import { readAccount } from "../account.ts";
+import { isAlive } from "../families.ts";
+import { beginLink, completeLink, holdsLink, type NewLink, readMethods, type SignInMethods, unlink } from "../links.ts";
+import { proveAddress } from "../purge.ts";
+import type { ProviderName } from "./provider.ts";
+
+/** Milliseconds after which it is of no use any more to tell somebody that a provider was linked. */
+const NOTICE_TTL_MS = 7 * 24 * 60 * 60 * 1000;
+
+/** On whose word an identity may be linked: a live session's, or a provider's that says whose the address is. */
+export type LinkAuthority = { by: "session"; sessionId: string } | { by: "email"; email: string };
+
+/** `gone`: no such account, or no longer with this address. */
+export type LinkRefusal = "gone" | "session ended" | "unverified";
+
+export type LinkBegun = { ok: true; claim: string; purged: boolean } | { ok: false; reason: LinkRefusal };
+
+/** Begins a link, if the authority suffices. A provider's word that somebody owns this address proves it (O5). */
+export function startLinking(sql: SqlStorage, link: NewLink, authority: LinkAuthority, now: number): LinkBegun {
+  const account = readAccount(sql);
+  if (!account) return { ok: false, reason: "gone" };
+  const { emailVerified, email, epoch } = account;
+  if (authority.by === "session") {
+    if (!isAlive(sql, authority.sessionId, epoch, now)) return { ok: false, reason: "session ended" };
+    if (!emailVerified) return { ok: false, reason: "unverified" };
+    return { ok: true, claim: beginLink(sql, link), purged: false };
+  }
+  if (email !== authority.email) return { ok: false, reason: "gone" };
+  const purged = proveAddress(sql, now) === "purged";
+  return { ok: true, claim: beginLink(sql, link), purged };
+}
+
+export type LinkCompleted = { ok: true; epoch: number } | { ok: false; reason: "lost" };
+
+/** Completes a link whose claim stands in the directory, and promises the mail that tells the owner. */
+export function finishLinking(sql: SqlStorage, link: NewLink, now: number): LinkCompleted {
+  const account = readAccount(sql);
+  const completion = account ? completeLink(sql, link, now) : "lost";
+  if (!account || completion === "lost") return { ok: false, reason: "lost" };
+  if (completion === "linked") {
+    const content = { kind: "notice", notice: "provider-linked", provider: link.provider } as const;
+    promiseMail(sql, { id: `mail_${link.claim}`, to: account.email, content, expiresAt: now + NOTICE_TTL_MS }, now);
+  }
+  return { ok: true, epoch: account.epoch };
+}
+
+/** The epoch to open a session with, for whoever has this identity; null where it is not this account's. */
+export function epochOfLinked(sql: SqlStorage, link: NewLink): number | null {
+  const account = readAccount(sql);
+  return account && holdsLink(sql, link) ? account.epoch : null;
+}
+
+/** The account's ways in; null where the session is dead. */
+export function methodsOfSession(sql: SqlStorage, sessionId: string, now: number): SignInMethods | null {
+  const account = readAccount(sql);
+  return account && isAlive(sql, sessionId, account.epoch, now) ? readMethods(sql) : null;
+}
+
+export type Unlinked =
+  | { ok: true; released: NewLink[] }
+  | { ok: false; reason: "session ended" | "not linked" | "last method" };
+
+/** Takes a provider from the account in one turn: of two that would take the last two, one is refused. */
+export function unlinkBySession(sql: SqlStorage, sessionId: string, provider: ProviderName, now: number): Unlinked {
+  const account = readAccount(sql);
+  if (!account || !isAlive(sql, sessionId, account.epoch, now)) return { ok: false, reason: "session ended" };
+  return unlink(sql, provider);
+}
