@@ -100,7 +100,7 @@ export class UserObject extends DurableObject<Env> {
     return epochOfLinked(this.#sql, link);
   }
 
-  /** The first step of a link. Where it answers `purged`, `finishPurge` must follow. Safe to repeat. */
+  /** The first step of a link. Where it answers `unfinishedPurge`, `finishPurge` must follow. Safe to repeat. */
   async beginLink(link: NewLink, authority: LinkAuthority): Promise<LinkBegun> {
     return this.ctx.storage.transactionSync(() => startLinking(this.#sql, link, authority, Date.now()));
   }

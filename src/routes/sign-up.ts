@@ -1,23 +1,28 @@
 import type { NewAccount } from "../accounts/account.ts";
 import { claimAddress, findByEmail } from "../accounts/directory.ts";
+import type { NewLink } from "../accounts/links.ts";
 import { type Registration, type RegistrationPorts, register } from "../accounts/register.ts";
 import type { Env } from "../env.ts";
 import { newId } from "../ids.ts";
 import { callUser, callWorkspace } from "../objects/stubs.ts";
 
 /** Makes an account with its personal workspace: the one place where any way of signing up ends. */
-export function signUp(env: Env, account: Omit<NewAccount, "id" | "workspaceId">): Promise<Registration> {
-  return register(registrationPorts(env), { ...account, id: newId("usr"), workspaceId: newId("ws") }, Date.now());
+export function signUp(
+  env: Env,
+  account: Omit<NewAccount, "id" | "workspaceId">,
+  link: NewLink | null = null,
+): Promise<Registration> {
+  return register(registrationPorts(env, link), { ...account, id: newId("usr"), workspaceId: newId("ws") }, Date.now());
 }
 
-/** The steps of a registration on the real objects and the real directory. */
-export function registrationPorts(env: Env): RegistrationPorts {
+/** The steps of a registration on the real objects and the real directory; with the identity it begins with, if any. */
+export function registrationPorts(env: Env, link: NewLink | null = null): RegistrationPorts {
   return {
     findByEmail: (email) => findByEmail(env.DB, email),
-    provisionUser: (account) => callUser(env, account.id, "replay-safe", (stub) => stub.provision(account)),
+    provisionUser: (account) => callUser(env, account.id, "replay-safe", (stub) => stub.provision(account, link)),
     provisionWorkspace: (workspace) =>
       callWorkspace(env, workspace.id, "replay-safe", (stub) => stub.provision({ ...workspace, personal: true })),
-    claimAddress: (claim) => claimAddress(env.DB, claim),
+    claimAddress: (claim) => claimAddress(env.DB, claim, link),
     // The workspace first: the user object is what remembers it, and finishes this if it is cut short.
     discard: async (userId, workspaceId) => {
       try {

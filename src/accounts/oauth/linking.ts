@@ -2,7 +2,7 @@ import { promiseMail } from "../../mail/promised.ts";
 import { readAccount } from "../account.ts";
 import { isAlive } from "../families.ts";
 import { beginLink, completeLink, holdsLink, type NewLink, readMethods, type SignInMethods, unlink } from "../links.ts";
-import { proveAddress } from "../purge.ts";
+import { proveAddress, unfinishedPurge } from "../purge.ts";
 import type { ProviderName } from "./provider.ts";
 
 /** Milliseconds after which it is of no use any more to tell somebody that a provider was linked. */
@@ -14,7 +14,7 @@ export type LinkAuthority = { by: "session"; sessionId: string } | { by: "email"
 /** `gone`: no such account, or no longer with this address. */
 export type LinkRefusal = "gone" | "session ended" | "unverified";
 
-export type LinkBegun = { ok: true; claim: string; purged: boolean } | { ok: false; reason: LinkRefusal };
+export type LinkBegun = { ok: true; claim: string; unfinishedPurge: boolean } | { ok: false; reason: LinkRefusal };
 
 /** Begins a link, if the authority suffices. A provider's word that somebody owns this address proves it (O5). */
 export function startLinking(sql: SqlStorage, link: NewLink, authority: LinkAuthority, now: number): LinkBegun {
@@ -24,11 +24,11 @@ export function startLinking(sql: SqlStorage, link: NewLink, authority: LinkAuth
   if (authority.by === "session") {
     if (!isAlive(sql, authority.sessionId, epoch, now)) return { ok: false, reason: "session ended" };
     if (!emailVerified) return { ok: false, reason: "unverified" };
-    return { ok: true, claim: beginLink(sql, link), purged: false };
+    return { ok: true, claim: beginLink(sql, link), unfinishedPurge: false };
   }
   if (email !== authority.email) return { ok: false, reason: "gone" };
-  const purged = proveAddress(sql, now) === "purged";
-  return { ok: true, claim: beginLink(sql, link), purged };
+  proveAddress(sql, now);
+  return { ok: true, claim: beginLink(sql, link), unfinishedPurge: unfinishedPurge(sql) !== null };
 }
 
 export type LinkCompleted = { ok: true; epoch: number } | { ok: false; reason: "lost" };
