@@ -1,11 +1,29 @@
 import { describe, expect, it } from "vitest";
-import { matchesFilter } from "../../../src/logs/query/filter.ts";
+import { BatchMatcher } from "../../../src/logs/query/batch-matcher.ts";
+import { type LogFilter, matchesFilter } from "../../../src/logs/query/filter.ts";
 import { QueryBody } from "../../../src/logs/query/schema.ts";
+
+const HEAD = '{"timestamp":"2026-11-20T14:00:00.000Z","level":"info","category":"custom","type":"log"';
+
+/** Whether an entry passes: parsed, and as a stored line, which must be the same. */
+function isFound(filter: LogFilter, members: string): boolean {
+  const line = `${HEAD},${members}}`;
+  const lines: number[] = [];
+  const body = new TextEncoder().encode(JSON.stringify(JSON.parse(line)));
+  new BatchMatcher(filter).forEachMatch(
+    body,
+    () => true,
+    ({ index }) => lines.push(index),
+  );
+  const found = matchesFilter(filter, JSON.parse(line), 0);
+  expect(lines.length === 1).toBe(found);
+  return found;
+}
 
 /** Whether an entry with this `data` passes this `data` filter; both as JSON, where `__proto__` is a member like any. */
 function passes(data: string, filter: string): boolean {
-  const entry = JSON.parse(`{"level":"info","category":"custom","type":"log","message":"m","data":${data}}`);
-  return matchesFilter(QueryBody.parse({ filters: { data: JSON.parse(filter) } }).filter, entry, 0);
+  const query = QueryBody.parse({ filters: { data: JSON.parse(filter) } });
+  return isFound(query.filter, `"message":"m","data":${data}`);
 }
 
 describe("data filters", () => {
@@ -49,6 +67,10 @@ describe("data filters", () => {
     ['{"a":10}', '{"a":{"gte":10,"lte":10}}', true],
     ['{"a":10}', '{"a":{"gt":10}}', false],
     ['{"a":10}', '{"a":{"lt":10}}', false],
+    ['{"a":1.5}', '{"a":{"gt":1.2}}', true],
+    ['{"a":-1.5}', '{"a":{"lt":-1.2}}', true],
+    ['{"b":{"a":1},"a":3}', '{"a":{"gt":2}}', true],
+    ['{"b":{"a":3},"a":1}', '{"a":{"gt":2}}', false],
     ['{"a":1e21}', '{"a":{"gt":1e20}}', true],
     ['{"a":-1.5e-7}', '{"a":{"lt":0}}', true],
     ['{"a":true}', '{"a":{"gte":0}}', false],
@@ -73,5 +95,43 @@ describe("data filters", () => {
     expect(matchesFilter(filterOf({ a: { exists: true } }), entry, 0)).toBe(false);
     expect(matchesFilter(filterOf({ a: { exists: false } }), entry, 0)).toBe(true);
     expect(matchesFilter(filterOf({ a: { ne: 1 } }), entry, 0)).toBe(true);
+  });
+});
+
+describe("search", () => {
+  it.each([
+    ["Payment FAILED", "payment failed", true],
+    ["Payment FAILED", "MENT fail", true],
+    ["payment", "payments", false],
+    ["\u212aelvin", "kelvin", true],
+    ["kelvin", "\u212aELVIN", true],
+    ["X\u0130", "xi", true],
+    ["X\u0130y", "xiy", false],
+    ["\u0130x", "\u0307X", true],
+    ["\u0130x", "i\u0307x", true],
+    ["i\u0307x", "\u0130X", true],
+    ["ix", "\u0130x", false],
+    ["\u03a3\u039f\u03a3", "\u03c3\u03bf\u03c2", true],
+    ["\u03a3\u039f\u03a3", "\u03c3\u03bf\u03c3", false],
+    ["\u03a3\u039f\u03a3", "\u03c3\u03bf", true],
+    ["ОШИБКА сети", "ошибка СЕТИ", true],
+    ["straße", "STRASSE", false],
+    ["STRAẞE", "straße", true],
+    ["漢字", "字", true],
+    ["a😀b", "\ud83d", true],
+    ["a😀b", "\ude00B", true],
+    ["a\ud83db", "a\ud83dB", true],
+    ["line\nbreak", "E\nB", true],
+    ["line\nbreak", "\\n", false],
+    ['say "x\\y"', '"X\\Y"', true],
+    ["a.c", "a.c", true],
+    ["abc", "a.c", false],
+  ])("%j holds %j: %s", (text, search, expected) => {
+    const { filter } = QueryBody.parse({ filters: { search } });
+    const json = JSON.stringify(text);
+    expect(isFound(filter, `"message":${json}`)).toBe(expected);
+    expect(isFound(filter, `"message":"-","data":{"deep":[{"er":[${json}]}]}`)).toBe(expected);
+    // Member names, levels and ids are no text of the entry's.
+    expect(isFound(filter, `"message":"-","session":${json},"data":{${json}:1}`)).toBe(false);
   });
 });
