@@ -1,5 +1,7 @@
 /** `npm test`: every test, or those named by the arguments, which go to vitest as they are. */
 import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { buildAll } from "./lib/bundle.ts";
 import { exitWith } from "./lib/failure.ts";
@@ -9,10 +11,14 @@ import { WRANGLER_ENV } from "./lib/wrangler.ts";
 // Tests in the runtime need the static files to exist, and those that start servers would each build the bundle.
 await buildAll().catch(exitWith);
 
+// Test workers are ended without a chance to clean up; what they leave goes with this directory.
+const temporary = mkdtempSync(path.join(tmpdir(), "taffrail-tests-"));
+process.on("exit", () => rmSync(temporary, { recursive: true, force: true, maxRetries: 5 }));
+
 const vitest = path.join(ROOT, "node_modules", "vitest", "vitest.mjs");
 const child = spawn(process.execPath, [vitest, "run", ...process.argv.slice(2)], {
   cwd: ROOT,
-  env: { ...process.env, ...WRANGLER_ENV },
+  env: { ...process.env, ...WRANGLER_ENV, TMPDIR: temporary },
   stdio: "inherit",
 });
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
