@@ -1,5 +1,4 @@
 import { type Context, Hono, type MiddlewareHandler } from "hono";
-import { TrieRouter } from "hono/router/trie-router";
 import { settingsOf } from "../settings.ts";
 import type { AppEnv } from "./context.ts";
 import { corsHeaders, preflightHeaders } from "./cors.ts";
@@ -9,6 +8,7 @@ import { limitHeaders } from "./limit-headers.ts";
 import { levelOfStatus, operation } from "./log.ts";
 import { requestIdOf } from "./request-id.ts";
 import type { Resource, RouteSpec } from "./resource.ts";
+import { LiteralFirstRouter } from "./router.ts";
 
 export interface FrameOptions {
   resources: readonly Resource[];
@@ -20,9 +20,7 @@ export interface FrameOptions {
 
 /** The application: every resource behind one frame of envelope, request id, CORS, limit headers and operation line. */
 export function createApp({ resources, countUnrouted, fallback }: FrameOptions): Hono<AppEnv> {
-  // Named outright: Hono's default first tries one regular expression, which cannot hold `/logger/query` beside
-  // `/logger/:projectId/log` and would refuse to start by itself.
-  const app = new Hono<AppEnv>({ router: new TrieRouter() });
+  const app = new Hono<AppEnv>({ router: new LiteralFirstRouter() });
   const allows = methodTable(resources.flatMap((resource) => resource.specs));
   app.use("*", frame(allows));
   for (const { app: routes } of resources) app.route("/", routes);
