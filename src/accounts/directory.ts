@@ -33,6 +33,11 @@ export async function findByEmail(db: D1Database, email: string): Promise<Direct
   return db.prepare(FIND_BY_EMAIL).bind(email).first<DirectoryEntry>();
 }
 
+export async function findByUserId(db: D1Database, userId: string): Promise<DirectoryEntry | null> {
+  const find = "SELECT personal_of AS userId, id AS workspaceId, slug FROM workspaces WHERE personal_of = ?";
+  return db.prepare(find).bind(userId).first<DirectoryEntry>();
+}
+
 export async function isListed(db: D1Database, userId: string): Promise<boolean> {
   return (await db.prepare("SELECT 1 FROM users WHERE id = ?").bind(userId).first()) !== null;
 }

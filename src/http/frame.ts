@@ -3,7 +3,7 @@ import { settingsOf } from "../settings.ts";
 import type { AppEnv } from "./context.ts";
 import { corsHeaders, preflightHeaders } from "./cors.ts";
 import { failure } from "./envelope.ts";
-import { ApiError, type Refusal } from "./errors.ts";
+import { ApiError, ERROR_STATUS, type Refusal } from "./errors.ts";
 import { limitHeaders } from "./limit-headers.ts";
 import { levelOfStatus, operation } from "./log.ts";
 import { requestIdOf } from "./request-id.ts";
@@ -80,7 +80,9 @@ function frame(allows: (path: string) => string[]): MiddlewareHandler<AppEnv> {
     const fields = c.get("log");
     if (fields.event === undefined) return;
     const { status } = response;
-    operation(settings.LOG_LEVEL, levelOfStatus(status), {
+    // A refusal that travels in a redirect is a refusal all the same.
+    const refused = c.error && (c.error instanceof ApiError ? ERROR_STATUS[c.error.refusal.code] : 500);
+    operation(settings.LOG_LEVEL, levelOfStatus(refused ?? status), {
       ...fields,
       event: String(fields.event),
       outcome: String(fields.outcome ?? "ok"),

@@ -148,11 +148,14 @@ function responsesOf(spec: RouteSpec): Json {
   const limited = LIMITED.test(spec.path);
   const headers = { ...REQUEST_ID_HEADER, ...(limited ? LIMIT_HEADERS : {}) };
   const responses: Record<string, Json> = {
-    [spec.status]: {
-      description: spec.status === 201 ? "Created" : "Done",
-      headers,
-      content: { "application/json": { schema: successSchema(jsonSchema(spec.response, "output")) } },
-    },
+    [spec.status]:
+      spec.status === 302
+        ? { description: "Redirect", headers: { ...headers, ...LOCATION_HEADER } }
+        : {
+            description: spec.status === 201 ? "Created" : "Done",
+            headers,
+            content: { "application/json": { schema: successSchema(jsonSchema(spec.response, "output")) } },
+          },
   };
   for (const [status, codes] of errorsByStatus(spec, limited)) {
     responses[status] = {
@@ -219,6 +222,7 @@ const LIMIT_HEADERS = {
   "X-RateLimit-Remaining": { $ref: "#/components/headers/remaining" },
   "X-RateLimit-Reset": { $ref: "#/components/headers/reset" },
 };
+const LOCATION_HEADER = { Location: { description: "Where to go on.", schema: { type: "string", format: "uri" } } };
 const RETRY_AFTER_HEADER = { "Retry-After": { $ref: "#/components/headers/retryAfter" } };
 
 const COMPONENTS: Json = {

@@ -24,7 +24,8 @@ export interface RouteSpec {
   query?: z.ZodType;
   /** Request headers beyond the common ones, for the OpenAPI document. */
   headers?: Readonly<Record<string, string>>;
-  status: 200 | 201;
+  /** 302: the answer is a redirect, and has no envelope. */
+  status: 200 | 201 | 302;
   /** Schema of `data` in the envelope. */
   response: z.ZodType;
   errors: readonly ErrorCode[];

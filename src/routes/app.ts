@@ -5,11 +5,13 @@ import { docs, docsFile } from "./docs.ts";
 import { health } from "./health.ts";
 import { keys } from "./keys.ts";
 import { logger } from "./logger.ts";
+import { oauth } from "./oauth.ts";
+import { oauthLinks } from "./oauth-link.ts";
 import { projects } from "./projects.ts";
 import { workspaces } from "./workspaces.ts";
 
 /** Every resource of the API, in the order in which its reference shows them. */
-const resources = [auth, projects, keys, logger, workspaces, health];
+const resources = [auth, oauth, oauthLinks, projects, keys, logger, workspaces, health];
 
 export const app = createApp({
   resources: [...resources, docs(resources)],

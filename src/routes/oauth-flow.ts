@@ -1,0 +1,135 @@
+import type { Context, MiddlewareHandler } from "hono";
+import { providerClient } from "../accounts/oauth/clients.ts";
+import { beginFlow, type FlowMode, type FlowRecord, takeFlow } from "../accounts/oauth/flows.ts";
+import type {
+  FlowSecrets,
+  ProviderClient,
+  ProviderFailure,
+  ProviderName,
+  ProviderProfile,
+} from "../accounts/oauth/provider.ts";
+import { hashOf, randomSecret } from "../accounts/oauth/secret-text.ts";
+import type { AppEnv } from "../http/context.ts";
+import { ApiError, refuse } from "../http/errors.ts";
+import type { Settings } from "../settings.ts";
+import { countByAddress } from "./address-limits.ts";
+import { bindingCookie, boundValue, expiredCookie } from "./oauth-cookie.ts";
+
+/** Every `/auth` route counts by address, before anything of the request is read. */
+export const addressLimit: MiddlewareHandler<AppEnv> = async (c, next) => {
+  await countByAddress(c, "AUTH");
+  await next();
+};
+
+/** Where a flow begins: the provider's page, and the cookie that the way back will be known by. */
+export interface FlowStart {
+  authorizeUrl: URL;
+  cookie: string;
+}
+
+export async function startFlow(c: Context<AppEnv>, provider: ProviderName, purpose: FlowMode): Promise<FlowStart> {
+  const settings = c.get("settings");
+  const client = configuredClient(provider, settings);
+  const flow = flowSecrets(settings, provider, {
+    state: randomSecret(),
+    verifier: randomSecret(),
+    nonce: randomSecret(),
+  });
+  const authorizeUrl = await client.authorizeUrl(flow);
+  if (!authorizeUrl.ok) return refuseProvider(c, authorizeUrl);
+  const browser = randomSecret();
+  const { state, verifier, nonce } = flow;
+  const record = { provider, purpose, verifier, nonce, browserHash: hashOf(browser) };
+  await beginFlow(c.env.DB, state, record, Date.now());
+  return { authorizeUrl: authorizeUrl.value, cookie: bindingCookie(settings, state, browser) };
+}
+
+/** Who came back, on which errand. `bound`: in the browser that the flow began in. */
+export interface FlowEnd {
+  profile: ProviderProfile;
+  purpose: FlowMode;
+  bound: boolean;
+}
+
+/**
+ * The way back. The state is used up before anything else happens with the callback, whatever comes of it; only then is
+ * it held against the path and the browser. A link goes on in another browser too, as nothing is linked there yet.
+ */
+export async function finishFlow(c: Context<AppEnv>, provider: ProviderName): Promise<FlowEnd> {
+  const settings = c.get("settings");
+  const client = configuredClient(provider, settings);
+  const callback = new URL(c.req.url).searchParams;
+  const state = stateOf(callback);
+  const flow = state === null ? null : await takeFlow(c.env.DB, state, Date.now());
+  if (state === null || flow?.provider !== provider) return refuseState();
+  const bound = isBound(settings, state, flow, c.req.raw.headers);
+  const { purpose, verifier, nonce } = flow;
+  if (!bound && purpose.mode !== "link") return refuseState();
+  const profile = await client.profile(callback, flowSecrets(settings, provider, { state, verifier, nonce }));
+  return profile.ok ? { profile: profile.value, purpose, bound } : refuseProvider(c, profile);
+}
+
+/** Sends the browser to the frontend, and nowhere else. */
+export function toFrontend(settings: Settings, parameters: Readonly<Record<string, string>>): Response {
+  const url = new URL("/auth/callback", settings.FRONTEND_URL);
+  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+  return redirect(url);
+}
+
+/** What is in the address must stay there: neither a cache nor the next page's server gets it. */
+export function redirect(to: URL): Response {
+  const headers = { Location: to.href, "Cache-Control": "no-store", "Referrer-Policy": "no-referrer" };
+  return new Response(null, { status: 302, headers });
+}
+
+/** Whoever follows a redirect sees pages, not envelopes: every failure of the routes behind it goes to the frontend. */
+export const failToFrontend: MiddlewareHandler<AppEnv> = async (c, next) => {
+  await next();
+  if (!c.error) return;
+  const code = c.error instanceof ApiError ? c.error.refusal.code : "INTERNAL_ERROR";
+  // Taken away first: the headers of a response that is replaced would pass over to the new one.
+  c.res = undefined;
+  c.res = toFrontend(c.get("settings"), { error: code });
+};
+
+/** A flow is over once its callback was called: its cookie goes, whatever came of it. */
+export const forgetBrowser: MiddlewareHandler<AppEnv> = async (c, next) => {
+  await next();
+  const state = stateOf(new URL(c.req.url).searchParams);
+  const settings = c.get("settings");
+  if (state === null || boundValue(settings, state, c.req.raw.headers) === null) return;
+  c.res.headers.append("Set-Cookie", expiredCookie(settings, state));
+};
+
+function configuredClient(provider: ProviderName, settings: Settings): ProviderClient {
+  const client = providerClient(provider, settings);
+  return client ?? refuse("OAUTH_NOT_CONFIGURED", "This way to sign in is not set up on this service.");
+}
+
+function flowSecrets(
+  { BASE_URL }: Settings,
+  provider: ProviderName,
+  secrets: Omit<FlowSecrets, "redirectUri">,
+): FlowSecrets {
+  return { ...secrets, redirectUri: `${BASE_URL}/auth/oauth/${provider}/callback` };
+}
+
+function stateOf(callback: URLSearchParams): string | null {
+  const [state, ...others] = callback.getAll("state");
+  return state !== undefined && others.length === 0 ? state : null;
+}
+
+function isBound(settings: Settings, state: string, flow: FlowRecord, headers: Headers): boolean {
+  const value = boundValue(settings, state, headers);
+  return value !== null && hashOf(value) === flow.browserHash;
+}
+
+function refuseState(): never {
+  return refuse("OAUTH_STATE_INVALID", "This sign-in was not begun in this browser, is too old or was used already.");
+}
+
+function refuseProvider(c: Context<AppEnv>, { code, reason }: ProviderFailure): never {
+  c.get("log").providerReason = reason;
+  const denied = code === "OAUTH_ACCESS_DENIED";
+  return refuse(code, denied ? "The access was denied at the provider." : "The provider did not answer as it should.");
+}
