@@ -58,7 +58,12 @@ export function parseJson(text: string): unknown {
 export function validated<S extends z.ZodType>(schema: S, value: unknown, prefix = ""): z.output<S> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  return refuseFields(result.error.issues.flatMap((issue) => toDetails(issue, prefix)).slice(0, DETAILS_MAX));
+  // The first problem of a field is the one to fix: what zod says next may only follow from it.
+  const byPath = new Map<string, ErrorDetail>();
+  for (const detail of result.error.issues.flatMap((issue) => toDetails(issue, prefix))) {
+    if (!byPath.has(detail.path)) byPath.set(detail.path, detail);
+  }
+  return refuseFields([...byPath.values()].slice(0, DETAILS_MAX));
 }
 
 /** An unknown member is named by its own path; everything else keeps the path zod gives. */
