@@ -25,6 +25,9 @@ import { type RecentPage, type RecentScan, readRecent } from "../workspace/recen
 import { writeDefaultLimit } from "../workspace/settings.ts";
 import { WorkspaceState } from "../workspace/state.ts";
 
+/** Milliseconds from waking to housekeeping, for an object that has lost its alarm. */
+const REARM_MS = 60_000;
+
 export type Answer<T> = { ok: true; value: T } | Denied;
 
 /** A read of recent batches. `route` is null for a later page of one request: it is not counted again. */
@@ -54,6 +57,8 @@ export class WorkspaceObject extends DurableObject<Env> {
       (calls) => this.#state.ingest(calls) ?? calls.map(unknownKey),
       () => ctx.storage.sync(),
     );
+    // The platform gives an alarm up after six failures; whoever wakes the object next gets it going again.
+    if (this.#state.row) ctx.blockConcurrencyWhile(() => this.#rearm());
   }
 
   /** Makes the workspace exist, with the alarm that keeps it tidy. Safe to repeat with the same values. */
@@ -179,6 +184,11 @@ export class WorkspaceObject extends DurableObject<Env> {
     this.#receiptSweep = round.receipts;
     for (const commit of round.deleted) this.#state.index.remove(commit);
     await this.ctx.storage.setAlarm(round.nextAt);
+  }
+
+  async #rearm(): Promise<void> {
+    const { storage } = this.ctx;
+    if ((await storage.getAlarm()) === null) await storage.setAlarm(Date.now() + REARM_MS);
   }
 
   /**
