@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
+import { sum } from "./stats.ts";
 
 /** Microseconds of one clock tick of `/proc`: USER_HZ is 100 on every Linux that Node runs on. */
 const TICK_MICROS = 10_000;
@@ -7,6 +8,19 @@ const TICK_MICROS = 10_000;
 export function cpuMicros(pid: number): number | null {
   const fields = statFields(pid);
   return fields === null ? null : (Number(fields[11]) + Number(fields[12])) * TICK_MICROS;
+}
+
+/** Time that all cores together were busy so far, with whatever, in microseconds. Null where there is no `/proc`. */
+export function busyMicros(): number | null {
+  try {
+    // cpu user nice system idle iowait irq softirq steal ...
+    const [, user, nice, system, , , irq, softirq, steal] = (readFileSync("/proc/stat", "utf8").split("\n")[0] ?? "")
+      .split(/\s+/)
+      .map(Number);
+    return sum([user, nice, system, irq, softirq, steal].map((ticks) => ticks ?? 0)) * TICK_MICROS;
+  } catch {
+    return null;
+  }
 }
 
 /** The most memory a process has had in use, in MiB. Null where there is no `/proc`. */

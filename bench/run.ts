@@ -29,11 +29,12 @@ for (const [signal, number] of [
   process.on(signal, () => process.exit(128 + number));
 }
 
-const results = await bench(benchOptions(process.argv.slice(2), RESULTS_FILE)).catch(exitWith);
+const results = await bench(process.argv.slice(2)).catch(exitWith);
 console.log(`\n${tableOf(results)}`);
 process.exit(results.faults.length > 0 ? 1 : 0);
 
-async function bench(options: BenchOptions): Promise<Results> {
+async function bench(args: readonly string[]): Promise<Results> {
+  const options = benchOptions(args, RESULTS_FILE);
   const startedAt = performance.now();
   const here = machine();
   await buildAll();

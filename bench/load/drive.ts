@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Client } from "undici";
-import { cpuMicros } from "../process-stats.ts";
+import { busyMicros, cpuMicros } from "../process-stats.ts";
 import { percentile } from "../stats.ts";
 import type { LoadResult, LoadRun } from "./protocol.ts";
 import { connect, disconnect, preparedBodies, send } from "./requests.ts";
@@ -8,11 +8,12 @@ import { connect, disconnect, preparedBodies, send } from "./requests.ts";
 /** After so many failures a run is given up: a server that refuses everything would be asked hundreds of thousand times. */
 const GIVE_UP_AFTER = 1000;
 
-/** The two processes' use of CPU at a moment. */
+/** CPU time used up to a moment: by the server, by this process, and by all there is. */
 interface Mark {
   at: number;
-  serverCpu: number | null;
-  clientCpu: number;
+  server: number | null;
+  client: number;
+  all: number | null;
 }
 
 /** One run: counts, times, and the CPU that both sides used between the first and the last measured answer. */
@@ -45,12 +46,16 @@ class Drive {
     await disconnect(clients);
     const begin = this.#begin ?? this.#mark(this.#measureFrom);
     const end = this.#end ?? this.#mark(this.#measureTo);
-    const hasCpu = begin.serverCpu !== null && end.serverCpu !== null;
+    const serverCpuMicros = spent(begin.server, end.server);
+    const clientCpuMicros = end.client - begin.client;
+    const all = spent(begin.all, end.all);
     return {
       requests: this.#latencies.length,
       seconds: (end.at - begin.at) / 1000,
-      serverCpuMicros: hasCpu ? (end.serverCpu ?? 0) - (begin.serverCpu ?? 0) : null,
-      clientCpuMicros: end.clientCpu - begin.clientCpu,
+      serverCpuMicros,
+      clientCpuMicros,
+      // Never below nothing: ticks of 10 ms are told at different moments.
+      otherCpuMicros: all === null ? null : Math.max(0, all - (serverCpuMicros ?? 0) - clientCpuMicros),
       p50Ms: percentile(this.#latencies, 0.5),
       p99Ms: percentile(this.#latencies, 0.99),
       acknowledged: this.#acknowledged,
@@ -90,6 +95,10 @@ class Drive {
 
   #mark(at: number): Mark {
     const { user, system } = process.cpuUsage();
-    return { at, serverCpu: cpuMicros(this.#run.serverPid), clientCpu: user + system };
+    return { at, server: cpuMicros(this.#run.serverPid), client: user + system, all: busyMicros() };
   }
+}
+
+function spent(begin: number | null, end: number | null): number | null {
+  return begin === null || end === null ? null : end - begin;
 }

@@ -27,6 +27,8 @@ export interface LoadResult {
   serverCpuMicros: number | null;
   /** CPU time of the load generator in the measured time. */
   clientCpuMicros: number;
+  /** CPU time of everything else on the machine in the measured time. Null where it cannot be read. */
+  otherCpuMicros: number | null;
   p50Ms: number;
   p99Ms: number;
   /** Requests answered as expected in all, before and after the measured time included. */

@@ -28,6 +28,8 @@ export interface Figures {
   p99Ms: number;
   /** Cores that the load generator kept busy: near 1 it is what limits. */
   clientCores: number;
+  /** Cores that everything else on the machine kept busy: more than a few hundredths is noise. Null where unknown. */
+  otherCores: number | null;
   /** Requests answered as expected in all, warming up included, and how many of those were found stored. */
   acknowledged: number;
   stored: number | null;
@@ -87,12 +89,16 @@ function figuresOf(outcomes: readonly Outcome[]): Figures {
   const cpu = outcomes.map(({ serverCpuMicros, requests }) =>
     serverCpuMicros === null ? null : serverCpuMicros / requests,
   );
+  const others = outcomes.map(({ otherCpuMicros, seconds }) =>
+    otherCpuMicros === null ? null : otherCpuMicros / 1e6 / seconds,
+  );
   return {
     requestsPerSecond: median(outcomes.map(rate)),
     cpuMicrosPerRequest: cpu.includes(null) ? null : median(cpu.map(Number)),
     p50Ms: median(outcomes.map(({ p50Ms }) => p50Ms)),
     p99Ms: median(outcomes.map(({ p99Ms }) => p99Ms)),
     clientCores: median(outcomes.map(({ clientCpuMicros, seconds }) => clientCpuMicros / 1e6 / seconds)),
+    otherCores: others.includes(null) ? null : median(others.map(Number)),
     acknowledged: sum(outcomes.map(({ acknowledged }) => acknowledged)),
     stored: outcomes.some(({ stored }) => stored === null) ? null : sum(outcomes.map(({ stored }) => stored ?? 0)),
     failed: sum(outcomes.map(({ failed }) => failed)),
