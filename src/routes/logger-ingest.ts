@@ -7,6 +7,7 @@ import { success } from "../http/envelope.ts";
 import { refuse } from "../http/errors.ts";
 import { bodyOrRefuse, mediaType } from "../http/json.ts";
 import type { Resource } from "../http/resource.ts";
+import { isId } from "../ids.ts";
 import type { ParsedApiKey } from "../keys/api-key.ts";
 import { INGEST_LIMITS } from "../logs/entry.ts";
 import { type BuiltBatch, buildBatch } from "../logs/ingest/build-batch.ts";
@@ -73,7 +74,9 @@ export function addIngest(logger: Resource): void {
 async function ingest(c: Context<AppEnv>): Promise<Response> {
   const key = await requireApiKey(c);
   const projectId = c.req.param("projectId") ?? "";
-  Object.assign(c.get("log"), { workspaceId: key.workspaceId, projectId: projectId.slice(0, 32) });
+  c.get("log").workspaceId = key.workspaceId;
+  // Only what is an id: a key that was put there by mistake must not get into the lines.
+  if (isId("proj", projectId)) c.get("log").projectId = projectId;
   const { bytes, type, idempotency } = await readRequest(c, key, projectId);
   const now = Date.now();
   const parsed = parseEntries(bytes, type);

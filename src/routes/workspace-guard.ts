@@ -90,9 +90,10 @@ export async function namedWorkspace(c: Context<AppEnv>, from: "header" | "path"
       details: [{ path: "X-Workspace-Id", code: named === undefined ? "required" : "mismatch", message }],
     });
   }
-  const workspaceId = named;
-  c.get("log").workspaceId = workspaceId.slice(0, 32);
-  if (isId("ws", workspaceId)) return workspaceId;
+  if (isId("ws", named)) {
+    c.get("log").workspaceId = named;
+    return named;
+  }
   await countElsewhere(c);
   return refuse("NOT_FOUND", "There is no such workspace.");
 }
