@@ -97,7 +97,7 @@ export const forgetBrowser: MiddlewareHandler<AppEnv> = async (c, next) => {
   await next();
   const state = stateOf(new URL(c.req.url).searchParams);
   const settings = c.get("settings");
-  if (state === null || boundValue(settings, state, c.req.raw.headers) === null) return;
+  if (c.req.method === "HEAD" || state === null || boundValue(settings, state, c.req.raw.headers) === null) return;
   c.res.headers.append("Set-Cookie", expiredCookie(settings, state));
 };
 

@@ -1,0 +1,31 @@
+/**
+ * `npm run start:providers`: `npm start` with two identity providers beside it, in this very process, so that both
+ * OAuth flows can be clicked through on one machine. They let everybody in as anybody: for trying things out only.
+ */
+import { exitWith } from "./lib/failure.ts";
+import { addressOf, claimablePort } from "./lib/port.ts";
+import { startSettings } from "./lib/settings.ts";
+import { startBothProviders } from "./providers/both.ts";
+
+/** Their own host, whatever HOST says: nobody but this machine may reach them. */
+const PROVIDER_HOST = "127.0.0.1";
+
+try {
+  const { HOST, PORT } = startSettings(process.env);
+  const port = await claimablePort(HOST, PORT);
+  const baseUrl = process.env.BASE_URL || addressOf(HOST, port);
+  // The two ports after the service's own, so that addresses stay the same from start to start.
+  const portA = await claimablePort(PROVIDER_HOST, port + 1);
+  const portB = await claimablePort(PROVIDER_HOST, port + 2);
+  const { a, b, settings } = await startBothProviders({ baseUrl, host: PROVIDER_HOST, ports: [portA, portB] });
+  Object.assign(process.env, settings, { PORT: String(port) });
+  console.log(`Identity providers for trying things out; they let everybody in as anybody:
+
+  provider_a      ${a.url}   sign in: ${baseUrl}/auth/oauth/provider_a
+  provider_b      ${b.url}   sign in: ${baseUrl}/auth/oauth/provider_b
+`);
+} catch (error) {
+  exitWith(error);
+}
+// Serves until it is asked to stop, and then ends this process, the providers with it.
+await import("./start.ts");
