@@ -1,3 +1,4 @@
+import type { MailMessage } from "./mail/message.ts";
 import type { AddressObject } from "./objects/address.ts";
 import type { UserObject } from "./objects/user.ts";
 import type { WorkspaceObject } from "./objects/workspace.ts";
@@ -9,4 +10,7 @@ export interface Env extends Record<string, unknown> {
   ADDRESSES: DurableObjectNamespace<AddressObject>;
   DB: D1Database;
   ASSETS: Fetcher;
+  MAIL_QUEUE: Queue<MailMessage>;
+  /** What the mailer `cloudflare` sends with. */
+  EMAIL: SendEmail;
 }

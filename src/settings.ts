@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { isSecure } from "./http/loopback.ts";
+import { isLoopback, isSecure } from "./http/loopback.ts";
+import { parseSender } from "./mail/sender.ts";
 
 /** Bytes of secret that HS256 needs (RFC 7518 section 3.2); the library would accept fewer. */
 const SECRET_MIN_BYTES = 32;
@@ -51,6 +52,14 @@ export const settingsSchema = z
     JWT_SECRET_PREVIOUS: secret.optional(),
     REFRESH_PEPPER: secret,
     MAILER: z.enum(["outbox", "cloudflare", "resend"]).default("outbox"),
+    // `name <address>` or an address alone.
+    MAIL_FROM: z
+      .string()
+      .refine((text) => parseSender(text) !== null, "must be an address, or a name and <an address>")
+      .default("Taffrail <taffrail@localhost.localdomain>"),
+    RESEND_API_KEY: z.string().optional(),
+    REFRESH_LEEWAY_SECONDS: integer(0, 60).default(0),
+    PASSWORD_BLOCKLIST: z.enum(["on", "off"]).default("off"),
     // No client id: the provider's routes answer OAUTH_NOT_CONFIGURED. No client secret: a public client.
     PROVIDER_A_CLIENT_ID: z.string().optional(),
     PROVIDER_A_CLIENT_SECRET: z.string().optional(),
@@ -62,6 +71,20 @@ export const settingsSchema = z
     PROVIDER_B_CLIENT_SECRET: z.string().optional(),
     AUTH_LIMIT: integer(1, 1_000_000).default(5),
     LOG_LEVEL: z.enum(["info", "warn", "error"]).default("info"),
+  })
+  .superRefine((settings, context) => {
+    const problem = (name: string, message: string): void => {
+      context.addIssue({ code: "custom", path: [name], message });
+    };
+    if (settings.MAILER === "outbox" && !isLoopback(new URL(settings.BASE_URL))) {
+      problem("MAILER", "outbox shows every mail to whoever asks, so it demands a loopback BASE_URL");
+    }
+    if (settings.MAILER !== "outbox" && parseSender(settings.MAIL_FROM)?.address.endsWith("@localhost.localdomain")) {
+      problem("MAIL_FROM", `is required with MAILER=${settings.MAILER}`);
+    }
+    if (settings.MAILER === "resend" && settings.RESEND_API_KEY === undefined) {
+      problem("RESEND_API_KEY", "is required with MAILER=resend");
+    }
   })
   .transform((settings) => ({ ...settings, FRONTEND_URL: settings.FRONTEND_URL ?? settings.BASE_URL }));
 

@@ -1,13 +1,19 @@
 import type { Env } from "./env.ts";
+import type { MailMessage } from "./mail/message.ts";
+import { consumeMails, noteDeadMails } from "./objects/mail-consumer.ts";
 import { app } from "./routes/app.ts";
 
 export { AddressObject } from "./objects/address.ts";
 export { UserObject } from "./objects/user.ts";
 export { WorkspaceObject } from "./objects/workspace.ts";
 
+/** Named in wrangler.toml. */
+const DEAD_MAILS = "taffrail-mail-dead";
+
 const handlers = {
   fetch: (request, env, ctx) => app.fetch(request, env, ctx),
-} satisfies ExportedHandler<Env>;
+  queue: (batch, env) => (batch.queue === DEAD_MAILS ? noteDeadMails(batch, env) : consumeMails(batch, env)),
+} satisfies ExportedHandler<Env, MailMessage>;
 
 export default handlers;
 

@@ -3,7 +3,8 @@ import type { Env } from "../src/env.ts";
 
 declare global {
   namespace Cloudflare {
-    interface Env extends Pick<import("../src/env.ts").Env, "WORKSPACES" | "USERS" | "ADDRESSES" | "DB" | "ASSETS"> {
+    type Bindings = "WORKSPACES" | "USERS" | "ADDRESSES" | "DB" | "ASSETS" | "MAIL_QUEUE" | "EMAIL";
+    interface Env extends Pick<import("../src/env.ts").Env, Bindings> {
       MIGRATIONS: D1Migration[];
     }
     interface GlobalProps {

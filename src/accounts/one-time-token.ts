@@ -5,7 +5,7 @@ import type { TokenMailKind } from "../mail/promised.ts";
 /**
  * A one-time token is `vt_` + locator + secret:
  *
- *   locator = the 12 characters of the user's id, which route to the user object; none while the address has no account
+ *   locator = the 12 characters of the id of whose object knows it (a user's); none while the address has no account
  *   secret  = base64url of HMAC-SHA256 over 32 random bytes (the seed), keyed from the pepper
  *
  * Only its SHA-256 is stored. The seed waits with the promised mail until that is sent: neither a dump of an object's
@@ -14,8 +14,7 @@ import type { TokenMailKind } from "../mail/promised.ts";
 const PREFIX = "vt_";
 const SECRET = /^[A-Za-z0-9_-]{43}$/;
 
-/** Bytes of a seed. */
-export const SEED_BYTES = 32;
+const SEED_BYTES = 32;
 
 export type TokenPurpose = TokenMailKind;
 
@@ -34,11 +33,15 @@ export interface OpenedOneTimeToken {
   hash: Uint8Array;
 }
 
-/** The token of a seed. `userId` is null for an address that has no account yet. */
-export function mintOneTimeToken(userId: string | null, seed: Uint8Array, pepper: string): string {
+export function newSeed(): Uint8Array {
+  return crypto.getRandomValues(new Uint8Array(SEED_BYTES));
+}
+
+/** The token of a seed. `ownerId` names the object that knows it; null where the directory does. */
+export function mintOneTimeToken(ownerId: string | null, seed: Uint8Array, pepper: string): string {
   const key = createHmac("sha256", pepper).update("taffrail one-time token").digest();
   const secret = createHmac("sha256", key).update(seed).digest("base64url");
-  return `${PREFIX}${userId?.slice("usr_".length) ?? ""}${secret}`;
+  return `${PREFIX}${ownerId?.slice(ownerId.indexOf("_") + 1) ?? ""}${secret}`;
 }
 
 /** Where a token is to be looked up, and as what; null for anything that is not spelled like one. */

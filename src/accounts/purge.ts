@@ -1,5 +1,6 @@
 import { readAccount } from "./account.ts";
 import { endFamilies } from "./families.ts";
+import { dropTokens } from "./tokens.ts";
 
 /**
  * The purge of an account whose address was never verified, at the moment somebody proves to own it: whoever registered
@@ -10,7 +11,8 @@ import { endFamilies } from "./families.ts";
 export function purgeAccount(sql: SqlStorage, now: number): void {
   sql.exec("UPDATE account SET password_hash = NULL, epoch = epoch + 1");
   endFamilies(sql, "purge", null, now);
-  for (const table of ["links", "one_time_tokens", "promised_mails"]) sql.exec(`DELETE FROM ${table}`);
+  dropTokens(sql);
+  sql.exec("DELETE FROM links");
   sql.exec("INSERT OR REPLACE INTO unfinished_purge (one, until) VALUES (1, ?)", now);
 }
 

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from "node:crypto";
-import { readAccount } from "./account.ts";
+import { isProvisioned, readAccount } from "./account.ts";
 import { endFamily, FAMILY_ABSOLUTE_MS, FAMILY_IDLE_MS, keptUserAgent } from "./families.ts";
 import { isOfFamily, mintRefreshToken, type OpenedRefreshToken } from "./refresh-token.ts";
 
@@ -81,7 +81,7 @@ export function rotate(
 
 /** R9: ends the family of any genuine token, the current one or not; whether one was ended. */
 export function endByToken(sql: SqlStorage, token: OpenedRefreshToken, pepper: string, now: number): boolean {
-  const family = readFamily(sql, token.familyId);
+  const family = isProvisioned(sql) ? readFamily(sql, token.familyId) : null;
   if (!family || !isOfFamily(token, family.key, pepper) || token.counter > family.counter) return false;
   return endFamily(sql, token.familyId, "logout", now);
 }

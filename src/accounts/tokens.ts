@@ -1,4 +1,8 @@
+import { isProvisioned } from "./account.ts";
 import { TOKEN_LIFETIME_MS, type TokenPurpose } from "./one-time-token.ts";
+
+/** An expired token is told apart from one that never was for this many milliseconds. */
+export const TOKEN_EXPIRED_KEPT_MS = 24 * 60 * 60 * 1000;
 
 export interface NewToken {
   purpose: TokenPurpose;
@@ -12,11 +16,15 @@ export interface NewToken {
 export type TokenRefusal = { ok: false; code: "INVALID_TOKEN" | "TOKEN_EXPIRED" };
 export type Redeemed = { ok: true; address: string } | TokenRefusal;
 
-/** Stores a token in place of an older one of its purpose; false where this very mail's token is stored already. */
+/**
+ * Stores a token in place of an older one of its purpose, whose mail is not sent any more if it has not been.
+ * @returns false where this very mail's token is stored already
+ */
 export function issueToken(sql: SqlStorage, token: NewToken, now: number): boolean {
   const { purpose, hash, address, mailId } = token;
   const known = sql.exec("SELECT 1 FROM one_time_tokens WHERE purpose = ? AND mail_id = ?", purpose, mailId);
   if (known.toArray().length > 0) return false;
+  sql.exec("DELETE FROM promised_mails WHERE kind = ?", purpose);
   sql.exec(
     "INSERT OR REPLACE INTO one_time_tokens (purpose, hash, address, mail_id, expires_at) VALUES (?, ?, ?, ?, ?)",
     purpose,
@@ -30,6 +38,7 @@ export function issueToken(sql: SqlStorage, token: NewToken, now: number): boole
 
 /** Uses a token up: one statement deletes and returns it, so of many callers one gets it. */
 export function redeemToken(sql: SqlStorage, purpose: TokenPurpose, hash: Uint8Array, now: number): Redeemed {
+  if (!isProvisioned(sql)) return { ok: false, code: "INVALID_TOKEN" };
   const used = sql
     .exec<{ address: string }>(
       "DELETE FROM one_time_tokens WHERE purpose = ? AND hash = ? AND expires_at > ? RETURNING address",
@@ -43,7 +52,8 @@ export function redeemToken(sql: SqlStorage, purpose: TokenPurpose, hash: Uint8A
   return { ok: false, code: expired.toArray().length > 0 ? "TOKEN_EXPIRED" : "INVALID_TOKEN" };
 }
 
-/** After a change of password or address nothing that was mailed before it may be used. */
+/** After a change of password or address nothing that was mailed before it may be used, or is still to be mailed. */
 export function dropTokens(sql: SqlStorage): void {
   sql.exec("DELETE FROM one_time_tokens");
+  sql.exec("DELETE FROM promised_mails WHERE seed IS NOT NULL");
 }

@@ -1,22 +1,46 @@
 import { DurableObject } from "cloudflare:workers";
+import { LOGIN_GATE_SCHEMA, LoginGate, type LoginOutcome, type LoginVerdict } from "../accounts/login-gate.ts";
+import { newSeed } from "../accounts/one-time-token.ts";
 import type { Env } from "../env.ts";
+import { newId } from "../ids.ts";
 import { LIMITER_SCHEMA, Limiter, type LimitRequest, MAX_WINDOW_SECONDS } from "../limits/limiter.ts";
 import type { LimitState } from "../limits/state.ts";
+import {
+  claimMail,
+  type Mail,
+  mailSent,
+  nextMailAt,
+  PROMISED_MAIL_SCHEMA,
+  releaseMail,
+  type TokenMailKind,
+} from "../mail/promised.ts";
+import { MAIL_REQUEST_SCHEMA, nextMailRequestAt, takeMailRequest } from "../mail/requests.ts";
+import { answerMailRequests } from "./answer-mail-requests.ts";
+import { handOverMails } from "./hand-over.ts";
 
 /** Milliseconds between an idle object's last sweep and the next look: the longest window plus a minute. */
 const SWEEP_AFTER_MS = (MAX_WINDOW_SECONDS + 60) * 1000;
 
+/** What an object of an e-mail address keeps beside counters; one of a client address never has these tables. */
+const EMAIL_SCHEMA = [...LOGIN_GATE_SCHEMA, ...MAIL_REQUEST_SCHEMA, ...PROMISED_MAIL_SCHEMA];
+
 /**
- * The counters of one client address (or of one e-mail hash): what is counted before anybody is known.
- * One object per address, so a flood from one never slows another; it deletes itself once nothing counts any more.
+ * What is counted before anybody is known: of a client address (`ip:<address>`) its requests, of an e-mail address
+ * (`email:<hash>`) its failed logins and the mails that strangers ask for, with the mails promised to an address that has
+ * no account. One object per address, so a flood from one never slows another; it deletes itself once nothing counts.
  */
 export class AddressObject extends DurableObject<Env> {
+  readonly #sql: SqlStorage;
   readonly #limiter: Limiter;
+  readonly #gate: LoginGate;
   #provisioned = false;
+  #hasEmailTables = false;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
-    this.#limiter = new Limiter(ctx.storage.sql);
+    this.#sql = ctx.storage.sql;
+    this.#limiter = new Limiter(this.#sql);
+    this.#gate = new LoginGate(this.#sql, this.#limiter, () => Date.now());
   }
 
   /** Decides on one request of this address and counts it if it is admitted. */
@@ -33,22 +57,106 @@ export class AddressObject extends DurableObject<Env> {
     return true;
   }
 
+  /** Whether a password may be tried for this e-mail address; if so, `settleLogin` must follow. May wait for others. */
+  async attemptLogin(prefix: string): Promise<LoginVerdict> {
+    this.#provisionEmail();
+    return this.#gate.attempt(prefix, (ms) => scheduler.wait(ms));
+  }
+
+  async settleLogin(prefix: string, outcome: LoginOutcome): Promise<void> {
+    this.#provisionEmail();
+    this.#gate.settle(prefix, outcome);
+  }
+
+  /** The owner has a new password: the guesses at the old one count no more. */
+  async forgiveLogins(): Promise<void> {
+    if (!this.#isEmail()) return;
+    this.#provisionEmail();
+    this.#gate.clear();
+  }
+
+  /**
+   * Takes in a request for a mail, or drops it where there were too many; nobody is told which. What becomes of it
+   * depends on whether the address has an account, and happens after this answer.
+   */
+  async requestMail(kind: TokenMailKind, address: string): Promise<void> {
+    this.#provisionEmail();
+    const now = Date.now();
+    const request = { id: newId("mail"), kind, address, seed: newSeed() };
+    const taken = this.ctx.storage.transactionSync(() => takeMailRequest(this.#sql, this.#limiter, request, now));
+    if (!taken) return;
+    this.#armMail();
+    // Not awaited: the answer must not wait for it. Whatever cuts it short, the alarm takes it up again.
+    this.ctx.waitUntil(this.#answerRequests());
+  }
+
+  /** The queue's consumer takes a mail for one try; null where there is nothing to send. */
+  async claimMail(mailId: string): Promise<Mail | null> {
+    return this.#isEmail() ? claimMail(this.#sql, mailId, Date.now()) : null;
+  }
+
+  async mailSent(mailId: string): Promise<void> {
+    if (this.#isEmail()) mailSent(this.#sql, mailId);
+  }
+
+  async releaseMail(mailId: string): Promise<void> {
+    if (this.#isEmail()) releaseMail(this.#sql, mailId);
+  }
+
   override async alarm(): Promise<void> {
     this.#provision();
-    if (this.#limiter.sweep(Date.now())) return this.ctx.storage.setAlarm(Date.now() + SWEEP_AFTER_MS);
+    const isEmail = this.#isEmail();
+    if (isEmail) await this.#answerRequests();
+    const now = Date.now();
+    let left = this.#limiter.sweep(now);
+    if (isEmail) left = this.#gate.sweep(now) || left;
+    const mailAt = isEmail ? this.#nextMailAt() : null;
+    if (left || mailAt !== null) return this.ctx.storage.setAlarm(Math.min(mailAt ?? Infinity, now + SWEEP_AFTER_MS));
     this.#provisioned = false;
+    this.#hasEmailTables = false;
     await this.ctx.storage.deleteAll();
+  }
+
+  async #answerRequests(): Promise<void> {
+    const owner = this.ctx.id.name ?? "";
+    await answerMailRequests(this.env, this.ctx.storage, Date.now());
+    handOverMails(this.env, this.#sql, owner, Date.now());
+    this.#armMail();
+  }
+
+  #nextMailAt(): number | null {
+    const times = [nextMailRequestAt(this.#sql), nextMailAt(this.#sql)].filter((at) => at !== null);
+    return times.length > 0 ? Math.min(...times) : null;
+  }
+
+  /** Earlier than any sweep, so it may take the place of one: the alarm sweeps whatever it was set for. */
+  #armMail(): void {
+    const at = this.#nextMailAt();
+    // Not awaited, as in `#provision`.
+    if (at !== null) this.ctx.storage.setAlarm(at);
+  }
+
+  #isEmail(): boolean {
+    this.#hasEmailTables ||=
+      this.#sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'mail_requests'").toArray().length > 0;
+    return this.#hasEmailTables;
+  }
+
+  #provisionEmail(): void {
+    this.#provision();
+    if (this.#isEmail()) return;
+    for (const statement of EMAIL_SCHEMA) this.#sql.exec(statement);
+    this.#hasEmailTables = true;
   }
 
   /** Tables and the alarm that ends them are written in one turn, so neither exists without the other. */
   #provision(): void {
     if (this.#provisioned) return;
-    const { storage } = this.ctx;
-    const exists = storage.sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'rate_seconds'").toArray().length > 0;
+    const exists = this.#sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'rate_seconds'").toArray().length > 0;
     if (!exists) {
-      for (const statement of LIMITER_SCHEMA) storage.sql.exec(statement);
+      for (const statement of LIMITER_SCHEMA) this.#sql.exec(statement);
       // Not awaited on purpose: an await would end the turn. The output gate holds the answer until it is written.
-      storage.setAlarm(Date.now() + SWEEP_AFTER_MS);
+      this.ctx.storage.setAlarm(Date.now() + SWEEP_AFTER_MS);
     }
     this.#provisioned = true;
   }

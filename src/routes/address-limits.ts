@@ -1,4 +1,4 @@
-import type { Context } from "hono";
+import type { Context, MiddlewareHandler } from "hono";
 import { clientIp } from "../http/client-ip.ts";
 import type { AppEnv } from "../http/context.ts";
 import { refuse } from "../http/errors.ts";
@@ -22,3 +22,9 @@ export async function countByAddress(c: Context<AppEnv>, preset: AddressPreset):
   c.set("limit", state);
   if (!state.admitted) refuse("RATE_LIMITED", "Too many requests");
 }
+
+/** Every `/auth` route counts by address, before anything of the request is read. */
+export const authLimit: MiddlewareHandler<AppEnv> = async (c, next) => {
+  await countByAddress(c, "AUTH");
+  await next();
+};

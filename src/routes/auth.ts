@@ -1,27 +1,20 @@
-import type { MiddlewareHandler } from "hono";
 import { z } from "zod";
 import { FIRST_EPOCH } from "../accounts/account.ts";
 import { findByEmail } from "../accounts/directory.ts";
 import { emailSchema } from "../accounts/email.ts";
 import { nameSchema } from "../accounts/name.ts";
-import { hashPassword, passwordSchema, verifyPassword } from "../accounts/password.ts";
-import type { AppEnv } from "../http/context.ts";
+import { hashPassword, passwordSchema } from "../accounts/password.ts";
 import { success } from "../http/envelope.ts";
 import { refuse } from "../http/errors.ts";
 import { resource } from "../http/resource.ts";
 import { callUser } from "../objects/stubs.ts";
-import { countByAddress } from "./address-limits.ts";
+import { authLimit } from "./address-limits.ts";
+import { checkPassword, refuseWeakPassword } from "./password-check.ts";
 import { clientUser, signedInShape, signIn, userShape } from "./sign-in.ts";
 import { signUp } from "./sign-up.ts";
 import { accessClaims, refuseSession } from "./user-guard.ts";
 
 export const auth = resource();
-
-/** Every `/auth` route counts by address, before anything of the request is read. */
-const addressLimit: MiddlewareHandler<AppEnv> = async (c, next) => {
-  await countByAddress(c, "AUTH");
-  await next();
-};
 
 const TAG = "Accounts";
 
@@ -34,15 +27,17 @@ auth.route(
     operation: "auth.register",
     tag: TAG,
     summary: "Register with e-mail and password",
-    description: "Makes the account and its personal workspace, and signs in.",
+    description:
+      "Makes the account and its personal workspace, and signs in. A mail to confirm the address follows by itself.",
     security: "none",
     body: z.strictObject({ email: emailSchema, password: passwordSchema, name: nameSchema.optional() }),
     status: 201,
     response: signedInShape,
-    errors: ["VALIDATION_ERROR", "EMAIL_ALREADY_EXISTS", "RATE_LIMITED", "SERVICE_UNAVAILABLE"],
+    errors: ["VALIDATION_ERROR", "WEAK_PASSWORD", "EMAIL_ALREADY_EXISTS", "RATE_LIMITED", "SERVICE_UNAVAILABLE"],
   },
-  [addressLimit],
+  [authLimit],
   async (c, { body }) => {
+    refuseWeakPassword(c, body.password);
     // Hashed before anything is looked up, so that the time taken does not tell whether the address is known.
     const passwordHash = await hashPassword(body.password);
     const account = { email: body.email, name: body.name || null, passwordHash, emailVerified: false };
@@ -63,21 +58,25 @@ auth.route(
     operation: "auth.login",
     tag: TAG,
     summary: "Sign in with e-mail and password",
-    description: "Every wrong combination gets the same answer, whether or not the address has an account.",
+    description: [
+      "Every wrong combination gets the same answer, whether or not the address has an account. After 10 failures for one",
+      "address from one network further tries are refused for 30 seconds, then for twice as long each time, up to 15 minutes.",
+    ].join(" "),
     security: "none",
     body: z.strictObject({ email: emailSchema, password: passwordSchema }),
     status: 200,
     response: signedInShape,
     errors: ["VALIDATION_ERROR", "INVALID_CREDENTIALS", "RATE_LIMITED", "SERVICE_UNAVAILABLE"],
   },
-  [addressLimit],
+  [authLimit],
   async (c, { body }) => {
-    const entry = await findByEmail(c.env.DB, body.email);
-    const known = entry && (await callUser(c.env, entry.userId, "replay-safe", (stub) => stub.credentials()));
-    // The only derivation, and always made: a missing account costs the caller as much time as a wrong password.
-    const verified = await verifyPassword(body.password, known?.passwordHash ?? null);
-    const response =
-      verified && entry && known && (await signIn(c, { entry, epoch: known.epoch, method: "password" }, 200));
+    const found = await checkPassword(c, body.email, body.password, async () => {
+      const entry = await findByEmail(c.env.DB, body.email);
+      const known = entry && (await callUser(c.env, entry.userId, "replay-safe", (stub) => stub.credentials()));
+      return { entry, epoch: known?.epoch ?? null, passwordHash: known?.passwordHash ?? null };
+    });
+    const { entry, epoch } = found ?? {};
+    const response = entry && epoch != null && (await signIn(c, { entry, epoch, method: "password" }, 200));
     return response || refuse("INVALID_CREDENTIALS", "The e-mail address or the password is wrong.");
   },
 );
@@ -94,7 +93,7 @@ auth.route(
     response: z.object({ user: userShape.extend({ emailVerified: z.boolean() }) }),
     errors: ["UNAUTHORIZED", "INVALID_ACCESS_TOKEN", "ACCESS_TOKEN_EXPIRED", "SESSION_REVOKED", "RATE_LIMITED"],
   },
-  [addressLimit],
+  [authLimit],
   async (c) => {
     const { userId, sessionId } = await accessClaims(c);
     // One call for both questions, so no guard: whether the session lives, and whose it is.

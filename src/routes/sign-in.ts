@@ -2,7 +2,8 @@ import type { Context } from "hono";
 import { z } from "zod";
 import { mintAccessToken } from "../accounts/access-token.ts";
 import type { DirectoryEntry } from "../accounts/directory.ts";
-import type { NewFamily, SignInMethod } from "../accounts/families.ts";
+import type { SignInMethod } from "../accounts/families.ts";
+import type { ProvenFamily } from "../accounts/proofs.ts";
 import type { Profile, Session, SessionResult } from "../accounts/sessions.ts";
 import { clientIp } from "../http/client-ip.ts";
 import type { AppEnv } from "../http/context.ts";
@@ -44,18 +45,18 @@ export async function signIn(
 
 /** The session of a verified sign-in, for a way in that answers in another form. */
 export async function startSession(c: Context<AppEnv>, verified: VerifiedSignIn): Promise<SignedIn | null> {
-  const { entry, ...sign } = verified;
-  const family = newFamily(c, sign);
+  const { entry, epoch, ...start } = verified;
+  const family = { ...newFamily(c, start), epoch };
   const session = await callUser<SessionResult>(c.env, entry.userId, "replay-safe", (stub) =>
     stub.createSession(family),
   );
   return session.ok ? signedIn(c, entry, family.id, session) : null;
 }
 
-/** A family for this request's caller, to be opened by the user object. */
-export function newFamily(c: Context<AppEnv>, verified: Omit<VerifiedSignIn, "entry">): NewFamily {
+/** A family for this request's caller; the epoch it is of is for whoever verified something to say. */
+export function newFamily(c: Context<AppEnv>, start: Omit<VerifiedSignIn, "entry" | "epoch">): ProvenFamily {
   const { headers } = c.req.raw;
-  return { id: newId("fam"), ...verified, userAgent: headers.get("User-Agent"), ip: clientIp(headers) };
+  return { id: newId("fam"), ...start, userAgent: headers.get("User-Agent"), ip: clientIp(headers) };
 }
 
 /** What a sign-in answers with, once the user object has opened its session. */
@@ -70,7 +71,7 @@ export async function signedIn(
   return { user: clientUser(profile), accessToken, refreshToken, personalWorkspace: { id: workspaceId, slug } };
 }
 
-export function signedInAnswer(c: Context<AppEnv>, data: SignedIn, status: 200 | 201): Response {
+export function signedInAnswer<D extends SignedIn>(c: Context<AppEnv>, data: D, status: 200 | 201): Response {
   const response = success(data, c.get("requestId"), status);
   response.headers.set("Cache-Control", "no-store");
   return response;

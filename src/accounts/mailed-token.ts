@@ -1,0 +1,37 @@
+import { promiseMail } from "../mail/promised.ts";
+import { type Account, confirmAccount, readAccount } from "./account.ts";
+import { hashOneTimeToken, mintOneTimeToken, TOKEN_LIFETIME_MS, type TokenPurpose } from "./one-time-token.ts";
+import { issueToken } from "./tokens.ts";
+
+/** A mail with a token that somebody asked for. */
+export interface TokenMailRequest {
+  purpose: TokenPurpose;
+  /** `mail_...`; a request that is repeated because its answer was lost keeps it. */
+  mailId: string;
+  /** 32 random bytes that the token is derived from. */
+  seed: Uint8Array;
+}
+
+/** Issues a token for the account's address and promises its mail, in the caller's transaction. */
+export function mailToken(
+  sql: SqlStorage,
+  account: Pick<Account, "id" | "email">,
+  { purpose, mailId, seed }: TokenMailRequest,
+  pepper: string,
+  now: number,
+): void {
+  const hash = hashOneTimeToken(mintOneTimeToken(account.id, seed, pepper));
+  const address = account.email;
+  if (!issueToken(sql, { purpose, hash, address, mailId }, now)) return;
+  const expiresAt = now + TOKEN_LIFETIME_MS[purpose];
+  promiseMail(sql, { id: mailId, to: address, content: { kind: purpose, seed }, expiresAt }, now);
+}
+
+/** The same for an account that was found by its address: being listed there confirms it. */
+export function answerTokenRequest(sql: SqlStorage, request: TokenMailRequest, pepper: string, now: number): void {
+  const account = readAccount(sql);
+  if (!account) return;
+  confirmAccount(sql);
+  if (request.purpose === "verify-email" && account.emailVerified) return;
+  mailToken(sql, account, request, pepper, now);
+}

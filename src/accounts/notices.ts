@@ -1,0 +1,14 @@
+import { newId } from "../ids.ts";
+import { type Notice, promiseMail } from "../mail/promised.ts";
+import { readAccount } from "./account.ts";
+
+/** A notice is tried for this many milliseconds. */
+const NOTICE_LIFETIME_MS = 24 * 60 * 60 * 1000;
+
+/** Promises the owner a mail about what has just happened; at most one an hour of each kind. */
+export function notifyOwner(sql: SqlStorage, notice: Notice, now: number): void {
+  const account = readAccount(sql);
+  if (!account) return;
+  const content = { kind: "notice", ...notice } as const;
+  promiseMail(sql, { id: newId("mail"), to: account.email, content, expiresAt: now + NOTICE_LIFETIME_MS }, now);
+}

@@ -1,0 +1,94 @@
+import { readAccount } from "./account.ts";
+import { endFamilies, isAlive, type NewFamily } from "./families.ts";
+import { notifyOwner } from "./notices.ts";
+import { proveAddress, purgeAccount } from "./purge.ts";
+import { openSession, type Session } from "./sessions.ts";
+import { dropTokens, redeemToken, type TokenRefusal } from "./tokens.ts";
+
+/**
+ * What a mailed token does to an account, each in one synchronous turn with the use of the token. `purged` tells the
+ * caller that `finishPurge` has to follow before the answer.
+ */
+export type Proof = { ok: true; purged: boolean } | TokenRefusal;
+
+/** The owner confirms a registration. Nothing is purged: who registered is taken at their word, or rejected. */
+export function verifyEmail(sql: SqlStorage, hash: Uint8Array, now: number): Proof {
+  const used = redeemToken(sql, "verify-email", hash, now);
+  if (!used.ok) return used;
+  sql.exec("UPDATE account SET email_verified = 1");
+  return { ok: true, purged: false };
+}
+
+/** "This was not me": whoever registered the address loses all they put there. */
+export function rejectEmail(sql: SqlStorage, hash: Uint8Array, now: number): Proof {
+  const used = redeemToken(sql, "verify-email", hash, now);
+  if (!used.ok) return used;
+  purgeAccount(sql, now);
+  return { ok: true, purged: true };
+}
+
+export type Reset = { ok: true; purged: boolean; email: string } | TokenRefusal;
+
+/** R10: the epoch has moved and every family has ended before the new hash is in force. */
+export function resetPassword(sql: SqlStorage, hash: Uint8Array, passwordHash: string, now: number): Reset {
+  const used = redeemToken(sql, "reset-password", hash, now);
+  if (!used.ok) return used;
+  const purged = proveAddress(sql, now) === "purged";
+  setPassword(sql, passwordHash, null, now);
+  return { ok: true, purged, email: used.address };
+}
+
+/** A family whose epoch is the account's at the moment of the proof. */
+export type ProvenFamily = Omit<NewFamily, "epoch">;
+export type ProvenSession = ({ ok: true; purged: boolean } & Session) | TokenRefusal;
+
+/** What a session's first refresh token is derived with: 32 random bytes, and the service's pepper. */
+export interface SessionKeys {
+  family: Uint8Array;
+  pepper: string;
+}
+
+export function signInByMail(
+  sql: SqlStorage,
+  tokenHash: Uint8Array,
+  family: ProvenFamily,
+  keys: SessionKeys,
+  now: number,
+): ProvenSession {
+  const used = redeemToken(sql, "magic-link", tokenHash, now);
+  return used.ok ? signInProven(sql, family, keys, now) : used;
+}
+
+/** Signs in whoever has just proven to own the account's address, purging what was there before the first such proof. */
+export function signInProven(sql: SqlStorage, family: ProvenFamily, keys: SessionKeys, now: number): ProvenSession {
+  const purged = proveAddress(sql, now) === "purged";
+  const epoch = readAccount(sql)?.epoch ?? -1;
+  const session = openSession(sql, { ...family, epoch }, keys.family, keys.pepper, now);
+  // The epoch is read in the same turn: only an object that is no account refuses it.
+  return session.ok ? { ...session, purged } : { ok: false, code: "INVALID_TOKEN" };
+}
+
+export interface PasswordChange {
+  sessionId: string;
+  /** The account's epoch when the old password was checked. */
+  epoch: number;
+  passwordHash: string;
+}
+
+/** Sets the password and ends every other session; false where the session or what was checked is out of date. */
+export function changePassword(sql: SqlStorage, change: PasswordChange, now: number): boolean {
+  const account = readAccount(sql);
+  if (!account || account.epoch !== change.epoch || !isAlive(sql, change.sessionId, account.epoch, now)) return false;
+  setPassword(sql, change.passwordHash, change.sessionId, now);
+  return true;
+}
+
+/** Ends everything that the old password may have opened, but for `keptSession`, and only then sets the new one. */
+function setPassword(sql: SqlStorage, passwordHash: string, keptSession: string | null, now: number): void {
+  sql.exec("UPDATE account SET epoch = epoch + 1");
+  endFamilies(sql, "password", keptSession, now);
+  sql.exec("UPDATE families SET epoch = (SELECT epoch FROM account) WHERE id = ?", keptSession);
+  dropTokens(sql);
+  sql.exec("UPDATE account SET password_hash = ?", passwordHash);
+  notifyOwner(sql, { notice: "password-changed" }, now);
+}

@@ -1,0 +1,15 @@
+import { createHash } from "node:crypto";
+import { refuse } from "./errors.ts";
+
+const KEY_MAX_LENGTH = 128;
+const KEY = /^[\x20-\x7e]{1,128}$/;
+
+/** SHA-256 of a request's `Idempotency-Key`, null without one; ends the request with 400 for one that is none. */
+export function idempotencyKeyHash(headers: Headers): Uint8Array | null {
+  const key = headers.get("Idempotency-Key");
+  if (key === null) return null;
+  if (KEY.test(key)) return Uint8Array.from(createHash("sha256").update(key).digest());
+  const message = `must be 1 to ${KEY_MAX_LENGTH} printable ASCII characters.`;
+  const details = [{ path: "Idempotency-Key", code: "invalid_format", message }];
+  return refuse("VALIDATION_ERROR", `Idempotency-Key ${message}`, { details });
+}

@@ -1,0 +1,133 @@
+import { mintOneTimeToken } from "../accounts/one-time-token.ts";
+import type { Settings } from "../settings.ts";
+import { type Layout, renderHtml, renderText } from "./layout.ts";
+import type { Letter } from "./message.ts";
+import type { Mail, MailContent, MailKind, Notice } from "./promised.ts";
+
+/**
+ * Pages of the frontend that a mail's link opens. The token is in the fragment, which no server and no log ever sees, and
+ * the page acts on a click: scanners that follow every link in a mail use nothing up.
+ */
+const PAGES = {
+  "verify-email": "/auth/verify",
+  "magic-link": "/auth/magic",
+  "reset-password": "/auth/reset",
+  invite: "/auth/invitation",
+} as const satisfies Record<Exclude<MailKind, "notice">, string>;
+
+type Wording = Omit<Layout, "action" | "site">;
+
+/**
+ * The letter of a promised mail. Nothing that a stranger could have typed is in it, names included, but for an
+ * invitation's: whoever registers somebody else's address must not get to write to them.
+ */
+export function composeLetter(
+  { id, to, content }: Mail,
+  ownerId: string,
+  settings: Pick<Settings, "FRONTEND_URL" | "REFRESH_PEPPER">,
+): Letter {
+  const site = new URL(settings.FRONTEND_URL).host;
+  const { subject, button, ...wording } = words(content, site);
+  const href = linkOf(content, ownerId, settings);
+  const layout = { ...wording, site, action: href && button ? { label: button, href } : null };
+  return {
+    id,
+    to,
+    kind: content.kind,
+    subject,
+    text: renderText(layout),
+    html: renderHtml(layout),
+    links: href ? [href] : [],
+  };
+}
+
+function linkOf(
+  content: MailContent,
+  ownerId: string,
+  { FRONTEND_URL, REFRESH_PEPPER }: Pick<Settings, "FRONTEND_URL" | "REFRESH_PEPPER">,
+): string | null {
+  if (content.kind === "notice") return null;
+  // An address object is named after a hash, and the token of an address without an account is found by itself.
+  const owner = /^[a-z]+_\w{12}$/.test(ownerId) ? ownerId : null;
+  return `${FRONTEND_URL}${PAGES[content.kind]}#token=${mintOneTimeToken(owner, content.seed, REFRESH_PEPPER)}`;
+}
+
+function words(content: MailContent, site: string): Wording & { subject: string; button?: string } {
+  switch (content.kind) {
+    case "verify-email":
+      return {
+        subject: "Confirm your e-mail address",
+        title: "Confirm your e-mail address",
+        paragraphs: [
+          `An account was made at ${site} with this address. If that was you, confirm that the address is yours.`,
+        ],
+        button: "Confirm address",
+        after: [
+          "The link works once, for 24 hours.",
+          "Was it not you? Open the link and choose “This was not me”: whatever was set up with your address is removed.",
+        ],
+      };
+    case "magic-link":
+      return {
+        subject: "Your sign-in link",
+        title: "Sign in",
+        paragraphs: [`Somebody, most likely you, asked to sign in at ${site} with this address.`],
+        button: "Sign in",
+        after: [
+          "The link works once, for 10 minutes.",
+          "If you did not ask for it, ignore this mail: nobody gets in without the link.",
+        ],
+      };
+    case "reset-password":
+      return {
+        subject: "Set a new password",
+        title: "Set a new password",
+        paragraphs: [`Somebody, most likely you, asked to set a new password for your account at ${site}.`],
+        button: "Set new password",
+        after: [
+          "The link works once, for an hour. The new password ends every session of the account.",
+          "If you did not ask for it, ignore this mail: your password stays as it is.",
+        ],
+      };
+    case "invite":
+      return {
+        subject: `Invitation to ${content.workspace}`,
+        title: `Join ${content.workspace}`,
+        paragraphs: [`${content.inviter} invites you to the workspace ${content.workspace} at ${site}.`],
+        button: "See the invitation",
+        after: ["The link works once, for 7 days.", "If you do not know the sender, ignore this mail."],
+      };
+    case "notice":
+      return noticeWords(content, site);
+  }
+}
+
+function noticeWords(notice: Notice, site: string): Wording & { subject: string } {
+  const recover = `If that was not you, ask for a new password at ${site}: it ends every session of your account.`;
+  switch (notice.notice) {
+    case "session-ended":
+      return {
+        subject: "One of your sessions was ended",
+        title: "One of your sessions was ended",
+        paragraphs: [
+          `A refresh token of your account at ${site} was used a second time. That happens when a token was stolen, or when a program uses a stored one twice.`,
+          "To be safe, that one session was ended, and whoever used it has to sign in again. Your other sessions go on.",
+        ],
+        after: [`If you cannot explain it, set a new password at ${site}: it ends every session of your account.`],
+      };
+    case "password-changed":
+      return {
+        subject: "Your password was changed",
+        title: "Your password was changed",
+        paragraphs: [`The password of your account at ${site} was changed, and all other sessions were ended.`],
+        after: [recover],
+      };
+    case "provider-linked":
+      return {
+        subject: "A new way to sign in was added",
+        title: "A new way to sign in was added",
+        paragraphs: [`An account at ${notice.provider} can now sign in to your account at ${site}.`],
+        after: [`${recover} Then remove the link in your account's settings.`],
+      };
+  }
+}

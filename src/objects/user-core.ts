@@ -1,0 +1,160 @@
+import { type Account, isProvisioned, readAccount } from "../accounts/account.ts";
+import { isListed } from "../accounts/directory.ts";
+import { isAlive } from "../accounts/families.ts";
+import { finishPurge, unfinishedPurge } from "../accounts/purge.ts";
+import { USER_SCHEMA } from "../accounts/schema.ts";
+import { type Settlement, settleRegistration } from "../accounts/settle.ts";
+import type { Env } from "../env.ts";
+import { operation } from "../http/log.ts";
+import { Limiter, MAX_WINDOW_SECONDS } from "../limits/limiter.ts";
+import { API_DEFAULT, type LimitState } from "../limits/state.ts";
+import { nextMailAt } from "../mail/promised.ts";
+import { type Settings, settingsOf } from "../settings.ts";
+import { handOverMails } from "./hand-over.ts";
+import { purgePorts } from "./purge-ports.ts";
+import { callWorkspace } from "./stubs.ts";
+
+/** Milliseconds between two sweeps of dead counters: the longest window plus a minute. */
+const SWEEP_AFTER_MS = (MAX_WINDOW_SECONDS + 60) * 1000;
+
+/** Milliseconds until another look at a registration that could not be settled, or a purge that could not be ended. */
+const RETRY_MS = { settle: 600_000, purge: 30_000 } as const;
+
+/** How a user object changes: one synchronous transaction at a time, with what it promised sent after it. */
+export class UserCore {
+  readonly sql: SqlStorage;
+  readonly #ctx: DurableObjectState;
+  readonly #env: Env;
+  readonly #limiter: Limiter;
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    this.#ctx = ctx;
+    this.#env = env;
+    this.sql = ctx.storage.sql;
+    this.#limiter = new Limiter(this.sql);
+    // An account from before a table was added gets it here; every statement is safe to run again.
+    if (this.provisioned) for (const statement of USER_SCHEMA) this.sql.exec(statement);
+  }
+
+  get settings(): Settings {
+    return settingsOf(this.#env);
+  }
+
+  get provisioned(): boolean {
+    return isProvisioned(this.sql);
+  }
+
+  /** Runs `work` in one synchronous transaction. The mails that it promised are handed over once it is on disk. */
+  change<T>(work: (sql: SqlStorage, now: number) => T): T {
+    const now = Date.now();
+    const result = this.#ctx.storage.transactionSync(() => work(this.sql, now));
+    const account = readAccount(this.sql);
+    if (account) this.#workOff(account, now);
+    return result;
+  }
+
+  /** The same on behalf of a living session; null where it is dead. */
+  changeIn<T>(sessionId: string, work: (sql: SqlStorage, account: Account, now: number) => T): T | null {
+    return this.change((sql, now) => {
+      const account = readAccount(sql);
+      return account && isAlive(sql, sessionId, account.epoch, now) ? work(sql, account, now) : null;
+    });
+  }
+
+  /** The same for a change that may purge: what it purged elsewhere is gone too before the answer. */
+  async prove<T extends { ok: boolean; purged?: boolean }>(work: (sql: SqlStorage, now: number) => T): Promise<T> {
+    const proof = this.change(work);
+    if (proof.purged) await this.finishPurge();
+    return proof;
+  }
+
+  async finishPurge(): Promise<void> {
+    await finishPurge(this.sql, purgePorts(this.#env));
+  }
+
+  /** Counts one request of the user. */
+  count(userId: string, now: number): LimitState {
+    const armed = this.#hasCounts();
+    const state = this.#limiter.check({ identifier: `user:${userId}`, cost: 1, ...API_DEFAULT }, now);
+    this.#limiter.flush();
+    const account = readAccount(this.sql);
+    // The first count arms the sweep; the sweep arms itself for as long as counts are left.
+    if (!armed && account) this.#arm(this.#nextDuty(account, now));
+    return state;
+  }
+
+  async alarm(): Promise<void> {
+    const settlement = await this.#settle();
+    if (!this.provisioned) return;
+    this.#limiter.sweep(Date.now());
+    if (unfinishedPurge(this.sql) !== null) {
+      await this.finishPurge().catch((error: unknown) => this.#failed("user.purge", error));
+    }
+    const now = Date.now();
+    const account = readAccount(this.sql);
+    if (!account) return;
+    this.#workOff(account, now);
+    if (settlement === "failed") this.#arm(now + RETRY_MS.settle);
+    else this.#arm(this.#nextDuty(account, now));
+  }
+
+  /** One call, so that no crash leaves an account without its alarm: at this compatibility date it takes both. */
+  async destroy(): Promise<void> {
+    await this.#ctx.storage.deleteAll();
+    this.#limiter.forget();
+  }
+
+  /** Sends what was promised, once the directory is known to list the account: one that is taken back mails nothing. */
+  #workOff(account: Account, now: number): void {
+    const { confirmed, id } = account;
+    if (confirmed) handOverMails(this.#env, this.sql, id, now);
+    const owed = nextMailAt(this.sql) !== null || unfinishedPurge(this.sql) !== null;
+    if (owed || !confirmed) this.#arm(this.#nextDuty(account, now));
+  }
+
+  /** When the alarm has to look at something; null where nothing is left to do. */
+  #nextDuty({ confirmed, settleAt }: Account, now: number): number | null {
+    if (!confirmed) return settleAt;
+    const duties = [
+      nextMailAt(this.sql),
+      unfinishedPurge(this.sql) === null ? null : now + RETRY_MS.purge,
+      this.#hasCounts() ? now + SWEEP_AFTER_MS : null,
+    ].filter((at) => at !== null);
+    return duties.length > 0 ? Math.min(...duties) : null;
+  }
+
+  /** Not awaited on purpose: an await would end the turn. The output gate holds the answer until it is written. */
+  #arm(at: number | null): void {
+    if (at !== null) this.#ctx.storage.setAlarm(at);
+  }
+
+  #hasCounts(): boolean {
+    return this.sql.exec("SELECT 1 FROM rate_seconds LIMIT 1").toArray().length > 0;
+  }
+
+  /** `failed` rather than a throw: the platform gives up on an alarm after six tries, and this must happen some day. */
+  async #settle(): Promise<Settlement | "failed"> {
+    const userId = readAccount(this.sql)?.id ?? null;
+    const ports = {
+      isListed: (id: string) => isListed(this.#env.DB, id),
+      destroyWorkspace: (id: string) => callWorkspace(this.#env, id, "replay-safe", (stub) => stub.destroy()),
+      destroySelf: () => this.destroy(),
+      now: () => Date.now(),
+    };
+    const event = "user.registration.settle";
+    try {
+      const outcome = await settleRegistration(this.sql, ports);
+      if (outcome !== null) operation(this.settings.LOG_LEVEL, "info", { event, outcome, userId });
+      return outcome;
+    } catch (error) {
+      this.#failed(event, error);
+      return "failed";
+    }
+  }
+
+  #failed(event: string, error: unknown): void {
+    const fault = error instanceof Error ? error.name : "unknown";
+    const userId = readAccount(this.sql)?.id ?? null;
+    operation(this.settings.LOG_LEVEL, "error", { event, outcome: "failed", userId, fault });
+  }
+}

@@ -1,0 +1,296 @@
+import type { Context } from "hono";
+import { z } from "zod";
+import { FIRST_EPOCH } from "../accounts/account.ts";
+import { redeemAddressToken } from "../accounts/address-tokens.ts";
+import { findByEmail, findByUserId } from "../accounts/directory.ts";
+import { emailSchema } from "../accounts/email.ts";
+import { emailObjectName } from "../accounts/email-object.ts";
+import { type OpenedOneTimeToken, openOneTimeToken } from "../accounts/one-time-token.ts";
+import { hashPassword, passwordSchema } from "../accounts/password.ts";
+import type { ProvenSession } from "../accounts/proofs.ts";
+import type { AppEnv } from "../http/context.ts";
+import { success } from "../http/envelope.ts";
+import { type ErrorCode, refuse } from "../http/errors.ts";
+import { resource } from "../http/resource.ts";
+import type { TokenMailKind } from "../mail/promised.ts";
+import { callAddress, callUser } from "../objects/stubs.ts";
+import { authLimit } from "./address-limits.ts";
+import { confirmPage } from "./confirm-page.ts";
+import { refuseWeakPassword } from "./password-check.ts";
+import { newFamily, type SignedIn, signedIn, signedInAnswer, signedInShape, startSession } from "./sign-in.ts";
+import { signUp } from "./sign-up.ts";
+import { accessClaims, refuseSession } from "./user-guard.ts";
+
+/** Everything that begins or ends with a mail: magic links, address verification, password reset. */
+export const authMail = resource();
+
+const TAG = "Accounts";
+
+const LIMITED: readonly ErrorCode[] = ["RATE_LIMITED", "SERVICE_UNAVAILABLE"];
+const TOKEN_ERRORS: readonly ErrorCode[] = ["VALIDATION_ERROR", "INVALID_TOKEN", "TOKEN_EXPIRED", ...LIMITED];
+
+const RETRY_SOON = { headers: { "Retry-After": "1" } } as const;
+
+const addressBody = z.strictObject({ email: emailSchema });
+const tokenBody = z.strictObject({ token: z.string() });
+/** Mail services add parameters of their own to links, so other ones are no error here. */
+const tokenQuery = z.object({ token: z.string() });
+const messageShape = z.object({ message: z.string() });
+
+const PAGE_NOTE =
+  "A request whose `Accept` lists `text/html` gets a page that asks for a click, and uses nothing up; neither does HEAD.";
+
+const ON_ITS_WAY = {
+  "magic-link": "If the address can be reached, a sign-in link is on its way.",
+  "reset-password": "If there is an account with this address, a link to set a new password is on its way.",
+  "verify-email": "If the address is not confirmed yet, a link to confirm it is on its way.",
+} as const satisfies Record<TokenMailKind, string>;
+
+authMail.route(
+  {
+    method: "POST",
+    path: "/auth/magic-link",
+    operation: "auth.magic-link.request",
+    tag: TAG,
+    summary: "Ask for a sign-in link by mail",
+    description: "The same answer for every address. An address without an account gets one when the link is used.",
+    security: "none",
+    body: addressBody,
+    status: 200,
+    response: messageShape,
+    errors: ["VALIDATION_ERROR", ...LIMITED],
+  },
+  [authLimit],
+  (c, { body }) => askForMail(c, "magic-link", body.email),
+);
+
+const magicShape = signedInShape.extend({ isNewUser: z.boolean() });
+
+authMail.route(
+  {
+    method: "GET",
+    path: "/auth/magic-link/verify",
+    operation: "auth.magic-link.verify",
+    tag: TAG,
+    summary: "Sign in with a mailed link",
+    description: PAGE_NOTE,
+    security: "none",
+    query: tokenQuery,
+    status: 200,
+    response: magicShape,
+    errors: TOKEN_ERRORS,
+  },
+  [authLimit],
+  (c, { query }) => confirmPage(c, "magic-link") ?? signInWithLink(c, query.token),
+);
+
+authMail.route(
+  {
+    method: "POST",
+    path: "/auth/magic-link/verify",
+    operation: "auth.magic-link.verify",
+    tag: TAG,
+    summary: "Sign in with a mailed link, the token in the body",
+    security: "none",
+    body: tokenBody,
+    status: 200,
+    response: magicShape,
+    errors: TOKEN_ERRORS,
+  },
+  [authLimit],
+  (c, { body }) => signInWithLink(c, body.token),
+);
+
+const verifiedShape = z.object({ verified: z.literal(true) });
+
+authMail.route(
+  {
+    method: "GET",
+    path: "/auth/verify-email",
+    operation: "auth.verify-email",
+    tag: TAG,
+    summary: "Confirm an address with a mailed link",
+    description: PAGE_NOTE,
+    security: "none",
+    query: tokenQuery,
+    status: 200,
+    response: verifiedShape,
+    errors: TOKEN_ERRORS,
+  },
+  [authLimit],
+  (c, { query }) => confirmPage(c, "verify-email") ?? verify(c, query.token),
+);
+
+authMail.route(
+  {
+    method: "POST",
+    path: "/auth/verify-email",
+    operation: "auth.verify-email",
+    tag: TAG,
+    summary: "Confirm an address with a mailed link, the token in the body",
+    security: "none",
+    body: tokenBody,
+    status: 200,
+    response: verifiedShape,
+    errors: TOKEN_ERRORS,
+  },
+  [authLimit],
+  (c, { body }) => verify(c, body.token),
+);
+
+authMail.route(
+  {
+    method: "POST",
+    path: "/auth/verify-email/resend",
+    operation: "auth.verify-email.resend",
+    tag: TAG,
+    summary: "Ask for another mail to confirm the address",
+    security: "accessToken",
+    status: 200,
+    response: messageShape,
+    errors: LIMITED,
+  },
+  [authLimit],
+  async (c) => {
+    const { userId, sessionId } = await accessClaims(c);
+    const profile = await callUser(c.env, userId, "replay-safe", (stub) => stub.me(sessionId));
+    return profile ? askForMail(c, "verify-email", profile.email) : refuseSession(c);
+  },
+);
+
+authMail.route(
+  {
+    method: "POST",
+    path: "/auth/verify-email/reject",
+    operation: "auth.verify-email.reject",
+    tag: TAG,
+    summary: "Say that somebody else registered this address",
+    description:
+      "Removes what was set up with the address before: password, linked providers, sessions, mailed links and API keys.",
+    security: "none",
+    body: tokenBody,
+    status: 200,
+    response: z.object({ rejected: z.literal(true) }),
+    errors: TOKEN_ERRORS,
+  },
+  [authLimit],
+  async (c, { body }) => {
+    const { userId, hash } = openedForUser(c, body.token);
+    const proof = await callUser(c.env, userId, "once", (stub) => stub.rejectEmail(hash));
+    return proof.ok ? success({ rejected: true }, c.get("requestId")) : refuseToken(proof.code);
+  },
+);
+
+authMail.route(
+  {
+    method: "POST",
+    path: "/auth/forgot-password",
+    operation: "auth.password.forgot",
+    tag: TAG,
+    summary: "Ask for a link to set a new password",
+    description: "The same answer for every address.",
+    security: "none",
+    body: addressBody,
+    status: 200,
+    response: messageShape,
+    errors: ["VALIDATION_ERROR", ...LIMITED],
+  },
+  [authLimit],
+  (c, { body }) => askForMail(c, "reset-password", body.email),
+);
+
+authMail.route(
+  {
+    method: "POST",
+    path: "/auth/reset-password",
+    operation: "auth.password.reset",
+    tag: TAG,
+    summary: "Set a new password with a mailed link",
+    description: "Ends every session of the account, and takes back every other mailed link.",
+    security: "none",
+    body: z.strictObject({ token: z.string(), password: passwordSchema }),
+    status: 200,
+    response: z.object({ reset: z.literal(true) }),
+    errors: ["WEAK_PASSWORD", ...TOKEN_ERRORS],
+  },
+  [authLimit],
+  async (c, { body }) => {
+    const { userId, hash } = openedForUser(c, body.token);
+    refuseWeakPassword(c, body.password);
+    const passwordHash = await hashPassword(body.password);
+    const reset = await callUser(c.env, userId, "once", (stub) => stub.resetPassword(hash, passwordHash));
+    if (!reset.ok) return refuseToken(reset.code);
+    const name = emailObjectName(reset.email, c.get("settings").REFRESH_PEPPER);
+    await callAddress(c.env, name, "replay-safe", (stub) => stub.forgiveLogins());
+    return success({ reset: true }, c.get("requestId"));
+  },
+);
+
+/** The one call is the same for every address: what the address is, its object looks up after the answer. */
+async function askForMail(c: Context<AppEnv>, kind: TokenMailKind, email: string): Promise<Response> {
+  const name = emailObjectName(email, c.get("settings").REFRESH_PEPPER);
+  await callAddress(c.env, name, "once", (stub) => stub.requestMail(kind, email));
+  return success({ message: ON_ITS_WAY[kind] }, c.get("requestId"));
+}
+
+async function verify(c: Context<AppEnv>, token: string): Promise<Response> {
+  const { userId, hash } = openedForUser(c, token);
+  const proof = await callUser(c.env, userId, "once", (stub) => stub.verifyEmail(hash));
+  return proof.ok ? success({ verified: true }, c.get("requestId")) : refuseToken(proof.code);
+}
+
+async function signInWithLink(c: Context<AppEnv>, token: string): Promise<Response> {
+  const opened = openedToken(token);
+  const { userId } = opened;
+  if (userId === null) return signInNewcomer(c, opened);
+  // Looked up first: once the token is used, nothing may fail that could have failed before.
+  const entry = await findByUserId(c.env.DB, userId);
+  const family = newFamily(c, { method: "magic_link" });
+  if (!entry) return refuseToken("INVALID_TOKEN");
+  const session = await callUser<ProvenSession>(c.env, userId, "once", (stub) =>
+    stub.signInByMail(opened.hash, family),
+  );
+  if (!session.ok) return refuseToken(session.code);
+  return magicAnswer(c, await signedIn(c, entry, family.id, session), false);
+}
+
+/** The token of an address that had no account when it was mailed. By now somebody may have registered it. */
+async function signInNewcomer(c: Context<AppEnv>, opened: OpenedOneTimeToken): Promise<Response> {
+  const used = await redeemAddressToken(c.env.DB, "magic-link", opened.hash, Date.now());
+  if (!used.ok) return refuseToken(used.code);
+  const email = used.address;
+  const method = "magic_link";
+  const registration = await signUp(c.env, { email, name: null, passwordHash: null, emailVerified: true });
+  if (registration.ok) {
+    const session = await startSession(c, { entry: registration.entry, epoch: FIRST_EPOCH, method });
+    if (session) return magicAnswer(c, session, true);
+  }
+  const entry = await findByEmail(c.env.DB, email);
+  if (!entry) return refuse("SERVICE_UNAVAILABLE", "The registration took too long. Ask for a new link.", RETRY_SOON);
+  const family = newFamily(c, { method });
+  const session = await callUser<ProvenSession>(c.env, entry.userId, "once", (stub) => stub.signInProven(family));
+  if (!session.ok) return refuseToken(session.code);
+  return magicAnswer(c, await signedIn(c, entry, family.id, session), false);
+}
+
+function magicAnswer(c: Context<AppEnv>, data: SignedIn, isNewUser: boolean): Response {
+  return signedInAnswer(c, { ...data, isNewUser }, 200);
+}
+
+function openedToken(token: string): OpenedOneTimeToken {
+  return openOneTimeToken(token) ?? refuseToken("INVALID_TOKEN");
+}
+
+/** A token that only a user object can know. */
+function openedForUser(c: Context<AppEnv>, token: string): { userId: string; hash: Uint8Array } {
+  const { userId, hash } = openedToken(token);
+  if (userId === null) return refuseToken("INVALID_TOKEN");
+  c.get("log").userId = userId;
+  return { userId, hash };
+}
+
+function refuseToken(code: "INVALID_TOKEN" | "TOKEN_EXPIRED"): never {
+  return code === "TOKEN_EXPIRED"
+    ? refuse(code, "The link has expired. Ask for a new one.")
+    : refuse(code, "The link is not valid, or was used or replaced by a newer one.");
+}
