@@ -5,6 +5,9 @@ import { median, sum } from "../stats.ts";
 /** Milliseconds of load before each measured time: the new object's caches fill, the code is compiled. */
 const WARM_MS = 500;
 
+/** Cores kept busy by others in a run above which its round is noise, and may be repeated. */
+const NOISY_CORES = 0.25;
+
 /** One of those that are measured in turn. */
 export interface Contender {
   name: string;
@@ -43,6 +46,9 @@ export interface Comparison {
   ratios: number[];
 }
 
+/** One run of each contender, in the order of the contenders. */
+type Round = readonly Outcome[];
+
 interface Outcome extends LoadResult {
   stored: number | null;
 }
@@ -50,25 +56,43 @@ interface Outcome extends LoadResult {
 /**
  * Measures contenders in turn, never two at a time, in as many rounds as asked for. Each round begins with another one,
  * so that none has the quiet of being first to itself; ratios are taken within a round, where noise hits all alike.
+ * Rounds in which something else kept the machine busy are made up for by others, at most one fewer than asked for; the
+ * quietest count. What must add up, counts and failures, is added up over all of them.
  */
 export async function compare(
   generator: LoadGenerator,
   contenders: readonly Contender[],
-  { rounds, seconds, connections }: { rounds: number; seconds: number; connections: number },
+  { rounds: wanted, seconds, connections }: { rounds: number; seconds: number; connections: number },
 ): Promise<Comparison> {
-  const outcomes: Outcome[][] = contenders.map(() => []);
-  for (let round = 0; round < rounds; round++) {
-    for (let turn = 0; turn < contenders.length; turn++) {
-      const at = (round + turn) % contenders.length;
+  const rounds: Round[] = [];
+  while (rounds.length < wanted || (rounds.length < 2 * wanted - 1 && quietRounds(rounds) < wanted)) {
+    const first = rounds.length % contenders.length;
+    const turns = contenders.map((_, turn) => (first + turn) % contenders.length);
+    const round: Outcome[] = [];
+    for (const at of turns) {
       const contender = contenders[at];
-      if (contender) outcomes[at]?.push(await runOnce(generator, contender, connections, seconds));
+      if (contender) round[at] = await runOnce(generator, contender, connections, seconds);
     }
+    rounds.push(round);
   }
-  const [first = []] = outcomes;
+  const counted = rounds.toSorted((a, b) => noise(a) - noise(b)).slice(0, wanted);
   return {
-    figures: outcomes.map(figuresOf),
-    ratios: outcomes.map((own) => median(own.map((outcome, round) => rate(outcome) / rate(first[round])))),
+    figures: contenders.map((_, at) => figuresOf(ofContender(counted, at), ofContender(rounds, at))),
+    ratios: contenders.map((_, at) => median(counted.map((round) => rate(round[at]) / rate(round[0])))),
   };
+}
+
+function ofContender(rounds: readonly Round[], at: number): Outcome[] {
+  return rounds.flatMap((round) => round[at] ?? []);
+}
+
+function quietRounds(rounds: readonly Round[]): number {
+  return rounds.filter((round) => noise(round) <= NOISY_CORES).length;
+}
+
+/** Cores that others kept busy in a round's noisiest run; 0 where that is not known. */
+function noise(round: Round): number {
+  return Math.max(...round.map((outcome) => otherCores(outcome) ?? 0));
 }
 
 async function runOnce(
@@ -85,25 +109,31 @@ async function runOnce(
   return { ...result, stored };
 }
 
-function figuresOf(outcomes: readonly Outcome[]): Figures {
-  const cpu = outcomes.map(({ serverCpuMicros, requests }) =>
-    serverCpuMicros === null ? null : serverCpuMicros / requests,
-  );
-  const others = outcomes.map(({ otherCpuMicros, seconds }) =>
-    otherCpuMicros === null ? null : otherCpuMicros / 1e6 / seconds,
-  );
+/** @param counted what the medians are of; `all` is what counts and failures are added up over */
+function figuresOf(counted: readonly Outcome[], all: readonly Outcome[]): Figures {
+  const firstFailed = all.find(({ firstFailure }) => firstFailure !== null);
   return {
-    requestsPerSecond: median(outcomes.map(rate)),
-    cpuMicrosPerRequest: cpu.includes(null) ? null : median(cpu.map(Number)),
-    p50Ms: median(outcomes.map(({ p50Ms }) => p50Ms)),
-    p99Ms: median(outcomes.map(({ p99Ms }) => p99Ms)),
-    clientCores: median(outcomes.map(({ clientCpuMicros, seconds }) => clientCpuMicros / 1e6 / seconds)),
-    otherCores: others.includes(null) ? null : median(others.map(Number)),
-    acknowledged: sum(outcomes.map(({ acknowledged }) => acknowledged)),
-    stored: outcomes.some(({ stored }) => stored === null) ? null : sum(outcomes.map(({ stored }) => stored ?? 0)),
-    failed: sum(outcomes.map(({ failed }) => failed)),
-    firstFailure: outcomes.find(({ firstFailure }) => firstFailure !== null)?.firstFailure ?? null,
+    requestsPerSecond: median(counted.map(rate)),
+    cpuMicrosPerRequest: medianOrNull(
+      counted.map(({ serverCpuMicros, requests }) => (serverCpuMicros === null ? null : serverCpuMicros / requests)),
+    ),
+    p50Ms: median(counted.map(({ p50Ms }) => p50Ms)),
+    p99Ms: median(counted.map(({ p99Ms }) => p99Ms)),
+    clientCores: median(counted.map(({ clientCpuMicros, seconds }) => clientCpuMicros / 1e6 / seconds)),
+    otherCores: medianOrNull(counted.map(otherCores)),
+    acknowledged: sum(all.map(({ acknowledged }) => acknowledged)),
+    stored: all.some(({ stored }) => stored === null) ? null : sum(all.map(({ stored }) => stored ?? 0)),
+    failed: sum(all.map(({ failed }) => failed)),
+    firstFailure: firstFailed?.firstFailure ?? null,
   };
+}
+
+function medianOrNull(values: readonly (number | null)[]): number | null {
+  return values.includes(null) ? null : median(values.map(Number));
+}
+
+function otherCores({ otherCpuMicros, seconds }: LoadResult): number | null {
+  return otherCpuMicros === null ? null : otherCpuMicros / 1e6 / seconds;
 }
 
 function rate(outcome: LoadResult | undefined): number {
