@@ -10,7 +10,7 @@ import type {
 } from "../accounts/oauth/provider.ts";
 import { hashOf, randomSecret } from "../accounts/oauth/secret-text.ts";
 import type { AppEnv } from "../http/context.ts";
-import { ApiError, refuse } from "../http/errors.ts";
+import { ApiError, type ErrorCode, refuse } from "../http/errors.ts";
 import type { Settings } from "../settings.ts";
 import { countByAddress } from "./address-limits.ts";
 import { bindingCookie, boundValue, expiredCookie } from "./oauth-cookie.ts";
@@ -82,15 +82,21 @@ export function redirect(to: URL): Response {
   return new Response(null, { status: 302, headers });
 }
 
-/** Whoever follows a redirect sees pages, not envelopes: every failure of the routes behind it goes to the frontend. */
-export const failToFrontend: MiddlewareHandler<AppEnv> = async (c, next) => {
-  await next();
-  if (!c.error) return;
-  const code = c.error instanceof ApiError ? c.error.refusal.code : "INTERNAL_ERROR";
-  // Taken away first: the headers of a response that is replaced would pass over to the new one.
-  c.res = undefined;
-  c.res = toFrontend(c.get("settings"), { error: code });
-};
+/**
+ * Whoever follows a redirect sees pages, not envelopes: failures of the routes behind this go to the frontend, all of
+ * them or those of one code.
+ */
+export function failToFrontend(which: "all" | ErrorCode): MiddlewareHandler<AppEnv> {
+  return async (c, next) => {
+    await next();
+    if (!c.error) return;
+    const code = c.error instanceof ApiError ? c.error.refusal.code : "INTERNAL_ERROR";
+    if (which !== "all" && which !== code) return;
+    // Taken away first: the headers of a response that is replaced would pass over to the new one.
+    c.res = undefined;
+    c.res = toFrontend(c.get("settings"), { error: code });
+  };
+}
 
 /** A flow is over once its callback was called: its cookie goes, whatever came of it. */
 export const forgetBrowser: MiddlewareHandler<AppEnv> = async (c, next) => {

@@ -71,9 +71,9 @@ for (const provider of PROVIDERS) {
       query: startQuery,
       status: 302,
       response: z.null(),
-      errors: ["OAUTH_NOT_CONFIGURED", "OAUTH_PROVIDER_ERROR", "RATE_LIMITED", "SERVICE_UNAVAILABLE"],
+      errors: ["OAUTH_NOT_CONFIGURED", "RATE_LIMITED", "SERVICE_UNAVAILABLE"],
     },
-    [addressLimit],
+    [failToFrontend("OAUTH_PROVIDER_ERROR"), addressLimit],
     async (c, { query }) => {
       if (isHead(c)) return nothing();
       const { code_challenge: codeChallenge } = query;
@@ -99,7 +99,7 @@ for (const provider of PROVIDERS) {
       response: z.null(),
       errors: [],
     },
-    [failToFrontend, forgetBrowser, addressLimit],
+    [failToFrontend("all"), forgetBrowser, addressLimit],
     async (c) => {
       if (isHead(c)) return nothing();
       const { profile, purpose, bound } = await finishFlow(c, provider);

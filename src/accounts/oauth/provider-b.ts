@@ -4,7 +4,6 @@ import {
   authorizationCodeGrantRequest,
   type Client,
   type ClientAuth,
-  ClientSecretBasic,
   ClientSecretPost,
   calculatePKCECodeChallenge,
   customFetch,
@@ -91,13 +90,17 @@ async function discover(issuer: string, now: number): Promise<AuthorizationServe
   if (known && now - known.at < DISCOVERY_MAX_AGE_MS) return known.server;
   const url = new URL(issuer);
   const server = await processDiscoveryResponse(url, await discoveryRequest(url, OPTIONS));
+  // Held against what is needed of it before it is kept for an hour.
+  for (const endpoint of [server.authorization_endpoint, server.token_endpoint, server.jwks_uri]) {
+    if (!URL.canParse(endpoint ?? "") || !isSecure(new URL(endpoint ?? "")))
+      throw new ProviderFault("insecure endpoint");
+  }
   discovered.set(issuer, { server, at: now });
   return server;
 }
 
 async function authorizeUrl(server: AuthorizationServer, clientId: string, flow: FlowSecrets): Promise<URL> {
   const url = new URL(server.authorization_endpoint ?? "");
-  if (!isSecure(url)) throw new ProviderFault("insecure endpoint");
   const parameters = {
     response_type: "code",
     client_id: clientId,
@@ -114,12 +117,26 @@ async function authorizeUrl(server: AuthorizationServer, clientId: string, flow:
 
 /**
  * How to prove who is asking, best guess first: which way a client must use is registered at the provider, and no
- * document tells it. The first of those the provider lists; HTTP Basic where it lists none (RFC 8414 section 2).
+ * document tells it. The first of the two that the provider lists; HTTP Basic where it lists none at all (RFC 8414).
  */
 function clientAuths(server: AuthorizationServer, secret: string | undefined): [ClientAuth, ClientAuth?] {
   if (secret === undefined) return [None()];
-  const listed = server.token_endpoint_auth_methods_supported ?? [];
-  const postFirst = listed.find((method) => method === "client_secret_post" || method === "client_secret_basic");
-  const [basic, post] = [ClientSecretBasic(secret), ClientSecretPost(secret)];
-  return postFirst === "client_secret_post" ? [post, basic] : [basic, post];
+  const listed = server.token_endpoint_auth_methods_supported ?? ["client_secret_basic"];
+  const first = listed.find((method) => method === "client_secret_post" || method === "client_secret_basic");
+  const [basic, post] = [basicAuth(secret), ClientSecretPost(secret)];
+  return first === "client_secret_basic" ? [basic, post] : [post, basic];
+}
+
+/**
+ * HTTP Basic of RFC 6749 section 2.3.1. Not the library's: that one also encodes hyphens and dots, which need it not,
+ * and which providers that forget to decode have in their client ids.
+ */
+function basicAuth(secret: string): ClientAuth {
+  return (_server, { client_id }, _body, headers) => {
+    headers.set("Authorization", `Basic ${btoa(`${formEncoded(client_id)}:${formEncoded(secret)}`)}`);
+  };
+}
+
+function formEncoded(text: string): string {
+  return new URLSearchParams({ "": text }).toString().slice(1);
 }
