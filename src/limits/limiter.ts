@@ -100,6 +100,18 @@ export class Limiter {
     };
   }
 
+  /** Identifiers with anything in the longest window, those counted first of all first; `most` of them at most. */
+  identifiers(wall: number, most: number): string[] {
+    const from = Math.floor((this.#now(wall) - MAX_WINDOW_SECONDS * 1000) / 1000);
+    const rows = this.#sql.exec(
+      `SELECT identifier FROM rate_counters
+       WHERE EXISTS (SELECT 1 FROM rate_seconds WHERE counter = id AND second >= ?) ORDER BY id LIMIT ?`,
+      from,
+      most,
+    );
+    return rows.toArray().map(({ identifier }) => String(identifier));
+  }
+
   /** Writes what `check` has counted since the last flush: one row per counter touched. */
   flush(): void {
     for (const counter of this.#dirty) {

@@ -1,5 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
 import type { Env } from "../env.ts";
+import type { LimitConfiguration } from "../limits/cascade.ts";
 import type { LimitState, RouteRef } from "../limits/state.ts";
 import { type Admitted, admit, type Gate, unknownKey } from "../workspace/admission.ts";
 import { type Caller, type Denied, type Need, nobody, type Role } from "../workspace/caller.ts";
@@ -16,13 +17,12 @@ import {
   rotateKey,
 } from "../workspace/key-actions.ts";
 import { revokeKeysBy } from "../workspace/keys.ts";
-import type { Limit, LimitConfiguration } from "../workspace/limit-rules.ts";
+import { writeLimits } from "../workspace/limit-rules.ts";
 import { type LiveCounter, liveCounters } from "../workspace/live-counters.ts";
 import { createProject, deleteProject, listProjects, type ProjectRow, renameProject } from "../workspace/projects.ts";
 import { type NewWorkspace, provision } from "../workspace/provision.ts";
 import type { ReceiptCursor } from "../workspace/receipts.ts";
 import { type RecentPage, type RecentScan, readRecent } from "../workspace/recent-reader.ts";
-import { writeDefaultLimit } from "../workspace/settings.ts";
 import { WorkspaceState } from "../workspace/state.ts";
 
 /** Milliseconds from waking to housekeeping, for an object that has lost its alarm. */
@@ -166,12 +166,16 @@ export class WorkspaceObject extends DurableObject<Env> {
   }
 
   async rateLimits(userId: string): Promise<Answer<{ limits: LimitConfiguration; live: LiveCounter[] }>> {
-    return this.#as(userId, "viewer", null, (gate) => ({ limits: gate.limits, live: liveCounters(gate, Date.now()) }));
+    return this.#as(userId, "viewer", null, (gate) => ({
+      limits: gate.limits.configuration,
+      live: liveCounters(gate, Date.now()),
+    }));
   }
 
-  async setDefaultLimit(userId: string, limit: Limit | null): Promise<Answer<true>> {
+  /** Replaces the configuration; the next request falls under the new one. */
+  async setLimits(userId: string, limits: LimitConfiguration): Promise<Answer<true>> {
     return this.#as(userId, "admin", null, ({ sql }) => {
-      writeDefaultLimit(sql, limit);
+      writeLimits(sql, limits);
       return true as const;
     });
   }

@@ -1,4 +1,6 @@
 import { createApp } from "../http/frame.ts";
+import type { Resource } from "../http/resource.ts";
+import type { RoutePaths } from "../limits/route-path.ts";
 import { auth } from "./auth.ts";
 import { authMail } from "./auth-mail.ts";
 import { authSessions } from "./auth-sessions.ts";
@@ -8,14 +10,31 @@ import { dev } from "./dev.ts";
 import { docs, docsFile } from "./docs.ts";
 import { health } from "./health.ts";
 import { keys } from "./keys.ts";
+import { limitedPaths } from "./limit-schema.ts";
 import { logger } from "./logger.ts";
 import { oauth } from "./oauth.ts";
 import { oauthLinks } from "./oauth-link.ts";
 import { projects } from "./projects.ts";
-import { workspaces } from "./workspaces.ts";
+import { rateLimits } from "./rate-limits.ts";
+
+/** Rules name routes, and are set by one: so the list below is read when the first rule comes. */
+let rulePaths: RoutePaths | undefined;
+const limits = rateLimits(() => (rulePaths ??= limitedPaths(resources)));
 
 /** Every resource of the API, in the order in which its reference shows them. */
-const resources = [auth, authSessions, authMail, oauth, oauthLinks, projects, keys, logger, workspaces, health, dev];
+const resources: Resource[] = [
+  auth,
+  authSessions,
+  authMail,
+  oauth,
+  oauthLinks,
+  projects,
+  keys,
+  logger,
+  limits,
+  health,
+  dev,
+];
 
 export const app = createApp({
   resources: [...resources, docs(resources)],

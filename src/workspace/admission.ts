@@ -1,10 +1,10 @@
 import { hasScope } from "../keys/scopes.ts";
+import type { Cascade } from "../limits/cascade.ts";
 import type { Limiter } from "../limits/limiter.ts";
 import type { LimitState, RouteRef } from "../limits/state.ts";
 import { type Caller, type Denied, type Need, type Role, roleAtLeast } from "./caller.ts";
 import type { Directory } from "./directory.ts";
 import { type KeyRow, touchKey } from "./keys.ts";
-import { counterIdentifier, type LimitConfiguration, limitFor } from "./limit-rules.ts";
 import { roleOf } from "./members.ts";
 import type { ProjectRow } from "./projects.ts";
 
@@ -13,7 +13,7 @@ export interface Gate {
   sql: SqlStorage;
   directory: Directory;
   limiter: Limiter;
-  limits: LimitConfiguration;
+  limits: Cascade;
 }
 
 /** An admitted caller. */
@@ -95,7 +95,6 @@ function limited(limit: LimitState): Denied {
 }
 
 function count(gate: Gate, identifier: string, route: RouteRef, now: number): LimitState {
-  const { limit, windowSeconds } = limitFor(gate.limits, route);
-  const name = counterIdentifier(identifier, gate.limits, route);
-  return gate.limiter.check({ identifier: name, limit, windowSeconds, cost: 1 }, now);
+  const { limit, windowSeconds, suffix } = gate.limits.limitOf(route);
+  return gate.limiter.check({ identifier: identifier + suffix, limit, windowSeconds, cost: 1 }, now);
 }

@@ -1,33 +1,38 @@
-import { API_DEFAULT, type RouteRef } from "../limits/state.ts";
+import type { LimitConfiguration, LimitRule } from "../limits/cascade.ts";
 
-/** Bounds of a configured limit, from the HTTP contract. */
+/** Bounds of a configuration, from the HTTP contract. */
 export const LIMIT_BOUNDS = {
   limit: { min: 1, max: 1_000_000 },
   windowSeconds: { min: 1, max: 3600, default: 60 },
   /** `limit * windowSeconds` at most: what keeps a counter's memory bounded. */
   product: 60_000_000,
+  rules: 100,
+  /** Characters of a rule's path; the longest path of a route with real ids has 70. */
+  path: 200,
 } as const;
 
-export interface Limit {
-  limit: number;
-  windowSeconds: number;
+type Row = Record<string, SqlStorageValue>;
+
+/** From the workspace's own row. */
+export function limitsFromRow(row: Row): LimitConfiguration {
+  return {
+    default:
+      row.default_limit === null
+        ? null
+        : { limit: Number(row.default_limit), windowSeconds: Number(row.default_window_seconds) },
+    // SAFETY: `writeLimits` is the only writer.
+    rules: typeof row.limit_rules === "string" ? (JSON.parse(row.limit_rules) as LimitRule[]) : [],
+  };
 }
 
-/** A workspace's own configuration; null fields fall to the next level of the cascade. */
-export interface LimitConfiguration {
-  default: Limit | null;
+/** Replaces the configuration: one row, however many rules. */
+export function writeLimits(sql: SqlStorage, { default: rest, rules }: LimitConfiguration): void {
+  sql.exec(
+    "UPDATE workspace SET default_limit = ?, default_window_seconds = ?, limit_rules = ?",
+    rest?.limit ?? null,
+    rest?.windowSeconds ?? null,
+    rules.length === 0 ? null : JSON.stringify(rules),
+  );
 }
 
-/** These routes always fall under the preset, so that nobody locks himself out of changing the limits. */
-const SETTINGS_PATTERN = "/workspaces/:workspaceId/rate-limits";
-
-/** The limit a request falls under: the workspace default, else the preset. */
-export function limitFor(configuration: LimitConfiguration, route: RouteRef): Limit {
-  if (route.pattern === SETTINGS_PATTERN) return API_DEFAULT;
-  return configuration.default ?? API_DEFAULT;
-}
-
-/** The counter's identifier: the settings routes count apart, as their limit differs from the default's. */
-export function counterIdentifier(caller: string, configuration: LimitConfiguration, route: RouteRef): string {
-  return configuration.default && route.pattern === SETTINGS_PATTERN ? `${caller} ${SETTINGS_PATTERN}` : caller;
-}
+export const NO_LIMITS: LimitConfiguration = { default: null, rules: [] };

@@ -1,11 +1,10 @@
-import { API_DEFAULT } from "../limits/state.ts";
 import type { Gate } from "./admission.ts";
 
 /** A counter that holds something now, as `GET /workspaces/{id}/rate-limits` shows it. */
 export interface LiveCounter {
   /** `key:<keyId>` or `user:<userId>`. */
   identifier: string;
-  /** `default`: what no rule matches. */
+  /** Method and path of a rule, `default`, or `API_DEFAULT`. */
   rule: string;
   limit: number;
   remaining: number;
@@ -13,20 +12,19 @@ export interface LiveCounter {
   resetAt: number;
 }
 
-/** Counters shown at most; a workspace with more live identifiers sees those used first. */
-const SHOWN = 200;
+/** Counters looked at: a workspace with more than these sees those that began to count first. */
+const LOOKED_AT = 1000;
 
-export function liveCounters({ sql, limiter, limits }: Gate, now: number): LiveCounter[] {
-  const { limit, windowSeconds } = limits.default ?? API_DEFAULT;
+/** What counts now under the configuration; counters of rules that are gone, and that of the settings, do not. */
+export function liveCounters({ limiter, limits }: Gate, now: number): LiveCounter[] {
   const live: LiveCounter[] = [];
-  for (const row of sql.exec("SELECT identifier FROM rate_counters ORDER BY id").toArray()) {
-    const identifier = String(row.identifier);
-    // A name with a space is that of a rule's or a preset's own counter.
-    if (identifier.includes(" ")) continue;
-    const state = limiter.peek({ identifier, limit, windowSeconds, cost: 1 }, now);
-    if (state.remaining === limit) continue;
-    live.push({ identifier, rule: "default", limit, remaining: state.remaining, resetAt: state.resetAt });
-    if (live.length === SHOWN) break;
+  for (const counter of limiter.identifiers(now, LOOKED_AT)) {
+    const [identifier = ""] = counter.split(" ", 1);
+    const applied = limits.limitOfCounter(counter.slice(identifier.length));
+    if (!applied) continue;
+    const { rule, limit, windowSeconds } = applied;
+    const { remaining, resetAt } = limiter.peek({ identifier: counter, limit, windowSeconds, cost: 1 }, now);
+    if (remaining < limit) live.push({ identifier, rule, limit, remaining, resetAt });
   }
   return live;
 }

@@ -14,6 +14,7 @@ export const WORKSPACE_SCHEMA = [
      created_at INTEGER NOT NULL,
      default_limit INTEGER,
      default_window_seconds INTEGER,
+     limit_rules TEXT,
      last_commit INTEGER NOT NULL DEFAULT 0
    ) STRICT`,
   `CREATE TABLE IF NOT EXISTS members (

@@ -1,4 +1,5 @@
-import type { Limit, LimitConfiguration } from "./limit-rules.ts";
+import { Cascade } from "../limits/cascade.ts";
+import { limitsFromRow } from "./limit-rules.ts";
 
 /** The workspace's own row. */
 export interface WorkspaceRow {
@@ -7,7 +8,7 @@ export interface WorkspaceRow {
   personal: boolean;
   retentionDays: number;
   createdAt: number;
-  limits: LimitConfiguration;
+  limits: Cascade;
 }
 
 export function readWorkspace(sql: SqlStorage): WorkspaceRow {
@@ -18,19 +19,6 @@ export function readWorkspace(sql: SqlStorage): WorkspaceRow {
     personal: row.personal === 1,
     retentionDays: Number(row.retention_days),
     createdAt: Number(row.created_at),
-    limits: {
-      default:
-        row.default_limit === null
-          ? null
-          : { limit: Number(row.default_limit), windowSeconds: Number(row.default_window_seconds) },
-    },
+    limits: new Cascade(limitsFromRow(row)),
   };
-}
-
-export function writeDefaultLimit(sql: SqlStorage, limit: Limit | null): void {
-  sql.exec(
-    "UPDATE workspace SET default_limit = ?, default_window_seconds = ?",
-    limit?.limit ?? null,
-    limit?.windowSeconds ?? null,
-  );
 }
