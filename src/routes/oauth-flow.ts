@@ -12,14 +12,7 @@ import { hashOf, randomSecret } from "../accounts/oauth/secret-text.ts";
 import type { AppEnv } from "../http/context.ts";
 import { ApiError, type ErrorCode, refuse } from "../http/errors.ts";
 import type { Settings } from "../settings.ts";
-import { countByAddress } from "./address-limits.ts";
 import { bindingCookie, boundValue, expiredCookie } from "./oauth-cookie.ts";
-
-/** Every `/auth` route counts by address, before anything of the request is read. */
-export const addressLimit: MiddlewareHandler<AppEnv> = async (c, next) => {
-  await countByAddress(c, "AUTH");
-  await next();
-};
 
 /** Where a flow begins: the provider's page, and the cookie that the way back will be known by. */
 export interface FlowStart {

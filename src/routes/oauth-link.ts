@@ -9,7 +9,8 @@ import { success } from "../http/envelope.ts";
 import { type ErrorCode, refuse } from "../http/errors.ts";
 import { resource } from "../http/resource.ts";
 import { callUser } from "../objects/stubs.ts";
-import { addressLimit, startFlow } from "./oauth-flow.ts";
+import { authLimit } from "./address-limits.ts";
+import { startFlow } from "./oauth-flow.ts";
 import { arrivalPorts } from "./oauth-ports.ts";
 import { accessClaims, authenticateUser, refuseSession } from "./user-guard.ts";
 
@@ -35,7 +36,7 @@ for (const provider of PROVIDERS) {
       response: z.object({ authorizeUrl: z.string() }),
       errors: ["EMAIL_NOT_VERIFIED", "OAUTH_NOT_CONFIGURED", "OAUTH_PROVIDER_ERROR", ...LIMITED],
     },
-    [addressLimit],
+    [authLimit],
     async (c) => {
       const { userId, sessionId } = await accessClaims(c);
       const profile = await callUser(c.env, userId, "replay-safe", (stub) => stub.me(sessionId));
@@ -62,7 +63,7 @@ for (const provider of PROVIDERS) {
       response: z.object({ unlinked: z.literal(true) }),
       errors: ["NOT_FOUND", "LAST_AUTH_METHOD", ...LIMITED],
     },
-    [addressLimit],
+    [authLimit],
     async (c) => {
       const { userId, sessionId } = await accessClaims(c);
       const unlinked = await callUser(c.env, userId, "once", (stub) => stub.unlink(sessionId, provider));
@@ -100,7 +101,7 @@ oauthLinks.route(
     response: z.object({ linked: providerShape }),
     errors: ["INVALID_TOKEN", "TOKEN_EXPIRED", "EMAIL_NOT_VERIFIED", "PROVIDER_ALREADY_LINKED", ...LIMITED],
   },
-  [addressLimit],
+  [authLimit],
   async (c, { body }) => {
     const { userId, sessionId } = await authenticateUser(c);
     const taken = await takeLinkCode(c.env.DB, body.linkCode, userId, Date.now());
@@ -125,7 +126,7 @@ oauthLinks.route(
     response: z.object({ hasPassword: z.boolean(), providers: z.array(providerShape) }),
     errors: LIMITED,
   },
-  [addressLimit],
+  [authLimit],
   async (c) => {
     const { userId, sessionId } = await accessClaims(c);
     const methods = await callUser(c.env, userId, "replay-safe", (stub) => stub.methods(sessionId));

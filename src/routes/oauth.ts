@@ -9,15 +9,8 @@ import { hashOf, isSecretShaped, randomSecret } from "../accounts/oauth/secret-t
 import type { AppEnv } from "../http/context.ts";
 import { refuse } from "../http/errors.ts";
 import { resource } from "../http/resource.ts";
-import {
-  addressLimit,
-  failToFrontend,
-  finishFlow,
-  forgetBrowser,
-  redirect,
-  startFlow,
-  toFrontend,
-} from "./oauth-flow.ts";
+import { authLimit } from "./address-limits.ts";
+import { failToFrontend, finishFlow, forgetBrowser, redirect, startFlow, toFrontend } from "./oauth-flow.ts";
 import { linkFor } from "./oauth-link.ts";
 import { arrivalPorts } from "./oauth-ports.ts";
 import { signedInAnswer, signedInShape, startSession } from "./sign-in.ts";
@@ -73,7 +66,7 @@ for (const provider of PROVIDERS) {
       response: z.null(),
       errors: ["OAUTH_NOT_CONFIGURED", "RATE_LIMITED", "SERVICE_UNAVAILABLE"],
     },
-    [failToFrontend("OAUTH_PROVIDER_ERROR"), addressLimit],
+    [failToFrontend("OAUTH_PROVIDER_ERROR"), authLimit],
     async (c, { query }) => {
       if (isHead(c)) return nothing();
       const { code_challenge: codeChallenge } = query;
@@ -99,7 +92,7 @@ for (const provider of PROVIDERS) {
       response: z.null(),
       errors: [],
     },
-    [failToFrontend("all"), forgetBrowser, addressLimit],
+    [failToFrontend("all"), forgetBrowser, authLimit],
     async (c) => {
       if (isHead(c)) return nothing();
       const { profile, purpose, bound } = await finishFlow(c, provider);
@@ -156,7 +149,7 @@ oauth.route(
     response: signedInShape.extend({ isNewUser: z.boolean() }),
     errors: ["INVALID_TOKEN", "TOKEN_EXPIRED", "RATE_LIMITED", "SERVICE_UNAVAILABLE"],
   },
-  [addressLimit],
+  [authLimit],
   async (c, { body }) => {
     const taken = await takeExchangeCode(c.env.DB, body.code, Date.now());
     if (!taken.ok && taken.reason === "expired") return refuse("TOKEN_EXPIRED", "The code has expired. Sign in again.");

@@ -1,12 +1,9 @@
-import { promiseMail } from "../../mail/promised.ts";
 import { readAccount } from "../account.ts";
 import { isAlive } from "../families.ts";
 import { beginLink, completeLink, holdsLink, type NewLink, readMethods, type SignInMethods, unlink } from "../links.ts";
+import { notifyOwner } from "../notices.ts";
 import { proveAddress, unfinishedPurge } from "../purge.ts";
 import type { ProviderName } from "./provider.ts";
-
-/** Milliseconds after which it is of no use any more to tell somebody that a provider was linked. */
-const NOTICE_TTL_MS = 7 * 24 * 60 * 60 * 1000;
 
 /** On whose word an identity may be linked: a live session's, or a provider's that says whose the address is. */
 export type LinkAuthority = { by: "session"; sessionId: string } | { by: "email"; email: string };
@@ -39,8 +36,7 @@ export function finishLinking(sql: SqlStorage, link: NewLink, now: number): Link
   const completion = account ? completeLink(sql, link, now) : "lost";
   if (!account || completion === "lost") return { ok: false, reason: "lost" };
   if (completion === "linked") {
-    const content = { kind: "notice", notice: "provider-linked", provider: link.provider } as const;
-    promiseMail(sql, { id: `mail_${link.claim}`, to: account.email, content, expiresAt: now + NOTICE_TTL_MS }, now);
+    notifyOwner(sql, { notice: "provider-linked", provider: link.provider }, now);
   }
   return { ok: true, epoch: account.epoch };
 }
