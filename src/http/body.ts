@@ -21,6 +21,19 @@ export async function readBody(request: Request, limit: number, gzip = false): P
   return inflate(raw, limit);
 }
 
+/**
+ * Reads to the end, or to the drain limit, what no handler has read: an answer that comes before its request has been
+ * read makes the server close the connection, and a client that is still sending sees a reset instead of the answer.
+ */
+export async function drainUnread(request: Request): Promise<void> {
+  if (request.body === null || request.bodyUsed) return;
+  try {
+    await collect(request.body.getReader(), 0, DRAIN_BYTES);
+  } catch {
+    // The connection ended early: there is nobody to answer.
+  }
+}
+
 /** Inflation stops at the limit: a small body that unpacks to gigabytes never does so here. */
 async function inflate(raw: Uint8Array, limit: number): Promise<BodyResult> {
   const inflated = new Blob([raw]).stream().pipeThrough(new DecompressionStream("gzip"));

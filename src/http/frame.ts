@@ -1,5 +1,6 @@
 import { type Context, Hono, type MiddlewareHandler } from "hono";
 import { settingsOf } from "../settings.ts";
+import { drainUnread } from "./body.ts";
 import type { AppEnv } from "./context.ts";
 import { corsHeaders, preflightHeaders } from "./cors.ts";
 import { failure } from "./envelope.ts";
@@ -67,6 +68,7 @@ function frame(allows: (path: string) => string[]): MiddlewareHandler<AppEnv> {
       }
     }
     await next();
+    await drainUnread(c.req.raw);
     const response = c.res;
     // A WebSocket's 101 carries no headers of ours: the runtime owns that answer.
     if (response.status === 101) return;

@@ -1,0 +1,72 @@
+import { call } from "../../support/api.ts";
+
+/** One documented operation: what is fuzzed, and a body it would accept. */
+export interface Target {
+  method: string;
+  /** As documented: `/projects/{projectId}`. */
+  path: string;
+  body: object | null;
+  credential: "none" | "accessToken" | "apiKey";
+  /** Whether it ends or changes what other requests live by: sessions, keys, projects, limits. */
+  destructive: boolean;
+}
+
+const entry = {
+  message: "m",
+  level: "warn",
+  category: "http",
+  type: "request",
+  timestamp: Date.now(),
+  data: { a: [1, { b: "c" }] },
+};
+const account = { email: "fuzz@example.com", password: "correct horse", name: "F" };
+
+/** Bodies that the operations accept, so that a changed one gets past the first check. */
+const BODIES: Record<string, object> = {
+  "POST /auth/register": account,
+  "POST /auth/login": { email: account.email, password: account.password },
+  "POST /auth/refresh": { refreshToken: "rt_x" },
+  "POST /auth/logout": { refreshToken: "rt_x" },
+  "POST /auth/magic-link": { email: account.email },
+  "POST /auth/forgot-password": { email: account.email },
+  "POST /auth/reset-password": { token: "x", password: account.password },
+  "POST /projects": { name: "p" },
+  "PATCH /projects/{projectId}": { name: "p" },
+  "POST /projects/{projectId}/keys": { name: "k", scopes: ["logs:write"], expiresAt: "2027-01-01T00:00:00Z" },
+  "POST /projects/{projectId}/keys/{keyId}/rotate": { overlapSeconds: 60 },
+  "PUT /workspaces/{workspaceId}/rate-limits": { default: { limit: 1000, windowSeconds: 60 } },
+  "POST /logger/{projectId}/log": { logs: [entry, entry] },
+  "POST /logger/query": {
+    filters: { level: ["error", "warn"], from: 0, search: "m", data: { "a.b": { gt: 1 } } },
+    order: "asc",
+    pagination: { offset: 0, limit: 10, includeTotal: true },
+  },
+};
+
+interface Operation {
+  requestBody?: unknown;
+  security?: Record<string, unknown>[];
+}
+
+/** Every operation of the server's own description. */
+export async function targets(url: string): Promise<Target[]> {
+  const { body } = await call(url, "/openapi.json");
+  const found: Target[] = [];
+  for (const [path, item] of Object.entries<Record<string, Operation>>(body.paths)) {
+    for (const [name, operation] of Object.entries(item)) {
+      const method = name.toUpperCase();
+      if (!["GET", "POST", "PUT", "PATCH", "DELETE"].includes(method)) continue;
+      const valid = BODIES[`${method} ${path}`] ?? (operation.requestBody ? { token: "x" } : null);
+      const schemes = (operation.security ?? []).flatMap((each) => Object.keys(each));
+      const credential = schemes.includes("apiKey")
+        ? "apiKey"
+        : schemes.includes("accessToken")
+          ? "accessToken"
+          : "none";
+      const destructive =
+        method === "DELETE" || method === "PUT" || path.startsWith("/auth/") || path.endsWith("/rotate");
+      found.push({ method, path, body: valid, credential, destructive });
+    }
+  }
+  return found;
+}

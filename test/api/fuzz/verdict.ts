@@ -1,0 +1,69 @@
+import { ERROR_STATUS } from "../../../src/http/errors.ts";
+import type { FuzzRequest } from "./arbitraries.ts";
+
+/** An answer as it came over the wire. */
+export interface FuzzAnswer {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  body: string;
+}
+
+/** Paths of documents: exempt from the envelope. */
+const DOCUMENTS = /^\/(docs|openapi\.json)([/?]|$)/;
+const LIMITED = /^\/(auth|logger|projects|workspaces|sandbox)([/?]|$)/;
+const CODES = new Map<string, number>(Object.entries(ERROR_STATUS));
+
+/** What is wrong with an answer; null when it keeps the contract. */
+export function fault(
+  request: Pick<FuzzRequest, "method" | "path">,
+  { status, headers, body }: FuzzAnswer,
+): string | null {
+  if (status >= 500) return `status ${status}`;
+  if (headers["x-request-id"] === undefined) return "no X-Request-Id";
+  if (request.method === "OPTIONS" && status === 204) return body === "" ? null : "a 204 with a body";
+  if (LIMITED.test(request.path) && request.method !== "OPTIONS") {
+    const missing = ["limit", "remaining", "reset"].filter(
+      (name) => !/^\d+$/.test(String(headers[`x-ratelimit-${name}`])),
+    );
+    if (missing.length > 0) return `no X-RateLimit-${missing.join(", ")}`;
+  }
+  if (status === 429 && !/^[1-9]\d*$/.test(String(headers["retry-after"]))) return "a 429 without Retry-After";
+  if (status === 401 && !String(headers["www-authenticate"]).startsWith("Bearer "))
+    return "a 401 without WWW-Authenticate";
+  if (status === 405 && !headers.allow) return "a 405 without Allow";
+  if (status >= 300 && status < 400) return headers.location || status === 304 ? null : "a redirect to nowhere";
+  if (request.method === "HEAD") return body === "" ? null : "a HEAD with a body";
+  if (status === 200 && (DOCUMENTS.test(request.path) || String(headers["content-type"]).startsWith("text/html")))
+    return null;
+  return envelopeFault(status, headers, body);
+}
+
+function envelopeFault(status: number, headers: FuzzAnswer["headers"], body: string): string | null {
+  if (headers["content-type"] !== "application/json") return `content type ${headers["content-type"]}`;
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(body);
+  } catch {
+    return "a body that is no JSON";
+  }
+  // SAFETY: only read below, each member through a check.
+  const { success, data, error, meta, ...others } = parsed as Record<string, unknown>;
+  if (Object.keys(others).length > 0) return `members ${Object.keys(others)}`;
+  // SAFETY: as above.
+  const { timestamp, requestId } = (meta ?? {}) as Record<string, unknown>;
+  if (Number.isNaN(Date.parse(String(timestamp)))) return "no meta.timestamp";
+  if (requestId !== headers["x-request-id"]) return "meta.requestId is not X-Request-Id";
+  if (status < 300) {
+    if (status !== 200 && status !== 201) return `status ${status}`;
+    return success === true && error === null && typeof data === "object" ? null : "a success that is none";
+  }
+  if (success !== false || data !== null || typeof error !== "object" || error === null)
+    return "a failure that is none";
+  // SAFETY: as above.
+  const { code, message, details, ...more } = error as Record<string, unknown>;
+  if (CODES.get(String(code)) !== status) return `code ${code} with status ${status}`;
+  if (typeof message !== "string" || message === "") return "no error.message";
+  if (details !== undefined && (!Array.isArray(details) || details.length === 0)) return "details that are none";
+  if (Object.keys(more).length > 0) return `error members ${Object.keys(more)}`;
+  return /\bat .*\.(ts|js):\d+|SQLITE|TypeError|RangeError/.test(message) ? "a message with a cause" : null;
+}
