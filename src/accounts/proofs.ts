@@ -6,17 +6,17 @@ import { openSession, type Session } from "./sessions.ts";
 import { dropTokens, redeemToken, type TokenRefusal } from "./tokens.ts";
 
 /**
- * What a mailed token does to an account, each in one synchronous turn with the use of the token. `purged` tells the
- * caller that `finishPurge` has to follow before the answer.
+ * What a mailed token does to an account, each in one synchronous turn with the use of the token. Where that purges,
+ * `finishPurge` has to follow before the answer.
  */
-export type Proof = { ok: true; purged: boolean } | TokenRefusal;
+export type Proof = { ok: true } | TokenRefusal;
 
 /** The owner confirms a registration. Nothing is purged: who registered is taken at their word, or rejected. */
 export function verifyEmail(sql: SqlStorage, hash: Uint8Array, now: number): Proof {
   const used = redeemToken(sql, "verify-email", hash, now);
   if (!used.ok) return used;
   sql.exec("UPDATE account SET email_verified = 1");
-  return { ok: true, purged: false };
+  return { ok: true };
 }
 
 /** "This was not me": whoever registered the address loses all they put there. */
@@ -24,23 +24,23 @@ export function rejectEmail(sql: SqlStorage, hash: Uint8Array, now: number): Pro
   const used = redeemToken(sql, "verify-email", hash, now);
   if (!used.ok) return used;
   purgeAccount(sql, now);
-  return { ok: true, purged: true };
+  return { ok: true };
 }
 
-export type Reset = { ok: true; purged: boolean; email: string } | TokenRefusal;
+export type Reset = { ok: true; email: string } | TokenRefusal;
 
 /** R10: the epoch has moved and every family has ended before the new hash is in force. */
 export function resetPassword(sql: SqlStorage, hash: Uint8Array, passwordHash: string, now: number): Reset {
   const used = redeemToken(sql, "reset-password", hash, now);
   if (!used.ok) return used;
-  const purged = proveAddress(sql, now) === "purged";
+  proveAddress(sql, now);
   setPassword(sql, passwordHash, null, now);
-  return { ok: true, purged, email: used.address };
+  return { ok: true, email: used.address };
 }
 
 /** A family whose epoch is the account's at the moment of the proof. */
 export type ProvenFamily = Omit<NewFamily, "epoch">;
-export type ProvenSession = ({ ok: true; purged: boolean } & Session) | TokenRefusal;
+export type ProvenSession = ({ ok: true } & Session) | TokenRefusal;
 
 /** What a session's first refresh token is derived with: 32 random bytes, and the service's pepper. */
 export interface SessionKeys {
@@ -61,11 +61,11 @@ export function signInByMail(
 
 /** Signs in whoever has just proven to own the account's address, purging what was there before the first such proof. */
 export function signInProven(sql: SqlStorage, family: ProvenFamily, keys: SessionKeys, now: number): ProvenSession {
-  const purged = proveAddress(sql, now) === "purged";
+  proveAddress(sql, now);
   const epoch = readAccount(sql)?.epoch ?? -1;
   const session = openSession(sql, { ...family, epoch }, keys.family, keys.pepper, now);
   // The epoch is read in the same turn: only an object that is no account refuses it.
-  return session.ok ? { ...session, purged } : { ok: false, code: "INVALID_TOKEN" };
+  return session.ok ? session : { ok: false, code: "INVALID_TOKEN" };
 }
 
 export interface PasswordChange {

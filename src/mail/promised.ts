@@ -35,7 +35,7 @@ const NOTICE_EVERY_MS = 3_600_000;
 const CLAIM_MS = 60_000;
 
 /** Milliseconds until the alarm hands a mail to the queue again: doubled with every time, up to the maximum. */
-const RETRY = { firstMs: 60_000, maxMs: 900_000 } as const;
+const RETRY = { firstMs: 30_000, maxMs: 900_000 } as const;
 
 export const PROMISED_MAIL_SCHEMA = [
   `CREATE TABLE IF NOT EXISTS promised_mails (

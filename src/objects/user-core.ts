@@ -61,10 +61,10 @@ export class UserCore {
     });
   }
 
-  /** The same for a change that may purge: what it purged elsewhere is gone too before the answer. */
-  async prove<T extends { ok: boolean; purged?: boolean }>(work: (sql: SqlStorage, now: number) => T): Promise<T> {
+  /** The same for a change that may purge: before the answer nothing is left of what this or an earlier one purged. */
+  async prove<T extends { ok: boolean }>(work: (sql: SqlStorage, now: number) => T): Promise<T> {
     const proof = this.change(work);
-    if (proof.purged) await this.finishPurge();
+    if (proof.ok && unfinishedPurge(this.sql) !== null) await this.finishPurge();
     return proof;
   }
 

@@ -12,7 +12,7 @@ import { isId } from "../ids.ts";
 import { callUser } from "../objects/stubs.ts";
 import { authLimit } from "./address-limits.ts";
 import { checkPassword, refuseWeakPassword } from "./password-check.ts";
-import { accessClaims, refuseSession } from "./user-guard.ts";
+import { accessClaims, refuseSession, userGuard } from "./user-guard.ts";
 
 export const authSessions = resource();
 
@@ -195,10 +195,11 @@ authSessions.route(
     response: z.object({ changed: z.literal(true) }),
     errors: ["VALIDATION_ERROR", "WEAK_PASSWORD", "INVALID_CREDENTIALS", ...LIMITED],
   },
-  [authLimit],
+  // The guard is for a request whose body is bad: without a session it hears of that first.
+  [authLimit, userGuard({ count: "none" })],
   async (c, { body }) => {
     const { currentPassword, newPassword } = body;
-    const { userId, sessionId } = await accessClaims(c);
+    const { userId, sessionId } = c.get("user");
     const known = await callUser(c.env, userId, "replay-safe", (stub) => stub.credentialsIn(sessionId));
     if (!known) return refuseSession(c);
     refuseWeakPassword(c, newPassword);

@@ -6,10 +6,11 @@ import { refuse, refuseFields } from "../http/errors.ts";
 import { pageOf, pageQuery } from "../http/paging.ts";
 import { resource } from "../http/resource.ts";
 import { SCOPES } from "../keys/scopes.ts";
-import { callWorkspace } from "../objects/stubs.ts";
+import { callUser, callWorkspace } from "../objects/stubs.ts";
 import type { MadeKey } from "../workspace/key-actions.ts";
 import type { KeyInfo } from "../workspace/keys.ts";
 import { WORKSPACE_ERRORS } from "./projects.ts";
+import { refuseSession } from "./user-guard.ts";
 import { granted, workspaceGuard } from "./workspace-guard.ts";
 
 /** Longest life of a key that is given an end. */
@@ -64,6 +65,19 @@ function keyData(key: KeyInfo, projectId: string): z.output<typeof keySchema> {
   };
 }
 
+/**
+ * Gives a new key to a session that still lives. One that ended while the key was made may have ended in a purge, which
+ * has then been through the keys already; so the secret of this one is never seen, and the key goes.
+ */
+async function handOut(c: Context<AppEnv>, made: MadeKey, projectId: string): Promise<Response> {
+  const { userId, sessionId } = c.get("user");
+  const { alive } = await callUser(c.env, userId, "replay-safe", (stub) => stub.authenticate(sessionId, 0));
+  if (alive) return madeKeyAnswer(c, made, projectId);
+  const { id } = made.key;
+  await callWorkspace(c.env, c.get("workspaceId"), "replay-safe", (stub) => stub.revokeKey(userId, projectId, id));
+  return refuseSession(c);
+}
+
 /** The one answer that carries a secret: nothing on the way may keep it. */
 function madeKeyAnswer(c: Context<AppEnv>, made: MadeKey, projectId: string): Response {
   c.get("log").keyId = made.key.id;
@@ -109,7 +123,7 @@ keys.route(
       c,
       await callWorkspace(c.env, c.get("workspaceId"), "once", (stub) => stub.createKey(userId, projectId, request)),
     );
-    return madeKeyAnswer(c, made, projectId);
+    return handOut(c, made, projectId);
   },
 );
 
@@ -169,7 +183,7 @@ keys.route(
       ),
     );
     if (made === null) return refuse("NOT_FOUND", "There is no such key, or it is revoked or expired.");
-    return madeKeyAnswer(c, made, projectId);
+    return handOut(c, made, projectId);
   },
 );
 

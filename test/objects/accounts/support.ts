@@ -37,8 +37,8 @@ export async function call(path: string, options: Call = {}): Promise<Answer> {
   return answerOf(await exports.default.fetch(requestOf(path, options)));
 }
 
-/** The same with other settings. */
-export async function callWith(settings: Record<string, string>, path: string, options: Call = {}): Promise<Answer> {
+/** The same with other settings or bindings. */
+export async function callWith(settings: object, path: string, options: Call = {}): Promise<Answer> {
   const ctx = createExecutionContext();
   const response = await app.fetch(requestOf(path, options), { ...env, ...settings }, ctx);
   await waitOnExecutionContext(ctx);

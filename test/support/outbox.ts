@@ -1,0 +1,49 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { call } from "./api.ts";
+
+/** A mail as `GET /dev/outbox` lists it. */
+export interface OutboxMail {
+  id: string;
+  to: string;
+  kind: string;
+  subject: string;
+  text: string;
+  html: string;
+  links: string[];
+  createdAt: string;
+}
+
+/** Milliseconds that a mail gets to arrive: the local queue waits a second for a batch to fill. */
+const ARRIVES_WITHIN_MS = 20_000;
+
+/** All mails to an address, newest first. */
+export async function mailsTo(url: string, address: string): Promise<OutboxMail[]> {
+  const answer = await call(url, "/dev/outbox");
+  if (answer.status !== 200) throw new Error(`/dev/outbox answered ${answer.status}: ${JSON.stringify(answer.body)}`);
+  // SAFETY: the route's own schema; a test that reads a member which is not there fails.
+  return (answer.body.data.items as OutboxMail[]).filter(({ to }) => to === address);
+}
+
+/** Waits for the `count`th mail of a kind to an address; gives the newest. */
+export async function nextMail(
+  url: string,
+  address: string,
+  kind: string,
+  { count = 1, withinMs = ARRIVES_WITHIN_MS } = {},
+): Promise<OutboxMail> {
+  const deadline = Date.now() + withinMs;
+  for (;;) {
+    const mails = (await mailsTo(url, address)).filter((mail) => mail.kind === kind);
+    const newest = mails[0];
+    if (newest && mails.length >= count) return newest;
+    if (Date.now() > deadline) throw new Error(`No ${kind} mail number ${count} came to ${address}.`);
+    await sleep(50);
+  }
+}
+
+/** The token in a mail's link. */
+export function tokenIn(mail: Pick<OutboxMail, "links">): string {
+  const token = /#token=(vt_[\w-]+)$/.exec(mail.links[0] ?? "")?.[1];
+  if (!token) throw new Error(`There is no token in ${mail.links.join(", ")}`);
+  return token;
+}
