@@ -1,0 +1,134 @@
+import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { readAccount } from "../../../src/accounts/account.ts";
+import type { NewLink } from "../../../src/accounts/links.ts";
+import { type ArrivalPorts, arrive } from "../../../src/accounts/oauth/arrive.ts";
+import { linkIdentity } from "../../../src/accounts/oauth/link-identity.ts";
+import type { ProviderProfile } from "../../../src/accounts/oauth/provider.ts";
+import { type RegistrationPorts, register } from "../../../src/accounts/register.ts";
+import { newId } from "../../../src/ids.ts";
+import { registrationPorts } from "../../../src/routes/sign-up.ts";
+import { dump, userStub, workspaceStub } from "../accounts/support.ts";
+import { accountsOf, arrived, crashing, identityRows, realPorts, sessionOf, visitor } from "./support.ts";
+
+afterEach(() => vi.restoreAllMocks());
+
+const WHEN = ["before", "after"] as const;
+
+type Step = "provisionUser" | "provisionWorkspace" | "claimAddress";
+
+/** The ports of a sign-in whose registration is killed at a step; `made` gets the ids of what it began. */
+function registrationKilled(step: Step, when: "before" | "after", made: { userId: string; workspaceId: string }[]) {
+  const ports = realPorts();
+  const dying = async (account: { email: string; name: string | null }, link: NewLink) => {
+    const ids = { userId: newId("usr"), workspaceId: newId("ws") };
+    made.push(ids);
+    const whole: RegistrationPorts = {
+      ...registrationPorts({ ...env }, link),
+      discard: () => Promise.reject(new Error("no process is left to do this")),
+    };
+    const person = { ...account, id: ids.userId, workspaceId: ids.workspaceId };
+    return register(crashing(whole, step, when), { ...person, passwordHash: null, emailVerified: true }, Date.now());
+  };
+  return { ...ports, register: dying } satisfies ArrivalPorts;
+}
+
+const REGISTRATION_STEPS = ["provisionUser", "provisionWorkspace", "claimAddress"] as const;
+
+describe("an OAuth registration that is killed", () => {
+  const points = REGISTRATION_STEPS.flatMap((step) => WHEN.map((when) => [when, step] as const));
+
+  it.each(points)("%s %s lets the person in at the next try, to one account", async (when, step) => {
+    const profile = visitor();
+    const made: { userId: string; workspaceId: string }[] = [];
+    await expect(arrive(registrationKilled(step, when, made), profile)).rejects.toThrow("killed");
+    const next = await arrived(profile);
+    const listedBefore = when === "after" && step === "claimAddress";
+    expect(next.isNewUser).toBe(!listedBefore);
+    expect(await accountsOf(profile.email ?? "")).toEqual([next.entry.userId]);
+    await sessionOf(next.entry.userId, next.epoch);
+    expect(await identityRows(next.entry.userId)).toEqual([{ provider: "provider_a", subject: profile.subject }]);
+    const [first] = made;
+    if (!first) throw new Error("it began nothing");
+    if (listedBefore) return expect(next.entry.userId).toBe(first.userId);
+    // What the killed one began takes itself back in time, and touches nothing of the account that is.
+    await alarmInTime(first.userId);
+    for (const stub of [userStub(first.userId), workspaceStub(first.workspaceId)]) {
+      expect(await runInDurableObject(stub, (_, { storage }) => Object.keys(dump(storage.sql)))).toEqual([]);
+    }
+    expect((await arrived(profile)).entry).toEqual(next.entry);
+  });
+});
+
+async function alarmInTime(userId: string): Promise<void> {
+  const settleAt = await runInDurableObject(
+    userStub(userId),
+    (_, { storage }) => readAccount(storage.sql)?.settleAt ?? 0,
+  );
+  vi.spyOn(Date, "now").mockReturnValue(settleAt);
+  await runDurableObjectAlarm(userStub(userId));
+  vi.restoreAllMocks();
+}
+
+const LINK_STEPS = ["beginLink", "finishPurge", "claimIdentity", "completeLink"] as const;
+
+/** An account that nobody has proven the address of, as a registration by password leaves it. */
+async function unverifiedAccount(email: string): Promise<string> {
+  const account = {
+    id: newId("usr"),
+    workspaceId: newId("ws"),
+    email,
+    name: null,
+    passwordHash: "x",
+    emailVerified: false,
+  };
+  const made = await register(registrationPorts({ ...env }), account, Date.now());
+  if (!made.ok) throw new Error(made.reason);
+  return account.id;
+}
+
+describe("a link that is killed", () => {
+  const points = LINK_STEPS.flatMap((step) => WHEN.map((when) => [when, step] as const));
+
+  it.each(points)("%s %s lets the person in at the next try, and another user's sign-in too", async (when, step) => {
+    const profile = visitor();
+    const userId = await unverifiedAccount(profile.email ?? "");
+    await expect(arrive(crashing(realPorts(), step, when), profile)).rejects.toThrow("killed");
+    const next = await arrived(profile);
+    expect([next.entry.userId, next.isNewUser]).toEqual([userId, false]);
+    const sessionId = await sessionOf(userId, next.epoch);
+    const methods = await userStub(userId).methods(sessionId);
+    expect(methods).toEqual({ hasPassword: false, providers: ["provider_a"] });
+    await expectPurged(userId);
+  });
+
+  it.each(points)("%s %s does not keep the identity from anybody else", async (when, step) => {
+    if (step === "finishPurge") return;
+    const { entry, epoch } = await arrived(visitor());
+    const authority = { by: "session", sessionId: await sessionOf(entry.userId, epoch) } as const;
+    const profile = visitor({ provider: "provider_b" });
+    await expect(linkIdentity(crashing(realPorts(), step, when), entry.userId, profile, authority)).rejects.toThrow();
+    const linked = when === "after" && step === "completeLink";
+    const next = await arrived(profile);
+    expect(next.isNewUser).toBe(!linked);
+    expect(next.entry.userId === entry.userId).toBe(linked);
+    await expectConsistent(profile, next.entry.userId);
+  });
+});
+
+async function expectPurged(userId: string): Promise<void> {
+  await runInDurableObject(userStub(userId), (_, { storage }) => {
+    expect(readAccount(storage.sql)).toMatchObject({ passwordHash: null, emailVerified: true });
+    expect(storage.sql.exec("SELECT * FROM unfinished_purge").toArray()).toEqual([]);
+  });
+}
+
+/** The directory and the objects agree on whose an identity is. */
+async function expectConsistent({ provider, subject }: ProviderProfile, userId: string): Promise<void> {
+  expect(await identityRows(userId)).toContainEqual({ provider, subject });
+  await runInDurableObject(userStub(userId), (_, { storage }) => {
+    const linked = storage.sql.exec("SELECT subject FROM links WHERE provider = ? AND linked_at IS NOT NULL", provider);
+    expect(linked.toArray()).toContainEqual({ subject });
+  });
+}
