@@ -21,7 +21,7 @@ if (!script) {
   process.exit(2);
 }
 /** A server that is asked to stop has done what it should, however early that comes. */
-const isServer = path.basename(script) === "start.ts";
+const isServer = ["start.ts", "start-providers.ts"].includes(path.basename(script));
 
 /** The signal that asked for the end, once one has. */
 let asked = null;

@@ -25,11 +25,12 @@ describe("the API's own description", () => {
       for (const [method, operation] of Object.entries(item)) {
         expect(ids.has(operation.operationId)).toBe(false);
         ids.add(operation.operationId);
-        expect(Object.keys(operation.responses).some((status) => status.startsWith("2"))).toBe(true);
+        expect(Object.keys(operation.responses).some((status) => /^(2..|302)$/.test(status))).toBe(true);
         const path = template.replace(/\{\w+\}/g, "none");
-        const answer = await fetch(`${server.url}${path}`, { method: method.toUpperCase() });
+        const answer = await fetch(`${server.url}${path}`, { method: method.toUpperCase(), redirect: "manual" });
         expect(answer.status, `${method} ${path}`).not.toBe(405);
         expect(Object.keys(operation.responses), `${method} ${path}`).toContain(String(answer.status));
+        if (answer.status === 302) continue;
         const body = await answer.json();
         if (body.success) continue;
         const described = JSON.stringify(operation.responses[String(answer.status)]);
