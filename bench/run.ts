@@ -3,10 +3,11 @@
  * `bench/results.json`; see docs/benchmarks.md. Exit code 1 when an answer was not what it had to be or a stored entry
  * is missing: figures of wrong work are no figures. A target that is not reached is told, and no failure.
  */
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { buildAll } from "../scripts/lib/bundle.ts";
 import { exitWith } from "../scripts/lib/failure.ts";
+import { ROOT } from "../scripts/lib/paths.ts";
 import { LoadGenerator } from "./load/generator.ts";
 import { machine } from "./machine.ts";
 import { type BenchOptions, benchOptions } from "./options.ts";
@@ -19,6 +20,7 @@ import { Workshop } from "./servers.ts";
 import { tableOf } from "./table.ts";
 
 const RESULTS_FILE = path.join(import.meta.dirname, "results.json");
+const DOCS_FILE = path.join(ROOT, "docs", "benchmarks.md");
 
 for (const [signal, number] of [
   ["SIGINT", 2],
@@ -46,7 +48,18 @@ async function bench(args: readonly string[]): Promise<Results> {
   const timed = { ...measured, tookSeconds: (performance.now() - startedAt) / 1000 };
   const results: Results = { ...timed, verdicts: verdictsOf(timed), faults: faultsOf(timed) };
   if (out !== null) writeFileSync(out, `${JSON.stringify(results, rounded, 2)}\n`);
+  if (out === RESULTS_FILE) publish(tableOf(results));
   return results;
+}
+
+/** The documentation shows the table of the very run that `results.json` is of. */
+function publish(table: string): void {
+  const docs = readFileSync(DOCS_FILE, "utf8");
+  const block = /(<!-- results -->\n```\n)[^]*?(\n```\n<!-- \/results -->)/;
+  writeFileSync(
+    DOCS_FILE,
+    docs.replace(block, (_all, open, close) => `${open}${table}${close}`),
+  );
 }
 
 async function measure(

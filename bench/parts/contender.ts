@@ -56,7 +56,7 @@ interface Outcome extends LoadResult {
 /**
  * Measures contenders in turn, never two at a time, in as many rounds as asked for. Each round begins with another one,
  * so that none has the quiet of being first to itself; ratios are taken within a round, where noise hits all alike.
- * Rounds in which something else kept the machine busy are made up for by others, at most one fewer than asked for; the
+ * Rounds in which something else kept the machine busy are made up for by others, at most half as many as asked for; the
  * quietest count. What must add up, counts and failures, is added up over all of them.
  */
 export async function compare(
@@ -65,7 +65,8 @@ export async function compare(
   { rounds: wanted, seconds, connections }: { rounds: number; seconds: number; connections: number },
 ): Promise<Comparison> {
   const rounds: Round[] = [];
-  while (rounds.length < wanted || (rounds.length < 2 * wanted - 1 && quietRounds(rounds) < wanted)) {
+  const most = wanted + Math.floor(wanted / 2);
+  while (rounds.length < wanted || (rounds.length < most && quietRounds(rounds) < wanted)) {
     const first = rounds.length % contenders.length;
     const turns = contenders.map((_, turn) => (first + turn) % contenders.length);
     const round: Outcome[] = [];

@@ -16,7 +16,7 @@ export const direct = {
     if (action === "none") return Response.json({ admitted: true });
     const object = env.ADDRESSES.get(env.ADDRESSES.idFromName(name));
     if (action === "empty") return Response.json({ admitted: await object.ping() });
-    const { admitted } = await object.check({ identifier: `ip:${name}`, cost: 1, ...LIMIT });
+    const { admitted } = await object.check({ identifier: `ip:${name}`, cost: 1, ...LIMIT }, "API_DEFAULT");
     return Response.json({ admitted }, { status: admitted ? 200 : 429 });
   },
 } satisfies ExportedHandler<Env>;
