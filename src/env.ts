@@ -1,3 +1,4 @@
+import type { ViolationMessage } from "./limits/violation.ts";
 import type { MailMessage } from "./mail/message.ts";
 import type { AddressObject } from "./objects/address.ts";
 import type { UserObject } from "./objects/user.ts";
@@ -11,6 +12,7 @@ export interface Env extends Record<string, unknown> {
   DB: D1Database;
   ASSETS: Fetcher;
   MAIL_QUEUE: Queue<MailMessage>;
+  VIOLATION_QUEUE: Queue<ViolationMessage>;
   /** What the mailer `cloudflare` sends with. */
   EMAIL: SendEmail;
 }

@@ -1,19 +1,37 @@
 import type { Env } from "./env.ts";
+import type { ViolationMessage } from "./limits/violation.ts";
 import type { MailMessage } from "./mail/message.ts";
 import { consumeMails, noteDeadMails } from "./objects/mail-consumer.ts";
+import { consumeViolations, noteDeadViolations } from "./objects/violation-consumer.ts";
 import { app } from "./routes/app.ts";
 
 export { AddressObject } from "./objects/address.ts";
 export { UserObject } from "./objects/user.ts";
 export { WorkspaceObject } from "./objects/workspace.ts";
 
-/** Named in wrangler.toml. */
-const DEAD_MAILS = "taffrail-mail-dead";
+/** Each queue of wrangler.toml by its name. */
+async function consume(batch: MessageBatch, env: Env): Promise<void> {
+  // SAFETY: what each queue carries is decided by the type of its one producer binding.
+  const mails = batch as MessageBatch<MailMessage>;
+  const violations = batch as MessageBatch<ViolationMessage>;
+  switch (batch.queue) {
+    case "taffrail-mail":
+      return consumeMails(mails, env);
+    case "taffrail-mail-dead":
+      return noteDeadMails(mails, env);
+    case "taffrail-violations":
+      return consumeViolations(violations, env);
+    case "taffrail-violations-dead":
+      return noteDeadViolations(violations, env);
+    default:
+      throw new Error(`Nothing consumes the queue ${batch.queue}.`);
+  }
+}
 
 const handlers = {
   fetch: (request, env, ctx) => app.fetch(request, env, ctx),
-  queue: (batch, env) => (batch.queue === DEAD_MAILS ? noteDeadMails(batch, env) : consumeMails(batch, env)),
-} satisfies ExportedHandler<Env, MailMessage>;
+  queue: consume,
+} satisfies ExportedHandler<Env>;
 
 export default handlers;
 

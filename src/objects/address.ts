@@ -5,6 +5,8 @@ import type { Env } from "../env.ts";
 import { newId } from "../ids.ts";
 import { LIMITER_SCHEMA, Limiter, type LimitRequest, MAX_WINDOW_SECONDS } from "../limits/limiter.ts";
 import type { LimitState } from "../limits/state.ts";
+import type { Violation } from "../limits/violation.ts";
+import { ViolationOutbox } from "../limits/violation-outbox.ts";
 import {
   claimMail,
   type Mail,
@@ -17,6 +19,7 @@ import {
 import { MAIL_REQUEST_SCHEMA, nextMailRequestAt, takeMailRequest } from "../mail/requests.ts";
 import { answerMailRequests } from "./answer-mail-requests.ts";
 import { handOverMails } from "./hand-over.ts";
+import { handOverViolations } from "./violation-hand-over.ts";
 
 /** Milliseconds between an idle object's last sweep and the next look: the longest window plus a minute. */
 const SWEEP_AFTER_MS = (MAX_WINDOW_SECONDS + 60) * 1000;
@@ -33,6 +36,7 @@ export class AddressObject extends DurableObject<Env> {
   readonly #sql: SqlStorage;
   readonly #limiter: Limiter;
   readonly #gate: LoginGate;
+  readonly #violations: ViolationOutbox;
   #provisioned = false;
   #hasEmailTables = false;
 
@@ -40,16 +44,27 @@ export class AddressObject extends DurableObject<Env> {
     super(ctx, env);
     this.#sql = ctx.storage.sql;
     this.#limiter = new Limiter(this.#sql);
+    this.#violations = new ViolationOutbox(this.#sql);
     this.#gate = new LoginGate(this.#sql, this.#limiter, () => Date.now());
   }
 
-  /** Decides on one request of this address and counts it if it is admitted. */
-  async check(request: LimitRequest): Promise<LimitState> {
+  /**
+   * Decides on one request of this address and counts it if it is admitted.
+   * @param preset what a refusal is recorded under
+   */
+  async check(request: LimitRequest, preset: string): Promise<LimitState> {
     this.#provision();
     const now = Date.now();
     const state = this.#limiter.check(request, now);
     this.#limiter.flush();
+    // What is larger than the whole limit is refused for its size.
+    if (!state.admitted && request.cost <= request.limit) this.#noteRefusal(request, preset, now);
     return state;
+  }
+
+  /** The consumer of the violations queue has written these to D1. */
+  async violationsStored(violations: readonly Violation[]): Promise<void> {
+    this.#violations.stored(violations, Date.now());
   }
 
   /** Answers, and writes nothing: the health check's object. */
@@ -110,11 +125,22 @@ export class AddressObject extends DurableObject<Env> {
     const now = Date.now();
     let left = this.#limiter.sweep(now);
     if (isEmail) left = this.#gate.sweep(now) || left;
-    const mailAt = isEmail ? this.#nextMailAt() : null;
-    if (left || mailAt !== null) return this.ctx.storage.setAlarm(Math.min(mailAt ?? Infinity, now + SWEEP_AFTER_MS));
+    handOverViolations(this.env, this.#violations, this.ctx.id.name ?? "", now);
+    const duties = [isEmail ? this.#nextMailAt() : null, this.#violations.dueAt].filter((at) => at !== null);
+    if (left || duties.length > 0) return this.ctx.storage.setAlarm(Math.min(...duties, now + SWEEP_AFTER_MS));
     this.#provisioned = false;
     this.#hasEmailTables = false;
     await this.ctx.storage.deleteAll();
+    this.#violations.forget();
+  }
+
+  #noteRefusal({ limit, windowSeconds }: LimitRequest, preset: string, now: number): void {
+    const before = this.#violations.dueAt;
+    this.#violations.refused({ identifier: this.ctx.id.name ?? "", rule: preset, limit, windowSeconds }, now);
+    this.#violations.flush();
+    const { dueAt } = this.#violations;
+    // Earlier than any sweep. Not awaited, as in `#provision`.
+    if (dueAt !== null && dueAt !== before) this.ctx.storage.setAlarm(dueAt);
   }
 
   async #answerRequests(): Promise<void> {

@@ -8,11 +8,14 @@ import type { Env } from "../env.ts";
 import { operation } from "../http/log.ts";
 import { Limiter, MAX_WINDOW_SECONDS } from "../limits/limiter.ts";
 import { API_DEFAULT, type LimitState } from "../limits/state.ts";
+import type { Violation } from "../limits/violation.ts";
+import { ViolationOutbox } from "../limits/violation-outbox.ts";
 import { nextMailAt } from "../mail/promised.ts";
 import { type Settings, settingsOf } from "../settings.ts";
 import { handOverMails } from "./hand-over.ts";
 import { purgePorts } from "./purge-ports.ts";
 import { callWorkspace } from "./stubs.ts";
+import { handOverViolations } from "./violation-hand-over.ts";
 
 /** Milliseconds between two sweeps of dead counters: the longest window plus a minute. */
 const SWEEP_AFTER_MS = (MAX_WINDOW_SECONDS + 60) * 1000;
@@ -26,12 +29,14 @@ export class UserCore {
   readonly #ctx: DurableObjectState;
   readonly #env: Env;
   readonly #limiter: Limiter;
+  readonly #violations: ViolationOutbox;
 
   constructor(ctx: DurableObjectState, env: Env) {
     this.#ctx = ctx;
     this.#env = env;
     this.sql = ctx.storage.sql;
     this.#limiter = new Limiter(this.sql);
+    this.#violations = new ViolationOutbox(this.sql);
     // An account from before a table was added gets it here; every statement is safe to run again.
     if (this.provisioned) for (const statement of USER_SCHEMA) this.sql.exec(statement);
   }
@@ -75,12 +80,21 @@ export class UserCore {
   /** Counts one request of the user. */
   count(userId: string, now: number): LimitState {
     const armed = this.#hasCounts();
-    const state = this.#limiter.check({ identifier: `user:${userId}`, cost: 1, ...API_DEFAULT }, now);
+    const dueAt = this.#violations.dueAt;
+    const identifier = `user:${userId}`;
+    const state = this.#limiter.check({ identifier, cost: 1, ...API_DEFAULT }, now);
+    if (!state.admitted) this.#violations.refused({ identifier, rule: "API_DEFAULT", ...API_DEFAULT }, now);
     this.#limiter.flush();
+    this.#violations.flush();
     const account = readAccount(this.sql);
-    // The first count arms the sweep; the sweep arms itself for as long as counts are left.
-    if (!armed && account) this.#arm(this.#nextDuty(account, now));
+    // The first count arms the sweep, the first refusal the look at it; both arm themselves for as long as they must.
+    const isArmed = armed && this.#violations.dueAt === dueAt;
+    if (!isArmed && account) this.#arm(this.#nextDuty(account, now));
     return state;
+  }
+
+  violationsStored(violations: readonly Violation[]): void {
+    if (this.provisioned) this.#violations.stored(violations, Date.now());
   }
 
   async alarm(): Promise<void> {
@@ -93,6 +107,7 @@ export class UserCore {
     const now = Date.now();
     const account = readAccount(this.sql);
     if (!account) return;
+    handOverViolations(this.#env, this.#violations, account.id, now);
     this.#workOff(account, now);
     if (settlement === "failed") this.#arm(now + RETRY_MS.settle);
     else this.#arm(this.#nextDuty(account, now));
@@ -102,6 +117,7 @@ export class UserCore {
   async destroy(): Promise<void> {
     await this.#ctx.storage.deleteAll();
     this.#limiter.forget();
+    this.#violations.forget();
   }
 
   /** Sends what was promised, once the directory is known to list the account: one that is taken back mails nothing. */
@@ -117,6 +133,7 @@ export class UserCore {
     if (!confirmed) return settleAt;
     const duties = [
       nextMailAt(this.sql),
+      this.#violations.dueAt,
       unfinishedPurge(this.sql) === null ? null : now + RETRY_MS.purge,
       this.#hasCounts() ? now + SWEEP_AFTER_MS : null,
     ].filter((at) => at !== null);

@@ -51,6 +51,7 @@ import {
 } from "../accounts/sessions.ts";
 import type { Env } from "../env.ts";
 import { newId } from "../ids.ts";
+import type { Violation } from "../limits/violation.ts";
 import { claimMail, type Mail, mailSent, releaseMail } from "../mail/promised.ts";
 import { refresh } from "./refresh.ts";
 import { UserCore } from "./user-core.ts";
@@ -211,6 +212,11 @@ export class UserObject extends DurableObject<Env> {
 
   async releaseMail(mailId: string): Promise<void> {
     if (this.#core.provisioned) releaseMail(this.#core.sql, mailId);
+  }
+
+  /** The consumer of the violations queue has written these to D1. */
+  async violationsStored(violations: readonly Violation[]): Promise<void> {
+    this.#core.violationsStored(violations);
   }
 
   override async alarm(): Promise<void> {

@@ -2,6 +2,7 @@ import { DurableObject } from "cloudflare:workers";
 import type { Env } from "../env.ts";
 import type { LimitConfiguration } from "../limits/cascade.ts";
 import type { LimitState, RouteRef } from "../limits/state.ts";
+import type { Violation } from "../limits/violation.ts";
 import { type Admitted, admit, type Gate, unknownKey } from "../workspace/admission.ts";
 import { type Caller, type Denied, type Need, nobody, type Role } from "../workspace/caller.ts";
 import { GroupCommit } from "../workspace/group-commit.ts";
@@ -24,6 +25,7 @@ import { type NewWorkspace, provision } from "../workspace/provision.ts";
 import type { ReceiptCursor } from "../workspace/receipts.ts";
 import { type RecentPage, type RecentScan, readRecent } from "../workspace/recent-reader.ts";
 import { WorkspaceState } from "../workspace/state.ts";
+import { handOverViolations } from "./violation-hand-over.ts";
 
 /** Milliseconds from waking to housekeeping, for an object that has lost its alarm. */
 const REARM_MS = 60_000;
@@ -49,6 +51,8 @@ export class WorkspaceObject extends DurableObject<Env> {
   readonly #state: WorkspaceState;
   readonly #ingest: GroupCommit<IngestCall, IngestResult>;
   #receiptSweep: ReceiptCursor | null = null;
+  /** When the next round of housekeeping is due; at once after waking. */
+  #roundAt = 0;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -64,12 +68,13 @@ export class WorkspaceObject extends DurableObject<Env> {
   /** Makes the workspace exist, with the alarm that keeps it tidy. Safe to repeat with the same values. */
   async provision(workspace: NewWorkspace): Promise<void> {
     this.ctx.storage.transactionSync(() => provision(this.ctx.storage.sql, workspace, Date.now()));
-    await this.ctx.storage.setAlarm(Date.now() + 1000);
+    this.#state.alarm.by(Date.now() + 1000);
   }
 
   /** Deletes everything. For a registration that lost the race for its address, and for account deletion. */
   async destroy(): Promise<void> {
     this.#state.forget();
+    this.#state.alarm.wentOff();
     await this.ctx.storage.deleteAlarm();
     await this.ctx.storage.deleteAll();
   }
@@ -123,7 +128,10 @@ export class WorkspaceObject extends DurableObject<Env> {
       deleteProject(sql, project.num);
       return true as const;
     });
-    if (answer.ok) await this.ctx.storage.setAlarm(Date.now());
+    if (answer.ok) {
+      this.#roundAt = 0;
+      this.#state.alarm.by(Date.now());
+    }
     return answer;
   }
 
@@ -180,19 +188,33 @@ export class WorkspaceObject extends DurableObject<Env> {
     });
   }
 
+  /** The consumer of the violations queue has written these to D1. */
+  async violationsStored(violations: readonly Violation[]): Promise<void> {
+    if (this.#state.row) this.#state.violations.stored(violations, Date.now());
+  }
+
   override async alarm(): Promise<void> {
-    const round = this.#state.transaction((gate) =>
-      houseKeep(gate.sql, this.#state.limiter, this.#receiptSweep, Date.now()),
-    );
+    const { alarm, violations, row } = this.#state;
+    alarm.wentOff();
+    if (row === null) return;
+    const now = Date.now();
+    // A flood of refusals is looked at every few seconds; that is no reason to sweep every table.
+    const isForViolations = violations.dueAt !== null && violations.dueAt <= now && now < this.#roundAt;
+    handOverViolations(this.env, violations, row.id, now);
+    if (!isForViolations) this.#houseKeep(now);
+    alarm.by(Math.min(this.#roundAt, violations.dueAt ?? Number.POSITIVE_INFINITY));
+  }
+
+  #houseKeep(now: number): void {
+    const round = this.#state.transaction((gate) => houseKeep(gate.sql, this.#state.limiter, this.#receiptSweep, now));
     if (!round) return;
     this.#receiptSweep = round.receipts;
     for (const commit of round.deleted) this.#state.index.remove(commit);
-    await this.ctx.storage.setAlarm(round.nextAt);
+    this.#roundAt = round.nextAt;
   }
 
   async #rearm(): Promise<void> {
-    const { storage } = this.ctx;
-    if ((await storage.getAlarm()) === null) await storage.setAlarm(Date.now() + REARM_MS);
+    if ((await this.#state.alarm.load()) === null) this.#state.alarm.by(Date.now() + REARM_MS);
   }
 
   /**

@@ -18,7 +18,9 @@ export async function countByAddress(c: Context<AppEnv>, preset: AddressPreset):
     preset === "AUTH" ? { limit: c.get("settings").AUTH_LIMIT, windowSeconds: AUTH_WINDOW_SECONDS } : API_DEFAULT;
   // The preset is part of the identifier: both presets have the same window, and each counts by itself.
   const identifier = preset === "AUTH" ? `auth:${ip}` : `ip:${ip}`;
-  const state = await callAddress(c.env, `ip:${ip}`, "once", (stub) => stub.check({ identifier, cost: 1, ...limits }));
+  const state = await callAddress(c.env, `ip:${ip}`, "once", (stub) =>
+    stub.check({ identifier, cost: 1, ...limits }, preset),
+  );
   c.set("limit", state);
   if (!state.admitted) refuse("RATE_LIMITED", "Too many requests");
 }

@@ -16,6 +16,7 @@ import { oauth } from "./oauth.ts";
 import { oauthLinks } from "./oauth-link.ts";
 import { projects } from "./projects.ts";
 import { rateLimits } from "./rate-limits.ts";
+import { violations } from "./violations.ts";
 
 /** Rules name routes, and are set by one: so the list below is read when the first rule comes. */
 let rulePaths: RoutePaths | undefined;
@@ -32,6 +33,7 @@ const resources: Resource[] = [
   keys,
   logger,
   limits,
+  violations,
   health,
   dev,
 ];

@@ -2,6 +2,7 @@ import { hasScope } from "../keys/scopes.ts";
 import type { Cascade } from "../limits/cascade.ts";
 import type { Limiter } from "../limits/limiter.ts";
 import type { LimitState, RouteRef } from "../limits/state.ts";
+import type { ViolationOutbox } from "../limits/violation-outbox.ts";
 import { type Caller, type Denied, type Need, type Role, roleAtLeast } from "./caller.ts";
 import type { Directory } from "./directory.ts";
 import { type KeyRow, touchKey } from "./keys.ts";
@@ -13,6 +14,7 @@ export interface Gate {
   sql: SqlStorage;
   directory: Directory;
   limiter: Limiter;
+  violations: ViolationOutbox;
   limits: Cascade;
 }
 
@@ -95,6 +97,8 @@ function limited(limit: LimitState): Denied {
 }
 
 function count(gate: Gate, identifier: string, route: RouteRef, now: number): LimitState {
-  const { limit, windowSeconds, suffix } = gate.limits.limitOf(route);
-  return gate.limiter.check({ identifier: identifier + suffix, limit, windowSeconds, cost: 1 }, now);
+  const { limit, windowSeconds, rule, suffix } = gate.limits.limitOf(route);
+  const state = gate.limiter.check({ identifier: identifier + suffix, limit, windowSeconds, cost: 1 }, now);
+  if (!state.admitted) gate.violations.refused({ identifier, rule, limit, windowSeconds }, now);
+  return state;
 }

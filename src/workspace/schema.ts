@@ -1,4 +1,5 @@
 import { LIMITER_SCHEMA } from "../limits/limiter.ts";
+import { VIOLATION_SCHEMA } from "../limits/violation-outbox.ts";
 
 /**
  * The workspace object's tables. Every statement is safe to run again; a change of an existing table is a new numbered
@@ -83,4 +84,5 @@ export const WORKSPACE_SCHEMA = [
      PRIMARY KEY (project, key_hash)
    ) STRICT, WITHOUT ROWID`,
   ...LIMITER_SCHEMA,
+  ...VIOLATION_SCHEMA,
 ] as const;

@@ -1,10 +1,12 @@
 import { Limiter } from "../limits/limiter.ts";
+import { ViolationOutbox } from "../limits/violation-outbox.ts";
 import type { Gate } from "./admission.ts";
 import { BatchIndex } from "./batch-index.ts";
 import { Directory } from "./directory.ts";
 import { type IngestCall, IngestGroup, type IngestResult } from "./ingest.ts";
 import { isProvisioned } from "./provision.ts";
 import { readWorkspace, type WorkspaceRow } from "./settings.ts";
+import { SharedAlarm } from "./shared-alarm.ts";
 
 /**
  * What a workspace object keeps in memory: caches of what is on disk, and the one way to change both together.
@@ -14,6 +16,8 @@ export class WorkspaceState {
   readonly sql: SqlStorage;
   readonly directory: Directory;
   readonly limiter: Limiter;
+  readonly violations: ViolationOutbox;
+  readonly alarm: SharedAlarm;
   readonly index: BatchIndex;
   readonly #storage: DurableObjectStorage;
   #row: WorkspaceRow | null = null;
@@ -24,6 +28,8 @@ export class WorkspaceState {
     this.sql = storage.sql;
     this.directory = new Directory(storage.sql);
     this.limiter = new Limiter(storage.sql);
+    this.violations = new ViolationOutbox(storage.sql);
+    this.alarm = new SharedAlarm(storage);
     this.index = new BatchIndex(storage.sql);
   }
 
@@ -33,17 +39,20 @@ export class WorkspaceState {
     return this.#row;
   }
 
-  /** Runs `work` in one synchronous transaction and writes the limiter's counts with it; null without a workspace. */
+  /** Runs `work` in one synchronous transaction and writes what was counted with it; null without a workspace. */
   transaction<T>(work: (gate: Gate, row: WorkspaceRow) => T): T | null {
-    const { row, sql, directory, limiter } = this;
+    const { row, sql, directory, limiter, violations } = this;
     if (row === null) return null;
     directory.trim();
     try {
-      return this.#storage.transactionSync(() => {
-        const result = work({ sql, directory, limiter, limits: row.limits }, row);
+      const done = this.#storage.transactionSync(() => {
+        const result = work({ sql, directory, limiter, violations, limits: row.limits }, row);
         limiter.flush();
+        violations.flush();
         return result;
       });
+      if (violations.dueAt !== null) this.alarm.by(violations.dueAt);
+      return done;
     } catch (error) {
       this.forget();
       throw error;
@@ -74,6 +83,7 @@ export class WorkspaceState {
   /** Drops every cache: after a rollback, and when everything has been deleted. */
   forget(): void {
     this.settingsChanged();
+    this.violations.forget();
     this.#lastCommit = null;
     this.index.invalidate();
   }

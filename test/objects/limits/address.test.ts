@@ -7,10 +7,10 @@ describe("AddressObject", () => {
   const stub = () => env.ADDRESSES.get(env.ADDRESSES.idFromName("ip:192.0.2.1"));
 
   it("admits exactly the limit under concurrency, and not one more after eviction", async () => {
-    const states = await Promise.all(Array.from({ length: 200 }, () => stub().check(limits)));
+    const states = await Promise.all(Array.from({ length: 200 }, () => stub().check(limits, "API_DEFAULT")));
     expect(states.filter((state) => state.admitted)).toHaveLength(50);
     await evictDurableObject(stub());
-    const after = await stub().check(limits);
+    const after = await stub().check(limits, "API_DEFAULT");
     expect(after.admitted).toBe(false);
     expect(after.remaining).toBe(0);
     expect(after.retryAfter).toBeGreaterThan(0);

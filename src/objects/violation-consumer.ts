@@ -1,0 +1,66 @@
+import type { Env } from "../env.ts";
+import { operation } from "../http/log.ts";
+import type { Violation, ViolationMessage } from "../limits/violation.ts";
+import { dropOldViolations, storeViolations } from "../limits/violation-store.ts";
+import { settingsOf } from "../settings.ts";
+import { callAddress, callUser, callWorkspace } from "./stubs.ts";
+
+/** Seconds until the queue brings a message back that could not be stored; then twice as long each time. */
+const RETRY_SECONDS = 10;
+
+/** What the consumer needs of an object that refuses requests. */
+interface Refuser {
+  violationsStored(violations: readonly Violation[]): Promise<void>;
+}
+
+/** Writes violations to D1 and tells their objects, each message by itself; then deletes some that are too old. */
+export async function consumeViolations(batch: MessageBatch<ViolationMessage>, env: Env): Promise<void> {
+  const threshold = settingsOf(env).LOG_LEVEL;
+  await Promise.all(
+    batch.messages.map(async (message) => {
+      const [owner, violations] = message.body;
+      const line = { event: "violations.store", owner, count: violations.length, attempt: message.attempts };
+      try {
+        await storeViolations(env.DB, message.body);
+        message.ack();
+      } catch (error) {
+        operation(threshold, "warn", { ...line, outcome: "failed", fault: nameOf(error) });
+        message.retry({ delaySeconds: RETRY_SECONDS * 2 ** (message.attempts - 1) });
+        return;
+      }
+      try {
+        await refuser(env, owner, (object) => object.violationsStored(violations));
+        operation(threshold, "info", { ...line, outcome: "ok" });
+      } catch (error) {
+        // The object hands them over once more, which changes nothing in D1.
+        operation(threshold, "warn", { ...line, outcome: "unconfirmed", fault: nameOf(error) });
+      }
+    }),
+  );
+  try {
+    await dropOldViolations(env.DB, Date.now());
+  } catch (error) {
+    operation(threshold, "warn", { event: "violations.drop-old", outcome: "failed", fault: nameOf(error) });
+  }
+}
+
+/** What the queue gave up on. The object still has it, and hands it over again for a day. */
+export async function noteDeadViolations(batch: MessageBatch<ViolationMessage>, env: Env): Promise<void> {
+  for (const { body } of batch.messages) {
+    const [owner, violations] = body;
+    const line = { event: "violations.dead-letter", outcome: "noted", owner, count: violations.length };
+    operation(settingsOf(env).LOG_LEVEL, "error", line);
+  }
+  batch.ackAll();
+}
+
+function refuser<T>(env: Env, owner: string, call: (object: Refuser) => Promise<T>): Promise<T> {
+  if (owner.startsWith("ws_")) return callWorkspace(env, owner, "replay-safe", call);
+  return owner.startsWith("usr_")
+    ? callUser(env, owner, "replay-safe", call)
+    : callAddress(env, owner, "replay-safe", call);
+}
+
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : "unknown";
+}
