@@ -14,10 +14,8 @@ try {
   const { HOST, PORT } = startSettings(process.env);
   const port = await claimablePort(HOST, PORT);
   const baseUrl = process.env.BASE_URL || addressOf(HOST, port);
-  // The two ports after the service's own, so that addresses stay the same from start to start.
-  const portA = await claimablePort(PROVIDER_HOST, port + 1);
-  const portB = await claimablePort(PROVIDER_HOST, port + 2);
-  const { a, b, settings } = await startBothProviders({ baseUrl, host: PROVIDER_HOST, ports: [portA, portB] });
+  const ports = [await portOrAnother(port + 1), await portOrAnother(port + 2)] as const;
+  const { a, b, settings } = await startBothProviders({ baseUrl, host: PROVIDER_HOST, ports });
   Object.assign(process.env, settings, { PORT: String(port) });
   console.log(`Identity providers for trying things out; they let everybody in as anybody:
 
@@ -29,3 +27,8 @@ try {
 }
 // Serves until it is asked to stop, and then ends this process, the providers with it.
 await import("./start.ts");
+
+/** The ports after the service's own, so that addresses stay the same from start to start; 0, any, where one is taken. */
+function portOrAnother(port: number): Promise<number> {
+  return claimablePort(PROVIDER_HOST, port).catch(() => 0);
+}
