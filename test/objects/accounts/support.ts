@@ -30,6 +30,8 @@ export interface Call {
   method?: string;
   body?: unknown;
   headers?: Record<string, string>;
+  /** Scheme and host; a public name unless said otherwise. */
+  origin?: string;
 }
 
 /** One request through the worker as deployed. */
@@ -45,13 +47,13 @@ export async function callWith(settings: object, path: string, options: Call = {
   return answerOf(response);
 }
 
-export function requestOf(path: string, { method, body, headers }: Call): Request {
+export function requestOf(path: string, { method, body, headers, origin = "http://taffrail.test" }: Call): Request {
   const init = {
     method: method ?? (body === undefined ? "GET" : "POST"),
     headers: { ...(body === undefined ? {} : { "Content-Type": "application/json" }), ...headers },
     ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
   };
-  return new Request(`http://taffrail.test${path}`, init);
+  return new Request(`${origin}${path}`, init);
 }
 
 export async function answerOf(response: Response): Promise<Answer> {
