@@ -6,7 +6,7 @@ import type { Mailer, MailMessage } from "../mail/message.ts";
 import type { Mail } from "../mail/promised.ts";
 import { parseSender } from "../mail/sender.ts";
 import { settingsOf } from "../settings.ts";
-import { callAddress, callUser } from "./stubs.ts";
+import { callAddress, callUser, callWorkspace } from "./stubs.ts";
 
 /** Seconds until the queue brings a message back whose mail could not be sent; then twice as long each time. */
 const RETRY_SECONDS = 10;
@@ -70,9 +70,9 @@ async function sendOne(env: Env, mailer: Mailer, ownerId: string, mailId: string
 }
 
 function owned<T>(env: Env, ownerId: string, call: (owner: MailOwner) => Promise<T>): Promise<T> {
-  return ownerId.startsWith("usr_")
-    ? callUser(env, ownerId, "replay-safe", call)
-    : callAddress(env, ownerId, "replay-safe", call);
+  if (ownerId.startsWith("usr_")) return callUser(env, ownerId, "replay-safe", call);
+  if (ownerId.startsWith("ws_")) return callWorkspace(env, ownerId, "replay-safe", call);
+  return callAddress(env, ownerId, "replay-safe", call);
 }
 
 function mailerOf(env: Env): Mailer {

@@ -4,7 +4,7 @@ import { refuse } from "../http/errors.ts";
 import { isId } from "../ids.ts";
 import { looksLikeApiKey, type ParsedApiKey, parseApiKey } from "../keys/api-key.ts";
 import { callUser, callWorkspace } from "../objects/stubs.ts";
-import type { Answer } from "../objects/workspace.ts";
+import type { Answer } from "../objects/workspace-core.ts";
 import type { Denied, Need, Role } from "../workspace/caller.ts";
 import { countByAddress } from "./address-limits.ts";
 import { authenticateUser, bearerToken } from "./user-guard.ts";

@@ -6,6 +6,7 @@ import { insertBatch, lastCommit } from "./batches.ts";
 import type { Denied } from "./caller.ts";
 import type { ProjectRow } from "./projects.ts";
 import { findReceipt, type Idempotency, insertReceipt, type Lookup, type Receipt } from "./receipts.ts";
+import { dayOf } from "./usage.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -88,8 +89,14 @@ export class IngestGroup {
 
   /** Writes what is written once for the whole group. */
   finish(): void {
-    for (const { num, lastSeq } of this.#risen) {
-      this.#gate.sql.exec("UPDATE projects SET last_seq = ? WHERE num = ?", lastSeq, num);
+    for (const { num, lastSeq, day, daySeq } of this.#risen) {
+      this.#gate.sql.exec(
+        "UPDATE projects SET last_seq = ?, day = ?, day_seq = ? WHERE num = ?",
+        lastSeq,
+        day,
+        daySeq,
+        num,
+      );
     }
   }
 
@@ -113,6 +120,11 @@ export class IngestGroup {
     const commit = this.#commit + 1;
     insertBatch(sql, commit, project.num, firstSeq, batch, this.#now);
     this.#commit = commit;
+    const day = dayOf(this.#now);
+    if (day > project.day) {
+      project.day = day;
+      project.daySeq = project.lastSeq;
+    }
     project.lastSeq = lastSeq;
     this.#risen.add(project);
     this.stored.push({ commit, project: project.num, firstSeq, batch, receivedAt: this.#now });

@@ -1,7 +1,57 @@
 import type { Role } from "./caller.ts";
 
+/** A member as the object keeps it; who that is, the directory knows. */
+export interface Member {
+  userId: string;
+  role: Role;
+  /** Epoch milliseconds. */
+  joinedAt: number;
+}
+
+type Row = { user_id: string; role: Role; added_at: number };
+
 export function roleOf(sql: SqlStorage, userId: string): Role | null {
   const row = sql.exec("SELECT role FROM members WHERE user_id = ?", userId).toArray()[0];
   // SAFETY: the column's CHECK allows only roles.
   return row ? (row.role as Role) : null;
+}
+
+export function findMember(sql: SqlStorage, userId: string): Member | null {
+  const row = sql.exec<Row>("SELECT user_id, role, added_at FROM members WHERE user_id = ?", userId).toArray()[0];
+  return row ? fromRow(row) : null;
+}
+
+/** Members in order of joining, those after the (joinedAt, userId) of `cursor`. */
+export function listMembers(sql: SqlStorage, cursor: readonly [number, string], limit: number): Member[] {
+  return sql
+    .exec<Row>(
+      `SELECT user_id, role, added_at FROM members WHERE (added_at, user_id) > (?, ?)
+       ORDER BY added_at, user_id LIMIT ?`,
+      ...cursor,
+      limit,
+    )
+    .toArray()
+    .map(fromRow);
+}
+
+export function addMember(sql: SqlStorage, { userId, role, joinedAt }: Member): void {
+  sql.exec("INSERT INTO members (user_id, role, added_at) VALUES (?, ?, ?)", userId, role, joinedAt);
+}
+
+export function setRole(sql: SqlStorage, userId: string, role: Role): void {
+  sql.exec("UPDATE members SET role = ? WHERE user_id = ?", role, userId);
+}
+
+export function deleteMember(sql: SqlStorage, userId: string): void {
+  sql.exec("DELETE FROM members WHERE user_id = ?", userId);
+}
+
+/** Whether no other owner would be left without this member. */
+export function isLastOwner(sql: SqlStorage, { userId, role }: Member): boolean {
+  if (role !== "owner") return false;
+  return sql.exec("SELECT 1 FROM members WHERE role = 'owner' AND user_id <> ?", userId).toArray().length === 0;
+}
+
+function fromRow({ user_id, role, added_at }: Row): Member {
+  return { userId: user_id, role, joinedAt: added_at };
 }

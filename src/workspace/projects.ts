@@ -1,4 +1,5 @@
 import { newId } from "../ids.ts";
+import { keepIngestedOf } from "./usage.ts";
 
 /** A project as the object knows it; `num` is its short name in every other table. */
 export interface ProjectRow {
@@ -8,6 +9,9 @@ export interface ProjectRow {
   createdAt: number;
   /** The `seq` of its newest entry; 0 while it has none. */
   lastSeq: number;
+  /** The UTC day, since the epoch, of the newest entry's arrival; and the `lastSeq` that it began with. */
+  day: number;
+  daySeq: number;
 }
 
 type Row = Record<string, SqlStorageValue>;
@@ -19,6 +23,8 @@ function fromRow(row: Row): ProjectRow {
     name: String(row.name),
     createdAt: Number(row.created_at),
     lastSeq: Number(row.last_seq),
+    day: Number(row.day),
+    daySeq: Number(row.day_seq),
   };
 }
 
@@ -55,7 +61,8 @@ export function renameProject(sql: SqlStorage, num: number, name: string): void 
  * Removes a project and its keys at once. Its receipts and logs belong to nobody from here on, are found by no query,
  * and are deleted in bounded steps by the alarm. `num` is never given again.
  */
-export function deleteProject(sql: SqlStorage, num: number): void {
+export function deleteProject(sql: SqlStorage, num: number, now: number): void {
+  keepIngestedOf(sql, num, now);
   sql.exec("DELETE FROM keys WHERE project = ?", num);
   sql.exec("DELETE FROM projects WHERE num = ?", num);
   sql.exec("INSERT OR IGNORE INTO doomed_projects (project) VALUES (?)", num);

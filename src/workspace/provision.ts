@@ -1,5 +1,7 @@
 import { RETENTION_DAYS } from "../logs/entry.ts";
+import { type Ruling, refused } from "./ruling.ts";
 import { WORKSPACE_SCHEMA } from "./schema.ts";
+import { readWorkspace } from "./settings.ts";
 
 export interface NewWorkspace {
   /** `ws_...`; the object's own name. */
@@ -7,7 +9,17 @@ export interface NewWorkspace {
   name: string;
   personal: boolean;
   ownerId: string;
+  /** Whether it goes again unless the directory is known to list it in time; left out, somebody else sees to that. */
+  settles?: boolean;
 }
+
+/**
+ * How long the creation of a workspace may take from provisioning to the directory, in milliseconds: the directory
+ * refuses the entry after that (see `claimWorkspace`).
+ */
+export const CLAIM_WITHIN_MS = 60_000;
+/** From provisioning to the look at what became of it; the distance to `CLAIM_WITHIN_MS` is room for clock skew. */
+const SETTLE_AFTER_MS = 300_000;
 
 /** Whether this object is a workspace at all: a forged locator reaches an object that has no tables. */
 export function isProvisioned(sql: SqlStorage): boolean {
@@ -17,12 +29,39 @@ export function isProvisioned(sql: SqlStorage): boolean {
 export function provision(sql: SqlStorage, workspace: NewWorkspace, now: number): void {
   for (const statement of WORKSPACE_SCHEMA) sql.exec(statement);
   sql.exec(
-    `INSERT OR IGNORE INTO workspace (one, id, name, personal, retention_days, created_at) VALUES (1, ?, ?, ?, ?, ?)`,
+    `INSERT OR IGNORE INTO workspace (one, id, name, personal, personal_of, retention_days, created_at, settle_at)
+     VALUES (1, ?, ?, ?, ?, ?, ?, ?)`,
     workspace.id,
     workspace.name,
     workspace.personal ? 1 : 0,
+    workspace.personal ? workspace.ownerId : null,
     RETENTION_DAYS.default,
     now,
+    workspace.settles ? now + SETTLE_AFTER_MS : null,
   );
   sql.exec("INSERT OR IGNORE INTO members (user_id, role, added_at) VALUES (?, 'owner', ?)", workspace.ownerId, now);
+}
+
+/** The directory lists the workspace, under this slug. */
+export function confirmListed(sql: SqlStorage, slug: string): void {
+  sql.exec("UPDATE workspace SET slug = ?, settle_at = NULL", slug);
+}
+
+/** Deletes the workspace, unless it is somebody's personal one. */
+export function deleteWorkspace(sql: SqlStorage, now: number): Ruling<true> {
+  if (readWorkspace(sql).personal) return refused("CONFLICT", "A personal workspace goes only with its account.");
+  endWorkspace(sql, now);
+  return { ok: true, value: true };
+}
+
+/** From this turn on there is no workspace for anybody; what is left of it is for `wipeOutside` and the object's end. */
+export function endWorkspace(sql: SqlStorage, now: number): void {
+  sql.exec("UPDATE workspace SET deleted_at = ?", now);
+}
+
+/** The id of a workspace that was deleted and is not gone yet; null for any other object. */
+export function endedWorkspace(sql: SqlStorage): string | null {
+  if (!isProvisioned(sql)) return null;
+  const row = sql.exec<{ id: string }>("SELECT id FROM workspace WHERE deleted_at IS NOT NULL").toArray()[0];
+  return row?.id ?? null;
 }

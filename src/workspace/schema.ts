@@ -1,5 +1,8 @@
 import { LIMITER_SCHEMA } from "../limits/limiter.ts";
 import { VIOLATION_SCHEMA } from "../limits/violation-outbox.ts";
+import { PROMISED_MAIL_SCHEMA } from "../mail/promised.ts";
+import { INDEX_CHANGES_SCHEMA } from "./index-changes.ts";
+import { INVITATION_SCHEMA } from "./invitations.ts";
 
 /**
  * The workspace object's tables. Every statement is safe to run again; a change of an existing table is a new numbered
@@ -10,13 +13,25 @@ export const WORKSPACE_SCHEMA = [
      one INTEGER PRIMARY KEY CHECK (one = 1),
      id TEXT NOT NULL,
      name TEXT NOT NULL,
+     -- Null until the directory is known to list the workspace.
+     slug TEXT,
      personal INTEGER NOT NULL CHECK (personal IN (0, 1)),
+     -- Whose personal workspace it is.
+     personal_of TEXT,
      retention_days INTEGER NOT NULL,
      created_at INTEGER NOT NULL,
      default_limit INTEGER,
      default_window_seconds INTEGER,
      limit_rules TEXT,
-     last_commit INTEGER NOT NULL DEFAULT 0
+     last_commit INTEGER NOT NULL DEFAULT 0,
+     -- From this instant on a workspace that is not listed never will be; null where there is nothing to find out.
+     settle_at INTEGER,
+     -- The workspace has been deleted, and is nothing but a rest to be wiped.
+     deleted_at INTEGER,
+     index_version INTEGER NOT NULL DEFAULT 0,
+     -- What projects took in on the day (since the epoch, UTC) on which they were deleted.
+     deleted_day INTEGER NOT NULL DEFAULT 0,
+     deleted_ingested INTEGER NOT NULL DEFAULT 0
    ) STRICT`,
   `CREATE TABLE IF NOT EXISTS members (
      user_id TEXT PRIMARY KEY,
@@ -28,7 +43,10 @@ export const WORKSPACE_SCHEMA = [
      id TEXT NOT NULL UNIQUE,
      name TEXT NOT NULL,
      created_at INTEGER NOT NULL,
-     last_seq INTEGER NOT NULL DEFAULT 0
+     last_seq INTEGER NOT NULL DEFAULT 0,
+     -- The day (since the epoch, UTC) of the newest entry's arrival, and \`last_seq\` when it began.
+     day INTEGER NOT NULL DEFAULT 0,
+     day_seq INTEGER NOT NULL DEFAULT 0
    ) STRICT`,
   // Deleted projects whose batches the alarm has not finished deleting.
   `CREATE TABLE IF NOT EXISTS doomed_projects (project INTEGER PRIMARY KEY) STRICT`,
@@ -83,6 +101,9 @@ export const WORKSPACE_SCHEMA = [
      created_at INTEGER NOT NULL,
      PRIMARY KEY (project, key_hash)
    ) STRICT, WITHOUT ROWID`,
+  ...INVITATION_SCHEMA,
+  ...INDEX_CHANGES_SCHEMA,
+  ...PROMISED_MAIL_SCHEMA,
   ...LIMITER_SCHEMA,
   ...VIOLATION_SCHEMA,
 ] as const;

@@ -5,9 +5,16 @@ import { limitsFromRow } from "./limit-rules.ts";
 export interface WorkspaceRow {
   id: string;
   name: string;
+  /** Null until it has been learned from the directory. */
+  slug: string | null;
   personal: boolean;
+  /** Whose personal workspace it is. */
+  personalOf: string | null;
   retentionDays: number;
   createdAt: number;
+  /** See the schema; epoch milliseconds. */
+  settleAt: number | null;
+  deletedAt: number | null;
   limits: Cascade;
 }
 
@@ -16,9 +23,27 @@ export function readWorkspace(sql: SqlStorage): WorkspaceRow {
   return {
     id: String(row.id),
     name: String(row.name),
+    slug: typeof row.slug === "string" ? row.slug : null,
     personal: row.personal === 1,
+    personalOf: typeof row.personal_of === "string" ? row.personal_of : null,
     retentionDays: Number(row.retention_days),
     createdAt: Number(row.created_at),
+    settleAt: typeof row.settle_at === "number" ? row.settle_at : null,
+    deletedAt: typeof row.deleted_at === "number" ? row.deleted_at : null,
     limits: new Cascade(limitsFromRow(row)),
   };
+}
+
+export interface SettingsChange {
+  name?: string | undefined;
+  /** 1 to 365. */
+  retentionDays?: number | undefined;
+}
+
+export function changeSettings(sql: SqlStorage, { name, retentionDays }: SettingsChange): void {
+  sql.exec(
+    "UPDATE workspace SET name = COALESCE(?, name), retention_days = COALESCE(?, retention_days)",
+    name ?? null,
+    retentionDays ?? null,
+  );
 }

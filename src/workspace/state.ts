@@ -8,6 +8,9 @@ import { isProvisioned } from "./provision.ts";
 import { readWorkspace, type WorkspaceRow } from "./settings.ts";
 import { SharedAlarm } from "./shared-alarm.ts";
 
+/** The part of an object's storage that its state works on. */
+export type StateStorage = Pick<DurableObjectStorage, "sql" | "transactionSync" | "getAlarm" | "setAlarm">;
+
 /**
  * What a workspace object keeps in memory: caches of what is on disk, and the one way to change both together.
  * A transaction that throws leaves disk as it was, so every cache is dropped and read again.
@@ -19,11 +22,11 @@ export class WorkspaceState {
   readonly violations: ViolationOutbox;
   readonly alarm: SharedAlarm;
   readonly index: BatchIndex;
-  readonly #storage: DurableObjectStorage;
+  readonly #storage: StateStorage;
   #row: WorkspaceRow | null = null;
   #lastCommit: number | null = null;
 
-  constructor(storage: DurableObjectStorage) {
+  constructor(storage: StateStorage) {
     this.#storage = storage;
     this.sql = storage.sql;
     this.directory = new Directory(storage.sql);
@@ -33,9 +36,15 @@ export class WorkspaceState {
     this.index = new BatchIndex(storage.sql);
   }
 
-  /** Null for an object that was never provisioned: a forged locator or id reaches one, and must leave no trace. */
+  /**
+   * Null for an object that was never provisioned, which a forged locator or id may reach and which must leave no trace;
+   * and for a workspace that has been deleted.
+   */
   get row(): WorkspaceRow | null {
-    if (this.#row === null && isProvisioned(this.sql)) this.#row = readWorkspace(this.sql);
+    if (this.#row === null && isProvisioned(this.sql)) {
+      const row = readWorkspace(this.sql);
+      if (row.deletedAt === null) this.#row = row;
+    }
     return this.#row;
   }
 

@@ -1,0 +1,51 @@
+import { markUnlisted } from "../workspace/index-changes.ts";
+import { deleteInvitation, findAcceptable } from "../workspace/invitations.ts";
+import { listMember } from "../workspace/listing.ts";
+import { addMember, roleOf } from "../workspace/members.ts";
+import { hasDeparted } from "../workspace/membership.ts";
+import { type Ruling, refused } from "../workspace/ruling.ts";
+import { describe, type WorkspaceInfo } from "./describe-workspace.ts";
+import type { WorkspaceCore } from "./workspace-core.ts";
+
+/** Who accepts: the owner of a verified address. */
+export interface Guest {
+  userId: string;
+  email: string;
+}
+
+const UNKNOWN = refused("INVALID_TOKEN", "The invitation is not valid, has been accepted or was taken back.");
+
+/**
+ * Takes a guest in. The directory lists the membership first: a crash in between leaves an entry too many, which counts
+ * for nothing, and never a member whom the directory misses. Using the invitation up and taking the guest in is one turn.
+ */
+export async function acceptInvitation(
+  core: WorkspaceCore,
+  db: D1Database,
+  tokenHash: Uint8Array,
+  { userId, email }: Guest,
+): Promise<Ruling<WorkspaceInfo>> {
+  const { row, sql } = core.state;
+  if (!row) return UNKNOWN;
+  const known = findAcceptable(sql, tokenHash, email, Date.now());
+  if (!known.ok) return known;
+  if (!(await listMember(db, row.id, userId))) return UNKNOWN;
+  const taken = core.state.transaction((gate) => takeIn(gate.sql, tokenHash, { userId, email }, Date.now()));
+  core.state.settingsChanged();
+  await core.workOff();
+  if (!taken?.ok) return taken ?? UNKNOWN;
+  const info = await describe(core, userId);
+  return info.ok ? info : UNKNOWN;
+}
+
+function takeIn(sql: SqlStorage, tokenHash: Uint8Array, { userId, email }: Guest, now: number): Ruling<true> {
+  // Whatever becomes of it, what has just been listed is compared with the truth.
+  markUnlisted(sql, userId);
+  const found = findAcceptable(sql, tokenHash, email, now);
+  if (!found.ok) return found;
+  if (hasDeparted(sql, userId)) return UNKNOWN;
+  deleteInvitation(sql, found.value.id);
+  if (roleOf(sql, userId) !== null) return refused("CONFLICT", "You are a member already.");
+  addMember(sql, { userId, role: found.value.role, joinedAt: now });
+  return { ok: true, value: true };
+}

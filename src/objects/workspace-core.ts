@@ -1,0 +1,217 @@
+import type { Env } from "../env.ts";
+import { operation } from "../http/log.ts";
+import { nextMailAt } from "../mail/promised.ts";
+import { settingsOf } from "../settings.ts";
+import { admit, type Gate } from "../workspace/admission.ts";
+import { type Denied, nobody, type Role } from "../workspace/caller.ts";
+import { houseKeep } from "../workspace/housekeeping.ts";
+import { forgetIndexChanges, hasIndexChanges, readIndexChanges } from "../workspace/index-changes.ts";
+import { applyIndexChanges, slugOf } from "../workspace/listing.ts";
+import { depart } from "../workspace/membership.ts";
+import { type Action, PERMISSIONS } from "../workspace/permissions.ts";
+import type { ProjectRow } from "../workspace/projects.ts";
+import { confirmListed, endedWorkspace } from "../workspace/provision.ts";
+import type { ReceiptCursor } from "../workspace/receipts.ts";
+import { WorkspaceState } from "../workspace/state.ts";
+import { wipeOutside } from "../workspace/wipe.ts";
+import { handOverMails } from "./hand-over.ts";
+import { handOverViolations } from "./violation-hand-over.ts";
+
+/** Milliseconds from waking to the first alarm, for an object that has lost its own. */
+const REARM_MS = 60_000;
+
+/** Milliseconds until what D1 did not take is tried again, and to the next step of what one alarm did not finish. */
+const RETRY_MS = 30_000;
+const STEP_MS = 100;
+
+export type Answer<T> = { ok: true; value: T } | Denied;
+
+/** How a workspace object changes, one synchronous transaction at a time, and what follows outside it by and by. */
+export class WorkspaceCore {
+  readonly state: WorkspaceState;
+  readonly #ctx: DurableObjectState;
+  readonly #env: Env;
+  #receiptSweep: ReceiptCursor | null = null;
+  /** When the next round of housekeeping is due; at once after waking. */
+  #roundAt = 0;
+  #telling: Promise<void> | null = null;
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    this.#ctx = ctx;
+    this.#env = env;
+    this.state = new WorkspaceState(ctx.storage);
+    // The platform gives an alarm up after six failures; whoever wakes the object next gets it going again.
+    if (this.state.row || endedWorkspace(this.state.sql)) ctx.blockConcurrencyWhile(() => this.#rearm());
+  }
+
+  /**
+   * Does `work` for a member, whose role is checked in the same turn. The request has been counted by `admit`.
+   * Whatever it changed, the caches of keys, projects and settings are read again afterwards.
+   */
+  as<T>(
+    userId: string,
+    action: Action,
+    projectId: string,
+    work: (gate: Gate, project: ProjectRow, id: string) => T,
+  ): Answer<T>;
+  as<T>(userId: string, action: Action, projectId: null, work: (gate: Gate, role: Role, id: string) => T): Answer<T>;
+  as<T>(
+    userId: string,
+    action: Action,
+    projectId: string | null,
+    work: (gate: Gate, subject: never, id: string) => T,
+  ): Answer<T> {
+    const caller = { kind: "user", userId } as const;
+    const need = { scope: null, role: PERMISSIONS[action], projectId };
+    const answer = this.state.transaction((gate, { id }): Answer<T> => {
+      const admitted = admit(gate, caller, need, null, Date.now());
+      if (!admitted.ok) return admitted;
+      // SAFETY: by the overloads `work` takes the project where one is named, and the role where none is; both are there.
+      const subject = (projectId === null ? admitted.role : admitted.project) as never;
+      return { ok: true, value: work(gate, subject, id) };
+    });
+    this.state.settingsChanged();
+    return answer ?? nobody(caller);
+  }
+
+  /** What was written is to be worked off before the answer where that is quick, and by the alarm where it is not. */
+  async workOff(): Promise<void> {
+    const { row, alarm, sql } = this.state;
+    if (endedWorkspace(sql)) return this.finishDeletion();
+    if (!row) return;
+    this.#handOverMails(row.id);
+    if (!hasIndexChanges(sql)) return;
+    alarm.by(Date.now() + RETRY_MS);
+    await this.tellDirectory();
+  }
+
+  /** A member's account is gone; see `membership.ts`. `workOff` has to follow. */
+  depart(userId: string): void {
+    const { state } = this;
+    const what = state.transaction(({ sql }) => depart(sql, userId, Date.now()));
+    state.settingsChanged();
+    if (what === "workspace") state.alarm.by(Date.now());
+  }
+
+  /** Deletions of projects are waiting. */
+  sweepSoon(): void {
+    this.#roundAt = 0;
+    this.state.alarm.by(Date.now());
+  }
+
+  /** The slug that the directory has for this workspace, learned at the first need; null where it lists none. */
+  async slug(): Promise<string | null> {
+    const { row } = this.state;
+    if (!row || row.slug !== null) return row?.slug ?? null;
+    const slug = await slugOf(this.#env.DB, row.id);
+    if (slug !== null) this.confirm(slug);
+    return slug;
+  }
+
+  confirm(slug: string): void {
+    this.state.transaction(({ sql }) => confirmListed(sql, slug));
+    this.state.settingsChanged();
+  }
+
+  /** Tells D1 what has changed, one batch at a time. What fails is tried again by the alarm. */
+  tellDirectory(): Promise<void> {
+    this.#telling ??= this.#tell()
+      .catch((error: unknown) => {
+        this.#failed("workspace.index", error);
+        this.state.alarm.by(Date.now() + RETRY_MS);
+      })
+      .finally(() => {
+        this.#telling = null;
+      });
+    return this.#telling;
+  }
+
+  /** Ends a workspace that has been deleted: everything outside the object, then the object. */
+  async finishDeletion(): Promise<void> {
+    const id = endedWorkspace(this.state.sql);
+    if (!id) return;
+    // Before anything is waited for: a crash must leave an alarm.
+    this.state.alarm.by(Date.now() + RETRY_MS);
+    let isDone = false;
+    try {
+      isDone = await wipeOutside(this.#env.DB, id);
+    } catch (error) {
+      return this.#failed("workspace.wipe", error, id);
+    }
+    if (!isDone) return this.state.alarm.by(Date.now() + STEP_MS);
+    await this.destroy();
+    operation(settingsOf(this.#env).LOG_LEVEL, "info", { event: "workspace.wipe", outcome: "ok", workspaceId: id });
+  }
+
+  async destroy(): Promise<void> {
+    this.state.forget();
+    this.state.alarm.wentOff();
+    await this.#ctx.storage.deleteAlarm();
+    await this.#ctx.storage.deleteAll();
+  }
+
+  async alarm(): Promise<void> {
+    const { alarm, violations, row, sql } = this.state;
+    alarm.wentOff();
+    if (endedWorkspace(sql)) return this.finishDeletion();
+    if (row === null) return;
+    const now = Date.now();
+    // A flood of refusals is looked at every few seconds; that is no reason to sweep every table.
+    const isForViolations = violations.dueAt !== null && violations.dueAt <= now && now < this.#roundAt;
+    handOverViolations(this.#env, violations, row.id, now);
+    if (!isForViolations) this.#houseKeep(now);
+    this.#handOverMails(row.id);
+    alarm.by(Math.min(this.#roundAt, violations.dueAt ?? Number.POSITIVE_INFINITY));
+    await this.tellDirectory();
+    await this.#settle(now);
+  }
+
+  /** What was begun by a request that never said how it ended: listed, it is a workspace; not listed in time, it goes. */
+  async #settle(now: number): Promise<void> {
+    const settleAt = this.state.row?.settleAt ?? null;
+    if (settleAt === null) return;
+    try {
+      // `now` is from before the directory is asked: only an answer from after `settleAt` proves that nothing follows.
+      if ((await this.slug()) !== null) return;
+      if (now >= settleAt) return await this.destroy();
+      this.state.alarm.by(settleAt);
+    } catch (error) {
+      this.#failed("workspace.settle", error);
+      this.state.alarm.by(Date.now() + RETRY_MS);
+    }
+  }
+
+  async #tell(): Promise<void> {
+    for (;;) {
+      const { row, sql } = this.state;
+      const changes = row && readIndexChanges(sql);
+      if (!changes) return;
+      await applyIndexChanges(this.#env.DB, row.id, changes);
+      this.state.transaction((gate) => forgetIndexChanges(gate.sql, changes));
+    }
+  }
+
+  #handOverMails(id: string): void {
+    const { sql, alarm } = this.state;
+    handOverMails(this.#env, sql, id, Date.now());
+    const at = nextMailAt(sql);
+    if (at !== null) alarm.by(at);
+  }
+
+  #houseKeep(now: number): void {
+    const round = this.state.transaction((gate) => houseKeep(gate.sql, this.state.limiter, this.#receiptSweep, now));
+    if (!round) return;
+    this.#receiptSweep = round.receipts;
+    for (const commit of round.deleted) this.state.index.remove(commit);
+    this.#roundAt = round.nextAt;
+  }
+
+  async #rearm(): Promise<void> {
+    if ((await this.state.alarm.load()) === null) this.state.alarm.by(Date.now() + REARM_MS);
+  }
+
+  #failed(event: string, error: unknown, workspaceId = this.state.row?.id): void {
+    const fault = error instanceof Error ? error.name : "unknown";
+    operation(settingsOf(this.#env).LOG_LEVEL, "error", { event, outcome: "failed", workspaceId, fault });
+  }
+}

@@ -1,0 +1,213 @@
+import { hashOneTimeToken, mintOneTimeToken } from "../accounts/one-time-token.ts";
+import { promiseMail } from "../mail/promised.ts";
+import type { Role } from "./caller.ts";
+import { roleOf } from "./members.ts";
+import { may, mayAssign } from "./permissions.ts";
+import { type Refused, type Ruling, refused } from "./ruling.ts";
+import { readWorkspace } from "./settings.ts";
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** An invitation is good for so many milliseconds. */
+export const INVITATION_LIFETIME_MS = 7 * DAY_MS;
+/** Invitations that a workspace makes in any 24 hours at most, those taken back included. */
+const INVITATIONS_A_DAY = 20;
+/** An expired invitation is told apart from one that never was for so many milliseconds. */
+const EXPIRED_KEPT_MS = DAY_MS;
+
+export const INVITATION_SCHEMA = [
+  `CREATE TABLE IF NOT EXISTS invitations (
+     id TEXT PRIMARY KEY,
+     -- At most one of an address.
+     email TEXT NOT NULL UNIQUE,
+     role TEXT NOT NULL CHECK (role IN ('owner', 'admin', 'member', 'viewer')),
+     -- SHA-256 of the token.
+     hash BLOB NOT NULL CHECK (length(hash) = 32),
+     invited_by TEXT NOT NULL,
+     created_at INTEGER NOT NULL,
+     expires_at INTEGER NOT NULL
+   ) STRICT`,
+  // When invitations were made, in the last 24 hours.
+  "CREATE TABLE IF NOT EXISTS invitation_times (num INTEGER PRIMARY KEY, at INTEGER NOT NULL) STRICT",
+] as const;
+
+export interface Invitation {
+  id: string;
+  email: string;
+  role: Role;
+  /** Epoch milliseconds. */
+  createdAt: number;
+  expiresAt: number;
+}
+
+/** What the router says of an invitation. */
+export interface InviteRequest {
+  /** `inv_...` */
+  id: string;
+  email: string;
+  role: Role;
+  /** The account of that address; null where it has none. */
+  inviteeId: string | null;
+  /** The caller's own address, for the letter. */
+  inviter: string;
+  /** 32 random bytes that the token is derived from. */
+  seed: Uint8Array;
+  /** Whether a mail may go to the address now. */
+  isMailed: boolean;
+}
+
+/** Who invites, and where. */
+export interface Inviter {
+  by: Role;
+  userId: string;
+  workspaceId: string;
+  pepper: string;
+}
+
+interface NewInvitation extends Pick<Invitation, "id" | "email" | "role"> {
+  invitedBy: string;
+  hash: Uint8Array;
+  isMailed: boolean;
+}
+
+type Row = { id: string; email: string; role: Role; created_at: number; expires_at: number };
+
+const COLUMNS = "id, email, role, created_at, expires_at";
+
+/** Makes an invitation and promises its mail, in the caller's transaction. */
+export function invite(
+  sql: SqlStorage,
+  { by, userId, workspaceId, pepper }: Inviter,
+  request: InviteRequest,
+  now: number,
+): Ruling<Invitation> {
+  const { id, email, role, inviteeId, inviter, seed, isMailed } = request;
+  if (inviteeId !== null && roleOf(sql, inviteeId) !== null) {
+    return refused("CONFLICT", "The owner of this address is a member already.");
+  }
+  const hash = hashOneTimeToken(mintOneTimeToken(workspaceId, seed, pepper));
+  const made = makeInvitation(sql, by, { id, email, role, invitedBy: userId, hash, isMailed }, now);
+  if (made.ok && isMailed) {
+    const content = { kind: "invite", seed, workspace: readWorkspace(sql).name, inviter } as const;
+    promiseMail(sql, { id: mailOfInvitation(id), to: email, content, expiresAt: made.value.expiresAt }, now);
+  }
+  return made;
+}
+
+/**
+ * Makes an invitation. One of the same address gives way to it; where no mail may go there now, the mail that went before
+ * stays good, and only role and end are new.
+ */
+function makeInvitation(sql: SqlStorage, by: Role, wanted: NewInvitation, now: number): Ruling<Invitation> {
+  const { email, role, invitedBy, hash, isMailed } = wanted;
+  if (!mayAssign(by, role)) return OWNERS_ONLY;
+  sweepInvitations(sql, now);
+  const old = invitationOf(sql, email);
+  if (old && !mayAssign(by, old.role)) return OWNERS_ONLY;
+  const tooMany = countToday(sql, now);
+  if (tooMany) return tooMany;
+  sql.exec("INSERT INTO invitation_times (at) VALUES (?)", now);
+  const expiresAt = now + INVITATION_LIFETIME_MS;
+  if (old && !isMailed && old.expiresAt > now) {
+    sql.exec(
+      "UPDATE invitations SET role = ?, invited_by = ?, expires_at = ? WHERE id = ?",
+      role,
+      invitedBy,
+      expiresAt,
+      old.id,
+    );
+    return { ok: true, value: { ...old, role, expiresAt } };
+  }
+  if (old) deleteInvitation(sql, old.id);
+  sql.exec(
+    `INSERT INTO invitations (id, email, role, hash, invited_by, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+    wanted.id,
+    email,
+    role,
+    hash,
+    invitedBy,
+    now,
+    expiresAt,
+  );
+  return { ok: true, value: { id: wanted.id, email, role, createdAt: now, expiresAt } };
+}
+
+/** Those that can still be accepted, in order of creation, after the (createdAt, id) of `cursor`. */
+export function listInvitations(
+  sql: SqlStorage,
+  cursor: readonly [number, string],
+  limit: number,
+  now: number,
+): Invitation[] {
+  return sql
+    .exec<Row>(
+      `SELECT ${COLUMNS} FROM invitations WHERE (created_at, id) > (?, ?) AND expires_at > ?
+       ORDER BY created_at, id LIMIT ?`,
+      ...cursor,
+      now,
+      limit,
+    )
+    .toArray()
+    .map(fromRow);
+}
+
+/** Takes an invitation back: its token is good for nothing, and its mail is not sent if it has not been. */
+export function revokeInvitation(sql: SqlStorage, by: Role, id: string, now: number): Ruling<true> {
+  const row = sql.exec<Row>(`SELECT ${COLUMNS} FROM invitations WHERE id = ? AND expires_at > ?`, id, now).toArray()[0];
+  if (!row) return refused("NOT_FOUND", "There is no such invitation.");
+  if (!mayAssign(by, row.role)) return OWNERS_ONLY;
+  deleteInvitation(sql, id);
+  return { ok: true, value: true };
+}
+
+/** The invitation that a token of this hash accepts for the owner of an address. */
+export function findAcceptable(sql: SqlStorage, hash: Uint8Array, email: string, now: number): Ruling<Invitation> {
+  const row = sql.exec<Row>(`SELECT ${COLUMNS} FROM invitations WHERE hash = ?`, hash).toArray()[0];
+  if (!row) return refused("INVALID_TOKEN", "The invitation is not valid, has been accepted or was taken back.");
+  if (row.email !== email) return refused("FORBIDDEN", "The invitation is for another e-mail address than yours.");
+  if (row.expires_at <= now) return refused("TOKEN_EXPIRED", "The invitation has run out. Ask for a new one.");
+  return { ok: true, value: fromRow(row) };
+}
+
+export function deleteInvitation(sql: SqlStorage, id: string): void {
+  sql.exec("DELETE FROM invitations WHERE id = ?", id);
+  sql.exec("DELETE FROM promised_mails WHERE id = ?", mailOfInvitation(id));
+}
+
+/** Takes back what a member with this role could not have made, or all that somebody made who is no member any more. */
+export function dropInvitationsOf(sql: SqlStorage, userId: string, role: Role | null): void {
+  const rows = sql.exec<{ id: string; role: Role }>("SELECT id, role FROM invitations WHERE invited_by = ?", userId);
+  for (const { id, role: offered } of rows.toArray()) {
+    if (role === null || !may(role, "invitation.create") || !mayAssign(role, offered)) deleteInvitation(sql, id);
+  }
+}
+
+/** The mail of an invitation: the ids differ by their prefix. */
+export function mailOfInvitation(id: string): string {
+  return id.replace(/^inv_/, "mail_");
+}
+
+const OWNERS_ONLY = refused("FORBIDDEN", "Only an owner can invite an owner, or take such an invitation back.");
+
+function invitationOf(sql: SqlStorage, email: string): Invitation | null {
+  const row = sql.exec<Row>(`SELECT ${COLUMNS} FROM invitations WHERE email = ?`, email).toArray()[0];
+  return row ? fromRow(row) : null;
+}
+
+/** A refusal where as many invitations as a day allows were made in the last 24 hours. */
+function countToday(sql: SqlStorage, now: number): Refused | null {
+  const times = sql
+    .exec<{ at: number }>("SELECT at FROM invitation_times WHERE at > ? ORDER BY num", now - DAY_MS)
+    .toArray();
+  const leaves = times[times.length - INVITATIONS_A_DAY];
+  if (!leaves) return null;
+  return { ...refused("RATE_LIMITED", "Too many requests"), retryAfter: leaves.at + DAY_MS - now };
+}
+
+function sweepInvitations(sql: SqlStorage, now: number): void {
+  sql.exec("DELETE FROM invitations WHERE expires_at <= ?", now - EXPIRED_KEPT_MS);
+  sql.exec("DELETE FROM invitation_times WHERE at <= ?", now - DAY_MS);
+}
+
+function fromRow({ id, email, role, created_at, expires_at }: Row): Invitation {
+  return { id, email, role, createdAt: created_at, expiresAt: expires_at };
+}

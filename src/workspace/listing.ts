@@ -1,0 +1,131 @@
+import type { IndexChanges } from "./index-changes.ts";
+
+/** The directory of workspaces in D1: who has a slug, and an index of who is a member where. */
+
+export interface WorkspaceClaim {
+  id: string;
+  name: string;
+  ownerId: string;
+  /** The slug wanted, and the one to take where it is taken; null where no other will do. */
+  slug: string;
+  fallbackSlug: string | null;
+  /** Epoch milliseconds of the claim. */
+  now: number;
+  /** Epoch milliseconds from which on the claim must fail: the workspace object may then be gone already. */
+  deadline: number;
+}
+
+/** `late`: the deadline has passed, or the account is gone. */
+export type WorkspaceClaimed = { ok: true; slug: string } | { ok: false; reason: "taken" | "late" };
+
+/**
+ * Lists a workspace with its owner as a member, both or nothing: UNIQUE on the slug decides. The deadline is held against
+ * the database's clock when the batch runs.
+ */
+export async function claimWorkspace(db: D1Database, claim: WorkspaceClaim): Promise<WorkspaceClaimed> {
+  const { id, name, ownerId, slug, fallbackSlug, now, deadline } = claim;
+  const [, , own, other] = await db.batch<{ slug: string }>([
+    db
+      .prepare(
+        `INSERT OR IGNORE INTO workspaces (id, slug, name, personal_of, created_at)
+         SELECT ?1, COALESCE(CASE WHEN EXISTS (SELECT 1 FROM workspaces WHERE slug = ?2) THEN ?3 END, ?2), ?4, NULL, ?5
+         WHERE unixepoch('subsec') * 1000 < ?6 AND EXISTS (SELECT 1 FROM users WHERE id = ?7)`,
+      )
+      .bind(id, slug, fallbackSlug, name, now, deadline, ownerId),
+    db
+      .prepare(
+        `INSERT OR IGNORE INTO memberships (user_id, workspace_id)
+         SELECT ?1, ?2 WHERE EXISTS (SELECT 1 FROM workspaces WHERE id = ?2)`,
+      )
+      .bind(ownerId, id),
+    db.prepare("SELECT slug FROM workspaces WHERE id = ?").bind(id),
+    db.prepare("SELECT slug FROM workspaces WHERE slug = ?").bind(slug),
+  ]);
+  const listed = own?.results[0];
+  if (listed) return { ok: true, slug: listed.slug };
+  return { ok: false, reason: other?.results[0] && fallbackSlug === null ? "taken" : "late" };
+}
+
+/** The slug that the directory has for a workspace; null where it does not list it. */
+export async function slugOf(db: D1Database, workspaceId: string): Promise<string | null> {
+  const row = await db.prepare("SELECT slug FROM workspaces WHERE id = ?").bind(workspaceId).first<{ slug: string }>();
+  return row?.slug ?? null;
+}
+
+export interface ListedWorkspace {
+  id: string;
+  createdAt: number;
+}
+
+/** Workspaces that the index has for a user, in order of creation, those after the (createdAt, id) of `cursor`. */
+export async function listedWorkspaces(
+  db: D1Database,
+  userId: string,
+  cursor: readonly [number, string],
+  limit: number,
+): Promise<ListedWorkspace[]> {
+  const { results } = await db
+    .prepare(
+      `SELECT w.id AS id, w.created_at AS createdAt FROM memberships m JOIN workspaces w ON w.id = m.workspace_id
+       WHERE m.user_id = ? AND (w.created_at, w.id) > (?, ?) ORDER BY w.created_at, w.id LIMIT ?`,
+    )
+    .bind(userId, ...cursor, limit)
+    .all<ListedWorkspace>();
+  return results;
+}
+
+/** Addresses of accounts; one that is gone is left out. */
+export async function emailsOf(db: D1Database, userIds: readonly string[]): Promise<Map<string, string>> {
+  const { results } = await db
+    .prepare("SELECT id, email FROM users WHERE id IN (SELECT value FROM json_each(?))")
+    .bind(JSON.stringify(userIds))
+    .all<{ id: string; email: string }>();
+  return new Map(results.map(({ id, email }) => [id, email]));
+}
+
+/**
+ * Lists a member ahead of time, so that the index never misses one.
+ * @returns false for a user that the directory does not list any more
+ */
+export async function listMember(db: D1Database, workspaceId: string, userId: string): Promise<boolean> {
+  const [, known] = await db.batch([
+    db
+      .prepare(
+        `INSERT OR IGNORE INTO memberships (user_id, workspace_id)
+         SELECT ?1, ?2 WHERE EXISTS (SELECT 1 FROM users WHERE id = ?1) AND EXISTS (SELECT 1 FROM workspaces WHERE id = ?2)`,
+      )
+      .bind(userId, workspaceId),
+    db.prepare("SELECT 1 FROM users WHERE id = ?").bind(userId),
+  ]);
+  return (known?.results.length ?? 0) > 0;
+}
+
+/** Tells the directory what has changed; nothing happens where it knows something newer, or lists no such workspace. */
+export async function applyIndexChanges(db: D1Database, workspaceId: string, changes: IndexChanges): Promise<void> {
+  const { version, name, present, absent } = changes;
+  const isCurrent = "EXISTS (SELECT 1 FROM workspaces WHERE id = ?2 AND index_version = ?3)";
+  await db.batch([
+    db
+      .prepare("UPDATE workspaces SET name = ?1, index_version = ?3 WHERE id = ?2 AND index_version <= ?3")
+      .bind(name, workspaceId, version),
+    db
+      .prepare(
+        `INSERT OR IGNORE INTO memberships (user_id, workspace_id)
+         SELECT value, ?2 FROM json_each(?1) WHERE ${isCurrent}`,
+      )
+      .bind(JSON.stringify(present), workspaceId, version),
+    db
+      .prepare(
+        `DELETE FROM memberships WHERE workspace_id = ?2 AND user_id IN (SELECT value FROM json_each(?1)) AND ${isCurrent}`,
+      )
+      .bind(JSON.stringify(absent), workspaceId, version),
+  ]);
+}
+
+/** Takes a deleted workspace out of the directory: its slug is free again. */
+export async function unlistWorkspace(db: D1Database, workspaceId: string): Promise<void> {
+  await db.batch([
+    db.prepare("DELETE FROM memberships WHERE workspace_id = ?").bind(workspaceId),
+    db.prepare("DELETE FROM workspaces WHERE id = ?").bind(workspaceId),
+  ]);
+}

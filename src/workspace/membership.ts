@@ -1,0 +1,76 @@
+import type { Role } from "./caller.ts";
+import { markUnlisted } from "./index-changes.ts";
+import { dropInvitationsOf } from "./invitations.ts";
+import { revokeKeysBy } from "./keys.ts";
+import { deleteMember, findMember, isLastOwner, type Member, setRole } from "./members.ts";
+import { mayAssign } from "./permissions.ts";
+import { endWorkspace } from "./provision.ts";
+import { type Refused, type Ruling, refused } from "./ruling.ts";
+import { readWorkspace } from "./settings.ts";
+
+const NO_MEMBER = refused("NOT_FOUND", "There is no such member.");
+const LAST_OWNER = refused("CONFLICT", "A workspace keeps at least one owner. Make somebody else an owner first.");
+const PERSON = refused("CONFLICT", "A personal workspace stays with the person it was made for, as its owner.");
+const OWNERS_ONLY = refused("FORBIDDEN", "Only an owner can make, change or remove an owner.");
+
+/** Gives a member another role. `by` is the caller's own role, which has been found enough to change members at all. */
+export function changeRole(sql: SqlStorage, by: Role, userId: string, role: Role): Ruling<Member> {
+  const member = findMember(sql, userId);
+  if (!member) return NO_MEMBER;
+  if (!mayAssign(by, member.role) || !mayAssign(by, role)) return OWNERS_ONLY;
+  if (member.role === role) return { ok: true, value: member };
+  const bound = staysOwner(sql, member);
+  if (bound) return bound;
+  setRole(sql, userId, role);
+  dropInvitationsOf(sql, userId, role);
+  return { ok: true, value: { ...member, role } };
+}
+
+/** Removes a member, or lets one leave. The keys and invitations that the member made die in the same turn. */
+export function removeMember(sql: SqlStorage, by: Role, userId: string, now: number): Ruling<true> {
+  const member = findMember(sql, userId);
+  if (!member) return NO_MEMBER;
+  if (!mayAssign(by, member.role)) return OWNERS_ONLY;
+  const bound = staysOwner(sql, member);
+  if (bound) return bound;
+  letGo(sql, userId, now);
+  return { ok: true, value: true };
+}
+
+/** `workspace`: it goes with its person or its only owner. */
+export type Departure = "workspace" | "member" | "nobody";
+
+/**
+ * What becomes of a workspace whose member has deleted the account. The id is remembered: an acceptance of that user
+ * which is still under way finds it, and is refused.
+ */
+export function depart(sql: SqlStorage, userId: string, now: number): Departure {
+  const { personalOf } = readWorkspace(sql);
+  const member = findMember(sql, userId);
+  if (personalOf === userId || (member && isLastOwner(sql, member))) {
+    endWorkspace(sql, now);
+    return "workspace";
+  }
+  sql.exec("INSERT OR IGNORE INTO departed_users (user_id) VALUES (?)", userId);
+  if (!member) return "nobody";
+  letGo(sql, userId, now);
+  return "member";
+}
+
+export function hasDeparted(sql: SqlStorage, userId: string): boolean {
+  return sql.exec("SELECT 1 FROM departed_users WHERE user_id = ?", userId).toArray().length > 0;
+}
+
+function letGo(sql: SqlStorage, userId: string, now: number): void {
+  deleteMember(sql, userId);
+  revokeKeysBy(sql, userId, Number.MAX_SAFE_INTEGER, now);
+  dropInvitationsOf(sql, userId, null);
+  markUnlisted(sql, userId);
+}
+
+/** Why a member cannot stop being an owner, if so. */
+function staysOwner(sql: SqlStorage, member: Member): Refused | null {
+  const { personalOf } = readWorkspace(sql);
+  if (personalOf === member.userId) return PERSON;
+  return isLastOwner(sql, member) ? LAST_OWNER : null;
+}

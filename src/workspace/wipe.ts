@@ -1,0 +1,47 @@
+import { unlistWorkspace } from "./listing.ts";
+
+/** Rows that one statement deletes at most. */
+const CHUNK_ROWS = 1000;
+
+/**
+ * Deletes some of what a deleted workspace left outside its object.
+ * @returns whether nothing of its kind is left; otherwise it is called again
+ */
+type WipeStep = (db: D1Database, workspaceId: string) => Promise<boolean>;
+
+const unlist: WipeStep = async (db, workspaceId) => {
+  await unlistWorkspace(db, workspaceId);
+  return true;
+};
+
+const deleteViolations: WipeStep = async (db, workspaceId) => {
+  const deleted = await db
+    .prepare(
+      `DELETE FROM violations WHERE (minute, id) IN
+         (SELECT minute, id FROM violations WHERE workspace_id = ? LIMIT ${CHUNK_ROWS})`,
+    )
+    .bind(workspaceId)
+    .run();
+  return deleted.meta.changes < CHUNK_ROWS;
+};
+
+/** In this order: first of all nobody finds it any more, and its slug is free. */
+const WIPE_STEPS: readonly WipeStep[] = [unlist, deleteViolations];
+
+/** Calls of D1 that one alarm makes at most. */
+const CALLS_AT_ONCE = 20;
+
+/**
+ * Deletes what is left of a deleted workspace outside its object, as far as one alarm may. Safe to repeat.
+ * @returns whether all of it is gone, so that the object itself may go
+ */
+export async function wipeOutside(db: D1Database, workspaceId: string): Promise<boolean> {
+  let calls = 0;
+  for (const step of WIPE_STEPS) {
+    for (;;) {
+      if (calls++ === CALLS_AT_ONCE) return false;
+      if (await step(db, workspaceId)) break;
+    }
+  }
+  return true;
+}
