@@ -9,19 +9,28 @@ const TEST_SETTINGS = {
   AUTH_LIMIT: "100000",
 };
 
+/** Random histories that the limits are held against their model in; `npm run test:model` takes all of them. */
+const MODEL_RUNS = process.env.MODEL_RUNS ?? "500";
+
 export default defineConfig({
   test: {
     projects: [
       {
         // Pure modules, and tests that drive real processes over HTTP.
-        test: { name: "node", include: ["test/unit/**/*.test.ts", "test/api/**/*.test.ts"], testTimeout: 60_000 },
+        test: {
+          name: "node",
+          include: ["test/unit/**/*.test.ts", "test/api/**/*.test.ts"],
+          testTimeout: 60_000,
+          // A hook that starts a server may be the one that bundles it.
+          hookTimeout: 60_000,
+        },
       },
       {
         // Objects, D1 and the application inside workerd.
         plugins: [
           cloudflareTest(async () => ({
             wrangler: { configPath: "./wrangler.toml" },
-            miniflare: { bindings: { ...TEST_SETTINGS, MIGRATIONS: await readD1Migrations("migrations") } },
+            miniflare: { bindings: { ...TEST_SETTINGS, MODEL_RUNS, MIGRATIONS: await readD1Migrations("migrations") } },
           })),
         ],
         test: {
