@@ -6,6 +6,7 @@ declare global {
     type Bindings = "WORKSPACES" | "USERS" | "ADDRESSES" | "DB" | "ASSETS" | "MAIL_QUEUE" | "VIOLATION_QUEUE" | "EMAIL";
     interface Env extends Pick<import("../src/env.ts").Env, Bindings> {
       MIGRATIONS: D1Migration[];
+      MODEL_RUNS: string;
     }
     interface GlobalProps {
       mainModule: typeof import("../src/worker.ts");

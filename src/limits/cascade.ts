@@ -65,7 +65,7 @@ export class Cascade {
     const preset = { ...API_DEFAULT, rule: "API_DEFAULT", suffix: "" };
     this.#rest = configuration.default ? { ...configuration.default, rule: "default", suffix: "" } : preset;
     // While the preset applies to everything, the settings count with everything.
-    this.#settings = configuration.default ? { ...preset, suffix: ` * ${SETTINGS_PATH}` } : this.#rest;
+    this.#settings = configuration.default ? { ...preset, suffix: " API_DEFAULT" } : this.#rest;
     const literals = new Map<string, Map<string, AppliedLimit>>();
     const patterns = new Map<string, Map<string, AppliedLimit>>();
     for (const { method, path, limit, windowSeconds } of configuration.rules) {

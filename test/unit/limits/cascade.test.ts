@@ -80,7 +80,7 @@ describe("the cascade", () => {
       rule: "default",
       suffix: "",
     });
-    expect(cascade.limitOf(SETTINGS)).toMatchObject({ rule: "API_DEFAULT", suffix: " * /workspaces/:id/rate-limits" });
+    expect(cascade.limitOf(SETTINGS)).toMatchObject({ rule: "API_DEFAULT", suffix: " API_DEFAULT" });
     // While the preset applies to all, there is nothing to keep apart.
     expect(new Cascade({ default: null, rules: OTHERS }).limitOf(SETTINGS)).toMatchObject({
       rule: "API_DEFAULT",
