@@ -1,5 +1,6 @@
 import { newId } from "../ids.ts";
-import { type Notice, promiseMail } from "../mail/promised.ts";
+import type { Notice } from "../mail/mail.ts";
+import { promiseMail } from "../mail/promised.ts";
 import { readAccount } from "./account.ts";
 
 /** A notice is tried for this many milliseconds. */

@@ -1,6 +1,6 @@
 import { createHash, createHmac } from "node:crypto";
 import { ID_LENGTH, isBase62, isId } from "../ids.ts";
-import type { TokenMailKind } from "../mail/promised.ts";
+import type { TokenMailKind } from "../mail/mail.ts";
 
 /**
  * A one-time token is `vt_` + locator + secret:

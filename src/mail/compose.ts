@@ -1,8 +1,8 @@
 import { mintOneTimeToken } from "../accounts/one-time-token.ts";
 import type { Settings } from "../settings.ts";
 import { type Layout, renderHtml, renderText } from "./layout.ts";
+import type { Mail, MailContent, MailKind, Notice } from "./mail.ts";
 import type { Letter } from "./message.ts";
-import type { Mail, MailContent, MailKind, Notice } from "./promised.ts";
 
 /**
  * Pages of the frontend that a mail's link opens. The token is in the fragment, which no server and no log ever sees, and

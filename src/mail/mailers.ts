@@ -1,26 +1,27 @@
 import type { Delivery, Mailer } from "./message.ts";
-import { storeInOutbox } from "./outbox.ts";
 import type { Sender } from "./sender.ts";
 
 const RESEND_URL = "https://api.resend.com/emails";
 /** Milliseconds that a provider gets to answer. */
 const SEND_TIMEOUT_MS = 10_000;
 
-/** Keeps mails in D1 for `GET /dev/outbox`: the primary key makes a second try change nothing. */
-export function outboxMailer(db: D1Database, now: () => number): Mailer {
-  return {
-    async send(letter) {
-      await storeInOutbox(db, letter, now());
-      return { ok: true };
-    },
-  };
+/** As much of Cloudflare's binding as is used here. */
+export interface SendBinding {
+  send(message: {
+    from: { email: string; name: string };
+    to: string;
+    subject: string;
+    text: string;
+    html: string;
+    headers: Record<string, string>;
+  }): Promise<unknown>;
 }
 
 /**
  * Cloudflare's own binding. It knows no idempotency key; the claim on the promised mail keeps two tries apart, and the
  * same Message-ID lets a mailbox tell that two letters are one, should a crash fall right between sending and noting it.
  */
-export function cloudflareMailer(binding: Pick<SendEmail, "send">, from: Sender): Mailer {
+export function cloudflareMailer(binding: SendBinding, from: Sender): Mailer {
   return {
     async send(letter) {
       const { to, subject, text, html } = letter;

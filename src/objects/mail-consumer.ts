@@ -1,9 +1,10 @@
 import type { Env } from "../env.ts";
 import { operation } from "../http/log.ts";
 import { composeLetter } from "../mail/compose.ts";
-import { cloudflareMailer, outboxMailer, resendMailer } from "../mail/mailers.ts";
+import type { Mail } from "../mail/mail.ts";
+import { cloudflareMailer, resendMailer } from "../mail/mailers.ts";
 import type { Mailer, MailMessage } from "../mail/message.ts";
-import type { Mail } from "../mail/promised.ts";
+import { outboxMailer } from "../mail/outbox.ts";
 import { parseSender } from "../mail/sender.ts";
 import { settingsOf } from "../settings.ts";
 import { callAddress, callUser, callWorkspace } from "./stubs.ts";

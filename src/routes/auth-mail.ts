@@ -12,7 +12,7 @@ import type { AppEnv } from "../http/context.ts";
 import { success } from "../http/envelope.ts";
 import { type ErrorCode, refuse } from "../http/errors.ts";
 import { resource } from "../http/resource.ts";
-import type { TokenMailKind } from "../mail/promised.ts";
+import type { TokenMailKind } from "../mail/mail.ts";
 import { callAddress, callUser } from "../objects/stubs.ts";
 import { authLimit } from "./address-limits.ts";
 import { confirmPage } from "./confirm-page.ts";

@@ -38,6 +38,8 @@ const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
+  // The empty icon.
+  "img-src data:",
   "connect-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",

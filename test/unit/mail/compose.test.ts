@@ -1,0 +1,57 @@
+import { describe, expect, it } from "vitest";
+import { mintOneTimeToken } from "../../../src/accounts/one-time-token.ts";
+import { composeLetter } from "../../../src/mail/compose.ts";
+import type { MailContent } from "../../../src/mail/mail.ts";
+
+const settings = { FRONTEND_URL: "https://logs.example.com", REFRESH_PEPPER: "pepper-pepper-pepper-pepper-pepper" };
+const seed = new Uint8Array(32).fill(5);
+const USER = "usr_0123456789aB";
+
+const contents: MailContent[] = [
+  { kind: "verify-email", seed },
+  { kind: "magic-link", seed },
+  { kind: "reset-password", seed },
+  { kind: "invite", seed, workspace: "Ship's <b>Log</b>", inviter: '"><script>alert(1)</script>' },
+  { kind: "notice", notice: "session-ended" },
+  { kind: "notice", notice: "password-changed" },
+  { kind: "notice", notice: "provider-linked", provider: "provider_b" },
+];
+
+function letterOf(content: MailContent, owner = USER) {
+  return composeLetter({ id: "mail_0123456789ab", to: "ada@example.com", content, expiresAt: 0 }, owner, settings);
+}
+
+describe("composeLetter", () => {
+  it.each(contents.map((content) => [content.kind, content] as const))("%s: both bodies say the same", (_, content) => {
+    const { id, to, kind, subject, text, html, links } = letterOf(content);
+    expect([id, to, kind]).toEqual(["mail_0123456789ab", "ada@example.com", content.kind]);
+    expect(subject).toMatch(/^[^\r\n]{5,78}$/);
+    expect(text).toContain("logs.example.com");
+    expect(html).toContain("logs.example.com");
+    expect(html).toMatch(/^<!doctype html>/);
+    // Nothing is loaded from anywhere, and no link goes anywhere but to the frontend.
+    expect(html).not.toMatch(/<(img|link|script|iframe|style)\b|url\(|http:/i);
+    for (const [link] of html.matchAll(/https?:[^"<\s]+/g)) expect(link).toBe(links[0]);
+    if (content.kind === "notice") return expect(links).toEqual([]);
+    expect(links).toHaveLength(1);
+    expect(text).toContain(links[0]);
+    expect(links[0]).toContain(`#token=${mintOneTimeToken(USER, seed, settings.REFRESH_PEPPER)}`);
+    expect(new URL(links[0] ?? "").search).toBe("");
+  });
+
+  it("writes what a person typed as text, in an invitation only", () => {
+    const { html } = letterOf(contents[3] as MailContent);
+    expect(html).toContain("Ship&#39;s &lt;b&gt;Log&lt;/b&gt;");
+    expect(html).not.toContain("<script");
+    for (const content of contents) {
+      if (content.kind !== "invite") expect(letterOf(content).html).not.toContain("ada");
+    }
+  });
+
+  it("links a token without a locator for an address that has no account", () => {
+    const [link] = letterOf({ kind: "magic-link", seed }, "email:abc_def-0123456789").links;
+    expect(link).toBe(
+      `https://logs.example.com/auth/magic#token=${mintOneTimeToken(null, seed, settings.REFRESH_PEPPER)}`,
+    );
+  });
+});

@@ -1,0 +1,39 @@
+import { describe, expect, it } from "vitest";
+import { settingsOf, settingsProblems } from "../../../src/settings.ts";
+
+const base = { JWT_SECRET: "x".repeat(32), REFRESH_PEPPER: "y".repeat(32) };
+const namesOf = (source: object) => settingsProblems({ ...base, ...source }).map((line) => line.split(":", 1)[0]);
+
+describe("settings of mail and accounts", () => {
+  it("the outbox shows mails to whoever asks, so it wants a loopback BASE_URL", () => {
+    expect(namesOf({})).toEqual([]);
+    for (const url of ["http://localhost:8787", "http://127.0.0.1:1", "http://[::1]:2"]) {
+      expect(namesOf({ MAILER: "outbox", BASE_URL: url })).toEqual([]);
+    }
+    for (const url of ["https://logs.example.com", "http://10.0.0.5:8787", "http://127.0.0.1.evil.example"]) {
+      expect(namesOf({ BASE_URL: url })).toEqual(["MAILER"]);
+    }
+  });
+
+  it("the others want a sender, and Resend its key", () => {
+    const BASE_URL = "https://logs.example.com";
+    expect(namesOf({ BASE_URL, MAILER: "cloudflare" })).toEqual(["MAIL_FROM"]);
+    expect(namesOf({ BASE_URL, MAILER: "resend" })).toEqual(["MAIL_FROM", "RESEND_API_KEY"]);
+    expect(namesOf({ BASE_URL, MAILER: "cloudflare", MAIL_FROM: "Logs <logs@example.com>" })).toEqual([]);
+    expect(namesOf({ BASE_URL, MAILER: "resend", MAIL_FROM: "logs@example.com", RESEND_API_KEY: "re" })).toEqual([]);
+    expect(namesOf({ MAIL_FROM: "nobody" })).toEqual(["MAIL_FROM"]);
+    expect(namesOf({ MAILER: "smtp" })).toEqual(["MAILER"]);
+  });
+
+  it("REFRESH_LEEWAY_SECONDS and PASSWORD_BLOCKLIST are off unless set, and checked", () => {
+    expect(settingsOf({ ...base })).toMatchObject({ REFRESH_LEEWAY_SECONDS: 0, PASSWORD_BLOCKLIST: "off" });
+    expect(settingsOf({ ...base, REFRESH_LEEWAY_SECONDS: "10", PASSWORD_BLOCKLIST: "on" })).toMatchObject({
+      REFRESH_LEEWAY_SECONDS: 10,
+      PASSWORD_BLOCKLIST: "on",
+    });
+    for (const bad of ["-1", "61", "1.5", "soon"]) {
+      expect(namesOf({ REFRESH_LEEWAY_SECONDS: bad })).toEqual(["REFRESH_LEEWAY_SECONDS"]);
+    }
+    expect(namesOf({ PASSWORD_BLOCKLIST: "yes" })).toEqual(["PASSWORD_BLOCKLIST"]);
+  });
+});
