@@ -42,6 +42,25 @@ export async function isListed(db: D1Database, userId: string): Promise<boolean>
   return (await db.prepare("SELECT 1 FROM users WHERE id = ?").bind(userId).first()) !== null;
 }
 
+/**
+ * Takes memberships of a deleted account and its identities out of the directory, and then the account, unless it has a
+ * membership more by now.
+ * @returns whether the account is out, so that its address is free and nothing lists it as a member any more
+ */
+export async function unlistUser(db: D1Database, userId: string, departed: readonly string[]): Promise<boolean> {
+  const results = await db.batch([
+    db
+      .prepare("DELETE FROM memberships WHERE user_id = ? AND workspace_id IN (SELECT value FROM json_each(?))")
+      .bind(userId, JSON.stringify(departed)),
+    db.prepare("DELETE FROM oauth_identities WHERE user_id = ?").bind(userId),
+    db
+      .prepare("DELETE FROM users WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM memberships WHERE user_id = ?1)")
+      .bind(userId),
+    db.prepare("SELECT 1 FROM users WHERE id = ?").bind(userId),
+  ]);
+  return results[3]?.results.length === 0;
+}
+
 /** Ids of the workspaces that the directory lists a user as a member of. */
 export async function workspacesOf(db: D1Database, userId: string): Promise<string[]> {
   const rows = db.prepare("SELECT workspace_id AS id FROM memberships WHERE user_id = ?").bind(userId);

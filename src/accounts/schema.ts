@@ -68,6 +68,12 @@ export const USER_SCHEMA = [
      one INTEGER PRIMARY KEY CHECK (one = 1),
      until INTEGER NOT NULL
    ) STRICT`,
+  // The account has been deleted, and may still have something elsewhere: see `deletion.ts`.
+  `CREATE TABLE IF NOT EXISTS deletion (
+     one INTEGER PRIMARY KEY CHECK (one = 1),
+     user_id TEXT NOT NULL,
+     workspace_id TEXT NOT NULL
+   ) STRICT`,
   ...PROMISED_MAIL_SCHEMA,
   ...LIMITER_SCHEMA,
 ] as const;

@@ -25,6 +25,11 @@ export async function jsonBody<S extends z.ZodType>(request: Request, schema: S)
   return validated(schema, parseJson(decodeUtf8(bytes)));
 }
 
+/** The same where the body may be left out: then an empty object stands for it. */
+export async function optionalJsonBody<S extends z.ZodType>(request: Request, schema: S): Promise<z.output<S>> {
+  return request.body === null ? validated(schema, {}) : jsonBody(request, schema);
+}
+
 export function bodyOrRefuse(body: BodyResult, limit: number): Uint8Array {
   if (body.ok) return body.bytes;
   switch (body.reason) {

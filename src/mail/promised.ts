@@ -1,32 +1,9 @@
+import type { Mail, MailContent } from "./mail.ts";
+
 /**
  * Mails that an object has promised: written in the transaction of what causes them, handed to the queue after it, and
  * deleted once they are sent. A crash anywhere in between leaves the row, and the object's alarm hands it over again.
  */
-
-/** A link in a mail carries a token, which is derived from `seed` and never stored (see `one-time-token.ts`). */
-export type TokenMailKind = "verify-email" | "magic-link" | "reset-password";
-
-/** What an account's owner is told about after the fact. */
-export type Notice =
-  | { notice: "session-ended" }
-  | { notice: "password-changed" }
-  | { notice: "provider-linked"; provider: "provider_a" | "provider_b" };
-
-export type MailContent =
-  | { kind: TokenMailKind; seed: Uint8Array }
-  | { kind: "invite"; seed: Uint8Array; workspace: string; inviter: string }
-  | ({ kind: "notice" } & Notice);
-
-export type MailKind = MailContent["kind"];
-
-export interface Mail {
-  /** `mail_...`: what keeps it from being promised or sent twice. */
-  id: string;
-  to: string;
-  content: MailContent;
-  /** Epoch milliseconds after which it is not worth sending any more. */
-  expiresAt: number;
-}
 
 /** A notice of one kind goes out at most once in this many milliseconds: whoever triggers it may be a stranger. */
 const NOTICE_EVERY_MS = 3_600_000;

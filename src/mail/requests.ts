@@ -1,5 +1,5 @@
 import type { Limiter, LimitRequest } from "../limits/limiter.ts";
-import type { TokenMailKind } from "./promised.ts";
+import type { MailKind, TokenMailKind } from "./mail.ts";
 
 /**
  * Requests for a mail that anybody can make for any address. They are taken in, throttled and on disk before anything
@@ -37,14 +37,20 @@ const REQUEST_LIFETIME_MS = 10 * 60_000;
 /** Milliseconds until a request whose answer was cut short is taken up again: doubled with every try. */
 const RETRY_MS = 15_000;
 
-/** Takes a request in; the caller must not tell anybody that it was too much. */
-export function takeMailRequest(sql: SqlStorage, limiter: Limiter, request: MailRequest, now: number): boolean {
+/** Counts one mail of a kind for this object's address, if it fits; the caller must not tell anybody that it does not. */
+export function admitMail(limiter: Limiter, kind: MailKind, now: number): boolean {
   const limits: LimitRequest[] = LIMITS.map(({ name, limit, windowSeconds }) => {
-    return { identifier: `mail:${request.kind}:${name}`, limit, windowSeconds, cost: 1 };
+    return { identifier: `mail:${kind}:${name}`, limit, windowSeconds, cost: 1 };
   });
   if (!limits.every((limit) => limiter.peek(limit, now).admitted)) return false;
   for (const limit of limits) limiter.check(limit, now);
   limiter.flush();
+  return true;
+}
+
+/** Takes a request in; the caller must not tell anybody that it was too much. */
+export function takeMailRequest(sql: SqlStorage, limiter: Limiter, request: MailRequest, now: number): boolean {
+  if (!admitMail(limiter, request.kind, now)) return false;
   sql.exec(
     "INSERT INTO mail_requests (id, kind, address, seed, next_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)",
     request.id,

@@ -7,16 +7,9 @@ import { LIMITER_SCHEMA, Limiter, type LimitRequest, MAX_WINDOW_SECONDS } from "
 import type { LimitState } from "../limits/state.ts";
 import type { Violation } from "../limits/violation.ts";
 import { ViolationOutbox } from "../limits/violation-outbox.ts";
-import {
-  claimMail,
-  type Mail,
-  mailSent,
-  nextMailAt,
-  PROMISED_MAIL_SCHEMA,
-  releaseMail,
-  type TokenMailKind,
-} from "../mail/promised.ts";
-import { MAIL_REQUEST_SCHEMA, nextMailRequestAt, takeMailRequest } from "../mail/requests.ts";
+import type { Mail, TokenMailKind } from "../mail/mail.ts";
+import { claimMail, mailSent, nextMailAt, PROMISED_MAIL_SCHEMA, releaseMail } from "../mail/promised.ts";
+import { admitMail, MAIL_REQUEST_SCHEMA, nextMailRequestAt, takeMailRequest } from "../mail/requests.ts";
 import { answerMailRequests } from "./answer-mail-requests.ts";
 import { handOverMails } from "./hand-over.ts";
 import { handOverViolations } from "./violation-hand-over.ts";
@@ -103,6 +96,12 @@ export class AddressObject extends DurableObject<Env> {
     this.#armMail();
     // Not awaited: the answer must not wait for it. Whatever cuts it short, the alarm takes it up again.
     this.ctx.waitUntil(this.#answerRequests());
+  }
+
+  /** Whether an invitation may be mailed to this address now; counts it if so. */
+  async admitInvite(): Promise<boolean> {
+    this.#provisionEmail();
+    return this.ctx.storage.transactionSync(() => admitMail(this.#limiter, "invite", Date.now()));
   }
 
   /** The queue's consumer takes a mail for one try; null where there is nothing to send. */

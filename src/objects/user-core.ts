@@ -1,4 +1,11 @@
 import { type Account, isProvisioned, readAccount } from "../accounts/account.ts";
+import {
+  beginDeletion,
+  type DeletionRequest,
+  type DeletionVerdict,
+  finishDeletion,
+  unfinishedDeletion,
+} from "../accounts/deletion.ts";
 import { isListed } from "../accounts/directory.ts";
 import { isAlive } from "../accounts/families.ts";
 import { finishPurge, unfinishedPurge } from "../accounts/purge.ts";
@@ -12,6 +19,7 @@ import type { Violation } from "../limits/violation.ts";
 import { ViolationOutbox } from "../limits/violation-outbox.ts";
 import { nextMailAt } from "../mail/promised.ts";
 import { type Settings, settingsOf } from "../settings.ts";
+import { deletionPorts } from "./deletion-ports.ts";
 import { handOverMails } from "./hand-over.ts";
 import { purgePorts } from "./purge-ports.ts";
 import { callWorkspace } from "./stubs.ts";
@@ -20,8 +28,8 @@ import { handOverViolations } from "./violation-hand-over.ts";
 /** Milliseconds between two sweeps of dead counters: the longest window plus a minute. */
 const SWEEP_AFTER_MS = (MAX_WINDOW_SECONDS + 60) * 1000;
 
-/** Milliseconds until another look at a registration that could not be settled, or a purge that could not be ended. */
-const RETRY_MS = { settle: 600_000, purge: 30_000 } as const;
+/** Milliseconds until another look at a registration that could not be settled, or a purge or deletion not ended. */
+const RETRY_MS = { settle: 600_000, purge: 30_000, deletion: 30_000 } as const;
 
 /** How a user object changes: one synchronous transaction at a time, with what it promised sent after it. */
 export class UserCore {
@@ -77,6 +85,13 @@ export class UserCore {
     await finishPurge(this.sql, purgePorts(this.#env));
   }
 
+  /** Deletes the account, and before the answer all that it has elsewhere, if that can be reached; else by alarm. */
+  async deleteAccount(request: DeletionRequest): Promise<DeletionVerdict> {
+    const verdict = this.#ctx.storage.transactionSync(() => beginDeletion(this.sql, request, Date.now()));
+    if (verdict === "begun") await this.#finishDeletion();
+    return verdict;
+  }
+
   /** Counts one request of the user. */
   count(userId: string, now: number): LimitState {
     const armed = this.#hasCounts();
@@ -98,6 +113,7 @@ export class UserCore {
   }
 
   async alarm(): Promise<void> {
+    if (this.provisioned && unfinishedDeletion(this.sql)) return this.#finishDeletion();
     const settlement = await this.#settle();
     if (!this.provisioned) return;
     this.#limiter.sweep(Date.now());
@@ -118,6 +134,23 @@ export class UserCore {
     await this.#ctx.storage.deleteAll();
     this.#limiter.forget();
     this.#violations.forget();
+  }
+
+  async #finishDeletion(): Promise<void> {
+    const userId = unfinishedDeletion(this.sql)?.userId ?? null;
+    // Before anything is waited for: a crash must leave an alarm.
+    this.#arm(Date.now() + RETRY_MS.deletion);
+    const event = "user.delete";
+    try {
+      const isDone = await finishDeletion(
+        this.sql,
+        deletionPorts(this.#env, () => this.destroy()),
+      );
+      operation(this.settings.LOG_LEVEL, "info", { event, outcome: isDone ? "ok" : "unfinished", userId });
+    } catch (error) {
+      const fault = error instanceof Error ? error.name : "unknown";
+      operation(this.settings.LOG_LEVEL, "error", { event, outcome: "failed", userId, fault });
+    }
   }
 
   /** Sends what was promised, once the directory is known to list the account: one that is taken back mails nothing. */

@@ -1,5 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
 import { type NewAccount, provisionAccount, readAccount } from "../accounts/account.ts";
+import type { DeletionRequest, DeletionVerdict } from "../accounts/deletion.ts";
 import {
   endFamilies,
   endFamily,
@@ -52,7 +53,8 @@ import {
 import type { Env } from "../env.ts";
 import { newId } from "../ids.ts";
 import type { Violation } from "../limits/violation.ts";
-import { claimMail, type Mail, mailSent, releaseMail } from "../mail/promised.ts";
+import type { Mail } from "../mail/mail.ts";
+import { claimMail, mailSent, releaseMail } from "../mail/promised.ts";
 import { refresh } from "./refresh.ts";
 import { UserCore } from "./user-core.ts";
 
@@ -199,6 +201,11 @@ export class UserObject extends DurableObject<Env> {
   /** Ends a purge outside this object: to be called after any call that purged, before the answer to its request. */
   async finishPurge(): Promise<void> {
     await this.#core.finishPurge();
+  }
+
+  /** Deletes the account with all it has, here and elsewhere. */
+  async deleteAccount(request: DeletionRequest): Promise<DeletionVerdict> {
+    return this.#core.deleteAccount(request);
   }
 
   /** The queue's consumer takes a mail for one try; null where there is nothing to send. */

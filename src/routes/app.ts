@@ -2,6 +2,7 @@ import { createApp } from "../http/frame.ts";
 import type { Resource } from "../http/resource.ts";
 import type { RoutePaths } from "../limits/route-path.ts";
 import { auth } from "./auth.ts";
+import { authDelete } from "./auth-delete.ts";
 import { authMail } from "./auth-mail.ts";
 import { authSessions } from "./auth-sessions.ts";
 import { accountPage } from "./confirm-page.ts";
@@ -9,14 +10,18 @@ import { countUnrouted } from "./count-unrouted.ts";
 import { dev } from "./dev.ts";
 import { docs, docsFile } from "./docs.ts";
 import { health } from "./health.ts";
+import { acceptances, invitations } from "./invitations.ts";
 import { keys } from "./keys.ts";
 import { limitedPaths } from "./limit-schema.ts";
 import { logger } from "./logger.ts";
+import { members } from "./members.ts";
 import { oauth } from "./oauth.ts";
 import { oauthLinks } from "./oauth-link.ts";
 import { projects } from "./projects.ts";
 import { rateLimits } from "./rate-limits.ts";
+import { usage } from "./usage.ts";
 import { violations } from "./violations.ts";
+import { workspaces } from "./workspaces.ts";
 
 /** Rules name routes, and are set by one: so the list below is read when the first rule comes. */
 let rulePaths: RoutePaths | undefined;
@@ -29,11 +34,17 @@ const resources: Resource[] = [
   authMail,
   oauth,
   oauthLinks,
+  authDelete,
+  workspaces,
+  members,
+  invitations,
+  acceptances,
   projects,
   keys,
   logger,
   limits,
   violations,
+  usage,
   health,
   dev,
 ];

@@ -114,7 +114,7 @@ keys.route(
     response: madeKeySchema,
     errors: WORKSPACE_ERRORS,
   },
-  [workspaceGuard({ role: "admin", from: "header" })],
+  [workspaceGuard({ action: "key.create", from: "header" })],
   async (c, { body }) => {
     const { userId } = c.get("user");
     const projectId = param(c, "projectId");
@@ -140,7 +140,7 @@ keys.route(
     response: pageOf(keySchema),
     errors: WORKSPACE_ERRORS,
   },
-  [workspaceGuard({ role: "viewer", from: "header" })],
+  [workspaceGuard({ action: "key.list", from: "header" })],
   async (c, { query: { cursor, limit } }) => {
     const { userId } = c.get("user");
     const projectId = param(c, "projectId");
@@ -172,7 +172,7 @@ keys.route(
     response: madeKeySchema,
     errors: WORKSPACE_ERRORS,
   },
-  [workspaceGuard({ role: "admin", from: "header" })],
+  [workspaceGuard({ action: "key.rotate", from: "header" })],
   async (c, { body }) => {
     const { userId } = c.get("user");
     const projectId = param(c, "projectId");
@@ -200,7 +200,7 @@ keys.route(
     response: z.object({ revoked: z.literal(true) }),
     errors: WORKSPACE_ERRORS,
   },
-  [workspaceGuard({ role: "admin", from: "header" })],
+  [workspaceGuard({ action: "key.revoke", from: "header" })],
   async (c) => {
     const { userId } = c.get("user");
     const keyId = param(c, "keyId");

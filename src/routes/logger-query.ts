@@ -11,6 +11,7 @@ import { type QueryFailure, runQuery } from "../logs/query/run-query.ts";
 import { type LogQuery, QueryBody } from "../logs/query/schema.ts";
 import { callWorkspace } from "../objects/stubs.ts";
 import type { Caller } from "../workspace/caller.ts";
+import { PERMISSIONS } from "../workspace/permissions.ts";
 import { countByAddress } from "./address-limits.ts";
 import { authenticateUser, bearerToken } from "./user-guard.ts";
 import { namedWorkspace, refuseDenied, requireApiKey } from "./workspace-guard.ts";
@@ -87,7 +88,7 @@ async function readQuery(c: Context<AppEnv>, { caller, workspaceId }: Reader): P
     return await jsonBody(c.req.raw, QueryBody);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    const need = { scope: "logs:read", role: "viewer", projectId: null } as const;
+    const need = { scope: "logs:read", role: PERMISSIONS["logs.read"], projectId: null } as const;
     const route = c.get("route");
     const answer = await callWorkspace(c.env, workspaceId, "once", (stub) => stub.admit(caller, need, route));
     if (!answer.ok) return refuseDenied(c, answer);

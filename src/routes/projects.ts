@@ -49,7 +49,7 @@ projects.route(
     response: projectSchema,
     errors: WORKSPACE_ERRORS,
   },
-  [workspaceGuard({ role: "member", from: "header" })],
+  [workspaceGuard({ action: "project.create", from: "header" })],
   async (c, { body }) => {
     const workspaceId = c.get("workspaceId");
     const { userId } = c.get("user");
@@ -75,7 +75,7 @@ projects.route(
     response: pageOf(projectSchema),
     errors: WORKSPACE_ERRORS,
   },
-  [workspaceGuard({ role: "viewer", from: "header" })],
+  [workspaceGuard({ action: "project.list", from: "header" })],
   async (c, { query: { cursor, limit } }) => {
     const workspaceId = c.get("workspaceId");
     const { userId } = c.get("user");
@@ -109,7 +109,7 @@ projects.route(
     response: projectSchema,
     errors: WORKSPACE_ERRORS,
   },
-  [workspaceGuard({ role: "viewer", from: "header" })],
+  [workspaceGuard({ action: "project.get", from: "header" })],
   async (c) => {
     const workspaceId = c.get("workspaceId");
     const { userId } = c.get("user");
@@ -135,7 +135,7 @@ projects.route(
     response: projectSchema,
     errors: WORKSPACE_ERRORS,
   },
-  [workspaceGuard({ role: "member", from: "header" })],
+  [workspaceGuard({ action: "project.rename", from: "header" })],
   async (c, { body }) => {
     const workspaceId = c.get("workspaceId");
     const { userId } = c.get("user");
@@ -163,7 +163,7 @@ projects.route(
     response: z.object({ deleted: z.literal(true) }),
     errors: WORKSPACE_ERRORS,
   },
-  [workspaceGuard({ role: "member", from: "header" })],
+  [workspaceGuard({ action: "project.delete", from: "header" })],
   async (c) => {
     const { userId } = c.get("user");
     const projectId = c.req.param("projectId") ?? "";

@@ -29,7 +29,7 @@ export function rateLimits(paths: () => RoutePaths): Resource {
       operation: "limits.get",
       summary: "Get the rate-limit configuration and live counters",
     },
-    [workspaceGuard({ role: "viewer", from: "path" })],
+    [workspaceGuard({ action: "limits.get", from: "path" })],
     configuration,
   );
   routes.route(
@@ -45,7 +45,7 @@ export function rateLimits(paths: () => RoutePaths): Resource {
       ].join("\n"),
       body: limitsBody(paths),
     },
-    [workspaceGuard({ role: "admin", from: "path" })],
+    [workspaceGuard({ action: "limits.set", from: "path" })],
     (c, { body }) => replaceLimits(c, { default: body.default ?? null, rules: body.rules }),
   );
   routes.route(
@@ -56,7 +56,7 @@ export function rateLimits(paths: () => RoutePaths): Resource {
       summary: "Remove the workspace's rate limits",
       description: "The preset applies again, from the next request on.",
     },
-    [workspaceGuard({ role: "admin", from: "path" })],
+    [workspaceGuard({ action: "limits.set", from: "path" })],
     (c) => replaceLimits(c, NO_LIMITS),
   );
   return routes;

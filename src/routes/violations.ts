@@ -50,7 +50,7 @@ violations.route(
     response: pageOf(violationSchema),
     errors: WORKSPACE_ERRORS,
   },
-  [workspaceGuard({ role: "viewer", from: "path" })],
+  [workspaceGuard({ action: "violations.list", from: "path" })],
   async (c, { query: { cursor, limit } }) => {
     const page = await listViolations(c.env.DB, c.get("workspaceId"), cursorOf(cursor), limit, Date.now());
     const nextCursor = page.next && `${page.next.firstAt}.${page.next.id}`;

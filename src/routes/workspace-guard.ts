@@ -5,7 +5,9 @@ import { isId } from "../ids.ts";
 import { looksLikeApiKey, type ParsedApiKey, parseApiKey } from "../keys/api-key.ts";
 import { callUser, callWorkspace } from "../objects/stubs.ts";
 import type { Answer } from "../objects/workspace-core.ts";
-import type { Denied, Need, Role } from "../workspace/caller.ts";
+import type { Denied, Need } from "../workspace/caller.ts";
+import { type Action, PERMISSIONS } from "../workspace/permissions.ts";
+import type { Ruling } from "../workspace/ruling.ts";
 import { countByAddress } from "./address-limits.ts";
 import { authenticateUser, bearerToken } from "./user-guard.ts";
 
@@ -23,6 +25,14 @@ export async function refuseDenied(c: Context<AppEnv>, denied: Denied): Promise<
 /** The value of an object's answer; a refusal ends the request. */
 export async function granted<T>(c: Context<AppEnv>, answer: Answer<T>): Promise<T> {
   return answer.ok ? answer.value : refuseDenied(c, answer);
+}
+
+/** What the workspace's own rules have granted; a refusal ends the request. */
+export function ruled<T>(ruling: Ruling<T>): T {
+  if (ruling.ok) return ruling.value;
+  const { code, message, retryAfter } = ruling;
+  const seconds = retryAfter === undefined ? null : String(Math.max(1, Math.ceil(retryAfter / 1000)));
+  return refuse(code, message, seconds === null ? {} : { headers: { "Retry-After": seconds } });
 }
 
 async function countElsewhere(c: Context<AppEnv>): Promise<void> {
@@ -58,16 +68,18 @@ export async function countRefusedKey(c: Context<AppEnv>, key: ParsedApiKey, nee
 }
 
 export interface WorkspaceGuardOptions {
-  role: Role;
+  /** What the request does; one that depends on who asks is decided once the user is known. */
+  action: Action | ((c: Context<AppEnv>) => Action);
   /** Where the workspace is named: the header `X-Workspace-Id`, or the path's `:workspaceId`. */
   from: "header" | "path";
 }
 
-/** Lets in members with the role, counts the request in the workspace, and sets `workspaceId`. */
-export function workspaceGuard({ role, from }: WorkspaceGuardOptions): MiddlewareHandler<AppEnv> {
+/** Lets in members whose role is enough, counts the request in the workspace, and sets `workspaceId`. */
+export function workspaceGuard({ action, from }: WorkspaceGuardOptions): MiddlewareHandler<AppEnv> {
   return async (c, next) => {
     const { userId } = await authenticateUser(c);
     const workspaceId = await namedWorkspace(c, from);
+    const role = PERMISSIONS[typeof action === "function" ? action(c) : action];
     const need = { scope: null, role, projectId: c.req.param("projectId") ?? null };
     const caller = { kind: "user", userId } as const;
     const route = c.get("route");

@@ -1,0 +1,85 @@
+import { type Account, readAccount } from "./account.ts";
+import { isAlive } from "./families.ts";
+
+/** An account without a password is deleted from a session signed in at most this many milliseconds ago. */
+const FRESH_LOGIN_MS = 10 * 60_000;
+
+/** Rounds over the directory in one run: more are needed only while the user still joins workspaces. */
+const ROUNDS = 5;
+
+export interface DeletionRequest {
+  sessionId: string;
+  /** The account's epoch when its password was checked; null where none was sent. */
+  checkedEpoch: number | null;
+}
+
+/** `dead`: the session has ended. `unproven`: it takes the password, or a fresh login where there is none. */
+export type DeletionVerdict = "begun" | "dead" | "unproven";
+
+/**
+ * Deletes the account in one turn: with it go its sessions, tokens, links and promised mails, so nothing signs in to it
+ * any more. What it has elsewhere is noted, for `finishDeletion`.
+ */
+export function beginDeletion(sql: SqlStorage, request: DeletionRequest, now: number): DeletionVerdict {
+  const account = readAccount(sql);
+  if (!account || !isAlive(sql, request.sessionId, account.epoch, now)) return "dead";
+  if (!isProven(sql, account, request, now)) return "unproven";
+  sql.exec("INSERT INTO deletion (one, user_id, workspace_id) VALUES (1, ?, ?)", account.id, account.workspaceId);
+  for (const table of ["account", "families", "one_time_tokens", "links", "promised_mails", "unfinished_purge"]) {
+    sql.exec(`DELETE FROM ${table}`);
+  }
+  return "begun";
+}
+
+function isProven(sql: SqlStorage, account: Account, { sessionId, checkedEpoch }: DeletionRequest, now: number) {
+  if (account.passwordHash !== null) return checkedEpoch === account.epoch;
+  const { at } = sql.exec<{ at: number }>("SELECT created_at AS at FROM families WHERE id = ?", sessionId).one();
+  return now - at <= FRESH_LOGIN_MS;
+}
+
+/** An account that was deleted here and may still have something elsewhere. */
+export interface Deletion {
+  userId: string;
+  /** Of its personal workspace. */
+  workspaceId: string;
+}
+
+export function unfinishedDeletion(sql: SqlStorage): Deletion | null {
+  const rows = sql.exec<{ userId: string; workspaceId: string }>(
+    "SELECT user_id AS userId, workspace_id AS workspaceId FROM deletion",
+  );
+  return rows.toArray()[0] ?? null;
+}
+
+export interface DeletionPorts {
+  /** Ids of all workspaces that the index has for the user. It misses none that the user is a member of. */
+  workspacesOf(userId: string): Promise<string[]>;
+  /** Ends the membership with all that the user made there; or the workspace, where it goes with its person. */
+  depart(workspaceId: string, userId: string): Promise<void>;
+  /**
+   * Takes these memberships, the identities and, unless there is a membership more, the address out of the directory.
+   * @returns whether the address is out: from then on the user joins nothing
+   */
+  unlist(userId: string, departed: readonly string[]): Promise<boolean>;
+  /** Deletes the user object's own storage. */
+  destroySelf(): Promise<void>;
+}
+
+/**
+ * Ends what a deleted account has elsewhere: before the answer to whoever deleted it, and by the alarm where a crash came
+ * between. Safe to repeat and to run twice at once.
+ * @returns whether it is done
+ */
+export async function finishDeletion(sql: SqlStorage, ports: DeletionPorts): Promise<boolean> {
+  const deletion = unfinishedDeletion(sql);
+  if (!deletion) return true;
+  const { userId, workspaceId } = deletion;
+  for (let round = 0; round < ROUNDS; round++) {
+    const departed = [...new Set([workspaceId, ...(await ports.workspacesOf(userId))])];
+    for (const id of departed) await ports.depart(id, userId);
+    if (!(await ports.unlist(userId, departed))) continue;
+    await ports.destroySelf();
+    return true;
+  }
+  return false;
+}

@@ -1,0 +1,52 @@
+import { z } from "zod";
+import { success } from "../http/envelope.ts";
+import { resource } from "../http/resource.ts";
+import { callWorkspace } from "../objects/stubs.ts";
+import { WORKSPACE_ERRORS } from "./projects.ts";
+import { granted, workspaceGuard } from "./workspace-guard.ts";
+
+const isoOrNull = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
+
+export const usage = resource();
+
+usage.route(
+  {
+    method: "GET",
+    path: "/workspaces/:workspaceId/usage",
+    operation: "usage.get",
+    tag: "Workspaces",
+    summary: "What a workspace holds and takes in",
+    security: "accessToken",
+    status: 200,
+    response: z.object({
+      recent: z.object({
+        entries: z.int(),
+        bytes: z.int().describe("As stored, compressed."),
+        oldestAt: z.iso.datetime().nullable().describe("When the oldest batch arrived."),
+      }),
+      stored: z.object({ entries: z.int(), bytes: z.int(), segments: z.int() }),
+      ingestedToday: z.int().describe("Entries accepted since 00:00 UTC."),
+      flush: z.object({
+        pendingBatches: z.int().describe("Batches in the recent tier."),
+        lastAt: z.iso.datetime().nullable(),
+        lastError: z.string().nullable(),
+      }),
+    }),
+    errors: WORKSPACE_ERRORS,
+  },
+  [workspaceGuard({ action: "usage.get", from: "path" })],
+  async (c) => {
+    const { userId } = c.get("user");
+    const { recent, stored, ingestedToday, flush } = await granted(
+      c,
+      await callWorkspace(c.env, c.get("workspaceId"), "replay-safe", (stub) => stub.usage(userId)),
+    );
+    const data = {
+      recent: { ...recent, oldestAt: isoOrNull(recent.oldestAt) },
+      stored,
+      ingestedToday,
+      flush: { ...flush, lastAt: isoOrNull(flush.lastAt) },
+    };
+    return success(data, c.get("requestId"));
+  },
+);
