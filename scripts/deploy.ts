@@ -1,5 +1,5 @@
 /**
- * `npm run deploy [-- --dry-run]`: creates what is missing on Cloudflare (D1 database, secrets), migrates, deploys.
+ * `npm run deploy [-- --dry-run]`: creates what is missing on Cloudflare (D1 database, queues, secrets), migrates, deploys.
  * Needs `wrangler login` or CLOUDFLARE_API_TOKEN. Settings come from `[vars]` in wrangler.toml, and the environment
  * overrides them. Only `--dry-run` is covered by tests: the rest needs an account.
  */
@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { buildAssets } from "./lib/bundle.ts";
-import { ensureDatabase, hasDatabaseId, secretNames } from "./lib/cloudflare.ts";
+import { ensureDatabase, ensureQueues, hasDatabaseId, secretNames } from "./lib/cloudflare.ts";
 import { exitWith, StartFailure } from "./lib/failure.ts";
 import { effectiveBindings } from "./lib/runtime.ts";
 import { newSecrets } from "./lib/secrets.ts";
@@ -30,11 +30,12 @@ async function deploy(): Promise<number> {
   const args = ["deploy", ...vars.flatMap(([name, value]) => ["--var", `${name}:${value}`])];
   if (dryRun) {
     console.log(
-      `Would ${hasDatabaseId() ? "use" : "create or find"} the D1 database, add missing secrets, migrate, and deploy:`,
+      `Would ${hasDatabaseId() ? "use" : "create or find"} the D1 database, add missing queues and secrets, migrate, and deploy:`,
     );
     return wranglerForeground([...args, "--dry-run"]);
   }
   await ensureDatabase();
+  await ensureQueues();
   const migrated = await wranglerForeground(["d1", "migrations", "apply", "DB", "--remote"]);
   if (migrated !== 0) return migrated;
   const present = await secretNames();

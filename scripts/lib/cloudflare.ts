@@ -33,6 +33,15 @@ async function databaseId(): Promise<string | null> {
   return databases.find((database) => database.name === DATABASE_NAME)?.uuid ?? null;
 }
 
+/** Creates the queues that wrangler.toml names and the account has not: a deployment is refused without them. */
+export async function ensureQueues(): Promise<void> {
+  const names = readFileSync(WRANGLER_CONFIG, "utf8").matchAll(/^(?:queue|dead_letter_queue) = "([^"]+)"$/gm);
+  for (const name of new Set([...names].map(([, name = ""]) => name))) {
+    const { code } = await wrangler(["queues", "info", name]);
+    if (code !== 0) await ran(["queues", "create", name]);
+  }
+}
+
 /** Names of the worker's secrets; none where the worker does not exist yet. */
 export async function secretNames(): Promise<string[]> {
   const { code, stdout } = await wrangler(["secret", "list", "--format", "json"]);
