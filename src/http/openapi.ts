@@ -2,7 +2,7 @@ import { z } from "zod";
 import { CATEGORY_TYPES, INGEST_LIMITS, LEVELS, RETENTION_DAYS } from "../logs/entry.ts";
 import { ERROR_STATUS, type ErrorCode } from "./errors.ts";
 import { JSON_BODY_MAX_BYTES } from "./json.ts";
-import type { Resource, RouteSpec } from "./resource.ts";
+import { isOptional, type Resource, type RouteSpec } from "./resource.ts";
 
 type Json = Record<string, unknown>;
 
@@ -141,7 +141,7 @@ function requestBodyOf(spec: RouteSpec): Json | null {
   const bodies = spec.documentedBody ?? (spec.body ? { "application/json": spec.body } : null);
   if (!bodies) return null;
   const content = Object.entries(bodies).map(([type, schema]) => [type, { schema: jsonSchema(schema, "input") }]);
-  return { required: true, content: Object.fromEntries(content) };
+  return { required: !isOptional(spec.body), content: Object.fromEntries(content) };
 }
 
 function responsesOf(spec: RouteSpec): Json {

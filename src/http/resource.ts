@@ -2,7 +2,7 @@ import { type Context, Hono, type MiddlewareHandler } from "hono";
 import type { z } from "zod";
 import type { AppEnv } from "./context.ts";
 import type { ErrorCode } from "./errors.ts";
-import { jsonBody, validated } from "./json.ts";
+import { jsonBody, optionalJsonBody, validated } from "./json.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
@@ -69,12 +69,18 @@ export function resource(): Resource {
         c.get("log").event = spec.operation;
         await next();
       };
+      const readBody = isOptional(spec.body) ? optionalJsonBody : jsonBody;
       app.on(spec.method, spec.path, entry, ...guards, async (c) => {
         const query = spec.query ? validated(spec.query, c.req.query(), "query") : undefined;
-        const body = spec.body ? await jsonBody(c.req.raw, spec.body) : undefined;
+        const body = spec.body ? await readBody(c.req.raw, spec.body) : undefined;
         // SAFETY: `body` and `query` are the outputs of the schemas that `RouteInput` is inferred from.
         return handler(c, { body, query } as RouteInput<typeof spec>);
       });
     },
   };
+}
+
+/** A body whose members all have a default, or need none, may be left out. */
+export function isOptional(body: z.ZodType | undefined): boolean {
+  return body?.safeParse({}).success === true;
 }

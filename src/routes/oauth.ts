@@ -4,7 +4,7 @@ import { findByUserId } from "../accounts/directory.ts";
 import { type Arrival, arrive } from "../accounts/oauth/arrive.ts";
 import { issueExchangeCode, issueLinkCode, takeExchangeCode } from "../accounts/oauth/codes.ts";
 import type { FlowMode } from "../accounts/oauth/flows.ts";
-import { PROVIDERS, type ProviderName, type ProviderProfile } from "../accounts/oauth/provider.ts";
+import { PROVIDERS, type ProviderProfile } from "../accounts/oauth/provider.ts";
 import { hashOf, isSecretShaped, randomSecret } from "../accounts/oauth/secret-text.ts";
 import type { AppEnv } from "../http/context.ts";
 import { refuse } from "../http/errors.ts";

@@ -190,6 +190,13 @@ describe("revoking a key", () => {
 describe("rotating a key", () => {
   const rotate = (keyId: string, body: object) => as(owner, `${keysPath()}/${keyId}/rotate`, { body });
 
+  it("needs no body: the overlap has a default", async () => {
+    const old = await newKey(owner, projectId);
+    const answer = await as(owner, `${keysPath()}/${old.keyId}/rotate`, { method: "POST" });
+    expect(answer.status).toBe(201);
+    expect((await write(old)).status).toBe(201);
+  });
+
   it("gives a successor with the same name, scopes and end; the old key works on for the overlap", async () => {
     const expiresAt = new Date(Date.now() + 7 * 86_400_000).toISOString();
     const old = await newKey(owner, projectId, { name: "app", scopes: ["logs:write"], expiresAt });
