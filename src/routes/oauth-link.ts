@@ -12,7 +12,7 @@ import { callUser } from "../objects/stubs.ts";
 import { authLimit } from "./address-limits.ts";
 import { startFlow } from "./oauth-flow.ts";
 import { arrivalPorts } from "./oauth-ports.ts";
-import { accessClaims, authenticateUser, refuseSession } from "./user-guard.ts";
+import { accessClaims, refuseSession, userGuard } from "./user-guard.ts";
 
 export const oauthLinks = resource();
 
@@ -101,9 +101,10 @@ oauthLinks.route(
     response: z.object({ linked: providerShape }),
     errors: ["INVALID_TOKEN", "TOKEN_EXPIRED", "EMAIL_NOT_VERIFIED", "PROVIDER_ALREADY_LINKED", ...LIMITED],
   },
-  [authLimit],
+  // As a guard: without a session a request hears of that before its body is read.
+  [authLimit, userGuard({ count: "none" })],
   async (c, { body }) => {
-    const { userId, sessionId } = await authenticateUser(c);
+    const { userId, sessionId } = c.get("user");
     const taken = await takeLinkCode(c.env.DB, body.linkCode, userId, Date.now());
     if (!taken.ok) {
       if (taken.reason === "expired") return refuse("TOKEN_EXPIRED", "The code has expired. Link the provider again.");

@@ -1,0 +1,46 @@
+import { exports } from "cloudflare:workers";
+import { describe, expect, it } from "vitest";
+import { requestOf, settings } from "./support.ts";
+
+type Paths = Record<string, Record<string, { security: object[] }>>;
+
+const document = async (): Promise<{ paths: Paths }> =>
+  (await exports.default.fetch("http://t.test/openapi.json")).json();
+
+describe("every /auth route", () => {
+  it("counts by address under AUTH, and its answers are kept by nobody who should not", async () => {
+    const { paths } = await document();
+    const routes = Object.entries(paths)
+      .filter(([path]) => path.startsWith("/auth/"))
+      .flatMap(([path, methods]) => Object.keys(methods).map((method) => [method.toUpperCase(), path] as const));
+    expect(routes.length).toBeGreaterThanOrEqual(20);
+    let remaining = Number.POSITIVE_INFINITY;
+    for (const [method, path] of routes) {
+      const url = path.replace("{sessionId}", "fam_0123456789ab");
+      const body = method === "POST" || method === "PUT" ? { body: {} } : {};
+      const answer = await exports.default.fetch(requestOf(url, { method, ...body }));
+      await answer.arrayBuffer();
+      expect([method, path, answer.headers.get("X-RateLimit-Limit")]).toEqual([
+        method,
+        path,
+        String(settings.AUTH_LIMIT),
+      ]);
+      const left = Number(answer.headers.get("X-RateLimit-Remaining"));
+      expect(left).toBeLessThan(remaining);
+      remaining = left;
+    }
+  });
+
+  it("that wants an access token hears of a missing one before anything else", async () => {
+    const { paths } = await document();
+    for (const [path, methods] of Object.entries(paths)) {
+      if (!path.startsWith("/auth/")) continue;
+      for (const [method, { security }] of Object.entries(methods)) {
+        if (security.length === 0) continue;
+        const answer = await exports.default.fetch(requestOf(path, { method: method.toUpperCase() }));
+        const { error } = (await answer.json()) as { error: { code: string } };
+        expect([method, path, answer.status, error.code]).toEqual([method, path, 401, "UNAUTHORIZED"]);
+      }
+    }
+  });
+});
