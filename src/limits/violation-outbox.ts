@@ -137,17 +137,18 @@ export class ViolationOutbox {
       if (!entry) continue;
       entry.stored = Math.max(entry.stored, violation.count);
       if (this.#isDone(entry, now)) this.#drop(key, entry);
-      else if (entry.stored >= entry.count) this.#save(entry);
+      else if (entry.stored >= entry.count && isQuiet(entry, now)) this.#save(entry);
     }
   }
 
   #look(entry: Entry, now: number, due: Violation[]): void {
     const isOver = isQuiet(entry, now);
+    // Whether or not it was handed over before: from now on the object may sleep.
+    if (isOver && entry.saved < entry.count) this.#save(entry);
     if (entry.count > entry.sent) {
       // In the middle of a flood only what has never been handed over: the rest follows when it ends.
       if (!isOver && entry.sent > 0) return;
     } else if (entry.stored >= entry.count || now < entry.retryAt) return;
-    if (isOver && entry.saved < entry.count) this.#save(entry);
     entry.sent = entry.count;
     entry.retryAt = now + Math.min(RETRY.firstMs * 2 ** entry.tries++, RETRY.maxMs);
     const { minute, identifier, rule, limit, windowSeconds, count, firstAt, lastAt } = entry;

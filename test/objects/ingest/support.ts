@@ -97,9 +97,14 @@ export function workspace(workspaceId: string) {
   return env.WORKSPACES.get(env.WORKSPACES.idFromName(workspaceId));
 }
 
+/** Runs on the storage of a workspace object. */
+export function onStorage<T>(workspaceId: string, work: (storage: DurableObjectStorage) => T): Promise<T> {
+  return runInDurableObject(workspace(workspaceId), (_, { storage }) => work(storage));
+}
+
 /** Runs on the SQLite of a workspace object. */
 export function onSql<T>(workspaceId: string, work: (sql: SqlStorage) => T): Promise<T> {
-  return runInDurableObject(workspace(workspaceId), (_, { storage }) => work(storage.sql));
+  return onStorage(workspaceId, ({ sql }) => work(sql));
 }
 
 export function evict(workspaceId: string): Promise<void> {
