@@ -1,0 +1,243 @@
+import { exports } from "cloudflare:workers";
+import { beforeAll, describe, expect, it } from "vitest";
+import { newId } from "../../../src/ids.ts";
+import { ROLES, type Role } from "../../../src/workspace/caller.ts";
+import { type Answer, bearer, type Call, call } from "../accounts/support.ts";
+import { numbered, receiptOf, send } from "../ingest/support.ts";
+import { newKey, newProject } from "../projects/support.ts";
+import { addMember, invitationOf, invite, newMember, newUser, newWorkspace, type User } from "./support.ts";
+
+/** The world that a cell is tried in; targets are made anew for every cell that may use one up. */
+interface World {
+  workspaceId: string;
+  projectId: string;
+  project(): Promise<string>;
+  key(): Promise<string>;
+  member(): Promise<string>;
+  invitation(): Promise<string>;
+}
+
+interface Row {
+  method: string;
+  /** As documented; parameters are filled in by `path`. */
+  route: string;
+  /** The contract: "viewer reads logs and settings; member also projects; admin also keys, limits, members; owner also deletion." */
+  least: Role;
+  path(world: World, caller: User): Promise<string> | string;
+  body?: object;
+  status: number;
+}
+
+interface Document {
+  paths: Record<string, Record<string, { security: Record<string, unknown>[] }>>;
+}
+
+const W = "/workspaces/{workspaceId}";
+const own =
+  (rest = "") =>
+  (world: World) =>
+    `/workspaces/${world.workspaceId}${rest}`;
+const rule = { rules: [], default: { limit: 100_000, windowSeconds: 60 } };
+
+const MATRIX: Row[] = [
+  { method: "GET", route: W, least: "viewer", path: own(), status: 200 },
+  { method: "PATCH", route: W, least: "admin", path: own(), body: { name: "x" }, status: 200 },
+  { method: "GET", route: `${W}/usage`, least: "viewer", path: own("/usage"), status: 200 },
+  { method: "GET", route: `${W}/violations`, least: "viewer", path: own("/violations"), status: 200 },
+  { method: "GET", route: `${W}/rate-limits`, least: "viewer", path: own("/rate-limits"), status: 200 },
+  { method: "PUT", route: `${W}/rate-limits`, least: "admin", path: own("/rate-limits"), body: rule, status: 200 },
+  { method: "DELETE", route: `${W}/rate-limits`, least: "admin", path: own("/rate-limits"), status: 200 },
+  { method: "GET", route: `${W}/members`, least: "viewer", path: own("/members"), status: 200 },
+  {
+    method: "POST",
+    route: `${W}/members`,
+    least: "admin",
+    path: own("/members"),
+    body: { email: "guest@example.com", role: "viewer" },
+    status: 201,
+  },
+  {
+    method: "PATCH",
+    route: `${W}/members/{userId}`,
+    least: "admin",
+    path: async (world) => own(`/members/${await world.member()}`)(world),
+    body: { role: "member" },
+    status: 200,
+  },
+  {
+    method: "DELETE",
+    route: `${W}/members/{userId}`,
+    least: "admin",
+    path: async (world) => own(`/members/${await world.member()}`)(world),
+    status: 200,
+  },
+  { method: "GET", route: `${W}/invitations`, least: "viewer", path: own("/invitations"), status: 200 },
+  {
+    method: "DELETE",
+    route: `${W}/invitations/{invitationId}`,
+    least: "admin",
+    path: async (world) => own(`/invitations/${await world.invitation()}`)(world),
+    status: 200,
+  },
+  { method: "GET", route: "/projects", least: "viewer", path: () => "/projects", status: 200 },
+  { method: "POST", route: "/projects", least: "member", path: () => "/projects", body: { name: "x" }, status: 201 },
+  {
+    method: "GET",
+    route: "/projects/{projectId}",
+    least: "viewer",
+    path: ({ projectId }) => `/projects/${projectId}`,
+    status: 200,
+  },
+  {
+    method: "PATCH",
+    route: "/projects/{projectId}",
+    least: "member",
+    path: ({ projectId }) => `/projects/${projectId}`,
+    body: { name: "y" },
+    status: 200,
+  },
+  {
+    method: "DELETE",
+    route: "/projects/{projectId}",
+    least: "member",
+    path: async (world) => `/projects/${await world.project()}`,
+    status: 200,
+  },
+  {
+    method: "GET",
+    route: "/projects/{projectId}/keys",
+    least: "viewer",
+    path: ({ projectId }) => `/projects/${projectId}/keys`,
+    status: 200,
+  },
+  {
+    method: "POST",
+    route: "/projects/{projectId}/keys",
+    least: "admin",
+    path: ({ projectId }) => `/projects/${projectId}/keys`,
+    body: { name: "k", scopes: ["logs:read"] },
+    status: 201,
+  },
+  {
+    method: "POST",
+    route: "/projects/{projectId}/keys/{keyId}/rotate",
+    least: "admin",
+    path: async (world) => `/projects/${world.projectId}/keys/${await world.key()}/rotate`,
+    body: {},
+    status: 201,
+  },
+  {
+    method: "DELETE",
+    route: "/projects/{projectId}/keys/{keyId}",
+    least: "admin",
+    path: async (world) => `/projects/${world.projectId}/keys/${await world.key()}`,
+    status: 200,
+  },
+  { method: "POST", route: "/logger/query", least: "viewer", path: () => "/logger/query", body: {}, status: 200 },
+];
+
+/** Cells that use the caller up: tried apart, below. */
+const APART = [`DELETE ${W}`];
+/** Not of a workspace: they count in the user object, and a stranger makes or lists his own. */
+const OF_NO_WORKSPACE = ["GET /workspaces", "POST /workspaces", "POST /invitations/accept"];
+/** API keys only. */
+const KEYS_ONLY = ["POST /logger/{projectId}/log"];
+
+const nameOf = ({ method, route }: Pick<Row, "method" | "route">) => `${method} ${route}`;
+
+describe("the role matrix", () => {
+  let world: World;
+  let owner: User;
+  const callers = new Map<Role, User>();
+  let stranger: User;
+
+  beforeAll(async () => {
+    [owner, stranger] = [await newUser(), await newUser()];
+    const workspaceId = await newWorkspace(owner);
+    callers.set("owner", owner);
+    for (const role of ROLES) if (role !== "owner") callers.set(role, await newMember(workspaceId, role));
+    const headers = { ...bearer(owner.accessToken), "X-Workspace-Id": workspaceId };
+    const asOwner = { userId: owner.userId, workspaceId, headers };
+    const projectId = await newProject(asOwner);
+    const key = await newKey(asOwner, projectId);
+    receiptOf(await send(key, numbered(1)));
+    const spare = await newUser();
+    world = {
+      workspaceId,
+      projectId,
+      project: () => newProject(asOwner),
+      key: async () => (await newKey(asOwner, projectId)).keyId,
+      member: async () => {
+        await addMember(workspaceId, spare, "viewer");
+        return spare.userId;
+      },
+      invitation: async () =>
+        invitationOf(await invite(owner, workspaceId, `${crypto.randomUUID()}@example.com`, "viewer")).id,
+    };
+  });
+
+  async function attempt(row: Row, caller: User | null): Promise<Answer> {
+    const path = await row.path(world, caller ?? owner);
+    const named = path.startsWith("/workspaces/") ? {} : { "X-Workspace-Id": world.workspaceId };
+    const headers = { ...(caller ? bearer(caller.accessToken) : {}), ...named };
+    const options: Call = { method: row.method, headers, ...(row.body ? { body: row.body } : {}) };
+    return call(path, options);
+  }
+
+  it("covers every route that takes an access token and is of a workspace", async () => {
+    const response = await exports.default.fetch("http://taffrail.test/openapi.json");
+    const document = await response.json<Document>();
+    const documented = Object.entries(document.paths).flatMap(([path, item]) =>
+      Object.entries(item)
+        .filter(([, { security }]) => security.some((scheme) => "accessToken" in scheme))
+        .map(([method]) => `${method.toUpperCase()} ${path}`)
+        .filter((name) => !name.includes(" /auth/")),
+    );
+    const tried = [...MATRIX.map(nameOf), ...APART, ...OF_NO_WORKSPACE];
+    expect(documented.filter((name) => !KEYS_ONLY.includes(name)).sort()).toEqual(tried.sort());
+  });
+
+  for (const row of MATRIX) {
+    for (const role of ROLES) {
+      const allowed = ROLES.indexOf(role) >= ROLES.indexOf(row.least);
+      it(`${nameOf(row)} by ${role}: ${allowed ? row.status : "403"}`, async () => {
+        const answer = await attempt(row, callers.get(role) ?? null);
+        expect([answer.status, answer.code]).toEqual(allowed ? [row.status, null] : [403, "FORBIDDEN"]);
+      });
+    }
+    it(`${nameOf(row)} by a stranger: 404`, async () => {
+      const answer = await attempt(row, stranger);
+      expect([answer.status, answer.code]).toEqual([404, "NOT_FOUND"]);
+    });
+    it(`${nameOf(row)} by nobody: 401`, async () => {
+      const answer = await attempt(row, null);
+      expect([answer.status, answer.code]).toEqual([401, "UNAUTHORIZED"]);
+    });
+  }
+
+  it.each(["viewer", "member", "admin"] as const)("leaving is for everybody: %s", async (role) => {
+    const member = await newMember(world.workspaceId, role);
+    const path = `/workspaces/${world.workspaceId}/members/${member.userId}`;
+    expect((await call(path, { method: "DELETE", headers: bearer(member.accessToken) })).status).toBe(200);
+  });
+
+  it(`DELETE ${W} is for owners alone`, async () => {
+    const id = await newWorkspace(owner);
+    const path = `/workspaces/${id}`;
+    for (const role of ["viewer", "member", "admin"] as const) {
+      const member = await newMember(id, role);
+      const answer = await call(path, { method: "DELETE", headers: bearer(member.accessToken) });
+      expect([role, answer.status, answer.code]).toEqual([role, 403, "FORBIDDEN"]);
+    }
+    const foreign = await call(path, { method: "DELETE", headers: bearer(stranger.accessToken) });
+    expect([foreign.status, foreign.code]).toEqual([404, "NOT_FOUND"]);
+    expect((await call(path, { method: "DELETE" })).status).toBe(401);
+    expect((await call(path, { method: "DELETE", headers: bearer(owner.accessToken) })).status).toBe(200);
+  });
+
+  it("a workspace that is not there is as foreign as one of others", async () => {
+    const headers = bearer(owner.accessToken);
+    const answer = await call(`/workspaces/${newId("ws")}`, { headers });
+    expect([answer.status, answer.code]).toEqual([404, "NOT_FOUND"]);
+  });
+});
