@@ -15,6 +15,7 @@ import type { ReceiptCursor } from "../workspace/receipts.ts";
 import { WorkspaceState } from "../workspace/state.ts";
 import { wipeOutside } from "../workspace/wipe.ts";
 import { handOverMails } from "./hand-over.ts";
+import { relist } from "./relist.ts";
 import { handOverViolations } from "./violation-hand-over.ts";
 
 /** Milliseconds from waking to the first alarm, for an object that has lost its own. */
@@ -23,6 +24,9 @@ const REARM_MS = 60_000;
 /** Milliseconds until what D1 did not take is tried again, and to the next step of what one alarm did not finish. */
 const RETRY_MS = 30_000;
 const STEP_MS = 100;
+
+/** Milliseconds between two comparisons of the directory with the object: each is a read of D1. */
+const RELIST_EVERY_MS = 60 * 60 * 1000;
 
 export type Answer<T> = { ok: true; value: T } | Denied;
 
@@ -34,6 +38,8 @@ export class WorkspaceCore {
   #receiptSweep: ReceiptCursor | null = null;
   /** When the next round of housekeeping is due; at once after waking. */
   #roundAt = 0;
+  /** When the directory is next compared with this object; at the first alarm after waking. */
+  #relistAt = 0;
   #telling: Promise<void> | null = null;
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -164,6 +170,18 @@ export class WorkspaceCore {
     alarm.by(Math.min(this.#roundAt, violations.dueAt ?? Number.POSITIVE_INFINITY));
     await this.tellDirectory();
     await this.#settle(now);
+    if (now >= this.#relistAt) await this.#relist(now);
+  }
+
+  async #relist(now: number): Promise<void> {
+    this.#relistAt = now + RELIST_EVERY_MS;
+    try {
+      const hadLost = await relist(this, this.#env.DB);
+      const fields = { event: "workspace.relist", outcome: "ok", workspaceId: this.state.row?.id };
+      if (hadLost) operation(settingsOf(this.#env).LOG_LEVEL, "warn", fields);
+    } catch (error) {
+      this.#failed("workspace.relist", error);
+    }
   }
 
   /** What was begun by a request that never said how it ended: listed, it is a workspace; not listed in time, it goes. */

@@ -2,7 +2,6 @@ import { z } from "zod";
 import { passwordSchema } from "../accounts/password.ts";
 import { success } from "../http/envelope.ts";
 import { refuse, refuseFields } from "../http/errors.ts";
-import { optionalJsonBody } from "../http/json.ts";
 import { resource } from "../http/resource.ts";
 import { callUser } from "../objects/stubs.ts";
 import { authLimit } from "./address-limits.ts";
@@ -10,8 +9,6 @@ import { checkPassword } from "./password-check.ts";
 import { accessClaims, refuseSession } from "./user-guard.ts";
 
 export const authDelete = resource();
-
-const deleteBody = z.strictObject({ password: passwordSchema.optional() });
 
 authDelete.route(
   {
@@ -27,17 +24,22 @@ authDelete.route(
       "once. The address can be registered anew.",
     ].join("\n"),
     security: "accessToken",
-    documentedBody: { "application/json": deleteBody },
+    body: z.strictObject({ password: passwordSchema.optional() }),
     status: 200,
     response: z.object({ deleted: z.literal(true) }),
     errors: ["VALIDATION_ERROR", "INVALID_CREDENTIALS", "FORBIDDEN", "RATE_LIMITED", "SERVICE_UNAVAILABLE"],
   },
-  [authLimit],
-  async (c) => {
-    const { userId, sessionId } = await accessClaims(c);
+  [
+    authLimit,
+    async (c, next) => {
+      await accessClaims(c);
+      await next();
+    },
+  ],
+  async (c, { body: { password } }) => {
+    const { userId, sessionId } = c.get("user");
     const known = await callUser(c.env, userId, "replay-safe", (stub) => stub.credentialsIn(sessionId));
     if (!known) return refuseSession(c);
-    const { password } = await optionalJsonBody(c.req.raw, deleteBody);
     let checkedEpoch: number | null = null;
     if (known.passwordHash !== null) {
       if (password === undefined) {

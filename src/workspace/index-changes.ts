@@ -27,6 +27,12 @@ export interface IndexChanges {
   absent: string[];
 }
 
+/** What the directory has of a workspace: how much of its changes, and how many members. */
+export interface Listing {
+  version: number;
+  members: number;
+}
+
 export function markUnlisted(sql: SqlStorage, userId: string): void {
   sql.exec("UPDATE workspace SET index_version = index_version + 1");
   sql.exec("INSERT OR REPLACE INTO index_changes (user_id, version) SELECT ?, index_version FROM workspace", userId);
@@ -35,6 +41,25 @@ export function markUnlisted(sql: SqlStorage, userId: string): void {
 /** The workspace's name has changed. */
 export function markRenamed(sql: SqlStorage): void {
   markUnlisted(sql, ITSELF);
+}
+
+/** The directory is to learn everything anew. */
+export function markAllUnlisted(sql: SqlStorage): void {
+  markRenamed(sql);
+  sql.exec(
+    `INSERT OR REPLACE INTO index_changes (user_id, version)
+     SELECT user_id, (SELECT index_version FROM workspace) FROM members`,
+  );
+}
+
+/** Whether the directory has lost something that it knew. */
+export function hasLost(sql: SqlStorage, { version, members }: Listing): boolean {
+  const own = sql
+    .exec<{ version: number; members: number }>(
+      "SELECT index_version AS version, (SELECT COUNT(*) FROM members) AS members FROM workspace",
+    )
+    .one();
+  return version < own.version || members < own.members;
 }
 
 export function hasIndexChanges(sql: SqlStorage): boolean {

@@ -1,4 +1,4 @@
-import type { IndexChanges } from "./index-changes.ts";
+import type { IndexChanges, Listing } from "./index-changes.ts";
 
 /** The directory of workspaces in D1: who has a slug, and an index of who is a member where. */
 
@@ -120,6 +120,40 @@ export async function applyIndexChanges(db: D1Database, workspaceId: string, cha
       )
       .bind(JSON.stringify(absent), workspaceId, version),
   ]);
+}
+
+export async function listingOf(db: D1Database, workspaceId: string): Promise<Listing | null> {
+  return db
+    .prepare(
+      `SELECT index_version AS version, (SELECT COUNT(*) FROM memberships WHERE workspace_id = w.id) AS members
+       FROM workspaces w WHERE id = ?`,
+    )
+    .bind(workspaceId)
+    .first<Listing>();
+}
+
+export interface LostWorkspace {
+  id: string;
+  name: string;
+  slug: string;
+  /** What it gets where the slug has been given to another one meanwhile. */
+  fallbackSlug: string;
+  personalOf: string | null;
+  createdAt: number;
+}
+
+/** Lists a workspace again that the directory has lost, without its members. @returns its slug from now on */
+export async function relistWorkspace(db: D1Database, lost: LostWorkspace): Promise<string> {
+  const [, found] = await db.batch<{ slug: string }>([
+    db
+      .prepare(
+        `INSERT OR IGNORE INTO workspaces (id, slug, name, personal_of, created_at)
+         SELECT ?1, CASE WHEN EXISTS (SELECT 1 FROM workspaces WHERE slug = ?2) THEN ?3 ELSE ?2 END, ?4, ?5, ?6`,
+      )
+      .bind(lost.id, lost.slug, lost.fallbackSlug, lost.name, lost.personalOf, lost.createdAt),
+    db.prepare("SELECT slug FROM workspaces WHERE id = ?").bind(lost.id),
+  ]);
+  return found?.results[0]?.slug ?? lost.slug;
 }
 
 /** Takes a deleted workspace out of the directory: its slug is free again. */

@@ -260,6 +260,40 @@ describe("the index in D1", () => {
   });
 });
 
+describe("a directory that has lost rows", () => {
+  it("gets them back from the object by its next alarm; a slug given away meanwhile gets a suffix", async () => {
+    const owner = await newUser();
+    const id = await newWorkspace(owner);
+    const guest = await join(owner, id, await newUser(), "member");
+    const { slug } = workspaceOf(await by(owner, `/workspaces/${id}`));
+    const personal = workspaceOf(await by(owner, `/workspaces/${owner.workspaceId}`));
+    const members = [owner.userId, guest.userId].sort();
+    const wake = async (workspaceId: string) => {
+      await evictDurableObject(workspaceStub(workspaceId));
+      await runDurableObjectAlarm(workspaceStub(workspaceId));
+    };
+    await env.DB.prepare("DELETE FROM memberships WHERE workspace_id = ?").bind(id).run();
+    await wake(id);
+    expect(await indexed(id)).toEqual(members);
+    for (const lost of [id, owner.workspaceId]) {
+      await env.DB.prepare("DELETE FROM memberships WHERE workspace_id = ?").bind(lost).run();
+      await env.DB.prepare("DELETE FROM workspaces WHERE id = ?").bind(lost).run();
+    }
+    await by(owner, "/workspaces", { body: { name: "thief", slug } });
+    await wake(id);
+    await wake(owner.workspaceId);
+    expect(await indexed(id)).toEqual(members);
+    const items = await listed(owner);
+    expect(items).toContainEqual(personal);
+    expect(items.find((item) => item.id === id)?.slug).toMatch(new RegExp(`^${slug}-[a-z0-9]{8}$`));
+    expect(
+      await env.DB.prepare("SELECT personal_of AS of FROM workspaces WHERE id = ?").bind(owner.workspaceId).first(),
+    ).toEqual({
+      of: owner.userId,
+    });
+  });
+});
+
 describe("requests without a workspace", () => {
   it("count in the user object, and by address without a token", async () => {
     const user = await newUser();
