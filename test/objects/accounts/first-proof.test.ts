@@ -4,7 +4,18 @@ import { describe, expect, it } from "vitest";
 import { readAccount } from "../../../src/accounts/account.ts";
 import { finishPurge, purgeAccount, unfinishedPurge } from "../../../src/accounts/purge.ts";
 import { mailedToken, promisedBy } from "./mail-support.ts";
-import { type Answer, bearer, call, login, me, registered, type SignedIn, userStub, workspaceStub } from "./support.ts";
+import {
+  type Answer,
+  bearer,
+  call,
+  callWith,
+  login,
+  me,
+  registered,
+  type SignedIn,
+  userStub,
+  workspaceStub,
+} from "./support.ts";
 
 interface Attacker extends SignedIn {
   email: string;
@@ -168,6 +179,36 @@ describe("O5: the first proof of an address purges what somebody else put there"
     const alive = [];
     for (const key of other.keys) alive.push((await ingest(key, other.projectId)).status);
     expect(alive.sort()).toEqual([201, 201, 401]);
+  });
+
+  it("a key that is made after the purge by a request from before it is not handed out, and goes", async () => {
+    const email = "o5-late@example.com";
+    const attacker = await attack(email);
+    const late = {
+      idFromName: (name: string) => env.WORKSPACES.idFromName(name),
+      get: (id: DurableObjectId) =>
+        new Proxy(env.WORKSPACES.get(id), {
+          get: (stub, name) => {
+            // SAFETY: native RPC; every method the route calls is one of the object.
+            const method = Reflect.get(stub, name) as (...args: unknown[]) => Promise<unknown>;
+            return async (...args: unknown[]) => {
+              // The session has been checked, the member admitted; now the owner comes.
+              if (name === "createKey") await PROOFS["a magic link"](email);
+              return Reflect.apply(method, stub, args);
+            };
+          },
+        }),
+    };
+    const headers = { ...bearer(attacker.accessToken), "X-Workspace-Id": attacker.personalWorkspace.id };
+    const body = { name: "late", scopes: ["logs:write"] };
+    const answer = await callWith({ WORKSPACES: late }, `/projects/${attacker.projectId}/keys`, { headers, body });
+    expect([answer.status, answer.code]).toEqual([401, "SESSION_REVOKED"]);
+    expect(answer.text).not.toContain("sk_");
+    const alive = await runInDurableObject(workspaceStub(attacker.personalWorkspace.id), (_, { storage }) =>
+      storage.sql.exec("SELECT name FROM keys WHERE revoked_at IS NULL").toArray(),
+    );
+    expect(alive).toEqual([]);
+    await expectLockedOut(attacker);
   });
 
   it("a key that is made while the purge runs is never handed out", async () => {
