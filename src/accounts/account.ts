@@ -1,3 +1,4 @@
+import { migrate } from "../sql/migrate.ts";
 import { USER_SCHEMA } from "./schema.ts";
 
 /**
@@ -40,7 +41,7 @@ export function isProvisioned(sql: SqlStorage): boolean {
  */
 export function provisionAccount(sql: SqlStorage, account: NewAccount, now: number): number {
   const settleAt = now + SETTLE_AFTER_MS;
-  for (const statement of USER_SCHEMA) sql.exec(statement);
+  migrate(sql, USER_SCHEMA);
   sql.exec(
     `INSERT OR IGNORE INTO account
        (one, id, email, name, password_hash, email_verified, epoch, workspace_id, created_at, confirmed, settle_at)

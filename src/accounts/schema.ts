@@ -1,11 +1,9 @@
 import { LIMITER_SCHEMA } from "../limits/limiter.ts";
 import { PROMISED_MAIL_SCHEMA } from "../mail/promised.ts";
+import type { SchemaSteps } from "../sql/migrate.ts";
 
-/**
- * The user object's tables. Every statement is safe to run again; a change of an existing table is a new numbered step,
- * never an edit here.
- */
-export const USER_SCHEMA = [
+/** Version 1 of the user object's tables, described column by column in `docs/storage-accounts.md`. */
+const VERSION_1 = [
   `CREATE TABLE IF NOT EXISTS account (
      one INTEGER PRIMARY KEY CHECK (one = 1),
      id TEXT NOT NULL,
@@ -77,3 +75,6 @@ export const USER_SCHEMA = [
   ...PROMISED_MAIL_SCHEMA,
   ...LIMITER_SCHEMA,
 ] as const;
+
+/** A change of a table that has been released is a new version at the end, never an edit of an earlier one. */
+export const USER_SCHEMA: SchemaSteps = [VERSION_1];

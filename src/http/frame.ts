@@ -1,5 +1,5 @@
 import { type Context, Hono, type MiddlewareHandler } from "hono";
-import { settingsOf } from "../settings.ts";
+import { type Settings, settingsOf } from "../settings.ts";
 import { drainUnread } from "./body.ts";
 import type { AppEnv } from "./context.ts";
 import { corsHeaders, preflightHeaders } from "./cors.ts";
@@ -33,7 +33,14 @@ export function createApp({ resources, countUnrouted, fallback }: FrameOptions):
       if (served) return served;
     }
     // `OPTIONS` is never limited: a preflight carries no credential, and a browser cannot help sending it.
-    if (c.req.method !== "OPTIONS") await countUnrouted(c);
+    try {
+      if (c.req.method !== "OPTIONS") await countUnrouted(c);
+    } catch (error) {
+      // Hono would hand this on to the frame itself, past the headers that every answer carries.
+      if (!(error instanceof Error)) throw error;
+      c.error = error;
+      return failure(refusalOf(error, c), c.get("requestId"));
+    }
     return failure(unroutedRefusal(c, allowed), c.get("requestId"));
   });
   return app;
@@ -49,10 +56,11 @@ function frame(allows: (path: string) => string[]): MiddlewareHandler<AppEnv> {
   return async (c, next) => {
     const startedAt = Date.now();
     const requestId = requestIdOf(c.req.header("X-Request-Id"));
-    // First of all what the error handler needs: wrong settings throw here.
+    // First of all what the error handler needs.
     c.set("requestId", requestId);
     c.set("log", {});
-    const settings = settingsOf(c.env);
+    const settings = settingsOrFault(c.env, requestId);
+    if (settings === null) return failure(FAULT, requestId);
     c.set("settings", settings);
     c.set("limit", null);
     const { path } = c.req;
@@ -77,7 +85,7 @@ function frame(allows: (path: string) => string[]): MiddlewareHandler<AppEnv> {
     const limit = c.get("limit");
     if (limit) for (const [name, value] of Object.entries(limitHeaders(limit))) headers.set(name, value);
     if (origin !== undefined) {
-      for (const [name, value] of Object.entries(corsHeaders(path, origin, settings))) headers.set(name, value);
+      for (const [name, value] of Object.entries(corsHeaders(path, origin, settings))) headers.append(name, value);
     }
     const fields = c.get("log");
     if (fields.event === undefined) return;
@@ -105,7 +113,23 @@ function refusalOf(error: Error, c: Context<AppEnv>): Refusal {
   fields.event ??= "router.fault";
   fields.outcome = "INTERNAL_ERROR";
   fields.fault = faultOf(error);
-  return { code: "INTERNAL_ERROR", message: "Something went wrong on our side. The request id helps us find it." };
+  return FAULT;
+}
+
+const FAULT: Refusal = {
+  code: "INTERNAL_ERROR",
+  message: "Something went wrong on our side. The request id helps us find it.",
+};
+
+/** A deployment with wrong settings serves nothing, and says in its log which they are. Their values stay out of it. */
+function settingsOrFault(env: object, requestId: string): Settings | null {
+  try {
+    return settingsOf(env);
+  } catch (error) {
+    const fault = error instanceof Error ? error.message : "";
+    operation("error", "error", { event: "router.settings", outcome: "INTERNAL_ERROR", requestId, fault });
+    return null;
+  }
 }
 
 /** Where a fault happened. Not its message: that may quote what a client sent. */

@@ -4,6 +4,12 @@ import { refuse } from "./errors.ts";
 const KEY_MAX_LENGTH = 128;
 const KEY = /^[\x20-\x7e]{1,128}$/;
 
+/** Whether a request has no `Idempotency-Key`, or one that may be used. */
+export function hasGoodIdempotencyKey(headers: Headers): boolean {
+  const key = headers.get("Idempotency-Key");
+  return key === null || KEY.test(key);
+}
+
 /** SHA-256 of a request's `Idempotency-Key`, null without one; ends the request with 400 for one that is none. */
 export function idempotencyKeyHash(headers: Headers): Uint8Array | null {
   const key = headers.get("Idempotency-Key");

@@ -3,10 +3,13 @@ import { z } from "zod";
 /** Items of one list page: the default and the most. */
 const PAGE = { default: 50, max: 200 } as const;
 
+/** `?cursor=&limit=` names both and gives neither. */
+const emptyIsAbsent = (value: unknown): unknown => (value === "" ? undefined : value);
+
 /** The query string every list takes. */
 export const pageQuery = z.strictObject({
-  cursor: z.string().min(1).max(200).optional().describe("`nextCursor` of the page before."),
-  limit: z.coerce.number().int().min(1).max(PAGE.max).default(PAGE.default),
+  cursor: z.preprocess(emptyIsAbsent, z.string().max(200).optional()).describe("`nextCursor` of the page before."),
+  limit: z.preprocess(emptyIsAbsent, z.coerce.number().int().min(1).max(PAGE.max).default(PAGE.default)),
 });
 
 /** The data every list gives. */

@@ -8,6 +8,10 @@ export const MAX_WINDOW_SECONDS = 3600;
 
 /** Rows deleted by one sweep at most: an alarm must stay short. */
 const SWEEP_ROWS = 2000;
+/** Milliseconds to the next step of a sweep that did not get to the end. */
+const SWEEP_STEP_MS = 100;
+/** Milliseconds between sweeps: the longest window plus a minute. */
+export const SWEEP_AFTER_MS = (MAX_WINDOW_SECONDS + 60) * 1000;
 
 /** Counters kept in memory at most; the one loaded first is dropped and read from disk when it is next needed. */
 const MAX_CACHED_COUNTERS = 2000;
@@ -133,9 +137,9 @@ export class Limiter {
 
   /**
    * Deletes rows that can count in no window any more, in bounded steps, and counters without rows.
-   * @returns whether anything is left, so that the caller keeps its alarm
+   * @returns the wall-clock time of the next sweep: at once where this one did not get to the end; null with nothing left
    */
-  sweep(wall: number): boolean {
+  sweep(wall: number): number | null {
     const now = this.#now(wall);
     const bound = Math.floor(now / 1000) - MAX_WINDOW_SECONDS - 1;
     const dead = this.#sql
@@ -144,11 +148,16 @@ export class Limiter {
     for (const row of dead) {
       this.#sql.exec("DELETE FROM rate_seconds WHERE counter = ? AND second = ?", row.counter, row.second);
     }
-    if (dead.length < SWEEP_ROWS) {
-      this.#sql.exec("DELETE FROM rate_counters WHERE NOT EXISTS (SELECT 1 FROM rate_seconds WHERE counter = id)");
-    }
     this.forget();
-    return this.#sql.exec("SELECT 1 FROM rate_seconds LIMIT 1").toArray().length > 0;
+    if (dead.length === SWEEP_ROWS) return wall + SWEEP_STEP_MS;
+    this.#sql.exec("DELETE FROM rate_counters WHERE NOT EXISTS (SELECT 1 FROM rate_seconds WHERE counter = id)");
+    return this.nextSweepAt(wall);
+  }
+
+  /** When the next sweep has something to look at; null while nothing is counted. */
+  nextSweepAt(wall: number): number | null {
+    const isEmpty = this.#sql.exec("SELECT 1 FROM rate_seconds LIMIT 1").toArray().length === 0;
+    return isEmpty ? null : wall + SWEEP_AFTER_MS;
   }
 
   #now(wall: number): number {

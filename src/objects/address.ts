@@ -3,7 +3,7 @@ import { LOGIN_GATE_SCHEMA, LoginGate, type LoginOutcome, type LoginVerdict } fr
 import { newSeed } from "../accounts/one-time-token.ts";
 import type { Env } from "../env.ts";
 import { newId } from "../ids.ts";
-import { LIMITER_SCHEMA, Limiter, type LimitRequest, MAX_WINDOW_SECONDS } from "../limits/limiter.ts";
+import { LIMITER_SCHEMA, Limiter, type LimitRequest, SWEEP_AFTER_MS } from "../limits/limiter.ts";
 import type { LimitState } from "../limits/state.ts";
 import type { Violation } from "../limits/violation.ts";
 import { ViolationOutbox } from "../limits/violation-outbox.ts";
@@ -13,9 +13,6 @@ import { admitMail, MAIL_REQUEST_SCHEMA, nextMailRequestAt, takeMailRequest } fr
 import { answerMailRequests } from "./answer-mail-requests.ts";
 import { handOverMails } from "./hand-over.ts";
 import { handOverViolations } from "./violation-hand-over.ts";
-
-/** Milliseconds between an idle object's last sweep and the next look: the longest window plus a minute. */
-const SWEEP_AFTER_MS = (MAX_WINDOW_SECONDS + 60) * 1000;
 
 /** What an object of an e-mail address keeps beside counters; one of a client address never has these tables. */
 const EMAIL_SCHEMA = [...LOGIN_GATE_SCHEMA, ...MAIL_REQUEST_SCHEMA, ...PROMISED_MAIL_SCHEMA];
@@ -122,11 +119,12 @@ export class AddressObject extends DurableObject<Env> {
     const isEmail = this.#isEmail();
     if (isEmail) await this.#answerRequests();
     const now = Date.now();
-    let left = this.#limiter.sweep(now);
-    if (isEmail) left = this.#gate.sweep(now) || left;
+    const sweepAt = this.#limiter.sweep(now);
+    const gateAt = isEmail && this.#gate.sweep(now) ? now + SWEEP_AFTER_MS : null;
     handOverViolations(this.env, this.#violations, this.ctx.id.name ?? "", now);
-    const duties = [isEmail ? this.#nextMailAt() : null, this.#violations.dueAt].filter((at) => at !== null);
-    if (left || duties.length > 0) return this.ctx.storage.setAlarm(Math.min(...duties, now + SWEEP_AFTER_MS));
+    const mailAt = isEmail ? this.#nextMailAt() : null;
+    const duties = [sweepAt, gateAt, mailAt, this.#violations.dueAt].filter((at) => at !== null);
+    if (duties.length > 0) return this.ctx.storage.setAlarm(Math.min(...duties));
     this.#provisioned = false;
     this.#hasEmailTables = false;
     await this.ctx.storage.deleteAll();

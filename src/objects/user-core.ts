@@ -13,20 +13,18 @@ import { USER_SCHEMA } from "../accounts/schema.ts";
 import { type Settlement, settleRegistration } from "../accounts/settle.ts";
 import type { Env } from "../env.ts";
 import { operation } from "../http/log.ts";
-import { Limiter, MAX_WINDOW_SECONDS } from "../limits/limiter.ts";
+import { Limiter } from "../limits/limiter.ts";
 import { API_DEFAULT, type LimitState } from "../limits/state.ts";
 import type { Violation } from "../limits/violation.ts";
 import { ViolationOutbox } from "../limits/violation-outbox.ts";
 import { nextMailAt } from "../mail/promised.ts";
 import { type Settings, settingsOf } from "../settings.ts";
+import { migrate } from "../sql/migrate.ts";
 import { deletionPorts } from "./deletion-ports.ts";
 import { handOverMails } from "./hand-over.ts";
 import { purgePorts } from "./purge-ports.ts";
 import { callWorkspace } from "./stubs.ts";
 import { handOverViolations } from "./violation-hand-over.ts";
-
-/** Milliseconds between two sweeps of dead counters: the longest window plus a minute. */
-const SWEEP_AFTER_MS = (MAX_WINDOW_SECONDS + 60) * 1000;
 
 /** Milliseconds until another look at a registration that could not be settled, or a purge or deletion not ended. */
 const RETRY_MS = { settle: 600_000, purge: 30_000, deletion: 30_000 } as const;
@@ -45,8 +43,8 @@ export class UserCore {
     this.sql = ctx.storage.sql;
     this.#limiter = new Limiter(this.sql);
     this.#violations = new ViolationOutbox(this.sql);
-    // An account from before a table was added gets it here; every statement is safe to run again.
-    if (this.provisioned) for (const statement of USER_SCHEMA) this.sql.exec(statement);
+    // An account from before a change of the tables gets it here.
+    if (this.provisioned) ctx.storage.transactionSync(() => migrate(this.sql, USER_SCHEMA));
   }
 
   get settings(): Settings {
@@ -94,7 +92,7 @@ export class UserCore {
 
   /** Counts one request of the user. */
   count(userId: string, now: number): LimitState {
-    const armed = this.#hasCounts();
+    const armed = this.#limiter.nextSweepAt(now) !== null;
     const dueAt = this.#violations.dueAt;
     const identifier = `user:${userId}`;
     const state = this.#limiter.check({ identifier, cost: 1, ...API_DEFAULT }, now);
@@ -116,7 +114,7 @@ export class UserCore {
     if (this.provisioned && unfinishedDeletion(this.sql)) return this.#finishDeletion();
     const settlement = await this.#settle();
     if (!this.provisioned) return;
-    this.#limiter.sweep(Date.now());
+    const sweepAt = this.#limiter.sweep(Date.now());
     if (unfinishedPurge(this.sql) !== null) {
       await this.finishPurge().catch((error: unknown) => this.#failed("user.purge", error));
     }
@@ -126,7 +124,7 @@ export class UserCore {
     handOverViolations(this.#env, this.#violations, account.id, now);
     this.#workOff(account, now);
     if (settlement === "failed") this.#arm(now + RETRY_MS.settle);
-    else this.#arm(this.#nextDuty(account, now));
+    else this.#arm(earlier(sweepAt, this.#nextDuty(account, now)));
   }
 
   /** One call, so that no crash leaves an account without its alarm: at this compatibility date it takes both. */
@@ -168,7 +166,7 @@ export class UserCore {
       nextMailAt(this.sql),
       this.#violations.dueAt,
       unfinishedPurge(this.sql) === null ? null : now + RETRY_MS.purge,
-      this.#hasCounts() ? now + SWEEP_AFTER_MS : null,
+      this.#limiter.nextSweepAt(now),
     ].filter((at) => at !== null);
     return duties.length > 0 ? Math.min(...duties) : null;
   }
@@ -176,10 +174,6 @@ export class UserCore {
   /** Not awaited on purpose: an await would end the turn. The output gate holds the answer until it is written. */
   #arm(at: number | null): void {
     if (at !== null) this.#ctx.storage.setAlarm(at);
-  }
-
-  #hasCounts(): boolean {
-    return this.sql.exec("SELECT 1 FROM rate_seconds LIMIT 1").toArray().length > 0;
   }
 
   /** `failed` rather than a throw: the platform gives up on an alarm after six tries, and this must happen some day. */
@@ -207,4 +201,9 @@ export class UserCore {
     const userId = readAccount(this.sql)?.id ?? null;
     operation(this.settings.LOG_LEVEL, "error", { event, outcome: "failed", userId, fault });
   }
+}
+
+/** The earlier of two times, where null is never. */
+function earlier(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? (a ?? b) : Math.min(a, b);
 }

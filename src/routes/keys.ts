@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { AppEnv } from "../http/context.ts";
 import { success } from "../http/envelope.ts";
 import { refuse, refuseFields } from "../http/errors.ts";
+import { nameSchema } from "../http/name.ts";
 import { pageOf, pageQuery } from "../http/paging.ts";
 import { resource } from "../http/resource.ts";
 import { SCOPES } from "../keys/scopes.ts";
@@ -23,7 +24,7 @@ const expirySchema = z
   .describe("ISO 8601 or epoch milliseconds, in the future, at most 365 days ahead.");
 
 const createBody = z.strictObject({
-  name: z.string().trim().min(1).max(100),
+  name: nameSchema.min(1),
   scopes: z.array(z.enum(SCOPES)).min(1).max(SCOPES.length),
   expiresAt: expirySchema.nullable().optional(),
 });

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { success } from "../http/envelope.ts";
 import { type ErrorCode, refuseFields } from "../http/errors.ts";
+import { nameSchema } from "../http/name.ts";
 import { pageOf, pageQuery } from "../http/paging.ts";
 import { resource } from "../http/resource.ts";
 import { callWorkspace } from "../objects/stubs.ts";
@@ -19,7 +20,7 @@ export const WORKSPACE_ERRORS = [
   "RATE_LIMITED",
 ] as const satisfies readonly ErrorCode[];
 
-const nameBody = z.strictObject({ name: z.string().trim().min(1).max(100) });
+const nameBody = z.strictObject({ name: nameSchema.min(1) });
 
 const projectSchema = z.object({
   id: z.string(),

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { nameSchema } from "../accounts/name.ts";
 import type { Env } from "../env.ts";
 import { success } from "../http/envelope.ts";
 import { refuse } from "../http/errors.ts";
+import { nameSchema } from "../http/name.ts";
 import { pageOf, pageQuery } from "../http/paging.ts";
 import { resource } from "../http/resource.ts";
 import { timeCursor, timePage } from "../http/time-cursor.ts";

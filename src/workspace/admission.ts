@@ -5,7 +5,7 @@ import type { LimitState, RouteRef } from "../limits/state.ts";
 import type { ViolationOutbox } from "../limits/violation-outbox.ts";
 import { type Caller, type Denied, type Need, type Role, roleAtLeast } from "./caller.ts";
 import type { Directory } from "./directory.ts";
-import { type KeyRow, touchKey } from "./keys.ts";
+import { endOf, type KeyRow, touchKey } from "./keys.ts";
 import { roleOf } from "./members.ts";
 import type { ProjectRow } from "./projects.ts";
 
@@ -82,7 +82,8 @@ function keyProblem(key: KeyRow | null, now: number): Denied | null {
   if (key.revokedAt !== null) {
     return { ok: false, code: "API_KEY_REVOKED", message: "The API key has been revoked.", limit: null };
   }
-  if (key.expiresAt !== null && key.expiresAt <= now) {
+  const end = endOf(key);
+  if (end !== null && end <= now) {
     return { ok: false, code: "API_KEY_EXPIRED", message: "The API key has expired.", limit: null };
   }
   return null;

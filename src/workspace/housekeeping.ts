@@ -19,7 +19,7 @@ export interface RoundResult {
 
 /** One bounded step of the work that nobody waits for: expired counters and receipts, logs of deleted projects. */
 export function houseKeep(sql: SqlStorage, limiter: Limiter, from: ReceiptCursor | null, now: number): RoundResult {
-  limiter.sweep(now);
+  const sweepAt = limiter.sweep(now) ?? Number.POSITIVE_INFINITY;
   const receipts = sweepReceipts(sql, from, now);
   let urgent = receipts !== null;
   const deleted: number[] = [];
@@ -30,5 +30,5 @@ export function houseKeep(sql: SqlStorage, limiter: Limiter, from: ReceiptCursor
     deleted.push(...step.commits);
     if (step.done && deleteSomeReceipts(sql, doomed)) forgetDoomedProject(sql, doomed);
   }
-  return { deleted, receipts, nextAt: now + (urgent ? STEP_MS : ROUND_MS) };
+  return { deleted, receipts, nextAt: Math.min(sweepAt, now + (urgent ? STEP_MS : ROUND_MS)) };
 }

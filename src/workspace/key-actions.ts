@@ -1,6 +1,6 @@
 import { newApiKey } from "../keys/api-key.ts";
 import type { Scope } from "../keys/scopes.ts";
-import { findKeyById, insertKey, type KeyInfo, keyInfo, listKeys, revokeKey, shortenKey } from "./keys.ts";
+import { endOf, findKeyById, insertKey, type KeyInfo, keyInfo, listKeys, retireKey, revokeKey } from "./keys.ts";
 
 export interface KeyRequest {
   name: string;
@@ -44,10 +44,10 @@ export function rotateKey(
   now: number,
 ): MadeKey | null {
   const old = findKeyById(sql, project, keyId);
-  if (!old || old.revokedAt !== null || (old.expiresAt !== null && old.expiresAt <= now)) return null;
+  if (!old || old.revokedAt !== null || (endOf(old) ?? Number.POSITIVE_INFINITY) <= now) return null;
   const { name, scopes } = keyInfo(old);
   const made = createKey(sql, workspaceId, project, createdBy, { name, scopes, expiresAt: old.expiresAt }, now);
-  shortenKey(sql, old.hash, now + overlapSeconds * 1000, made.key.id);
+  retireKey(sql, old.hash, now + overlapSeconds * 1000, made.key.id);
   return made;
 }
 

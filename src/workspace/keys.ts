@@ -14,7 +14,10 @@ export interface KeyRow {
   prefix: string;
   scopes: number;
   createdAt: number;
+  /** Its own end, which a successor takes over. */
   expiresAt: number | null;
+  /** The end of the overlap, for a key that has been rotated. */
+  retiresAt: number | null;
   revokedAt: number | null;
   lastUsedAt: number | null;
 }
@@ -45,14 +48,30 @@ function fromRow(row: Row): KeyRow {
     scopes: Number(row.scopes),
     createdAt: Number(row.created_at),
     expiresAt: timeOrNull(row.expires_at),
+    retiresAt: timeOrNull(row.retires_at),
     revokedAt: timeOrNull(row.revoked_at),
     lastUsedAt: timeOrNull(row.last_used_at),
   };
 }
 
 export function keyInfo(key: KeyRow): KeyInfo {
-  const { id, name, prefix, createdAt, expiresAt, revokedAt, lastUsedAt } = key;
-  return { id, name, scopes: maskToScopes(key.scopes), prefix, createdAt, expiresAt, revokedAt, lastUsedAt };
+  const { id, name, prefix, createdAt, revokedAt, lastUsedAt } = key;
+  return {
+    id,
+    name,
+    scopes: maskToScopes(key.scopes),
+    prefix,
+    createdAt,
+    expiresAt: endOf(key),
+    revokedAt,
+    lastUsedAt,
+  };
+}
+
+/** When a key stops working by itself: at its own end, or at the end of its overlap if that comes first. */
+export function endOf({ expiresAt, retiresAt }: KeyRow): number | null {
+  if (expiresAt === null || retiresAt === null) return expiresAt ?? retiresAt;
+  return Math.min(expiresAt, retiresAt);
 }
 
 export interface NewKey {
@@ -119,11 +138,11 @@ export function revokeKeysBy(sql: SqlStorage, userId: string, until: number, now
   ).rowsWritten;
 }
 
-/** Lets a rotated key live until `expiresAt`, or until its own end if that comes first. */
-export function shortenKey(sql: SqlStorage, hash: string, expiresAt: number, replacedBy: string): void {
+/** Lets a rotated key live until `retiresAt`; a second rotation can only bring that nearer. */
+export function retireKey(sql: SqlStorage, hash: string, retiresAt: number, replacedBy: string): void {
   sql.exec(
-    "UPDATE keys SET expires_at = MIN(COALESCE(expires_at, ?1), ?1), replaced_by = ?2 WHERE hash = ?3",
-    expiresAt,
+    "UPDATE keys SET retires_at = MIN(COALESCE(retires_at, ?1), ?1), replaced_by = ?2 WHERE hash = ?3",
+    retiresAt,
     replacedBy,
     hash,
   );

@@ -1,4 +1,5 @@
 import { RETENTION_DAYS } from "../logs/entry.ts";
+import { migrate } from "../sql/migrate.ts";
 import { type Ruling, refused } from "./ruling.ts";
 import { WORKSPACE_SCHEMA } from "./schema.ts";
 import { readWorkspace } from "./settings.ts";
@@ -27,7 +28,7 @@ export function isProvisioned(sql: SqlStorage): boolean {
 }
 
 export function provision(sql: SqlStorage, workspace: NewWorkspace, now: number): void {
-  for (const statement of WORKSPACE_SCHEMA) sql.exec(statement);
+  migrate(sql, WORKSPACE_SCHEMA);
   sql.exec(
     `INSERT OR IGNORE INTO workspace (one, id, name, personal, personal_of, retention_days, created_at, settle_at)
      VALUES (1, ?, ?, ?, ?, ?, ?, ?)`,

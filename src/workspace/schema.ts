@@ -1,14 +1,12 @@
 import { LIMITER_SCHEMA } from "../limits/limiter.ts";
 import { VIOLATION_SCHEMA } from "../limits/violation-outbox.ts";
 import { PROMISED_MAIL_SCHEMA } from "../mail/promised.ts";
+import type { SchemaSteps } from "../sql/migrate.ts";
 import { INDEX_CHANGES_SCHEMA } from "./index-changes.ts";
 import { INVITATION_SCHEMA } from "./invitations.ts";
 
-/**
- * The workspace object's tables. Every statement is safe to run again; a change of an existing table is a new numbered
- * step in `migrate.ts`, never an edit here. Described column by column in `docs/storage.md`.
- */
-export const WORKSPACE_SCHEMA = [
+/** Version 1 of the workspace object's tables, described column by column in `docs/storage.md`. */
+const VERSION_1 = [
   `CREATE TABLE IF NOT EXISTS workspace (
      one INTEGER PRIMARY KEY CHECK (one = 1),
      id TEXT NOT NULL,
@@ -60,6 +58,7 @@ export const WORKSPACE_SCHEMA = [
      created_by TEXT NOT NULL,
      created_at INTEGER NOT NULL,
      expires_at INTEGER,
+     retires_at INTEGER,
      revoked_at INTEGER,
      last_used_at INTEGER,
      replaced_by TEXT
@@ -107,3 +106,6 @@ export const WORKSPACE_SCHEMA = [
   ...LIMITER_SCHEMA,
   ...VIOLATION_SCHEMA,
 ] as const;
+
+/** A change of a table that has been released is a new version at the end, never an edit of an earlier one. */
+export const WORKSPACE_SCHEMA: SchemaSteps = [VERSION_1];

@@ -1,10 +1,12 @@
 import { Limiter } from "../limits/limiter.ts";
 import { ViolationOutbox } from "../limits/violation-outbox.ts";
+import { migrate } from "../sql/migrate.ts";
 import type { Gate } from "./admission.ts";
 import { BatchIndex } from "./batch-index.ts";
 import { Directory } from "./directory.ts";
 import { type IngestCall, IngestGroup, type IngestResult } from "./ingest.ts";
 import { isProvisioned } from "./provision.ts";
+import { WORKSPACE_SCHEMA } from "./schema.ts";
 import { readWorkspace, type WorkspaceRow } from "./settings.ts";
 import { SharedAlarm } from "./shared-alarm.ts";
 
@@ -34,6 +36,7 @@ export class WorkspaceState {
     this.violations = new ViolationOutbox(storage.sql);
     this.alarm = new SharedAlarm(storage);
     this.index = new BatchIndex(storage.sql);
+    if (isProvisioned(storage.sql)) storage.transactionSync(() => migrate(storage.sql, WORKSPACE_SCHEMA));
   }
 
   /**

@@ -1,5 +1,5 @@
+import { nameSchema } from "../../http/name.ts";
 import { emailSchema } from "../email.ts";
-import { nameSchema } from "../name.ts";
 
 /** Longest subject that is taken: OpenID Connect Core section 2 allows 255 characters. */
 export const SUBJECT_MAX_LENGTH = 255;

@@ -28,6 +28,26 @@ export function bytePattern(needle: string): RegExp {
   return new RegExp(characters.map((character, at) => bytesOf(character, characters, at)).join(""), "g");
 }
 
+/** Characters of a needle that a pattern is made of: hostile text costs the product of its length and this. */
+const WINDOW = 12;
+
+/**
+ * The part of a needle that stored lines are tested for before they are parsed: what contains the needle contains it.
+ * The most different characters tell most; of equals the last, as identifiers end in what sets them apart.
+ */
+export function tellingPart(needle: string): string {
+  const characters = [...needle];
+  let best = 0;
+  let most = 0;
+  for (let at = 0; at === 0 || at + WINDOW <= characters.length; at++) {
+    const different = new Set(characters.slice(at, at + WINDOW)).size;
+    if (different < most) continue;
+    most = different;
+    best = at;
+  }
+  return characters.slice(best, best + WINDOW).join("");
+}
+
 /** Text as the bytes of its UTF-8, one character each. */
 export function toByteString(text: string): string {
   return Buffer.from(text, "utf8").toString("latin1");

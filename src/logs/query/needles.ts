@@ -1,4 +1,4 @@
-import { bytePattern, toByteString } from "./case-folding.ts";
+import { bytePattern, tellingPart, toByteString } from "./case-folding.ts";
 import { isArrayIndex } from "./data-path.ts";
 import { type DataCondition, isOrdered, type LogFilter, type Scalar } from "./filter.ts";
 
@@ -21,7 +21,7 @@ export function needlesOf(filter: LogFilter): Needle[] {
     const needle = dataNeedle(condition);
     if (needle !== null) needles.push(needle);
   }
-  if (filter.search !== null) needles.push(patternNeedle(bytePattern(filter.search)));
+  if (filter.search !== null) needles.push(patternNeedle(bytePattern(tellingPart(filter.search))));
   return needles;
 }
 

@@ -89,6 +89,15 @@ interface ScanOutcome {
   scanned: number;
 }
 
+/** Characters of `search` that double what a byte costs: hostile text is compared with a good part of the needle. */
+const SEARCH_COST_LENGTH = 32;
+
+/**
+ * Batches that begin before a page and reach into it are read again by every page. They have a budget of their own, so
+ * that a page gets on by as much as any other; this many budgets are the most that one request may cost.
+ */
+const FRONT_BUDGETS = 4;
+
 async function scanBatches(feed: BatchFeed, query: LogQuery, budget: QueryBudget): Promise<ScanOutcome> {
   const { order, filter, includeTotal } = query;
   const sign = direction(order);
@@ -97,12 +106,14 @@ async function scanBatches(feed: BatchFeed, query: LogQuery, budget: QueryBudget
   const collector = new Collector(order, skipOf(query) + query.limit + 1, budget.heldCharacters);
   const outcome: ScanOutcome = { collector, frontier: null, total: includeTotal ? 0 : null, scanned: 0 };
   const start = startOf(feed, query);
-  let scannedBytes = 0;
+  const byteCost = 1 + (filter.search?.length ?? 0) / SEARCH_COST_LENGTH;
+  let cost = 0;
+  let frontCost = 0;
   for (let bound = feed.bound(); bound !== null; bound = feed.bound()) {
     const { last } = collector;
     const canChangePage = last === null || sign * (bound - last.timestamp) <= 0;
     if (!canChangePage && outcome.total === null) break;
-    const overBudget = scannedBytes >= budget.scanBytes;
+    const overBudget = cost >= budget.scanBytes || cost + frontCost >= FRONT_BUDGETS * budget.scanBytes;
     // A page must get on: the next one begins at the frontier, so that has to lie behind where this one began.
     if (overBudget && (!canChangePage || sign * (bound - start) > 0)) {
       outcome.frontier = bound;
@@ -120,7 +131,8 @@ async function scanBatches(feed: BatchFeed, query: LogQuery, budget: QueryBudget
     }
     const body = decodeBody(batch.encoding, batch.body);
     outcome.scanned += batch.count;
-    scannedBytes += body.length;
+    if (sign * (bound - start) < 0) frontCost += body.length * byteCost;
+    else cost += body.length * byteCost;
     outcome.total = scanBatch(matcher, batch, body, query, collector, outcome.total);
   }
   return outcome;

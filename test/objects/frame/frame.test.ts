@@ -411,3 +411,48 @@ describe("operation lines", () => {
 it("knows no code outside the closed list", () => {
   expect(Object.keys(ERROR_STATUS)).toHaveLength(35);
 });
+
+describe("a refusal where no route is", () => {
+  it("carries every header, the limit's and the request's alike", async () => {
+    const origin = "http://127.0.0.1:8787";
+    const ip = "198.51.100.77";
+    const limited = { ...env, AUTH_LIMIT: "2" };
+    const statuses: number[] = [];
+    for (let i = 0; i < 3; i++) {
+      const context = createExecutionContext();
+      const request = new Request("http://taffrail.test/auth/nope", {
+        headers: { Origin: origin, "CF-Connecting-IP": ip, "X-Request-Id": `unrouted-${i}` },
+      });
+      // SAFETY: the test's environment has every binding of the worker's.
+      const answer = await app.fetch(request, limited as never, context);
+      await waitOnExecutionContext(context);
+      statuses.push(answer.status);
+      expect(answer.headers.get("X-RateLimit-Limit")).toBe("2");
+      expect(answer.headers.get("X-Request-Id")).toBe(`unrouted-${i}`);
+      expect(answer.headers.get("Access-Control-Allow-Origin")).toBe(origin);
+      expect(answer.headers.has("Retry-After")).toBe(i === 2);
+    }
+    expect(statuses).toEqual([404, 404, 429]);
+  });
+});
+
+describe("wrong settings", () => {
+  it("are named in the log, and nothing is served", async () => {
+    const lines = vi.spyOn(console, "log").mockImplementation(() => {});
+    const context = createExecutionContext();
+    const request = new Request("http://taffrail.test/health", { headers: { "X-Request-Id": "wrong-settings" } });
+    // SAFETY: the test's environment has every binding of the worker's.
+    const answer = await app.fetch(request, { ...env, JWT_SECRET: "short-but-secret" } as never, context);
+    await waitOnExecutionContext(context);
+    const written = lines.mock.calls.flat().join("\n");
+    lines.mockRestore();
+    expect(answer.status).toBe(500);
+    expect(await answer.json()).toMatchObject({
+      error: { code: "INTERNAL_ERROR" },
+      meta: { requestId: "wrong-settings" },
+    });
+    expect(written).toContain("router.settings");
+    expect(written).toContain("JWT_SECRET");
+    expect(written).not.toContain("short-but-secret");
+  });
+});

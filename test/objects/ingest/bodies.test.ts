@@ -108,6 +108,13 @@ describe("a body", () => {
     ).toBe(1);
   });
 
+  it("of several gzip members is one body", async () => {
+    const [first, second] = [await gzip(`${lines(numbered(2, 90))}\n`), await gzip(lines(numbered(2, 92)))];
+    const body = new Uint8Array([...first, ...second]);
+    const answer = await send(await newTenant(), body, { type: NDJSON, headers: { "Content-Encoding": "gzip" } });
+    expect(receiptOf(answer)).toMatchObject({ accepted: 4, rejectedCount: 0 });
+  });
+
   it("that is not the gzip it says, cut short or with more behind it is 400", async () => {
     const whole = await gzip(JSON.stringify({ message: "m".repeat(1000) }));
     const headers = { "Content-Encoding": "gzip" };

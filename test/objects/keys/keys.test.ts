@@ -109,16 +109,7 @@ describe("listing keys", () => {
   });
 
   it("refuses a cursor that no page gave, and bad limits", async () => {
-    for (const query of [
-      "cursor=x",
-      "cursor=1.key_';--",
-      "cursor=",
-      "limit=0",
-      "limit=201",
-      "limit=x",
-      "limit=1.5",
-      "page=2",
-    ]) {
+    for (const query of ["cursor=x", "cursor=1.key_';--", "limit=0", "limit=201", "limit=x", "limit=1.5", "page=2"]) {
       expect([query, ...refusal(await as(owner, `${keysPath()}?${query}`))]).toEqual([query, 400, "VALIDATION_ERROR"]);
     }
   });
@@ -190,6 +181,16 @@ describe("revoking a key", () => {
 describe("rotating a key", () => {
   const rotate = (keyId: string, body: object) => as(owner, `${keysPath()}/${keyId}/rotate`, { body });
 
+  it("a second time gives another successor with the key's own end, not with that of the overlap", async () => {
+    const old = await newKey(owner, projectId, { name: "app", scopes: ["logs:write"] });
+    for (let time = 0; time < 2; time++) {
+      const answer = await rotate(old.keyId, { overlapSeconds: 60 });
+      expect(answer.status).toBe(201);
+      expect(answer.data).toMatchObject({ expiresAt: null });
+    }
+    expect((await write(old)).status).toBe(201);
+  });
+
   it("needs no body: the overlap has a default", async () => {
     const old = await newKey(owner, projectId);
     const answer = await as(owner, `${keysPath()}/${old.keyId}/rotate`, { method: "POST" });
@@ -213,7 +214,7 @@ describe("rotating a key", () => {
     // The overlap ends it.
     await onSql(
       owner.workspaceId,
-      (sql) => void sql.exec("UPDATE keys SET expires_at = expires_at - 60000 WHERE id = ?", old.keyId),
+      (sql) => void sql.exec("UPDATE keys SET retires_at = retires_at - 60000 WHERE id = ?", old.keyId),
     );
     await evict(owner.workspaceId);
     expect(refusal(await write(old))).toEqual([401, "API_KEY_EXPIRED"]);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { emailSchema, localPart } from "../../../src/accounts/email.ts";
-import { nameSchema } from "../../../src/accounts/name.ts";
 import { personalSlug, slugify, suffixedSlug } from "../../../src/accounts/slug.ts";
+import { nameSchema } from "../../../src/http/name.ts";
 
 describe("emailSchema", () => {
   it("trims and lowercases before it compares", () => {

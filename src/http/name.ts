@@ -2,7 +2,7 @@ import { z } from "zod";
 
 const NAME_MAX_LENGTH = 100;
 
-/** A person's name: trimmed, one line, without control characters. Empty means "not given". */
+/** A name that people read: trimmed, one line, without control characters. Empty means "not given". */
 export const nameSchema = z
   .string()
   .trim()
