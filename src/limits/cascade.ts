@@ -88,9 +88,10 @@ export class Cascade {
     return literal?.get(method) ?? route.rules?.get(method) ?? literal?.get("*") ?? route.rules?.get("*") ?? this.#rest;
   }
 
-  /** The limit that a counter's name belongs to; null for a rule that is gone, and for the settings' own counter. */
+  /** The limit that a counter's name belongs to; null for a rule that is gone. */
   limitOfCounter(suffix: string): AppliedLimit | null {
-    return suffix === "" ? this.#rest : (this.#bySuffix.get(suffix) ?? null);
+    if (suffix === "") return this.#rest;
+    return suffix === this.#settings.suffix ? this.#settings : (this.#bySuffix.get(suffix) ?? null);
   }
 
   #learn(pattern: string): RouteLimits {

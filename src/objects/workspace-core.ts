@@ -8,7 +8,7 @@ import { houseKeep } from "../workspace/housekeeping.ts";
 import { forgetIndexChanges, hasIndexChanges, readIndexChanges } from "../workspace/index-changes.ts";
 import { applyIndexChanges, slugOf } from "../workspace/listing.ts";
 import { depart } from "../workspace/membership.ts";
-import { type Action, PERMISSIONS } from "../workspace/permissions.ts";
+import { type Action, isRead, PERMISSIONS } from "../workspace/permissions.ts";
 import type { ProjectRow } from "../workspace/projects.ts";
 import { confirmListed, endedWorkspace } from "../workspace/provision.ts";
 import type { ReceiptCursor } from "../workspace/receipts.ts";
@@ -52,7 +52,7 @@ export class WorkspaceCore {
 
   /**
    * Does `work` for a member, whose role is checked in the same turn. The request has been counted by `admit`.
-   * Whatever it changed, the caches of keys, projects and settings are read again afterwards.
+   * Whatever it may have changed, the caches of keys, projects and settings are read again afterwards.
    */
   as<T>(
     userId: string,
@@ -76,7 +76,7 @@ export class WorkspaceCore {
       const subject = (projectId === null ? admitted.role : admitted.project) as never;
       return { ok: true, value: work(gate, subject, id) };
     });
-    this.state.settingsChanged();
+    if (!isRead(action)) this.state.settingsChanged();
     return answer ?? nobody(caller);
   }
 

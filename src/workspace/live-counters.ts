@@ -15,7 +15,7 @@ export interface LiveCounter {
 /** Counters looked at: a workspace with more than these sees those that began to count first. */
 const LOOKED_AT = 1000;
 
-/** What counts now under the configuration; counters of rules that are gone, and that of the settings, do not. */
+/** What counts now under the configuration; counters of rules that are gone do not. */
 export function liveCounters({ limiter, limits }: Gate, now: number): LiveCounter[] {
   const live: LiveCounter[] = [];
   for (const counter of limiter.identifiers(now, LOOKED_AT)) {

@@ -35,6 +35,11 @@ export function may(role: Role, action: Action): boolean {
   return roleAtLeast(role, PERMISSIONS[action]);
 }
 
+/** Whether an action only looks: then nothing that is kept in memory has to be read again after it. */
+export function isRead(action: Action): boolean {
+  return /\.(list|get|read)$/.test(action);
+}
+
 /** Nobody gives a role above his own, or takes one away: an admin makes no owner, and does not touch one. */
 export function mayAssign(by: Role, role: Role): boolean {
   return roleAtLeast(by, role);

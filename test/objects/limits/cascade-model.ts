@@ -50,7 +50,8 @@ export class CascadeModel {
   /** Counters that hold something under the rules there are now. */
   live(wall: number): LiveRow[] {
     const { configuration } = this;
-    const named = [...configuration.rules.map(ofRule), this.#rest()];
+    const settings = configuration.default ? [{ ...PRESET, counter: "settings", rule: "API_DEFAULT" }] : [];
+    const named = [...configuration.rules.map(ofRule), ...settings, this.#rest()];
     return this.#seen.flatMap(({ identifier, counter }) => {
       const applied = named.find((one) => one.counter === counter);
       if (!applied) return [];
