@@ -1,18 +1,24 @@
 import type { Machine } from "./machine.ts";
 import type { BenchOptions } from "./options.ts";
 import { type IngestResults, type IngestRow, SERVICE } from "./parts/ingest.ts";
+import type { LimitCostRow } from "./parts/limit-cost.ts";
 import type { LimitsRow } from "./parts/limits.ts";
 import type { QueryResults } from "./parts/query.ts";
 import type { RowsRow } from "./parts/rows.ts";
 
-export interface Results {
+/** What each part that was asked for has measured. */
+export interface Measured {
+  ingest?: IngestResults;
+  limits?: LimitsRow[];
+  limitCost?: LimitCostRow[];
+  query?: QueryResults;
+  rows?: RowsRow[];
+}
+
+export interface Results extends Measured {
   machine: Machine;
   options: Omit<BenchOptions, "out">;
   tookSeconds: number;
-  ingest?: IngestResults;
-  limits?: LimitsRow[];
-  query?: QueryResults;
-  rows?: RowsRow[];
   verdicts: Verdict[];
   /** What makes the figures worthless: answers that were none, entries that are missing, wrong rows. */
   faults: string[];
@@ -26,10 +32,22 @@ export interface Verdict {
 }
 
 /** Targets: the floor is what a durable row costs with nothing else done. */
-const TARGETS = { ratioAt1000: 0.5, cpuMicrosAt1000: 3, ratioAt50: 1.2, rowsPerEntry: 0.15 } as const;
+const TARGETS = { ratioAt1000: 0.5, cpuMicrosAt1000: 3, ratioAt50: 1.2, limitCost: 1.15, rowsPerEntry: 0.15 } as const;
 
-export function verdictsOf({ ingest, rows }: Pick<Results, "ingest" | "rows">): Verdict[] {
-  return [...(ingest ? ingestVerdicts(ingest.rows) : []), ...(rows ? rowsVerdicts(rows) : [])];
+export function verdictsOf({ ingest, limitCost, rows }: Measured): Verdict[] {
+  return [
+    ...(ingest ? ingestVerdicts(ingest.rows) : []),
+    ...limitCostVerdicts(limitCost ?? []),
+    ...(rows ? rowsVerdicts(rows) : []),
+  ];
+}
+
+function limitCostVerdicts([, ...limited]: readonly LimitCostRow[]): Verdict[] {
+  return limited.map(({ name, cpuRatio }) => ({
+    target: `an admitted request with ${name}: at most ${TARGETS.limitCost} times the CPU of one without limits`,
+    measured: cpuRatio === null ? "not measured" : cpuRatio.toFixed(2),
+    reached: cpuRatio !== null && cpuRatio <= TARGETS.limitCost,
+  }));
 }
 
 function ingestVerdicts(rows: readonly IngestRow[]): Verdict[] {
@@ -61,12 +79,13 @@ function rowsVerdicts(rows: readonly RowsRow[]): Verdict[] {
   }));
 }
 
-export function faultsOf({ ingest, limits, query, rows }: Omit<Results, "verdicts" | "faults">): string[] {
+export function faultsOf({ ingest, limits, limitCost, query, rows }: Measured): string[] {
   const faults: string[] = [];
   const measured = [
     ...(ingest?.rows.map((row) => ({ ...row, what: `${row.contender}, ${row.batch} a batch, ${row.connections}` })) ??
       []),
     ...(limits?.map((row) => ({ ...row, what: row.name })) ?? []),
+    ...(limitCost?.map((row) => ({ ...row, what: row.name })) ?? []),
   ];
   for (const { what, failed, firstFailure, stored, acknowledged } of measured) {
     if (failed > 0) faults.push(`${what}: ${failed} requests failed, the first with ${firstFailure}`);

@@ -12,10 +12,11 @@ import { LoadGenerator } from "./load/generator.ts";
 import { machine } from "./machine.ts";
 import { type BenchOptions, benchOptions } from "./options.ts";
 import { benchIngest } from "./parts/ingest.ts";
+import { benchLimitCost } from "./parts/limit-cost.ts";
 import { benchLimits } from "./parts/limits.ts";
 import { benchQuery } from "./parts/query.ts";
 import { benchRows } from "./parts/rows.ts";
-import { faultsOf, type Results, verdictsOf } from "./results.ts";
+import { faultsOf, type Measured, type Results, verdictsOf } from "./results.ts";
 import { Workshop } from "./servers.ts";
 import { tableOf } from "./table.ts";
 
@@ -55,19 +56,15 @@ async function bench(args: readonly string[]): Promise<Results> {
 /** The documentation shows the table of the very run that `results.json` is of. */
 function publish(table: string): void {
   const docs = readFileSync(DOCS_FILE, "utf8");
-  const block = /(<!-- results -->\n```\n)[^]*?(\n```\n<!-- \/results -->)/;
+  const block = /(<!-- results -->\n```\n)[\s\S]*?(\n```\n<!-- \/results -->)/;
   writeFileSync(
     DOCS_FILE,
     docs.replace(block, (_all, open, close) => `${open}${table}${close}`),
   );
 }
 
-async function measure(
-  options: BenchOptions,
-  workshop: Workshop,
-  generator: LoadGenerator,
-): Promise<Pick<Results, "ingest" | "limits" | "query" | "rows">> {
-  const measured: Pick<Results, "ingest" | "limits" | "query" | "rows"> = {};
+async function measure(options: BenchOptions, workshop: Workshop, generator: LoadGenerator): Promise<Measured> {
+  const measured: Measured = {};
   for (const part of options.parts) {
     if (part === "ingest") {
       measured.ingest = await benchIngest(workshop, generator, options, (row) =>
@@ -76,8 +73,10 @@ async function measure(
           `${Math.round(row.entriesPerSecond)} entries/s`,
         ),
       );
-    } else if (part === "limits") measured.limits = await benchLimits(workshop, generator, options);
-    else if (part === "query") {
+    } else if (part === "limits") {
+      measured.limits = await benchLimits(workshop, generator, options);
+      measured.limitCost = await benchLimitCost(workshop, generator, options);
+    } else if (part === "query") {
       measured.query = await benchQuery(workshop, generator, options, (row) =>
         progress(row.name, `${row.medianMs.toFixed(1)} ms`),
       );

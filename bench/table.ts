@@ -6,6 +6,7 @@ export function tableOf(results: Results): string {
     head(results),
     ingestTable(results),
     limitsTable(results),
+    limitCostTable(results),
     queryTable(results),
     rowsTable(results),
     tail(results),
@@ -83,6 +84,25 @@ function limitsTable({ limits }: Results): string | null {
     "Limit check, 16 connections, one object (decided, counted, and on disk before the answer)",
     aligned(["request", "req/s", "CPU us", "p50 ms", "p99 ms", "failed"], rows),
     `A limit check costs ${decimal(difference, 1)} us of CPU over the empty call.`,
+  ].join("\n");
+}
+
+function limitCostTable({ limitCost }: Results): string | null {
+  if (!limitCost) return null;
+  const rows = limitCost.map((row) => [
+    row.name,
+    whole(row.requestsPerSecond),
+    decimal(row.cpuMicrosPerRequest, 1),
+    decimal(row.cpuRatio, 2),
+    decimal(row.p50Ms, 2),
+    decimal(row.p99Ms, 2),
+    whole(row.failed),
+    row.stored === row.acknowledged ? "all" : `${row.stored} of ${row.acknowledged}`,
+    decimal(row.otherCores, 2),
+  ]);
+  return [
+    "Admitted requests of one entry, 16 connections, with limits and without",
+    aligned(["workspace", "req/s", "CPU us", "x off", "p50 ms", "p99 ms", "failed", "stored", "others"], rows),
   ].join("\n");
 }
 

@@ -44,6 +44,8 @@ export interface Comparison {
   figures: Figures[];
   /** Requests per second of each contender against the first, the median of the rounds' own ratios. */
   ratios: number[];
+  /** The same of the CPU time of a request. Null where it cannot be read. */
+  cpuRatios: (number | null)[];
 }
 
 /** One run of each contender, in the order of the contenders. */
@@ -80,6 +82,7 @@ export async function compare(
   return {
     figures: contenders.map((_, at) => figuresOf(ofContender(counted, at), ofContender(rounds, at))),
     ratios: contenders.map((_, at) => median(counted.map((round) => rate(round[at]) / rate(round[0])))),
+    cpuRatios: contenders.map((_, at) => medianOrNull(counted.map((round) => cpuRatio(round[at], round[0])))),
   };
 }
 
@@ -115,9 +118,7 @@ function figuresOf(counted: readonly Outcome[], all: readonly Outcome[]): Figure
   const firstFailed = all.find(({ firstFailure }) => firstFailure !== null);
   return {
     requestsPerSecond: median(counted.map(rate)),
-    cpuMicrosPerRequest: medianOrNull(
-      counted.map(({ serverCpuMicros, requests }) => (serverCpuMicros === null ? null : serverCpuMicros / requests)),
-    ),
+    cpuMicrosPerRequest: medianOrNull(counted.map(cpuMicros)),
     p50Ms: median(counted.map(({ p50Ms }) => p50Ms)),
     p99Ms: median(counted.map(({ p99Ms }) => p99Ms)),
     clientCores: median(counted.map(({ clientCpuMicros, seconds }) => clientCpuMicros / 1e6 / seconds)),
@@ -135,6 +136,15 @@ function medianOrNull(values: readonly (number | null)[]): number | null {
 
 function otherCores({ otherCpuMicros, seconds }: LoadResult): number | null {
   return otherCpuMicros === null ? null : otherCpuMicros / 1e6 / seconds;
+}
+
+function cpuMicros({ serverCpuMicros, requests }: LoadResult): number | null {
+  return serverCpuMicros === null ? null : serverCpuMicros / requests;
+}
+
+function cpuRatio(outcome: LoadResult | undefined, first: LoadResult | undefined): number | null {
+  const [own, others] = [outcome, first].map((one) => (one ? cpuMicros(one) : null));
+  return typeof own === "number" && typeof others === "number" ? own / others : null;
 }
 
 function rate(outcome: LoadResult | undefined): number {
