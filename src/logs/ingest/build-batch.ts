@@ -2,7 +2,7 @@ import type { Batch } from "../batch.ts";
 import { encodeBody } from "../codec.ts";
 import { categoryBit, INGEST_LIMITS } from "../entry.ts";
 import { SummaryBuilder } from "../summary.ts";
-import { EntryRejected, type Rejection } from "./rejection.ts";
+import { EntryRejected, MaybeInexact, type Rejection } from "./rejection.ts";
 import { EntryValidator, type ValidEntry } from "./validate.ts";
 
 /** What became of a request's entries. */
@@ -18,6 +18,8 @@ export interface BuiltBatch {
 /** The entries of a request, parsed but not yet checked. An `Error` stands for an element that is not even JSON. */
 export interface ParsedEntries {
   values: readonly unknown[];
+  /** The same by `parseExactly`; only called when a value may have lost digits. */
+  exactValues: () => readonly unknown[];
   /** Bytes of the whole body, decompressed. */
   bodyBytes: number;
   /** Bytes of each entry as sent; only called when the body is so large that an entry could be over its limit. */
@@ -33,7 +35,8 @@ export interface BuildOptions {
 
 /** Checks every entry and makes one batch of the good ones: a bad entry never costs a good one. */
 export function buildBatch(parsed: ParsedEntries, options: BuildOptions): BuiltBatch {
-  const checked = checkAll(parsed.values, options);
+  let checked = checkAll(parsed.values, options, false);
+  if (checked.some((result) => result instanceof MaybeInexact)) checked = checkAll(parsed.exactValues(), options, true);
   refuseOversized(checked, parsed);
   const rejected: Rejection[] = [];
   let rejectedCount = 0;
@@ -49,8 +52,8 @@ export function buildBatch(parsed: ParsedEntries, options: BuildOptions): BuiltB
 
 type Checked = ValidEntry | EntryRejected;
 
-function checkAll(values: readonly unknown[], { now, oldest }: BuildOptions): Checked[] {
-  const validator = new EntryValidator(now);
+function checkAll(values: readonly unknown[], { now, oldest }: BuildOptions, isExact: boolean): Checked[] {
+  const validator = new EntryValidator(now, isExact);
   return values.map((value) => {
     try {
       if (value instanceof Error) return new EntryRejected("INVALID_ENTRY", value.message);

@@ -1,5 +1,6 @@
 import { INGEST_LIMITS } from "../entry.ts";
 import type { ParsedEntries } from "./build-batch.ts";
+import { parseExactly } from "./exact-json.ts";
 import { SHOWN_NAME } from "./rejection.ts";
 import { elementSizes } from "./spans.ts";
 
@@ -21,6 +22,8 @@ export function parseEntries(bytes: Uint8Array, mediaType: IngestMediaType): Par
   return mediaType === "application/x-ndjson" ? parseLines(text, bytes) : parseDocument(text, bytes);
 }
 
+type Parse = (text: string) => unknown;
+
 function parseDocument(text: string, bytes: Uint8Array): ParseResult {
   let value: unknown;
   try {
@@ -28,26 +31,41 @@ function parseDocument(text: string, bytes: Uint8Array): ParseResult {
   } catch {
     return invalid(text.trim() === "" ? "The body is empty." : "The body is not valid JSON.");
   }
-  if (Array.isArray(value)) return checked(value, bytes, () => elementSizes(bytes, 0));
+  const found = entriesOf(value, text, bytes);
+  if (typeof found === "string") return invalid(found);
+  const exactValues = () => {
+    const exact = entriesOf(parseExactly(text), text, bytes);
+    return typeof exact === "string" ? [] : exact.values;
+  };
+  return checked({ ...found, exactValues, bodyBytes: bytes.length });
+}
+
+/** The entries of a document; a sentence where it holds none. */
+function entriesOf(value: unknown, text: string, bytes: Uint8Array): Pick<ParsedEntries, "values" | "sizes"> | string {
+  if (Array.isArray(value)) return { values: value, sizes: () => elementSizes(bytes, 0) };
   if (typeof value !== "object" || value === null) {
-    return invalid("The body must be an entry, an array of entries or {logs: [...]}.");
+    return "The body must be an entry, an array of entries or {logs: [...]}.";
   }
   if (!Object.hasOwn(value, "logs") || Object.hasOwn(value, "message")) {
-    return checked([value], bytes, () => [utf8Length(text.trim())]);
+    return { values: [value], sizes: () => [utf8Length(text.trim())] };
   }
   // SAFETY: `logs` is an own member, as checked above.
   const { logs, ...others } = value as { logs: unknown };
   const [other] = Object.keys(others);
-  if (other !== undefined)
-    return invalid(`${other.slice(0, SHOWN_NAME)}: beside logs the body must have no other member.`);
-  if (!Array.isArray(logs)) return invalid("logs must be an array of entries.");
-  return checked(logs, bytes, () => elementSizes(bytes, 1));
+  if (other !== undefined) return `${other.slice(0, SHOWN_NAME)}: beside logs the body must have no other member.`;
+  if (!Array.isArray(logs)) return "logs must be an array of entries.";
+  return { values: logs, sizes: () => elementSizes(bytes, 1) };
 }
 
 function parseLines(text: string, bytes: Uint8Array): ParseResult {
   const lines = text.split("\n").filter((line) => line.trim() !== "");
   if (lines.length > INGEST_LIMITS.entries) return tooMany();
-  return checked(lines.map(parseLine), bytes, () => lines.map((line) => utf8Length(line.trim())));
+  return checked({
+    values: lines.map((line) => parseLine(line, JSON.parse)),
+    exactValues: () => lines.map((line) => parseLine(line, parseExactly)),
+    bodyBytes: bytes.length,
+    sizes: () => lines.map((line) => utf8Length(line.trim())),
+  });
 }
 
 function utf8Length(text: string): number {
@@ -55,18 +73,17 @@ function utf8Length(text: string): number {
 }
 
 /** A line that is not JSON takes no other line with it: it stands as an error in its place. */
-function parseLine(line: string): unknown {
+function parseLine(line: string, parse: Parse): unknown {
   try {
-    return JSON.parse(line);
+    return parse(line);
   } catch {
     return new SyntaxError("The line is not valid JSON.");
   }
 }
 
-function checked(values: readonly unknown[], bytes: Uint8Array, sizes: () => readonly number[]): ParseResult {
-  if (values.length === 0) return invalid("The body holds no entry.");
-  if (values.length > INGEST_LIMITS.entries) return tooMany();
-  return { ok: true, entries: { values, bodyBytes: bytes.length, sizes } };
+function checked(entries: ParsedEntries): ParseResult {
+  if (entries.values.length === 0) return invalid("The body holds no entry.");
+  return entries.values.length > INGEST_LIMITS.entries ? tooMany() : { ok: true, entries };
 }
 
 function invalid(message: string): ParseResult {

@@ -33,6 +33,13 @@ export class EntryRejected extends Error {
   }
 }
 
+/** The same for a number that may have lost digits in the parse: only `parseExactly` can tell. */
+export class MaybeInexact extends EntryRejected {
+  constructor() {
+    super("INVALID_DATA", "data has an integer too large to be kept exactly; send it as a string.");
+  }
+}
+
 export function reject(code: RejectionCode, message: string): never {
   throw new EntryRejected(code, message);
 }

@@ -38,12 +38,16 @@ export interface ValidEntry {
  */
 export class EntryValidator {
   readonly #now: number;
+  readonly #isExact: boolean;
   readonly #receivedAt: Timestamp;
   readonly #timestamps = new TimestampReader();
 
-  /** @param now epoch milliseconds of the receipt: the default timestamp, and what the age limits count from */
-  constructor(now: number) {
+  /** @param now epoch milliseconds of the receipt: the default timestamp, and what the age limits count from
+   * @param isExact whether values come from `parseExactly`
+   */
+  constructor(now: number, isExact = false) {
     this.#now = now;
+    this.#isExact = isExact;
     this.#receivedAt = { ms: now, iso: new Date(now).toISOString() };
   }
 
@@ -71,7 +75,8 @@ export class EntryValidator {
     const time = this.#timestamp(sent.timestamp);
     const own = sent.data === undefined ? undefined : checkIsObject(sent.data);
     const data = known === members ? own : fold(sent, own);
-    const leastBytes = message.length + 13 + (data === undefined ? 0 : checkData(data) + (data === own ? 8 : 0));
+    const leastBytes =
+      message.length + 13 + (data === undefined ? 0 : checkData(data, this.#isExact) + (data === own ? 8 : 0));
     return {
       entry: makeEntry(time.iso, LEVELS[severity] ?? DEFAULT_LEVEL, category, type, message, sent, data),
       ms: time.ms,

@@ -32,7 +32,10 @@ export function batchOf(entries: readonly SimpleEntry[]): Batch {
   const bodyBytes = 0;
   // Received when its last entry happened, so that none is too old.
   const now = Math.max(...entries.map(({ timestamp }) => timestamp));
-  const { batch, rejected } = buildBatch({ values: entries, bodyBytes, sizes: () => [] }, { now, oldest: null });
+  const { batch, rejected } = buildBatch(
+    { values: entries, exactValues: () => entries, bodyBytes, sizes: () => [] },
+    { now, oldest: null },
+  );
   if (batch === null || rejected.length > 0) throw new Error(`The entries are not valid: ${JSON.stringify(rejected)}`);
   return batch;
 }

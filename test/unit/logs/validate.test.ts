@@ -12,7 +12,7 @@ const DAY_MS = 86_400_000;
 /** The entry as it would be stored, or the code it is refused with. */
 function check(value: unknown): Entry | string {
   try {
-    return new EntryValidator(NOW).check(value).entry;
+    return new EntryValidator(NOW, true).check(value).entry;
   } catch (error) {
     if (error instanceof EntryRejected) return error.code;
     throw error;
