@@ -25,7 +25,10 @@ const page = z.object({
   pagination: z.object({ total: z.number().optional(), hasMore: z.boolean() }),
 });
 
-const address = (process.argv[2] ?? process.env.BASE_URL ?? "http://127.0.0.1:8787").replace(/\/$/, "");
+const address = (process.argv[2] ?? process.env.BASE_URL ?? `http://127.0.0.1:${process.env.PORT ?? 8787}`).replace(
+  /\/$/,
+  "",
+);
 await demo(new DemoClient(address)).catch(exitWith);
 
 async function demo(api: DemoClient): Promise<void> {

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { StartFailure } from "./failure.ts";
@@ -38,7 +38,7 @@ function useOwnTemporaryDir(directory: string): void {
 
 function openLock(dataDir: string): DatabaseSync {
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    makeDirectories(dataDir);
     return new DatabaseSync(path.join(dataDir, "server.lock"), { timeout: 0 });
   } catch (error) {
     throw new StartFailure(`DATA_DIR ${dataDir} cannot be used: ${error instanceof Error ? error.message : error}`);
@@ -51,4 +51,11 @@ function holder(pidFile: string): string {
   } catch {
     return "";
   }
+}
+
+/** Level by level: Node's own recursion never ends below `/proc`, where nothing can be made. */
+function makeDirectories(directory: string): void {
+  if (existsSync(directory)) return;
+  makeDirectories(path.dirname(directory));
+  mkdirSync(directory, { mode: 0o700 });
 }
