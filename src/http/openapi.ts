@@ -141,7 +141,7 @@ function requestBodyOf(spec: RouteSpec): Json | null {
   const bodies = spec.documentedBody ?? (spec.body ? { "application/json": spec.body } : null);
   if (!bodies) return null;
   const content = Object.entries(bodies).map(([type, schema]) => [type, { schema: jsonSchema(schema, "input") }]);
-  return { required: !isOptional(spec.body), content: Object.fromEntries(content) };
+  return { required: !isOptional(spec), content: Object.fromEntries(content) };
 }
 
 function responsesOf(spec: RouteSpec): Json {

@@ -69,7 +69,7 @@ export function resource(): Resource {
         c.get("log").event = spec.operation;
         await next();
       };
-      const readBody = isOptional(spec.body) ? optionalJsonBody : jsonBody;
+      const readBody = isOptional(spec) ? optionalJsonBody : jsonBody;
       app.on(spec.method, spec.path, entry, ...guards, async (c) => {
         const query = spec.query ? validated(spec.query, c.req.query(), "query") : undefined;
         const body = spec.body ? await readBody(c.req.raw, spec.body) : undefined;
@@ -80,7 +80,10 @@ export function resource(): Resource {
   };
 }
 
-/** A body whose members all have a default, or need none, may be left out. */
-export function isOptional(body: z.ZodType | undefined): boolean {
-  return body?.safeParse({}).success === true;
+/**
+ * A body whose members all have a default, or need none, may be left out. Not that of a PUT: it replaces something, and
+ * a client that has lost its body on the way must not replace it by nothing.
+ */
+export function isOptional({ method, body }: Pick<RouteSpec, "method" | "body">): boolean {
+  return method !== "PUT" && body?.safeParse({}).success === true;
 }

@@ -250,6 +250,15 @@ describe("a bad rule", () => {
     expect((await as(owner, settingsPath())).data).toMatchObject({ default: null, rules: [] });
   });
 
+  it("is no body at all: that would take every limit away", async () => {
+    await configure({ default: { limit: 50, windowSeconds: 60 } });
+    for (const headers of [{}, { "Content-Type": "application/json" }]) {
+      const answer = await as(owner, settingsPath(), { method: "PUT", headers });
+      expect([400, 415]).toContain(answer.status);
+    }
+    expect((await as(owner, settingsPath())).data).toMatchObject({ default: { limit: 50 } });
+  });
+
   it("is any past the hundredth", async () => {
     const rules = Array.from({ length: 101 }, (_, at) => ({ ...good, path: `/logger/proj_${at}/log` }));
     const answer = await put({ rules });
