@@ -74,7 +74,7 @@ export function openApiDocument(resources: readonly Resource[], serverUrl: strin
   const paths: Record<string, Json> = {};
   for (const spec of specs) {
     const path = spec.path.replace(/:(\w+)/g, "{$1}");
-    paths[path] = { ...paths[path], [spec.method.toLowerCase()]: operation(spec) };
+    paths[path] = { ...paths[path], [spec.method.toLowerCase()]: operation(spec, operationId(spec, specs)) };
   }
   return {
     openapi: "3.1.0",
@@ -91,11 +91,17 @@ export function openApiDocument(resources: readonly Resource[], serverUrl: strin
   };
 }
 
-function operation(spec: RouteSpec): Json {
+/** The operation's name; with its method where one operation is served by several. */
+function operationId({ method, operation: name }: RouteSpec, specs: readonly RouteSpec[]): string {
+  const isOnly = specs.filter((other) => other.operation === name).length === 1;
+  return isOnly ? name : `${name}.${method.toLowerCase()}`;
+}
+
+function operation(spec: RouteSpec, id: string): Json {
   const parameters = parametersOf(spec);
   const body = requestBodyOf(spec);
   return {
-    operationId: spec.operation,
+    operationId: id,
     tags: [spec.tag],
     summary: spec.summary,
     ...(spec.description ? { description: spec.description } : {}),
