@@ -18,17 +18,23 @@ import { wranglerForeground } from "./lib/wrangler.ts";
 const SECRET_NAMES = /SECRET|PEPPER|API_KEY/;
 const LOOPBACK = /^http:\/\/(127\.|localhost[:/]|localhost$|\[::1\])/;
 
+/** What a deployment gets where neither the environment nor `[vars]` says otherwise. */
+const DEPLOYED: Readonly<Record<string, string>> = { PASSWORD_BLOCKLIST: "on" };
+
 const dryRun = process.argv.includes("--dry-run");
 process.exit(await deploy().catch(exitWith));
 
 async function deploy(): Promise<number> {
-  const given = Object.entries(workerOverrides(process.env));
+  const given = Object.entries({ ...unsaid(DEPLOYED), ...workerOverrides(process.env) });
   const vars = given.filter(([name]) => !SECRET_NAMES.test(name));
   const secrets = given.filter(([name]) => SECRET_NAMES.test(name));
   refuseUnfit(effectiveBindings({ ...newSecrets(), ...Object.fromEntries(given) }));
   await buildAssets();
   const args = ["deploy", ...vars.flatMap(([name, value]) => ["--var", `${name}:${value}`])];
   if (dryRun) {
+    console.log(
+      ["Settings beside those of wrangler.toml:", ...vars.map(([name, value]) => `  ${name}=${value}`)].join("\n"),
+    );
     console.log(
       `Would ${hasDatabaseId() ? "use" : "create or find"} the D1 database, add missing queues and secrets, migrate, and deploy:`,
     );
@@ -43,6 +49,12 @@ async function deploy(): Promise<number> {
   return withSecretsFile({ ...Object.fromEntries(missing), ...Object.fromEntries(secrets) }, (file) =>
     wranglerForeground([...args, "--secrets-file", file]),
   );
+}
+
+/** Those of the defaults that `[vars]` has no value for. */
+function unsaid(defaults: Readonly<Record<string, string>>): Record<string, string> {
+  const said = effectiveBindings({});
+  return Object.fromEntries(Object.entries(defaults).filter(([name]) => (said[name] ?? "") === ""));
 }
 
 /** @throws StartFailure for settings that are wrong, or right only on one's own machine */

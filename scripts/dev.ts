@@ -10,13 +10,20 @@ import { exitWith } from "./lib/failure.ts";
 import { addressOf, claimablePort } from "./lib/port.ts";
 import { effectiveBindings, migrateDatabase } from "./lib/runtime.ts";
 import { keptSecrets } from "./lib/secrets.ts";
-import { checkWorkerSettings, type StartSettings, startSettings, workerOverrides } from "./lib/settings.ts";
+import {
+  checkWorkerSettings,
+  refuseOpenOutbox,
+  type StartSettings,
+  startSettings,
+  workerOverrides,
+} from "./lib/settings.ts";
 import { wranglerForeground } from "./lib/wrangler.ts";
 
 process.exit(await dev(startSettings(process.env)).catch(exitWith));
 
 async function dev({ HOST, PORT, DATA_DIR }: StartSettings): Promise<number> {
   const port = await claimablePort(HOST, PORT);
+  refuseOpenOutbox(HOST, effectiveBindings(workerOverrides(process.env)));
   const lock = takeDataDir(DATA_DIR);
   const settings = { BASE_URL: addressOf(HOST, port), ...keptSecrets(DATA_DIR), ...workerOverrides(process.env) };
   checkWorkerSettings(effectiveBindings(settings));

@@ -10,7 +10,13 @@ import { firstSteps } from "./lib/first-steps.ts";
 import { ROOT } from "./lib/paths.ts";
 import { addressOf, claimablePort } from "./lib/port.ts";
 import { keptSecrets } from "./lib/secrets.ts";
-import { checkWorkerSettings, type StartSettings, startSettings, workerOverrides } from "./lib/settings.ts";
+import {
+  checkWorkerSettings,
+  refuseOpenOutbox,
+  type StartSettings,
+  startSettings,
+  workerOverrides,
+} from "./lib/settings.ts";
 import { aborted, stopSignal } from "./lib/stop.ts";
 
 /** An operation line costs 40 us of CPU on its way through the simulator: here only what went wrong is written. */
@@ -33,6 +39,7 @@ async function start({ HOST, PORT, DATA_DIR }: StartSettings): Promise<void> {
   // The simulator is loaded only here: what can be refused without it is refused at once.
   const { effectiveBindings, migrateDatabase, serve } = await import("./lib/runtime.ts");
   stop.throwIfAborted();
+  refuseOpenOutbox(HOST, effectiveBindings(settings));
   const lock = takeDataDir(DATA_DIR);
   const overrides = { ...keptSecrets(DATA_DIR), ...settings };
   checkWorkerSettings(effectiveBindings(overrides));

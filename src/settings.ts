@@ -14,6 +14,12 @@ const secret = z
 
 const origin = z.url({ protocol: /^https?$/ }).transform((text) => new URL(text).origin);
 
+/** Where tokens and links travel: what is on the way must not be able to read them. */
+const secureOrigin = z
+  .url({ protocol: /^https?$/, abort: true })
+  .refine((text) => isSecure(new URL(text)), "must be https, or http on a loopback address")
+  .transform((text) => new URL(text).origin);
+
 /** An endpoint of an identity provider. */
 const providerUrl = z.url({ protocol: /^https?$/, abort: true }).refine((text) => isProviderUrl(new URL(text)), {
   message: "must be https, or http on a loopback address, without credentials or a fragment",
@@ -45,8 +51,8 @@ const originList = z
  */
 export const settingsSchema = z
   .object({
-    BASE_URL: origin.default("http://127.0.0.1:8787"),
-    FRONTEND_URL: origin.optional(),
+    BASE_URL: secureOrigin.default("http://127.0.0.1:8787"),
+    FRONTEND_URL: secureOrigin.optional(),
     CORS_ORIGINS: originList.default([]),
     JWT_SECRET: secret,
     JWT_SECRET_PREVIOUS: secret.optional(),

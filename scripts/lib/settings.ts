@@ -1,5 +1,6 @@
 import path from "node:path";
 import { z } from "zod";
+import { isLoopback } from "../../src/http/loopback.ts";
 import { settingsProblems, settingsSchema } from "../../src/settings.ts";
 import { StartFailure } from "./failure.ts";
 import { ROOT } from "./paths.ts";
@@ -44,6 +45,19 @@ export function workerOverrides(env: NodeJS.ProcessEnv): Record<string, string> 
 export function checkWorkerSettings(bindings: Record<string, unknown>): void {
   const problems = settingsProblems(bindings);
   if (problems.length > 0) throw badSettings(problems);
+}
+
+/**
+ * The outbox shows every mail, with live links, to whoever calls by a loopback name, and any caller can say such a name:
+ * what keeps others out is that the server cannot be reached from elsewhere.
+ * @throws StartFailure where it could be
+ */
+export function refuseOpenOutbox(host: string, bindings: Record<string, unknown>): void {
+  const mailer = bindings.MAILER || "outbox";
+  if (mailer !== "outbox" || isLoopback(new URL(`http://${host.includes(":") ? `[${host}]` : host}`))) return;
+  throw new StartFailure(
+    `HOST=${host} lets other machines in, and with MAILER=outbox they could read every mail at /dev/outbox. Leave HOST at 127.0.0.1, or set MAILER to resend or cloudflare.`,
+  );
 }
 
 function badSettings(problems: readonly string[]): StartFailure {

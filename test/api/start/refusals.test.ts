@@ -42,6 +42,16 @@ describe("a start that cannot be", () => {
     expect(output).not.toContain("    at ");
   });
 
+  test.each(["0.0.0.0", "::"])("HOST=%s with MAILER=outbox would show everybody every mail", async (host) => {
+    const dataDir = path.join(temporaryDir(), "data");
+    const { code, output } = await failedStart({ PORT: String(await freePort()), HOST: host, DATA_DIR: dataDir });
+    expect(code).toBe(1);
+    expect(output).toContain(`HOST=${host} lets other machines in`);
+    expect(output).toContain("MAILER=outbox");
+    expect(output).not.toContain("    at ");
+    expect(existsSync(dataDir)).toBe(false);
+  });
+
   test("never replaces secrets that it cannot read", async () => {
     const dataDir = temporaryDir();
     mkdirSync(dataDir, { recursive: true });

@@ -10,9 +10,20 @@ describe("settings of mail and accounts", () => {
     for (const url of ["http://localhost:8787", "http://127.0.0.1:1", "http://[::1]:2"]) {
       expect(namesOf({ MAILER: "outbox", BASE_URL: url })).toEqual([]);
     }
-    for (const url of ["https://logs.example.com", "http://10.0.0.5:8787", "http://127.0.0.1.evil.example"]) {
+    for (const url of ["https://logs.example.com", "https://127.0.0.1.evil.example"]) {
       expect(namesOf({ BASE_URL: url })).toEqual(["MAILER"]);
     }
+  });
+
+  it("tokens and links travel over https, or on this machine", () => {
+    const sending = { MAILER: "resend", MAIL_FROM: "logs@example.com", RESEND_API_KEY: "re" };
+    const BASE_URL = "https://logs.example.com";
+    for (const url of ["http://logs.example.com", "http://10.0.0.5:8787", "http://127.0.0.1.evil.example"]) {
+      expect(namesOf({ ...sending, BASE_URL: url })).toEqual(["BASE_URL"]);
+      expect(namesOf({ ...sending, BASE_URL, FRONTEND_URL: url })).toEqual(["FRONTEND_URL"]);
+    }
+    expect(namesOf({ ...sending, BASE_URL, FRONTEND_URL: "https://app.example.com" })).toEqual([]);
+    expect(namesOf({ BASE_URL: "http://localhost:8787", FRONTEND_URL: "http://127.0.0.1:5173" })).toEqual([]);
   });
 
   it("the others want a sender, and Resend its key", () => {

@@ -1,0 +1,41 @@
+import { spawnSync } from "node:child_process";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+
+const ROOT = path.resolve(import.meta.dirname, "../../..");
+
+const FIT = {
+  MAILER: "resend",
+  MAIL_FROM: "logs@example.com",
+  RESEND_API_KEY: "re",
+  BASE_URL: "https://logs.example.com",
+};
+
+/** What `npm run deploy -- --dry-run` says. */
+function dryRun(env: Readonly<Record<string, string>>): { code: number | null; output: string } {
+  const { status, stdout, stderr } = spawnSync(process.execPath, ["scripts/deploy.ts", "--dry-run"], {
+    cwd: ROOT,
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, CI: "1", ...FIT, ...env },
+    encoding: "utf8",
+  });
+  return { code: status, output: `${stdout}${stderr}` };
+}
+
+describe("npm run deploy", () => {
+  test.each([
+    [{}, "on"],
+    [{ PASSWORD_BLOCKLIST: "off" }, "off"],
+  ])("with %j sets PASSWORD_BLOCKLIST to %s", (env, expected) => {
+    const { code, output } = dryRun(env);
+    expect(code).toBe(0);
+    expect(output).toContain(`PASSWORD_BLOCKLIST=${expected}\n`);
+    // Among the bindings that wrangler would deploy.
+    expect(output).toContain("env.PASSWORD_BLOCKLIST");
+  });
+
+  test("refuses a BASE_URL of plain http, by its name", () => {
+    const { code, output } = dryRun({ BASE_URL: "http://logs.example.com" });
+    expect(code).toBe(1);
+    expect(output).toContain("BASE_URL: must be https");
+  });
+});
