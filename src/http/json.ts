@@ -17,17 +17,21 @@ export function mediaType(header: string | null | undefined): string {
 
 /** Reads and validates a JSON body; ends the request with 400, 413 or 415 where it cannot. */
 export async function jsonBody<S extends z.ZodType>(request: Request, schema: S): Promise<z.output<S>> {
-  if (mediaType(request.headers.get("Content-Type")) !== "application/json") {
-    await readBody(request, JSON_BODY_MAX_BYTES);
-    refuse("UNSUPPORTED_MEDIA_TYPE", "Send the body as Content-Type: application/json.");
-  }
-  const bytes = bodyOrRefuse(await readBody(request, JSON_BODY_MAX_BYTES), JSON_BODY_MAX_BYTES);
-  return validated(schema, parseJson(decodeUtf8(bytes)));
+  return readJson(request, await readBody(request, JSON_BODY_MAX_BYTES), schema);
 }
 
-/** The same where the body may be left out: then an empty object stands for it. */
+/** The same where the body may be left out, or be empty: then an empty object stands for it. */
 export async function optionalJsonBody<S extends z.ZodType>(request: Request, schema: S): Promise<z.output<S>> {
-  return request.body === null ? validated(schema, {}) : jsonBody(request, schema);
+  if (request.body === null) return validated(schema, {});
+  const body = await readBody(request, JSON_BODY_MAX_BYTES);
+  return body.ok && body.bytes.byteLength === 0 ? validated(schema, {}) : readJson(request, body, schema);
+}
+
+function readJson<S extends z.ZodType>(request: Request, body: BodyResult, schema: S): z.output<S> {
+  if (mediaType(request.headers.get("Content-Type")) !== "application/json") {
+    refuse("UNSUPPORTED_MEDIA_TYPE", "Send the body as Content-Type: application/json.");
+  }
+  return validated(schema, parseJson(decodeUtf8(bodyOrRefuse(body, JSON_BODY_MAX_BYTES))));
 }
 
 export function bodyOrRefuse(body: BodyResult, limit: number): Uint8Array {
