@@ -83,6 +83,7 @@ describe("POST /auth/register", () => {
   it.each([
     ["email", { password: PASSWORD }],
     ["email", { email: "no address", password: PASSWORD }],
+    ["email", { email: "\u212A@example.com", password: PASSWORD }],
     ["email", { email: 5, password: PASSWORD }],
     ["password", { email: "v@example.com" }],
     ["password", { email: "v@example.com", password: "1234567" }],

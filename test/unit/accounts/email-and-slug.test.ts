@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { emailSchema, localPart } from "../../../src/accounts/email.ts";
+import { providerEmail } from "../../../src/accounts/oauth/profile.ts";
 import { personalSlug, slugify, suffixedSlug } from "../../../src/accounts/slug.ts";
 import { nameSchema } from "../../../src/http/name.ts";
 
@@ -12,6 +13,14 @@ describe("emailSchema", () => {
     "refuses %j",
     (text) => expect(emailSchema.safeParse(text).success).toBe(false),
   );
+
+  it("refuses other letters before it lowercases, lest they become somebody else's address", () => {
+    for (const text of ["mi\u212Ae@example.com", "mike@\u212Aexample.com", "m\u0130ke@example.com", "é@example.com"]) {
+      expect(emailSchema.safeParse(text).success).toBe(false);
+      expect(providerEmail(text)).toBeNull();
+    }
+    expect(providerEmail(" Mike@Example.com ")).toBe("mike@example.com");
+  });
 
   it("takes 254 characters and not 255", () => {
     const domain = `${"d".repeat(60)}.example.com`;
