@@ -1,4 +1,4 @@
-import type { Context } from "hono";
+import type { Context, MiddlewareHandler } from "hono";
 import type { AppEnv } from "../http/context.ts";
 
 /**
@@ -59,6 +59,13 @@ export function confirmPage(c: Context<AppEnv>, kind: PageKind): Response | null
     ? new Response(null, { headers: { "Cache-Control": "no-store", Vary: "Accept" } })
     : null;
 }
+
+/** A link's token is in the address, and by `Accept` it is a page or an answer: whatever comes of it, no cache keeps it. */
+export const keptByNobody: MiddlewareHandler<AppEnv> = async (c, next) => {
+  await next();
+  c.res.headers.set("Cache-Control", "no-store");
+  c.res.headers.set("Vary", "Accept");
+};
 
 /** The pages that mails link to, and what they load; null for any other path. */
 export async function accountPage(c: Context<AppEnv>): Promise<Response | null> {

@@ -91,9 +91,13 @@ export function failToFrontend(which: "all" | ErrorCode): MiddlewareHandler<AppE
   };
 }
 
-/** A flow is over once its callback was called: its cookie goes, whatever came of it. */
+/**
+ * A flow is over once its callback was called: its cookie goes, whatever came of it. Only a request that was limited has
+ * not reached the flow. Outside of `failToFrontend`, which answers anew.
+ */
 export const forgetBrowser: MiddlewareHandler<AppEnv> = async (c, next) => {
   await next();
+  if (c.error instanceof ApiError && c.error.refusal.code === "RATE_LIMITED") return;
   const state = stateOf(new URL(c.req.url).searchParams);
   const settings = c.get("settings");
   if (c.req.method === "HEAD" || state === null || boundValue(settings, state, c.req.raw.headers) === null) return;

@@ -92,7 +92,7 @@ for (const provider of PROVIDERS) {
       response: z.null(),
       errors: [],
     },
-    [failToFrontend("all"), forgetBrowser, authLimit],
+    [forgetBrowser, failToFrontend("all"), authLimit],
     async (c) => {
       if (isHead(c)) return nothing();
       const { profile, purpose, bound } = await finishFlow(c, provider);
