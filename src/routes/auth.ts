@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { FIRST_EPOCH } from "../accounts/account.ts";
+import { decoyUserId } from "../accounts/decoy.ts";
 import { findByEmail } from "../accounts/directory.ts";
 import { emailSchema } from "../accounts/email.ts";
 import { hashPassword, passwordSchema } from "../accounts/password.ts";
@@ -72,7 +73,9 @@ auth.route(
   async (c, { body }) => {
     const found = await checkPassword(c, body.email, body.password, async () => {
       const entry = await findByEmail(c.env.DB, body.email);
-      const known = entry && (await callUser(c.env, entry.userId, "replay-safe", (stub) => stub.credentials()));
+      // An unknown address asks an object too, one that is no account and writes nothing: it must take as long.
+      const userId = entry?.userId ?? decoyUserId(body.email, c.get("settings").REFRESH_PEPPER);
+      const known = await callUser(c.env, userId, "replay-safe", (stub) => stub.credentials());
       return { entry, epoch: known?.epoch ?? null, passwordHash: known?.passwordHash ?? null };
     });
     const { entry, epoch } = found ?? {};

@@ -1,6 +1,8 @@
 import { runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { call, callWith, claimsOf, login, me, PASSWORD, registered, signedIn, userStub } from "./support.ts";
+import { isId } from "../../../src/ids.ts";
+import { call, callWith, claimsOf, dump, login, me, PASSWORD, registered, signedIn, userStub } from "./support.ts";
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -47,6 +49,31 @@ describe("POST /auth/login", () => {
     }
     expect(new Set(refusals).size).toBe(1);
     expect(refusals[0]).toContain("INVALID_CREDENTIALS");
+  });
+
+  it("asks one user object for an unknown address too, which is no account and stays none", async () => {
+    await registered("asked@example.com");
+    const asked: string[] = [];
+    const USERS = {
+      idFromName: (name: string) => env.USERS.idFromName(name),
+      get: (id: DurableObjectId) => {
+        asked.push(id.name ?? "");
+        return env.USERS.get(id);
+      },
+    };
+    for (const email of ["asked@example.com", "nobody-asked@example.com", "nobody-asked@example.com"]) {
+      const body = { email, password: "a wrong password" };
+      expect((await callWith({ USERS }, "/auth/login", { body })).code).toBe("INVALID_CREDENTIALS");
+    }
+    const [known, decoy, again, ...more] = asked;
+    expect(more).toEqual([]);
+    expect(isId("usr", decoy ?? "")).toBe(true);
+    expect(decoy).not.toBe(known);
+    expect(again).toBe(decoy);
+    await runInDurableObject(userStub(decoy ?? ""), async (_, { storage }) => {
+      expect(dump(storage.sql)).toEqual({});
+      expect(await storage.getAlarm()).toBeNull();
+    });
   });
 
   it("does not derive for what is no login at all", async () => {
