@@ -13,6 +13,17 @@ export interface DeletionRequest {
   checkedEpoch: number | null;
 }
 
+/** What a deleted account has here. */
+const EMPTIED = [
+  "account",
+  "families",
+  "one_time_tokens",
+  "answered_requests",
+  "links",
+  "promised_mails",
+  "unfinished_purge",
+] as const;
+
 /** `dead`: the session has ended. `unproven`: it takes the password, or a fresh login where there is none. */
 export type DeletionVerdict = "begun" | "dead" | "unproven";
 
@@ -25,9 +36,7 @@ export function beginDeletion(sql: SqlStorage, request: DeletionRequest, now: nu
   if (!account || !isAlive(sql, request.sessionId, account.epoch, now)) return "dead";
   if (!isProven(sql, account, request, now)) return "unproven";
   sql.exec("INSERT INTO deletion (one, user_id, workspace_id) VALUES (1, ?, ?)", account.id, account.workspaceId);
-  for (const table of ["account", "families", "one_time_tokens", "links", "promised_mails", "unfinished_purge"]) {
-    sql.exec(`DELETE FROM ${table}`);
-  }
+  for (const table of EMPTIED) sql.exec(`DELETE FROM ${table}`);
   return "begun";
 }
 

@@ -2,7 +2,7 @@ import { LIMITER_SCHEMA } from "../limits/limiter.ts";
 import { PROMISED_MAIL_SCHEMA } from "../mail/promised.ts";
 import type { SchemaSteps } from "../sql/migrate.ts";
 
-/** Version 1 of the user object's tables, described column by column in `docs/storage-accounts.md`. */
+/** Version 1 of the user object's tables; the newest are described column by column in `docs/storage-accounts.md`. */
 const VERSION_1 = [
   `CREATE TABLE IF NOT EXISTS account (
      one INTEGER PRIMARY KEY CHECK (one = 1),
@@ -76,5 +76,17 @@ const VERSION_1 = [
   ...LIMITER_SCHEMA,
 ] as const;
 
+/** Requests for mails that were answered, apart from the tokens that they made: those are used up or replaced. */
+const VERSION_2 = [
+  `CREATE TABLE answered_requests (
+     -- The mail that the request was answered with.
+     mail_id TEXT PRIMARY KEY,
+     -- Nobody repeats the request after this.
+     expires_at INTEGER NOT NULL
+   ) STRICT, WITHOUT ROWID`,
+  "INSERT INTO answered_requests (mail_id, expires_at) SELECT mail_id, expires_at FROM one_time_tokens",
+  "ALTER TABLE one_time_tokens DROP COLUMN mail_id",
+] as const;
+
 /** A change of a table that has been released is a new version at the end, never an edit of an earlier one. */
-export const USER_SCHEMA: SchemaSteps = [VERSION_1];
+export const USER_SCHEMA: SchemaSteps = [VERSION_1, VERSION_2];

@@ -9,31 +9,42 @@ export interface NewToken {
   hash: Uint8Array;
   /** The address it is mailed to: the token proves that whoever has it reads mail there. */
   address: string;
-  /** The mail it travels in: a request that is repeated makes no second token. */
+  /** The mail it travels in: a request that is repeated makes no second token, whatever became of the first. */
   mailId: string;
 }
+
+/** A request is repeated within minutes or never (see `mail/requests.ts`); remembered for this many milliseconds. */
+const ANSWERED_KEPT_MS = 60 * 60 * 1000;
 
 export type TokenRefusal = { ok: false; code: "INVALID_TOKEN" | "TOKEN_EXPIRED" };
 export type Redeemed = { ok: true; address: string } | TokenRefusal;
 
 /**
  * Stores a token in place of an older one of its purpose, whose mail is not sent any more if it has not been.
- * @returns false where this very mail's token is stored already
+ * @returns false where this very mail's token was stored before
  */
 export function issueToken(sql: SqlStorage, token: NewToken, now: number): boolean {
   const { purpose, hash, address, mailId } = token;
-  const known = sql.exec("SELECT 1 FROM one_time_tokens WHERE purpose = ? AND mail_id = ?", purpose, mailId);
-  if (known.toArray().length > 0) return false;
+  if (!noteAnswered(sql, mailId, now)) return false;
   sql.exec("DELETE FROM promised_mails WHERE kind = ?", purpose);
   sql.exec(
-    "INSERT OR REPLACE INTO one_time_tokens (purpose, hash, address, mail_id, expires_at) VALUES (?, ?, ?, ?, ?)",
+    "INSERT OR REPLACE INTO one_time_tokens (purpose, hash, address, expires_at) VALUES (?, ?, ?, ?)",
     purpose,
     hash,
     address,
-    mailId,
     now + TOKEN_LIFETIME_MS[purpose],
   );
   return true;
+}
+
+function noteAnswered(sql: SqlStorage, mailId: string, now: number): boolean {
+  sql.exec("DELETE FROM answered_requests WHERE expires_at <= ?", now);
+  const noted = sql.exec(
+    "INSERT OR IGNORE INTO answered_requests (mail_id, expires_at) VALUES (?, ?) RETURNING 1",
+    mailId,
+    now + ANSWERED_KEPT_MS,
+  );
+  return noted.toArray().length > 0;
 }
 
 /** Uses a token up: one statement deletes and returns it, so of many callers one gets it. */

@@ -32,6 +32,9 @@ const LIMITS = [
   { name: "hour", limit: 5, windowSeconds: 3600 },
 ] as const;
 
+/** Mails of registrations of one address: nobody's first one is held back, and whoever deletes and repeats mails no more. */
+const REGISTRATIONS = { identifier: "mail:registration:hour", limit: 5, windowSeconds: 3600, cost: 1 } as const;
+
 /** A request is worth answering for this many milliseconds. */
 const REQUEST_LIFETIME_MS = 10 * 60_000;
 /** Milliseconds until a request whose answer was cut short is taken up again: doubled with every try. */
@@ -46,6 +49,13 @@ export function admitMail(limiter: Limiter, kind: MailKind, now: number): boolea
   for (const limit of limits) limiter.check(limit, now);
   limiter.flush();
   return true;
+}
+
+/** Counts the mail of one registration of this object's address, if it fits; other mails to the address do not matter. */
+export function admitRegistrationMail(limiter: Limiter, now: number): boolean {
+  const { admitted } = limiter.check(REGISTRATIONS, now);
+  limiter.flush();
+  return admitted;
 }
 
 /** Takes a request in; the caller must not tell anybody that it was too much. */

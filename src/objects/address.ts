@@ -9,7 +9,13 @@ import type { Violation } from "../limits/violation.ts";
 import { ViolationOutbox } from "../limits/violation-outbox.ts";
 import type { Mail, TokenMailKind } from "../mail/mail.ts";
 import { claimMail, mailSent, nextMailAt, PROMISED_MAIL_SCHEMA, releaseMail } from "../mail/promised.ts";
-import { admitMail, MAIL_REQUEST_SCHEMA, nextMailRequestAt, takeMailRequest } from "../mail/requests.ts";
+import {
+  admitMail,
+  admitRegistrationMail,
+  MAIL_REQUEST_SCHEMA,
+  nextMailRequestAt,
+  takeMailRequest,
+} from "../mail/requests.ts";
 import { answerMailRequests } from "./answer-mail-requests.ts";
 import { handOverMails } from "./hand-over.ts";
 import { handOverViolations } from "./violation-hand-over.ts";
@@ -99,6 +105,12 @@ export class AddressObject extends DurableObject<Env> {
   async admitInvite(): Promise<boolean> {
     this.#provisionEmail();
     return this.ctx.storage.transactionSync(() => admitMail(this.#limiter, "invite", Date.now()));
+  }
+
+  /** Whether the mail of a registration may go to this address now; counts it if so. */
+  async admitRegistrationMail(): Promise<boolean> {
+    this.#provisionEmail();
+    return this.ctx.storage.transactionSync(() => admitRegistrationMail(this.#limiter, Date.now()));
   }
 
   /** The queue's consumer takes a mail for one try; null where there is nothing to send. */

@@ -29,6 +29,12 @@ import { handOverViolations } from "./violation-hand-over.ts";
 /** Milliseconds until another look at a registration that could not be settled, or a purge or deletion not ended. */
 const RETRY_MS = { settle: 600_000, purge: 30_000, deletion: 30_000 } as const;
 
+/** What was proven holds, but what it purged is not gone everywhere yet: nobody gets in until it is. */
+export interface PurgeUnfinished {
+  ok: false;
+  code: "PURGE_UNFINISHED";
+}
+
 /** How a user object changes: one synchronous transaction at a time, with what it promised sent after it. */
 export class UserCore {
   readonly sql: SqlStorage;
@@ -73,14 +79,21 @@ export class UserCore {
   }
 
   /** The same for a change that may purge: before the answer nothing is left of what this or an earlier one purged. */
-  async prove<T extends { ok: boolean }>(work: (sql: SqlStorage, now: number) => T): Promise<T> {
+  async prove<T extends { ok: boolean }>(work: (sql: SqlStorage, now: number) => T): Promise<T | PurgeUnfinished> {
     const proof = this.change(work);
-    if (proof.ok && unfinishedPurge(this.sql) !== null) await this.finishPurge();
-    return proof;
+    if (!proof.ok || unfinishedPurge(this.sql) === null || (await this.finishPurge())) return proof;
+    return { ok: false, code: "PURGE_UNFINISHED" };
   }
 
-  async finishPurge(): Promise<void> {
-    await finishPurge(this.sql, purgePorts(this.#env));
+  /** False where a workspace did not answer; then the alarm goes on with it. */
+  async finishPurge(): Promise<boolean> {
+    try {
+      await finishPurge(this.sql, purgePorts(this.#env));
+      return true;
+    } catch (error) {
+      this.#failed("user.purge", error);
+      return false;
+    }
   }
 
   /** Deletes the account, and before the answer all that it has elsewhere, if that can be reached; else by alarm. */
@@ -115,9 +128,7 @@ export class UserCore {
     const settlement = await this.#settle();
     if (!this.provisioned) return;
     const sweepAt = this.#limiter.sweep(Date.now());
-    if (unfinishedPurge(this.sql) !== null) {
-      await this.finishPurge().catch((error: unknown) => this.#failed("user.purge", error));
-    }
+    if (unfinishedPurge(this.sql) !== null) await this.finishPurge();
     const now = Date.now();
     const account = readAccount(this.sql);
     if (!account) return;

@@ -56,7 +56,7 @@ import type { Violation } from "../limits/violation.ts";
 import type { Mail } from "../mail/mail.ts";
 import { claimMail, mailSent, releaseMail } from "../mail/promised.ts";
 import { refresh } from "./refresh.ts";
-import { UserCore } from "./user-core.ts";
+import { type PurgeUnfinished, UserCore } from "./user-core.ts";
 
 /**
  * One account: password hash, links, sessions as refresh families, one-time tokens, the mails promised to its owner, and
@@ -71,14 +71,21 @@ export class UserObject extends DurableObject<Env> {
     this.#core = new UserCore(ctx, env);
   }
 
-  /** Makes the account exist, unconfirmed, with its first link if any and the alarm that settles it. Safe to repeat. */
-  async provision(account: NewAccount, link: NewLink | null = null): Promise<void> {
+  /**
+   * Makes the account exist, unconfirmed, with its first link if any and the alarm that settles it. Safe to repeat.
+   * @param mails whether the address is mailed for its confirmation
+   */
+  async provision(
+    account: NewAccount,
+    link: NewLink | null = null,
+    mails: boolean = !account.emailVerified,
+  ): Promise<void> {
     if (readAccount(this.#core.sql)) return;
     const request = { purpose: "verify-email", mailId: newId("mail"), seed: newSeed() } as const;
     this.#core.change((sql, now) => {
       provisionAccount(sql, account, now);
       if (link) insertLink(sql, link, now);
-      if (!account.emailVerified) mailToken(sql, account, request, this.#pepper, now);
+      if (mails) mailToken(sql, account, request, this.#pepper, now);
     });
   }
 
@@ -152,25 +159,25 @@ export class UserObject extends DurableObject<Env> {
     this.#core.change((sql, now) => answerTokenRequest(sql, request, this.#pepper, now));
   }
 
-  async verifyEmail(tokenHash: Uint8Array): Promise<Proof> {
+  async verifyEmail(tokenHash: Uint8Array): Promise<Proof | PurgeUnfinished> {
     return this.#core.prove((sql, now) => verifyEmail(sql, tokenHash, now));
   }
 
-  async rejectEmail(tokenHash: Uint8Array): Promise<Proof> {
+  async rejectEmail(tokenHash: Uint8Array): Promise<Proof | PurgeUnfinished> {
     return this.#core.prove((sql, now) => rejectEmail(sql, tokenHash, now));
   }
 
-  async resetPassword(tokenHash: Uint8Array, passwordHash: string): Promise<Reset> {
+  async resetPassword(tokenHash: Uint8Array, passwordHash: string): Promise<Reset | PurgeUnfinished> {
     return this.#core.prove((sql, now) => resetPassword(sql, tokenHash, passwordHash, now));
   }
 
-  async signInByMail(tokenHash: Uint8Array, family: ProvenFamily): Promise<ProvenSession> {
+  async signInByMail(tokenHash: Uint8Array, family: ProvenFamily): Promise<ProvenSession | PurgeUnfinished> {
     const keys = this.#newKeys();
     return this.#core.prove((sql, now) => signInByMail(sql, tokenHash, family, keys, now));
   }
 
   /** Signs in whoever has proven elsewhere, by a token of the directory, to own the address. */
-  async signInProven(family: ProvenFamily): Promise<ProvenSession> {
+  async signInProven(family: ProvenFamily): Promise<ProvenSession | PurgeUnfinished> {
     const keys = this.#newKeys();
     return this.#core.prove((sql, now) => signInProven(sql, family, keys, now));
   }
@@ -198,9 +205,12 @@ export class UserObject extends DurableObject<Env> {
     return methodsOfSession(this.#core.sql, sessionId, Date.now());
   }
 
-  /** Ends a purge outside this object: to be called after any call that purged, before the answer to its request. */
-  async finishPurge(): Promise<void> {
-    await this.#core.finishPurge();
+  /**
+   * Ends a purge outside this object: to be called after any call that purged, before the answer to its request.
+   * False where that could not be done yet.
+   */
+  async finishPurge(): Promise<boolean> {
+    return this.#core.finishPurge();
   }
 
   /** Deletes the account with all it has, here and elsewhere. */

@@ -1,21 +1,24 @@
 import type { Context } from "hono";
 import { z } from "zod";
 import { FIRST_EPOCH } from "../accounts/account.ts";
-import { redeemAddressToken } from "../accounts/address-tokens.ts";
+import { dropAddressToken, redeemAddressToken } from "../accounts/address-tokens.ts";
 import { findByEmail, findByUserId } from "../accounts/directory.ts";
 import { emailSchema } from "../accounts/email.ts";
 import { emailObjectName } from "../accounts/email-object.ts";
 import { type OpenedOneTimeToken, openOneTimeToken } from "../accounts/one-time-token.ts";
 import { hashPassword, passwordSchema } from "../accounts/password.ts";
 import type { ProvenSession } from "../accounts/proofs.ts";
+import type { TokenRefusal } from "../accounts/tokens.ts";
 import type { AppEnv } from "../http/context.ts";
 import { success } from "../http/envelope.ts";
 import { type ErrorCode, refuse } from "../http/errors.ts";
+import { operation } from "../http/log.ts";
 import { resource } from "../http/resource.ts";
 import type { TokenMailKind } from "../mail/mail.ts";
 import { callAddress, callUser } from "../objects/stubs.ts";
+import type { PurgeUnfinished } from "../objects/user-core.ts";
 import { authLimit } from "./address-limits.ts";
-import { confirmPage } from "./confirm-page.ts";
+import { confirmPage, keptByNobody } from "./confirm-page.ts";
 import { refuseWeakPassword } from "./password-check.ts";
 import { newFamily, type SignedIn, signedIn, signedInAnswer, signedInShape, startSession } from "./sign-in.ts";
 import { signUp } from "./sign-up.ts";
@@ -80,7 +83,7 @@ authMail.route(
     response: magicShape,
     errors: TOKEN_ERRORS,
   },
-  [authLimit],
+  [keptByNobody, authLimit],
   (c, { query }) => confirmPage(c, "magic-link") ?? signInWithLink(c, query.token),
 );
 
@@ -117,7 +120,7 @@ authMail.route(
     response: verifiedShape,
     errors: TOKEN_ERRORS,
   },
-  [authLimit],
+  [keptByNobody, authLimit],
   (c, { query }) => confirmPage(c, "verify-email") ?? verify(c, query.token),
 );
 
@@ -220,8 +223,7 @@ authMail.route(
     const passwordHash = await hashPassword(body.password);
     const reset = await callUser(c.env, userId, "once", (stub) => stub.resetPassword(hash, passwordHash));
     if (!reset.ok) return refuseToken(reset.code);
-    const name = emailObjectName(reset.email, c.get("settings").REFRESH_PEPPER);
-    await callAddress(c.env, name, "replay-safe", (stub) => stub.forgiveLogins());
+    await tidyAfterReset(c, reset.email);
     return success({ reset: true }, c.get("requestId"));
   },
 );
@@ -231,6 +233,23 @@ async function askForMail(c: Context<AppEnv>, kind: TokenMailKind, email: string
   const name = emailObjectName(email, c.get("settings").REFRESH_PEPPER);
   await callAddress(c.env, name, "once", (stub) => stub.requestMail(kind, email));
   return success({ message: ON_ITS_WAY[kind] }, c.get("requestId"));
+}
+
+/** The password is set by now, and the link used up: whatever fails here must not tell the owner that it is not. */
+async function tidyAfterReset(c: Context<AppEnv>, email: string): Promise<void> {
+  const { REFRESH_PEPPER, LOG_LEVEL } = c.get("settings");
+  const name = emailObjectName(email, REFRESH_PEPPER);
+  const results = await Promise.allSettled([
+    callAddress(c.env, name, "replay-safe", (stub) => stub.forgiveLogins()),
+    dropAddressToken(c.env.DB, "magic-link", email),
+  ]);
+  for (const result of results) {
+    if (result.status === "fulfilled") continue;
+    const fault = result.reason instanceof Error ? result.reason.name : "unknown";
+    const { userId } = c.get("log");
+    const line = { event: "auth.password.reset.tidy", outcome: "failed", requestId: c.get("requestId"), userId, fault };
+    operation(LOG_LEVEL, "error", line);
+  }
 }
 
 async function verify(c: Context<AppEnv>, token: string): Promise<Response> {
@@ -247,7 +266,7 @@ async function signInWithLink(c: Context<AppEnv>, token: string): Promise<Respon
   const entry = await findByUserId(c.env.DB, userId);
   const family = newFamily(c, { method: "magic_link" });
   if (!entry) return refuseToken("INVALID_TOKEN");
-  const session = await callUser<ProvenSession>(c.env, userId, "once", (stub) =>
+  const session = await callUser<ProvenSession | PurgeUnfinished>(c.env, userId, "once", (stub) =>
     stub.signInByMail(opened.hash, family),
   );
   if (!session.ok) return refuseToken(session.code);
@@ -268,7 +287,9 @@ async function signInNewcomer(c: Context<AppEnv>, opened: OpenedOneTimeToken): P
   const entry = await findByEmail(c.env.DB, email);
   if (!entry) return refuse("SERVICE_UNAVAILABLE", "The registration took too long. Ask for a new link.", RETRY_SOON);
   const family = newFamily(c, { method });
-  const session = await callUser<ProvenSession>(c.env, entry.userId, "once", (stub) => stub.signInProven(family));
+  const session = await callUser<ProvenSession | PurgeUnfinished>(c.env, entry.userId, "once", (stub) =>
+    stub.signInProven(family),
+  );
   if (!session.ok) return refuseToken(session.code);
   return magicAnswer(c, await signedIn(c, entry, family.id, session), false);
 }
@@ -289,8 +310,17 @@ function openedForUser(c: Context<AppEnv>, token: string): { userId: string; has
   return { userId, hash };
 }
 
-function refuseToken(code: "INVALID_TOKEN" | "TOKEN_EXPIRED"): never {
-  return code === "TOKEN_EXPIRED"
-    ? refuse(code, "The link has expired. Ask for a new one.")
-    : refuse(code, "The link is not valid, or was used or replaced by a newer one.");
+function refuseToken(code: (TokenRefusal | PurgeUnfinished)["code"]): never {
+  switch (code) {
+    case "TOKEN_EXPIRED":
+      return refuse(code, "The link has expired. Ask for a new one.");
+    case "INVALID_TOKEN":
+      return refuse(code, "The link is not valid, or was used or replaced by a newer one.");
+    case "PURGE_UNFINISHED":
+      return refuse(
+        "SERVICE_UNAVAILABLE",
+        "The link is used, but what was set up with the address before could not be removed yet. Ask for a new link in a minute.",
+        { headers: { "Retry-After": "60" } },
+      );
+  }
 }

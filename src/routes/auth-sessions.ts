@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { ACCESS_TOKEN_SECONDS, mintAccessToken } from "../accounts/access-token.ts";
+import { dropAddressToken } from "../accounts/address-tokens.ts";
 import type { SessionInfo } from "../accounts/families.ts";
 import { hashPassword, passwordSchema } from "../accounts/password.ts";
 import { type OpenedRefreshToken, openRefreshToken } from "../accounts/refresh-token.ts";
@@ -211,6 +212,8 @@ authSessions.route(
       if (!right) return refuse("INVALID_CREDENTIALS", "The current password is wrong.");
     }
     const passwordHash = await hashPassword(newPassword);
+    // Mailed before the address had an account. First, for once the password is changed nothing may fail any more.
+    await dropAddressToken(c.env.DB, "magic-link", known.email);
     const change = { sessionId, epoch: known.epoch, passwordHash };
     const changed = await callUser(c.env, userId, "once", (stub) => stub.changePassword(change));
     return changed ? success({ changed: true }, c.get("requestId")) : refuseSession(c);

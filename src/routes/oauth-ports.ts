@@ -2,8 +2,12 @@ import { findByEmail } from "../accounts/directory.ts";
 import type { ArrivalPorts } from "../accounts/oauth/arrive.ts";
 import { claimIdentity, findIdentity, releaseClaim } from "../accounts/oauth/identities.ts";
 import type { Env } from "../env.ts";
+import { refuse } from "../http/errors.ts";
 import { callUser } from "../objects/stubs.ts";
 import { signUp } from "./sign-up.ts";
+
+/** Seconds after which a purge that was held up is tried again by the account itself. */
+const RETRY_LATER = { headers: { "Retry-After": "30" } } as const;
 
 /** The steps of signing in and of linking on the real objects and the real directory. */
 export function arrivalPorts(env: Env): ArrivalPorts {
@@ -13,7 +17,10 @@ export function arrivalPorts(env: Env): ArrivalPorts {
     register: (account, link) => signUp(env, { ...account, passwordHash: null, emailVerified: true }, link),
     beginLink: (userId, link, authority) =>
       callUser(env, userId, "replay-safe", (stub) => stub.beginLink(link, authority)),
-    finishPurge: (userId) => callUser(env, userId, "replay-safe", (stub) => stub.finishPurge()),
+    finishPurge: async (userId) => {
+      if (await callUser(env, userId, "replay-safe", (stub) => stub.finishPurge())) return;
+      refuse("SERVICE_UNAVAILABLE", "The account is not ready yet. Please sign in again in a minute.", RETRY_LATER);
+    },
     claimIdentity: (identity, holder) => claimIdentity(env.DB, identity, holder, Date.now()),
     completeLink: (userId, link) => callUser(env, userId, "replay-safe", (stub) => stub.completeLink(link)),
     linkedEpoch: (userId, link) => callUser(env, userId, "replay-safe", (stub) => stub.linkedEpoch(link)),

@@ -1,10 +1,12 @@
 import type { NewAccount } from "../accounts/account.ts";
 import { claimAddress, findByEmail } from "../accounts/directory.ts";
+import { emailObjectName } from "../accounts/email-object.ts";
 import type { NewLink } from "../accounts/links.ts";
 import { type Registration, type RegistrationPorts, register } from "../accounts/register.ts";
 import type { Env } from "../env.ts";
 import { newId } from "../ids.ts";
-import { callUser, callWorkspace } from "../objects/stubs.ts";
+import { callAddress, callUser, callWorkspace } from "../objects/stubs.ts";
+import { settingsOf } from "../settings.ts";
 
 /** Makes an account with its personal workspace: the one place where any way of signing up ends. */
 export function signUp(
@@ -19,7 +21,10 @@ export function signUp(
 export function registrationPorts(env: Env, link: NewLink | null = null): RegistrationPorts {
   return {
     findByEmail: (email) => findByEmail(env.DB, email),
-    provisionUser: (account) => callUser(env, account.id, "replay-safe", (stub) => stub.provision(account, link)),
+    provisionUser: async (account) => {
+      const mails = !account.emailVerified && (await admitMail(env, account.email));
+      await callUser(env, account.id, "replay-safe", (stub) => stub.provision(account, link, mails));
+    },
     provisionWorkspace: (workspace) =>
       callWorkspace(env, workspace.id, "replay-safe", (stub) => stub.provision({ ...workspace, personal: true })),
     claimAddress: (claim) => claimAddress(env.DB, claim, link),
@@ -33,4 +38,10 @@ export function registrationPorts(env: Env, link: NewLink | null = null): Regist
       }
     },
   };
+}
+
+/** Counted where the address is known, as the account may be deleted and made anew any number of times. */
+function admitMail(env: Env, email: string): Promise<boolean> {
+  const name = emailObjectName(email, settingsOf(env).REFRESH_PEPPER);
+  return callAddress(env, name, "once", (stub) => stub.admitRegistrationMail());
 }

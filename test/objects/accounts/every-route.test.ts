@@ -1,6 +1,7 @@
 import { exports } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { requestOf, settings } from "./support.ts";
+import { mailedToken } from "./mail-support.ts";
+import { call, registered, requestOf, settings } from "./support.ts";
 
 type Paths = Record<string, Record<string, { security: object[] }>>;
 
@@ -28,6 +29,29 @@ describe("every /auth route", () => {
       const left = Number(answer.headers.get("X-RateLimit-Remaining"));
       expect(left).toBeLessThan(remaining);
       remaining = left;
+    }
+  });
+
+  it("that takes a token from the address is kept by no cache, and told apart by Accept, whatever it answers", async () => {
+    for (const path of ["/auth/verify-email", "/auth/magic-link/verify"]) {
+      const email = `cached${path.replaceAll("/", "-")}@example.com`;
+      await call("/auth/magic-link", { body: { email } });
+      const link = path.includes("magic") ? await mailedToken(email, "magic-link") : null;
+      if (link === null) await registered(email);
+      const token = link ?? (await mailedToken(email, "verify-email"));
+      const origin = { Origin: settings.FRONTEND_URL };
+      for (const [query, status, headers] of [
+        [`?token=${token}`, 200, { Accept: "text/html" }],
+        [`?token=${token}`, 200, origin],
+        [`?token=${token}`, 400, origin],
+        ["", 400, {}],
+      ] as const) {
+        const answer = await exports.default.fetch(requestOf(`${path}${query}`, { headers: { ...headers } }));
+        await answer.arrayBuffer();
+        expect([path, answer.status, answer.headers.get("Cache-Control")]).toEqual([path, status, "no-store"]);
+        const vary = answer.headers.get("Vary")?.split(/, */);
+        expect(vary).toEqual("Origin" in headers ? ["Accept", "Origin"] : ["Accept"]);
+      }
     }
   });
 

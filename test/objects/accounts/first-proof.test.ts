@@ -106,6 +106,34 @@ describe("O5: the first proof of an address purges what somebody else put there"
     });
   }
 
+  it("where a workspace does not answer, nobody gets in and the answer is 503, until it does", async () => {
+    const uses = {
+      "magic-link": (token: string) => call("/auth/magic-link/verify", { body: { token } }),
+      "reset-password": (token: string) =>
+        call("/auth/reset-password", { body: { token, password: "the owner's own" } }),
+      "verify-email": (token: string) => call("/auth/verify-email/reject", { body: { token } }),
+    };
+    for (const [kind, use] of Object.entries(uses)) {
+      const email = `o5-stuck-${kind}@example.com`;
+      const attacker = await attack(email);
+      if (kind === "magic-link") await call("/auth/magic-link", { body: { email } });
+      if (kind === "reset-password") await call("/auth/forgot-password", { body: { email } });
+      const token = await mailedToken(email, kind);
+      const rename = (from: string, to: string) =>
+        runInDurableObject(workspaceStub(attacker.personalWorkspace.id), (_, { storage }) => {
+          storage.sql.exec(`ALTER TABLE ${from} RENAME TO ${to}`);
+        });
+      await rename("keys", "keys_gone");
+      const answer = await use(token);
+      expect([kind, answer.status, answer.code]).toEqual([kind, 503, "SERVICE_UNAVAILABLE"]);
+      expect(Number(answer.headers.get("Retry-After"))).toBeGreaterThan(0);
+      expect((await use(token)).code).toBe("INVALID_TOKEN");
+      await rename("keys_gone", "keys");
+      expect(await runDurableObjectAlarm(userStub(attacker.user.id))).toBe(true);
+      await expectLockedOut(attacker);
+    }
+  });
+
   it("'this was not me' does the same, once, and verifies nothing", async () => {
     const email = "o5-reject@example.com";
     const attacker = await attack(email);

@@ -121,6 +121,9 @@ describe("PUT /auth/password", () => {
     const mine = await registered(email);
     const other = signedIn(await login(email));
     const verify = await mailedToken(email, "verify-email");
+    expect((await call("/auth/verify-email", { body: { token: verify } })).status).toBe(200);
+    await call("/auth/magic-link", { body: { email } });
+    const link = await mailedToken(email, "magic-link");
     await call("/auth/forgot-password", { body: { email } });
     const reset = await mailedToken(email, "reset-password");
     const changed = await changePassword(mine.accessToken, {
@@ -133,7 +136,7 @@ describe("PUT /auth/password", () => {
     expect((await me(other.accessToken)).code).toBe("SESSION_REVOKED");
     expect((await login(email)).code).toBe("INVALID_CREDENTIALS");
     expect((await login(email, "a new password")).status).toBe(200);
-    expect((await call("/auth/verify-email", { body: { token: verify } })).code).toBe("INVALID_TOKEN");
+    expect((await call("/auth/magic-link/verify", { body: { token: link } })).code).toBe("INVALID_TOKEN");
     const late = await call("/auth/reset-password", { body: { token: reset, password: "attacker's own" } });
     expect(late.code).toBe("INVALID_TOKEN");
     expect((await call("/auth/refresh", { body: { refreshToken: mine.refreshToken } })).status).toBe(200);

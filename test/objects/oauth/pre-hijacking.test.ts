@@ -218,3 +218,20 @@ async function findUser(email: string): Promise<string> {
   const { findByEmail } = realPorts();
   return (await findByEmail(email))?.userId ?? "";
 }
+
+it("O5: where a workspace does not answer, the provider's word lets nobody in, and says so as 503", async () => {
+  const email = "stuck-provider@example.com";
+  const attack = await attackerRegisters(email);
+  const workspace = workspaceStub(attack.account.personalWorkspace.id);
+  const rename = (from: string, to: string) =>
+    runInDurableObject(workspace, (_, { storage }) => {
+      storage.sql.exec(`ALTER TABLE ${from} RENAME TO ${to}`);
+    });
+  await rename("keys", "keys_gone");
+  const owner = visitor({ email });
+  const refused = await arrived(owner).catch((error: unknown) => error);
+  expect(refused).toMatchObject({ refusal: { code: "SERVICE_UNAVAILABLE" } });
+  await rename("keys_gone", "keys");
+  expect((await arrived(owner)).entry.userId).toBe(attack.account.user.id);
+  expect(await attackerTries(attack)).toEqual(SHUT_OUT);
+});
