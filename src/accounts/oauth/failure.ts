@@ -12,13 +12,16 @@ import { ProviderFault } from "./provider-fetch.ts";
 /** An error code as the standards spell them. Anything else a provider calls its error is prose, and stays there. */
 const ERROR_CODE = /^[a-z][a-z_]{0,39}$/;
 
+/** Milliseconds that a provider gets for one exchange, however many calls that takes: somebody sits before a blank page. */
+const EXCHANGE_TIMEOUT_MS = 10_000;
+
 /**
- * Runs the steps of one exchange with a provider. Whatever goes wrong in there is the provider's failure: a lost
+ * Runs the steps of one exchange with a provider, whose calls must end with the signal. Whatever goes wrong in there is the provider's failure: a lost
  * connection, a time-out, an answer that is none, a token that does not check out.
  */
-export async function withProvider<T>(steps: () => Promise<T>): Promise<ProviderResult<T>> {
+export async function withProvider<T>(steps: (signal: AbortSignal) => Promise<T>): Promise<ProviderResult<T>> {
   try {
-    return { ok: true, value: await steps() };
+    return { ok: true, value: await steps(AbortSignal.timeout(EXCHANGE_TIMEOUT_MS)) };
   } catch (error) {
     return failureOf(error);
   }

@@ -16,7 +16,7 @@ import type { Settings } from "../../settings.ts";
 import { withProvider } from "./failure.ts";
 import { providerEmail, providerName, SUBJECT_MAX_LENGTH } from "./profile.ts";
 import type { FlowSecrets, ProviderClient, ProviderProfile } from "./provider.ts";
-import { ProviderFault, type ProviderRequest, providerFetch } from "./provider-fetch.ts";
+import { ProviderFault, type ProviderFetch, providerFetch } from "./provider-fetch.ts";
 
 /** Read access to the profile and to the addresses; nothing that could write. */
 const SCOPE = "read:user user:email";
@@ -43,13 +43,14 @@ export function providerA(settings: Settings, clientId: string): ProviderClient 
   return {
     authorizeUrl: (flow) => withProvider(() => authorizeUrl(PROVIDER_A_AUTHORIZE_URL, clientId, flow)),
     profile: (callback, flow) =>
-      withProvider(async () => {
+      withProvider(async (signal) => {
         const parameters = new URLSearchParams(callback);
         // There is no issuer to hold it against: what tells the providers apart is that each has its own callback.
         parameters.delete("iss");
         const authorized = validateAuthResponse(server, client, parameters, flow.state);
         const { redirectUri, verifier } = flow;
-        const options = { [customFetch]: tokenFetch, [allowInsecureRequests]: true };
+        const call = providerFetch(signal);
+        const options = { [customFetch]: tokenFetch(call), [allowInsecureRequests]: true };
         const answer = await authorizationCodeGrantRequest(
           server,
           client,
@@ -60,7 +61,7 @@ export function providerA(settings: Settings, clientId: string): ProviderClient 
           options,
         );
         const { access_token } = await processAuthorizationCodeResponse(server, client, answer);
-        return readProfile(PROVIDER_A_API_URL, access_token);
+        return readProfile(call, PROVIDER_A_API_URL, access_token);
       }),
   };
 }
@@ -81,18 +82,20 @@ async function authorizeUrl(endpoint: string, clientId: string, flow: FlowSecret
 }
 
 /** GitHub reports errors with status 200. With the status that the standard asks for, the library understands them. */
-async function tokenFetch(url: string, request: ProviderRequest): Promise<Response> {
-  const response = await providerFetch(url, request);
-  if (response.status !== 200) return response;
-  const body = await response.clone().json();
-  const failed = typeof body === "object" && body !== null && "error" in body;
-  return failed ? new Response(JSON.stringify(body), { status: 400, headers: response.headers }) : response;
+function tokenFetch(call: ProviderFetch): ProviderFetch {
+  return async (url, request) => {
+    const response = await call(url, request);
+    if (response.status !== 200) return response;
+    const body = await response.clone().json();
+    const failed = typeof body === "object" && body !== null && "error" in body;
+    return failed ? new Response(JSON.stringify(body), { status: 400, headers: response.headers }) : response;
+  };
 }
 
-async function readProfile(apiUrl: string, accessToken: string): Promise<ProviderProfile> {
+async function readProfile(call: ProviderFetch, apiUrl: string, accessToken: string): Promise<ProviderProfile> {
   const [user, emails] = await Promise.all([
-    readApi(`${apiUrl}/user`, accessToken),
-    readApi(`${apiUrl}/user/emails`, accessToken),
+    readApi(call, `${apiUrl}/user`, accessToken),
+    readApi(call, `${apiUrl}/user/emails`, accessToken),
   ]);
   if (user.status !== 200) throw new ProviderFault(`user: ${user.status}`);
   const { id, name } = userSchema.parse(await user.json());
@@ -112,6 +115,6 @@ async function primaryVerified(response: Response): Promise<string | null> {
   return providerEmail(emails.find(({ primary, verified }) => primary && verified)?.email);
 }
 
-function readApi(url: string, accessToken: string): Promise<Response> {
-  return providerFetch(url, { method: "GET", headers: { ...API_HEADERS, Authorization: `Bearer ${accessToken}` } });
+function readApi(call: ProviderFetch, url: string, accessToken: string): Promise<Response> {
+  return call(url, { method: "GET", headers: { ...API_HEADERS, Authorization: `Bearer ${accessToken}` } });
 }

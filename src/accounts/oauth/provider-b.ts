@@ -30,8 +30,15 @@ const SCOPE = "openid email profile";
 /** Milliseconds that a discovery document is trusted; providers change theirs once in years. */
 const DISCOVERY_MAX_AGE_MS = 3_600_000;
 
-/** Plain http is refused by `providerFetch`, which knows of loopback; the library only knows of all or nothing. */
-const OPTIONS = { [customFetch]: providerFetch, [allowInsecureRequests]: true } as const;
+/**
+ * Of one exchange. Plain http is refused by `providerFetch`, which knows of loopback; the library only knows of all or
+ * nothing. It gets the signal too: by that it tells one exchange from another, which must not wait for each other's I/O.
+ */
+function optionsOf(signal: AbortSignal) {
+  return { [customFetch]: providerFetch(signal), [allowInsecureRequests]: true, signal } as const;
+}
+
+type Options = ReturnType<typeof optionsOf>;
 
 /** What an ID token, or the userinfo endpoint in its place, says of a person. */
 const claimsSchema = z.object({
@@ -48,14 +55,17 @@ export function providerB(settings: Settings, clientId: string): ProviderClient 
   const client: Client = { client_id: clientId };
   return {
     authorizeUrl: (flow) =>
-      withProvider(async () => authorizeUrl(await discover(PROVIDER_B_ISSUER, Date.now()), clientId, flow)),
+      withProvider(async (signal) =>
+        authorizeUrl(await discover(PROVIDER_B_ISSUER, optionsOf(signal), Date.now()), clientId, flow),
+      ),
     profile: (callback, flow) =>
-      withProvider(async () => {
-        const server = await discover(PROVIDER_B_ISSUER, Date.now());
+      withProvider(async (signal) => {
+        const options = optionsOf(signal);
+        const server = await discover(PROVIDER_B_ISSUER, options, Date.now());
         const authorized = validateAuthResponse(server, client, callback, flow.state);
         const { redirectUri, verifier } = flow;
         const exchange = (auth: ClientAuth) =>
-          authorizationCodeGrantRequest(server, client, auth, authorized, redirectUri, verifier, OPTIONS);
+          authorizationCodeGrantRequest(server, client, auth, authorized, redirectUri, verifier, options);
         const [auth, otherAuth] = clientAuths(server, secret);
         let answer = await exchange(auth);
         if (answer.status === 401 && otherAuth) answer = await exchange(otherAuth);
@@ -64,10 +74,10 @@ export function providerB(settings: Settings, clientId: string): ProviderClient 
           requireIdToken: true,
         });
         // The library leaves the signature to TLS, as OpenID Connect allows; here it is checked too.
-        await validateApplicationLevelSignature(server, answer, OPTIONS);
+        await validateApplicationLevelSignature(server, answer, options);
         const claims = claimsSchema.parse(getValidatedIdTokenClaims(tokens));
         if (claims.email !== undefined || server.userinfo_endpoint === undefined) return profileOf(claims);
-        const info = await userInfoRequest(server, client, tokens.access_token, OPTIONS);
+        const info = await userInfoRequest(server, client, tokens.access_token, options);
         return profileOf(claimsSchema.parse(await processUserInfoResponse(server, client, claims.sub, info)));
       }),
   };
@@ -85,11 +95,11 @@ function profileOf({ sub, email, email_verified, name }: z.output<typeof claimsS
 /** By issuer, per isolate. Values, not promises: one request must not wait for another one's I/O. */
 const discovered = new Map<string, { server: AuthorizationServer; at: number }>();
 
-async function discover(issuer: string, now: number): Promise<AuthorizationServer> {
+async function discover(issuer: string, options: Options, now: number): Promise<AuthorizationServer> {
   const known = discovered.get(issuer);
   if (known && now - known.at < DISCOVERY_MAX_AGE_MS) return known.server;
   const url = new URL(issuer);
-  const server = await processDiscoveryResponse(url, await discoveryRequest(url, OPTIONS));
+  const server = await processDiscoveryResponse(url, await discoveryRequest(url, options));
   // Held against what is needed of it before it is kept for an hour.
   for (const endpoint of [server.authorization_endpoint, server.token_endpoint, server.jwks_uri]) {
     if (!URL.canParse(endpoint ?? "") || !isSecure(new URL(endpoint ?? "")))

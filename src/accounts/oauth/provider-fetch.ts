@@ -1,8 +1,5 @@
 import { isSecure } from "../../http/loopback.ts";
 
-/** Milliseconds that a provider gets for one answer, its body included. */
-const PROVIDER_TIMEOUT_MS = 10_000;
-
 /** Bytes of a provider's answer that are read at most; the largest honest one, a key set, is a few KB. */
 const ANSWER_MAX_BYTES = 1024 * 1024;
 
@@ -20,18 +17,29 @@ export interface ProviderRequest {
   body?: URLSearchParams | string | null | undefined;
 }
 
+export type ProviderFetch = (url: string, request: ProviderRequest) => Promise<Response>;
+
+/** The calls of one exchange with a provider, which all end with its signal. */
+export function providerFetch(signal: AbortSignal): ProviderFetch {
+  return (url, request) => fetchWhole(url, request, signal);
+}
+
 /**
- * Every call to a provider: bounded in time and size, never redirected, and over a safe connection alone, as endpoints
- * also come from a discovery document. The answer is whole when this returns, so nothing that reads it can hang.
+ * One call: bounded in time and size, never redirected, and over a safe connection alone, as endpoints also come from a
+ * discovery document. The answer is whole when this returns, so nothing that reads it can hang.
  */
-export async function providerFetch(url: string, { method, headers, body }: ProviderRequest): Promise<Response> {
+async function fetchWhole(
+  url: string,
+  { method, headers, body }: ProviderRequest,
+  signal: AbortSignal,
+): Promise<Response> {
   if (!isSecure(new URL(url))) throw new ProviderFault("insecure endpoint");
   const response = await fetch(url, {
     method,
     headers: { ...headers, "User-Agent": USER_AGENT },
     body: body?.toString() ?? null,
     redirect: "manual",
-    signal: AbortSignal.timeout(PROVIDER_TIMEOUT_MS),
+    signal,
   });
   const bytes = await readAll(response);
   const { status, headers: received } = response;

@@ -293,6 +293,18 @@ describe("O9: provider_a out of order", () => {
     await expect.poll(server.output).toContain('"providerReason":"connection: TimeoutError"');
   });
 
+  test("the 10 seconds are for all calls of a callback together", async () => {
+    github.routes.set("/login/oauth/access_token", (request, response) => {
+      setTimeout(() => token(request, response), 6_000);
+    });
+    github.routes.set("/user", () => {});
+    github.routes.set("/user/emails", emails(newEmail()));
+    const startedAt = Date.now();
+    expect((await throughGithub()).parameters).toEqual(PROVIDER_ERROR);
+    expect(Date.now() - startedAt).toBeGreaterThan(9_900);
+    expect(Date.now() - startedAt).toBeLessThan(14_000);
+  });
+
   test("nobody there at all", async () => {
     const { stop } = github;
     await stop();

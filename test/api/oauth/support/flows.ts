@@ -3,7 +3,7 @@ import { type Answer, call } from "../../../support/api.ts";
 import { Browser } from "./browser.ts";
 
 /** Where the service sends browsers in these tests; nothing answers there, and nothing has to. */
-export const FRONTEND = "http://frontend.test";
+export const FRONTEND = "https://frontend.test";
 
 /** Who signs in at a local provider. */
 export interface Visitor {
