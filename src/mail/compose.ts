@@ -93,7 +93,7 @@ function words(content: MailContent, site: string): Wording & { subject: string;
       return {
         subject: `Invitation to ${content.workspace}`,
         title: `Join ${content.workspace}`,
-        paragraphs: [`${content.inviter} invites you to the workspace ${content.workspace} at ${site}.`],
+        paragraphs: [`${content.inviter} invites you to the workspace “${content.workspace}” at ${site}.`],
         button: "See the invitation",
         after: ["The link works once, for 7 days.", "If you do not know the sender, ignore this mail."],
       };

@@ -17,7 +17,9 @@ export function renderText({ title, paragraphs, action, after, site }: Layout): 
 }
 
 const FONT = "font-family:-apple-system,BlinkMacSystemFont,'Segoe UI',Helvetica,Arial,sans-serif";
-const BODY = `margin:0;font-size:16px;line-height:24px;color:#1f2a37;${FONT}`;
+/** Names and addresses may be one word of any length; clients that do not know the first know the second. */
+const WRAP = "overflow-wrap:anywhere;word-break:break-word";
+const BODY = `margin:0;${WRAP};font-size:16px;line-height:24px;color:#1f2a37;${FONT}`;
 const SMALL = `margin:0 0 8px;font-size:13px;line-height:20px;color:#5b6776;${FONT}`;
 
 /**
@@ -43,7 +45,7 @@ export function renderHtml({ title, paragraphs, action, after, site }: Layout): 
 <table role="presentation" width="100%" cellpadding="0" cellspacing="0" style="max-width:520px">
 <tr><td style="padding:0 8px 16px;font-size:15px;line-height:20px;font-weight:600;color:#12445c;${FONT}">Taffrail</td></tr>
 <tr><td style="background:#ffffff;border:1px solid #d9dfe5;border-radius:8px;padding:32px">
-<h1 style="margin:0 0 16px;font-size:22px;line-height:30px;font-weight:600;color:#12202e;${FONT}">${escapeHtml(title)}</h1>
+<h1 style="margin:0 0 16px;${WRAP};font-size:22px;line-height:30px;font-weight:600;color:#12202e;${FONT}">${escapeHtml(title)}</h1>
 ${text}${button}${small}</td></tr>
 <tr><td style="padding:16px 8px 0;font-size:12px;line-height:18px;color:#5b6776;${FONT}">${escapeHtml(SIGNATURE(site))}</td></tr>
 </table>

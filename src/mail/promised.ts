@@ -8,8 +8,11 @@ import type { Mail, MailContent } from "./mail.ts";
 /** A notice of one kind goes out at most once in this many milliseconds: whoever triggers it may be a stranger. */
 const NOTICE_EVERY_MS = 3_600_000;
 
-/** A consumer has this long for one try, in milliseconds; then another may begin. */
-const CLAIM_MS = 60_000;
+/**
+ * A consumer has this long for one try, in milliseconds; then another may begin. Three times what a mailer waits for its
+ * provider, and no longer, as a mail whose consumer died waits for it.
+ */
+const CLAIM_MS = 30_000;
 
 /** Milliseconds until the alarm hands a mail to the queue again: doubled with every time, up to the maximum. */
 const RETRY = { firstMs: 30_000, maxMs: 900_000 } as const;
@@ -85,15 +88,18 @@ export function nextMailAt(sql: SqlStorage): number | null {
   return row.at;
 }
 
-/** Claims a mail for one try of sending it; null where it is sent, dropped, or being sent by somebody else. */
+/**
+ * Claims a mail for one try of sending it; null where it is sent, dropped, or being sent by somebody else. The alarm waits
+ * for the end of the claim: a message before it would find nothing to do, and the next one would be longer in coming.
+ */
 export function claimMail(sql: SqlStorage, id: string, now: number): Mail | null {
   const row = sql
     .exec<MailRow>(
-      `UPDATE promised_mails SET claimed_until = ? WHERE id = ? AND claimed_until <= ? AND expires_at > ?
+      `UPDATE promised_mails SET claimed_until = ?1, next_at = MAX(next_at, ?1)
+       WHERE id = ?2 AND claimed_until <= ?3 AND expires_at > ?3
        RETURNING id, kind, address, seed, details, expires_at`,
       now + CLAIM_MS,
       id,
-      now,
       now,
     )
     .toArray()[0];

@@ -11,7 +11,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { hashPassword } from "../../../src/accounts/password.ts";
 import { register } from "../../../src/accounts/register.ts";
 import { newId } from "../../../src/ids.ts";
-import { promiseMail } from "../../../src/mail/promised.ts";
+import { claimMail, nextMailAt, promiseMail, takeDueMails } from "../../../src/mail/promised.ts";
 import { handOverMails } from "../../../src/objects/hand-over.ts";
 import { registrationPorts } from "../../../src/routes/sign-up.ts";
 import worker from "../../../src/worker.ts";
@@ -116,7 +116,7 @@ describe("the mail queue", () => {
     expect(sent.map(({ to }) => to).sort()).toEqual(["retry-2@mail.example", "retry@mail.example"]);
   });
 
-  it("a try that ends without a word is taken up again after a minute, under the same id", async () => {
+  it("a try that ends without a word is taken up again after half a minute, under the same id", async () => {
     const email = "silent@mail.example";
     const userId = await account(email);
     const id = await promised(userId, email);
@@ -125,7 +125,11 @@ describe("the mail queue", () => {
     expect((await consume([[userId, id]])).explicitAcks).toEqual(["0"]);
     expect(await mailsTo(email, "notice")).toEqual([]);
     await evictDurableObject(userStub(userId));
-    const clock = vi.spyOn(Date, "now").mockReturnValue(Date.now() + 60_001);
+    const claimedAt = Date.now();
+    const clock = vi.spyOn(Date, "now").mockReturnValue(claimedAt + 29_000);
+    await consume([[userId, id]]);
+    expect(await mailsTo(email, "notice")).toEqual([]);
+    clock.mockReturnValue(claimedAt + 30_000);
     await consume([
       [userId, id],
       [userId, id],
@@ -224,6 +228,25 @@ describe("a promised mail", () => {
       expect(storage.sql.exec("SELECT id FROM promised_mails").toArray()).toEqual([{ id }]);
       handOverMails({ ...env, MAIL_QUEUE: queue } as never, storage.sql, userId, startedAt + 3_600_000);
       expect(storage.sql.exec("SELECT id FROM promised_mails").toArray()).toEqual([]);
+    });
+  });
+
+  it("that is claimed is handed over again when the claim ends, and not in vain before", async () => {
+    const userId = await account("claimed@mail.example");
+    await runInDurableObject(userStub(userId), async (_, { storage: { sql } }) => {
+      const startedAt = Date.now();
+      const id = newId("mail");
+      const content = { kind: "notice", notice: "session-ended" } as const;
+      promiseMail(sql, { id, to: "x@mail.example", content, expiresAt: startedAt + 3_600_000 }, startedAt);
+      expect(takeDueMails(sql, startedAt).due).toEqual([id]);
+      const claimedAt = startedAt + 2000;
+      expect(claimMail(sql, id, claimedAt)).toMatchObject({ id });
+      expect(nextMailAt(sql)).toBe(claimedAt + 30_000);
+      expect(takeDueMails(sql, claimedAt + 29_999).due).toEqual([]);
+      expect(claimMail(sql, id, claimedAt + 29_999)).toBeNull();
+      expect(takeDueMails(sql, claimedAt + 30_000).due).toEqual([id]);
+      expect(claimMail(sql, id, claimedAt + 30_000)).toMatchObject({ id });
+      sql.exec("DELETE FROM promised_mails");
     });
   });
 

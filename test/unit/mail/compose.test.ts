@@ -48,6 +48,18 @@ describe("composeLetter", () => {
     }
   });
 
+  it("a name of one long word stays inside the letter", () => {
+    const { html } = letterOf({
+      kind: "invite",
+      seed,
+      workspace: "W".repeat(100),
+      inviter: `${"a".repeat(200)}@b.example`,
+    });
+    const typed = [...html.matchAll(/<(h1|p) style="([^"]*)">[^<]*(?:W{100}|a{200})/g)];
+    expect(typed.map(([, tag]) => tag)).toEqual(["h1", "p"]);
+    for (const [, , style] of typed) expect(style).toContain("overflow-wrap:anywhere;word-break:break-word");
+  });
+
   it("links a token without a locator for an address that has no account", () => {
     const [link] = letterOf({ kind: "magic-link", seed }, "email:abc_def-0123456789").links;
     expect(link).toBe(
