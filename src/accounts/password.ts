@@ -37,8 +37,13 @@ export async function verifyPassword(password: string, stored: string | null): P
   return timingSafeEqual(hash, known?.hash ?? new Uint8Array(HASH_BYTES)) && known !== null;
 }
 
+/**
+ * In NFC, as RFC 8265 (section 4.2.2) and NIST 800-63B want it: the same letters typed on another keyboard may come as
+ * other code points. Nothing that can be told apart by eye becomes the same, as it would in NFKC.
+ */
 async function derive(password: string, salt: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
-  const key = await crypto.subtle.importKey("raw", new TextEncoder().encode(password), "PBKDF2", false, ["deriveBits"]);
+  const bytes = new TextEncoder().encode(password.normalize("NFC"));
+  const key = await crypto.subtle.importKey("raw", bytes, "PBKDF2", false, ["deriveBits"]);
   const algorithm = { name: "PBKDF2", hash: "SHA-256", salt, iterations: PBKDF2_ITERATIONS };
   return new Uint8Array(await crypto.subtle.deriveBits(algorithm, key, HASH_BYTES * 8));
 }

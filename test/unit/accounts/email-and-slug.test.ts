@@ -39,10 +39,18 @@ describe("emailSchema", () => {
 
 describe("nameSchema", () => {
   it("refuses what would break a line or an encoder", () => {
-    for (const name of ["Ada\nBcc: eve@example.com", "a\u0000b", "\ud800", "x".repeat(101)]) {
+    const lines = ["Ada\nBcc: eve@example.com", "a\u0000b", "a\u0085b", "a\u2028b", "a\u2029b"];
+    for (const name of [...lines, "\ud800", "x".repeat(101)]) {
       expect(nameSchema.safeParse(name).success).toBe(false);
     }
     expect(nameSchema.parse("  Łucja Ćwik 🧭 ")).toBe("Łucja Ćwik 🧭");
+  });
+
+  it("refuses what would turn the text around it, and takes names that run from right to left", () => {
+    for (const turn of "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069") {
+      expect(nameSchema.safeParse(`a${turn}b`).success).toBe(false);
+    }
+    for (const name of ["שלום", "مرحبا\u200f!", "👩‍👩‍👧", "نام\u200cه"]) expect(nameSchema.parse(name)).toBe(name);
   });
 });
 

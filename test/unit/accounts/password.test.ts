@@ -31,6 +31,14 @@ describe("passwords", () => {
     expect(await verifyPassword("p".repeat(255), stored)).toBe(false);
   });
 
+  it("are the same however a keyboard composes their letters, and only then", async () => {
+    const stored = await hashPassword("caf\u00e9 \uac00");
+    expect(await verifyPassword("cafe\u0301 \u1100\u1161", stored)).toBe(true);
+    expect(await verifyPassword("cafe \uac00", stored)).toBe(false);
+    // Compatible is not the same: a ligature is not its letters.
+    expect(await verifyPassword("file", await hashPassword("\ufb01le"))).toBe(false);
+  });
+
   it("derive exactly once, whatever is stored", async () => {
     const stored = await hashPassword("correct horse");
     const derive = vi.spyOn(crypto.subtle, "deriveBits");
