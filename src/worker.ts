@@ -2,8 +2,10 @@ import type { Env } from "./env.ts";
 import type { ViolationMessage } from "./limits/violation.ts";
 import type { MailMessage } from "./mail/message.ts";
 import { consumeMails, noteDeadMails } from "./objects/mail-consumer.ts";
+import { callWorkspace } from "./objects/stubs.ts";
 import { consumeViolations, noteDeadViolations } from "./objects/violation-consumer.ts";
 import { app } from "./routes/app.ts";
+import { SANDBOX } from "./sandbox/sandbox.ts";
 
 export { AddressObject } from "./objects/address.ts";
 export { UserObject } from "./objects/user.ts";
@@ -28,9 +30,15 @@ async function consume(batch: MessageBatch, env: Env): Promise<void> {
   }
 }
 
+/** The cron trigger of wrangler.toml. It may come twice, and the sandbox's own alarm is set to the same time. */
+async function resetSandbox({ scheduledTime }: ScheduledController, env: Env): Promise<void> {
+  await callWorkspace(env, SANDBOX.workspaceId, "replay-safe", (stub) => stub.resetSandbox(scheduledTime));
+}
+
 const handlers = {
   fetch: (request, env, ctx) => app.fetch(request, env, ctx),
   queue: consume,
+  scheduled: resetSandbox,
 } satisfies ExportedHandler<Env>;
 
 export default handlers;

@@ -10,9 +10,10 @@ import { BASE62, ID_LENGTH, isBase62, randomBase62 } from "../ids.ts";
 const PREFIX = "sk_";
 /** The sandbox's key is told apart at a glance. */
 const DEMO_PREFIX = "sk_demo_";
-const SECRET_LENGTH = 30;
+/** Base62 characters of a key that are secret. */
+export const KEY_SECRET_LENGTH = 30;
 const CHECKSUM_LENGTH = 6;
-const BODY_LENGTH = ID_LENGTH + SECRET_LENGTH + CHECKSUM_LENGTH;
+const BODY_LENGTH = ID_LENGTH + KEY_SECRET_LENGTH + CHECKSUM_LENGTH;
 /** Characters of a key that lists may show. */
 const SHOWN_LENGTH = 18;
 
@@ -31,7 +32,15 @@ export interface ParsedApiKey {
 }
 
 export function newApiKey(workspaceId: string): NewApiKey {
-  const body = `${PREFIX}${workspaceId.slice(3)}${randomBase62(SECRET_LENGTH)}`;
+  return finish(`${PREFIX}${workspaceId.slice(3)}${randomBase62(KEY_SECRET_LENGTH)}`);
+}
+
+/** The sandbox's key, whose secret part is not random: `KEY_SECRET_LENGTH` base62 characters. */
+export function newDemoKey(workspaceId: string, secret: string): NewApiKey {
+  return finish(`${DEMO_PREFIX}${workspaceId.slice(3)}${secret}`);
+}
+
+function finish(body: string): NewApiKey {
   const secret = body + checksum(body);
   return { secret, hash: sha256Hex(secret), prefix: secret.slice(0, SHOWN_LENGTH) };
 }

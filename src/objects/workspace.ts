@@ -41,6 +41,7 @@ import { changeSettings, type SettingsChange } from "../workspace/settings.ts";
 import { readUsage, type Usage } from "../workspace/usage.ts";
 import { acceptInvitation, type Guest } from "./accept-invitation.ts";
 import { describe, type WorkspaceInfo } from "./describe-workspace.ts";
+import { Sandbox, type SandboxAccess } from "./sandbox.ts";
 import { type Answer, WorkspaceCore } from "./workspace-core.ts";
 
 /** A read of recent batches. `route` is null for a later page of one request: it is not counted again. */
@@ -61,10 +62,12 @@ export type RecentResult = { ok: true; limit: LimitState | null; page: RecentPag
 export class WorkspaceObject extends DurableObject<Env> {
   readonly #core: WorkspaceCore;
   readonly #ingest: GroupCommit<IngestCall, IngestResult>;
+  readonly #sandbox: Sandbox;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#core = new WorkspaceCore(ctx, env);
+    this.#sandbox = new Sandbox(ctx, env, this.#core);
     this.#ingest = new GroupCommit(
       (calls) => this.#core.state.ingest(calls) ?? calls.map(unknownKey),
       () => ctx.storage.sync(),
@@ -87,8 +90,11 @@ export class WorkspaceObject extends DurableObject<Env> {
     this.#core.confirm(slug);
   }
 
-  /** Decides on a request and counts it: what every request of a user begins with, and all that a bad body gets. */
-  async admit(caller: Caller, need: Need, route: RouteRef): Promise<Admitted | Denied> {
+  /**
+   * Decides on a request and counts it: what every request of a user begins with, and all that a bad body gets. Without
+   * a route nothing is counted here.
+   */
+  async admit(caller: Caller, need: Need, route: RouteRef | null): Promise<Admitted | Denied> {
     return this.#core.state.transaction((gate) => admit(gate, caller, need, route, Date.now())) ?? nobody(caller);
   }
 
@@ -105,7 +111,8 @@ export class WorkspaceObject extends DurableObject<Env> {
       if (!admitted.ok) return admitted;
       const { limit, project } = admitted;
       const projects = project ? [project] : listProjects(gate.sql, 0, Number.MAX_SAFE_INTEGER);
-      const scope = { name: project?.id ?? row.id, projects };
+      // With `num`: the sandbox gives an id anew, and a cursor of the old project is none of the new one.
+      const scope = { name: project ? `${project.id}.${project.num}` : row.id, projects };
       return { ok: true, limit, page: readRecent(gate.sql, this.#core.state.index, call.scan, scope) };
     });
     return result ?? nobody(call.caller);
@@ -286,7 +293,18 @@ export class WorkspaceObject extends DurableObject<Env> {
     if (this.#core.state.row) this.#core.state.violations.stored(violations, Date.now());
   }
 
+  /** The sandbox's key; makes the sandbox at its first use. */
+  async sandbox(): Promise<SandboxAccess> {
+    return this.#sandbox.access(Date.now());
+  }
+
+  /** Resets the sandbox unless that has happened since this time. Safe to repeat. @returns whether it was done now */
+  async resetSandbox(dueAt: number): Promise<boolean> {
+    return this.#sandbox.resetSince(dueAt, Date.now());
+  }
+
   override async alarm(): Promise<void> {
     await this.#core.alarm();
+    this.#sandbox.alarm(Date.now());
   }
 }

@@ -17,6 +17,7 @@ import { type IngestMediaType, type ParseResult, parseEntries } from "../logs/in
 import { callWorkspace } from "../objects/stubs.ts";
 import type { IngestResult } from "../workspace/ingest.ts";
 import type { Idempotency } from "../workspace/receipts.ts";
+import { countedRoute } from "./sandbox-budget.ts";
 import { countRefusedKey, refuseDenied, requireApiKey } from "./workspace-guard.ts";
 
 const MEDIA_TYPES: ReadonlySet<string> = new Set<IngestMediaType>(["application/json", "application/x-ndjson"]);
@@ -80,12 +81,13 @@ async function ingest(c: Context<AppEnv>): Promise<Response> {
   const { bytes, type, idempotency } = await readRequest(c, key, projectId);
   const now = Date.now();
   const parsed = parseEntries(bytes, type);
+  const route = await countedRoute(c, key, "entries", unitsOf(parsed));
   const build = (oldest: number | null) => (parsed.ok ? buildBatch(parsed.entries, { now, oldest }) : NOTHING);
   let built = build(null);
   let oldest: number | null = null;
   const send = (): Promise<IngestResult> =>
     callWorkspace(c.env, key.workspaceId, idempotency ? "replay-safe" : "once", (stub) =>
-      stub.ingest({ keyHash: key.hash, projectId, route: c.get("route"), idempotency, ...built, oldest }),
+      stub.ingest({ keyHash: key.hash, projectId, route, idempotency, ...built, oldest }),
     );
   let result = await send();
   if (!result.ok && result.code === "TOO_OLD") {
@@ -111,10 +113,17 @@ async function readRequest(c: Context<AppEnv>, key: ParsedApiKey, projectId: str
   if (body.ok && goodType && hasGoodIdempotencyKey(request.headers)) {
     return { bytes: body.bytes, type, idempotency: idempotencyOf(request.headers, type, body.bytes) };
   }
-  await countRefusedKey(c, key, { scope: "logs:write", role: "owner", projectId });
+  const route = await countedRoute(c, key, "entries", 1);
+  await countRefusedKey(c, key, { scope: "logs:write", role: "owner", projectId }, route);
   if (!goodType) refuse("UNSUPPORTED_MEDIA_TYPE", "Send application/json or application/x-ndjson.");
   const bytes = bodyOrRefuse(body, INGEST_LIMITS.bodyBytes);
   return { bytes, type, idempotency: idempotencyOf(request.headers, type, bytes) };
+}
+
+/** What a request takes of a budget of entries: those it sends, good or bad; a body that holds none costs as one. */
+function unitsOf(parsed: ParseResult): number {
+  if (parsed.ok) return Math.max(1, parsed.entries.values.length);
+  return parsed.reason === "too_many" ? INGEST_LIMITS.entries + 1 : 1;
 }
 
 function isIngestMediaType(type: string): type is IngestMediaType {
@@ -135,14 +144,14 @@ async function answer(
 ): Promise<Response> {
   const fields = c.get("log");
   if (result.ok) {
-    c.set("limit", result.limit);
+    if (result.limit) c.set("limit", result.limit);
     const { accepted, rejectedCount, duplicate } = result.receipt;
     Object.assign(fields, { accepted, rejected: rejectedCount, duplicate });
     return success(result.receipt, c.get("requestId"), 201);
   }
   if (result.code === "TOO_OLD") throw new Error("A batch without its old entries was too old.");
   if (result.code !== "VALIDATION_ERROR") return refuseDenied(c, result);
-  c.set("limit", result.limit);
+  if (result.limit) c.set("limit", result.limit);
   fields.rejected = built.rejectedCount;
   if (parsed.ok) {
     return refuse("VALIDATION_ERROR", "The request holds no valid entry.", { details: built.rejected });

@@ -5,6 +5,7 @@ import { ApiError, type ErrorDetail, refuse, refuseFields } from "../http/errors
 import { jsonBody } from "../http/json.ts";
 import type { Resource } from "../http/resource.ts";
 import { looksLikeApiKey } from "../keys/api-key.ts";
+import type { RouteRef } from "../limits/state.ts";
 import { queryPageSchema } from "../logs/query/page-schema.ts";
 import type { RecentSource } from "../logs/query/recent-feed.ts";
 import { type QueryFailure, runQuery } from "../logs/query/run-query.ts";
@@ -13,6 +14,7 @@ import { callWorkspace } from "../objects/stubs.ts";
 import type { Caller } from "../workspace/caller.ts";
 import { PERMISSIONS } from "../workspace/permissions.ts";
 import { countByAddress } from "./address-limits.ts";
+import { countedRoute } from "./sandbox-budget.ts";
 import { authenticateUser, bearerToken } from "./user-guard.ts";
 import { namedWorkspace, refuseDenied, requireApiKey } from "./workspace-guard.ts";
 
@@ -41,10 +43,11 @@ export function addQuery(logger: Resource): void {
   );
 }
 
-/** Who reads, and which workspace's object decides about it. */
+/** Who reads, which workspace's object decides about it, and what the request counts under there. */
 interface Reader {
   caller: Caller;
   workspaceId: string;
+  route: RouteRef | null;
 }
 
 async function query(c: Context<AppEnv>): Promise<Response> {
@@ -74,39 +77,41 @@ async function readerOf(c: Context<AppEnv>): Promise<Reader> {
     refuse("UNAUTHORIZED", "Send an API key or an access token as Authorization: Bearer.");
   }
   if (looksLikeApiKey(token)) {
-    const { hash, workspaceId } = await requireApiKey(c);
+    const key = await requireApiKey(c);
+    const { hash, workspaceId } = key;
     c.get("log").workspaceId = workspaceId;
-    return { caller: { kind: "key", hash }, workspaceId };
+    return { caller: { kind: "key", hash }, workspaceId, route: await countedRoute(c, key, "reads", 1) };
   }
   const { userId } = await authenticateUser(c);
-  return { caller: { kind: "user", userId }, workspaceId: await namedWorkspace(c, "header") };
+  const workspaceId = await namedWorkspace(c, "header");
+  return { caller: { kind: "user", userId }, workspaceId, route: c.get("route") };
 }
 
 /** The query. A body that is none still counts, and the caller's own faults are told first. */
-async function readQuery(c: Context<AppEnv>, { caller, workspaceId }: Reader): Promise<LogQuery> {
+async function readQuery(c: Context<AppEnv>, { caller, workspaceId, route }: Reader): Promise<LogQuery> {
   try {
     return await jsonBody(c.req.raw, QueryBody);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const need = { scope: "logs:read", role: PERMISSIONS["logs.read"], projectId: null } as const;
-    const route = c.get("route");
     const answer = await callWorkspace(c.env, workspaceId, "once", (stub) => stub.admit(caller, need, route));
     if (!answer.ok) return refuseDenied(c, answer);
-    c.set("limit", answer.limit);
+    if (answer.limit) c.set("limit", answer.limit);
     throw error;
   }
 }
 
 /** Asks the workspace object. The first page admits the request and counts it; the credential is checked for each. */
-function recentSource(c: Context<AppEnv>, { caller, workspaceId }: Reader, projectId: string | null): RecentSource {
+function recentSource(c: Context<AppEnv>, reader: Reader, projectId: string | null): RecentSource {
+  const { caller, workspaceId } = reader;
   let isCounted = false;
   return async (scan) => {
-    const route = isCounted ? null : c.get("route");
+    const route = isCounted ? null : reader.route;
     const result = await callWorkspace(c.env, workspaceId, isCounted ? "replay-safe" : "once", (stub) =>
       stub.recent({ caller, route, projectId, scan }),
     );
     if (!result.ok) return refuseDenied(c, result);
-    if (!isCounted) c.set("limit", result.limit);
+    if (result.limit) c.set("limit", result.limit);
     isCounted = true;
     return result.page;
   };

@@ -3,6 +3,7 @@ import type { AppEnv } from "../http/context.ts";
 import { refuse } from "../http/errors.ts";
 import { isId } from "../ids.ts";
 import { looksLikeApiKey, type ParsedApiKey, parseApiKey } from "../keys/api-key.ts";
+import type { RouteRef } from "../limits/state.ts";
 import { callUser, callWorkspace } from "../objects/stubs.ts";
 import type { Answer } from "../objects/workspace-core.ts";
 import type { Denied, Need } from "../workspace/caller.ts";
@@ -13,11 +14,11 @@ import { authenticateUser, bearerToken } from "./user-guard.ts";
 
 /**
  * Ends a request that the workspace refused. Where the workspace counted nothing, because the caller is nobody it knows,
- * the request counts by address (a key) or in the user's own object (a user).
+ * the request counts by address (a key) or in the user's own object (a user); unless it has been counted already.
  */
 export async function refuseDenied(c: Context<AppEnv>, denied: Denied): Promise<never> {
   if (denied.limit) c.set("limit", denied.limit);
-  else await countElsewhere(c);
+  else if (c.get("limit") === null) await countElsewhere(c);
   const challenge = denied.scope && `Bearer realm="taffrail", error="insufficient_scope", scope="${denied.scope}"`;
   return refuse(denied.code, denied.message, challenge ? { headers: { "WWW-Authenticate": challenge } } : {});
 }
@@ -57,14 +58,20 @@ export async function requireApiKey(c: Context<AppEnv>): Promise<ParsedApiKey> {
     : refuse("INVALID_API_KEY", "The bearer token is not a valid API key.");
 }
 
-/** Counts a request of a key that will be refused whatever the workspace holds; the key's own faults come first. */
-export async function countRefusedKey(c: Context<AppEnv>, key: ParsedApiKey, need: Need): Promise<void> {
+/**
+ * Counts a request of a key that will be refused whatever the workspace holds; the key's own faults come first.
+ * @param route null where it has been counted already
+ */
+export async function countRefusedKey(
+  c: Context<AppEnv>,
+  key: ParsedApiKey,
+  need: Need,
+  route: RouteRef | null,
+): Promise<void> {
   const caller = { kind: "key", hash: key.hash } as const;
-  const answer = await callWorkspace(c.env, key.workspaceId, "once", (stub) =>
-    stub.admit(caller, need, c.get("route")),
-  );
+  const answer = await callWorkspace(c.env, key.workspaceId, "once", (stub) => stub.admit(caller, need, route));
   if (!answer.ok) return refuseDenied(c, answer);
-  c.set("limit", answer.limit);
+  if (answer.limit) c.set("limit", answer.limit);
 }
 
 export interface WorkspaceGuardOptions {

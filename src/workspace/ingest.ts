@@ -14,7 +14,8 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 export interface IngestCall {
   keyHash: string;
   projectId: string;
-  route: RouteRef;
+  /** What the request counts under; null where it has been counted outside the workspace. */
+  route: RouteRef | null;
   idempotency: Idempotency | null;
   /** Null when no entry was valid: the request still counts, and an earlier receipt still answers it. */
   batch: Batch | null;

@@ -1,0 +1,121 @@
+import type { Env } from "../env.ts";
+import { operation } from "../http/log.ts";
+import { demoKey } from "../sandbox/demo-key.ts";
+import { provisionSandbox, readSandbox, resetSandbox } from "../sandbox/reset.ts";
+import { nextReset, SANDBOX } from "../sandbox/sandbox.ts";
+import { settingsOf } from "../settings.ts";
+import type { WorkspaceCore } from "./workspace-core.ts";
+
+/** Milliseconds until a reset that failed is tried again. */
+const RETRY_MS = 60_000;
+
+/** Milliseconds by which the clock that cron triggers follow may be ahead of the object's. */
+const MAX_SKEW_MS = 60_000;
+
+/** What anybody may know of the sandbox. */
+export interface SandboxAccess {
+  apiKey: string;
+  /** Epoch milliseconds. */
+  resetsAt: number;
+}
+
+/**
+ * The sandbox's life in its workspace object; every other workspace has one of these that does nothing.
+ *
+ * A reset is one synchronous transaction: whatever ends it before its commit leaves the sandbox before it as it was, key
+ * included. Three parties ask for one (the cron trigger, the object's alarm, and whoever wants the key while a reset is
+ * overdue), each by the time at which it was due. A sandbox made since then is that reset, so there is never a second one.
+ */
+export class Sandbox {
+  readonly #ctx: DurableObjectState;
+  readonly #env: Env;
+  readonly #core: WorkspaceCore;
+
+  constructor(ctx: DurableObjectState, env: Env, core: WorkspaceCore) {
+    this.#ctx = ctx;
+    this.#env = env;
+    this.#core = core;
+  }
+
+  /** The key of now; makes the sandbox where there is none yet. An overdue reset that fails leaves the old one. */
+  access(now: number): SandboxAccess {
+    const known = this.#known();
+    const due = known ? nextReset(known.epoch) : now;
+    if (known && now < due) return { apiKey: known.apiKey, resetsAt: due };
+    try {
+      this.#reset(now, due);
+    } catch (error) {
+      if (known) return { apiKey: known.apiKey, resetsAt: due };
+      throw error;
+    }
+    return this.access(now);
+  }
+
+  /**
+   * Resets the sandbox unless that has happened since `dueAt`.
+   * @returns whether it was done now
+   */
+  resetSince(dueAt: number, now: number): boolean {
+    // A time that is far ahead must not make a sandbox that stays until then.
+    const due = Math.min(dueAt, now + MAX_SKEW_MS);
+    const known = this.#known();
+    if (known && known.epoch >= due) return false;
+    this.#reset(now, due);
+    return true;
+  }
+
+  /** To be called when the object's alarm has done everything else. */
+  alarm(now: number): void {
+    const { row, sql, alarm } = this.#core.state;
+    if (row?.id !== SANDBOX.workspaceId) return;
+    const live = readSandbox(sql);
+    const due = live ? nextReset(live.epoch) : now;
+    try {
+      if (now < due) alarm.by(due);
+      else this.#reset(now, due);
+    } catch {
+      // The reset has written its line; the sandbox before it goes on.
+      alarm.by(now + RETRY_MS);
+    }
+  }
+
+  /** The sandbox on disk with its key; null without one, and where its key was made by a secret that is no more. */
+  #known(): { epoch: number; apiKey: string } | null {
+    const { row, sql } = this.#core.state;
+    const live = row && readSandbox(sql);
+    if (!live) return null;
+    const key = demoKey(live.epoch, this.#pepper);
+    return key.hash === live.keyHash ? { epoch: live.epoch, apiKey: key.secret } : null;
+  }
+
+  #reset(now: number, due: number): void {
+    if (!this.#isHere()) throw new Error("This object is not the sandbox's.");
+    const { state } = this.#core;
+    const line = { event: "sandbox.reset", workspaceId: SANDBOX.workspaceId };
+    const threshold = settingsOf(this.#env).LOG_LEVEL;
+    try {
+      if (!state.row) this.#ctx.storage.transactionSync(() => provisionSandbox(state.sql, now));
+      const before = readSandbox(state.sql)?.epoch ?? 0;
+      const epoch = Math.max(now, due, before + 1);
+      const count = state.transaction((gate) => resetSandbox(gate, epoch, this.#pepper, now));
+      // Keys, projects, the newest commit and the index of batches are others now.
+      state.forget();
+      state.alarm.by(nextReset(epoch));
+      this.#core.sweepSoon();
+      operation(threshold, "info", { ...line, outcome: "ok", count });
+    } catch (error) {
+      const fault = error instanceof Error ? error.name : "unknown";
+      operation(threshold, "error", { ...line, outcome: "failed", fault });
+      throw error;
+    }
+  }
+
+  /** A locator or an id can be forged: only the object under the sandbox's own id ever becomes one. */
+  #isHere(): boolean {
+    return this.#ctx.id.equals(this.#env.WORKSPACES.idFromName(SANDBOX.workspaceId));
+  }
+
+  get #pepper(): string {
+    return settingsOf(this.#env).REFRESH_PEPPER;
+  }
+}

@@ -1,0 +1,57 @@
+import type { Context } from "hono";
+import { clientIp } from "../http/client-ip.ts";
+import type { AppEnv } from "../http/context.ts";
+import { refuse } from "../http/errors.ts";
+import type { ParsedApiKey } from "../keys/api-key.ts";
+import type { RouteRef } from "../limits/state.ts";
+import { callAddress, callWorkspace } from "../objects/stubs.ts";
+import { type BudgetName, SANDBOX, SANDBOX_BUDGETS } from "../sandbox/sandbox.ts";
+import { refuseDenied } from "./workspace-guard.ts";
+
+/**
+ * What a request with an API key counts under in its workspace: every route that takes such a key asks here, once, before
+ * it calls the workspace, and hands the answer on.
+ *
+ * A request with the sandbox's key counts here instead, against the budget of its client address, and gets null. It ends
+ * with 401 where the key is dead, and nobody's budget is touched; with 413 where it is larger than the whole budget; with
+ * 429 where it does not fit. What is spent stays spent, whatever becomes of the request: the budget is of what is sent.
+ *
+ * @param units entries sent, or 1 for a request that reads
+ */
+export async function countedRoute(
+  c: Context<AppEnv>,
+  key: ParsedApiKey,
+  budget: BudgetName,
+  units: number,
+): Promise<RouteRef | null> {
+  if (key.workspaceId !== SANDBOX.workspaceId) return c.get("route");
+  await requireLiveKey(c, key);
+  await spend(c, budget, units);
+  return null;
+}
+
+async function requireLiveKey(c: Context<AppEnv>, { hash, workspaceId }: ParsedApiKey): Promise<void> {
+  const caller = { kind: "key", hash } as const;
+  const need = { scope: null, role: "owner", projectId: null } as const;
+  const answer = await callWorkspace(c.env, workspaceId, "replay-safe", (stub) => stub.admit(caller, need, null));
+  if (answer.ok) return;
+  const isDead = answer.code === "API_KEY_REVOKED";
+  const message = "The sandbox has been reset, and has a new key: GET /sandbox.";
+  return refuseDenied(c, isDead ? { ...answer, message } : answer);
+}
+
+async function spend(c: Context<AppEnv>, name: BudgetName, cost: number): Promise<void> {
+  const { limit, windowSeconds, preset } = SANDBOX_BUDGETS[name];
+  const ip = clientIp(c.req.raw.headers);
+  // Its own counter beside those of the address's other presets.
+  const request = { identifier: `sandbox-${name}:${ip}`, limit, windowSeconds, cost };
+  const state = await callAddress(c.env, `ip:${ip}`, "once", (stub) => stub.check(request, preset));
+  if (cost <= limit) {
+    c.set("limit", state);
+    if (!state.admitted) refuse("RATE_LIMITED", "Too many requests");
+    return;
+  }
+  // No waiting makes it fit: the headers show what is left, and no `Retry-After`.
+  c.set("limit", { ...state, admitted: true });
+  refuse("PAYLOAD_TOO_LARGE", `The sandbox takes ${limit} entries an hour from one address. Send fewer at once.`);
+}
