@@ -8,13 +8,15 @@ import { wrangler } from "./wrangler.ts";
 /** What the bundle is made from. */
 const SOURCES = ["src/**/*", "wrangler.toml", "package-lock.json"];
 
-/** Static files of the API reference and of the pages behind mailed links: where they come from, below the root, and what they are called in dist/assets. */
+/** Static files of the API reference and of the account pages: where they come from, below the root, and what they are called in dist/assets. */
 const ASSETS = [
   ["node_modules/swagger-ui-dist/swagger-ui-bundle.js", "docs/swagger-ui-bundle.js"],
   ["node_modules/swagger-ui-dist/swagger-ui.css", "docs/swagger-ui.css"],
   ["scripts/docs/init.js", "docs/init.js"],
   ["scripts/pages/account.css", "pages/account.css"],
   ["scripts/pages/account.js", "pages/account.js"],
+  ["scripts/pages/callback.js", "pages/callback.js"],
+  ["scripts/pages/page.js", "pages/page.js"],
 ] as const;
 
 /** Marks the end of a bundle with the hash of what it was made from. */

@@ -1,28 +1,29 @@
 // The script of the pages behind mailed links: sends the token when somebody clicks, and says what came of it.
+import { conclude, offerCopy, show } from "./page.js";
+
 const kind = document.body.dataset.kind;
 const form = document.getElementById("form");
-const result = document.getElementById("result");
 const token = takeToken();
 
 const ACTIONS = {
   "verify-email": {
     path: "/auth/verify-email",
-    done: () => say("Your address is confirmed", "You can close this page."),
+    done: () => conclude("Your address is confirmed", "You can close this page."),
   },
   "magic-link": { path: "/auth/magic-link/verify", done: signedIn },
   "reset-password": {
     path: "/auth/reset-password",
-    done: () => say("Your new password is set", "All sessions were ended. Sign in with the new password."),
+    done: () => conclude("Your new password is set", "All sessions were ended. Sign in with the new password."),
   },
 };
 
-const PROBLEMS = {
-  INVALID_TOKEN: "This link is not valid any more: it was used already, or a newer one was sent.",
-  TOKEN_EXPIRED: "This link has expired. Ask for a new one.",
-  RATE_LIMITED: "Too many tries just now. Wait a minute, then try again.",
+/** After these the link is of no more use. */
+const DEAD_ENDS = {
+  INVALID_TOKEN: ["This link is not valid", "It was used already, or a newer one was sent. You can ask for a new one."],
+  TOKEN_EXPIRED: ["This link has expired", "Ask for a new one."],
 };
 
-if (!token) fail("This link is incomplete. Open it from the mail again, or copy all of it.");
+if (!token) conclude("This link is incomplete", "Open it from the mail again, or copy all of it.", "error");
 form.addEventListener("submit", (event) => {
   event.preventDefault();
   const { path, done } = ACTIONS[kind];
@@ -31,9 +32,11 @@ form.addEventListener("submit", (event) => {
 });
 document.getElementById("reject")?.addEventListener("click", () => {
   send("/auth/verify-email/reject", { token }, () =>
-    say("Thank you", "Whatever was set up with your address has been removed. You can close this page."),
+    conclude("Thank you", "Whatever was set up with your address has been removed. You can close this page."),
   );
 });
+// A second link pasted into this tab changes the fragment alone: the page has to begin anew with the new token.
+addEventListener("hashchange", () => location.reload());
 
 /** The token leaves the address bar at once, and with it the history and what a screenshot would show. */
 function takeToken() {
@@ -52,46 +55,28 @@ async function send(path, body, done) {
       body: JSON.stringify(body),
     });
     const { data, error } = await answer.json();
-    if (error) {
-      const again = error.code !== "INVALID_TOKEN" && error.code !== "TOKEN_EXPIRED";
-      fail(PROBLEMS[error.code] ?? error.message, again);
-    } else done(data);
+    if (!error) done(data);
+    else if (Object.hasOwn(DEAD_ENDS, error.code)) conclude(...DEAD_ENDS[error.code], "error");
+    else tryAgain(wordsOf(error));
   } catch {
-    fail("The service could not be reached. Try again.", true);
+    tryAgain("The service could not be reached. Try again.");
   }
 }
 
-function signedIn({ user, accessToken, isNewUser }) {
-  say(isNewUser ? "Welcome to Taffrail" : "You are signed in", `Signed in as ${user.email}.`);
-  const copy = document.createElement("button");
-  copy.type = "button";
-  copy.className = "second";
-  copy.textContent = "Copy the access token (15 minutes)";
-  copy.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(accessToken);
-    copy.textContent = "Copied";
-  });
-  result.append(copy);
+function wordsOf({ code, message, details }) {
+  if (code === "RATE_LIMITED") return "Too many tries just now. Wait a minute, then try again.";
+  const [detail] = details ?? [];
+  return detail?.path === "password" ? `The password ${detail.message}.` : message;
 }
 
-function say(title, text) {
-  document.querySelector("h1").textContent = title;
-  form.hidden = true;
-  show(text, "done");
-}
-
-function fail(text, again = false) {
+function tryAgain(text) {
   busy(false);
-  form.hidden = !again;
   show(text, "error");
 }
 
-function show(text, className) {
-  const line = document.createElement("p");
-  line.className = className;
-  line.textContent = text;
-  result.replaceChildren(line);
-  result.hidden = false;
+function signedIn({ user, accessToken, isNewUser }) {
+  conclude(isNewUser ? "Welcome to Taffrail" : "You are signed in", `Signed in as ${user.email}.`);
+  offerCopy("Copy the access token (15 minutes)", accessToken);
 }
 
 function busy(is) {

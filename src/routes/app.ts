@@ -1,11 +1,12 @@
 import { createApp } from "../http/frame.ts";
 import type { Resource } from "../http/resource.ts";
 import type { RoutePaths } from "../limits/route-path.ts";
+import { accountPage } from "./account-pages.ts";
 import { auth } from "./auth.ts";
 import { authDelete } from "./auth-delete.ts";
-import { authMail } from "./auth-mail.ts";
+import { authMailRequests } from "./auth-mail-requests.ts";
+import { authMailedTokens } from "./auth-mailed-tokens.ts";
 import { authSessions } from "./auth-sessions.ts";
-import { accountPage } from "./confirm-page.ts";
 import { countUnrouted } from "./count-unrouted.ts";
 import { dev } from "./dev.ts";
 import { docs, docsFile } from "./docs.ts";
@@ -31,7 +32,8 @@ const limits = rateLimits(() => (rulePaths ??= limitedPaths(resources)));
 const resources: Resource[] = [
   auth,
   authSessions,
-  authMail,
+  authMailRequests,
+  authMailedTokens,
   oauth,
   oauthLinks,
   authDelete,

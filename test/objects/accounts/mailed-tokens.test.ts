@@ -253,16 +253,23 @@ describe("links that are fetched and not clicked", () => {
     expect((await fetched(`/auth/magic-link/verify?token=${link}`, "GET", "application/json")).status).toBe(200);
   });
 
-  it("the pages that mails link to are there, count nothing, and load what they need", async () => {
-    for (const path of ["/auth/verify", "/auth/magic", "/auth/reset"]) {
+  it("the pages that mails link to, and where a provider's sign-in ends, count nothing and load what they need", async () => {
+    for (const path of ["/auth/verify", "/auth/magic", "/auth/reset", "/auth/callback"]) {
       const page = await fetched(path, "GET", HTML);
       expect([path, page.status, page.headers.get("X-RateLimit-Limit")]).toEqual([path, 200, null]);
       const html = await page.text();
-      for (const [, file] of html.matchAll(/(?:src|href)="(\/[^"]+)"/g)) {
-        const loaded = await fetched(file ?? "", "GET");
+      expect(html).toMatch(/^<!doctype html>\n<html lang="en">/);
+      // Browsers would cut a pasted password down to it without a word.
+      expect(html).not.toContain("maxlength");
+      const files = [...html.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, file = ""]) => file);
+      expect(files).toHaveLength(2);
+      for (const file of files) {
+        const loaded = await fetched(file, "GET");
         expect([file, loaded.status]).toEqual([file, 200]);
-        await loaded.arrayBuffer();
+        for (const [, imported] of (await loaded.text()).matchAll(/ from "\.(\/[^"]+)"/g))
+          files.push(`/pages${imported}`);
       }
+      expect(files.at(-1)).toBe("/pages/page.js");
       expect((await fetched(path, "POST")).status).toBe(404);
     }
     for (const path of ["/auth/nothing", "/pages/nothing.js", "/pages/../wrangler.toml", "/auth/__proto__"]) {

@@ -3,7 +3,6 @@ import { z } from "zod";
 import { FIRST_EPOCH } from "../accounts/account.ts";
 import { dropAddressToken, redeemAddressToken } from "../accounts/address-tokens.ts";
 import { findByEmail, findByUserId } from "../accounts/directory.ts";
-import { emailSchema } from "../accounts/email.ts";
 import { emailObjectName } from "../accounts/email-object.ts";
 import { type OpenedOneTimeToken, openOneTimeToken } from "../accounts/one-time-token.ts";
 import { hashPassword, passwordSchema } from "../accounts/password.ts";
@@ -14,7 +13,6 @@ import { success } from "../http/envelope.ts";
 import { type ErrorCode, refuse } from "../http/errors.ts";
 import { operation } from "../http/log.ts";
 import { resource } from "../http/resource.ts";
-import type { TokenMailKind } from "../mail/mail.ts";
 import { callAddress, callUser } from "../objects/stubs.ts";
 import type { PurgeUnfinished } from "../objects/user-core.ts";
 import { authLimit } from "./address-limits.ts";
@@ -22,10 +20,9 @@ import { confirmPage, keptByNobody } from "./confirm-page.ts";
 import { refuseWeakPassword } from "./password-check.ts";
 import { newFamily, type SignedIn, signedIn, signedInAnswer, signedInShape, startSession } from "./sign-in.ts";
 import { signUp } from "./sign-up.ts";
-import { accessClaims, refuseSession } from "./user-guard.ts";
 
-/** Everything that begins or ends with a mail: magic links, address verification, password reset. */
-export const authMail = resource();
+/** What the links in mails do: sign in, confirm an address or disown it, set a password. */
+export const authMailedTokens = resource();
 
 const TAG = "Accounts";
 
@@ -34,42 +31,16 @@ const TOKEN_ERRORS: readonly ErrorCode[] = ["VALIDATION_ERROR", "INVALID_TOKEN",
 
 const RETRY_SOON = { headers: { "Retry-After": "1" } } as const;
 
-const addressBody = z.strictObject({ email: emailSchema });
 const tokenBody = z.strictObject({ token: z.string() });
 /** Mail services add parameters of their own to links, so other ones are no error here. */
 const tokenQuery = z.object({ token: z.string() });
-const messageShape = z.object({ message: z.string() });
 
 const PAGE_NOTE =
   "A request whose `Accept` lists `text/html` gets a page that asks for a click, and uses nothing up; neither does HEAD.";
 
-const ON_ITS_WAY = {
-  "magic-link": "If the address can be reached, a sign-in link is on its way.",
-  "reset-password": "If there is an account with this address, a link to set a new password is on its way.",
-  "verify-email": "If the address is not confirmed yet, a link to confirm it is on its way.",
-} as const satisfies Record<TokenMailKind, string>;
-
-authMail.route(
-  {
-    method: "POST",
-    path: "/auth/magic-link",
-    operation: "auth.magic-link.request",
-    tag: TAG,
-    summary: "Ask for a sign-in link by mail",
-    description: "The same answer for every address. An address without an account gets one when the link is used.",
-    security: "none",
-    body: addressBody,
-    status: 200,
-    response: messageShape,
-    errors: ["VALIDATION_ERROR", ...LIMITED],
-  },
-  [authLimit],
-  (c, { body }) => askForMail(c, "magic-link", body.email),
-);
-
 const magicShape = signedInShape.extend({ isNewUser: z.boolean() });
 
-authMail.route(
+authMailedTokens.route(
   {
     method: "GET",
     path: "/auth/magic-link/verify",
@@ -87,7 +58,7 @@ authMail.route(
   (c, { query }) => confirmPage(c, "magic-link") ?? signInWithLink(c, query.token),
 );
 
-authMail.route(
+authMailedTokens.route(
   {
     method: "POST",
     path: "/auth/magic-link/verify",
@@ -106,7 +77,7 @@ authMail.route(
 
 const verifiedShape = z.object({ verified: z.literal(true) });
 
-authMail.route(
+authMailedTokens.route(
   {
     method: "GET",
     path: "/auth/verify-email",
@@ -124,7 +95,7 @@ authMail.route(
   (c, { query }) => confirmPage(c, "verify-email") ?? verify(c, query.token),
 );
 
-authMail.route(
+authMailedTokens.route(
   {
     method: "POST",
     path: "/auth/verify-email",
@@ -141,27 +112,7 @@ authMail.route(
   (c, { body }) => verify(c, body.token),
 );
 
-authMail.route(
-  {
-    method: "POST",
-    path: "/auth/verify-email/resend",
-    operation: "auth.verify-email.resend",
-    tag: TAG,
-    summary: "Ask for another mail to confirm the address",
-    security: "accessToken",
-    status: 200,
-    response: messageShape,
-    errors: LIMITED,
-  },
-  [authLimit],
-  async (c) => {
-    const { userId, sessionId } = await accessClaims(c);
-    const profile = await callUser(c.env, userId, "replay-safe", (stub) => stub.me(sessionId));
-    return profile ? askForMail(c, "verify-email", profile.email) : refuseSession(c);
-  },
-);
-
-authMail.route(
+authMailedTokens.route(
   {
     method: "POST",
     path: "/auth/verify-email/reject",
@@ -184,25 +135,7 @@ authMail.route(
   },
 );
 
-authMail.route(
-  {
-    method: "POST",
-    path: "/auth/forgot-password",
-    operation: "auth.password.forgot",
-    tag: TAG,
-    summary: "Ask for a link to set a new password",
-    description: "The same answer for every address.",
-    security: "none",
-    body: addressBody,
-    status: 200,
-    response: messageShape,
-    errors: ["VALIDATION_ERROR", ...LIMITED],
-  },
-  [authLimit],
-  (c, { body }) => askForMail(c, "reset-password", body.email),
-);
-
-authMail.route(
+authMailedTokens.route(
   {
     method: "POST",
     path: "/auth/reset-password",
@@ -227,13 +160,6 @@ authMail.route(
     return success({ reset: true }, c.get("requestId"));
   },
 );
-
-/** The one call is the same for every address: what the address is, its object looks up after the answer. */
-async function askForMail(c: Context<AppEnv>, kind: TokenMailKind, email: string): Promise<Response> {
-  const name = emailObjectName(email, c.get("settings").REFRESH_PEPPER);
-  await callAddress(c.env, name, "once", (stub) => stub.requestMail(kind, email));
-  return success({ message: ON_ITS_WAY[kind] }, c.get("requestId"));
-}
 
 /** The password is set by now, and the link used up: whatever fails here must not tell the owner that it is not. */
 async function tidyAfterReset(c: Context<AppEnv>, email: string): Promise<void> {
