@@ -9,6 +9,7 @@ import { exitWith, StartFailure } from "./lib/failure.ts";
 import { firstSteps } from "./lib/first-steps.ts";
 import { ROOT } from "./lib/paths.ts";
 import { addressOf, claimablePort } from "./lib/port.ts";
+import { type OpenSandbox, openSandbox, sandboxQuery } from "./lib/sandbox.ts";
 import { keptSecrets } from "./lib/secrets.ts";
 import {
   checkWorkerSettings,
@@ -52,7 +53,7 @@ async function start({ HOST, PORT, DATA_DIR }: StartSettings): Promise<void> {
   try {
     if (!stop.aborted) {
       await proveHealthy(address);
-      announce(address, DATA_DIR);
+      announce(address, DATA_DIR, await openSandbox(address));
       await aborted(stop);
       console.log("Stopping.");
     }
@@ -72,15 +73,21 @@ async function proveHealthy(address: string): Promise<void> {
   if (!answer.ok) throw new StartFailure(`The service started but is not healthy (${answer.status}): ${text}`);
 }
 
-function announce(address: string, dataDir: string): void {
+function announce(address: string, dataDir: string, sandbox: OpenSandbox): void {
   const data = path.relative(ROOT, dataDir);
   console.log(`
 Taffrail is running.
 
   Address         ${address}
   API reference   ${address}/docs
+  Sandbox key     ${sandbox.apiKey}
+                  until ${sandbox.resetsAt}; then GET ${address}/sandbox has another one
   Data            ${data.startsWith("..") ? dataDir : data}
   Stop            Ctrl-C
+
+Look around in the sandbox, which needs no account:
+
+${sandboxQuery(address, sandbox)}
 
 Try it: paste this into another terminal. It makes an account, a project and a key, sends one entry and finds it.
 

@@ -20,6 +20,7 @@ import { oauth } from "./oauth.ts";
 import { oauthLinks } from "./oauth-link.ts";
 import { projects } from "./projects.ts";
 import { rateLimits } from "./rate-limits.ts";
+import { sandbox } from "./sandbox.ts";
 import { usage } from "./usage.ts";
 import { violations } from "./violations.ts";
 import { workspaces } from "./workspaces.ts";
@@ -44,6 +45,7 @@ const resources: Resource[] = [
   projects,
   keys,
   logger,
+  sandbox,
   limits,
   violations,
   usage,

@@ -1,0 +1,228 @@
+import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { newId } from "../../../src/ids.ts";
+import { newDemoKey, parseApiKey } from "../../../src/keys/api-key.ts";
+import { CATEGORY_TYPES, LEVELS } from "../../../src/logs/entry.ts";
+import { RESET_EVERY_MS, SANDBOX } from "../../../src/sandbox/sandbox.ts";
+import { onSql } from "../ingest/support.ts";
+import { BASE, cron, demoKey, evict, freshIp, HOUR_MS, left, pageOf, query, sandbox, send, stub } from "./support.ts";
+
+beforeEach(() => vi.useFakeTimers({ toFake: ["Date"], now: clock }));
+afterEach(() => vi.useRealTimers());
+
+/** Runs on through the tests: each begins where the one before it ended. */
+let clock = BASE;
+
+/** Moves the clock to the next time that a reset is due at. */
+function toNextReset(): number {
+  clock = (Math.floor(clock / RESET_EVERY_MS) + 1) * RESET_EVERY_MS;
+  vi.setSystemTime(clock);
+  return clock;
+}
+
+const count = (table: string) =>
+  onSql(SANDBOX.workspaceId, (sql) => Number(sql.exec(`SELECT COUNT(*) AS n FROM ${table}`).one().n));
+const tables = (name: string) => onSql(name, (sql) => sql.exec("SELECT name FROM sqlite_master").toArray());
+
+async function allOf(key: string) {
+  return pageOf(await query(key, freshIp(), { order: "asc", pagination: { limit: 1000, includeTotal: true } }));
+}
+
+/** Nothing of a reset can be stored while it is there: batches are what it writes last. */
+const breakResets = () =>
+  onSql(SANDBOX.workspaceId, (sql) =>
+    sql.exec("CREATE TRIGGER broken BEFORE INSERT ON batches BEGIN SELECT RAISE(ABORT, 'disk is full'); END"),
+  );
+const mendResets = () => onSql(SANDBOX.workspaceId, (sql) => sql.exec("DROP TRIGGER broken"));
+
+describe("a sandbox that nobody has used yet", () => {
+  it("is made by no key, however well it is forged: 401, and nothing is written", async () => {
+    const forged = newDemoKey(SANDBOX.workspaceId, "0".repeat(30)).secret;
+    expect(parseApiKey(forged)?.workspaceId).toBe(SANDBOX.workspaceId);
+    expect((await send(forged, freshIp(), { message: "m" })).code).toBe("INVALID_API_KEY");
+    expect((await query(forged, freshIp())).code).toBe("INVALID_API_KEY");
+    expect(await tables(SANDBOX.workspaceId)).toEqual([]);
+  });
+
+  it("is made once by all who come first at once", async () => {
+    const all = await Promise.all(Array.from({ length: 30 }, sandbox));
+    expect(new Set(all.map(({ apiKey }) => apiKey)).size).toBe(1);
+    expect(new Set(all.map(({ resetsAt }) => resetsAt))).toEqual(new Set([new Date(BASE + 5 * HOUR_MS).toISOString()]));
+    expect([await count("batches"), await count("projects"), await count("keys")]).toEqual([1, 1, 1]);
+  });
+
+  it("holds every level and kind of entry of the last six hours, numbered from 1", async () => {
+    const { logs, pagination } = await allOf(await demoKey());
+    expect(logs).toHaveLength(pagination.total ?? 0);
+    expect(new Set(logs.map(({ level }) => level))).toEqual(new Set(LEVELS));
+    for (const category of [...Object.keys(CATEGORY_TYPES), "custom"]) {
+      expect(logs.some((log) => log.category === category)).toBe(true);
+    }
+    expect(logs.map(({ seq }) => seq)).toEqual(logs.map((_, index) => index + 1));
+    const times = logs.map(({ timestamp }) => Date.parse(timestamp));
+    expect([Math.min(...times) >= BASE - RESET_EVERY_MS, Math.max(...times) <= BASE]).toEqual([true, true]);
+  });
+
+  it("keeps its key through an eviction", async () => {
+    const before = await sandbox();
+    await evict();
+    expect(await sandbox()).toEqual(before);
+    expect((await query(before.apiKey, freshIp())).status).toBe(200);
+  });
+
+  it("is made in no other object", async () => {
+    const name = newId("ws");
+    const other = env.WORKSPACES.get(env.WORKSPACES.idFromName(name));
+    // Within the object: a rejected call would be reported as unhandled by its stub, too.
+    await runInDurableObject(other, async (instance) => {
+      await expect(instance.sandbox()).rejects.toThrow("not the sandbox's");
+      await expect(instance.resetSandbox(clock)).rejects.toThrow("not the sandbox's");
+    });
+    expect(await tables(name)).toEqual([]);
+  });
+});
+
+describe("a reset", () => {
+  it("by the cron trigger clears what was sent, loads new entries and kills the old key at once", async () => {
+    const old = await demoKey();
+    const before = (await allOf(old)).logs;
+    expect((await send(old, freshIp(), [{ message: "mine" }, { message: "mine, too" }])).status).toBe(201);
+    const at = toNextReset();
+    await cron(at);
+    const ip = freshIp();
+    const [written, read] = [await send(old, ip, { message: "m" }), await query(old, ip)];
+    expect([written.status, written.code, read.status, read.code]).toEqual([
+      401,
+      "API_KEY_REVOKED",
+      401,
+      "API_KEY_REVOKED",
+    ]);
+    expect(written.text).toContain("GET /sandbox");
+    const now = await sandbox();
+    expect(now.apiKey).not.toBe(old);
+    expect(now.resetsAt).toBe(new Date(at + RESET_EVERY_MS).toISOString());
+    const { logs } = await allOf(now.apiKey);
+    expect(logs.filter(({ message }) => message.startsWith("mine"))).toEqual([]);
+    // No `seq` and no id comes to mean another entry: numbers go on behind the two that were sent.
+    expect(logs.map(({ seq }) => seq)).toEqual(logs.map((_, index) => before.length + 3 + index));
+    expect(Math.max(...logs.map(({ timestamp }) => Date.parse(timestamp)))).toBeGreaterThan(at - 10 * 60_000);
+  });
+
+  it("deletes what it replaced, by and by", async () => {
+    while ((await count("doomed_projects")) > 0) await runDurableObjectAlarm(stub());
+    expect([await count("batches"), await count("projects")]).toEqual([1, 1]);
+  });
+
+  it("happens once, whoever asks for it and how often", async () => {
+    const old = await demoKey();
+    const keys = await count("keys");
+    const at = toNextReset();
+    await Promise.all([cron(at), cron(at), runDurableObjectAlarm(stub()), sandbox(), cron(at), sandbox()]);
+    expect(await count("keys")).toBe(keys + 1);
+    const { apiKey } = await sandbox();
+    expect(apiKey).not.toBe(old);
+    clock += 60_000;
+    vi.setSystemTime(clock);
+    await cron(at);
+    await runDurableObjectAlarm(stub());
+    expect(await demoKey()).toBe(apiKey);
+  });
+
+  it("is done by the alarm where no cron trigger fires, and the alarm is set again", async () => {
+    const old = await demoKey();
+    while ((await count("doomed_projects")) > 0) await runDurableObjectAlarm(stub());
+    const at = toNextReset();
+    expect(await runDurableObjectAlarm(stub())).toBe(true);
+    expect((await query(old, freshIp())).code).toBe("API_KEY_REVOKED");
+    while ((await count("doomed_projects")) > 0) await runDurableObjectAlarm(stub());
+    const alarm = await runInDurableObject(stub(), (_, { storage }) => storage.getAlarm());
+    expect(alarm).toBeGreaterThan(at);
+    expect(alarm).toBeLessThanOrEqual(at + RESET_EVERY_MS);
+  });
+
+  it("is done by whoever comes when it is overdue", async () => {
+    const old = await demoKey();
+    const at = toNextReset();
+    const now = await sandbox();
+    expect(now.apiKey).not.toBe(old);
+    expect(now.resetsAt).toBe(new Date(at + RESET_EVERY_MS).toISOString());
+  });
+
+  it("that a clock ahead asks for stays for one interval, not until then", async () => {
+    await cron(clock + 365 * 24 * HOUR_MS);
+    expect(Date.parse((await sandbox()).resetsAt)).toBeLessThanOrEqual(clock + RESET_EVERY_MS + 60_000);
+    clock += 120_000;
+  });
+
+  it("that fails leaves the sandbox before it as it was, and is tried again", async () => {
+    const before = await sandbox();
+    expect((await send(before.apiKey, freshIp(), { message: "survivor" })).status).toBe(201);
+    const contents = await allOf(before.apiKey);
+    const at = toNextReset();
+    await breakResets();
+    vi.spyOn(console, "log").mockImplementation(() => {});
+    await runInDurableObject(stub(), async (instance) => {
+      await expect(instance.resetSandbox(at)).rejects.toThrow("disk is full");
+    });
+    await runDurableObjectAlarm(stub());
+    for (const afterwards of [() => Promise.resolve(), evict]) {
+      await afterwards();
+      expect(await demoKey()).toBe(before.apiKey);
+      const { logs } = await allOf(before.apiKey);
+      expect(logs).toEqual(contents.logs);
+    }
+    const alarm = await runInDurableObject(stub(), (_, { storage }) => storage.getAlarm());
+    expect(alarm).toBeLessThanOrEqual(at + 60_000);
+    await mendResets();
+    clock = at + 60_000;
+    vi.setSystemTime(clock);
+    await runDurableObjectAlarm(stub());
+    expect((await query(before.apiKey, freshIp())).code).toBe("API_KEY_REVOKED");
+    vi.restoreAllMocks();
+    expect(await demoKey()).not.toBe(before.apiKey);
+  });
+
+  it("follows a change of the secret, whose old key nobody can derive any more", async () => {
+    const old = await demoKey();
+    await onSql(SANDBOX.workspaceId, (sql) =>
+      sql.exec("UPDATE keys SET hash = 'of another secret' WHERE revoked_at IS NULL"),
+    );
+    await evict();
+    const now = await demoKey();
+    expect(now).not.toBe(old);
+    expect((await query(now, freshIp())).status).toBe(200);
+  });
+
+  it("forgets dead keys after a week", async () => {
+    clock += 8 * 24 * HOUR_MS;
+    vi.setSystemTime(clock);
+    const old = await demoKey();
+    expect(await count("keys")).toBe(2);
+    clock += 8 * 24 * HOUR_MS;
+    vi.setSystemTime(clock);
+    await demoKey();
+    clock += 8 * 24 * HOUR_MS;
+    vi.setSystemTime(clock);
+    await demoKey();
+    expect((await query(old, freshIp())).code).toBe("INVALID_API_KEY");
+  });
+});
+
+describe("what a reader has from before a reset", () => {
+  it("a cursor is refused, a snapshot is empty, an idempotency key is free again", async () => {
+    const old = await demoKey();
+    const ip = freshIp();
+    const first = pageOf(await query(old, ip, { pagination: { limit: 5 } }));
+    const key = { headers: { "Idempotency-Key": "order-1" } };
+    expect((await send(old, ip, { message: "order" }, key)).status).toBe(201);
+    await cron(toNextReset());
+    const now = await demoKey();
+    const paged = await query(now, ip, { pagination: { limit: 5, cursor: first.pagination.nextCursor } });
+    expect([paged.status, paged.code]).toEqual([400, "VALIDATION_ERROR"]);
+    expect(pageOf(await query(now, ip, { asOf: first.asOf }))).toMatchObject({ logs: [], complete: true });
+    const again = await send(now, ip, { message: "order" }, key);
+    expect([again.status, again.data]).toMatchObject([201, { duplicate: false }]);
+    expect(await left(now, freshIp(), "entries")).toBe(100);
+  });
+});
