@@ -27,8 +27,8 @@ BUILT_IN_PAIRS.forEach(([category, type], index) => {
   BUILT_IN_INDEX.set(category, types.set(type, index));
 });
 
-/** More pairs than there can be in a batch: level and pair together stay a small integer, which a Map holds unboxed. */
-const PAIR_SPAN = 4096;
+/** More pairs than there can be in a segment: level and pair together stay a small integer, which a Map holds unboxed. */
+const PAIR_SPAN = 16_384;
 
 /**
  * Counts a batch by minute, level, category and type while it is validated.

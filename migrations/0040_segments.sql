@@ -1,0 +1,35 @@
+-- The cold tier of logs: a row is up to 10,000 entries of one project (src/logs/cold). Named by what it covers, so a flush
+-- that runs again meets its own rows. Without a rowid, so that few of a blob's bytes lie beside the columns that a query
+-- looks through: seven rows a page instead of two.
+CREATE TABLE segments (
+  workspace_id TEXT NOT NULL,
+  project_id TEXT NOT NULL,
+  first_seq INTEGER NOT NULL,
+  -- 0 holds most entries of the range; 1 and up those far from them in time.
+  part INTEGER NOT NULL,
+  last_seq INTEGER NOT NULL,
+  count INTEGER NOT NULL,
+  -- Epoch milliseconds.
+  min_ts INTEGER NOT NULL,
+  max_ts INTEGER NOT NULL,
+  min_commit INTEGER NOT NULL,
+  max_commit INTEGER NOT NULL,
+  level_mask INTEGER NOT NULL,
+  category_mask INTEGER NOT NULL,
+  -- Bytes of the lines uncompressed, and of the blobs below.
+  raw_bytes INTEGER NOT NULL,
+  stored_bytes INTEGER NOT NULL,
+  filter_kinds INTEGER NOT NULL,
+  frames BLOB NOT NULL,
+  levels BLOB NOT NULL,
+  summary BLOB NOT NULL,
+  directory BLOB NOT NULL,
+  filter BLOB NOT NULL,
+  body BLOB NOT NULL,
+  PRIMARY KEY (workspace_id, project_id, first_seq, part)
+) STRICT, WITHOUT ROWID;
+
+-- Newest first, and oldest first. Both times stand in each, so that a range far from where a walk begins is reached
+-- without a look at the rows between. Retention goes by the first.
+CREATE INDEX segments_newest ON segments (workspace_id, max_ts, min_ts);
+CREATE INDEX segments_oldest ON segments (workspace_id, min_ts, max_ts);

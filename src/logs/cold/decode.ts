@@ -1,0 +1,118 @@
+import { type BatchRun, readDirectory } from "./directory.ts";
+import type { Frame } from "./frame-index.ts";
+import { unpack } from "./pack.ts";
+import { CorruptSegment, type SegmentKey, type SegmentMeta } from "./segment.ts";
+
+/**
+ * Lines to be scanned, and who they are: whatever tier they come from, this is all that a scan needs. Index `i` counts the
+ * lines of `body` from 0.
+ */
+export interface ScanUnit {
+  projectId: string;
+  /** Canonical NDJSON; see `../batch.ts`. */
+  body: Uint8Array;
+  count: number;
+  seqAt(index: number): number;
+  /** Epoch milliseconds. */
+  receivedAtOf(index: number): number;
+  /** Whether the entry was committed by the snapshot's commit. */
+  isVisible(index: number): boolean;
+}
+
+/** Which entries a segment holds and how they came, readable without its body. */
+export class SegmentDirectory {
+  readonly #runs: readonly BatchRun[];
+  /** Place of each run's first entry. */
+  readonly #starts: readonly number[];
+  readonly count: number;
+  /** The run found last: places are mostly asked for in order. */
+  #last = 0;
+
+  /** @throws CorruptSegment */
+  constructor(meta: SegmentMeta, packed: Uint8Array) {
+    this.#runs = decoded(meta, "its directory cannot be read", () => readDirectory(packed));
+    let count = 0;
+    this.#starts = this.#runs.map((run) => {
+      count += run.count;
+      return count - run.count;
+    });
+    this.count = count;
+    if (count !== meta.count) throw new CorruptSegment(meta, "its directory counts other entries");
+  }
+
+  seqAt(index: number): number {
+    const run = this.#runAt(index);
+    return (this.#runs[run]?.firstSeq ?? 0) + index - (this.#starts[run] ?? 0);
+  }
+
+  receivedAtOf(index: number): number {
+    return this.#runs[this.#runAt(index)]?.receivedAt ?? 0;
+  }
+
+  commitOf(index: number): number {
+    return this.#runs[this.#runAt(index)]?.commit ?? 0;
+  }
+
+  /** How many entries, from the first one, were committed by `asOf`: commits rise with `seq`. */
+  visibleCount(asOf: number | null): number {
+    if (asOf === null) return this.count;
+    const run = this.#runs.findIndex(({ commit }) => commit > asOf);
+    return run < 0 ? this.count : (this.#starts[run] ?? 0);
+  }
+
+  /** The place of the first entry with this `seq` or a later one; `count` where there is none. */
+  indexOfSeq(seq: number): number {
+    const run = this.#runs.findIndex(({ firstSeq, count }) => firstSeq + count > seq);
+    const { firstSeq } = this.#runs[run] ?? { firstSeq: 0 };
+    return run < 0 ? this.count : (this.#starts[run] ?? 0) + Math.max(0, seq - firstSeq);
+  }
+
+  #runAt(index: number): number {
+    let run = this.#last;
+    if (index < (this.#starts[run] ?? 0)) run = 0;
+    if (index >= (this.#starts[run + 1] ?? this.count)) {
+      let high = this.#starts.length - 1;
+      while (run < high) {
+        const middle = (run + high + 1) >> 1;
+        if ((this.#starts[middle] ?? 0) <= index) run = middle;
+        else high = middle - 1;
+      }
+    }
+    this.#last = run;
+    return run;
+  }
+}
+
+/**
+ * One frame's lines.
+ * @param bytes of the frame, as `frame.start` and `frame.end` cut them out of the body
+ * @param asOf last commit that counts; null for all
+ * @throws CorruptSegment
+ */
+export function decodeFrame(
+  key: SegmentKey,
+  directory: SegmentDirectory,
+  frame: Frame,
+  bytes: Uint8Array,
+  asOf: number | null,
+): ScanUnit {
+  const body = decoded(key, "a frame cannot be decompressed", () => unpack(bytes));
+  if (body.length !== frame.rawBytes) throw new CorruptSegment(key, "a frame has another length");
+  const visible = directory.visibleCount(asOf) - frame.firstIndex;
+  return {
+    projectId: key.projectId,
+    body,
+    count: frame.lines,
+    seqAt: (index) => directory.seqAt(frame.firstIndex + index),
+    receivedAtOf: (index) => directory.receivedAtOf(frame.firstIndex + index),
+    isVisible: (index) => index < visible,
+  };
+}
+
+function decoded<T>(key: SegmentKey, failure: string, decode: () => T): T {
+  try {
+    return decode();
+  } catch (error) {
+    throw new CorruptSegment(key, failure, error);
+  }
+}

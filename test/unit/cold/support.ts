@@ -1,0 +1,50 @@
+import { decodeFrame, type ScanUnit, SegmentDirectory } from "../../../src/logs/cold/decode.ts";
+import type { Frame } from "../../../src/logs/cold/frame-index.ts";
+import { readFrames } from "../../../src/logs/cold/frame-index.ts";
+import type { BatchSlice } from "../../../src/logs/cold/lines.ts";
+import type { EncodedSegment } from "../../../src/logs/cold/segment.ts";
+import { bodyOf, type TestEntry } from "../query/store.ts";
+
+/** An entry as it comes back out of a segment. */
+export interface Decoded {
+  seq: number;
+  receivedAt: number;
+  visible: boolean;
+  line: string;
+}
+
+/** Batches of one project, in order, under rising commits. */
+export function slices(batches: readonly (readonly TestEntry[])[], firstSeq = 1): BatchSlice[] {
+  let next = firstSeq;
+  return batches.map((entries, index) => {
+    const slice = {
+      firstSeq: next,
+      count: entries.length,
+      commit: 10 + index * 3,
+      // Clocks step back.
+      receivedAt: 1_800_000_000_000 + index * 1000 - (index % 3) * 5000,
+      body: bodyOf(entries),
+    };
+    next += entries.length;
+    return slice;
+  });
+}
+
+export function* unitsOf(segment: EncodedSegment, asOf: number | null): Generator<[Frame, ScanUnit]> {
+  const directory = new SegmentDirectory(segment, segment.directory);
+  for (const frame of readFrames(segment)) {
+    yield [frame, decodeFrame(segment, directory, frame, segment.body.subarray(frame.start, frame.end), asOf)];
+  }
+}
+
+export function decodeAll(segment: EncodedSegment, asOf: number | null = null): Decoded[] {
+  return [...unitsOf(segment, asOf)].flatMap(([, unit]) => {
+    const lines = new TextDecoder().decode(unit.body).split("\n");
+    return lines.map((line, index) => ({
+      seq: unit.seqAt(index),
+      receivedAt: unit.receivedAtOf(index),
+      visible: unit.isVisible(index),
+      line,
+    }));
+  });
+}
