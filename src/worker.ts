@@ -5,7 +5,7 @@ import { consumeMails, noteDeadMails } from "./objects/mail-consumer.ts";
 import { callWorkspace } from "./objects/stubs.ts";
 import { consumeViolations, noteDeadViolations } from "./objects/violation-consumer.ts";
 import { app } from "./routes/app.ts";
-import { SANDBOX } from "./sandbox/sandbox.ts";
+import { SANDBOX_WORKSPACE_ID } from "./sandbox/sandbox.ts";
 
 export { AddressObject } from "./objects/address.ts";
 export { UserObject } from "./objects/user.ts";
@@ -32,7 +32,7 @@ async function consume(batch: MessageBatch, env: Env): Promise<void> {
 
 /** The cron trigger of wrangler.toml. It may come twice, and the sandbox's own alarm is set to the same time. */
 async function resetSandbox({ scheduledTime }: ScheduledController, env: Env): Promise<void> {
-  await callWorkspace(env, SANDBOX.workspaceId, "replay-safe", (stub) => stub.resetSandbox(scheduledTime));
+  await callWorkspace(env, SANDBOX_WORKSPACE_ID, "replay-safe", (stub) => stub.resetSandbox(scheduledTime));
 }
 
 const handlers = {

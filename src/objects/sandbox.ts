@@ -2,7 +2,7 @@ import type { Env } from "../env.ts";
 import { operation } from "../http/log.ts";
 import { demoKey } from "../sandbox/demo-key.ts";
 import { provisionSandbox, readSandbox, resetSandbox } from "../sandbox/reset.ts";
-import { nextReset, SANDBOX } from "../sandbox/sandbox.ts";
+import { nextReset, SANDBOX_WORKSPACE_ID } from "../sandbox/sandbox.ts";
 import { settingsOf } from "../settings.ts";
 import type { WorkspaceCore } from "./workspace-core.ts";
 
@@ -14,6 +14,7 @@ const MAX_SKEW_MS = 60_000;
 
 /** What anybody may know of the sandbox. */
 export interface SandboxAccess {
+  projectId: string;
   apiKey: string;
   /** Epoch milliseconds. */
   resetsAt: number;
@@ -41,11 +42,12 @@ export class Sandbox {
   access(now: number): SandboxAccess {
     const known = this.#known();
     const due = known ? nextReset(known.epoch) : now;
-    if (known && now < due) return { apiKey: known.apiKey, resetsAt: due };
+    const current = known && { projectId: known.projectId, apiKey: known.apiKey, resetsAt: due };
+    if (current && now < due) return current;
     try {
       this.#reset(now, due);
     } catch (error) {
-      if (known) return { apiKey: known.apiKey, resetsAt: due };
+      if (current) return current;
       throw error;
     }
     return this.access(now);
@@ -67,7 +69,7 @@ export class Sandbox {
   /** To be called when the object's alarm has done everything else. */
   alarm(now: number): void {
     const { row, sql, alarm } = this.#core.state;
-    if (row?.id !== SANDBOX.workspaceId) return;
+    if (row?.id !== SANDBOX_WORKSPACE_ID) return;
     const live = readSandbox(sql);
     const due = live ? nextReset(live.epoch) : now;
     try {
@@ -80,18 +82,19 @@ export class Sandbox {
   }
 
   /** The sandbox on disk with its key; null without one, and where its key was made by a secret that is no more. */
-  #known(): { epoch: number; apiKey: string } | null {
+  #known(): { epoch: number; projectId: string; apiKey: string } | null {
     const { row, sql } = this.#core.state;
     const live = row && readSandbox(sql);
     if (!live) return null;
-    const key = demoKey(live.epoch, this.#pepper);
-    return key.hash === live.keyHash ? { epoch: live.epoch, apiKey: key.secret } : null;
+    const { epoch, projectId, keyHash } = live;
+    const key = demoKey(epoch, this.#pepper);
+    return key.hash === keyHash ? { epoch, projectId, apiKey: key.secret } : null;
   }
 
   #reset(now: number, due: number): void {
     if (!this.#isHere()) throw new Error("This object is not the sandbox's.");
     const { state } = this.#core;
-    const line = { event: "sandbox.reset", workspaceId: SANDBOX.workspaceId };
+    const line = { event: "sandbox.reset", workspaceId: SANDBOX_WORKSPACE_ID };
     const threshold = settingsOf(this.#env).LOG_LEVEL;
     try {
       if (!state.row) this.#ctx.storage.transactionSync(() => provisionSandbox(state.sql, now));
@@ -112,7 +115,7 @@ export class Sandbox {
 
   /** A locator or an id can be forged: only the object under the sandbox's own id ever becomes one. */
   #isHere(): boolean {
-    return this.#ctx.id.equals(this.#env.WORKSPACES.idFromName(SANDBOX.workspaceId));
+    return this.#ctx.id.equals(this.#env.WORKSPACES.idFromName(SANDBOX_WORKSPACE_ID));
   }
 
   get #pepper(): string {

@@ -111,8 +111,7 @@ export class WorkspaceObject extends DurableObject<Env> {
       if (!admitted.ok) return admitted;
       const { limit, project } = admitted;
       const projects = project ? [project] : listProjects(gate.sql, 0, Number.MAX_SAFE_INTEGER);
-      // With `num`: the sandbox gives an id anew, and a cursor of the old project is none of the new one.
-      const scope = { name: project ? `${project.id}.${project.num}` : row.id, projects };
+      const scope = { name: project?.id ?? row.id, projects };
       return { ok: true, limit, page: readRecent(gate.sql, this.#core.state.index, call.scan, scope) };
     });
     return result ?? nobody(call.caller);

@@ -5,7 +5,7 @@ import { refuse } from "../http/errors.ts";
 import type { ParsedApiKey } from "../keys/api-key.ts";
 import type { RouteRef } from "../limits/state.ts";
 import { callAddress, callWorkspace } from "../objects/stubs.ts";
-import { type BudgetName, SANDBOX, SANDBOX_BUDGETS } from "../sandbox/sandbox.ts";
+import { type BudgetName, SANDBOX_BUDGETS, SANDBOX_WORKSPACE_ID } from "../sandbox/sandbox.ts";
 import { refuseDenied } from "./workspace-guard.ts";
 
 /**
@@ -24,7 +24,7 @@ export async function countedRoute(
   budget: BudgetName,
   units: number,
 ): Promise<RouteRef | null> {
-  if (key.workspaceId !== SANDBOX.workspaceId) return c.get("route");
+  if (key.workspaceId !== SANDBOX_WORKSPACE_ID) return c.get("route");
   await requireLiveKey(c, key);
   await spend(c, budget, units);
   return null;

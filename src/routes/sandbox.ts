@@ -2,7 +2,7 @@ import { z } from "zod";
 import { success } from "../http/envelope.ts";
 import { resource } from "../http/resource.ts";
 import { callWorkspace } from "../objects/stubs.ts";
-import { SANDBOX, SANDBOX_BUDGETS } from "../sandbox/sandbox.ts";
+import { SANDBOX_BUDGETS, SANDBOX_WORKSPACE_ID } from "../sandbox/sandbox.ts";
 import { countByAddress } from "./address-limits.ts";
 
 const { entries, reads } = SANDBOX_BUDGETS;
@@ -15,7 +15,7 @@ const sandboxSchema = z.object({
     logsPerHour: z.int().describe("Entries in any hour, per client address."),
     queriesPerHour: z.int().describe("Reading requests in any hour, per client address."),
   }),
-  resetsAt: z.iso.datetime().describe("From then on there is another key."),
+  resetsAt: z.iso.datetime().describe("From then on there is another project with another key."),
 });
 
 export const sandbox = resource();
@@ -30,7 +30,7 @@ sandbox.route(
     description: [
       "A project to try the service on without an account, with what a small web shop has logged in six hours. The key",
       "works on the ordinary routes below `/logger`, where only the limits named here apply. Everybody shares the sandbox",
-      "and sees what others send. Every six hours it is reset: what was sent is gone, and the key is another one.",
+      "and sees what others send. Every six hours there is a new one, with another project and another key.",
     ].join("\n"),
     security: "none",
     status: 200,
@@ -44,11 +44,12 @@ sandbox.route(
     },
   ],
   async (c) => {
-    const { apiKey, resetsAt } = await callWorkspace(c.env, SANDBOX.workspaceId, "replay-safe", (stub) =>
+    const { projectId, apiKey, resetsAt } = await callWorkspace(c.env, SANDBOX_WORKSPACE_ID, "replay-safe", (stub) =>
       stub.sandbox(),
     );
     const limits = { logsPerHour: entries.limit, queriesPerHour: reads.limit };
-    const data = { ...SANDBOX, apiKey, limits, resetsAt: new Date(resetsAt).toISOString() };
+    const resets = { resetsAt: new Date(resetsAt).toISOString() };
+    const data = { workspaceId: SANDBOX_WORKSPACE_ID, projectId, apiKey, limits, ...resets };
     const answer = success(data, c.get("requestId"));
     answer.headers.set("Cache-Control", "no-store");
     return answer;

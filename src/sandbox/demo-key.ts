@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { BASE62 } from "../ids.ts";
 import { KEY_SECRET_LENGTH, type NewApiKey, newDemoKey } from "../keys/api-key.ts";
-import { SANDBOX } from "./sandbox.ts";
+import { SANDBOX_WORKSPACE_ID } from "./sandbox.ts";
 
 /**
  * The sandbox's key of an epoch: its secret part is HMAC-SHA256 over the epoch, keyed from the pepper. It is derived
@@ -17,5 +17,5 @@ export function demoKey(epoch: number, pepper: string): NewApiKey {
     secret += BASE62.charAt(Number(rest % 62n));
     rest /= 62n;
   }
-  return newDemoKey(SANDBOX.workspaceId, secret);
+  return newDemoKey(SANDBOX_WORKSPACE_ID, secret);
 }

@@ -5,11 +5,11 @@ import { migrate } from "../sql/migrate.ts";
 import type { Gate } from "../workspace/admission.ts";
 import { IngestGroup } from "../workspace/ingest.ts";
 import { insertKey } from "../workspace/keys.ts";
-import { doomProject, findProject, insertProject } from "../workspace/projects.ts";
+import { createProject, deleteProject } from "../workspace/projects.ts";
 import { WORKSPACE_SCHEMA } from "../workspace/schema.ts";
 import { demoEntries } from "./demo-entries.ts";
 import { demoKey } from "./demo-key.ts";
-import { SANDBOX } from "./sandbox.ts";
+import { SANDBOX_WORKSPACE_ID } from "./sandbox.ts";
 
 /** Milliseconds for which a dead key is known as revoked; later it is as unknown as any other text. */
 const DEAD_KEY_KEPT_MS = 7 * 24 * 60 * 60 * 1000;
@@ -20,18 +20,20 @@ export interface LiveSandbox {
   epoch: number;
   /** Hex SHA-256 of its key. */
   keyHash: string;
+  projectId: string;
+  /** The project's `num`. */
+  project: number;
 }
 
 /** Null where there has never been one. */
 export function readSandbox(sql: SqlStorage): LiveSandbox | null {
-  const row = sql
-    .exec<{ epoch: number; keyHash: string }>(
-      `SELECT k.created_at AS epoch, k.hash AS keyHash FROM keys k JOIN projects p ON p.num = k.project
-       WHERE p.id = ? AND k.revoked_at IS NULL`,
-      SANDBOX.projectId,
+  const live = sql
+    .exec<{ epoch: number; keyHash: string; projectId: string; project: number }>(
+      `SELECT k.created_at AS epoch, k.hash AS keyHash, p.id AS projectId, p.num AS project
+       FROM keys k JOIN projects p ON p.num = k.project WHERE k.revoked_at IS NULL`,
     )
     .toArray()[0];
-  return row ?? null;
+  return live ?? null;
 }
 
 /** The sandbox's workspace: an ordinary one without any member, so there is nobody who could see, change or delete it. */
@@ -40,7 +42,7 @@ export function provisionSandbox(sql: SqlStorage, now: number): void {
   sql.exec(
     `INSERT OR IGNORE INTO workspace (one, id, name, personal, retention_days, created_at)
      VALUES (1, ?, 'Sandbox', 0, ?, ?)`,
-    SANDBOX.workspaceId,
+    SANDBOX_WORKSPACE_ID,
     RETENTION_DAYS.default,
     now,
   );
@@ -49,30 +51,32 @@ export function provisionSandbox(sql: SqlStorage, now: number): void {
 /**
  * Puts a new sandbox in the place of the one before, in the caller's transaction: all of it or nothing.
  *
- * The project is a new one under the old id. What the old one held is found by nobody from here on, and deleted in steps
- * as the logs of any deleted project. `seq` goes on where the old one ended, so no log id ever comes to mean another entry.
+ * It is a new project, and the old one is deleted as any project is: found by nobody from here on, its logs deleted by
+ * and by. An id, a cursor or a `seq` of the old one can never come to mean something in the new.
+ *
+ * @returns how many demo entries it holds
  */
 export function resetSandbox(gate: Gate, epoch: number, pepper: string, now: number): number {
   const { sql } = gate;
+  const old = readSandbox(sql);
+  const project = createProject(sql, "Sandbox", now);
   sql.exec("DELETE FROM keys WHERE revoked_at < ?", now - DEAD_KEY_KEPT_MS);
-  sql.exec("UPDATE keys SET revoked_at = ? WHERE revoked_at IS NULL", now);
-  const old = findProject(sql, SANDBOX.projectId);
-  if (old) doomProject(sql, old.num, now);
-  const { num } = insertProject(sql, { id: SANDBOX.projectId, name: "Sandbox", lastSeq: old?.lastSeq ?? 0 }, now);
+  // Dead keys outlive their project, so that whoever still sends one is told that it has been revoked.
+  sql.exec("UPDATE keys SET project = ?, revoked_at = COALESCE(revoked_at, ?)", project.num, now);
+  if (old) deleteProject(sql, old.project, now);
   const key = demoKey(epoch, pepper);
-  const keyRow = { project: num, name: "Sandbox", scopes: SCOPES, createdBy: SANDBOX.workspaceId, expiresAt: null };
-  insertKey(sql, keyRow, key, epoch);
-  return storeDemoEntries(gate, key.hash, now);
+  const keyRow = { project: project.num, name: "Sandbox", scopes: SCOPES, expiresAt: null };
+  insertKey(sql, { ...keyRow, createdBy: SANDBOX_WORKSPACE_ID }, key, epoch);
+  return storeDemoEntries(gate, key.hash, project.id, now);
 }
 
 /** By the way that every batch takes. @returns how many were stored */
-function storeDemoEntries(gate: Gate, keyHash: string, now: number): number {
+function storeDemoEntries(gate: Gate, keyHash: string, projectId: string, now: number): number {
   const values = demoEntries(now);
   const parsed = { values, exactValues: () => values, bodyBytes: 0, sizes: () => [] };
   const built = buildBatch(parsed, { now, oldest: null });
   const group = new IngestGroup(gate, RETENTION_DAYS.default, null, now);
-  const call = { keyHash, projectId: SANDBOX.projectId, route: null, idempotency: null, oldest: null, ...built };
-  const result = group.run(call);
+  const result = group.run({ keyHash, projectId, route: null, idempotency: null, oldest: null, ...built });
   if (!result.ok || result.receipt.rejectedCount > 0) throw new Error("The demo entries were not stored.");
   group.finish();
   return result.receipt.accepted;

@@ -1,10 +1,8 @@
 /**
- * The sandbox: one workspace with one project that anybody may try the service on, without an account.
- *
- * Its ids are the same in every deployment. They are spelled as words, so that nobody takes them for somebody's; a random
- * id is one of them as seldom as it is any other (2^-71).
+ * The workspace that anybody may try the service in, without an account. Its id is the same in every deployment, and
+ * spelled as words, so that nobody takes it for somebody's; a random id is this one as seldom as any other (2^-71).
  */
-export const SANDBOX = { workspaceId: "ws_TaffrailDemo", projectId: "proj_TaffrailDemo" } as const;
+export const SANDBOX_WORKSPACE_ID = "ws_TaffrailDemo";
 
 /** What a client address may take out of the sandbox's budgets. `preset` is what a refusal is recorded under. */
 export interface Budget {

@@ -29,21 +29,11 @@ function fromRow(row: Row): ProjectRow {
 }
 
 export function createProject(sql: SqlStorage, name: string, now: number): ProjectRow {
-  return insertProject(sql, { id: newId("proj"), name, lastSeq: 0 }, now);
-}
-
-/** A project under an id of its own, whose first entry gets the `seq` after `lastSeq`. */
-export function insertProject(
-  sql: SqlStorage,
-  { id, name, lastSeq }: Pick<ProjectRow, "id" | "name" | "lastSeq">,
-  now: number,
-): ProjectRow {
   const row = sql.exec(
-    "INSERT INTO projects (id, name, created_at, last_seq) VALUES (?, ?, ?, ?) RETURNING *",
-    id,
+    "INSERT INTO projects (id, name, created_at) VALUES (?, ?, ?) RETURNING *",
+    newId("proj"),
     name,
     now,
-    lastSeq,
   );
   return fromRow(row.one());
 }
@@ -72,13 +62,8 @@ export function renameProject(sql: SqlStorage, num: number, name: string): void 
  * and are deleted in bounded steps by the alarm. `num` is never given again.
  */
 export function deleteProject(sql: SqlStorage, num: number, now: number): void {
-  sql.exec("DELETE FROM keys WHERE project = ?", num);
-  doomProject(sql, num, now);
-}
-
-/** The same without its keys. The id may be given to another project, which has nothing of this one's. */
-export function doomProject(sql: SqlStorage, num: number, now: number): void {
   keepIngestedOf(sql, num, now);
+  sql.exec("DELETE FROM keys WHERE project = ?", num);
   sql.exec("DELETE FROM projects WHERE num = ?", num);
   sql.exec("INSERT OR IGNORE INTO doomed_projects (project) VALUES (?)", num);
 }

@@ -1,10 +1,23 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { exports } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { SANDBOX } from "../../../src/sandbox/sandbox.ts";
+import { SANDBOX_WORKSPACE_ID } from "../../../src/sandbox/sandbox.ts";
 import { type Answer, bearer, call, registered } from "../accounts/support.ts";
 import { numbered, storedEntries } from "../ingest/support.ts";
-import { addressStub, BASE, cron, demoKey, freshIp, from, HOUR_MS, left, query, remaining, send } from "./support.ts";
+import {
+  addressStub,
+  BASE,
+  cron,
+  demoKey,
+  freshIp,
+  from,
+  HOUR_MS,
+  left,
+  query,
+  remaining,
+  sandbox,
+  send,
+} from "./support.ts";
 
 let key = "";
 beforeEach(async () => {
@@ -16,7 +29,7 @@ afterEach(() => vi.useRealTimers());
 const limitOf = ({ headers }: Answer) => Number(headers.get("X-RateLimit-Limit"));
 const verdict = ({ status, code }: Answer) => [status, code];
 const sentWith = async (text: string) =>
-  (await storedEntries(SANDBOX.workspaceId)).filter(({ entry }) => entry.message === text).length;
+  (await storedEntries(SANDBOX_WORKSPACE_ID)).filter(({ entry }) => entry.message === text).length;
 
 describe("the budget of entries", () => {
   it("admits exactly 100 of 40 parallel batches of 5, and stores exactly those", async () => {
@@ -154,6 +167,7 @@ describe("who may do what", () => {
   });
 
   it("every route that takes an API key counts the demo key by address", async () => {
+    const { projectId } = await sandbox();
     const response = await exports.default.fetch("http://taffrail.test/openapi.json");
     const { paths } = await response.json<{ paths: Record<string, Record<string, { security: object[] }>> }>();
     const routes = Object.entries(paths).flatMap(([path, methods]) =>
@@ -163,7 +177,7 @@ describe("who may do what", () => {
     );
     expect(routes.length).toBeGreaterThanOrEqual(2);
     for (const [method, path] of routes) {
-      const real = path.replace("{projectId}", SANDBOX.projectId).replace("{logId}", "log_000000000000");
+      const real = path.replace("{projectId}", projectId).replace("{logId}", "log_000000000000");
       const body = method === "GET" ? {} : { body: {} };
       const answer = await exports.default.fetch(
         new Request(`http://taffrail.test${real}`, {
@@ -180,9 +194,10 @@ describe("who may do what", () => {
 
   it("no user sees, changes or deletes the sandbox", async () => {
     const { accessToken } = await registered("curious@example.com");
-    const headers = { ...bearer(accessToken), "X-Workspace-Id": SANDBOX.workspaceId };
-    const base = `/workspaces/${SANDBOX.workspaceId}`;
-    const keys = `/projects/${SANDBOX.projectId}/keys`;
+    const headers = { ...bearer(accessToken), "X-Workspace-Id": SANDBOX_WORKSPACE_ID };
+    const base = `/workspaces/${SANDBOX_WORKSPACE_ID}`;
+    const { projectId } = await sandbox();
+    const keys = `/projects/${projectId}/keys`;
     const attempts: [string, string, object?][] = [
       ["GET", base],
       ["PATCH", base, { name: "mine" }],
@@ -194,7 +209,7 @@ describe("who may do what", () => {
       ["PUT", `${base}/rate-limits`, { rules: [] }],
       ["GET", "/projects"],
       ["POST", "/projects", { name: "mine" }],
-      ["DELETE", `/projects/${SANDBOX.projectId}`],
+      ["DELETE", `/projects/${projectId}`],
       ["GET", keys],
       ["POST", keys, { name: "mine", scopes: ["logs:read"] }],
       ["POST", "/logger/query", {}],
@@ -204,7 +219,7 @@ describe("who may do what", () => {
       expect([method, path, ...verdict(answer)]).toEqual([method, path, 404, "NOT_FOUND"]);
     }
     const list = await call("/workspaces", { headers: bearer(accessToken) });
-    expect(list.text).not.toContain(SANDBOX.workspaceId);
+    expect(list.text).not.toContain(SANDBOX_WORKSPACE_ID);
     expect((await query(key, freshIp())).status).toBe(200);
   });
 });

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { newId } from "../../../src/ids.ts";
 import { newDemoKey, parseApiKey } from "../../../src/keys/api-key.ts";
 import { CATEGORY_TYPES, LEVELS } from "../../../src/logs/entry.ts";
-import { RESET_EVERY_MS, SANDBOX } from "../../../src/sandbox/sandbox.ts";
+import { RESET_EVERY_MS, SANDBOX_WORKSPACE_ID } from "../../../src/sandbox/sandbox.ts";
 import { onSql } from "../ingest/support.ts";
 import { BASE, cron, demoKey, evict, freshIp, HOUR_MS, left, pageOf, query, sandbox, send, stub } from "./support.ts";
 
@@ -22,7 +22,7 @@ function toNextReset(): number {
 }
 
 const count = (table: string) =>
-  onSql(SANDBOX.workspaceId, (sql) => Number(sql.exec(`SELECT COUNT(*) AS n FROM ${table}`).one().n));
+  onSql(SANDBOX_WORKSPACE_ID, (sql) => Number(sql.exec(`SELECT COUNT(*) AS n FROM ${table}`).one().n));
 const tables = (name: string) => onSql(name, (sql) => sql.exec("SELECT name FROM sqlite_master").toArray());
 
 async function allOf(key: string) {
@@ -31,18 +31,18 @@ async function allOf(key: string) {
 
 /** Nothing of a reset can be stored while it is there: batches are what it writes last. */
 const breakResets = () =>
-  onSql(SANDBOX.workspaceId, (sql) =>
+  onSql(SANDBOX_WORKSPACE_ID, (sql) =>
     sql.exec("CREATE TRIGGER broken BEFORE INSERT ON batches BEGIN SELECT RAISE(ABORT, 'disk is full'); END"),
   );
-const mendResets = () => onSql(SANDBOX.workspaceId, (sql) => sql.exec("DROP TRIGGER broken"));
+const mendResets = () => onSql(SANDBOX_WORKSPACE_ID, (sql) => sql.exec("DROP TRIGGER broken"));
 
 describe("a sandbox that nobody has used yet", () => {
   it("is made by no key, however well it is forged: 401, and nothing is written", async () => {
-    const forged = newDemoKey(SANDBOX.workspaceId, "0".repeat(30)).secret;
-    expect(parseApiKey(forged)?.workspaceId).toBe(SANDBOX.workspaceId);
+    const forged = newDemoKey(SANDBOX_WORKSPACE_ID, "0".repeat(30)).secret;
+    expect(parseApiKey(forged)?.workspaceId).toBe(SANDBOX_WORKSPACE_ID);
     expect((await send(forged, freshIp(), { message: "m" })).code).toBe("INVALID_API_KEY");
     expect((await query(forged, freshIp())).code).toBe("INVALID_API_KEY");
-    expect(await tables(SANDBOX.workspaceId)).toEqual([]);
+    expect(await tables(SANDBOX_WORKSPACE_ID)).toEqual([]);
   });
 
   it("is made once by all who come first at once", async () => {
@@ -85,8 +85,9 @@ describe("a sandbox that nobody has used yet", () => {
 
 describe("a reset", () => {
   it("by the cron trigger clears what was sent, loads new entries and kills the old key at once", async () => {
-    const old = await demoKey();
-    const before = (await allOf(old)).logs;
+    const before = await sandbox();
+    const old = before.apiKey;
+    const ids = new Set((await allOf(old)).logs.map(({ id }) => id));
     expect((await send(old, freshIp(), [{ message: "mine" }, { message: "mine, too" }])).status).toBe(201);
     const at = toNextReset();
     await cron(at);
@@ -101,11 +102,12 @@ describe("a reset", () => {
     expect(written.text).toContain("GET /sandbox");
     const now = await sandbox();
     expect(now.apiKey).not.toBe(old);
+    expect(now.projectId).not.toBe(before.projectId);
     expect(now.resetsAt).toBe(new Date(at + RESET_EVERY_MS).toISOString());
     const { logs } = await allOf(now.apiKey);
     expect(logs.filter(({ message }) => message.startsWith("mine"))).toEqual([]);
-    // No `seq` and no id comes to mean another entry: numbers go on behind the two that were sent.
-    expect(logs.map(({ seq }) => seq)).toEqual(logs.map((_, index) => before.length + 3 + index));
+    expect(logs.map(({ seq }) => seq)).toEqual(logs.map((_, index) => index + 1));
+    expect(logs.filter(({ id }) => ids.has(id))).toEqual([]);
     expect(Math.max(...logs.map(({ timestamp }) => Date.parse(timestamp)))).toBeGreaterThan(at - 10 * 60_000);
   });
 
@@ -185,7 +187,7 @@ describe("a reset", () => {
 
   it("follows a change of the secret, whose old key nobody can derive any more", async () => {
     const old = await demoKey();
-    await onSql(SANDBOX.workspaceId, (sql) =>
+    await onSql(SANDBOX_WORKSPACE_ID, (sql) =>
       sql.exec("UPDATE keys SET hash = 'of another secret' WHERE revoked_at IS NULL"),
     );
     await evict();

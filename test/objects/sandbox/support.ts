@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { expect } from "vitest";
 import { z } from "zod";
 import { queryPageSchema } from "../../../src/logs/query/page-schema.ts";
-import { nextReset, RESET_EVERY_MS, SANDBOX } from "../../../src/sandbox/sandbox.ts";
+import { nextReset, RESET_EVERY_MS, SANDBOX_WORKSPACE_ID } from "../../../src/sandbox/sandbox.ts";
 import worker from "../../../src/worker.ts";
 import { type Answer, bearer, type Call, call } from "../accounts/support.ts";
 
@@ -13,17 +13,22 @@ export const HOUR_MS = 3_600_000;
 export const BASE = nextReset(Date.now() + 4 * RESET_EVERY_MS) + HOUR_MS;
 
 const shape = z.strictObject({
-  workspaceId: z.literal(SANDBOX.workspaceId),
-  projectId: z.literal(SANDBOX.projectId),
+  workspaceId: z.literal(SANDBOX_WORKSPACE_ID),
+  projectId: z.string().regex(/^proj_[0-9A-Za-z]{12}$/),
   apiKey: z.string().regex(/^sk_demo_[0-9A-Za-z]{48}$/),
   limits: z.strictObject({ logsPerHour: z.literal(100), queriesPerHour: z.literal(20) }),
   resetsAt: z.iso.datetime(),
 });
 
+/** The project of each key seen so far. */
+const projects = new Map<string, string>();
+
 export async function sandbox(): Promise<z.output<typeof shape>> {
   const answer = await call("/sandbox");
   expect([answer.status, answer.code]).toEqual([200, null]);
-  return shape.parse(answer.data);
+  const access = shape.parse(answer.data);
+  projects.set(access.apiKey, access.projectId);
+  return access;
 }
 
 export async function demoKey(): Promise<string> {
@@ -42,7 +47,7 @@ export function from(ip: string): Record<string, string> {
 
 export function send(key: string, ip: string, body: unknown, options: Call = {}): Promise<Answer> {
   const headers = { ...bearer(key), ...from(ip), ...options.headers };
-  return call(`/logger/${SANDBOX.projectId}/log`, { body, ...options, headers });
+  return call(`/logger/${projects.get(key)}/log`, { body, ...options, headers });
 }
 
 export function query(key: string, ip: string, body: unknown = {}): Promise<Answer> {
@@ -67,7 +72,7 @@ export function cron(scheduledTime: number): Promise<void> {
 }
 
 export function stub() {
-  return env.WORKSPACES.get(env.WORKSPACES.idFromName(SANDBOX.workspaceId));
+  return env.WORKSPACES.get(env.WORKSPACES.idFromName(SANDBOX_WORKSPACE_ID));
 }
 
 export function addressStub(ip: string) {
