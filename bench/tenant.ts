@@ -37,7 +37,7 @@ export async function newTenant(url: string, projectCount: number): Promise<Benc
 /** What the project says that it has stored: its `seq` has no gap, so the last one counts its entries. */
 export async function storedEntries(url: string, tenant: BenchTenant, projectId: string): Promise<number> {
   const { accessToken: token, workspaceId } = tenant;
-  const answer = await call(url, `/projects/${projectId}`, { token, workspaceId });
+  const answer = await call<{ lastSeq: number }>(url, `/projects/${projectId}`, { token, workspaceId });
   if (answer.status !== 200) throw new Error(`The project could not be read: ${answer.status}`);
   return answer.body.data.lastSeq;
 }

@@ -1,4 +1,4 @@
-import { call, type Tenant } from "../support/api.ts";
+import { type Answer, call, type FoundLogs, type Tenant } from "../support/api.ts";
 import type { Random } from "./random.ts";
 
 export interface Receipt {
@@ -40,7 +40,11 @@ export function makeBatch(random: Random, tenant: Tenant, name: string): SentBat
 export async function sendBatch(url: string, batch: SentBatch): Promise<Receipt> {
   const { tenant, idempotencyKey, body } = batch;
   const headers = { "Idempotency-Key": idempotencyKey };
-  const answer = await call(url, `/logger/${tenant.projectId}/log`, { token: tenant.key.secret, body, headers });
+  const answer = await call<Receipt>(url, `/logger/${tenant.projectId}/log`, {
+    token: tenant.key.secret,
+    body,
+    headers,
+  });
   if (answer.status !== 201) throw new Error(`Ingest answered ${answer.status}: ${JSON.stringify(answer.body)}`);
   return answer.body.data;
 }
@@ -55,10 +59,11 @@ export async function readAll(url: string, tenant: Tenant): Promise<FoundEntry[]
   const found: FoundEntry[] = [];
   for (let cursor: string | null = null, first = true; first || cursor !== null; first = false) {
     const pagination: Record<string, unknown> = { limit: 1000, ...(cursor === null ? {} : { cursor }) };
-    const answer = await call(url, "/logger/query", { token: tenant.key.secret, body: { order: "asc", pagination } });
+    const query = { token: tenant.key.secret, body: { order: "asc", pagination } };
+    const answer: Answer<FoundLogs> = await call(url, "/logger/query", query);
     if (answer.status !== 200) throw new Error(`The query answered ${answer.status}: ${JSON.stringify(answer.body)}`);
     const { logs, pagination: page } = answer.body.data;
-    found.push(...logs.map(({ seq, message }: FoundEntry) => ({ seq, message })));
+    found.push(...logs.map(({ seq, message }) => ({ seq, message })));
     cursor = page.nextCursor;
   }
   return found;

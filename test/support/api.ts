@@ -1,11 +1,18 @@
 import { randomUUID } from "node:crypto";
 
 /** An answer of the API: status, headers and envelope. */
-export interface Answer {
+export interface Answer<Data = unknown> {
   status: number;
   headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look at answers of every shape, and a wrong one fails them.
-  body: any;
+  body: Envelope<Data>;
+}
+
+/** What a test expects of a body. One of another shape, or none, fails what looks at its members. */
+export interface Envelope<Data> {
+  success: boolean;
+  data: Data;
+  error: { code: string; message: string; details?: { path: string; code: string; message: string }[] };
+  meta: { timestamp: string; requestId: string };
 }
 
 export interface CallOptions {
@@ -18,8 +25,15 @@ export interface CallOptions {
   body?: unknown;
 }
 
-/** One call of the API; POST when there is a body. Refusals are answers, not exceptions. */
-export async function call(url: string, path: string, options: CallOptions = {}): Promise<Answer> {
+/**
+ * One call of the API; POST when there is a body. Refusals are answers, not exceptions. `Data` is what the caller expects
+ * of a success.
+ */
+export async function call<Data = unknown>(
+  url: string,
+  path: string,
+  options: CallOptions = {},
+): Promise<Answer<Data>> {
   const { body, token, workspaceId } = options;
   const raw = typeof body === "string" || body instanceof Uint8Array;
   const response = await fetch(`${url}${path}`, {
@@ -35,7 +49,9 @@ export async function call(url: string, path: string, options: CallOptions = {})
     ...(body === undefined ? {} : { body: raw ? (body as string | Uint8Array<ArrayBuffer>) : JSON.stringify(body) }),
   });
   const text = await response.text();
-  return { status: response.status, headers: response.headers, body: text === "" ? null : parsed(text) };
+  // SAFETY: see `Envelope`.
+  const read = (text === "" ? null : parsed(text)) as Envelope<Data>;
+  return { status: response.status, headers: response.headers, body: read };
 }
 
 function parsed(text: string): unknown {
@@ -44,6 +60,28 @@ function parsed(text: string): unknown {
   } catch {
     return text;
   }
+}
+
+/** A list, as the routes with pages give it. */
+export interface Page<Row> {
+  items: Row[];
+  nextCursor: string | null;
+}
+
+/** What a query finds, of each entry no more than tests look at. */
+export interface FoundLogs {
+  logs: { id: string; seq: number; message: string }[];
+  pagination: { nextCursor: string | null };
+  complete: boolean;
+}
+
+/** What every way of signing in answers with. */
+export interface SignedIn {
+  user: { id: string; email: string; name?: string };
+  accessToken: string;
+  refreshToken: string;
+  personalWorkspace: { id: string; slug: string };
+  isNewUser?: boolean;
 }
 
 export interface Account {
@@ -59,7 +97,7 @@ export interface Account {
 export async function register(url: string): Promise<Account> {
   const email = `${randomUUID()}@example.com`;
   const password = `pass-${randomUUID()}`;
-  const { user, accessToken, refreshToken, personalWorkspace } = await created(url, "/auth/register", {
+  const { user, accessToken, refreshToken, personalWorkspace } = await created<SignedIn>(url, "/auth/register", {
     body: { email, password },
   });
   return { userId: user.id, email, password, accessToken, refreshToken, workspaceId: personalWorkspace.id };
@@ -67,7 +105,7 @@ export async function register(url: string): Promise<Account> {
 
 /** A new project; gives its id. */
 export async function createProject(url: string, account: Account, name = "test"): Promise<string> {
-  const project = await created(url, "/projects", { ...asUser(account), body: { name } });
+  const project = await created<{ id: string }>(url, "/projects", { ...asUser(account), body: { name } });
   return project.id;
 }
 
@@ -104,9 +142,8 @@ export function asUser(account: Account): { token: string; workspaceId: string }
   return { token: account.accessToken, workspaceId: account.workspaceId };
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: the callers name the members they expect.
-async function created(url: string, path: string, options: CallOptions): Promise<any> {
-  const answer = await call(url, path, options);
+async function created<Data>(url: string, path: string, options: CallOptions): Promise<Data> {
+  const answer = await call<Data>(url, path, options);
   if (answer.status !== 201) throw new Error(`${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
   return answer.body.data;
 }

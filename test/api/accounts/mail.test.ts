@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { call, register } from "../../support/api.ts";
+import { call, type Page, register, type SignedIn } from "../../support/api.ts";
 import { mailsTo, nextMail, tokenIn } from "../../support/outbox.ts";
 import { startServer, type TestServer } from "../../support/server.ts";
 
@@ -22,17 +22,18 @@ describe("mails of a server as npm start runs it", () => {
     const mail = await nextMail(url, email, "magic-link");
     expect(mail.links[0]).toMatch(new RegExp(`^${url}/auth/magic#token=vt_`));
     expect((await fetch(mail.links[0] ?? "")).headers.get("Content-Type")).toContain("text/html");
-    const signedIn = await call(url, "/auth/magic-link/verify", { body: { token: tokenIn(mail) } });
+    const signedIn = await call<SignedIn>(url, "/auth/magic-link/verify", { body: { token: tokenIn(mail) } });
     expect(signedIn.body.data).toMatchObject({ isNewUser: true, user: { email } });
     const token = signedIn.body.data.accessToken;
     const put = { method: "PUT", token, body: { newPassword: "my first password" } };
     expect((await call(url, "/auth/password", put)).status).toBe(200);
-    const login = await call(url, "/auth/login", { body: { email, password: "my first password" } });
+    const login = await call<SignedIn>(url, "/auth/login", { body: { email, password: "my first password" } });
     expect(login.status).toBe(200);
-    expect((await call(url, "/auth/sessions", { token })).body.data.items).toHaveLength(2);
+    const sessions = async () => (await call<Page<object>>(url, "/auth/sessions", { token })).body.data.items;
+    expect(await sessions()).toHaveLength(2);
     const { refreshToken } = login.body.data;
     expect((await call(url, "/auth/logout", { body: { refreshToken } })).body.data).toEqual({ revoked: true });
-    expect((await call(url, "/auth/sessions", { token })).body.data.items).toHaveLength(1);
+    expect(await sessions()).toHaveLength(1);
   });
 
   test("a reset's mail comes, and works once", async () => {

@@ -1,6 +1,6 @@
 import http from "node:http";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { asUser, call, createTenant } from "../../support/api.ts";
+import { asUser, call, createTenant, type FoundLogs } from "../../support/api.ts";
 import { startServer, type TestServer } from "../../support/server.ts";
 
 let server: TestServer;
@@ -54,10 +54,11 @@ test("clients that hang up at once cost nobody else an answer: every batch is wh
   const found: { seq: number; message: string }[] = [];
   for (let cursor: string | undefined, more = true; more; ) {
     const pagination = { limit: 1000, ...(cursor ? { cursor } : {}) };
-    const { body } = await call(server.url, "/logger/query", { token: key.secret, body: { order: "asc", pagination } });
+    const query = { token: key.secret, body: { order: "asc", pagination } };
+    const { body } = await call<FoundLogs>(server.url, "/logger/query", query);
     found.push(...body.data.logs);
-    cursor = body.data.pagination.nextCursor;
-    more = cursor !== null;
+    cursor = body.data.pagination.nextCursor ?? undefined;
+    more = cursor !== undefined;
   }
   const counts = new Map<string, number>();
   for (const { message } of found) {

@@ -1,6 +1,15 @@
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { asUser, call, createKey, createProject, createTenant, register, type Tenant } from "../../support/api.ts";
+import {
+  asUser,
+  call,
+  createKey,
+  createProject,
+  createTenant,
+  type FoundLogs,
+  register,
+  type Tenant,
+} from "../../support/api.ts";
 import { startServer, type TestServer } from "../../support/server.ts";
 
 let server: TestServer;
@@ -11,7 +20,7 @@ afterAll(() => server.stop());
 
 /** A query that must succeed: its rows. */
 async function query(tenant: Tenant, filters: object): Promise<{ message: string; seq: number; id: string }[]> {
-  const { status, body } = await call(server.url, "/logger/query", {
+  const { status, body } = await call<FoundLogs>(server.url, "/logger/query", {
     token: tenant.key.secret,
     body: { filters, pagination: { limit: 1000 } },
   });
@@ -47,9 +56,10 @@ test("the main job: register, project, key, send, find, revoke, refused", async 
   expect(await messages({ data: { orderId: { gte: 17 } } })).toEqual(["Card declined", "Order 17 paid"]);
   expect(await messages({ data: { userId: 7 } })).toEqual(["line 1"]);
   expect(await messages({})).toHaveLength(5);
-  const mine = await call(server.url, "/logger/query", { ...asUser(account), body: { projectId } });
+  const mine = await call<FoundLogs>(server.url, "/logger/query", { ...asUser(account), body: { projectId } });
   expect(mine.body.data.logs).toHaveLength(5);
-  expect((await call(server.url, `/projects/${projectId}`, asUser(account))).body.data.lastSeq).toBe(5);
+  const project = await call<{ lastSeq: number }>(server.url, `/projects/${projectId}`, asUser(account));
+  expect(project.body.data.lastSeq).toBe(5);
 
   const revoked = await call(server.url, `/projects/${projectId}/keys/${key.id}`, {
     ...asUser(account),

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PROVIDERS } from "../../../src/accounts/oauth/provider.ts";
-import { type Answer, call } from "../../support/api.ts";
+import { type Answer, call, type SignedIn } from "../../support/api.ts";
 import { newEmail, signInWith } from "./support/flows.ts";
 import { type OAuthService, startOAuthService } from "./support/service.ts";
 
@@ -22,7 +22,7 @@ function pkce(): Pkce {
   return { verifier, query: `?mode=code&code_challenge=${challenge}&code_challenge_method=S256` };
 }
 
-function exchange(code: string | undefined, codeVerifier: string): Promise<Answer> {
+function exchange(code: string | undefined, codeVerifier: string): Promise<Answer<SignedIn>> {
   return call(service.url, "/auth/oauth/exchange", { body: { code, codeVerifier } });
 }
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PROVIDERS } from "../../../src/accounts/oauth/provider.ts";
 import { asUser, call, createKey, createProject, register } from "../../support/api.ts";
+import { mailsTo as outboxMailsTo } from "../../support/outbox.ts";
 import { accessTokenOf, linkWith, me, methodsOf, newEmail, signInWith } from "./support/flows.ts";
 import { type OAuthService, startOAuthService } from "./support/service.ts";
 
@@ -10,18 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-interface Mail {
-  to: string;
-  kind: string;
-  subject: string;
-  text: string;
-  links: string[];
-}
-
-async function mailsTo(email: string): Promise<Mail[]> {
-  const { items } = (await call(service.url, "/dev/outbox")).body.data;
-  return items.filter(({ to }: Mail) => to === email);
-}
+const mailsTo = (email: string) => outboxMailsTo(service.url, email);
 
 async function verify(email: string): Promise<void> {
   await expect
@@ -93,7 +83,9 @@ describe.each(PROVIDERS)("an account with a password, and %s", (provider) => {
 
 test("O8: the tokens of a redirect refresh like any other", async () => {
   const { parameters } = await signInWith(service.url, "provider_a", { email: newEmail() });
-  const refreshed = await call(service.url, "/auth/refresh", { body: { refreshToken: parameters.refreshToken } });
+  const refreshed = await call<{ accessToken: string }>(service.url, "/auth/refresh", {
+    body: { refreshToken: parameters.refreshToken },
+  });
   expect(refreshed.status).toBe(200);
   expect((await me(service.url, refreshed.body.data.accessToken)).status).toBe(200);
 });

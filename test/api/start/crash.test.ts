@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { asUser, call, createTenant, type Tenant } from "../../support/api.ts";
+import { asUser, call, createTenant, type FoundLogs, type Tenant } from "../../support/api.ts";
 import { startServer, type TestServer } from "../../support/server.ts";
 
 describe("kill -9", () => {
@@ -21,10 +21,10 @@ describe("kill -9", () => {
     expect(sent.status).toBe(201);
     await server.kill9();
     await server.restart();
-    const me = await call(server.url, "/auth/me", asUser(account));
+    const me = await call<{ user: { email: string } }>(server.url, "/auth/me", asUser(account));
     expect(me.body.data.user.email).toBe(account.email);
-    const found = await call(server.url, "/logger/query", { token: key.secret, body: {} });
-    expect(found.body.data.logs.map((entry: { message: string }) => entry.message)).toEqual(["before the crash"]);
+    const found = await call<FoundLogs>(server.url, "/logger/query", { token: key.secret, body: {} });
+    expect(found.body.data.logs.map(({ message }) => message)).toEqual(["before the crash"]);
   });
 
   test("of the start script alone: the runtime ends with it, and the next start works", async () => {
@@ -38,10 +38,12 @@ describe("kill -9", () => {
 
   test("of the runtime alone: it is started again, and nothing is lost", async () => {
     for (const pid of childrenOf(server.pid)) process.kill(pid, "SIGKILL");
-    let answer = await call(server.url, "/logger/query", { token: tenant.key.secret, body: {} }).catch(() => null);
+    const query = { token: tenant.key.secret, body: {} };
+    const ask = () => call<FoundLogs>(server.url, "/logger/query", query).catch(() => null);
+    let answer = await ask();
     while (answer === null) {
       await new Promise((resolve) => setTimeout(resolve, 50));
-      answer = await call(server.url, "/logger/query", { token: tenant.key.secret, body: {} }).catch(() => null);
+      answer = await ask();
     }
     expect(answer.body.data.logs).toHaveLength(1);
   });

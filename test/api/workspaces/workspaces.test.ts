@@ -1,5 +1,14 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Account, asUser, call, createKey, createProject, register } from "../../support/api.ts";
+import {
+  type Account,
+  asUser,
+  call,
+  createKey,
+  createProject,
+  type Page,
+  register,
+  type SignedIn,
+} from "../../support/api.ts";
 import { nextMail, tokenIn } from "../../support/outbox.ts";
 import { startServer, type TestServer } from "../../support/server.ts";
 
@@ -23,7 +32,10 @@ const remove = (path: string, token: string, body?: object) =>
 test("an invitation outlives kill -9, and brings in somebody who registers only then", async () => {
   const owner = await verified();
   const token = owner.accessToken;
-  const made = await call(server.url, "/workspaces", { token, body: { name: "Night shift" } });
+  const made = await call<{ id: string; slug: string }>(server.url, "/workspaces", {
+    token,
+    body: { name: "Night shift" },
+  });
   expect([made.status, made.body.data.slug]).toEqual([201, "night-shift"]);
   const id = made.body.data.id;
   const email = `guest-${Date.now()}@example.com`;
@@ -34,12 +46,12 @@ test("an invitation outlives kill -9, and brings in somebody who registers only 
   // The alarm hands the mail over again half a minute after its first try, should that have been lost.
   const invitation = tokenIn(await nextMail(server.url, email, "invite", { withinMs: 50_000 }));
   const password = "correct horse battery";
-  const { body } = await call(server.url, "/auth/register", { body: { email, password } });
+  const { body } = await call<SignedIn>(server.url, "/auth/register", { body: { email, password } });
   const guest = { ...owner, email, password, userId: body.data.user.id, accessToken: body.data.accessToken };
   const verification = tokenIn(await nextMail(server.url, email, "verify-email"));
   await call(server.url, "/auth/verify-email", { body: { token: verification } });
   const accept = { token: guest.accessToken, body: { token: invitation } };
-  const joined = await call(server.url, "/invitations/accept", accept);
+  const joined = await call<{ role: string }>(server.url, "/invitations/accept", accept);
   expect([joined.status, joined.body.data.role]).toEqual([200, "admin"]);
   expect((await call(server.url, "/invitations/accept", accept)).body.error.code).toBe("INVALID_TOKEN");
 
@@ -53,15 +65,15 @@ test("an invitation outlives kill -9, and brings in somebody who registers only 
   await server.restart();
   expect((await send()).body.error.code).toBe("API_KEY_REVOKED");
   expect((await call(server.url, "/auth/me", { token: guest.accessToken })).body.error.code).toBe("SESSION_REVOKED");
-  const members = await call(server.url, `/workspaces/${id}/members`, { token });
-  expect(members.body.data.items.map(({ email }: { email: string }) => email)).toEqual([owner.email]);
+  const members = await call<Page<{ email: string }>>(server.url, `/workspaces/${id}/members`, { token });
+  expect(members.body.data.items.map(({ email }) => email)).toEqual([owner.email]);
   expect((await call(server.url, "/auth/register", { body: { email, password } })).status).toBe(201);
 }, 120_000);
 
 test("a deleted workspace stays deleted through kill -9, and its slug is free", async () => {
   const owner = await verified();
   const body = { name: "x", slug: `gone-${Date.now()}` };
-  const made = await call(server.url, "/workspaces", { token: owner.accessToken, body });
+  const made = await call<{ id: string; slug: string }>(server.url, "/workspaces", { token: owner.accessToken, body });
   const workspaceId = made.body.data.id;
   const projectId = await createProject(server.url, { ...owner, workspaceId });
   const key = await createKey(server.url, { ...owner, workspaceId }, projectId);

@@ -1,5 +1,5 @@
 import type { ProviderName } from "../../../../src/accounts/oauth/provider.ts";
-import { type Answer, call } from "../../../support/api.ts";
+import { type Answer, call, type SignedIn } from "../../../support/api.ts";
 import { Browser } from "./browser.ts";
 
 /** Where the service sends browsers in these tests; nothing answers there, and nothing has to. */
@@ -110,11 +110,17 @@ export async function linkUrlOf(
   return new URL(data.authorizeUrl);
 }
 
-export function methodsOf(service: string, token: string): Promise<Answer> {
+export function methodsOf(
+  service: string,
+  token: string,
+): Promise<Answer<{ hasPassword: boolean; providers: string[] }>> {
   return call(service, "/auth/methods", { token });
 }
 
-export function me(service: string, token: string): Promise<Answer> {
+export function me(
+  service: string,
+  token: string,
+): Promise<Answer<{ user: SignedIn["user"] & { emailVerified: boolean } }>> {
   return call(service, "/auth/me", { token });
 }
 
