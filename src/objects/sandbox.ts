@@ -2,8 +2,9 @@ import type { Env } from "../env.ts";
 import { operation } from "../http/log.ts";
 import { demoKey } from "../sandbox/demo-key.ts";
 import { provisionSandbox, readSandbox, resetSandbox } from "../sandbox/reset.ts";
-import { nextReset, SANDBOX_WORKSPACE_ID } from "../sandbox/sandbox.ts";
+import { nextReset, SANDBOX_INTAKE, SANDBOX_WORKSPACE_ID } from "../sandbox/sandbox.ts";
 import { settingsOf } from "../settings.ts";
+import type { IngestCall, IngestResult } from "../workspace/ingest.ts";
 import type { WorkspaceCore } from "./workspace-core.ts";
 
 /** Milliseconds until a reset that failed is tried again. */
@@ -64,6 +65,16 @@ export class Sandbox {
     if (known && known.epoch >= due) return false;
     this.#reset(now, due);
     return true;
+  }
+
+  /** Counts what a call would store; says so where the sandbox has taken in enough for this hour. Null otherwise. */
+  full({ batch }: IngestCall, now: number): IngestResult | null {
+    const { state } = this.#core;
+    if (batch === null || state.row?.id !== SANDBOX_WORKSPACE_ID) return null;
+    const request = { identifier: "sandbox-intake", ...SANDBOX_INTAKE, cost: batch.body.length };
+    const intake = state.transaction(({ limiter }) => limiter.check(request, now));
+    if (intake === null || intake.admitted) return null;
+    return { ok: false, code: "SANDBOX_FULL", retryAfter: intake.retryAfter };
   }
 
   /** To be called when the object's alarm has done everything else. */

@@ -100,7 +100,8 @@ export class WorkspaceObject extends DurableObject<Env> {
 
   /** Stores one batch, together with those that arrive with it. */
   async ingest(call: IngestCall): Promise<IngestResult> {
-    return this.#core.state.row ? this.#ingest.submit(call) : unknownKey();
+    if (!this.#core.state.row) return unknownKey();
+    return this.#sandbox.full(call, Date.now()) ?? this.#ingest.submit(call);
   }
 
   /** Gives the recent batches that a query may need, some at a time. */

@@ -65,6 +65,7 @@ export function addIngest(logger: Resource): void {
         "PAYLOAD_TOO_LARGE",
         "UNSUPPORTED_MEDIA_TYPE",
         "RATE_LIMITED",
+        "SERVICE_UNAVAILABLE",
       ],
     },
     [],
@@ -150,6 +151,10 @@ async function answer(
     return success(result.receipt, c.get("requestId"), 201);
   }
   if (result.code === "TOO_OLD") throw new Error("A batch without its old entries was too old.");
+  if (result.code === "SANDBOX_FULL") {
+    const headers = { "Retry-After": String(Math.ceil(result.retryAfter / 1000)) };
+    return refuse("SERVICE_UNAVAILABLE", "The sandbox has taken in all it can for now.", { headers });
+  }
   if (result.code !== "VALIDATION_ERROR") return refuseDenied(c, result);
   if (result.limit) c.set("limit", result.limit);
   fields.rejected = built.rejectedCount;

@@ -20,6 +20,12 @@ export const SANDBOX_BUDGETS = {
   reads: { limit: 20, windowSeconds: HOUR_SECONDS, preset: "SANDBOX_QUERIES" },
 } as const satisfies Record<string, Budget>;
 
+/**
+ * Bytes as stored that the sandbox takes in from everybody together, in a sliding hour. The budgets bound an address, and
+ * whoever has many could fill the storage of all tenants: at 256 KiB an entry one address may send 25 MiB an hour.
+ */
+export const SANDBOX_INTAKE = { limit: 256 * 1024 * 1024, windowSeconds: HOUR_SECONDS } as const;
+
 export type BudgetName = keyof typeof SANDBOX_BUDGETS;
 
 /** Milliseconds between two resets: at 00, 06, 12 and 18 o'clock UTC, as the cron trigger in wrangler.toml has it. */

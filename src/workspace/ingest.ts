@@ -31,6 +31,8 @@ export type IngestResult =
   | { ok: false; code: "VALIDATION_ERROR"; limit: LimitState | null }
   /** Some entry is older than the retention. Nothing was counted: build the batch again without those, and call again. */
   | { ok: false; code: "TOO_OLD"; oldest: number }
+  /** The sandbox takes in no more for now. `retryAfter` in milliseconds. */
+  | { ok: false; code: "SANDBOX_FULL"; retryAfter: number }
   | Denied;
 
 /** What a stored batch adds to the object's index of recent batches. */

@@ -1,14 +1,16 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { exports } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { SANDBOX_WORKSPACE_ID } from "../../../src/sandbox/sandbox.ts";
+import { Limiter } from "../../../src/limits/limiter.ts";
+import { SANDBOX_INTAKE, SANDBOX_WORKSPACE_ID } from "../../../src/sandbox/sandbox.ts";
 import { type Answer, bearer, call, registered } from "../accounts/support.ts";
-import { numbered, storedEntries } from "../ingest/support.ts";
+import { numbered, onSql, storedEntries } from "../ingest/support.ts";
 import {
   addressStub,
   BASE,
   cron,
   demoKey,
+  evict,
   freshIp,
   from,
   HOUR_MS,
@@ -114,6 +116,29 @@ describe("the budget of entries", () => {
     });
     rest = await spent(1, 404, elsewhere, rest);
     expect(await left(key, ip, "entries")).toBe(rest);
+  });
+});
+
+describe("the sandbox as a whole", () => {
+  it("takes in no more than its share of the storage, whoever sends it, and all it can again an hour later", async () => {
+    const request = { identifier: "sandbox-intake", ...SANDBOX_INTAKE, cost: 0 };
+    await onSql(SANDBOX_WORKSPACE_ID, (sql) => {
+      const limiter = new Limiter(sql);
+      const { remaining: rest } = limiter.peek(request, BASE);
+      // Little has been sent by the tests before this one, but something.
+      expect([rest > SANDBOX_INTAKE.limit - 100_000, rest < SANDBOX_INTAKE.limit]).toEqual([true, true]);
+      limiter.check({ ...request, cost: rest - 300 }, BASE);
+      limiter.flush();
+    });
+    await evict();
+    expect((await send(key, freshIp(), { message: "small" })).status).toBe(201);
+    const full = await send(key, freshIp(), {
+      message: Buffer.from(crypto.getRandomValues(new Uint8Array(300))).toString("hex"),
+    });
+    expect([...verdict(full), full.headers.get("Retry-After")]).toEqual([503, "SERVICE_UNAVAILABLE", "3600"]);
+    expect((await query(key, freshIp())).status).toBe(200);
+    vi.setSystemTime(BASE + HOUR_MS);
+    expect((await send(key, freshIp(), { message: "again" })).status).toBe(201);
   });
 });
 
