@@ -1,0 +1,100 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Answer, call } from "../../support/api.ts";
+import { startServer, type TestServer } from "../../support/server.ts";
+
+const run = promisify(execFile);
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.stop());
+
+interface Access {
+  projectId: string;
+  apiKey: string;
+  resetsAt: string;
+}
+
+interface Page {
+  logs: { level: string }[];
+  pagination: { total: number };
+}
+
+async function sandbox(): Promise<Access> {
+  const answer = await call<Access>(server.url, "/sandbox");
+  expect(answer.status).toBe(200);
+  return answer.body.data;
+}
+
+/** `headers` say who asks: the edge's client-IP header, or the first of X-Forwarded-For. */
+async function send(headers: Record<string, string>, count: number): Promise<Answer> {
+  const { projectId, apiKey } = await sandbox();
+  const body = Array.from({ length: count }, (_, i) => ({ message: `m${i}` }));
+  return call(server.url, `/logger/${projectId}/log`, { token: apiKey, headers, body });
+}
+
+async function query(headers: Record<string, string>, body: object = {}): Promise<Answer<Page>> {
+  return call<Page>(server.url, "/logger/query", { token: (await sandbox()).apiKey, headers, body });
+}
+
+const verdict = ({ status, headers }: Answer) => [status, headers.get("X-RateLimit-Remaining")];
+
+describe("the sandbox of npm start", () => {
+  test("is there at the start, with a key and a command that shows its errors", async () => {
+    const { apiKey, resetsAt } = await sandbox();
+    expect(server.output()).toContain(apiKey);
+    expect(server.output()).toContain(resetsAt);
+    const command = server
+      .output()
+      .split("\n")
+      .find((line) => line.startsWith("curl") && line.includes("sk_demo_"));
+    const { stdout } = await run("sh", ["-c", command ?? "false"]);
+    const { data } = JSON.parse(stdout);
+    expect(data.logs).toHaveLength(3);
+    for (const { level } of data.logs) expect(["error", "fatal"]).toContain(level);
+  });
+
+  test("keeps its key and its entries through kill -9", async () => {
+    const before = await sandbox();
+    const mine = { "CF-Connecting-IP": "192.0.2.10" };
+    expect((await send(mine, 7)).status).toBe(201);
+    const search = { filters: { category: "custom", type: "log" }, pagination: { includeTotal: true, limit: 1 } };
+    const { total } = (await query(mine, search)).body.data.pagination;
+    await server.kill9();
+    await server.restart();
+    expect(await sandbox()).toEqual(before);
+    expect((await query(mine, search)).body.data.pagination.total).toBe(total);
+  });
+});
+
+describe("budgets", () => {
+  test("belong to an address each, by the edge's header or the first of X-Forwarded-For, and outlive kill -9", async () => {
+    const edge = { "CF-Connecting-IP": "192.0.2.1", "X-Forwarded-For": "192.0.2.99" };
+    const proxied = { "X-Forwarded-For": "192.0.2.2, 10.0.0.1" };
+    expect(verdict(await send(edge, 60))).toEqual([201, "40"]);
+    expect(verdict(await send(proxied, 90))).toEqual([201, "10"]);
+    for (let reads = 19; reads >= 0; reads--) expect(verdict(await query(proxied))).toEqual([200, String(reads)]);
+    await server.kill9();
+    await server.restart();
+    const late = await send(edge, 41);
+    expect(verdict(late)).toEqual([429, "40"]);
+    const wait = Number(late.headers.get("Retry-After"));
+    expect([wait > 3000, wait <= 3600]).toEqual([true, true]);
+    expect(verdict(await send(edge, 40))).toEqual([201, "0"]);
+    expect(verdict(await send(proxied, 10))).toEqual([201, "0"]);
+    expect(verdict(await query(proxied))).toEqual([429, "0"]);
+    expect(verdict(await query(edge))).toEqual([200, "19"]);
+    expect(verdict(await send({ "X-Forwarded-For": "192.0.2.99" }, 100))).toEqual([201, "0"]);
+  });
+
+  test("admit exactly 100 entries of 40 parallel requests over real connections", async () => {
+    const mine = { "CF-Connecting-IP": "192.0.2.3" };
+    const answers = await Promise.all(Array.from({ length: 40 }, () => send(mine, 5)));
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(20);
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(20);
+    expect((await send(mine, 101)).body.error.code).toBe("PAYLOAD_TOO_LARGE");
+  });
+});
