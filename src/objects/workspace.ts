@@ -36,6 +36,7 @@ import { PERMISSIONS } from "../workspace/permissions.ts";
 import { createProject, deleteProject, listProjects, type ProjectRow, renameProject } from "../workspace/projects.ts";
 import { deleteWorkspace, type NewWorkspace, provision } from "../workspace/provision.ts";
 import { type RecentPage, type RecentScan, readRecent } from "../workspace/recent-reader.ts";
+import { oldestKept } from "../workspace/retention.ts";
 import type { Ruling } from "../workspace/ruling.ts";
 import { changeSettings, type SettingsChange } from "../workspace/settings.ts";
 import { readUsage, type Usage } from "../workspace/usage.ts";
@@ -112,7 +113,7 @@ export class WorkspaceObject extends DurableObject<Env> {
       if (!admitted.ok) return admitted;
       const { limit, project } = admitted;
       const projects = project ? [project] : listProjects(gate.sql, 0, Number.MAX_SAFE_INTEGER);
-      const scope = { name: project?.id ?? row.id, projects };
+      const scope = { name: project?.id ?? row.id, projects, oldest: oldestKept(row.retentionDays, Date.now()) };
       return { ok: true, limit, page: readRecent(gate.sql, this.#core.state.index, call.scan, scope) };
     });
     return result ?? nobody(call.caller);

@@ -6,9 +6,8 @@ import { insertBatch, lastCommit } from "./batches.ts";
 import type { Denied } from "./caller.ts";
 import type { ProjectRow } from "./projects.ts";
 import { findReceipt, type Idempotency, insertReceipt, type Lookup, type Receipt } from "./receipts.ts";
+import { retentionBound } from "./retention.ts";
 import { dayOf } from "./usage.ts";
-
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** One ingest request, parsed and checked by the router. */
 export interface IngestCall {
@@ -139,7 +138,7 @@ export class IngestGroup {
 
   /** The retention's bound if some entry of the batch is older than it. */
   #tooOld(call: IngestCall): number | null {
-    const bound = Math.min(this.#now - this.#retentionDays * DAY_MS, call.oldest ?? Number.POSITIVE_INFINITY);
+    const bound = Math.min(retentionBound(this.#retentionDays, this.#now), call.oldest ?? Number.POSITIVE_INFINITY);
     return call.batch !== null && call.batch.minTimestamp < bound ? bound : null;
   }
 }

@@ -9,6 +9,8 @@ export interface ProjectRow {
   createdAt: number;
   /** The `seq` of its newest entry; 0 while it has none. */
   lastSeq: number;
+  /** Entries up to this `seq` are in the cold tier; 0 while none is. */
+  flushedSeq: number;
   /** The UTC day, since the epoch, of the newest entry's arrival; and the `lastSeq` that it began with. */
   day: number;
   daySeq: number;
@@ -23,6 +25,7 @@ function fromRow(row: Row): ProjectRow {
     name: String(row.name),
     createdAt: Number(row.created_at),
     lastSeq: Number(row.last_seq),
+    flushedSeq: Number(row.flushed_seq),
     day: Number(row.day),
     daySeq: Number(row.day_seq),
   };

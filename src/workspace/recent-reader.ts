@@ -12,16 +12,20 @@ const PAGE_MAX_BATCHES = 500;
 /** What is searched: some projects, and the name that cursors know them by. */
 export interface RecentScope {
   name: string;
-  projects: readonly { num: number; id: string }[];
+  projects: readonly { num: number; id: string; flushedSeq: number }[];
+  /** See `RecentPage.oldest`. */
+  oldest: number;
 }
 
 /** One page of candidate batches. */
 export function readRecent(sql: SqlStorage, index: BatchIndex, scan: RecentScan, scope: RecentScope): RecentPage {
   const newest = lastCommit(sql);
   const asOf = scan.asOf ?? newest;
-  const page: RecentPage = { asOf, lastCommit: newest, scope: scope.name, batches: [], next: null };
+  const { name, projects, oldest } = scope;
+  const flushed = projects.map(({ id, flushedSeq }) => ({ projectId: id, seq: flushedSeq }));
+  const page: RecentPage = { asOf, lastCommit: newest, scope: name, flushed, oldest, batches: [], next: null };
   if (asOf > newest) return page;
-  const projectIds = new Map(scope.projects.map(({ num, id }) => [num, id]));
+  const projectIds = new Map(projects.map(({ num, id }) => [num, id]));
   const maxBytes = Math.min(scan.maxBytes, PAGE_MAX_BYTES);
   let bytes = 0;
   for (const batch of index.select({ ...scan, asOf, projects: projectIds })) {

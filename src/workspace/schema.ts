@@ -107,5 +107,11 @@ const VERSION_1 = [
   ...VIOLATION_SCHEMA,
 ] as const;
 
+/** The cold tier. */
+const VERSION_2 = [
+  // Up to this `seq` a project's entries have left this object.
+  `ALTER TABLE projects ADD COLUMN flushed_seq INTEGER NOT NULL DEFAULT 0`,
+] as const;
+
 /** A change of a table that has been released is a new version at the end, never an edit of an earlier one. */
-export const WORKSPACE_SCHEMA: SchemaSteps = [VERSION_1];
+export const WORKSPACE_SCHEMA: SchemaSteps = [VERSION_1, VERSION_2];

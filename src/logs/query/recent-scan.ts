@@ -33,6 +33,10 @@ export interface RecentPage {
   lastCommit: number;
   /** What was searched: a project's id, or the workspace's for all of it. A cursor is bound to it. */
   scope: string;
+  /** Of each project searched the last `seq` that is in the cold tier; 0 while none is. */
+  flushed: { projectId: string; seq: number }[];
+  /** Entries with an earlier timestamp are past the retention, wherever they still lie: epoch milliseconds, a full minute. */
+  oldest: number;
   batches: StoredBatch[];
   /** The first candidate that did not fit into this page; null when there is none. */
   next: ScanPosition | null;

@@ -31,8 +31,8 @@ function messages(page: RecentPage): string[] {
 describe("readRecent", () => {
   it("gives batches whole, with project, seq and times", async () => {
     await inWorkspace("ws_00000000rdr1", (sql) => {
-      const projects = [A, B].map((id) => ({ num: addProject(sql, id), id }));
-      const scope: RecentScope = { name: "ws_00000000rdr1", projects };
+      const projects = [A, B].map((id) => ({ num: addProject(sql, id), id, flushedSeq: 0 }));
+      const scope: RecentScope = { name: "ws_00000000rdr1", projects, oldest: 0 };
       insertBatch(
         sql,
         1,
@@ -52,25 +52,29 @@ describe("readRecent", () => {
         { commit: 1, projectId: A, firstSeq: 11, count: 2, minTimestamp: 3, maxTimestamp: 5, receivedAt: 77 },
       ]);
       expect(messages(page)).toEqual(["three", "one", "two"]);
-      const one = readRecent(sql, new BatchIndex(sql), EVERYTHING, { name: A, projects: projects.slice(0, 1) });
+      const one = readRecent(sql, new BatchIndex(sql), EVERYTHING, {
+        name: A,
+        projects: projects.slice(0, 1),
+        oldest: 0,
+      });
       expect(messages(one)).toEqual(["one", "two"]);
     });
   });
 
   it("joins a body of several rows", async () => {
     await inWorkspace("ws_00000000rdr2", (sql) => {
-      const projects = [{ num: addProject(sql, A), id: A }];
+      const projects = [{ num: addProject(sql, A), id: A, flushedSeq: 0 }];
       const entries: SimpleEntry[] = Array.from({ length: 12 }, (_, n) => ({ timestamp: n, message: noise(200_000) }));
       insertBatch(sql, 1, 1, 1, batchOf(entries), 0);
       expect(Number(sql.exec("SELECT count(*) AS n FROM batch_parts").one().n)).toBeGreaterThan(0);
-      const page = readRecent(sql, new BatchIndex(sql), EVERYTHING, { name: A, projects });
+      const page = readRecent(sql, new BatchIndex(sql), EVERYTHING, { name: A, projects, oldest: 0 });
       expect(messages(page)).toEqual(entries.map(({ message }) => message));
     });
   });
 
   it("pages by bytes through all batches once, in either order, while others arrive", async () => {
     await inWorkspace("ws_00000000rdr3", (sql) => {
-      const scope = { name: A, projects: [{ num: addProject(sql, A), id: A }] };
+      const scope = { name: A, projects: [{ num: addProject(sql, A), id: A, flushedSeq: 0 }], oldest: 0 };
       const index = new BatchIndex(sql);
       let commit = 0;
       const add = (timestamp: number) => {
@@ -102,7 +106,7 @@ describe("readRecent", () => {
 
   it("gives nothing for a snapshot from the future, and pins the newest commit even when it holds nothing", async () => {
     await inWorkspace("ws_00000000rdr4", (sql) => {
-      const scope = { name: A, projects: [{ num: addProject(sql, A), id: A }] };
+      const scope = { name: A, projects: [{ num: addProject(sql, A), id: A, flushedSeq: 0 }], oldest: 0 };
       const index = new BatchIndex(sql);
       expect(readRecent(sql, index, EVERYTHING, scope)).toMatchObject({
         asOf: 0,

@@ -76,6 +76,8 @@ export class TestStore {
         asOf,
         lastCommit: this.lastCommit,
         scope: this.scope,
+        flushed: [],
+        oldest: 0,
         batches,
         next: next ? { timestamp: keyOf(scan, next), commit: next.commit } : null,
       };
