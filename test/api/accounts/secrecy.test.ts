@@ -59,6 +59,10 @@ test("no token, password, address or key of any account flow is in what the serv
     await done("/auth/reset-password", { body: { token: reset, password } });
     await done("/auth/verify-email/reject", { body: { token: verify } });
     await done("/auth/logout", { body: { refreshToken: fresh.refreshToken } });
+    const last = await done("/auth/login", { body: { email, password } });
+    await done("/auth/methods", { token: last.accessToken ?? "" });
+    await done("/auth/sessions", { method: "DELETE", token: last.accessToken ?? "" });
+    await done("/auth/me", { method: "DELETE", token: last.accessToken ?? "", body: { password } });
     await done(`/auth/nowhere?token=${reset}`);
     await done("/dev/outbox");
 
@@ -82,6 +86,9 @@ test("no token, password, address or key of any account flow is in what the serv
       "auth.password.reset ok",
       "auth.password.reset INVALID_TOKEN",
       "auth.logout ok",
+      "auth.methods ok",
+      "auth.sessions.end-others ok",
+      "auth.delete ok",
       "mail.send ok",
     ]) {
       expect(events).toContain(line);

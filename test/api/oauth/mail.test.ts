@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PROVIDERS } from "../../../src/accounts/oauth/provider.ts";
-import { asUser, call, createKey, createProject, register } from "../../support/api.ts";
+import { asUser, call, createKey, createProject, type Page, register } from "../../support/api.ts";
 import { mailsTo as outboxMailsTo } from "../../support/outbox.ts";
 import { accessTokenOf, linkWith, me, methodsOf, newEmail, signInWith } from "./support/flows.ts";
 import { type OAuthService, startOAuthService } from "./support/service.ts";
@@ -81,11 +81,21 @@ describe.each(PROVIDERS)("an account with a password, and %s", (provider) => {
   });
 });
 
-test("O8: the tokens of a redirect refresh like any other", async () => {
-  const { parameters } = await signInWith(service.url, "provider_a", { email: newEmail() });
+/** Minutes that the one session of an account has from now, as its owner sees it. */
+async function minutesLeft(token: string): Promise<number> {
+  const { body } = await call<Page<{ expiresAt: string }>>(service.url, "/auth/sessions", { token });
+  expect(body.data.items).toHaveLength(1);
+  return Math.ceil((Date.parse(body.data.items[0]?.expiresAt ?? "") - Date.now()) / 60_000);
+}
+
+test("O8: the tokens of a redirect refresh like any other, and have to within 30 minutes", async () => {
+  const landing = await signInWith(service.url, "provider_a", { email: newEmail() });
+  const { parameters } = landing;
+  expect(await minutesLeft(accessTokenOf(landing))).toBe(30);
   const refreshed = await call<{ accessToken: string }>(service.url, "/auth/refresh", {
     body: { refreshToken: parameters.refreshToken },
   });
   expect(refreshed.status).toBe(200);
   expect((await me(service.url, refreshed.body.data.accessToken)).status).toBe(200);
+  expect(await minutesLeft(refreshed.body.data.accessToken)).toBe(30 * 24 * 60);
 });

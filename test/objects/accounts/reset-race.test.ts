@@ -74,6 +74,17 @@ describe("POST /auth/reset-password", () => {
     expect((await login(email, `${NEW} ${winner}`)).status).toBe(200);
   });
 
+  it("is refused an hour after it was asked for, and not before", async () => {
+    await verified("reset-late@example.com");
+    const token = await resetToken("reset-late@example.com");
+    const now = Date.now();
+    const clock = vi.spyOn(Date, "now").mockReturnValue(now + 3_600_000);
+    expect((await reset(token)).code).toBe("TOKEN_EXPIRED");
+    clock.mockReturnValue(now + 3_500_000);
+    expect((await reset(token)).status).toBe(200);
+    clock.mockRestore();
+  });
+
   it("refuses a bad password without using the token up", async () => {
     await verified("reset-bad@example.com");
     const token = await resetToken("reset-bad@example.com");

@@ -113,6 +113,7 @@ describe("O5: an address that somebody else registered first", () => {
   });
 
   it("a refresh of the attacker that races the purge leaves nothing that lives", async () => {
+    let came = 0;
     for (let round = 0; round < 10; round++) {
       const victim = visitor();
       const attack = await attackerRegisters(victim.email ?? "");
@@ -121,11 +122,14 @@ describe("O5: an address that somebody else registered first", () => {
         arrived(victim),
       ]);
       if (refreshed.data === null) continue;
+      came++;
       const tokens = tokensShape.parse(refreshed.data);
       expect((await me(tokens.accessToken)).code).toBe("SESSION_REVOKED");
       const again = await call("/auth/refresh", { body: { refreshToken: tokens.refreshToken } });
       expect(again.status).toBe(401);
     }
+    // In some rounds the refresh came before the purge, or they have shown nothing.
+    expect(came).toBeGreaterThan(0);
   });
 
   it("the attacker cannot link a provider of their own, before or while the victim comes", async () => {
