@@ -114,7 +114,7 @@ export class Sandbox {
       const count = state.transaction((gate) => resetSandbox(gate, epoch, this.#pepper, now));
       // Keys, projects, the newest commit and the index of batches are others now.
       state.forget();
-      state.alarm.by(nextReset(epoch));
+      // The alarm that deletes the old project is the next one; it sets itself to the next reset.
       this.#core.sweepSoon();
       operation(threshold, "info", { ...line, outcome: "ok", count });
     } catch (error) {
