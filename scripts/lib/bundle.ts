@@ -16,6 +16,7 @@ const ASSETS = [
   ["scripts/pages/account.css", "pages/account.css"],
   ["scripts/pages/account.js", "pages/account.js"],
   ["scripts/pages/callback.js", "pages/callback.js"],
+  ["scripts/pages/invitation.js", "pages/invitation.js"],
   ["scripts/pages/page.js", "pages/page.js"],
 ] as const;
 

@@ -4,15 +4,18 @@ import type { AppEnv } from "../http/context.ts";
 /** Pages behind the links of mails: a script takes the token out of the address, and sends it when somebody clicks. */
 export type LinkPage = "verify-email" | "magic-link" | "reset-password";
 
-/** `callback`: where a sign-in through a provider ends, if the service is its own frontend. */
-type PageKind = LinkPage | "callback";
+/**
+ * For a service that is its own frontend. `callback`: where a sign-in through a provider ends. `invitation`: where the
+ * link of an invitation leads, which only somebody who is signed in can accept.
+ */
+type PageKind = LinkPage | "callback" | "invitation";
 
 interface Page {
   title: string;
   lead: string;
   /** What can be clicked, with the fields that belong to it; empty where there is nothing to decide. */
   form: string;
-  script: "account" | "callback";
+  script: "account" | "callback" | "invitation";
 }
 
 const PAGES: Record<PageKind, Page> = {
@@ -40,6 +43,7 @@ const PAGES: Record<PageKind, Page> = {
     script: "account",
   },
   callback: { title: "Signing in", lead: "One moment.", form: "", script: "callback" },
+  invitation: { title: "Invitation", lead: "One moment.", form: "", script: "invitation" },
 };
 
 const PATHS: Readonly<Record<string, PageKind>> = {
@@ -47,6 +51,7 @@ const PATHS: Readonly<Record<string, PageKind>> = {
   "/auth/magic": "magic-link",
   "/auth/reset": "reset-password",
   "/auth/callback": "callback",
+  "/auth/invitation": "invitation",
 };
 
 /** Nothing but this origin's own script and style; nothing framed, nothing submitted without the script. */

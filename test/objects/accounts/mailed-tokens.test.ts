@@ -254,7 +254,7 @@ describe("links that are fetched and not clicked", () => {
   });
 
   it("the pages that mails link to, and where a provider's sign-in ends, count nothing and load what they need", async () => {
-    for (const path of ["/auth/verify", "/auth/magic", "/auth/reset", "/auth/callback"]) {
+    for (const path of ["/auth/verify", "/auth/magic", "/auth/reset", "/auth/callback", "/auth/invitation"]) {
       const page = await fetched(path, "GET", HTML);
       expect([path, page.status, page.headers.get("X-RateLimit-Limit")]).toEqual([path, 200, null]);
       const html = await page.text();

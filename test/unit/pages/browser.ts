@@ -100,7 +100,7 @@ export async function openPage(kind: string, address: string): Promise<OpenPage>
   });
   vi.stubGlobal("addEventListener", (type: string, listener: () => void) => void listeners.set(type, listener));
   vi.stubGlobal("navigator", { clipboard: { writeText: async (text: string) => void copied.push(text) } });
-  const script = kind === "callback" ? "callback" : "account";
+  const script = kind === "callback" || kind === "invitation" ? kind : "account";
   await import(new URL(`../../../scripts/pages/${script}.js`, import.meta.url).pathname);
   return {
     heading,

@@ -115,6 +115,23 @@ describe("the page behind a mailed link", () => {
   });
 });
 
+describe("the page of an invitation", () => {
+  it("says what it takes to accept it, and copies the token", async () => {
+    const page = await openPage("invitation", "/auth/invitation#token=vt_invite");
+    expect([page.heading.textContent, page.address()]).toEqual(["You are invited", "/auth/invitation"]);
+    expect(page.text()).not.toContain("vt_invite");
+    await page.result.children[1]?.dispatch("click");
+    expect(page.copied).toEqual(["vt_invite"]);
+    page.changeHash();
+    expect(page.reloads()).toBe(1);
+  });
+
+  it("without a token says so", async () => {
+    const page = await openPage("invitation", "/auth/invitation");
+    expect([page.heading.textContent, page.result.children.length]).toEqual(["This link is incomplete", 1]);
+  });
+});
+
 describe("the page where a provider's sign-in ends", () => {
   const opened = (query: string) => openPage("callback", `/auth/callback${query}`);
 
