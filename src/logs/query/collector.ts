@@ -1,9 +1,12 @@
+import type { Tier } from "./feed.ts";
 import { compareRows, type Order, type RowKey } from "./row-order.ts";
 
 /** A row kept: its key and its line, still unparsed. */
 export interface Row extends RowKey {
   /** Epoch milliseconds. */
   receivedAt: number;
+  /** Where it came from. */
+  tier: Tier;
   line: string;
 }
 

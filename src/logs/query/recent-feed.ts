@@ -1,19 +1,8 @@
-import type { StoredBatch } from "../batch.ts";
+import { boundOf, itemOfBatch, type ScanFeed, type ScanItem } from "./feed.ts";
 import type { RecentPage, RecentScan } from "./recent-scan.ts";
-import type { Order } from "./row-order.ts";
 
 /** Asks the workspace object for one page of candidate batches. */
 export type RecentSource = (scan: RecentScan) => Promise<RecentPage>;
-
-/**
- * Batches in scan order: by largest timestamp, falling (`desc`), or by smallest, rising (`asc`). Whatever tier they come
- * from, that is all the scan needs to know when to stop.
- */
-export interface BatchFeed {
-  /** The next batch's place in that order, epoch milliseconds: no entry still to come lies before it. Null: no more. */
-  bound(): number | null;
-  take(): Promise<StoredBatch>;
-}
 
 /**
  * Bytes as stored of the first page asked for. Each further page asks for twice as much, until the object's own bound
@@ -21,8 +10,16 @@ export interface BatchFeed {
  */
 const FIRST_PAGE_BYTES = 512 * 1024;
 
+/**
+ * Thrown where batches have gone to the cold tier between two pages: those not seen yet are now behind the watermark that
+ * the query began with, so neither tier gives them. The query has to begin anew.
+ */
+export class WatermarkMoved extends Error {}
+
 /** The batches that the workspace object holds. */
-export class RecentFeed implements BatchFeed {
+export class RecentFeed implements ScanFeed {
+  /** The page that pinned the snapshot: what it says of the tiers holds for the whole query. */
+  readonly first: RecentPage;
   readonly #source: RecentSource;
   readonly #scan: RecentScan;
   #page: RecentPage;
@@ -38,19 +35,8 @@ export class RecentFeed implements BatchFeed {
   private constructor(source: RecentSource, scan: RecentScan, page: RecentPage) {
     this.#source = source;
     this.#scan = scan;
+    this.first = page;
     this.#page = page;
-  }
-
-  get asOf(): number {
-    return this.#page.asOf;
-  }
-
-  get lastCommit(): number {
-    return this.#page.lastCommit;
-  }
-
-  get scope(): string {
-    return this.#page.scope;
   }
 
   bound(): number | null {
@@ -58,23 +44,26 @@ export class RecentFeed implements BatchFeed {
     return batch ? boundOf(this.#scan.order, batch) : (this.#page.next?.timestamp ?? null);
   }
 
-  async take(): Promise<StoredBatch> {
+  /** @throws WatermarkMoved */
+  async take(): Promise<ScanItem> {
     for (;;) {
       const batch = this.#page.batches[this.#at];
       if (batch) {
         this.#at++;
-        return batch;
+        return itemOfBatch(batch);
       }
       const position = this.#page.next;
       if (position === null) throw new RangeError("There is no further batch.");
       this.#maxBytes *= 2;
       this.#page = await this.#source({ ...this.#scan, position, maxBytes: this.#maxBytes });
       this.#at = 0;
+      if (hasMoved(this.first, this.#page)) throw new WatermarkMoved();
     }
   }
 }
 
-/** A batch's place in the scan order: no entry of it comes before. */
-export function boundOf(order: Order, batch: StoredBatch): number {
-  return order === "desc" ? batch.maxTimestamp : batch.minTimestamp;
+/** Whether some project that was there has less in the recent tier. One that is gone since is nobody's any more. */
+function hasMoved(before: RecentPage, now: RecentPage): boolean {
+  const seqs = new Map(now.flushed.map(({ projectId, seq }) => [projectId, seq]));
+  return before.flushed.some(({ projectId, seq }) => (seqs.get(projectId) ?? seq) !== seq);
 }

@@ -35,13 +35,33 @@ interface Request {
 }
 
 async function ask(store: TestStore, body: Request, budget: QueryBudget = QUERY_BUDGET, pageBatches = 3) {
-  return runQuery(store.source(pageBatches), QueryBody.parse(body), () => 0, budget);
+  return runQuery(store.logs(pageBatches), QueryBody.parse(body), () => 0, budget);
 }
 
+/** Moves of batches to the cold tier: a project, and how many of its oldest batches. */
+const flush = fc.record({ project: fc.nat({ max: PROJECTS.length - 1 }), count: fc.integer({ min: 1, max: 4 }) });
+type Flush = { project: number; count: number };
+
+function flushAll(store: TestStore, flushes: readonly Flush[]): void {
+  for (const { project, count } of flushes) store.flush(PROJECTS[project] ?? "", count);
+}
+
+/** Lets these moves come one by one, each before a page of recent batches, or none. */
+function flushDuring(store: TestStore, moves: readonly (Flush | null)[]): void {
+  const waiting = [...moves];
+  store.beforePage = () => {
+    const move = waiting.shift();
+    if (move) flushAll(store, [move]);
+  };
+}
+
+/** A page, asked for again where it says that too much moved: as often as there are moves. */
 async function pageOf(...args: Parameters<typeof ask>): Promise<QueryPage> {
-  const result = await ask(...args);
-  if (!result.ok) throw new Error(result.reason);
-  return result.page;
+  for (;;) {
+    const result = await ask(...args);
+    if (result.ok) return result.page;
+    if (result.reason !== "moving") throw new Error(result.reason);
+  }
 }
 
 function matching(store: TestStore, filters: TestFilters, order: "asc" | "desc"): TestRow[] {
@@ -57,7 +77,7 @@ const anyBudget: fc.Arbitrary<QueryBudget> = fc.record({
 });
 
 describe("runQuery", () => {
-  it("pages through exactly the rows of its snapshot, whatever the budgets and whatever arrives meanwhile", async () => {
+  it("pages through exactly the rows of its snapshot, whatever the budgets, whatever arrives and whatever moves meanwhile", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(batch, { maxLength: 8 }),
@@ -69,12 +89,19 @@ describe("runQuery", () => {
           limits: fc.array(fc.integer({ min: 1, max: 7 }), { minLength: 1 }),
           includeTotal: fc.boolean(),
           pageBatches: fc.integer({ min: 1, max: 4 }),
+          flushed: fc.array(flush, { maxLength: 4 }),
+          moves: fc.array(fc.option(flush), { maxLength: 8 }),
+          oldest: fc.option(time),
         }),
         anyBudget,
-        async (before, meanwhile, filters, order, { offset, limits, includeTotal, pageBatches }, budget) => {
+        async (before, meanwhile, filters, order, options, budget) => {
+          const { offset, limits, includeTotal, pageBatches, oldest } = options;
           const store = new TestStore();
           addAll(store, before);
-          const rows = matching(store, filters, order);
+          flushAll(store, options.flushed);
+          flushDuring(store, options.moves);
+          store.oldest = oldest ?? 0;
+          const rows = matching(store, filters, order).filter(({ entry }) => entry.timestamp >= store.oldest);
           const seen: string[] = [];
           let cursor: string | null = null;
           let asOf: string | null = null;

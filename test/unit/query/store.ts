@@ -1,8 +1,13 @@
 import type { StoredBatch } from "../../../src/logs/batch.ts";
-import { encodeBody } from "../../../src/logs/codec.ts";
+import { decodeBody, encodeBody } from "../../../src/logs/codec.ts";
+import { encodeSegments } from "../../../src/logs/cold/encode.ts";
+import type { EncodedSegment } from "../../../src/logs/cold/segment.ts";
+import type { SegmentSelection } from "../../../src/logs/cold/selection.ts";
 import { categoryBit, type Entry, levelBit } from "../../../src/logs/entry.ts";
 import type { RecentSource } from "../../../src/logs/query/recent-feed.ts";
 import type { RecentScan } from "../../../src/logs/query/recent-scan.ts";
+import type { StoredSource } from "../../../src/logs/query/stored-feed.ts";
+import type { LogSource } from "../../../src/logs/query/tiers.ts";
 
 /** An entry with its times in milliseconds, as tests make them up. */
 export type TestEntry = Omit<Entry, "timestamp"> & { timestamp: number };
@@ -25,13 +30,19 @@ export function bodyOf(entries: readonly TestEntry[]): Uint8Array {
   return new TextEncoder().encode(entries.map(lineOf).join("\n"));
 }
 
-/** What the workspace object does, without SQL: batches in memory, selected and ordered in the plainest way. */
+/** What the workspace object and D1 do, without SQL: all in memory, selected and ordered in the plainest way. */
 export class TestStore {
   readonly scope: string;
   readonly rows: TestRow[] = [];
   readonly #batches: (StoredBatch & { levelMask: number; categoryMask: number })[] = [];
   readonly #lastSeq = new Map<string, number>();
+  readonly #flushed = new Map<string, number>();
+  readonly #segments: EncodedSegment[] = [];
   calls: RecentScan[] = [];
+  /** Times at which what is older is past the retention. */
+  oldest = 0;
+  /** Called before each page of recent batches. */
+  beforePage: () => void = () => {};
 
   constructor(scope = "ws_000000000001") {
     this.scope = scope;
@@ -63,10 +74,57 @@ export class TestStore {
     });
   }
 
+  /** Moves the oldest batches of a project to the cold tier. */
+  flush(projectId: string, count: number): void {
+    const done = this.#flushed.get(projectId) ?? 0;
+    const batches = this.#batches
+      .filter((batch) => batch.projectId === projectId && batch.firstSeq > done)
+      .slice(0, count)
+      .map((batch) => ({ ...batch, body: decodeBody(batch.encoding, batch.body) }));
+    const [first, last] = [batches[0], batches.at(-1)];
+    if (!first || !last) return;
+    const range = { firstSeq: first.firstSeq, lastSeq: last.firstSeq + last.count - 1 };
+    this.#segments.push(...encodeSegments(projectId, batches, range));
+    this.#flushed.set(projectId, range.lastSeq);
+  }
+
+  /** Both tiers. */
+  logs(pageBatches: number): LogSource {
+    return {
+      workspaceId: this.scope,
+      recent: this.source(pageBatches),
+      stored: this.stored(),
+      report: (unreadable) => {
+        throw unreadable;
+      },
+    };
+  }
+
+  /** The cold tier alone. */
+  stored(): StoredSource {
+    return {
+      findSegments: async (selection) => {
+        const sorted = this.#segments.filter((segment) => isSelected(segment, selection)).sort(bySelection(selection));
+        const { after } = selection;
+        const rest = after ? sorted.filter((segment) => bySelection(selection)(segment, after) > 0) : sorted;
+        return rest.slice(0, selection.limit);
+      },
+      readBodies: async (_, ranges) =>
+        ranges.slice(0, 2).map(({ key, start, end }) => {
+          const segment = this.#segments.find(
+            ({ projectId, firstSeq, part }) =>
+              projectId === key.projectId && firstSeq === key.firstSeq && part === key.part,
+          );
+          return segment ? { directory: segment.directory, bytes: segment.body.subarray(start, end) } : null;
+        }),
+    };
+  }
+
   /** @param pageBatches batches of one answer, whatever size is asked for */
   source(pageBatches: number): RecentSource {
     return async (scan) => {
       this.calls.push(scan);
+      this.beforePage();
       const asOf = scan.asOf ?? this.lastCommit;
       const selected = asOf > this.lastCommit ? [] : this.#select(scan, asOf);
       const at = scan.position ? selected.findIndex(({ commit }) => commit === scan.position?.commit) : 0;
@@ -76,8 +134,11 @@ export class TestStore {
         asOf,
         lastCommit: this.lastCommit,
         scope: this.scope,
-        flushed: [],
-        oldest: 0,
+        flushed: [...new Set(this.#batches.map(({ projectId }) => projectId))].map((projectId) => ({
+          projectId,
+          seq: this.#flushed.get(projectId) ?? 0,
+        })),
+        oldest: this.oldest,
         batches,
         next: next ? { timestamp: keyOf(scan, next), commit: next.commit } : null,
       };
@@ -87,7 +148,7 @@ export class TestStore {
   #select(scan: RecentScan, asOf: number) {
     const sign = scan.order === "asc" ? 1 : -1;
     return this.#batches
-      .filter((batch) => batch.commit <= asOf)
+      .filter((batch) => batch.commit <= asOf && batch.firstSeq > (this.#flushed.get(batch.projectId) ?? 0))
       .filter((batch) => scan.from === null || batch.maxTimestamp >= scan.from)
       .filter((batch) => scan.to === null || batch.minTimestamp < scan.to)
       .filter((batch) => batch.levelMask & scan.levelMask && batch.categoryMask & scan.categoryMask)
@@ -97,4 +158,30 @@ export class TestStore {
 
 function keyOf({ order }: RecentScan, batch: StoredBatch): number {
   return order === "asc" ? batch.minTimestamp : batch.maxTimestamp;
+}
+
+function isSelected(segment: EncodedSegment, selection: SegmentSelection): boolean {
+  const { projects, from, to, levelMask, categoryMask, asOf } = selection;
+  return (
+    segment.lastSeq <= (projects.get(segment.projectId) ?? 0) &&
+    (from === null || segment.maxTimestamp >= from) &&
+    (to === null || segment.minTimestamp < to) &&
+    (segment.levelMask & levelMask) !== 0 &&
+    (segment.categoryMask & categoryMask) !== 0 &&
+    (asOf === null || segment.minCommit <= asOf)
+  );
+}
+
+type Place = Pick<EncodedSegment, "minTimestamp" | "maxTimestamp" | "projectId" | "firstSeq" | "part">;
+
+function bySelection({ order }: SegmentSelection): (a: Place, b: Place) => number {
+  const sign = order === "asc" ? 1 : -1;
+  const times = (place: Place) =>
+    order === "asc" ? [place.minTimestamp, place.maxTimestamp] : [place.maxTimestamp, place.minTimestamp];
+  return (a, b) => {
+    const [a1 = 0, a2 = 0] = times(a);
+    const [b1 = 0, b2 = 0] = times(b);
+    const byProject = a.projectId < b.projectId ? -1 : a.projectId > b.projectId ? 1 : 0;
+    return sign * (a1 - b1 || a2 - b2 || byProject || a.firstSeq - b.firstSeq || a.part - b.part);
+  };
 }

@@ -1,0 +1,107 @@
+import type { StoredBatch } from "../batch.ts";
+import { decodeBody } from "../codec.ts";
+import type { Order } from "./row-order.ts";
+
+/** Lines to be looked through, and who they are. Index `i` counts the lines of `body` from 0. */
+export interface ScanUnit {
+  projectId: string;
+  /** Canonical NDJSON; see `../batch.ts`. */
+  body: Uint8Array;
+  seqAt(index: number): number;
+  /** Epoch milliseconds. */
+  receivedAtOf(index: number): number;
+  /** Whether the entry was committed by the snapshot's commit. */
+  isVisible(index: number): boolean;
+}
+
+export type Tier = "recent" | "stored";
+
+/** What a scan looks through at once: a batch of the recent tier, or a frame of a cold segment. */
+export interface ScanItem {
+  tier: Tier;
+  /** Entries. */
+  count: number;
+  /** Epoch milliseconds. */
+  minTimestamp: number;
+  maxTimestamp: number;
+  /** Whether all entries were committed by the snapshot's commit. */
+  isWhole: boolean;
+  /**
+   * Null where the item is not there any more, as its project or its time is over.
+   * @throws UnreadableItem where what is stored is not what was put in
+   */
+  open(): Promise<ScanUnit | null>;
+}
+
+/** What is stored does not decode. The message names it, never what it holds. */
+export class UnreadableItem extends Error {}
+
+/**
+ * Items in scan order: by largest timestamp, falling (`desc`), or by smallest, rising (`asc`). Whatever tier they come
+ * from, that is all the scan needs to know when to stop.
+ */
+export interface ScanFeed {
+  /** The next item's place in that order, epoch milliseconds: no entry still to come lies before it. Null: no more. */
+  bound(): number | null;
+  take(): Promise<ScanItem>;
+}
+
+/** An item's place in the scan order: no entry of it comes before. */
+export function boundOf(order: Order, { minTimestamp, maxTimestamp }: TimeSpan): number {
+  return order === "desc" ? maxTimestamp : minTimestamp;
+}
+
+interface TimeSpan {
+  minTimestamp: number;
+  maxTimestamp: number;
+}
+
+/** A batch of the recent tier. The object gives those of the snapshot only. */
+export function itemOfBatch(batch: StoredBatch): ScanItem {
+  const { count, minTimestamp, maxTimestamp } = batch;
+  return { tier: "recent", count, minTimestamp, maxTimestamp, isWhole: true, open: async () => unitOfBatch(batch) };
+}
+
+function unitOfBatch(batch: StoredBatch): ScanUnit {
+  const { projectId, firstSeq, receivedAt } = batch;
+  return {
+    projectId,
+    body: bodyOf(batch),
+    seqAt: (index) => firstSeq + index,
+    receivedAtOf: () => receivedAt,
+    isVisible: () => true,
+  };
+}
+
+function bodyOf({ commit, encoding, body }: StoredBatch): Uint8Array {
+  try {
+    return decodeBody(encoding, body);
+  } catch (error) {
+    throw new UnreadableItem(`Batch ${commit} does not decode.`, { cause: error });
+  }
+}
+
+/** Two feeds as one. */
+export class MergedFeed implements ScanFeed {
+  readonly #sign: number;
+  readonly #feeds: readonly [ScanFeed, ScanFeed];
+
+  constructor(order: Order, first: ScanFeed, second: ScanFeed) {
+    this.#sign = order === "desc" ? -1 : 1;
+    this.#feeds = [first, second];
+  }
+
+  bound(): number | null {
+    return this.#nearest().bound();
+  }
+
+  take(): Promise<ScanItem> {
+    return this.#nearest().take();
+  }
+
+  #nearest(): ScanFeed {
+    const [first, second] = this.#feeds;
+    const [a, b] = [first.bound(), second.bound()];
+    return a === null || (b !== null && this.#sign * (b - a) < 0) ? second : first;
+  }
+}

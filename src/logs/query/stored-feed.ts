@@ -1,0 +1,204 @@
+import { decodeFrame, SegmentDirectory } from "../cold/decode.ts";
+import { type Frame, readFrames } from "../cold/frame-index.ts";
+import { CorruptSegment, type SegmentKey, type SegmentMeta } from "../cold/segment.ts";
+import type { SegmentSelection } from "../cold/selection.ts";
+import { boundOf, type ScanFeed, type ScanItem, type ScanUnit, UnreadableItem } from "./feed.ts";
+
+/** Part of a segment's body: frames that follow each other, from the first one's start to the last one's end. */
+export interface BodyRange {
+  key: SegmentKey;
+  start: number;
+  end: number;
+}
+
+/** A part of a body as it is stored, and what says whose its entries are. */
+export interface StoredBody {
+  directory: Uint8Array;
+  bytes: Uint8Array;
+}
+
+/** The part of the cold tier's store that a scan reads. */
+export interface StoredSource {
+  findSegments(selection: SegmentSelection): Promise<SegmentMeta[]>;
+  /** Reads as many ranges as one answer may hold, from the first on; null for one that is not there any more. */
+  readBodies(workspaceId: string, ranges: readonly BodyRange[]): Promise<(StoredBody | null)[]>;
+}
+
+export type StoredSelection = Omit<SegmentSelection, "after" | "limit">;
+
+/** Segments named by the first answer; each further one names twice as many, up to the store's own bound. */
+const FIRST_SEGMENTS = 32;
+const MOST_SEGMENTS = 256;
+
+/** Bytes of bodies, as stored, of the first read; each further one reads twice as much. Most queries need few frames. */
+const FIRST_BODY_BYTES = 64 * 1024;
+const MOST_BODY_BYTES = 2 * 1024 * 1024;
+
+interface FrameBody {
+  directory: SegmentDirectory;
+  bytes: Uint8Array;
+}
+
+/** A frame that the scan may come to, and its bytes once they have been read. */
+interface WaitingFrame {
+  meta: SegmentMeta;
+  frame: Frame;
+  bound: number;
+  /** Undefined until it has been read; null where it is not there any more. */
+  body: FrameBody | CorruptSegment | null | undefined;
+}
+
+/** Frames of the cold tier's segments. */
+export class StoredFeed implements ScanFeed {
+  readonly #source: StoredSource;
+  readonly #selection: StoredSelection;
+  readonly #sign: number;
+  #metas: SegmentMeta[] = [];
+  #segments: number;
+  #isLastPage = false;
+  /** In scan order. */
+  #frames: WaitingFrame[] = [];
+  #bodyBytes = FIRST_BODY_BYTES;
+
+  /** @param segments named by the first answer */
+  static async open(source: StoredSource, selection: StoredSelection, segments = FIRST_SEGMENTS): Promise<StoredFeed> {
+    const feed = new StoredFeed(source, selection, segments);
+    await feed.#settle();
+    return feed;
+  }
+
+  private constructor(source: StoredSource, selection: StoredSelection, segments: number) {
+    this.#segments = segments;
+    this.#source = source;
+    this.#selection = selection;
+    this.#sign = selection.order === "desc" ? -1 : 1;
+    this.#isLastPage = selection.projects.size === 0;
+  }
+
+  bound(): number | null {
+    return this.#frames[0]?.bound ?? null;
+  }
+
+  async take(): Promise<ScanItem> {
+    const taken = this.#frames.shift();
+    if (!taken) throw new RangeError("There is no further frame.");
+    await this.#settle();
+    const { meta, frame } = taken;
+    const { asOf } = this.#selection;
+    return {
+      tier: "stored",
+      count: frame.lines,
+      minTimestamp: frame.minTimestamp,
+      maxTimestamp: frame.maxTimestamp,
+      isWhole: asOf === null || meta.maxCommit <= asOf,
+      open: () => this.#open(taken),
+    };
+  }
+
+  /** Takes in segments until no further one can hold a frame before the next. */
+  async #settle(): Promise<void> {
+    for (;;) {
+      if (this.#metas.length === 0 && !this.#isLastPage) await this.#nextPage();
+      const [meta] = this.#metas;
+      const [next] = this.#frames;
+      if (!meta || (next && this.#sign * (next.bound - boundOf(this.#selection.order, meta)) < 0)) return;
+      this.#metas.shift();
+      this.#frames.push(...this.#framesOf(meta));
+      this.#frames.sort((a, b) => this.#sign * (a.bound - b.bound));
+    }
+  }
+
+  #lastMeta: SegmentMeta | null = null;
+
+  async #nextPage(): Promise<void> {
+    const limit = this.#segments;
+    this.#metas = await this.#source.findSegments({ ...this.#selection, after: this.#lastMeta, limit });
+    this.#lastMeta = this.#metas.at(-1) ?? null;
+    this.#isLastPage = this.#metas.length < limit;
+    this.#segments = Math.min(limit * 2, MOST_SEGMENTS);
+  }
+
+  /** The frames of a segment that the selection's times and levels leave. */
+  #framesOf(meta: SegmentMeta): WaitingFrame[] {
+    const { from, to, levelMask, order } = this.#selection;
+    return readFrames(meta)
+      .filter((frame) => (frame.levelMask & levelMask) !== 0)
+      .filter((frame) => (from === null || frame.maxTimestamp >= from) && (to === null || frame.minTimestamp < to))
+      .map((frame) => ({ meta, frame, bound: boundOf(order, frame), body: undefined }));
+  }
+
+  async #open(wanted: WaitingFrame): Promise<ScanUnit | null> {
+    if (wanted.body === undefined) await this.#read(wanted);
+    const { meta, frame, body } = wanted;
+    wanted.body = null;
+    if (body === null || body === undefined) return null;
+    try {
+      if (body instanceof CorruptSegment) throw body;
+      return decodeFrame(meta, body.directory, frame, body.bytes, this.#selection.asOf);
+    } catch (error) {
+      throw error instanceof CorruptSegment ? new UnreadableItem(error.message, { cause: error }) : error;
+    }
+  }
+
+  /** Reads a frame, and with it those that come next, in as few ranges as they make. */
+  async #read(wanted: WaitingFrame): Promise<void> {
+    const frames = [wanted];
+    let bytes = wanted.frame.end - wanted.frame.start;
+    for (const next of this.#frames) {
+      bytes += next.frame.end - next.frame.start;
+      if (bytes > this.#bodyBytes) break;
+      if (next.body === undefined) frames.push(next);
+    }
+    this.#bodyBytes = Math.min(this.#bodyBytes * 2, MOST_BODY_BYTES);
+    const runs = joined(frames);
+    const ranges = runs.map(({ meta, start, end }) => ({ key: meta, start, end }));
+    const bodies = await this.#source.readBodies(this.#selection.workspaceId, ranges);
+    for (const [index, stored] of bodies.entries()) {
+      const run = runs[index];
+      if (run) share(run, stored);
+    }
+    if (wanted.body === undefined) throw new RangeError("The store left out the first range.");
+  }
+}
+
+/** Frames of one segment that follow each other. */
+interface FrameRun {
+  meta: SegmentMeta;
+  start: number;
+  end: number;
+  frames: WaitingFrame[];
+}
+
+/** The run of the first frame comes first, so that it is surely read. */
+function joined(frames: readonly WaitingFrame[]): FrameRun[] {
+  const runs: FrameRun[] = [];
+  for (const waiting of frames) {
+    const { start, end } = waiting.frame;
+    const run = runs.find(({ meta, ...span }) => meta === waiting.meta && (span.end === start || span.start === end));
+    if (run) {
+      run.start = Math.min(run.start, start);
+      run.end = Math.max(run.end, end);
+      run.frames.push(waiting);
+    } else runs.push({ meta: waiting.meta, start, end, frames: [waiting] });
+  }
+  return runs;
+}
+
+function share({ meta, start, frames }: FrameRun, stored: StoredBody | null): void {
+  const directory = stored && directoryOf(meta, stored);
+  for (const waiting of frames) {
+    const { frame } = waiting;
+    if (!(directory instanceof SegmentDirectory)) waiting.body = directory;
+    else if (stored) waiting.body = { directory, bytes: stored.bytes.subarray(frame.start - start, frame.end - start) };
+  }
+}
+
+/** A failure is kept: it costs the frames of its segment, and no other that was read with them. */
+function directoryOf(meta: SegmentMeta, { directory }: StoredBody): SegmentDirectory | CorruptSegment {
+  try {
+    return new SegmentDirectory(meta, directory);
+  } catch (error) {
+    if (error instanceof CorruptSegment) return error;
+    throw error;
+  }
+}

@@ -1,0 +1,117 @@
+import type { Context } from "hono";
+import type { z } from "zod";
+import type { AppEnv } from "../http/context.ts";
+import { ApiError, refuse } from "../http/errors.ts";
+import { jsonBody } from "../http/json.ts";
+import { operation } from "../http/log.ts";
+import { looksLikeApiKey } from "../keys/api-key.ts";
+import type { RouteRef } from "../limits/state.ts";
+import { SegmentStore } from "../logs/cold/store.ts";
+import type { RecentSource } from "../logs/query/recent-feed.ts";
+import type { LogSource } from "../logs/query/tiers.ts";
+import { callWorkspace } from "../objects/stubs.ts";
+import { settingsOf } from "../settings.ts";
+import type { Caller } from "../workspace/caller.ts";
+import { PERMISSIONS } from "../workspace/permissions.ts";
+import { countByAddress } from "./address-limits.ts";
+import { countedRoute } from "./sandbox-budget.ts";
+import { authenticateUser, bearerToken } from "./user-guard.ts";
+import { namedWorkspace, refuseDenied, requireApiKey } from "./workspace-guard.ts";
+
+/** Who reads, which workspace's object decides about it, and what the request counts under there. */
+export interface Reader {
+  caller: Caller;
+  workspaceId: string;
+  route: RouteRef | null;
+}
+
+/** The reader by API key, or by access token and `X-Workspace-Id`. */
+export async function readerOf(c: Context<AppEnv>): Promise<Reader> {
+  const token = bearerToken(c);
+  if (token === null) {
+    await countByAddress(c, "API_DEFAULT");
+    refuse("UNAUTHORIZED", "Send an API key or an access token as Authorization: Bearer.");
+  }
+  if (looksLikeApiKey(token)) {
+    const key = await requireApiKey(c);
+    const { hash, workspaceId } = key;
+    c.get("log").workspaceId = workspaceId;
+    return { caller: { kind: "key", hash }, workspaceId, route: await countedRoute(c, key, "reads", 1) };
+  }
+  const { userId } = await authenticateUser(c);
+  const workspaceId = await namedWorkspace(c, "header");
+  return { caller: { kind: "user", userId }, workspaceId, route: c.get("route") };
+}
+
+/** The body. One that is none still counts, and the caller's own faults are told first. */
+export async function readerBody<S extends z.ZodType>(
+  c: Context<AppEnv>,
+  { caller, workspaceId, route }: Reader,
+  schema: S,
+): Promise<z.output<S>> {
+  try {
+    return await jsonBody(c.req.raw, schema);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    const need = { scope: "logs:read", role: PERMISSIONS["logs.read"], projectId: null } as const;
+    const answer = await callWorkspace(c.env, workspaceId, "once", (stub) => stub.admit(caller, need, route));
+    if (!answer.ok) return refuseDenied(c, answer);
+    if (answer.limit) c.set("limit", answer.limit);
+    throw error;
+  }
+}
+
+/** Both tiers of the reader's workspace. */
+export function logSource(c: Context<AppEnv>, reader: Reader, projectId: string | null): LogSource {
+  const { workspaceId } = reader;
+  const store = new SegmentStore(c.env.DB);
+  return {
+    workspaceId,
+    recent: recentSource(c, reader, projectId),
+    stored: {
+      findSegments: (selection) => orUnavailable(c, store.findSegments(selection)),
+      readBodies: (id, ranges) => orUnavailable(c, store.readBodies(id, ranges)),
+    },
+    report: ({ message: fault }) =>
+      operation(settingsOf(c.env).LOG_LEVEL, "error", {
+        event: "workspace.read",
+        outcome: "unreadable",
+        requestId: c.get("requestId"),
+        workspaceId,
+        fault,
+      }),
+  };
+}
+
+const RETRY_SOON = { headers: { "Retry-After": "5" } } as const;
+
+/** What D1 does not answer may be asked for again: a part of the rows would be a wrong answer. */
+export async function orUnavailable<T>(c: Context<AppEnv>, answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    c.get("log").fault = error instanceof Error ? error.message : "unknown";
+    return refuse("SERVICE_UNAVAILABLE", "Older logs cannot be read right now. Please try again.", RETRY_SOON);
+  }
+}
+
+/** Ends a request whose rows moved from tier to tier each time it began anew. */
+export function refuseMoving(): never {
+  return refuse("SERVICE_UNAVAILABLE", "The logs are being moved right now. Please try again.", RETRY_SOON);
+}
+
+/** Asks the workspace object. The first page admits the request and counts it; the credential is checked for each. */
+function recentSource(c: Context<AppEnv>, reader: Reader, projectId: string | null): RecentSource {
+  const { caller, workspaceId } = reader;
+  let isCounted = false;
+  return async (scan) => {
+    const route = isCounted ? null : reader.route;
+    const result = await callWorkspace(c.env, workspaceId, isCounted ? "replay-safe" : "once", (stub) =>
+      stub.recent({ caller, route, projectId, scan }),
+    );
+    if (!result.ok) return refuseDenied(c, result);
+    if (result.limit) c.set("limit", result.limit);
+    isCounted = true;
+    return result.page;
+  };
+}

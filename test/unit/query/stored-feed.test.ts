@@ -1,0 +1,91 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { boundOf, UnreadableItem } from "../../../src/logs/query/feed.ts";
+import { ALL_CATEGORIES_MASK, ALL_LEVELS_MASK } from "../../../src/logs/query/filter.ts";
+import { StoredFeed, type StoredSelection } from "../../../src/logs/query/stored-feed.ts";
+import { entryAt, time } from "./arbitraries.ts";
+import { TestStore } from "./store.ts";
+
+const PROJECTS = ["proj_00000000000a", "proj_00000000000b"];
+
+function everything(order: "asc" | "desc", asOf: number): StoredSelection {
+  return {
+    workspaceId: "ws_000000000001",
+    projects: new Map(PROJECTS.map((id) => [id, Number.MAX_SAFE_INTEGER])),
+    from: null,
+    to: null,
+    levelMask: ALL_LEVELS_MASK,
+    categoryMask: ALL_CATEGORIES_MASK,
+    asOf,
+    tests: [],
+    order,
+  };
+}
+
+describe("the stored feed", () => {
+  it("gives every entry of the snapshot once, in scan order, however few segments an answer names", async () => {
+    const batch = fc.record({
+      project: fc.constantFrom(...PROJECTS),
+      entries: fc.array(entryAt(time), { minLength: 1, maxLength: 4 }),
+      isLastOfRange: fc.boolean(),
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(batch, { maxLength: 10 }),
+        fc.constantFrom("asc" as const, "desc" as const),
+        fc.integer({ min: 1, max: 3 }),
+        fc.nat({ max: 10 }),
+        async (batches, order, segments, asOf) => {
+          const store = new TestStore();
+          for (const { project, entries, isLastOfRange } of batches) {
+            store.add(project, entries);
+            if (isLastOfRange) store.flush(project, batches.length);
+          }
+          for (const project of PROJECTS) store.flush(project, batches.length);
+          const feed = await StoredFeed.open(store.stored(), everything(order, asOf), segments);
+          const seen: string[] = [];
+          let place = order === "asc" ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
+          for (let bound = feed.bound(); bound !== null; bound = feed.bound()) {
+            expect(order === "asc" ? bound >= place : bound <= place).toBe(true);
+            place = bound;
+            const item = await feed.take();
+            expect(boundOf(order, item)).toBe(bound);
+            const unit = await item.open();
+            const lines = new TextDecoder().decode(unit?.body).split("\n");
+            expect(lines).toHaveLength(item.count);
+            lines.forEach((line, index) => {
+              if (unit?.isVisible(index)) {
+                seen.push(`${unit.projectId} ${unit.seqAt(index)} ${JSON.parse(line).message}`);
+              } else expect(item.isWhole).toBe(false);
+            });
+          }
+          const wanted = store.rows.filter(({ commit }) => commit <= asOf);
+          expect(seen.sort()).toEqual(wanted.map((row) => `${row.projectId} ${row.seq} ${row.entry.message}`).sort());
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  it("names what does not decode, and goes on with the rest", async () => {
+    const store = new TestStore();
+    for (const message of ["a", "b"]) {
+      store.add(PROJECTS[0] ?? "", [{ timestamp: 1, level: "info", category: "custom", type: "log", message }]);
+      store.flush(PROJECTS[0] ?? "", 1);
+    }
+    const source = store.stored();
+    const broken: typeof source = {
+      ...source,
+      readBodies: async (id, ranges) =>
+        (await source.readBodies(id, ranges)).map((body, index) =>
+          ranges[index]?.key.firstSeq === 1 && body ? { ...body, bytes: body.bytes.map((byte) => byte ^ 255) } : body,
+        ),
+    };
+    const feed = await StoredFeed.open(broken, everything("asc", 2));
+    const opened = [await feed.take(), await feed.take()].map((item) => item.open());
+    const [first, second] = await Promise.allSettled(opened);
+    expect(first).toMatchObject({ status: "rejected", reason: expect.any(UnreadableItem) });
+    expect(second).toMatchObject({ status: "fulfilled", value: { projectId: PROJECTS[0] } });
+    expect(feed.bound()).toBeNull();
+  });
+});
