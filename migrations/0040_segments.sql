@@ -1,7 +1,8 @@
 -- The cold tier of logs: a row is up to 10,000 entries of one project (src/logs/cold). Named by what it covers, so a flush
--- that runs again meets its own rows. Without a rowid, so that few of a blob's bytes lie beside the columns that a query
--- looks through: seven rows a page instead of two.
+-- that runs again meets its own rows. It keeps its rowid: in a table without one every comparison on the way to a row
+-- loads the whole row it compares with, blobs included (100 rows: 119 ms instead of 0.4).
 CREATE TABLE segments (
+  id INTEGER PRIMARY KEY,
   workspace_id TEXT NOT NULL,
   project_id TEXT NOT NULL,
   first_seq INTEGER NOT NULL,
@@ -20,16 +21,18 @@ CREATE TABLE segments (
   raw_bytes INTEGER NOT NULL,
   stored_bytes INTEGER NOT NULL,
   filter_kinds INTEGER NOT NULL,
+  -- From small to large: what stands behind a large column is reached through all of its pages.
   frames BLOB NOT NULL,
   levels BLOB NOT NULL,
   summary BLOB NOT NULL,
   directory BLOB NOT NULL,
   filter BLOB NOT NULL,
-  body BLOB NOT NULL,
-  PRIMARY KEY (workspace_id, project_id, first_seq, part)
-) STRICT, WITHOUT ROWID;
+  body BLOB NOT NULL
+) STRICT;
 
--- Newest first, and oldest first. Both times stand in each, so that a range far from where a walk begins is reached
--- without a look at the rows between. Retention goes by the first.
-CREATE INDEX segments_newest ON segments (workspace_id, max_ts, min_ts);
-CREATE INDEX segments_oldest ON segments (workspace_id, min_ts, max_ts);
+CREATE UNIQUE INDEX segments_by_seq ON segments (workspace_id, project_id, first_seq, part);
+
+-- Newest first, and oldest first, down to the last tie. Both times stand in each, so that a range far from where a walk
+-- begins is reached without a look at the rows between. Retention goes by the first.
+CREATE INDEX segments_newest ON segments (workspace_id, max_ts, min_ts, project_id, first_seq, part);
+CREATE INDEX segments_oldest ON segments (workspace_id, min_ts, max_ts, project_id, first_seq, part);

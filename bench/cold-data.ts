@@ -1,0 +1,51 @@
+import type { z } from "zod";
+import type { BatchSlice } from "../src/logs/cold/lines.ts";
+import type { Filters } from "../src/logs/query/schema.ts";
+import { entryAt } from "./entries.ts";
+
+/** Entries of one flush. */
+export interface ColdFill {
+  projectId: string;
+  firstSeq: number;
+  count: number;
+  /** Entries of a batch. */
+  batch: number;
+  /** Epoch milliseconds of the first entry, and between two. */
+  start: number;
+  step: number;
+}
+
+/** A read to be timed. */
+export interface ColdRun {
+  action: "find" | "levels" | "scan" | "tail" | "usage";
+  runs: number;
+  projects: string[];
+  filters: z.output<typeof Filters>;
+  limit: number;
+  order: "asc" | "desc";
+}
+
+export const RARE_TRACE = "00112233445566778899aabbccddeeff";
+export const RARE_TEXT = "stormglasspetrel";
+
+/** Batches of bench entries; the 4,200th of a project's has a trace, and a word, that no other has. */
+export function* coldBatches({ firstSeq, count, batch, start, step }: ColdFill): Generator<BatchSlice> {
+  for (let at = firstSeq; at < firstSeq + count; at += batch) {
+    const size = Math.min(batch, firstSeq + count - at);
+    const lines = Array.from({ length: size }, (_, index) => {
+      const seq = at + index;
+      const entry = entryAt(seq, Math.floor(start + (seq - firstSeq) * step));
+      if (seq !== 4200) return JSON.stringify(entry);
+      const message = `${entry.message} after a retry by ${RARE_TEXT}-7`;
+      return JSON.stringify({ ...entry, message, traceId: RARE_TRACE });
+    });
+    yield {
+      firstSeq: at,
+      count: size,
+      commit: at,
+      // Some milliseconds on its way, never the same.
+      receivedAt: Math.floor(start + (at - firstSeq) * step) + 20 + ((at * 7919) % 83),
+      body: new TextEncoder().encode(lines.join("\n")),
+    };
+  }
+}

@@ -1,0 +1,130 @@
+import { decodeFrame, SegmentDirectory } from "../../src/logs/cold/decode.ts";
+import { encodeSegments } from "../../src/logs/cold/encode.ts";
+import { readFrames } from "../../src/logs/cold/frame-index.ts";
+import { readLevelCounts } from "../../src/logs/cold/level-counts.ts";
+import type { SegmentMeta } from "../../src/logs/cold/segment.ts";
+import type { SegmentSelection } from "../../src/logs/cold/selection.ts";
+import { SegmentStore } from "../../src/logs/cold/store.ts";
+import { tokenTestsOf } from "../../src/logs/cold/tokens.ts";
+import { BatchMatcher } from "../../src/logs/query/batch-matcher.ts";
+import { ALL_CATEGORIES_MASK, ALL_LEVELS_MASK, type LogFilter } from "../../src/logs/query/filter.ts";
+import { toFilter } from "../../src/logs/query/schema.ts";
+import { type ColdFill, type ColdRun, coldBatches } from "../cold-data.ts";
+
+const WORKSPACE = "ws_000000000001";
+
+/** Segments in D1, and what reading them takes, all inside one worker. */
+/** `startWorker` binds its socket to this name. */
+export const direct = {
+  async fetch(request, env): Promise<Response> {
+    const { pathname } = new URL(request.url);
+    const store = new SegmentStore(env.DB);
+    switch (pathname) {
+      case "/migrate":
+        await env.DB.batch((await request.text()).split(";\n").map((statement) => env.DB.prepare(statement)));
+        return new Response();
+      case "/fill":
+        return Response.json(await fill(store, await request.json<ColdFill>()));
+      case "/run":
+        return Response.json(await run(store, await request.json<ColdRun>()));
+      case "/size": {
+        const { meta } = await env.DB.prepare("SELECT 1").all();
+        return Response.json({ bytes: meta.size_after, totals: await store.usage(WORKSPACE) });
+      }
+      default:
+        return new Response(null, { status: 404 });
+    }
+  },
+} satisfies ExportedHandler<{ DB: D1Database }>;
+
+export default direct;
+
+async function fill(store: SegmentStore, part: ColdFill) {
+  const batches = coldBatches(part);
+  const range = { firstSeq: part.firstSeq, lastSeq: part.firstSeq + part.count - 1 };
+  const startedAt = performance.now();
+  const segments = [...encodeSegments(part.projectId, batches, range)];
+  const encodedAt = performance.now();
+  const totals = await store.insertSegments(WORKSPACE, segments);
+  return { ...totals, encodeMs: encodedAt - startedAt, insertMs: performance.now() - encodedAt };
+}
+
+async function run(store: SegmentStore, { action, runs, projects, filters, limit, order }: ColdRun) {
+  const filter = toFilter(filters);
+  const selection: SegmentSelection = {
+    workspaceId: WORKSPACE,
+    projects: new Map(projects.map((project) => [project, Number.MAX_SAFE_INTEGER])),
+    from: filter.from,
+    to: filter.to,
+    levelMask: filter.levelMask & ALL_LEVELS_MASK,
+    categoryMask: ALL_CATEGORIES_MASK,
+    asOf: null,
+    tests: tokenTestsOf(filter),
+    order,
+    after: null,
+    limit,
+  };
+  let result = 0;
+  const startedAt = performance.now();
+  for (let at = 0; at < runs; at++) result = await once(store, action, selection, filter);
+  return { ms: (performance.now() - startedAt) / runs, result };
+}
+
+async function once(store: SegmentStore, action: ColdRun["action"], selection: SegmentSelection, filter: LogFilter) {
+  switch (action) {
+    case "usage":
+      return (await store.usage(selection.workspaceId)).entries;
+    case "find":
+      return (await store.findSegments(selection)).length;
+    case "levels":
+      return countAll(store, selection);
+    case "scan":
+      return scan(store, await store.findSegments(selection), filter, false);
+    case "tail":
+      return scan(store, await store.findSegments(selection), filter, true);
+  }
+}
+
+async function countAll(store: SegmentStore, selection: SegmentSelection): Promise<number> {
+  const minutes = new Map<number, number>();
+  for (let after = selection.after; ; ) {
+    const page = await store.readLevels({ ...selection, after });
+    for (const { counts } of page) {
+      for (const { minute, level, count } of readLevelCounts(counts)) {
+        const key = minute * 8 + level;
+        minutes.set(key, (minutes.get(key) ?? 0) + count);
+      }
+    }
+    const last = page.at(-1);
+    if (last === undefined || page.length < 128) return minutes.size;
+    after = last;
+  }
+}
+
+/** Entries of these segments that pass; of each only the last frame where `tail` is wanted. */
+async function scan(store: SegmentStore, metas: SegmentMeta[], filter: LogFilter, tail: boolean): Promise<number> {
+  const matcher = new BatchMatcher(filter);
+  const everything = () => true;
+  let found = 0;
+  const wanted = metas.map((key) => {
+    const frames = readFrames(key).slice(tail ? -1 : 0);
+    return { key, frames, start: frames[0]?.start ?? 0, end: frames.at(-1)?.end ?? 0 };
+  });
+  for (let at = 0; at < wanted.length; ) {
+    const bodies = await store.readBodies(WORKSPACE, wanted.slice(at));
+    bodies.forEach((stored, index) => {
+      const range = wanted[at + index];
+      if (stored === null || range === undefined) return;
+      const directory = new SegmentDirectory(range.key, stored.directory);
+      for (const frame of range.frames) {
+        const bytes = stored.bytes.subarray(frame.start - range.start, frame.end - range.start);
+        const unit = decodeFrame(range.key, directory, frame, bytes, null);
+        matcher.forEachMatch(unit.body, everything, () => {
+          found++;
+        });
+      }
+    });
+    at += bodies.length;
+  }
+  return found;
+}

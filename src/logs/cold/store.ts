@@ -1,0 +1,282 @@
+import { fromHex, toHex } from "./hex.ts";
+import type { EncodedSegment, SegmentKey, SegmentMeta } from "./segment.ts";
+import { type SegmentSelection, selectStatement } from "./selection.ts";
+
+/** Rows of one answer. Levels are at most 80 KB a row and mostly 300 bytes, summaries at most 64 KB. */
+export const STORE_LIMITS = {
+  metas: 256,
+  levels: 128,
+  summaries: 64,
+  /** Bytes of bodies in one answer; a single larger one is given nevertheless. They travel in twice as many. */
+  bodyBytes: 2 * 1024 * 1024,
+  /** Rows deleted in one step: each frees a hundred pages and more. */
+  deletions: 50,
+} as const;
+
+/** Part of a segment's body: frames that follow each other, from the first one's start to the last one's end. */
+export interface BodyRange {
+  key: SegmentKey;
+  start: number;
+  end: number;
+}
+
+/** A part of a body as it is stored, and what says whose its entries are. */
+export interface StoredBody {
+  directory: Uint8Array;
+  bytes: Uint8Array;
+}
+
+/** A segment with its packed counts. `from` and `to` of a query may cut through it. */
+export interface CountedSegment extends SegmentMeta {
+  /** As `levels` or `summary` of an `EncodedSegment`. */
+  counts: Uint8Array;
+}
+
+export interface StoredTotals {
+  segments: number;
+  entries: number;
+  /** As stored. */
+  bytes: number;
+}
+
+const KEY_COLUMNS = "project_id, first_seq, part";
+const META_COLUMNS = `${KEY_COLUMNS}, last_seq, count, min_ts, max_ts, min_commit, max_commit, level_mask, category_mask,
+  raw_bytes, stored_bytes, hex(frames)`;
+type MetaRow = [
+  projectId: string,
+  firstSeq: number,
+  part: number,
+  lastSeq: number,
+  count: number,
+  minTimestamp: number,
+  maxTimestamp: number,
+  minCommit: number,
+  maxCommit: number,
+  levelMask: number,
+  categoryMask: number,
+  rawBytes: number,
+  storedBytes: number,
+  frames: string,
+];
+
+/** The cold tier in D1. Every read names a workspace, so no answer can hold another's entries. */
+export class SegmentStore {
+  readonly #db: D1Database;
+
+  constructor(db: D1Database) {
+    this.#db = db;
+  }
+
+  /**
+   * Stores all segments of one range, or none. Safe to repeat, whatever became of the first call, also by a version that
+   * would cut the range otherwise: what is stored first stays.
+   *
+   * @param segments as `encodeSegments` gave them for the range, all of one project
+   * @returns what is stored of the range now, by this call or an earlier one
+   * @throws Error where that is not every entry of it once
+   */
+  async insertSegments(workspaceId: string, segments: readonly EncodedSegment[]): Promise<StoredTotals> {
+    const [first] = segments;
+    if (first === undefined) return { segments: 0, entries: 0, bytes: 0 };
+    const lastSeq = segments.reduce((last, segment) => Math.max(last, segment.lastSeq), 0);
+    // The first part of all stands for the range: with it in place nothing of the range is stored again, so it comes last.
+    const inserts = [...segments.slice(1), first].map((segment) => this.#insert(workspaceId, segment, first.firstSeq));
+    const totals = this.#db
+      .prepare(`${TOTALS} WHERE workspace_id = ? AND project_id = ? AND first_seq BETWEEN ? AND ?`)
+      .bind(workspaceId, first.projectId, first.firstSeq, lastSeq);
+    const results = await this.#db.batch<StoredTotals>([...inserts, totals]);
+    const stored = totalsOf(results.at(-1)?.results[0]);
+    const wanted = lastSeq - first.firstSeq + 1;
+    if (stored.entries === wanted) return stored;
+    throw new Error(`Of entries ${first.firstSeq} to ${lastSeq} ${stored.entries} are stored, not ${wanted}.`);
+  }
+
+  #insert(workspaceId: string, segment: EncodedSegment, rangeFirstSeq: number): D1PreparedStatement {
+    const { levels, summary, directory, filter, body, frames } = segment;
+    return this.#db
+      .prepare(INSERT)
+      .bind(
+        workspaceId,
+        segment.projectId,
+        segment.firstSeq,
+        segment.part,
+        segment.lastSeq,
+        segment.count,
+        segment.minTimestamp,
+        segment.maxTimestamp,
+        segment.minCommit,
+        segment.maxCommit,
+        segment.levelMask,
+        segment.categoryMask,
+        segment.rawBytes,
+        segment.storedBytes,
+        segment.filterKinds,
+        ...[frames, levels, summary, directory, filter, body].map(toHex),
+        rangeFirstSeq,
+      );
+  }
+
+  /** Segments that a query may need, in its order; fewer than `limit` are the last ones. */
+  async findSegments(selection: SegmentSelection): Promise<SegmentMeta[]> {
+    const rows = await this.#select<MetaRow>(selection, META_COLUMNS, STORE_LIMITS.metas);
+    return rows.map(metaOf);
+  }
+
+  /** The same with counts by minute and level. */
+  async readLevels(selection: SegmentSelection): Promise<CountedSegment[]> {
+    return this.#readCounts(selection, "levels", STORE_LIMITS.levels);
+  }
+
+  /** The same with counts by minute, level, category and type. */
+  async readSummaries(selection: SegmentSelection): Promise<CountedSegment[]> {
+    return this.#readCounts(selection, "summary", STORE_LIMITS.summaries);
+  }
+
+  async #readCounts(selection: SegmentSelection, column: "levels" | "summary", limit: number) {
+    const columns = `${META_COLUMNS}, hex(${column})`;
+    const rows = await this.#select<[...MetaRow, counts: string]>(selection, columns, limit);
+    return rows.map(([...row]) => ({ ...metaOf(row), counts: fromHex(row[14]) }));
+  }
+
+  async #select<Row extends unknown[]>(selection: SegmentSelection, columns: string, most: number): Promise<Row[]> {
+    if (selection.projects.size === 0) return [];
+    const limit = Math.min(selection.limit, most);
+    const { sql, params } = selectStatement({ ...selection, limit }, columns);
+    return this.#db
+      .prepare(sql)
+      .bind(...params)
+      .raw<Row>();
+  }
+
+  /**
+   * Segments of a project that cover a run of `seq`, in its order, the parts of one range together.
+   * @param from,to first and last `seq`; `to` at most the project's watermark
+   * @param after behind this segment; null from the beginning
+   */
+  async segmentsBySeq(
+    workspaceId: string,
+    projectId: string,
+    { from, to }: { from: number; to: number },
+    after: SegmentKey | null,
+    limit: number,
+  ): Promise<SegmentMeta[]> {
+    const rows = await this.#db
+      .prepare(
+        // Ranges do not overlap: the one that holds `from` begins last of those that begin at or before it.
+        `SELECT ${META_COLUMNS} FROM segments
+         WHERE workspace_id = ?1 AND project_id = ?2 AND first_seq <= ?4 AND last_seq >= ?3 AND first_seq >= coalesce(
+           (SELECT max(first_seq) FROM segments WHERE workspace_id = ?1 AND project_id = ?2 AND first_seq <= ?3), 0)
+           AND (first_seq, part) > (?5, ?6)
+         ORDER BY first_seq, part LIMIT ?7`,
+      )
+      .bind(
+        workspaceId,
+        projectId,
+        from,
+        to,
+        after?.firstSeq ?? 0,
+        after?.part ?? 0,
+        Math.min(limit, STORE_LIMITS.metas),
+      )
+      .raw<MetaRow>();
+    return rows.map(metaOf);
+  }
+
+  /**
+   * Reads as many of the ranges as one answer may hold, from the first one on.
+   * @returns per range read, in order: its bytes, or null where the segment is not there any more
+   */
+  async readBodies(workspaceId: string, ranges: readonly BodyRange[]): Promise<(StoredBody | null)[]> {
+    let bytes = 0;
+    const fitting = ranges.findIndex(({ start, end }, index) => {
+      bytes += end - start;
+      return index > 0 && bytes > STORE_LIMITS.bodyBytes;
+    });
+    const read = fitting < 0 ? ranges : ranges.slice(0, fitting);
+    if (read.length === 0) return [];
+    const wanted = read.map(({ key, start, end }) => [key.projectId, key.firstSeq, key.part, start + 1, end - start]);
+    const rows = await this.#db
+      .prepare(
+        `SELECT wanted.key, hex(directory), hex(substr(body, wanted.value ->> 3, wanted.value ->> 4))
+         FROM json_each(?2) AS wanted CROSS JOIN segments ON workspace_id = ?1 AND project_id = wanted.value ->> 0
+           AND first_seq = wanted.value ->> 1 AND part = wanted.value ->> 2`,
+      )
+      .bind(workspaceId, JSON.stringify(wanted))
+      .raw<[index: number, directory: string, bytes: string]>();
+    const bodies: (StoredBody | null)[] = read.map(() => null);
+    for (const [index, directory, body] of rows) {
+      bodies[index] = { directory: fromHex(directory), bytes: fromHex(body) };
+    }
+    return bodies;
+  }
+
+  /** All that a workspace has here: a look at each of its rows, so 10,000 rows read per 100 million entries. */
+  async usage(workspaceId: string): Promise<StoredTotals> {
+    return totalsOf(await this.#db.prepare(`${TOTALS} WHERE workspace_id = ?`).bind(workspaceId).first<StoredTotals>());
+  }
+
+  /** Deletes some of a project's segments; to be called until it gives 0. */
+  async deleteOfProject(workspaceId: string, projectId: string): Promise<number> {
+    return this.#delete("workspace_id = ?1 AND project_id = ?2", [workspaceId, projectId]);
+  }
+
+  async deleteOfWorkspace(workspaceId: string): Promise<number> {
+    return this.#delete("workspace_id = ?1", [workspaceId]);
+  }
+
+  /** Deletes some of a workspace's segments whose newest entry is older than `cutoff`, epoch milliseconds. */
+  async deleteOlder(workspaceId: string, cutoff: number): Promise<number> {
+    return this.#delete("workspace_id = ?1 AND max_ts < ?2", [workspaceId, cutoff]);
+  }
+
+  async #delete(condition: string, params: (string | number)[]): Promise<number> {
+    const { meta } = await this.#db
+      .prepare(
+        `DELETE FROM segments WHERE id IN
+           (SELECT id FROM segments WHERE ${condition} LIMIT ${STORE_LIMITS.deletions})`,
+      )
+      .bind(...params)
+      .run();
+    return meta.changes;
+  }
+}
+
+const TOTALS = `SELECT count(*) AS segments, coalesce(sum(count), 0) AS entries, coalesce(sum(stored_bytes), 0) AS bytes
+  FROM segments`;
+
+function totalsOf(row: StoredTotals | null | undefined): StoredTotals {
+  return row ?? { segments: 0, entries: 0, bytes: 0 };
+}
+
+/** Values before the blobs in `INSERT`, and the blobs. */
+const PLAIN_VALUES = 15;
+const BLOBS = 6;
+const VALUES = Array.from({ length: PLAIN_VALUES + BLOBS }, (_, index) =>
+  index < PLAIN_VALUES ? `?${index + 1}` : `unhex(?${index + 1})`,
+);
+
+/** Only a row that is there already is passed over: `OR IGNORE` would also pass over one that breaks a constraint. */
+const INSERT = `INSERT INTO segments (workspace_id, ${KEY_COLUMNS}, last_seq, count, min_ts, max_ts, min_commit,
+  max_commit, level_mask, category_mask, raw_bytes, stored_bytes, filter_kinds, frames, levels, summary, directory, filter,
+  body) SELECT ${VALUES.join(", ")} WHERE NOT EXISTS (SELECT 1 FROM segments
+    WHERE workspace_id = ?1 AND project_id = ?2 AND first_seq = ?${PLAIN_VALUES + BLOBS + 1} AND part = 0)
+  ON CONFLICT (workspace_id, ${KEY_COLUMNS}) DO NOTHING`;
+
+function metaOf(row: MetaRow | [...MetaRow, string]): SegmentMeta {
+  return {
+    projectId: row[0],
+    firstSeq: row[1],
+    part: row[2],
+    lastSeq: row[3],
+    count: row[4],
+    minTimestamp: row[5],
+    maxTimestamp: row[6],
+    minCommit: row[7],
+    maxCommit: row[8],
+    levelMask: row[9],
+    categoryMask: row[10],
+    rawBytes: row[11],
+    storedBytes: row[12],
+    frames: fromHex(row[13]),
+  };
+}

@@ -1,0 +1,421 @@
+import { env } from "cloudflare:workers";
+import { randomBytes } from "node:crypto";
+import fc from "fast-check";
+import { beforeEach, describe, expect, it } from "vitest";
+import { mayHold } from "../../../src/logs/cold/bloom.ts";
+import { fromHex, toHex } from "../../../src/logs/cold/hex.ts";
+import { readLevelCounts } from "../../../src/logs/cold/level-counts.ts";
+import { type EncodedSegment, SEGMENT_LIMITS, type SegmentMeta } from "../../../src/logs/cold/segment.ts";
+import type { SegmentSelection } from "../../../src/logs/cold/selection.ts";
+import { SegmentStore, STORE_LIMITS } from "../../../src/logs/cold/store.ts";
+import { tokenTestsOf } from "../../../src/logs/cold/tokens.ts";
+import { levelBit } from "../../../src/logs/entry.ts";
+import { toFilter } from "../../../src/logs/query/schema.ts";
+import { readSummary } from "../../../src/logs/summary.ts";
+import { decodeAll } from "../../unit/cold/support.ts";
+import type { TestEntry } from "../../unit/query/store.ts";
+import { entry, metaOf, START, segmentsOf, selection } from "./support.ts";
+
+const WORKSPACE = "ws_000000000001";
+const OTHER = "ws_000000000002";
+const A = "proj_00000000000A";
+const B = "proj_00000000000B";
+
+const store = new SegmentStore(env.DB);
+
+beforeEach(async () => {
+  await env.DB.prepare("DELETE FROM segments").run();
+});
+
+async function insertAll(workspaceId: string, ranges: readonly (readonly EncodedSegment[])[]): Promise<void> {
+  for (const range of ranges) await store.insertSegments(workspaceId, range);
+}
+
+function list(from: number, to: number, more: Partial<TestEntry> = {}): TestEntry[] {
+  return Array.from({ length: to - from }, (_, index) => entry(from + index, more));
+}
+
+const names = (metas: readonly SegmentMeta[]) =>
+  metas.map(({ projectId, firstSeq, part }) => `${projectId.at(-1)}${firstSeq}/${part}`);
+
+describe("insertSegments", () => {
+  it("stores a range so that every byte comes back", async () => {
+    const [range = []] = segmentsOf(A, [[list(0, 500), list(500, 1200)]]);
+    const [segment] = range;
+    expect(await store.insertSegments(WORKSPACE, range)).toEqual({
+      segments: 1,
+      entries: 1200,
+      bytes: segment?.storedBytes,
+    });
+    expect(await store.findSegments(selection(WORKSPACE, [A]))).toEqual(range.map(metaOf));
+    const [stored] = await store.readBodies(WORKSPACE, [
+      { key: metaOf(must(segment)), start: 0, end: must(segment).body.length },
+    ]);
+    expect(stored).not.toBeNull();
+    const back = { ...must(segment), body: must(stored).bytes, directory: must(stored).directory };
+    expect(decodeAll(back)).toEqual(decodeAll(must(segment)));
+  });
+
+  it("changes nothing when it is repeated, also by a version that cuts otherwise", async () => {
+    const late = START - 5 * 86_400_000;
+    const entries = [...list(0, 40), entry(41, { timestamp: late }), ...list(42, 60)];
+    const [whole = []] = segmentsOf(A, [[entries]]);
+    expect(whole).toHaveLength(2);
+    const halves = segmentsOf(A, [[entries.slice(0, 30)], [entries.slice(30)]]).flat();
+    const totals = await store.insertSegments(WORKSPACE, whole);
+    expect(totals.entries).toBe(entries.length);
+    expect(await store.insertSegments(WORKSPACE, whole)).toEqual(totals);
+    expect(await store.insertSegments(WORKSPACE, halves)).toEqual(totals);
+    expect(await store.usage(WORKSPACE)).toEqual(totals);
+  });
+
+  it("stores all of a range or nothing of it", async () => {
+    const [whole = []] = segmentsOf(A, [[[...list(0, 40), entry(41, { timestamp: START - 5 * 86_400_000 })]]]);
+    const broken = whole.map((segment, index) => (index === 0 ? { ...segment, count: Number.NaN } : segment));
+    await expect(store.insertSegments(WORKSPACE, broken)).rejects.toThrow();
+    expect(await store.usage(WORKSPACE)).toEqual({ segments: 0, entries: 0, bytes: 0 });
+  });
+
+  it("tells when not all of the range is there", async () => {
+    const [range = []] = segmentsOf(A, [[[...list(0, 40), entry(41, { timestamp: START - 5 * 86_400_000 })]]]);
+    await expect(store.insertSegments(WORKSPACE, range.slice(0, 1))).rejects.toThrow(
+      "Of entries 1 to 41 40 are stored",
+    );
+  });
+
+  it("writes four rows a segment, indexes included", async () => {
+    const [range = []] = segmentsOf(A, [[list(0, 10)]]);
+    const { db, written } = countRows();
+    await new SegmentStore(db).insertSegments(WORKSPACE, range);
+    expect(written()).toBe(4);
+    await new SegmentStore(db).insertSegments(WORKSPACE, range);
+    expect(written()).toBe(4);
+  });
+
+  it("takes the largest rows there can be", async () => {
+    // The runtime gives 64 KiB of random bytes at a time.
+    const noise = () => Array.from({ length: 6 }, () => randomBytes(30_000).toString("base64")).join("");
+    const entries = Array.from({ length: 10 }, (_, index) => entry(index, { message: noise() }));
+    const [range = []] = segmentsOf(A, [[entries]]);
+    expect(Math.max(...range.map(({ body }) => body.length))).toBeGreaterThan(SEGMENT_LIMITS.blobBytes / 2);
+    expect((await store.insertSegments(WORKSPACE, range)).entries).toBe(10);
+    for (const segment of range) {
+      const [stored] = await store.readBodies(WORKSPACE, [{ key: segment, start: 0, end: segment.body.length }]);
+      expect(toHex(must(stored).bytes) === toHex(segment.body)).toBe(true);
+    }
+  });
+});
+
+describe("findSegments", () => {
+  const select = async (more: Partial<SegmentSelection> = {}, projects = [A, B]) =>
+    names(await store.findSegments(selection(WORKSPACE, projects, more)));
+
+  beforeEach(async () => {
+    await insertAll(WORKSPACE, segmentsOf(A, [[list(0, 100)], [list(100, 200, { level: "error" })], [list(200, 300)]]));
+    await insertAll(
+      WORKSPACE,
+      segmentsOf(B, [[list(50, 150, { category: "http", type: "request" })], [list(150, 400)]]),
+    );
+    await insertAll(OTHER, segmentsOf(A, [[list(0, 100)]]));
+  });
+
+  it("gives them in the order of the nearest entry that each can hold", async () => {
+    expect(await select()).toEqual(["B101/0", "A201/0", "A101/0", "B1/0", "A1/0"]);
+    expect(await select({ order: "asc" })).toEqual(["A1/0", "B1/0", "A101/0", "B101/0", "A201/0"]);
+    expect(await select({}, [A])).toEqual(["A201/0", "A101/0", "A1/0"]);
+    expect(await select({}, [])).toEqual([]);
+    expect(await select({}, ["proj_00000000000C"])).toEqual([]);
+  });
+
+  it("gives them page by page", async () => {
+    for (const order of ["asc", "desc"] as const) {
+      const whole = await select({ order });
+      const paged: SegmentMeta[] = [];
+      for (let after: SegmentMeta | null = null; ; ) {
+        const page: SegmentMeta[] = await store.findSegments(selection(WORKSPACE, [A, B], { order, after, limit: 2 }));
+        paged.push(...page);
+        after = page.at(-1) ?? null;
+        if (page.length < 2) break;
+      }
+      expect(names(paged)).toEqual(whole);
+    }
+  });
+
+  it("leaves out what lies outside the times, the masks, the snapshot and the watermarks", async () => {
+    expect(await select({ from: START + 199_000 })).toEqual(["B101/0", "A201/0", "A101/0"]);
+    expect(await select({ from: START + 199_001 })).toEqual(["B101/0", "A201/0"]);
+    expect(await select({ to: START + 100_000 })).toEqual(["B1/0", "A1/0"]);
+    expect(await select({ to: START + 100_001 })).toEqual(["A101/0", "B1/0", "A1/0"]);
+    expect(await select({ from: START + 150_000, to: START + 150_001 })).toEqual(["B101/0", "A101/0"]);
+    expect(await select({ levelMask: levelBit("error") })).toEqual(["A101/0"]);
+    expect(await select({ levelMask: 0 })).toEqual([]);
+    expect(await select({ categoryMask: 2 })).toEqual(["B1/0"]);
+    expect(await select({ asOf: 13 })).toEqual(["B101/0", "A101/0", "B1/0", "A1/0"]);
+    expect(await select({ asOf: 9 })).toEqual([]);
+    const watermarks = new Map([
+      [A, 200],
+      [B, 349],
+    ]);
+    expect(await select({ projects: watermarks })).toEqual(["A101/0", "B1/0", "A1/0"]);
+    expect(await select({ projects: new Map([[A, 299]]) })).toEqual(["A101/0", "A1/0"]);
+  });
+
+  it("finds what a plain selection finds, in its order", async () => {
+    const all = (await store.findSegments(selection(WORKSPACE, [A, B]))).reverse();
+    await fc.assert(
+      fc.asyncProperty(
+        fc.record({
+          from: fc.option(fc.integer({ min: 0, max: 400 })),
+          to: fc.option(fc.integer({ min: 0, max: 400 })),
+          levelMask: fc.integer({ min: 0, max: 127 }),
+          order: fc.constantFrom<"asc" | "desc">("asc", "desc"),
+          watermark: fc.integer({ min: 0, max: 400 }),
+          limit: fc.integer({ min: 1, max: 6 }),
+        }),
+        async ({ from, to, levelMask, order, watermark, limit }) => {
+          const range = {
+            from: from === null ? null : START + from * 1000,
+            to: to === null ? null : START + to * 1000,
+          };
+          const projects = new Map([
+            [A, watermark],
+            [B, 1000],
+          ]);
+          const wanted = all
+            .filter(({ maxTimestamp }) => range.from === null || maxTimestamp >= range.from)
+            .filter(({ minTimestamp }) => range.to === null || minTimestamp < range.to)
+            .filter((meta) => (meta.levelMask & levelMask) !== 0 && meta.lastSeq <= (projects.get(meta.projectId) ?? 0))
+            .sort((a, b) => (order === "asc" ? a.minTimestamp - b.minTimestamp : b.maxTimestamp - a.maxTimestamp || 0));
+          expect(await select({ ...range, levelMask, order, projects, limit })).toEqual(names(wanted.slice(0, limit)));
+        },
+      ),
+      { numRuns: 100 },
+    );
+  });
+});
+
+describe("filters in SQL", () => {
+  const ids = Array.from({ length: 40 }, (_, index) => `trace-${index}`);
+  const words = ["connection", "refused", "Timeout", "GRÖSSE", "поиск", "検索結果です"];
+
+  it("pass exactly what the filter may hold", async () => {
+    const ranges = segmentsOf(
+      A,
+      ids.map((traceId, index) => [
+        list(index * 10, index * 10 + 10, {
+          traceId,
+          message: `${words[index % words.length]} ${index}`,
+          data: { order: { id: index, name: `order ${index}` }, list: ["x", index % 7, index % 2 === 0, null] },
+        }),
+      ]),
+    );
+    await insertAll(WORKSPACE, ranges);
+    const segments = ranges.flat();
+    const scalar = fc.oneof(fc.nat({ max: 50 }), fc.boolean(), fc.constant(null), fc.constantFrom("order 3", "x"));
+    const condition = fc.oneof(
+      fc.record({
+        path: fc.constantFrom(
+          ["order", "id"],
+          ["order", "name"],
+          ["list", "1"],
+          ["list", "2"],
+          ["list", "3"],
+          ["gone"],
+        ),
+        op: fc.constant("eq" as const),
+        value: scalar,
+      }),
+      fc.record({
+        path: fc.constantFrom(["order", "id"], ["list", "1"]),
+        op: fc.constant("in" as const),
+        value: fc.array(fc.nat({ max: 60 }), { minLength: 1, maxLength: 20 }),
+      }),
+      fc.record({
+        path: fc.constantFrom(["order"], ["order", "id"], ["list", "9"]),
+        op: fc.constant("exists" as const),
+        value: fc.boolean(),
+      }),
+    );
+    const filters = fc.record(
+      {
+        traceId: fc.oneof(fc.constantFrom(...ids), fc.string()),
+        search: fc.oneof(fc.constantFrom(...words), fc.string({ minLength: 1 })),
+        data: fc.array(condition, { maxLength: 3 }),
+      },
+      { requiredKeys: [] },
+    );
+    let told = 0;
+    await fc.assert(
+      fc.asyncProperty(filters, async (body) => {
+        const tests = tokenTestsOf(toFilter(body));
+        const passed = segments.filter(({ filter, filterKinds }) =>
+          tests.every(
+            ({ kind, anyOf }) => (filterKinds & kind) === 0 || anyOf.some(({ a, b }) => mayHold(filter, a, b)),
+          ),
+        );
+        if (passed.length < segments.length) told++;
+        const found = await store.findSegments(selection(WORKSPACE, [A], { tests, order: "asc" }));
+        expect(names(found)).toEqual(names(passed));
+      }),
+      { numRuns: 300 },
+    );
+    expect(told).toBeGreaterThan(100);
+  });
+
+  it("pass what a filter does not know", async () => {
+    const [range = []] = segmentsOf(A, [[list(0, 10)]]);
+    await store.insertSegments(
+      WORKSPACE,
+      range.map((segment) => ({ ...segment, filterKinds: 0, filter: Uint8Array.of(0) })),
+    );
+    const tests = tokenTestsOf(
+      toFilter({ traceId: "x", search: "nothing", data: [{ path: ["a"], op: "eq", value: 1 }] }),
+    );
+    expect(tests.length).toBeGreaterThan(3);
+    expect(await store.findSegments(selection(WORKSPACE, [A], { tests }))).toHaveLength(1);
+  });
+
+  it("take the largest query there can be", async () => {
+    await insertAll(WORKSPACE, segmentsOf(A, [[list(0, 10, { traceId: "t", data: { a: 1 } })]]));
+    const search = Array.from({ length: 512 }, (_, index) => String.fromCharCode(97 + ((index * index) % 26))).join("");
+    const data = Array.from({ length: 100 }, (_, index) => ({
+      path: [`p${index}`],
+      op: "in" as const,
+      value: Array.from({ length: 1000 }, (_, value) => value),
+    }));
+    for (const filter of [{ search }, { data }, { search, data, traceId: "t", session: "s" }]) {
+      expect(await store.findSegments(selection(WORKSPACE, [A], { tests: tokenTestsOf(toFilter(filter)) }))).toEqual(
+        [],
+      );
+    }
+    const many = Array.from({ length: 100 }, (_, index) => ({
+      path: [`p${index}`],
+      op: "in" as const,
+      value: Array.from({ length: 16 }, (_, value) => value),
+    }));
+    const tests = tokenTestsOf(toFilter({ data: many }));
+    expect(await store.findSegments(selection(WORKSPACE, [A], { tests }))).toEqual([]);
+  });
+});
+
+describe("counts", () => {
+  it("come back by minute and level, and by kind, page by page", async () => {
+    const ranges = segmentsOf(A, [
+      [list(0, 90)],
+      [list(90, 120, { level: "error", category: "http", type: "request" })],
+      [list(120, 240)],
+    ]);
+    await insertAll(WORKSPACE, ranges);
+    const levels = await store.readLevels(selection(WORKSPACE, [A], { order: "asc" }));
+    expect(names(levels)).toEqual(["A1/0", "A91/0", "A121/0"]);
+    const minute = START / 60_000;
+    expect(levels.map(({ counts }) => [...readLevelCounts(counts)])).toEqual([
+      [
+        { minute, level: 3, count: 60 },
+        { minute: minute + 1, level: 3, count: 30 },
+      ],
+      [{ minute: minute + 1, level: 5, count: 30 }],
+      [
+        { minute: minute + 2, level: 3, count: 60 },
+        { minute: minute + 3, level: 3, count: 60 },
+      ],
+    ]);
+    const [, second] = await store.readSummaries(selection(WORKSPACE, [A], { order: "asc" }));
+    expect([...readSummary(must(second).counts)]).toEqual([
+      { minute: minute + 1, level: 5, category: "http", type: "request", count: 30 },
+    ]);
+    expect(
+      names(await store.readLevels(selection(WORKSPACE, [A], { order: "asc", after: must(levels[0]), limit: 1 }))),
+    ).toEqual(["A91/0"]);
+  });
+});
+
+describe("segmentsBySeq", () => {
+  it("gives the segments of a run of seq, every part of a range, and no other", async () => {
+    const late = entry(0, { timestamp: START - 9 * 86_400_000 });
+    await insertAll(WORKSPACE, segmentsOf(A, [[list(0, 10)], [[...list(10, 19), late]], [list(20, 30)]]));
+    await insertAll(OTHER, segmentsOf(A, [[list(0, 100)]]));
+    await insertAll(WORKSPACE, segmentsOf(B, [[list(0, 100)]]));
+    const bySeq = async (from: number, to: number, after: SegmentMeta | null = null, limit = 10) =>
+      names(await store.segmentsBySeq(WORKSPACE, A, { from, to }, after, limit));
+    expect(await bySeq(1, 10)).toEqual(["A1/0"]);
+    expect(await bySeq(10, 11)).toEqual(["A1/0", "A11/0", "A11/1"]);
+    expect(await bySeq(20, 20)).toEqual(["A11/0", "A11/1"]);
+    expect(await bySeq(12, 1000)).toEqual(["A11/0", "A11/1", "A21/0"]);
+    expect(await bySeq(31, 40)).toEqual([]);
+    const [first] = await store.segmentsBySeq(WORKSPACE, A, { from: 12, to: 1000 }, null, 1);
+    expect(await bySeq(12, 1000, must(first))).toEqual(["A11/1", "A21/0"]);
+  });
+});
+
+describe("readBodies", () => {
+  it("reads parts of bodies, says what is gone, and stops where an answer is full", async () => {
+    const ranges = segmentsOf(A, [[list(0, 1200)], [list(1200, 1300)]]);
+    await insertAll(WORKSPACE, ranges);
+    const [first, second] = ranges.flat().map(metaOf);
+    const gone = { ...must(second), firstSeq: 77 };
+    const read = await store.readBodies(WORKSPACE, [
+      { key: must(second), start: 3, end: 17 },
+      { key: gone, start: 0, end: 10 },
+      { key: must(first), start: 5, end: 6 },
+    ]);
+    expect(read.map((body) => body && toHex(body.bytes))).toEqual([
+      toHex(must(ranges[1]?.[0]).body.subarray(3, 17)),
+      null,
+      toHex(must(ranges[0]?.[0]).body.subarray(5, 6)),
+    ]);
+    expect(await store.readBodies(OTHER, [{ key: must(first), start: 0, end: 5 }])).toEqual([null]);
+    const large = { key: must(first), start: 0, end: STORE_LIMITS.bodyBytes };
+    expect(await store.readBodies(WORKSPACE, [large, large, large])).toHaveLength(1);
+    expect(await store.readBodies(WORKSPACE, [])).toEqual([]);
+  });
+});
+
+describe("deletion", () => {
+  it("goes in steps, and only as far as it is told", async () => {
+    const ranges = Array.from({ length: 60 }, (_, index) => [list(index * 2, index * 2 + 2)]);
+    await insertAll(WORKSPACE, segmentsOf(A, ranges));
+    await insertAll(WORKSPACE, segmentsOf(B, ranges.slice(0, 3)));
+    await insertAll(OTHER, segmentsOf(A, ranges.slice(0, 3)));
+    expect(await store.deleteOlder(WORKSPACE, START + 9000)).toBe(7);
+    expect((await store.usage(WORKSPACE)).segments).toBe(56);
+    expect(await store.deleteOfProject(WORKSPACE, A)).toBe(STORE_LIMITS.deletions);
+    expect(await store.deleteOfProject(WORKSPACE, A)).toBe(56 - STORE_LIMITS.deletions);
+    expect(await store.deleteOfProject(WORKSPACE, A)).toBe(0);
+    expect((await store.usage(WORKSPACE)).segments).toBe(0);
+    await insertAll(WORKSPACE, segmentsOf(B, ranges.slice(0, 2)));
+    expect(await store.deleteOfWorkspace(WORKSPACE)).toBe(2);
+    expect((await store.usage(OTHER)).segments).toBe(3);
+  });
+});
+
+describe("hexadecimal", () => {
+  it("comes back as the bytes it was made of", () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
+        expect(fromHex(toHex(bytes).toUpperCase())).toEqual(bytes);
+      }),
+    );
+  });
+});
+
+function must<T>(value: T | null | undefined): T {
+  if (value === null || value === undefined) throw new Error("It is there.");
+  return value;
+}
+
+/** A database that adds up the rows that its batches have written, as D1 counts them. */
+function countRows(): { db: D1Database; written: () => number } {
+  let written = 0;
+  const db = new Proxy(env.DB, {
+    get(target, name) {
+      if (name !== "batch") return Reflect.get(target, name).bind(target);
+      return async (statements: D1PreparedStatement[]) => {
+        const results = await target.batch(statements);
+        written += results.reduce((sum, { meta }) => sum + meta.rows_written, 0);
+        return results;
+      };
+    },
+  });
+  return { db, written: () => written };
+}

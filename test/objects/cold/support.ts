@@ -1,0 +1,61 @@
+import { encodeSegments } from "../../../src/logs/cold/encode.ts";
+import type { EncodedSegment, SegmentMeta } from "../../../src/logs/cold/segment.ts";
+import type { SegmentSelection } from "../../../src/logs/cold/selection.ts";
+import { ALL_CATEGORIES_MASK, ALL_LEVELS_MASK } from "../../../src/logs/query/filter.ts";
+import { slices } from "../../unit/cold/support.ts";
+import type { TestEntry } from "../../unit/query/store.ts";
+
+export const START = 1_795_183_200_000;
+
+export function entry(index: number, more: Partial<TestEntry> = {}): TestEntry {
+  return {
+    timestamp: START + index * 1000,
+    level: "info",
+    category: "custom",
+    type: "log",
+    message: `entry ${index}`,
+    ...more,
+  };
+}
+
+/** Segments of one project: each list of batches becomes one range. */
+export function segmentsOf(
+  projectId: string,
+  ranges: readonly (readonly (readonly TestEntry[])[])[],
+): EncodedSegment[][] {
+  const batches = slices(ranges.flat());
+  let firstSeq = 1;
+  return ranges.map((range) => {
+    const lastSeq = firstSeq + range.flat().length - 1;
+    const segments = [...encodeSegments(projectId, batches, { firstSeq, lastSeq })];
+    firstSeq = lastSeq + 1;
+    return segments;
+  });
+}
+
+export function selection(
+  workspaceId: string,
+  projects: readonly string[],
+  more: Partial<SegmentSelection> = {},
+): SegmentSelection {
+  return {
+    workspaceId,
+    projects: new Map(projects.map((project) => [project, Number.MAX_SAFE_INTEGER])),
+    from: null,
+    to: null,
+    levelMask: ALL_LEVELS_MASK,
+    categoryMask: ALL_CATEGORIES_MASK,
+    asOf: null,
+    tests: [],
+    order: "desc",
+    after: null,
+    limit: 100,
+    ...more,
+  };
+}
+
+/** What a segment looks like when it is found. */
+export function metaOf(segment: EncodedSegment): SegmentMeta {
+  const { levels: _1, summary: _2, directory: _3, filterKinds: _4, filter: _5, body: _6, ...meta } = segment;
+  return { ...meta, frames: Uint8Array.from(meta.frames) };
+}
