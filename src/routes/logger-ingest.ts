@@ -123,7 +123,7 @@ async function readRequest(c: Context<AppEnv>, key: ParsedApiKey, projectId: str
 
 /** What a request takes of a budget of entries: those it sends, good or bad; a body that holds none costs as one. */
 function unitsOf(parsed: ParseResult): number {
-  if (parsed.ok) return Math.max(1, parsed.entries.values.length);
+  if (parsed.ok) return parsed.entries.values.length;
   return parsed.reason === "too_many" ? INGEST_LIMITS.entries + 1 : 1;
 }
 

@@ -119,6 +119,13 @@ describe("a reset", () => {
   });
 
   it("deletes what it replaced, by and by, beginning at once", async () => {
+    await sweep();
+    clock += 60_000;
+    vi.setSystemTime(clock);
+    await runDurableObjectAlarm(stub());
+    expect(await alarmAt()).toBeGreaterThan(clock);
+    await cron(clock);
+    expect(await count("doomed_projects")).toBe(1);
     expect(await alarmAt()).toBeLessThanOrEqual(clock);
     await sweep();
     expect([await count("batches"), await count("projects")]).toEqual([1, 1]);
