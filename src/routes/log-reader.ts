@@ -7,9 +7,10 @@ import { operation } from "../http/log.ts";
 import { looksLikeApiKey } from "../keys/api-key.ts";
 import type { RouteRef } from "../limits/state.ts";
 import { SegmentStore } from "../logs/cold/store.ts";
-import type { RecentSource } from "../logs/query/recent-feed.ts";
 import type { LogSource } from "../logs/query/tiers.ts";
-import { callWorkspace } from "../objects/stubs.ts";
+import type { StatsSource } from "../logs/stats/run-stats.ts";
+import { callWorkspace, type Stub } from "../objects/stubs.ts";
+import type { ReadCall, ReadResult, WorkspaceObject } from "../objects/workspace.ts";
 import { settingsOf } from "../settings.ts";
 import type { Caller } from "../workspace/caller.ts";
 import { PERMISSIONS } from "../workspace/permissions.ts";
@@ -61,13 +62,27 @@ export async function readerBody<S extends z.ZodType>(
   }
 }
 
-/** Both tiers of the reader's workspace. */
+/** Both tiers of the reader's workspace. The first page admits the request and counts it. */
 export function logSource(c: Context<AppEnv>, reader: Reader, projectId: string | null): LogSource {
-  const { workspaceId } = reader;
+  return sourceOf(c, reader, once(c, reader, projectId), new SegmentStore(c.env.DB));
+}
+
+/** The same, with counts. */
+export function statsSource(c: Context<AppEnv>, reader: Reader, projectId: string | null): StatsSource {
   const store = new SegmentStore(c.env.DB);
+  const ask = once(c, reader, projectId);
+  return {
+    ...sourceOf(c, reader, ask, store),
+    recentCounts: (scan) => ask((stub, call) => stub.recentCounts({ ...call, scan })),
+    readLevels: (selection) => orUnavailable(c, store.readLevels(selection)),
+    readSummaries: (selection) => orUnavailable(c, store.readSummaries(selection)),
+  };
+}
+
+function sourceOf(c: Context<AppEnv>, { workspaceId }: Reader, ask: Ask, store: SegmentStore): LogSource {
   return {
     workspaceId,
-    recent: recentSource(c, reader, projectId),
+    recent: (scan) => ask((stub, call) => stub.recent({ ...call, scan })),
     stored: {
       findSegments: (selection) => orUnavailable(c, store.findSegments(selection)),
       readBodies: (id, ranges) => orUnavailable(c, store.readBodies(id, ranges)),
@@ -80,6 +95,24 @@ export function logSource(c: Context<AppEnv>, reader: Reader, projectId: string 
         workspaceId,
         fault,
       }),
+  };
+}
+
+/** Asks the workspace object for one page. The first one counts the request; the credential is checked for each. */
+type Ask = <T>(call: (stub: Stub<WorkspaceObject>, caller: ReadCall) => Promise<ReadResult<T>>) => Promise<T>;
+
+function once(c: Context<AppEnv>, reader: Reader, projectId: string | null): Ask {
+  const { caller, workspaceId } = reader;
+  let isCounted = false;
+  return async (call) => {
+    const route = isCounted ? null : reader.route;
+    const result = await callWorkspace(c.env, workspaceId, isCounted ? "replay-safe" : "once", (stub) =>
+      call(stub, { caller, route, projectId }),
+    );
+    if (!result.ok) return refuseDenied(c, result);
+    if (result.limit) c.set("limit", result.limit);
+    isCounted = true;
+    return result.page;
   };
 }
 
@@ -98,20 +131,4 @@ export async function orUnavailable<T>(c: Context<AppEnv>, answer: Promise<T>): 
 /** Ends a request whose rows moved from tier to tier each time it began anew. */
 export function refuseMoving(): never {
   return refuse("SERVICE_UNAVAILABLE", "The logs are being moved right now. Please try again.", RETRY_SOON);
-}
-
-/** Asks the workspace object. The first page admits the request and counts it; the credential is checked for each. */
-function recentSource(c: Context<AppEnv>, reader: Reader, projectId: string | null): RecentSource {
-  const { caller, workspaceId } = reader;
-  let isCounted = false;
-  return async (scan) => {
-    const route = isCounted ? null : reader.route;
-    const result = await callWorkspace(c.env, workspaceId, isCounted ? "replay-safe" : "once", (stub) =>
-      stub.recent({ caller, route, projectId, scan }),
-    );
-    if (!result.ok) return refuseDenied(c, result);
-    if (result.limit) c.set("limit", result.limit);
-    isCounted = true;
-    return result.page;
-  };
 }

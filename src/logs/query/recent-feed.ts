@@ -63,7 +63,7 @@ export class RecentFeed implements ScanFeed {
 }
 
 /** Whether some project that was there has less in the recent tier. One that is gone since is nobody's any more. */
-function hasMoved(before: RecentPage, now: RecentPage): boolean {
+export function hasMoved(before: Pick<RecentPage, "flushed">, now: Pick<RecentPage, "flushed">): boolean {
   const seqs = new Map(now.flushed.map(({ projectId, seq }) => [projectId, seq]));
   return before.flushed.some(({ projectId, seq }) => (seqs.get(projectId) ?? seq) !== seq);
 }

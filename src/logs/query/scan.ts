@@ -79,7 +79,8 @@ export async function scan(
   return outcome;
 }
 
-async function openItem(item: ScanItem, report: Report): Promise<ScanUnit | null> {
+/** What an item holds; null where that is nothing, or not to be read, which is reported. */
+export async function openItem(item: ScanItem, report: Report): Promise<ScanUnit | null> {
   try {
     return await item.open();
   } catch (error) {

@@ -3,11 +3,14 @@ import { decodeBody, encodeBody } from "../../../src/logs/codec.ts";
 import { encodeSegments } from "../../../src/logs/cold/encode.ts";
 import type { EncodedSegment } from "../../../src/logs/cold/segment.ts";
 import type { SegmentSelection } from "../../../src/logs/cold/selection.ts";
-import { categoryBit, type Entry, levelBit } from "../../../src/logs/entry.ts";
+import { categoryBit, type Entry, LEVELS, levelBit } from "../../../src/logs/entry.ts";
 import type { RecentSource } from "../../../src/logs/query/recent-feed.ts";
 import type { RecentScan } from "../../../src/logs/query/recent-scan.ts";
 import type { StoredSource } from "../../../src/logs/query/stored-feed.ts";
 import type { LogSource } from "../../../src/logs/query/tiers.ts";
+import { packSummaries, type RecentCountPage, type RecentCountScan } from "../../../src/logs/stats/recent-counts.ts";
+import type { StatsSource } from "../../../src/logs/stats/run-stats.ts";
+import { SummaryBuilder } from "../../../src/logs/summary.ts";
 
 /** An entry with its times in milliseconds, as tests make them up. */
 export type TestEntry = Omit<Entry, "timestamp"> & { timestamp: number };
@@ -30,11 +33,13 @@ export function bodyOf(entries: readonly TestEntry[]): Uint8Array {
   return new TextEncoder().encode(entries.map(lineOf).join("\n"));
 }
 
+type TestBatch = StoredBatch & { levelMask: number; categoryMask: number; summary: Uint8Array };
+
 /** What the workspace object and D1 do, without SQL: all in memory, selected and ordered in the plainest way. */
 export class TestStore {
   readonly scope: string;
   readonly rows: TestRow[] = [];
-  readonly #batches: (StoredBatch & { levelMask: number; categoryMask: number })[] = [];
+  readonly #batches: TestBatch[] = [];
   readonly #lastSeq = new Map<string, number>();
   readonly #flushed = new Map<string, number>();
   readonly #segments: EncodedSegment[] = [];
@@ -70,6 +75,7 @@ export class TestStore {
       receivedAt: 1_800_000_000_000 + commit,
       levelMask: entries.reduce((mask, { level }) => mask | levelBit(level), 0),
       categoryMask: entries.reduce((mask, { category }) => mask | categoryBit(category), 0),
+      summary: summaryOf(entries),
       ...encodeBody(bodyOf(entries)),
     });
   }
@@ -100,15 +106,55 @@ export class TestStore {
     };
   }
 
+  /** The same with counts. */
+  stats(pageBatches: number): StatsSource {
+    const counted = async (selection: SegmentSelection, column: "levels" | "summary") => {
+      const segments = this.#selectSegments(selection).slice(0, pageBatches);
+      return segments.map((segment) => ({ ...segment, counts: segment[column] }));
+    };
+    return {
+      ...this.logs(pageBatches),
+      recentCounts: async (scan) => this.#recentCounts(scan, pageBatches),
+      readLevels: (selection) => counted(selection, "levels"),
+      readSummaries: (selection) => counted(selection, "summary"),
+    };
+  }
+
+  #recentCounts(scan: RecentCountScan, pageBatches: number): RecentCountPage {
+    this.beforePage();
+    const asOf = scan.asOf ?? this.lastCommit;
+    const order = { ...scan, asOf, order: "asc" as const, position: null, maxBytes: 0 };
+    const selected = this.#select(order, asOf)
+      .filter(({ commit }) => commit > scan.after)
+      .sort((a, b) => a.commit - b.commit);
+    const page = selected.slice(0, pageBatches);
+    return {
+      asOf,
+      flushed: this.#watermarks(),
+      oldest: this.oldest,
+      summaries: packSummaries(page.map(({ summary }) => summary)),
+      next: selected.length > page.length ? (page.at(-1)?.commit ?? null) : null,
+    };
+  }
+
+  #watermarks() {
+    return [...new Set(this.#batches.map(({ projectId }) => projectId))].map((projectId) => ({
+      projectId,
+      seq: this.#flushed.get(projectId) ?? 0,
+    }));
+  }
+
+  #selectSegments(selection: SegmentSelection): EncodedSegment[] {
+    const sorted = this.#segments.filter((segment) => isSelected(segment, selection)).sort(bySelection(selection));
+    const { after } = selection;
+    const rest = after ? sorted.filter((segment) => bySelection(selection)(segment, after) > 0) : sorted;
+    return rest.slice(0, selection.limit);
+  }
+
   /** The cold tier alone. */
   stored(): StoredSource {
     return {
-      findSegments: async (selection) => {
-        const sorted = this.#segments.filter((segment) => isSelected(segment, selection)).sort(bySelection(selection));
-        const { after } = selection;
-        const rest = after ? sorted.filter((segment) => bySelection(selection)(segment, after) > 0) : sorted;
-        return rest.slice(0, selection.limit);
-      },
+      findSegments: async (selection) => this.#selectSegments(selection),
       readBodies: async (_, ranges) =>
         ranges.slice(0, 2).map(({ key, start, end }) => {
           const segment = this.#segments.find(
@@ -134,10 +180,7 @@ export class TestStore {
         asOf,
         lastCommit: this.lastCommit,
         scope: this.scope,
-        flushed: [...new Set(this.#batches.map(({ projectId }) => projectId))].map((projectId) => ({
-          projectId,
-          seq: this.#flushed.get(projectId) ?? 0,
-        })),
+        flushed: this.#watermarks(),
         oldest: this.oldest,
         batches,
         next: next ? { timestamp: keyOf(scan, next), commit: next.commit } : null,
@@ -156,8 +199,16 @@ export class TestStore {
   }
 }
 
-function keyOf({ order }: RecentScan, batch: StoredBatch): number {
+function keyOf({ order }: Pick<RecentScan, "order">, batch: StoredBatch): number {
   return order === "asc" ? batch.minTimestamp : batch.maxTimestamp;
+}
+
+function summaryOf(entries: readonly TestEntry[]): Uint8Array {
+  const summary = new SummaryBuilder();
+  for (const { timestamp, level, category, type } of entries) {
+    summary.add(timestamp, LEVELS.indexOf(level), category, type);
+  }
+  return summary.pack();
 }
 
 function isSelected(segment: EncodedSegment, selection: SegmentSelection): boolean {

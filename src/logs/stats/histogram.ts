@@ -1,0 +1,108 @@
+import { LEVELS } from "../entry.ts";
+import { type GroupBy, STATS_LIMITS } from "./schema.ts";
+
+export interface Bucket {
+  /** ISO 8601 UTC. */
+  start: string;
+  count: number;
+  groups?: Record<string, number>;
+}
+
+/** What is counted: entries of a level, category and type. */
+export interface Counted {
+  /** Severity, 0..6. */
+  level: number;
+  category: string;
+  type: string;
+}
+
+/** There are more buckets or groups than one answer has. */
+export class TooManyBuckets extends Error {}
+
+interface Counts {
+  count: number;
+  levels: number[];
+  names: Map<string, number>;
+}
+
+/** Adds up counts by bucket and group. */
+export class Histogram {
+  readonly #intervalMs: number;
+  readonly #groupBy: GroupBy | null;
+  readonly #buckets = new Map<number, Counts>();
+  #groups = 0;
+  /** The bucket added to last: what is added lies mostly close together. */
+  #start = Number.NaN;
+  #counts: Counts | null = null;
+  total = 0;
+
+  constructor(intervalMs: number, groupBy: GroupBy | null) {
+    this.#intervalMs = intervalMs;
+    this.#groupBy = groupBy;
+  }
+
+  /**
+   * @param timestamp epoch milliseconds
+   * @throws TooManyBuckets
+   */
+  add(timestamp: number, counted: Counted, count: number): void {
+    this.total += count;
+    const counts = this.#countsAt(Math.floor(timestamp / this.#intervalMs) * this.#intervalMs);
+    counts.count += count;
+    if (this.#groupBy === "level") counts.levels[counted.level] = (counts.levels[counted.level] ?? 0) + count;
+    else if (this.#groupBy !== null) this.#addName(counts.names, counted[this.#groupBy], count);
+  }
+
+  /** Entries of which nothing but the level is known. */
+  addLevel(timestamp: number, level: number, count: number): void {
+    this.add(timestamp, { level, category: "", type: "" }, count);
+  }
+
+  /** Whether counts by level suffice. */
+  get needsLevelsAlone(): boolean {
+    return this.#groupBy === null || this.#groupBy === "level";
+  }
+
+  /** Whether it matters what an entry's level, category and type are. */
+  get needsNames(): boolean {
+    return this.#groupBy !== null;
+  }
+
+  /** In order of time. */
+  buckets(): Bucket[] {
+    return [...this.#buckets]
+      .sort(([a], [b]) => a - b)
+      .map(([at, counts]) => {
+        const bucket = { start: new Date(at).toISOString(), count: counts.count };
+        return this.#groupBy === null ? bucket : { ...bucket, groups: this.#groupsOf(counts) };
+      });
+  }
+
+  #groupsOf({ levels, names }: Counts): Record<string, number> {
+    const entries =
+      this.#groupBy === "level"
+        ? LEVELS.map((name, level) => [name, levels[level] ?? 0] as const).filter(([, count]) => count > 0)
+        : [...names].sort(([a], [b]) => (a < b ? -1 : 1));
+    // `fromEntries` defines members, so that one named `__proto__` is a member like any other.
+    return Object.fromEntries(entries);
+  }
+
+  #addName(names: Map<string, number>, name: string, count: number): void {
+    const before = names.get(name);
+    if (before === undefined && ++this.#groups > STATS_LIMITS.groups) throw new TooManyBuckets();
+    names.set(name, (before ?? 0) + count);
+  }
+
+  #countsAt(start: number): Counts {
+    if (start === this.#start && this.#counts) return this.#counts;
+    let counts = this.#buckets.get(start);
+    if (counts === undefined) {
+      if (this.#buckets.size === STATS_LIMITS.buckets) throw new TooManyBuckets();
+      counts = { count: 0, levels: [], names: new Map() };
+      this.#buckets.set(start, counts);
+    }
+    this.#start = start;
+    this.#counts = counts;
+    return counts;
+  }
+}

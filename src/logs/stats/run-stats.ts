@@ -1,0 +1,200 @@
+import { readLevelCounts } from "../cold/level-counts.ts";
+import type { SegmentMeta } from "../cold/segment.ts";
+import type { SegmentPosition, SegmentSelection } from "../cold/selection.ts";
+import type { Entry } from "../entry.ts";
+import { LEVELS } from "../entry.ts";
+import { BatchMatcher } from "../query/batch-matcher.ts";
+import { categoryMaskOf, type LogFilter } from "../query/filter.ts";
+import { QUERY_BUDGET, type QueryBudget } from "../query/limits.ts";
+import { hasMoved, WatermarkMoved } from "../query/recent-feed.ts";
+import { openItem } from "../query/scan.ts";
+import { type LogSource, openRecent, withSnapshot, withStored } from "../query/tiers.ts";
+import { readSummary, SUMMARY_BUCKET_MS } from "../summary.ts";
+import { type Bucket, type Counted, Histogram, TooManyBuckets } from "./histogram.ts";
+import { type RecentCountPage, type RecentCountScan, unpackSummaries } from "./recent-counts.ts";
+import type { StatsQuery } from "./schema.ts";
+
+/** A segment with its packed counts. */
+interface CountedSegment extends SegmentMeta {
+  counts: Uint8Array;
+}
+
+/** Where counts come from, beside the logs themselves. */
+export interface StatsSource extends LogSource {
+  recentCounts(scan: RecentCountScan): Promise<RecentCountPage>;
+  /** Segments with counts by minute and level, or with all four; fewer than `limit` are not the last ones. */
+  readLevels(selection: SegmentSelection): Promise<CountedSegment[]>;
+  readSummaries(selection: SegmentSelection): Promise<CountedSegment[]>;
+}
+
+/** What `POST /logger/stats` answers. */
+export interface StatsAnswer {
+  buckets: Bucket[];
+  total: number;
+  complete: boolean;
+}
+
+export type StatsResult = { ok: true; answer: StatsAnswer } | { ok: false; reason: "too_many" | "moving" };
+
+/**
+ * Counts entries by time. Counts that batches and segments were stored with answer whatever asks for level, category,
+ * type and whole minutes; entries are looked at for other filters, and in the two minutes that a range cuts through.
+ */
+export async function runStats(
+  source: StatsSource,
+  query: StatsQuery,
+  budget: QueryBudget = QUERY_BUDGET,
+): Promise<StatsResult> {
+  try {
+    const answer = await withSnapshot(() => tryStats(source, query, budget));
+    return answer === null ? { ok: false, reason: "moving" } : { ok: true, answer };
+  } catch (error) {
+    if (error instanceof TooManyBuckets) return { ok: false, reason: "too_many" };
+    throw error;
+  }
+}
+
+async function tryStats(source: StatsSource, query: StatsQuery, budget: QueryBudget): Promise<StatsAnswer> {
+  const { filter } = query;
+  const histogram = new Histogram(query.intervalMs, query.groupBy);
+  let complete = true;
+  if (needsEntries(filter)) complete = await countEntries(source, histogram, filter, null, budget);
+  else {
+    const whole = wholeMinutes(filter);
+    const asOf = await countSummaries(source, histogram, { ...filter, ...whole });
+    for (const edge of edgesOf(filter, whole)) {
+      if (!(await countEntries(source, histogram, { ...filter, ...edge }, asOf, budget))) complete = false;
+    }
+  }
+  return { buckets: histogram.buckets(), total: histogram.total, complete };
+}
+
+/** Whether counts by minute, level, category and type cannot tell. */
+function needsEntries({ session, traceId, search, data }: LogFilter): boolean {
+  return session !== null || traceId !== null || search !== null || data.length > 0;
+}
+
+interface TimeRange {
+  from: number | null;
+  to: number | null;
+}
+
+/** The whole minutes of a range; none where `from` is not before `to`. */
+function wholeMinutes({ from, to }: LogFilter): TimeRange {
+  const up = from === null ? null : Math.ceil(from / SUMMARY_BUCKET_MS) * SUMMARY_BUCKET_MS;
+  const down = to === null ? null : Math.floor(to / SUMMARY_BUCKET_MS) * SUMMARY_BUCKET_MS;
+  return { from: up, to: down };
+}
+
+/** The parts of minutes at a range's ends. A range within one minute is one part. */
+function edgesOf({ from, to }: LogFilter, whole: TimeRange): TimeRange[] {
+  if (from !== null && to !== null && (whole.from ?? 0) > (whole.to ?? 0)) return from < to ? [{ from, to }] : [];
+  return [
+    { from, to: whole.from },
+    { from: whole.to, to },
+  ].filter((edge) => edge.from !== null && edge.to !== null && edge.from < edge.to);
+}
+
+/** Adds up what batches and segments were counted by. @returns the snapshot counted, a commit number */
+async function countSummaries(source: StatsSource, histogram: Histogram, filter: LogFilter): Promise<number> {
+  const { levelMask, from, to } = filter;
+  const categoryMask = categoryMaskOf(filter);
+  const scan = { from, to, levelMask, categoryMask };
+  const first = await source.recentCounts({ ...scan, asOf: null, after: 0 });
+  const kept = { ...filter, from: Math.max(from ?? first.oldest, first.oldest) };
+  for (let page = first; ; ) {
+    for (const summary of unpackSummaries(page.summaries)) addSummary(histogram, summary, kept);
+    if (page.next === null) break;
+    page = await source.recentCounts({ ...scan, asOf: first.asOf, after: page.next });
+    if (hasMoved(first, page)) throw new WatermarkMoved();
+  }
+  const projects = new Map(first.flushed.filter(({ seq }) => seq > 0).map(({ projectId, seq }) => [projectId, seq]));
+  if (projects.size > 0) {
+    const { workspaceId } = source;
+    const common = { workspaceId, projects, levelMask, categoryMask, asOf: null, tests: [], order: "asc" } as const;
+    await countSegments(source, histogram, kept, { ...common, from: kept.from, to });
+  }
+  return first.asOf;
+}
+
+/** Segments asked for at once; the store gives fewer where their counts are large. */
+const PAGE_SEGMENTS = 256;
+
+async function countSegments(
+  source: StatsSource,
+  histogram: Histogram,
+  filter: LogFilter,
+  selection: Omit<SegmentSelection, "after" | "limit">,
+): Promise<void> {
+  const byLevelAlone = filter.categories === null && filter.types === null && histogram.needsLevelsAlone;
+  let after: SegmentPosition | null = null;
+  for (;;) {
+    const wanted: SegmentSelection = { ...selection, after, limit: PAGE_SEGMENTS };
+    const segments = byLevelAlone ? await source.readLevels(wanted) : await source.readSummaries(wanted);
+    for (const { counts } of segments) {
+      if (byLevelAlone) addLevels(histogram, counts, filter);
+      else addSummary(histogram, counts, filter);
+    }
+    after = segments.at(-1) ?? null;
+    if (after === null) return;
+  }
+}
+
+function addLevels(histogram: Histogram, packed: Uint8Array, filter: LogFilter): void {
+  for (const { minute, level, count } of readLevelCounts(packed)) {
+    if (passes(filter, minute, level)) histogram.addLevel(minute * SUMMARY_BUCKET_MS, level, count);
+  }
+}
+
+function addSummary(histogram: Histogram, packed: Uint8Array, filter: LogFilter): void {
+  const { categories, types } = filter;
+  for (const row of readSummary(packed)) {
+    if (!passes(filter, row.minute, row.level)) continue;
+    if (categories !== null && !categories.includes(row.category)) continue;
+    if (types !== null && !types.includes(row.type)) continue;
+    histogram.add(row.minute * SUMMARY_BUCKET_MS, row, row.count);
+  }
+}
+
+function passes({ from, to, levelMask }: LogFilter, minute: number, level: number): boolean {
+  const start = minute * SUMMARY_BUCKET_MS;
+  return (from === null || start >= from) && (to === null || start < to) && ((1 << level) & levelMask) !== 0;
+}
+
+/** Looks at entries, newest first. @returns whether the budget sufficed */
+async function countEntries(
+  source: StatsSource,
+  histogram: Histogram,
+  wanted: LogFilter,
+  asOf: number | null,
+  budget: QueryBudget,
+): Promise<boolean> {
+  const scan = { asOf, from: wanted.from, to: wanted.to, order: "desc" } as const;
+  const { feed, filter } = await withStored(source, await openRecent(source, wanted, scan), wanted, scan);
+  const matcher = new BatchMatcher(filter);
+  let cost = 0;
+  while (feed.bound() !== null) {
+    if (cost >= budget.scanBytes) return false;
+    const unit = await openItem(await feed.take(), source.report);
+    if (unit === null) continue;
+    const { body } = unit;
+    const raw = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+    cost += body.length;
+    matcher.forEachMatch(
+      body,
+      (_, index) => unit.isVisible(index),
+      ({ timestamp, start, end }) => {
+        histogram.add(timestamp, histogram.needsNames ? countedOf(raw.toString("utf8", start, end)) : NOTHING, 1);
+      },
+    );
+  }
+  return true;
+}
+
+const NOTHING: Counted = { level: 0, category: "", type: "" };
+
+function countedOf(line: string): Counted {
+  // SAFETY: every stored line was written by `JSON.stringify` of an `Entry`.
+  const { level, category, type } = JSON.parse(line) as Entry;
+  return { level: LEVELS.indexOf(level), category, type };
+}

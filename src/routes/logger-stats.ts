@@ -1,0 +1,52 @@
+import type { Context } from "hono";
+import type { AppEnv } from "../http/context.ts";
+import { success } from "../http/envelope.ts";
+import { refuseFields } from "../http/errors.ts";
+import type { Resource } from "../http/resource.ts";
+import { runStats } from "../logs/stats/run-stats.ts";
+import { STATS_LIMITS, StatsBody, statsAnswerSchema } from "../logs/stats/schema.ts";
+import { readerBody, readerOf, refuseMoving, statsSource } from "./log-reader.ts";
+
+export function addStats(logger: Resource): void {
+  logger.route(
+    {
+      method: "POST",
+      path: "/logger/stats",
+      operation: "workspace.stats",
+      tag: "Logs",
+      summary: "Count log entries by time",
+      description: [
+        "A histogram of both tiers: entries by minute, 5 minutes, hour or day, each also by level, category or type.",
+        "Without `from` and `to` all that is retained. Always exact; quick where the filters are level, category, type",
+        "and times. Takes an API key with `logs:read`, which reads its own project, or an access token with",
+        "`X-Workspace-Id`.",
+      ].join("\n"),
+      security: "either",
+      documentedBody: { "application/json": StatsBody },
+      headers: { "X-Workspace-Id": "With an access token: the workspace to read." },
+      status: 200,
+      response: statsAnswerSchema,
+      errors: ["VALIDATION_ERROR", "NOT_FOUND", "FORBIDDEN", "INSUFFICIENT_SCOPE"],
+    },
+    [],
+    stats,
+  );
+}
+
+async function stats(c: Context<AppEnv>): Promise<Response> {
+  const startedAt = Date.now();
+  const reader = await readerOf(c);
+  const wanted = await readerBody(c, reader, StatsBody);
+  const result = await runStats(statsSource(c, reader, wanted.projectId), wanted);
+  if (!result.ok) return result.reason === "moving" ? refuseMoving() : refuseTooMany();
+  const { answer } = result;
+  const tookMs = Date.now() - startedAt;
+  Object.assign(c.get("log"), { buckets: answer.buckets.length, tookMs, complete: answer.complete });
+  return success(answer, c.get("requestId"));
+}
+
+function refuseTooMany(): never {
+  const { buckets, groups } = STATS_LIMITS;
+  const message = `More than ${buckets} buckets or ${groups} groups: take a longer interval or a shorter time.`;
+  return refuseFields([{ path: "interval", code: "too_big", message }]);
+}

@@ -1,0 +1,146 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { LEVELS } from "../../../src/logs/entry.ts";
+import { QUERY_BUDGET } from "../../../src/logs/query/limits.ts";
+import { runStats, type StatsAnswer } from "../../../src/logs/stats/run-stats.ts";
+import { GROUPS, INTERVALS, STATS_LIMITS, StatsBody } from "../../../src/logs/stats/schema.ts";
+import { entryAt, fewFilters, type TestFilters, time } from "./arbitraries.ts";
+import { passes } from "./reference.ts";
+import { type TestEntry, TestStore } from "./store.ts";
+
+const PROJECTS = ["proj_00000000000a", "proj_00000000000b"];
+const START = 1_795_183_200_000;
+
+interface Question {
+  filters?: TestFilters;
+  interval: keyof typeof INTERVALS;
+  groupBy?: (typeof GROUPS)[number];
+}
+
+async function answerOf(store: TestStore, question: Question, pageBatches = 3): Promise<StatsAnswer> {
+  for (;;) {
+    const result = await runStats(store.stats(pageBatches), StatsBody.parse(question), QUERY_BUDGET);
+    if (result.ok) return result.answer;
+    if (result.reason !== "moving") throw new Error(result.reason);
+  }
+}
+
+/** The plainest way to count. */
+function counted(entries: readonly TestEntry[], { interval, groupBy }: Question): StatsAnswer {
+  const length = INTERVALS[interval];
+  const starts = [...new Set(entries.map(({ timestamp }) => Math.floor(timestamp / length) * length))];
+  const buckets = starts
+    .sort((a, b) => a - b)
+    .map((start) => {
+      const inside = entries.filter(({ timestamp }) => timestamp >= start && timestamp < start + length);
+      const bucket = { start: new Date(start).toISOString(), count: inside.length };
+      if (groupBy === undefined) return bucket;
+      const names = [...new Set(inside.map((entry) => entry[groupBy]))];
+      const groups = names.map((name) => [name, inside.filter((entry) => entry[groupBy] === name).length]);
+      return { ...bucket, groups: Object.fromEntries(groups) };
+    });
+  return { buckets, total: entries.length, complete: true };
+}
+
+describe("runStats", () => {
+  it("counts every entry of both tiers once, whatever the filters and whatever moves meanwhile", async () => {
+    const batch = fc.record({
+      project: fc.constantFrom(...PROJECTS),
+      // Ingest takes no name with a lone surrogate.
+      entries: fc.array(entryAt(time).map(wellNamed), { minLength: 1, maxLength: 5 }),
+    });
+    const flush = fc.record({ project: fc.constantFrom(...PROJECTS), count: fc.integer({ min: 1, max: 4 }) });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(batch, { maxLength: 8 }),
+        fewFilters,
+        // SAFETY: `Object.keys` of a literal gives exactly its keys.
+        fc.constantFrom(...(Object.keys(INTERVALS) as (keyof typeof INTERVALS)[])),
+        fc.option(fc.constantFrom(...GROUPS), { nil: undefined }),
+        fc.record({
+          pageBatches: fc.integer({ min: 1, max: 4 }),
+          flushed: fc.array(flush, { maxLength: 4 }),
+          moves: fc.array(fc.option(flush), { maxLength: 6 }),
+          oldestMinute: fc.option(time),
+        }),
+        async (batches, filters, interval, groupBy, { pageBatches, flushed, moves, oldestMinute }) => {
+          const store = new TestStore();
+          for (const { project, entries } of batches) store.add(project, entries);
+          for (const { project, count } of flushed) store.flush(project, count);
+          const waiting = [...moves];
+          store.beforePage = () => {
+            const move = waiting.shift();
+            if (move) store.flush(move.project, move.count);
+          };
+          store.oldest = Math.floor((oldestMinute ?? 0) / 60_000) * 60_000;
+          const wanted = store.rows.map(({ entry }) => entry).filter((entry) => passes(entry, filters, []));
+          const question = { filters, interval, ...(groupBy === undefined ? {} : { groupBy }) };
+          const kept = wanted.filter(({ timestamp }) => timestamp >= store.oldest);
+          expect(await answerOf(store, question, pageBatches)).toEqual(counted(kept, question));
+        },
+      ),
+      { numRuns: 2000 },
+    );
+  });
+
+  it("opens no body where level, category, type and whole minutes are asked for, and only cut minutes elsewhere", async () => {
+    const store = new TestStore();
+    for (let at = 0; at < 20; at++) {
+      store.add(
+        "proj_00000000000a",
+        Array.from({ length: 30 }, (_, n) => simple(START + (at * 30 + n) * 10_000)),
+      );
+      if (at === 9) store.flush("proj_00000000000a", 10);
+    }
+    const reads: number[] = [];
+    const source = store.stats(100);
+    const spied = {
+      ...source,
+      recent: (...args: Parameters<typeof source.recent>) => {
+        reads.push(1);
+        return source.recent(...args);
+      },
+    };
+    const ask = (filters: object) => runStats(spied, StatsBody.parse({ filters, interval: "1m", groupBy: "level" }));
+    const minutes = { from: START + 60_000, to: START + 50 * 60_000 };
+    expect(await ask({ ...minutes, level: "info", category: "custom", type: "log" })).toMatchObject({
+      ok: true,
+      answer: { total: 49 * 6 },
+    });
+    expect(reads).toHaveLength(0);
+    expect(await ask({ from: minutes.from + 5000, to: minutes.to + 5000 })).toMatchObject({
+      answer: { total: 49 * 6 },
+    });
+    expect(reads).toHaveLength(2);
+  });
+
+  it("says when a budget ended it, and refuses more buckets than an answer has", async () => {
+    const store = new TestStore();
+    for (let at = 0; at < 3; at++) store.add("proj_00000000000a", [simple(START + at * 60_000)]);
+    const question = StatsBody.parse({ filters: { search: "m" }, interval: "1m" });
+    const result = await runStats(store.stats(5), question, { ...QUERY_BUDGET, scanBytes: 100 });
+    expect(result).toMatchObject({ ok: true, answer: { total: 1, complete: false } });
+    for (let at = 0; at < STATS_LIMITS.buckets; at++) store.add("proj_00000000000a", [simple(START - at * 60_000)]);
+    expect(await runStats(store.stats(5000), StatsBody.parse({ interval: "1m" }))).toEqual({
+      ok: false,
+      reason: "too_many",
+    });
+    expect(await answerOf(store, { interval: "1h" }, 5000)).toMatchObject({ total: STATS_LIMITS.buckets + 3 });
+  });
+
+  it("counts groups of any name", async () => {
+    const store = new TestStore();
+    store.add("proj_00000000000a", [{ ...simple(START), category: "__proto__", type: "constructor" }]);
+    const { buckets } = await answerOf(store, { interval: "1d", groupBy: "category" });
+    expect(Object.entries(buckets[0]?.groups ?? {})).toEqual([["__proto__", 1]]);
+    expect(JSON.stringify(buckets)).toContain('"groups":{"__proto__":1}');
+  });
+});
+
+function wellNamed(entry: TestEntry): TestEntry {
+  return { ...entry, category: entry.category.toWellFormed(), type: entry.type.toWellFormed() };
+}
+
+function simple(timestamp: number): TestEntry {
+  return { timestamp, level: LEVELS[3], category: "custom", type: "log", message: "m" };
+}
