@@ -113,6 +113,14 @@ describe("POST /auth/refresh", () => {
     }
   });
 
+  it("R2: once the successor is used its predecessor is reuse, though both rotations had one key", async () => {
+    const { refreshToken } = await registered("r2-same-key@example.com");
+    const second = await refreshed(refreshToken, "k");
+    const third = await refreshed(second.refreshToken, "k");
+    await refused(refreshToken, "REFRESH_TOKEN_REUSED", "k");
+    await refused(third.refreshToken, "INVALID_REFRESH_TOKEN", "k");
+  });
+
   it("R2: a key that was never sent with a rotation does not match a rotation without one", async () => {
     const { refreshToken } = await registered("r2-none@example.com");
     await refreshed(refreshToken);
