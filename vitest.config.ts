@@ -26,6 +26,16 @@ export default defineConfig({
         },
       },
       {
+        // The client library: its source on Node, against sinks that fail and against a real server.
+        resolve: { alias: { "#runtime": new URL("sdk/src/runtime/node.ts", import.meta.url).pathname } },
+        test: {
+          name: "sdk",
+          include: ["sdk/test/**/*.test.ts"],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
         // Objects, D1 and the application inside workerd.
         plugins: [
           cloudflareTest(async () => ({

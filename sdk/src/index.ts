@@ -1,0 +1,13 @@
+import { assemble } from "./logger.ts";
+import { standardOutputs } from "./transports/outputs.ts";
+import type { Logger, LoggerOptions } from "./types.ts";
+
+export type * from "./types.ts";
+
+/**
+ * Makes a logger.
+ * @throws TypeError for options that are wrong; no method of the logger ever throws
+ */
+export function createLogger(options: LoggerOptions): Logger {
+  return assemble(options, standardOutputs).logger;
+}

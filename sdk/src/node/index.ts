@@ -1,0 +1,9 @@
+import { assemble } from "../logger.ts";
+import { standardOutputs } from "../transports/outputs.ts";
+import type { Logger, LoggerOptions } from "../types.ts";
+
+export type * from "../types.ts";
+
+export function createLogger(options: LoggerOptions): Logger {
+  return assemble(options, standardOutputs).logger;
+}

@@ -1,0 +1,93 @@
+/** What stands in place of a secret. */
+export const REDACTED = "[REDACTED]";
+
+/** How a member name is treated: not at all, its numbers and booleans kept (`maxTokens: 512`), or booleans alone kept. */
+export type Secrecy = 0 | 1 | 2;
+
+export interface Redactor {
+  /** The own API key, or "" if there is none to mask. */
+  readonly key: string;
+  secrecy(name: string): Secrecy;
+  /** Whether a text may hold anything to mask; most do not, and `text` is slow. */
+  suspects(text: string): boolean;
+  /** Masks secrets in running text: `name=value`, `"name": value` in any nesting of quotes, schemes, addresses. */
+  text(text: string): string;
+}
+
+/** Parts of names in lower case without separators: `X-Api-Key`, `api_key` and `APIKEY` are one name. */
+const SECRET_NAME =
+  /passw|passphrase|pwd$|secret|token|authori[sz]ation|cookie|(?:api|private|access|signing|encryption|session)key|credential|bearer|signature|cardnumber|^(?:auth|jwt|ssn|cvv|cvc|pin)$/;
+/** Names that count or describe tokens rather than hold one. */
+const TOKENS = /token(?!$)/;
+const NO_TOKEN = /token(?:iz|is|type)/;
+/** Where a secret's name may stand in a text; `secrecy` decides by the whole name. */
+const WORDS =
+  "passw|passphrase|pwd|secret|token|auth|cookie|key|credential|bearer|signature|cardnumber|jwt|ssn|cvv|cvc|pin";
+/** A value: quoted, quoted inside a quoted text, an object or list, a scheme with its credentials, or a bare word. */
+const VALUE =
+  /("(?:[^"\\]|\\.)*"?|\\+"[\s\S]*?\\+"|'[^']*'?|[[{][^\]}]*[\]}]?|(?:bearer|basic|digest)\s+[^\s,;&"'<>]+|[^\s,;&"'<>)\]}#\\]+)/
+    .source;
+const SCHEME = /\b(bearer|basic)\s+[\w.~+/=-]{6,}/gi;
+const USER_INFO = /(:\/\/[^\s:/?#@]{0,256}:)[^\s/?#@]{1,256}@/g;
+/** A header's value goes to the end of its line: cookies are separated by `; `, schemes by spaces. */
+const HEADER_LINE = /((?:set-)?cookie|(?:proxy-)?authorization)(\s*:\s*)(?!\[|\\*["'{[])[^\r\n"]+/gi;
+/** Characters of a name that are looked at around a word; bounded, so that no text takes quadratic time. */
+const NAME_BEFORE = /[\w$.-]{0,40}$/;
+const NAME_FROM = /^[\w$.-]*/;
+/** A shorter key would mask ordinary words. */
+const MIN_KEY = 6;
+
+/** @param ownKey masked wherever it stands  @param extra names of the user's own, in any spelling */
+export function createRedactor(ownKey: string, extra: readonly string[]): Redactor {
+  const key = ownKey.length < MIN_KEY ? "" : ownKey;
+  const own = new Set(extra.map(plain));
+  const words = [WORDS, ...extra.map((name) => name.replace(/[^\w-]/g, "\\$&"))].join("|");
+  const hint = new RegExp(`${words}|basic |://`, "i");
+  const pair = new RegExp(`((?:${words})[\\w$.-]{0,40}(?:\\\\*["'])?\\s*[:=]\\s*)${VALUE}`, "gi");
+
+  function secrecy(name: string): Secrecy {
+    const text = plain(name);
+    if (own.has(text)) return 2;
+    if (!SECRET_NAME.test(text)) return 0;
+    if (!TOKENS.test(text)) return 2;
+    return NO_TOKEN.test(text) ? 0 : 1;
+  }
+
+  function pairs(text: string): string {
+    let out = "";
+    let done = 0;
+    pair.lastIndex = 0;
+    for (let found = pair.exec(text); found; found = pair.exec(text)) {
+      const [, name = "", value = ""] = found;
+      const from = found.index + name.length;
+      const before = NAME_BEFORE.exec(text.slice(Math.max(done, found.index - 40), found.index))?.[0] ?? "";
+      const kind = secrecy(before + (NAME_FROM.exec(name)?.[0] ?? ""));
+      if (kind === 0 || (kind === 1 && /^\d+$/.test(value))) {
+        // The value may hold a pair of its own: `key={"password":"x"}`.
+        pair.lastIndex = from;
+      } else {
+        const quote = /^\\*["']/.exec(value)?.[0] ?? "";
+        out += text.slice(done, from) + quote + REDACTED + quote;
+        done = from + value.length;
+      }
+    }
+    return out + text.slice(done);
+  }
+
+  return {
+    key,
+    secrecy,
+    suspects: (text) => hint.test(text) || (key !== "" && text.includes(key)),
+    text(text) {
+      const masked = key === "" ? text : text.replaceAll(key, REDACTED);
+      if (!hint.test(masked)) return masked;
+      return pairs(masked.replace(HEADER_LINE, `$1$2${REDACTED}`))
+        .replace(SCHEME, `$1 ${REDACTED}`)
+        .replace(USER_INFO, `$1${REDACTED}@`);
+    },
+  };
+}
+
+function plain(name: string): string {
+  return name.toLowerCase().replace(/[^a-z0-9]/g, "");
+}

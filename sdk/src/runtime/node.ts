@@ -1,0 +1,31 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import type { Runtime } from "./runtime.ts";
+
+const compress = promisify(gzip);
+const idle = new Set<() => void>();
+let isHooked = false;
+
+/** Node and Bun. */
+export const runtime: Runtime = {
+  createContext() {
+    const store = new AsyncLocalStorage();
+    // SAFETY: only `run` sets the store, with a value of this type.
+    return { get: () => store.getStore() as never, run: (value, work) => store.run(value, work) };
+  },
+  // Level 1: half the time of the default for a tenth more bytes, on log lines.
+  gzip: (body) => compress(body, { level: 1 }),
+  isPretty: () =>
+    process.env.NODE_ENV === "development" || (process.env.NODE_ENV === undefined && process.stdout?.isTTY === true),
+  onIdle(flush) {
+    if (!isHooked) {
+      isHooked = true;
+      process.on("beforeExit", () => {
+        for (const one of idle) one();
+      });
+    }
+    idle.add(flush);
+    return () => idle.delete(flush);
+  },
+};

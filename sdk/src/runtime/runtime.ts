@@ -1,0 +1,16 @@
+/** A value that follows one task through its awaits. */
+export interface ContextStore<T> {
+  get(): T | undefined;
+  run<R>(value: T, work: () => R): R;
+}
+
+/** What the platforms do differently; `#runtime` in package.json picks the module. */
+export interface Runtime {
+  createContext<T>(): ContextStore<T>;
+  /** Gzip off the main thread, or null where the platform has none. */
+  gzip: ((body: Uint8Array) => Promise<Uint8Array>) | null;
+  /** Whether console output is for people. */
+  isPretty(): boolean;
+  /** Calls back when the process has nothing left to do but could still do something. Returns how to stop that. */
+  onIdle(flush: () => void): () => void;
+}

@@ -1,0 +1,216 @@
+/** Levels by severity: `trace` 0 to `fatal` 6. */
+export type LogLevel = "trace" | "debug" | "log" | "info" | "warn" | "error" | "fatal";
+
+/**
+ * The user's own categories and their types, added by declaration merging:
+ * `declare module "taffrail" { interface TaffrailCategories { billing: "invoice" | "refund" } }`
+ */
+// biome-ignore lint/suspicious/noEmptyInterface: it is there to be merged with.
+export interface TaffrailCategories {}
+
+/** The categories the service knows, with their types. The first type is the default. */
+export interface BuiltInCategories {
+  ai: "llm" | "interaction" | "step" | "action" | "response" | "summary" | "embedding" | "tool-call";
+  http: "request" | "response" | "redirect";
+  system: "startup" | "shutdown" | "error" | "debug" | "info" | "warn";
+  database: "query" | "transaction" | "migration" | "slow-query" | "connection";
+  auth: "login" | "logout" | "token-refresh" | "permission-denied" | "registration";
+  queue: "enqueue" | "dequeue" | "process" | "retry" | "dead-letter";
+  cache: "hit" | "miss" | "set" | "evict" | "invalidate";
+  custom: string;
+}
+
+type Categories = BuiltInCategories & TaffrailCategories;
+export type Category = keyof Categories & string;
+export type CategoryType<C extends Category> = Categories[C] & string;
+
+/** `tool-call` as a member name of `logger.ai`: `toolCall`. Types of the user's own keep their names. */
+type CamelCase<S extends string> = S extends `${infer Head}-${infer Tail}`
+  ? `${Head}${Capitalize<CamelCase<Tail>>}`
+  : S;
+
+/** Fields of one entry. An `Error` becomes `{error}`. Redacted and copied at the call; no reference is kept. */
+export type LogData = object;
+
+/** Logs one entry. Returns at once and never throws. */
+export type LogMethod = (message: string | Error, data?: LogData) => void;
+
+/** One method per type of a category. Types named like a level log at that level, all others at `info`. */
+export type CategoryScope<C extends Category> =
+  string extends CategoryType<C>
+    ? { readonly [type: string]: LogMethod }
+    : { readonly [T in CategoryType<C> as C extends keyof BuiltInCategories ? CamelCase<T> : T]: LogMethod };
+
+/** An entry as it is sent. */
+export interface LogEntry {
+  /** ISO 8601 UTC with milliseconds. */
+  timestamp: string;
+  level: LogLevel;
+  category: string;
+  type: string;
+  message: string;
+  session?: string;
+  traceId?: string;
+  spanId?: string;
+  data?: Record<string, unknown>;
+}
+
+/**
+ * Where entries go besides the service. `send` gets entries from a queue, in order, one call at a time; a rejection
+ * is retried like a failed request. `write` is called at once with each entry's JSON.
+ */
+export type Transport =
+  | { send(entries: LogEntry[]): void | Promise<void>; flush?(): void | Promise<void>; close?(): void | Promise<void> }
+  | { write(json: string, level: LogLevel): void; flush?(): void | Promise<void>; close?(): void | Promise<void> };
+
+/** `batch`: many entries a request. `http`: one each. `console`: standard output. `memory`: `logger.entries`. */
+export type TransportName = "batch" | "console" | "http" | "memory";
+
+/**
+ * Why entries were dropped: the queue was full, retries ran out, the service refused the entry or the request, an
+ * entry alone was too large, the logger was closed, or `beforeSend` threw.
+ */
+export type DropReason = "queue-full" | "retries" | "rejected" | "too-large" | "closed" | "before-send";
+
+export interface BatchOptions {
+  /** Entries that start a request; more than that may travel in one. 1 to 1,000, default 50. */
+  size?: number;
+  /** Milliseconds an entry waits at most before a request starts, default 5,000. */
+  flushInterval?: number;
+  /** Further tries of a request that failed, default 3. A pause the service asks for (429) is none. */
+  maxRetries?: number;
+  /** How waits grow, default `exponential`. A function gets the retry's number from 1 and gives milliseconds. */
+  backoff?: "exponential" | "linear" | "fixed" | ((retry: number) => number);
+  /** Milliseconds of the first wait, default 1,000. Each wait is lengthened by a random part of itself. */
+  backoffBase?: number;
+  /** Bytes of entries that may wait, default 5 MiB. Past that the lowest levels are dropped first. */
+  maxQueueBytes?: number;
+  /** Requests at the same time, 1 to 16, default 4. */
+  concurrency?: number;
+  /** Milliseconds until a request without an answer has failed, default 10,000. */
+  timeout?: number;
+  /** Whether bodies of 1 KiB and more are compressed, default true. */
+  gzip?: boolean;
+}
+
+export interface SamplingOptions {
+  /** Part of the entries to keep, 0 to 1, default 1. */
+  rate?: number;
+  /** Rates of single levels. */
+  overrides?: Partial<Record<LogLevel, number>>;
+}
+
+interface CommonOptions {
+  /** An API key with the scope `logs:write`. */
+  apiKey?: string;
+  /** The lowest level that is logged, default `info`. */
+  level?: LogLevel;
+  /** Categories that are logged, default all. */
+  categories?: readonly Category[] | null;
+  /** Categories that are not logged. */
+  excludeCategories?: readonly Category[] | null;
+  sampling?: SamplingOptions;
+  /** Fields of every entry. `session`, `traceId`, `spanId` and `traceparent` go to the entry's own members. */
+  defaultMeta?: object;
+  /** Default: made once per logger. */
+  sessionId?: string;
+  /**
+   * Sees each entry, redacted, before it is queued. What it returns is sent, redacted once more; `null` drops it.
+   * One that throws drops the entry too, because it may be what keeps private data back.
+   */
+  beforeSend?: (entry: LogEntry) => LogEntry | null;
+  onError?: (error: Error) => void;
+  onDrop?: (entries: LogEntry[], reason: DropReason) => void;
+  /** Writes what the library does to the console, default false. */
+  debug?: boolean;
+  batch?: BatchOptions;
+  /** Further member names whose values are masked, in any spelling. */
+  redact?: readonly string[];
+}
+
+/** Options of `createLogger`. The service's transports need `apiUrl` and `projectId`. */
+export type LoggerOptions = CommonOptions &
+  (
+    | {
+        apiUrl: string;
+        projectId: string;
+        transport?: TransportName | Transport | readonly (TransportName | Transport)[];
+      }
+    | {
+        apiUrl?: string;
+        projectId?: string;
+        transport: "console" | "memory" | Transport | readonly ("console" | "memory" | Transport)[];
+      }
+  );
+
+/** Fields of a child or a context. The named ones go to the entry's own members, the rest to `data`. */
+export interface ContextFields {
+  session?: string;
+  traceId?: string;
+  spanId?: string;
+  /** A W3C `traceparent` header: gives `traceId` and `spanId`. One that is malformed is ignored. */
+  traceparent?: string | null;
+  [name: string]: unknown;
+}
+
+export interface FlushResult {
+  /** Entries the transports took since the call. */
+  delivered: number;
+  /** Entries given up since the call. */
+  dropped: number;
+  /** Entries that still wait. */
+  pending: number;
+}
+
+export interface LoggerStats {
+  /** Entries handed to the transports, counted once for each. */
+  logged: number;
+  sampledOut: number;
+  /** By `beforeSend`. */
+  filtered: number;
+  delivered: number;
+  dropped: number;
+  pending: number;
+  pendingBytes: number;
+  requests: number;
+  retries: number;
+}
+
+/** Where the pipeline would end for an entry, and why. */
+export interface Explanation {
+  sent: boolean;
+  step: "level" | "category" | "sampling" | "beforeSend" | "transport";
+  reason: string;
+}
+
+type Scopes = { readonly [C in Exclude<Category, keyof LoggerMethods>]: CategoryScope<C> };
+
+export interface LoggerMethods {
+  trace: LogMethod;
+  debug: LogMethod;
+  log: LogMethod;
+  info: LogMethod;
+  warn: LogMethod;
+  error: LogMethod;
+  fatal: LogMethod;
+  /** A logger whose entries have this category and type. */
+  category<C extends Category>(category: C, type?: CategoryType<C>): Logger;
+  /** A logger whose entries have these fields too. Nothing of it is kept by its parent. */
+  child(fields: ContextFields): Logger;
+  /** Runs `work`; every entry logged in it, by any logger, has these fields too, across `await` where the runtime can. */
+  withContext<T>(fields: ContextFields, work: () => T): T;
+  /** Sends what waits. Always settles, after `timeoutMs` (default 10,000) at the latest; never rejects. */
+  flush(options?: { timeoutMs?: number }): Promise<FlushResult>;
+  /** Flushes, then drops what is logged later. */
+  close(options?: { timeoutMs?: number }): Promise<FlushResult>;
+  stats(): LoggerStats;
+  /** What would become of an entry. `beforeSend` is asked if the entry gets that far. */
+  explain(level: LogLevel, message?: string, data?: LogData): Explanation;
+  /** What the transport `memory` holds, at most the newest 1,000; empty without it. */
+  readonly entries: readonly LogEntry[];
+  /** The entry's session. */
+  readonly sessionId: string;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+export type Logger = LoggerMethods & Scopes;

@@ -1,0 +1,320 @@
+import { afterEach, expect, test } from "vitest";
+import { createLogger, type DropReason, type LogEntry, type Logger, type LoggerOptions } from "../src/index.ts";
+import { type Reply, type Seen, type Sink, sleep, startSink } from "./support/sink.ts";
+
+let sink: Sink | undefined;
+let logger: Logger | undefined;
+
+afterEach(async () => {
+  await logger?.close({ timeoutMs: 0 });
+  await sink?.close();
+  sink = logger = undefined;
+});
+
+interface Setup {
+  sink: Sink;
+  logger: Logger;
+  drops: { entries: LogEntry[]; reason: DropReason }[];
+  errors: Error[];
+}
+
+async function setup(
+  answer?: (request: Seen, number: number) => Reply | Promise<Reply>,
+  options: Partial<LoggerOptions> = {},
+): Promise<Setup> {
+  const drops: Setup["drops"] = [];
+  const errors: Error[] = [];
+  sink = await startSink(answer);
+  logger = createLogger({
+    apiKey: "sk_test_0123456789",
+    onDrop: (entries, reason) => drops.push({ entries, reason }),
+    onError: (error) => errors.push(error),
+    ...options,
+    apiUrl: sink.url,
+    projectId: "proj_test",
+    transport: "batch",
+  });
+  return { sink, logger, drops, errors };
+}
+
+/** Logs `count` entries, numbered in `data.n`. */
+function logMany(logger: Logger, count: number, from = 0): void {
+  for (let n = from; n < from + count; n++) logger.info("entry", { n });
+}
+
+/** Every number from 0 to `count` once. */
+function expectAll(entries: readonly LogEntry[], count: number): void {
+  const numbers = entries.map(({ data }) => Number(data?.n)).sort((a, b) => a - b);
+  expect(numbers).toEqual(Array.from({ length: count }, (_, n) => n));
+}
+
+test("a request carries key, idempotency key and NDJSON, compressed where that pays", async () => {
+  const { sink, logger } = await setup();
+  logger.info("one");
+  await logger.flush();
+  logMany(logger, 40);
+  await logger.flush();
+  const [small, large] = sink.seen;
+  expect(small?.headers.authorization).toBe("Bearer sk_test_0123456789");
+  expect(small?.headers["content-type"]).toBe("application/x-ndjson");
+  expect(small?.headers["content-encoding"]).toBeUndefined();
+  expect(small?.id).toMatch(/^[\x20-\x7e]{1,128}$/);
+  expect(large?.headers["content-encoding"]).toBe("gzip");
+  expect(large?.id).not.toBe(small?.id);
+});
+
+test("5,000 entries/s at 50 ms a round trip arrive, with the defaults", async () => {
+  const { sink, logger, drops } = await setup(async () => {
+    await sleep(50);
+    return { status: 201 };
+  });
+  let n = 0;
+  const start = Date.now();
+  while (n < 15_000) {
+    const due = Math.min(Math.floor((Date.now() - start) * 5), 15_000);
+    for (; n < due; n++) logger.info("entry", { n });
+    await sleep(2);
+  }
+  const result = await logger.flush();
+  expect(result.pending).toBe(0);
+  expect(drops).toEqual([]);
+  expectAll(sink.stored(), 15_000);
+});
+
+test("a burst of 50,000: what fits the byte bound arrives, the rest goes through onDrop", async () => {
+  const { sink, logger, drops } = await setup();
+  logMany(logger, 50_000);
+  const result = await logger.flush();
+  expect(result.pending).toBe(0);
+  const dropped = drops.flatMap(({ entries }) => entries);
+  expect(new Set(drops.map(({ reason }) => reason))).toEqual(new Set(["queue-full"]));
+  expect(sink.stored().length).toBeGreaterThan(20_000);
+  expectAll([...sink.stored(), ...dropped], 50_000);
+  expect(Math.max(...sink.seen.map(({ entries }) => entries.length))).toBe(1000);
+});
+
+test("a burst within the bound loses nothing, and travels in full requests", async () => {
+  const { sink, logger } = await setup();
+  logMany(logger, 10_000);
+  await logger.flush();
+  expectAll(sink.stored(), 10_000);
+  expect(sink.seen.length).toBe(10);
+});
+
+test("a full queue gives up the lowest level first, the oldest of it first", async () => {
+  const { sink, logger, drops } = await setup(undefined, { level: "trace", batch: { maxQueueBytes: 64 * 1024 } });
+  for (let n = 0; n < 100; n++) logger.debug("debug", { n });
+  for (let n = 0; n < 500; n++) logger.error("error", { n });
+  logger.trace("late");
+  await logger.flush();
+  const dropped = drops.flatMap(({ entries }) => entries);
+  expect(dropped.slice(0, 100).map(({ level, data }) => [level, data?.n])).toEqual(
+    Array.from({ length: 100 }, (_, n) => ["debug", n]),
+  );
+  expect(dropped.some(({ level }) => level === "trace")).toBe(true);
+  const kept = sink.stored();
+  expect(kept.every(({ level }) => level === "error")).toBe(true);
+  expect(kept.length + dropped.length).toBe(601);
+});
+
+test("503, 503, 200: nothing is lost", async () => {
+  const { sink, logger, drops } = await setup((_, n) => ({ status: n < 2 ? 503 : 201 }), {
+    batch: { backoffBase: 50 },
+  });
+  logMany(logger, 500);
+  expect(await logger.flush()).toEqual({ delivered: 500, dropped: 0, pending: 0 });
+  expectAll(sink.stored(), 500);
+  expect(drops).toEqual([]);
+});
+
+test("503 for 4 s with the default waits: nothing is lost", async () => {
+  const start = Date.now();
+  const { sink, logger, drops } = await setup(() => ({ status: Date.now() - start < 4000 ? 503 : 201 }));
+  for (let n = 0; n < 500; n += 50) {
+    logMany(logger, 50, n);
+    await sleep(20);
+  }
+  expect((await logger.flush({ timeoutMs: 30_000 })).pending).toBe(0);
+  expectAll(sink.stored(), 500);
+  expect(drops).toEqual([]);
+});
+
+test("after the last retry entries go to onDrop, and each wait is at least its step", async () => {
+  const { sink, logger, drops } = await setup(() => ({ status: 500 }), { batch: { backoffBase: 40, maxRetries: 3 } });
+  logMany(logger, 10);
+  expect(await logger.flush()).toEqual({ delivered: 0, dropped: 10, pending: 0 });
+  expect(sink.seen.length).toBe(4);
+  expect(new Set(sink.seen.map(({ id }) => id)).size).toBe(1);
+  expect(new Set(sink.seen.map(({ body }) => body)).size).toBe(1);
+  expect(drops.map(({ reason }) => reason)).toEqual(["retries"]);
+  const waits = sink.seen.slice(1).map(({ at }, i) => at - (sink.seen[i]?.at ?? 0));
+  for (const [i, wait] of waits.entries()) expect(wait).toBeGreaterThanOrEqual(40 * 2 ** i - 5);
+});
+
+test.each([
+  ["seconds", 1500, () => ({ "Retry-After": "2" })],
+  ["a date", 1000, () => ({ "Retry-After": new Date(Date.now() + 3000).toUTCString() })],
+  ["X-RateLimit-Reset alone", 1000, () => ({ "X-RateLimit-Reset": String(Math.ceil(Date.now() / 1000) + 2) })],
+])("429 with %s pauses the destination and spends no retry", async (_, atLeast, headers) => {
+  const refusedAt: number[] = [];
+  const { sink, logger, drops } = await setup(
+    (_, n) => {
+      if (n >= 2) return { status: 201 };
+      refusedAt.push(Date.now());
+      return { status: 429, headers: headers() };
+    },
+    { batch: { maxRetries: 0 } },
+  );
+  logMany(logger, 500);
+  expect((await logger.flush({ timeoutMs: 20_000 })).pending).toBe(0);
+  expectAll(sink.stored(), 500);
+  expect(drops).toEqual([]);
+  expect((sink.seen[1]?.at ?? 0) - (refusedAt[0] ?? 0)).toBeGreaterThanOrEqual(atLeast);
+});
+
+test("while a destination pauses, nothing is sent to it, and what comes meanwhile waits", async () => {
+  const { sink, logger } = await setup((_, n) =>
+    n === 0 ? { status: 429, headers: { "Retry-After": "2" } } : { status: 201 },
+  );
+  logMany(logger, 100);
+  await sleep(300);
+  logMany(logger, 400, 100);
+  await sleep(1000);
+  expect(sink.seen.length).toBe(1);
+  await logger.flush();
+  expectAll(sink.stored(), 500);
+});
+
+test.each([
+  ["index", (i: number) => ({ index: i, code: "INVALID_MESSAGE", message: "bad" })],
+  ["path", (i: number) => ({ path: `logs.${i}.message`, code: "INVALID_MESSAGE", message: "bad" })],
+])("400 that names entries by %s costs just those", async (_, detail) => {
+  const { sink, logger, drops } = await setup(({ entries }) => {
+    const bad = entries.flatMap(({ data }, i) => (data?.n === 7 || data?.n === 30 ? [detail(i)] : []));
+    if (bad.length === 0) return { status: 201 };
+    return { status: 400, body: { success: false, error: { code: "VALIDATION_ERROR", message: "bad", details: bad } } };
+  });
+  logMany(logger, 100);
+  expect(await logger.flush()).toEqual({ delivered: 98, dropped: 2, pending: 0 });
+  expect(sink.seen.length).toBe(2);
+  expect(drops.map(({ entries, reason }) => [entries.map(({ data }) => data?.n), reason])).toEqual([
+    [[7, 30], "rejected"],
+  ]);
+  expect(sink.seen[0]?.id).not.toBe(sink.seen[1]?.id);
+});
+
+test.each([400, 401, 403, 404, 302])("%i that names nothing is not retried", async (status) => {
+  const { sink, logger, drops, errors } = await setup(() => ({ status, headers: { Location: "/elsewhere" } }));
+  logMany(logger, 20);
+  expect(await logger.flush()).toEqual({ delivered: 0, dropped: 20, pending: 0 });
+  expect(sink.seen.length).toBe(1);
+  expect(drops.map(({ reason }) => reason)).toEqual(["rejected"]);
+  expect(errors[0]).toMatchObject({ status });
+});
+
+test("entries the receipt rejects go to onDrop, the others count as delivered", async () => {
+  const { logger, drops } = await setup(() => ({
+    status: 201,
+    body: { success: true, data: { accepted: 9, rejected: [{ index: 3, code: "INVALID_DATA", message: "no" }] } },
+  }));
+  logMany(logger, 10);
+  expect(await logger.flush()).toEqual({ delivered: 9, dropped: 1, pending: 0 });
+  expect(drops.map(({ entries }) => entries[0]?.data?.n)).toEqual([3]);
+});
+
+test("413 halves until it fits; an entry that never does is dropped alone", async () => {
+  const { sink, logger, drops } = await setup(({ entries }) =>
+    entries.length > 30 || entries.some(({ data }) => data?.n === 55) ? { status: 413 } : { status: 201 },
+  );
+  logMany(logger, 100);
+  expect(await logger.flush()).toEqual({ delivered: 99, dropped: 1, pending: 0 });
+  expect(drops.map(({ entries, reason }) => [entries[0]?.data?.n, reason])).toEqual([[55, "too-large"]]);
+  expect(new Set(sink.seen.map(({ id }) => id)).size).toBe(sink.seen.length);
+});
+
+test("an answer lost after storing: the same bytes under the same key, nothing doubled", async () => {
+  const { sink, logger, drops } = await setup((_, n) => (n % 2 === 0 ? "cut" : { status: 201 }), {
+    batch: { backoffBase: 20 },
+  });
+  for (let n = 0; n < 500; n += 100) {
+    logMany(logger, 100, n);
+    await sleep(30);
+  }
+  await logger.flush();
+  expectAll(sink.stored(), 500);
+  expect(sink.storedTwice()).toBeGreaterThan(500);
+  for (const { id, body } of sink.seen)
+    expect(sink.seen.filter((one) => one.id === id).every((one) => one.body === body)).toBe(true);
+  expect(drops).toEqual([]);
+});
+
+test("a sink that never answers: memory stays bounded, flush returns, requests time out and are tried again", async () => {
+  const { sink, logger, drops } = await setup(() => null, {
+    batch: { timeout: 300, maxRetries: 100, backoffBase: 10 },
+  });
+  const filler = "x".repeat(1000);
+  for (let round = 0; round < 100; round++) {
+    for (let n = 0; n < 200; n++) logger.info(filler, { n });
+    await sleep(1);
+  }
+  expect(logger.stats().pendingBytes).toBeLessThanOrEqual(5 * 1024 * 1024 * 1.1);
+  const start = Date.now();
+  const { pending, delivered } = await logger.flush({ timeoutMs: 700 });
+  expect(Date.now() - start).toBeLessThan(2000);
+  expect(delivered).toBe(0);
+  expect(pending + drops.length).toBe(20_000);
+  expect(sink.seen.length).toBeGreaterThan(4);
+});
+
+test("the interval runs from the oldest waiting entry, however steady the traffic", async () => {
+  const { sink, logger } = await setup(undefined, { batch: { flushInterval: 200, size: 1000 } });
+  const start = Date.now();
+  for (let n = 0; n < 40; n++) {
+    logger.info("steady", { n });
+    await sleep(20);
+  }
+  await logger.flush();
+  expect((sink.seen[0]?.at ?? 0) - start).toBeLessThan(600);
+  expect(sink.seen.length).toBeGreaterThan(2);
+  expectAll(sink.stored(), 40);
+});
+
+test("requests spread out when half of the limit is used up", async () => {
+  const { sink, logger } = await setup(
+    () => ({
+      status: 201,
+      headers: { "X-RateLimit-Limit": "600", "X-RateLimit-Remaining": "10" },
+    }),
+    { batch: { size: 1 } },
+  );
+  for (let n = 0; n < 20; n++) {
+    logger.info("one", { n });
+    await sleep(20);
+  }
+  expect(sink.seen.length).toBeLessThanOrEqual(8);
+  await logger.flush();
+  expectAll(sink.stored(), 20);
+});
+
+test("callbacks that throw or log reach nobody", async () => {
+  const { logger } = await setup(() => ({ status: 400 }), {
+    onDrop() {
+      logger.info("from onDrop");
+      throw new Error("onDrop");
+    },
+    onError() {
+      throw new Error("onError");
+    },
+  });
+  logMany(logger, 3);
+  expect((await logger.flush()).dropped).toBe(3);
+});
+
+test("after close entries are dropped by name", async () => {
+  const { sink, logger, drops } = await setup();
+  logger.info("before");
+  expect(await logger.close()).toEqual({ delivered: 1, dropped: 0, pending: 0 });
+  logger.info("after");
+  expect(drops.map(({ entries, reason }) => [entries[0]?.message, reason])).toEqual([["after", "closed"]]);
+  expect(sink.stored().length).toBe(1);
+});

@@ -1,0 +1,387 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { createLogger, type LogEntry, type LogLevel } from "../src/index.ts";
+import { memoryTransport } from "../src/testing.ts";
+
+const KEY = "sk_0123456789ab0123456789";
+const memory = memoryTransport();
+const logger = createLogger({ transport: memory, apiKey: KEY });
+
+/** What one call makes of its arguments. */
+function entryOf(data: unknown, message = "entry"): LogEntry {
+  memory.clear();
+  // SAFETY: untyped callers pass anything.
+  logger.info(message, data as object);
+  const [entry] = memory.entries;
+  if (!entry) throw new Error("No entry.");
+  return entry;
+}
+
+function dataOf(data: unknown): Record<string, unknown> {
+  return entryOf(data).data ?? {};
+}
+
+test("values without a JSON form keep what they are", () => {
+  const data = dataOf({
+    big: 2n ** 70n,
+    date: new Date(0),
+    invalid: new Date(Number.NaN),
+    map: new Map<string, unknown>([["a", new Set([1, "x"])]]),
+    pairs: new Map([[{ id: 1 }, 2]]),
+    symbol: Symbol("s"),
+    named() {},
+    pattern: /a+/g,
+    bytes: new Uint8Array(5),
+    boxed: [Object(3), Object("s"), Object(true), Object(7n)],
+    nan: Number.NaN,
+    infinity: -Infinity,
+    unsafe: 2 ** 60,
+    huge: 1e300,
+    nothing: undefined,
+    list: [undefined, null, () => {}],
+    url: new URL("https://example.com/a?b=1"),
+    params: new URLSearchParams("a=1&a=2"),
+    headers: new Headers({ accept: "*/*" }),
+    emoji: "😀 \u0000 \ud800",
+  });
+  expect(data).toEqual({
+    big: "1180591620717411303424",
+    date: "1970-01-01T00:00:00.000Z",
+    invalid: null,
+    map: { a: [1, "x"] },
+    pairs: [[{ id: 1 }, 2]],
+    symbol: "Symbol(s)",
+    named: "[Function named]",
+    pattern: "/a+/g",
+    bytes: "[Uint8Array 5 bytes]",
+    boxed: [3, "s", true, "7"],
+    nan: "NaN",
+    infinity: "-Infinity",
+    unsafe: "1152921504606847000",
+    huge: 1e300,
+    list: [null, null, "[Function ]"],
+    url: "https://example.com/a?b=1",
+    params: [
+      ["a", "1"],
+      ["a", "2"],
+    ],
+    headers: { accept: "*/*" },
+    emoji: "😀 \u0000 \ufffd",
+  });
+});
+
+test("errors keep name, message, stack, causes, members and errors", () => {
+  class PaymentError extends Error {
+    override name = "PaymentError";
+    status = 402;
+  }
+  const error = new PaymentError("declined", { cause: new AggregateError([new TypeError("a"), "b"], "both") });
+  const found = dataOf({ error }).error;
+  expect(found).toMatchObject({
+    name: "PaymentError",
+    message: "declined",
+    status: 402,
+    stack: expect.stringContaining("serialize.test.ts"),
+    cause: { name: "AggregateError", message: "both", errors: [{ name: "TypeError", message: "a" }, "b"] },
+  });
+  expect(entryOf(error)).toMatchObject({ message: "entry", data: { error: { message: "declined" } } });
+  memory.clear();
+  logger.error(error);
+  logger.error(error, { order: 1 });
+  expect(memory.entries).toMatchObject([
+    { message: "declined", data: { error: { status: 402 } } },
+    { message: "declined", data: { error: { status: 402 }, order: 1 } },
+  ]);
+});
+
+test("what throws or never ends is marked, and its siblings stand", () => {
+  const circular: Record<string, unknown> = { a: 1 };
+  circular.self = { again: circular };
+  let deep: unknown = {};
+  for (let i = 0; i < 20_000; i++) deep = { deep };
+  const shared = { x: 1 };
+  const data = dataOf({
+    get getter() {
+      throw new Error("no");
+    },
+    json: {
+      toJSON() {
+        throw new Error("no");
+      },
+    },
+    proxy: new Proxy(
+      {},
+      {
+        ownKeys() {
+          throw new Error("no");
+        },
+      },
+    ),
+    revoked: (() => {
+      const { proxy, revoke } = Proxy.revocable({}, {});
+      revoke();
+      return proxy;
+    })(),
+    circular,
+    deep,
+    twice: [shared, shared],
+    after: "here",
+  });
+  expect(data).toMatchObject({
+    getter: "[Throws]",
+    json: "[Throws]",
+    proxy: "[Throws]",
+    revoked: "[Throws]",
+    circular: { a: 1, self: { again: "[Circular]" } },
+    twice: [{ x: 1 }, { x: 1 }],
+    after: "here",
+  });
+  expect(JSON.stringify(data.deep)).toContain("[Depth]");
+  expect(JSON.stringify(data.deep).split("{").length - 1).toBeLessThanOrEqual(32);
+});
+
+test("entries too large are cut, say so, and stay below what the service takes", () => {
+  const cases: [string, unknown][] = [
+    ["x".repeat(400_000), { kept: 1 }],
+    ["é".repeat(400_000), { kept: 1 }],
+    ["\u0001".repeat(400_000), { kept: 1 }],
+    ["m", { text: "y".repeat(400_000), last: 1 }],
+    ["m", { list: Array.from({ length: 200_000 }, (_, i) => i) }],
+    ["m", Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`member${i}`, i]))],
+    ["m", new Map([["k".repeat(300_000), 1]])],
+    ["m", { holes: new Array(2 ** 32 - 1) }],
+    ["m", nestedNames()],
+  ];
+  for (const [message, data] of cases) {
+    const entry = entryOf(data, message);
+    const json = JSON.stringify(entry);
+    expect(Buffer.byteLength(json)).toBeLessThanOrEqual(256 * 1024);
+    expect(json).toContain("[Truncated");
+  }
+  expect(entryOf({ kept: 1 }, "x".repeat(400_000)).data).toEqual({ kept: 1 });
+});
+
+/** Long names all the way down, right where the room ends. */
+function nestedNames(): object {
+  let inner: object = {};
+  for (let i = 0; i < 40; i++) inner = { ["\u0001".repeat(256)]: inner };
+  return { filler: "x".repeat(255_000), inner };
+}
+
+test("a getter that logs gets its own entry and does not disturb the outer one", () => {
+  memory.clear();
+  logger.info("outer", {
+    a: 1,
+    get b() {
+      logger.info("inner", { c: "é" });
+      return 2;
+    },
+    d: 3,
+  });
+  expect(memory.entries.map(({ message, data }) => [message, data])).toEqual([
+    ["inner", { c: "é" }],
+    ["outer", { a: 1, b: 2, d: 3 }],
+  ]);
+});
+
+test("messages of any kind make an entry", () => {
+  memory.clear();
+  for (const message of ["", undefined, null, 5, { a: 1 }, Symbol("x"), 5n]) {
+    // SAFETY: untyped callers pass anything.
+    logger.info(message as string);
+  }
+  expect(memory.entries.map(({ message }) => message)).toEqual([
+    "(no message)",
+    "undefined",
+    "null",
+    "5",
+    '{"a":1}',
+    '"Symbol(x)"',
+    '"5"',
+  ]);
+});
+
+test("12 of 12 planted secrets are masked", () => {
+  const secret = "hunter2-hunter2";
+  const planted: Record<string, unknown> = {
+    deep: { a: { b: { c: { d: { e: [{ password: secret }] } } } } },
+    anyCase: { PassWord: secret },
+    spelling: { "X-API-Key": secret, api_key: secret, apikey: secret },
+    map: new Map([["client_secret", secret]]),
+    mapOfMaps: new Map([[1, new Map([["refreshToken", secret]])]]),
+    error: Object.assign(new Error("failed"), { accessToken: secret }),
+    jsonInString: JSON.stringify({ user: 1, nested: { secret } }),
+    jsonInText: `body was {"password":"${secret}","x":1} and ${JSON.stringify(JSON.stringify({ token: secret }))}`,
+    query: `https://example.com/cb?access_token=${secret}&x=1`,
+    header: `Authorization: Bearer ${secret}`,
+    scheme: `sent Bearer ${secret} on`,
+    userInfo: `postgres://app:${secret}@db/x`,
+    object: { credentials: { id: "x", value: secret } },
+    list: { cookies: [secret, { a: secret }] },
+    pairs: [["authorization", secret]],
+    ownKey: `it is ${KEY}!`,
+  };
+  for (const [name, value] of Object.entries(planted)) {
+    const json = JSON.stringify(dataOf({ [name]: value }));
+    expect(json, name).not.toContain(secret);
+    expect(json, name).not.toContain(KEY);
+    expect(json, name).toContain("[REDACTED]");
+  }
+  const inMessage = entryOf(undefined, `login password=${secret} with ${KEY} failed`).message;
+  expect(inMessage).toBe("login password=[REDACTED] with [REDACTED] failed");
+  expect(entryOf(Object.assign(new Error(`token=${secret}`, { cause: { apiKey: secret } }))).data).not.toContain(
+    secret,
+  );
+});
+
+test("what only sounds secret stays", () => {
+  expect(
+    dataOf({
+      maxTokens: 512,
+      usage: { promptTokens: 3 },
+      tokenizer: "x",
+      hasPassword: true,
+      key: "a=b",
+      monkey: "k: v",
+      author: "Ann",
+      password: null,
+    }),
+  ).toEqual({
+    maxTokens: 512,
+    usage: { promptTokens: 3 },
+    tokenizer: "x",
+    hasPassword: true,
+    key: "a=b",
+    monkey: "k: v",
+    author: "Ann",
+    password: null,
+  });
+});
+
+test("names of the user's own are masked in members and in text", () => {
+  const own = memoryTransport();
+  createLogger({ transport: own, redact: ["iban"] }).info("iban=DE123 sent", {
+    IBAN: "DE123",
+    text: '{"i_ban":1,"iban":"DE123"}',
+  });
+  expect(JSON.stringify(own.entries)).not.toContain("DE123");
+});
+
+test("no text takes quadratic time to look through", () => {
+  const start = performance.now();
+  for (const text of [
+    "a".repeat(200_000),
+    "key".repeat(60_000),
+    "token ".repeat(30_000),
+    '"'.repeat(200_000),
+    "\\".repeat(200_000),
+    `${" ".repeat(200_000)}password`,
+    "password:".repeat(20_000),
+    "://a".repeat(50_000),
+    "{".repeat(200_000),
+  ]) {
+    entryOf({ text: `password ${text}` });
+  }
+  expect(performance.now() - start).toBeLessThan(5000);
+});
+
+/** Values with everything in them that JSON, redaction and limits could trip over. */
+const anything = fc.letrec<{ value: unknown; leaf: unknown; object: object }>((tie) => ({
+  leaf: fc.oneof(
+    fc.string({ unit: "binary", maxLength: 40 }),
+    fc.double(),
+    fc.integer(),
+    fc.bigInt(),
+    fc.boolean(),
+    fc.constantFrom(undefined, null, Symbol("x"), Symbol.iterator, Object.create(null), new Date(Number.NaN)),
+    fc.constantFrom(
+      ...[
+        "password=x",
+        '{"token":"a',
+        "Bearer abcdefgh",
+        "://a:b@c",
+        KEY,
+        "x".repeat(300_000),
+        "\ud800".repeat(90_000),
+        '{"a":{"b":"\\"',
+      ].map(String),
+    ),
+    fc.date({ noInvalidDate: false }),
+    fc.func(fc.integer()),
+    fc.uint8Array(),
+    fc.float64Array(),
+  ),
+  object: fc.oneof(
+    fc.dictionary(
+      fc.oneof(
+        fc.string({ unit: "binary" }),
+        fc.constantFrom("password", "toJSON", "__proto__", "constructor", "then"),
+      ),
+      tie("value"),
+      { maxKeys: 5 },
+    ),
+    fc.array(tie("value"), { maxLength: 5 }),
+    fc.array(fc.tuple(tie("value"), tie("value")), { maxLength: 3 }).map((pairs) => new Map(pairs)),
+    fc.array(tie("value"), { maxLength: 3 }).map((items) => new Set(items)),
+    tie("value").map((cause) => new Error("e", { cause })),
+    fc.array(tie("value"), { maxLength: 2 }).map((errors) => new AggregateError(errors)),
+    tie("value").map((value) => ({
+      get thrown() {
+        throw value;
+      },
+      kept: 1,
+    })),
+    tie("value").map((value) => ({ toJSON: () => value })),
+    tie("value").map(
+      (value) =>
+        new Proxy(
+          { value },
+          {
+            get(target, name) {
+              if (name === "value") throw new Error("trap");
+              return Reflect.get(target, name);
+            },
+          },
+        ),
+    ),
+    tie("value").map(
+      (value) =>
+        new Proxy([value], {
+          getPrototypeOf() {
+            throw new Error("trap");
+          },
+        }),
+    ),
+    tie("value").map((value) => {
+      const circular: Record<string, unknown> = { value };
+      circular.self = circular;
+      return circular;
+    }),
+    fc.integer({ min: 1, max: 400 }).map((depth) => {
+      let deep: object = {};
+      for (let i = 0; i < depth; i++) deep = i % 2 ? [deep] : { deep };
+      return deep;
+    }),
+  ),
+  value: fc.oneof({ depthSize: "small" }, tie("leaf"), tie("object")),
+}));
+
+const RUNS = Number(process.env.FUZZ_RUNS ?? 5000);
+
+test(`${RUNS} random values: no throw, always valid JSON within the limits, the entry always present`, () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.string(), anything.value), anything.value, (message, data) => {
+      const lines: string[] = [];
+      const fuzzed = createLogger({ transport: { write: (json) => lines.push(json) }, apiKey: KEY });
+      // SAFETY: untyped callers pass anything.
+      fuzzed.error(message as string, data as object);
+      expect(lines.length).toBe(1);
+      const entry: LogEntry = JSON.parse(lines[0] ?? "");
+      expect(entry.level satisfies LogLevel).toBe("error");
+      expect(entry.message.length).toBeGreaterThan(0);
+      expect(Buffer.byteLength(lines[0] ?? "")).toBeLessThanOrEqual(256 * 1024);
+      expect(lines[0]).not.toContain(KEY);
+    }),
+    { numRuns: RUNS },
+  );
+}, 600_000);

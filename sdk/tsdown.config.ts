@@ -1,0 +1,24 @@
+import { defineConfig, type UserConfig } from "tsdown";
+
+/** One file out for each file in, so that what an application does not import is not even read. */
+const config: UserConfig = defineConfig({
+  entry: [
+    "src/index.ts",
+    "src/node/index.ts",
+    "src/testing.ts",
+    "src/runtime/default.ts",
+    "src/runtime/node.ts",
+    "src/runtime/workerd.ts",
+  ],
+  format: ["esm", "cjs"],
+  platform: "neutral",
+  target: "es2022",
+  unbundle: true,
+  dts: true,
+  sourcemap: false,
+  fixedExtension: true,
+  // The platform is chosen where the package is used.
+  deps: { neverBundle: ["#runtime", /^node:/] },
+});
+
+export default config;
