@@ -22,6 +22,8 @@ const EMPTIED = [
   "links",
   "promised_mails",
   "unfinished_purge",
+  // Its tails end with its memberships.
+  "session_watches",
 ] as const;
 
 /** `dead`: the session has ended. `unproven`: it takes the password, or a fresh login where there is none. */

@@ -127,12 +127,24 @@ export function listSessions(sql: SqlStorage, epoch: number, now: number): Sessi
     ip: row.ip,
     createdAt: row.created_at,
     lastUsedAt: row.last_used_at,
-    expiresAt: Math.min(
-      row.created_at + FAMILY_ABSOLUTE_MS,
-      row.last_used_at + FAMILY_IDLE_MS,
-      row.rotate_by ?? Number.POSITIVE_INFINITY,
-    ),
+    expiresAt: endOf(row),
   }));
+}
+
+/** When a session ends unless it is used, epoch milliseconds. It must be there. */
+export function sessionEnd(sql: SqlStorage, id: string): number {
+  const row = sql.exec<EndRow>("SELECT created_at, last_used_at, rotate_by FROM families WHERE id = ?", id).one();
+  return endOf(row);
+}
+
+type EndRow = Pick<SessionRow, "created_at" | "last_used_at" | "rotate_by">;
+
+function endOf({ created_at, last_used_at, rotate_by }: EndRow): number {
+  return Math.min(
+    created_at + FAMILY_ABSOLUTE_MS,
+    last_used_at + FAMILY_IDLE_MS,
+    rotate_by ?? Number.POSITIVE_INFINITY,
+  );
 }
 
 const ALIVE =

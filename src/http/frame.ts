@@ -78,8 +78,6 @@ function frame(allows: (path: string) => string[]): MiddlewareHandler<AppEnv> {
     await next();
     await drainUnread(c.req.raw);
     const response = c.res;
-    // A WebSocket's 101 carries no headers of ours: the runtime owns that answer.
-    if (response.status === 101) return;
     const { headers } = response;
     headers.set("X-Request-Id", requestId);
     const limit = c.get("limit");

@@ -131,9 +131,9 @@ function parametersOf(spec: RouteSpec): Json[] {
   return [...inPath, ...queryParameters(spec), ...headers, { $ref: "#/components/parameters/requestId" }];
 }
 
-function queryParameters(spec: RouteSpec): Json[] {
-  if (!spec.query) return [];
-  const schema = z.toJSONSchema(spec.query, { io: "input", unrepresentable: "any" });
+function queryParameters({ query, documentedQuery = query }: RouteSpec): Json[] {
+  if (!documentedQuery) return [];
+  const schema = z.toJSONSchema(documentedQuery, { io: "input", unrepresentable: "any" });
   const required = new Set(schema.required ?? []);
   return Object.entries(schema.properties ?? {}).map(([name, property]) => ({
     name,
@@ -153,16 +153,7 @@ function requestBodyOf(spec: RouteSpec): Json | null {
 function responsesOf(spec: RouteSpec): Json {
   const limited = LIMITED.test(spec.path);
   const headers = { ...REQUEST_ID_HEADER, ...(limited ? LIMIT_HEADERS : {}) };
-  const responses: Record<string, Json> = {
-    [spec.status]:
-      spec.status === 302
-        ? { description: "Redirect", headers: { ...headers, ...LOCATION_HEADER } }
-        : {
-            description: spec.status === 201 ? "Created" : "Done",
-            headers,
-            content: { "application/json": { schema: successSchema(jsonSchema(spec.response, "output")) } },
-          },
-  };
+  const responses: Record<string, Json> = { [spec.status]: successOf(spec, headers) };
   for (const [status, codes] of errorsByStatus(spec, limited)) {
     responses[status] = {
       description: codes.join(", "),
@@ -173,12 +164,22 @@ function responsesOf(spec: RouteSpec): Json {
   return responses;
 }
 
+function successOf(spec: RouteSpec, headers: Json): Json {
+  if (spec.status === 101) return { description: "Switching protocols to WebSocket", headers };
+  if (spec.status === 302) return { description: "Redirect", headers: { ...headers, ...LOCATION_HEADER } };
+  return {
+    description: spec.status === 201 ? "Created" : "Done",
+    headers,
+    content: { "application/json": { schema: successSchema(jsonSchema(spec.response, "output")) } },
+  };
+}
+
 function errorsByStatus(spec: RouteSpec, limited: boolean): Map<number, ErrorCode[]> {
   const codes = new Set<ErrorCode>([
     ...spec.errors,
     ...BY_SECURITY[spec.security],
     ...(spec.body || spec.documentedBody ? BY_BODY : []),
-    ...(spec.query ? (["VALIDATION_ERROR"] as const) : []),
+    ...(spec.query || spec.documentedQuery ? (["VALIDATION_ERROR"] as const) : []),
     ...(limited ? (["RATE_LIMITED", "SERVICE_UNAVAILABLE"] as const) : []),
     ...EVERYWHERE,
   ]);

@@ -22,10 +22,12 @@ export interface RouteSpec {
   /** Media type to schema, for the OpenAPI document only. */
   documentedBody?: Readonly<Record<string, z.ZodType>>;
   query?: z.ZodType;
+  /** For a route that reads its query itself: its parameters, for the OpenAPI document only. */
+  documentedQuery?: z.ZodType;
   /** Request headers beyond the common ones, for the OpenAPI document. */
   headers?: Readonly<Record<string, string>>;
-  /** 302: the answer is a redirect, and has no envelope. */
-  status: 200 | 201 | 302;
+  /** 101: the answer is a WebSocket. 302: it is a redirect. Neither has an envelope. */
+  status: 101 | 200 | 201 | 302;
   /** Schema of `data` in the envelope. */
   response: z.ZodType;
   errors: readonly ErrorCode[];

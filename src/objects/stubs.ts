@@ -31,6 +31,12 @@ export function callWorkspace<T>(
   return withFailureMapping(replay, () => call(stubOf(env.WORKSPACES, workspaceId)));
 }
 
+/** Sends a workspace's object a request: for what no call can hand over, a WebSocket. Fails as `callWorkspace` does. */
+export function fetchWorkspace(env: Env, workspaceId: string, request: Request): Promise<Response> {
+  const stub = env.WORKSPACES.get(env.WORKSPACES.idFromName(workspaceId));
+  return withFailureMapping("once", () => stub.fetch(request));
+}
+
 export function callUser<T>(
   env: Env,
   userId: string,

@@ -10,6 +10,7 @@ import { isListed } from "../accounts/directory.ts";
 import { isAlive } from "../accounts/families.ts";
 import { finishPurge, unfinishedPurge } from "../accounts/purge.ts";
 import { USER_SCHEMA } from "../accounts/schema.ts";
+import { endedWatches, forgetWatch } from "../accounts/session-watches.ts";
 import { type Settlement, settleRegistration } from "../accounts/settle.ts";
 import type { Env } from "../env.ts";
 import { operation } from "../http/log.ts";
@@ -26,8 +27,8 @@ import { purgePorts } from "./purge-ports.ts";
 import { callWorkspace } from "./stubs.ts";
 import { handOverViolations } from "./violation-hand-over.ts";
 
-/** Milliseconds until another look at a registration that could not be settled, or a purge or deletion not ended. */
-const RETRY_MS = { settle: 600_000, purge: 30_000, deletion: 30_000 } as const;
+/** Milliseconds until another look at a registration that could not be settled, or at what could not be ended or told. */
+const RETRY_MS = { settle: 600_000, purge: 30_000, deletion: 30_000, watches: 30_000 } as const;
 
 /** What was proven holds, but what it purged is not gone everywhere yet: nobody gets in until it is. */
 export interface PurgeUnfinished {
@@ -166,17 +167,32 @@ export class UserCore {
   #workOff(account: Account, now: number): void {
     const { confirmed, id } = account;
     if (confirmed) handOverMails(this.#env, this.sql, id, now);
-    const owed = nextMailAt(this.sql) !== null || unfinishedPurge(this.sql) !== null;
+    const ended = this.#tellWatches(account, now);
+    const owed = ended || nextMailAt(this.sql) !== null || unfinishedPurge(this.sql) !== null;
     if (owed || !confirmed) this.#arm(this.#nextDuty(account, now));
   }
 
+  /** Tells workspaces of sessions that have ended. What does not get there is told again by the alarm. */
+  #tellWatches({ epoch }: Account, now: number): boolean {
+    const ended = endedWatches(this.sql, epoch, now);
+    for (const watch of ended) {
+      const { sessionId, workspaceId } = watch;
+      callWorkspace(this.#env, workspaceId, "replay-safe", (stub) => stub.sessionEnded(sessionId)).then(
+        () => forgetWatch(this.sql, watch),
+        (error: unknown) => this.#failed("user.session.watch", error),
+      );
+    }
+    return ended.length > 0;
+  }
+
   /** When the alarm has to look at something; null where nothing is left to do. */
-  #nextDuty({ confirmed, settleAt }: Account, now: number): number | null {
+  #nextDuty({ confirmed, settleAt, epoch }: Account, now: number): number | null {
     if (!confirmed) return settleAt;
     const duties = [
       nextMailAt(this.sql),
       this.#violations.dueAt,
       unfinishedPurge(this.sql) === null ? null : now + RETRY_MS.purge,
+      endedWatches(this.sql, epoch, now).length === 0 ? null : now + RETRY_MS.watches,
       this.#limiter.nextSweepAt(now),
     ].filter((at) => at !== null);
     return duties.length > 0 ? Math.min(...duties) : null;

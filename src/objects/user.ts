@@ -40,6 +40,7 @@ import {
 } from "../accounts/proofs.ts";
 import type { OpenedRefreshToken } from "../accounts/refresh-token.ts";
 import { endByToken, type Presentation, type Rotation } from "../accounts/rotation.ts";
+import { watchSession } from "../accounts/session-watches.ts";
 import {
   type Authentication,
   authenticate,
@@ -111,6 +112,12 @@ export class UserObject extends DurableObject<Env> {
     const now = Date.now();
     const count = cost === 0 ? null : (userId: string) => this.#core.count(userId, now);
     return authenticate(this.#core.sql, sessionId, now, count);
+  }
+
+  /** A workspace wants to know when the session ends. @returns when it does by itself; null where it has. Safe to repeat. */
+  async watchSession(sessionId: string, workspaceId: string): Promise<number | null> {
+    if (!this.#core.provisioned) return null;
+    return this.#core.change((sql, now) => watchSession(sql, { sessionId, workspaceId }, now));
   }
 
   async me(sessionId: string): Promise<Profile | null> {

@@ -3,6 +3,7 @@ import type { Env } from "../env.ts";
 import type { LimitConfiguration } from "../limits/cascade.ts";
 import type { LimitState, RouteRef } from "../limits/state.ts";
 import type { Violation } from "../limits/violation.ts";
+import type { RecentCountPage, RecentCountScan } from "../logs/stats/recent-counts.ts";
 import type { Mail } from "../mail/mail.ts";
 import { claimMail, mailSent, releaseMail } from "../mail/promised.ts";
 import { settingsOf } from "../settings.ts";
@@ -33,27 +34,37 @@ import { type LiveCounter, liveCounters } from "../workspace/live-counters.ts";
 import { listMembers, type Member } from "../workspace/members.ts";
 import { changeRole, removeMember } from "../workspace/membership.ts";
 import { PERMISSIONS } from "../workspace/permissions.ts";
-import { createProject, deleteProject, listProjects, type ProjectRow, renameProject } from "../workspace/projects.ts";
+import {
+  createProject,
+  deleteProject,
+  findProjectByNum,
+  listProjects,
+  type ProjectRow,
+  renameProject,
+} from "../workspace/projects.ts";
 import { deleteWorkspace, type NewWorkspace, provision } from "../workspace/provision.ts";
-import { type RecentPage, type RecentScan, readRecent } from "../workspace/recent-reader.ts";
+import { readableProjects } from "../workspace/read-scope.ts";
+import { readRecentCounts } from "../workspace/recent-counts.ts";
+import { type RecentPage, type RecentScan, type RecentScope, readRecent } from "../workspace/recent-reader.ts";
 import { oldestKept } from "../workspace/retention.ts";
 import type { Ruling } from "../workspace/ruling.ts";
+import { readBySeq, type SeqPage, type SeqScan } from "../workspace/seq-reader.ts";
 import { changeSettings, type SettingsChange } from "../workspace/settings.ts";
 import { readUsage, type Usage } from "../workspace/usage.ts";
 import { acceptInvitation, type Guest } from "./accept-invitation.ts";
 import { describe, type WorkspaceInfo } from "./describe-workspace.ts";
 import { Sandbox, type SandboxAccess } from "./sandbox.ts";
+import { TAIL_CALL_HEADER, type TailCall, Tails, type TicketCall, type TicketResult } from "./tails.ts";
 import { type Answer, WorkspaceCore } from "./workspace-core.ts";
 
-/** A read of recent batches. `route` is null for a later page of one request: it is not counted again. */
-export interface RecentCall {
+/** A read of logs. `route` is null for a later page of one request: it is not counted again. */
+export interface ReadCall {
   caller: Caller;
   route: RouteRef | null;
   projectId: string | null;
-  scan: RecentScan;
 }
 
-export type RecentResult = { ok: true; limit: LimitState | null; page: RecentPage } | Denied;
+export type ReadResult<T> = { ok: true; limit: LimitState | null; page: T } | Denied;
 
 /**
  * One workspace: the single writer of its members, projects, keys, limits, `seq` and recent batches.
@@ -64,11 +75,13 @@ export class WorkspaceObject extends DurableObject<Env> {
   readonly #core: WorkspaceCore;
   readonly #ingest: GroupCommit<IngestCall, IngestResult>;
   readonly #sandbox: Sandbox;
+  readonly #tails: Tails;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#core = new WorkspaceCore(ctx, env);
     this.#sandbox = new Sandbox(ctx, env, this.#core);
+    this.#tails = new Tails(ctx, env, this.#core.state);
     this.#ingest = new GroupCommit(
       (calls) => this.#core.state.ingest(calls) ?? calls.map(unknownKey),
       () => ctx.storage.sync(),
@@ -83,6 +96,7 @@ export class WorkspaceObject extends DurableObject<Env> {
 
   /** Deletes everything. For a registration that lost the race for its address, and for account deletion. */
   async destroy(): Promise<void> {
+    this.#tails.endAll();
     await this.#core.destroy();
   }
 
@@ -106,17 +120,26 @@ export class WorkspaceObject extends DurableObject<Env> {
   }
 
   /** Gives the recent batches that a query may need, some at a time. */
-  async recent(call: RecentCall): Promise<RecentResult> {
-    const need = { scope: "logs:read", role: PERMISSIONS["logs.read"], projectId: call.projectId } as const;
-    const result = this.#core.state.transaction((gate, row): RecentResult => {
-      const admitted = admit(gate, call.caller, need, call.route, Date.now());
+  async recent({ scan, ...call }: ReadCall & { scan: RecentScan }): Promise<ReadResult<RecentPage>> {
+    const result = this.#read(call, (sql, scope) => readRecent(sql, this.#core.state.index, scan, scope));
+    return result;
+  }
+
+  /** Gives the counts of recent batches, some at a time. */
+  async recentCounts({ scan, ...call }: ReadCall & { scan: RecentCountScan }): Promise<ReadResult<RecentCountPage>> {
+    return this.#read(call, (sql, scope) => readRecentCounts(sql, scan, scope));
+  }
+
+  #read<T>({ caller, route, projectId }: ReadCall, read: (sql: SqlStorage, scope: RecentScope) => T): ReadResult<T> {
+    const need = { scope: "logs:read", role: PERMISSIONS["logs.read"], projectId } as const;
+    const result = this.#core.state.transaction(({ sql, ...gate }, row): ReadResult<T> => {
+      const admitted = admit({ sql, ...gate }, caller, need, route, Date.now());
       if (!admitted.ok) return admitted;
       const { limit, project } = admitted;
-      const projects = project ? [project] : listProjects(gate.sql, 0, Number.MAX_SAFE_INTEGER);
-      const scope = { name: project?.id ?? row.id, projects, oldest: oldestKept(row.retentionDays, Date.now()) };
-      return { ok: true, limit, page: readRecent(gate.sql, this.#core.state.index, call.scan, scope) };
+      const scope = { name: project?.id ?? row.id, projects: readableProjects(sql, project) };
+      return { ok: true, limit, page: read(sql, { ...scope, oldest: oldestKept(row.retentionDays, Date.now()) }) };
     });
-    return result ?? nobody(call.caller);
+    return result ?? nobody(caller);
   }
 
   async createProject(userId: string, name: string): Promise<Answer<ProjectRow>> {
@@ -304,8 +327,46 @@ export class WorkspaceObject extends DurableObject<Env> {
     return this.#sandbox.resetSince(dueAt, Date.now());
   }
 
+  /** Gives batches of one project by the `seq` of their entries. */
+  async bySeq({ scan, ...call }: ReadCall & { scan: SeqScan }): Promise<ReadResult<SeqPage>> {
+    return this.#read(call, (sql, { projects: [named], oldest }) => {
+      const project = named && findProjectByNum(sql, named.num);
+      if (!project) throw new Error("A read by seq names its project.");
+      return readBySeq(sql, this.#core.state.index, project, oldest, scan);
+    });
+  }
+
+  /** A ticket for one tail of a project. */
+  async tailTicket(call: TicketCall): Promise<TicketResult> {
+    return this.#tails.ticket(call);
+  }
+
+  /** A session that a tail was opened in has ended. Safe to repeat. */
+  async sessionEnded(sessionId: string): Promise<void> {
+    this.#tails.sessionEnded(sessionId);
+  }
+
+  /** Opens a tail: the one thing that takes a request, as no call can hand a socket over. */
+  override async fetch(request: Request): Promise<Response> {
+    // SAFETY: only the router of this worker reaches an object, and it writes the header.
+    return this.#tails.open(JSON.parse(decodeURIComponent(request.headers.get(TAIL_CALL_HEADER) ?? "")) as TailCall);
+  }
+
+  override async webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
+    this.#tails.message(socket, message);
+  }
+
+  override async webSocketClose(socket: WebSocket): Promise<void> {
+    this.#tails.gone(socket);
+  }
+
+  override async webSocketError(socket: WebSocket): Promise<void> {
+    this.#tails.gone(socket);
+  }
+
   override async alarm(): Promise<void> {
     await this.#core.alarm();
     this.#sandbox.alarm(Date.now());
+    this.#tails.alarm();
   }
 }

@@ -77,7 +77,8 @@ function projectOfKey(directory: Directory, key: KeyRow, named: string | null): 
   return named === null || named === own?.id ? own : null;
 }
 
-function keyProblem(key: KeyRow | null, now: number): Denied | null {
+/** Why a key no longer works, if so. */
+export function keyProblem(key: KeyRow | null, now: number): Denied | null {
   if (key === null) return unknownKey();
   if (key.revokedAt !== null) {
     return { ok: false, code: "API_KEY_REVOKED", message: "The API key has been revoked.", limit: null };

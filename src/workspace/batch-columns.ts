@@ -7,6 +7,7 @@ export interface BatchSummary {
   commit: number;
   /** The project's number; from 1. */
   project: number;
+  firstSeq: number;
   /** Epoch milliseconds. */
   minTimestamp: number;
   maxTimestamp: number;
@@ -34,12 +35,13 @@ const FIRST_CAPACITY = 1024;
 /** Stands in the project column of a batch that is gone. */
 const REMOVED = 0;
 
-/** One typed array per column, in commit order: 35 bytes a batch, and 4 per order asked for. */
+/** One typed array per column, in commit order: 43 bytes a batch, and 4 per order asked for. */
 export class BatchColumns {
   #length = 0;
   #removed = 0;
   #commit = new Float64Array(FIRST_CAPACITY);
   #project = new Uint32Array(FIRST_CAPACITY);
+  #firstSeq = new Float64Array(FIRST_CAPACITY);
   #min = new Float64Array(FIRST_CAPACITY);
   #max = new Float64Array(FIRST_CAPACITY);
   #levels = new Uint8Array(FIRST_CAPACITY);
@@ -58,6 +60,7 @@ export class BatchColumns {
     const slot = this.#length++;
     this.#commit[slot] = batch.commit;
     this.#project[slot] = batch.project;
+    this.#firstSeq[slot] = batch.firstSeq;
     this.#min[slot] = batch.minTimestamp;
     this.#max[slot] = batch.maxTimestamp;
     this.#levels[slot] = batch.levelMask;
@@ -97,6 +100,17 @@ export class BatchColumns {
     }
   }
 
+  /** A project's batches in order, from the one on that holds the entry behind `seq`. */
+  *behind(project: number, seq: number): Generator<BatchSummary> {
+    let first = this.#length;
+    for (let slot = this.#length - 1; slot >= 0; slot--) {
+      if (this.#project[slot] !== project) continue;
+      first = slot;
+      if ((this.#firstSeq[slot] ?? 0) <= seq + 1) break;
+    }
+    for (let slot = first; slot < this.#length; slot++) if (this.#project[slot] === project) yield this.#read(slot);
+  }
+
   #isSelected(slot: number, { asOf, projects, from, to, levelMask, categoryMask }: BatchSelection): boolean {
     const project = this.#project[slot] ?? REMOVED;
     if (project === REMOVED || !projects.has(project)) return false;
@@ -129,6 +143,7 @@ export class BatchColumns {
     return {
       commit: this.#commit[slot] ?? 0,
       project: this.#project[slot] ?? 0,
+      firstSeq: this.#firstSeq[slot] ?? 0,
       minTimestamp: this.#min[slot] ?? 0,
       maxTimestamp: this.#max[slot] ?? 0,
       levelMask: this.#levels[slot] ?? 0,
@@ -141,6 +156,7 @@ export class BatchColumns {
     const capacity = this.#commit.length * 2;
     this.#commit = grown(this.#commit, new Float64Array(capacity));
     this.#project = grown(this.#project, new Uint32Array(capacity));
+    this.#firstSeq = grown(this.#firstSeq, new Float64Array(capacity));
     this.#min = grown(this.#min, new Float64Array(capacity));
     this.#max = grown(this.#max, new Float64Array(capacity));
     this.#levels = grown(this.#levels, new Uint8Array(capacity));

@@ -18,7 +18,7 @@ export class BatchIndex {
   }
 
   /** A batch has been stored. Costs a few array writes; sorting is left to the next query. */
-  add({ commit, project, batch }: StoredBatchRef): void {
+  add({ commit, project, firstSeq, batch }: StoredBatchRef): void {
     if (this.#columns === null) return;
     // Commits only rise. Anything else means that memory and disk have parted.
     if (commit <= this.#columns.lastCommit) {
@@ -27,7 +27,7 @@ export class BatchIndex {
     }
     const { minTimestamp, maxTimestamp, levelMask, categoryMask, body } = batch;
     const bodyBytes = body.length;
-    this.#columns.append({ commit, project, minTimestamp, maxTimestamp, levelMask, categoryMask, bodyBytes });
+    this.#columns.append({ commit, project, firstSeq, minTimestamp, maxTimestamp, levelMask, categoryMask, bodyBytes });
   }
 
   /** A batch has been deleted. */
@@ -48,23 +48,31 @@ export class BatchIndex {
     return this.#columns.select(selection);
   }
 
+  /** A project's batches in order, from the one on that holds the entry behind `seq`. As for `select`, in one turn. */
+  behind(project: number, seq: number): Generator<BatchSummary> {
+    this.#columns ??= this.#load();
+    return this.#columns.behind(project, seq);
+  }
+
   #load(): BatchColumns {
     const columns = new BatchColumns();
     const rows = this.#sql
       .exec(
-        "SELECT commit_no, project, min_ts, max_ts, level_mask, category_mask, body_bytes FROM batches ORDER BY commit_no",
+        `SELECT commit_no, project, first_seq, min_ts, max_ts, level_mask, category_mask, body_bytes
+         FROM batches ORDER BY commit_no`,
       )
       .raw<number[]>();
     for (const [
       commit = 0,
       project = 0,
+      firstSeq = 0,
       minTimestamp = 0,
       maxTimestamp = 0,
       levelMask = 0,
       categoryMask = 0,
       bodyBytes = 0,
     ] of rows) {
-      columns.append({ commit, project, minTimestamp, maxTimestamp, levelMask, categoryMask, bodyBytes });
+      columns.append({ commit, project, firstSeq, minTimestamp, maxTimestamp, levelMask, categoryMask, bodyBytes });
     }
     return columns;
   }

@@ -51,7 +51,8 @@ type BatchRow = {
   body: ArrayBuffer;
 };
 
-function readBatch(sql: SqlStorage, commit: number, projectId: string): StoredBatch {
+/** A batch whole. Its commit must be there. */
+export function readBatch(sql: SqlStorage, commit: number, projectId: string): StoredBatch {
   const { bodyBytes, body, ...columns } = sql
     .exec<BatchRow>(
       `SELECT first_seq AS firstSeq, count, min_ts AS minTimestamp, max_ts AS maxTimestamp, received_at AS receivedAt,

@@ -2,6 +2,7 @@ import { LIMITER_SCHEMA } from "../limits/limiter.ts";
 import { VIOLATION_SCHEMA } from "../limits/violation-outbox.ts";
 import { PROMISED_MAIL_SCHEMA } from "../mail/promised.ts";
 import type { SchemaSteps } from "../sql/migrate.ts";
+import { TICKET_SCHEMA } from "../tail/tickets.ts";
 import { INDEX_CHANGES_SCHEMA } from "./index-changes.ts";
 import { INVITATION_SCHEMA } from "./invitations.ts";
 
@@ -114,4 +115,4 @@ const VERSION_2 = [
 ] as const;
 
 /** A change of a table that has been released is a new version at the end, never an edit of an earlier one. */
-export const WORKSPACE_SCHEMA: SchemaSteps = [VERSION_1, VERSION_2];
+export const WORKSPACE_SCHEMA: SchemaSteps = [VERSION_1, VERSION_2, TICKET_SCHEMA];

@@ -4,7 +4,7 @@ import { migrate } from "../sql/migrate.ts";
 import type { Gate } from "./admission.ts";
 import { BatchIndex } from "./batch-index.ts";
 import { Directory } from "./directory.ts";
-import { type IngestCall, IngestGroup, type IngestResult } from "./ingest.ts";
+import { type IngestCall, IngestGroup, type IngestResult, type StoredBatchRef } from "./ingest.ts";
 import { isProvisioned } from "./provision.ts";
 import { WORKSPACE_SCHEMA } from "./schema.ts";
 import { readWorkspace, type WorkspaceRow } from "./settings.ts";
@@ -24,6 +24,10 @@ export class WorkspaceState {
   readonly violations: ViolationOutbox;
   readonly alarm: SharedAlarm;
   readonly index: BatchIndex;
+  /** Told of the batches of each commit once its transaction has ended. */
+  onCommit: (stored: readonly StoredBatchRef[]) => void = () => {};
+  /** Told that keys, projects, members or the workspace itself may have changed. */
+  onChange: () => void = () => {};
   readonly #storage: StateStorage;
   #row: WorkspaceRow | null = null;
   #lastCommit: number | null = null;
@@ -82,6 +86,7 @@ export class WorkspaceState {
     if (done === null) return null;
     this.#lastCommit = done.group.commit;
     for (const stored of done.group.stored) this.index.add(stored);
+    this.onCommit(done.group.stored);
     return done.results;
   }
 
@@ -90,6 +95,7 @@ export class WorkspaceState {
     this.#row = null;
     this.directory.clear();
     this.limiter.forget();
+    this.onChange();
   }
 
   /** Drops every cache: after a rollback, and when everything has been deleted. */

@@ -1,0 +1,110 @@
+import type { Context } from "hono";
+import { z } from "zod";
+import type { AppEnv } from "../http/context.ts";
+import { success } from "../http/envelope.ts";
+import { refuse } from "../http/errors.ts";
+import { validated } from "../http/json.ts";
+import { operation } from "../http/log.ts";
+import type { Resource } from "../http/resource.ts";
+import { isId } from "../ids.ts";
+import { SegmentStore } from "../logs/cold/store.ts";
+import { parseLogId } from "../logs/log-id.ts";
+import { storedEntrySchema } from "../logs/query/page-schema.ts";
+import { callWorkspace } from "../objects/stubs.ts";
+import type { ColdScope } from "../tail/cold-range.ts";
+import { CONTEXT_LIMITS, readContext, type SeqSource } from "../tail/context.ts";
+import type { SeqScan } from "../workspace/seq-reader.ts";
+import { orCounted } from "./counted-reader.ts";
+import { orUnavailable, type Reader, readerOf } from "./log-reader.ts";
+import { refuseDenied } from "./workspace-guard.ts";
+
+const neighbours = z
+  .string()
+  .regex(/^\d{1,3}$/, `Must be 0 to ${CONTEXT_LIMITS.neighbours}.`)
+  .transform(Number)
+  .refine((count) => count <= CONTEXT_LIMITS.neighbours, `Must be 0 to ${CONTEXT_LIMITS.neighbours}.`);
+
+const ContextParameters = z.strictObject({
+  before: neighbours.optional().describe(`Entries before it, by \`seq\`: 0 (default) to ${CONTEXT_LIMITS.neighbours}.`),
+  after: neighbours.optional().describe(`Entries behind it: 0 (default) to ${CONTEXT_LIMITS.neighbours}.`),
+});
+
+export function addContext(logger: Resource): void {
+  logger.route(
+    {
+      method: "GET",
+      path: "/logger/:projectId/log/:logId",
+      operation: "workspace.context",
+      tag: "Logs",
+      summary: "Get one entry, and those around it",
+      description: [
+        "`before` and `after` are in rising order of `seq`. Entries past the retention are left out, so there may be fewer",
+        "than asked for. Takes what a query takes.",
+      ].join("\n"),
+      security: "either",
+      documentedQuery: ContextParameters,
+      headers: { "X-Workspace-Id": "With an access token: the workspace of the project." },
+      status: 200,
+      response: z.object({
+        entry: storedEntrySchema,
+        before: z.array(storedEntrySchema),
+        after: z.array(storedEntrySchema),
+        complete: z
+          .boolean()
+          .describe("False: the neighbours were too large for one answer, and the farthest are missing."),
+      }),
+      errors: ["VALIDATION_ERROR", "NOT_FOUND", "FORBIDDEN", "INSUFFICIENT_SCOPE"],
+    },
+    [],
+    context,
+  );
+}
+
+async function context(c: Context<AppEnv>): Promise<Response> {
+  const projectId = c.req.param("projectId") ?? "";
+  if (isId("proj", projectId)) c.get("log").projectId = projectId;
+  const reader = await readerOf(c);
+  const { before, after, seq } = await orCounted(c, reader, projectId, () => {
+    const { before = 0, after = 0 } = validated(ContextParameters, c.req.query(), "query");
+    const id = parseLogId(c.req.param("logId") ?? "");
+    if (id?.projectId !== projectId) return refuse("NOT_FOUND", "There is no such entry.");
+    return { before, after, seq: id.seq };
+  });
+  const found = await readContext(seqSource(c, reader, projectId), { seq, before, after });
+  if (found === null) return refuse("NOT_FOUND", "There is no such entry.");
+  return success(found, c.get("requestId"));
+}
+
+/** Both tiers by `seq`. The first look admits the request and counts it; the credential is checked for each. */
+function seqSource(c: Context<AppEnv>, { caller, workspaceId, route }: Reader, projectId: string): SeqSource {
+  const store = new SegmentStore(c.env.DB);
+  let isCounted = false;
+  const scope: ColdScope = {
+    workspaceId,
+    projectId,
+    report: ({ message: fault }) =>
+      operation(c.get("settings").LOG_LEVEL, "error", {
+        event: "workspace.read",
+        outcome: "unreadable",
+        requestId: c.get("requestId"),
+        workspaceId,
+        fault,
+      }),
+  };
+  return {
+    scope,
+    async recent(scan: SeqScan) {
+      const call = { caller, route: isCounted ? null : route, projectId, scan };
+      const replay = isCounted ? "replay-safe" : "once";
+      const result = await callWorkspace(c.env, workspaceId, replay, (stub) => stub.bySeq(call));
+      if (!result.ok) return refuseDenied(c, result);
+      if (result.limit) c.set("limit", result.limit);
+      isCounted = true;
+      return result.page;
+    },
+    cold: {
+      segmentsBySeq: (...args) => orUnavailable(c, store.segmentsBySeq(...args)),
+      readBodies: (...args) => orUnavailable(c, store.readBodies(...args)),
+    },
+  };
+}

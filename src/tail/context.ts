@@ -1,0 +1,107 @@
+import type { StoredBatch } from "../logs/batch.ts";
+import type { StoredEntry } from "../logs/entry.ts";
+import { BatchMatcher } from "../logs/query/batch-matcher.ts";
+import { ALL_LEVELS_MASK } from "../logs/query/filter.ts";
+import { type ColdScope, type ColdSource, readCold } from "./cold-range.ts";
+import { entriesOf, type SeqEntry, type SeqRange } from "./entries.ts";
+import { toLogFilter } from "./filter.ts";
+import { unitOfBatch } from "./unit.ts";
+
+export const CONTEXT_LIMITS = {
+  /** Entries on either side. */
+  neighbours: 100,
+  /** Characters of one answer; the entry itself is always in it. */
+  answerCharacters: 8 * 1024 * 1024,
+} as const;
+
+/** Part of a range as the workspace object has it; see `SeqPage` there. */
+export interface RecentRange {
+  lastSeq: number;
+  flushedSeq: number;
+  oldest: number;
+  through: number;
+  batches: readonly StoredBatch[];
+}
+
+/** Where a project's entries are read from by `seq`. */
+export interface SeqSource {
+  scope: ColdScope;
+  recent(range: SeqRange): Promise<RecentRange>;
+  cold: ColdSource;
+}
+
+export interface ContextWish {
+  seq: number;
+  /** Entries before it and behind it. */
+  before: number;
+  after: number;
+}
+
+export interface EntryContext {
+  entry: StoredEntry;
+  before: StoredEntry[];
+  after: StoredEntry[];
+  complete: boolean;
+}
+
+/** One entry and its neighbours; null where there is no such entry, or none any more. */
+export async function readContext(
+  source: SeqSource,
+  { seq, before, after }: ContextWish,
+): Promise<EntryContext | null> {
+  const entries = await readRange(source, { after: Math.max(0, seq - before - 1), until: seq + after });
+  const at = entries.findIndex((each) => each.seq === seq);
+  const entry = entries[at];
+  if (!entry) return null;
+  let characters = entry.text.length;
+  let [from, to] = [at, at + 1];
+  // The nearest first, in turn.
+  for (;;) {
+    const [earlier, later] = [entries[from - 1], entries[to]];
+    const isEarlier = earlier !== undefined && (later === undefined || at - from <= to - at - 1);
+    const next = isEarlier ? earlier : later;
+    if (next === undefined || characters + next.text.length > CONTEXT_LIMITS.answerCharacters) break;
+    characters += next.text.length;
+    if (isEarlier) from--;
+    else to++;
+  }
+  return {
+    entry: parsed(entry),
+    before: entries.slice(from, at).map(parsed),
+    after: entries.slice(at + 1, to).map(parsed),
+    complete: from === 0 && to === entries.length,
+  };
+}
+
+/** The object first: a batch leaves it only once it is in the cold tier. */
+async function readRange({ scope, recent, cold }: SeqSource, { after, until }: SeqRange): Promise<SeqEntry[]> {
+  let page = await recent({ after, until });
+  const matcher = new BatchMatcher(everythingSince(page.oldest));
+  const end = Math.min(until, page.lastSeq);
+  const recents: SeqEntry[] = [];
+  for (;;) {
+    const units = page.batches.map(unitOfBatch);
+    recents.push(...entriesOf(units, matcher, scope.projectId, { after, until: end }));
+    if (page.through >= end) break;
+    page = await recent({ after: page.through, until: end });
+  }
+  // As of the last look: what a flush took away between two looks is there by now.
+  const coldEnd = Math.min(end, page.flushedSeq);
+  const stored: SeqEntry[] = [];
+  for (let place = after; place < coldEnd; ) {
+    const { units, through } = await readCold(cold, scope, { after: place, until: coldEnd });
+    stored.push(...entriesOf(units, matcher, scope.projectId, { after: place, until: through }));
+    place = through;
+  }
+  return [...stored, ...recents.filter(({ seq }) => seq > coldEnd)];
+}
+
+function everythingSince(oldest: number) {
+  const open = { categories: null, types: null, session: null, traceId: null, search: null };
+  return toLogFilter({ levelMask: ALL_LEVELS_MASK, ...open }, oldest);
+}
+
+function parsed({ text }: SeqEntry): StoredEntry {
+  // SAFETY: `entriesOf` writes the JSON of stored entries.
+  return JSON.parse(text) as StoredEntry;
+}

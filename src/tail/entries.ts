@@ -1,0 +1,64 @@
+import { logId } from "../logs/log-id.ts";
+import type { BatchMatcher } from "../logs/query/batch-matcher.ts";
+
+/** Lines of one project, and who they are, whatever tier they come from. Index `i` counts the lines of `body` from 0. */
+export interface SeqUnit {
+  /** Canonical NDJSON; see `../logs/batch.ts`. */
+  body: Uint8Array;
+  seqAt(index: number): number;
+  /** Epoch milliseconds. */
+  receivedAtOf(index: number): number;
+}
+
+/** An entry as it leaves the service: `text` is the JSON of a `StoredEntry`. */
+export interface SeqEntry {
+  seq: number;
+  text: string;
+}
+
+/** Entries with `after < seq <= until`. */
+export interface SeqRange {
+  after: number;
+  until: number;
+}
+
+/**
+ * The entries of a range that pass a filter, by `seq`. A stored line is the JSON of an entry already, so it is completed
+ * as text and never parsed where the filter does not ask for it.
+ */
+export function entriesOf(
+  units: readonly SeqUnit[],
+  matcher: BatchMatcher,
+  projectId: string,
+  { after, until }: SeqRange,
+): SeqEntry[] {
+  const entries: SeqEntry[] = [];
+  let isSorted = true;
+  let last = after;
+  let receivedAt = Number.NaN;
+  let received = "";
+  for (const unit of units) {
+    const raw = Buffer.from(unit.body.buffer, unit.body.byteOffset, unit.body.byteLength);
+    const isWanted = (_timestamp: number, index: number) => {
+      const seq = unit.seqAt(index);
+      return seq > after && seq <= until;
+    };
+    matcher.forEachMatch(unit.body, isWanted, ({ index, start, end }) => {
+      const seq = unit.seqAt(index);
+      const at = unit.receivedAtOf(index);
+      if (at !== receivedAt) {
+        receivedAt = at;
+        received = new Date(at).toISOString();
+      }
+      if (seq < last) isSorted = false;
+      last = seq;
+      // Without its braces: every line has members.
+      const members = raw.toString("utf8", start + 1, end - 1);
+      const id = logId(projectId, seq);
+      const text = `{"id":"${id}",${members},"seq":${seq},"projectId":"${projectId}","receivedAt":"${received}"}`;
+      entries.push({ seq, text });
+    });
+  }
+  // Only the parts of one cold range overlap each other.
+  return isSorted ? entries : entries.sort((a, b) => a.seq - b.seq);
+}

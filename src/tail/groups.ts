@@ -1,0 +1,54 @@
+import { BatchMatcher } from "../logs/query/batch-matcher.ts";
+import { readTailFilter, toLogFilter } from "./filter.ts";
+import type { Tail } from "./tail.ts";
+
+/** Tails of one project with one filter: what they get is filtered and written out once for all of them. */
+export interface TailGroup {
+  readonly matcher: BatchMatcher;
+  readonly tails: Set<Tail>;
+}
+
+/** The open tails, by project and filter. */
+export class TailGroups {
+  readonly #projects = new Map<number, Map<string, TailGroup>>();
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  has(project: number): boolean {
+    return this.#projects.has(project);
+  }
+
+  of(project: number): Iterable<TailGroup> {
+    return this.#projects.get(project)?.values() ?? [];
+  }
+
+  *[Symbol.iterator](): Generator<Tail> {
+    for (const groups of this.#projects.values()) for (const { tails } of groups.values()) yield* tails;
+  }
+
+  add(tail: Tail): void {
+    const groups = this.#projects.get(tail.project) ?? new Map<string, TailGroup>();
+    this.#projects.set(tail.project, groups);
+    const group = groups.get(tail.filter) ?? { matcher: matcherOf(tail.filter), tails: new Set() };
+    groups.set(tail.filter, group);
+    group.tails.add(tail);
+    this.#size++;
+  }
+
+  remove(tail: Tail): void {
+    const groups = this.#projects.get(tail.project);
+    const group = groups?.get(tail.filter);
+    if (!groups || !group?.tails.delete(tail)) return;
+    this.#size--;
+    if (group.tails.size === 0) groups.delete(tail.filter);
+    if (groups.size === 0) this.#projects.delete(tail.project);
+  }
+}
+
+/** Without the retention's bound: what has just been taken in is not older. */
+function matcherOf(filter: string): BatchMatcher {
+  return new BatchMatcher(toLogFilter(readTailFilter(filter), null));
+}

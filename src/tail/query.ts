@@ -1,0 +1,68 @@
+import { z } from "zod";
+import type { ErrorDetail } from "../http/errors.ts";
+import { Filters, toFilter } from "../logs/query/schema.ts";
+import { type TailFilter, tailFilterText } from "./filter.ts";
+import { TAIL_LIMITS } from "./limits.ts";
+
+const simple = Filters.pick({
+  level: true,
+  category: true,
+  type: true,
+  minLevel: true,
+  session: true,
+  traceId: true,
+  search: true,
+}).shape;
+
+/** Query parameters of a tail. `level`, `category` and `type` may be repeated. */
+export const TailParameters = z.strictObject({
+  ...simple,
+  since: z
+    .string()
+    .regex(/^\d{1,16}$/, "Must be a seq: 0 or more.")
+    .transform(Number)
+    .refine(Number.isSafeInteger, "Must be a seq: 0 or more.")
+    .optional()
+    .describe("Begin behind this `seq`; 0: at the oldest entry kept. Without it: what comes from now on."),
+  ticket: z.string().optional().describe("In place of an Authorization header, which browsers cannot send here."),
+});
+
+const REPEATABLE: ReadonlySet<string> = new Set(["level", "category", "type"]);
+
+export interface TailQuery {
+  /** As `tailFilterText` writes it. */
+  filter: string;
+  since: number | null;
+}
+
+export type TailQueryResult = { ok: true; query: TailQuery } | { ok: false; details: ErrorDetail[] };
+
+export function readTailQuery(params: URLSearchParams): TailQueryResult {
+  const details: ErrorDetail[] = [];
+  const values: Record<string, string | string[]> = {};
+  for (const name of new Set(params.keys())) {
+    const given = params.getAll(name);
+    const path = `query.${name}`;
+    // Asked for by name: a parameter named `__proto__` would be passed over.
+    if (!Object.hasOwn(TailParameters.shape, name)) {
+      details.push({ path, code: "unrecognized_key", message: "There is no such parameter." });
+    } else if (given.length > 1 && !REPEATABLE.has(name)) {
+      details.push({ path, code: "custom", message: "Must be given once." });
+    } else values[name] = given.length === 1 ? (given[0] ?? "") : given;
+  }
+  const parsed = TailParameters.safeParse(values);
+  if (!parsed.success) {
+    for (const { path, code, message } of parsed.error.issues) {
+      details.push({ path: ["query", ...path.map(String)].join("."), code, message });
+    }
+  }
+  if (!parsed.success || details.length > 0) return { ok: false, details };
+  const { since, ticket: _ticket, ...filters } = parsed.data;
+  const wanted: TailFilter = toFilter(filters);
+  const filter = tailFilterText(wanted);
+  if (Buffer.byteLength(filter) > TAIL_LIMITS.filterBytes) {
+    const message = `The filters are too long: at most ${TAIL_LIMITS.filterBytes} bytes together.`;
+    return { ok: false, details: [{ path: "query", code: "too_big", message }] };
+  }
+  return { ok: true, query: { filter, since: since ?? null } };
+}

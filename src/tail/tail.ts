@@ -1,0 +1,154 @@
+import { AckWindow, type WindowVerdict } from "./ack-window.ts";
+import { authorityText, readAuthority, type TailAuthority } from "./authority.ts";
+import type { Framed } from "./frames.ts";
+
+/** The part of a hibernatable WebSocket that a tail uses. */
+export interface TailSocket {
+  send(text: string): void;
+  close(code: number, reason: string): void;
+  serializeAttachment(value: unknown): void;
+}
+
+/**
+ * `live`: gets what is committed as it is committed. `behind`: gets older entries first. `waiting`: is behind, until its
+ * client acknowledges something. `unsure`: gets nothing until it is known that its session still lives.
+ */
+export type TailState = "live" | "behind" | "waiting" | "unsure";
+
+export interface NewTail {
+  project: number;
+  projectId: string;
+  authority: TailAuthority;
+  /** As `tailFilterText` wrote it. */
+  filter: string;
+  /** When its authority has to be looked at again, epoch milliseconds; null where time alone does not end it. */
+  expiresAt: number | null;
+  /** The `seq` it has come to: it gets what lies behind. */
+  sent: number;
+}
+
+/** What outlives the object's memory, in the socket's attachment. */
+type Attachment = [
+  project: number,
+  projectId: string,
+  authority: string,
+  filter: string,
+  expiresAt: number | null,
+  sent: number,
+  marks: readonly number[],
+];
+
+/** Entries that a tail may pass over, as they fail its filter, before that is written down. */
+const UNWRITTEN_ENTRIES = 1000;
+
+/**
+ * One open tail. It has a place, `sent`: everything up to there has been sent or fails the filter. It moves forward only,
+ * and whatever is offered begins right behind it, so nothing is missed and nothing comes twice.
+ *
+ * The place is written to the attachment with every frame sent: an object that loses its memory goes on from there.
+ */
+export class Tail {
+  readonly socket: TailSocket;
+  readonly project: number;
+  readonly projectId: string;
+  readonly authority: TailAuthority;
+  readonly filter: string;
+  state: TailState = "behind";
+  isOpen = true;
+  /** Whether it stands in the queue of those that are behind. */
+  isQueued = false;
+  #expiresAt: number | null;
+  #sent: number;
+  #written: number;
+  readonly #window: AckWindow;
+
+  static open(socket: TailSocket, tail: NewTail): Tail {
+    const made = new Tail(socket, tail, []);
+    made.#write();
+    return made;
+  }
+
+  /** @param attachment as an earlier life of the object left it */
+  static restore(socket: TailSocket, attachment: unknown): Tail {
+    // SAFETY: only `#write` writes attachments.
+    const [project, projectId, authority, filter, expiresAt, sent, marks] = attachment as Attachment;
+    return new Tail(
+      socket,
+      { project, projectId, authority: readAuthority(authority), filter, expiresAt, sent },
+      marks,
+    );
+  }
+
+  private constructor(socket: TailSocket, tail: NewTail, marks: readonly number[]) {
+    this.socket = socket;
+    this.project = tail.project;
+    this.projectId = tail.projectId;
+    this.authority = tail.authority;
+    this.filter = tail.filter;
+    this.#expiresAt = tail.expiresAt;
+    this.#sent = tail.sent;
+    this.#written = tail.sent;
+    this.#window = new AckWindow(marks);
+  }
+
+  get sent(): number {
+    return this.#sent;
+  }
+
+  get expiresAt(): number | null {
+    return this.#expiresAt;
+  }
+
+  set expiresAt(at: number | null) {
+    if (at === this.#expiresAt) return;
+    this.#expiresAt = at;
+    this.#write();
+  }
+
+  /** Entries that may be sent before the client acknowledges something. */
+  get room(): number {
+    return this.#window.room;
+  }
+
+  /**
+   * Sends frames that begin right behind its place, as far as the window allows.
+   * @returns `fits` where that is all of them
+   */
+  offer({ frames, through }: Framed): WindowVerdict {
+    for (const { text, entries, through: last } of frames) {
+      const verdict = this.#window.verdict(entries, text.length);
+      if (verdict !== "fits") {
+        this.#write();
+        return verdict;
+      }
+      this.socket.send(text);
+      this.#window.sent(this.#sent, entries, text.length);
+      this.#sent = last;
+    }
+    this.#sent = Math.max(this.#sent, through);
+    if (frames.length > 0 || this.#sent - this.#written >= UNWRITTEN_ENTRIES) this.#write();
+    return "fits";
+  }
+
+  /** @returns false for something that the client cannot have */
+  ack(seq: number): boolean {
+    if (seq > this.#sent) return false;
+    this.#window.acked(seq);
+    this.#write();
+    return true;
+  }
+
+  #write(): void {
+    this.#written = this.#sent;
+    const attachment: Attachment = [
+      this.project,
+      this.projectId,
+      authorityText(this.authority),
+      this.filter,
+      this.#expiresAt,
+      this.#sent,
+      this.#window.marks,
+    ];
+    this.socket.serializeAttachment(attachment);
+  }
+}
