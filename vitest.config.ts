@@ -31,6 +31,7 @@ export default defineConfig({
         test: {
           name: "sdk",
           include: ["sdk/test/**/*.test.ts"],
+          globalSetup: ["sdk/test/support/build.ts"],
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },

@@ -9,7 +9,7 @@ import { createQueue, type Deliver, type Queue, type QueueEvents, type QueueOpti
 /** Entries that the transport `memory` keeps, the newest. */
 const MEMORY_ENTRIES = 1000;
 /** Room for one entry under the service's limit of a body. */
-const QUEUE = { maxEntries: MAX_ENTRIES, maxBody: MAX_BODY_BYTES };
+const QUEUE = { maxEntries: MAX_ENTRIES, maxBody: MAX_BODY_BYTES, isRepeatable: true };
 
 /** Where the pipeline ends. */
 export interface Output {
@@ -73,7 +73,14 @@ export function custom(transport: Transport, settings: BatchSettings, events: Qu
     );
     return { kind: "delivered", rejected: [] };
   };
-  return { ...queued({ ...settings, ...QUEUE, size: 1, flushInterval: 0, concurrency: 1 }, deliver, events), ...rest };
+  return {
+    ...queued(
+      { ...settings, ...QUEUE, size: 1, flushInterval: 0, concurrency: 1, isRepeatable: false },
+      deliver,
+      events,
+    ),
+    ...rest,
+  };
 }
 
 export function queued(options: QueueOptions, deliver: Deliver, events: QueueEvents): Output {

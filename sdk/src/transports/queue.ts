@@ -19,6 +19,7 @@ export interface QueueOptions {
   wait(retry: number): number;
   /** Milliseconds after which a delivery has failed even if nothing was heard of it; its own limit comes first. */
   timeout: number;
+  isRepeatable: boolean;
 }
 
 /** How a delivery ended. Indexes count the delivery's entries from 0. */
@@ -54,6 +55,8 @@ export interface QueueStats {
 }
 
 export interface Queue {
+  /** Whether the destination takes a delivery of the same id only once. */
+  readonly isRepeatable: boolean;
   /** Takes a line; it is copied. */
   push(line: Uint8Array, level: number, now: number): void;
   /** Settles when all that waits now is delivered or dropped, or at the deadline. */
@@ -62,8 +65,8 @@ export interface Queue {
   stats(): QueueStats;
   /** All that is not delivered yet, for a process about to end. */
   pending(): Delivery[];
-  /** Takes over what another process left. `settled` is called once it is delivered or dropped. */
-  adopt(delivery: Delivery, settled: () => void): void;
+  /** Takes over what another process left. `settled` is called once it is delivered, refused, or out of retries. */
+  adopt(delivery: Delivery, settled: (isOver: boolean) => void): void;
 }
 
 interface Batch extends Delivery {
@@ -71,7 +74,7 @@ interface Batch extends Delivery {
   order: number;
   tries: number;
   startedAt: number;
-  settled?: (() => void) | undefined;
+  settled?: ((isOver: boolean) => void) | undefined;
 }
 
 /** A bounded queue before something that may be slow, pause or fail. */
@@ -266,7 +269,7 @@ export function createQueue(options: QueueOptions, deliver: Deliver, events: Que
     }
     cutBytes -= batch.body.length;
     cutEntries -= batch.count;
-    batch.settled?.();
+    batch.settled?.(batch.tries <= maxRetries);
     for (const flush of flushes) if (isFlushed(flush.order)) flush.done();
   }
 
@@ -280,7 +283,13 @@ export function createQueue(options: QueueOptions, deliver: Deliver, events: Que
     cutBytes -= batch.body.length;
     cutEntries -= batch.count;
     let open = parts.length;
-    const settled = batch.settled && (() => --open === 0 && batch.settled?.());
+    let isOver = true;
+    const settled =
+      batch.settled &&
+      ((part: boolean) => {
+        isOver &&= part;
+        if (--open === 0) batch.settled?.(isOver);
+      });
     const made = parts.map((lines): Batch => {
       const body = joined(
         lines,
@@ -315,6 +324,7 @@ export function createQueue(options: QueueOptions, deliver: Deliver, events: Que
   }
 
   return {
+    isRepeatable: options.isRepeatable,
     push,
     flush,
     close() {

@@ -1,0 +1,142 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { LogEntry } from "../src/index.ts";
+import { type Reply, type Sink, sleep, startSink } from "./support/sink.ts";
+
+const APP = path.join(import.meta.dirname, "support/app.mjs");
+const BUN = process.env.BUN ?? path.resolve(import.meta.dirname, "../../node_modules/.bin/bun");
+const RUNTIMES = [["node", process.execPath] as const, ...(existsSync(BUN) ? [["bun", BUN] as const] : [])];
+
+let dir = "";
+let sink: Sink;
+let answer: () => Reply;
+
+beforeEach(async () => {
+  dir = mkdtempSync(path.join(tmpdir(), "taffrail-spool-"));
+  answer = () => ({ status: 201 });
+  sink = await startSink(() => answer());
+});
+afterEach(async () => {
+  await sink.close();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+interface End {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  errors: string;
+}
+
+async function run(
+  runtime: string,
+  how: string,
+  options: { signal?: NodeJS.Signals; count?: number } = {},
+): Promise<End> {
+  const child = spawn(runtime, [APP, how, sink.url, dir, String(options.count ?? 10)], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let errors = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    errors += text;
+  });
+  const exit = once(child, "exit");
+  if (options.signal) {
+    await once(child.stdout, "data");
+    child.kill(options.signal);
+  }
+  const [code, signal] = await exit;
+  return { code, signal, errors };
+}
+
+function numbers(entries: readonly LogEntry[]): unknown[] {
+  return entries.filter(({ message }) => message === "entry").map(({ data }) => data?.n);
+}
+
+const TEN = Array.from({ length: 10 }, (_, n) => n);
+
+describe.each(RUNTIMES)("%s", (_, runtime) => {
+  test("natural end: 10 of 10 at once", async () => {
+    expect(await run(runtime, "natural")).toMatchObject({ code: 0 });
+    expect(numbers(sink.stored())).toEqual(TEN);
+    expect(readdirSync(dir)).toEqual([]);
+  });
+
+  test.each(["SIGTERM", "SIGINT"] as const)(
+    "%s: 10 of 10 at once, and the process ends by the signal",
+    async (signal) => {
+      expect(await run(runtime, "signal", { signal })).toMatchObject({ code: null, signal });
+      expect(numbers(sink.stored())).toEqual(TEN);
+      expect(readdirSync(dir)).toEqual([]);
+    },
+  );
+
+  test("an application that shuts itself down on SIGTERM keeps its own way, and what it logs on it", async () => {
+    expect(await run(runtime, "graceful", { signal: "SIGTERM" })).toMatchObject({ code: 0 });
+    await run(runtime, "natural", { count: 0 });
+    // Two requests at the same time may overtake each other.
+    const all = sink.stored().map(({ data }) => Number(data?.n));
+    expect(all.sort((a, b) => a - b)).toEqual([...TEN, 10]);
+  });
+
+  test.each(["uncaught", "rejection"])("%s: 10 of 10 and the error itself, code 1, printed as ever", async (how) => {
+    const { code, errors } = await run(runtime, how);
+    expect(code).toBe(1);
+    expect(errors).toContain("nobody");
+    expect(numbers(sink.stored())).toEqual(TEN);
+    expect(sink.stored()[10]).toMatchObject({ level: "fatal", category: "system", type: "error" });
+  });
+
+  test("process.exit: on disk, and 10 of 10 after the next start", async () => {
+    expect(await run(runtime, "exit")).toMatchObject({ code: 0 });
+    expect(sink.seen.length).toBe(0);
+    expect(readdirSync(dir).length).toBe(1);
+    await run(runtime, "natural", { count: 0 });
+    expect(numbers(sink.stored())).toEqual(TEN);
+    expect(readdirSync(dir)).toEqual([]);
+  });
+
+  test("a sink that is down at the end: on disk, and there after the next start", async () => {
+    answer = () => ({ status: 503 });
+    await run(runtime, "signal", { signal: "SIGTERM" });
+    expect(sink.stored().length).toBe(0);
+    answer = () => ({ status: 201 });
+    await run(runtime, "natural", { count: 0 });
+    expect(numbers(sink.stored())).toEqual(TEN);
+  });
+
+  test("stored, unanswered, and the process ends: the next start repeats the id, nothing is doubled", async () => {
+    answer = () => "cut";
+    await run(runtime, "uncaught");
+    expect(sink.storedTwice()).toBeGreaterThan(0);
+    answer = () => ({ status: 201 });
+    await run(runtime, "natural", { count: 0 });
+    expect(numbers(sink.stored())).toEqual(TEN);
+  });
+});
+
+test("processes that start at once share out the files: each is sent by one", async () => {
+  for (let i = 0; i < 6; i++) await run(process.execPath, "exit");
+  await Promise.all(Array.from({ length: 4 }, () => run(process.execPath, "natural", { count: 0 })));
+  expect(numbers(sink.stored()).length).toBe(60);
+  expect(new Set(sink.seen.map(({ id }) => id)).size).toBe(sink.seen.length);
+  expect(readdirSync(dir)).toEqual([]);
+});
+
+test("the claim of a process that was killed is taken over", async () => {
+  await run(process.execPath, "exit");
+  answer = () => null;
+  const child = spawn(process.execPath, [APP, "signal", sink.url, dir, "0"], { stdio: ["ignore", "pipe", "inherit"] });
+  await once(child.stdout, "data");
+  while (sink.seen.length === 0) await sleep(10);
+  child.kill("SIGKILL");
+  await once(child, "exit");
+  expect(readdirSync(dir)[0]).toContain("claimed");
+  answer = () => ({ status: 201 });
+  await run(process.execPath, "natural", { count: 0 });
+  expect(numbers(sink.stored())).toEqual(TEN);
+  expect(readdirSync(dir)).toEqual([]);
+});
