@@ -78,7 +78,17 @@ function sliceOf(lines: readonly string[]): BatchSlice {
 
 function report(name: string, segments: readonly EncodedSegment[]): void {
   const count = segments.reduce((sum, segment) => sum + segment.count, 0);
-  const columns = ["body", "filter", "directory", "frames", "levels", "summary", "storedBytes", "rawBytes"] as const;
+  const columns = [
+    "body",
+    "filter",
+    "frameFilter",
+    "directory",
+    "frames",
+    "levels",
+    "summary",
+    "storedBytes",
+    "rawBytes",
+  ] as const;
   const perEntry = columns.map((column) => {
     const bytes = segments.reduce(
       (sum, { [column]: value }) => sum + (typeof value === "number" ? value : value.length),
@@ -185,6 +195,11 @@ async function measureStore(): Promise<void> {
   await time("a rare trace: find", { filters: { traceId: RARE_TRACE } });
   await time("a rare trace: find and scan", { action: "scan", filters: { traceId: RARE_TRACE } });
   await time("a trace that is not there", { filters: { traceId: "f".repeat(32) } });
+  await time("newest 16 with it: find and scan", {
+    action: "scan",
+    limit: 16,
+    filters: { search: "/api/v1/orders/777 " },
+  });
   await time("a trace in one project", { projects: [one], filters: { traceId: RARE_TRACE } });
   await time("a rare text: find", { filters: { search: RARE_TEXT.slice(5, 13) } });
   await time("a rare text: find and scan", { action: "scan", filters: { search: RARE_TEXT.slice(5, 13) } });

@@ -12,6 +12,7 @@ export interface Measured {
   limits?: LimitsRow[];
   limitCost?: LimitCostRow[];
   query?: QueryResults;
+  tiers?: QueryResults;
   rows?: RowsRow[];
 }
 
@@ -32,13 +33,57 @@ export interface Verdict {
 }
 
 /** Targets: the floor is what a durable row costs with nothing else done. */
-const TARGETS = { ratioAt1000: 0.5, cpuMicrosAt1000: 3, ratioAt50: 1.2, limitCost: 1.15, rowsPerEntry: 0.15 } as const;
+const TARGETS = {
+  ratioAt1000: 0.5,
+  cpuMicrosAt1000: 3,
+  ratioAt50: 1.2,
+  limitCost: 1.15,
+  rowsPerEntry: 0.15,
+  coldBytesPerEntry: 80,
+  underQueries: 0.5,
+} as const;
 
-export function verdictsOf({ ingest, limitCost, rows }: Measured): Verdict[] {
+/** Milliseconds that queries over both tiers may take, by what VictoriaLogs needs for the like (docs/benchmarks.md). */
+const QUERY_TARGETS: Readonly<Record<string, number>> = {
+  "newest 100 errors, one project": 36,
+  "rare substring inside a word, last hour, all projects": 220,
+  "rare data value, 6 h, one project": 9,
+  "one exact trace id, 6 h, all projects": 9,
+  "count per minute, all projects": 11,
+  "count per minute by level, one project": 10,
+};
+
+export function verdictsOf({ ingest, limitCost, tiers, rows }: Measured): Verdict[] {
   return [
     ...(ingest ? ingestVerdicts(ingest.rows) : []),
     ...limitCostVerdicts(limitCost ?? []),
+    ...(tiers ? tiersVerdicts(tiers) : []),
     ...(rows ? rowsVerdicts(rows) : []),
+  ];
+}
+
+function tiersVerdicts({ rows, coldBytesPerEntry, underQueries }: QueryResults): Verdict[] {
+  const queries = rows.flatMap(({ name, medianMs }) => {
+    const most = QUERY_TARGETS[name];
+    if (most === undefined) return [];
+    return {
+      target: `both tiers, ${name}: at most ${most} ms`,
+      measured: medianMs.toFixed(1),
+      reached: medianMs <= most,
+    };
+  });
+  return [
+    ...queries,
+    {
+      target: `at most ${TARGETS.coldBytesPerEntry} bytes an entry in D1, filters and indexes included`,
+      measured: coldBytesPerEntry === null ? "not measured" : coldBytesPerEntry.toFixed(1),
+      reached: coldBytesPerEntry !== null && coldBytesPerEntry <= TARGETS.coldBytesPerEntry,
+    },
+    {
+      target: `ingest beside queries in a loop: at least ${TARGETS.underQueries} of its speed alone`,
+      measured: underQueries === null ? "not measured" : underQueries.ratio.toFixed(2),
+      reached: underQueries !== null && underQueries.ratio >= TARGETS.underQueries,
+    },
   ];
 }
 
@@ -79,7 +124,7 @@ function rowsVerdicts(rows: readonly RowsRow[]): Verdict[] {
   }));
 }
 
-export function faultsOf({ ingest, limits, limitCost, query, rows }: Measured): string[] {
+export function faultsOf({ ingest, limits, limitCost, query, tiers, rows }: Measured): string[] {
   const faults: string[] = [];
   const measured = [
     ...(ingest?.rows.map((row) => ({ ...row, what: `${row.contender}, ${row.batch} a batch, ${row.connections}` })) ??
@@ -93,8 +138,11 @@ export function faultsOf({ ingest, limits, limitCost, query, rows }: Measured): 
       faults.push(`${what}: ${acknowledged} requests were acknowledged, and ${stored} are stored`);
     }
   }
-  if (query?.wrong) faults.push(`query: ${query.wrong}`);
-  for (const { name, wrong } of query?.rows ?? []) if (wrong !== null) faults.push(`query ${name}: ${wrong}`);
+  for (const [what, results] of Object.entries({ query, tiers })) {
+    if (results?.wrong) faults.push(`${what}: ${results.wrong}`);
+    for (const { name, wrong } of results?.rows ?? []) if (wrong !== null) faults.push(`${what} ${name}: ${wrong}`);
+    if (results?.underQueries?.failed) faults.push(`${what}: ${results.underQueries.failed} requests failed`);
+  }
   for (const { pace, wrong } of rows ?? []) if (wrong !== null) faults.push(`rows, ${pace}: ${wrong}`);
   return faults;
 }

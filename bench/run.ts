@@ -76,8 +76,9 @@ async function measure(options: BenchOptions, workshop: Workshop, generator: Loa
     } else if (part === "limits") {
       measured.limits = await benchLimits(workshop, generator, options);
       measured.limitCost = await benchLimitCost(workshop, generator, options);
-    } else if (part === "query") {
-      measured.query = await benchQuery(workshop, generator, options, (row) =>
+    } else if (part === "query" || part === "tiers") {
+      const tiers = part === "query" ? "recent" : "both";
+      measured[part] = await benchQuery(workshop, generator, options, tiers, (row) =>
         progress(row.name, `${row.medianMs.toFixed(1)} ms`),
       );
     } else {

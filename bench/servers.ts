@@ -29,10 +29,10 @@ export class Workshop {
   }
 
   /** The service as `npm start` serves it; `worker` replaces its code, on the same bindings. */
-  async startService(worker?: WorkerSource): Promise<BenchServer> {
+  async startService(worker?: WorkerSource, settings: Readonly<Record<string, string>> = {}): Promise<BenchServer> {
     const dataDir = this.#newDataDir();
     await migrateDatabase(dataDir);
-    return this.#start(dataDir, worker, { ...newSecrets(), LOG_LEVEL: "warn", AUTH_LIMIT: "1000000" });
+    return this.#start(dataDir, worker, { ...newSecrets(), LOG_LEVEL: "warn", AUTH_LIMIT: "1000000", ...settings });
   }
 
   /** A worker of the bench with a configuration of its own. */

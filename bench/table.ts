@@ -1,3 +1,4 @@
+import type { QueryResults } from "./parts/query.ts";
 import type { Results } from "./results.ts";
 
 /** The results as plain text: what is printed, and what docs/benchmarks.md shows. */
@@ -7,7 +8,8 @@ export function tableOf(results: Results): string {
     ingestTable(results),
     limitsTable(results),
     limitCostTable(results),
-    queryTable(results),
+    queryTable(results.query),
+    queryTable(results.tiers),
     rowsTable(results),
     tail(results),
   ]
@@ -106,8 +108,12 @@ function limitCostTable({ limitCost }: Results): string | null {
   ].join("\n");
 }
 
-function queryTable({ query }: Results): string | null {
+function queryTable(query: QueryResults | undefined): string | null {
   if (!query) return null;
+  const where =
+    query.cold === 0
+      ? ""
+      : `, ${whole(query.cold)} of them in D1 (${decimal(query.coldBytesPerEntry, 1)} bytes each there)`;
   const rows = query.rows.map((row) => [
     row.name,
     decimal(row.medianMs, 1),
@@ -118,10 +124,19 @@ function queryTable({ query }: Results): string | null {
     row.wrong === null ? "right" : "WRONG",
   ]);
   return [
-    `Query, one client, ${whole(query.entries)} entries stored in 10 projects over 6 h, 1,000 a batch`,
+    `Query, one client, ${whole(query.entries)} entries stored in 10 projects over 6 h, 1,000 a batch${where}`,
     aligned(["query", "median ms", "p99 ms", "runs", "rows", "requests", "answer"], rows),
     `Stored at ${whole(query.seedEntriesPerSecond)} entries/s (made one by one); ${decimal(query.bytesPerEntry, 0)} bytes an entry on disk; peak memory ${decimal(query.peakMemoryMiB, 0)} MiB`,
+    ...underQueriesLines(query.underQueries),
   ].join("\n");
+}
+
+function underQueriesLines(under: QueryResults["underQueries"]): string[] {
+  if (under === null) return [];
+  const { aloneEntriesPerSecond, besideEntriesPerSecond, ratio, queries } = under;
+  return [
+    `Ingest at 50 a batch, 16 connections: ${whole(aloneEntriesPerSecond)} entries/s alone, ${whole(besideEntriesPerSecond)} beside ${queries} queries in a loop: ${decimal(ratio, 2)}`,
+  ];
 }
 
 function rowsTable({ rows }: Results): string | null {

@@ -9,12 +9,13 @@ const answerSchema = z.object({
   }),
 });
 
+/** One run of a query, to its end. */
 export interface QueryRun {
   /** From the first request to the last byte of the last answer. */
   tookMs: number;
-  rows: Row[];
   requests: number;
-  failure: string | null;
+  /** Null when it gave just the right rows in the right order. */
+  wrong: string | null;
 }
 
 /** One query to its end: an answer whose budget ran out before it was complete is gone on with. */
@@ -35,11 +36,19 @@ export async function runQuery(url: string, query: BenchQuery): Promise<QueryRun
     const text = await answer.text();
     const tookMs = performance.now() - startedAt;
     requests++;
-    if (answer.status !== 200) return { tookMs, rows, requests, failure: `${answer.status} ${text.slice(0, 300)}` };
+    if (answer.status !== 200) return { tookMs, requests, wrong: `${answer.status} ${text.slice(0, 300)}` };
     const { data } = answerSchema.parse(JSON.parse(text));
     rows.push(...data.logs);
     cursor = data.pagination.nextCursor;
     if (data.complete || cursor === null || rows.length >= query.limit)
-      return { tookMs, rows, requests, failure: null };
+      return { tookMs, requests, wrong: difference(rows, query.expected) };
   }
+}
+
+function difference(found: readonly Row[], expected: readonly Row[]): string | null {
+  if (found.length !== expected.length) return `${found.length} rows instead of ${expected.length}`;
+  const at = expected.findIndex(
+    (row, index) => row.projectId !== found[index]?.projectId || row.seq !== found[index]?.seq,
+  );
+  return at < 0 ? null : `row ${at} is seq ${found[at]?.seq} instead of ${expected[at]?.seq}`;
 }

@@ -1,14 +1,18 @@
 import { randomBytes } from "node:crypto";
+import { setTimeout } from "node:timers/promises";
+import { call } from "../../test/support/api.ts";
 import { directoryBytes } from "../disk.ts";
 import type { LoadGenerator } from "../load/generator.ts";
 import type { Seed } from "../load/protocol.ts";
 import type { BenchOptions } from "../options.ts";
 import { peakMemoryMiB } from "../process-stats.ts";
-import type { Workshop } from "../servers.ts";
+import type { BenchServer, Workshop } from "../servers.ts";
 import { median, percentile } from "../stats.ts";
 import { type BenchTenant, newTenant, storedEntries } from "../tenant.ts";
-import { type BenchQuery, benchQueries, type Row } from "./queries.ts";
-import { runQuery } from "./query-client.ts";
+import { benchHistograms, runHistogram } from "./histograms.ts";
+import { benchQueries } from "./queries.ts";
+import { type QueryRun, runQuery } from "./query-client.ts";
+import { type UnderQueries, underQueries } from "./under-queries.ts";
 
 const PROJECTS = 10;
 const SPAN_MS = 6 * 60 * 60 * 1000;
@@ -18,12 +22,20 @@ const MOST_RUNS = 50;
 const LEAST_RUNS = 10;
 const SECONDS_A_QUERY = 8;
 
+/** Bytes as stored of an entry in the recent tier, for telling how many of them lie there. */
+const RECENT_ENTRY_BYTES = 48;
+/** The part of all entries that lies in the recent tier at most, where there are two tiers. */
+const RECENT_SHARE = 0.1;
+
+/** Whether everything lies in the workspace object, or nine tenths in D1. */
+export type Tiers = "recent" | "both";
+
 export interface QueryRow {
   name: string;
   runs: number;
   medianMs: number;
   p99Ms: number;
-  /** Rows found; checked one by one against what was sent. */
+  /** Rows or buckets found; checked one by one against what was sent. */
   rows: number;
   /** Requests it took: more than one when the service's budget ended a request before the query was complete. */
   requests: number;
@@ -33,6 +45,10 @@ export interface QueryRow {
 
 export interface QueryResults {
   entries: number;
+  /** How many of them lay in D1. */
+  cold: number;
+  /** Bytes of D1's database file for each of those; null where there are none. */
+  coldBytesPerEntry: number | null;
   /** Entries stored per second while they were sent, one connection a project; the making of entries limits it, too. */
   seedEntriesPerSecond: number;
   /** Bytes of the whole data directory for each entry, write-ahead logs included. */
@@ -40,6 +56,8 @@ export interface QueryResults {
   /** The most memory the service's process had in use. */
   peakMemoryMiB: number | null;
   rows: QueryRow[];
+  /** Ingest while the queries run in a loop; only with two tiers. */
+  underQueries: UnderQueries | null;
   /** What went wrong with storing; null when all that was sent is there. */
   wrong: string | null;
 }
@@ -49,12 +67,14 @@ export async function benchQuery(
   workshop: Workshop,
   generator: LoadGenerator,
   options: BenchOptions,
+  tiers: Tiers,
   report: (row: QueryRow) => void,
 ): Promise<QueryResults> {
-  const server = await workshop.startService();
+  const perProject = Math.floor(options.entries / PROJECTS);
+  const entries = perProject * PROJECTS;
+  const server = await workshop.startService(undefined, settingsOf(tiers, entries));
   const tenant = await newTenant(server.url, PROJECTS);
   const end = Date.now() - 60_000;
-  const perProject = Math.floor(options.entries / PROJECTS);
   const seed: Seed = {
     perProject,
     projects: PROJECTS,
@@ -67,27 +87,52 @@ export async function benchQuery(
     authorization: `Bearer ${key}`,
   }));
   const seeded = await generator.seed({ origin: server.url, projects, seed });
-  const entries = perProject * PROJECTS;
   const stored = await storedInAll(server.url, tenant);
   const wrong =
     stored === entries ? null : `${stored} of ${entries} entries are stored. ${seeded.firstFailure ?? ""}`.trim();
+  const cold = tiers === "both" ? await settled(server.url, tenant) : 0;
   const bytesPerEntry = directoryBytes(server.dataDir) / entries;
+  const coldBytesPerEntry = cold === 0 ? null : directoryBytes(server.dataDir, /d1/i) / cold;
   const rows: QueryRow[] = [];
-  for (const query of benchQueries(seed, tenant)) {
-    const row = await measure(server.url, query);
+  const runs = runsOf(server, seed, tenant);
+  for (const run of runs) {
+    const row = await measure(run);
     rows.push(row);
     report(row);
   }
+  const ingest = tiers === "both" ? await underQueries(generator, server, tenant, runs, options) : null;
   const memory = peakMemoryMiB(server.pid);
   await server.stop();
   return {
     entries,
+    cold,
+    coldBytesPerEntry,
     seedEntriesPerSecond: seeded.acknowledged / seeded.seconds,
     bytesPerEntry,
     peakMemoryMiB: memory,
     rows,
+    underQueries: ingest,
     wrong,
   };
+}
+
+function settingsOf(tiers: Tiers, entries: number): Record<string, string> {
+  const [bytes, seconds] =
+    tiers === "both" ? [Math.floor(entries * RECENT_SHARE * RECENT_ENTRY_BYTES), 86_400] : [67_108_864, 86_400];
+  return { RECENT_MAX_BYTES: String(Math.max(10_000, bytes)), RECENT_MAX_AGE_SECONDS: String(seconds) };
+}
+
+/** Waits until nothing more moves to D1. @returns the entries that are there */
+async function settled(url: string, { accessToken: token, workspaceId }: BenchTenant): Promise<number> {
+  for (let last = -1; ; ) {
+    await setTimeout(3000);
+    const path = `/workspaces/${workspaceId}/usage`;
+    const answer = await call<{ stored: { entries: number } }>(url, path, { token, workspaceId });
+    if (answer.status !== 200) throw new Error(`The usage could not be read: ${answer.status}`);
+    const { entries } = answer.body.data.stored;
+    if (entries === last) return entries;
+    last = entries;
+  }
 }
 
 async function storedInAll(url: string, tenant: BenchTenant): Promise<number> {
@@ -96,34 +141,39 @@ async function storedInAll(url: string, tenant: BenchTenant): Promise<number> {
   return total;
 }
 
-async function measure(url: string, query: BenchQuery): Promise<QueryRow> {
+/** A query or histogram that is ready to be run, again and again. */
+export interface Runnable {
+  name: string;
+  rows: number;
+  run(): Promise<QueryRun>;
+}
+
+function runsOf({ url }: BenchServer, seed: Seed, tenant: BenchTenant): Runnable[] {
+  const queries = benchQueries(seed, tenant).map((query) => ({
+    name: query.name,
+    rows: query.expected.length,
+    run: () => runQuery(url, query),
+  }));
+  const histograms = benchHistograms(seed, tenant).map((histogram) => ({
+    name: histogram.name,
+    rows: histogram.expected.size,
+    run: () => runHistogram(url, histogram),
+  }));
+  return [...queries, ...histograms];
+}
+
+async function measure({ name, rows, run }: Runnable): Promise<QueryRow> {
   const times: number[] = [];
   let wrong: string | null = null;
   let requests = 0;
   // Once without the clock: the first query after much ingest reads the index of batches from disk.
-  await runQuery(url, query);
+  await run();
   const until = performance.now() + SECONDS_A_QUERY * 1000;
   while (times.length < LEAST_RUNS || (times.length < MOST_RUNS && performance.now() < until)) {
-    const run = await runQuery(url, query);
-    times.push(run.tookMs);
-    requests = Math.max(requests, run.requests);
-    wrong ??= run.failure ?? difference(run.rows, query.expected);
+    const result = await run();
+    times.push(result.tookMs);
+    requests = Math.max(requests, result.requests);
+    wrong ??= result.wrong;
   }
-  return {
-    name: query.name,
-    runs: times.length,
-    medianMs: median(times),
-    p99Ms: percentile(times, 0.99),
-    rows: query.expected.length,
-    requests,
-    wrong,
-  };
-}
-
-function difference(found: readonly Row[], expected: readonly Row[]): string | null {
-  if (found.length !== expected.length) return `${found.length} rows instead of ${expected.length}`;
-  const at = expected.findIndex(
-    (row, index) => row.projectId !== found[index]?.projectId || row.seq !== found[index]?.seq,
-  );
-  return at < 0 ? null : `row ${at} is seq ${found[at]?.seq} instead of ${expected[at]?.seq}`;
+  return { name, runs: times.length, medianMs: median(times), p99Ms: percentile(times, 0.99), rows, requests, wrong };
 }

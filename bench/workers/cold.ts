@@ -1,11 +1,10 @@
-import { decodeFrame, SegmentDirectory } from "../../src/logs/cold/decode.ts";
 import { encodeSegments } from "../../src/logs/cold/encode.ts";
-import { readFrames } from "../../src/logs/cold/frame-index.ts";
+import { framesToRead } from "../../src/logs/cold/frames-to-read.ts";
 import { readLevelCounts } from "../../src/logs/cold/level-counts.ts";
-import type { SegmentMeta } from "../../src/logs/cold/segment.ts";
+import { readUnits } from "../../src/logs/cold/read-units.ts";
 import type { SegmentSelection } from "../../src/logs/cold/selection.ts";
-import { SegmentStore } from "../../src/logs/cold/store.ts";
-import { tokenTestsOf } from "../../src/logs/cold/tokens.ts";
+import { type FoundSegment, SegmentStore } from "../../src/logs/cold/store.ts";
+import { type TokenTest, tokenTestsOf } from "../../src/logs/cold/tokens.ts";
 import { BatchMatcher } from "../../src/logs/query/batch-matcher.ts";
 import { ALL_CATEGORIES_MASK, ALL_LEVELS_MASK, type LogFilter } from "../../src/logs/query/filter.ts";
 import { toFilter } from "../../src/logs/query/schema.ts";
@@ -79,9 +78,9 @@ async function once(store: SegmentStore, action: ColdRun["action"], selection: S
     case "levels":
       return countAll(store, selection);
     case "scan":
-      return scan(store, await store.findSegments(selection), filter, false);
+      return scan(store, await store.findSegments(selection), filter, selection.tests, false);
     case "tail":
-      return scan(store, await store.findSegments(selection), filter, true);
+      return scan(store, await store.findSegments(selection), filter, selection.tests, true);
   }
 }
 
@@ -102,29 +101,24 @@ async function countAll(store: SegmentStore, selection: SegmentSelection): Promi
 }
 
 /** Entries of these segments that pass; of each only the last frame where `tail` is wanted. */
-async function scan(store: SegmentStore, metas: SegmentMeta[], filter: LogFilter, tail: boolean): Promise<number> {
+async function scan(
+  store: SegmentStore,
+  found: FoundSegment[],
+  filter: LogFilter,
+  tests: readonly TokenTest[],
+  tail: boolean,
+): Promise<number> {
   const matcher = new BatchMatcher(filter);
   const everything = () => true;
-  let found = 0;
-  const wanted = metas.map((key) => {
-    const frames = readFrames(key).slice(tail ? -1 : 0);
-    return { key, frames, start: frames[0]?.start ?? 0, end: frames.at(-1)?.end ?? 0 };
-  });
-  for (let at = 0; at < wanted.length; ) {
-    const bodies = await store.readBodies(WORKSPACE, wanted.slice(at));
-    bodies.forEach((stored, index) => {
-      const range = wanted[at + index];
-      if (stored === null || range === undefined) return;
-      const directory = new SegmentDirectory(range.key, stored.directory);
-      for (const frame of range.frames) {
-        const bytes = stored.bytes.subarray(frame.start - range.start, frame.end - range.start);
-        const unit = decodeFrame(range.key, directory, frame, bytes, null);
-        matcher.forEachMatch(unit.body, everything, () => {
-          found++;
-        });
-      }
+  let passed = 0;
+  const wanted = found.map((meta) => ({
+    meta,
+    frames: framesToRead(meta, { ...filter, tests }).slice(tail ? -1 : 0),
+  }));
+  for await (const unit of readUnits(store, WORKSPACE, wanted, null)) {
+    matcher.forEachMatch(unit.body, everything, () => {
+      passed++;
     });
-    at += bodies.length;
   }
-  return found;
+  return passed;
 }
