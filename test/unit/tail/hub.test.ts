@@ -1,0 +1,246 @@
+import { randomBytes } from "node:crypto";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { type LEVELS, levelBit } from "../../../src/logs/entry.ts";
+import { tailFilterText } from "../../../src/tail/filter.ts";
+import { EVERYTHING, entriesNumbered, entry, FakeObject, type FakeSocket } from "./support.ts";
+
+const range = (from: number, to: number) => Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => from + i);
+const levelFilter = (level: (typeof LEVELS)[number]) => tailFilterText({ ...EVERYTHING, levelMask: levelBit(level) });
+
+const step = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constant("commit" as const),
+      project: fc.integer({ min: 1, max: 2 }),
+      levels: fc.array(fc.constantFrom("info" as const, "error" as const), { minLength: 1, maxLength: 6 }),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant("open" as const),
+      project: fc.integer({ min: 1, max: 2 }),
+      only: fc.option(fc.constantFrom("info" as const, "error" as const)),
+      since: fc.option(fc.double({ min: 0, max: 1, noNaN: true })),
+    }),
+  },
+  { weight: 10, arbitrary: fc.record({ kind: fc.constant("turn" as const) }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant("ack" as const), nth: fc.nat() }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("evict" as const) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("recheck" as const) }) },
+);
+
+describe("the hub", () => {
+  it("brings every tail each entry that passes its filter exactly once, in order, whatever happens in between", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
+        const object = new FakeObject();
+        const levels = new Map<number, string[]>([
+          [1, []],
+          [2, []],
+        ]);
+        const opened: { socket: FakeSocket; project: number; from: number; only: string | null }[] = [];
+        for (const each of steps) {
+          if (each.kind === "commit") {
+            levels.get(each.project)?.push(...each.levels);
+            object.commit(
+              each.project,
+              each.levels.map((level, i) => entry(`m${i}`, level)),
+            );
+          } else if (each.kind === "open") {
+            const last = object.lastSeq(each.project);
+            const sent = each.since === null ? last : Math.floor(each.since * last);
+            const filter = each.only === null ? tailFilterText(EVERYTHING) : levelFilter(each.only);
+            const { socket } = object.open({ project: each.project, sent, filter });
+            opened.push({ socket, project: each.project, from: sent + 1, only: each.only });
+          } else if (each.kind === "turn") await object.turn();
+          else if (each.kind === "ack") {
+            const one = opened[each.nth % Math.max(1, opened.length)];
+            const seq = one?.socket.seqs.at(-1);
+            const tail = one && object.tails.get(one.socket);
+            if (tail && seq !== undefined) expect(object.hub.ack(tail, seq)).toBe(true);
+          } else if (each.kind === "evict") {
+            object.evict(opened.map(({ socket }) => socket));
+          } else object.hub.recheck();
+        }
+        await object.settle();
+        expect(object.failures).toEqual([]);
+        for (const { socket, project, from, only } of opened) {
+          const wanted = range(from, object.lastSeq(project)).filter(
+            (seq) => only === null || levels.get(project)?.[seq - 1] === only,
+          );
+          expect(socket.seqs).toEqual(wanted);
+          expect(socket.frames.some(({ type }) => type === "caught-up")).toBe(true);
+          expect(socket.closed).toBeNull();
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("sends nothing before it is on disk", async () => {
+    const object = new FakeObject();
+    const { socket } = object.open();
+    object.commit(1, entriesNumbered(3));
+    expect(socket.seqs).toEqual([]);
+    await object.turn();
+    expect(socket.seqs).toEqual([1, 2, 3]);
+  });
+
+  it("cuts what a commit brought at 500 entries, and joins what came together", async () => {
+    const object = new FakeObject();
+    const { socket } = object.open();
+    object.commit(1, entriesNumbered(1000));
+    object.commit(1, entriesNumbered(100));
+    await object.settle();
+    expect(socket.frames.slice(1).map(({ entries }) => entries?.length)).toEqual([500, 500, 100]);
+    expect(socket.seqs).toEqual(range(1, 1100));
+  });
+
+  it("closes a live tail that would get 10,000 entries ahead of its acknowledgements, and names where it goes on", async () => {
+    const object = new FakeObject();
+    const { socket, tail } = object.open();
+    for (let batch = 0; batch < 10; batch++) object.commit(1, entriesNumbered(1000));
+    await object.settle();
+    expect(socket.seqs).toHaveLength(10_000);
+    expect(socket.closed).toBeNull();
+    object.commit(1, entriesNumbered(1));
+    await object.settle();
+    expect(socket.closed).toEqual({ code: 4008, reason: "since=10000" });
+    expect(tail.isOpen).toBe(false);
+    const { socket: again } = object.open({ sent: 10_000 });
+    await object.settle();
+    expect(again.seqs).toEqual([10_001]);
+  });
+
+  it("keeps one that acknowledges late but in time", async () => {
+    const object = new FakeObject();
+    const { socket, tail } = object.open();
+    for (let batch = 0; batch < 30; batch++) {
+      object.commit(1, entriesNumbered(1000));
+      await object.settle();
+      if (batch % 9 === 8) expect(object.hub.ack(tail, socket.seqs.at(-1) ?? 0)).toBe(true);
+    }
+    expect(socket.seqs).toEqual(range(1, 30_000));
+    expect(socket.closed).toBeNull();
+  });
+
+  it("has one that is behind wait for acknowledgements rather than close it", async () => {
+    const object = new FakeObject();
+    for (let batch = 0; batch < 25; batch++) object.commit(1, entriesNumbered(1000));
+    const { socket, tail } = object.open({ sent: 0 });
+    await object.settle();
+    expect(socket.seqs).toEqual(range(1, 10_000));
+    expect(tail.state).toBe("waiting");
+    object.commit(1, entriesNumbered(10));
+    await object.settle();
+    expect(socket.closed).toBeNull();
+    while (socket.seqs.length < 25_010) {
+      expect(object.hub.ack(tail, socket.seqs.at(-1) ?? 0)).toBe(true);
+      await object.settle();
+    }
+    expect(socket.seqs).toEqual(range(1, 25_010));
+    expect(socket.frames.at(-1)).toEqual({ type: "caught-up", seq: 25_010 });
+  });
+
+  it("bounds what a reader that stands still makes it hold, by characters too", async () => {
+    const object = new FakeObject();
+    const { socket } = object.open();
+    const big = [entry("x".repeat(2_000_000))];
+    for (let batch = 0; batch < 20 && !socket.closed; batch++) {
+      object.commit(1, big);
+      await object.settle();
+    }
+    expect(socket.closed).toEqual({ code: 4008, reason: "since=16" });
+  });
+
+  it("refuses an acknowledgement of what was never sent", () => {
+    const object = new FakeObject();
+    const { tail } = object.open();
+    object.commit(1, entriesNumbered(3));
+    expect(object.hub.ack(tail, 1)).toBe(false);
+  });
+
+  it("ends those whose authority is gone, with its code, and no others", async () => {
+    const object = new FakeObject();
+    const keyed = object.open({ authority: { kind: "key", hash: "bad" } });
+    const other = object.open();
+    object.commit(1, entriesNumbered(1));
+    object.ruling = ({ authority }) =>
+      authority.kind === "key" && authority.hash === "bad"
+        ? { ok: false, code: "API_KEY_REVOKED" }
+        : { ok: true, expiresAt: null };
+    object.hub.recheck();
+    await object.settle();
+    expect(keyed.socket.frames.slice(1)).toEqual([{ type: "error", code: "API_KEY_REVOKED" }]);
+    expect(keyed.socket.closed).toEqual({ code: 4001, reason: "API_KEY_REVOKED" });
+    expect(other.socket.seqs).toEqual([1]);
+    expect(object.closed).toEqual(["4001 API_KEY_REVOKED"]);
+  });
+
+  it("gives a tail whose time has come nothing until it is known to go on", async () => {
+    const object = new FakeObject();
+    const { socket } = object.open({ expiresAt: 100 });
+    object.now = 100;
+    object.renewed = async () => ({ ok: true, expiresAt: 200 });
+    object.commit(1, entriesNumbered(2));
+    await object.turn();
+    expect(socket.seqs).toEqual([]);
+    await object.settle();
+    expect(socket.seqs).toEqual([1, 2]);
+    expect(object.hub.nextExpiry()).toBe(200);
+    object.now = 200;
+    object.renewed = async () => ({ ok: false, code: "SESSION_REVOKED" });
+    object.hub.expire();
+    await object.settle();
+    expect(socket.closed).toEqual({ code: 4001, reason: "SESSION_REVOKED" });
+  });
+
+  it("lets go of a socket that throws, and serves the others", async () => {
+    const object = new FakeObject();
+    const broken = object.open();
+    const other = object.open();
+    broken.socket.isBroken = true;
+    object.commit(1, entriesNumbered(2));
+    await object.settle();
+    expect(other.socket.seqs).toEqual([1, 2]);
+    expect(object.hub.size).toBe(1);
+    expect(object.failures).toEqual([]);
+  });
+
+  it("closes a tail whose backlog cannot be read with a place to come back to", async () => {
+    const object = new FakeObject();
+    object.commit(1, entriesNumbered(5));
+    object.isBacklogBroken = true;
+    const { socket } = object.open({ sent: 2 });
+    await object.settle();
+    expect(socket.frames).toEqual([{ type: "error", code: "SERVICE_UNAVAILABLE" }]);
+    expect(socket.closed).toEqual({ code: 1011, reason: "since=2" });
+  });
+
+  it("reads from disk what it could not hold in memory", async () => {
+    const object = new FakeObject();
+    const { socket } = object.open();
+    // Random text hardly compresses.
+    for (let batch = 0; batch < 40; batch++) object.commit(1, [entry(randomBytes(450_000).toString("base64"))]);
+    await object.settle();
+    expect(object.backlogs.length).toBeGreaterThan(0);
+    expect(socket.seqs).toEqual(range(1, 40));
+  });
+
+  it("writes an attachment that stays small", async () => {
+    const object = new FakeObject();
+    const filter = tailFilterText({ ...EVERYTHING, search: "x".repeat(512), session: "s".repeat(400) });
+    const { socket } = object.open();
+    const filtered = object.open({ filter });
+    for (let batch = 0; batch < 9_000; batch++) object.commit(1, entriesNumbered(1));
+    for (let batch = 0; batch < 200; batch++) await object.turn();
+    await object.settle();
+    expect(socket.seqs).toHaveLength(9_000);
+    for (const each of [socket, filtered.socket]) {
+      expect(JSON.stringify(each.attachment).length).toBeLessThan(1900);
+    }
+  });
+});

@@ -1,0 +1,183 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { newId } from "../../../src/ids.ts";
+import { logId } from "../../../src/logs/log-id.ts";
+import { BatchMatcher } from "../../../src/logs/query/batch-matcher.ts";
+import { AckWindow } from "../../../src/tail/ack-window.ts";
+import { authorityText, readAuthority } from "../../../src/tail/authority.ts";
+import { entriesOf } from "../../../src/tail/entries.ts";
+import { readTailFilter, tailFilterText, toLogFilter } from "../../../src/tail/filter.ts";
+import { framesOf } from "../../../src/tail/frames.ts";
+import { TAIL_LIMITS } from "../../../src/tail/limits.ts";
+import { readMessage } from "../../../src/tail/message.ts";
+import { readTailQuery } from "../../../src/tail/query.ts";
+import { newTicket, openTicket } from "../../../src/tail/ticket.ts";
+import { entryAt, time } from "../query/arbitraries.ts";
+import { bodyOf } from "../query/store.ts";
+import { EVERYTHING } from "./support.ts";
+
+describe("the window of acknowledgements", () => {
+  it("never shuts earlier than a count of every entry would, and at most 500 entries later", () => {
+    const action = fc.oneof(
+      fc.record({ kind: fc.constant("send" as const), entries: fc.integer({ min: 1, max: 500 }) }),
+      fc.record({ kind: fc.constant("ack" as const), part: fc.double({ min: 0, max: 1, noNaN: true }) }),
+      fc.record({ kind: fc.constant("forget" as const) }),
+    );
+    fc.assert(
+      fc.property(fc.array(action, { maxLength: 300 }), (actions) => {
+        let window = new AckWindow();
+        let [sent, acked] = [0, 0];
+        for (const each of actions) {
+          if (each.kind === "send") {
+            const fits = window.verdict(each.entries, each.entries) === "fits";
+            const unacked = sent - acked;
+            if (unacked + each.entries <= TAIL_LIMITS.unackedEntries) expect(fits).toBe(true);
+            if (unacked + each.entries > TAIL_LIMITS.unackedEntries + 500) expect(fits).toBe(false);
+            if (!fits) continue;
+            window.sent(sent, each.entries, each.entries);
+            sent += each.entries;
+          } else if (each.kind === "ack") {
+            const seq = Math.floor(each.part * sent);
+            acked = Math.max(acked, seq);
+            window.acked(seq);
+          } else window = new AckWindow(structuredClone(window.marks));
+          expect(window.marks.length).toBeLessThanOrEqual(3 * 45);
+        }
+      }),
+    );
+  });
+});
+
+describe("entries as they leave", () => {
+  it("are the very JSON of what a query answers with", () => {
+    fc.assert(
+      fc.property(
+        fc.array(entryAt(time), { minLength: 1, maxLength: 5 }),
+        fc.integer({ min: 1, max: 10 ** 9 }),
+        (list, first) => {
+          const projectId = newId("proj");
+          const unit = { body: bodyOf(list), seqAt: (i: number) => first + i, receivedAtOf: () => 1_800_000_000_000 };
+          const matcher = new BatchMatcher(toLogFilter(EVERYTHING, null));
+          const found = entriesOf([unit], matcher, projectId, { after: first, until: first + 3 });
+          const lines = new TextDecoder().decode(unit.body).split("\n");
+          const wanted = lines.flatMap((line, i) => {
+            const seq = first + i;
+            if (seq <= first || seq > first + 3) return [];
+            const receivedAt = new Date(1_800_000_000_000).toISOString();
+            return [JSON.stringify({ id: logId(projectId, seq), ...JSON.parse(line), seq, projectId, receivedAt })];
+          });
+          expect(found.map(({ text }) => text)).toEqual(wanted);
+        },
+      ),
+    );
+  });
+
+  it("come by seq, also where units overlap", () => {
+    const matcher = new BatchMatcher(toLogFilter(EVERYTHING, null));
+    const one = { timestamp: 0, level: "info" as const, category: "custom", type: "log", message: "m" };
+    const unit = (seqs: number[]) => ({
+      body: bodyOf(seqs.map(() => one)),
+      seqAt: (i: number) => seqs[i] ?? 0,
+      receivedAtOf: () => 0,
+    });
+    const found = entriesOf([unit([1, 4, 5]), unit([2, 3, 6])], matcher, newId("proj"), { after: 1, until: 5 });
+    expect(found.map(({ seq }) => seq)).toEqual([2, 3, 4, 5]);
+  });
+});
+
+describe("frames", () => {
+  const entries = (count: number, length = 10) =>
+    Array.from({ length: count }, (_, i) => ({ seq: i + 1, text: JSON.stringify("x".repeat(length)) }));
+
+  it("hold at most 500 entries and half a million characters, and one entry however large", () => {
+    expect(framesOf(entries(1001), 1001).frames.map((frame) => frame.entries)).toEqual([500, 500, 1]);
+    expect(framesOf(entries(5, 200_000), 5).frames.map((frame) => frame.entries)).toEqual([2, 2, 1]);
+    expect(framesOf(entries(2, 600_000), 2).frames.map((frame) => frame.entries)).toEqual([1, 1]);
+  });
+
+  it("say how far they go", () => {
+    expect(framesOf([], 7)).toEqual({ frames: [], through: 7 });
+    expect(framesOf(entries(3), 7).through).toBe(7);
+    const cut = framesOf(entries(3), 7, 2);
+    expect([cut.through, cut.frames.map(({ through }) => through)]).toEqual([2, [2]]);
+    expect(framesOf(entries(3), 7, 3).through).toBe(7);
+  });
+});
+
+describe("a client's message", () => {
+  it("is an acknowledgement or nothing", () => {
+    expect(readMessage('{"type":"ack","seq":5}')).toEqual({ type: "ack", seq: 5 });
+    expect(readMessage('{"type":"ack","seq":0,"more":1}')).toEqual({ type: "ack", seq: 0 });
+    const bad = [
+      "",
+      "null",
+      "5",
+      "[]",
+      "{",
+      '{"type":"ack"}',
+      '{"type":"nack","seq":1}',
+      '{"type":"ack","seq":-1}',
+      '{"type":"ack","seq":1.5}',
+      '{"type":"ack","seq":"1"}',
+      '{"type":"ack","seq":1e300}',
+      `{"type":"ack","seq":1,"x":"${"x".repeat(1024)}"}`,
+      new ArrayBuffer(4),
+    ];
+    for (const message of bad) expect([message, readMessage(message)]).toEqual([message, null]);
+    fc.assert(
+      fc.property(fc.oneof(fc.string({ unit: "binary" }), fc.json()), (text) => {
+        readMessage(text);
+      }),
+    );
+  });
+});
+
+describe("a tail's query", () => {
+  const read = (text: string) => readTailQuery(new URLSearchParams(text));
+  const paths = (text: string) => {
+    const result = read(text);
+    return result.ok ? [] : result.details.map(({ path }) => path);
+  };
+
+  it("has one text per meaning", () => {
+    const texts = ["type=b&type=a&minLevel=warn", "minLevel=warn&type=a&type=b&type=a&since=7"].map((text) =>
+      read(text),
+    );
+    expect(texts.map((result) => result.ok && result.query.filter)).toEqual([expect.any(String), expect.any(String)]);
+    const [first, second] = texts.map((result) => (result.ok ? result.query : null));
+    expect(first?.filter).toBe(second?.filter);
+    expect([first?.since, second?.since]).toEqual([null, 7]);
+    expect(readTailFilter(first?.filter ?? "")).toMatchObject({ levelMask: 0b1110000, types: ["a", "b"] });
+    expect(tailFilterText(readTailFilter(first?.filter ?? ""))).toBe(first?.filter);
+  });
+
+  it("names what is wrong with it", () => {
+    expect(paths("")).toEqual([]);
+    expect(paths("level=info&level=warn&category=http&search=%C3%A9&since=0&ticket=x")).toEqual([]);
+    expect(paths("nope=1")).toEqual(["query.nope"]);
+    expect(paths("__proto__=1&constructor=2")).toEqual(["query.__proto__", "query.constructor"]);
+    expect(paths("data=1&from=2&to=3")).toEqual(["query.data", "query.from", "query.to"]);
+    expect(paths("level=loud")).toEqual(["query.level"]);
+    expect(paths("since=-1")).toEqual(["query.since"]);
+    expect(paths("since=1.5")).toEqual(["query.since"]);
+    expect(paths("since=9999999999999999")).toEqual(["query.since"]);
+    expect(paths("session=a&session=b")).toEqual(["query.session"]);
+    expect(paths("search=")).toEqual(["query.search"]);
+    expect(paths(`session=${"x".repeat(1024)}`)).toEqual(["query"]);
+  });
+});
+
+describe("tickets and authorities", () => {
+  it("are read as they are written", () => {
+    const workspaceId = newId("ws");
+    const ticket = newTicket(workspaceId);
+    expect(openTicket(ticket)).toEqual({ workspaceId, hash: expect.stringMatching(/^[0-9a-f]{64}$/) });
+    for (const bad of ["", "tt_", ticket.slice(1), `${ticket}x`, ticket.slice(0, -1), `${ticket.slice(0, -1)}-`]) {
+      expect(openTicket(bad)).toBeNull();
+    }
+    const user = { kind: "user", userId: newId("usr"), sessionId: newId("fam") } as const;
+    for (const authority of [user, { kind: "key", hash: "a".repeat(64) } as const]) {
+      expect(readAuthority(authorityText(authority))).toEqual(authority);
+    }
+  });
+});

@@ -1,0 +1,167 @@
+import { encodeBody } from "../../../src/logs/codec.ts";
+import { BatchMatcher } from "../../../src/logs/query/batch-matcher.ts";
+import { ALL_LEVELS_MASK } from "../../../src/logs/query/filter.ts";
+import { entriesOf } from "../../../src/tail/entries.ts";
+import { readTailFilter, type TailFilter, tailFilterText, toLogFilter } from "../../../src/tail/filter.ts";
+import { framesOf } from "../../../src/tail/frames.ts";
+import { type AuthorityRuling, type CommittedBatch, TailHub } from "../../../src/tail/hub.ts";
+import { type NewTail, Tail, type TailSocket } from "../../../src/tail/tail.ts";
+import { unitOfBatch } from "../../../src/tail/unit.ts";
+import { bodyOf, type TestEntry } from "../query/store.ts";
+
+export const EVERYTHING: TailFilter = {
+  levelMask: ALL_LEVELS_MASK,
+  categories: null,
+  types: null,
+  session: null,
+  traceId: null,
+  search: null,
+};
+
+export const projectIdOf = (project: number) => `proj_${String(project).padStart(12, "0")}`;
+
+/** A client's end: what came, and what outlives the object. */
+export class FakeSocket implements TailSocket {
+  readonly frames: { type: string; entries?: { seq: number; message: string }[]; seq?: number; code?: string }[] = [];
+  closed: { code: number; reason: string } | null = null;
+  attachment: unknown = null;
+  isBroken = false;
+
+  send(text: string): void {
+    if (this.isBroken) throw new TypeError("Can't call WebSocket send() after close().");
+    this.frames.push(JSON.parse(text));
+  }
+
+  close(code: number, reason: string): void {
+    this.closed = { code, reason };
+  }
+
+  serializeAttachment(value: unknown): void {
+    this.attachment = structuredClone(value);
+  }
+
+  get seqs(): number[] {
+    return this.frames.flatMap(({ entries }) => entries?.map(({ seq }) => seq) ?? []);
+  }
+}
+
+/** A workspace object, as far as tails see it. Everything waits for `turn`, so that a test decides what comes first. */
+export class FakeObject {
+  hub: TailHub;
+  now = 0;
+  /** The tail of each socket in the object's present life. */
+  readonly tails = new Map<FakeSocket, Tail>();
+  readonly batches: CommittedBatch[] = [];
+  readonly failures: unknown[] = [];
+  readonly closed: string[] = [];
+  readonly backlogs: { after: number; through: number }[] = [];
+  ruling: (tail: Tail) => AuthorityRuling = (tail) => ({ ok: true, expiresAt: tail.expiresAt });
+  renewed: (tail: Tail) => Promise<AuthorityRuling> = async () => ({ ok: true, expiresAt: null });
+  /** Batches of one step of a tail that is behind. */
+  stepBatches = 2;
+  isBacklogBroken = false;
+  readonly #waiting: (() => void)[] = [];
+  #life = 0;
+
+  constructor() {
+    this.hub = this.#newHub();
+  }
+
+  /** Memory is gone; what waited belongs to nobody. */
+  evict(tails: readonly FakeSocket[]): void {
+    this.#life++;
+    this.hub = this.#newHub();
+    for (const socket of tails) {
+      if (socket.closed) continue;
+      const tail = Tail.restore(socket, socket.attachment);
+      this.tails.set(socket, tail);
+      this.hub.restore(tail);
+    }
+  }
+
+  commit(project: number, entries: readonly TestEntry[]): void {
+    const firstSeq = this.lastSeq(project) + 1;
+    const batch = { count: entries.length, ...encodeBody(bodyOf(entries)) };
+    const committed = { project, firstSeq, receivedAt: 1_800_000_000_000 + this.batches.length, batch };
+    this.batches.push(committed);
+    this.hub.committed([committed]);
+  }
+
+  lastSeq(project: number): number {
+    const last = this.batches.findLast((committed) => committed.project === project);
+    return last ? last.firstSeq + last.batch.count - 1 : 0;
+  }
+
+  open(tail: Partial<NewTail> = {}): { tail: Tail; socket: FakeSocket } {
+    const socket = new FakeSocket();
+    const made = Tail.open(socket, {
+      project: 1,
+      projectId: projectIdOf(tail.project ?? 1),
+      authority: { kind: "key", hash: "k" },
+      filter: tailFilterText(EVERYTHING),
+      expiresAt: null,
+      sent: this.lastSeq(tail.project ?? 1),
+      ...tail,
+    });
+    this.tails.set(socket, made);
+    this.hub.add(made);
+    return { tail: made, socket };
+  }
+
+  /** Lets the oldest waiting thing go on. */
+  async turn(): Promise<void> {
+    this.#waiting.shift()?.();
+    for (let i = 0; i < 10; i++) await Promise.resolve();
+  }
+
+  async settle(): Promise<void> {
+    while (this.#waiting.length > 0) await this.turn();
+    await this.turn();
+    if (this.#waiting.length > 0) await this.settle();
+  }
+
+  #newHub(): TailHub {
+    const life = this.#life;
+    const waited = async () => {
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+      // What an object that is no more waited for never comes back to it.
+      if (life !== this.#life) await new Promise(() => {});
+    };
+    return new TailHub({
+      now: () => this.now,
+      durable: waited,
+      lastSeq: (project) => this.lastSeq(project),
+      backlog: async (tail, most) => {
+        await waited();
+        if (this.isBacklogBroken) throw new Error("D1 is down.");
+        const { sent, project, filter } = tail;
+        const own = this.batches.filter((each) => each.project === project);
+        const wanted = own
+          .filter(({ firstSeq, batch }) => firstSeq + batch.count > sent + 1)
+          .slice(0, this.stepBatches);
+        const last = wanted.at(-1);
+        const until = last ? last.firstSeq + last.batch.count - 1 : sent;
+        this.backlogs.push({ after: sent, through: until });
+        const matcher = new BatchMatcher(toLogFilter(readTailFilter(filter), null));
+        const units = wanted.map(({ batch, ...place }) => unitOfBatch({ ...place, ...batch }));
+        const framed = framesOf(entriesOf(units, matcher, projectIdOf(project), { after: sent, until }), until, most);
+        await waited();
+        return framed;
+      },
+      ruling: (tail) => this.ruling(tail),
+      renewed: async (tail) => {
+        await waited();
+        return this.renewed(tail);
+      },
+      closed: (_tail, code, reason) => this.closed.push(`${code} ${reason}`),
+      failed: (error) => this.failures.push(error),
+    });
+  }
+}
+
+export function entry(message: string, level: TestEntry["level"] = "info"): TestEntry {
+  return { timestamp: 1_790_000_000_000, level, category: "custom", type: "log", message };
+}
+
+export const entriesNumbered = (count: number, from = 0) =>
+  Array.from({ length: count }, (_, i) => entry(`m${from + i}`));
