@@ -21,12 +21,15 @@ CREATE TABLE segments (
   raw_bytes INTEGER NOT NULL,
   stored_bytes INTEGER NOT NULL,
   filter_kinds INTEGER NOT NULL,
+  frame_kinds INTEGER NOT NULL,
+  slot_bytes INTEGER NOT NULL,
   -- From small to large: what stands behind a large column is reached through all of its pages.
   frames BLOB NOT NULL,
   levels BLOB NOT NULL,
   summary BLOB NOT NULL,
   directory BLOB NOT NULL,
   filter BLOB NOT NULL,
+  frame_filter BLOB NOT NULL,
   body BLOB NOT NULL
 ) STRICT;
 

@@ -20,7 +20,7 @@ export function buildFilter(sets: readonly HashSet64[], length: number): Uint8Ar
     set.forEach((a, b) => {
       const bits = bitsOf(a, b);
       for (let probe = 0; probe < PROBES; probe++) {
-        const at = byteOf(place(a, b, probe), length);
+        const at = scaled(place(a, b, probe), length);
         filter[at] = (filter[at] ?? 0) | (1 << ((bits >>> (3 * probe)) & 7));
       }
     });
@@ -44,10 +44,11 @@ export function probesOf(a: number, b: number): Probe[] {
 
 /** What the SQL of `filter-sql.ts` computes. */
 export function mayHold(filter: Uint8Array, a: number, b: number): boolean {
-  return probesOf(a, b).every((probe) => ((filter[byteOf(probe.place, filter.length)] ?? 0) & (1 << probe.bit)) !== 0);
+  return probesOf(a, b).every((probe) => ((filter[scaled(probe.place, filter.length)] ?? 0) & (1 << probe.bit)) !== 0);
 }
 
-function byteOf(at: number, length: number): number {
+/** A place in 2 ** 32 as one in `length`. */
+export function scaled(at: number, length: number): number {
   return Math.floor((at * length) / 0x1_0000_0000);
 }
 

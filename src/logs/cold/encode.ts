@@ -1,15 +1,15 @@
-import { categoryBit, type Entry, LEVELS, levelBit } from "../entry.ts";
+import { categoryBit, LEVELS } from "../entry.ts";
 import { SummaryBuilder } from "../summary.ts";
 import { buildFilter, filterBytes } from "./bloom.ts";
+import { BodyWriter } from "./body-writer.ts";
 import { type BatchRun, packDirectory } from "./directory.ts";
-import { type Frame, packFrames } from "./frame-index.ts";
-import type { HashSet64 } from "./hash.ts";
+import { buildFrameFilter, frameFilterBytes, slotBytes } from "./frame-filter.ts";
+import { packFrames } from "./frame-index.ts";
 import { LevelCounter } from "./level-counts.ts";
 import { type BatchSlice, linesOf, type SeqRange, type SourceLine } from "./lines.ts";
-import { PIECE_BYTES, pack } from "./pack.ts";
 import { type EncodedSegment, SEGMENT_LIMITS } from "./segment.ts";
 import { timeParts } from "./time-parts.ts";
-import { TOKEN_KIND, TokenCollector } from "./tokens.ts";
+import { TOKEN_KIND, TokenCollector, type TokenSets } from "./tokens.ts";
 
 /**
  * Makes segments of exactly a range of a project's entries. The same input gives the same segments.
@@ -55,8 +55,8 @@ function encodeLines(projectId: string, lines: readonly SourceLine[]): EncodedSe
   return segments;
 }
 
-function fitsRow({ body, filter, directory, summary, levels, storedBytes }: EncodedSegment): boolean {
-  const blobs = [body, filter, directory, summary, levels];
+function fitsRow({ body, filter, frameFilter, directory, summary, levels, storedBytes }: EncodedSegment): boolean {
+  const blobs = [body, filter, frameFilter, directory, summary, levels];
   return (
     blobs.every((blob) => blob.length <= SEGMENT_LIMITS.blobBytes) &&
     summary.length <= SEGMENT_LIMITS.summaryBytes &&
@@ -70,17 +70,18 @@ function encodePart(key: PartKey, lines: readonly SourceLine[]): EncodedSegment 
   const summary = new SummaryBuilder();
   const levelCounts = new LevelCounter();
   const tokens = new TokenCollector();
-  const body = new BodyWriter();
+  const writer = new BodyWriter();
   const runs = new RunList();
   let minTimestamp = Number.POSITIVE_INFINITY;
   let maxTimestamp = Number.NEGATIVE_INFINITY;
   let categoryMask = 0;
+  const closeFrame = () => {
+    writer.close();
+    tokens.closeFrame();
+  };
   for (const line of lines) {
-    const { batch, timestamp, start, end } = line;
-    const bytes = batch.body.subarray(start, end);
-    const raw = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    // SAFETY: every stored line was written by `JSON.stringify` of an `Entry`.
-    const entry = JSON.parse(raw.toString("utf8")) as Entry;
+    const { entry, timestamp } = line;
+    if (writer.isFull(line)) closeFrame();
     if (timestamp < minTimestamp) minTimestamp = timestamp;
     if (timestamp > maxTimestamp) maxTimestamp = timestamp;
     categoryMask |= categoryBit(entry.category);
@@ -88,19 +89,23 @@ function encodePart(key: PartKey, lines: readonly SourceLine[]): EncodedSegment 
     summary.add(timestamp, severity, entry.category, entry.type);
     levelCounts.add(timestamp, severity);
     tokens.add(entry);
-    body.add(bytes, timestamp, levelBit(entry.level));
+    writer.add(line, 1 << severity);
     runs.add(line);
   }
-  const frames = body.finish();
-  const stored = body.toBytes();
-  const { kinds: filterKinds, filter } = filterOf(tokens, stored.length);
+  closeFrame();
+  const { frames } = writer;
+  const body = writer.toBytes();
+  const most = mostBytes(lines.length, body.length);
+  const { kinds: filterKinds, filter } = filterOf(tokens, most);
+  const { kinds: frameKinds, filter: frameFilter } = frameFilterOf(tokens, most, frames.length);
   const blobs = {
     frames: packFrames(frames, minTimestamp),
     levels: levelCounts.pack(),
     summary: summary.pack(),
     directory: packDirectory(runs.runs),
     filter,
-    body: stored,
+    frameFilter,
+    body,
   };
   return {
     ...key,
@@ -114,75 +119,10 @@ function encodePart(key: PartKey, lines: readonly SourceLine[]): EncodedSegment 
     rawBytes: frames.reduce((sum, frame) => sum + frame.rawBytes, 0),
     storedBytes: Object.values(blobs).reduce((sum, blob) => sum + blob.length, 0),
     filterKinds,
+    frameKinds,
+    slotBytes: slotBytes(frames.length),
     ...blobs,
   };
-}
-
-/** Cuts lines into frames and compresses them. */
-class BodyWriter {
-  readonly #frames: Frame[] = [];
-  readonly #packed: Uint8Array[] = [];
-  #lines: Uint8Array[] = [];
-  #rawBytes = 0;
-  #stored = 0;
-  #firstIndex = 0;
-  #min = Number.POSITIVE_INFINITY;
-  #max = Number.NEGATIVE_INFINITY;
-  #levelMask = 0;
-
-  add(line: Uint8Array, timestamp: number, level: number): void {
-    // One more for the line break before it; a line longer than a piece is a frame of its own.
-    if (this.#lines.length > 0 && this.#rawBytes + 1 + line.length > PIECE_BYTES) this.#close();
-    this.#rawBytes += line.length + (this.#lines.length > 0 ? 1 : 0);
-    this.#lines.push(line);
-    if (timestamp < this.#min) this.#min = timestamp;
-    if (timestamp > this.#max) this.#max = timestamp;
-    this.#levelMask |= level;
-  }
-
-  finish(): readonly Frame[] {
-    if (this.#lines.length > 0) this.#close();
-    return this.#frames;
-  }
-
-  toBytes(): Uint8Array {
-    return Buffer.concat(this.#packed);
-  }
-
-  #close(): void {
-    const packed = pack(joinLines(this.#lines, this.#rawBytes));
-    this.#frames.push({
-      firstIndex: this.#firstIndex,
-      lines: this.#lines.length,
-      rawBytes: this.#rawBytes,
-      start: this.#stored,
-      end: this.#stored + packed.length,
-      minTimestamp: this.#min,
-      maxTimestamp: this.#max,
-      levelMask: this.#levelMask,
-    });
-    this.#packed.push(packed);
-    this.#stored += packed.length;
-    this.#firstIndex += this.#lines.length;
-    this.#lines = [];
-    this.#rawBytes = 0;
-    this.#min = Number.POSITIVE_INFINITY;
-    this.#max = Number.NEGATIVE_INFINITY;
-    this.#levelMask = 0;
-  }
-}
-
-const LINE_BREAK = 10;
-
-function joinLines(lines: readonly Uint8Array[], size: number): Uint8Array {
-  const joined = new Uint8Array(size);
-  let at = 0;
-  for (const line of lines) {
-    if (at > 0) joined[at++] = LINE_BREAK;
-    joined.set(line, at);
-    at += line.length;
-  }
-  return joined;
 }
 
 /** The runs of a segment, put together from its lines. */
@@ -201,27 +141,63 @@ class RunList {
   }
 }
 
-/** The part of its body's bytes that a filter may take; a small segment's filter may take `SMALL_FILTER_BYTES`. */
-const FILTER_SHARE = 1 / 4;
-const SMALL_FILTER_BYTES = 4096;
+/** What each of a segment's filters may take: a part of its body's bytes, or so many bytes an entry where that is more. */
+const FILTER_SHARE = 1 / 5;
+const FILTER_BYTES_PER_ENTRY = 6;
+const SMALL_FILTER_BYTES = 2048;
 const LARGEST_FILTER_BYTES = 128 * 1024;
 
 /** Which kinds come first where not all can be in the filter. */
 const KINDS_BY_WORTH = [TOKEN_KIND.id, TOKEN_KIND.text, TOKEN_KIND.three, TOKEN_KIND.scalar, TOKEN_KIND.four];
 
 /** A filter of the kinds of token that fit. What is left out is not told apart, so it costs scans and never an entry. */
-function filterOf(tokens: TokenCollector, bodyBytes: number): { kinds: number; filter: Uint8Array } {
-  const most = Math.min(LARGEST_FILTER_BYTES, Math.max(SMALL_FILTER_BYTES, bodyBytes * FILTER_SHARE));
-  const sets: HashSet64[] = [];
+function filterOf(tokens: TokenCollector, most: number): { kinds: number; filter: Uint8Array } {
+  const { kinds, count, chosen } = fitting(tokens, most, ({ all }) => all.size, filterBytes);
+  // At least a byte: what has no token of a kind is told by that, too.
+  const length = Math.max(1, filterBytes(count));
+  return {
+    kinds,
+    filter: buildFilter(
+      chosen.map(({ all }) => all),
+      length,
+    ),
+  };
+}
+
+function frameFilterOf(tokens: TokenCollector, most: number, frames: number) {
+  const bytes = (pairs: number) => frameFilterBytes(pairs, frames);
+  const size = ({ all, pairs }: TokenSets) => (Number.isFinite(all.size) ? pairs.length / 3 : all.size);
+  const { kinds, chosen } = fitting(tokens, most, size, bytes);
+  return {
+    kinds,
+    filter: buildFrameFilter(
+      chosen.map(({ pairs }) => pairs),
+      frames,
+    ),
+  };
+}
+
+function mostBytes(entries: number, bodyBytes: number): number {
+  const fair = Math.max(SMALL_FILTER_BYTES, bodyBytes * FILTER_SHARE, entries * FILTER_BYTES_PER_ENTRY);
+  return Math.min(LARGEST_FILTER_BYTES, fair);
+}
+
+/** The kinds that fit into so many bytes, the worthiest first. */
+function fitting(
+  tokens: TokenCollector,
+  most: number,
+  size: (sets: TokenSets) => number,
+  bytes: (count: number) => number,
+): { kinds: number; count: number; chosen: TokenSets[] } {
+  const chosen: TokenSets[] = [];
   let kinds = 0;
   let count = 0;
   for (const kind of KINDS_BY_WORTH) {
-    const set = tokens.sets.get(kind);
-    if (set === undefined || filterBytes(count + set.size) > most) continue;
-    sets.push(set);
+    const sets = tokens.kinds.get(kind);
+    if (sets === undefined || bytes(count + size(sets)) > most) continue;
+    chosen.push(sets);
     kinds |= kind;
-    count += set.size;
+    count += size(sets);
   }
-  // At least a byte: what has no token of a kind is told by that, too.
-  return { kinds, filter: buildFilter(sets, Math.max(1, filterBytes(count))) };
+  return { kinds, count, chosen };
 }

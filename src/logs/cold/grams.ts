@@ -13,8 +13,9 @@ import type { HashSet64, TokenHasher } from "./hash.ts";
 const A = 97;
 const LETTERS = 26;
 const ASCII_END = 0x80;
-const THREES = LETTERS ** 3;
-const FOURS = LETTERS ** 4;
+const LETTER_BITS = 5;
+const THREE_MASK = (1 << (3 * LETTER_BITS)) - 1;
+const FOUR_MASK = (1 << (4 * LETTER_BITS)) - 1;
 
 /** Grams of a needle that are looked for: its first ones tell as much as all of them do together. */
 const NEEDLE_FOURS = 6;
@@ -24,55 +25,83 @@ function isLetter(unit: number): boolean {
   return unit >= ASCII_END || (unit >= A && unit < A + LETTERS);
 }
 
-/** Collects the grams of many texts. */
+/**
+ * The round in which an ASCII gram was added last, by its letters: most of a text has been seen before. One pair of
+ * tables for all, as two megabytes made anew cost more than a small segment; each collector takes rounds of its own.
+ */
+const seenThrees = new Uint16Array(THREE_MASK + 1);
+const seenFours = new Uint16Array(FOUR_MASK + 1);
+const LAST_ROUND = 0xffff;
+let lastRound = 0;
+
+function newRound(): number {
+  if (lastRound === LAST_ROUND) {
+    seenThrees.fill(0);
+    seenFours.fill(0);
+    lastRound = 0;
+  }
+  return ++lastRound;
+}
+
+/** Collects the grams of many texts; in one go, before 65,535 other rounds have begun. */
 export class GramCollector {
   readonly #threes: HashSet64;
   readonly #fours: HashSet64;
   readonly #hasher: TokenHasher;
-  /** ASCII grams that have been added, by their place in the alphabet's order: most of a text has been seen before. */
-  readonly #seenThrees = new Uint8Array(THREES);
-  readonly #seenFours = new Uint8Array(FOURS);
-
+  #round = newRound();
   constructor(threes: HashSet64, fours: HashSet64, hasher: TokenHasher) {
     this.#threes = threes;
     this.#fours = fours;
     this.#hasher = hasher;
   }
 
+  /** The sets have been emptied: what was added before counts as new. */
+  forget(): void {
+    this.#round = newRound();
+  }
+
   add(text: string): void {
     const lower = text.toLowerCase();
+    const round = this.#round;
+    /** Letters up to here without a break, and ASCII letters. */
     let run = 0;
     let asciiRun = 0;
     let place = 0;
     for (let at = 0; at < lower.length; at++) {
       const unit = lower.charCodeAt(at);
-      if (!isLetter(unit)) {
-        run = 0;
-        asciiRun = 0;
-        continue;
-      }
-      run++;
       if (unit < ASCII_END) {
+        if (unit < A || unit >= A + LETTERS) {
+          run = 0;
+          asciiRun = 0;
+          continue;
+        }
+        run++;
         asciiRun++;
-        place = (place * LETTERS + unit - A) % FOURS;
-      } else asciiRun = 0;
-      if (run >= 3 && !isSeen(this.#seenThrees, asciiRun >= 3 ? place % THREES : -1)) {
-        const { a, b } = hashGram(this.#hasher, lower, at - 2, 3);
-        this.#threes.add(a, b);
+        place = ((place << LETTER_BITS) | (unit - A)) & FOUR_MASK;
+        if (asciiRun >= 4) {
+          // With these four, their last three have been added, too.
+          if (seenFours[place] === round) continue;
+          seenFours[place] = round;
+        }
+      } else {
+        run++;
+        asciiRun = 0;
       }
-      if (run >= 4 && !isSeen(this.#seenFours, asciiRun >= 4 ? place : -1)) {
-        const { a, b } = hashGram(this.#hasher, lower, at - 3, 4);
-        this.#fours.add(a, b);
+      if (run < 3) continue;
+      if (run >= 4) this.#addGram(this.#fours, lower, at - 3, 4);
+      if (asciiRun >= 3) {
+        const three = place & THREE_MASK;
+        if (seenThrees[three] === round) continue;
+        seenThrees[three] = round;
       }
+      this.#addGram(this.#threes, lower, at - 2, 3);
     }
   }
-}
 
-function isSeen(seen: Uint8Array, place: number): boolean {
-  if (place < 0) return false;
-  if (seen[place] === 1) return true;
-  seen[place] = 1;
-  return false;
+  #addGram(set: HashSet64, lower: string, from: number, length: number): void {
+    const { a, b } = hashGram(this.#hasher, lower, from, length);
+    set.add(a, b);
+  }
 }
 
 /** The grams that every text with this needle has: at most a few of each length, spread over the needle. */

@@ -89,6 +89,14 @@ export class HashSet64 {
     }
   }
 
+  clear(): void {
+    if (this.size === 0) return;
+    this.#a.fill(0);
+    this.#b.fill(0);
+    this.#size = 0;
+    this.#hasZero = false;
+  }
+
   #grow(): void {
     const a = new Uint32Array(this.#a.length * 2);
     const b = new Uint32Array(this.#b.length * 2);

@@ -47,6 +47,12 @@ export interface EncodedSegment extends SegmentMeta {
   filterKinds: number;
   /** Bloom filter of its tokens; see `bloom.ts`. Empty where it would be too large to pay. */
   filter: Uint8Array;
+  /** Kinds of token that the frame filter knows. */
+  frameKinds: number;
+  /** Bytes of one slot of the frame filter; 0 where there is a single frame. */
+  slotBytes: number;
+  /** In which frames its tokens are; see `frame-filter.ts`. */
+  frameFilter: Uint8Array;
   /** Frames of compressed lines, one after another. */
   body: Uint8Array;
 }

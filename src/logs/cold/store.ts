@@ -1,3 +1,4 @@
+import { type FrameHits, slotsColumn } from "./frame-filter.ts";
 import { fromHex, toHex } from "./hex.ts";
 import type { EncodedSegment, SegmentKey, SegmentMeta } from "./segment.ts";
 import { type SegmentSelection, selectStatement } from "./selection.ts";
@@ -19,6 +20,9 @@ export interface BodyRange {
   start: number;
   end: number;
 }
+
+/** A segment that a query may need, and what its filter says about its frames; see `frames-to-read.ts`. */
+export type FoundSegment = SegmentMeta & FrameHits;
 
 /** A part of a body as it is stored, and what says whose its entries are. */
 export interface StoredBody {
@@ -92,7 +96,7 @@ export class SegmentStore {
   }
 
   #insert(workspaceId: string, segment: EncodedSegment, rangeFirstSeq: number): D1PreparedStatement {
-    const { levels, summary, directory, filter, body, frames } = segment;
+    const { levels, summary, directory, filter, frameFilter, body, frames } = segment;
     return this.#db
       .prepare(INSERT)
       .bind(
@@ -111,15 +115,19 @@ export class SegmentStore {
         segment.rawBytes,
         segment.storedBytes,
         segment.filterKinds,
-        ...[frames, levels, summary, directory, filter, body].map(toHex),
+        segment.frameKinds,
+        segment.slotBytes,
+        ...[frames, levels, summary, directory, filter, frameFilter, body].map(toHex),
         rangeFirstSeq,
       );
   }
 
   /** Segments that a query may need, in its order; fewer than `limit` are the last ones. */
-  async findSegments(selection: SegmentSelection): Promise<SegmentMeta[]> {
-    const rows = await this.#select<MetaRow>(selection, META_COLUMNS, STORE_LIMITS.metas);
-    return rows.map(metaOf);
+  async findSegments(selection: SegmentSelection): Promise<FoundSegment[]> {
+    const columns = `${META_COLUMNS}, frame_kinds, slot_bytes, ${slotsColumn(selection.tests) ?? "''"}`;
+    type Row = [...MetaRow, frameKinds: number, slotBytes: number, slots: string];
+    const rows = await this.#select<Row>(selection, columns, STORE_LIMITS.metas);
+    return rows.map((row) => ({ ...metaOf(row), frameKinds: row[14], slotBytes: row[15], slots: row[16] }));
   }
 
   /** The same with counts by minute and level. */
@@ -135,7 +143,7 @@ export class SegmentStore {
   async #readCounts(selection: SegmentSelection, column: "levels" | "summary", limit: number) {
     const columns = `${META_COLUMNS}, hex(${column})`;
     const rows = await this.#select<[...MetaRow, counts: string]>(selection, columns, limit);
-    return rows.map(([...row]) => ({ ...metaOf(row), counts: fromHex(row[14]) }));
+    return rows.map((row) => ({ ...metaOf(row), counts: fromHex(row[14]) }));
   }
 
   async #select<Row extends unknown[]>(selection: SegmentSelection, columns: string, most: number): Promise<Row[]> {
@@ -249,20 +257,20 @@ function totalsOf(row: StoredTotals | null | undefined): StoredTotals {
 }
 
 /** Values before the blobs in `INSERT`, and the blobs. */
-const PLAIN_VALUES = 15;
-const BLOBS = 6;
+const PLAIN_VALUES = 17;
+const BLOBS = 7;
 const VALUES = Array.from({ length: PLAIN_VALUES + BLOBS }, (_, index) =>
   index < PLAIN_VALUES ? `?${index + 1}` : `unhex(?${index + 1})`,
 );
 
 /** Only a row that is there already is passed over: `OR IGNORE` would also pass over one that breaks a constraint. */
 const INSERT = `INSERT INTO segments (workspace_id, ${KEY_COLUMNS}, last_seq, count, min_ts, max_ts, min_commit,
-  max_commit, level_mask, category_mask, raw_bytes, stored_bytes, filter_kinds, frames, levels, summary, directory, filter,
-  body) SELECT ${VALUES.join(", ")} WHERE NOT EXISTS (SELECT 1 FROM segments
+  max_commit, level_mask, category_mask, raw_bytes, stored_bytes, filter_kinds, frame_kinds, slot_bytes, frames, levels,
+  summary, directory, filter, frame_filter, body) SELECT ${VALUES.join(", ")} WHERE NOT EXISTS (SELECT 1 FROM segments
     WHERE workspace_id = ?1 AND project_id = ?2 AND first_seq = ?${PLAIN_VALUES + BLOBS + 1} AND part = 0)
   ON CONFLICT (workspace_id, ${KEY_COLUMNS}) DO NOTHING`;
 
-function metaOf(row: MetaRow | [...MetaRow, string]): SegmentMeta {
+function metaOf(row: Readonly<[...MetaRow, ...unknown[]]>): SegmentMeta {
   return {
     projectId: row[0],
     firstSeq: row[1],

@@ -18,7 +18,7 @@ export const TOKEN_KIND = {
   three: 8,
   four: 16,
 } as const;
-type Kind = (typeof TOKEN_KIND)[keyof typeof TOKEN_KIND];
+export type TokenKind = (typeof TOKEN_KIND)[keyof typeof TOKEN_KIND];
 
 export interface TokenHash {
   a: number;
@@ -27,67 +27,94 @@ export interface TokenHash {
 
 /** An entry passes only if it has one of these tokens. */
 export interface TokenTest {
-  kind: Kind;
+  kind: TokenKind;
   anyOf: readonly TokenHash[];
 }
-
-/** Members by which an entry belongs to others. */
-const ID_MEMBERS = ["session", "traceId", "spanId"] as const;
 
 const ID_SEED = 0x69640000;
 const PATH_SEED = 0x70617468;
 /** What stands behind a path: that there is something, or what. */
 const MARK = { any: 1, string: 2, number: 3, boolean: 4, null: 5 } as const;
 
-/** Collects the tokens of a segment's entries. */
+/** Tokens of one kind: those of the whole segment, and which frames have them. */
+export class TokenSets {
+  readonly all = new HashSet64();
+  readonly inFrame = new HashSet64();
+  /** Three numbers a pair of token and frame: both halves of the hash, and the frame's place. */
+  readonly pairs: number[] = [];
+
+  close(frame: number): void {
+    this.inFrame.forEach((a, b) => {
+      this.all.add(a, b);
+      this.pairs.push(a, b, frame);
+    });
+    this.inFrame.clear();
+  }
+}
+
+/** Collects the tokens of a segment's entries, frame by frame. */
 export class TokenCollector {
   readonly #hasher = new TokenHasher();
-  readonly #sets = new Map<Kind, HashSet64>();
-  readonly #ids = this.#set(TOKEN_KIND.id);
-  readonly #texts = this.#set(TOKEN_KIND.text);
-  readonly #scalars = this.#set(TOKEN_KIND.scalar);
-  readonly #grams = new GramCollector(this.#set(TOKEN_KIND.three), this.#set(TOKEN_KIND.four), this.#hasher);
+  readonly #kinds = new Map<TokenKind, TokenSets>();
+  readonly #ids = this.#newKind(TOKEN_KIND.id);
+  readonly #texts = this.#newKind(TOKEN_KIND.text);
+  readonly #scalars = this.#newKind(TOKEN_KIND.scalar);
+  readonly #grams = new GramCollector(this.#newKind(TOKEN_KIND.three), this.#newKind(TOKEN_KIND.four), this.#hasher);
+  #frame = 0;
 
-  get sets(): ReadonlyMap<Kind, HashSet64> {
-    return this.#sets;
+  get kinds(): ReadonlyMap<TokenKind, TokenSets> {
+    return this.#kinds;
   }
 
   add(entry: Entry): void {
-    ID_MEMBERS.forEach((name, index) => {
-      const id = entry[name];
-      if (id !== undefined) this.#add(this.#ids, hashId(this.#hasher, index, id));
-    });
+    this.#id(0, entry.session);
+    this.#id(1, entry.traceId);
+    this.#id(2, entry.spanId);
     this.#grams.add(entry.message);
-    for (const name in entry.data) {
-      if (Object.hasOwn(entry.data, name)) this.#member(PATH_SEED, ~PATH_SEED, name, entry.data[name]);
-    }
+    if (entry.data !== undefined) this.#members(PATH_SEED, ~PATH_SEED, entry.data);
+  }
+
+  /** All entries of a frame have been added. */
+  closeFrame(): void {
+    for (const kind of this.#kinds.values()) kind.close(this.#frame);
+    this.#grams.forget();
+    this.#frame++;
+  }
+
+  #id(member: number, id: string | undefined): void {
+    if (id === undefined) return;
+    const { a, b } = hashId(this.#hasher, member, id);
+    this.#ids.add(a, b);
+  }
+
+  #members(pathA: number, pathB: number, record: object): void {
+    for (const [name, value] of Object.entries(record)) this.#member(pathA, pathB, name, value);
   }
 
   #member(pathA: number, pathB: number, name: string, value: unknown): void {
-    const { a, b } = this.#hasher.reset(pathA, pathB).text(name);
-    this.#add(this.#texts, hashValue(this.#hasher.reset(a, b), undefined));
+    const path = this.#hasher.reset(pathA, pathB).text(name);
+    const { a, b } = path;
+    const any = hashValue(path, undefined);
+    this.#texts.add(any.a, any.b);
     if (typeof value === "object" && value !== null) {
-      if (Array.isArray(value)) {
-        for (let index = 0; index < value.length; index++) this.#member(a, b, String(index), value[index]);
-        return;
-      }
-      for (const [inner, item] of Object.entries(value)) this.#member(a, b, inner, item);
+      // An array's places are names like an object's.
+      this.#members(a, b, value);
       return;
     }
     if (!isScalar(value)) return;
-    const isText = typeof value === "string";
-    this.#add(isText ? this.#texts : this.#scalars, hashValue(this.#hasher.reset(a, b), value));
-    if (isText) this.#grams.add(value);
+    const token = hashValue(this.#hasher.reset(a, b), value);
+    if (typeof value !== "string") {
+      this.#scalars.add(token.a, token.b);
+      return;
+    }
+    this.#texts.add(token.a, token.b);
+    this.#grams.add(value);
   }
 
-  #add(set: HashSet64, { a, b }: TokenHash): void {
-    set.add(a, b);
-  }
-
-  #set(kind: Kind): HashSet64 {
-    const set = new HashSet64();
-    this.#sets.set(kind, set);
-    return set;
+  #newKind(kind: TokenKind): HashSet64 {
+    const sets = new TokenSets();
+    this.#kinds.set(kind, sets);
+    return sets.inFrame;
   }
 }
 

@@ -3,17 +3,26 @@ import { randomBytes } from "node:crypto";
 import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
 import { mayHold } from "../../../src/logs/cold/bloom.ts";
+import type { ScanUnit } from "../../../src/logs/cold/decode.ts";
+import { allFrames, framesToRead } from "../../../src/logs/cold/frames-to-read.ts";
 import { fromHex, toHex } from "../../../src/logs/cold/hex.ts";
 import { readLevelCounts } from "../../../src/logs/cold/level-counts.ts";
-import { type EncodedSegment, SEGMENT_LIMITS, type SegmentMeta } from "../../../src/logs/cold/segment.ts";
+import { readUnits } from "../../../src/logs/cold/read-units.ts";
+import {
+  CorruptSegment,
+  type EncodedSegment,
+  SEGMENT_LIMITS,
+  type SegmentMeta,
+} from "../../../src/logs/cold/segment.ts";
 import type { SegmentSelection } from "../../../src/logs/cold/selection.ts";
 import { SegmentStore, STORE_LIMITS } from "../../../src/logs/cold/store.ts";
 import { tokenTestsOf } from "../../../src/logs/cold/tokens.ts";
 import { levelBit } from "../../../src/logs/entry.ts";
 import { toFilter } from "../../../src/logs/query/schema.ts";
 import { readSummary } from "../../../src/logs/summary.ts";
+import { probesOfSlots } from "../../unit/cold/slots.ts";
 import { decodeAll } from "../../unit/cold/support.ts";
-import type { TestEntry } from "../../unit/query/store.ts";
+import { lineOf, type TestEntry } from "../../unit/query/store.ts";
 import { entry, metaOf, START, segmentsOf, selection } from "./support.ts";
 
 const WORKSPACE = "ws_000000000001";
@@ -295,6 +304,77 @@ describe("filters in SQL", () => {
     }));
     const tests = tokenTestsOf(toFilter({ data: many }));
     expect(await store.findSegments(selection(WORKSPACE, [A], { tests }))).toEqual([]);
+  });
+});
+
+describe("frames of a segment found", () => {
+  const held = Array.from({ length: 3000 }, (_, index) =>
+    entry(index, {
+      timestamp: START + index,
+      traceId: `trace-${index}`,
+      message: `request ${index} ${index === 1500 ? "stormglasspetrel" : "went well"} ${"x ".repeat(50)}`,
+    }),
+  );
+
+  it("are those that hold what is looked for, and few others", async () => {
+    const [range = []] = segmentsOf(A, [[held]]);
+    await store.insertSegments(WORKSPACE, range);
+    const segment = must(range[0]);
+    expect(allFrames(segment).length).toBeGreaterThan(5);
+    const framesFor = async (filters: Parameters<typeof toFilter>[0]) => {
+      const filter = toFilter(filters);
+      const tests = tokenTestsOf(filter);
+      const found = must((await store.findSegments(selection(WORKSPACE, [A], { tests })))[0]);
+      expect(found.slots).toBe(probesOfSlots(segment, tests).toUpperCase());
+      return { found, frames: framesToRead(found, { ...filter, tests }) };
+    };
+    let read = 0;
+    for (let index = 0; index < held.length; index += 100) {
+      const { found, frames } = await framesFor({ traceId: `trace-${index}` });
+      const units: ScanUnit[] = [];
+      for await (const unit of readUnits(store, WORKSPACE, [{ meta: found, frames }], null)) units.push(unit);
+      const seqs = units.flatMap((unit) => Array.from({ length: unit.count }, (_, place) => unit.seqAt(place)));
+      expect(seqs).toContain(index + 1);
+      expect(units.map(({ body }) => new TextDecoder().decode(body)).join("\n")).toContain(`"trace-${index}"`);
+      read += frames.length;
+    }
+    expect(read / 30).toBeLessThan(2.5);
+    expect((await framesFor({ search: "GlassPet" })).frames.length).toBeLessThan(3);
+    expect((await framesFor({})).frames).toEqual(allFrames(segment));
+  });
+
+  it("are read with gaps between them, and not at all once the segment is gone", async () => {
+    const [range = []] = segmentsOf(A, [[held]]);
+    await store.insertSegments(WORKSPACE, range);
+    const [meta] = await store.findSegments(selection(WORKSPACE, [A]));
+    const every = allFrames(must(meta));
+    const frames = every.filter((_, index) => index % 3 !== 1);
+    const read = async () => {
+      const lines: string[] = [];
+      for await (const unit of readUnits(store, WORKSPACE, [{ meta: must(meta), frames }], 9)) {
+        expect(unit.isVisible(0)).toBe(false);
+        lines.push(...new TextDecoder().decode(unit.body).split("\n"));
+      }
+      return lines;
+    };
+    expect(await read()).toEqual(
+      frames.flatMap(({ firstIndex, lines }) => held.slice(firstIndex, firstIndex + lines).map(lineOf)),
+    );
+    await store.deleteOfProject(WORKSPACE, A);
+    expect(await read()).toEqual([]);
+  });
+
+  it("that are not what was stored are told as corrupt", async () => {
+    const [range = []] = segmentsOf(A, [[held]]);
+    await store.insertSegments(WORKSPACE, range);
+    await env.DB.prepare("UPDATE segments SET body = substr(body, 1, length(body) - 100)").run();
+    const [meta] = await store.findSegments(selection(WORKSPACE, [A]));
+    const frames = allFrames(must(meta));
+    const readAll = async () => {
+      for await (const unit of readUnits(store, WORKSPACE, [{ meta: must(meta), frames }], null))
+        expect(unit.count).toBeGreaterThan(0);
+    };
+    await expect(readAll()).rejects.toThrow(CorruptSegment);
   });
 });
 

@@ -1,6 +1,7 @@
 import { encodeSegments } from "../../../src/logs/cold/encode.ts";
-import type { EncodedSegment, SegmentMeta } from "../../../src/logs/cold/segment.ts";
+import type { EncodedSegment } from "../../../src/logs/cold/segment.ts";
 import type { SegmentSelection } from "../../../src/logs/cold/selection.ts";
+import type { FoundSegment } from "../../../src/logs/cold/store.ts";
 import { ALL_CATEGORIES_MASK, ALL_LEVELS_MASK } from "../../../src/logs/query/filter.ts";
 import { slices } from "../../unit/cold/support.ts";
 import type { TestEntry } from "../../unit/query/store.ts";
@@ -54,8 +55,9 @@ export function selection(
   };
 }
 
-/** What a segment looks like when it is found. */
-export function metaOf(segment: EncodedSegment): SegmentMeta {
-  const { levels: _1, summary: _2, directory: _3, filterKinds: _4, filter: _5, body: _6, ...meta } = segment;
-  return { ...meta, frames: Uint8Array.from(meta.frames) };
+/** What a segment looks like when it is found without a test. */
+export function metaOf(segment: EncodedSegment): FoundSegment {
+  const { levels: _1, summary: _2, directory: _3, filterKinds: _4, filter: _5, frameFilter: _6, ...rest } = segment;
+  const { body: _7, ...meta } = rest;
+  return { ...meta, frames: Uint8Array.from(meta.frames), slots: "" };
 }

@@ -1,0 +1,114 @@
+import { scaled } from "./bloom.ts";
+import type { TokenHash, TokenTest } from "./tokens.ts";
+
+/**
+ * Tells in which frames of a segment a token may be. A Bloom filter of pairs of token and frame, in which the bits of all
+ * frames for one place lie side by side, as one slot: a token's few slots, combined, are the mask of its frames. So a
+ * query gets the slots of its tokens with each segment found and reads one frame of it rather than thirty.
+ */
+
+/** With 5 bits and 3 slots a pair, 9 % of the frames without a token pass. */
+const BITS_PER_PAIR = 5;
+const SLOTS_PER_TOKEN = 3;
+
+/** Tokens of a query that slots are asked for. */
+const MOST_TOKENS = 16;
+
+/** Bytes of a slot: a bit for each frame. None for a single frame, where there is nothing to tell. */
+export function slotBytes(frames: number): number {
+  return frames < 2 ? 0 : Math.ceil(frames / 8);
+}
+
+/** Bytes of a filter of so many pairs. */
+export function frameFilterBytes(pairs: number, frames: number): number {
+  return frames < 2 ? 0 : Math.max(1, Math.ceil((pairs * BITS_PER_PAIR) / frames)) * slotBytes(frames);
+}
+
+/** @param pairLists as `TokenSets.pairs` */
+export function buildFrameFilter(pairLists: readonly (readonly number[])[], frames: number): Uint8Array {
+  const width = slotBytes(frames);
+  const pairs = pairLists.reduce((sum, list) => sum + list.length / 3, 0);
+  const filter = new Uint8Array(frameFilterBytes(pairs, frames));
+  if (width === 0) return filter;
+  const slots = filter.length / width;
+  for (const list of pairLists) {
+    for (let at = 0; at < list.length; at += 3) {
+      const a = list[at] ?? 0;
+      const b = list[at + 1] ?? 0;
+      const frame = list[at + 2] ?? 0;
+      for (let turn = 0; turn < SLOTS_PER_TOKEN; turn++) {
+        const byte = scaled(place(a, b, turn), slots) * width + (frame >> 3);
+        filter[byte] = (filter[byte] ?? 0) | (1 << (frame & 7));
+      }
+    }
+  }
+  return filter;
+}
+
+function place(a: number, b: number, turn: number): number {
+  return (b + Math.imul(turn, a | 1)) >>> 0;
+}
+
+/** The tests whose slots are asked for: the first ones, up to so many tokens. */
+function asked(tests: readonly TokenTest[]): TokenTest[] {
+  let tokens = 0;
+  return tests.filter(({ anyOf }) => {
+    tokens += anyOf.length;
+    return tokens <= MOST_TOKENS;
+  });
+}
+
+/** A column with the slots of the tests' tokens, in hexadecimal, one behind the other. Null where there is nothing to ask. */
+export function slotsColumn(tests: readonly TokenTest[]): string | null {
+  const parts = asked(tests).flatMap(({ anyOf }) => anyOf.flatMap(slotSql));
+  return parts.length === 0 ? null : `CASE WHEN slot_bytes = 0 THEN '' ELSE ${concatenated(parts)} END`;
+}
+
+function slotSql({ a, b }: TokenHash): string[] {
+  return Array.from({ length: SLOTS_PER_TOKEN }, (_, turn) => {
+    const at = `slot_bytes * ((${place(a, b, turn)} * (length(frame_filter) / slot_bytes)) >> 32)`;
+    return `hex(substr(frame_filter, 1 + ${at}, slot_bytes))`;
+  });
+}
+
+/** In halves: D1 takes expressions of depth 100. */
+function concatenated(parts: readonly string[]): string {
+  if (parts.length <= 1) return parts[0] ?? "''";
+  const half = parts.length >> 1;
+  return `(${concatenated(parts.slice(0, half))} || ${concatenated(parts.slice(half))})`;
+}
+
+/** What a segment answers with about its frames. */
+export interface FrameHits {
+  /** Kinds of token that its frame filter knows. */
+  frameKinds: number;
+  slotBytes: number;
+  /** As `slotsColumn` selects them; empty where they were not asked for. */
+  slots: string;
+}
+
+/** Whether a frame may hold an entry that passes the tests which the slots were asked with. */
+export function frameMask(tests: readonly TokenTest[], hits: FrameHits): (frame: number) => boolean {
+  if (hits.slotBytes === 0 || hits.slots === "") return () => true;
+  const mask = new Uint8Array(hits.slotBytes).fill(0xff);
+  const digits = hits.slotBytes * 2;
+  let at = 0;
+  for (const { kind, anyOf } of asked(tests)) {
+    const any = new Uint8Array(hits.slotBytes);
+    for (const _ of anyOf) {
+      const all = new Uint8Array(hits.slotBytes).fill(0xff);
+      for (let turn = 0; turn < SLOTS_PER_TOKEN; turn++, at += digits) {
+        and(all, Buffer.from(hits.slots.slice(at, at + digits), "hex"));
+      }
+      all.forEach((byte, index) => {
+        any[index] = (any[index] ?? 0) | byte;
+      });
+    }
+    if ((hits.frameKinds & kind) !== 0) and(mask, any);
+  }
+  return (frame) => ((mask[frame >> 3] ?? 0) & (1 << (frame & 7))) !== 0;
+}
+
+function and(into: Uint8Array, other: Uint8Array): void {
+  for (let index = 0; index < into.length; index++) into[index] = (into[index] ?? 0) & (other[index] ?? 0);
+}

@@ -1,0 +1,255 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { mayHold } from "../../../src/logs/cold/bloom.ts";
+import { encodeSegments } from "../../../src/logs/cold/encode.ts";
+import { allFrames, framesToRead } from "../../../src/logs/cold/frames-to-read.ts";
+import { HashSet64 } from "../../../src/logs/cold/hash.ts";
+import type { EncodedSegment } from "../../../src/logs/cold/segment.ts";
+import { TOKEN_KIND, tokenTestsOf } from "../../../src/logs/cold/tokens.ts";
+import type { LogFilter } from "../../../src/logs/query/filter.ts";
+import { QueryBody } from "../../../src/logs/query/schema.ts";
+import {
+  type DataTest,
+  dataTest,
+  entryAt,
+  fewFilters,
+  nastyText,
+  type TestFilters,
+  time,
+} from "../query/arbitraries.ts";
+import { passes } from "../query/reference.ts";
+import { lineOf, type TestEntry } from "../query/store.ts";
+import { probesOfSlots } from "./slots.ts";
+import { slices } from "./support.ts";
+
+function filterOf(filters: TestFilters, tests: readonly DataTest[] = []): LogFilter {
+  const data = Object.fromEntries(tests.map(({ text, test }) => [text, test]));
+  return QueryBody.parse({ filters: { ...filters, data } }).filter;
+}
+
+function segmentOf(entries: readonly TestEntry[]): EncodedSegment {
+  const [segment] = encodeSegments("proj_000000000001", slices([entries]), { firstSeq: 1, lastSeq: entries.length });
+  if (segment === undefined) throw new Error("There is a segment.");
+  return segment;
+}
+
+function mayPass({ filter, filterKinds }: EncodedSegment, wanted: LogFilter): boolean {
+  return tokenTestsOf(wanted).every(
+    ({ kind, anyOf }) => (filterKinds & kind) === 0 || anyOf.some(({ a, b }) => mayHold(filter, a, b)),
+  );
+}
+
+/** Frames that a query would read, as D1 would tell its slots. */
+function framesFor(segment: EncodedSegment, wanted: LogFilter) {
+  const tests = tokenTestsOf(wanted);
+  const found = { ...segment, slots: probesOfSlots(segment, tests) };
+  const { from, to, levelMask } = wanted;
+  return framesToRead(found, { from, to, levelMask, tests });
+}
+
+/** One instant, so that entries stay in one segment. */
+const entries = fc.array(entryAt(fc.constant(1_795_183_200_000)), { minLength: 1, maxLength: 8 });
+const dataTests = fc.uniqueArray(dataTest, { selector: ({ text }) => text, maxLength: 2 });
+
+function plain(message: string, more: Partial<TestEntry> = {}): TestEntry {
+  return { timestamp: 1_795_183_200_000, level: "info", category: "custom", type: "log", message, ...more };
+}
+
+describe("a segment's filter", () => {
+  it("never dismisses an entry that passes", () => {
+    fc.assert(
+      fc.property(entries, fewFilters, dataTests, (held, filters, tests) => {
+        fc.pre(held.some((entry) => passes(parsed(entry), filters, tests)));
+        const { from: _from, to: _to, ...content } = filters;
+        expect(mayPass(segmentOf(held), filterOf(content, tests))).toBe(true);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it("never dismisses a piece of a text, in whatever script and case it is asked for", () => {
+    const word = fc.oneof(
+      nastyText,
+      fc.string({ unit: "binary", maxLength: 12 }),
+      fc.constantFrom(
+        "Straße",
+        "ΟΔΟΣ",
+        "όδος",
+        "İstanbul",
+        "ПОИСК по логам",
+        "検索結果なし",
+        "ﬁnance",
+        "Ǆungla",
+        "𐐀𐐁𐐂𐐃𐐄",
+        "e\u0301te\u0301",
+      ),
+    );
+    const piece = fc
+      .array(word, { minLength: 1, maxLength: 3 })
+      .map((words) => words.join(""))
+      .chain((text) =>
+        fc.record({
+          text: fc.constant(text),
+          from: fc.nat({ max: text.length }),
+          to: fc.nat({ max: text.length }),
+          change: fc.constantFrom<(part: string) => string>(
+            (part) => part,
+            (part) => part.toLowerCase(),
+            (part) => part.toUpperCase(),
+          ),
+        }),
+      );
+    fc.assert(
+      fc.property(piece, fc.boolean(), ({ text, from, to, change }, inData) => {
+        const search = change(text.slice(Math.min(from, to), Math.max(from, to)));
+        fc.pre(search !== "");
+        const entry = inData ? plain("x", { data: { list: [{ text }] } }) : plain(text || "x");
+        fc.pre(passes(parsed(entry), { search }, []));
+        expect(mayPass(segmentOf([entry]), filterOf({ search }))).toBe(true);
+      }),
+      { numRuns: 6000 },
+    );
+  });
+
+  it("tells what is not there", () => {
+    const segment = segmentOf(
+      Array.from({ length: 2000 }, (_, index) =>
+        plain(`request ${index} refused`, {
+          traceId: `trace-${index}`,
+          session: `session-${index % 100}`,
+          data: { order: { id: index, state: "open" }, tags: ["a", index % 7] },
+        }),
+      ),
+    );
+    const absent = (make: (index: number) => LogFilter) =>
+      Array.from({ length: 2000 }, (_, index) => make(index)).filter((filter) => mayPass(segment, filter)).length /
+      2000;
+    expect(absent((index) => filterOf({ traceId: `gone-${index}` }))).toBeLessThan(0.01);
+    expect(absent((index) => filterOf({ session: `trace-${index}` }))).toBeLessThan(0.01);
+    expect(absent((index) => filterOf({}, [{ names: [], text: "order.id", test: 5000 + index }]))).toBeLessThan(0.01);
+    expect(absent((index) => filterOf({}, [{ names: [], text: "order.state", test: `shut ${index}` }]))).toBeLessThan(
+      0.01,
+    );
+    expect(absent((index) => filterOf({}, [{ names: [], text: `other.x${index}`, test: { gt: 1 } }]))).toBeLessThan(
+      0.01,
+    );
+    expect(mayPass(segment, filterOf({ search: "albatross" }))).toBe(false);
+    expect(mayPass(segment, filterOf({ search: "EST 1999 REFUS" }))).toBe(true);
+    // No letters: nothing to tell by.
+    expect(mayPass(segment, filterOf({ search: "1999999" }))).toBe(true);
+  });
+
+  it("leaves out what would make it large, and says so", () => {
+    const letters = (seed: number) =>
+      Array.from({ length: 60 }, (_, at) =>
+        String.fromCharCode(97 + (((seed * 7919 + at * at * 31) ^ (seed >> 3)) % 26)),
+      ).join("");
+    const segment = segmentOf(
+      Array.from({ length: 3000 }, (_, index) =>
+        plain(`${letters(index)}${letters(index * 3 + 1)}`, {
+          traceId: `trace-${index}`,
+          data: { [`key${index}`]: index },
+        }),
+      ),
+    );
+    expect(segment.filterKinds & TOKEN_KIND.id).toBe(TOKEN_KIND.id);
+    expect(segment.filterKinds & TOKEN_KIND.four).toBe(0);
+    expect(segment.filter.length).toBeLessThan(segment.body.length / 4);
+    expect(segment.frameFilter.length).toBeLessThan(segment.body.length / 4);
+    expect(mayPass(segment, filterOf({ search: "albatross" }))).toBe((segment.filterKinds & TOKEN_KIND.three) === 0);
+    expect(mayPass(segment, filterOf({ traceId: "gone" }))).toBe(false);
+  });
+});
+
+describe("a segment's frames", () => {
+  it("are read where an entry that passes may be, and mostly nowhere else", () => {
+    const held = Array.from({ length: 4000 }, (_, index) =>
+      plain(`request ${index} to ${index === 1234 ? "Albatross" : "the other side"} ${"x ".repeat(60)}`, {
+        timestamp: 1_795_183_200_000 + index,
+        level: index === 3000 ? "fatal" : "info",
+        traceId: `trace-${index}`,
+        data: { order: index },
+      }),
+    );
+    const segment = segmentOf(held);
+    const frames = allFrames(segment);
+    expect(frames.length).toBeGreaterThan(8);
+    let read = 0;
+    for (let index = 0; index < held.length; index += 7) {
+      const found = framesFor(
+        segment,
+        filterOf({ traceId: `trace-${index}` }, [{ names: [], text: "order", test: index }]),
+      );
+      expect(found.some(({ firstIndex, lines }) => firstIndex <= index && index < firstIndex + lines)).toBe(true);
+      read += found.length;
+    }
+    expect(read / (held.length / 7)).toBeLessThan(1.5);
+    const holds = (wanted: LogFilter, index: number) =>
+      framesFor(segment, wanted).some(({ firstIndex, lines }) => firstIndex <= index && index < firstIndex + lines);
+    expect(holds(filterOf({ search: "albaTROSS" }), 1234)).toBe(true);
+    expect(framesFor(segment, filterOf({ search: "albatross" })).length).toBeLessThan(3);
+    expect(framesFor(segment, filterOf({ level: "fatal" }))).toHaveLength(1);
+    expect(framesFor(segment, filterOf({ from: 1_795_183_200_000 + 3999 }))).toEqual(frames.slice(-1));
+    expect(framesFor(segment, filterOf({ to: 1_795_183_200_001 }))).toEqual(frames.slice(0, 1));
+    expect(framesFor(segment, filterOf({}))).toEqual(frames);
+  });
+
+  it("never leave out an entry that passes", () => {
+    const long = fc.array(
+      entryAt(
+        fc.oneof(
+          fc.constant(1_795_183_200_000),
+          time.filter((ms) => Math.abs(ms - 1_795_183_200_000) < 600_000),
+        ),
+      ),
+      { minLength: 1, maxLength: 8 },
+    );
+    fc.assert(
+      fc.property(long, fewFilters, dataTests, (made, filters, tests) => {
+        // Each entry a frame of its own.
+        const held = made.map((entry) => ({ ...entry, data: { ...entry.data, padding: " ".repeat(70_000) } }));
+        const segment = segmentOf(held);
+        const wanted = filterOf(filters, tests);
+        const indexes = held.flatMap((entry, index) => (passes(parsed(entry), filters, tests) ? [index] : []));
+        fc.pre(indexes.length > 0);
+        const read = framesFor(segment, wanted);
+        for (const index of indexes) {
+          expect(read.some(({ firstIndex, lines }) => firstIndex <= index && index < firstIndex + lines)).toBe(true);
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+describe("HashSet64", () => {
+  it("holds what was added, once", () => {
+    const half = fc.oneof(fc.constantFrom(0, 1, 0xffffffff), fc.integer({ min: 0, max: 0xffffffff }));
+    fc.assert(
+      fc.property(fc.array(fc.tuple(half, half), { maxLength: 3000 }), (pairs) => {
+        const set = new HashSet64();
+        const filled = () => {
+          for (const [a, b] of pairs) set.add(a, b);
+          const held: string[] = [];
+          set.forEach((a, b) => {
+            held.push(`${a} ${b}`);
+          });
+          const wanted = new Set(pairs.map(([a, b]) => `${a} ${b}`));
+          expect(set.size).toBe(wanted.size);
+          expect(new Set(held)).toEqual(wanted);
+          expect(held).toHaveLength(wanted.size);
+        };
+        filled();
+        set.clear();
+        expect(set.size).toBe(0);
+        filled();
+      }),
+      { numRuns: 100 },
+    );
+  });
+});
+
+/** As a reader sees it: a lone surrogate and "-0" are what JSON made of them. */
+function parsed(entry: TestEntry): TestEntry {
+  return { ...entry, ...JSON.parse(lineOf(entry)), timestamp: entry.timestamp };
+}

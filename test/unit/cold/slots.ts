@@ -1,0 +1,19 @@
+import { slotsColumn } from "../../../src/logs/cold/frame-filter.ts";
+import { toHex } from "../../../src/logs/cold/hex.ts";
+import type { EncodedSegment } from "../../../src/logs/cold/segment.ts";
+import type { TokenTest } from "../../../src/logs/cold/tokens.ts";
+
+const SLOT = /\(\((\d+) \* \(length\(frame_filter\)/g;
+
+/** What D1 answers for `slotsColumn`: the statement's own numbers, computed here. */
+export function probesOfSlots({ frameFilter, slotBytes }: EncodedSegment, tests: readonly TokenTest[]): string {
+  const sql = slotsColumn(tests);
+  if (sql === null || slotBytes === 0) return "";
+  const slots = BigInt(frameFilter.length / slotBytes);
+  return [...sql.matchAll(SLOT)]
+    .map(([, place = "0"]) => {
+      const start = Number((BigInt(place) * slots) >> 32n) * slotBytes;
+      return toHex(frameFilter.subarray(start, start + slotBytes));
+    })
+    .join("");
+}
