@@ -1,6 +1,26 @@
+import { runInDurableObject } from "cloudflare:test";
 import { describe, expect, it } from "vitest";
-import { evict, newTenant, numbered, receiptOf, send } from "../ingest/support.ts";
-import { range, tailOf } from "./support.ts";
+import { call } from "../accounts/support.ts";
+import {
+  addKey,
+  addProject,
+  evict,
+  newTenant,
+  numbered,
+  onSql,
+  receiptOf,
+  send,
+  type Tenant,
+  workspace,
+} from "../ingest/support.ts";
+import { type Client, range, tailOf } from "./support.ts";
+
+/** `count` batches of `size`. */
+async function fill(tenant: Tenant, count: number, size: number): Promise<void> {
+  for (let batch = 0; batch < count; batch++) receiptOf(await send(tenant, numbered(size, batch * size)));
+}
+
+const caughtUp = (client: Client) => client.until((each) => each.caughtUp.length > 0, "caught-up");
 
 describe("a tail", () => {
   it("says where it begins, and brings what is committed from then on", async () => {
@@ -14,7 +34,24 @@ describe("a tail", () => {
     client.close();
   });
 
-  it("goes on across evictions of its object", async () => {
+  it("brings entries as a query answers with them", async () => {
+    const tenant = await newTenant();
+    const client = await tailOf(tenant);
+    const odd = {
+      message: 'naïve "quotes"\n\u2028 😀',
+      level: "warn",
+      session: "s",
+      data: { "a.b": [1, { c: null }] },
+    };
+    receiptOf(await send(tenant, odd));
+    await client.has(1);
+    const headers = { Authorization: `Bearer ${tenant.secret}` };
+    const { data } = await call("/logger/query", { body: {}, headers });
+    expect({ logs: client.entries }).toEqual({ logs: (data as { logs: unknown[] }).logs });
+    client.close();
+  });
+
+  it("goes on across evictions of its object, and hears nothing of them", async () => {
     const tenant = await newTenant();
     const client = await tailOf(tenant);
     for (let round = 0; round < 5; round++) {
@@ -27,13 +64,208 @@ describe("a tail", () => {
     client.close();
   });
 
-  it("with since begins right behind it", async () => {
+  it("gets what was committed and not delivered when its object lost its memory", async () => {
     const tenant = await newTenant();
-    for (let batch = 0; batch < 20; batch++) receiptOf(await send(tenant, numbered(100, batch * 100)));
+    const client = await tailOf(tenant);
+    receiptOf(await send(tenant, numbered(2)));
+    await client.has(2);
+    // As if the object had gone between the commit and the delivery: on disk there is a batch that no tail has seen.
+    await onSql(tenant.workspaceId, (sql) => {
+      sql.exec(
+        `INSERT INTO batches (commit_no, project, first_seq, count, min_ts, max_ts, received_at, level_mask,
+           category_mask, encoding, size, body_bytes, parts, summary, body)
+         SELECT commit_no + 1, project, 3, count, min_ts, max_ts, received_at, level_mask, category_mask, encoding, size,
+           body_bytes, parts, summary, body FROM batches`,
+      );
+      sql.exec("UPDATE projects SET last_seq = 4");
+    });
+    await evict(tenant.workspaceId);
+    await onSql(tenant.workspaceId, () => {});
+    await client.has(4);
+    receiptOf(await send(tenant, numbered(1)));
+    await client.has(5);
+    expect(client.seqs).toEqual([1, 2, 3, 4, 5]);
+    client.close();
+  });
+
+  it("with since goes on right behind it, over many batches and beside another project's", async () => {
+    const tenant = await newTenant();
+    const projectId = await addProject(tenant);
+    const other = { ...tenant, projectId, ...(await addKey({ ...tenant, projectId })) };
+    for (let round = 0; round < 20; round++) {
+      receiptOf(await send(tenant, numbered(100, round * 100)));
+      receiptOf(await send(other, [{ message: "not his" }]));
+    }
     const client = await tailOf(tenant, { query: "?since=250" });
-    await client.until(({ caughtUp }) => caughtUp.length > 0);
+    await caughtUp(client);
     expect(client.seqs).toEqual(range(251, 2000));
+    expect(client.messages).toEqual(range(250, 1999).map((n) => `m${n}`));
     expect(client.caughtUp).toEqual([2000]);
     client.close();
   });
+
+  it("misses nothing and brings nothing twice while it reads old entries and new ones come", async () => {
+    const tenant = await newTenant();
+    await fill(tenant, 30, 200);
+    const clients = await Promise.all([0, 0, 1234, 5999].map((since) => tailOf(tenant, { query: `?since=${since}` })));
+    for (let batch = 0; batch < 30; batch++) {
+      receiptOf(await send(tenant, numbered(100)));
+      if (batch % 10 === 5) await evict(tenant.workspaceId);
+    }
+    for (const [index, client] of clients.entries()) {
+      const since = [0, 0, 1234, 5999][index] ?? 0;
+      await client.has(9000 - since);
+      expect(client.seqs).toEqual(range(since + 1, 9000));
+      client.close();
+    }
+  });
+
+  it("that drops and resumes again and again gets each entry once", async () => {
+    const tenant = await newTenant();
+    const seen: number[] = [];
+    const sending = fill(tenant, 60, 50);
+    while (seen.length < 3000) {
+      const client = await tailOf(tenant, { query: `?since=${seen.at(-1) ?? 0}` });
+      await client.has(1);
+      client.close();
+      seen.push(...client.seqs);
+    }
+    await sending;
+    expect(seen).toEqual(range(1, 3000));
+  });
+
+  it("brings what its filters leave, each filter its own", async () => {
+    const tenant = await newTenant();
+    const levels = ["debug", "info", "warn", "error"] as const;
+    const entries = range(0, 399).map((n) => ({
+      message: `Entry ${n}${n % 50 === 0 ? " Needle" : ""}`,
+      level: levels[n % 4],
+      category: n % 3 === 0 ? "http" : "own",
+      type: n % 3 === 0 ? (n % 2 === 0 ? "request" : "response") : `t${n % 7}`,
+      session: `s${n % 5}`,
+      traceId: `t${n % 9}`,
+    }));
+    const filters: [string, (n: number) => boolean][] = [
+      ["", () => true],
+      ["level=warn", (n) => n % 4 === 2],
+      ["level=warn&level=debug", (n) => n % 2 === 0],
+      ["level=debug&level=warn", (n) => n % 2 === 0],
+      ["minLevel=warn", (n) => n % 4 >= 2],
+      ["category=http&type=response", (n) => n % 3 === 0 && n % 2 === 1],
+      ["type=t1&type=t2", (n) => n % 3 !== 0 && (n % 7 === 1 || n % 7 === 2)],
+      ["session=s3&traceId=t2", (n) => n % 5 === 3 && n % 9 === 2],
+      ["search=needle", (n) => n % 50 === 0],
+      ["search=nothing", () => false],
+    ];
+    receiptOf(await send(tenant, entries.slice(0, 100)));
+    const clients = await Promise.all(
+      filters.flatMap(([query]) => [
+        tailOf(tenant, { query: `?${query}` }),
+        tailOf(tenant, { query: `?${query}&since=0` }),
+      ]),
+    );
+    for (const at of [100, 200, 300]) receiptOf(await send(tenant, entries.slice(at, at + 100)));
+    for (const [index, [query, passes]] of filters.entries()) {
+      const wanted = range(0, 399).filter(passes);
+      const [live, behind] = clients.slice(index * 2);
+      await behind?.has(wanted.length);
+      expect([query, behind?.seqs]).toEqual([query, wanted.map((n) => n + 1)]);
+      await live?.has(wanted.filter((n) => n >= 100).length);
+      expect([query, live?.seqs]).toEqual([query, wanted.filter((n) => n >= 100).map((n) => n + 1)]);
+    }
+    for (const client of clients) client.close();
+  });
+
+  it("cuts frames at 500 entries", async () => {
+    const tenant = await newTenant();
+    const client = await tailOf(tenant);
+    receiptOf(await send(tenant, numbered(1000)));
+    await client.has(1000);
+    const sizes = client.frames.flatMap((frame) => (frame.type === "logs" ? [frame.entries.length] : []));
+    expect(sizes).toEqual([500, 500]);
+    client.close();
+  });
+
+  it("brings entries of a quarter of a megabyte, live and behind", async () => {
+    const tenant = await newTenant();
+    const client = await tailOf(tenant);
+    const big = range(1, 12).map((n) => ({ message: String(n % 10).repeat(250_000) }));
+    receiptOf(await send(tenant, big));
+    const again = await tailOf(tenant, { query: "?since=0" });
+    for (const each of [client, again]) {
+      await each.has(12);
+      expect(each.messages.map((message) => message.length)).toEqual(big.map(() => 250_000));
+      expect(each.seqs).toEqual(range(1, 12));
+      each.close();
+    }
+  });
 });
+
+describe("a client that", () => {
+  it("acknowledges nothing is closed 10,000 entries on, and comes back to where it was", async () => {
+    const tenant = await newTenant();
+    const client = await tailOf(tenant, { acks: false });
+    await fill(tenant, 10, 1000);
+    await client.has(10_000);
+    expect(client.closed).toBeNull();
+    receiptOf(await send(tenant, numbered(1, 10_000)));
+    await client.ends();
+    expect(client.closed).toEqual({ code: 4008, reason: "since=10000" });
+    expect(client.seqs).toEqual(range(1, 10_000));
+    const again = await tailOf(tenant, { query: "?since=10000" });
+    await again.has(1);
+    expect(again.seqs).toEqual([10_001]);
+    again.close();
+  });
+
+  it("is far behind gets no more than 10,000 entries before it acknowledges some, across evictions", async () => {
+    const tenant = await newTenant();
+    await fill(tenant, 12, 1000);
+    const client = await tailOf(tenant, { acks: false, query: "?since=0" });
+    await client.has(10_000);
+    await evict(tenant.workspaceId);
+    receiptOf(await send(tenant, numbered(1)));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(client.seqs).toEqual(range(1, 10_000));
+    client.ack(5000);
+    await caughtUp(client);
+    expect(client.seqs).toEqual(range(1, 12_001));
+    expect(client.closed).toBeNull();
+    client.close();
+  });
+
+  it.each([
+    ["no JSON", "ack"],
+    ["another type", '{"type":"pause"}'],
+    ["a seq that was never sent", '{"type":"ack","seq":99}'],
+    ["a negative seq", '{"type":"ack","seq":-1}'],
+    ["bytes", new ArrayBuffer(8)],
+    ["a megabyte", "x".repeat(1_000_000)],
+  ])("sends %s is told so and closed, and no other", async (_what, message) => {
+    const tenant = await newTenant();
+    const [client, other] = [await tailOf(tenant), await tailOf(tenant)];
+    client.send(message);
+    // What is on its way already.
+    client.send('{"type":"ack","seq":0}');
+    await client.ends();
+    expect(client.errors).toEqual(["VALIDATION_ERROR"]);
+    expect(client.closed?.code).toBe(1008);
+    receiptOf(await send(tenant, numbered(1)));
+    await other.has(1);
+    expect(client.seqs).toEqual([]);
+    other.close();
+  });
+
+  it("closes its end is gone", async () => {
+    const tenant = await newTenant();
+    const client = await tailOf(tenant);
+    client.close();
+    await client.ends();
+    receiptOf(await send(tenant, numbered(1)));
+    expect(await openSockets(tenant)).toBe(0);
+  });
+});
+
+function openSockets(tenant: Tenant): Promise<number> {
+  return runInDurableObject(workspace(tenant.workspaceId), (_, ctx) => ctx.getWebSockets().length);
+}
