@@ -5,6 +5,8 @@ const config: UserConfig = defineConfig({
   entry: [
     "src/index.ts",
     "src/node/index.ts",
+    "src/adapters/hono.ts",
+    "src/adapters/express.ts",
     "src/testing.ts",
     "src/runtime/default.ts",
     "src/runtime/node.ts",

@@ -1,0 +1,59 @@
+import type { Redactor } from "../redact.ts";
+import { maskedJson, maskedPairs } from "./masked.ts";
+
+const TEXT = /^text\/|[/+](?:json|xml|x-ndjson|x-www-form-urlencoded|graphql|javascript)\b/i;
+
+/** Keeps the first bytes of a body that passes by. */
+export interface BodyTap {
+  push(chunk: unknown): void;
+  /** Bytes that passed. */
+  readonly bytes: number;
+  /** What the entry shows of the body; nothing for one that was empty. */
+  shown(redactor: Redactor): { body?: unknown; bodyTruncated?: true };
+}
+
+/** Whether a body can be shown: text, and as it was written. */
+export function isText(contentType: string | null | undefined, encoding: string | null | undefined): boolean {
+  return TEXT.test(contentType ?? "") && (!encoding || encoding === "identity");
+}
+
+export function createBodyTap(contentType: string | null | undefined, max: number): BodyTap {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  let kept = 0;
+  return {
+    push(chunk) {
+      const data = typeof chunk === "string" ? new TextEncoder().encode(chunk) : chunk;
+      if (!(data instanceof Uint8Array)) return;
+      bytes += data.length;
+      if (kept === max) return;
+      // Copied: who owns the chunk may use its memory again.
+      const part = data.slice(0, max - kept);
+      kept += part.length;
+      chunks.push(part);
+    },
+    get bytes() {
+      return bytes;
+    },
+    shown(redactor) {
+      if (bytes === 0) return {};
+      const decoder = new TextDecoder();
+      // Streaming drops a character that the limit cut in two.
+      const text = chunks.map((chunk) => decoder.decode(chunk, { stream: true })).join("");
+      if (bytes > kept) return { body: redactor.text(text), bodyTruncated: true };
+      return { body: parsed(text, contentType ?? "", redactor) };
+    },
+  };
+}
+
+function parsed(text: string, contentType: string, redactor: Redactor): unknown {
+  if (/[/+]json\b/i.test(contentType)) {
+    try {
+      return maskedJson(JSON.parse(text), redactor);
+    } catch {
+      // Not what it says it is.
+    }
+  }
+  if (/form-urlencoded/i.test(contentType)) return maskedPairs(new URLSearchParams(text), redactor);
+  return redactor.text(text);
+}
