@@ -17,6 +17,7 @@ export interface Persona {
   workspaceId: string;
   projectId: string;
   keyId: string;
+  logId: string;
 }
 
 /** What callers of some standing know, so that requests get past the first refusals. */
@@ -155,6 +156,11 @@ function pathOf(template: string, persona: Persona): fc.Arbitrary<string> {
         "?token=x",
         "?%",
         "?a[]=1",
+        "?before=3&after=100",
+        "?before=101",
+        "?since=0&level=warn&level=error&search=m",
+        "?since=1e9",
+        "?ticket=tt_x",
       ),
     },
     { weight: 1, arbitrary: fc.tuple(oddText, oddText).map(([name, value]) => `?${encoded(name)}=${encoded(value)}`) },

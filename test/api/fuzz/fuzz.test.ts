@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { newId } from "../../../src/ids.ts";
 import { newApiKey } from "../../../src/keys/api-key.ts";
+import { logId } from "../../../src/logs/log-id.ts";
 import { asUser, call, createTenant } from "../../support/api.ts";
 import { startServer, type TestServer } from "../../support/server.ts";
 import { type FuzzRequest, type Known, type Persona, requestTo } from "./arbitraries.ts";
@@ -45,7 +46,10 @@ async function personas(count: number): Promise<Persona[]> {
     const path = `/workspaces/${workspaceId}/rate-limits`;
     const body = { default: { limit: 1_000_000, windowSeconds: 60 } };
     expect((await call(server.url, path, { ...asUser(account), method: "PUT", body })).status).toBe(200);
-    made.push({ accessToken, apiKey: key.secret, workspaceId, projectId, keyId: key.id });
+    const log = { token: key.secret, body: { message: "m" } };
+    expect((await call(server.url, `/logger/${projectId}/log`, log)).status).toBe(201);
+    const persona = { accessToken, apiKey: key.secret, workspaceId, projectId, keyId: key.id };
+    made.push({ ...persona, logId: logId(projectId, 1) });
   }
   return made;
 }

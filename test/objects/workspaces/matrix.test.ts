@@ -1,6 +1,7 @@
 import { exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { newId } from "../../../src/ids.ts";
+import { logId } from "../../../src/logs/log-id.ts";
 import { ROLES, type Role } from "../../../src/workspace/caller.ts";
 import { type Answer, bearer, type Call, call } from "../accounts/support.ts";
 import { numbered, receiptOf, send } from "../ingest/support.ts";
@@ -133,11 +134,33 @@ const MATRIX: Row[] = [
     path: async (world) => `/projects/${world.projectId}/keys/${await world.key()}`,
     status: 200,
   },
+  {
+    method: "POST",
+    route: "/logger/stats",
+    least: "viewer",
+    path: () => "/logger/stats",
+    body: { interval: "1h" },
+    status: 200,
+  },
+  {
+    method: "GET",
+    route: "/logger/{projectId}/log/{logId}",
+    least: "viewer",
+    path: ({ projectId }) => `/logger/${projectId}/log/${logId(projectId, 1)}`,
+    status: 200,
+  },
+  {
+    method: "POST",
+    route: "/logger/{projectId}/tail/ticket",
+    least: "viewer",
+    path: ({ projectId }) => `/logger/${projectId}/tail/ticket`,
+    status: 201,
+  },
   { method: "POST", route: "/logger/query", least: "viewer", path: () => "/logger/query", body: {}, status: 200 },
 ];
 
-/** Cells that use the caller up: tried apart, below. */
-const APART = [`DELETE ${W}`];
+/** Cells that use the caller up, tried apart, below; and a WebSocket, tried with the other tails. */
+const APART = [`DELETE ${W}`, "GET /logger/{projectId}/tail"];
 /** Not of a workspace: they count in the user object, and a stranger makes or lists his own. */
 const OF_NO_WORKSPACE = ["GET /workspaces", "POST /workspaces", "POST /invitations/accept"];
 /** API keys only. */
