@@ -3,7 +3,7 @@ import { framesToRead } from "../../src/logs/cold/frames-to-read.ts";
 import { readLevelCounts } from "../../src/logs/cold/level-counts.ts";
 import { readUnits } from "../../src/logs/cold/read-units.ts";
 import type { SegmentSelection } from "../../src/logs/cold/selection.ts";
-import { type FoundSegment, SegmentStore } from "../../src/logs/cold/store.ts";
+import { type FoundSegment, SegmentStore, STORE_LIMITS } from "../../src/logs/cold/store.ts";
 import { type TokenTest, tokenTestsOf } from "../../src/logs/cold/tokens.ts";
 import { BatchMatcher } from "../../src/logs/query/batch-matcher.ts";
 import { ALL_CATEGORIES_MASK, ALL_LEVELS_MASK, type LogFilter } from "../../src/logs/query/filter.ts";
@@ -87,7 +87,7 @@ async function once(store: SegmentStore, action: ColdRun["action"], selection: S
 async function countAll(store: SegmentStore, selection: SegmentSelection): Promise<number> {
   const minutes = new Map<number, number>();
   for (let after = selection.after; ; ) {
-    const page = await store.readLevels({ ...selection, after });
+    const page = await store.readLevels({ ...selection, limit: STORE_LIMITS.levels, after });
     for (const { counts } of page) {
       for (const { minute, level, count } of readLevelCounts(counts)) {
         const key = minute * 8 + level;
@@ -95,7 +95,7 @@ async function countAll(store: SegmentStore, selection: SegmentSelection): Promi
       }
     }
     const last = page.at(-1);
-    if (last === undefined || page.length < 128) return minutes.size;
+    if (last === undefined || page.length < STORE_LIMITS.levels) return minutes.size;
     after = last;
   }
 }

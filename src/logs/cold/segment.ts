@@ -1,5 +1,3 @@
-import { INGEST_LIMITS } from "../entry.ts";
-
 /**
  * A segment is what a run of a project's batches becomes in the cold tier: one row of D1. It covers a range of `seq`
  * without a gap. Entries far from the others in time stand in segments of their own over the same range, told apart by
@@ -71,9 +69,6 @@ export const SEGMENT_LIMITS = {
   /** Segments that one range may be told apart into by time. */
   parts: 4,
 } as const;
-
-/** The largest raw line there can be is far below what a segment holds, so cutting always ends. */
-export const LARGEST_ENTRY_BYTES = INGEST_LIMITS.bodyBytes;
 
 /** A stored segment does not decode to what was put in. Its message names the segment, never what it holds. */
 export class CorruptSegment extends Error {
