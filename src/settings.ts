@@ -75,6 +75,9 @@ export const settingsSchema = z
     PROVIDER_B_ISSUER: providerUrl.default("https://accounts.google.com"),
     PROVIDER_B_CLIENT_ID: z.string().optional(),
     PROVIDER_B_CLIENT_SECRET: z.string().optional(),
+    // Seconds that a batch stays in its workspace's object at most, and bytes as stored that one object keeps there.
+    RECENT_MAX_AGE_SECONDS: integer(1, 86_400).default(3600),
+    RECENT_MAX_BYTES: integer(10_000, 67_108_864).default(16_777_216),
     AUTH_LIMIT: integer(1, 1_000_000).default(5),
     LOG_LEVEL: z.enum(["info", "warn", "error"]).default("info"),
   })

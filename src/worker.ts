@@ -8,6 +8,7 @@ import { app } from "./routes/app.ts";
 import { SANDBOX_WORKSPACE_ID } from "./sandbox/sandbox.ts";
 
 export { AddressObject } from "./objects/address.ts";
+export { ColdWriter } from "./objects/cold-writer.ts";
 export { TailBacklog } from "./objects/tail-backlog.ts";
 export { UserObject } from "./objects/user.ts";
 export { WorkspaceObject } from "./objects/workspace.ts";

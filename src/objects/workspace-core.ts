@@ -4,16 +4,20 @@ import { nextMailAt } from "../mail/promised.ts";
 import { settingsOf } from "../settings.ts";
 import { admit, type Gate } from "../workspace/admission.ts";
 import { type Denied, nobody, type Role } from "../workspace/caller.ts";
+import { ARRIVALS_END_MS } from "../workspace/flush/doomed.ts";
+import { hasColdEntries } from "../workspace/flush/progress.ts";
 import { houseKeep } from "../workspace/housekeeping.ts";
 import { forgetIndexChanges, hasIndexChanges, readIndexChanges } from "../workspace/index-changes.ts";
 import { applyIndexChanges, slugOf } from "../workspace/listing.ts";
 import { depart } from "../workspace/membership.ts";
 import { type Action, isRead, PERMISSIONS } from "../workspace/permissions.ts";
 import type { ProjectRow } from "../workspace/projects.ts";
-import { confirmListed, endedWorkspace } from "../workspace/provision.ts";
+import { confirmListed, endedWorkspace, endWorkspace, isProvisioned } from "../workspace/provision.ts";
 import type { ReceiptCursor } from "../workspace/receipts.ts";
 import { WorkspaceState } from "../workspace/state.ts";
 import { wipeOutside } from "../workspace/wipe.ts";
+import { ColdUpkeep } from "./cold-upkeep.ts";
+import { Flush } from "./flush.ts";
 import { handOverMails } from "./hand-over.ts";
 import { relist } from "./relist.ts";
 import { handOverViolations } from "./violation-hand-over.ts";
@@ -33,6 +37,8 @@ export type Answer<T> = { ok: true; value: T } | Denied;
 /** How a workspace object changes, one synchronous transaction at a time, and what follows outside it by and by. */
 export class WorkspaceCore {
   readonly state: WorkspaceState;
+  readonly flush: Flush;
+  readonly upkeep: ColdUpkeep;
   readonly #ctx: DurableObjectState;
   readonly #env: Env;
   #receiptSweep: ReceiptCursor | null = null;
@@ -45,7 +51,11 @@ export class WorkspaceCore {
   constructor(ctx: DurableObjectState, env: Env) {
     this.#ctx = ctx;
     this.#env = env;
-    this.state = new WorkspaceState(ctx.storage);
+    const { RECENT_MAX_AGE_SECONDS, RECENT_MAX_BYTES } = settingsOf(env);
+    const bounds = { maxAgeMs: RECENT_MAX_AGE_SECONDS * 1000, maxBytes: RECENT_MAX_BYTES };
+    this.state = new WorkspaceState(ctx.storage, bounds);
+    this.flush = new Flush(ctx, env, this.state);
+    this.upkeep = new ColdUpkeep(env, this.state);
     // The platform gives an alarm up after six failures; whoever wakes the object next gets it going again.
     if (this.state.row || endedWorkspace(this.state.sql)) ctx.blockConcurrencyWhile(() => this.#rearm());
   }
@@ -134,10 +144,12 @@ export class WorkspaceCore {
 
   /** Ends a workspace that has been deleted: everything outside the object, then the object. */
   async finishDeletion(): Promise<void> {
-    const id = endedWorkspace(this.state.sql);
-    if (!id) return;
+    const ended = endedWorkspace(this.state.sql);
+    if (!ended) return;
+    const { id, deletedAt } = ended;
     // Before anything is waited for: a crash must leave an alarm.
     this.state.alarm.by(Date.now() + RETRY_MS);
+    const now = Date.now();
     let isDone = false;
     try {
       isDone = await wipeOutside(this.#env.DB, id);
@@ -145,8 +157,20 @@ export class WorkspaceCore {
       return this.#failed("workspace.wipe", error, id);
     }
     if (!isDone) return this.state.alarm.by(Date.now() + STEP_MS);
+    // A writer may still be at work for the workspace: what it brings is wiped when it can bring nothing more.
+    const endsAt = deletedAt + ARRIVALS_END_MS;
+    if (now < endsAt && hasColdEntries(this.state.sql)) return this.state.alarm.by(endsAt);
     await this.destroy();
     operation(settingsOf(this.#env).LOG_LEVEL, "info", { event: "workspace.wipe", outcome: "ok", workspaceId: id });
+  }
+
+  /** Everything goes: at once where it is all in this object, by and by where some of it is in the cold tier. */
+  async end(): Promise<void> {
+    const { sql } = this.state;
+    if (!isProvisioned(sql) || !hasColdEntries(sql)) return this.destroy();
+    this.state.transaction((gate) => endWorkspace(gate.sql, Date.now()));
+    this.state.forget();
+    await this.finishDeletion();
   }
 
   async destroy(): Promise<void> {
@@ -162,15 +186,20 @@ export class WorkspaceCore {
     if (endedWorkspace(sql)) return this.finishDeletion();
     if (row === null) return;
     const now = Date.now();
-    // A flood of refusals is looked at every few seconds; that is no reason to sweep every table.
-    const isForViolations = violations.dueAt !== null && violations.dueAt <= now && now < this.#roundAt;
+    // A flood of refusals is looked at every few seconds, and a flush goes in steps; that is no reason to sweep every table.
+    const isForOthers = (violations.dueAt !== null && violations.dueAt <= now) || this.flush.isDue(now);
     handOverViolations(this.#env, violations, row.id, now);
-    if (!isForViolations) this.#houseKeep(now);
+    if (!isForOthers || now >= this.#roundAt) this.#houseKeep(now);
     this.#handOverMails(row.id);
     alarm.by(Math.min(this.#roundAt, violations.dueAt ?? Number.POSITIVE_INFINITY));
     await this.tellDirectory();
     await this.#settle(now);
     if (now >= this.#relistAt) await this.#relist(now);
+    // Last, as it may wait for D1 for long.
+    await this.flush.step();
+    await this.upkeep.step();
+    this.flush.arm(Date.now());
+    this.upkeep.arm(Date.now());
   }
 
   async #relist(now: number): Promise<void> {
@@ -191,7 +220,7 @@ export class WorkspaceCore {
     try {
       // `now` is from before the directory is asked: only an answer from after `settleAt` proves that nothing follows.
       if ((await this.slug()) !== null) return;
-      if (now >= settleAt) return await this.destroy();
+      if (now >= settleAt) return await this.end();
       this.state.alarm.by(settleAt);
     } catch (error) {
       this.#failed("workspace.settle", error);

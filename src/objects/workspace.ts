@@ -97,7 +97,7 @@ export class WorkspaceObject extends DurableObject<Env> {
   /** Deletes everything. For a registration that lost the race for its address, and for account deletion. */
   async destroy(): Promise<void> {
     this.#tails.endAll();
-    await this.#core.destroy();
+    await this.#core.end();
   }
 
   /** The directory lists the workspace, under this slug. Safe to repeat. */
@@ -122,6 +122,7 @@ export class WorkspaceObject extends DurableObject<Env> {
   /** Gives the recent batches that a query may need, some at a time. */
   async recent({ scan, ...call }: ReadCall & { scan: RecentScan }): Promise<ReadResult<RecentPage>> {
     const result = this.#read(call, (sql, scope) => readRecent(sql, this.#core.state.index, scan, scope));
+    if (result.ok && result.page.next !== null) this.#core.flush.leases.renew(Date.now());
     return result;
   }
 
@@ -235,6 +236,7 @@ export class WorkspaceObject extends DurableObject<Env> {
       if (change.name !== undefined) markRenamed(sql);
     });
     if (!changed.ok) return changed;
+    if (change.retentionDays !== undefined) this.#core.upkeep.expireSoon();
     await this.#core.workOff();
     return describe(this.#core, userId);
   }

@@ -24,6 +24,9 @@ const MEDIA_TYPES: ReadonlySet<string> = new Set<IngestMediaType>(["application/
 
 const NOTHING: BuiltBatch = { batch: null, rejected: [], rejectedCount: 0 };
 
+/** Seconds after which a client may try again where a workspace's storage is full: as soon as D1 takes entries again. */
+const STORAGE_RETRY_SECONDS = 60;
+
 export function addIngest(logger: Resource): void {
   logger.route(
     {
@@ -154,6 +157,11 @@ async function answer(
   if (result.code === "SANDBOX_FULL") {
     const headers = { "Retry-After": String(Math.ceil(result.retryAfter / 1000)) };
     return refuse("SERVICE_UNAVAILABLE", "The sandbox has taken in all it can for now.", { headers });
+  }
+  if (result.code === "STORAGE_FULL") {
+    if (result.limit) c.set("limit", result.limit);
+    const headers = { "Retry-After": String(STORAGE_RETRY_SECONDS) };
+    return refuse("SERVICE_UNAVAILABLE", "The workspace has taken in all it can for now.", { headers });
   }
   if (result.code !== "VALIDATION_ERROR") return refuseDenied(c, result);
   if (result.limit) c.set("limit", result.limit);

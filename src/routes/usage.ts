@@ -2,6 +2,7 @@ import { z } from "zod";
 import { success } from "../http/envelope.ts";
 import { resource } from "../http/resource.ts";
 import { callWorkspace } from "../objects/stubs.ts";
+import { storedUsage } from "../workspace/flush/stored-usage.ts";
 import { WORKSPACE_ERRORS } from "./projects.ts";
 import { granted, workspaceGuard } from "./workspace-guard.ts";
 
@@ -24,12 +25,16 @@ usage.route(
         bytes: z.int().describe("As stored, compressed."),
         oldestAt: z.iso.datetime().nullable().describe("When the oldest batch arrived."),
       }),
-      stored: z.object({ entries: z.int(), bytes: z.int(), segments: z.int() }),
+      stored: z
+        .object({ entries: z.int(), bytes: z.int(), segments: z.int() })
+        .nullable()
+        .describe("What has moved to the cold tier, as stored there. Null while that cannot be reached."),
       ingestedToday: z.int().describe("Entries accepted since 00:00 UTC."),
       flush: z.object({
-        pendingBatches: z.int().describe("Batches in the recent tier."),
-        lastAt: z.iso.datetime().nullable(),
-        lastError: z.string().nullable(),
+        pendingBatches: z.int().describe("Batches that wait in the recent tier."),
+        setAside: z.int().describe("Batches that the cold tier cannot take. They stay in the recent tier."),
+        lastAt: z.iso.datetime().nullable().describe("When entries last moved to the cold tier."),
+        lastError: z.string().nullable().describe("Why they do not, if so."),
       }),
     }),
     errors: WORKSPACE_ERRORS,
@@ -37,10 +42,13 @@ usage.route(
   [workspaceGuard({ action: "usage.get", from: "path" })],
   async (c) => {
     const { userId } = c.get("user");
-    const { recent, stored, ingestedToday, flush } = await granted(
+    const { recent, watermarks, ingestedToday, flush } = await granted(
       c,
       await callWorkspace(c.env, c.get("workspaceId"), "replay-safe", (stub) => stub.usage(userId)),
     );
+    // The backlog has to be seen most of all while D1 cannot be reached.
+    const stored = await storedUsage(c.env.DB, c.get("workspaceId"), watermarks).catch(() => null);
+    if (stored === null) c.get("log").stored = "unreachable";
     const data = {
       recent: { ...recent, oldestAt: isoOrNull(recent.oldestAt) },
       stored,

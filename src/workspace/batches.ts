@@ -51,6 +51,31 @@ export function lastCommit(sql: SqlStorage): number {
   return Number(row.last);
 }
 
+/**
+ * Deletes batches with all their parts.
+ * @returns what they held; bytes as stored
+ */
+export function deleteBatches(
+  sql: SqlStorage,
+  commits: readonly number[],
+): { batches: number; entries: number; bytes: number } {
+  const gone = { batches: 0, entries: 0, bytes: 0 };
+  if (commits.length === 0) return gone;
+  sql.exec("UPDATE workspace SET last_commit = ?", lastCommit(sql));
+  const list = JSON.stringify(commits);
+  sql.exec("DELETE FROM batch_parts WHERE commit_no IN (SELECT value FROM json_each(?))", list);
+  const rows = sql.exec<{ count: number; bytes: number }>(
+    `DELETE FROM batches WHERE commit_no IN (SELECT value FROM json_each(?)) RETURNING count, body_bytes AS bytes`,
+    list,
+  );
+  for (const { count, bytes } of rows) {
+    gone.batches++;
+    gone.entries += count;
+    gone.bytes += bytes;
+  }
+  return gone;
+}
+
 /** Batches deleted by one step at most: an alarm must stay short. */
 const DELETE_STEP = 500;
 
@@ -59,13 +84,10 @@ const DELETE_STEP = 500;
  * @returns the commit numbers deleted; fewer than a step's worth means that none is left
  */
 export function deleteSomeBatches(sql: SqlStorage, project: number): { commits: number[]; done: boolean } {
-  sql.exec("UPDATE workspace SET last_commit = ?", lastCommit(sql));
-  const rows = sql
-    .exec("SELECT commit_no, parts FROM batches WHERE project = ? LIMIT ?", project, DELETE_STEP)
-    .toArray();
-  for (const row of rows) {
-    if (Number(row.parts) > 1) sql.exec("DELETE FROM batch_parts WHERE commit_no = ?", row.commit_no);
-    sql.exec("DELETE FROM batches WHERE commit_no = ?", row.commit_no);
-  }
-  return { commits: rows.map((row) => Number(row.commit_no)), done: rows.length < DELETE_STEP };
+  const commits = sql
+    .exec("SELECT commit_no FROM batches WHERE project = ? LIMIT ?", project, DELETE_STEP)
+    .toArray()
+    .map((row) => Number(row.commit_no));
+  deleteBatches(sql, commits);
+  return { commits, done: commits.length < DELETE_STEP };
 }

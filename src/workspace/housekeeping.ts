@@ -1,6 +1,6 @@
 import type { Limiter } from "../limits/limiter.ts";
 import { deleteSomeBatches } from "./batches.ts";
-import { doomedProjects, forgetDoomedProject } from "./projects.ts";
+import { doomedEmptied, nextDoomed } from "./flush/doomed.ts";
 import { deleteSomeReceipts, type ReceiptCursor, sweepReceipts } from "./receipts.ts";
 
 /** Milliseconds between two rounds while there is nothing urgent: a row written an hour. */
@@ -23,12 +23,12 @@ export function houseKeep(sql: SqlStorage, limiter: Limiter, from: ReceiptCursor
   const receipts = sweepReceipts(sql, from, now);
   let urgent = receipts !== null;
   const deleted: number[] = [];
-  const [doomed] = doomedProjects(sql);
-  if (doomed !== undefined) {
+  const doomed = nextDoomed(sql);
+  if (doomed !== null) {
     urgent = true;
     const step = deleteSomeBatches(sql, doomed);
     deleted.push(...step.commits);
-    if (step.done && deleteSomeReceipts(sql, doomed)) forgetDoomedProject(sql, doomed);
+    if (step.done && deleteSomeReceipts(sql, doomed)) doomedEmptied(sql, doomed);
   }
   return { deleted, receipts, nextAt: Math.min(sweepAt, now + (urgent ? STEP_MS : ROUND_MS)) };
 }

@@ -32,6 +32,8 @@ export type IngestResult =
   | { ok: false; code: "TOO_OLD"; oldest: number }
   /** The sandbox takes in no more for now. `retryAfter` in milliseconds. */
   | { ok: false; code: "SANDBOX_FULL"; retryAfter: number }
+  /** The object's storage is nearly used up: what it holds does not get to the cold tier. */
+  | { ok: false; code: "STORAGE_FULL"; limit: LimitState | null }
   | Denied;
 
 /** What a stored batch adds to the object's index of recent batches. */
@@ -51,15 +53,18 @@ export class IngestGroup {
   readonly #gate: Gate;
   readonly #retentionDays: number;
   readonly #now: number;
+  readonly #isFull: boolean;
   #commit: number;
   /** Projects whose `last_seq` has risen; written once at the end: one row however many batches share the commit. */
   readonly #risen = new Set<ProjectRow>();
   readonly stored: StoredBatchRef[] = [];
 
-  constructor(gate: Gate, retentionDays: number, commit: number | null, now: number) {
+  /** @param isFull whether there is no room for a further batch */
+  constructor(gate: Gate, retentionDays: number, commit: number | null, now: number, isFull = false) {
     this.#gate = gate;
     this.#retentionDays = retentionDays;
     this.#now = now;
+    this.#isFull = isFull;
     this.#commit = commit ?? lastCommit(gate.sql);
   }
 
@@ -86,18 +91,23 @@ export class IngestGroup {
       return { ok: false, code: "IDEMPOTENCY_CONFLICT", message, limit };
     }
     if (call.batch === null) return { ok: false, code: "VALIDATION_ERROR", limit };
+    if (this.#isFull) return { ok: false, code: "STORAGE_FULL", limit };
     return { ok: true, limit, receipt: this.#store(call, call.batch, project) };
   }
 
   /** Writes what is written once for the whole group. */
   finish(): void {
-    for (const { num, lastSeq, day, daySeq } of this.#risen) {
+    for (const project of this.#risen) {
       this.#gate.sql.exec(
-        "UPDATE projects SET last_seq = ?, day = ?, day_seq = ? WHERE num = ?",
-        lastSeq,
-        day,
-        daySeq,
-        num,
+        `UPDATE projects SET last_seq = ?, day = ?, day_seq = ?, waiting_batches = ?, waiting_entries = ?,
+           waiting_bytes = ? WHERE num = ?`,
+        project.lastSeq,
+        project.day,
+        project.daySeq,
+        project.waitingBatches,
+        project.waitingEntries,
+        project.waitingBytes,
+        project.num,
       );
     }
   }
@@ -128,6 +138,9 @@ export class IngestGroup {
       project.daySeq = project.lastSeq;
     }
     project.lastSeq = lastSeq;
+    project.waitingBatches++;
+    project.waitingEntries += batch.count;
+    project.waitingBytes += batch.body.length;
     this.#risen.add(project);
     this.stored.push({ commit, project: project.num, firstSeq, batch, receivedAt: this.#now });
     const { rejected, rejectedCount } = call;

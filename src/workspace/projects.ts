@@ -1,4 +1,5 @@
 import { newId } from "../ids.ts";
+import { doomProject } from "./flush/doomed.ts";
 import { keepIngestedOf } from "./usage.ts";
 
 /** A project as the object knows it; `num` is its short name in every other table. */
@@ -11,6 +12,10 @@ export interface ProjectRow {
   lastSeq: number;
   /** Entries up to this `seq` are in the cold tier; 0 while none is. */
   flushedSeq: number;
+  /** Batches that wait to be moved there, their entries, and their bytes as stored. */
+  waitingBatches: number;
+  waitingEntries: number;
+  waitingBytes: number;
   /** The UTC day, since the epoch, of the newest entry's arrival; and the `lastSeq` that it began with. */
   day: number;
   daySeq: number;
@@ -26,6 +31,9 @@ function fromRow(row: Row): ProjectRow {
     createdAt: Number(row.created_at),
     lastSeq: Number(row.last_seq),
     flushedSeq: Number(row.flushed_seq),
+    waitingBatches: Number(row.waiting_batches),
+    waitingEntries: Number(row.waiting_entries),
+    waitingBytes: Number(row.waiting_bytes),
     day: Number(row.day),
     daySeq: Number(row.day_seq),
   };
@@ -67,19 +75,6 @@ export function renameProject(sql: SqlStorage, num: number, name: string): void 
 export function deleteProject(sql: SqlStorage, num: number, now: number): void {
   keepIngestedOf(sql, num, now);
   sql.exec("DELETE FROM keys WHERE project = ?", num);
+  doomProject(sql, num, now);
   sql.exec("DELETE FROM projects WHERE num = ?", num);
-  sql.exec("INSERT OR IGNORE INTO doomed_projects (project) VALUES (?)", num);
-}
-
-/** Projects whose logs are still to be deleted. */
-export function doomedProjects(sql: SqlStorage): number[] {
-  return sql
-    .exec("SELECT project FROM doomed_projects")
-    .toArray()
-    .map((row) => Number(row.project));
-}
-
-/** Called once a deleted project's last batch and receipt are gone. */
-export function forgetDoomedProject(sql: SqlStorage, num: number): void {
-  sql.exec("DELETE FROM doomed_projects WHERE project = ?", num);
 }

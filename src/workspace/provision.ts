@@ -60,9 +60,13 @@ export function endWorkspace(sql: SqlStorage, now: number): void {
   sql.exec("UPDATE workspace SET deleted_at = ?", now);
 }
 
-/** The id of a workspace that was deleted and is not gone yet; null for any other object. */
-export function endedWorkspace(sql: SqlStorage): string | null {
+/** A workspace that was deleted and is not gone yet, and when that was; null for any other object. */
+export function endedWorkspace(sql: SqlStorage): { id: string; deletedAt: number } | null {
   if (!isProvisioned(sql)) return null;
-  const row = sql.exec<{ id: string }>("SELECT id FROM workspace WHERE deleted_at IS NOT NULL").toArray()[0];
-  return row?.id ?? null;
+  const ended = sql
+    .exec<{ id: string; deletedAt: number }>(
+      "SELECT id, deleted_at AS deletedAt FROM workspace WHERE deleted_at IS NOT NULL",
+    )
+    .toArray()[0];
+  return ended ?? null;
 }

@@ -3,6 +3,7 @@ import { VIOLATION_SCHEMA } from "../limits/violation-outbox.ts";
 import { PROMISED_MAIL_SCHEMA } from "../mail/promised.ts";
 import type { SchemaSteps } from "../sql/migrate.ts";
 import { TICKET_SCHEMA } from "../tail/tickets.ts";
+import { FLUSH_SCHEMA } from "./flush/schema.ts";
 import { INDEX_CHANGES_SCHEMA } from "./index-changes.ts";
 import { INVITATION_SCHEMA } from "./invitations.ts";
 
@@ -108,11 +109,5 @@ const VERSION_1 = [
   ...VIOLATION_SCHEMA,
 ] as const;
 
-/** The cold tier. */
-const VERSION_2 = [
-  // Up to this `seq` a project's entries have left this object.
-  `ALTER TABLE projects ADD COLUMN flushed_seq INTEGER NOT NULL DEFAULT 0`,
-] as const;
-
 /** A change of a table that has been released is a new version at the end, never an edit of an earlier one. */
-export const WORKSPACE_SCHEMA: SchemaSteps = [VERSION_1, VERSION_2, TICKET_SCHEMA];
+export const WORKSPACE_SCHEMA: SchemaSteps = [VERSION_1, FLUSH_SCHEMA, TICKET_SCHEMA];

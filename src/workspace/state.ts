@@ -4,11 +4,22 @@ import { migrate } from "../sql/migrate.ts";
 import type { Gate } from "./admission.ts";
 import { BatchIndex } from "./batch-index.ts";
 import { Directory } from "./directory.ts";
+import { type FlushBounds, FlushSchedule } from "./flush/schedule.ts";
+import { WaitingBatches } from "./flush/waiting.ts";
 import { type IngestCall, IngestGroup, type IngestResult, type StoredBatchRef } from "./ingest.ts";
 import { isProvisioned } from "./provision.ts";
 import { WORKSPACE_SCHEMA } from "./schema.ts";
 import { readWorkspace, type WorkspaceRow } from "./settings.ts";
 import { SharedAlarm } from "./shared-alarm.ts";
+
+/** The settings' defaults. */
+const FLUSH_BOUNDS: FlushBounds = { maxAgeMs: 3_600_000, maxBytes: 16_777_216 };
+
+/**
+ * Bytes of an object's storage from which it takes in nothing more, so that there is room left to work on what it holds.
+ * The platform's bound is 10 GB.
+ */
+export const STORAGE_BOUND = { bytes: 8 * 1024 ** 3 };
 
 /** The part of an object's storage that its state works on. */
 export type StateStorage = Pick<DurableObjectStorage, "sql" | "transactionSync" | "getAlarm" | "setAlarm">;
@@ -24,6 +35,8 @@ export class WorkspaceState {
   readonly violations: ViolationOutbox;
   readonly alarm: SharedAlarm;
   readonly index: BatchIndex;
+  readonly waiting: WaitingBatches;
+  readonly schedule: FlushSchedule;
   /** Told of the batches of each commit once its transaction has ended. */
   onCommit: (stored: readonly StoredBatchRef[]) => void = () => {};
   /** Told that keys, projects, members or the workspace itself may have changed. */
@@ -32,7 +45,7 @@ export class WorkspaceState {
   #row: WorkspaceRow | null = null;
   #lastCommit: number | null = null;
 
-  constructor(storage: StateStorage) {
+  constructor(storage: StateStorage, bounds = FLUSH_BOUNDS) {
     this.#storage = storage;
     this.sql = storage.sql;
     this.directory = new Directory(storage.sql);
@@ -40,6 +53,8 @@ export class WorkspaceState {
     this.violations = new ViolationOutbox(storage.sql);
     this.alarm = new SharedAlarm(storage);
     this.index = new BatchIndex(storage.sql);
+    this.waiting = new WaitingBatches(storage.sql);
+    this.schedule = new FlushSchedule(bounds);
     if (isProvisioned(storage.sql)) storage.transactionSync(() => migrate(storage.sql, WORKSPACE_SCHEMA));
   }
 
@@ -77,17 +92,30 @@ export class WorkspaceState {
 
   /** One group commit; null without a workspace. */
   ingest(calls: readonly IngestCall[]): IngestResult[] | null {
+    const now = Date.now();
+    const isFull = this.sql.databaseSize >= STORAGE_BOUND.bytes;
     const done = this.transaction((gate, row) => {
-      const group = new IngestGroup(gate, row.retentionDays, this.#lastCommit, Date.now());
+      const group = new IngestGroup(gate, row.retentionDays, this.#lastCommit, now, isFull);
       const results = calls.map((call) => group.run(call));
       group.finish();
       return { group, results };
     });
     if (done === null) return null;
     this.#lastCommit = done.group.commit;
-    for (const stored of done.group.stored) this.index.add(stored);
+    for (const stored of done.group.stored) {
+      this.index.add(stored);
+      this.schedule.add(stored.batch.body.length, now);
+    }
+    if (done.group.stored.length > 0) this.flushInTime(now);
     this.onCommit(done.group.stored);
     return done.results;
+  }
+
+  /** Sets the alarm for the next flush. */
+  flushInTime(now: number, isOpen = false): void {
+    if (!this.schedule.isLoaded) this.schedule.load(this.waiting.summary());
+    const at = this.schedule.dueAt(isOpen);
+    if (at !== null) this.alarm.by(Math.max(at, now));
   }
 
   /** To be called after a change of keys, projects or the workspace's own row: limits may have another window now. */
@@ -95,6 +123,7 @@ export class WorkspaceState {
     this.#row = null;
     this.directory.clear();
     this.limiter.forget();
+    this.schedule.unload();
     this.onChange();
   }
 
@@ -104,5 +133,6 @@ export class WorkspaceState {
     this.violations.forget();
     this.#lastCommit = null;
     this.index.invalidate();
+    this.waiting.forget();
   }
 }

@@ -1,3 +1,6 @@
+import { readProgress } from "./flush/progress.ts";
+import type { Watermark } from "./flush/stored-usage.ts";
+
 /** Milliseconds of a UTC day. */
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -10,28 +13,45 @@ export function dayOf(at: number): number {
 export interface Usage {
   /** The recent tier. `bytes` as stored; `oldestAt` is when its oldest batch arrived. */
   recent: { entries: number; bytes: number; oldestAt: number | null };
-  /** The cold tier. */
-  stored: { entries: number; bytes: number; segments: number };
+  /** Up to where the cold tier holds each project: what it holds is counted there, see `storedUsage`. */
+  watermarks: Watermark[];
   /** Entries accepted since 00:00 UTC, those of projects deleted since included. */
   ingestedToday: number;
-  flush: { pendingBatches: number; lastAt: number | null; lastError: string | null };
+  /** `setAside`: batches that the cold tier cannot take. `lastError` is null after a flush that went well. */
+  flush: { pendingBatches: number; setAside: number; lastAt: number | null; lastError: string | null };
 }
 
 export function readUsage(sql: SqlStorage, now: number): Usage {
-  // Batches of deleted projects are nobody's: they wait for the alarm that deletes them.
-  const { entries, bytes, batches, oldestAt } = sql
-    .exec<{ entries: number; bytes: number; batches: number; oldestAt: number | null }>(
-      `SELECT COALESCE(SUM(count), 0) AS entries, COALESCE(SUM(body_bytes), 0) AS bytes, COUNT(*) AS batches,
-         MIN(received_at) AS oldestAt
-       FROM batches WHERE project NOT IN (SELECT project FROM doomed_projects)`,
+  const waiting = sql
+    .exec<{ entries: number; bytes: number; batches: number }>(
+      `SELECT COALESCE(SUM(waiting_entries), 0) AS entries, COALESCE(SUM(waiting_bytes), 0) AS bytes,
+         COALESCE(SUM(waiting_batches), 0) AS batches FROM projects`,
     )
     .one();
+  const { setAside, lastAt, lastError } = readProgress(sql);
+  const watermarks = sql
+    .exec<{ projectId: string; seq: number }>("SELECT id AS projectId, flushed_seq AS seq FROM projects")
+    .toArray();
   return {
-    recent: { entries, bytes, oldestAt },
-    stored: { entries: 0, bytes: 0, segments: 0 },
+    recent: {
+      entries: waiting.entries + setAside.entries,
+      bytes: waiting.bytes + setAside.bytes,
+      oldestAt: oldestAt(sql),
+    },
+    watermarks,
     ingestedToday: ingestedOn(sql, dayOf(now)),
-    flush: { pendingBatches: batches, lastAt: null, lastError: null },
+    flush: { pendingBatches: waiting.batches, setAside: setAside.batches, lastAt, lastError },
   };
+}
+
+/** Commit numbers rise with the time of arrival. Batches of deleted projects are nobody's: they wait for their end. */
+function oldestAt(sql: SqlStorage): number | null {
+  const oldest = sql
+    .exec<{ at: number }>(
+      `SELECT received_at AS at FROM batches WHERE project IN (SELECT num FROM projects) ORDER BY commit_no LIMIT 1`,
+    )
+    .toArray()[0];
+  return oldest?.at ?? null;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { SegmentStore } from "../logs/cold/store.ts";
 import { unlistWorkspace } from "./listing.ts";
 
 /** Rows that one statement deletes at most. */
@@ -25,8 +26,11 @@ const deleteViolations: WipeStep = async (db, workspaceId) => {
   return deleted.meta.changes < CHUNK_ROWS;
 };
 
+const deleteSegments: WipeStep = async (db, workspaceId) =>
+  (await new SegmentStore(db).deleteOfWorkspace(workspaceId)) === 0;
+
 /** In this order: first of all nobody finds it any more, and its slug is free. */
-const WIPE_STEPS: readonly WipeStep[] = [unlist, deleteViolations];
+const WIPE_STEPS: readonly WipeStep[] = [unlist, deleteViolations, deleteSegments];
 
 /** Calls of D1 that one alarm makes at most. */
 const CALLS_AT_ONCE = 20;

@@ -224,7 +224,7 @@ describe("deleting a project", () => {
         rejected_count, rejected, created_at FROM receipts, n`);
       const num = sql.exec("SELECT num FROM projects WHERE id = ?", projectId).one().num;
       sql.exec("DELETE FROM projects WHERE num = ?", num);
-      sql.exec("INSERT INTO doomed_projects VALUES (?)", num);
+      sql.exec("INSERT INTO doomed_projects (project) VALUES (?)", num);
       const limiter = new Limiter(sql);
       let before = rows(sql);
       let steps = 0;

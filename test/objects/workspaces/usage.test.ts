@@ -24,7 +24,7 @@ describe("usage", () => {
       recent: { entries: 0, bytes: 0, oldestAt: null },
       stored: { entries: 0, bytes: 0, segments: 0 },
       ingestedToday: 0,
-      flush: { pendingBatches: 0, lastAt: null, lastError: null },
+      flush: { pendingBatches: 0, setAside: 0, lastAt: null, lastError: null },
     };
     expect((await by(user, path)).data).toEqual(empty);
     const { accessToken, workspaceId, userId } = user;
@@ -39,7 +39,7 @@ describe("usage", () => {
       ...empty,
       recent: { entries: 5, bytes: stored.bytes, oldestAt: new Date(Number(stored.at)).toISOString() },
       ingestedToday: 5,
-      flush: { pendingBatches: 2, lastAt: null, lastError: null },
+      flush: { pendingBatches: 2, setAside: 0, lastAt: null, lastError: null },
     });
   });
 

@@ -1,0 +1,110 @@
+import type { Env } from "../env.ts";
+import { operation } from "../http/log.ts";
+import { SegmentStore } from "../logs/cold/store.ts";
+import { settingsOf } from "../settings.ts";
+import { nextRemains, remainsSwept } from "../workspace/flush/doomed.ts";
+import { expireBatches } from "../workspace/flush/expire.ts";
+import { readIntent } from "../workspace/flush/intent.ts";
+import { hasColdEntries } from "../workspace/flush/progress.ts";
+import { oldestKept } from "../workspace/retention.ts";
+import type { WorkspaceState } from "../workspace/state.ts";
+
+/** Milliseconds between two looks for entries past the retention, and to the next step of one. */
+const EXPIRE_EVERY_MS = 60 * 60 * 1000;
+const STEP_MS = 100;
+/** Milliseconds until a look that has to wait for a flush is tried again. */
+const FLUSHING_MS = 5000;
+/** Milliseconds until what D1 did not do is tried again. */
+const RETRY_MS = 30_000;
+/** Deletions of D1 that one alarm makes at most, of some rows each. */
+const CALLS_AT_ONCE = 10;
+
+/** Deletes what has no business in the cold tier any more, and recent batches past the retention, in bounded steps. */
+export class ColdUpkeep {
+  readonly #env: Env;
+  readonly #state: WorkspaceState;
+  /** When the next look for expired entries is due; at the first alarm after waking. */
+  #expireAt = 0;
+  /** Up to which commit this look has come. */
+  #lookedAt = 0;
+  /** After a failure nothing is tried before this time. */
+  #heldUntil = 0;
+
+  constructor(env: Env, state: WorkspaceState) {
+    this.#env = env;
+    this.#state = state;
+  }
+
+  /** The retention may have become shorter. */
+  expireSoon(): void {
+    this.#expireAt = 0;
+    this.#lookedAt = 0;
+    this.#state.alarm.by(Date.now());
+  }
+
+  /** Sees to it that the alarm goes off for the next step. */
+  arm(now: number): void {
+    const { row, sql, alarm } = this.#state;
+    if (row === null) return;
+    const sweepAt = nextRemains(sql)?.sweepAt ?? Number.POSITIVE_INFINITY;
+    alarm.by(Math.max(now, this.#heldUntil, Math.min(sweepAt, this.#expireAt)));
+  }
+
+  /** One step of each, if due. Throws nothing. */
+  async step(): Promise<void> {
+    if (Date.now() < this.#heldUntil) return;
+    try {
+      await this.#sweep();
+      await this.#expire();
+      this.#heldUntil = 0;
+    } catch (error) {
+      this.#heldUntil = Date.now() + RETRY_MS;
+      const fault = error instanceof Error ? error.name : "unknown";
+      const workspaceId = this.#state.row?.id;
+      const line = { event: "workspace.cold-upkeep", outcome: "failed", workspaceId, fault };
+      operation(settingsOf(this.#env).LOG_LEVEL, "error", line);
+    }
+  }
+
+  /** Entries of deleted projects. */
+  async #sweep(): Promise<void> {
+    const { row, sql } = this.#state;
+    const now = Date.now();
+    const remains = row && nextRemains(sql);
+    if (!remains || remains.sweepAt > now) return;
+    const { projectId } = remains;
+    const isEmpty = await this.#delete((store) => store.deleteOfProject(row.id, projectId));
+    if (isEmpty) this.#state.transaction((gate) => remainsSwept(gate.sql, remains, now));
+  }
+
+  async #expire(): Promise<void> {
+    const { row, sql, index, schedule } = this.#state;
+    const now = Date.now();
+    if (row === null || now < this.#expireAt) return;
+    // A range that is on its way has to stay whole, here and there.
+    if (readIntent(sql) !== null) {
+      this.#expireAt = now + FLUSHING_MS;
+      return;
+    }
+    const cutoff = oldestKept(row.retentionDays, now);
+    const step = this.#state.transaction((gate) => expireBatches(gate.sql, this.#lookedAt, cutoff));
+    if (step === null) return;
+    for (const commit of step.deleted) index.remove(commit);
+    if (step.deleted.length > 0) {
+      this.#state.directory.clear();
+      schedule.unload();
+    }
+    this.#lookedAt = step.next ?? this.#lookedAt;
+    const isEmpty = !hasColdEntries(sql) || (await this.#delete((store) => store.deleteOlder(row.id, cutoff)));
+    const isDone = isEmpty && step.next === null;
+    if (isDone) this.#lookedAt = 0;
+    this.#expireAt = now + (isDone ? EXPIRE_EVERY_MS : STEP_MS);
+  }
+
+  /** @returns whether nothing is left */
+  async #delete(some: (store: SegmentStore) => Promise<number>): Promise<boolean> {
+    const store = new SegmentStore(this.#env.DB);
+    for (let call = 0; call < CALLS_AT_ONCE; call++) if ((await some(store)) === 0) return true;
+    return false;
+  }
+}

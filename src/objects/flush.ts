@@ -1,0 +1,206 @@
+import type { Env } from "../env.ts";
+import { type OperationFields, type OperationLevel, operation } from "../http/log.ts";
+import { settingsOf } from "../settings.ts";
+import {
+  commitRange,
+  type FlushIntent,
+  isOpen,
+  readIntent,
+  readRange,
+  setAside,
+  writeIntent,
+} from "../workspace/flush/intent.ts";
+import { ReadLeases } from "../workspace/flush/leases.ts";
+import { noteFailure, noteFlushed } from "../workspace/flush/progress.ts";
+import type { BadBatch, FlushCall, FlushOutcome } from "../workspace/flush/write-range.ts";
+import type { WorkspaceState } from "../workspace/state.ts";
+
+/** Milliseconds in which a writer has to begin with D1; see `ARRIVALS_END_MS`. */
+const FLUSH_CALL_MS = 60_000;
+/** Milliseconds that the object waits for an answer: two ends of a call may lose sight of each other. */
+const ANSWER_MS = 45_000;
+
+type Stored = Extract<FlushOutcome, { outcome: "stored" }>;
+
+/**
+ * Moves batches to the cold tier, one range a step: writes down which, has them written to D1 by the stateless side, and
+ * deletes them once D1 has answered. Whatever ends a step before its end, the next one takes exactly the same range, which
+ * D1 then has already or not.
+ */
+export class Flush {
+  readonly leases = new ReadLeases();
+  readonly #ctx: DurableObjectState;
+  readonly #env: Env;
+  readonly #state: WorkspaceState;
+  #running: Promise<void> | null = null;
+  /** A range that D1 has answered for and that readers hold up. */
+  #arrived: { intent: FlushIntent; stored: Stored } | null = null;
+
+  constructor(ctx: DurableObjectState, env: Env, state: WorkspaceState) {
+    this.#ctx = ctx;
+    this.#env = env;
+    this.#state = state;
+  }
+
+  /** Whether a range is on its way. */
+  get isOpen(): boolean {
+    return this.#state.row !== null && readIntent(this.#state.sql) !== null;
+  }
+
+  isDue(now: number): boolean {
+    const state = this.#state;
+    if (state.row === null) return false;
+    if (!state.schedule.isLoaded) state.schedule.load(state.waiting.summary());
+    const at = state.schedule.dueAt(this.isOpen);
+    return at !== null && at <= now;
+  }
+
+  /** Sees to it that the alarm goes off in time for the next step. */
+  arm(now: number): void {
+    if (this.#state.row !== null) this.#state.flushInTime(now, this.isOpen);
+  }
+
+  /** One step, if it is due; one at a time. Throws nothing. */
+  step(): Promise<void> {
+    this.#running ??= this.#step()
+      .catch((error: unknown) => this.#failed(null, error instanceof Error ? error.name : "unknown"))
+      .finally(() => {
+        this.#running = null;
+      });
+    return this.#running;
+  }
+
+  async #step(): Promise<void> {
+    const now = Date.now();
+    if (!this.isDue(now)) return;
+    const intent = readIntent(this.#state.sql) ?? this.#begin(now);
+    if (intent === null) return;
+    const outcome = await this.#write(intent);
+    switch (outcome.outcome) {
+      case "stored":
+        this.#arrive(intent, outcome);
+        break;
+      case "bad":
+        this.#setAside(intent, outcome.batches);
+        break;
+      case "failed":
+        this.#failed(intent, outcome.reason);
+    }
+  }
+
+  /** Writes down what goes next. */
+  #begin(now: number): FlushIntent | null {
+    return this.#state.transaction(({ sql }) => {
+      const range = this.#state.waiting.nextRange();
+      if (range) writeIntent(sql, range, now);
+      return readIntent(sql);
+    });
+  }
+
+  async #write(intent: FlushIntent): Promise<FlushOutcome> {
+    const { sql, row } = this.#state;
+    if (this.#arrived && this.#arrived.intent.madeAt === intent.madeAt && isOpen(sql, this.#arrived.intent)) {
+      return this.#arrived.stored;
+    }
+    const { batches, bad } = readRange(sql, intent);
+    if (row === null) return { outcome: "failed", reason: "The workspace is gone" };
+    if (bad.length > 0) return { outcome: "bad", batches: bad };
+    // The intent is on disk before anything leaves the object.
+    await this.#ctx.storage.sync();
+    const { projectId, firstSeq, lastSeq } = intent;
+    const deadline = Date.now() + FLUSH_CALL_MS;
+    const call: FlushCall = { workspaceId: row.id, projectId, range: { firstSeq, lastSeq }, batches, deadline };
+    return this.#call(call);
+  }
+
+  async #call(call: FlushCall): Promise<FlushOutcome> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<FlushOutcome>((resolve) => {
+      timer = setTimeout(() => resolve({ outcome: "failed", reason: "D1 did not answer in time" }), ANSWER_MS);
+    });
+    try {
+      return await Promise.race([this.#ctx.exports.ColdWriter.write(call), late]);
+    } catch {
+      // Its messages are the runtime's, about calls and connections.
+      return { outcome: "failed", reason: "The writer cannot be reached" };
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** The range is in D1: its batches go, unless readers are in the middle of them. */
+  #arrive(intent: FlushIntent, stored: Stored): void {
+    const state = this.#state;
+    const now = Date.now();
+    const blockedUntil = this.leases.blockedUntil(now);
+    if (blockedUntil !== null) {
+      this.#arrived = { intent, stored };
+      state.schedule.holdUntil(blockedUntil);
+      return;
+    }
+    this.#arrived = null;
+    this.leases.released();
+    const commits = state.transaction(({ sql }) => {
+      // Its project, or its workspace, may have been deleted in the meantime: then all of it is swept.
+      if (!isOpen(sql, intent)) return null;
+      const gone = commitRange(sql, intent);
+      noteFlushed(sql, now);
+      return gone;
+    });
+    if (commits === null) {
+      this.#line("info", "dropped", intent, {});
+      return;
+    }
+    state.schedule.succeeded();
+    this.#changed(commits);
+    const count = intent.lastSeq - intent.firstSeq + 1;
+    const { segments, bytes } = stored;
+    this.#line("info", "ok", intent, {
+      batches: commits.length,
+      count,
+      segments,
+      bytes,
+      durationMs: now - intent.madeAt,
+    });
+  }
+
+  #setAside(intent: FlushIntent, bad: readonly BadBatch[]): void {
+    const now = Date.now();
+    this.#state.transaction(({ sql }) => {
+      if (isOpen(sql, intent)) setAside(sql, intent, bad, now);
+    });
+    this.#changed([]);
+    for (const { commit, reason } of bad) this.#line("error", "set-aside", intent, { commit, reason });
+  }
+
+  #failed(intent: FlushIntent | null, reason: string): void {
+    const now = Date.now();
+    const retryMs = this.#state.schedule.failed(now);
+    this.#line("error", "failed", intent, { reason, retryMs });
+    try {
+      this.#state.transaction(({ sql }) => noteFailure(sql, `${reason}.`));
+    } catch {
+      // What could not be written down is in the line.
+    }
+  }
+
+  /** Memory follows disk. */
+  #changed(deleted: readonly number[]): void {
+    const { directory, index, schedule } = this.#state;
+    directory.clear();
+    for (const commit of deleted) index.remove(commit);
+    schedule.unload();
+  }
+
+  #line(
+    level: OperationLevel,
+    outcome: string,
+    intent: FlushIntent | null,
+    fields: Omit<OperationFields, "event" | "outcome">,
+  ): void {
+    const workspaceId = this.#state.row?.id;
+    const { projectId, firstSeq, lastSeq } = intent ?? {};
+    const whose = { workspaceId, projectId, firstSeq, lastSeq };
+    operation(settingsOf(this.#env).LOG_LEVEL, level, { event: "workspace.flush", outcome, ...whose, ...fields });
+  }
+}

@@ -1,0 +1,124 @@
+import { deleteBatches } from "../batches.ts";
+import { readBatch } from "../recent-reader.ts";
+import type { FlushRange } from "./range.ts";
+import type { BadBatch, PackedBatch } from "./write-range.ts";
+
+/** The range that is on its way to the cold tier. There is one at a time. */
+export interface FlushIntent extends FlushRange {
+  /** The project's number and id. */
+  project: number;
+  projectId: string;
+  /** Epoch milliseconds. */
+  madeAt: number;
+}
+
+export function readIntent(sql: SqlStorage): FlushIntent | null {
+  const intent = sql
+    .exec<{
+      project: number;
+      projectId: string;
+      firstSeq: number;
+      lastSeq: number;
+      firstCommit: number;
+      lastCommit: number;
+      madeAt: number;
+    }>(
+      `SELECT project, id AS projectId, i.first_seq AS firstSeq, i.last_seq AS lastSeq, i.first_commit AS firstCommit,
+         i.last_commit AS lastCommit, i.made_at AS madeAt
+       FROM flush_intents i JOIN projects ON num = project LIMIT 1`,
+    )
+    .toArray()[0];
+  return intent ?? null;
+}
+
+/** To be on disk before anything of the range leaves the object. */
+export function writeIntent(sql: SqlStorage, range: { project: number } & FlushRange, now: number): void {
+  sql.exec(
+    `INSERT INTO flush_intents (project, first_seq, last_seq, first_commit, last_commit, made_at)
+     VALUES (?, ?, ?, ?, ?, ?)`,
+    range.project,
+    range.firstSeq,
+    range.lastSeq,
+    range.firstCommit,
+    range.lastCommit,
+    now,
+  );
+}
+
+/** Whether this very range is still the one that is on its way: its project may have been deleted meanwhile. */
+export function isOpen(sql: SqlStorage, { project, firstSeq, lastSeq }: FlushIntent): boolean {
+  const open = readIntent(sql);
+  return open !== null && open.project === project && open.firstSeq === firstSeq && open.lastSeq === lastSeq;
+}
+
+/** The batches of a range, and those of them whose rows are not whole. */
+export function readRange(sql: SqlStorage, intent: FlushIntent): { batches: PackedBatch[]; bad: BadBatch[] } {
+  const batches: PackedBatch[] = [];
+  const bad: BadBatch[] = [];
+  for (const commit of commitsOf(sql, intent)) {
+    try {
+      const { firstSeq, count, receivedAt, encoding, body } = readBatch(sql, commit, intent.projectId);
+      batches.push({ commit, firstSeq, count, receivedAt, encoding, body });
+    } catch {
+      bad.push({ commit, reason: "a part of it is missing" });
+    }
+  }
+  return { batches, bad };
+}
+
+/**
+ * The range is in the cold tier: its batches go and the watermark rises, in the caller's transaction.
+ * @returns the commit numbers deleted
+ */
+export function commitRange(sql: SqlStorage, intent: FlushIntent): number[] {
+  const commits = commitsOf(sql, intent);
+  const gone = deleteBatches(sql, commits);
+  sql.exec(
+    `UPDATE projects SET flushed_seq = ?, waiting_batches = waiting_batches - ?, waiting_entries = waiting_entries - ?,
+       waiting_bytes = waiting_bytes - ? WHERE num = ?`,
+    intent.lastSeq,
+    gone.batches,
+    gone.entries,
+    gone.bytes,
+    intent.project,
+  );
+  sql.exec("DELETE FROM flush_intents WHERE project = ?", intent.project);
+  return commits;
+}
+
+/** Takes batches out of what is to be moved and drops the intent: the range is cut around them next time. */
+export function setAside(sql: SqlStorage, { project }: FlushIntent, bad: readonly BadBatch[], now: number): void {
+  for (const { commit, reason } of bad) {
+    const rows = sql.exec<{ entries: number; bytes: number }>(
+      `INSERT INTO set_aside (commit_no, project, first_seq, count, body_bytes, reason, at)
+         SELECT commit_no, project, first_seq, count, body_bytes, ?, ? FROM batches WHERE commit_no = ? AND project = ?
+       RETURNING count AS entries, body_bytes AS bytes`,
+      reason,
+      now,
+      commit,
+      project,
+    );
+    for (const { entries, bytes } of rows) {
+      sql.exec(
+        `UPDATE projects SET waiting_batches = waiting_batches - 1, waiting_entries = waiting_entries - ?,
+           waiting_bytes = waiting_bytes - ? WHERE num = ?`,
+        entries,
+        bytes,
+        project,
+      );
+    }
+  }
+  sql.exec("DELETE FROM flush_intents WHERE project = ?", project);
+}
+
+function commitsOf(sql: SqlStorage, { project, firstCommit, lastCommit }: FlushIntent): number[] {
+  return sql
+    .exec<{ commit: number }>(
+      `SELECT commit_no AS "commit" FROM batches WHERE commit_no BETWEEN ? AND ? AND project = ? ORDER BY commit_no`,
+      firstCommit,
+      lastCommit,
+      project,
+    )
+    .toArray()
+    .map(({ commit }) => commit);
+}

@@ -1,0 +1,125 @@
+import type { BatchEncoding } from "../../logs/batch.ts";
+import { decodeBody } from "../../logs/codec.ts";
+import { encodeSegments } from "../../logs/cold/encode.ts";
+import type { BatchSlice, SeqRange } from "../../logs/cold/lines.ts";
+import type { EncodedSegment } from "../../logs/cold/segment.ts";
+import type { SegmentStore } from "../../logs/cold/store.ts";
+
+/** A batch as the object stores it. */
+export interface PackedBatch {
+  commit: number;
+  firstSeq: number;
+  count: number;
+  /** Epoch milliseconds. */
+  receivedAt: number;
+  encoding: BatchEncoding;
+  body: Uint8Array;
+}
+
+/** One range to be written to the cold tier. */
+export interface FlushCall {
+  workspaceId: string;
+  projectId: string;
+  range: SeqRange;
+  /** All of the range's batches, in order. */
+  batches: PackedBatch[];
+  /**
+   * Epoch milliseconds: nothing is sent to D1 afterwards. A call may outlive the object that made it, and whoever deletes
+   * a project has to know when nothing of it can arrive any more.
+   */
+  deadline: number;
+}
+
+/** A batch that the cold tier cannot take, and why, without anything that it holds. */
+export interface BadBatch {
+  commit: number;
+  reason: string;
+}
+
+export type FlushOutcome =
+  /** The range is in D1, by this call or an earlier one. Bytes as stored there. */
+  | { outcome: "stored"; segments: number; bytes: number }
+  /** These batches can never get there. Nothing of the range was written by this call. */
+  | { outcome: "bad"; batches: BadBatch[] }
+  /** D1 may or may not have it. To be tried again. */
+  | { outcome: "failed"; reason: string };
+
+/** What the writer needs of the cold tier. */
+export type RangeStore = Pick<SegmentStore, "insertSegments" | "segmentsBySeq">;
+
+/** Makes segments of a range and stores them. Safe to repeat. Throws nothing. */
+export async function writeRange(store: RangeStore, call: FlushCall, now: () => number): Promise<FlushOutcome> {
+  try {
+    return await write(store, call, now);
+  } catch (error) {
+    const reason = reasonOf(error);
+    if (!isRefusal(reason)) return { outcome: "failed", reason };
+    return { outcome: "bad", batches: allOf(call, `D1 refuses its range: ${reason}`) };
+  }
+}
+
+async function write(store: RangeStore, call: FlushCall, now: () => number): Promise<FlushOutcome> {
+  const { workspaceId, range } = call;
+  const encoded = encode(call);
+  // A range that cannot be made into segments now may have been stored by a call that was not heard of any more.
+  if (!encoded.ok) return (await findStored(store, call)) ?? { outcome: "bad", batches: encoded.batches };
+  if (now() > call.deadline) return { outcome: "failed", reason: "The writer was too late." };
+  const { segments, entries, bytes } = await store.insertSegments(workspaceId, encoded.segments);
+  if (entries === range.lastSeq - range.firstSeq + 1) return { outcome: "stored", segments, bytes };
+  return { outcome: "bad", batches: allOf(call, "the cold tier holds something else under its place") };
+}
+
+type Encoded = { ok: true; segments: EncodedSegment[] } | { ok: false; batches: BadBatch[] };
+
+function encode(call: FlushCall): Encoded {
+  try {
+    return { ok: true, segments: [...encodeSegments(call.projectId, decoded(call.batches), call.range)] };
+  } catch {
+    const batches = call.batches.filter((batch) => !isGood(call.projectId, batch));
+    if (batches.length === 0) return { ok: false, batches: allOf(call, "its range cannot be made into segments") };
+    return { ok: false, batches: batches.map(({ commit }) => ({ commit, reason: "it cannot be read" })) };
+  }
+}
+
+function* decoded(batches: readonly PackedBatch[]): Generator<BatchSlice> {
+  for (const { encoding, body, ...batch } of batches) yield { ...batch, body: decodeBody(encoding, body) };
+}
+
+function isGood(projectId: string, batch: PackedBatch): boolean {
+  const range = { firstSeq: batch.firstSeq, lastSeq: batch.firstSeq + batch.count - 1 };
+  try {
+    for (const _ of encodeSegments(projectId, decoded([batch]), range));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Segments of a range are few: a thousand entries and more each. */
+const MOST_SEGMENTS = 100;
+
+async function findStored(store: RangeStore, call: FlushCall): Promise<FlushOutcome | null> {
+  const { workspaceId, projectId, range } = call;
+  const seqs = { from: range.firstSeq, to: range.lastSeq };
+  const segments = await store.segmentsBySeq(workspaceId, projectId, seqs, null, MOST_SEGMENTS);
+  const sum = (of: "count" | "storedBytes") => segments.reduce((total, segment) => total + segment[of], 0);
+  if (sum("count") !== range.lastSeq - range.firstSeq + 1) return null;
+  return { outcome: "stored", segments: segments.length, bytes: sum("storedBytes") };
+}
+
+function allOf({ batches }: FlushCall, reason: string): BadBatch[] {
+  return batches.map(({ commit }) => ({ commit, reason }));
+}
+
+/** The code that D1 puts into its messages; the rest of a message is not ours to show. */
+const CODE = /\b(?:SQLITE|D1)_[A-Z_]{2,40}\b/g;
+
+function reasonOf(error: unknown): string {
+  const codes = error instanceof Error ? error.message.match(CODE) : null;
+  return codes?.find((code) => code.startsWith("SQLITE")) ?? codes?.[0] ?? "D1 cannot be reached";
+}
+
+/** What no further try will change: D1 has no flags to tell it by. */
+function isRefusal(reason: string): boolean {
+  return ["SQLITE_TOOBIG", "SQLITE_CONSTRAINT", "SQLITE_MISMATCH"].includes(reason);
+}

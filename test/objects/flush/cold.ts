@@ -1,0 +1,32 @@
+import { decodeFrame, SegmentDirectory } from "../../../src/logs/cold/decode.ts";
+import { readFrames } from "../../../src/logs/cold/frame-index.ts";
+import { SegmentStore } from "../../../src/logs/cold/store.ts";
+
+export interface ColdEntry {
+  seq: number;
+  receivedAt: number;
+  message: string;
+}
+
+/** Every entry that a project has in D1, above the watermark too, in order of `seq`; one that is there twice, twice. */
+export async function coldEntries(db: D1Database, workspaceId: string, projectId: string): Promise<ColdEntry[]> {
+  const store = new SegmentStore(db);
+  const all = { from: 1, to: Number.MAX_SAFE_INTEGER };
+  const segments = await store.segmentsBySeq(workspaceId, projectId, all, null, 250);
+  const entries: ColdEntry[] = [];
+  for (const segment of segments) {
+    const frames = readFrames(segment);
+    const [body] = await store.readBodies(workspaceId, [{ key: segment, start: 0, end: frames.at(-1)?.end ?? 0 }]);
+    if (!body) throw new Error("A segment has gone.");
+    const directory = new SegmentDirectory(segment, body.directory);
+    for (const frame of frames) {
+      const unit = decodeFrame(segment, directory, frame, body.bytes.subarray(frame.start, frame.end), null);
+      const lines = new TextDecoder().decode(unit.body).split("\n");
+      lines.forEach((line, index) => {
+        const { message } = JSON.parse(line);
+        entries.push({ seq: unit.seqAt(index), receivedAt: unit.receivedAtOf(index), message });
+      });
+    }
+  }
+  return entries.sort((a, b) => a.seq - b.seq);
+}
