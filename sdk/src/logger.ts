@@ -1,7 +1,7 @@
 import { runtime } from "#runtime";
 import { isoTime } from "./clock.ts";
-import { CATEGORY_TYPES, LEVELS } from "./levels.ts";
-import { batchSettings, checkCommon, samplingRates, severityOf } from "./options.ts";
+import { LEVELS, placeOf } from "./levels.ts";
+import { batchSettings, checkTypes, oneOf, samplingRates } from "./options.ts";
 import { createRedactor } from "./redact.ts";
 import type { ContextStore } from "./runtime/runtime.ts";
 import { loggerPrototype } from "./scopes.ts";
@@ -12,13 +12,11 @@ import { asError, type Queue, type QueueEvents } from "./transports/queue.ts";
 import type {
   Explanation,
   FlushResult,
-  LogData,
   LogEntry,
   Logger,
   LoggerMethods,
   LoggerOptions,
   LoggerStats,
-  LogLevel,
   LogMethod,
 } from "./types.ts";
 
@@ -26,10 +24,7 @@ import type {
 const MAX_META_BYTES = 64 * 1024;
 /** Characters of a session or trace id. */
 const MAX_ID = 256;
-/** Characters of a category or type, as the service takes them. */
-const MAX_NAME = 64;
 const FLUSH_MS = 10_000;
-const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)$/;
 
 /** Fields with what they become: members of the entry, and members of `data` by name, each as JSON. */
 interface Fields {
@@ -50,7 +45,7 @@ interface State {
   type: string;
   own: Fields;
   /** Outside any context. */
-  view: View | undefined;
+  view?: View;
 }
 
 interface Context extends Fields {
@@ -66,69 +61,57 @@ const noop: LogMethod = () => {};
 export interface Assembly {
   logger: Logger;
   queues: Queue[];
-  report(error: Error): void;
+  report(error: unknown): void;
 }
 
 export function assemble(options: LoggerOptions, makeOutputs: MakeOutputs): Assembly {
-  checkCommon(options);
-  const { beforeSend, onError, onDrop, debug = false, defaultMeta = {} } = options;
-  const lowest = severityOf("level", options.level);
+  checkTypes(options);
+  const { apiKey = "", level = "info", categories, excludeCategories, beforeSend, onError, onDrop, debug } = options;
+  const lowest = oneOf("level", level, LEVELS);
   const rates = samplingRates(options.sampling);
-  const allowed = options.categories ? new Set<string>(options.categories) : null;
-  const denied = new Set<string>(options.excludeCategories ?? []);
-  const encoder = createEncoder(createRedactor(options.apiKey ?? "", options.redact ?? []));
+  const encoder = createEncoder(createRedactor(apiKey, options.redact ?? []));
   const entries: LogEntry[] = [];
-  let session = options.sessionId ?? "";
-  let logged = 0;
-  let sampledOut = 0;
-  let filtered = 0;
-  let dropped = 0;
-  let isReporting = false;
-  let isInHook = false;
+  const counts = { logged: 0, sampledOut: 0, filtered: 0, dropped: 0 };
+  let session = options.sessionId;
+  /** In a callback of the user's: what it logs must not call it again. */
+  let isInside = false;
 
+  const report = (error: unknown): void => tell(error, () => onError?.(asError(error)));
   const events: QueueEvents = {
     error: report,
-    drop(lost, count, reason) {
-      if (debug) console.warn(`taffrail: ${count} dropped (${reason})`);
-      // What a callback logs must not call it again.
-      if (onDrop && !isReporting) guarded(() => onDrop(lost(), reason));
-    },
+    drop: (lost, count, reason) => tell(`${count} dropped: ${reason}`, () => onDrop?.(lost(), reason)),
   };
   const outputs = makeOutputs(options, batchSettings(options.batch), events, entries);
   const queues = outputs.flatMap(({ queue }) => queue ?? []);
-  const root = fieldsOf(defaultMeta);
+  const root = fieldsOf(options.defaultMeta ?? {});
 
-  function report(error: Error): void {
-    if (debug) console.warn("taffrail:", error);
-    if (onError && !isReporting) guarded(() => onError(error));
-  }
-
-  /** Runs a callback of the user's: it must neither throw into a log call nor call itself. */
-  function guarded(callback: () => void): void {
-    isReporting = true;
+  function tell(what: unknown, callback: () => void): void {
+    if (debug) console.warn("taffrail:", what);
+    if (isInside) return;
+    isInside = true;
     try {
       callback();
     } catch (error) {
       if (debug) console.warn("taffrail:", error);
     }
-    isReporting = false;
+    isInside = false;
   }
 
   function fieldsOf(fields: object): Fields {
     const data: Record<string, string> = Object.create(null);
-    const ids: Fields["ids"] = {};
+    const ids: Record<string, string> = {};
     try {
       for (const [name, value] of Object.entries(fields)) {
         if (name === "traceparent") Object.assign(ids, traceIds(value));
-        else if (name === "session" || name === "traceId" || name === "spanId") {
-          if (typeof value === "string" && value !== "") ids[name] = value.slice(0, MAX_ID);
-        } else {
+        else if (!/^(?:session|traceId|spanId)$/.test(name)) {
           const json = encoder.json({ [name]: value }).slice(1, -1);
-          if (json !== "") data[name] = json;
+          if (json) data[name] = json;
+        } else if (value && typeof value === "string") {
+          ids[name] = value.slice(0, MAX_ID);
         }
       }
     } catch (error) {
-      report(asError(error));
+      report(error);
     }
     return { ids, data };
   }
@@ -140,37 +123,29 @@ export function assemble(options: LoggerOptions, makeOutputs: MakeOutputs): Asse
     };
   }
 
-  function viewOf(state: State, context: Context | undefined): View {
+  function viewOf(state: State): View {
+    const context = contexts?.get();
     const known = context ? context.views.get(state) : state.view;
     if (known) return known;
     const fields = context ? merged(root, context, state.own) : merged(root, state.own);
     const key = fields.ids.traceId ?? fields.ids.session ?? options.sessionId;
-    const view = { ...fields, frames: [], draw: key === undefined ? undefined : unitHash(key) };
+    const view: View = { ...fields, frames: [], draw: key ? unitHash(key) : undefined };
     if (context) context.views.set(state, view);
     else state.view = view;
     return view;
   }
 
-  function frameOf(
-    { category, type }: Pick<State, "category" | "type">,
-    { ids, data }: Fields,
-    severity: number,
-    without?: object,
-  ): Frame {
+  function frameOf({ category, type }: State, { ids, data }: View, severity: number, without: object = {}): Frame {
     const rate = rates[severity] ?? 1;
     const all = rate < 1 ? { ...data, sampleRate: `"sampleRate":${rate}` } : data;
-    let meta = Object.entries(all)
-      .filter(([name]) => !without || !(name in without))
-      .map(([, json]) => json)
-      .join(",");
-    if (meta.length > MAX_META_BYTES) meta = '"[Truncated]":true';
-    const { session: own = sessionOf(), ...trace } = ids;
-    const after = JSON.stringify({ session: own, ...trace }).slice(1, -1);
-    const before = JSON.stringify({ level: LEVELS[severity], category, type }).slice(1, -1);
+    const names = Object.keys(all).filter((name) => !(name in without));
+    const meta = names.map((name) => all[name as keyof typeof all]).join();
+    // Masked as a whole: an id may be anything a caller passes on.
+    const part = (members: object) => encoder.json(members).slice(1, -1);
     return {
-      before: encodeText(`",${before},"message":`),
-      after: encodeText(`,${masked(after)}`),
-      meta: encodeText(meta),
+      before: encodeText(`",${part({ level: LEVELS[severity], category, type })},"message":`),
+      after: encodeText(`,${part({ session: sessionOf(), ...ids })}`),
+      meta: encodeText(meta && `{${meta.length > MAX_META_BYTES ? '"[Truncated]":true' : meta}`),
     };
   }
 
@@ -180,212 +155,187 @@ export function assemble(options: LoggerOptions, makeOutputs: MakeOutputs): Asse
     return session;
   }
 
-  /** An id may be anything a caller passes on, the own key included. */
-  function masked(json: string): string {
-    const key = options.apiKey ?? "";
-    return key === "" ? json : json.replaceAll(key, "[REDACTED]");
-  }
-
   function write(state: State, severity: number, message: unknown, data: unknown): void {
     try {
-      const view = contexts === undefined ? (state.view ?? viewOf(state, undefined)) : viewOf(state, contexts.get());
-      const rate = rates[severity] ?? 1;
-      if (rate < 1 && (view.draw ?? Math.random()) >= rate) {
-        sampledOut++;
-        return;
-      }
-      let frame = view.frames[severity];
-      if (frame === undefined) frame = view.frames[severity] = frameOf(state, view, severity);
-      const fields = dataOf(message, data);
-      // A field of the call's own stands for the one every entry has.
-      if (fields !== undefined && frame.meta.length > 0 && overlaps(fields, view)) {
-        frame = frameOf(state, view, severity, fields);
-      }
-      const now = Date.now();
-      if (beforeSend === undefined) encoder.entry(frame, isoTime(now), message, fields, severity, now, emit);
-      else hooked(frame, message, fields, severity, now);
+      const view = contexts === undefined && state.view ? state.view : viewOf(state);
+      if (isSampledOut(view, severity)) counts.sampledOut++;
+      else encode(state, view, severity, message, data, beforeSend ? hook : emit);
     } catch (error) {
-      report(asError(error));
+      report(error);
     }
   }
 
-  function overlaps(fields: object, { data }: View): boolean {
-    for (const name in fields) if (name in data || name === "sampleRate") return true;
-    return false;
+  function isSampledOut({ draw = Math.random() }: View, severity: number): boolean {
+    return draw >= (rates[severity] ?? 1);
+  }
+
+  function encode(state: State, view: View, severity: number, message: unknown, data: unknown, use: typeof emit): void {
+    let frame = view.frames[severity];
+    if (frame === undefined) frame = view.frames[severity] = frameOf(state, view, severity);
+    const fields = dataOf(message, data);
+    // A field of the call's own stands for the one every entry has.
+    if (fields && frame.meta.length > 0) {
+      for (const name in fields) {
+        if (name in view.data || name === "sampleRate") {
+          frame = frameOf(state, view, severity, fields);
+          break;
+        }
+      }
+    }
+    const now = Date.now();
+    encoder.entry(frame, isoTime(now), message, fields, severity, now, use);
   }
 
   function emit(line: Uint8Array, severity: number, now: number): void {
-    logged++;
+    counts.logged++;
     for (const output of outputs) {
       try {
         output.write(line, severity, now);
       } catch (error) {
-        report(asError(error));
+        report(error);
       }
     }
   }
 
-  function hooked(frame: Frame, message: unknown, data: object | undefined, severity: number, now: number): void {
-    const time = isoTime(now);
-    let json = "";
-    encoder.entry(frame, time, message, data, severity, now, (line) => {
-      json = decodeText(line);
-    });
-    const seen = ask(json);
-    if (seen === null) {
-      filtered++;
-      return;
-    }
-    const { timestamp, level, category, type, message: text, session, traceId, spanId, data: own, ...others } = seen;
-    const place = placeOf(category, type);
-    const { ids } = fieldsOf({ session, traceId, spanId });
-    const at = typeof timestamp === "string" && TIME.test(timestamp) ? timestamp : time;
-    const final = LEVELS.includes(level) ? LEVELS.indexOf(level) : severity;
-    const bare = frameOf(place, { ids, data: {} }, final, { sampleRate: 1 });
-    const rest = Object.keys(others).length > 0 || place.note ? { ...others, ...place.note, ...own } : own;
-    encoder.entry(bare, at, text, rest, final, now, emit);
-  }
-
-  /** What `beforeSend` makes of an entry. One that fails drops it: it may be what keeps private data back. */
-  function ask(json: string): LogEntry | null {
-    const entry: LogEntry = JSON.parse(json);
+  /** One that fails drops the entry: it may be what keeps private data back. */
+  function hook(line: Uint8Array, severity: number, now: number): void {
+    const json = decodeText(line);
     try {
-      if (isInHook) throw new Error("beforeSend logged.");
-      isInHook = true;
-      const seen = beforeSend?.(entry);
-      if (seen === null) return null;
-      if (typeof seen !== "object" || "then" in seen) throw new TypeError("beforeSend must return an entry or null.");
-      return seen;
+      const entry = ask(JSON.parse(json));
+      if (entry === null) counts.filtered++;
+      else if (typeof entry.message !== "string") throw new TypeError("beforeSend must return an entry or null.");
+      else {
+        const { timestamp, level, category, type, message, session, traceId, spanId, data, ...others } = entry;
+        const place = placeOf(category, type);
+        const final = LEVELS.indexOf(level) < 0 ? severity : LEVELS.indexOf(level);
+        encoder.whole(
+          {
+            timestamp: new Date(timestamp).toJSON() ?? isoTime(now),
+            level: LEVELS[final],
+            category: place.category,
+            type: place.type,
+            message: message || "(no message)",
+            ...fieldsOf({ session, traceId, spanId }).ids,
+            data: { ...others, ...place.note, ...data },
+          },
+          final,
+          now,
+          emit,
+        );
+      }
     } catch (error) {
-      dropped++;
-      report(asError(error));
+      counts.dropped++;
+      report(error);
       events.drop(() => [JSON.parse(json)], 1, "before-send");
-      return null;
-    } finally {
-      isInHook = false;
     }
   }
 
-  function explain(state: State, level: LogLevel, message: string, data: LogData | undefined): Explanation {
+  function ask(entry: LogEntry): LogEntry | null {
+    if (isInside) throw new Error("A callback logged.");
+    isInside = true;
+    try {
+      return beforeSend ? beforeSend(entry) : entry;
+    } finally {
+      isInside = false;
+    }
+  }
+
+  function explain(state: State, level: LogEntry["level"], message: string, data?: object): Explanation {
     const severity = LEVELS.indexOf(level);
-    if (severity < lowest) {
-      return { sent: false, step: "level", reason: `${level} is below ${LEVELS[lowest]}` };
-    }
-    if (!isWanted(state.category)) {
-      return { sent: false, step: "category", reason: `${state.category} is filtered out` };
-    }
-    const view = viewOf(state, contexts?.get());
+    if (severity < lowest) return { sent: false, step: "level", reason: `below ${LEVELS[lowest]}` };
+    if (!isWanted(state.category)) return { sent: false, step: "category", reason: state.category };
+    const view = viewOf(state);
     const rate = rates[severity] ?? 1;
-    if (rate === 0 || (rate < 1 && view.draw !== undefined && view.draw >= rate)) {
-      return { sent: false, step: "sampling", reason: `rate ${rate} of ${level}` };
+    // What draws at each entry may or may not be sent.
+    if (rate < 1 && isSampledOut({ ...view, draw: view.draw ?? 0 }, severity)) {
+      return { sent: false, step: "sampling", reason: `rate ${rate}` };
     }
-    if (beforeSend) {
-      let json = "";
-      const now = Date.now();
-      const frame = frameOf(state, view, severity, data);
-      encoder.entry(frame, isoTime(now), message, dataOf(message, data), severity, now, (line) => {
-        json = decodeText(line);
-      });
+    let refusal = "";
+    encode(state, view, severity, message, data, (line) => {
       try {
-        if (!beforeSend(JSON.parse(json))) return { sent: false, step: "beforeSend", reason: "it returned null" };
+        if (!ask(JSON.parse(decodeText(line)))) refusal = "returned null";
       } catch (error) {
-        return { sent: false, step: "beforeSend", reason: `it threw: ${asError(error).message}` };
+        refusal = `threw ${asError(error).message}`;
       }
-    }
-    const chance = rate < 1 && view.draw === undefined ? `, with chance ${rate}` : "";
-    return { sent: true, step: "transport", reason: `handed to ${outputs.length} transport(s)${chance}` };
+    });
+    return refusal
+      ? { sent: false, step: "beforeSend", reason: refusal }
+      : { sent: true, step: "transport", reason: `rate ${rate}` };
   }
 
   function isWanted(category: string): boolean {
-    return (allowed === null || allowed.has(category)) && !denied.has(category);
+    const has = (list: readonly string[] | null | undefined) => list?.includes(category);
+    return has(categories) !== false && !has(excludeCategories);
   }
 
   function build(category: string, type: string, own: Fields): Logger {
-    const state: State = { category, type, own, view: undefined };
-    const wanted = isWanted(category);
+    const state: State = { category, type, own };
     // SAFETY: all members are assigned below; scopes come from the prototype.
     const logger = Object.create(loggerPrototype) as { -readonly [K in keyof LoggerMethods]: LoggerMethods[K] };
     LEVELS.forEach((level, severity) => {
-      logger[level] =
-        wanted && severity >= lowest && rates[severity] !== 0
-          ? (message, data) => write(state, severity, message, data)
-          : noop;
+      const isOpen = isWanted(category) && severity >= lowest && rates[severity] !== 0;
+      logger[level] = isOpen ? (message, data) => write(state, severity, message, data) : noop;
     });
+    Object.assign(logger, shared);
     logger.category = (name, kind) => {
       const { category, type, note } = placeOf(name, kind);
       return build(category, type, note ? merged(own, fieldsOf(note)) : own);
     };
     logger.child = (fields) => build(category, type, merged(own, fieldsOf(fields)));
-    logger.withContext = (fields, work) => {
-      contexts ??= runtime.createContext();
-      const outer = contexts.get();
-      const mine = fieldsOf(fields);
-      return contexts.run({ ...(outer ? merged(outer, mine) : mine), views: new WeakMap() }, work);
-    };
-    logger.flush = flush;
-    logger.close = close;
-    logger.stats = stats;
     logger.explain = (level, message = "", data = undefined) => explain(state, level, message, data);
-    Object.defineProperties(logger, {
-      entries: { get: () => entries },
-      sessionId: { get: () => own.ids.session ?? sessionOf() },
-    });
-    if (Symbol.asyncDispose) logger[Symbol.asyncDispose] = () => close().then(() => {});
+    Object.defineProperty(logger, "sessionId", { get: () => own.ids.session ?? sessionOf() });
     // SAFETY: the prototype answers for the scopes.
     return logger as unknown as Logger;
   }
 
+  const shared = {
+    entries,
+    flush,
+    close,
+    stats,
+    withContext<T>(fields: object, work: () => T): T {
+      contexts ??= runtime.createContext();
+      const outer = contexts.get();
+      const mine = fieldsOf(fields);
+      return contexts.run({ ...(outer ? merged(outer, mine) : mine), views: new WeakMap() }, work);
+    },
+    [Symbol.asyncDispose ?? "asyncDispose"]: () => close(),
+  };
+
   function stats(): LoggerStats {
-    const all: LoggerStats = {
-      logged,
-      sampledOut,
-      filtered: filtered - dropped,
-      delivered: 0,
-      dropped,
-      pending: 0,
-      pendingBytes: 0,
-      requests: 0,
-      retries: 0,
-    };
-    for (const output of outputs) {
-      if (!output.queue) all.delivered += logged;
-      else for (const [name, n] of Object.entries(output.queue.stats())) all[name as keyof LoggerStats] += n;
+    const all: LoggerStats = { ...counts, delivered: 0, pending: 0, pendingBytes: 0, requests: 0, retries: 0 };
+    for (const { queue } of outputs) {
+      if (!queue) all.delivered += counts.logged;
+      else for (const [name, n] of Object.entries(queue.stats())) all[name as keyof LoggerStats] += n;
     }
     return all;
   }
 
-  async function flush({ timeoutMs = FLUSH_MS }: { timeoutMs?: number } = {}): Promise<FlushResult> {
-    const ms = timeoutMs >= 0 ? timeoutMs : FLUSH_MS;
+  async function flush({ timeoutMs: ms = FLUSH_MS }: { timeoutMs?: number } = {}): Promise<FlushResult> {
     const before = stats();
-    await within(
-      ms,
-      outputs.map((output) => output.queue?.flush(ms)),
-    );
-    await within(
-      ms,
-      outputs.map((output) => output.flush?.()),
-    );
+    await within(ms, (output) => output.queue?.flush(ms));
+    await within(ms, (output) => output.flush?.());
     const { delivered, dropped, pending } = stats();
     return { delivered: delivered - before.delivered, dropped: dropped - before.dropped, pending };
   }
 
-  /** Waits for all, but not for ever; a transport's failure is reported. */
-  async function within(ms: number, work: (void | Promise<void> | undefined)[]): Promise<void> {
-    const slow = work.filter((one) => one !== undefined);
-    if (slow.length === 0) return;
+  /** Waits for all outputs, but not for ever; a failure is reported. */
+  async function within(ms: number, work: (output: (typeof outputs)[number]) => void | Promise<void>): Promise<void> {
     let deadline: ReturnType<typeof setTimeout> | undefined;
-    const done = Promise.all(slow).catch((error: unknown) => report(asError(error)));
-    await Promise.race([done, new Promise((resolve) => (deadline = setTimeout(resolve, ms)))]);
+    const all = Promise.all(outputs.map(async (output) => work(output))).catch(report);
+    await Promise.race([
+      all,
+      new Promise((resolve) => {
+        deadline = setTimeout(resolve, ms);
+      }),
+    ]);
     clearTimeout(deadline);
   }
 
-  async function close(options?: { timeoutMs?: number }): Promise<FlushResult> {
+  async function close(limits: { timeoutMs?: number } = {}): Promise<FlushResult> {
     for (const queue of queues) queue.close();
-    const result = await flush(options);
-    await within(
-      options?.timeoutMs ?? FLUSH_MS,
-      outputs.map((output) => output.close?.()),
-    );
+    const result = await flush(limits);
+    await within(limits.timeoutMs ?? FLUSH_MS, (output) => output.close?.());
     stopIdle();
     return result;
   }
@@ -393,9 +343,8 @@ export function assemble(options: LoggerOptions, makeOutputs: MakeOutputs): Asse
   let seenIdle = 0;
   const stopIdle = runtime.onIdle(() => {
     // Once for what is there: a destination that stays away must not hold the process for ever.
-    if (logged === seenIdle || stats().pending === 0) return;
-    seenIdle = logged;
-    flush();
+    if (counts.logged > seenIdle && stats().pending > 0) flush();
+    seenIdle = counts.logged;
   });
 
   return { logger: build("custom", "log", { ids: {}, data: {} }), queues, report };
@@ -403,30 +352,12 @@ export function assemble(options: LoggerOptions, makeOutputs: MakeOutputs): Asse
 
 /** What the call's second argument means; an error as message brings itself. */
 function dataOf(message: unknown, data: unknown): object | undefined {
-  const fields = typeof data === "object" ? (data ?? undefined) : data === undefined ? undefined : { value: data };
-  if (!isError(message)) return fields;
-  if (fields === undefined) return message;
+  const fields = data == null ? undefined : typeof data === "object" ? data : { value: data };
+  if (typeof message === "string" || !isError(message)) return fields;
+  if (!fields) return message;
   try {
     return { error: message, ...fields };
   } catch {
     return { error: message, data: fields };
   }
-}
-
-/** A category and type the service takes. A type its category does not have is kept in `data`. */
-function placeOf(category: unknown, type: unknown): { category: string; type: string; note?: { invalidType: string } } {
-  const name = nameOf(category, "custom");
-  const types = CATEGORY_TYPES[name];
-  if (!types) return { category: name, type: nameOf(type, "log") };
-  const [first = "log"] = types;
-  if (type === undefined) return { category: name, type: first };
-  const kind = nameOf(type, first);
-  return types.includes(kind)
-    ? { category: name, type: kind }
-    : { category: name, type: first, note: { invalidType: kind } };
-}
-
-function nameOf(value: unknown, fallback: string): string {
-  const name = typeof value === "string" ? value : value === undefined ? "" : String(value);
-  return name.slice(0, MAX_NAME).toWellFormed() || fallback;
 }

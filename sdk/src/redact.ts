@@ -14,26 +14,21 @@ export interface Redactor {
   text(text: string): string;
 }
 
-/** Parts of names in lower case without separators: `X-Api-Key`, `api_key` and `APIKEY` are one name. */
-const SECRET_NAME =
-  /passw|passphrase|pwd$|secret|token|authori[sz]ation|cookie|(?:api|private|access|signing|encryption|session)key|credential|bearer|signature|cardnumber|^(?:auth|jwt|ssn|cvv|cvc|pin)$/;
+/** Parts of names, and whole names; in lower case without separators `X-Api-Key`, `api_key` and `APIKEY` are one. */
+const PARTS = "passw|passphrase|secret|token|authori[sz]ation|cookie|credential|bearer|signature|cardnumber";
+const WHOLE = "pwd|auth|jwt|ssn|cvv|cvc|pin";
+const KEYS = "(?:api|private|access|signing|encryption|session)key";
 /** Names that count or describe tokens rather than hold one. */
 const TOKENS = /token(?!$)/;
 const NO_TOKEN = /token(?:iz|is|type)/;
-/** Where a secret's name may stand in a text; `secrecy` decides by the whole name. */
-const WORDS =
-  "passw|passphrase|pwd|secret|token|auth|cookie|key|credential|bearer|signature|cardnumber|jwt|ssn|cvv|cvc|pin";
 /** A value: quoted, quoted inside a quoted text, an object or list, a scheme with its credentials, or a bare word. */
 const VALUE =
   /("(?:[^"\\]|\\.)*"?|\\+"[\s\S]*?\\+"|'[^']*'?|[[{][^\]}]*[\]}]?|(?:bearer|basic|digest)\s+[^\s,;&"'<>]+|[^\s,;&"'<>)\]}#\\]+)/
     .source;
-const SCHEME = /\b(bearer|basic)\s+[\w.~+/=-]{6,}/gi;
-const USER_INFO = /(:\/\/[^\s:/?#@]{0,256}:)[^\s/?#@]{1,256}@/g;
 /** A header's value goes to the end of its line: cookies are separated by `; `, schemes by spaces. */
-const HEADER_LINE = /((?:set-)?cookie|(?:proxy-)?authorization)(\s*:\s*)(?!\[|\\*["'{[])[^\r\n"]+/gi;
-/** Characters of a name that are looked at around a word; bounded, so that no text takes quadratic time. */
-const NAME_BEFORE = /[\w$.-]{0,40}$/;
-const NAME_FROM = /^[\w$.-]*/;
+const HEADER_LINE = /((?:cookie|authorization)\s*:\s*)(?!\[|\\*["'{[])[^\r\n"]+/gi;
+/** `Bearer ...`, and passwords in addresses. */
+const SCHEME = /(\b(?:bearer|basic)\s+)[\w.~+/=-]{6,}|(:\/\/[^\s:/?#@]{0,256}:)[^\s/?#@]{1,256}(?=@)/gi;
 /** A shorter key would mask ordinary words. */
 const MIN_KEY = 6;
 
@@ -41,16 +36,16 @@ const MIN_KEY = 6;
 export function createRedactor(ownKey: string, extra: readonly string[]): Redactor {
   const key = ownKey.length < MIN_KEY ? "" : ownKey;
   const own = new Set(extra.map(plain));
-  const words = [WORDS, ...extra.map((name) => name.replace(/[^\w-]/g, "\\$&"))].join("|");
+  const secret = new RegExp(`${PARTS}|${KEYS}|pwd$|^(?:${WHOLE})$`);
+  const words = [PARTS, WHOLE, "key", ...extra.map((name) => name.replace(/[^\w-]/g, "\\$&"))].join("|");
   const hint = new RegExp(`${words}|basic |://`, "i");
   const pair = new RegExp(`((?:${words})[\\w$.-]{0,40}(?:\\\\*["'])?\\s*[:=]\\s*)${VALUE}`, "gi");
 
   function secrecy(name: string): Secrecy {
     const text = plain(name);
     if (own.has(text)) return 2;
-    if (!SECRET_NAME.test(text)) return 0;
-    if (!TOKENS.test(text)) return 2;
-    return NO_TOKEN.test(text) ? 0 : 1;
+    if (!secret.test(text) || NO_TOKEN.test(text)) return 0;
+    return TOKENS.test(text) ? 1 : 2;
   }
 
   function pairs(text: string): string {
@@ -60,13 +55,14 @@ export function createRedactor(ownKey: string, extra: readonly string[]): Redact
     for (let found = pair.exec(text); found; found = pair.exec(text)) {
       const [, name = "", value = ""] = found;
       const from = found.index + name.length;
-      const before = NAME_BEFORE.exec(text.slice(Math.max(done, found.index - 40), found.index))?.[0] ?? "";
-      const kind = secrecy(before + (NAME_FROM.exec(name)?.[0] ?? ""));
+      // Bounded, so that no text takes quadratic time.
+      const whole = /[\w$.-]{0,40}$/.exec(text.slice(Math.max(done, found.index - 40), found.index))?.[0];
+      const kind = secrecy(whole + name.replace(/[^\w$.-][\s\S]*/, ""));
       if (kind === 0 || (kind === 1 && /^\d+$/.test(value))) {
         // The value may hold a pair of its own: `key={"password":"x"}`.
         pair.lastIndex = from;
       } else {
-        const quote = /^\\*["']/.exec(value)?.[0] ?? "";
+        const quote = /^\\*["']|/.exec(value)?.[0];
         out += text.slice(done, from) + quote + REDACTED + quote;
         done = from + value.length;
       }
@@ -78,13 +74,11 @@ export function createRedactor(ownKey: string, extra: readonly string[]): Redact
     key,
     secrecy,
     suspects: (text) => hint.test(text) || (key !== "" && text.includes(key)),
-    text(text) {
-      const masked = key === "" ? text : text.replaceAll(key, REDACTED);
-      if (!hint.test(masked)) return masked;
-      return pairs(masked.replace(HEADER_LINE, `$1$2${REDACTED}`))
-        .replace(SCHEME, `$1 ${REDACTED}`)
-        .replace(USER_INFO, `$1${REDACTED}@`);
-    },
+    text: (text) =>
+      pairs((key ? text.replaceAll(key, REDACTED) : text).replace(HEADER_LINE, `$1${REDACTED}`)).replace(
+        SCHEME,
+        `$1$2${REDACTED}`,
+      ),
   };
 }
 

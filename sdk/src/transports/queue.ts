@@ -1,4 +1,4 @@
-import { decodeText } from "../serialize.ts";
+import { decodeText, isError } from "../serialize.ts";
 import type { DropReason, LogEntry } from "../types.ts";
 import { createLineBuffer, joined } from "./buffer.ts";
 
@@ -24,9 +24,9 @@ export interface QueueOptions {
 
 /** How a delivery ended. Indexes count the delivery's entries from 0. */
 export type Outcome =
-  | { kind: "delivered"; rejected: readonly number[]; gap?: number; error?: Error }
+  | { kind: "delivered"; rejected: readonly number[]; gap?: number; error?: Error; wait?: never }
   /** Worth another try, after `wait` ms if that is known; a `pause` the server asked for spends no retry. */
-  | { kind: "retry" | "pause"; wait?: number | undefined; newId?: boolean; error: Error }
+  | { kind: "retry" | "pause"; wait?: number; newId?: boolean; error: Error }
   | { kind: "split"; error: Error }
   /** Refused for the entries named; without any, for all of them. */
   | { kind: "refused"; rejected: readonly number[]; error: Error };
@@ -79,78 +79,78 @@ interface Batch extends Delivery {
 
 /** A bounded queue before something that may be slow, pause or fail. */
 export function createQueue(options: QueueOptions, deliver: Deliver, events: QueueEvents): Queue {
-  const { size, maxEntries, maxBody, maxQueueBytes, flushInterval, concurrency, maxRetries, wait, timeout } = options;
+  const { size, maxEntries, maxBody, maxQueueBytes, flushInterval, concurrency, maxRetries, timeout } = options;
   const waiting = createLineBuffer();
   /** Cut and not under way, oldest first. */
   let ready: Batch[] = [];
   const underWay = new Set<Batch>();
-  const flushes = new Set<{ order: number; done: () => void }>();
-  let cutBytes = 0;
-  let cutEntries = 0;
+  /** What each flush waits for: all batches before an order. */
+  const flushes = new Map<() => void, number>();
   let order = 0;
   let ids = "";
   let idCount = 0;
   let pausedUntil = 0;
-  /** After a failure one delivery at a time asks whether the destination is back. */
-  let failing = false;
+  /** Deliveries at the same time; after a failure one at a time asks whether the destination is back. */
+  let slots = concurrency;
   let gap = 0;
   let lastStart = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let timerAt = 0;
   let isPumpQueued = false;
   let isClosed = false;
-  let delivered = 0;
-  let dropped = 0;
-  let requests = 0;
-  let retries = 0;
+  const stats: QueueStats = { delivered: 0, dropped: 0, pending: 0, pendingBytes: 0, requests: 0, retries: 0 };
 
   function nextId(): string {
     // Made at first use: some platforms have no randomness before the first request.
     ids ||= crypto.randomUUID();
-    return `${ids}-${(idCount++).toString(36)}`;
+    return `${ids}-${idCount++}`;
   }
 
-  function drop(lines: () => Uint8Array[], count: number, reason: DropReason): void {
-    dropped += count;
-    events.drop(() => lines().map((line): LogEntry => JSON.parse(decodeText(line))), count, reason);
+  function drop(lines: readonly Uint8Array[], reason: DropReason): void {
+    if (lines.length === 0) return;
+    stats.dropped += lines.length;
+    events.drop(() => lines.map((line): LogEntry => JSON.parse(decodeText(line))), lines.length, reason);
+  }
+
+  /** Books what is held: `count` lines more, or fewer. */
+  function hold(count: number, bytes: number): void {
+    stats.pending += count;
+    stats.pendingBytes += bytes;
   }
 
   function push(line: Uint8Array, level: number, now: number): void {
-    if (isClosed) {
-      drop(() => [line], 1, "closed");
+    while (!isClosed && stats.pendingBytes + line.length > maxQueueBytes) {
+      const evicted = waiting.evict(level);
+      if (!evicted) break;
+      hold(-1, -evicted.length);
+      drop([evicted], "queue-full");
+    }
+    if (isClosed || stats.pendingBytes + line.length > maxQueueBytes) {
+      drop([line], isClosed ? "closed" : "queue-full");
       return;
     }
-    while (waiting.bytes + cutBytes + line.length > maxQueueBytes) {
-      const evicted = waiting.evict(level);
-      if (!evicted) {
-        drop(() => [line], 1, "queue-full");
-        return;
-      }
-      drop(() => [evicted], 1, "queue-full");
-    }
     waiting.add(line, level, now);
-    if (isFull()) {
-      if (!isPumpQueued && (isOpen(now) || isLost(now))) {
-        isPumpQueued = true;
-        // At the end of the caller's turn, so that a burst travels together.
-        queueMicrotask(pump);
-      }
-    } else if (timerAt === 0 || isLost(now)) {
+    hold(1, line.length);
+    // Timers and requests vanish where a platform ends them with the request they were made in, or while a machine sleeps.
+    const isLost = timerAt > 0 && now > timerAt + timeout;
+    if (isLost || (isFull() && underWay.size < slots && now >= pausedUntil)) {
+      // At the end of the caller's turn, so that a burst travels together.
+      if (!isPumpQueued) queueMicrotask(pump);
+      isPumpQueued = true;
+    } else if (timerAt === 0) {
       schedule();
     }
   }
 
   function isFull(): boolean {
-    return waiting.count >= size || waiting.bytes >= maxBody;
+    return waiting.count() >= size || waiting.bytes() >= maxBody;
   }
 
-  function isOpen(now: number): boolean {
-    return underWay.size < (failing ? 1 : concurrency) && now >= pausedUntil;
-  }
-
-  /** Timers and requests vanish where a platform ends them with the request they were made in, or while a machine sleeps. */
-  function isLost(now: number): boolean {
-    return timerAt !== 0 && now > timerAt + timeout;
+  /** When the next delivery may start, epoch milliseconds; `Infinity` if there is none. */
+  function nextStart(): number {
+    const isUrgent = ready.length > 0 || flushes.size > 0 || isFull();
+    const due = isUrgent ? 1 : waiting.count() > 0 ? waiting.since() + flushInterval : Number.POSITIVE_INFINITY;
+    return Math.max(due, pausedUntil, flushes.size > 0 ? 0 : lastStart + gap);
   }
 
   function pump(): void {
@@ -161,9 +161,8 @@ export function createQueue(options: QueueOptions, deliver: Deliver, events: Que
         settle(batch, batch.startedAt, { kind: "retry", error: new Error("Nothing was heard of a request.") });
       }
     }
-    while (isOpen(now) && (flushes.size > 0 || now >= lastStart + gap)) {
-      const isDue = isFull() || flushes.size > 0 || now >= waiting.since + flushInterval;
-      const batch = ready.shift() ?? (waiting.count > 0 && isDue ? cut() : undefined);
+    while (underWay.size < slots && nextStart() <= now) {
+      const batch = ready.shift() ?? (waiting.count() > 0 && cut());
       if (!batch) break;
       start(batch, now);
     }
@@ -171,45 +170,31 @@ export function createQueue(options: QueueOptions, deliver: Deliver, events: Que
   }
 
   function cut(): Batch {
-    const batch = { ...waiting.take(maxEntries, maxBody), id: nextId(), order: order++, tries: 0, startedAt: 0 };
-    cutBytes += batch.body.length;
-    cutEntries += batch.count;
-    return batch;
+    return batchOf(waiting.take(maxEntries, maxBody), order++);
   }
 
-  /** Sets the timer to when the next delivery could start. */
+  function batchOf(lines: readonly Uint8Array[], order: number, settled?: Batch["settled"]): Batch {
+    return { id: nextId(), body: joined(lines), count: lines.length, order, tries: 0, startedAt: 0, settled };
+  }
+
+  /** Sets the timer to when there is something to do. */
   function schedule(): void {
-    const hasWork = ready.length > 0 || waiting.count > 0;
-    if (!hasWork || underWay.size >= (failing ? 1 : concurrency)) {
-      // Whatever is under way goes on from here when it ends; this only watches for its silent death.
-      setTimer(underWay.size > 0 ? Date.now() + 2 * timeout + 1 : 0);
-      return;
-    }
-    const isDue = ready.length > 0 || isFull() || flushes.size > 0;
-    setTimer(Math.max(isDue ? 1 : waiting.since + flushInterval, pausedUntil, flushes.size > 0 ? 0 : lastStart + gap));
-  }
-
-  function setTimer(at: number): void {
-    if (at === timerAt && timer !== undefined) return;
     clearTimeout(timer);
-    timer = undefined;
-    timerAt = at;
-    if (at === 0) return;
-    timer = setTimeout(
-      () => {
-        timerAt = 0;
-        pump();
-      },
-      Math.max(at - Date.now(), 0),
-    );
+    timerAt = 0;
+    if (stats.pending === 0) return;
+    const now = Date.now();
+    // Whatever is under way goes on from here when it ends; this only watches for its silent death.
+    timerAt = underWay.size < slots ? nextStart() : now + 2 * timeout + 1;
+    if (timerAt > now + MAX_WAIT_MS) timerAt = now + MAX_WAIT_MS;
+    timer = setTimeout(pump, timerAt - now);
     // A process with nothing else to do may end; what waits then is flushed by its own hooks.
-    if (typeof timer === "object") (timer as { unref?(): void }).unref?.();
+    (timer as { unref?(): void }).unref?.();
   }
 
   function start(batch: Batch, now: number): void {
     batch.startedAt = lastStart = now;
     underWay.add(batch);
-    requests++;
+    stats.requests++;
     deliver(batch)
       .catch((error: unknown): Outcome => ({ kind: "retry", error: asError(error) }))
       .then((outcome) => {
@@ -221,84 +206,65 @@ export function createQueue(options: QueueOptions, deliver: Deliver, events: Que
   function settle(batch: Batch, startedAt: number, outcome: Outcome): void {
     // One that was given up for lost may answer after all; its repetition speaks for it.
     if (batch.startedAt !== startedAt || !underWay.delete(batch)) return;
-    if (outcome.error) events.error(outcome.error);
-    switch (outcome.kind) {
-      case "delivered":
-        failing = false;
-        gap = Math.min(outcome.gap ?? 0, flushInterval);
-        delivered += batch.count - outcome.rejected.length;
-        dropNamed(batch, outcome.rejected);
-        break;
-      case "refused":
-        failing = false;
-        if (outcome.rejected.length > 0 && outcome.rejected.length < batch.count) {
-          const named = new Set(outcome.rejected);
-          dropNamed(batch, outcome.rejected);
-          const rest = linesOf(batch).filter((_, i) => !named.has(i));
-          replace(batch, [rest]);
-          return;
-        }
-        drop(() => linesOf(batch), batch.count, "rejected");
-        break;
-      case "split":
-        failing = false;
-        if (batch.count > 1) {
-          const lines = linesOf(batch);
-          const half = lines.length >> 1;
-          replace(batch, [lines.slice(0, half), lines.slice(half)]);
-          return;
-        }
-        drop(() => linesOf(batch), batch.count, "too-large");
-        break;
-      case "pause":
-      case "retry": {
-        failing = true;
-        if (outcome.kind === "retry") batch.tries++;
-        const asked = Math.min(outcome.wait ?? 0, MAX_WAIT_MS);
-        const own = outcome.kind === "pause" && asked > 0 ? 0 : wait(Math.max(batch.tries, 1));
-        pausedUntil = Math.max(pausedUntil, Date.now() + Math.max(asked, own));
-        if (batch.tries <= maxRetries) {
-          if (outcome.newId) batch.id = nextId();
-          retries++;
-          ready.push(batch);
-          ready.sort((a, b) => a.order - b.order);
-          return;
-        }
-        drop(() => linesOf(batch), batch.count, "retries");
+    const { kind, error } = outcome;
+    if (error) events.error(error);
+    slots = concurrency;
+    if (kind === "retry" || kind === "pause") {
+      slots = 1;
+      if (kind === "retry") batch.tries++;
+      const asked = Math.min(outcome.wait ?? 0, MAX_WAIT_MS);
+      // A pause is as long as the server says, if it says.
+      const own = kind === "pause" && asked > 0 ? 0 : options.wait(Math.max(batch.tries, 1));
+      pausedUntil = Math.max(pausedUntil, Date.now() + Math.max(asked, own));
+      if (batch.tries <= maxRetries) {
+        if (outcome.newId) batch.id = nextId();
+        stats.retries++;
+        ready.push(batch);
+        ready.sort((a, b) => a.order - b.order);
+        return;
       }
     }
-    cutBytes -= batch.body.length;
-    cutEntries -= batch.count;
+    hold(-batch.count, -batch.body.length);
+    const lines = linesOf(batch);
+    if (kind === "delivered") {
+      gap = Math.min(outcome.gap ?? 0, flushInterval);
+      stats.delivered += batch.count - outcome.rejected.length;
+      drop(
+        outcome.rejected.flatMap((i) => lines[i] ?? []),
+        "rejected",
+      );
+    } else if (kind === "split" && batch.count > 1) {
+      const half = lines.length >> 1;
+      replace(batch, [lines.slice(0, half), lines.slice(half)]);
+      return;
+    } else if (kind === "refused" && outcome.rejected.length > 0) {
+      drop(
+        outcome.rejected.flatMap((i) => lines[i] ?? []),
+        "rejected",
+      );
+      const rest = lines.filter((_, i) => !outcome.rejected.includes(i));
+      if (rest.length > 0) {
+        replace(batch, [rest]);
+        return;
+      }
+    } else {
+      drop(lines, kind === "split" ? "too-large" : kind === "refused" ? "rejected" : "retries");
+    }
     batch.settled?.(batch.tries <= maxRetries);
-    for (const flush of flushes) if (isFlushed(flush.order)) flush.done();
-  }
-
-  function dropNamed(batch: Batch, indexes: readonly number[]): void {
-    if (indexes.length === 0) return;
-    drop(() => linesOf(batch).filter((_, i) => indexes.includes(i)), indexes.length, "rejected");
+    for (const [done, before] of flushes) if (isFlushed(before)) done();
   }
 
   /** Puts other batches in a batch's place, each under an id of its own: their bytes are others. */
-  function replace(batch: Batch, parts: Uint8Array[][]): void {
-    cutBytes -= batch.body.length;
-    cutEntries -= batch.count;
+  function replace({ order, settled }: Batch, parts: Uint8Array[][]): void {
     let open = parts.length;
     let isOver = true;
-    const settled =
-      batch.settled &&
-      ((part: boolean) => {
+    const made = parts.map((lines) =>
+      batchOf(lines, order, (part) => {
         isOver &&= part;
-        if (--open === 0) batch.settled?.(isOver);
-      });
-    const made = parts.map((lines): Batch => {
-      const body = joined(
-        lines,
-        lines.reduce((sum, line) => sum + line.length, 0),
-      );
-      cutBytes += body.length;
-      cutEntries += lines.length;
-      return { body, count: lines.length, id: nextId(), order: batch.order, tries: batch.tries, startedAt: 0, settled };
-    });
+        if (--open === 0) settled?.(isOver);
+      }),
+    );
+    for (const { count, body } of made) hold(count, body.length);
     ready = [...made, ...ready];
   }
 
@@ -306,45 +272,36 @@ export function createQueue(options: QueueOptions, deliver: Deliver, events: Que
     return ![...ready, ...underWay].some((batch) => batch.order < before);
   }
 
-  function flush(timeoutMs: number): Promise<void> {
-    while (waiting.count > 0) ready.push(cut());
-    if (isFlushed(order)) return Promise.resolve();
-    return new Promise((resolve) => {
-      const done = () => {
-        clearTimeout(deadline);
-        flushes.delete(mine);
-        resolve();
-      };
-      const mine = { order, done };
-      // Holds the process until it fires or is cleared.
-      const deadline = setTimeout(done, timeoutMs);
-      flushes.add(mine);
-      pump();
-    });
+  /** Cuts all that waits. */
+  function pending(): Batch[] {
+    while (waiting.count() > 0) ready.push(cut());
+    return [...underWay, ...ready];
   }
 
   return {
     isRepeatable: options.isRepeatable,
     push,
-    flush,
+    pending,
+    flush(timeoutMs) {
+      if (pending().length === 0) return Promise.resolve();
+      return new Promise((resolve) => {
+        const done = () => {
+          clearTimeout(deadline);
+          flushes.delete(done);
+          resolve();
+        };
+        // Holds the process until it fires or is cleared.
+        const deadline = setTimeout(done, timeoutMs);
+        flushes.set(done, order);
+        pump();
+      });
+    },
     close() {
       isClosed = true;
     },
-    stats: () => ({
-      delivered,
-      dropped,
-      pending: waiting.count + cutEntries,
-      pendingBytes: waiting.bytes + cutBytes,
-      requests,
-      retries,
-    }),
-    pending() {
-      while (waiting.count > 0) ready.push(cut());
-      return [...underWay, ...ready];
-    },
+    stats: () => stats,
     adopt(delivery, settled) {
-      cutBytes += delivery.body.length;
-      cutEntries += delivery.count;
+      hold(delivery.count, delivery.body.length);
       ready.push({ ...delivery, order: order++, tries: 0, startedAt: 0, settled });
       pump();
     },
@@ -355,7 +312,7 @@ export function createQueue(options: QueueOptions, deliver: Deliver, events: Que
 function linesOf({ body }: Delivery): Uint8Array[] {
   const lines: Uint8Array[] = [];
   for (let from = 0; from < body.length; ) {
-    const end = body.indexOf(10, from) + 1 || body.length;
+    const end = body.indexOf(10, from) + 1;
     lines.push(body.subarray(from, end));
     from = end;
   }
@@ -363,9 +320,13 @@ function linesOf({ body }: Delivery): Uint8Array[] {
 }
 
 export function asError(error: unknown): Error {
+  return isError(error) ? error : new Error(said(error));
+}
+
+function said(error: unknown): string {
   try {
-    return error instanceof Error ? error : new Error(String(error));
+    return String(error);
   } catch {
-    return new Error("Something was thrown that cannot be shown.");
+    return "Something that cannot be shown was thrown.";
   }
 }
