@@ -1,3 +1,5 @@
+// Named here, so that pure modules tested on Node may name the store.
+import type { D1Database, D1PreparedStatement } from "@cloudflare/workers-types";
 import { type FrameHits, slotsColumn } from "./frame-filter.ts";
 import { fromHex, toHex } from "./hex.ts";
 import type { EncodedSegment, SegmentKey, SegmentMeta } from "./segment.ts";
