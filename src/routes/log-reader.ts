@@ -6,7 +6,7 @@ import { jsonBody } from "../http/json.ts";
 import { operation } from "../http/log.ts";
 import { looksLikeApiKey } from "../keys/api-key.ts";
 import type { RouteRef } from "../limits/state.ts";
-import { SegmentStore } from "../logs/cold/store.ts";
+import { SegmentStore, STORE_LIMITS } from "../logs/cold/store.ts";
 import type { LogSource } from "../logs/query/tiers.ts";
 import type { StatsSource } from "../logs/stats/run-stats.ts";
 import { callWorkspace, type Stub } from "../objects/stubs.ts";
@@ -74,8 +74,16 @@ export function statsSource(c: Context<AppEnv>, reader: Reader, projectId: strin
   return {
     ...sourceOf(c, reader, ask, store),
     recentCounts: (scan) => ask((stub, call) => stub.recentCounts({ ...call, scan })),
-    readLevels: (selection) => orUnavailable(c, store.readLevels(selection)),
-    readSummaries: (selection) => orUnavailable(c, store.readSummaries(selection)),
+    readLevels: async (selection) => {
+      const { levels: limit } = STORE_LIMITS;
+      const segments = await orUnavailable(c, store.readLevels({ ...selection, limit }));
+      return { segments, isLast: segments.length < limit };
+    },
+    readSummaries: async (selection) => {
+      const { summaries: limit } = STORE_LIMITS;
+      const segments = await orUnavailable(c, store.readSummaries({ ...selection, limit }));
+      return { segments, isLast: segments.length < limit };
+    },
   };
 }
 

@@ -1,5 +1,7 @@
 import { decodeFrame, SegmentDirectory } from "../cold/decode.ts";
-import { type Frame, readFrames } from "../cold/frame-index.ts";
+import type { FrameHits } from "../cold/frame-filter.ts";
+import type { Frame } from "../cold/frame-index.ts";
+import { framesToRead } from "../cold/frames-to-read.ts";
 import { CorruptSegment, type SegmentKey, type SegmentMeta } from "../cold/segment.ts";
 import type { SegmentSelection } from "../cold/selection.ts";
 import { boundOf, type ScanFeed, type ScanItem, type ScanUnit, UnreadableItem } from "./feed.ts";
@@ -17,9 +19,12 @@ export interface StoredBody {
   bytes: Uint8Array;
 }
 
+/** A segment, and what its filter says about its frames. */
+export type FoundSegment = SegmentMeta & FrameHits;
+
 /** The part of the cold tier's store that a scan reads. */
 export interface StoredSource {
-  findSegments(selection: SegmentSelection): Promise<SegmentMeta[]>;
+  findSegments(selection: SegmentSelection): Promise<FoundSegment[]>;
   /** Reads as many ranges as one answer may hold, from the first on; null for one that is not there any more. */
   readBodies(workspaceId: string, ranges: readonly BodyRange[]): Promise<(StoredBody | null)[]>;
 }
@@ -53,7 +58,7 @@ export class StoredFeed implements ScanFeed {
   readonly #source: StoredSource;
   readonly #selection: StoredSelection;
   readonly #sign: number;
-  #metas: SegmentMeta[] = [];
+  #metas: FoundSegment[] = [];
   #segments: number;
   #isLastPage = false;
   /** In scan order. */
@@ -118,13 +123,17 @@ export class StoredFeed implements ScanFeed {
     this.#segments = Math.min(limit * 2, MOST_SEGMENTS);
   }
 
-  /** The frames of a segment that the selection's times and levels leave. */
-  #framesOf(meta: SegmentMeta): WaitingFrame[] {
-    const { from, to, levelMask, order } = this.#selection;
-    return readFrames(meta)
-      .filter((frame) => (frame.levelMask & levelMask) !== 0)
-      .filter((frame) => (from === null || frame.maxTimestamp >= from) && (to === null || frame.minTimestamp < to))
-      .map((frame) => ({ meta, frame, bound: boundOf(order, frame), body: undefined }));
+  /** The frames of a segment that may hold an entry wanted. One that cannot be told apart into frames is one that fails. */
+  #framesOf(found: FoundSegment): WaitingFrame[] {
+    const { order } = this.#selection;
+    try {
+      const frames = framesToRead(found, this.#selection);
+      return frames.map((frame) => ({ meta: found, frame, bound: boundOf(order, frame), body: undefined }));
+    } catch (error) {
+      if (!(error instanceof CorruptSegment)) throw error;
+      const frame: Frame = { ...found, firstIndex: 0, lines: found.count, start: 0, end: 0 };
+      return [{ meta: found, frame, bound: boundOf(order, frame), body: error }];
+    }
   }
 
   async #open(wanted: WaitingFrame): Promise<ScanUnit | null> {

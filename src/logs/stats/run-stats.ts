@@ -19,12 +19,19 @@ interface CountedSegment extends SegmentMeta {
   counts: Uint8Array;
 }
 
+export type CountSelection = Omit<SegmentSelection, "limit">;
+
+export interface CountedPage {
+  segments: CountedSegment[];
+  isLast: boolean;
+}
+
 /** Where counts come from, beside the logs themselves. */
 export interface StatsSource extends LogSource {
   recentCounts(scan: RecentCountScan): Promise<RecentCountPage>;
-  /** Segments with counts by minute and level, or with all four; fewer than `limit` are not the last ones. */
-  readLevels(selection: SegmentSelection): Promise<CountedSegment[]>;
-  readSummaries(selection: SegmentSelection): Promise<CountedSegment[]>;
+  /** Segments with counts by minute and level, or with all four: as many as one answer holds. */
+  readLevels(selection: CountSelection): Promise<CountedPage>;
+  readSummaries(selection: CountSelection): Promise<CountedPage>;
 }
 
 /** What `POST /logger/stats` answers. */
@@ -117,26 +124,23 @@ async function countSummaries(source: StatsSource, histogram: Histogram, filter:
   return first.asOf;
 }
 
-/** Segments asked for at once; the store gives fewer where their counts are large. */
-const PAGE_SEGMENTS = 256;
-
 async function countSegments(
   source: StatsSource,
   histogram: Histogram,
   filter: LogFilter,
-  selection: Omit<SegmentSelection, "after" | "limit">,
+  selection: Omit<CountSelection, "after">,
 ): Promise<void> {
   const byLevelAlone = filter.categories === null && filter.types === null && histogram.needsLevelsAlone;
   let after: SegmentPosition | null = null;
   for (;;) {
-    const wanted: SegmentSelection = { ...selection, after, limit: PAGE_SEGMENTS };
-    const segments = byLevelAlone ? await source.readLevels(wanted) : await source.readSummaries(wanted);
+    const wanted: CountSelection = { ...selection, after };
+    const { segments, isLast } = await (byLevelAlone ? source.readLevels(wanted) : source.readSummaries(wanted));
     for (const { counts } of segments) {
       if (byLevelAlone) addLevels(histogram, counts, filter);
       else addSummary(histogram, counts, filter);
     }
     after = segments.at(-1) ?? null;
-    if (after === null) return;
+    if (isLast || after === null) return;
   }
 }
 

@@ -9,7 +9,7 @@ import type { RecentScan } from "../../../src/logs/query/recent-scan.ts";
 import type { StoredSource } from "../../../src/logs/query/stored-feed.ts";
 import type { LogSource } from "../../../src/logs/query/tiers.ts";
 import { packSummaries, type RecentCountPage, type RecentCountScan } from "../../../src/logs/stats/recent-counts.ts";
-import type { StatsSource } from "../../../src/logs/stats/run-stats.ts";
+import type { CountSelection, StatsSource } from "../../../src/logs/stats/run-stats.ts";
 import { SummaryBuilder } from "../../../src/logs/summary.ts";
 
 /** An entry with its times in milliseconds, as tests make them up. */
@@ -108,9 +108,10 @@ export class TestStore {
 
   /** The same with counts. */
   stats(pageBatches: number): StatsSource {
-    const counted = async (selection: SegmentSelection, column: "levels" | "summary") => {
-      const segments = this.#selectSegments(selection).slice(0, pageBatches);
-      return segments.map((segment) => ({ ...segment, counts: segment[column] }));
+    const counted = async (selection: CountSelection, column: "levels" | "summary") => {
+      const segments = this.#selectSegments({ ...selection, limit: pageBatches });
+      const isLast = segments.length < pageBatches;
+      return { segments: segments.map((segment) => ({ ...segment, counts: segment[column] })), isLast };
     };
     return {
       ...this.logs(pageBatches),
@@ -154,7 +155,7 @@ export class TestStore {
   /** The cold tier alone. */
   stored(): StoredSource {
     return {
-      findSegments: async (selection) => this.#selectSegments(selection),
+      findSegments: async (selection) => this.#selectSegments(selection).map((segment) => ({ ...segment, slots: "" })),
       readBodies: async (_, ranges) =>
         ranges.slice(0, 2).map(({ key, start, end }) => {
           const segment = this.#segments.find(
