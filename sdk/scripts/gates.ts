@@ -1,0 +1,41 @@
+/** What the package must be before it is published; `--update` takes the public types as they are now. */
+import { checkApi } from "./lib/api.ts";
+import { type Budget, checkSize, checkTreeShaking } from "./lib/bundle.ts";
+import { checkManifest, checkTypes } from "./lib/lint.ts";
+import { entryPoints, pack, runModule, SDK } from "./lib/pack.ts";
+import { checkConsumerTypes, checkRuntimes } from "./lib/smoke.ts";
+
+const BUDGETS: readonly Budget[] = [
+  {
+    name: "taffrail in a browser",
+    code: 'export { createLogger } from "taffrail"',
+    conditions: ["browser"],
+    max: 6144,
+  },
+  { name: "taffrail on Node", code: 'export { createLogger } from "taffrail"', conditions: ["node"], max: 6144 },
+];
+
+runModule("tsdown/dist/run.mjs", [], SDK);
+const packed = pack();
+const gates: [string, () => string[] | Promise<string[]>][] = [
+  ["publint --strict", () => checkManifest(packed)],
+  ["are the types wrong", () => checkTypes(packed)],
+  ["types of a consumer", () => checkConsumerTypes(packed)],
+  ["public API", () => checkApi(process.argv.includes("--update"))],
+  [
+    "tree shaking",
+    () =>
+      checkTreeShaking(
+        packed,
+        entryPoints().map(({ name }) => name),
+      ),
+  ],
+  ["runtimes", () => checkRuntimes(packed)],
+  ["size", () => checkSize(packed, BUDGETS)],
+];
+for (const [name, gate] of gates) {
+  const faults = await gate();
+  console.log(`${faults.length === 0 ? "ok    " : "FAILED"} ${name}`);
+  for (const fault of faults) console.log(`   ${fault}`);
+  if (faults.length > 0) process.exitCode = 1;
+}
