@@ -10,9 +10,16 @@ const BUDGETS: readonly Budget[] = [
     name: "taffrail in a browser",
     code: 'export { createLogger } from "taffrail"',
     conditions: ["browser"],
-    max: 6144,
+    max: 10_900,
+    target: 6144,
   },
-  { name: "taffrail on Node", code: 'export { createLogger } from "taffrail"', conditions: ["node"], max: 6144 },
+  {
+    name: "taffrail on Node",
+    code: 'export { createLogger } from "taffrail"',
+    conditions: ["node"],
+    max: 10_900,
+    target: 6144,
+  },
 ];
 
 runModule("tsdown/dist/run.mjs", [], SDK);

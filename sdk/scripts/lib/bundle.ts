@@ -23,15 +23,19 @@ export interface Budget {
   name: string;
   code: string;
   conditions: string[];
-  /** Bytes of gzip -9. */
+  /** Bytes of gzip -9 it may have. */
   max: number;
+  /** What it should come down to; said as long as it has not. */
+  target: number;
 }
 
 export async function checkSize(packed: Packed, budgets: readonly Budget[]): Promise<string[]> {
   const faults: string[] = [];
-  for (const { name, code, conditions, max } of budgets) {
+  for (const { name, code, conditions, max, target } of budgets) {
     const bytes = gzipSync(await bundle(packed, code, conditions), { level: 9 }).length;
-    console.log(`   ${name}: ${bytes} of ${max} B`);
+    console.log(
+      `   ${name}: ${bytes} of ${max} B${bytes > target ? `, ${bytes - target} over the target of ${target}` : ""}`,
+    );
     if (bytes > max) faults.push(`${name} is ${bytes} B gzipped, ${bytes - max} over its budget`);
   }
   return faults;
