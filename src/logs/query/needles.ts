@@ -9,6 +9,8 @@ import { type DataCondition, isOrdered, type LogFilter, type Scalar } from "./fi
  * Lines are written by `JSON.stringify`, so a member and its value have one spelling: `"name":value`.
  */
 export interface Needle {
+  /** Bytes that stand wherever the needle does; null where there are none. A body without them needs no further look. */
+  readonly bytes: Buffer | null;
   /** A place in the line of the next occurrence at or behind `from`; -1 when there is none. */
   next(bytes: string, from: number): number;
 }
@@ -57,11 +59,12 @@ function memberText(name: string, value: Scalar): string {
 
 function textNeedle(text: string): Needle {
   const wanted = toByteString(text);
-  return { next: (bytes, from) => bytes.indexOf(wanted, from) };
+  return { bytes: Buffer.from(wanted, "latin1"), next: (bytes, from) => bytes.indexOf(wanted, from) };
 }
 
 function patternNeedle(pattern: RegExp): Needle {
   return {
+    bytes: null,
     next(bytes, from) {
       pattern.lastIndex = from;
       // The last byte of the match: like every other, it is in the line that the match is in.
@@ -91,6 +94,7 @@ function numberNeedle(name: string, op: "gt" | "gte" | "lt" | "lte", bound: numb
 function memberNeedle(name: string, passes: (bytes: string, at: number) => boolean): Needle {
   const wanted = toByteString(nameText(name));
   return {
+    bytes: Buffer.from(wanted, "latin1"),
     next(bytes, from) {
       for (let at = bytes.indexOf(wanted, from); at >= 0; at = bytes.indexOf(wanted, at + 1)) {
         if (passes(bytes, at + wanted.length)) return at;
