@@ -186,7 +186,7 @@ export function createQueue(options: QueueOptions, deliver: Deliver, events: Que
     // Whatever is under way goes on from here when it ends; this only watches for its silent death.
     timerAt = underWay.size < slots ? nextStart() : now + 2 * timeout + 1;
     if (timerAt > now + MAX_WAIT_MS) timerAt = now + MAX_WAIT_MS;
-    timer = setTimeout(pump, timerAt - now);
+    timer = setTimeout(pump, Math.max(timerAt - now, 0));
     // A process with nothing else to do may end; what waits then is flushed by its own hooks.
     (timer as { unref?(): void }).unref?.();
   }
