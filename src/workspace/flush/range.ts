@@ -3,8 +3,9 @@ export interface WaitingBatch {
   commit: number;
   firstSeq: number;
   count: number;
-  /** Bytes uncompressed. */
+  /** Bytes uncompressed, and as stored. */
   size: number;
+  bodyBytes: number;
 }
 
 /** A run of a project's batches, whole ones, without a gap in `seq`. Both ends included. */
@@ -18,8 +19,9 @@ export interface FlushRange {
 /** What one step takes at most. A batch that is larger by itself is a range by itself. */
 export interface RangeLimits {
   entries: number;
-  /** Uncompressed. */
+  /** Uncompressed, and as stored. */
   bytes: number;
+  storedBytes: number;
   batches: number;
 }
 
@@ -30,10 +32,12 @@ export interface RangeLimits {
 export function chooseRange(batches: Iterable<WaitingBatch>, limits: RangeLimits): FlushRange | null {
   let range: FlushRange | null = null;
   let bytes = 0;
+  let storedBytes = 0;
   let taken = 0;
-  for (const { commit, firstSeq, count, size } of batches) {
+  for (const { commit, firstSeq, count, size, bodyBytes } of batches) {
     const lastSeq = firstSeq + count - 1;
     bytes += size;
+    storedBytes += bodyBytes;
     taken++;
     if (range === null) {
       range = { firstSeq, lastSeq, firstCommit: commit, lastCommit: commit };
@@ -41,7 +45,7 @@ export function chooseRange(batches: Iterable<WaitingBatch>, limits: RangeLimits
     }
     const entries = lastSeq - range.firstSeq + 1;
     if (firstSeq !== range.lastSeq + 1 || taken > limits.batches) break;
-    if (entries > limits.entries || bytes > limits.bytes) break;
+    if (entries > limits.entries || bytes > limits.bytes || storedBytes > limits.storedBytes) break;
     range.lastSeq = lastSeq;
     range.lastCommit = commit;
   }

@@ -1,8 +1,11 @@
 import { chooseRange, type FlushRange, type RangeLimits } from "./range.ts";
 import type { Waiting } from "./schedule.ts";
 
-/** A segment takes 10,000 entries and 8 MiB. One of fewer batches is still large; deleting them must not stall writers. */
-const RANGE_LIMITS: RangeLimits = { entries: 10_000, bytes: 8 * 1024 * 1024, batches: 4000 };
+/**
+ * A segment takes 10,000 entries, 8 MiB of lines and 1 MB of what they compress to: a range that is far over that is made
+ * into segments again and again until they fit. One of 4,000 batches is still large, and deleting them stalls no writer.
+ */
+const RANGE_LIMITS: RangeLimits = { entries: 10_000, bytes: 8 * 1024 * 1024, storedBytes: 1_500_000, batches: 4000 };
 /** Rows that are looked through for a range's batches: those of other projects stand between them. */
 const SCAN_ROWS = 20_000;
 
@@ -38,8 +41,14 @@ export class WaitingBatches {
     const oldest = this.#oldest();
     if (oldest === null) return null;
     const { commit, project } = oldest;
-    const batches = this.#sql.exec<{ commit: number; firstSeq: number; count: number; size: number }>(
-      `SELECT commit_no AS "commit", first_seq AS firstSeq, count, size
+    const batches = this.#sql.exec<{
+      commit: number;
+      firstSeq: number;
+      count: number;
+      size: number;
+      bodyBytes: number;
+    }>(
+      `SELECT commit_no AS "commit", first_seq AS firstSeq, count, size, body_bytes AS bodyBytes
        FROM (SELECT * FROM batches WHERE commit_no >= ?1 ORDER BY commit_no LIMIT ${SCAN_ROWS})
        WHERE project = ?2 AND commit_no NOT IN (SELECT commit_no FROM set_aside) ORDER BY commit_no`,
       commit,

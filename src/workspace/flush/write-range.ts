@@ -52,9 +52,10 @@ export async function writeRange(store: RangeStore, call: FlushCall, now: () => 
   try {
     return await write(store, call, now);
   } catch (error) {
-    const reason = reasonOf(error);
-    if (!isRefusal(reason)) return { outcome: "failed", reason };
-    return { outcome: "bad", batches: allOf(call, `D1 refuses its range: ${reason}`) };
+    const code = codeOf(error);
+    if (code !== null && REFUSALS.has(code))
+      return { outcome: "bad", batches: allOf(call, `D1 refuses its range: ${code}`) };
+    return { outcome: "failed", reason: code === null ? "D1 cannot be reached" : `D1 fails with ${code}` };
   }
 }
 
@@ -114,12 +115,10 @@ function allOf({ batches }: FlushCall, reason: string): BadBatch[] {
 /** The code that D1 puts into its messages; the rest of a message is not ours to show. */
 const CODE = /\b(?:SQLITE|D1)_[A-Z_]{2,40}\b/g;
 
-function reasonOf(error: unknown): string {
-  const codes = error instanceof Error ? error.message.match(CODE) : null;
-  return codes?.find((code) => code.startsWith("SQLITE")) ?? codes?.[0] ?? "D1 cannot be reached";
-}
-
 /** What no further try will change: D1 has no flags to tell it by. */
-function isRefusal(reason: string): boolean {
-  return ["SQLITE_TOOBIG", "SQLITE_CONSTRAINT", "SQLITE_MISMATCH"].includes(reason);
+const REFUSALS: ReadonlySet<string> = new Set(["SQLITE_TOOBIG", "SQLITE_CONSTRAINT", "SQLITE_MISMATCH"]);
+
+function codeOf(error: unknown): string | null {
+  const codes = error instanceof Error ? error.message.match(CODE) : null;
+  return codes?.find((code) => code.startsWith("SQLITE")) ?? codes?.[0] ?? null;
 }

@@ -1,14 +1,32 @@
-import { runDurableObjectAlarm } from "cloudflare:test";
+import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { expect } from "vitest";
+import { expect, vi } from "vitest";
+import { SegmentStore } from "../../../src/logs/cold/store.ts";
+import { settingsOf } from "../../../src/settings.ts";
 import type { Usage } from "../../../src/workspace/usage.ts";
 import { evict, numbered, onSql, receiptOf, send, storedEntries, type Tenant, workspace } from "../ingest/support.ts";
 import { type ColdEntry, coldEntries } from "./cold.ts";
 
 export type Place = Pick<Tenant, "workspaceId" | "projectId">;
 
-/** Milliseconds after which every batch is old enough to be moved: the default of RECENT_MAX_AGE_SECONDS. */
+/** Milliseconds after which a batch is too old to stay: the default of RECENT_MAX_AGE_SECONDS. */
 export const AGED_MS = 3_600_000;
+
+/** The clock of a test file, well ahead of the machine's: no alarm that a test sets goes off by itself. */
+export const clock = {
+  at: Date.now() + 24 * AGED_MS,
+  start(): void {
+    vi.useFakeTimers({ toFake: ["Date"], now: clock.at });
+  },
+  pass(ms: number): void {
+    clock.at += ms;
+    vi.setSystemTime(clock.at);
+  },
+  stop(): void {
+    vi.useRealTimers();
+    vi.restoreAllMocks();
+  },
+};
 
 export function alarm(workspaceId: string): Promise<boolean> {
   return runDurableObjectAlarm(workspace(workspaceId));
@@ -19,15 +37,9 @@ export async function sendBatches(tenant: Pick<Tenant, "projectId" | "secret">, 
   for (const size of sizes) receiptOf(await send(tenant, numbered(size)));
 }
 
-/** As if all batches had arrived an hour ago, and the object had slept since. */
-export async function age(workspaceId: string): Promise<void> {
-  await onSql(workspaceId, (sql) => sql.exec("UPDATE batches SET received_at = received_at - ?", AGED_MS).toArray());
-  await evict(workspaceId);
-}
-
-/** Alarms until nothing waits any more. @returns how many it took */
+/** Lets everything become too old and alarms until nothing waits any more. @returns how many it took */
 export async function flushAll({ workspaceId }: Pick<Tenant, "workspaceId">): Promise<number> {
-  await age(workspaceId);
+  clock.pass(AGED_MS);
   for (let turn = 1; turn <= 20; turn++) {
     await alarm(workspaceId);
     if ((await waiting(workspaceId)).batches === 0) return turn;
@@ -87,4 +99,59 @@ export async function tiers(place: Place): Promise<{ cold: number; recent: numbe
   expect([...stored, ...recent]).toEqual([...stored, ...recent].map((_, index) => index + 1));
   expect(await watermark(place)).toBe(stored.length);
   return { cold: stored.length, recent: recent.length };
+}
+
+/** The flush lines written from now on. */
+export function flushLines(): () => Record<string, unknown>[] {
+  const log = vi.spyOn(console, "log").mockImplementation(() => {});
+  return () =>
+    log.mock.calls.map(([text]) => JSON.parse(String(text))).filter(({ event }) => event === "workspace.flush");
+}
+
+const store = SegmentStore.prototype;
+const { insertSegments } = store;
+
+/** What becomes of the next calls that store a range. `before`: D1 never sees it. `after`: D1 has it, the answer is lost. */
+export function failInserts(times: number, where: "before" | "after"): void {
+  const spy = vi.spyOn(store, "insertSegments");
+  for (let time = 0; time < times; time++) {
+    spy.mockImplementationOnce(async function (this: SegmentStore, ...call) {
+      if (where === "after") await insertSegments.apply(this, call);
+      throw new Error("D1_ERROR: Network connection lost.");
+    });
+  }
+}
+
+/**
+ * Stops the next call that stores a range on its way to D1.
+ * @returns waits until there is one, and gives what lets it arrive after all, from wherever the test is then
+ */
+export function holdInsert(): () => Promise<() => Promise<unknown>> {
+  const calls: Parameters<typeof insertSegments>[] = [];
+  vi.spyOn(store, "insertSegments").mockImplementationOnce((...call) => {
+    calls.push(call);
+    return new Promise(() => {});
+  });
+  return async () => {
+    // Asked for again and again: a promise that another request fulfils would take the test along into that request.
+    for (;;) {
+      const [call] = calls;
+      if (call) return () => insertSegments.apply(new SegmentStore(env.DB), call);
+      await scheduler.wait(5);
+    }
+  };
+}
+
+/** As if RECENT_MAX_BYTES had another value, for all objects of this test file that wake from now on. */
+export async function boundBytes(workspaceId: string, bytes: number): Promise<void> {
+  await runInDurableObject(workspace(workspaceId), async (object) => {
+    const settings = settingsOf(Reflect.get(object, "env"));
+    settings.RECENT_MAX_BYTES = bytes;
+  });
+  await evict(workspaceId);
+}
+
+/** Ends an object on the spot, as a crash of its machine would: memory and whatever it waits for are gone. */
+export async function crash(workspaceId: string): Promise<void> {
+  await runInDurableObject(workspace(workspaceId), (_, state) => state.abort("crash")).catch(() => {});
 }

@@ -1,0 +1,229 @@
+import { runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { SegmentStore } from "../../../src/logs/cold/store.ts";
+import { ARRIVALS_END_MS } from "../../../src/workspace/flush/doomed.ts";
+import { addKey, addProject, evict, newTenant, onSql, workspace } from "../ingest/support.ts";
+import {
+  AGED_MS,
+  alarm,
+  clock,
+  cold,
+  crash,
+  flushAll,
+  flushLines,
+  holdInsert,
+  rowsOf,
+  sendBatches,
+  tiers,
+} from "./support.ts";
+
+beforeEach(() => {
+  clock.start();
+  flushLines();
+});
+afterEach(() => clock.stop());
+
+const segmentsOf = async (workspaceId: string) => (await new SegmentStore(env.DB).usage(workspaceId)).segments;
+const isGone = (workspaceId: string) =>
+  runInDurableObject(
+    workspace(workspaceId),
+    async (_, { storage }) =>
+      storage.sql.exec("SELECT name FROM sqlite_master").toArray().length === 0 && (await storage.getAlarm()) === null,
+  );
+
+/** A second project with its own key, in the same workspace. */
+async function beside(tenant: Awaited<ReturnType<typeof newTenant>>) {
+  const project = { ...tenant, projectId: await addProject(tenant) };
+  return { ...project, ...(await addKey(project)) };
+}
+
+describe("a deleted project", () => {
+  it("is gone from both tiers, and no other project is touched", async () => {
+    const tenant = await newTenant();
+    const other = await beside(tenant);
+    await sendBatches(tenant, 1000, 1000);
+    await sendBatches(other, 7);
+    await flushAll(tenant);
+    await sendBatches(tenant, 3);
+    await sendBatches(other, 2);
+    await workspace(tenant.workspaceId).deleteProject(tenant.ownerId, tenant.projectId);
+    await alarm(tenant.workspaceId);
+    await alarm(tenant.workspaceId);
+    expect(await cold(tenant)).toEqual([]);
+    expect(await tiers(other)).toEqual({ cold: 7, recent: 2 });
+    // Remembered until nothing of it can arrive any more.
+    expect(await rowsOf(tenant.workspaceId, "doomed_projects")).toHaveLength(1);
+    clock.pass(ARRIVALS_END_MS);
+    await alarm(tenant.workspaceId);
+    expect(await rowsOf(tenant.workspaceId, "doomed_projects")).toEqual([]);
+    expect(await tiers(other)).toEqual({ cold: 7, recent: 2 });
+  });
+
+  it("that was never moved costs D1 nothing", async () => {
+    const tenant = await newTenant();
+    await sendBatches(tenant, 3);
+    await alarm(tenant.workspaceId);
+    const deletes = vi.spyOn(SegmentStore.prototype, "deleteOfProject");
+    await workspace(tenant.workspaceId).deleteProject(tenant.ownerId, tenant.projectId);
+    await alarm(tenant.workspaceId);
+    expect(await rowsOf(tenant.workspaceId, "doomed_projects")).toEqual([]);
+    expect(deletes).not.toHaveBeenCalled();
+  });
+
+  it("leaves nothing behind where a flush of it was under way, even one that outlived its object", async () => {
+    const tenant = await newTenant();
+    const other = await beside(tenant);
+    await sendBatches(tenant, 3);
+    clock.pass(AGED_MS);
+    const sent = holdInsert();
+    alarm(tenant.workspaceId).catch(() => {});
+    const land = await sent();
+    await workspace(tenant.workspaceId).deleteProject(tenant.ownerId, tenant.projectId);
+    await crash(tenant.workspaceId);
+    await alarm(tenant.workspaceId);
+    await alarm(tenant.workspaceId);
+    expect(await rowsOf(tenant.workspaceId, "flush_intents")).toEqual([]);
+    await land();
+    expect(await cold(tenant)).toHaveLength(3);
+    clock.pass(ARRIVALS_END_MS);
+    await alarm(tenant.workspaceId);
+    expect(await cold(tenant)).toEqual([]);
+    expect(await rowsOf(tenant.workspaceId, "doomed_projects")).toEqual([]);
+    await sendBatches(other, 4);
+    await flushAll(tenant);
+    expect(await tiers(other)).toEqual({ cold: 4, recent: 0 });
+  });
+
+  it("while its flush is under way in the same object, drops it", async () => {
+    const tenant = await newTenant();
+    const other = await beside(tenant);
+    await sendBatches(tenant, 3);
+    clock.pass(AGED_MS);
+    const { insertSegments } = SegmentStore.prototype;
+    let deleted = false;
+    vi.spyOn(SegmentStore.prototype, "insertSegments").mockImplementationOnce(async function (
+      this: SegmentStore,
+      ...call
+    ) {
+      deleted = (await workspace(tenant.workspaceId).deleteProject(tenant.ownerId, tenant.projectId)).ok;
+      return insertSegments.apply(this, call);
+    });
+    await alarm(tenant.workspaceId);
+    expect(deleted).toBe(true);
+    expect(await rowsOf(tenant.workspaceId, "flush_state")).toEqual([]);
+    clock.pass(ARRIVALS_END_MS);
+    for (let turn = 0; turn < 3; turn++) await alarm(tenant.workspaceId);
+    expect(await cold(tenant)).toEqual([]);
+    await sendBatches(other, 2);
+    await flushAll(tenant);
+    expect(await tiers(other)).toEqual({ cold: 2, recent: 0 });
+  });
+
+  it("is tried again where D1 does not answer", async () => {
+    const tenant = await newTenant();
+    await sendBatches(tenant, 3);
+    await flushAll(tenant);
+    vi.spyOn(SegmentStore.prototype, "deleteOfProject").mockRejectedValueOnce(new Error("D1_ERROR"));
+    await workspace(tenant.workspaceId).deleteProject(tenant.ownerId, tenant.projectId);
+    await alarm(tenant.workspaceId);
+    expect(await cold(tenant)).toHaveLength(3);
+    clock.pass(30_000);
+    await alarm(tenant.workspaceId);
+    expect(await cold(tenant)).toEqual([]);
+  });
+});
+
+describe("a deleted workspace", () => {
+  it("takes its segments with it, those of a flush that outlived its object too", async () => {
+    const tenant = await newTenant();
+    await sendBatches(tenant, 3);
+    await flushAll(tenant);
+    await sendBatches(tenant, 2);
+    clock.pass(AGED_MS);
+    const sent = holdInsert();
+    alarm(tenant.workspaceId).catch(() => {});
+    const land = await sent();
+    await workspace(tenant.workspaceId).deleteWorkspace(tenant.ownerId);
+    expect(await segmentsOf(tenant.workspaceId)).toBe(0);
+    await crash(tenant.workspaceId);
+    await land();
+    expect(await segmentsOf(tenant.workspaceId)).toBe(1);
+    await alarm(tenant.workspaceId);
+    clock.pass(ARRIVALS_END_MS);
+    await alarm(tenant.workspaceId);
+    expect(await segmentsOf(tenant.workspaceId)).toBe(0);
+    expect(await isGone(tenant.workspaceId)).toBe(true);
+  });
+
+  it("goes at once where it never had any", async () => {
+    const tenant = await newTenant();
+    await sendBatches(tenant, 3);
+    await workspace(tenant.workspaceId).deleteWorkspace(tenant.ownerId);
+    expect(await isGone(tenant.workspaceId)).toBe(true);
+  });
+
+  it("that is destroyed, as a purge of its account does, has none left either", async () => {
+    const tenant = await newTenant();
+    await sendBatches(tenant, 3);
+    await flushAll(tenant);
+    await workspace(tenant.workspaceId).destroy();
+    await workspace(tenant.workspaceId).destroy();
+    expect(await segmentsOf(tenant.workspaceId)).toBe(0);
+    await evict(tenant.workspaceId);
+    clock.pass(ARRIVALS_END_MS);
+    await alarm(tenant.workspaceId);
+    expect(await isGone(tenant.workspaceId)).toBe(true);
+  });
+});
+
+describe("retention", () => {
+  const DAY_MS = 86_400_000;
+  const keep = (tenant: { workspaceId: string; ownerId: string }, retentionDays: number) =>
+    workspace(tenant.workspaceId).changeSettings(tenant.ownerId, { retentionDays });
+
+  it("deletes segments and batches that are wholly past it, an hour later at most", async () => {
+    const tenant = await newTenant();
+    await sendBatches(tenant, 3);
+    await flushAll(tenant);
+    clock.pass(20 * DAY_MS);
+    await sendBatches(tenant, 4);
+    await flushAll(tenant);
+    await alarm(tenant.workspaceId);
+    expect(await cold(tenant)).toHaveLength(7);
+    clock.pass(11 * DAY_MS);
+    await alarm(tenant.workspaceId);
+    expect((await cold(tenant)).map(({ seq }) => seq)).toEqual([4, 5, 6, 7]);
+  });
+
+  it("that is made shorter deletes at once, also what waits and what was set aside", async () => {
+    const tenant = await newTenant();
+    await sendBatches(tenant, 3);
+    await flushAll(tenant);
+    await sendBatches(tenant, 1000, 2);
+    await onSql(tenant.workspaceId, (sql) => {
+      sql.exec("UPDATE batches SET body = zeroblob(body_bytes) WHERE commit_no = 2");
+    });
+    await flushAll(tenant);
+    await sendBatches(tenant, 5);
+    expect(await rowsOf(tenant.workspaceId, "set_aside")).toHaveLength(1);
+    // What waits is not moved away first.
+    await onSql(tenant.workspaceId, (sql) => {
+      sql.exec("UPDATE batches SET received_at = ?", clock.at + 10 * DAY_MS);
+    });
+    await evict(tenant.workspaceId);
+    clock.pass(2 * DAY_MS);
+    await alarm(tenant.workspaceId);
+    expect(await cold(tenant)).toHaveLength(5);
+    await keep(tenant, 1);
+    await alarm(tenant.workspaceId);
+    expect(await cold(tenant)).toEqual([]);
+    expect([await rowsOf(tenant.workspaceId, "batches"), await rowsOf(tenant.workspaceId, "set_aside")]).toEqual([
+      [],
+      [],
+    ]);
+    await sendBatches(tenant, 1);
+    await flushAll(tenant);
+    expect((await cold(tenant)).map(({ seq }) => seq)).toEqual([1011]);
+  });
+});

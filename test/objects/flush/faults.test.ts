@@ -1,0 +1,231 @@
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { ColdWriter } from "../../../src/objects/cold-writer.ts";
+import { evict, newTenant, numbered, onSql, receiptOf, send, workspace } from "../ingest/support.ts";
+import { EVERYTHING } from "../query/support.ts";
+import {
+  AGED_MS,
+  alarm,
+  clock,
+  crash,
+  failInserts,
+  flushAll,
+  flushLines,
+  holdInsert,
+  rowsOf,
+  sendBatches,
+  tiers,
+  usageOf,
+  waiting,
+} from "./support.ts";
+
+beforeEach(() => {
+  clock.start();
+  flushLines();
+});
+afterEach(() => clock.stop());
+
+const segments = () => env.DB.prepare("SELECT COUNT(*) AS n FROM segments").first<number>("n");
+
+describe("a crash", () => {
+  it("between intent and D1 makes the next flush take exactly the same range", async () => {
+    const tenant = await newTenant();
+    await sendBatches(tenant, 3, 4);
+    clock.pass(AGED_MS);
+    const sent = holdInsert();
+    alarm(tenant.workspaceId).catch(() => {});
+    await sent();
+    const [intent] = await rowsOf(tenant.workspaceId, "flush_intents");
+    await sendBatches(tenant, 5);
+    await crash(tenant.workspaceId);
+
+    expect(await rowsOf(tenant.workspaceId, "flush_intents")).toEqual([intent]);
+    expect(await tiers(tenant)).toEqual({ cold: 0, recent: 12 });
+    await alarm(tenant.workspaceId);
+    expect(await tiers(tenant)).toEqual({ cold: 7, recent: 5 });
+    await flushAll(tenant);
+    expect(await tiers(tenant)).toEqual({ cold: 12, recent: 0 });
+  });
+
+  it("between D1 and the object's own commit loses and doubles nothing", async () => {
+    const tenant = await newTenant();
+    await sendBatches(tenant, 3, 4);
+    clock.pass(AGED_MS);
+    const sent = holdInsert();
+    alarm(tenant.workspaceId).catch(() => {});
+    const land = await sent();
+    await land();
+    await sendBatches(tenant, 5);
+    await crash(tenant.workspaceId);
+
+    const before = await segments();
+    await alarm(tenant.workspaceId);
+    expect(await segments()).toBe(before);
+    expect(await tiers(tenant)).toEqual({ cold: 7, recent: 5 });
+  });
+
+  it("whose writer goes on and arrives after everything else changes nothing", async () => {
+    const tenant = await newTenant();
+    await sendBatches(tenant, 3, 4);
+    clock.pass(AGED_MS);
+    const sent = holdInsert();
+    alarm(tenant.workspaceId).catch(() => {});
+    const land = await sent();
+    await crash(tenant.workspaceId);
+
+    await flushAll(tenant);
+    await sendBatches(tenant, 2);
+    await flushAll(tenant);
+    await land();
+    expect(await tiers(tenant)).toEqual({ cold: 9, recent: 0 });
+  });
+});
+
+describe("alarms", () => {
+  it("that run at once, and twice, move everything once", async () => {
+    const tenant = await newTenant();
+    await sendBatches(tenant, ...Array(12).fill(1000));
+    clock.pass(AGED_MS);
+    const writes = vi.spyOn(ColdWriter.prototype, "write");
+    await Promise.all([alarm(tenant.workspaceId), alarm(tenant.workspaceId), alarm(tenant.workspaceId)]);
+    await Promise.all([alarm(tenant.workspaceId), alarm(tenant.workspaceId)]);
+    await alarm(tenant.workspaceId);
+    expect(await tiers(tenant)).toEqual({ cold: 12_000, recent: 0 });
+    expect(writes).toHaveBeenCalledTimes(2);
+  });
+
+  it("do not keep requests waiting: what comes during a flush is stored and found", async () => {
+    const tenant = await newTenant();
+    await sendBatches(tenant, 3);
+    clock.pass(AGED_MS);
+    const sent = holdInsert();
+    alarm(tenant.workspaceId).catch(() => {});
+    await sent();
+    expect(receiptOf(await send(tenant, numbered(2)))).toMatchObject({ firstSeq: 4 });
+    expect(await tiers(tenant)).toEqual({ cold: 0, recent: 5 });
+    await crash(tenant.workspaceId);
+  });
+});
+
+describe("while D1 fails", () => {
+  it.each(["before", "after"] as const)("%s its commit, ingest goes on, and all is said", async (where) => {
+    const tenant = await newTenant();
+    await sendBatches(tenant, 3, 4);
+    clock.pass(AGED_MS);
+    failInserts(2, where);
+    await alarm(tenant.workspaceId);
+    expect(await usageOf(tenant)).toMatchObject({
+      recent: { entries: 7 },
+      flush: { pendingBatches: 2, lastAt: null, lastError: "D1 fails with D1_ERROR." },
+    });
+    // Not before the second is over, whoever asks for it.
+    await sendBatches(tenant, 5);
+    await alarm(tenant.workspaceId);
+    clock.pass(1000);
+    await alarm(tenant.workspaceId);
+    await evict(tenant.workspaceId);
+    expect(await usageOf(tenant)).toMatchObject({ flush: { pendingBatches: 3, lastError: "D1 fails with D1_ERROR." } });
+    await alarm(tenant.workspaceId);
+    expect(await tiers(tenant)).toEqual({ cold: 7, recent: 5 });
+    expect(await usageOf(tenant)).toMatchObject({ flush: { pendingBatches: 1, lastAt: clock.at, lastError: null } });
+  });
+
+  it("it is tried after 1, 2, 4 seconds and so on, a minute at most", async () => {
+    const tenant = await newTenant();
+    await sendBatches(tenant, 3);
+    clock.pass(AGED_MS);
+    failInserts(100, "before");
+    const writes = vi.spyOn(ColdWriter.prototype, "write");
+    const begin = clock.at;
+    const tries: number[] = [];
+    for (let second = 0; second < 250; second++) {
+      const { length } = writes.mock.calls;
+      await alarm(tenant.workspaceId);
+      if (writes.mock.calls.length > length) tries.push((clock.at - begin) / 1000);
+      clock.pass(1000);
+    }
+    expect(tries).toEqual([0, 1, 3, 7, 15, 31, 63, 123, 183, 243]);
+    vi.mocked(ColdWriter.prototype.write).mockRestore();
+  });
+
+  it("or the writer cannot be reached at all, it is the same", async () => {
+    const tenant = await newTenant();
+    await sendBatches(tenant, 3);
+    clock.pass(AGED_MS);
+    vi.spyOn(ColdWriter.prototype, "write").mockRejectedValueOnce(new Error("gone"));
+    await alarm(tenant.workspaceId);
+    expect(await usageOf(tenant)).toMatchObject({ flush: { lastError: "The writer cannot be reached." } });
+    clock.pass(1000);
+    await alarm(tenant.workspaceId);
+    expect(await tiers(tenant)).toEqual({ cold: 3, recent: 0 });
+  });
+});
+
+describe("a reader of several pages", () => {
+  it("is waited for, five seconds from its last page and half a minute at most", async () => {
+    const tenant = await newTenant();
+    await sendBatches(tenant, 3, 4);
+    clock.pass(AGED_MS);
+    const caller = { kind: "user", userId: tenant.ownerId } as const;
+    const page = async () => {
+      const scan = { ...EVERYTHING, maxBytes: 1 };
+      const result = await workspace(tenant.workspaceId).recent({ caller, route: null, projectId: null, scan });
+      return result.ok && result.page.next !== null;
+    };
+    const begin = clock.at;
+    while (clock.at < begin + 29_000) {
+      expect(await page()).toBe(true);
+      await alarm(tenant.workspaceId);
+      expect(await tiersInObject(tenant.workspaceId)).toBe(2);
+      clock.pass(4000);
+    }
+    expect(await page()).toBe(true);
+    await alarm(tenant.workspaceId);
+    expect(await tiers(tenant)).toEqual({ cold: 7, recent: 0 });
+    expect(clock.at).toBeLessThanOrEqual(begin + 32_000);
+  });
+});
+
+const tiersInObject = async (workspaceId: string) => (await waiting(workspaceId)).batches;
+
+describe("a batch that cannot be read", () => {
+  it("is set aside and named; all others are moved around it", async () => {
+    const tenant = await newTenant();
+    await sendBatches(tenant, 3, 1000, 4, 2);
+    await onSql(tenant.workspaceId, (sql) =>
+      sql.exec("UPDATE batches SET body = zeroblob(body_bytes) WHERE commit_no = 2").toArray(),
+    );
+    clock.pass(AGED_MS);
+    const lines = flushLines();
+    for (let turn = 0; turn < 4; turn++) await alarm(tenant.workspaceId);
+    expect(lines()).toMatchObject([{ outcome: "set-aside", level: "error", commit: 2, reason: "it cannot be read" }]);
+    expect(await rowsOf(tenant.workspaceId, "batches")).toMatchObject([{ commit_no: 2 }]);
+    const { projectId } = tenant;
+    expect(await usageOf(tenant)).toMatchObject({
+      recent: { entries: 1000 },
+      watermarks: [{ projectId, seq: 1009 }],
+      flush: {
+        pendingBatches: 0,
+        setAside: 1,
+        lastAt: clock.at,
+        lastError: `Batch 2 of ${projectId} (seq 4 to 1003) was set aside: it cannot be read.`,
+      },
+    });
+    expect(receiptOf(await send(tenant, numbered(1)))).toMatchObject({ firstSeq: 1010 });
+    await flushAll(tenant);
+    expect(await rowsOf(tenant.workspaceId, "set_aside")).toHaveLength(1);
+  });
+
+  it("is the same where a part of it is missing", async () => {
+    const tenant = await newTenant();
+    await sendBatches(tenant, 3, 4);
+    await onSql(tenant.workspaceId, (sql) =>
+      sql.exec("UPDATE batches SET body_bytes = body_bytes + 1, parts = 2 WHERE commit_no = 1").toArray(),
+    );
+    await evict(tenant.workspaceId);
+    clock.pass(AGED_MS);
+    for (let turn = 0; turn < 3; turn++) await alarm(tenant.workspaceId);
+    expect(await rowsOf(tenant.workspaceId, "batches")).toMatchObject([{ commit_no: 1 }]);
+    expect((await usageOf(tenant)).flush.lastError).toContain("a part of it is missing");
+  });
+});

@@ -1,0 +1,73 @@
+import { describe, expect, it } from "vitest";
+import { ReadLeases } from "../../../src/workspace/flush/leases.ts";
+import { FlushSchedule } from "../../../src/workspace/flush/schedule.ts";
+
+const BOUNDS = { maxAgeMs: 60_000, maxBytes: 1000 };
+const T = 1_000_000;
+
+function loaded(bytes: number, oldestAt: number | null): FlushSchedule {
+  const schedule = new FlushSchedule(BOUNDS);
+  schedule.load({ bytes, oldestAt });
+  return schedule;
+}
+
+describe("a flush is due", () => {
+  it("never where nothing waits", () => {
+    expect(loaded(0, null).dueAt(false)).toBeNull();
+    expect(new FlushSchedule(BOUNDS).dueAt(false)).toBeNull();
+  });
+
+  it("when the oldest batch is as old as it may become, whatever comes after it", () => {
+    const schedule = loaded(0, null);
+    schedule.add(10, T);
+    schedule.add(10, T + 5000);
+    expect(schedule.dueAt(false)).toBe(T + 60_000);
+  });
+
+  it("at once past the byte bound, and until half of it is gone", () => {
+    const schedule = loaded(1000, T);
+    expect(schedule.dueAt(false)).toBe(T + 60_000);
+    schedule.add(1, T + 1);
+    expect(schedule.dueAt(false)).toBe(0);
+    schedule.load({ bytes: 501, oldestAt: T });
+    expect(schedule.dueAt(false)).toBe(0);
+    schedule.load({ bytes: 500, oldestAt: T });
+    expect(schedule.dueAt(false)).toBe(T + 60_000);
+    // Between half and all of it, what counts is where it comes from.
+    schedule.add(499, T + 2);
+    expect(schedule.dueAt(false)).toBe(T + 60_000);
+  });
+
+  it("at once where a range is on its way already, also when nothing else waits", () => {
+    expect(loaded(0, null).dueAt(true)).toBe(0);
+  });
+
+  it("later and later after failures, by a minute at most, however full the buffer is", () => {
+    const schedule = loaded(5000, T);
+    const delays = Array.from({ length: 9 }, () => schedule.failed(T));
+    expect(delays).toEqual([1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000, 60_000]);
+    schedule.add(500, T + 1);
+    expect([schedule.dueAt(true), schedule.dueAt(false)]).toEqual([T + 60_000, T + 60_000]);
+    schedule.succeeded();
+    expect(schedule.dueAt(false)).toBe(0);
+    expect(schedule.failed(T)).toBe(1000);
+  });
+});
+
+describe("readers of several pages", () => {
+  it("hold a flush up for five seconds from their last page, and for half a minute in all", () => {
+    const leases = new ReadLeases();
+    expect(leases.blockedUntil(T)).toBeNull();
+    leases.renew(T);
+    expect(leases.blockedUntil(T + 1000)).toBe(T + 5000);
+    expect(leases.blockedUntil(T + 5000)).toBeNull();
+    for (let at = T + 5000; at < T + 31_000; at += 1000) {
+      leases.renew(at);
+      expect(leases.blockedUntil(at)).toBe(Math.min(at + 5000, T + 31_000));
+    }
+    leases.renew(T + 31_000);
+    expect(leases.blockedUntil(T + 31_000)).toBeNull();
+    leases.released();
+    expect(leases.blockedUntil(T + 31_001)).toBe(T + 36_000);
+  });
+});

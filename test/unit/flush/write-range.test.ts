@@ -1,0 +1,119 @@
+import { describe, expect, it } from "vitest";
+import { encodeBody } from "../../../src/logs/codec.ts";
+import type { EncodedSegment } from "../../../src/logs/cold/segment.ts";
+import {
+  type FlushCall,
+  type PackedBatch,
+  type RangeStore,
+  writeRange,
+} from "../../../src/workspace/flush/write-range.ts";
+
+const encoder = new TextEncoder();
+const line = (message: string) =>
+  JSON.stringify({ timestamp: "2026-01-01T00:00:00.000Z", level: "info", category: "custom", type: "log", message });
+
+function batch(commit: number, firstSeq: number, count: number): PackedBatch {
+  const lines = Array.from({ length: count }, (_, index) => line(`m${firstSeq + index}`));
+  return { commit, firstSeq, count, receivedAt: 1, ...encodeBody(encoder.encode(lines.join("\n"))) };
+}
+
+function callOf(...batches: PackedBatch[]): FlushCall {
+  const last = batches.at(-1);
+  const range = { firstSeq: batches[0]?.firstSeq ?? 1, lastSeq: (last?.firstSeq ?? 1) + (last?.count ?? 0) - 1 };
+  return { workspaceId: "ws_a", projectId: "proj_a", range, batches, deadline: 1000 };
+}
+
+/** A cold tier in memory that counts what it is sent. */
+class Store implements RangeStore {
+  readonly rows = new Map<number, EncodedSegment>();
+  sent = 0;
+  error: Error | null = null;
+
+  async insertSegments(_: string, segments: readonly EncodedSegment[]) {
+    this.sent++;
+    if (this.error) throw this.error;
+    const [first] = segments;
+    if (first && !this.rows.has(first.firstSeq))
+      for (const segment of segments) this.rows.set(segment.firstSeq, segment);
+    const last = segments.at(-1)?.lastSeq ?? 0;
+    const rows = [...this.rows.values()].filter(
+      ({ firstSeq }) => firstSeq >= (first?.firstSeq ?? 0) && firstSeq <= last,
+    );
+    const sum = (of: "count" | "storedBytes") => rows.reduce((total, row) => total + row[of], 0);
+    return { segments: rows.length, entries: sum("count"), bytes: sum("storedBytes") };
+  }
+
+  async segmentsBySeq(_: string, __: string, { from, to }: { from: number; to: number }) {
+    return [...this.rows.values()].filter(({ firstSeq, lastSeq }) => firstSeq <= to && lastSeq >= from);
+  }
+}
+
+const now = () => 1000;
+
+describe("writing a range", () => {
+  it("stores it, and as often as it is repeated says so without storing it again", async () => {
+    const store = new Store();
+    const call = callOf(batch(1, 1, 3), batch(2, 4, 2000));
+    const first = await writeRange(store, call, now);
+    expect(first).toMatchObject({ outcome: "stored", segments: 1 });
+    expect(await writeRange(store, call, now)).toEqual(first);
+    expect([...store.rows.values()].map(({ firstSeq, lastSeq, count }) => [firstSeq, lastSeq, count])).toEqual([
+      [1, 2003, 2003],
+    ]);
+  });
+
+  it("sends nothing after its deadline", async () => {
+    const store = new Store();
+    const outcome = await writeRange(store, callOf(batch(1, 1, 1)), () => 1001);
+    expect([outcome.outcome, store.sent]).toEqual(["failed", 0]);
+  });
+
+  it("names a batch that cannot be read, and sends nothing of the others", async () => {
+    const broken = { ...batch(2, 4, 1000), body: new Uint8Array(50).fill(7) };
+    const short = { ...batch(3, 1004, 3), count: 4 };
+    const noJson = { ...batch(4, 1008, 1), encoding: 0 as const, body: encoder.encode(`${line("x").slice(0, -1)} `) };
+    const store = new Store();
+    const outcome = await writeRange(store, callOf(batch(1, 1, 3), broken, short, noJson, batch(5, 1009, 1)), now);
+    expect(outcome).toEqual({
+      outcome: "bad",
+      batches: [2, 3, 4].map((commit) => ({ commit, reason: "it cannot be read" })),
+    });
+    expect(store.sent).toBe(0);
+  });
+
+  it("names all of a range that is not whole", async () => {
+    const outcome = await writeRange(new Store(), callOf(batch(1, 1, 3), batch(2, 5, 1)), now);
+    expect(outcome).toMatchObject({ outcome: "bad", batches: [{ commit: 1 }, { commit: 2 }] });
+  });
+
+  it("takes a range that an earlier call has stored for stored, also when it cannot be read any more", async () => {
+    const store = new Store();
+    const call = callOf(batch(1, 1, 3), batch(2, 4, 5));
+    const stored = await writeRange(store, call, now);
+    const damaged = { ...call, batches: call.batches.map((each) => ({ ...each, body: new Uint8Array(3) })) };
+    expect(await writeRange(store, damaged, now)).toEqual(stored);
+  });
+
+  it("sets a range aside whose place is taken by something else", async () => {
+    const store = new Store();
+    await writeRange(store, callOf(batch(1, 1, 3), batch(2, 4, 5)), now);
+    const outcome = await writeRange(store, callOf(batch(1, 1, 3)), now);
+    expect(outcome).toMatchObject({ outcome: "bad", batches: [{ commit: 1 }] });
+  });
+
+  it("tells what passes from what does not, and shows nothing of a message but D1's code", async () => {
+    const store = new Store();
+    store.error = new Error("D1_ERROR: no such table: segments: SQLITE_ERROR in sk_secret");
+    expect(await writeRange(store, callOf(batch(1, 1, 1)), now)).toEqual({
+      outcome: "failed",
+      reason: "D1 fails with SQLITE_ERROR",
+    });
+    store.error = new Error("Network connection lost to 10.0.0.1");
+    expect(await writeRange(store, callOf(batch(1, 1, 1)), now)).toMatchObject({ reason: "D1 cannot be reached" });
+    store.error = new Error("D1_ERROR: string or blob too big: SQLITE_TOOBIG");
+    expect(await writeRange(store, callOf(batch(1, 1, 1), batch(2, 2, 1)), now)).toEqual({
+      outcome: "bad",
+      batches: [1, 2].map((commit) => ({ commit, reason: "D1 refuses its range: SQLITE_TOOBIG" })),
+    });
+  });
+});
