@@ -18,16 +18,17 @@ const QUOTE = 34;
 const COMMA = 44;
 const BRACE = 123;
 
-/** Per ASCII character: 0 needs a closer look (escapes, wide characters, `=` and `:`), 3 is the space. */
+/** Per ASCII character: 0 needs a closer look (escapes, wide characters, `=` and `:`); 2 is in a space, 4 in a b. */
 const KINDS: Uint8Array = new Uint8Array(128).map((_, c) =>
-  c === 32 ? 3 : Number(c > 32 && c < 127 && !'"\\=:'.includes(String.fromCharCode(c))),
+  c === 32 ? 3 : (c | 32) === 98 ? 5 : Number(c > 32 && c < 127 && !'"\\=:'.includes(String.fromCharCode(c))),
 );
 
 const utf8: TextEncoder = new TextEncoder();
 const decoder: TextDecoder = new TextDecoder();
 
-// One scratch for all loggers: an entry is complete and copied out before the call returns.
-let buf: Uint8Array = new Uint8Array(0);
+// One scratch for all loggers: an entry is complete and copied out before the call returns. Made here and hardly ever
+// replaced, so that the engine treats it as a constant.
+let buf: Uint8Array = /* @__PURE__ */ new Uint8Array(MAX_BYTES + 2 * RESERVE);
 let pos = 0;
 let limit = 0;
 let busy = 0;
@@ -82,14 +83,11 @@ export function createEncoder({ key, secrecy, suspects, text: masked }: Redactor
   const names = new Map<string, Name>();
 
   function name(key: string): Name {
-    let found = names.get(key);
-    if (found === undefined) {
-      const shown = key.length > MAX_NAME ? `${key.slice(0, MAX_NAME)}[Truncated]` : key;
-      found = { json: utf8.encode(`${quoted(masked(shown))}:`), secrecy: secrecy(shown) };
-      if (names.size >= MAX_NAMES) names.clear();
-      if (shown === key) names.set(key, found);
-    }
-    return found;
+    const shown = key.length > MAX_NAME ? `${key.slice(0, MAX_NAME)}[Truncated]` : key;
+    const made = { json: utf8.encode(`${quoted(masked(shown))}:`), secrecy: secrecy(shown) };
+    if (names.size >= MAX_NAMES) names.clear();
+    if (shown === key) names.set(key, made);
+    return made;
   }
 
   function text(s: string): void {
@@ -111,7 +109,7 @@ export function createEncoder({ key, secrecy, suspects, text: masked }: Redactor
       }
       b[p++] = QUOTE;
     }
-    if (!kinds || (kinds > 1 && SCHEME.test(s)) || (n >= key.length && key && s.includes(key))) looked(s);
+    if (!kinds || (kinds > 6 && SCHEME.test(s)) || (n >= key.length && key && s.includes(key))) looked(s);
     else pos = p;
   }
 
@@ -155,7 +153,8 @@ export function createEncoder({ key, secrecy, suspects, text: masked }: Redactor
         text(v);
         break;
       case "number":
-        ascii(numeral(v));
+        if (v >= 0 && v < 1e9 && v === (v | 0)) digits(v);
+        else ascii(numeral(v));
         break;
       case "object":
         if (v === null) ascii("null");
@@ -212,24 +211,21 @@ export function createEncoder({ key, secrecy, suspects, text: masked }: Redactor
         other(o, depth);
         return;
       }
-      member(key, v, depth, start + 1);
+      const { json, secrecy } = names.get(key) ?? name(key);
+      const before = pos;
+      if (before > start + 1) buf[pos++] = COMMA;
+      raw(json);
+      const from = pos;
+      if (secrecy !== 0 && isSecret(v, secrecy)) ascii(`"${REDACTED}"`);
+      else value(v, depth + 1);
+      // JSON has no such value.
+      if (pos === from) pos = before;
       if (pos > limit) {
         ascii(`${pos > start + 1 ? "," : ""}"[Truncated]":true`);
         break;
       }
     }
     buf[pos++] = 125;
-  }
-
-  function member(key: string, v: unknown, depth: number, start: number): void {
-    const { json, secrecy } = name(key);
-    const before = pos;
-    if (pos !== start) buf[pos++] = COMMA;
-    raw(json);
-    const from = pos;
-    if (secrecy !== 0 && isSecret(v, secrecy)) ascii(`"${REDACTED}"`);
-    else value(v, depth + 1);
-    if (pos === from) pos = before;
   }
 
   function list(items: readonly unknown[], depth: number): void {
@@ -243,7 +239,13 @@ export function createEncoder({ key, secrecy, suspects, text: masked }: Redactor
         ascii('"[Truncated]"');
         break;
       }
-      value(isPair && i === 1 ? REDACTED : attempt(() => items[i]), depth + 1);
+      let item: unknown;
+      try {
+        item = items[i];
+      } catch {
+        item = THROWS;
+      }
+      value(isPair && i === 1 ? REDACTED : item, depth + 1);
       if (pos === from) ascii("null");
     }
     buf[pos++] = 93;
@@ -356,7 +358,7 @@ type Saved = [typeof buf, number, number, typeof ancestors, number] | undefined;
 /** Takes the scratch, or one of its own where it is in use further up the stack. */
 function enter(): Saved {
   const outer: Saved = busy++ > 0 ? [buf, pos, limit, ancestors, height] : undefined;
-  if (outer || buf.length === 0) {
+  if (outer) {
     buf = new Uint8Array(MAX_BYTES + 2 * RESERVE);
     ancestors = [];
     height = 0;
@@ -393,6 +395,21 @@ function numeral(v: number): string {
   return !Number.isFinite(v) || (Number.isInteger(v) && !Number.isSafeInteger(v) && Math.abs(v) < 1e21)
     ? `"${v}"`
     : `${v}`;
+}
+
+/** A small whole number, without a string in between. */
+function digits(v: number): void {
+  let rest = v;
+  do {
+    pos++;
+    rest = (rest / 10) | 0;
+  } while (rest > 0);
+  let p = pos;
+  do {
+    const next = (v / 10) | 0;
+    buf[--p] = 48 + v - next * 10;
+    v = next;
+  } while (v > 0);
 }
 
 function ascii(s: string): void {

@@ -225,33 +225,37 @@ export function createQueue(options: QueueOptions, deliver: Deliver, events: Que
       }
     }
     hold(-batch.count, -batch.body.length);
-    const lines = linesOf(batch);
     if (kind === "delivered") {
       gap = Math.min(outcome.gap ?? 0, flushInterval);
       stats.delivered += batch.count - outcome.rejected.length;
-      drop(
-        outcome.rejected.flatMap((i) => lines[i] ?? []),
-        "rejected",
-      );
+      dropNamed(batch, outcome.rejected);
     } else if (kind === "split" && batch.count > 1) {
+      const lines = linesOf(batch);
       const half = lines.length >> 1;
       replace(batch, [lines.slice(0, half), lines.slice(half)]);
       return;
     } else if (kind === "refused" && outcome.rejected.length > 0) {
-      drop(
-        outcome.rejected.flatMap((i) => lines[i] ?? []),
-        "rejected",
-      );
-      const rest = lines.filter((_, i) => !outcome.rejected.includes(i));
+      const rest = dropNamed(batch, outcome.rejected);
       if (rest.length > 0) {
         replace(batch, [rest]);
         return;
       }
     } else {
-      drop(lines, kind === "split" ? "too-large" : kind === "refused" ? "rejected" : "retries");
+      drop(linesOf(batch), kind === "split" ? "too-large" : kind === "refused" ? "rejected" : "retries");
     }
     batch.settled?.(batch.tries <= maxRetries);
     for (const [done, before] of flushes) if (isFlushed(before)) done();
+  }
+
+  /** Drops the lines of these numbers and gives the others. */
+  function dropNamed(batch: Batch, numbers: readonly number[]): Uint8Array[] {
+    if (numbers.length === 0) return [];
+    const lines = linesOf(batch);
+    drop(
+      numbers.flatMap((i) => lines[i] ?? []),
+      "rejected",
+    );
+    return lines.filter((_, i) => !numbers.includes(i));
   }
 
   /** Puts other batches in a batch's place, each under an id of its own: their bytes are others. */
