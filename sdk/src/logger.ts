@@ -5,7 +5,7 @@ import { batchSettings, checkTypes, oneOf, samplingRates } from "./options.ts";
 import { createRedactor } from "./redact.ts";
 import type { ContextStore } from "./runtime/runtime.ts";
 import { loggerPrototype } from "./scopes.ts";
-import { createEncoder, decodeText, encodeText, type Frame, isError } from "./serialize.ts";
+import { createEncoder, decodeText, encodeText, type Frame, isError, START } from "./serialize.ts";
 import { traceIds, unitHash } from "./trace.ts";
 import type { MakeOutputs } from "./transports/outputs.ts";
 import { asError, type Queue, type QueueEvents } from "./transports/queue.ts";
@@ -143,7 +143,8 @@ export function assemble(options: LoggerOptions, makeOutputs: MakeOutputs): Asse
     // Masked as a whole: an id may be anything a caller passes on.
     const part = (members: object) => encoder.json(members).slice(1, -1);
     return {
-      before: encodeText(`",${part({ level: LEVELS[severity], category, type })},"message":`),
+      before: encodeText(`${START}${" ".repeat(24)}",${part({ level: LEVELS[severity], category, type })},"message":`),
+      time: "",
       after: encodeText(`,${part({ session: sessionOf(), ...ids })}`),
       meta: encodeText(meta && `{${meta.length > MAX_META_BYTES ? '"[Truncated]":true' : meta}`),
     };
@@ -158,15 +159,16 @@ export function assemble(options: LoggerOptions, makeOutputs: MakeOutputs): Asse
   function write(state: State, severity: number, message: unknown, data: unknown): void {
     try {
       const view = contexts === undefined && state.view ? state.view : viewOf(state);
-      if (isSampledOut(view, severity)) counts.sampledOut++;
+      if (isSampledOut(view.draw, severity)) counts.sampledOut++;
       else encode(state, view, severity, message, data, beforeSend ? hook : emit);
     } catch (error) {
       report(error);
     }
   }
 
-  function isSampledOut({ draw = Math.random() }: View, severity: number): boolean {
-    return draw >= (rates[severity] ?? 1);
+  function isSampledOut(draw: number | undefined, severity: number): boolean {
+    const rate = rates[severity] ?? 1;
+    return rate < 1 && (draw ?? Math.random()) >= rate;
   }
 
   function encode(state: State, view: View, severity: number, message: unknown, data: unknown, use: typeof emit): void {
@@ -247,7 +249,7 @@ export function assemble(options: LoggerOptions, makeOutputs: MakeOutputs): Asse
     const view = viewOf(state);
     const rate = rates[severity] ?? 1;
     // What draws at each entry may or may not be sent.
-    if (rate < 1 && isSampledOut({ ...view, draw: view.draw ?? 0 }, severity)) {
+    if (isSampledOut(view.draw ?? 0, severity)) {
       return { sent: false, step: "sampling", reason: `rate ${rate}` };
     }
     let refusal = "";

@@ -43,13 +43,17 @@ interface Name {
 
 /** What is the same for all entries of one level, category and child. All of it is JSON, encoded. */
 export interface Frame {
-  /** From the end of the timestamp to the message. */
+  /** All up to the message, after `START`, with the timestamp it last had. */
   before: Uint8Array;
+  time: string;
   /** From the end of the message to `data`. */
   after: Uint8Array;
   /** A brace and the members of `data` that every entry has; empty if there are none. */
   meta: Uint8Array;
 }
+
+/** How every entry starts; the timestamp's 24 characters follow. */
+export const START = '{"timestamp":"';
 
 /** Gets a line with its line feed, lent for the time of the call. */
 export type Use = (line: Uint8Array, severity: number, now: number) => void;
@@ -283,14 +287,19 @@ export function createEncoder({ key, secrecy, suspects, text: masked }: Redactor
 
   function write(frame: Frame, time: string, message: unknown, data: object | undefined): void {
     limit = MAX_BYTES / 2;
-    ascii('{"timestamp":"');
-    ascii(time);
-    raw(frame.before);
+    const { before } = frame;
+    if (frame.time !== time) {
+      frame.time = time;
+      for (let i = 0; i < time.length; i++) before[START.length + i] = time.charCodeAt(i);
+    }
+    buf.set(before);
+    pos = before.length;
     // Half for the message at most: a long one must not cost the data.
     const said = isError(message) ? attempt(() => message.message) : message;
     text((typeof said === "string" ? said : shown(said)) || "(no message)");
     limit = MAX_BYTES - RESERVE;
-    raw(frame.after);
+    buf.set(frame.after, pos);
+    pos += frame.after.length;
     if (data || frame.meta.length > 0) {
       ascii(',"data":');
       raw(frame.meta);

@@ -30,25 +30,27 @@ export interface LineBuffer {
 
 export function createLineBuffer(): LineBuffer {
   let chunks: Chunk[] = [];
+  /** The newest chunk, and the bytes of it that are used. */
+  let tail: Chunk;
+  let used = 0;
   /** Lines of each level. */
-  const perLevel: number[] = [];
+  const perLevel: number[] = [0, 0, 0, 0, 0, 0, 0];
   let count = 0;
   let bytes = 0;
   /** Bytes of evicted lines that still take room. */
   let wasted = 0;
 
   function add(line: Uint8Array, level: number, now: number): void {
-    let last = chunks.at(-1);
-    const used = last?.ends.at(-1) ?? 0;
-    if (!last || used + line.length > last.bytes.length) {
+    if (chunks.length === 0 || used + line.length > tail.bytes.length) {
       const room = new Uint8Array(Math.max(line.length, CHUNK_BYTES));
-      last = { bytes: room, ends: [0], levels: [], head: 0, since: now };
-      chunks.push(last);
+      tail = { bytes: room, ends: [0], levels: [], head: 0, since: now };
+      used = 0;
+      chunks.push(tail);
     }
-    const at = last.ends.at(-1) ?? 0;
-    last.bytes.set(line, at);
-    last.ends.push(at + line.length);
-    last.levels.push(level);
+    tail.bytes.set(line, used);
+    used += line.length;
+    tail.ends.push(used);
+    tail.levels.push(level);
     perLevel[level] = (perLevel[level] ?? 0) + 1;
     count++;
     bytes += line.length;
