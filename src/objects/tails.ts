@@ -79,6 +79,7 @@ export class Tails {
     this.#hub = new TailHub({
       now: () => Date.now(),
       durable: () => ctx.storage.sync(),
+      pause: (milliseconds) => scheduler.wait(milliseconds),
       lastSeq: (project) => (state.row ? (state.directory.projectByNum(project)?.lastSeq ?? null) : null),
       backlog: (tail, most) => this.#backlog(tail, most),
       ruling: (tail) => this.#ruling(tail),

@@ -130,6 +130,7 @@ export class FakeObject {
     return new TailHub({
       now: () => this.now,
       durable: waited,
+      pause: waited,
       lastSeq: (project) => this.lastSeq(project),
       backlog: async (tail, most) => {
         await waited();
