@@ -7,6 +7,8 @@ const config: UserConfig = defineConfig({
     "src/node/index.ts",
     "src/adapters/hono.ts",
     "src/adapters/express.ts",
+    "src/browser/index.ts",
+    "src/proxy/index.ts",
     "src/testing.ts",
     "src/runtime/default.ts",
     "src/runtime/node.ts",

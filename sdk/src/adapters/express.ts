@@ -5,6 +5,7 @@ import type { CaptureOptions } from "../capture/options.ts";
 import type { Logger } from "../types.ts";
 
 export type { CaptureOptions } from "../capture/options.ts";
+export { webHandler } from "./web-handler.ts";
 
 /** A request of Express, Connect or plain Node. */
 export type CapturedRequest = IncomingMessage & {

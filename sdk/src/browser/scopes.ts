@@ -1,0 +1,27 @@
+import type { LogLevel } from "../types.ts";
+
+export const LEVELS: readonly LogLevel[] = ["trace", "debug", "log", "info", "warn", "error", "fatal"];
+
+/** Members that others ask any object for; they are no categories. */
+const PROBES = /^(?:then|toJSON|constructor|[_$@].*)$/;
+/** Their types are written with hyphens, and their scopes in camel case. */
+const BUILT_IN = /^(?:ai|http|system|database|auth|queue|cache)$/;
+
+interface Scoped {
+  category(category: string, type: string): Record<string, unknown>;
+}
+
+/** Answers for `logger.http.request` and the like. */
+export const prototype: object = answering((category, logger: Scoped) =>
+  answering((name) => {
+    const type = BUILT_IN.test(category) ? name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`) : name;
+    return logger.category(category, type)[LEVELS.find((level) => level === type) ?? "info"];
+  }),
+);
+
+function answering<T>(answer: (name: string, asked: T) => unknown): object {
+  return new Proxy(
+    {},
+    { get: (_, name, asked) => (typeof name === "string" && !PROBES.test(name) ? answer(name, asked) : undefined) },
+  );
+}

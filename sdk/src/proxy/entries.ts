@@ -1,0 +1,56 @@
+/** Members of an entry that a browser may set. */
+const MEMBERS = ["timestamp", "level", "category", "type", "message", "session", "traceId", "spanId"] as const;
+
+export interface EntryRules {
+  maxEntries: number;
+  dataFields: ReadonlySet<string> | undefined;
+}
+
+/**
+ * NDJSON for the service, of NDJSON, an entry, a list or `{logs: [...]}`: only known members, and a `source` no client
+ * can choose. The same body always gives the same lines, so that a repetition is recognized. What is no entry stays
+ * where it was, as `null`, for the service to name it by its index. `undefined` if there are no entries, or too many.
+ */
+export function entryLines(body: string, { maxEntries, dataFields }: EntryRules): string | undefined {
+  const found = valuesOf(body, maxEntries);
+  if (found.length === 0 || found.length > maxEntries) return undefined;
+  return found.map((value) => `${lineOf(entryOf(value, dataFields))}\n`).join("");
+}
+
+function lineOf(entry: object | null): string {
+  try {
+    return JSON.stringify(entry);
+  } catch {
+    return "null"; // Nested more deeply than the stack reaches.
+  }
+}
+
+function valuesOf(body: string, maxEntries: number): unknown[] {
+  const whole = parsed(body);
+  if (Array.isArray(whole)) return whole;
+  if (isObject(whole)) return Array.isArray(whole.logs) && whole.message === undefined ? whole.logs : [whole];
+  // One more than is allowed tells too many.
+  const lines = body.split("\n", 2 * maxEntries + 2).filter((line) => line.trim() !== "");
+  return lines.map(parsed);
+}
+
+function entryOf(value: unknown, dataFields: ReadonlySet<string> | undefined): object | null {
+  if (!isObject(value)) return null;
+  const entry: Record<string, unknown> = {};
+  for (const name of MEMBERS) if (value[name] !== undefined) entry[name] = value[name];
+  const data = isObject(value.data) ? value.data : value.data === undefined ? {} : { value: value.data };
+  const kept = Object.entries(data).filter(([name]) => !dataFields || dataFields.has(name));
+  return { ...entry, data: { ...Object.fromEntries(kept), source: "browser" } };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,297 @@
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import type { createLogger } from "../../src/browser/index.ts";
+import type { LogEntry } from "../../src/types.ts";
+import { startChromium } from "../support/chromium.ts";
+import { sleep } from "../support/sink.ts";
+import { type Site, startSite } from "./site.ts";
+
+declare global {
+  var Taffrail: { createLogger: typeof createLogger };
+  var logger: ReturnType<typeof createLogger>;
+}
+
+let browser: Browser;
+let context: BrowserContext | undefined;
+let site: Site | undefined;
+
+beforeAll(async () => {
+  browser = await startChromium();
+});
+afterAll(() => browser?.close());
+afterEach(async () => {
+  await context?.close();
+  await site?.close();
+  context = site = undefined;
+});
+
+type Options = Partial<Parameters<typeof createLogger>[0]>;
+
+async function open(options: Options = {}): Promise<Page> {
+  context ??= await browser.newContext();
+  const page = await context.newPage();
+  await visit(page, options);
+  return page;
+}
+
+async function visit(page: Page, options: Options = {}): Promise<void> {
+  await page.goto(`${site?.url}/`);
+  await page.evaluate((options) => {
+    globalThis.logger = Taffrail.createLogger({ url: "/logs", ...options });
+  }, options);
+}
+
+/** Logs `count` entries numbered from `from`, in one turn, each of about `bytes`. */
+const logMany = (page: Page, count: number, from = 0, bytes = 200): Promise<void> =>
+  page.evaluate(
+    ([count, from, bytes]) => {
+      for (let n = from; n < from + count; n++) logger.info("entry", { n, text: randomText(bytes) });
+      // Nothing that compresses or repeats.
+      function randomText(length: number): string {
+        let text = "";
+        while (text.length < length) text += Math.random().toString(36).slice(2);
+        return text.slice(0, length);
+      }
+    },
+    [count, from, bytes] as const,
+  );
+
+function expectAll(entries: readonly LogEntry[], count: number): void {
+  const numbers = entries.map(({ data }) => Number(data?.n)).sort((a, b) => a - b);
+  expect(numbers).toEqual(Array.from({ length: count }, (_, n) => n));
+}
+
+test("entries arrive through the proxy with the tab's session and their source", async () => {
+  site = await startSite();
+  const page = await open({ defaultMeta: { release: "1.2" } });
+  await page.evaluate(async () => {
+    logger.info("hello", { a: 1, password: "hunter2" });
+    logger.http.request("GET /x");
+    logger.ai.toolCall("tool");
+    logger.error(new Error("broken", { cause: new TypeError("inner") }));
+    await logger.flush();
+  });
+  await visit(page);
+  await page.evaluate(async () => {
+    logger.warn("second page");
+    await logger.flush();
+  });
+  const entries = await site.stored(5);
+  expect(entries.map(({ level, category, type, message }) => `${level} ${category}/${type} ${message}`)).toEqual([
+    "info custom/log hello",
+    "info http/request GET /x",
+    "info ai/tool-call tool",
+    "error custom/log broken",
+    "warn custom/log second page",
+  ]);
+  expect(entries[0]?.data).toEqual({ release: "1.2", a: 1, password: "[REDACTED]", source: "browser" });
+  expect(entries[3]?.data?.error).toMatchObject({ name: "Error", cause: { name: "TypeError", message: "inner" } });
+  expect(new Set(entries.map(({ session }) => session)).size).toBe(1);
+  expect(site.sink.seen.every(({ headers }) => headers.authorization === "Bearer sk_server_0123456789")).toBe(true);
+});
+
+test.each([
+  [1, 200],
+  [40, 500],
+  [60, 1000],
+  [500, 300],
+  [20, 9800],
+])("%i entries of %i bytes arrive although the tab is closed at once", async (count, bytes) => {
+  site = await startSite();
+  const page = await open();
+  await logMany(page, count, 0, bytes);
+  await page.close();
+  expectAll(await site.stored(count), count);
+  expect(Math.max(...site.sizes)).toBeLessThanOrEqual(60_000);
+});
+
+test("they arrive too where the page goes elsewhere, and once where it comes back", async () => {
+  site = await startSite();
+  const page = await open();
+  await logMany(page, 400, 0, 400);
+  await page.goto("about:blank");
+  expectAll(await site.stored(400), 400);
+  await page.goBack();
+  await visit(page);
+  await sleep(500);
+  expectAll(site.sink.stored(), 400);
+});
+
+test("a tab that is only hidden sends at once", async () => {
+  site = await startSite();
+  const page = await open();
+  await page.evaluate(() => {
+    logger.info("entry", { n: 0 });
+    Object.defineProperty(document, "visibilityState", { value: "hidden" });
+    document.dispatchEvent(new Event("visibilitychange", { bubbles: true }));
+  });
+  expectAll(await site.stored(1), 1);
+});
+
+test("what is logged offline is sent when the network is back", async () => {
+  site = await startSite();
+  const page = await open();
+  await context?.setOffline(true);
+  await logMany(page, 120);
+  await sleep(300);
+  expect(site.sizes).toEqual([]);
+  expect(await page.evaluate(() => logger.stats())).toEqual({ delivered: 0, dropped: 0, pending: 120 });
+  await context?.setOffline(false);
+  expectAll(await site.stored(120), 120);
+  expect(await page.evaluate(() => logger.stats())).toEqual({ delivered: 120, dropped: 0, pending: 0 });
+  expect(await page.evaluate(() => localStorage.length)).toBe(0);
+});
+
+test("what is logged offline outlives the tab and is sent by the next one, once", async () => {
+  site = await startSite();
+  const page = await open();
+  await context?.setOffline(true);
+  await logMany(page, 120);
+  await page.close();
+  await context?.setOffline(false);
+  const next = await open();
+  expectAll(await site.stored(120), 120);
+  expect(site.sink.storedTwice()).toBe(120);
+  await next.waitForFunction(() => localStorage.length === 0);
+});
+
+test("two tabs offline: each sends its own, neither the other's", async () => {
+  site = await startSite();
+  const [one, two] = [await open(), await open()];
+  await context?.setOffline(true);
+  await logMany(one, 100);
+  await logMany(two, 100, 100);
+  await context?.setOffline(false);
+  expectAll(await site.stored(200), 200);
+  expect(site.sink.storedTwice()).toBe(200);
+  expect(await one.evaluate(() => logger.stats())).toEqual({ delivered: 100, dropped: 0, pending: 0 });
+  expect(await two.evaluate(() => logger.stats())).toEqual({ delivered: 100, dropped: 0, pending: 0 });
+});
+
+test("two tabs that start together share what a third one left: all of it arrives once", async () => {
+  site = await startSite();
+  const gone = await open();
+  await context?.setOffline(true);
+  await logMany(gone, 500, 0, 400);
+  await gone.close();
+  await context?.setOffline(false);
+  await Promise.all([open(), open(), open()]);
+  expectAll(await site.stored(500), 500);
+  expect(site.sink.storedTwice()).toBe(500);
+});
+
+test("an answer that was lost is asked for again with the same key", async () => {
+  site = await startSite((_, number) => (number === 0 ? "cut" : { status: 201 }));
+  const page = await open({ batch: { backoffBase: 10 } });
+  await logMany(page, 10);
+  const result = await page.evaluate(() => logger.flush());
+  expect(result).toEqual({ delivered: 10, dropped: 0, pending: 0 });
+  expectAll(site.sink.stored(), 10);
+  expect(new Set(site.sink.seen.map(({ id }) => id)).size).toBe(1);
+});
+
+test("429 pauses without spending a retry; refused and too large batches are dropped with a reason", async () => {
+  const replies = [
+    { status: 429, headers: { "Retry-After": "1" } },
+    { status: 429, headers: { "Retry-After": "1" } },
+    { status: 201, body: { data: { rejected: [{ index: 1 }] } } },
+    { status: 413 },
+    { status: 201 },
+    { status: 413 },
+    { status: 400 },
+  ];
+  site = await startSite((_, number) => replies[number] ?? { status: 201 });
+  const page = await open({ batch: { maxRetries: 0 } });
+  const drops = await page.evaluate(async () => {
+    const drops: string[] = [];
+    const logger = Taffrail.createLogger({
+      url: "/logs",
+      batch: { maxRetries: 0 },
+      onDrop: (entries, reason) => drops.push(`${reason}: ${entries.map(({ message }) => message)}`),
+    });
+    for (const message of ["a", "b", "c"]) logger.info(message);
+    await logger.flush();
+    for (const message of ["d", "e"]) logger.info(message);
+    await logger.flush();
+    logger.info("f");
+    await logger.flush();
+    return drops;
+  });
+  expect(drops).toEqual(["rejected: b", "too-large: e", "rejected: f"]);
+});
+
+test("the queue is bounded, flush keeps its deadline, and nothing a call is given makes it throw", async () => {
+  site = await startSite(() => null);
+  const page = await open();
+  const seen = await page.evaluate(async () => {
+    const drops: string[] = [];
+    const logger = Taffrail.createLogger({
+      url: "/logs",
+      batch: { maxQueueBytes: 10_000 },
+      onDrop: (entries, reason) => {
+        drops.push(...entries.map(() => reason));
+        throw new Error("a callback's own");
+      },
+    });
+    const circular: Record<string, unknown> = { big: 1n, f() {}, s: Symbol("s"), m: new Map([["Password", "x"]]) };
+    circular.self = circular;
+    const odd = [
+      circular,
+      {
+        get a() {
+          throw new Error("getter");
+        },
+        b: 1,
+      },
+      {
+        toJSON() {
+          throw new Error("toJSON");
+        },
+      },
+      new Proxy(
+        {},
+        {
+          ownKeys() {
+            throw new Error("trap");
+          },
+        },
+      ),
+      new Date(Number.NaN),
+      null,
+      5,
+      new Uint8Array(10),
+      document.body,
+      window,
+    ];
+    for (const data of odd) {
+      // @ts-expect-error: on purpose, whatever the types say.
+      logger.info(data, data);
+    }
+    for (let n = 0; n < 200; n++) logger.info("x".repeat(100));
+    const before = performance.now();
+    const result = await logger.flush({ timeoutMs: 100 });
+    return { drops: drops.length, result, took: performance.now() - before };
+  });
+  expect(seen.drops).toBeGreaterThan(100);
+  expect(seen.result.pending + seen.result.dropped).toBeLessThanOrEqual(210);
+  expect(seen.result.delivered).toBe(0);
+  expect(seen.took).toBeLessThan(1000);
+});
+
+test("without a store, as in a private frame, entries live as long as their page", async () => {
+  site = await startSite();
+  context = await browser.newContext();
+  await context.addInitScript(() => {
+    for (const name of ["localStorage", "sessionStorage"]) {
+      Object.defineProperty(globalThis, name, {
+        get() {
+          throw new DOMException("denied", "SecurityError");
+        },
+      });
+    }
+  });
+  const page = await open();
+  await logMany(page, 100);
+  await page.close();
+  expectAll(await site.stored(100), 100);
+});
