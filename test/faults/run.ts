@@ -1,25 +1,24 @@
-/** `npm run test:faults -- --rounds N --seed S`: kill -9 under load, round after round. A seed repeats its batches. */
+/** `npm run test:faults -- --rounds N --seed S`: the service under load while everything fails, round after round. */
 import { parseArgs } from "node:util";
-import { runFaults } from "./rounds.ts";
+import { runFaults, textOf } from "./faults.ts";
 
-const { values } = parseArgs({ options: { rounds: { type: "string", default: "20" }, seed: { type: "string" } } });
+const text = { type: "string" } as const;
+const { values } = parseArgs({ options: { rounds: { ...text, default: "10" }, seed: text, port: text } });
 const rounds = Number(values.rounds);
-const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
-if (!Number.isInteger(rounds) || rounds < 1 || !Number.isInteger(seed)) {
-  console.error("--rounds and --seed must be whole numbers.");
+const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 30));
+const port = values.port === undefined ? undefined : Number(values.port);
+if (!Number.isInteger(rounds) || rounds < 1 || !Number.isInteger(seed) || (port !== undefined && !(port > 0))) {
+  console.error("--rounds, --seed and --port must be whole numbers.");
   process.exit(2);
 }
 
-console.log(`${rounds} rounds, seed ${seed}`);
+console.log(`${rounds} rounds from seed ${seed} on`);
 try {
-  const figures = await runFaults({ rounds, seed, report: console.log });
-  console.log(
-    `${figures.rounds} rounds: ${figures.sent} batches sent, ${figures.acknowledged} acknowledged before a kill, ` +
-      `${figures.storedUnanswered} stored without an answer, ${figures.lost} stored by their retry alone; ` +
-      `${figures.entries} entries, each found exactly once, seq without a hole.`,
-  );
+  const figures = await runFaults({ rounds, seed, port, report: console.log });
+  console.log(textOf(figures));
+  console.log("0 lost, 0 doubled, 0 out of order.");
   process.exit(0);
 } catch (error) {
-  console.error(`FAILED with seed ${seed}: ${error instanceof Error ? error.message : error}`);
+  console.error(`FAILED. ${error instanceof Error ? error.message : error}`);
   process.exit(1);
 }

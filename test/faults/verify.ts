@@ -1,45 +1,188 @@
-import type { FoundEntry, Receipt, SentBatch } from "./load.ts";
+import { createHash } from "node:crypto";
+import type { SentBatch, SentEntry } from "./batch.ts";
+import type { Project, Row } from "./project.ts";
+import type { Look } from "./protocol.ts";
+import type { Bucket, Count, Read } from "./reader.ts";
+import type { TailReader } from "./tail.ts";
 
-/** What is wrong with what a project holds, given all that was ever sent to it; empty when every promise was kept. */
-export function problems(found: readonly FoundEntry[], batches: readonly SentBatch[]): string[] {
+/** All entries of a project, by `seq`: the first one is 1. */
+export type Truth = readonly Row[];
+
+/**
+ * What is wrong with what a project holds, given all that was ever sent to it; empty when every promise was kept. A batch
+ * that nobody has acknowledged is there as a whole, or not at all.
+ */
+export function truthProblems(project: Project, truth: Truth): string[] {
   const wrong: string[] = [];
-  const seqs = found.map(({ seq }) => seq).sort((a, b) => a - b);
-  const hole = seqs.findIndex((seq, i) => seq !== i + 1);
-  if (hole >= 0) wrong.push(`seq ${seqs[hole]} stands where ${hole + 1} should`);
-  const bySeq = new Map(found.map(({ seq, message }) => [seq, message]));
-  const byMessage = new Map(found.map(({ seq, message }) => [message, seq]));
-  if (byMessage.size !== found.length) wrong.push(`${found.length - byMessage.size} entries are there more than once`);
+  const hole = truth.findIndex(({ seq }, index) => seq !== index + 1);
+  if (hole >= 0) wrong.push(`seq ${truth[hole]?.seq} stands where ${hole + 1} should`);
+  const byMessage = new Map(truth.map(({ seq, message }) => [message, seq]));
+  if (byMessage.size !== truth.length) wrong.push(`${truth.length - byMessage.size} entries are there more than once`);
   let stored = 0;
-  for (const { idempotencyKey, messages, receipt } of batches) {
-    const firstSeq = receipt?.firstSeq ?? byMessage.get(messages[0] ?? "");
+  for (const { name, entries, receipt } of project.batches) {
+    const firstSeq = receipt?.firstSeq ?? byMessage.get(entries[0]?.message ?? "");
     if (firstSeq === undefined) {
-      const some = messages.filter((message) => byMessage.has(message));
-      if (some.length > 0)
-        wrong.push(`batch ${idempotencyKey}: ${some.length} of ${messages.length} entries are there`);
+      const some = entries.filter(({ message }) => byMessage.has(message)).length;
+      if (some > 0) wrong.push(`${name}: ${some} of ${entries.length} entries are there`);
       continue;
     }
-    stored += messages.length;
-    const lost = messages.filter((message, i) => bySeq.get(firstSeq + i) !== message);
-    if (lost.length > 0)
-      wrong.push(
-        `batch ${idempotencyKey} at ${firstSeq}: ${lost.length} of ${messages.length} entries are not in their place`,
-      );
+    stored += entries.length;
+    const lost = entries.filter((entry, index) => !isSame(entry, truth[firstSeq - 1 + index])).length;
+    if (lost > 0) wrong.push(`${name} at ${firstSeq}: ${lost} of ${entries.length} entries are not in their place`);
   }
-  if (stored !== found.length) wrong.push(`${found.length} entries are there, ${stored} were sent and stored`);
+  if (stored !== truth.length) wrong.push(`${truth.length} entries are there, ${stored} were stored`);
+  if (truth.length < project.ackedSeq) wrong.push(`${truth.length} are there, ${project.ackedSeq} were acknowledged`);
+  return wrong.map((problem) => `${project.name}: ${problem}`);
+}
+
+const ON_ITS_WAY_MS = 30_000;
+
+function isSame({ timestamp, data, ...sent }: SentEntry, row: Row | undefined): boolean {
+  if (row === undefined) return false;
+  const { level, category, type, message } = row;
+  if (message !== sent.message || level !== sent.level || category !== sent.category || type !== sent.type)
+    return false;
+  if (timestamp !== null && row.timestamp !== new Date(timestamp).toISOString()) return false;
+  // The router puts in a missing one, a moment before the object says when it received the batch.
+  const onItsWay = Date.parse(row.receivedAt) - Date.parse(row.timestamp);
+  if (timestamp === null && (onItsWay < 0 || onItsWay > ON_ITS_WAY_MS)) return false;
+  return JSON.stringify(row.data) === JSON.stringify(data);
+}
+
+/** What is wrong with the pages of a query: of each project they hold exactly what it had at one moment. */
+export function readProblems({ where, filter, order, since, rows }: Read, truths: Map<Project, Truth>): string[] {
+  const wrong: string[] = [];
+  const sign = order === "asc" ? 1 : -1;
+  const misplaced = rows.findIndex((row, index) => {
+    const before = rows[index - 1];
+    return before !== undefined && sign * compare(before, row) >= 0;
+  });
+  if (misplaced >= 0) wrong.push(`row ${misplaced} (${rows[misplaced]?.id}) is not in order, or is there twice`);
+  for (const [project, acked] of since) {
+    const truth = truths.get(project);
+    if (!truth) continue;
+    const found = new Set(rows.filter(({ projectId }) => projectId === project.id).map(({ seq }) => seq));
+    const until = Math.max(acked, ...found);
+    const expected = truth.slice(0, until).filter(filter.keeps);
+    const missing = expected.filter(({ seq }) => !found.has(seq)).map(({ seq }) => seq);
+    if (missing.length > 0)
+      wrong.push(`of ${project.name} ${missing.length} are missing up to ${until}: ${some(missing)}`);
+    const foreign = found.size + missing.length - expected.length;
+    if (foreign > 0) wrong.push(`of ${project.name} ${foreign} do not belong there`);
+  }
+  return wrong.map((problem) => `${where} (${order}, ${JSON.stringify(filter.filters)}): ${problem}`);
+}
+
+/** By timestamp, then `seq`, then project. */
+function compare(a: Row, b: Row): number {
+  const difference = Date.parse(a.timestamp) - Date.parse(b.timestamp) || a.seq - b.seq;
+  return difference || (a.projectId < b.projectId ? -1 : a.projectId > b.projectId ? 1 : 0);
+}
+
+/** What is wrong with a second look at a snapshot: it holds exactly what the first one held. */
+export function snapshotProblems(first: Read, again: Read): string[] {
+  const ids = (read: Read) => read.rows.map(({ id }) => id).sort();
+  const [before, after] = [ids(first), ids(again)];
+  if (before.length === after.length && before.every((id, index) => id === after[index])) return [];
+  return [`${first.where}: the snapshot had ${before.length} entries, and has ${after.length}`];
+}
+
+/** What is wrong with a histogram: it counts exactly what the project had at one moment since it was asked for. */
+export function countProblems(counted: Count, truth: Truth, isLast: boolean): string[] {
+  const { where, filter, intervalMs, groupBy, project, since, answer } = counted;
+  const name = `${where} of ${project.name} (${JSON.stringify(filter.filters)})`;
+  const { buckets, total, complete } = answer;
+  const wrong = bucketProblems(buckets, total, groupBy !== null);
+  if (!complete) wrong.push("it is not complete");
+  /** How much the entries up to a `seq` have beyond the answer, by bucket and group; what is even is left out. */
+  const beyond = new Map<string, number>();
+  const add = (key: string, more: number) => {
+    const sum = (beyond.get(key) ?? 0) + more;
+    if (sum === 0) beyond.delete(key);
+    else beyond.set(key, sum);
+  };
+  for (const { start, count, groups } of buckets) {
+    for (const [group, n] of Object.entries(groups ?? { "": count })) add(`${Date.parse(start)} ${group}`, -n);
+  }
+  const from = isLast ? truth.length : since;
+  let isMatch = from === 0 && beyond.size === 0;
+  for (const row of truth) {
+    const start = Math.floor(Date.parse(row.timestamp) / intervalMs) * intervalMs;
+    if (filter.keeps(row)) add(`${start} ${groupBy === null ? "" : row[groupBy]}`, 1);
+    if (row.seq >= from && beyond.size === 0) isMatch = true;
+  }
+  const there = truth.filter(filter.keeps).length;
+  if (!isMatch)
+    wrong.push(`it counts ${total}, which is at no moment since ${from} what was there; now that is ${there}`);
+  return wrong.map((problem) => `${name}: ${problem}`);
+}
+
+function bucketProblems(buckets: readonly Bucket[], total: number, isGrouped: boolean): string[] {
+  const wrong: string[] = [];
+  const sum = buckets.reduce((all, { count }) => all + count, 0);
+  if (sum !== total) wrong.push(`its buckets hold ${sum}, its total is ${total}`);
+  if (buckets.some(({ start }, index) => index > 0 && start <= (buckets[index - 1]?.start ?? ""))) {
+    wrong.push("its buckets are not in order");
+  }
+  const uneven = buckets.filter(({ count, groups = {} }) => {
+    return count !== Object.values(groups).reduce((all, n) => all + n, 0);
+  });
+  if (isGrouped && uneven.length > 0)
+    wrong.push(`the groups of ${uneven.length} buckets are not what the buckets hold`);
   return wrong;
 }
 
-/** What is wrong with the receipt of a batch sent again. `wasStored`: whether it was there before. */
-export function retryProblems(batch: SentBatch, again: Receipt, wasStored: boolean): string[] {
-  const { idempotencyKey: name, receipt, messages } = batch;
+/** What is wrong with what a tail brought in all its connections together. */
+export function tailProblems({ rows, filter, place }: TailReader, truth: Truth, name: string): string[] {
   const wrong: string[] = [];
-  if (again.duplicate !== wasStored) wrong.push(`retry of ${name}: duplicate is ${again.duplicate}`);
-  if (again.accepted !== messages.length)
-    wrong.push(`retry of ${name}: ${again.accepted} accepted of ${messages.length}`);
-  if (receipt) {
-    const same = JSON.stringify({ ...again, duplicate: false }) === JSON.stringify({ ...receipt, duplicate: false });
-    if (!same)
-      wrong.push(`retry of ${name}: another receipt, ${JSON.stringify(again)} after ${JSON.stringify(receipt)}`);
+  const expected = truth.filter(filter.keeps);
+  if (place !== truth.length) wrong.push(`it ended at ${place} of ${truth.length}`);
+  const at = expected.findIndex(({ seq }, index) => rows[index]?.seq !== seq);
+  if (at >= 0) wrong.push(`it brought ${rows[at]?.seq} where ${expected[at]?.seq} should be`);
+  if (rows.length !== expected.length) wrong.push(`it brought ${rows.length} entries of ${expected.length}`);
+  return wrong.map((problem) => `tail ${name}: ${problem}`);
+}
+
+/** What is wrong on disk where nothing is on its way any more. */
+export function diskProblems(look: Look, truths: Map<Project, Truth>): string[] {
+  const wrong: string[] = [];
+  const { projects, segments, orphans, doomed, intents, setAside } = look;
+  const rests = { orphans, doomed, intents, setAside };
+  for (const [name, rest] of Object.entries(rests)) if (rest > 0) wrong.push(`${name}: ${rest}`);
+  if (projects.length !== truths.size) wrong.push(`there are ${projects.length} projects`);
+  for (const [{ id, name }, truth] of truths) {
+    const project = projects.find((each) => each.id === id);
+    const own = segments.filter(({ projectId }) => projectId === id);
+    const cold = own.reduce((sum, { count }) => sum + count, 0);
+    if (project === undefined) wrong.push(`${name} is not there`);
+    else {
+      const { lastSeq, flushedSeq, waiting, recent } = project;
+      if (lastSeq !== truth.length) wrong.push(`${name} ends at ${lastSeq}, not ${truth.length}`);
+      if (cold !== flushedSeq) wrong.push(`${name} has ${cold} entries in the cold tier, up to ${flushedSeq}`);
+      if (JSON.stringify(waiting) !== JSON.stringify(recent)) {
+        wrong.push(`${name} counts ${JSON.stringify(waiting)} as waiting, and has ${JSON.stringify(recent)}`);
+      }
+      if (cold + recent.entries !== lastSeq) wrong.push(`${name} has ${cold} + ${recent.entries} of ${lastSeq}`);
+    }
   }
-  return wrong;
+  const ids = new Set([...truths.keys()].map(({ id }) => id));
+  const foreign = segments.filter(({ projectId }) => !ids.has(projectId)).length;
+  if (foreign > 0) wrong.push(`${foreign} segments of no project are in the cold tier`);
+  return wrong.map((problem) => `on disk: ${problem}`);
+}
+
+/** Of everything that a project holds, text by text. */
+export function digestOf(truth: Truth): string {
+  const hash = createHash("sha256");
+  for (const row of truth) hash.update(JSON.stringify(row));
+  return hash.digest("hex");
+}
+
+/** Batches whose fate has to be known by now. */
+export function unsent({ batches }: Project): SentBatch[] {
+  return batches.filter(({ key, receipt }) => key !== null && receipt === null);
+}
+
+function some(seqs: readonly number[]): string {
+  return seqs.length > 5 ? `${seqs.slice(0, 5).join(", ")}, ...` : seqs.join(", ");
 }

@@ -1,0 +1,87 @@
+import type { Plan } from "./protocol.ts";
+import type { Random } from "./random.ts";
+import type { World } from "./world.ts";
+
+/** Milliseconds from one blow to the next at most. */
+const REST_MS = 220;
+
+/** What a round's workspaces are like: when batches leave the object, and how many together. */
+export function roundSettings(random: Random): Record<string, string> {
+  return {
+    RECENT_MAX_AGE_SECONDS: random.pick(["1", "1", "3600"]),
+    RECENT_MAX_BYTES: random.pick(["10000", "10000", "40000", "150000"]),
+  };
+}
+
+export function anyPlan(random: Random, settings: Plan["settings"]): Plan {
+  const chance = (most: number) => (random.oneIn(2) ? random.int(0, most) / 100 : 0);
+  return {
+    seed: random.int(0, 2 ** 30),
+    d1: { before: chance(25), after: chance(25), delayMs: random.pick([0, 0, 5, 40]) },
+    writer: {
+      before: chance(30),
+      after: chance(30),
+      late: chance(30),
+      again: chance(20),
+      abort: chance(20),
+      delayMs: random.pick([0, 0, 20, 150]),
+      lateMs: random.pick([50, 400, 1500]),
+    },
+    settings,
+  };
+}
+
+/** Deals blows to the service, one after the other, until the round is over. */
+export async function wreak(world: World, settings: Plan["settings"]): Promise<void> {
+  const { course, service, account } = world;
+  const { server } = service;
+  const { workspaceId } = account;
+  const random = world.random.fork("havoc");
+  while (!course.isOver) {
+    await course.pause(random.int(0, REST_MS));
+    const blow = random.int(1, 12);
+    const wantsAtOnce = random.oneIn(2);
+    const plan = anyPlan(random, settings);
+    if (!server.isServing || course.isOver) continue;
+    try {
+      if (blow <= 6) {
+        const times = blow <= 2 ? 1 : 2;
+        const fault = await server.order({ do: "alarm", workspaceId, times, atOnce: wantsAtOnce });
+        if (fault !== null) course.report([`an alarm threw: ${fault}`]);
+      } else if (blow <= 9) await server.order({ do: "abort", workspaceId });
+      else if (blow <= 11) await server.plan(plan);
+      else await server.plan({ ...plan, d1: { before: 1, after: 0, delayMs: 0 } });
+    } catch (error) {
+      // The whole server may have been killed meanwhile.
+      if (server.isServing) throw error;
+    }
+  }
+  // What is still being read and deleted has to come to an end.
+  await server.calm(settings);
+}
+
+/** Kills the whole server at some moments, and starts it again. */
+export async function kill({ course, service, random: seeded }: World): Promise<number> {
+  const { server } = service;
+  const random = seeded.fork("kill");
+  const times = random.pick([0, 0, 1, 1, 1, 2]);
+  for (let time = 0; time < times; time++) {
+    await course.pause(random.int(200, 2200));
+    await server.kill9();
+    await course.pause(random.int(0, 300));
+    await server.restart();
+  }
+  return times;
+}
+
+/** Deletes the doomed project in the middle of all. */
+export async function doom({ course, service, account, doomed, random: seeded }: World): Promise<void> {
+  await course.pause(seeded.fork("doom").int(300, 2000));
+  doomed.deletion = "asked";
+  const path = `/projects/${doomed.id}`;
+  const { status, body } = await service.insist(path, { ...account, method: "DELETE" });
+  // 404 where the answer to an earlier try was lost.
+  if (status !== 200 && status !== 404)
+    course.report([`the deletion was answered with ${status} ${JSON.stringify(body)}`]);
+  doomed.deletion = "done";
+}

@@ -1,0 +1,171 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import { buildAssets } from "../../scripts/lib/bundle.ts";
+import { ROOT } from "../../scripts/lib/paths.ts";
+import { wrangler } from "../../scripts/lib/wrangler.ts";
+import { freePort, temporaryDir } from "../support/server.ts";
+import { CALM, type Counts, type Look, type Order, type Plan } from "./protocol.ts";
+
+/** What `serve.ts` prints once it serves. */
+export const READY = "The harness's server is ready.";
+
+/** Settings of the server: batches leave the object early and a few at a time, whatever a round asks for besides. */
+const SETTINGS = { AUTH_LIMIT: "1000000", LOG_LEVEL: "error", RECENT_MAX_AGE_SECONDS: "1", RECENT_MAX_BYTES: "20000" };
+
+/** Bundles the variant of the service that can be made to fail. @returns its path */
+export async function bundleVariant(): Promise<string> {
+  await buildAssets();
+  const outdir = temporaryDir();
+  const main = path.join("test", "faults", "worker", "worker.ts");
+  const result = await wrangler(["deploy", main, "--dry-run", "--outdir", outdir]);
+  const bundle = path.join(outdir, "worker.js");
+  if (result.code !== 0 || !existsSync(bundle)) {
+    throw new Error(`The variant could not be bundled.\n${result.stdout}${result.stderr}`);
+  }
+  return bundle;
+}
+
+/** The variant of the service as a process group of its own, on one port and one directory through all its restarts. */
+export class FaultServer {
+  readonly url: string;
+  readonly #env: Readonly<Record<string, string>>;
+  #child: ChildProcess | null = null;
+  #exit: Promise<unknown> = Promise.resolve();
+  #plan: Plan = CALM;
+  /** Faults brought about before the last kill, by name. */
+  readonly #counts: Counts = {};
+  /** Operation lines, by event and outcome. */
+  readonly lines: Counts = {};
+  /** The lines that tell of a bug, whatever was done to the service. */
+  readonly bugs: string[] = [];
+  /** All that it wrote last. */
+  readonly output: string[] = [];
+  #isServing = false;
+
+  static async start(port?: number): Promise<FaultServer> {
+    const server = new FaultServer(await bundleVariant(), port ?? (await freePort()));
+    await server.#start({ IS_NEW: "1" });
+    return server;
+  }
+
+  private constructor(bundle: string, port: number) {
+    this.url = `http://127.0.0.1:${port}`;
+    this.#env = { ...SETTINGS, BUNDLE: bundle, PORT: String(port), DATA_DIR: temporaryDir() };
+    // What still runs when a run ends early must not outlive it.
+    process.on("exit", () => this.#kill("SIGKILL"));
+  }
+
+  /** Starts it, on the data that the last run left; the plan holds again before anybody is told that it serves. */
+  restart(): Promise<void> {
+    return this.#start({});
+  }
+
+  async #start(env: Readonly<Record<string, string>>): Promise<void> {
+    const { PATH, HOME } = process.env;
+    const child = spawn(process.execPath, [path.join(import.meta.dirname, "serve.ts")], {
+      cwd: ROOT,
+      detached: true,
+      env: { PATH, HOME, ...this.#env, ...env },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    this.#child = child;
+    this.#exit = once(child, "exit");
+    const ready = new Promise<void>((resolve, reject) => {
+      for (const stream of [child.stdout, child.stderr]) {
+        createInterface(stream).on("line", (line) => {
+          if (line === READY) resolve();
+          else this.#read(line);
+        });
+      }
+      this.#exit.then(() => reject(new Error(`The server has ended.\n${this.output.join("\n")}`)));
+    });
+    await ready;
+    await this.order({ do: "plan", plan: this.#plan });
+    this.#isServing = true;
+  }
+
+  get isServing(): boolean {
+    return this.#isServing;
+  }
+
+  /** Ends the whole group at once, as a power cut would. */
+  async kill9(): Promise<void> {
+    await this.#keepCounts();
+    this.#isServing = false;
+    this.#kill("SIGKILL");
+    await this.#exit;
+  }
+
+  async stop(): Promise<void> {
+    this.#isServing = false;
+    this.#kill("SIGTERM");
+    await this.#exit;
+  }
+
+  async plan(plan: Plan): Promise<void> {
+    this.#plan = plan;
+    await this.order({ do: "plan", plan });
+  }
+
+  /** Nothing fails from now on, also where it is being started right now. */
+  async calm(settings: Plan["settings"]): Promise<void> {
+    this.#plan = { ...CALM, settings };
+    if (this.#isServing) await this.plan(this.#plan);
+  }
+
+  look(workspaceId: string): Promise<Look> {
+    return this.order<Look>({ do: "look", workspaceId });
+  }
+
+  async order<Result>(order: Order): Promise<Result> {
+    const response = await fetch(`${this.url}/chaos`, { method: "POST", body: JSON.stringify(order) });
+    if (!response.ok) throw new Error(`${JSON.stringify(order)} was answered with ${await response.text()}`);
+    // SAFETY: `Order` says what each is answered with.
+    return (await response.json()) as Result;
+  }
+
+  /** Faults brought about so far, by name. */
+  async counts(): Promise<Counts> {
+    const now = await this.order<Counts>({ do: "counts" });
+    return added(now, this.#counts);
+  }
+
+  async #keepCounts(): Promise<void> {
+    Object.assign(this.#counts, await this.counts());
+  }
+
+  #kill(signal: NodeJS.Signals): void {
+    const { pid, exitCode, signalCode } = this.#child ?? {};
+    if (pid === undefined || exitCode !== null || signalCode !== null) return;
+    process.kill(signal === "SIGKILL" ? -pid : pid, signal);
+  }
+
+  #read(line: string): void {
+    this.output.push(line);
+    if (this.output.length > 200) this.output.shift();
+    const fields = lineOf(line);
+    const { event, outcome } = fields;
+    if (typeof event !== "string") return;
+    const name = `${event} ${outcome}`;
+    this.lines[name] = (this.lines[name] ?? 0) + 1;
+    if (outcome === "unreadable" || outcome === "set-aside") this.bugs.push(line);
+  }
+}
+
+function lineOf(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? { ...value } : {};
+  } catch {
+    return {};
+  }
+}
+
+export function added(...all: Counts[]): Counts {
+  const sum: Counts = {};
+  for (const counts of all) for (const [name, count] of Object.entries(counts)) sum[name] = (sum[name] ?? 0) + count;
+  return sum;
+}

@@ -1,0 +1,158 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { WebSocket } from "undici";
+import type { Filter } from "./filters.ts";
+import type { Project, Row } from "./project.ts";
+import type { Random } from "./random.ts";
+import type { World } from "./world.ts";
+
+interface Frame {
+  type: string;
+  entries?: Row[];
+  seq?: number;
+  code?: string;
+}
+
+const CLOSED = { ended: 4001, behind: 4008, fault: 1011 };
+/** Milliseconds until it comes back, and in which a tail has to be opened or refused. */
+const AGAIN_MS = 30;
+const OPEN_MS = 10_000;
+
+/**
+ * A client that wants all of a project, from its first entry on, and comes back after whatever ends its connection, each
+ * time with the place it has come to. Each frame is held against that place at once.
+ */
+export class TailReader {
+  readonly rows: Row[] = [];
+  /** Everything up to here has come, or was left out by the filter. */
+  place = 0;
+  /** How often it was opened; how often it was the client that dropped it. */
+  opened = 0;
+  dropped = 0;
+  /** The code that it ended with for good. */
+  ended: string | null = null;
+  readonly #world: World;
+  readonly #project: Project;
+  readonly #filter: Filter;
+  readonly #name: string;
+  readonly #random: Random;
+  #socket: WebSocket | null = null;
+  #isWanted = true;
+
+  constructor(world: World, project: Project, filter: Filter, name: string) {
+    this.#world = world;
+    this.#project = project;
+    this.#filter = filter;
+    this.#name = name;
+    this.#random = world.random.fork(name);
+  }
+
+  get filter(): Filter {
+    return this.#filter;
+  }
+
+  get isConnected(): boolean {
+    return this.#socket?.readyState === WebSocket.OPEN;
+  }
+
+  get project(): Project {
+    return this.#project;
+  }
+
+  /** Follows the project until `stop` or until the project is gone. */
+  async follow(): Promise<void> {
+    while (this.#isWanted && this.ended === null) {
+      if (this.#world.service.server.isServing) await this.#connection();
+      await wait(AGAIN_MS);
+    }
+  }
+
+  stop(): void {
+    this.#isWanted = false;
+    this.drop();
+  }
+
+  drop(): void {
+    if (!this.#socket) return;
+    this.dropped++;
+    this.#socket.close();
+    this.#socket = null;
+  }
+
+  /** Drops its connection now and then while the load goes on. */
+  async dropAround(): Promise<void> {
+    const { course } = this.#world;
+    while (!course.isOver) {
+      await course.pause(this.#random.int(50, 1200));
+      this.drop();
+    }
+  }
+
+  /** One connection, from its opening to its end. */
+  #connection(): Promise<void> {
+    const { url } = this.#world.service.server;
+    const query = new URLSearchParams({ since: String(this.place) });
+    for (const [name, value] of Object.entries(this.#filter.filters)) {
+      for (const each of Array.isArray(value) ? value : [value]) query.append(name, String(each));
+    }
+    const headers = { Authorization: `Bearer ${this.#project.key.secret}` };
+    const address = `${url.replace("http", "ws")}/logger/${this.#project.id}/tail?${query}`;
+    const socket = new WebSocket(address, { headers });
+    this.#socket = socket;
+    return new Promise((resolve) => {
+      let isOpen = false;
+      const giveUp = setTimeout(() => !isOpen && this.#report(`was not opened within ${OPEN_MS} ms`), OPEN_MS);
+      socket.addEventListener("open", () => {
+        isOpen = true;
+        this.opened++;
+      });
+      socket.addEventListener("message", ({ data }) => {
+        // What still comes after the client has dropped it is lost, as with a broken line.
+        if (this.#socket !== socket) return;
+        // SAFETY: the members that a frame has are looked at one by one.
+        this.#take(JSON.parse(String(data)) as Frame);
+        // Some clients acknowledge every frame, some as seldom as they may.
+        if (this.#random.oneIn(3)) socket.send(JSON.stringify({ type: "ack", seq: this.place }));
+      });
+      const end = () => {
+        clearTimeout(giveUp);
+        if (this.#socket === socket) this.#socket = null;
+        resolve();
+      };
+      socket.addEventListener("error", end);
+      socket.addEventListener("close", ({ code, reason }) => {
+        if (this.#socket === socket) this.#closed(code, reason);
+        end();
+      });
+    });
+  }
+
+  #take({ type, entries, seq, code }: Frame): void {
+    const isWhole = Object.keys(this.#filter.filters).length === 0;
+    for (const row of entries ?? []) {
+      const isNext = isWhole ? row.seq === this.place + 1 : row.seq > this.place;
+      if (!isNext) this.#report(`got ${row.seq} behind ${this.place}`);
+      this.#world.course.report(this.#project.see(row, this.#name));
+      this.rows.push(row);
+      this.place = row.seq;
+    }
+    if (type === "caught-up" && seq !== undefined) {
+      if (isWhole ? seq !== this.place : seq < this.place)
+        this.#report(`is caught up to ${seq}, being at ${this.place}`);
+      this.place = seq;
+    }
+    if (type === "error" && code !== "SERVICE_UNAVAILABLE") this.ended = code ?? "";
+  }
+
+  #closed(code: number, reason: string): void {
+    const since = /^since=(\d+)$/.exec(reason)?.[1];
+    const isWhole = Object.keys(this.#filter.filters).length === 0;
+    if (code === CLOSED.ended) this.ended = reason;
+    else if ((code === CLOSED.fault || code === CLOSED.behind) && since !== undefined) {
+      if (isWhole && Number(since) !== this.place) this.#report(`is to go on at ${since}, being at ${this.place}`);
+    } else if (code !== 1006 && code !== 1005 && code !== 1000) this.#report(`was closed with ${code} ${reason}`);
+  }
+
+  #report(what: string): void {
+    this.#world.course.report([`tail ${this.#name} of ${this.#project.name} ${what}`]);
+  }
+}

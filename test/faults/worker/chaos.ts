@@ -1,0 +1,34 @@
+import { CALM, type Counts, type Plan } from "../protocol.ts";
+import { Random } from "../random.ts";
+
+/** The one plan of this isolate, which is the one isolate of the server: every object and entrypoint of it runs here. */
+class Chaos {
+  plan: Plan = CALM;
+  readonly counts: Counts = {};
+  /** Writers that are still to store something. */
+  lateWriters = 0;
+  #random = new Random(0);
+
+  begin(plan: Plan): void {
+    this.plan = plan;
+    this.#random = new Random(plan.seed);
+  }
+
+  /** Throws the dice; what comes about is counted under `name`. */
+  strikes(chance: number, name: string): boolean {
+    if (chance <= 0 || this.#random.int(1, 1_000_000) > chance * 1_000_000) return false;
+    this.counts[name] = (this.counts[name] ?? 0) + 1;
+    return true;
+  }
+
+  /** Milliseconds, from 0 to `most`. */
+  delay(most: number): number {
+    return this.#random.int(0, most);
+  }
+}
+
+export const chaos = new Chaos();
+
+export async function pause(ms: number): Promise<void> {
+  if (ms > 0) await new Promise((resolve) => setTimeout(resolve, ms));
+}

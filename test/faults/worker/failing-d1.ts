@@ -1,0 +1,49 @@
+import { chaos, pause } from "./chaos.ts";
+
+/** As D1 words what may pass: https://developers.cloudflare.com/d1/observability/debug-d1/#error-list */
+const MESSAGES = [
+  "D1_ERROR: Network connection lost.",
+  "D1_ERROR: D1 DB storage operation exceeded timeout which caused object to be reset.",
+  "D1_ERROR: Internal error in D1 DB storage caused object to be reset.",
+  "D1_ERROR: D1 DB is overloaded. Too many requests queued.",
+];
+
+/** The ways to run a statement that is no part of a batch. */
+type Execution = "first" | "run" | "all" | "raw";
+type Execute = (this: D1PreparedStatement, ...values: unknown[]) => Promise<unknown>;
+
+let isHooked = false;
+
+/**
+ * Makes every call of D1 that this isolate sends subject to the plan, whoever sends it. It hooks into the runtime's
+ * prototypes, so that the service is given its own binding.
+ */
+export function hookD1(db: D1Database): void {
+  if (isHooked) return;
+  isHooked = true;
+  const database: D1Database = Object.getPrototypeOf(db);
+  const { batch } = database;
+  database.batch = function <T>(this: D1Database, statements: D1PreparedStatement[]) {
+    return suffer(() => batch.call<D1Database, [D1PreparedStatement[]], Promise<D1Result<T>[]>>(this, statements));
+  };
+  const statement: Record<Execution, Execute> = Object.getPrototypeOf(db.prepare("SELECT 1"));
+  for (const name of ["first", "run", "all", "raw"] as const) {
+    const original = statement[name];
+    statement[name] = function (...values) {
+      return suffer(() => original.apply(this, values));
+    };
+  }
+}
+
+async function suffer<T>(call: () => Promise<T>): Promise<T> {
+  const { before, after, delayMs } = chaos.plan.d1;
+  await pause(chaos.delay(delayMs));
+  if (chaos.strikes(before, "D1 failed before")) throw failure();
+  const result = await call();
+  if (chaos.strikes(after, "D1 failed after")) throw failure();
+  return result;
+}
+
+function failure(): Error {
+  return new Error(MESSAGES[chaos.delay(MESSAGES.length - 1)]);
+}

@@ -1,0 +1,77 @@
+/**
+ * The whole service, on the bindings of its own wrangler.toml, with one more route by which a test can make D1, the cold
+ * writer and workspace objects fail. Never deployed.
+ */
+import type { Env } from "../../../src/env.ts";
+import { direct as service } from "../../../src/worker.ts";
+import { ARRIVALS_END_MS } from "../../../src/workspace/flush/doomed.ts";
+import { FlushSchedule } from "../../../src/workspace/flush/schedule.ts";
+import type { Look, Order } from "../protocol.ts";
+import { chaos, pause } from "./chaos.ts";
+import { hookD1 } from "./failing-d1.ts";
+import { KILLED, type WorkspaceObject } from "./workspace.ts";
+
+export { AddressObject } from "../../../src/objects/address.ts";
+export { TailBacklog } from "../../../src/objects/tail-backlog.ts";
+export { UserObject } from "../../../src/objects/user.ts";
+export { default } from "../../../src/worker.ts";
+export { ColdWriter } from "./cold-writer.ts";
+export { WorkspaceObject } from "./workspace.ts";
+
+/** Milliseconds: the service's own minutes of patience would leave a round without tries. */
+const RETRY_MS = 50;
+FlushSchedule.prototype.failed = function (now) {
+  this.holdUntil(now + RETRY_MS);
+  return RETRY_MS;
+};
+
+interface ChaosEnv extends Env {
+  WORKSPACES: DurableObjectNamespace<WorkspaceObject>;
+}
+
+export const direct = {
+  async fetch(request, env, ctx) {
+    hookD1(env.DB);
+    if (new URL(request.url).pathname !== "/chaos") return service.fetch(request, env, ctx);
+    // SAFETY: the harness alone calls this route.
+    const order = (await request.json()) as Order;
+    return Response.json((await obey(order, env)) ?? null);
+  },
+} satisfies ExportedHandler<ChaosEnv>;
+
+async function obey(order: Order, env: ChaosEnv): Promise<unknown> {
+  const object = (workspaceId: string) => env.WORKSPACES.get(env.WORKSPACES.idFromName(workspaceId));
+  switch (order.do) {
+    case "plan":
+      return chaos.begin(order.plan);
+    case "abort":
+      return object(order.workspaceId)
+        .abortNow()
+        .catch(() => {});
+    case "alarm":
+      // Whatever fails in an alarm's work, the alarm itself never does; its object may be killed.
+      return object(order.workspaceId)
+        .alarms(order.times, order.atOnce)
+        .catch((error: Error) => (error.message === KILLED ? null : error.message));
+    case "quiet":
+      while (chaos.lateWriters > 0) await pause(10);
+      return;
+    case "age-deletions":
+      return object(order.workspaceId).ageDeletions(2 * ARRIVALS_END_MS);
+    case "counts":
+      return chaos.counts;
+    case "look":
+      return { ...(await object(order.workspaceId).look()), segments: await segments(env.DB, order.workspaceId) };
+  }
+}
+
+async function segments(db: D1Database, workspaceId: string): Promise<Look["segments"]> {
+  const { results } = await db
+    .prepare(
+      `SELECT project_id AS projectId, first_seq AS firstSeq, last_seq AS lastSeq, part, count FROM segments
+       WHERE workspace_id = ? ORDER BY project_id, first_seq, part`,
+    )
+    .bind(workspaceId)
+    .all<Look["segments"][number]>();
+  return results;
+}

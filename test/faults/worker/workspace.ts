@@ -1,0 +1,63 @@
+import type { Env } from "../../../src/env.ts";
+import { WorkspaceObject as ServiceWorkspaceObject } from "../../../src/objects/workspace.ts";
+import type { Held, Look } from "../protocol.ts";
+import { chaos } from "./chaos.ts";
+import { hookD1 } from "./failing-d1.ts";
+
+/** What calls of a killed object fail with. */
+export const KILLED = "The harness has killed this object.";
+
+/** The workspace object, which can be killed, woken and looked into. */
+export class WorkspaceObject extends ServiceWorkspaceObject {
+  constructor(ctx: DurableObjectState, env: Env) {
+    hookD1(env.DB);
+    super(ctx, { ...env, ...chaos.plan.settings });
+  }
+
+  /** Its caller hears no answer. */
+  async abortNow(): Promise<void> {
+    this.ctx.abort(KILLED);
+  }
+
+  /** What its alarm does, beside the alarms that the runtime itself brings. */
+  async alarms(times: number, atOnce: boolean): Promise<void> {
+    if (atOnce) await Promise.all(Array.from({ length: times }, () => this.alarm()));
+    else for (let time = 0; time < times; time++) await this.alarm();
+  }
+
+  /** @param ms by how much longer all deletions are to lie back */
+  async ageDeletions(ms: number): Promise<void> {
+    this.ctx.storage.sql.exec("UPDATE doomed_projects SET doomed_at = doomed_at - ?, sweep_at = 0", ms);
+  }
+
+  async look(): Promise<Omit<Look, "segments">> {
+    const { sql } = this.ctx.storage;
+    const count = (query: string) => Number(sql.exec<{ n: number }>(`SELECT COUNT(*) AS n FROM ${query}`).one().n);
+    const projects = sql
+      .exec<{ num: number; id: string; lastSeq: number; flushedSeq: number } & Record<keyof Held, number>>(
+        `SELECT num, id, last_seq AS lastSeq, flushed_seq AS flushedSeq, waiting_batches AS batches,
+           waiting_entries AS entries, waiting_bytes AS bytes FROM projects`,
+      )
+      .toArray()
+      .map(({ num, id, lastSeq, flushedSeq, ...waiting }) => {
+        const recent = sql.exec<Record<keyof Held, number>>(
+          `SELECT COUNT(*) AS batches, COALESCE(SUM(count), 0) AS entries, COALESCE(SUM(body_bytes), 0) AS bytes
+           FROM batches WHERE project = ? AND commit_no NOT IN (SELECT commit_no FROM set_aside)`,
+          num,
+        );
+        return { id, lastSeq, flushedSeq, waiting, recent: recent.one() };
+      });
+    const state = sql.exec<{ reason: string | null }>("SELECT last_error AS reason FROM flush_state").toArray()[0];
+    return {
+      projects,
+      orphans:
+        count("batches WHERE project NOT IN (SELECT num FROM projects)") +
+        count("batch_parts WHERE commit_no NOT IN (SELECT commit_no FROM batches)") +
+        count("receipts WHERE project NOT IN (SELECT num FROM projects)"),
+      doomed: count("doomed_projects"),
+      intents: count("flush_intents"),
+      setAside: count("set_aside"),
+      lastError: state?.reason ?? null,
+    };
+  }
+}

@@ -1,0 +1,51 @@
+import { setTimeout as wait } from "node:timers/promises";
+import type { Project } from "./project.ts";
+import type { Random } from "./random.ts";
+import type { Account, Service } from "./service.ts";
+
+/** What the actors of one round share. */
+export interface World {
+  /** Names the round in messages, unlike any other of the run. */
+  name: string;
+  service: Service;
+  account: Account;
+  /** Those that live through the round, and the one that is deleted in the middle of it. */
+  kept: readonly [Project, ...Project[]];
+  doomed: Project;
+  /** Each actor forks a generator of its own. */
+  random: Random;
+  course: Course;
+}
+
+/** How long the load goes on, and what was found to be wrong. */
+export class Course {
+  readonly problems: string[] = [];
+  #isOver = false;
+
+  get isOver(): boolean {
+    return this.#isOver || this.problems.length > 0;
+  }
+
+  end(): void {
+    this.#isOver = true;
+  }
+
+  report(problems: readonly string[]): void {
+    this.problems.push(...problems);
+  }
+
+  /** Runs an actor: what it throws ends the round. */
+  async run(name: string, actor: () => Promise<void>): Promise<void> {
+    try {
+      await actor();
+    } catch (error) {
+      this.report([`${name}: ${error instanceof Error ? error.message : String(error)}`]);
+    }
+  }
+
+  /** Waits for a while, or to the end. */
+  async pause(ms: number): Promise<void> {
+    const until = performance.now() + ms;
+    while (!this.isOver && performance.now() < until) await wait(Math.min(20, until - performance.now()));
+  }
+}
