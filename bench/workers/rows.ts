@@ -9,6 +9,7 @@ import { direct as service } from "../../src/worker.ts";
 import { RowCounter } from "./row-counter.ts";
 
 export { AddressObject } from "../../src/objects/address.ts";
+export { ColdWriter } from "../../src/objects/cold-writer.ts";
 export { UserObject } from "../../src/objects/user.ts";
 
 const realNow = Date.now.bind(Date);

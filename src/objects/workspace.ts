@@ -128,7 +128,9 @@ export class WorkspaceObject extends DurableObject<Env> {
 
   /** Gives the counts of recent batches, some at a time. */
   async recentCounts({ scan, ...call }: ReadCall & { scan: RecentCountScan }): Promise<ReadResult<RecentCountPage>> {
-    return this.#read(call, (sql, scope) => readRecentCounts(sql, scan, scope));
+    const result = this.#read(call, (sql, scope) => readRecentCounts(sql, scan, scope));
+    if (result.ok && result.page.next !== null) this.#core.flush.leases.renew(Date.now());
+    return result;
   }
 
   #read<T>({ caller, route, projectId }: ReadCall, read: (sql: SqlStorage, scope: RecentScope) => T): ReadResult<T> {

@@ -11,15 +11,10 @@ import { isProvisioned } from "./provision.ts";
 import { WORKSPACE_SCHEMA } from "./schema.ts";
 import { readWorkspace, type WorkspaceRow } from "./settings.ts";
 import { SharedAlarm } from "./shared-alarm.ts";
+import { StorageRoom } from "./storage-room.ts";
 
 /** The settings' defaults. */
 const FLUSH_BOUNDS: FlushBounds = { maxAgeMs: 3_600_000, maxBytes: 16_777_216 };
-
-/**
- * Bytes of an object's storage from which it takes in nothing more, so that there is room left to work on what it holds.
- * The platform's bound is 10 GB.
- */
-export const STORAGE_BOUND = { bytes: 8 * 1024 ** 3 };
 
 /** The part of an object's storage that its state works on. */
 export type StateStorage = Pick<DurableObjectStorage, "sql" | "transactionSync" | "getAlarm" | "setAlarm">;
@@ -41,6 +36,7 @@ export class WorkspaceState {
   onCommit: (stored: readonly StoredBatchRef[]) => void = () => {};
   /** Told that keys, projects, members or the workspace itself may have changed. */
   onChange: () => void = () => {};
+  readonly #room: StorageRoom;
   readonly #storage: StateStorage;
   #row: WorkspaceRow | null = null;
   #lastCommit: number | null = null;
@@ -55,6 +51,7 @@ export class WorkspaceState {
     this.index = new BatchIndex(storage.sql);
     this.waiting = new WaitingBatches(storage.sql);
     this.schedule = new FlushSchedule(bounds);
+    this.#room = new StorageRoom(storage.sql);
     if (isProvisioned(storage.sql)) storage.transactionSync(() => migrate(storage.sql, WORKSPACE_SCHEMA));
   }
 
@@ -93,7 +90,7 @@ export class WorkspaceState {
   /** One group commit; null without a workspace. */
   ingest(calls: readonly IngestCall[]): IngestResult[] | null {
     const now = Date.now();
-    const isFull = this.sql.databaseSize >= STORAGE_BOUND.bytes;
+    const isFull = this.#room.isFull();
     const done = this.transaction((gate, row) => {
       const group = new IngestGroup(gate, row.retentionDays, this.#lastCommit, now, isFull);
       const results = calls.map((call) => group.run(call));
@@ -105,6 +102,7 @@ export class WorkspaceState {
     for (const stored of done.group.stored) {
       this.index.add(stored);
       this.schedule.add(stored.batch.body.length, now);
+      this.#room.took(stored.batch.body.length);
     }
     if (done.group.stored.length > 0) this.flushInTime(now);
     this.onCommit(done.group.stored);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { STORAGE_BOUND } from "../../../src/workspace/state.ts";
-import { newTenant, numbered, onSql, receiptOf, send, workspace } from "../ingest/support.ts";
+import { STORAGE_BOUND } from "../../../src/workspace/storage-room.ts";
+import { evict, newTenant, numbered, onSql, receiptOf, send, workspace } from "../ingest/support.ts";
 import { clock, flushAll, sendBatches, tiers } from "./support.ts";
 
 const { bytes } = STORAGE_BOUND;
@@ -16,6 +16,8 @@ describe("an object whose storage is nearly used up", () => {
     const tenant = await newTenant();
     const receipt = receiptOf(await send(tenant, numbered(3), { idempotencyKey: "a" }));
     STORAGE_BOUND.bytes = await onSql(tenant.workspaceId, (sql) => sql.databaseSize);
+    // Awake it would look again after 64 MiB.
+    await evict(tenant.workspaceId);
     const refused = await send(tenant, numbered(2), { idempotencyKey: "b" });
     expect([refused.status, refused.code, refused.headers.get("Retry-After")]).toEqual([
       503,
@@ -29,7 +31,6 @@ describe("an object whose storage is nearly used up", () => {
     });
     expect((await send(tenant, { level: "none" })).status).toBe(400);
     expect(await tiers(tenant)).toEqual({ cold: 0, recent: 3 });
-    await flushAll(tenant);
     STORAGE_BOUND.bytes = bytes;
     // A refusal leaves no receipt: the same request is stored now.
     expect(receiptOf(await send(tenant, numbered(2), { idempotencyKey: "b" }))).toMatchObject({ firstSeq: 4 });
