@@ -1,13 +1,13 @@
 import { encodeSegments } from "../../src/logs/cold/encode.ts";
 import { framesToRead } from "../../src/logs/cold/frames-to-read.ts";
 import { readLevelCounts } from "../../src/logs/cold/level-counts.ts";
-import { readUnits } from "../../src/logs/cold/read-units.ts";
 import type { SegmentSelection } from "../../src/logs/cold/selection.ts";
 import { type FoundSegment, SegmentStore, STORE_LIMITS } from "../../src/logs/cold/store.ts";
 import { type TokenTest, tokenTestsOf } from "../../src/logs/cold/tokens.ts";
 import { BatchMatcher } from "../../src/logs/query/batch-matcher.ts";
 import { ALL_CATEGORIES_MASK, ALL_LEVELS_MASK, type LogFilter } from "../../src/logs/query/filter.ts";
 import { toFilter } from "../../src/logs/query/schema.ts";
+import { readUnits } from "../../test/objects/cold/read-units.ts";
 import { type ColdFill, type ColdRun, coldBatches } from "../cold-data.ts";
 
 const WORKSPACE = "ws_000000000001";

@@ -1,8 +1,15 @@
 import { decodeFrame, SegmentDirectory } from "../logs/cold/decode.ts";
 import { type Frame, readFrames } from "../logs/cold/frame-index.ts";
-import { CorruptSegment, SEGMENT_LIMITS, type SegmentKey, type SegmentMeta } from "../logs/cold/segment.ts";
-import type { BodyRange, StoredBody } from "../logs/cold/store.ts";
+import {
+  type BodyRange,
+  CorruptSegment,
+  SEGMENT_LIMITS,
+  type SegmentKey,
+  type SegmentMeta,
+  type StoredBody,
+} from "../logs/cold/segment.ts";
 import type { SeqRange, SeqUnit } from "./entries.ts";
+import type { ReportUnreadable } from "./unit.ts";
 
 /** The part of the cold tier's store that a read by `seq` needs. */
 export interface ColdSource {
@@ -17,11 +24,11 @@ export interface ColdSource {
   readBodies(workspaceId: string, ranges: readonly BodyRange[]): Promise<(StoredBody | null)[]>;
 }
 
-/** Whose entries, and who is told of a segment that cannot be read: its entries are left out. */
+/** Whose entries, and who is told of a segment that cannot be read. */
 export interface ColdScope {
   workspaceId: string;
   projectId: string;
-  report: (fault: CorruptSegment) => void;
+  report: ReportUnreadable;
 }
 
 /** Units that together hold all that the cold tier has with `after < seq <= through`. Units may overlap in `seq`. */
@@ -77,7 +84,7 @@ function wantedOf(meta: SegmentMeta, { after, until }: SeqRange): Wanted | null 
   return first && last ? { meta, key: meta, start: first.start, end: last.end, frames } : null;
 }
 
-function unitsOf({ meta, start, frames }: Wanted, body: StoredBody, report: ColdScope["report"]): SeqUnit[] {
+function unitsOf({ meta, start, frames }: Wanted, body: StoredBody, report: ReportUnreadable): SeqUnit[] {
   try {
     const directory = new SegmentDirectory(meta, body.directory);
     return frames.map((frame) =>

@@ -1,22 +1,12 @@
+import type { ScanUnit as Lines } from "../query/feed.ts";
 import { type BatchRun, readDirectory } from "./directory.ts";
 import type { Frame } from "./frame-index.ts";
 import { unpack } from "./pack.ts";
 import { CorruptSegment, type SegmentKey, type SegmentMeta } from "./segment.ts";
 
-/**
- * Lines to be scanned, and who they are: whatever tier they come from, this is all that a scan needs. Index `i` counts the
- * lines of `body` from 0.
- */
-export interface ScanUnit {
-  projectId: string;
-  /** Canonical NDJSON; see `../batch.ts`. */
-  body: Uint8Array;
+/** A frame's lines, ready to be scanned. */
+export interface ScanUnit extends Lines {
   count: number;
-  seqAt(index: number): number;
-  /** Epoch milliseconds. */
-  receivedAtOf(index: number): number;
-  /** Whether the entry was committed by the snapshot's commit. */
-  isVisible(index: number): boolean;
 }
 
 /** Which entries a segment holds and how they came, readable without its body. */

@@ -70,6 +70,19 @@ export const SEGMENT_LIMITS = {
   parts: 4,
 } as const;
 
+/** Part of a segment's body: frames that follow each other, from the first one's start to the last one's end. */
+export interface BodyRange {
+  key: SegmentKey;
+  start: number;
+  end: number;
+}
+
+/** A part of a body as it is stored, and what says whose its entries are. */
+export interface StoredBody {
+  directory: Uint8Array;
+  bytes: Uint8Array;
+}
+
 /** A stored segment does not decode to what was put in. Its message names the segment, never what it holds. */
 export class CorruptSegment extends Error {
   readonly key: SegmentKey;

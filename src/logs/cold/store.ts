@@ -2,7 +2,7 @@
 import type { D1Database, D1PreparedStatement } from "@cloudflare/workers-types";
 import { type FrameHits, slotsColumn } from "./frame-filter.ts";
 import { fromHex, toHex } from "./hex.ts";
-import type { EncodedSegment, SegmentKey, SegmentMeta } from "./segment.ts";
+import type { BodyRange, EncodedSegment, SegmentKey, SegmentMeta, StoredBody } from "./segment.ts";
 import { type SegmentSelection, selectStatement } from "./selection.ts";
 
 /** Most rows of one answer. Levels are at most 80 KB a row and mostly 300 bytes, summaries at most 64 KB. */
@@ -16,21 +16,8 @@ export const STORE_LIMITS = {
   deletions: 50,
 } as const;
 
-/** Part of a segment's body: frames that follow each other, from the first one's start to the last one's end. */
-export interface BodyRange {
-  key: SegmentKey;
-  start: number;
-  end: number;
-}
-
 /** A segment that a query may need, and what its filter says about its frames; see `frames-to-read.ts`. */
 export type FoundSegment = SegmentMeta & FrameHits;
-
-/** A part of a body as it is stored, and what says whose its entries are. */
-export interface StoredBody {
-  directory: Uint8Array;
-  bytes: Uint8Array;
-}
 
 /** A segment with its packed counts. `from` and `to` of a query may cut through it. */
 export interface CountedSegment extends SegmentMeta {

@@ -2,22 +2,9 @@ import { decodeFrame, SegmentDirectory } from "../cold/decode.ts";
 import type { FrameHits } from "../cold/frame-filter.ts";
 import type { Frame } from "../cold/frame-index.ts";
 import { framesToRead } from "../cold/frames-to-read.ts";
-import { CorruptSegment, type SegmentKey, type SegmentMeta } from "../cold/segment.ts";
+import { type BodyRange, CorruptSegment, type SegmentMeta, type StoredBody } from "../cold/segment.ts";
 import type { SegmentSelection } from "../cold/selection.ts";
 import { boundOf, type ScanFeed, type ScanItem, type ScanUnit, UnreadableItem } from "./feed.ts";
-
-/** Part of a segment's body: frames that follow each other, from the first one's start to the last one's end. */
-export interface BodyRange {
-  key: SegmentKey;
-  start: number;
-  end: number;
-}
-
-/** A part of a body as it is stored, and what says whose its entries are. */
-export interface StoredBody {
-  directory: Uint8Array;
-  bytes: Uint8Array;
-}
 
 /** A segment, and what its filter says about its frames. */
 export type FoundSegment = SegmentMeta & FrameHits;

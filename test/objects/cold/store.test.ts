@@ -7,7 +7,6 @@ import type { ScanUnit } from "../../../src/logs/cold/decode.ts";
 import { allFrames, framesToRead } from "../../../src/logs/cold/frames-to-read.ts";
 import { fromHex, toHex } from "../../../src/logs/cold/hex.ts";
 import { readLevelCounts } from "../../../src/logs/cold/level-counts.ts";
-import { readUnits } from "../../../src/logs/cold/read-units.ts";
 import {
   CorruptSegment,
   type EncodedSegment,
@@ -23,6 +22,7 @@ import { readSummary } from "../../../src/logs/summary.ts";
 import { probesOfSlots } from "../../unit/cold/slots.ts";
 import { decodeAll } from "../../unit/cold/support.ts";
 import { lineOf, type TestEntry } from "../../unit/query/store.ts";
+import { readUnits } from "./read-units.ts";
 import { entry, metaOf, START, segmentsOf, selection } from "./support.ts";
 
 const WORKSPACE = "ws_000000000001";

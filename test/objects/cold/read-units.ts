@@ -1,7 +1,7 @@
-import { decodeFrame, type ScanUnit, SegmentDirectory } from "./decode.ts";
-import type { Frame } from "./frame-index.ts";
-import { CorruptSegment, type SegmentMeta } from "./segment.ts";
-import type { BodyRange, SegmentStore } from "./store.ts";
+import { decodeFrame, type ScanUnit, SegmentDirectory } from "../../../src/logs/cold/decode.ts";
+import type { Frame } from "../../../src/logs/cold/frame-index.ts";
+import { type BodyRange, CorruptSegment, type SegmentMeta } from "../../../src/logs/cold/segment.ts";
+import type { SegmentStore } from "../../../src/logs/cold/store.ts";
 
 /** Frames of one segment that are wanted. */
 export interface WantedFrames {
