@@ -9,7 +9,7 @@ import { readCold } from "../tail/cold-range.ts";
 import { entriesOf, type SeqEntry, type SeqRange } from "../tail/entries.ts";
 import { readTailFilter, toLogFilter } from "../tail/filter.ts";
 import { type Framed, framesOf } from "../tail/frames.ts";
-import { unitOfBatch } from "../tail/unit.ts";
+import { type ReportUnreadable, unitsOfBatches } from "../tail/unit.ts";
 
 /** What one step of a tail that is behind needs. */
 export interface BacklogCall {
@@ -35,25 +35,19 @@ const STEP_CHARACTERS = 4 * 1024 * 1024;
  */
 export class TailBacklog extends WorkerEntrypoint<Env> {
   async read(call: BacklogCall): Promise<Framed> {
-    const matcher = new BatchMatcher(toLogFilter(readTailFilter(call.filter), call.oldest));
-    const { entries, through } = call.batches
-      ? fromBatches(call, call.batches, matcher)
-      : await this.#fromCold(call, matcher);
-    return framesOf(entries, through, call.most);
-  }
-
-  async #fromCold(call: BacklogCall, matcher: BatchMatcher): Promise<{ entries: SeqEntry[]; through: number }> {
-    const { workspaceId, projectId, range } = call;
+    const { workspaceId, projectId, range, batches, most } = call;
     const report = ({ message: fault }: Error) => {
       const line = { event: "workspace.tail.read", outcome: "unreadable", workspaceId, projectId, fault };
       operation(settingsOf(this.env).LOG_LEVEL, "error", line);
     };
-    const cold = await readCold(new SegmentStore(this.env.DB), { workspaceId, projectId, report }, range);
-    const { after } = range;
-    return {
-      entries: entriesOf(cold.units, matcher, projectId, { after, until: cold.through }),
-      through: cold.through,
-    };
+    const matcher = new BatchMatcher(toLogFilter(readTailFilter(call.filter), call.oldest));
+    if (batches) {
+      const { entries, through } = fromBatches(call, batches, matcher, report);
+      return framesOf(entries, through, most);
+    }
+    const scope = { workspaceId, projectId, report };
+    const { units, through } = await readCold(new SegmentStore(this.env.DB), scope, range);
+    return framesOf(entriesOf(units, matcher, projectId, { after: range.after, until: through }), through, most);
   }
 }
 
@@ -61,11 +55,12 @@ function fromBatches(
   { projectId, range, most }: BacklogCall,
   batches: readonly StoredBatch[],
   matcher: BatchMatcher,
+  report: ReportUnreadable,
 ): { entries: SeqEntry[]; through: number } {
   const entries: SeqEntry[] = [];
   let characters = 0;
   for (const batch of batches) {
-    for (const entry of entriesOf([unitOfBatch(batch)], matcher, projectId, range)) {
+    for (const entry of entriesOf(unitsOfBatches([batch], report), matcher, projectId, range)) {
       entries.push(entry);
       characters += entry.text.length;
     }

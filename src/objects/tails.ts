@@ -16,7 +16,7 @@ import { PERMISSIONS } from "../workspace/permissions.ts";
 import { findProjectByNum, type ProjectRow } from "../workspace/projects.ts";
 import { ruleOnReading } from "../workspace/reading-authority.ts";
 import { oldestKept } from "../workspace/retention.ts";
-import { readBySeq } from "../workspace/seq-reader.ts";
+import { nextBySeq } from "../workspace/seq-reader.ts";
 import type { WorkspaceState } from "../workspace/state.ts";
 import { callUser } from "./stubs.ts";
 import type { TailBacklog } from "./tail-backlog.ts";
@@ -232,9 +232,9 @@ export class Tails {
     const oldest = oldestKept(row.retentionDays, Date.now());
     const step = { workspaceId: row.id, projectId, filter, oldest, most };
     const reader = this.#backlogReader();
-    const { flushedSeq, lastSeq } = project;
-    if (sent < flushedSeq) return reader.read({ ...step, range: { after: sent, until: flushedSeq }, batches: null });
-    const { through, batches } = readBySeq(sql, index, project, oldest, { after: sent, until: lastSeq });
+    const next = nextBySeq(sql, index, project, oldest, sent);
+    if (next.tier === "cold") return reader.read({ ...step, range: { after: sent, until: next.until }, batches: null });
+    const { through, batches } = next.page;
     return reader.read({ ...step, range: { after: sent, until: through }, batches });
   }
 

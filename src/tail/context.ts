@@ -5,7 +5,7 @@ import { ALL_LEVELS_MASK } from "../logs/query/filter.ts";
 import { type ColdScope, type ColdSource, readCold } from "./cold-range.ts";
 import { entriesOf, type SeqEntry, type SeqRange } from "./entries.ts";
 import { toLogFilter } from "./filter.ts";
-import { unitOfBatch } from "./unit.ts";
+import { unitsOfBatches } from "./unit.ts";
 
 export const CONTEXT_LIMITS = {
   /** Entries on either side. */
@@ -80,7 +80,7 @@ async function readRange({ scope, recent, cold }: SeqSource, { after, until }: S
   const end = Math.min(until, page.lastSeq);
   const recents: SeqEntry[] = [];
   for (;;) {
-    const units = page.batches.map(unitOfBatch);
+    const units = unitsOfBatches(page.batches, scope.report);
     recents.push(...entriesOf(units, matcher, scope.projectId, { after, until: end }));
     if (page.through >= end) break;
     page = await recent({ after: page.through, until: end });
@@ -93,7 +93,9 @@ async function readRange({ scope, recent, cold }: SeqSource, { after, until }: S
     stored.push(...entriesOf(units, matcher, scope.projectId, { after: place, until: through }));
     place = through;
   }
-  return [...stored, ...recents.filter(({ seq }) => seq > coldEnd)];
+  // Some may be in both: moved since the first look. Some that were not moved lie among those that were.
+  const bySeq = new Map([...stored, ...recents].map((entry) => [entry.seq, entry]));
+  return [...bySeq.values()].sort((a, b) => a.seq - b.seq);
 }
 
 function everythingSince(oldest: number) {

@@ -17,7 +17,7 @@ export interface SeqPage {
   projectId: string;
   /** The project's newest `seq`. */
   lastSeq: number;
-  /** What is up to this `seq` has left the object, and is in the cold tier. */
+  /** What is up to this `seq` is in the cold tier, but for batches that it could not take: those are still here. */
   flushedSeq: number;
   /** Entries with an earlier timestamp are past the retention, wherever they still lie: epoch milliseconds. */
   oldest: number;
@@ -52,4 +52,29 @@ export function readBySeq(
     page.batches.push(readBatch(sql, commit, projectId));
   }
   return page;
+}
+
+/** Where a reader that has come to a `seq` goes on: with batches, or with what the cold tier has up to a `seq`. */
+export type NextBySeq = { tier: "recent"; page: SeqPage } | { tier: "cold"; until: number };
+
+export function nextBySeq(
+  sql: SqlStorage,
+  index: BatchIndex,
+  project: ProjectRow,
+  oldest: number,
+  after: number,
+): NextBySeq {
+  const { flushedSeq, lastSeq, num } = project;
+  const recent = (until: number): NextBySeq => {
+    return { tier: "recent", page: readBySeq(sql, index, project, oldest, { after, until }) };
+  };
+  if (after >= flushedSeq) return recent(lastSeq);
+  // Among what has been moved there may be batches that were not.
+  for (const { commit, firstSeq } of index.behind(num, after)) {
+    if (firstSeq > flushedSeq) break;
+    const { count } = sql.exec<{ count: number }>("SELECT count FROM batches WHERE commit_no = ?", commit).one();
+    if (firstSeq > after + 1) return { tier: "cold", until: firstSeq - 1 };
+    if (firstSeq + count - 1 > after) return recent(firstSeq + count - 1);
+  }
+  return { tier: "cold", until: flushedSeq };
 }
