@@ -73,7 +73,8 @@ export function makeBatch(random: Random, name: string, now: number): SentBatch 
 
 function makeEntry(random: Random, name: string, base: number, padding: string): SentEntry {
   const [category, type] = KINDS[random.int(0, KINDS.length - 1)] ?? ["custom", "anything"];
-  const far = random.oneIn(100) ? random.int(0, 25 * DAY_MS) : 0;
+  // Within the retention, wherever the batch is.
+  const far = random.oneIn(100) ? random.int(0, 9 * DAY_MS) : 0;
   return {
     message: random.oneIn(20) ? `${name} ${NEEDLE}` : name,
     level: LEVELS[random.int(0, LEVELS.length - 1)] ?? "info",

@@ -14,7 +14,7 @@ export function roundSettings(random: Random): Record<string, string> {
 }
 
 export function anyPlan(random: Random, settings: Plan["settings"]): Plan {
-  const chance = (most: number) => (random.oneIn(2) ? random.int(0, most) / 100 : 0);
+  const chance = (most: number) => (random.oneIn(3) ? 0 : random.int(0, most) / 100);
   return {
     seed: random.int(0, 2 ** 30),
     d1: { before: chance(25), after: chance(25), delayMs: random.pick([0, 0, 5, 40]) },
@@ -40,13 +40,14 @@ export async function wreak(world: World, settings: Plan["settings"]): Promise<v
   while (!course.isOver) {
     await course.pause(random.int(0, REST_MS));
     const blow = random.int(1, 12);
-    const wantsAtOnce = random.oneIn(2);
+    const atOnce = random.oneIn(2);
+    const isEager = !random.oneIn(3);
     const plan = anyPlan(random, settings);
     if (!server.isServing || course.isOver) continue;
     try {
       if (blow <= 6) {
         const times = blow <= 2 ? 1 : 2;
-        const fault = await server.order({ do: "alarm", workspaceId, times, atOnce: wantsAtOnce });
+        const fault = await server.order({ do: "alarm", workspaceId, times, atOnce, isEager });
         if (fault !== null) course.report([`an alarm threw: ${fault}`]);
       } else if (blow <= 9) await server.order({ do: "abort", workspaceId });
       else if (blow <= 11) await server.plan(plan);

@@ -43,14 +43,22 @@ export type Order =
   | { do: "plan"; plan: Plan }
   /** Kills a workspace's object: its memory, its sockets, its calls. */
   | { do: "abort"; workspaceId: string }
-  /** Runs its alarm so many times, one after the other or all at once. Answered with what it threw, or null. */
-  | { do: "alarm"; workspaceId: string; times: number; atOnce: boolean }
+  /** Answered with what the alarm threw, or null. */
+  | ({ do: "alarm"; workspaceId: string } & AlarmOrder)
   /** Answers once no late writer is left. */
   | { do: "quiet" }
   /** As if so much time had passed since projects were deleted that nothing of them can arrive any more. */
   | { do: "age-deletions"; workspaceId: string }
   | { do: "look"; workspaceId: string }
   | { do: "counts" };
+
+/** To run an alarm so many times, one after the other or all at once. */
+export interface AlarmOrder {
+  times: number;
+  atOnce: boolean;
+  /** Whether all that waits is to be moved to the cold tier, as if it were due. */
+  isEager: boolean;
+}
 
 /** Faults that were brought about since the server's start, by name. */
 export type Counts = Record<string, number>;

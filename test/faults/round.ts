@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { SentBatch } from "./batch.ts";
 import { EVERYTHING, type Filter, timeFilter } from "./filters.ts";
-import { doom, kill, roundSettings, wreak } from "./havoc.ts";
+import { anyPlan, doom, kill, roundSettings, wreak } from "./havoc.ts";
 import type { Project } from "./project.ts";
 import { CALM, type Counts, type Look } from "./protocol.ts";
 import { Random } from "./random.ts";
@@ -22,8 +22,11 @@ import {
 import { Course, type World } from "./world.ts";
 import { conflict, send, write } from "./writer.ts";
 
-/** Milliseconds that a round's load goes on, at least and at most. */
-const LOAD_MS = [1800, 3200] as const;
+/** Milliseconds that a round's load goes on: at least one of these, and on until enough is sent, but not longer than that. */
+const LOAD_MS = [1500, 2800] as const;
+const LOAD_MOST_MS = 8000;
+/** Batches that are enough. */
+const LOAD_BATCHES = [60, 160] as const;
 /** Milliseconds in which everything has to come to rest once nothing fails any more. */
 const REST_MS = 20_000;
 /** Old batches sent again at the end of a round, and kept for the end of the run. */
@@ -79,7 +82,7 @@ interface Load {
 async function runLoad(world: World, tails: readonly TailReader[]): Promise<Load> {
   const { course, service, kept, doomed, random } = world;
   const settings = roundSettings(random);
-  await service.server.plan({ ...CALM, settings });
+  await service.server.plan(anyPlan(random, settings));
   // The object was made while the settings were others.
   await service.server.order({ do: "abort", workspaceId: world.account.workspaceId });
   const load: Load = { reads: [], counts: [], kills: 0, ackedAtOnce: 0 };
@@ -87,7 +90,7 @@ async function runLoad(world: World, tails: readonly TailReader[]): Promise<Load
   // They go on until the end of the round.
   for (const tail of tails) void act("tail", () => tail.follow());
   await Promise.all([
-    act("clock", () => course.pause(random.int(...LOAD_MS)).then(() => course.end())),
+    act("clock", () => runClock(world)),
     ...[...kept, ...kept, doomed].map((project, index) => act("writer", () => write(world, project, `w${index}`))),
     act("reader 1", () => read(world, "reader 1", load.reads)),
     act("reader 2", () => read(world, "reader 2", load.reads)),
@@ -104,6 +107,16 @@ async function runLoad(world: World, tails: readonly TailReader[]): Promise<Load
   await service.server.plan({ ...CALM, settings });
   load.ackedAtOnce = kept.flatMap(({ batches }) => batches).filter(({ receipt }) => receipt !== null).length;
   return load;
+}
+
+async function runClock({ course, kept, random: seeded }: World): Promise<void> {
+  const random = seeded.fork("clock");
+  const endAt = performance.now() + LOAD_MOST_MS;
+  const batches = random.int(...LOAD_BATCHES);
+  await course.pause(random.int(...LOAD_MS));
+  const sent = () => kept.reduce((sum, project) => sum + project.batches.length, 0);
+  while (!course.isOver && performance.now() < endAt && sent() < batches) await course.pause(20);
+  course.end();
 }
 
 /** Everything that is known by now, against everything that is there. @returns what is there */
@@ -228,13 +241,13 @@ export async function drain(service: Service, account: Account): Promise<void> {
   });
 }
 
-/** Runs alarms of an object that has just been woken, with everything being due, until it looks as it should. */
+/** Runs alarms of an object that has just been woken until it looks as it should. */
 async function untilLook({ server }: Service, { workspaceId }: Account, isSo: (look: Look) => boolean): Promise<void> {
-  await server.plan({ ...CALM, settings: { RECENT_MAX_AGE_SECONDS: "1", RECENT_MAX_BYTES: "10000" } });
+  await server.plan(CALM);
   await server.order({ do: "abort", workspaceId });
   const giveUpAt = performance.now() + REST_MS;
   for (;;) {
-    const fault = await server.order({ do: "alarm", workspaceId, times: 1, atOnce: false });
+    const fault = await server.order({ do: "alarm", workspaceId, times: 1, atOnce: false, isEager: true });
     if (fault !== null) throw new Broken(`an alarm threw: ${fault}`);
     const look = await server.look(workspaceId);
     if (isSo(look)) return;

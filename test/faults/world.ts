@@ -46,6 +46,6 @@ export class Course {
   /** Waits for a while, or to the end. */
   async pause(ms: number): Promise<void> {
     const until = performance.now() + ms;
-    while (!this.isOver && performance.now() < until) await wait(Math.min(20, until - performance.now()));
+    for (let left = ms; !this.isOver && left > 0; left = until - performance.now()) await wait(Math.min(20, left));
   }
 }

@@ -7,6 +7,8 @@ class Chaos {
   readonly counts: Counts = {};
   /** Writers that are still to store something. */
   lateWriters = 0;
+  /** Whether everything that waits is to be moved now. */
+  isEager = false;
   #random = new Random(0);
 
   begin(plan: Plan): void {
@@ -17,8 +19,12 @@ class Chaos {
   /** Throws the dice; what comes about is counted under `name`. */
   strikes(chance: number, name: string): boolean {
     if (chance <= 0 || this.#random.int(1, 1_000_000) > chance * 1_000_000) return false;
-    this.counts[name] = (this.counts[name] ?? 0) + 1;
+    this.note(name);
     return true;
+  }
+
+  note(name: string): void {
+    this.counts[name] = (this.counts[name] ?? 0) + 1;
   }
 
   /** Milliseconds, from 0 to `most`. */

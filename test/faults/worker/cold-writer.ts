@@ -7,6 +7,7 @@ import type { WorkspaceObject } from "./workspace.ts";
 export class ColdWriter extends ServiceColdWriter {
   override async write(call: FlushCall): Promise<FlushOutcome> {
     const { before, after, late, again, abort, delayMs } = chaos.plan.writer;
+    chaos.note("ranges written");
     await pause(chaos.delay(delayMs));
     if (chaos.strikes(before, "writer died before")) throw new Error("The writer has died.");
     if (chaos.strikes(late, "writer came late")) {

@@ -25,6 +25,13 @@ FlushSchedule.prototype.failed = function (now) {
   return RETRY_MS;
 };
 
+/** What waits is due at once where an alarm is ordered so: batches then leave the object at any moment. */
+const { dueAt } = FlushSchedule.prototype;
+FlushSchedule.prototype.dueAt = function (isOpen) {
+  const at = dueAt.call(this, isOpen);
+  return at === null || !chaos.isEager ? at : 0;
+};
+
 interface ChaosEnv extends Env {
   WORKSPACES: DurableObjectNamespace<WorkspaceObject>;
 }
@@ -51,7 +58,7 @@ async function obey(order: Order, env: ChaosEnv): Promise<unknown> {
     case "alarm":
       // Whatever fails in an alarm's work, the alarm itself never does; its object may be killed.
       return object(order.workspaceId)
-        .alarms(order.times, order.atOnce)
+        .alarms(order)
         .catch((error: Error) => (error.message === KILLED ? null : error.message));
     case "quiet":
       while (chaos.lateWriters > 0) await pause(10);

@@ -1,6 +1,6 @@
 import type { Env } from "../../../src/env.ts";
 import { WorkspaceObject as ServiceWorkspaceObject } from "../../../src/objects/workspace.ts";
-import type { Held, Look } from "../protocol.ts";
+import type { AlarmOrder, Held, Look } from "../protocol.ts";
 import { chaos } from "./chaos.ts";
 import { hookD1 } from "./failing-d1.ts";
 
@@ -20,9 +20,19 @@ export class WorkspaceObject extends ServiceWorkspaceObject {
   }
 
   /** What its alarm does, beside the alarms that the runtime itself brings. */
-  async alarms(times: number, atOnce: boolean): Promise<void> {
-    if (atOnce) await Promise.all(Array.from({ length: times }, () => this.alarm()));
-    else for (let time = 0; time < times; time++) await this.alarm();
+  async alarms({ times, atOnce, isEager }: AlarmOrder): Promise<void> {
+    const alarms = async () => {
+      chaos.note("alarms ordered");
+      // An alarm's own alarms come when they are due: else one that fails would be followed by the next at once.
+      chaos.isEager = isEager;
+      await this.alarm();
+    };
+    try {
+      if (atOnce) await Promise.all(Array.from({ length: times }, alarms));
+      else for (let time = 0; time < times; time++) await alarms();
+    } finally {
+      chaos.isEager = false;
+    }
   }
 
   /** @param ms by how much longer all deletions are to lie back */
