@@ -3,6 +3,7 @@ import { Collector } from "./collector.ts";
 import { type ScanFeed, type ScanItem, type ScanUnit, UnreadableItem } from "./feed.ts";
 import type { LogFilter } from "./filter.ts";
 import type { QueryBudget } from "./limits.ts";
+import { Pacer } from "./pacer.ts";
 import { direction, isBehind, type RowPosition } from "./row-order.ts";
 import type { LogQuery } from "./schema.ts";
 
@@ -47,6 +48,7 @@ export async function scan(
   const outcome: ScanOutcome = { collector, frontier: null, total: includeTotal ? 0 : null, scanned: 0 };
   const start = startOf(feed, query);
   const byteCost = 1 + (filter.search?.length ?? 0) / SEARCH_COST_LENGTH;
+  const pacer = new Pacer();
   let cost = 0;
   let frontCost = 0;
   for (let bound = feed.bound(); bound !== null; bound = feed.bound()) {
@@ -75,6 +77,7 @@ export async function scan(
     if (sign * (bound - start) < 0) frontCost += unit.body.length * byteCost;
     else cost += unit.body.length * byteCost;
     outcome.total = scanUnit(matcher, item, unit, query, collector, outcome.total);
+    await pacer.pause(unit.body.length);
   }
   return outcome;
 }

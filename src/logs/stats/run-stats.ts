@@ -6,6 +6,7 @@ import { LEVELS } from "../entry.ts";
 import { BatchMatcher } from "../query/batch-matcher.ts";
 import { categoryMaskOf, type LogFilter } from "../query/filter.ts";
 import { QUERY_BUDGET, type QueryBudget } from "../query/limits.ts";
+import { Pacer } from "../query/pacer.ts";
 import { hasMoved, WatermarkMoved } from "../query/recent-feed.ts";
 import { openItem } from "../query/scan.ts";
 import { type LogSource, openRecent, withSnapshot, withStored } from "../query/tiers.ts";
@@ -176,6 +177,7 @@ async function countEntries(
   const scan = { asOf, from: wanted.from, to: wanted.to, order: "desc" } as const;
   const { feed, filter } = await withStored(source, await openRecent(source, wanted, scan), wanted, scan);
   const matcher = new BatchMatcher(filter);
+  const pacer = new Pacer();
   let cost = 0;
   while (feed.bound() !== null) {
     if (cost >= budget.scanBytes) return false;
@@ -191,6 +193,7 @@ async function countEntries(
         histogram.add(timestamp, histogram.needsNames ? countedOf(raw.toString("utf8", start, end)) : NOTHING, 1);
       },
     );
+    await pacer.pause(body.length);
   }
   return true;
 }
