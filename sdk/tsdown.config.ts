@@ -12,6 +12,8 @@ const config: UserConfig = defineConfig({
     "src/adapters/pino.ts",
     "src/adapters/winston.ts",
     "src/adapters/logtape.ts",
+    "src/adapters/next.ts",
+    "src/workers/index.ts",
     "src/testing.ts",
     "src/runtime/default.ts",
     "src/runtime/node.ts",
@@ -24,6 +26,8 @@ const config: UserConfig = defineConfig({
   dts: true,
   sourcemap: false,
   fixedExtension: true,
+  // Pino takes a transport's default export; the others are for destinations.
+  outputOptions: { exports: "named" },
   // The platform is chosen where the package is used.
   deps: { neverBundle: ["#runtime", /^node:/] },
 });

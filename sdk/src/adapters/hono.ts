@@ -1,4 +1,5 @@
 import type { Context, MiddlewareHandler } from "hono";
+import { drained } from "../capture/drain.ts";
 import { type Capture, createCapture, type Exchange } from "../capture/exchange.ts";
 import type { CaptureOptions } from "../capture/options.ts";
 import { incomingOf, tapRequest, trackResponse } from "../capture/web.ts";
@@ -47,7 +48,7 @@ export function taffrail(
     const ended = new Promise<void>((resolve) => {
       whenEnded = resolve;
     });
-    waitUntilOf(c)?.(ended.then(() => root.flush()));
+    waitUntilOf(c)?.(ended.then(() => drained(root)));
     try {
       await exchange.run(next);
     } catch (error) {

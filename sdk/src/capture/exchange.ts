@@ -134,7 +134,7 @@ function placeOf(url: string): { path: string; search: string } {
 }
 
 /** The status an error stands for, as frameworks put it on their errors. */
-function statusOf(error: unknown): number | undefined {
+export function statusOf(error: unknown): number | undefined {
   try {
     // SAFETY: both may be missing or anything; what is no number is ignored.
     const { status, statusCode } = error as { status?: unknown; statusCode?: unknown };

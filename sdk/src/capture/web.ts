@@ -1,5 +1,5 @@
 import type { BodyTap } from "./body.ts";
-import type { Exchange, Incoming } from "./exchange.ts";
+import { type Exchange, type Incoming, statusOf } from "./exchange.ts";
 
 export function incomingOf(request: Request): Incoming {
   return {
@@ -110,4 +110,22 @@ interface FixedLength {
 function sized(body: ReadableStream<Uint8Array>, length: string | null): ReadableStream<Uint8Array> {
   const { FixedLengthStream } = globalThis as { FixedLengthStream?: FixedLength };
   return length !== null && FixedLengthStream ? body.pipeThrough(new FixedLengthStream(Number(length))) : body;
+}
+
+/** Runs a handler of the web's `Request` and `Response` within an exchange; what it throws is logged and goes on. */
+export async function captureFetch(
+  exchange: Exchange,
+  request: Request,
+  handler: () => Response | Promise<Response>,
+  whenEnded: () => void,
+): Promise<Response> {
+  tapRequest(exchange, request);
+  try {
+    return trackResponse(exchange, await exchange.run(handler), whenEnded);
+  } catch (error) {
+    exchange.failed(error);
+    exchange.ended({ status: statusOf(error) ?? 500 });
+    whenEnded();
+    throw error;
+  }
 }
