@@ -93,7 +93,13 @@ describe("over both tiers", () => {
     await sendBatches(tenant, ...thirty);
     const places = [0, 0, 100, 3333, 5999];
     const clients = await Promise.all(places.map((since) => tailOf(tenant, { query: `?since=${since}` })));
-    await Promise.all([flushAll(tenant), sendBatches(tenant, ...thirty)]);
+    const flushing = async () => {
+      for (let turn = 0; turn < 10; turn++) {
+        clock.pass(3_600_000);
+        await alarm(tenant.workspaceId);
+      }
+    };
+    await Promise.all([flushing(), sendBatches(tenant, ...thirty)]);
     await evict(tenant.workspaceId);
     await flushAll(tenant);
     receiptOf(await send(tenant, numbered(1)));
