@@ -157,6 +157,8 @@ export class WorkspaceCore {
       return this.#failed("workspace.wipe", error, id);
     }
     if (!isDone) return this.state.alarm.by(Date.now() + STEP_MS);
+    // Another call may have come to the end first.
+    if (!endedWorkspace(this.state.sql)) return;
     // A writer may still be at work for the workspace: what it brings is wiped when it can bring nothing more.
     const endsAt = deletedAt + ARRIVALS_END_MS;
     if (now < endsAt && hasColdEntries(this.state.sql)) return this.state.alarm.by(endsAt);
