@@ -23,7 +23,7 @@ const step = fc.oneof(
       kind: fc.constant("open" as const),
       project: fc.integer({ min: 1, max: 2 }),
       only: fc.option(fc.constantFrom("info" as const, "error" as const)),
-      since: fc.option(fc.double({ min: 0, max: 1, noNaN: true })),
+      since: fc.oneof(fc.constant(null), fc.double({ min: 0, max: 1, noNaN: true })),
     }),
   },
   { weight: 10, arbitrary: fc.record({ kind: fc.constant("turn" as const) }) },
@@ -87,6 +87,17 @@ describe("the hub", () => {
     expect(socket.seqs).toEqual([]);
     await object.turn();
     expect(socket.seqs).toEqual([1, 2, 3]);
+  });
+
+  it("brings one that was opened between two commits the second one alone, though they are delivered together", async () => {
+    const object = new FakeObject();
+    const { socket: first } = object.open();
+    object.commit(1, entriesNumbered(2));
+    const { socket: second } = object.open();
+    object.commit(1, entriesNumbered(3, 2));
+    await object.settle();
+    expect(first.seqs).toEqual([1, 2, 3, 4, 5]);
+    expect(second.seqs).toEqual([3, 4, 5]);
   });
 
   it("cuts what a commit brought at 500 entries, and joins what came together", async () => {
