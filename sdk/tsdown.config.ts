@@ -14,6 +14,8 @@ const config: UserConfig = defineConfig({
     "src/adapters/logtape.ts",
     "src/adapters/next.ts",
     "src/workers/index.ts",
+    "src/nuxt/index.ts",
+    "src/nuxt/nitro.ts",
     "src/testing.ts",
     "src/runtime/default.ts",
     "src/runtime/node.ts",

@@ -37,7 +37,8 @@ export async function routes(request: Request, logger: Logger): Promise<Response
   }
 }
 
-function streamed(chunks: readonly string[] | undefined, pause: number): Response {
+/** Text in parts; without `chunks` there is no end to it. */
+export function streamed(chunks: readonly string[] | undefined, pause: number): Response {
   const encoder = new TextEncoder();
   let n = 0;
   const body = new ReadableStream<Uint8Array>({
