@@ -1,5 +1,6 @@
-import type { Plan } from "./protocol.ts";
+import { CALM, type Plan } from "./protocol.ts";
 import type { Random } from "./random.ts";
+import type { FaultServer } from "./server.ts";
 import type { World } from "./world.ts";
 
 /** Milliseconds from one blow to the next at most. */
@@ -27,6 +28,7 @@ export function anyPlan(random: Random, settings: Plan["settings"]): Plan {
       delayMs: random.pick([0, 0, 20, 150]),
       lateMs: random.pick([50, 400, 1500]),
     },
+    pages: random.pick([CALM.pages, { bytes: 20_000, batches: 40 }, { bytes: 3000, batches: 6 }]),
     settings,
   };
 }
@@ -77,7 +79,9 @@ export async function kill({ course, service, random: seeded }: World): Promise<
 
 /** Deletes the doomed project in the middle of all. */
 export async function doom({ course, service, account, doomed, random: seeded }: World): Promise<void> {
-  await course.pause(seeded.fork("doom").int(300, 2000));
+  const random = seeded.fork("doom");
+  await course.pause(random.int(300, 2000));
+  if (random.oneIn(2)) await sendLate(service.server, account.workspaceId, random.int(0, 2 ** 30));
   doomed.deletion = "asked";
   const path = `/projects/${doomed.id}`;
   const { status, body } = await service.insist(path, { ...account, method: "DELETE" });
@@ -85,4 +89,15 @@ export async function doom({ course, service, account, doomed, random: seeded }:
   if (status !== 200 && status !== 404)
     course.report([`the deletion was answered with ${status} ${JSON.stringify(body)}`]);
   doomed.deletion = "done";
+}
+
+/** What leaves the object arrives in the cold tier only when its project has been deleted and looked for there. */
+async function sendLate(server: FaultServer, workspaceId: string, seed: number): Promise<void> {
+  const late = { ...CALM, seed, writer: { ...CALM.writer, late: 1, lateMs: 2000 } };
+  try {
+    await server.plan(late);
+    await server.order({ do: "alarm", workspaceId, times: 2, atOnce: false, isEager: true });
+  } catch (error) {
+    if (server.isServing) throw error;
+  }
 }

@@ -28,6 +28,8 @@ export interface Plan {
     /** How much later at most. */
     lateMs: number;
   };
+  /** What an object hands over at once of recent batches at most: reads then take several turns, with flushes between. */
+  pages: { bytes: number; batches: number };
   /** Settings of workspace objects that wake from now on, over those of the server. */
   settings: Record<string, string>;
 }
@@ -36,6 +38,7 @@ export const CALM: Plan = {
   seed: 0,
   d1: { before: 0, after: 0, delayMs: 0 },
   writer: { before: 0, after: 0, late: 0, again: 0, abort: 0, delayMs: 0, lateMs: 0 },
+  pages: { bytes: Number.MAX_SAFE_INTEGER, batches: Number.MAX_SAFE_INTEGER },
   settings: {},
 };
 

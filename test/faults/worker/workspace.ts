@@ -1,8 +1,13 @@
 import type { Env } from "../../../src/env.ts";
 import { WorkspaceObject as ServiceWorkspaceObject } from "../../../src/objects/workspace.ts";
+import { lastCommit } from "../../../src/workspace/batches.ts";
 import type { AlarmOrder, Held, Look } from "../protocol.ts";
 import { chaos } from "./chaos.ts";
 import { hookD1 } from "./failing-d1.ts";
+
+type RecentCall = Parameters<ServiceWorkspaceObject["recent"]>[0];
+type CountCall = Parameters<ServiceWorkspaceObject["recentCounts"]>[0];
+type SeqCall = Parameters<ServiceWorkspaceObject["bySeq"]>[0];
 
 /** What calls of a killed object fail with. */
 export const KILLED = "The harness has killed this object.";
@@ -12,6 +17,31 @@ export class WorkspaceObject extends ServiceWorkspaceObject {
   constructor(ctx: DurableObjectState, env: Env) {
     hookD1(env.DB);
     super(ctx, { ...env, ...chaos.plan.settings });
+  }
+
+  override recent(call: RecentCall): ReturnType<ServiceWorkspaceObject["recent"]> {
+    const { scan } = call;
+    const maxBytes = Math.min(scan.maxBytes, chaos.plan.pages.bytes);
+    return super.recent({ ...call, scan: { ...scan, maxBytes } });
+  }
+
+  override async recentCounts(call: CountCall): ReturnType<ServiceWorkspaceObject["recentCounts"]> {
+    const { sql } = this.ctx.storage;
+    const asOf = call.scan.asOf ?? lastCommit(sql);
+    const { first } = sql.exec<{ first: number | null }>("SELECT MIN(commit_no) AS first FROM batches").one();
+    const end = Math.min(asOf, Math.max(call.scan.after, (first ?? 0) - 1) + chaos.plan.pages.batches);
+    const result = await super.recentCounts({ ...call, scan: { ...call.scan, asOf: end } });
+    return result.ok ? { ...result, page: { ...result.page, asOf, next: end < asOf ? end : null } } : result;
+  }
+
+  override async bySeq(call: SeqCall): ReturnType<ServiceWorkspaceObject["bySeq"]> {
+    const result = await super.bySeq(call);
+    if (!result.ok) return result;
+    const { batches } = result.page;
+    const next = batches[chaos.plan.pages.batches];
+    if (next === undefined) return result;
+    const page = { ...result.page, batches: batches.slice(0, chaos.plan.pages.batches), through: next.firstSeq - 1 };
+    return { ...result, page };
   }
 
   /** Its caller hears no answer. */
