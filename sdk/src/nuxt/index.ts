@@ -15,11 +15,12 @@ export interface TaffrailNuxtOptions {
 
 /** What this module uses of Nuxt. */
 interface Nuxt {
-  options: {
-    taffrail?: TaffrailNuxtOptions;
-    runtimeConfig: Record<string, unknown>;
-    nitro: { plugins?: string[]; virtual?: Record<string, string | (() => string)> };
-  };
+  options: { taffrail?: TaffrailNuxtOptions; runtimeConfig: Record<string, unknown> };
+  hook(name: "nitro:init", listener: (nitro: Nitro) => void): unknown;
+}
+
+interface Nitro {
+  options: { plugins: string[]; virtual: Record<string, string | (() => string)> };
 }
 
 const PLUGIN = "#taffrail/plugin";
@@ -40,6 +41,9 @@ export default function taffrail(inline: TaffrailNuxtOptions, nuxt: Nuxt): void 
   // Members that are not there could not be set by the environment.
   const defaults = { apiUrl: "", projectId: "", apiKey: "", level: "info" };
   options.runtimeConfig.taffrail = { ...defaults, ...options.taffrail, ...inline };
-  options.nitro.virtual = { ...options.nitro.virtual, [PLUGIN]: CODE };
-  options.nitro.plugins = [PLUGIN, ...(options.nitro.plugins ?? [])];
+  // Not before: Nitro takes the names of plugins it is configured with for paths.
+  nuxt.hook("nitro:init", (nitro) => {
+    nitro.options.virtual[PLUGIN] = CODE;
+    nitro.options.plugins.unshift(PLUGIN);
+  });
 }

@@ -108,20 +108,18 @@ matrix({
 });
 
 test("the module puts its options where the environment can set them, and its plugin first", () => {
-  const nuxt = {
-    options: {
-      taffrail: { apiUrl: "https://logs.example", projectId: "proj_a" },
-      runtimeConfig: { public: {} } as Record<string, unknown>,
-      nitro: { plugins: ["other"] } as { plugins: string[]; virtual?: Record<string, string> },
-    },
+  const nitro = { options: { plugins: ["other"], virtual: {} as Record<string, string> } };
+  const options = {
+    taffrail: { apiUrl: "https://logs.example", projectId: "proj_a" },
+    runtimeConfig: { public: {} } as Record<string, unknown>,
   };
-  taffrail({ level: "debug" }, nuxt);
-  expect(nuxt.options.runtimeConfig).toEqual({
+  taffrail({ level: "debug" }, { options, hook: (_name, listener) => listener(nitro) });
+  expect(options.runtimeConfig).toEqual({
     public: {},
     taffrail: { apiUrl: "https://logs.example", projectId: "proj_a", apiKey: "", level: "debug" },
   });
-  expect(nuxt.options.nitro.plugins).toEqual(["#taffrail/plugin", "other"]);
-  expect(nuxt.options.nitro.virtual?.["#taffrail/plugin"]).toContain("taffrail/nuxt/nitro");
+  expect(nitro.options.plugins).toEqual(["#taffrail/plugin", "other"]);
+  expect(nitro.options.virtual["#taffrail/plugin"]).toContain("taffrail/nuxt/nitro");
 });
 
 test("errors outside of requests are logged, and the end of Nitro sends what waits", async () => {
