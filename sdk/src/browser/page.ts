@@ -18,8 +18,10 @@ export interface Batch {
 }
 
 export interface PageEvents {
-  /** The network, or the page itself, is back, or it is hidden: what waits goes now. */
+  /** The network, or the page itself, is back. */
   wake(): void;
+  /** Nobody may see the page again: what waits goes now. */
+  hidden(): void;
   /** The page ends, or is frozen: nothing asynchronous runs after this. */
   closing(): void;
   /** Takes over what a tab that is gone left. */
@@ -51,7 +53,7 @@ interface Lane {
   free: number;
 }
 
-export function createPage(url: string, { wake, closing, adopt, stale }: PageEvents): Page {
+export function createPage(url: string, { wake, hidden, closing, adopt, stale }: PageEvents): Page {
   const target = new URL(url, location.href).href;
   const prefix = `taffrail ${target} `;
   const tab = Date.now().toString(36) + Math.random().toString(36).slice(2);
@@ -111,7 +113,7 @@ export function createPage(url: string, { wake, closing, adopt, stale }: PageEve
     adoptAll();
   });
   document.addEventListener("visibilitychange", () => {
-    if (document.visibilityState === "hidden") wake();
+    if (document.visibilityState === "hidden") hidden();
   });
   addEventListener("pagehide", () => {
     closing();

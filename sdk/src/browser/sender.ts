@@ -36,7 +36,11 @@ export function createSender(options: SenderOptions): Sender {
 
   const page = createPage(options.url, {
     wake() {
-      pausedUntil = since = 0;
+      pausedUntil = 0;
+      pump();
+    },
+    hidden() {
+      since = 0;
       pump();
     },
     closing() {
