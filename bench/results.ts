@@ -5,6 +5,7 @@ import type { LimitCostRow } from "./parts/limit-cost.ts";
 import type { LimitsRow } from "./parts/limits.ts";
 import type { QueryResults } from "./parts/query.ts";
 import type { RowsRow } from "./parts/rows.ts";
+import type { TailRow } from "./parts/tail.ts";
 
 /** What each part that was asked for has measured. */
 export interface Measured {
@@ -13,6 +14,7 @@ export interface Measured {
   limitCost?: LimitCostRow[];
   query?: QueryResults;
   tiers?: QueryResults;
+  tail?: TailRow[];
   rows?: RowsRow[];
 }
 
@@ -41,6 +43,8 @@ const TARGETS = {
   rowsPerEntry: 0.15,
   coldBytesPerEntry: 80,
   underQueries: 0.5,
+  tailLatencyMs: 50,
+  ingestP99WithTails: 2,
 } as const;
 
 /** Milliseconds that queries over both tiers may take, by what VictoriaLogs needs for the like (docs/benchmarks.md). */
@@ -53,11 +57,12 @@ const QUERY_TARGETS: Readonly<Record<string, number>> = {
   "count per minute by level, one project": 10,
 };
 
-export function verdictsOf({ ingest, limitCost, tiers, rows }: Measured): Verdict[] {
+export function verdictsOf({ ingest, limitCost, tiers, tail, rows }: Measured): Verdict[] {
   return [
     ...(ingest ? ingestVerdicts(ingest.rows) : []),
     ...limitCostVerdicts(limitCost ?? []),
     ...(tiers ? tiersVerdicts(tiers) : []),
+    ...(tail ? tailVerdicts(tail) : []),
     ...(rows ? rowsVerdicts(rows) : []),
   ];
 }
@@ -85,6 +90,30 @@ function tiersVerdicts({ rows, coldBytesPerEntry, underQueries }: QueryResults):
       reached: underQueries !== null && underQueries.ratio >= TARGETS.underQueries,
     },
   ];
+}
+
+function tailVerdicts([alone, ...followed]: readonly TailRow[]): Verdict[] {
+  return followed.flatMap((row) => {
+    const p99Ratio = row.ingestP99Ms / (alone?.ingestP99Ms ?? Number.NaN);
+    const what = `${row.tails} tails at ${row.aimedEntriesPerSecond} entries/s`;
+    return [
+      {
+        target: `${what}: every tail complete`,
+        measured: `${row.complete} of ${row.tails}`,
+        reached: row.complete === row.tails,
+      },
+      {
+        target: `${what}: an entry is seen at most ${TARGETS.tailLatencyMs} ms after its 201 (median)`,
+        measured: `${row.latencyMedianMs?.toFixed(1)} ms`,
+        reached: row.latencyMedianMs !== null && row.latencyMedianMs <= TARGETS.tailLatencyMs,
+      },
+      {
+        target: `${what}: ingest p99 at most ${TARGETS.ingestP99WithTails} times that without tails`,
+        measured: p99Ratio.toFixed(2),
+        reached: p99Ratio <= TARGETS.ingestP99WithTails,
+      },
+    ];
+  });
 }
 
 function limitCostVerdicts([, ...limited]: readonly LimitCostRow[]): Verdict[] {
@@ -124,7 +153,7 @@ function rowsVerdicts(rows: readonly RowsRow[]): Verdict[] {
   }));
 }
 
-export function faultsOf({ ingest, limits, limitCost, query, tiers, rows }: Measured): string[] {
+export function faultsOf({ ingest, limits, limitCost, query, tiers, tail, rows }: Measured): string[] {
   const faults: string[] = [];
   const measured = [
     ...(ingest?.rows.map((row) => ({ ...row, what: `${row.contender}, ${row.batch} a batch, ${row.connections}` })) ??
@@ -143,6 +172,7 @@ export function faultsOf({ ingest, limits, limitCost, query, tiers, rows }: Meas
     for (const { name, wrong } of results?.rows ?? []) if (wrong !== null) faults.push(`${what} ${name}: ${wrong}`);
     if (results?.underQueries?.failed) faults.push(`${what}: ${results.underQueries.failed} requests failed`);
   }
+  for (const { tails, failed } of tail ?? []) if (failed > 0) faults.push(`${tails} tails: ${failed} requests failed`);
   for (const { pace, wrong } of rows ?? []) if (wrong !== null) faults.push(`rows, ${pace}: ${wrong}`);
   return faults;
 }

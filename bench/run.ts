@@ -16,6 +16,7 @@ import { benchLimitCost } from "./parts/limit-cost.ts";
 import { benchLimits } from "./parts/limits.ts";
 import { benchQuery } from "./parts/query.ts";
 import { benchRows } from "./parts/rows.ts";
+import { benchTail } from "./parts/tail.ts";
 import { faultsOf, type Measured, type Results, verdictsOf } from "./results.ts";
 import { Workshop } from "./servers.ts";
 import { tableOf } from "./table.ts";
@@ -80,6 +81,10 @@ async function measure(options: BenchOptions, workshop: Workshop, generator: Loa
       const tiers = part === "query" ? "recent" : "both";
       measured[part] = await benchQuery(workshop, generator, options, tiers, (row) =>
         progress(row.name, `${row.medianMs.toFixed(1)} ms`),
+      );
+    } else if (part === "tail") {
+      measured.tail = await benchTail(workshop, generator, options, (row) =>
+        progress(`${row.tails} tails`, `ingest p99 ${row.ingestP99Ms.toFixed(1)} ms`),
       );
     } else {
       measured.rows = await benchRows(workshop, (row) =>

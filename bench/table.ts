@@ -10,6 +10,7 @@ export function tableOf(results: Results): string {
     limitCostTable(results),
     queryTable(results.query),
     queryTable(results.tiers),
+    tailTable(results),
     rowsTable(results),
     tail(results),
   ]
@@ -137,6 +138,22 @@ function underQueriesLines(under: QueryResults["underQueries"]): string[] {
   return [
     `Ingest at 50 a batch, 16 connections: ${whole(aloneEntriesPerSecond)} entries/s alone, ${whole(besideEntriesPerSecond)} beside ${queries} queries in a loop: ${decimal(ratio, 2)}`,
   ];
+}
+
+function tailTable({ tail }: Results): string | null {
+  if (!tail) return null;
+  const rows = tail.map((row) => [
+    whole(row.tails),
+    whole(row.entriesPerSecond),
+    decimal(row.ingestP50Ms, 1),
+    decimal(row.ingestP99Ms, 1),
+    decimal(row.latencyMedianMs, 1),
+    decimal(row.latencyP99Ms, 1),
+    `${row.complete} of ${row.tails}`,
+    row.wrong ?? "",
+  ]);
+  const heads = ["tails", "entries/s", "ingest p50 ms", "p99 ms", "seen after ms", "p99 ms", "complete", ""];
+  return ["Live tails of one project that takes batches of 50 at a fixed rate", aligned(heads, rows)].join("\n");
 }
 
 function rowsTable({ rows }: Results): string | null {

@@ -1,10 +1,22 @@
 /** The load generator's own process: it must not share an event loop with what runs the servers. */
 import { drive } from "./drive.ts";
+import { pace } from "./pace.ts";
 import { plant } from "./plant.ts";
 import type { LoadCommand } from "./protocol.ts";
 
+function answer(command: LoadCommand): Promise<unknown> {
+  switch (command.kind) {
+    case "run":
+      return drive(command);
+    case "seed":
+      return plant(command);
+    case "pace":
+      return pace(command);
+  }
+}
+
 process.on("message", async (command: LoadCommand) => {
-  process.send?.(command.kind === "run" ? await drive(command) : await plant(command));
+  process.send?.(await answer(command));
 });
 process.on("disconnect", () => process.exit(0));
 // Ctrl-C reaches the whole group; the parent decides, and its end is this process's end.

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import path from "node:path";
-import type { LoadCommand, LoadResult, LoadRun, SeedResult, SeedRun } from "./protocol.ts";
+import type { LoadCommand, LoadResult, LoadRun, PaceResult, PaceRun, SeedResult, SeedRun } from "./protocol.ts";
 
 /** The load generator, in a process of its own; one command at a time. */
 export class LoadGenerator {
@@ -19,6 +19,11 @@ export class LoadGenerator {
   async seed(seed: Omit<SeedRun, "kind">): Promise<SeedResult> {
     // SAFETY: the child answers a seed with its result.
     return (await this.#command({ kind: "seed", ...seed })) as SeedResult;
+  }
+
+  async pace(run: Omit<PaceRun, "kind">): Promise<PaceResult> {
+    // SAFETY: the child answers a paced run with its result.
+    return (await this.#command({ kind: "pace", ...run })) as PaceResult;
   }
 
   stop(): void {

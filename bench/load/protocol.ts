@@ -65,4 +65,39 @@ export interface Seed {
   traceId: string;
 }
 
-export type LoadCommand = LoadRun | SeedRun;
+/** Requests at a fixed rate. */
+export interface PaceRun {
+  kind: "pace";
+  origin: string;
+  path: string;
+  headers: Readonly<Record<string, string>>;
+  batch: number;
+  /** Requests a second. */
+  perSecond: number;
+  connections: number;
+  measureMs: number;
+}
+
+export interface PaceResult {
+  seconds: number;
+  /** From when a request was due to its answer. */
+  p50Ms: number;
+  p99Ms: number;
+  /** Last `seq` of each answer, and when it came: epoch milliseconds. */
+  acks: [seq: number, at: number][];
+  failed: number;
+  firstFailure: string | null;
+}
+
+export type LoadCommand = LoadRun | SeedRun | PaceRun;
+
+/** To the process of the tails: opens so many, or waits for a `seq`, tells what they got and ends them. */
+export type TailsCommand =
+  | { kind: "open"; origin: string; path: string; authorization: string; count: number }
+  | { kind: "close"; lastSeq: number };
+
+export interface TailsResult {
+  tails: { count: number; first: number; last: number; closed: string | null }[];
+  /** Of the first tail: last `seq` of each frame, and when it came, epoch milliseconds. */
+  seen: [seq: number, at: number][];
+}

@@ -1,6 +1,6 @@
 import type { BatchEncoding } from "../../logs/batch.ts";
 import { decodeBody } from "../../logs/codec.ts";
-import { encodeSegments } from "../../logs/cold/encode.ts";
+import { encodeSegments, encodeSteps } from "../../logs/cold/encode.ts";
 import type { BatchSlice, SeqRange } from "../../logs/cold/lines.ts";
 import type { EncodedSegment } from "../../logs/cold/segment.ts";
 import type { SegmentStore } from "../../logs/cold/store.ts";
@@ -61,7 +61,7 @@ export async function writeRange(store: RangeStore, call: FlushCall, now: () => 
 
 async function write(store: RangeStore, call: FlushCall, now: () => number): Promise<FlushOutcome> {
   const { workspaceId, range } = call;
-  const encoded = encode(call);
+  const encoded = await encode(call);
   // A range that cannot be made into segments now may have been stored by a call that was not heard of any more.
   if (!encoded.ok) return (await findStored(store, call)) ?? { outcome: "bad", batches: encoded.batches };
   if (now() > call.deadline) return { outcome: "failed", reason: "The writer was too late." };
@@ -72,9 +72,15 @@ async function write(store: RangeStore, call: FlushCall, now: () => number): Pro
 
 type Encoded = { ok: true; segments: EncodedSegment[] } | { ok: false; batches: BadBatch[] };
 
-function encode(call: FlushCall): Encoded {
+/** With pauses: on one machine writers share the thread with this. */
+async function encode(call: FlushCall): Promise<Encoded> {
+  const segments: EncodedSegment[] = [];
   try {
-    return { ok: true, segments: [...encodeSegments(call.projectId, decoded(call.batches), call.range)] };
+    for (const step of encodeSteps(call.projectId, decoded(call.batches), call.range)) {
+      if (step !== null) segments.push(step);
+      else await new Promise((resolve) => setTimeout(resolve, 0));
+    }
+    return { ok: true, segments };
   } catch {
     const batches = call.batches.filter((batch) => !isGood(call.projectId, batch));
     if (batches.length === 0) return { ok: false, batches: allOf(call, "its range cannot be made into segments") };

@@ -1,0 +1,119 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import path from "node:path";
+import type { LoadGenerator } from "../load/generator.ts";
+import type { PaceResult, TailsCommand, TailsResult } from "../load/protocol.ts";
+import type { BenchOptions } from "../options.ts";
+import type { BenchServer, Workshop } from "../servers.ts";
+import { median, percentile } from "../stats.ts";
+import { newTenant, storedEntries } from "../tenant.ts";
+
+const BATCH = 50;
+const CONNECTIONS = 8;
+/** Entries a second that the workspace takes, as the target has it; and how many tails follow them. */
+const RATES = [
+  { entriesPerSecond: 5000, tails: 0 },
+  { entriesPerSecond: 5000, tails: 1 },
+  { entriesPerSecond: 5000, tails: 100 },
+] as const;
+
+export interface TailRow {
+  tails: number;
+  /** What was aimed at, and what was reached. */
+  aimedEntriesPerSecond: number;
+  entriesPerSecond: number;
+  ingestP50Ms: number;
+  ingestP99Ms: number;
+  /** From the 201's arrival at the sender to the entry's at the first tail. Null without tails. */
+  latencyMedianMs: number | null;
+  latencyP99Ms: number | null;
+  /** Tails that got every entry once. */
+  complete: number;
+  failed: number;
+  /** Null when nothing was missing, doubled or refused. */
+  wrong: string | null;
+}
+
+/** A workspace that takes entries at a fixed rate, with and without tails. */
+export async function benchTail(
+  workshop: Workshop,
+  generator: LoadGenerator,
+  { seconds }: BenchOptions,
+  report: (row: TailRow) => void,
+): Promise<TailRow[]> {
+  const server = await workshop.startService();
+  const rows: TailRow[] = [];
+  for (const { entriesPerSecond, tails } of RATES) {
+    const row = await measure(server, generator, entriesPerSecond, tails, Math.max(2, seconds * 3));
+    rows.push(row);
+    report(row);
+  }
+  await server.stop();
+  return rows;
+}
+
+async function measure(
+  server: BenchServer,
+  generator: LoadGenerator,
+  entriesPerSecond: number,
+  count: number,
+  seconds: number,
+): Promise<TailRow> {
+  const tenant = await newTenant(server.url, 1);
+  const [project] = tenant.projects;
+  const authorization = `Bearer ${project?.key}`;
+  const child = fork(path.join(import.meta.dirname, "..", "load", "tails.ts"));
+  const ask = async (command: TailsCommand): Promise<unknown> => {
+    child.send(command);
+    const [answer] = await once(child, "message");
+    return answer;
+  };
+  await ask({ kind: "open", origin: server.url, path: `/logger/${project?.id}/tail`, authorization, count });
+  const sent: PaceResult = await generator.pace({
+    origin: server.url,
+    path: `/logger/${project?.id}/log`,
+    headers: { "content-type": "application/json", authorization },
+    batch: BATCH,
+    perSecond: entriesPerSecond / BATCH,
+    connections: CONNECTIONS,
+    measureMs: seconds * 1000,
+  });
+  const lastSeq = await storedEntries(server.url, tenant, project?.id ?? "");
+  // SAFETY: the child answers `close` with its result.
+  const { tails, seen } = (await ask({ kind: "close", lastSeq })) as TailsResult;
+  child.disconnect();
+  const isComplete = (tail: TailsResult["tails"][number]) =>
+    tail.first === 1 && tail.last === lastSeq && tail.count === lastSeq;
+  const complete = tails.filter(isComplete).length;
+  const incomplete = tails.find((tail) => !isComplete(tail));
+  const latencies = latenciesOf(sent.acks, seen);
+  return {
+    tails: count,
+    aimedEntriesPerSecond: entriesPerSecond,
+    entriesPerSecond: (sent.acks.length * BATCH) / sent.seconds,
+    ingestP50Ms: sent.p50Ms,
+    ingestP99Ms: sent.p99Ms,
+    latencyMedianMs: latencies.length === 0 ? null : median(latencies),
+    latencyP99Ms: latencies.length === 0 ? null : percentile(latencies, 0.99),
+    complete,
+    failed: sent.failed,
+    wrong:
+      sent.firstFailure ??
+      (incomplete
+        ? `a tail got ${incomplete.count} of ${lastSeq} entries, up to ${incomplete.last}: ${incomplete.closed}`
+        : null),
+  };
+}
+
+/** Negative where the tail had the entries before the sender had its answer. */
+function latenciesOf(acks: PaceResult["acks"], seen: TailsResult["seen"]): number[] {
+  const bySeq = acks.toSorted(([a], [b]) => a - b);
+  let at = 0;
+  const latencies: number[] = [];
+  for (const [seq, ackedAt] of bySeq) {
+    while (at < seen.length && (seen[at]?.[0] ?? 0) < seq) at++;
+    const frame = seen[at];
+    if (frame) latencies.push(frame[1] - ackedAt);
+  }
+  return latencies;
+}
