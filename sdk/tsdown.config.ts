@@ -1,7 +1,7 @@
 import { defineConfig, type UserConfig } from "tsdown";
 
 /** One file out for each file in, so that what an application does not import is not even read. */
-const config: UserConfig = defineConfig({
+const library: UserConfig = {
   entry: [
     "src/index.ts",
     "src/node/index.ts",
@@ -32,6 +32,17 @@ const config: UserConfig = defineConfig({
   outputOptions: { exports: "named" },
   // The platform is chosen where the package is used.
   deps: { neverBundle: ["#runtime", /^node:/] },
-});
+};
 
-export default config;
+/** The terminal client in one file: nothing imports it. */
+const cli: UserConfig = {
+  ...library,
+  entry: ["src/cli/bin.ts"],
+  outDir: "dist/cli",
+  format: ["esm"],
+  unbundle: false,
+  dts: false,
+};
+
+const configs: UserConfig[] = defineConfig([library, cli]);
+export default configs;

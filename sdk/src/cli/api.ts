@@ -1,0 +1,135 @@
+import { Failure, reasonOf, withoutSecrets } from "./failure.ts";
+import type { Io } from "./io.ts";
+import { type Attempt, persist } from "./retry.ts";
+
+/** Where the service is, and who asks. */
+export interface Service {
+  /** Without a slash at its end. */
+  url: string;
+  key: string;
+}
+
+export interface Detail {
+  path?: unknown;
+  index?: unknown;
+  code?: unknown;
+  message?: unknown;
+}
+
+/** An answer of the API that is no success. */
+export interface Refusal {
+  status: number;
+  code: string;
+  message: string;
+  details: readonly Detail[];
+  /** Milliseconds the service asks to wait. */
+  wait: number | null;
+}
+
+export type Answer =
+  | { kind: "ok"; data: unknown }
+  | { kind: "refused"; refusal: Refusal }
+  | { kind: "lost"; why: string };
+
+export interface Post {
+  path: string;
+  body: string | Uint8Array<ArrayBuffer>;
+  headers?: Readonly<Record<string, string>>;
+  timeoutMs: number;
+}
+
+/** One request. A connection that fails is an answer, too. */
+export async function post(service: Service, { path, body, headers, timeoutMs }: Post): Promise<Answer> {
+  try {
+    const response = await fetch(`${service.url}${path}`, {
+      method: "POST",
+      headers: { Authorization: `Bearer ${service.key}`, "Content-Type": "application/json", ...headers },
+      body,
+      signal: AbortSignal.timeout(timeoutMs),
+      // A redirected POST would come back as a page that says 200.
+      redirect: "manual",
+    });
+    return answerOf(response.status, (name) => response.headers.get(name), await response.text(), service);
+  } catch (error) {
+    return { kind: "lost", why: `No answer of ${service.url} (${withoutSecrets(reasonOf(error), service.key)}).` };
+  }
+}
+
+/** Reads an answer: `header` gives a header's value by its name in lower case. */
+export function answerOf(
+  status: number,
+  header: (name: string) => string | null,
+  body: string,
+  { url }: Service,
+): Answer {
+  const envelope = parsed(body);
+  if (status >= 200 && status < 300 && envelope?.success === true) return { kind: "ok", data: envelope.data };
+  const error = record(envelope?.error);
+  const foreign = `${url} answered ${status}, and not as Taffrail does. Is it the right address?`;
+  return {
+    kind: "refused",
+    refusal: {
+      status,
+      code: typeof error?.code === "string" ? error.code : "",
+      message: typeof error?.message === "string" ? error.message : foreign,
+      details: Array.isArray(error?.details) ? error.details.map((detail) => record(detail) ?? {}) : [],
+      wait: waitOf(header("retry-after")),
+    },
+  };
+}
+
+/** Whether the same request may fare better later. */
+export function isPassing({ status }: Refusal): boolean {
+  return status === 408 || status === 425 || status === 429 || status >= 500;
+}
+
+/** A refusal in words, its details a line each. */
+export function wordsOf({ status, code, message, details }: Refusal): string {
+  // One alone is mostly the message itself.
+  const others = details.filter((detail) => !message.includes(String(detail.message)));
+  const named = others.map(({ path, message }) => `\n  ${path === undefined ? "" : `${path}: `}${message}`);
+  return `${message} (${code === "" ? status : `${status} ${code}`})${named.join("")}`;
+}
+
+/** Milliseconds that a read may take before it counts as lost: a query looks through up to 512 MiB. */
+const READ_TIMEOUT_MS = 60_000;
+/** Milliseconds for which a read that fails is tried again. */
+export const READ_PATIENCE_MS = 120_000;
+
+/** Asks until there is an answer. @throws Failure where the service refuses, or stays away */
+export function read(io: Io, service: Service, path: string, body: unknown): Promise<unknown> {
+  let isFirst = true;
+  return persist(io, READ_PATIENCE_MS, async (): Promise<Attempt<unknown>> => {
+    const answer = await post(service, { path, body: JSON.stringify(body), timeoutMs: READ_TIMEOUT_MS });
+    if (answer.kind === "ok") return { kind: "done", value: answer.data };
+    if (answer.kind === "refused") {
+      const { refusal } = answer;
+      if (!isPassing(refusal)) throw new Failure(wordsOf(refusal));
+      isFirst = false;
+      return { kind: "again", why: wordsOf(refusal), wait: refusal.wait };
+    }
+    // Nobody there at the very first try is rather a wrong address than a lost connection.
+    if (isFirst) throw new Failure(answer.why);
+    return { kind: "again", why: answer.why, wait: null };
+  });
+}
+
+function waitOf(retryAfter: string | null): number | null {
+  if (retryAfter === null) return null;
+  const seconds = Number(retryAfter);
+  const ms = Number.isNaN(seconds) ? Date.parse(retryAfter) - Date.now() : seconds * 1000;
+  return Number.isNaN(ms) ? null : Math.max(ms, 0);
+}
+
+function parsed(text: string): Record<string, unknown> | null {
+  try {
+    return record(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}
+
+export function record(value: unknown): Record<string, unknown> | null {
+  // SAFETY: any object has members by name; each is looked at before it is used.
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : null;
+}

@@ -1,0 +1,324 @@
+import { type ParseArgsConfig, parseArgs } from "node:util";
+import type { Service } from "./api.ts";
+import { type DataTest, parseDataMember, parseDataTest } from "./data-test.ts";
+import { usage } from "./failure.ts";
+import { type Filters, levelOf } from "./filters.ts";
+import { parseDuration, parseTime } from "./time.ts";
+
+type Options = NonNullable<ParseArgsConfig["options"]>;
+type Values = Record<string, string | boolean | (string | boolean)[] | undefined>;
+
+const TEXT = { type: "string" } as const;
+const LIST = { type: "string", multiple: true } as const;
+const FLAG = { type: "boolean" } as const;
+
+const COMMON: Options = {
+  url: TEXT,
+  key: TEXT,
+  project: TEXT,
+  json: FLAG,
+  color: FLAG,
+  "no-color": FLAG,
+  help: { type: "boolean", short: "h" },
+  version: FLAG,
+};
+/** Of filters, and of entries that are made here. */
+const MEMBERS: Options = { level: LIST, category: LIST, type: LIST, session: TEXT, trace: TEXT, data: LIST };
+const READING: Options = { ...COMMON, ...MEMBERS, "min-level": TEXT, search: TEXT, since: TEXT };
+
+const COMMANDS: Readonly<Record<string, Options>> = {
+  tail: { ...READING, limit: TEXT },
+  query: { ...READING, until: TEXT, limit: TEXT, all: FLAG, order: TEXT },
+  stats: { ...READING, until: TEXT, interval: TEXT, by: TEXT },
+  send: { ...COMMON, ...MEMBERS, text: FLAG, message: { type: "string", short: "m" }, "retry-for": TEXT },
+};
+
+/** The address that `npm start` serves at. */
+const DEFAULT_URL = "http://127.0.0.1:8787";
+const DEFAULT_LIMIT = 100;
+const DEFAULT_RETRY_MS = 300_000;
+const INTERVALS: Readonly<Record<string, number>> = { "1m": 60_000, "5m": 300_000, "1h": 3_600_000, "1d": 86_400_000 };
+/** Buckets that a chart without `--interval` has at most. */
+const GOOD_BUCKETS = 120;
+const DEFAULT_STATS_MS = 3_600_000;
+const GROUPS: readonly string[] = ["level", "category", "type"];
+
+interface Shared {
+  service: Service;
+  project: string | null;
+  json: boolean;
+  colors: boolean;
+  /** Whether the key stood on the command line. */
+  isKeyVisible: boolean;
+}
+
+/** Where a tail begins: behind a seq, at a moment (epoch milliseconds), or now. */
+export type Start = { kind: "seq"; seq: number } | { kind: "time"; ms: number } | { kind: "now" };
+
+export interface TailCommand extends Shared {
+  name: "tail";
+  project: string;
+  filters: Filters;
+  start: Start;
+  limit: number;
+}
+
+export interface QueryCommand extends Shared {
+  name: "query";
+  filters: Filters;
+  from: number | null;
+  to: number | null;
+  limit: number;
+  order: "desc" | "asc";
+}
+
+export interface StatsCommand extends Shared {
+  name: "stats";
+  filters: Filters;
+  from: number | null;
+  to: number | null;
+  interval: string;
+  by: string | null;
+}
+
+export interface SendCommand extends Shared {
+  name: "send";
+  project: string;
+  /** One entry to send, in place of files. */
+  message: string | null;
+  text: boolean;
+  /** Members of every entry made from text. */
+  members: Record<string, unknown>;
+  retryForMs: number;
+  /** `-` is standard input. */
+  files: readonly string[];
+}
+
+export type Command =
+  | { name: "help"; of: string }
+  | { name: "version" }
+  | TailCommand
+  | QueryCommand
+  | StatsCommand
+  | SendCommand;
+
+export interface Surroundings {
+  env: Readonly<Record<string, string | undefined>>;
+  /** Whether a terminal reads standard output. */
+  isTerminal: boolean;
+  /** Epoch milliseconds. */
+  now: number;
+}
+
+/** Reads a command line. @throws Failure that says what is wrong with it */
+export function parseCommand(argv: readonly string[], around: Surroundings): Command {
+  const [name = "", ...rest] = argv;
+  if (name === "" || name === "--help" || name === "-h") return { name: "help", of: "" };
+  if (name === "help") return { name: "help", of: Object.hasOwn(COMMANDS, rest[0] ?? "") ? (rest[0] ?? "") : "" };
+  if (name === "--version") return { name: "version" };
+  const options = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  if (!options) {
+    const what = name.startsWith("-") ? "The command stands first" : `There is no command ${name}`;
+    throw usage(`${what}: tail, query, stats or send. See taffrail --help.`);
+  }
+  const { values, positionals } = parsed(name, rest, options);
+  if (values.help) return { name: "help", of: name };
+  if (values.version) return { name: "version" };
+  if (name !== "send" && positionals.length > 0) {
+    throw usage(`taffrail ${name} takes options only, and not ${positionals[0]}. See taffrail ${name} --help.`);
+  }
+  const shared = sharedOf(values, around);
+  switch (name) {
+    case "tail":
+      return {
+        name,
+        ...shared,
+        project: projectOf(shared),
+        filters: filtersOf(values),
+        start: startOf(values, around.now),
+        limit: countOf("--limit", text(values, "limit")) ?? Number.POSITIVE_INFINITY,
+      };
+    case "query":
+      return { name, ...shared, filters: filtersOf(values), ...timesOf(values, around.now), ...pagesOf(values) };
+    case "stats":
+      return { name, ...shared, filters: filtersOf(values), ...bucketsOf(values, around.now) };
+    default:
+      return { name: "send", ...shared, project: projectOf(shared), ...sendingOf(values, positionals) };
+  }
+}
+
+function parsed(name: string, args: string[], options: Options): { values: Values; positionals: string[] } {
+  try {
+    return parseArgs({ args, options, allowPositionals: true, strict: true });
+  } catch (error) {
+    if (!(error instanceof TypeError) || !("code" in error)) throw error;
+    const [unknown] = /'-[^' ]*/.exec(error.message) ?? [];
+    const isUnknown = error.code === "ERR_PARSE_ARGS_UNKNOWN_OPTION" && unknown;
+    const what = isUnknown ? `There is no option ${unknown.slice(1)}.` : `${error.message.split("\n")[0]}.`;
+    throw usage(`${what.replace(/\.\.$/, ".")} See taffrail ${name} --help.`);
+  }
+}
+
+function sharedOf(values: Values, { env, isTerminal }: Surroundings): Shared {
+  const given = text(values, "key");
+  const key = (given ?? env.TAFFRAIL_KEY ?? "").trim();
+  if (key === "") throw usage("A key is needed: set TAFFRAIL_KEY.");
+  // Fetch repeats a header that it does not take in its error.
+  if (!/^[\x21-\x7e]+$/.test(key)) throw usage("The key has characters that no key has.");
+  const colors = values["no-color"] ? false : (values.color ?? (isTerminal && !env.NO_COLOR && env.TERM !== "dumb"));
+  return {
+    service: { url: addressOf(text(values, "url") || env.TAFFRAIL_URL || DEFAULT_URL), key },
+    project: text(values, "project") || env.TAFFRAIL_PROJECT || null,
+    json: values.json === true,
+    colors: colors === true,
+    isKeyVisible: given !== null,
+  };
+}
+
+function addressOf(given: string): string {
+  const url = URL.canParse(given) ? new URL(given) : null;
+  if (!url || !/^https?:$/.test(url.protocol)) throw usage("--url must be like https://logs.example.com.");
+  if (url.username !== "" || url.password !== "") throw usage("--url must not have a user or a password in it.");
+  return `${url.origin}${url.pathname}`.replace(/\/+$/, "");
+}
+
+function projectOf({ project }: Shared): string {
+  if (project === null) throw usage("A project is needed: --project proj_..., or TAFFRAIL_PROJECT.");
+  return project;
+}
+
+function filtersOf(values: Values): Filters {
+  const minLevel = text(values, "min-level");
+  return {
+    levels: list(values, "level").flatMap((levels) => levels.split(",").map((level) => levelOf("--level", level))),
+    minLevel: minLevel === null ? null : levelOf("--min-level", minLevel),
+    categories: list(values, "category"),
+    types: list(values, "type"),
+    session: text(values, "session"),
+    trace: text(values, "trace"),
+    search: text(values, "search"),
+    data: list(values, "data").map((test): DataTest => parseDataTest(test)),
+  };
+}
+
+function startOf(values: Values, now: number): Start {
+  const since = text(values, "since");
+  if (since === null) return { kind: "now" };
+  const [, seq] = /^seq:(\d{1,15})$/.exec(since) ?? [];
+  return seq === undefined ? { kind: "time", ms: timeOf("--since", since, now) } : { kind: "seq", seq: Number(seq) };
+}
+
+function timesOf(values: Values, now: number): { from: number | null; to: number | null } {
+  const [since, until] = [text(values, "since"), text(values, "until")];
+  return {
+    from: since === null ? null : timeOf("--since", since, now),
+    to: until === null ? null : timeOf("--until", until, now),
+  };
+}
+
+function timeOf(option: string, given: string, now: number): number {
+  const ms = parseTime(given, now);
+  if (ms === null) {
+    throw usage(`${option} ${given}: must be like 15m, 2h, 1d, 2026-11-20, 2026-11-20T14:00 or 2026-11-20T14:00Z.`);
+  }
+  return ms;
+}
+
+function pagesOf(values: Values): { limit: number; order: "desc" | "asc" } {
+  const limit = countOf("--limit", text(values, "limit"));
+  if (limit !== null && values.all) throw usage("--limit and --all exclude each other.");
+  const order = text(values, "order") ?? "desc";
+  if (order !== "desc" && order !== "asc") throw usage(`--order ${order}: must be desc or asc.`);
+  return { limit: values.all ? Number.POSITIVE_INFINITY : (limit ?? DEFAULT_LIMIT), order };
+}
+
+function bucketsOf(values: Values, now: number): Pick<StatsCommand, "from" | "to" | "interval" | "by"> {
+  const isAll = text(values, "since") === "all";
+  const { from, to } = timesOf(isAll ? { ...values, since: undefined } : values, now);
+  const by = text(values, "by");
+  if (by !== null && !GROUPS.includes(by)) throw usage(`--by ${by}: must be level, category or type.`);
+  const first = isAll ? null : (from ?? (to ?? now) - DEFAULT_STATS_MS);
+  const length = first === null ? Number.POSITIVE_INFINITY : (to ?? now) - first;
+  const fitting = Object.keys(INTERVALS).find((name) => length / (INTERVALS[name] ?? 1) <= GOOD_BUCKETS) ?? "1d";
+  const interval = text(values, "interval") ?? fitting;
+  if (!Object.hasOwn(INTERVALS, interval)) {
+    throw usage(`--interval ${interval}: must be one of ${Object.keys(INTERVALS).join(", ")}.`);
+  }
+  return { from: first, to, interval, by };
+}
+
+function sendingOf(
+  values: Values,
+  files: string[],
+): Pick<SendCommand, "message" | "text" | "members" | "retryForMs" | "files"> {
+  const message = text(values, "message");
+  if (message === "") throw usage("-m: a message must not be empty.");
+  if (message !== null && files.length > 0) throw usage("-m sends one entry, and no files.");
+  const asText = values.text === true;
+  const own = Object.keys(MEMBERS).filter((name) => values[name] !== undefined);
+  if (message === null && !asText && own.length > 0) {
+    throw usage(`--${own[0]} is for entries that are made here, by --text or -m. Entries in JSON have their own.`);
+  }
+  const retryFor = text(values, "retry-for");
+  const retryForMs = retryFor === null ? DEFAULT_RETRY_MS : parseDuration(retryFor);
+  if (retryForMs === null) throw usage(`--retry-for ${retryFor}: must be like 30s, 5m or 1h.`);
+  return { message, text: asText, members: membersOf(values), retryForMs, files };
+}
+
+function membersOf(values: Values): Record<string, unknown> {
+  const level = once(values, "level");
+  const [category, type, session, trace] = [
+    once(values, "category"),
+    once(values, "type"),
+    text(values, "session"),
+    text(values, "trace"),
+  ];
+  const data = list(values, "data").map(parseDataMember);
+  return {
+    ...(level === null ? {} : { level: levelOf("--level", level) }),
+    ...(category === null ? {} : { category }),
+    ...(type === null ? {} : { type }),
+    ...(session === null ? {} : { session }),
+    ...(trace === null ? {} : { traceId: trace }),
+    ...(data.length === 0 ? {} : { data: nested(data) }),
+  };
+}
+
+function nested(members: readonly { names: readonly string[]; value: unknown }[]): Record<string, unknown> {
+  const data: Record<string, unknown> = {};
+  for (const { names, value } of members) {
+    let into = data;
+    names.forEach((name, i) => {
+      const next: unknown = i === names.length - 1 ? value : Object.hasOwn(into, name) ? into[name] : {};
+      if (i < names.length - 1 && (typeof next !== "object" || next === null || Array.isArray(next))) {
+        throw usage(`--data: ${names.slice(0, i + 1).join(".")} is a value and cannot have members.`);
+      }
+      // Defined, not assigned: `__proto__` is a name like any other.
+      Object.defineProperty(into, name, { value: next, enumerable: true, configurable: true, writable: true });
+      // SAFETY: checked above, where it is gone into.
+      into = next as Record<string, unknown>;
+    });
+  }
+  return data;
+}
+
+function countOf(option: string, given: string | null): number | null {
+  if (given === null) return null;
+  if (!/^[1-9]\d{0,14}$/.test(given)) throw usage(`${option} ${given}: must be a number from 1.`);
+  return Number(given);
+}
+
+function text(values: Values, name: string): string | null {
+  const value = values[name];
+  return typeof value === "string" ? value : null;
+}
+
+function list(values: Values, name: string): string[] {
+  return [values[name] ?? []].flat().map(String);
+}
+
+function once(values: Values, name: string): string | null {
+  const [first, second] = list(values, name);
+  if (second !== undefined) throw usage(`--${name} can be given once here.`);
+  return first ?? null;
+}

@@ -1,0 +1,55 @@
+import { LEVELS } from "../levels.ts";
+import { type DataTest, toDataFilter } from "./data-test.ts";
+import { usage } from "./failure.ts";
+
+/** What narrows a reading. */
+export interface Filters {
+  levels: readonly string[];
+  minLevel: string | null;
+  categories: readonly string[];
+  types: readonly string[];
+  session: string | null;
+  trace: string | null;
+  search: string | null;
+  data: readonly DataTest[];
+}
+
+/** A level of the service. @throws Failure that names the option */
+export function levelOf(option: string, text: string): string {
+  const level = text.toLowerCase();
+  if ((LEVELS as readonly string[]).includes(level)) return level;
+  throw usage(`${option} ${text}: there is no such level; there are ${LEVELS.join(", ")}.`);
+}
+
+/** `filters` of a query, times in epoch milliseconds. */
+export function toQueryFilters(filters: Filters, from: number | null, to: number | null): Record<string, unknown> {
+  return {
+    ...simpleFilters(filters),
+    ...(from === null ? {} : { from }),
+    ...(to === null ? {} : { to }),
+    ...(filters.data.length === 0 ? {} : { data: toDataFilter(filters.data) }),
+  };
+}
+
+/** Query parameters of a tail, which takes the simple filters. */
+export function toTailQuery(filters: Filters, since: number | null): URLSearchParams {
+  const query = new URLSearchParams();
+  for (const [name, values] of Object.entries(simpleFilters(filters))) {
+    for (const value of [values].flat()) query.append(name, value);
+  }
+  if (since !== null) query.set("since", String(since));
+  return query;
+}
+
+function simpleFilters(filters: Filters): Record<string, string | string[]> {
+  const { levels, minLevel, categories, types, session, trace, search } = filters;
+  return {
+    ...(levels.length > 0 ? { level: [...levels] } : {}),
+    ...(minLevel === null ? {} : { minLevel }),
+    ...(categories.length > 0 ? { category: [...categories] } : {}),
+    ...(types.length > 0 ? { type: [...types] } : {}),
+    ...(session === null ? {} : { session }),
+    ...(trace === null ? {} : { traceId: trace }),
+    ...(search === null ? {} : { search }),
+  };
+}

@@ -1,0 +1,56 @@
+import { readFileSync } from "node:fs";
+import { type Command, parseCommand } from "./args.ts";
+import { EXIT, Failure, withoutSecrets } from "./failure.ts";
+import { HELP } from "./help.ts";
+import { type Io, notice, writeLine } from "./io.ts";
+import { query } from "./query.ts";
+import { send } from "./send.ts";
+import { stats } from "./stats.ts";
+import { tail } from "./tail.ts";
+
+/** Runs a command line to its end and gives the exit code. */
+export async function run(argv: readonly string[], io: Io): Promise<number> {
+  let key = io.env.TAFFRAIL_KEY ?? "";
+  try {
+    const isTerminal = io.stdout.isTTY === true;
+    const command = parseCommand(argv, { env: io.env, isTerminal, now: io.now() });
+    if ("service" in command) {
+      key = command.service.key;
+      if (command.isKeyVisible && io.stderr.isTTY) {
+        notice(io, "Note: a key on the command line can be seen by other users of this machine; TAFFRAIL_KEY cannot.");
+      }
+    }
+    return await execute(command, io);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    notice(io, withoutSecrets(`taffrail: ${error.message}`, key));
+    return error.code;
+  }
+}
+
+async function execute(command: Command, io: Io): Promise<number> {
+  switch (command.name) {
+    case "help":
+      await writeLine(io, HELP[command.of] ?? "");
+      return EXIT.ok;
+    case "version":
+      await writeLine(io, version());
+      return EXIT.ok;
+    case "tail":
+      return tail(io, command);
+    case "query":
+      return query(io, command);
+    case "stats":
+      return stats(io, command);
+    case "send":
+      return send(io, command);
+  }
+}
+
+/** Of the package, which lies two directories up both from the source and from what is published. */
+function version(): string {
+  const manifest: { version?: unknown } = JSON.parse(
+    readFileSync(new URL("../../package.json", import.meta.url), "utf8"),
+  );
+  return String(manifest.version);
+}

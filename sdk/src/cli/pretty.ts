@@ -1,0 +1,89 @@
+import { formatTime } from "./time.ts";
+
+/** An entry as the service answers with it, as far as it is shown; anything may be missing. */
+export interface StoredEntry {
+  seq: number;
+  timestamp: string;
+  level: string;
+  category: string;
+  type: string;
+  message: string;
+  session?: string;
+  traceId?: string;
+  data?: unknown;
+}
+
+/** Characters of a value that a line shows; `--json` shows all. */
+const MAX_VALUE = 300;
+const RESET = "\u001b[0m";
+const DIM = "2";
+const LEVEL_COLORS: Readonly<Record<string, string>> = {
+  trace: "90",
+  debug: "36",
+  log: "37",
+  info: "32",
+  warn: "33",
+  error: "31",
+  fatal: "1;97;41",
+};
+
+/** What would move a terminal's cursor, colour it or turn its text round is shown instead of done. */
+const UNSHOWN = /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/gu;
+const SHORT: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
+const CONTROL = /\p{Cc}/gu;
+const PLAIN = /^[^\s"=]+$/u;
+const BARE_NAME = /^[^.[\]"=!<>\s]+$/u;
+
+export function shown(text: string): string {
+  return text.replace(UNSHOWN, (character) => SHORT[character] ?? escaped(character));
+}
+
+function escaped(character: string): string {
+  return `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`;
+}
+
+/** An entry as one line of JSON. Terminals obey some of the characters that JSON does not escape. */
+export function jsonLine(value: unknown): string {
+  return JSON.stringify(value).replace(CONTROL, escaped);
+}
+
+export function paint(text: string, color: string, colors: boolean): string {
+  return colors ? `\u001b[${color}m${text}${RESET}` : text;
+}
+
+export function paintLevel(text: string, level: string, colors: boolean): string {
+  return paint(text, LEVEL_COLORS[level] ?? DIM, colors);
+}
+
+/** An entry as one line for a reader. Names of `data` are written as `--data` takes them. */
+export function prettyLine(entry: StoredEntry, colors: boolean): string {
+  const fields = [
+    ...members(entry.data, ""),
+    ...(entry.traceId === undefined ? [] : [field("trace", entry.traceId)]),
+    ...(entry.session === undefined ? [] : [field("session", entry.session)]),
+  ];
+  return [
+    paint(formatTime(entry.timestamp), DIM, colors),
+    paintLevel(entry.level.toUpperCase().padEnd(5), entry.level, colors),
+    paint(shown(`${entry.category}/${entry.type}`), "34", colors),
+    shown(entry.message),
+    ...(fields.length > 0 ? [paint(shown(fields.join(" ")), DIM, colors)] : []),
+  ].join(" ");
+}
+
+function members(data: unknown, path: string): string[] {
+  if (typeof data !== "object" || data === null || Array.isArray(data) || Object.keys(data).length === 0) {
+    return data === undefined ? [] : [field(path, data)];
+  }
+  return Object.entries(data).flatMap(([name, value]) => members(value, pathTo(path, name)));
+}
+
+function pathTo(path: string, name: string): string {
+  if (!BARE_NAME.test(name)) return `${path}[${JSON.stringify(name)}]`;
+  return path === "" ? name : `${path}.${name}`;
+}
+
+function field(name: string, value: unknown): string {
+  const text = typeof value === "string" && PLAIN.test(value) ? value : JSON.stringify(value);
+  return `${name}=${text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE)}…` : text}`;
+}

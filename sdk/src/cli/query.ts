@@ -1,0 +1,48 @@
+import { read, record, type Service } from "./api.ts";
+import type { QueryCommand } from "./args.ts";
+import { EXIT } from "./failure.ts";
+import { toQueryFilters } from "./filters.ts";
+import { type Io, writeLine } from "./io.ts";
+import { jsonLine, prettyLine, type StoredEntry } from "./pretty.ts";
+
+/** Rows of a page, the most the service gives. */
+const PAGE = 1000;
+
+export async function query(io: Io, command: QueryCommand): Promise<number> {
+  const { service, project, filters, from, to, order, limit, json, colors } = command;
+  const question = {
+    ...(project === null ? {} : { projectId: project }),
+    filters: toQueryFilters(filters, from, to),
+    order,
+  };
+  for await (const entry of found(io, service, question, limit)) {
+    if (io.stop.aborted) return EXIT.incomplete;
+    await writeLine(io, json ? jsonLine(entry) : prettyLine(entry, colors));
+  }
+  return EXIT.ok;
+}
+
+/** All entries that answer a question, up to `limit`: page for page, and on where an answer was a part of it. */
+export async function* found(
+  io: Io,
+  service: Service,
+  question: Readonly<Record<string, unknown>>,
+  limit: number,
+): AsyncGenerator<StoredEntry, void> {
+  let left = limit;
+  for (let cursor: string | null = null; left > 0; ) {
+    const pagination: Record<string, unknown> = { limit: Math.min(left, PAGE), ...(cursor === null ? {} : { cursor }) };
+    const data = record(await read(io, service, "/logger/query", { ...question, pagination }));
+    const entries = entriesOf(data?.logs);
+    yield* entries;
+    left -= entries.length;
+    const next: unknown = record(data?.pagination)?.nextCursor;
+    if (typeof next !== "string") return;
+    cursor = next;
+  }
+}
+
+export function entriesOf(list: unknown): StoredEntry[] {
+  // SAFETY: what the service answers with is an entry; what is shown of it is read member for member.
+  return Array.isArray(list) ? (list as StoredEntry[]) : [];
+}

@@ -1,0 +1,31 @@
+import { Failure } from "./failure.ts";
+import { type Io, notice } from "./io.ts";
+import { formatWait, sleep } from "./time.ts";
+
+const FIRST_WAIT_MS = 250;
+const LONGEST_WAIT_MS = 15_000;
+
+/** How long to wait before a try, by the number of those that failed, from 0: it doubles, less a random part. */
+export function backoff(failures: number, random: () => number): number {
+  return Math.min(FIRST_WAIT_MS * 2 ** Math.min(failures, 20), LONGEST_WAIT_MS) * (1 - random() / 2);
+}
+
+/** What one try came to; `wait` is what the service asks for, in milliseconds. */
+export type Attempt<T> = { kind: "done"; value: T } | { kind: "again"; why: string; wait: number | null };
+
+/** Tries until it is done; gives up when it would have taken longer than `forMs`, or when asked to stop. */
+export async function persist<T>(io: Io, forMs: number, attempt: () => Promise<Attempt<T>>): Promise<T> {
+  const start = io.now();
+  for (let failures = 0; ; failures++) {
+    const result = await attempt();
+    if (result.kind === "done") return result.value;
+    const wait = result.wait ?? backoff(failures, io.random);
+    if (io.stop.aborted) throw new Failure(result.why);
+    if (io.now() + wait - start > forMs) {
+      const asked = result.wait === null ? "" : ` The service asks to wait ${formatWait(result.wait)}.`;
+      throw new Failure(`${result.why}${asked}`);
+    }
+    notice(io, `${result.why} Trying again in ${formatWait(wait)}.`);
+    await sleep(wait, io.stop);
+  }
+}

@@ -1,0 +1,192 @@
+import { randomUUID } from "node:crypto";
+import { createReadStream } from "node:fs";
+import type { Readable } from "node:stream";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import { type Detail, isPassing, post, record, wordsOf } from "./api.ts";
+import type { SendCommand } from "./args.ts";
+import { Batches, bodyOf, type OutgoingEntry, type Place } from "./batches.ts";
+import { EXIT, Failure, reasonOf } from "./failure.ts";
+import { type Io, notice, writeLine } from "./io.ts";
+import { jsonLine, shown } from "./pretty.ts";
+import { type Attempt, persist } from "./retry.ts";
+import { split } from "./split.ts";
+
+const TIMEOUT_MS = 30_000;
+/** Bytes from which compression saves more than it costs. */
+const GZIP_FROM = 1024;
+/** Rejected entries that are named one by one. */
+const MAX_NAMED = 1000;
+
+const compressed = promisify(gzip);
+
+export async function send(io: Io, command: SendCommand): Promise<number> {
+  const sender = new Sender(io, command);
+  const { message, files } = command;
+  if (message !== null) {
+    await sender.deliver([{ bytes: sender.entryOf(message), file: null, line: 1 }]);
+    return sender.report();
+  }
+  if (files.length === 0 && io.stdin.isTTY) notice(io, "Reading from the terminal: Ctrl-D ends the input.");
+  const batches = new Batches((batch) => sender.deliver(batch));
+  let wasCut = false;
+  try {
+    for (const file of files.length === 0 ? ["-"] : files) {
+      if (io.stop.aborted) break;
+      const source = file === "-" ? io.stdin : createReadStream(file);
+      wasCut = !(await sender.read(source, file === "-" ? null : file, batches)) && file !== "-";
+    }
+    await batches.end();
+  } catch (error) {
+    sender.report();
+    throw error;
+  }
+  if (wasCut) notice(io, "Stopped before the end of the input.");
+  return Math.max(sender.report(), wasCut ? EXIT.incomplete : EXIT.ok);
+}
+
+/** What the service says of a batch. */
+interface Receipt {
+  accepted: number;
+  lastSeq: number | null;
+  rejected: readonly Detail[];
+  rejectedCount: number;
+  /** As it came; null where nothing was stored. */
+  data: Record<string, unknown> | null;
+}
+
+class Sender {
+  readonly #io: Io;
+  readonly #command: SendCommand;
+  #stored = 0;
+  #rejected = 0;
+  #named = 0;
+  #lastSeq: number | null = null;
+
+  constructor(io: Io, command: SendCommand) {
+    this.#io = io;
+    this.#command = command;
+  }
+
+  /** An entry made of text, with the time at which it was read. */
+  entryOf(message: string): Uint8Array {
+    const timestamp = new Date(this.#io.now()).toISOString();
+    return Buffer.from(JSON.stringify({ timestamp, ...this.#command.members, message }));
+  }
+
+  /** Reads one input to its end; false: it was asked to stop before. */
+  async read(source: Readable, file: string | null, batches: Batches): Promise<boolean> {
+    const { stop } = this.#io;
+    const cut = () => source.destroy();
+    stop.addEventListener("abort", cut);
+    const decoder = new TextDecoder();
+    try {
+      for await (const { bytes, line, fault } of split(source, this.#command.text)) {
+        if (fault !== null) this.#reject({ file, line }, "INVALID_ENTRY", fault);
+        else await batches.add({ bytes: this.#command.text ? this.entryOf(decoder.decode(bytes)) : bytes, file, line });
+      }
+      return !stop.aborted;
+    } catch (error) {
+      if (error instanceof Failure) throw error;
+      if (stop.aborted) return false;
+      throw new Failure(`${file ?? "Standard input"} could not be read: ${reasonOf(error)}`);
+    } finally {
+      stop.removeEventListener("abort", cut);
+    }
+  }
+
+  /** Sends a batch until it is stored. @throws Failure where that cannot be */
+  async deliver(batch: readonly OutgoingEntry[]): Promise<void> {
+    let receipt: Receipt | null;
+    try {
+      receipt = await this.#request(batch);
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      const from = this.#nameOf(batch[0]);
+      throw new Failure(`${error.message}\nStopped: nothing from ${from} on was acknowledged.`, error.code);
+    }
+    if (receipt === null) {
+      const half = batch.length >> 1;
+      await this.deliver(batch.slice(0, half));
+      await this.deliver(batch.slice(half));
+      return;
+    }
+    this.#stored += receipt.accepted;
+    this.#lastSeq = receipt.lastSeq ?? this.#lastSeq;
+    for (const { index, code, message } of receipt.rejected) {
+      const place = batch[Number(index)];
+      if (place) this.#reject(place, String(code), String(message));
+    }
+    const unnamed = receipt.rejectedCount - receipt.rejected.length;
+    if (unnamed > 0) {
+      this.#rejected += unnamed;
+      const range = `${this.#nameOf(batch[0])} to ${this.#nameOf(batch.at(-1))}`;
+      notice(this.#io, `${range}: ${unnamed} more rejected; the service does not name them`);
+    }
+    if (this.#command.json && receipt.data) {
+      const { accepted, firstSeq, lastSeq, duplicate } = receipt.data;
+      const lines = { firstLine: batch[0]?.line, lastLine: batch.at(-1)?.line };
+      await writeLine(this.#io, jsonLine({ accepted, firstSeq, lastSeq, duplicate, ...lines }));
+    }
+  }
+
+  /** Null: too much for one request, though not for two. */
+  async #request(batch: readonly OutgoingEntry[]): Promise<Receipt | null> {
+    const { service, project, retryForMs } = this.#command;
+    const plain = bodyOf(batch);
+    const isLarge = plain.length >= GZIP_FROM;
+    const body = isLarge ? new Uint8Array(await compressed(plain)) : plain;
+    const headers = {
+      "Content-Type": "application/x-ndjson",
+      // The same one with each try: the service stores a batch once.
+      "Idempotency-Key": randomUUID(),
+      ...(isLarge ? { "Content-Encoding": "gzip" } : {}),
+    };
+    const path = `/logger/${encodeURIComponent(project)}/log`;
+    return persist(this.#io, retryForMs, async (): Promise<Attempt<Receipt | null>> => {
+      const answer = await post(service, { path, body, headers, timeoutMs: TIMEOUT_MS });
+      if (answer.kind === "lost") return { kind: "again", why: answer.why, wait: null };
+      if (answer.kind === "ok") return { kind: "done", value: receiptOf(answer.data) };
+      const { refusal } = answer;
+      const { status, code, message, details } = refusal;
+      if (isPassing(refusal)) return { kind: "again", why: wordsOf(refusal), wait: refusal.wait };
+      if (status === 413 && batch.length > 1) return { kind: "done", value: null };
+      const named = status === 413 ? [{ index: 0, code, message }] : details.filter(({ index }) => index !== undefined);
+      if ((status !== 400 && status !== 413) || named.length === 0) throw new Failure(wordsOf(refusal));
+      const none = { accepted: 0, lastSeq: null, data: null, rejectedCount: batch.length };
+      return { kind: "done", value: { ...none, rejected: named } };
+    });
+  }
+
+  #reject(place: Place, code: string, message: string): void {
+    this.#rejected++;
+    if (this.#named === MAX_NAMED) notice(this.#io, "Further rejected entries are counted only.");
+    if (this.#named++ < MAX_NAMED) notice(this.#io, shown(`${this.#nameOf(place)}: ${code}: ${message}`));
+  }
+
+  #nameOf(place: Place | undefined): string {
+    if (this.#command.message !== null) return "the entry";
+    return place?.file ? `${place.file}:${place.line}` : `line ${place?.line}`;
+  }
+
+  /** Says what has become of it all, and gives the exit code. */
+  report(): number {
+    const last = this.#lastSeq === null ? "" : `, the last one as seq ${this.#lastSeq}`;
+    const rejected = this.#rejected === 0 ? "" : `; ${this.#rejected} rejected`;
+    notice(this.#io, `${this.#stored} ${this.#stored === 1 ? "entry" : "entries"} stored${last}${rejected}.`);
+    return this.#rejected === 0 ? EXIT.ok : EXIT.incomplete;
+  }
+}
+
+function receiptOf(value: unknown): Receipt {
+  const data = record(value);
+  const rejected = Array.isArray(data?.rejected) ? data.rejected.map((one): Detail => record(one) ?? {}) : [];
+  const count = Number(data?.rejectedCount ?? rejected.length);
+  return {
+    accepted: Number(data?.accepted ?? 0),
+    lastSeq: typeof data?.lastSeq === "number" ? data.lastSeq : null,
+    rejected,
+    rejectedCount: count,
+    data,
+  };
+}

@@ -1,0 +1,65 @@
+import { read, record } from "./api.ts";
+import type { StatsCommand } from "./args.ts";
+import { EXIT } from "./failure.ts";
+import { toQueryFilters } from "./filters.ts";
+import { type Io, notice, writeLine } from "./io.ts";
+import { jsonLine, paint, paintLevel, shown } from "./pretty.ts";
+import { formatTime } from "./time.ts";
+
+/** Characters of the longest bar. */
+const BAR = 40;
+
+interface Bucket {
+  start: string;
+  count: number;
+  groups: readonly [string, number][];
+}
+
+export async function stats(io: Io, command: StatsCommand): Promise<number> {
+  const { service, project, filters, from, to, interval, by, json } = command;
+  const body = {
+    ...(project === null ? {} : { projectId: project }),
+    filters: toQueryFilters(filters, from, to),
+    interval,
+    ...(by === null ? {} : { groupBy: by }),
+  };
+  const data = record(await read(io, service, "/logger/stats", body));
+  const buckets = Array.isArray(data?.buckets) ? data.buckets : [];
+  for (const line of json ? buckets.map(jsonLine) : chart(buckets.map(bucketOf), command)) await writeLine(io, line);
+  if (!json) await writeLine(io, `${data?.total ?? 0} in all, by ${interval}`);
+  if (data?.complete !== false) return EXIT.ok;
+  notice(io, "Older entries are not counted: there was too much to look through. Narrow the filters or the time.");
+  return EXIT.incomplete;
+}
+
+function bucketOf(value: unknown): Bucket {
+  const bucket = record(value);
+  const groups = Object.entries(record(bucket?.groups) ?? {}).map(([name, count]): [string, number] => [
+    name,
+    Number(count),
+  ]);
+  return { start: String(bucket?.start), count: Number(bucket?.count), groups };
+}
+
+/** A line a bucket: its beginning in this machine's time, its count, a bar, its groups. */
+function chart(buckets: readonly Bucket[], { by, interval, colors }: StatsCommand): string[] {
+  const most = Math.max(1, ...buckets.map(({ count }) => count));
+  const width = String(most).length;
+  return buckets.map(({ start, count, groups }) => {
+    const bar = "█".repeat(Math.max(1, Math.round((count / most) * BAR)));
+    const named = groups.map(([name, part]) => {
+      const label = `${shown(name)} ${part}`;
+      return by === "level" ? paintLevel(label, name, colors) : label;
+    });
+    // Days are those of UTC, which is not where this machine's begin.
+    const time = interval === "1d" ? start.slice(0, 10) : formatTime(start).slice(0, 16);
+    return [
+      paint(time, "2", colors),
+      String(count).padStart(width),
+      named.length > 0 ? bar.padEnd(BAR) : bar,
+      named.join("  "),
+    ]
+      .join("  ")
+      .trimEnd();
+  });
+}

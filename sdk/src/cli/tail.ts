@@ -1,0 +1,201 @@
+import { answerOf, isPassing, record, wordsOf } from "./api.ts";
+import type { TailCommand } from "./args.ts";
+import { passes } from "./data-test.ts";
+import { EXIT, Failure, reasonOf } from "./failure.ts";
+import { toQueryFilters, toTailQuery } from "./filters.ts";
+import { type Io, notice, writeLine } from "./io.ts";
+import { jsonLine, prettyLine, type StoredEntry } from "./pretty.ts";
+import { entriesOf, found } from "./query.ts";
+import { backoff } from "./retry.ts";
+import { formatWait, sleep } from "./time.ts";
+import { type Closed, type Connection, connect } from "./websocket.ts";
+
+const HANDSHAKE_MS = 30_000;
+/** Milliseconds between pings: a connection that has died without a word is noticed within two of them. */
+const PING_MS = 20_000;
+/** Close codes of the service. */
+const ENDED = 4001;
+const BEHIND = 4008;
+const BAD_MESSAGE = 1008;
+
+/** What the service means by closing with 4001. */
+const ENDS: Readonly<Record<string, string>> = {
+  API_KEY_REVOKED: "the key has been revoked",
+  API_KEY_EXPIRED: "the key has expired",
+  NOT_FOUND: "the project is gone",
+};
+
+export async function tail(io: Io, command: TailCommand): Promise<number> {
+  const follower = new Follower(io, command);
+  try {
+    await follower.follow();
+  } finally {
+    const { place, wasOpen } = follower;
+    if (wasOpen && place !== null) notice(io, `Seen up to seq ${place}. To go on behind it: --since seq:${place}`);
+  }
+  return EXIT.ok;
+}
+
+type Opened = { kind: "open"; connection: Connection } | { kind: "again"; why: string; wait: number | null };
+
+/** One tail over any number of connections. */
+class Follower {
+  /** The seq up to which all has been written or left out; null before the service has named one. */
+  place: number | null;
+  /** Whether the service has ever let it in. */
+  wasOpen = false;
+  readonly #io: Io;
+  readonly #command: TailCommand;
+  /** Entries that may still be written. */
+  #left: number;
+  #failures = 0;
+
+  constructor(io: Io, command: TailCommand) {
+    this.#io = io;
+    this.#command = command;
+    this.#left = command.limit;
+    this.place = command.start.kind === "seq" ? command.start.seq : null;
+  }
+
+  /** Until the limit is reached or the command is stopped. @throws Failure where the service ends it */
+  async follow(): Promise<void> {
+    const { start } = this.#command;
+    if (start.kind === "time") await this.#past(start.ms);
+    while (!this.#isOver()) await this.#round((connection) => this.#live(connection));
+  }
+
+  #isOver(): boolean {
+    return this.#io.stop.aborted || this.#left === 0;
+  }
+
+  /**
+   * What has a timestamp from a moment on. A tail knows only seqs: a first one tells up to which seq there are entries
+   * now, a query that starts later brings those, and the tail proper begins behind.
+   */
+  async #past(from: number): Promise<void> {
+    const newest = await this.#newest();
+    if (newest === null) return;
+    const { service, project, filters } = this.#command;
+    const question = { projectId: project, filters: toQueryFilters(filters, from, null), order: "asc" };
+    for await (const entry of found(this.#io, service, question, Number.POSITIVE_INFINITY)) {
+      if (this.#isOver()) return;
+      if (entry.seq <= newest) await this.#write(entry);
+    }
+    this.place = newest;
+  }
+
+  async #newest(): Promise<number | null> {
+    let newest: number | null = null;
+    while (newest === null && !this.#isOver()) {
+      await this.#round(async (connection) => {
+        const messages = connection.messages();
+        for (;;) {
+          const { done, value } = await messages.next();
+          if (done) return value;
+          const frame = record(JSON.parse(value));
+          const seq = frame?.type === "caught-up" ? frame.seq : entriesOf(frame?.entries)[0]?.seq;
+          // Entries that come before any `caught-up` are new: what lies before them is the past.
+          if (typeof seq === "number") {
+            newest = frame?.type === "caught-up" ? seq : seq - 1;
+            return null;
+          }
+        }
+      });
+    }
+    return newest;
+  }
+
+  /** One connection, from its opening to its end; waits where the next one has to. */
+  async #round(use: (connection: Connection) => Promise<Closed | null>): Promise<void> {
+    const opened = await this.#open();
+    if (this.#io.stop.aborted) return;
+    if (opened.kind === "again") return this.#pause(opened.why, opened.wait);
+    const { connection } = opened;
+    if (this.#failures > 0) {
+      notice(this.#io, this.place === null ? "Connected again." : `Connected again, behind seq ${this.place}.`);
+    }
+    this.wasOpen = true;
+    const close = () => connection.close();
+    this.#io.stop.addEventListener("abort", close);
+    try {
+      const closed = await use(connection);
+      if (closed && !this.#isOver()) await this.#resume(closed);
+    } finally {
+      this.#io.stop.removeEventListener("abort", close);
+      connection.close();
+    }
+  }
+
+  async #open(): Promise<Opened> {
+    const { service, project, filters } = this.#command;
+    const url = new URL(`${service.url}/logger/${encodeURIComponent(project)}/tail`);
+    url.search = toTailQuery(filters, this.place).toString();
+    try {
+      const connected = await connect(url, {
+        headers: { Authorization: `Bearer ${service.key}` },
+        timeoutMs: HANDSHAKE_MS,
+        pingMs: PING_MS,
+        signal: this.#io.stop,
+      });
+      if (connected.kind === "open") return connected;
+      const { status, headers, body } = connected;
+      const answer = answerOf(status, (name) => headers[name]?.toString() ?? null, body, service);
+      if (answer.kind !== "refused") throw new Failure(`${service.url} did not open a tail.`);
+      const { refusal } = answer;
+      // 409: the workspace has as many tails as it may have; one that was just cut may still be counted.
+      const isPatient = isPassing(refusal) || (refusal.status === 409 && this.wasOpen);
+      if (!isPatient) throw new Failure(wordsOf(refusal));
+      return { kind: "again", why: wordsOf(refusal), wait: refusal.wait };
+    } catch (error) {
+      if (error instanceof Failure) throw error;
+      const why = `No connection to ${service.url} (${reasonOf(error)}).`;
+      // Nobody there at the very first try is rather a wrong address than a lost connection.
+      if (!this.wasOpen && !this.#io.stop.aborted) throw new Failure(why);
+      return { kind: "again", why, wait: null };
+    }
+  }
+
+  async #live(connection: Connection): Promise<Closed | null> {
+    const messages = connection.messages();
+    for (;;) {
+      const { done, value } = await messages.next();
+      if (done) return value;
+      const frame = record(JSON.parse(value));
+      this.#failures = 0;
+      for (const entry of entriesOf(frame?.entries)) {
+        if (this.#isOver()) return null;
+        await this.#write(entry);
+        this.place = entry.seq;
+      }
+      if (frame?.type === "caught-up" && typeof frame.seq === "number") this.place = frame.seq;
+      if (this.#isOver()) return null;
+      if (this.place !== null) connection.send(JSON.stringify({ type: "ack", seq: this.place }));
+    }
+  }
+
+  async #write(entry: StoredEntry): Promise<void> {
+    const { filters, json, colors } = this.#command;
+    if (!passes(filters.data, entry.data)) return;
+    await writeLine(this.#io, json ? jsonLine(entry) : prettyLine(entry, colors));
+    this.#left--;
+  }
+
+  /** Gets ready for the next connection. @throws Failure where there is to be none */
+  async #resume({ code, reason }: Closed): Promise<void> {
+    if (code === ENDED)
+      throw new Failure(`The service ended the tail: ${ENDS[reason] ?? "its end has come"} (${reason}).`);
+    if (code === BAD_MESSAGE) throw new Failure(`The service ended the tail: ${reason} (${code}).`);
+    if (code === BEHIND) {
+      notice(this.#io, "Too far behind for the service; going on from here.");
+      return;
+    }
+    await this.#pause(`The connection was lost (${reason === "" ? code : `${code}, ${reason}`}).`, null);
+  }
+
+  async #pause(why: string, asked: number | null): Promise<void> {
+    const wait = asked ?? backoff(this.#failures, this.#io.random);
+    this.#failures++;
+    notice(this.#io, `${why} Trying again in ${formatWait(wait)}.`);
+    await sleep(wait, this.#io.stop);
+  }
+}
