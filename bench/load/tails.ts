@@ -8,11 +8,12 @@ const LAST_MS = 15_000;
 let tails: TailClient[] = [];
 let seen: [seq: number, at: number][] = [];
 
-async function open({ origin, path, authorization, count }: Extract<TailsCommand, { kind: "open" }>): Promise<void> {
+async function open({ origin, path, authorization, count }: Extract<TailsCommand, { kind: "open" }>): Promise<null> {
   tails = await Promise.all(Array.from({ length: count }, () => TailClient.open(origin, path, authorization)));
   seen = [];
   const [first] = tails;
   if (first) first.onEntries = (seq) => seen.push([seq, performance.timeOrigin + performance.now()]);
+  return null;
 }
 
 async function close({ lastSeq }: Extract<TailsCommand, { kind: "close" }>): Promise<TailsResult> {
