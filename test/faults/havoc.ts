@@ -1,6 +1,6 @@
 import { CALM, type Plan } from "./protocol.ts";
 import type { Random } from "./random.ts";
-import type { FaultServer } from "./server.ts";
+import { ServerKilled } from "./server.ts";
 import type { World } from "./world.ts";
 
 /** Milliseconds from one blow to the next at most. */
@@ -28,7 +28,11 @@ export function anyPlan(random: Random, settings: Plan["settings"]): Plan {
       delayMs: random.pick([0, 0, 20, 150]),
       lateMs: random.pick([50, 400, 1500]),
     },
-    pages: random.pick([CALM.pages, { bytes: 20_000, batches: 40 }, { bytes: 3000, batches: 6 }]),
+    pages: {
+      ...random.pick([CALM.pages, { bytes: 20_000, batches: 40 }, { bytes: 3000, batches: 6 }]),
+      delayMs: random.pick([0, 5, 40]),
+      areLeased: random.oneIn(2),
+    },
     settings,
   };
 }
@@ -46,7 +50,7 @@ export async function wreak(world: World, settings: Plan["settings"]): Promise<v
     const isEager = !random.oneIn(3);
     const plan = anyPlan(random, settings);
     if (!server.isServing || course.isOver) continue;
-    try {
+    await unlessKilled(async () => {
       if (blow <= 6) {
         const times = blow <= 2 ? 1 : 2;
         const fault = await server.order({ do: "alarm", workspaceId, times, atOnce, isEager });
@@ -54,13 +58,10 @@ export async function wreak(world: World, settings: Plan["settings"]): Promise<v
       } else if (blow <= 9) await server.order({ do: "abort", workspaceId });
       else if (blow <= 11) await server.plan(plan);
       else await server.plan({ ...plan, d1: { before: 1, after: 0, delayMs: 0 } });
-    } catch (error) {
-      // The whole server may have been killed meanwhile.
-      if (server.isServing) throw error;
-    }
+    });
   }
   // What is still being read and deleted has to come to an end.
-  await server.calm(settings);
+  await unlessKilled(() => server.plan({ ...CALM, settings }));
 }
 
 /** Kills the whole server at some moments, and starts it again. */
@@ -78,10 +79,12 @@ export async function kill({ course, service, random: seeded }: World): Promise<
 }
 
 /** Deletes the doomed project in the middle of all. */
-export async function doom({ course, service, account, doomed, random: seeded }: World): Promise<void> {
+export async function doom(world: World): Promise<void> {
+  const { course, service, account, doomed, random: seeded } = world;
   const random = seeded.fork("doom");
   await course.pause(random.int(300, 2000));
-  if (random.oneIn(2)) await sendLate(service.server, account.workspaceId, random.int(0, 2 ** 30));
+  const seed = random.int(0, 2 ** 30);
+  if (random.oneIn(2)) await unlessKilled(() => sendLate(world, seed));
   doomed.deletion = "asked";
   const path = `/projects/${doomed.id}`;
   const { status, body } = await service.insist(path, { ...account, method: "DELETE" });
@@ -91,13 +94,29 @@ export async function doom({ course, service, account, doomed, random: seeded }:
   doomed.deletion = "done";
 }
 
+/** Tries to catch a moment at which something of this very project is on its way. */
+const LATE_TRIES = 6;
+
 /** What leaves the object arrives in the cold tier only when its project has been deleted and looked for there. */
-async function sendLate(server: FaultServer, workspaceId: string, seed: number): Promise<void> {
+async function sendLate({ service, account, doomed }: World, seed: number): Promise<void> {
+  const { server } = service;
+  const { workspaceId } = account;
   const late = { ...CALM, seed, writer: { ...CALM.writer, late: 1, lateMs: 2000 } };
-  try {
+  for (let tries = 0; tries < LATE_TRIES; tries++) {
     await server.plan(late);
-    await server.order({ do: "alarm", workspaceId, times: 2, atOnce: false, isEager: true });
+    await server.order({ do: "alarm", workspaceId, times: 1, atOnce: false, isEager: true });
+    const { intents } = await server.look(workspaceId);
+    await server.plan({ ...CALM, seed });
+    if (intents.includes(doomed.id)) return;
+    await server.order({ do: "alarm", workspaceId, times: 1, atOnce: false, isEager: true });
+  }
+}
+
+/** An order that the whole server dies over is not repeated: what has to hold is told again to the next one. */
+async function unlessKilled(order: () => Promise<void>): Promise<void> {
+  try {
+    await order();
   } catch (error) {
-    if (server.isServing) throw error;
+    if (!(error instanceof ServerKilled)) throw error;
   }
 }

@@ -29,7 +29,14 @@ export interface Plan {
     lateMs: number;
   };
   /** What an object hands over at once of recent batches at most: reads then take several turns, with flushes between. */
-  pages: { bytes: number; batches: number };
+  pages: {
+    bytes: number;
+    batches: number;
+    /** Each waits up to this long. */
+    delayMs: number;
+    /** Whether a flush waits for who is in the middle of them. */
+    areLeased: boolean;
+  };
   /** Settings of workspace objects that wake from now on, over those of the server. */
   settings: Record<string, string>;
 }
@@ -38,7 +45,7 @@ export const CALM: Plan = {
   seed: 0,
   d1: { before: 0, after: 0, delayMs: 0 },
   writer: { before: 0, after: 0, late: 0, again: 0, abort: 0, delayMs: 0, lateMs: 0 },
-  pages: { bytes: Number.MAX_SAFE_INTEGER, batches: Number.MAX_SAFE_INTEGER },
+  pages: { bytes: Number.MAX_SAFE_INTEGER, batches: Number.MAX_SAFE_INTEGER, delayMs: 0, areLeased: true },
   settings: {},
 };
 
@@ -73,7 +80,8 @@ export interface Look {
   /** Rows of batches, their parts and receipts that belong to no live project. */
   orphans: number;
   doomed: number;
-  intents: number;
+  /** Projects of which something is on its way to the cold tier. */
+  intents: string[];
   setAside: number;
   lastError: string | null;
   /** Segments of the workspace in D1. */

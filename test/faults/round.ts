@@ -237,7 +237,7 @@ interface Usage {
 /** Everything that is due goes to the cold tier. */
 export async function drain(service: Service, account: Account): Promise<void> {
   await untilLook(service, account, ({ intents, projects }) => {
-    return intents === 0 && projects.every(({ waiting }) => waiting.bytes === 0);
+    return intents.length === 0 && projects.every(({ waiting }) => waiting.bytes === 0);
   });
 }
 

@@ -28,6 +28,9 @@ export async function bundleVariant(): Promise<string> {
   return bundle;
 }
 
+/** The server was killed before it answered an order. */
+export class ServerKilled extends Error {}
+
 /** The variant of the service as a process group of its own, on one port and one directory through all its restarts. */
 export class FaultServer {
   readonly url: string;
@@ -44,6 +47,7 @@ export class FaultServer {
   /** All that it wrote last. */
   readonly output: string[] = [];
   #isServing = false;
+  #kills = 0;
 
   static async start(port?: number): Promise<FaultServer> {
     const server = new FaultServer(await bundleVariant(), port ?? (await freePort()));
@@ -95,6 +99,7 @@ export class FaultServer {
   async kill9(): Promise<void> {
     await this.#keepCounts();
     this.#isServing = false;
+    this.#kills++;
     this.#kill("SIGKILL");
     await this.#exit;
   }
@@ -105,23 +110,24 @@ export class FaultServer {
     await this.#exit;
   }
 
+  /** What the service is to suffer from now on, also where it is being started right now. @throws ServerKilled */
   async plan(plan: Plan): Promise<void> {
     this.#plan = plan;
     await this.order({ do: "plan", plan });
-  }
-
-  /** Nothing fails from now on, also where it is being started right now. */
-  async calm(settings: Plan["settings"]): Promise<void> {
-    this.#plan = { ...CALM, settings };
-    if (this.#isServing) await this.plan(this.#plan);
   }
 
   look(workspaceId: string): Promise<Look> {
     return this.order<Look>({ do: "look", workspaceId });
   }
 
+  /** @throws ServerKilled */
   async order<Result>(order: Order): Promise<Result> {
-    const response = await fetch(`${this.url}/chaos`, { method: "POST", body: JSON.stringify(order) });
+    const kills = this.#kills;
+    const response = await fetch(`${this.url}/chaos`, { method: "POST", body: JSON.stringify(order) }).catch(
+      (error) => {
+        throw this.#kills > kills || !this.#isServing ? new ServerKilled() : error;
+      },
+    );
     if (!response.ok) throw new Error(`${JSON.stringify(order)} was answered with ${await response.text()}`);
     // SAFETY: `Order` says what each is answered with.
     return (await response.json()) as Result;

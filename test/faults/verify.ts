@@ -147,7 +147,7 @@ export function tailProblems({ rows, filter, place }: TailReader, truth: Truth, 
 export function diskProblems(look: Look, truths: Map<Project, Truth>): string[] {
   const wrong: string[] = [];
   const { projects, segments, orphans, doomed, intents, setAside } = look;
-  const rests = { orphans, doomed, intents, setAside };
+  const rests = { orphans, doomed, intents: intents.length, setAside };
   for (const [name, rest] of Object.entries(rests)) if (rest > 0) wrong.push(`${name}: ${rest}`);
   if (projects.length !== truths.size) wrong.push(`there are ${projects.length} projects`);
   for (const [{ id, name }, truth] of truths) {

@@ -2,7 +2,7 @@ import type { Env } from "../../../src/env.ts";
 import { WorkspaceObject as ServiceWorkspaceObject } from "../../../src/objects/workspace.ts";
 import { lastCommit } from "../../../src/workspace/batches.ts";
 import type { AlarmOrder, Held, Look } from "../protocol.ts";
-import { chaos } from "./chaos.ts";
+import { chaos, pause } from "./chaos.ts";
 import { hookD1 } from "./failing-d1.ts";
 
 type RecentCall = Parameters<ServiceWorkspaceObject["recent"]>[0];
@@ -19,13 +19,15 @@ export class WorkspaceObject extends ServiceWorkspaceObject {
     super(ctx, { ...env, ...chaos.plan.settings });
   }
 
-  override recent(call: RecentCall): ReturnType<ServiceWorkspaceObject["recent"]> {
+  override async recent(call: RecentCall): ReturnType<ServiceWorkspaceObject["recent"]> {
     const { scan } = call;
+    await pause(chaos.delay(chaos.plan.pages.delayMs));
     const maxBytes = Math.min(scan.maxBytes, chaos.plan.pages.bytes);
     return super.recent({ ...call, scan: { ...scan, maxBytes } });
   }
 
   override async recentCounts(call: CountCall): ReturnType<ServiceWorkspaceObject["recentCounts"]> {
+    await pause(chaos.delay(chaos.plan.pages.delayMs));
     const { sql } = this.ctx.storage;
     const asOf = call.scan.asOf ?? lastCommit(sql);
     const { first } = sql.exec<{ first: number | null }>("SELECT MIN(commit_no) AS first FROM batches").one();
@@ -35,6 +37,7 @@ export class WorkspaceObject extends ServiceWorkspaceObject {
   }
 
   override async bySeq(call: SeqCall): ReturnType<ServiceWorkspaceObject["bySeq"]> {
+    await pause(chaos.delay(chaos.plan.pages.delayMs));
     const result = await super.bySeq(call);
     if (!result.ok) return result;
     const { batches } = result.page;
@@ -95,7 +98,10 @@ export class WorkspaceObject extends ServiceWorkspaceObject {
         count("batch_parts WHERE commit_no NOT IN (SELECT commit_no FROM batches)") +
         count("receipts WHERE project NOT IN (SELECT num FROM projects)"),
       doomed: count("doomed_projects"),
-      intents: count("flush_intents"),
+      intents: sql
+        .exec<{ id: string }>("SELECT id FROM flush_intents JOIN projects ON num = project")
+        .toArray()
+        .map(({ id }) => id),
       setAside: count("set_aside"),
       lastError: state?.reason ?? null,
     };
