@@ -1,5 +1,4 @@
 import { createRedactor } from "../redact.ts";
-import { unitHash } from "../trace.ts";
 import type {
   BatchOptions,
   Category,
@@ -13,7 +12,7 @@ import type {
   SamplingOptions,
 } from "../types.ts";
 import { createCleaner } from "./clean.ts";
-import { bytesOf } from "./page.ts";
+import { bytesOf, randomId } from "./page.ts";
 import { LEVELS, prototype } from "./scopes.ts";
 import { createSender } from "./sender.ts";
 
@@ -70,7 +69,7 @@ export function createLogger(options: BrowserLoggerOptions): BrowserLogger {
   }
   const clean = createCleaner(createRedactor("", redact));
   const session = options.sessionId ?? sessionOf();
-  const draw = unitHash(session);
+  const draw = drawOf(session);
 
   function error(error: Error): void {
     if (debug) console.warn("taffrail:", error);
@@ -167,9 +166,16 @@ export function createLogger(options: BrowserLoggerOptions): BrowserLogger {
   return build("custom", "log", clean(defaultMeta) as object);
 }
 
+/** 0 to 1, the same for the same text. */
+function drawOf(text: string): number {
+  let hash = 1;
+  for (const letter of `${text}${text}`) hash = Math.imul(hash ^ letter.charCodeAt(0), 0x9e3779b1);
+  return (hash >>> 0) / 2 ** 32;
+}
+
 /** One for the tab, over all its pages; for this page alone where nothing can be stored. */
 function sessionOf(): string {
-  const made = Date.now().toString(36) + Math.random().toString(36).slice(2);
+  const made = randomId();
   try {
     sessionStorage.taffrail ??= made;
     return sessionStorage.taffrail;

@@ -56,7 +56,7 @@ interface Lane {
 export function createPage(url: string, { wake, hidden, closing, adopt, stale }: PageEvents): Page {
   const target = new URL(url, location.href).href;
   const prefix = `taffrail ${target} `;
-  const tab = Date.now().toString(36) + Math.random().toString(36).slice(2);
+  const tab = randomId();
   const lanes: Lane[] = [{ view: window, free: MAX_BYTES }];
   let count = 0;
   let leave: (() => void) | undefined;
@@ -174,4 +174,9 @@ export function createPage(url: string, { wake, hidden, closing, adopt, stale }:
 
 export function bytesOf(text: string): number {
   return new TextEncoder().encode(text).length;
+}
+
+/** Not secret: it names a tab or a session. */
+export function randomId(): string {
+  return Date.now().toString(36) + Math.random().toString(36).slice(2);
 }

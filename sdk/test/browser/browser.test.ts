@@ -295,3 +295,29 @@ test("without a store, as in a private frame, entries live as long as their page
   await page.close();
   expectAll(await site.stored(100), 100);
 });
+
+test("secrets are masked before they leave the page, wherever they stand", async () => {
+  site = await startSite();
+  const page = await open({ redact: ["pinCode"] });
+  await page.evaluate(async () => {
+    logger.info("login with password=hunter2-a and Bearer hunter2-b0", {
+      Password: "hunter2-c",
+      deep: [{ api_key: "hunter2-d", "X-Api-Key": 5, maxTokens: 512 }],
+      map: new Map([["accessToken", "hunter2-e"]]),
+      headers: new Headers({ Authorization: "Bearer hunter2-f0" }),
+      pairs: [["cookie", "hunter2-g"]],
+      query: new URLSearchParams("token=hunter2-h&page=2"),
+      url: new URL("https://user:hunter2-i@shop.example/?secret=hunter2-j"),
+      json: '{"password":"hunter2-k"}',
+      error: Object.assign(new Error("token=hunter2-l"), { secret: "hunter2-m" }),
+      pin_code: "hunter2-n",
+    });
+    const child = logger.child({ secret: "hunter2-o", area: "cart" });
+    child.info("in a child");
+    await logger.flush();
+  });
+  const entries = await site.stored(2);
+  expect(JSON.stringify(entries)).not.toContain("hunter2");
+  expect(entries[0]?.data).toMatchObject({ deep: [{ maxTokens: 512 }], query: { page: "2" } });
+  expect(entries[1]?.data).toEqual({ secret: "[REDACTED]", area: "cart", source: "browser" });
+});
