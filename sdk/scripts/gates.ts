@@ -20,6 +20,13 @@ const BUDGETS: readonly Budget[] = [
     max: 10_900,
     target: 6144,
   },
+  {
+    name: "taffrail/browser",
+    code: 'export { createLogger } from "taffrail/browser"',
+    conditions: ["browser"],
+    max: 4800,
+    target: 4096,
+  },
 ];
 
 runModule("tsdown/dist/run.mjs", [], SDK);

@@ -58,7 +58,9 @@ export type BrowserLogger = Pick<LoggerMethods, LogLevel | "sessionId"> & {
  * @throws TypeError for options that are wrong; no method of the logger ever throws
  */
 export function createLogger(options: BrowserLoggerOptions): BrowserLogger {
-  const { url, level = "info", batch = {}, sampling = {}, categories, excludeCategories } = options;
+  const { url, level = "info", batch = {}, sampling = {} } = options;
+  const allowed: readonly string[] | null | undefined = options.categories;
+  const denied: readonly string[] | null | undefined = options.excludeCategories;
   const { beforeSend, onError, onDrop, debug, defaultMeta = {}, redact = [] } = options;
   const { size = 50, flushInterval = 5000, maxRetries = 3, backoffBase = 1000, backoff = "exponential" } = batch;
   const { maxQueueBytes = 1_048_576 } = batch;
@@ -100,8 +102,7 @@ export function createLogger(options: BrowserLoggerOptions): BrowserLogger {
   });
 
   function build(category: string, type: string | undefined, own: object): BrowserLogger {
-    const isWanted =
-      (!categories || categories.includes(category as never)) && !excludeCategories?.includes(category as never);
+    const isWanted = (!allowed || allowed.includes(category)) && !denied?.includes(category);
     const logger = Object.create(prototype);
     LEVELS.forEach((name, severity) => {
       const isLogged = isWanted && severity >= lowest && draw < (sampling.overrides?.[name] ?? sampling.rate ?? 1);
