@@ -77,6 +77,7 @@ export { type CaptureOptions, TaffrailVariables, taffrail };
 // dist/adapters/express.d.mts
 import { CaptureOptions } from "../capture/options.mjs";
 import { Logger } from "../types.mjs";
+import { webHandler } from "./web-handler.mjs";
 import { IncomingMessage, ServerResponse } from "node:http";
 /** A request of Express, Connect or plain Node. */
 type CapturedRequest = IncomingMessage & {
@@ -94,7 +95,261 @@ type ErrorMiddleware = (error: unknown, request: CapturedRequest, response: Serv
 declare function taffrail(logger: Logger, options?: CaptureOptions): Middleware;
 /** Captures what routes throw, and passes it on. Put it after the routes and before handlers of errors. */
 declare function taffrailErrors(): ErrorMiddleware;
-export { type CaptureOptions, CapturedRequest, taffrail, taffrailErrors };
+export { type CaptureOptions, CapturedRequest, taffrail, taffrailErrors, webHandler };
+
+// dist/browser/index.d.mts
+import { BatchOptions, BuiltInCategories, Category, CategoryScope, CategoryType, ContextFields, DropReason, Explanation, FlushResult, LogData, LogEntry, LogLevel, LogMethod, Logger, LoggerMethods, LoggerOptions, LoggerStats, SamplingOptions, TaffrailCategories, Transport, TransportName } from "../types.mjs";
+interface BrowserLoggerOptions {
+  /** The route of `taffrail/proxy` on the application's own server. No key is needed here, and none may be. */
+  url: string;
+  /** The lowest level that is logged, default `info`. */
+  level?: LogLevel;
+  categories?: readonly Category[] | null;
+  excludeCategories?: readonly Category[] | null;
+  /** Decided once for the session, so that it is kept or left out as a whole. */
+  sampling?: SamplingOptions;
+  defaultMeta?: object;
+  /** Default: made once for a tab, and kept while it is open. */
+  sessionId?: string;
+  beforeSend?: (entry: LogEntry) => LogEntry | null;
+  onError?: (error: Error) => void;
+  onDrop?: (entries: LogEntry[], reason: DropReason) => void;
+  debug?: boolean;
+  /** `maxQueueBytes` is 1 MiB by default: what waits is kept in `localStorage` too. */
+  batch?: Pick<BatchOptions, "size" | "flushInterval" | "maxRetries" | "backoff" | "backoffBase" | "maxQueueBytes">;
+  redact?: readonly string[];
+}
+/** What a page logs with. */
+type BrowserLogger = Pick<LoggerMethods, LogLevel | "sessionId"> & {
+  category<C extends Category>(category: C, type?: CategoryType<C>): BrowserLogger;
+  child(fields: object): BrowserLogger;
+  /** Sends what waits. Always settles, after `timeoutMs` (default 10,000) at the latest; never rejects. */
+  flush(options?: {
+    timeoutMs?: number;
+  }): Promise<FlushResult>;
+  /** Since the page was opened. */
+  stats(): FlushResult;
+} & { readonly [C in Exclude<Category, LogLevel>]: CategoryScope<C>; };
+/**
+ * A logger for pages: what is logged arrives also when the page closes at once, or is offline.
+ * @throws TypeError for options that are wrong; no method of the logger ever throws
+ */
+declare function createLogger(options: BrowserLoggerOptions): BrowserLogger;
+export { type BatchOptions, BrowserLogger, BrowserLoggerOptions, type BuiltInCategories, type Category, type CategoryScope, type CategoryType, type ContextFields, type DropReason, type Explanation, type FlushResult, type LogData, type LogEntry, type LogLevel, type LogMethod, type Logger, type LoggerMethods, type LoggerOptions, type LoggerStats, type SamplingOptions, type TaffrailCategories, type Transport, type TransportName, createLogger };
+
+// dist/proxy/index.d.mts
+import { ProxyOptions } from "./options.mjs";
+import { RateLimit } from "./limit.mjs";
+/** Takes entries of browsers and passes them on with the server's key. */
+type ProxyHandler = (request: Request) => Promise<Response>;
+/**
+ * The handler of the route that `taffrail/browser` sends to, for any server that speaks the web's `Request` and
+ * `Response`. Answers `OPTIONS` and `POST`. It never rejects.
+ * @throws TypeError for options that are wrong
+ */
+declare function createProxy(options: ProxyOptions): ProxyHandler;
+export { ProxyHandler, type ProxyOptions, type RateLimit, createProxy };
+
+// dist/adapters/pino.d.mts
+import { Logger, LoggerOptions } from "../types.mjs";
+import { Writable } from "node:stream";
+interface PinoOptions {
+  /** As pino's own option, default `msg`. */
+  messageKey?: string;
+  /** As pino's own option, default `err`. */
+  errorKey?: string;
+}
+/** Where pino writes its lines. */
+interface PinoDestination {
+  write(line: string): void;
+}
+/**
+ * A destination for pino: `pino(pinoDestination(logger))`. Pino decides by its own level first; give the logger the
+ * level `trace` to have all of that. Redaction happens in both.
+ */
+declare function pinoDestination(logger: Logger, options?: PinoOptions): PinoDestination;
+/** Options of the transport, which structured cloning carries into pino's worker thread. */
+type PinoTransportOptions = LoggerOptions & PinoOptions;
+/**
+ * A transport for pino's worker thread:
+ * `pino.transport({ target: "taffrail/pino", options: { apiUrl, apiKey, projectId } })`. Its level is `trace` unless
+ * the options say otherwise, and entries keep the times pino gave them.
+ */
+declare function pinoTransport({ messageKey, errorKey, ...rest }: PinoTransportOptions): Writable;
+export { PinoDestination, PinoOptions, PinoTransportOptions, pinoTransport as default, pinoDestination };
+
+// dist/adapters/winston.d.mts
+import { Logger } from "../types.mjs";
+import { Writable } from "node:stream";
+interface WinstonOptions {
+  /** The least important level that is taken, in winston's names; default: the winston logger's own. */
+  level?: string;
+  handleExceptions?: boolean;
+  handleRejections?: boolean;
+  silent?: boolean;
+}
+type Info = Record<string | symbol, unknown>;
+/**
+ * A transport for winston 3: `winston.createLogger({ transports: [new TaffrailTransport(logger)] })`. Winston decides
+ * by its own level first; give the logger the level `trace` to have all of that.
+ */
+declare class TaffrailTransport extends Writable {
+  #private;
+  level?: string;
+  silent: boolean;
+  handleExceptions: boolean;
+  handleRejections: boolean;
+  constructor(logger: Logger, options?: WinstonOptions);
+  /** Winston asks for this method to know a transport by. */
+  log(info: Info, done: () => void): void;
+  override _write(info: Info, _encoding: string, done: (error?: Error | null) => void): void;
+  override _final(done: (error?: Error | null) => void): void;
+}
+export { TaffrailTransport, WinstonOptions };
+
+// dist/adapters/logtape.d.mts
+import { Logger } from "../types.mjs";
+/** A record of LogTape, as far as it is read here. */
+interface LogTapeRecord {
+  readonly category: readonly string[];
+  readonly level: "trace" | "debug" | "info" | "warning" | "error" | "fatal";
+  /** Texts and values in turn. */
+  readonly message: readonly unknown[];
+  readonly properties: Record<string, unknown>;
+}
+type LogTapeSink = ((record: LogTapeRecord) => void) & AsyncDisposable;
+/**
+ * A sink for LogTape: `configure({ sinks: { taffrail: logtapeSink(logger) }, ... })`. LogTape's category becomes
+ * `data.logger`, joined by dots. `dispose()` of LogTape flushes. Give the logger the level `trace` to have all that
+ * LogTape lets through.
+ */
+declare function logtapeSink(logger: Logger): LogTapeSink;
+export { LogTapeRecord, LogTapeSink, logtapeSink };
+
+// dist/adapters/next.d.mts
+import { CaptureOptions } from "../capture/options.mjs";
+import { Logger } from "../types.mjs";
+interface NextOptions extends CaptureOptions {
+  /**
+   * Keeps the function alive until what was logged is sent: `after` of `next/server`, or `waitUntil` of the platform.
+   * Not needed where the server runs on.
+   */
+  waitUntil?: (promise: Promise<unknown>) => void;
+}
+type Handler<Rest extends unknown[]> = (request: Request, ...rest: Rest) => Response | Promise<Response>;
+/** What Next gives `onRequestError` of `instrumentation.ts`. */
+interface NextErrorRequest {
+  path: string;
+  method: string;
+  headers: Record<string, string | string[] | undefined>;
+}
+interface NextErrorContext {
+  routerKind: string;
+  routePath: string;
+  routeType: string;
+  renderSource?: string;
+  revalidateReason?: string | undefined;
+}
+/**
+ * Captures a route handler: `export const GET = withTaffrail(logger, (request) => ...)`.
+ * `redirect()` and `notFound()` are no errors.
+ * @throws TypeError for options that are wrong
+ */
+declare function withTaffrail<Rest extends unknown[]>(logger: Logger, handler: Handler<Rest>, options?: NextOptions): (request: Request, ...rest: Rest) => Promise<Response>;
+/**
+ * Logs what Next's server catches, in pages, actions and middleware too:
+ * `export const onRequestError = taffrailRequestError(logger)` in `instrumentation.ts`.
+ */
+declare function taffrailRequestError(logger: Logger): (error: unknown, request: NextErrorRequest, context: NextErrorContext) => Promise<void>;
+export { type CaptureOptions, NextErrorContext, NextErrorRequest, NextOptions, taffrailRequestError, withTaffrail };
+
+// dist/workers/index.d.mts
+import { CaptureOptions } from "../capture/options.mjs";
+import { Logger } from "../types.mjs";
+/** The handlers of a Worker; those that are there are wrapped. */
+interface WorkerHandlers<Env> {
+  [name: string]: ((input: any, env: Env, context: any) => unknown) | undefined;
+}
+/**
+ * Wraps a Worker: `export default withTaffrail((env) => createLogger({...}), { fetch(request, env, ctx) {...} })`.
+ * `fetch` is captured; what `scheduled`, `queue` and the others throw is logged and goes on. Each call flushes in
+ * `waitUntil`, so nothing is left to a timer.
+ *
+ * @param makeLogger called once for each `env`, at its first request
+ */
+declare function withTaffrail<Env extends object, Handlers extends WorkerHandlers<Env>>(makeLogger: (env: Env) => Logger, handlers: Handlers, options?: CaptureOptions): Handlers;
+export { type CaptureOptions, WorkerHandlers, withTaffrail };
+
+// dist/nuxt/index.d.mts
+import { CaptureOptions } from "../capture/options.mjs";
+import { LogLevel } from "../types.mjs";
+/** What may stand under `taffrail` in `nuxt.config.ts`: only what can be written down as JSON. */
+interface TaffrailNuxtOptions {
+  apiUrl?: string;
+  projectId?: string;
+  /** Better in the environment: `NUXT_TAFFRAIL_API_KEY`. Never sent to browsers. */
+  apiKey?: string;
+  level?: LogLevel;
+  defaultMeta?: Record<string, unknown>;
+  /** Paths as text; patterns need a plugin of one's own with `createNitroPlugin`. */
+  capture?: CaptureOptions;
+}
+/** What this module uses of Nuxt. */
+interface Nuxt {
+  options: {
+    taffrail?: TaffrailNuxtOptions;
+    runtimeConfig: Record<string, unknown>;
+  };
+  hook(name: "nitro:init", listener: (nitro: Nitro) => void): unknown;
+}
+interface Nitro {
+  options: {
+    plugins: string[];
+    virtual: Record<string, string | (() => string)>;
+  };
+}
+/**
+ * The module for Nuxt 3 and 4: `modules: ["taffrail/nuxt"]`. Every option can be set by the environment too, as
+ * `NUXT_TAFFRAIL_API_URL`, `NUXT_TAFFRAIL_PROJECT_ID`, `NUXT_TAFFRAIL_API_KEY`.
+ */
+declare function taffrail(inline: TaffrailNuxtOptions, nuxt: Nuxt): void;
+export { TaffrailNuxtOptions, taffrail as default };
+
+// dist/nuxt/nitro.d.mts
+import { Logger } from "../types.mjs";
+import { TaffrailNuxtOptions } from "./index.mjs";
+import { IncomingMessage, ServerResponse } from "node:http";
+/** An event of h3, as far as it is used here. */
+interface NitroEvent {
+  node: {
+    req: IncomingMessage;
+    res: ServerResponse;
+  };
+  context: Record<string, unknown>;
+}
+/** What a plugin gets of Nitro. */
+interface NitroApp {
+  hooks: {
+    hook(name: "error", listener: (error: unknown, context: {
+      event?: NitroEvent;
+    }) => void): unknown;
+    hook(name: "afterResponse", listener: (event: NitroEvent) => void): unknown;
+    hook(name: "close", listener: () => unknown): unknown;
+  };
+  h3App: {
+    handler: (event: NitroEvent) => unknown;
+  };
+}
+/**
+ * A plugin of Nitro that captures requests, for Nuxt and for Nitro alone. `event.context.logger` carries the
+ * request's trace, and so does what any logger logs while it is handled.
+ * @param options or a logger of one's own with what to capture
+ */
+declare function createNitroPlugin(options: TaffrailNuxtOptions | {
+  logger: Logger;
+  capture?: TaffrailNuxtOptions["capture"];
+}): (nitroApp: NitroApp) => void;
+export { NitroApp, NitroEvent, createNitroPlugin };
 
 // dist/types.d.mts
 /** Levels by severity: `trace` 0 to `fatal` 6. */
@@ -333,3 +588,58 @@ interface CaptureOptions {
   timingHeader?: string | false;
 }
 export { CaptureOptions };
+
+// dist/adapters/web-handler.d.mts
+import { IncomingMessage, ServerResponse } from "node:http";
+/** A request of Node or Express; `ip` is Express's, which knows what proxies to trust. */
+type NodeRequest = IncomingMessage & {
+  originalUrl?: string;
+  ip?: string;
+  body?: unknown;
+};
+/**
+ * Serves a handler of the web's `Request` and `Response`, like that of `taffrail/proxy`, in Express, Connect or Node:
+ * `app.all("/logs", webHandler(createProxy(options)))`. The client's address comes from Express or the socket, never
+ * from a header the client may have written itself.
+ */
+declare function webHandler(handler: (request: Request) => Promise<Response>): (request: NodeRequest, response: ServerResponse, next?: (error: unknown) => void) => void;
+export { webHandler };
+
+// dist/proxy/options.d.mts
+import { RateLimit } from "./limit.mjs";
+interface ProxyOptions {
+  /** The service. */
+  apiUrl: string;
+  projectId: string;
+  /** A key with the scope `logs:write`. It never leaves the server. */
+  apiKey: string;
+  /** Origins that may send, like `https://shop.example`. Default: only pages of the host that the request names. */
+  origins?: readonly string[] | ((origin: string, request: Request) => boolean);
+  /** Bytes of a request's body, 1 to 5 MiB, default 65,536. */
+  maxBytes?: number;
+  /** Entries of a request, 1 to 1,000, default 500. */
+  maxEntries?: number;
+  /** Members of `data` that are passed on, default all. */
+  dataFields?: readonly string[];
+  /**
+   * Default: 120 requests a minute and address, and 6,000 of all together, counted in this process. `false` for none;
+   * or what says whether a request may pass, by a store that all processes share. One that fails lets it pass.
+   */
+  rateLimit?: {
+    perAddress?: number;
+    total?: number;
+  } | false | RateLimit;
+  /** The client's address. Default: `CF-Connecting-IP`, then the first of `X-Forwarded-For`. */
+  clientAddress?: (request: Request) => string | undefined;
+  /** Gets what goes wrong between here and the service; browsers are not told. */
+  onError?: (error: Error) => void;
+  /** Milliseconds to wait for the service, default 10,000. */
+  timeout?: number;
+  fetch?: typeof fetch;
+}
+export { ProxyOptions };
+
+// dist/proxy/limit.d.mts
+/** Says whether a request of this address may pass. `address` is missing where nothing tells it. */
+type RateLimit = (address: string | undefined, request: Request) => boolean | Promise<boolean>;
+export { RateLimit };
