@@ -21,9 +21,10 @@ const SPACE = 32;
 const QUOTE = 34;
 const COMMA = 44;
 const BACKSLASH = 92;
-const OPEN = [91, 123];
-const CLOSE = [93, 125];
-const [ARRAY_OPEN, OBJECT_OPEN] = [91, 123];
+const ARRAY_OPEN = 91;
+const ARRAY_CLOSE = 93;
+const OBJECT_OPEN = 123;
+const OBJECT_CLOSE = 125;
 
 const NOT_OBJECT = "is not a JSON object; --text sends lines as messages";
 const TOO_LONG = `has more than ${MAX_ENTRY_BYTES} bytes`;
@@ -101,7 +102,7 @@ function trimmed(bytes: Uint8Array, asText: boolean): Uint8Array {
   return bytes.subarray(from, to);
 }
 
-/** The elements of one JSON array, each made into one line. */
+/** The elements of a JSON array, or of several, each made into one line. */
 async function* elements(chunks: Chunks): AsyncGenerator<Piece, void> {
   const held = new Held();
   let line = 1;
@@ -120,27 +121,31 @@ async function* elements(chunks: Chunks): AsyncGenerator<Piece, void> {
         else if (byte === QUOTE) inString = false;
         continue;
       }
-      if (byte === QUOTE) inString = true;
-      if (OPEN.includes(byte) && ++depth === 1) {
-        from = at + 1;
-        start = line;
+      if (depth === 0) {
+        if (byte === ARRAY_OPEN) {
+          depth = 1;
+          from = at + 1;
+          start = line;
+        } else if (byte > SPACE) {
+          yield { bytes: chunk.subarray(at, at + 1), line, fault: "stands behind the end of the array" };
+          return;
+        }
         continue;
       }
-      const isEnd = CLOSE.includes(byte) && --depth === 0;
-      if (isEnd || (depth === 1 && byte === COMMA)) {
+      if (byte === QUOTE) inString = true;
+      else if (byte === ARRAY_OPEN || byte === OBJECT_OPEN) depth++;
+      else if (byte === ARRAY_CLOSE || byte === OBJECT_CLOSE) depth--;
+      if (depth === 0 || (depth === 1 && byte === COMMA)) {
         held.add(chunk.subarray(from, at));
         const piece = elementOf(held, start);
         if (piece) yield piece;
         held.clear();
-        from = isEnd ? -1 : at + 1;
+        from = depth === 0 ? -1 : at + 1;
         start = line;
       } else if (depth === 1 && byte <= SPACE && from === at && held.isEmpty) {
         // Space before an element, so that the line is the one it begins on.
         from = at + 1;
         start = line;
-      } else if (depth === 0 && byte > SPACE) {
-        yield { bytes: chunk.subarray(at, at + 1), line, fault: "stands behind the end of the array" };
-        return;
       }
     }
     if (from >= 0) held.add(chunk.subarray(from));

@@ -1,0 +1,137 @@
+import { expect, test } from "vitest";
+import { type Command, parseCommand } from "../../src/cli/args.ts";
+
+const NOW = Date.parse("2026-11-20T12:00:00Z");
+const ENV = { TAFFRAIL_KEY: "sk_secret", TAFFRAIL_PROJECT: "proj_1" };
+
+function parse(line: string, env: Record<string, string | undefined> = ENV, isTerminal = false): Command {
+  return parseCommand(line === "" ? [] : line.split(" "), { env, isTerminal, now: NOW });
+}
+
+test("reads what the environment and the command line say", () => {
+  expect(parse("query")).toMatchObject({
+    service: { url: "http://127.0.0.1:8787", key: "sk_secret" },
+    project: "proj_1",
+    limit: 100,
+    order: "desc",
+    from: null,
+    to: null,
+    json: false,
+    colors: false,
+    isKeyVisible: false,
+  });
+  expect(
+    parse(
+      "query --url https://x.example/base/ --key k2 --project p2 --json --all --since 1h30m --until now --order asc",
+    ),
+  ).toMatchObject({
+    service: { url: "https://x.example/base", key: "k2" },
+    project: "p2",
+    json: true,
+    isKeyVisible: true,
+    limit: Number.POSITIVE_INFINITY,
+    order: "asc",
+    from: NOW - 5_400_000,
+    to: NOW,
+  });
+});
+
+test("reads filters", () => {
+  expect(parse("tail --level error,warn --level FATAL --category a --category b --data ms>=5 --trace t")).toMatchObject(
+    {
+      filters: {
+        levels: ["error", "warn", "fatal"],
+        categories: ["a", "b"],
+        types: [],
+        trace: "t",
+        data: [{ path: "ms", operator: "gte", value: 5 }],
+      },
+      start: { kind: "now" },
+      limit: Number.POSITIVE_INFINITY,
+    },
+  );
+  expect(parse("tail --since seq:0 --limit 5")).toMatchObject({ start: { kind: "seq", seq: 0 }, limit: 5 });
+  expect(parse("tail --since 15m")).toMatchObject({ start: { kind: "time", ms: NOW - 900_000 } });
+});
+
+test("reads what is to be sent", () => {
+  expect(parse("send a.log -")).toMatchObject({ files: ["a.log", "-"], text: false, message: null });
+  expect(
+    parse("send -m hi --level warn --category http --type request --data a.b=1 --data a.c=[1,2] --data __proto__.x=y"),
+  ).toMatchObject({
+    message: "hi",
+    members: { level: "warn", category: "http", type: "request" },
+  });
+  const { members } = Object(parse("send --text --data a.b=1 --data a.c=[1,2] --data __proto__.x=y --session s"));
+  expect(JSON.stringify(members)).toBe('{"session":"s","data":{"a":{"b":1,"c":[1,2]},"__proto__":{"x":"y"}}}');
+});
+
+test("chooses an interval that fits the time", () => {
+  expect(parse("stats")).toMatchObject({ from: NOW - 3_600_000, to: null, interval: "1m" });
+  expect(parse("stats --since 8h")).toMatchObject({ interval: "5m" });
+  expect(parse("stats --since 2d")).toMatchObject({ interval: "1h" });
+  expect(parse("stats --since all")).toMatchObject({ from: null, interval: "1d" });
+  expect(parse("stats --since 2d --interval 5m --by level")).toMatchObject({ interval: "5m", by: "level" });
+});
+
+test("colours where a terminal reads, unless told otherwise", () => {
+  expect(parse("query", ENV, true)).toMatchObject({ colors: true });
+  expect(parse("query --no-color", ENV, true)).toMatchObject({ colors: false });
+  expect(parse("query", { ...ENV, NO_COLOR: "1" }, true)).toMatchObject({ colors: false });
+  expect(parse("query --color", { ...ENV, NO_COLOR: "1" })).toMatchObject({ colors: true });
+});
+
+test("helps", () => {
+  for (const line of ["", "--help", "-h", "help", "help nonsense"])
+    expect(parse(line)).toEqual({ name: "help", of: "" });
+  for (const line of ["tail --help", "tail -h", "help tail"])
+    expect(parse(line, {})).toEqual({ name: "help", of: "tail" });
+  expect(parse("--version", {})).toEqual({ name: "version" });
+});
+
+test.each([
+  ["tale", "There is no command tale"],
+  ["--json query", "The command stands first"],
+  ["query --limti 5", "There is no option --limti. See taffrail query --help."],
+  ["query --limti=5", "There is no option --limti. See"],
+  ["query -x", "There is no option -x."],
+  ["query --limit", "argument missing"],
+  ["query --json=yes", "does not take an argument"],
+  ["query extra", "not extra"],
+  ["query --limit 0", "--limit 0: must be a number"],
+  ["query --limit 5 --all", "exclude each other"],
+  ["query --order up", "--order up"],
+  ["query --since 5y", "--since 5y"],
+  ["query --since seq:5", "--since seq:5"],
+  ["query --until 2026-02-30", "--until 2026-02-30"],
+  ["query --level loud", "--level loud: there is no such level"],
+  ["query --min-level loud", "--min-level loud"],
+  ["query --data a..b=1", "--data a..b=1"],
+  ["query --data a>=true", "only numbers and strings"],
+  ["query --data !a=1", "stands alone"],
+  ["query --url ftp://x", "--url must be like"],
+  ["query --url nonsense", "--url must be like"],
+  ["tail --until 5m", "There is no option --until"],
+  ["stats --by hour", "--by hour"],
+  ["stats --interval 2m", "--interval 2m"],
+  ["send --level error", "--level is for entries that are made here"],
+  ["send -m hi file", "sends one entry"],
+  ["send -m hi --data a", "must be path=value"],
+  ["send -m hi --data a=1 --data a.b=2", "a is a value"],
+  ["send -m hi --level a --level b", "--level can be given once"],
+  ["send --retry-for soon", "--retry-for soon"],
+])("names what is wrong: %s", (line, said) => {
+  expect(() => parse(line)).toThrow(said);
+});
+
+test("needs a key, and a project where the service does", () => {
+  expect(() => parse("query", {})).toThrow("A key is needed");
+  expect(() => parse("tail", { TAFFRAIL_KEY: "k" })).toThrow("A project is needed");
+  expect(parse("query", { TAFFRAIL_KEY: " k\n" })).toMatchObject({ service: { key: "k" }, project: null });
+});
+
+test("repeats neither a key nor a password", () => {
+  for (const line of ["query --url http://user:hush@x", "query --key hush\u00e9"]) {
+    expect(() => parse(line)).toThrow(/^(?!.*hush)/s);
+  }
+});

@@ -1,0 +1,103 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { split } from "../../src/cli/split.ts";
+
+interface Found {
+  text: string;
+  line: number;
+  fault: string | null;
+}
+
+async function pieces(chunks: readonly Uint8Array[], asText = false): Promise<Found[]> {
+  async function* source() {
+    yield* chunks;
+  }
+  const found: Found[] = [];
+  for await (const { bytes, line, fault } of split(source(), asText)) {
+    found.push({ text: Buffer.from(bytes).toString(), line, fault });
+  }
+  return found;
+}
+
+const of = (text: string, asText = false) => pieces([Buffer.from(text)], asText);
+const good = (...entries: [string, number][]): Found[] => entries.map(([text, line]) => ({ text, line, fault: null }));
+
+describe("lines", () => {
+  test("each JSON object is a piece, blank lines are none, the last one needs no end", async () => {
+    expect(await of('{"a":1}\r\n\n  {"b":2} \n{"c":3}')).toEqual(good(['{"a":1}', 1], ['{"b":2}', 3], ['{"c":3}', 4]));
+    expect(await of("")).toEqual([]);
+    expect(await of(" \n\n")).toEqual([]);
+  });
+
+  test("a byte order mark is passed over", async () => {
+    expect(await of('\ufeff{"a":1}\n')).toEqual(good(['{"a":1}', 1]));
+    expect(await pieces([...Buffer.from('\ufeff{"a":1}')].map((byte) => Uint8Array.of(byte)))).toEqual(
+      good(['{"a":1}', 1]),
+    );
+  });
+
+  test("what is no object, no UTF-8 or too long costs its own line only", async () => {
+    const found = await pieces([
+      Buffer.from('hello\n{"a":1}\n'),
+      Uint8Array.of(0x7b, 0xff, 0x7d, 10),
+      Buffer.from(`{"m":"${"x".repeat(300_000)}"}\n{"b":2}\n`),
+    ]);
+    expect(found.map(({ line, fault }) => [line, fault?.slice(0, 20) ?? null])).toEqual([
+      [1, "is not a JSON object"],
+      [2, null],
+      [3, "is not valid UTF-8"],
+      [4, "has more than 262144"],
+      [5, null],
+    ]);
+  });
+
+  test("text keeps its indentation, and may be anything", async () => {
+    expect(await of("[x]\n  at y \r\n\nz", true)).toEqual(good(["[x]", 1], ["  at y", 2], ["z", 4]));
+  });
+});
+
+describe("an array", () => {
+  test("each element is a piece in one line, with the line it begins on", async () => {
+    expect(await of('\n[{"a":[1,{"x":"],}{[\\""}]},\n\n {"b":\n2}\n, {"c":3}]\n')).toEqual(
+      good(['{"a":[1,{"x":"],}{[\\""}]}', 2], ['{"b": 2}', 4], ['{"c":3}', 6]),
+    );
+    expect(await of("[]")).toEqual([]);
+    expect(await of('[{"a":1}]\n[{"b":2}]')).toEqual(good(['{"a":1}', 1], ['{"b":2}', 2]));
+  });
+
+  test("says what is wrong", async () => {
+    expect((await of('[{"a":1}, 7, {"b":2}')).map(({ line, fault }) => [line, fault])).toEqual([
+      [1, null],
+      [1, "is not a JSON object"],
+      [1, "the array has no end"],
+    ]);
+    expect((await of('[{"a":1}]\n{"b":2}')).at(-1)).toMatchObject({
+      line: 2,
+      fault: "stands behind the end of the array",
+    });
+    expect((await of(`[{"m":"${"x".repeat(300_000)}"},{"b":2}]`)).map(({ fault }) => fault?.slice(0, 13))).toEqual([
+      "has more than",
+      undefined,
+    ]);
+  });
+});
+
+test("where input is cut on its way makes no difference", async () => {
+  const entries = fc.array(fc.dictionary(fc.string({ maxLength: 5 }), fc.jsonValue({ maxDepth: 3 })), { maxLength: 8 });
+  await fc.assert(
+    fc.asyncProperty(entries, fc.boolean(), fc.integer({ min: 1, max: 9 }), async (values, asArray, size) => {
+      const text = asArray ? JSON.stringify(values, null, 1) : values.map((value) => JSON.stringify(value)).join("\n");
+      const bytes = Buffer.from(text);
+      const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) =>
+        bytes.subarray(i * size, (i + 1) * size),
+      );
+      const found = await pieces(chunks);
+      expect(found).toEqual(await of(text));
+      expect(found.every(({ fault, text }) => fault === null && !text.includes("\n"))).toBe(true);
+      expect(found.map((piece) => JSON.stringify(JSON.parse(piece.text)))).toEqual(
+        values.map((value) => JSON.stringify(value)),
+      );
+    }),
+    { numRuns: 500 },
+  );
+});
