@@ -32,7 +32,7 @@ export async function runFaults({ rounds, seed, port, report = () => {} }: Fault
     for (let round = 0; round < rounds; round++) {
       const startedAt = performance.now();
       const played = await playRound(service, seed + round).catch((error: unknown) => {
-        throw new Broken(`Round with seed ${seed + round}:\n  ${messageOf(error)}`);
+        throw new Broken([`Round with seed ${seed + round}:`, messageOf(error), ...server.bugs].join("\n  "));
       });
       refuse(server.bugs);
       figures = added(figures, played.figures);

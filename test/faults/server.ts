@@ -153,11 +153,11 @@ export class FaultServer {
     this.output.push(line);
     if (this.output.length > 200) this.output.shift();
     const fields = lineOf(line);
-    const { event, outcome } = fields;
+    const { event, outcome, status } = fields;
     if (typeof event !== "string") return;
     const name = `${event} ${outcome}`;
     this.lines[name] = (this.lines[name] ?? 0) + 1;
-    if (outcome === "unreadable" || outcome === "set-aside") this.bugs.push(line);
+    if (outcome === "unreadable" || outcome === "set-aside" || status === 500) this.bugs.push(line);
   }
 }
 

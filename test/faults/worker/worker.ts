@@ -9,7 +9,7 @@ import { ReadLeases } from "../../../src/workspace/flush/leases.ts";
 import { FlushSchedule } from "../../../src/workspace/flush/schedule.ts";
 import type { Look, Order } from "../protocol.ts";
 import { chaos, pause } from "./chaos.ts";
-import { hookD1 } from "./failing-d1.ts";
+import { allUnharmed, hookD1 } from "./failing-d1.ts";
 import { KILLED, type WorkspaceObject } from "./workspace.ts";
 
 export { AddressObject } from "../../../src/objects/address.ts";
@@ -78,13 +78,12 @@ async function obey(order: Order, env: ChaosEnv): Promise<unknown> {
   }
 }
 
-async function segments(db: D1Database, workspaceId: string): Promise<Look["segments"]> {
-  const { results } = await db
+function segments(db: D1Database, workspaceId: string): Promise<Look["segments"]> {
+  const statement = db
     .prepare(
       `SELECT project_id AS projectId, first_seq AS firstSeq, last_seq AS lastSeq, part, count FROM segments
        WHERE workspace_id = ? ORDER BY project_id, first_seq, part`,
     )
-    .bind(workspaceId)
-    .all<Look["segments"][number]>();
-  return results;
+    .bind(workspaceId);
+  return allUnharmed<Look["segments"][number]>(statement);
 }
