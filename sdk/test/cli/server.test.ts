@@ -1,0 +1,175 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { asUser, call, createTenant, type Tenant } from "../../../test/support/api.ts";
+import { startServer, type TestServer } from "../../../test/support/server.ts";
+import { sleep } from "../support/sink.ts";
+import { type Env, type Program, run, start } from "./program.ts";
+
+const ROOT = path.resolve(import.meta.dirname, "../../..");
+let server: TestServer;
+let tenant: Tenant;
+let env: Env;
+
+beforeAll(async () => {
+  // Small objects, so that a query and a tail have both tiers to read.
+  server = await startServer({ env: { RECENT_MAX_BYTES: "20000" } });
+});
+afterAll(async () => {
+  await server.stop();
+});
+beforeEach(async () => {
+  tenant = await createTenant(server.url);
+  env = { TAFFRAIL_URL: server.url, TAFFRAIL_KEY: tenant.key.secret, TAFFRAIL_PROJECT: tenant.projectId };
+});
+
+const ndjson = (from: number, to: number) =>
+  Array.from({ length: to - from }, (_, i) => `${JSON.stringify({ message: "entry", data: { n: from + i } })}\n`).join(
+    "",
+  );
+const numbers = ({ out }: { out: string }) =>
+  out
+    .split("\n")
+    .slice(0, -1)
+    .map((line): unknown => JSON.parse(line).data.n);
+const seqs = (program: Program) => program.lines().map((line): unknown => JSON.parse(line).seq);
+const range = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
+
+test("what is sent is found, counted and followed", async () => {
+  expect(await run(["send"], env, ndjson(0, 2500))).toMatchObject({ code: 0, err: /^2500 entries stored/ });
+  const sent = await run(["send", "-m", "It broke", "--level", "error", "--data", "user.plan=team"], env);
+  expect(sent).toMatchObject({ code: 0, err: "1 entry stored, the last one as seq 2501.\n" });
+
+  const all = await run(["query", "--all", "--order", "asc", "--json", "--data", "n"], env);
+  expect(numbers(all)).toEqual(range(0, 2500));
+  expect((await run(["query", "--limit", "1500", "--json"], env)).out.split("\n").length).toBe(1501);
+  const found = await run(["query", "--min-level", "warn", "--search", "BROKE", "--data", "user.plan=team"], env);
+  expect(found.out).toMatch(/^\d{4}-\d\d-\d\d [\d:.]{12} ERROR custom\/log It broke user\.plan=team\n$/);
+  expect((await run(["query", "--json", "--data", "n>=2490", "--data", "n<2493"], env)).out).toMatch(
+    /^(?:[^\n]+\n){3}$/,
+  );
+  expect((await run(["query", "--since", "1h", "--until", "30m"], env)).out).toBe("");
+
+  const counted = await run(["stats", "--by", "level", "--interval", "1d"], env);
+  expect(counted.out).toMatch(/\n2501 in all, by 1d\n$/);
+  expect(counted.out).toMatch(/█ +info 2500 {2}error 1/);
+
+  for (const since of ["seq:0", "1h"]) {
+    const tail = start(["tail", "--json", "--since", since, "--limit", "2502"], env);
+    await tail.until(() => tail.lines().length >= 2501);
+    await run(["send", "-m", "live"], env);
+    expect(await tail.ended).toMatchObject({ code: 0 });
+    expect(new Set(seqs(tail)).size).toBe(2502);
+    expect(tail.lines().at(-1)).toContain('"live"');
+  }
+});
+
+test("killed and restarted in the middle: nothing is missed and nothing comes twice", async () => {
+  const tail = start(["tail", "--json", "--since", "seq:0"], env);
+  const sender = start(["send"], env);
+  let n = 0;
+  const input = setInterval(() => {
+    sender.child.stdin?.write(ndjson(n, n + 5));
+    n += 5;
+  }, 10);
+  for (let round = 0; round < 2; round++) {
+    await tail.until(() => tail.lines().length > 100 * (round + 1));
+    await server.kill9();
+    await sleep(300);
+    await server.restart();
+  }
+  await sleep(1500);
+  clearInterval(input);
+  sender.child.stdin?.end();
+  const sent = await sender.ended;
+  expect(sent).toMatchObject({ code: 0 });
+  expect(sent.err).toContain(`${n} entries stored, the last one as seq ${n}.`);
+  await tail.until(() => tail.lines().length >= n);
+  tail.child.kill("SIGINT");
+  const ended = await tail.ended;
+  expect(ended.code).toBe(0);
+  expect(seqs(tail)).toEqual(range(1, n + 1));
+  expect(numbers(ended)).toEqual(range(0, n));
+  expect(ended.err).toMatch(/Trying again in .*Connected again, behind seq \d+\./s);
+  expect(ended.err).toContain(`To go on behind it: --since seq:${n}`);
+}, 120_000);
+
+test("Ctrl-C while the service is away", async () => {
+  const tail = start(["tail", "--since", "seq:0"], env);
+  await run(["send", "-m", "x"], env);
+  await tail.until(() => tail.lines().length === 1);
+  await server.kill9();
+  await tail.until(() => tail.err().includes("Trying again"));
+  tail.child.kill("SIGINT");
+  expect(await tail.ended).toMatchObject({ code: 0, err: expect.stringContaining("--since seq:1\n") });
+  await server.restart();
+});
+
+test("a rate limit slows down and loses nothing", async () => {
+  const limits = await call(server.url, `/workspaces/${tenant.account.workspaceId}/rate-limits`, {
+    method: "PUT",
+    ...asUser(tenant.account),
+    body: { rules: [{ method: "POST", path: "/logger/:id/log", limit: 2, windowSeconds: 1 }] },
+  });
+  expect(limits.status).toBe(200);
+  const sent = await run(["send"], env, ndjson(0, 5500));
+  expect(sent).toMatchObject({ code: 0, err: expect.stringContaining("Too many requests (429 RATE_LIMITED)") });
+  expect(numbers(await run(["query", "--all", "--json", "--order", "asc"], env))).toEqual(range(0, 5500));
+});
+
+test("rejected entries are named by line, the others are stored", async () => {
+  const input = '{"message":"a"}\nplain text\n{"message":"b","level":"loud"}\n{broken\n\n{"message":"c"}\n';
+  const { code, err } = await run(["send"], env, input);
+  expect(code).toBe(1);
+  const named = err.split("\n").map((line) => line.split(":").slice(0, 2).join(":"));
+  expect(new Set(named.slice(0, 3))).toEqual(
+    new Set(["line 2: INVALID_ENTRY", "line 3: INVALID_LEVEL", "line 4: INVALID_ENTRY"]),
+  );
+  expect(err).toMatch(/2 entries stored, the last one as seq 2; 3 rejected\.\n$/);
+  expect((await run(["send"], env, '{"message":""}')).code).toBe(1);
+});
+
+test("a revoked key ends a tail, and everything else is refused", async () => {
+  const tail = start(["tail", "--since", "seq:0"], env);
+  await run(["send", "-m", "x"], env);
+  await tail.until(() => tail.lines().length === 1);
+  const { projectId, key } = tenant;
+  await call(server.url, `/projects/${projectId}/keys/${key.id}`, { ...asUser(tenant.account), method: "DELETE" });
+  expect(await tail.ended).toMatchObject({ code: 3, err: expect.stringContaining("the key has been revoked") });
+  for (const args of [["tail"], ["query"], ["stats"], ["send", "-m", "y"]]) {
+    const { code, err } = await run(args, env);
+    expect(code).toBe(3);
+    expect(err).toContain("(401 API_KEY_REVOKED)");
+    expect(err).not.toContain(key.secret);
+  }
+});
+
+test("a reader that has had enough ends it without a word", async () => {
+  await run(["send"], env, ndjson(0, 1000));
+  for (const args of [
+    ["query", "--all"],
+    ["tail", "--since", "seq:0"],
+  ]) {
+    const program = start(args, env);
+    program.child.stdout?.destroy();
+    const { code, err } = await program.ended;
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+  }
+});
+
+test("npm run logs, with files named from where it is typed", async () => {
+  const dir = mkdtempSync(path.join(tmpdir(), "taffrail-cli-"));
+  writeFileSync(path.join(dir, "app.log"), "first\nsecond\n");
+  const args = ["run", "--silent", "--prefix", ROOT, "logs", "--", "send", "--text", "app.log"];
+  const child = spawn("npm", args, { cwd: dir, env: { ...process.env, ...env } });
+  let err = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    err += text;
+  });
+  const [code] = await once(child, "close");
+  rmSync(dir, { recursive: true });
+  expect({ code, err }).toEqual({ code: 0, err: "2 entries stored, the last one as seq 2.\n" });
+});
