@@ -58,8 +58,15 @@ export class RecentFeed implements ScanFeed {
       this.#page = await this.#source({ ...this.#scan, position, maxBytes: this.#maxBytes });
       this.#at = 0;
       if (hasMoved(this.first, this.#page)) throw new WatermarkMoved();
+      // What was left has ended since the last page: its project was deleted, or its time is over.
+      if (this.#page.batches.length === 0 && this.#page.next === null) return nothingAt(position.timestamp);
     }
   }
+}
+
+function nothingAt(timestamp: number): ScanItem {
+  const span = { minTimestamp: timestamp, maxTimestamp: timestamp };
+  return { tier: "recent", count: 0, ...span, isWhole: true, open: async () => null };
 }
 
 /** Whether some project that was there has less in the recent tier. One that is gone since is nobody's any more. */

@@ -1,0 +1,56 @@
+import { expect, test } from "vitest";
+import type { StoredBatch } from "../../../src/logs/batch.ts";
+import { RecentFeed, WatermarkMoved } from "../../../src/logs/query/recent-feed.ts";
+import type { RecentPage } from "../../../src/logs/query/recent-scan.ts";
+
+const SCAN = { asOf: null, from: null, to: null, order: "asc", levelMask: 127, categoryMask: 255 } as const;
+const BATCH: StoredBatch = {
+  commit: 1,
+  projectId: "proj_gone",
+  firstSeq: 1,
+  count: 1,
+  minTimestamp: 1000,
+  maxTimestamp: 1000,
+  receivedAt: 1000,
+  encoding: 0,
+  body: new Uint8Array(),
+};
+const FIRST: RecentPage = {
+  asOf: 2,
+  lastCommit: 2,
+  scope: "ws",
+  flushed: [
+    { projectId: "proj_gone", seq: 0 },
+    { projectId: "proj_kept", seq: 0 },
+  ],
+  oldest: 0,
+  batches: [BATCH],
+  next: { timestamp: 2000, commit: 2 },
+};
+
+/** Pages in this order, whatever is asked for. */
+function openPages(...pages: RecentPage[]): Promise<RecentFeed> {
+  return RecentFeed.open(async () => {
+    const page = pages.shift();
+    if (!page) throw new Error("There is no such page.");
+    return page;
+  }, SCAN);
+}
+
+test("what was left is deleted between two pages: the read comes to its end", async () => {
+  const flushed = [{ projectId: "proj_kept", seq: 0 }];
+  const feed = await openPages(FIRST, { ...FIRST, flushed, batches: [], next: null });
+  expect((await feed.take()).count).toBe(1);
+  expect(feed.bound()).toBe(2000);
+  const nothing = await feed.take();
+  expect(nothing).toMatchObject({ count: 0, minTimestamp: 2000, maxTimestamp: 2000 });
+  expect(await nothing.open()).toBeNull();
+  expect(feed.bound()).toBeNull();
+});
+
+test("what was left has gone to the cold tier between two pages: the read begins anew", async () => {
+  const flushed = FIRST.flushed.map((each) => ({ ...each, seq: 5 }));
+  const feed = await openPages(FIRST, { ...FIRST, flushed, batches: [], next: null });
+  await feed.take();
+  await expect(feed.take()).rejects.toThrow(WatermarkMoved);
+});
