@@ -4,6 +4,8 @@ import type { RecentScope } from "./recent-reader.ts";
 
 /** Batches that one turn looks at: about 5 ms. */
 const PAGE_BATCHES = 5000;
+/** Bytes of their summaries, the last one on top: that of 1,000 entries of types of their own has up to half a megabyte. */
+const PAGE_BYTES = 4 * 1024 * 1024;
 
 /** One page of the summaries of recent batches. Most of the table is passed over: bodies stand behind the summaries. */
 export function readRecentCounts(sql: SqlStorage, scan: RecentCountScan, scope: RecentScope): RecentCountPage {
@@ -21,6 +23,7 @@ export function readRecentCounts(sql: SqlStorage, scan: RecentCountScan, scope: 
   const flushedOf = new Map(projects.map(({ num, flushedSeq }) => [num, flushedSeq]));
   const summaries: Uint8Array[] = [];
   let looked = 0;
+  let bytes = 0;
   let next = scan.after;
   for (const [commit, project, min, max, levels, categories, summary] of rows) {
     looked++;
@@ -30,12 +33,14 @@ export function readRecentCounts(sql: SqlStorage, scan: RecentCountScan, scope: 
     if (scan.to !== null && min >= scan.to) continue;
     if ((levels & scan.levelMask) === 0 || (categories & scan.categoryMask) === 0) continue;
     summaries.push(new Uint8Array(summary));
+    bytes += summary.byteLength;
+    if (bytes > PAGE_BYTES) break;
   }
   return {
     asOf,
     flushed: projects.map(({ id, flushedSeq }) => ({ projectId: id, seq: flushedSeq })),
     oldest,
     summaries: packSummaries(summaries),
-    next: looked < PAGE_BATCHES ? null : next,
+    next: looked < PAGE_BATCHES && bytes <= PAGE_BYTES ? null : next,
   };
 }

@@ -86,6 +86,24 @@ describe("POST /logger/stats", () => {
     expect(await totalOf({ from: HOUR + 6 * MINUTE, to: HOUR })).toBe(0);
   });
 
+  it("counts a great many types of its own: their names do not fit into one page of the object", async () => {
+    const before = await statsOf(asKey(), { interval: "1d" });
+    const name = (number: number) => `${number}-`.padEnd(64, "名");
+    const batches = 16;
+    for (let batch = 0; batch < batches; batch++) {
+      const logs = Array.from({ length: 1000 }, (_, index) => {
+        const own = name(batch * 1000 + index);
+        return { message: "t", level: "trace", category: own, type: own, timestamp: HOUR };
+      });
+      await send(0, logs);
+    }
+    const answer = await statsOf(asKey(), { interval: "1d" });
+    expect(answer.total).toBe(before.total + batches * 1000);
+    const filters = { level: "trace", category: name(15_999) };
+    const { buckets } = await statsOf(asKey(), { interval: "1d", groupBy: "type", filters });
+    expect(buckets.map(({ groups }) => groups)).toEqual([{ [name(15_999)]: 1 }]);
+  });
+
   it("refuses what it does not know, and who may not read", async () => {
     const codeOf = async (headers: Record<string, string>, body: unknown) => {
       const answer = await call("/logger/stats", { body, headers });
