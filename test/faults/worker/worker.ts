@@ -74,7 +74,21 @@ async function obey(order: Order, env: ChaosEnv): Promise<unknown> {
     case "counts":
       return chaos.counts;
     case "look":
-      return { ...(await object(order.workspaceId).look()), segments: await segments(env.DB, order.workspaceId) };
+      return {
+        ...(await unlessKilled(() => object(order.workspaceId).look())),
+        segments: await segments(env.DB, order.workspaceId),
+      };
+  }
+}
+
+/** A look that the object dies over is taken again. */
+async function unlessKilled<T>(call: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await call();
+    } catch (error) {
+      if (!(error instanceof Error) || error.message !== KILLED) throw error;
+    }
   }
 }
 
