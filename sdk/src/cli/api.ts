@@ -36,16 +36,19 @@ export interface Post {
   body: string | Uint8Array<ArrayBuffer>;
   headers?: Readonly<Record<string, string>>;
   timeoutMs: number;
+  /** Gives the request up. */
+  signal?: AbortSignal;
 }
 
 /** One request. A connection that fails is an answer, too. */
-export async function post(service: Service, { path, body, headers, timeoutMs }: Post): Promise<Answer> {
+export async function post(service: Service, { path, body, headers, timeoutMs, signal }: Post): Promise<Answer> {
+  const timeout = AbortSignal.timeout(timeoutMs);
   try {
     const response = await fetch(`${service.url}${path}`, {
       method: "POST",
       headers: { Authorization: `Bearer ${service.key}`, "Content-Type": "application/json", ...headers },
       body,
-      signal: AbortSignal.timeout(timeoutMs),
+      signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
       // A redirected POST would come back as a page that says 200.
       redirect: "manual",
     });
@@ -96,20 +99,28 @@ const READ_TIMEOUT_MS = 60_000;
 /** Milliseconds for which a read that fails is tried again. */
 export const READ_PATIENCE_MS = 120_000;
 
-/** Asks until there is an answer. @throws Failure where the service refuses, or stays away */
-export function read(io: Io, service: Service, path: string, body: unknown): Promise<unknown> {
-  let isFirst = true;
+/**
+ * Asks until there is an answer.
+ * @param isKnown whether the service has answered before: nobody there at the very first try is rather a wrong address
+ * @throws Failure where the service refuses, or stays away
+ */
+export function read(io: Io, service: Service, path: string, body: unknown, isKnown: boolean): Promise<unknown> {
+  let wasThere = isKnown;
   return persist(io, READ_PATIENCE_MS, async (): Promise<Attempt<unknown>> => {
-    const answer = await post(service, { path, body: JSON.stringify(body), timeoutMs: READ_TIMEOUT_MS });
+    const answer = await post(service, {
+      path,
+      body: JSON.stringify(body),
+      timeoutMs: READ_TIMEOUT_MS,
+      signal: io.stop,
+    });
     if (answer.kind === "ok") return { kind: "done", value: answer.data };
     if (answer.kind === "refused") {
       const { refusal } = answer;
       if (!isPassing(refusal)) throw new Failure(wordsOf(refusal));
-      isFirst = false;
+      wasThere = true;
       return { kind: "again", why: wordsOf(refusal), wait: refusal.wait };
     }
-    // Nobody there at the very first try is rather a wrong address than a lost connection.
-    if (isFirst) throw new Failure(answer.why);
+    if (!wasThere) throw new Failure(answer.why);
     return { kind: "again", why: answer.why, wait: null };
   });
 }

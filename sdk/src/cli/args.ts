@@ -1,12 +1,13 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import type { Service } from "./api.ts";
-import { type DataTest, parseDataMember, parseDataTest } from "./data-test.ts";
+import { type DataTest, parseDataTest } from "./data-test.ts";
+import { membersOf } from "./entry-members.ts";
 import { usage } from "./failure.ts";
 import { type Filters, levelOf } from "./filters.ts";
 import { parseDuration, parseTime } from "./time.ts";
+import { countOf, list, text, type Values } from "./values.ts";
 
 type Options = NonNullable<ParseArgsConfig["options"]>;
-type Values = Record<string, string | boolean | (string | boolean)[] | undefined>;
 
 const TEXT = { type: "string" } as const;
 const LIST = { type: "string", multiple: true } as const;
@@ -263,62 +264,4 @@ function sendingOf(
   const retryForMs = retryFor === null ? DEFAULT_RETRY_MS : parseDuration(retryFor);
   if (retryForMs === null) throw usage(`--retry-for ${retryFor}: must be like 30s, 5m or 1h.`);
   return { message, text: asText, members: membersOf(values), retryForMs, files };
-}
-
-function membersOf(values: Values): Record<string, unknown> {
-  const level = once(values, "level");
-  const [category, type, session, trace] = [
-    once(values, "category"),
-    once(values, "type"),
-    text(values, "session"),
-    text(values, "trace"),
-  ];
-  const data = list(values, "data").map(parseDataMember);
-  return {
-    ...(level === null ? {} : { level: levelOf("--level", level) }),
-    ...(category === null ? {} : { category }),
-    ...(type === null ? {} : { type }),
-    ...(session === null ? {} : { session }),
-    ...(trace === null ? {} : { traceId: trace }),
-    ...(data.length === 0 ? {} : { data: nested(data) }),
-  };
-}
-
-function nested(members: readonly { names: readonly string[]; value: unknown }[]): Record<string, unknown> {
-  const data: Record<string, unknown> = {};
-  for (const { names, value } of members) {
-    let into = data;
-    names.forEach((name, i) => {
-      const next: unknown = i === names.length - 1 ? value : Object.hasOwn(into, name) ? into[name] : {};
-      if (i < names.length - 1 && (typeof next !== "object" || next === null || Array.isArray(next))) {
-        throw usage(`--data: ${names.slice(0, i + 1).join(".")} is a value and cannot have members.`);
-      }
-      // Defined, not assigned: `__proto__` is a name like any other.
-      Object.defineProperty(into, name, { value: next, enumerable: true, configurable: true, writable: true });
-      // SAFETY: checked above, where it is gone into.
-      into = next as Record<string, unknown>;
-    });
-  }
-  return data;
-}
-
-function countOf(option: string, given: string | null): number | null {
-  if (given === null) return null;
-  if (!/^[1-9]\d{0,14}$/.test(given)) throw usage(`${option} ${given}: must be a number from 1.`);
-  return Number(given);
-}
-
-function text(values: Values, name: string): string | null {
-  const value = values[name];
-  return typeof value === "string" ? value : null;
-}
-
-function list(values: Values, name: string): string[] {
-  return [values[name] ?? []].flat().map(String);
-}
-
-function once(values: Values, name: string): string | null {
-  const [first, second] = list(values, name);
-  if (second !== undefined) throw usage(`--${name} can be given once here.`);
-  return first ?? null;
 }

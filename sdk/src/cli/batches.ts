@@ -21,14 +21,17 @@ export interface OutgoingEntry extends Place {
 /** Gathers entries into batches and sends these one after the other: the order of the input is that of the seqs. */
 export class Batches {
   readonly #deliver: (batch: readonly OutgoingEntry[]) => Promise<void>;
+  readonly #failed: () => void;
   #waiting: OutgoingEntry[] = [];
   #bytes = 0;
   #timer: NodeJS.Timeout | undefined;
   #behind = 0;
   #sent: Promise<void> = Promise.resolve();
 
-  constructor(deliver: (batch: readonly OutgoingEntry[]) => Promise<void>) {
+  /** @param failed is told as soon as `deliver` has thrown; nothing is sent from then on */
+  constructor(deliver: (batch: readonly OutgoingEntry[]) => Promise<void>, failed: () => void) {
     this.#deliver = deliver;
+    this.#failed = failed;
   }
 
   /** Takes an entry; waits while enough is on its way. @throws what `deliver` has thrown */
@@ -61,8 +64,7 @@ export class Batches {
       await this.#deliver(batch);
       this.#behind--;
     });
-    // Whoever adds or ends is told.
-    this.#sent.catch(() => {});
+    this.#sent.catch(this.#failed);
   }
 }
 

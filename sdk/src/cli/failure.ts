@@ -23,7 +23,7 @@ export function usage(message: string): Failure {
   return new Failure(message, EXIT.usage);
 }
 
-const KEY = /sk_[\w-]+/g;
+const KEY = /(?<!\w)sk_[\w-]+/g;
 
 /** Text for the terminal or a file of diagnostics, without anything that is or looks like an API key. */
 export function withoutSecrets(text: string, secret = ""): string {

@@ -1,5 +1,7 @@
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
+import { withoutSecrets } from "./failure.ts";
+import { shown } from "./pretty.ts";
 
 /** What a command has of the world around it. */
 export interface Io {
@@ -21,7 +23,7 @@ export async function writeLine({ stdout, stop }: Io, line: string): Promise<voi
   await once(stdout, "drain", { signal: stop }).catch(() => {});
 }
 
-/** Says something beside what was asked for. */
+/** Says something beside what was asked for, in any number of lines. */
 export function notice({ stderr }: Io, text: string): void {
-  stderr.write(`${text}\n`);
+  stderr.write(`${withoutSecrets(text).split("\n").map(shown).join("\n")}\n`);
 }

@@ -6,6 +6,9 @@ const ECHO_MS = 1000;
 /** As a shell shows an end by SIGINT. */
 const INTERRUPTED = 130;
 
+/** Commands that have something to do at their end. */
+const HAS_ENDING: readonly string[] = ["tail", "send"];
+
 /** Runs the command line of this process and ends the process. */
 export async function runProcess(): Promise<void> {
   const { argv, stdin, stdout, stderr, env } = process;
@@ -16,7 +19,8 @@ export async function runProcess(): Promise<void> {
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.on(signal, () => {
       const now = performance.now();
-      if (stop.signal.aborted && now - askedAt > ECHO_MS) process.exit(INTERRUPTED);
+      const isAgain = stop.signal.aborted && now - askedAt > ECHO_MS;
+      if (isAgain || !HAS_ENDING.includes(argv[2] ?? "")) process.exit(INTERRUPTED);
       askedAt = now;
       stop.abort();
     });

@@ -16,7 +16,6 @@ export async function query(io: Io, command: QueryCommand): Promise<number> {
     order,
   };
   for await (const entry of found(io, service, question, limit)) {
-    if (io.stop.aborted) return EXIT.incomplete;
     await writeLine(io, json ? jsonLine(entry) : prettyLine(entry, colors));
   }
   return EXIT.ok;
@@ -28,11 +27,14 @@ export async function* found(
   service: Service,
   question: Readonly<Record<string, unknown>>,
   limit: number,
+  isKnown = false,
 ): AsyncGenerator<StoredEntry, void> {
   let left = limit;
   for (let cursor: string | null = null; left > 0; ) {
     const pagination: Record<string, unknown> = { limit: Math.min(left, PAGE), ...(cursor === null ? {} : { cursor }) };
-    const data = record(await read(io, service, "/logger/query", { ...question, pagination }));
+    const data = record(
+      await read(io, service, "/logger/query", { ...question, pagination }, isKnown || cursor !== null),
+    );
     const entries = entriesOf(data?.logs);
     yield* entries;
     left -= entries.length;

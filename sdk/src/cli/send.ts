@@ -8,7 +8,7 @@ import type { SendCommand } from "./args.ts";
 import { Batches, bodyOf, type OutgoingEntry, type Place } from "./batches.ts";
 import { EXIT, Failure, reasonOf } from "./failure.ts";
 import { type Io, notice, writeLine } from "./io.ts";
-import { jsonLine, shown } from "./pretty.ts";
+import { jsonLine } from "./pretty.ts";
 import { type Attempt, persist } from "./retry.ts";
 import { split } from "./split.ts";
 
@@ -28,13 +28,19 @@ export async function send(io: Io, command: SendCommand): Promise<number> {
     return sender.report();
   }
   if (files.length === 0 && io.stdin.isTTY) notice(io, "Reading from the terminal: Ctrl-D ends the input.");
-  const batches = new Batches((batch) => sender.deliver(batch));
+  // Input that stays open would hold up the news that nothing more can be sent.
+  const failed = new AbortController();
+  const cut = AbortSignal.any([io.stop, failed.signal]);
+  const batches = new Batches(
+    (batch) => sender.deliver(batch),
+    () => failed.abort(),
+  );
   let wasCut = false;
   try {
     for (const file of files.length === 0 ? ["-"] : files) {
-      if (io.stop.aborted) break;
+      if (cut.aborted) break;
       const source = file === "-" ? io.stdin : createReadStream(file);
-      wasCut = !(await sender.read(source, file === "-" ? null : file, batches)) && file !== "-";
+      wasCut = !(await sender.read(source, file === "-" ? null : file, batches, cut)) && file !== "-";
     }
     await batches.end();
   } catch (error) {
@@ -74,24 +80,23 @@ class Sender {
     return Buffer.from(JSON.stringify({ timestamp, ...this.#command.members, message }));
   }
 
-  /** Reads one input to its end; false: it was asked to stop before. */
-  async read(source: Readable, file: string | null, batches: Batches): Promise<boolean> {
-    const { stop } = this.#io;
-    const cut = () => source.destroy();
-    stop.addEventListener("abort", cut);
+  /** Reads one input to its end; false: it was cut before. */
+  async read(source: Readable, file: string | null, batches: Batches, cut: AbortSignal): Promise<boolean> {
+    const destroy = () => source.destroy();
+    cut.addEventListener("abort", destroy);
     const decoder = new TextDecoder();
     try {
       for await (const { bytes, line, fault } of split(source, this.#command.text)) {
         if (fault !== null) this.#reject({ file, line }, "INVALID_ENTRY", fault);
         else await batches.add({ bytes: this.#command.text ? this.entryOf(decoder.decode(bytes)) : bytes, file, line });
       }
-      return !stop.aborted;
+      return !cut.aborted;
     } catch (error) {
       if (error instanceof Failure) throw error;
-      if (stop.aborted) return false;
+      if (cut.aborted) return false;
       throw new Failure(`${file ?? "Standard input"} could not be read: ${reasonOf(error)}`);
     } finally {
-      stop.removeEventListener("abort", cut);
+      cut.removeEventListener("abort", destroy);
     }
   }
 
@@ -161,7 +166,7 @@ class Sender {
   #reject(place: Place, code: string, message: string): void {
     this.#rejected++;
     if (this.#named === MAX_NAMED) notice(this.#io, "Further rejected entries are counted only.");
-    if (this.#named++ < MAX_NAMED) notice(this.#io, shown(`${this.#nameOf(place)}: ${code}: ${message}`));
+    if (this.#named++ < MAX_NAMED) notice(this.#io, `${this.#nameOf(place)}: ${code}: ${message}`);
   }
 
   #nameOf(place: Place | undefined): string {

@@ -23,7 +23,7 @@ export async function stats(io: Io, command: StatsCommand): Promise<number> {
     interval,
     ...(by === null ? {} : { groupBy: by }),
   };
-  const data = record(await read(io, service, "/logger/stats", body));
+  const data = record(await read(io, service, "/logger/stats", body, false));
   const buckets = Array.isArray(data?.buckets) ? data.buckets : [];
   for (const line of json ? buckets.map(jsonLine) : chart(buckets.map(bucketOf), command)) await writeLine(io, line);
   if (!json) await writeLine(io, `${data?.total ?? 0} in all, by ${interval}`);

@@ -29,6 +29,9 @@ export async function tail(io: Io, command: TailCommand): Promise<number> {
   const follower = new Follower(io, command);
   try {
     await follower.follow();
+  } catch (error) {
+    // What was under way when it was stopped has failed by that.
+    if (!io.stop.aborted) throw error;
   } finally {
     const { place, wasOpen } = follower;
     if (wasOpen && place !== null) notice(io, `Seen up to seq ${place}. To go on behind it: --since seq:${place}`);
@@ -77,7 +80,7 @@ class Follower {
     if (newest === null) return;
     const { service, project, filters } = this.#command;
     const question = { projectId: project, filters: toQueryFilters(filters, from, null), order: "asc" };
-    for await (const entry of found(this.#io, service, question, Number.POSITIVE_INFINITY)) {
+    for await (const entry of found(this.#io, service, question, Number.POSITIVE_INFINITY, true)) {
       if (this.#isOver()) return;
       if (entry.seq <= newest) await this.#write(entry);
     }

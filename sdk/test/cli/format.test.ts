@@ -80,4 +80,5 @@ test("colours come from here only: what an entry holds cannot steer the terminal
 
 test("keys are masked wherever they turn up", () => {
   expect(withoutSecrets("a sk_live-1_x b other c", "other")).toBe("a [key] b [key] c");
+  expect(withoutSecrets("task_1.log")).toBe("task_1.log");
 });

@@ -160,6 +160,13 @@ test("what is refused for good ends it at once, in plain words and without the k
   expect((await run(["send", "-m", "x"], env)).err).toContain("answered 302, and not as Taffrail does");
 });
 
+test("input that stays open does not hold up the news that nothing can be sent", async () => {
+  answer = () => refusal(403, "INSUFFICIENT_SCOPE");
+  const program = start(["send", "--text"], env);
+  program.child.stdin?.write("one\n");
+  expect(await program.ended).toMatchObject({ code: 3, err: expect.stringContaining("(403 INSUFFICIENT_SCOPE)") });
+});
+
 test("a service that is slower than the input holds the input up", async () => {
   answer = () => null;
   const program = start(["send", "--text"], env);
