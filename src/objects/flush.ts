@@ -139,7 +139,7 @@ export class Flush {
       return;
     }
     this.#arrived = null;
-    this.leases.released();
+    this.leases.released(now);
     const commits = state.transaction(({ sql }) => {
       // Its project, or its workspace, may have been deleted in the meantime: then all of it is swept.
       if (!isOpen(sql, intent)) return null;

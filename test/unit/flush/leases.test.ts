@@ -1,0 +1,40 @@
+import { describe, expect, it } from "vitest";
+import { ReadLeases } from "../../../src/workspace/flush/leases.ts";
+
+const STEP_MS = 100;
+const MINUTES_MS = 10 * 60_000;
+
+/** The part of ten minutes in which a flush that always has something to move may do so. */
+function freeShare(isRead: (at: number) => boolean): number {
+  const leases = new ReadLeases();
+  let free = 0;
+  for (let at = 1; at <= MINUTES_MS; at += STEP_MS) {
+    if (isRead(at)) leases.renew(at);
+    if (leases.blockedUntil(at) !== null) continue;
+    leases.released(at);
+    free++;
+  }
+  return (free * STEP_MS) / MINUTES_MS;
+}
+
+describe("leases of readers", () => {
+  it("hold a flush up for two thirds of the time at most, however steadily they are renewed", () => {
+    const share = freeShare(() => true);
+    expect(share).toBeGreaterThan(0.32);
+    expect(share).toBeLessThan(0.4);
+  });
+
+  it("give a reader of now and then its five seconds", () => {
+    const leases = new ReadLeases();
+    leases.renew(1000);
+    expect(leases.blockedUntil(1001)).toBe(6000);
+    expect(leases.blockedUntil(6000)).toBeNull();
+    leases.released(6000);
+    leases.renew(60_000);
+    expect(leases.blockedUntil(60_001)).toBe(65_000);
+  });
+
+  it("cost nothing where nobody reads", () => {
+    expect(freeShare(() => false)).toBe(1);
+  });
+});
