@@ -47,7 +47,7 @@ if (process.env.npm_lifecycle_event) {
 }
 
 if (!installed()) {
-  console.log("Installing dependencies (once; package-lock.json says which) ...");
+  console.error("Installing dependencies (once; package-lock.json says which) ...");
   let code = await npm("ci", "--no-audit", "--no-fund", "--loglevel=error");
   if (code !== 0 && !asked) code = await npm("install", "--no-audit", "--no-fund", "--loglevel=error");
   if (asked) process.exit(isServer ? 0 : 128 + constants.signals[asked]);
@@ -84,16 +84,18 @@ function packagesOf(file) {
   }
 }
 
+/** Its output goes to stderr: stdout is the script's, and may be piped somewhere. */
 function npm(...args) {
   const cli = process.env.npm_execpath;
-  return cli ? run(process.execPath, [cli, ...args], process.env) : run("npm", args, process.env);
+  const stdio = ["inherit", process.stderr, "inherit"];
+  return cli ? run(process.execPath, [cli, ...args], process.env, stdio) : run("npm", args, process.env, stdio);
 }
 
 /** Runs a program to its end and gives its exit code, or 128 plus the number of the signal that ended it. */
-function run(file, args, env) {
+function run(file, args, env, stdio = "inherit") {
   if (asked) return 128 + constants.signals[asked];
   return new Promise((resolve) => {
-    child = spawn(file, args, { cwd: ROOT, env, stdio: "inherit" });
+    child = spawn(file, args, { cwd: ROOT, env, stdio });
     child.on("error", (error) => {
       console.error(`${path.basename(file)} could not be started: ${error.message}`);
       resolve(1);
