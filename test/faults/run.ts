@@ -12,6 +12,9 @@ if (!Number.isInteger(rounds) || rounds < 1 || !Number.isInteger(seed) || (port 
   process.exit(2);
 }
 
+// The server is a process group of its own: it ends with an exit, and would outlive a signal.
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => process.exit(1));
+
 console.log(`${rounds} rounds from seed ${seed} on`);
 try {
   const figures = await runFaults({ rounds, seed, port, report: console.log });
