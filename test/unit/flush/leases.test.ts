@@ -17,7 +17,27 @@ function freeShare(isRead: (at: number) => boolean): number {
   return (free * STEP_MS) / MINUTES_MS;
 }
 
+const T = 1_800_000_000_000;
+
 describe("leases of readers", () => {
+  it("hold a flush up for five seconds from their last page, and for half a minute at a stretch", () => {
+    const leases = new ReadLeases();
+    expect(leases.blockedUntil(T)).toBeNull();
+    leases.renew(T);
+    expect(leases.blockedUntil(T + 1000)).toBe(T + 5000);
+    expect(leases.blockedUntil(T + 5000)).toBeNull();
+    for (let at = T + 5000; at < T + 31_000; at += 1000) {
+      leases.renew(at);
+      expect(leases.blockedUntil(at)).toBe(Math.min(at + 5000, T + 31_000));
+    }
+    leases.renew(T + 31_000);
+    expect(leases.blockedUntil(T + 31_000)).toBeNull();
+    leases.released(T + 31_000);
+    leases.renew(T + 45_999);
+    expect(leases.blockedUntil(T + 45_999)).toBeNull();
+    expect(leases.blockedUntil(T + 46_000)).toBe(T + 50_999);
+  });
+
   it("hold a flush up for two thirds of the time at most, however steadily they are renewed", () => {
     const share = freeShare(() => true);
     expect(share).toBeGreaterThan(0.32);

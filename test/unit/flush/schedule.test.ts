@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { ReadLeases } from "../../../src/workspace/flush/leases.ts";
 import { FlushSchedule } from "../../../src/workspace/flush/schedule.ts";
 
 const BOUNDS = { maxAgeMs: 60_000, maxBytes: 1000 };
@@ -51,23 +50,5 @@ describe("a flush is due", () => {
     schedule.succeeded();
     expect(schedule.dueAt(false)).toBe(0);
     expect(schedule.failed(T)).toBe(1000);
-  });
-});
-
-describe("readers of several pages", () => {
-  it("hold a flush up for five seconds from their last page, and for half a minute in all", () => {
-    const leases = new ReadLeases();
-    expect(leases.blockedUntil(T)).toBeNull();
-    leases.renew(T);
-    expect(leases.blockedUntil(T + 1000)).toBe(T + 5000);
-    expect(leases.blockedUntil(T + 5000)).toBeNull();
-    for (let at = T + 5000; at < T + 31_000; at += 1000) {
-      leases.renew(at);
-      expect(leases.blockedUntil(at)).toBe(Math.min(at + 5000, T + 31_000));
-    }
-    leases.renew(T + 31_000);
-    expect(leases.blockedUntil(T + 31_000)).toBeNull();
-    leases.released();
-    expect(leases.blockedUntil(T + 31_001)).toBe(T + 36_000);
   });
 });
