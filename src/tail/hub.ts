@@ -12,7 +12,8 @@ export interface CommittedBatch {
   project: number;
   firstSeq: number;
   receivedAt: number;
-  batch: { count: number; encoding: BatchEncoding; body: Uint8Array };
+  /** `size`: bytes of its lines, uncompressed. */
+  batch: { count: number; encoding: BatchEncoding; size: number; body: Uint8Array };
 }
 
 /** Whether an authority may still read a project: until when, or why not. */
@@ -52,11 +53,15 @@ const PAUSE_LEAST_MS = 1;
 /** Tails that read older entries at the same time. Each holds a few megabytes. */
 const READERS = 4;
 
+/** Bytes of lines that are decompressed at once, unless a single batch has more: what waits may hold a hundred times its size. */
+const RUN_BYTES = 4 * 1024 * 1024;
+
 /** Batches of one project that follow each other. */
 interface Run {
   project: number;
   after: number;
   until: number;
+  bytes: number;
   batches: CommittedBatch[];
 }
 
@@ -352,19 +357,20 @@ export class TailHub {
   }
 }
 
-/** Each project's batches in order. There is a gap where nobody listened for a while. */
+/** Each project's batches in order, some at a time. There is a gap where nobody listened for a while. */
 function runsOf(batches: readonly CommittedBatch[]): Run[] {
   const runs: Run[] = [];
   const last = new Map<number, Run>();
   for (const committed of batches) {
-    const { project, firstSeq } = committed;
+    const { project, firstSeq, batch } = committed;
     let run = last.get(project);
-    if (run?.until !== firstSeq - 1) {
-      run = { project, after: firstSeq - 1, until: firstSeq - 1, batches: [] };
+    if (run?.until !== firstSeq - 1 || run.bytes + batch.size > RUN_BYTES) {
+      run = { project, after: firstSeq - 1, until: firstSeq - 1, bytes: 0, batches: [] };
       runs.push(run);
       last.set(project, run);
     }
-    run.until += committed.batch.count;
+    run.until += batch.count;
+    run.bytes += batch.size;
     run.batches.push(committed);
   }
   return runs;

@@ -8,7 +8,7 @@ const STRETCH_BYTES = 1.5 * 1024 * 1024;
 export class Pacer {
   #bytes = 0;
 
-  /** To be awaited after each stretch of work. */
+  /** To be awaited after each stretch of work. @param bytes looked through, each by its cost */
   async pause(bytes: number): Promise<void> {
     this.#bytes += bytes;
     if (this.#bytes < STRETCH_BYTES) return;

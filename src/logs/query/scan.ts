@@ -22,6 +22,8 @@ export type Report = (unreadable: UnreadableItem) => void;
 
 /** Characters of `search` that double what a byte costs: hostile text is compared with a good part of the needle. */
 const SEARCH_COST_LENGTH = 32;
+/** Tests of `data` that are in the price of a byte; where lines pass them, each further one costs as much again. */
+const FREE_TESTS = 4;
 
 /**
  * Items that begin before a page and reach into it are read again by every page. They have a budget of their own, so
@@ -47,7 +49,7 @@ export async function scan(
   const collector = new Collector(order, skipOf(query) + query.limit + 1, budget.heldCharacters);
   const outcome: ScanOutcome = { collector, frontier: null, total: includeTotal ? 0 : null, scanned: 0 };
   const start = startOf(feed, query);
-  const byteCost = 1 + (filter.search?.length ?? 0) / SEARCH_COST_LENGTH;
+  const byteCost = byteCostOf(filter);
   const pacer = new Pacer();
   let cost = 0;
   let frontCost = 0;
@@ -74,12 +76,18 @@ export async function scan(
     const unit = await openItem(item, report);
     if (unit === null) continue;
     outcome.scanned += item.count;
-    if (sign * (bound - start) < 0) frontCost += unit.body.length * byteCost;
-    else cost += unit.body.length * byteCost;
+    const unitCost = unit.body.length * byteCost;
+    if (sign * (bound - start) < 0) frontCost += unitCost;
+    else cost += unitCost;
     outcome.total = scanUnit(matcher, item, unit, query, collector, outcome.total);
-    await pacer.pause(unit.body.length);
+    await pacer.pause(unitCost);
   }
   return outcome;
+}
+
+/** What it costs to look through a byte, in bytes of a plain scan. */
+export function byteCostOf({ search, data }: LogFilter): number {
+  return 1 + (search?.length ?? 0) / SEARCH_COST_LENGTH + Math.max(0, data.length - FREE_TESTS);
 }
 
 /** What an item holds; null where that is nothing, or not to be read, which is reported. */

@@ -8,7 +8,7 @@ import { categoryMaskOf, type LogFilter } from "../query/filter.ts";
 import { QUERY_BUDGET, type QueryBudget } from "../query/limits.ts";
 import { Pacer } from "../query/pacer.ts";
 import { hasMoved, WatermarkMoved } from "../query/recent-feed.ts";
-import { openItem } from "../query/scan.ts";
+import { byteCostOf, openItem } from "../query/scan.ts";
 import { type LogSource, openRecent, withSnapshot, withStored } from "../query/tiers.ts";
 import { readSummary, SUMMARY_BUCKET_MS } from "../summary.ts";
 import { type Bucket, type Counted, Histogram, TooManyBuckets } from "./histogram.ts";
@@ -177,6 +177,7 @@ async function countEntries(
   const scan = { asOf, from: wanted.from, to: wanted.to, order: "desc" } as const;
   const { feed, filter } = await withStored(source, await openRecent(source, wanted, scan), wanted, scan);
   const matcher = new BatchMatcher(filter);
+  const byteCost = byteCostOf(filter);
   const pacer = new Pacer();
   let cost = 0;
   while (feed.bound() !== null) {
@@ -185,7 +186,7 @@ async function countEntries(
     if (unit === null) continue;
     const { body } = unit;
     const raw = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-    cost += body.length;
+    cost += body.length * byteCost;
     matcher.forEachMatch(
       body,
       (_, index) => unit.isVisible(index),
@@ -193,7 +194,7 @@ async function countEntries(
         histogram.add(timestamp, histogram.needsNames ? countedOf(raw.toString("utf8", start, end)) : NOTHING, 1);
       },
     );
-    await pacer.pause(body.length);
+    await pacer.pause(body.length * byteCost);
   }
   return true;
 }

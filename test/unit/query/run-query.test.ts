@@ -153,6 +153,26 @@ describe("runQuery", () => {
     );
   });
 
+  it("gets less far on its budget the more it tests of every entry, and still gets on", async () => {
+    const store = new TestStore();
+    const data = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`m${index}`, index]));
+    for (let at = 0; at < 10; at++) store.add("proj_00000000000a", [{ ...simple(at), data }]);
+    const asking = (tests: number) => {
+      const some = Object.fromEntries(
+        Object.keys(data)
+          .map((name) => [name, { gte: 0 }])
+          .slice(0, tests),
+      );
+      return { filters: { data: { ...some, m99: { ne: 99 } } } };
+    };
+    const budget = { ...QUERY_BUDGET, scanBytes: 100_000 };
+    const few = await pageOf(store, asking(2), budget);
+    expect([few.complete, few.stats.scanned]).toEqual([true, 10]);
+    const many = await pageOf(store, asking(98), budget);
+    expect([many.complete, many.stats.scanned]).toEqual([false, 2]);
+    expect(many.pagination.nextCursor).not.toBeNull();
+  });
+
   it("gives entries back whole, with id, seq, project and time of receipt", async () => {
     await fc.assert(
       fc.asyncProperty(entryAt(time), async (entry) => {

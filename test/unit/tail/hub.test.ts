@@ -110,6 +110,16 @@ describe("the hub", () => {
     expect(socket.seqs).toEqual(range(1, 1100));
   });
 
+  it("takes what waits some megabytes at a time, and a live tail stays live", async () => {
+    const object = new FakeObject();
+    const { socket } = object.open();
+    const large = "x".repeat(100_000);
+    for (let batch = 0; batch < 6; batch++) object.commit(1, new Array(20).fill(entry(large)));
+    await object.settle();
+    expect(socket.seqs).toEqual(range(1, 120));
+    expect(object.backlogs).toEqual([]);
+  });
+
   it("closes a live tail that would get 10,000 entries ahead of its acknowledgements, and names where it goes on", async () => {
     const object = new FakeObject();
     const { socket, tail } = object.open();

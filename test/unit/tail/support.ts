@@ -81,7 +81,8 @@ export class FakeObject {
 
   commit(project: number, entries: readonly TestEntry[]): void {
     const firstSeq = this.lastSeq(project) + 1;
-    const batch = { count: entries.length, ...encodeBody(bodyOf(entries)) };
+    const body = bodyOf(entries);
+    const batch = { count: entries.length, size: body.length, ...encodeBody(body) };
     const committed = { project, firstSeq, receivedAt: 1_800_000_000_000 + this.batches.length, batch };
     this.batches.push(committed);
     this.hub.committed([committed]);
