@@ -35,7 +35,7 @@ export function readRecent(sql: SqlStorage, index: BatchIndex, scan: RecentScan,
       page.next = { timestamp, commit: batch.commit };
       break;
     }
-    page.batches.push(readBatch(sql, batch.commit, projectIds.get(batch.project) ?? ""));
+    page.batches.push(giveBatch(sql, batch.commit, projectIds.get(batch.project) ?? ""));
   }
   return page;
 }
@@ -51,8 +51,23 @@ type BatchRow = {
   body: ArrayBuffer;
 };
 
-/** A batch whole. Its commit must be there. */
+/** A batch whole. Its commit must be there. @throws RangeError where a part of it is not */
 export function readBatch(sql: SqlStorage, commit: number, projectId: string): StoredBatch {
+  const batch = readRow(sql, commit, projectId);
+  if (!batch.isWhole) throw new RangeError("A batch's parts are not as long as its row says.");
+  return batch.stored;
+}
+
+/** No batch decodes from this. */
+const NOT_WHOLE = { encoding: 1, body: Uint8Array.of(0) } as const;
+
+/** The same for a reader, who must not fail for one bad batch: it gets bytes that do not decode, and reports the batch. */
+export function giveBatch(sql: SqlStorage, commit: number, projectId: string): StoredBatch {
+  const { stored, isWhole } = readRow(sql, commit, projectId);
+  return isWhole ? stored : { ...stored, ...NOT_WHOLE };
+}
+
+function readRow(sql: SqlStorage, commit: number, projectId: string): { stored: StoredBatch; isWhole: boolean } {
   const { bodyBytes, body, ...columns } = sql
     .exec<BatchRow>(
       `SELECT first_seq AS firstSeq, count, min_ts AS minTimestamp, max_ts AS maxTimestamp, received_at AS receivedAt,
@@ -61,20 +76,12 @@ export function readBatch(sql: SqlStorage, commit: number, projectId: string): S
       commit,
     )
     .one();
-  const whole = body.byteLength === bodyBytes ? new Uint8Array(body) : joinParts(sql, commit, body, bodyBytes);
-  return { commit, projectId, ...columns, body: whole };
+  const bytes = body.byteLength === bodyBytes ? new Uint8Array(body) : joinParts(sql, commit, body);
+  return { stored: { commit, projectId, ...columns, body: bytes }, isWhole: bytes.length === bodyBytes };
 }
 
 /** The batch's own row holds part 0; the rest follows in `batch_parts`. */
-function joinParts(sql: SqlStorage, commit: number, first: ArrayBuffer, bodyBytes: number): Uint8Array {
-  const whole = new Uint8Array(bodyBytes);
-  whole.set(new Uint8Array(first));
-  let at = first.byteLength;
+function joinParts(sql: SqlStorage, commit: number, first: ArrayBuffer): Uint8Array {
   const parts = sql.exec("SELECT body FROM batch_parts WHERE commit_no = ? ORDER BY part", commit).raw<[ArrayBuffer]>();
-  for (const [part] of parts) {
-    whole.set(new Uint8Array(part), at);
-    at += part.byteLength;
-  }
-  if (at !== bodyBytes) throw new RangeError("A batch's parts are not as long as its row says.");
-  return whole;
+  return Buffer.concat([first, ...[...parts].map(([part]) => part)].map((part) => new Uint8Array(part)));
 }

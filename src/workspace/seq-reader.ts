@@ -1,7 +1,7 @@
 import type { StoredBatch } from "../logs/batch.ts";
 import type { BatchIndex } from "./batch-index.ts";
 import type { ProjectRow } from "./projects.ts";
-import { readBatch } from "./recent-reader.ts";
+import { giveBatch } from "./recent-reader.ts";
 
 /** Entries of a project with `after < seq <= until`, as far as one answer goes. */
 export interface SeqScan {
@@ -49,7 +49,7 @@ export function readBySeq(
       page.through = firstSeq - 1;
       break;
     }
-    page.batches.push(readBatch(sql, commit, projectId));
+    page.batches.push(giveBatch(sql, commit, projectId));
   }
   return page;
 }

@@ -1,6 +1,8 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { logId } from "../../../src/logs/log-id.ts";
 import { ColdWriter } from "../../../src/objects/cold-writer.ts";
+import { bearer, call } from "../accounts/support.ts";
 import { evict, newTenant, numbered, onSql, receiptOf, send, type Tenant, workspace } from "../ingest/support.ts";
 import { EVERYTHING } from "../query/support.ts";
 import {
@@ -239,5 +241,17 @@ describe("a batch that cannot be read", () => {
     for (let turn = 0; turn < 3; turn++) await alarm(tenant.workspaceId);
     expect(await rowsOf(tenant.workspaceId, "batches")).toMatchObject([{ commit_no: 1 }]);
     expect((await usageOf(tenant)).flush.lastError).toContain("a part of it is missing");
+    // Whoever reads gets all the others.
+    await sendBatches(tenant, 2);
+    const { secret, projectId } = tenant;
+    const headers = bearer(secret);
+    const query = await call("/logger/query", { body: { order: "asc" }, headers });
+    const logs = [4, 5, 6, 7, 8, 9].map((seq) => ({ seq }));
+    expect([query.status, query.data]).toMatchObject([200, { logs }]);
+    const context = await call(`/logger/${projectId}/log/${logId(projectId, 4)}?before=9&after=9`, { headers });
+    expect([context.status, context.data]).toMatchObject([
+      200,
+      { before: [], entry: { seq: 4 }, after: logs.slice(1) },
+    ]);
   });
 });
