@@ -3,8 +3,9 @@ import type { StoredEntry } from "../logs/entry.ts";
 import { BatchMatcher } from "../logs/query/batch-matcher.ts";
 import { ALL_LEVELS_MASK } from "../logs/query/filter.ts";
 import { type ColdScope, type ColdSource, readCold } from "./cold-range.ts";
-import { entriesOf, type SeqEntry, type SeqRange } from "./entries.ts";
+import { entriesOf, type SeqEntry, type SeqRange, type SeqUnit } from "./entries.ts";
 import { toLogFilter } from "./filter.ts";
+import { NearestEntries } from "./nearest.ts";
 import { unitsOfBatches } from "./unit.ts";
 
 export const CONTEXT_LIMITS = {
@@ -12,6 +13,8 @@ export const CONTEXT_LIMITS = {
   neighbours: 100,
   /** Characters of one answer; the entry itself is always in it. */
   answerCharacters: 8 * 1024 * 1024,
+  /** Characters held while the range is read, those of one batch or one cold range on top: bounds the isolate's memory. */
+  heldCharacters: 24 * 1024 * 1024,
 } as const;
 
 /** Part of a range as the workspace object has it; see `SeqPage` there. */
@@ -49,7 +52,9 @@ export async function readContext(
   source: SeqSource,
   { seq, before, after }: ContextWish,
 ): Promise<EntryContext | null> {
-  const entries = await readRange(source, { after: Math.max(0, seq - before - 1), until: seq + after });
+  const nearest = new NearestEntries(seq, CONTEXT_LIMITS.heldCharacters);
+  await readRange(source, { after: Math.max(0, seq - before - 1), until: seq + after }, nearest);
+  const entries = nearest.entries();
   const at = entries.findIndex((each) => each.seq === seq);
   const entry = entries[at];
   if (!entry) return null;
@@ -69,33 +74,35 @@ export async function readContext(
     entry: parsed(entry),
     before: entries.slice(from, at).map(parsed),
     after: entries.slice(at + 1, to).map(parsed),
-    complete: from === 0 && to === entries.length,
+    complete: from === 0 && to === entries.length && !nearest.isCut,
   };
 }
 
 /** The object first: a batch leaves it only once it is in the cold tier. */
-async function readRange({ scope, recent, cold }: SeqSource, { after, until }: SeqRange): Promise<SeqEntry[]> {
+async function readRange(
+  { scope, recent, cold }: SeqSource,
+  { after, until }: SeqRange,
+  found: NearestEntries,
+): Promise<void> {
   let page = await recent({ after, until });
   const matcher = new BatchMatcher(everythingSince(page.oldest));
   const end = Math.min(until, page.lastSeq);
-  const recents: SeqEntry[] = [];
+  // Some may be in both tiers: moved since the first look. Some that were not moved lie among those that were.
+  const take = (units: readonly SeqUnit[], range: SeqRange) => {
+    for (const entry of entriesOf(units, matcher, scope.projectId, range)) found.add(entry);
+  };
   for (;;) {
-    const units = unitsOfBatches(page.batches, scope.report);
-    recents.push(...entriesOf(units, matcher, scope.projectId, { after, until: end }));
+    for (const batch of page.batches) take(unitsOfBatches([batch], scope.report), { after, until: end });
     if (page.through >= end) break;
     page = await recent({ after: page.through, until: end });
   }
   // As of the last look: what a flush took away between two looks is there by now.
   const coldEnd = Math.min(end, page.flushedSeq);
-  const stored: SeqEntry[] = [];
   for (let place = after; place < coldEnd; ) {
     const { units, through } = await readCold(cold, scope, { after: place, until: coldEnd });
-    stored.push(...entriesOf(units, matcher, scope.projectId, { after: place, until: through }));
+    take(units, { after: place, until: through });
     place = through;
   }
-  // Some may be in both: moved since the first look. Some that were not moved lie among those that were.
-  const bySeq = new Map([...stored, ...recents].map((entry) => [entry.seq, entry]));
-  return [...bySeq.values()].sort((a, b) => a.seq - b.seq);
 }
 
 function everythingSince(oldest: number) {
