@@ -1,4 +1,4 @@
-import { categoryBit, LEVELS } from "../entry.ts";
+import { categoryBit, type Entry, LEVELS } from "../entry.ts";
 import { SummaryBuilder } from "../summary.ts";
 import { buildFilter, filterBytes } from "./bloom.ts";
 import { BodyWriter } from "./body-writer.ts";
@@ -98,7 +98,8 @@ function* encodePart(key: PartKey, lines: readonly SourceLine[]): Generator<Paus
   };
   for (const [index, line] of lines.entries()) {
     if (index % PAUSE_LINES === PAUSE_LINES - 1) yield null;
-    const { entry, timestamp } = line;
+    const { timestamp } = line;
+    const entry = entryOf(line);
     if (writer.isFull(line)) closeFrame();
     if (timestamp < minTimestamp) minTimestamp = timestamp;
     if (timestamp > maxTimestamp) maxTimestamp = timestamp;
@@ -141,6 +142,12 @@ function* encodePart(key: PartKey, lines: readonly SourceLine[]): Generator<Paus
     slotBytes: slotBytes(frames.length),
     ...blobs,
   };
+}
+
+/** Parsed one by one and let go of: parsed, a range of small members takes twenty times its bytes. */
+function entryOf({ batch: { body }, start, end }: SourceLine): Entry {
+  // SAFETY: every stored line was written by `JSON.stringify` of an `Entry`.
+  return JSON.parse(Buffer.from(body.buffer, body.byteOffset + start, end - start).toString("utf8")) as Entry;
 }
 
 /** The runs of a segment, put together from its lines. */

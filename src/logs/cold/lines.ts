@@ -1,4 +1,3 @@
-import type { Entry } from "../entry.ts";
 import { forEachLine } from "../query/batch-matcher.ts";
 import { LineClock } from "../query/line.ts";
 
@@ -18,7 +17,6 @@ export interface SourceLine {
   batch: BatchSlice;
   seq: number;
   timestamp: number;
-  entry: Entry;
   /** Bytes of the batch's body. */
   start: number;
   end: number;
@@ -42,13 +40,11 @@ export function* linesOf(batches: Iterable<BatchSlice>, { firstSeq, lastSeq }: S
     if (batch.firstSeq > lastSeq || batch.firstSeq + batch.count <= firstSeq) continue;
     const raw = Buffer.from(batch.body.buffer, batch.body.byteOffset, batch.body.byteLength);
     const bytes = raw.toString("latin1");
-    const entries = parseLines(raw);
     const lines: SourceLine[] = [];
     forEachLine(bytes, [], (start, end, index) => {
       const seq = batch.firstSeq + index;
-      const entry = entries[index];
-      if (seq < firstSeq || seq > lastSeq || entry === undefined) return;
-      lines.push({ batch, seq, timestamp: clock.read(bytes, start), entry, start, end });
+      if (seq < firstSeq || seq > lastSeq) return;
+      lines.push({ batch, seq, timestamp: clock.read(bytes, start), start, end });
     });
     for (const line of lines) {
       if (line.seq !== next++) throw new RangeError(`The batches lack entry ${next - 1} or have it twice.`);
@@ -56,10 +52,4 @@ export function* linesOf(batches: Iterable<BatchSlice>, { firstSeq, lastSeq }: S
     }
   }
   if (next !== lastSeq + 1) throw new RangeError(`The batches lack entry ${next}.`);
-}
-
-/** All lines at once, as one array: a line break stands between lines only, as JSON escapes it in strings. */
-function parseLines(body: Buffer): Entry[] {
-  // SAFETY: every stored line was written by `JSON.stringify` of an `Entry`.
-  return JSON.parse(`[${body.toString("utf8").replaceAll("\n", ",")}]`) as Entry[];
 }
