@@ -6,7 +6,7 @@ export function firstSteps(address: string): string {
   const json = `-H 'Content-Type: application/json'`;
   return [
     `URL=${address}`,
-    `ME=$(curl -s $URL/auth/register ${json} -d '{"email":"me-'$(date +%s)'@example.com","password":"a long pass phrase"}')`,
+    `ME=$(curl -s $URL/auth/register ${json} -d '{"email":"me-'$(date +%s)-$RANDOM'@example.com","password":"a long pass phrase"}')`,
     `TOKEN=$(echo "$ME" | grep -o 'eyJ[A-Za-z0-9_.-]*' | head -n 1); SPACE=$(echo "$ME" | grep -o 'ws_[A-Za-z0-9]*' | head -n 1)`,
     `PROJECT=$(curl -s $URL/projects -H "Authorization: Bearer $TOKEN" -H "X-Workspace-Id: $SPACE" ${json} -d '{"name":"first"}' | grep -o 'proj_[A-Za-z0-9]*' | head -n 1)`,
     `KEY=$(curl -s $URL/projects/$PROJECT/keys -H "Authorization: Bearer $TOKEN" -H "X-Workspace-Id: $SPACE" ${json} -d '{"name":"first","scopes":["logs:write","logs:read"]}' | sed 's/.*"secret":"\\([^"]*\\)".*/\\1/')`,

@@ -7,7 +7,13 @@ import type { Resource } from "../http/resource.ts";
 import { isId } from "../ids.ts";
 import type { LimitState } from "../limits/state.ts";
 import { callWorkspace, fetchWorkspace } from "../objects/stubs.ts";
-import { TAIL_CALL_HEADER, TAIL_LIMIT_HEADER, type TailCall, type TailRefusal } from "../objects/tails.ts";
+import {
+  TAIL_CALL_HEADER,
+  TAIL_LIMIT_HEADER,
+  TAIL_REFUSAL_HEADER,
+  type TailCall,
+  type TailRefusal,
+} from "../objects/tails.ts";
 import { SANDBOX_WORKSPACE_ID } from "../sandbox/sandbox.ts";
 import type { TailAuthority } from "../tail/authority.ts";
 import { TAIL_LIMITS, TICKET_LIFETIME_MS } from "../tail/limits.ts";
@@ -68,7 +74,7 @@ export function addTail(logger: Resource): void {
       headers: { "X-Workspace-Id": "With an access token: the workspace of the project." },
       status: 201,
       response: z.object({ ticket: z.string(), expiresAt: z.iso.datetime() }),
-      errors: ["NOT_FOUND", "FORBIDDEN", "INSUFFICIENT_SCOPE"],
+      errors: ["VALIDATION_ERROR", "NOT_FOUND", "FORBIDDEN", "INSUFFICIENT_SCOPE"],
     },
     [],
     makeTicket,
@@ -82,7 +88,11 @@ async function openTail(c: Context<AppEnv>): Promise<Response> {
   const call =
     ticket === null ? await callOfReader(c, projectId, params) : await callOfTicket(c, projectId, params, ticket);
   const answer = await fetchWorkspace(c.env, call.workspaceId, tailRequest(call));
-  if (answer.webSocket === null) return refuseTail(c, await answer.json<TailRefusal>());
+  if (answer.webSocket === null) {
+    const refusal = decodeURIComponent(answer.headers.get(TAIL_REFUSAL_HEADER) ?? "");
+    // SAFETY: the object wrote it.
+    return refuseTail(c, JSON.parse(refusal) as TailRefusal);
+  }
   const limit = answer.headers.get(TAIL_LIMIT_HEADER);
   // SAFETY: the object wrote it.
   if (limit !== null) c.set("limit", JSON.parse(limit) as LimitState);

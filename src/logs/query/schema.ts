@@ -73,7 +73,7 @@ const Data = z
   .meta({
     ...documentedData,
     description:
-      'Tests on `data` by path. Members are named by ".": `user.plan`. A name with a dot in it is written as a JSON string in brackets: `["user.plan"]`, `request["x.id"]`. A number indexes an array: `items.0.id`. A scalar is short for `eq`. Only what the entry itself has counts.',
+      'Tests on `data` by path. Members are named by ".": `user.plan`. A name with a dot in it is written as a JSON string in brackets: `["user.plan"]`, `request["x.id"]`. A number indexes an array: `items.0.id`. A scalar is short for `eq`. Only what the entry itself has counts. At most 100 paths.',
     examples: [{ "user.plan": "team", durationMs: { gte: 500 } }],
   });
 
