@@ -51,6 +51,8 @@ export type TicketResult = { ok: true; ticket: string; expiresAt: number; limit:
 /** Carries a `TailCall` to the object, and the counter's state back with the socket. */
 export const TAIL_CALL_HEADER = "X-Taffrail-Tail";
 export const TAIL_LIMIT_HEADER = "X-Taffrail-Limit";
+/** Carries a `TailRefusal` back. A body comes after its answer: the object may be lost in between. */
+export const TAIL_REFUSAL_HEADER = "X-Taffrail-Refusal";
 
 interface Opened {
   ok: true;
@@ -110,18 +112,17 @@ export class Tails {
     return result ?? nobody(reader);
   }
 
-  /** Answers with the client's end of a socket, or with a `TailRefusal` as JSON. */
+  /** Answers with the client's end of a socket, or with a `TailRefusal`; see `TAIL_REFUSAL_HEADER`. */
   async open(call: TailCall): Promise<Response> {
     const opened = this.#state.transaction((gate) => this.#admit(gate, call));
-    if (!opened) return Response.json(call.reader.kind === "ticket" ? invalidTicket() : nobody(call.reader));
-    if (!opened.ok) return Response.json(opened);
+    if (!opened) return refused(call.reader.kind === "ticket" ? invalidTicket() : nobody(call.reader));
+    if (!opened.ok) return refused(opened);
     const { authority, project, limit } = opened;
     const expiresAt = authority.kind === "user" ? await this.#watch(authority) : null;
-    if (expiresAt === "ended") return Response.json({ ok: false, code: "SESSION_REVOKED", limit });
+    if (expiresAt === "ended") return refused({ ok: false, code: "SESSION_REVOKED", limit });
     // Asked again, as the session was waited for: from here to the socket's place among the others it is one turn.
     const ruling = this.#ruling({ authority, project: project.num, expiresAt });
-    if (!ruling.ok)
-      return Response.json({ ok: false, code: ruling.code, message: "You may not read this project.", limit });
+    if (!ruling.ok) return refused({ ok: false, code: ruling.code, message: "You may not read this project.", limit });
     const [client, server] = Object.values(new WebSocketPair());
     if (!client || !server) throw new Error("A pair of sockets has two.");
     this.#ctx.acceptWebSocket(server);
@@ -267,6 +268,10 @@ export class Tails {
     const line = { event: "workspace.tail", outcome: "failed", workspaceId: this.#state.row?.id, fault };
     operation(settingsOf(this.#env).LOG_LEVEL, "error", line);
   }
+}
+
+function refused(refusal: TailRefusal): Response {
+  return new Response(null, { headers: { [TAIL_REFUSAL_HEADER]: encodeURIComponent(JSON.stringify(refusal)) } });
 }
 
 function needOf(projectId: string): Need {

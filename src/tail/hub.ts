@@ -17,7 +17,18 @@ export interface CommittedBatch {
 }
 
 /** Whether an authority may still read a project: until when, or why not. */
-export type AuthorityRuling = { ok: true; expiresAt: number | null } | { ok: false; code: ErrorCode };
+export type AuthorityRuling = { ok: true; expiresAt: number | null } | { ok: false; code: AuthorityEnd };
+
+type AuthorityEnd = Extract<
+  ErrorCode,
+  | "API_KEY_EXPIRED"
+  | "API_KEY_REVOKED"
+  | "FORBIDDEN"
+  | "INSUFFICIENT_SCOPE"
+  | "INVALID_API_KEY"
+  | "NOT_FOUND"
+  | "SESSION_REVOKED"
+>;
 
 /** What tails need of the object that they live in. */
 export interface TailPorts {
