@@ -77,8 +77,10 @@ function projectOfKey(directory: Directory, key: KeyRow, named: string | null): 
   return named === null || named === own?.id ? own : null;
 }
 
+type KeyProblem = Denied & { code: "INVALID_API_KEY" | "API_KEY_REVOKED" | "API_KEY_EXPIRED" };
+
 /** Why a key no longer works, if so. */
-export function keyProblem(key: KeyRow | null, now: number): Denied | null {
+export function keyProblem(key: KeyRow | null, now: number): KeyProblem | null {
   if (key === null) return unknownKey();
   if (key.revokedAt !== null) {
     return { ok: false, code: "API_KEY_REVOKED", message: "The API key has been revoked.", limit: null };
@@ -90,7 +92,7 @@ export function keyProblem(key: KeyRow | null, now: number): Denied | null {
   return null;
 }
 
-export function unknownKey(): Denied {
+export function unknownKey(): KeyProblem {
   return { ok: false, code: "INVALID_API_KEY", message: "The API key is not valid.", limit: null };
 }
 
