@@ -38,7 +38,9 @@ import {
   createProject,
   deleteProject,
   findProjectByNum,
+  hasRoomForProject,
   listProjects,
+  MOST_PROJECTS,
   type ProjectRow,
   renameProject,
 } from "../workspace/projects.ts";
@@ -146,7 +148,13 @@ export class WorkspaceObject extends DurableObject<Env> {
   }
 
   async createProject(userId: string, name: string): Promise<Answer<ProjectRow>> {
-    return this.#core.as(userId, "project.create", null, ({ sql }) => createProject(sql, name, Date.now()));
+    const made = this.#core.as(userId, "project.create", null, ({ sql }) =>
+      hasRoomForProject(sql) ? createProject(sql, name, Date.now()) : null,
+    );
+    if (!made.ok) return made;
+    if (made.value !== null) return { ok: true, value: made.value };
+    const message = `A workspace has at most ${MOST_PROJECTS} projects.`;
+    return { ok: false, code: "CONFLICT", message, limit: null };
   }
 
   async listProjects(userId: string, cursor: number, limit: number): Promise<Answer<ProjectRow[]>> {

@@ -48,7 +48,7 @@ projects.route(
     body: nameBody,
     status: 201,
     response: projectSchema,
-    errors: WORKSPACE_ERRORS,
+    errors: [...WORKSPACE_ERRORS, "CONFLICT"],
   },
   [workspaceGuard({ action: "project.create", from: "header" })],
   async (c, { body }) => {

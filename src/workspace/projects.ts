@@ -39,6 +39,13 @@ function fromRow(row: Row): ProjectRow {
   };
 }
 
+/** Projects of a workspace: reads name each of them to D1, and list them all. */
+export const MOST_PROJECTS = 1000;
+
+export function hasRoomForProject(sql: SqlStorage): boolean {
+  return Number(sql.exec("SELECT COUNT(*) AS count FROM projects").one().count) < MOST_PROJECTS;
+}
+
 export function createProject(sql: SqlStorage, name: string, now: number): ProjectRow {
   const row = sql.exec(
     "INSERT INTO projects (id, name, created_at) VALUES (?, ?, ?) RETURNING *",

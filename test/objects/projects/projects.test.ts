@@ -3,6 +3,7 @@ import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { newId } from "../../../src/ids.ts";
 import { Limiter } from "../../../src/limits/limiter.ts";
 import { houseKeep } from "../../../src/workspace/housekeeping.ts";
+import { MOST_PROJECTS } from "../../../src/workspace/projects.ts";
 import { call, dump } from "../accounts/support.ts";
 import { messagesOf, numbered, onSql, receiptOf, send, workspace } from "../ingest/support.ts";
 import { as, newKey, newOwner, newProject, type Owner, type Project, projectOf, refusal } from "./support.ts";
@@ -30,6 +31,21 @@ describe("projects", () => {
     expect(data).toMatchObject({ items: expect.arrayContaining([renamed]), nextCursor: null });
     // Renaming does not disturb the order of entries.
     expect(receiptOf(await send(key, numbered(1))).firstSeq).toBe(4);
+  });
+
+  it("are at most 1,000 in a workspace", async () => {
+    const own = await newOwner();
+    await onSql(own.workspaceId, (sql) => {
+      for (let at = 1; at < MOST_PROJECTS; at++) {
+        sql.exec("INSERT INTO projects (id, name, created_at) VALUES (?, 'p', 0)", newId("proj"));
+      }
+    });
+    const last = await newProject(own, "the last one");
+    const answer = await as(own, "/projects", { body: { name: "one too many" } });
+    expect([answer.status, answer.code]).toEqual([409, "CONFLICT"]);
+    expect(answer.headers.get("X-RateLimit-Remaining")).not.toBeNull();
+    await as(own, `/projects/${last}`, { method: "DELETE" });
+    await newProject(own, "in its place");
   });
 
   it("are listed page by page, each once", async () => {
