@@ -5,6 +5,13 @@ import { pipeline } from "node:stream/promises";
 /** A request of Node or Express; `ip` is Express's, which knows what proxies to trust. */
 type NodeRequest = IncomingMessage & { originalUrl?: string; ip?: string; body?: unknown };
 
+/** A body's bytes, or its text if another parser has read it. */
+type Body = string | AsyncIterator<Uint8Array>;
+
+/** Bytes, and milliseconds, that are spent on a body nobody wants: clients read the answer after they have written it. */
+const DRAIN_BYTES = 2 * 1024 * 1024;
+const DRAIN_MS = 5000;
+
 /**
  * Serves a handler of the web's `Request` and `Response`, like that of `taffrail/proxy`, in Express, Connect or Node:
  * `app.all("/logs", webHandler(createProxy(options)))`. The client's address comes from Express or the socket, never
@@ -14,8 +21,13 @@ export function webHandler(
   handler: (request: Request) => Promise<Response>,
 ): (request: NodeRequest, response: ServerResponse, next?: (error: unknown) => void) => void {
   return (request, response, next) => {
-    handler(requestOf(request))
-      .then((answer) => send(answer, response))
+    const body = bodyOf(request);
+    handler(requestOf(request, body))
+      .then(async (answer) => {
+        // On a connection with a rest of the body before it the next request would be cut off.
+        if (!(await isDrained(body))) response.setHeader("Connection", "close");
+        await send(answer, response);
+      })
       .catch((error: unknown) => {
         if (next) next(error);
         else response.destroy();
@@ -23,7 +35,7 @@ export function webHandler(
   };
 }
 
-function requestOf(request: NodeRequest): Request {
+function requestOf(request: NodeRequest, body: Body): Request {
   const headers = new Headers();
   for (let i = 0; i + 1 < request.rawHeaders.length; i += 2) {
     headers.append(request.rawHeaders[i] ?? "", request.rawHeaders[i + 1] ?? "");
@@ -34,17 +46,57 @@ function requestOf(request: NodeRequest): Request {
   const { method = "GET" } = request;
   const url = new URL(request.originalUrl ?? request.url ?? "/", `http://${request.headers.host ?? "localhost"}`);
   if (method === "GET" || method === "HEAD") return new Request(url, { method, headers });
-  const init: RequestInit & { duplex: "half" } = { method, headers, body: bodyOf(request), duplex: "half" };
+  const init: RequestInit & { duplex: "half" } = { method, headers, body: streamOf(body), duplex: "half" };
   return new Request(url, init);
 }
 
 /** What a body parser before this one has read cannot be read again. */
-function bodyOf(request: NodeRequest): BodyInit {
+function bodyOf(request: NodeRequest): Body {
   const { body } = request;
   if (typeof body === "string") return body;
   if (request.readableEnded && body !== undefined) return JSON.stringify(body);
-  // SAFETY: Node's stream module and the web's types name the same streams.
-  return Readable.toWeb(request) as unknown as ReadableStream<Uint8Array>;
+  // SAFETY: a request without an encoding gives bytes.
+  return request.iterator({ destroyOnReturn: false }) as AsyncIterator<Uint8Array>;
+}
+
+/** Unlike Node's own conversion: who reads no further leaves the rest to be drained, and the connection as it is. */
+function streamOf(body: Body): BodyInit {
+  if (typeof body === "string") return body;
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await body.next();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+/** Reads the rest of a body, up to a bound. @returns whether that was all of it */
+async function isDrained(body: Body): Promise<boolean> {
+  if (typeof body === "string") return true;
+  let deadline: ReturnType<typeof setTimeout> | undefined;
+  let isLate = false;
+  const late = new Promise<{ done: boolean; value?: Uint8Array }>((resolve) => {
+    deadline = setTimeout(() => {
+      isLate = true;
+      resolve({ done: true });
+    }, DRAIN_MS);
+  });
+  try {
+    for (let bytes = 0; bytes <= DRAIN_BYTES; ) {
+      const { done, value } = await Promise.race([body.next(), late]);
+      if (done) return !isLate;
+      bytes += value?.length ?? 0;
+    }
+  } catch {
+    // The client is gone.
+  } finally {
+    clearTimeout(deadline);
+  }
+  return false;
 }
 
 async function send(answer: Response, response: ServerResponse): Promise<void> {
