@@ -41,13 +41,14 @@ export class TailBacklog extends WorkerEntrypoint<Env> {
       operation(settingsOf(this.env).LOG_LEVEL, "error", line);
     };
     const matcher = new BatchMatcher(toLogFilter(readTailFilter(call.filter), call.oldest));
+    const bound = { entries: most, characters: STEP_CHARACTERS };
     if (batches) {
       const { entries, through } = fromBatches(call, batches, matcher, report);
-      return framesOf(entries, through, most);
+      return framesOf(entries, through, bound);
     }
     const scope = { workspaceId, projectId, report };
     const { units, through } = await readCold(new SegmentStore(this.env.DB), scope, range);
-    return framesOf(entriesOf(units, matcher, projectId, { after: range.after, until: through }), through, most);
+    return framesOf(entriesOf(units, matcher, projectId, { after: range.after, until: through }), through, bound);
   }
 }
 

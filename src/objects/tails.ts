@@ -1,11 +1,12 @@
 import type { Env } from "../env.ts";
 import { operation } from "../http/log.ts";
 import type { LimitState, RouteRef } from "../limits/state.ts";
+import { SANDBOX_WORKSPACE_ID } from "../sandbox/sandbox.ts";
 import { settingsOf } from "../settings.ts";
 import type { TailAuthority } from "../tail/authority.ts";
 import type { Framed } from "../tail/frames.ts";
 import { type AuthorityRuling, TailHub } from "../tail/hub.ts";
-import { TAIL_LIMITS } from "../tail/limits.ts";
+import { SANDBOX_TAIL_QUOTA, TAIL_QUOTA, type TailQuota } from "../tail/limits.ts";
 import { readMessage } from "../tail/message.ts";
 import { Tail } from "../tail/tail.ts";
 import { newTicket, openTicket } from "../tail/ticket.ts";
@@ -80,6 +81,7 @@ export class Tails {
     this.#state = state;
     this.#hub = new TailHub({
       now: () => Date.now(),
+      unackedBytes: () => this.#quota.unackedBytes,
       durable: () => ctx.storage.sync(),
       pause: (milliseconds) => scheduler.wait(milliseconds),
       lastSeq: (project) => (state.row ? (state.directory.projectByNum(project)?.lastSeq ?? null) : null),
@@ -151,7 +153,7 @@ export class Tails {
   gone(socket: WebSocket): void {
     const tail = this.#bySocket.get(socket);
     this.#bySocket.delete(socket);
-    if (tail) this.#hub.drop(tail);
+    if (tail) this.#hub.gone(tail);
     try {
       socket.close();
     } catch {
@@ -189,12 +191,21 @@ export class Tails {
     const { project, limit } = admitted;
     if (project === null) throw new Error("A tail names its project.");
     if (since !== null && since > project.lastSeq) return { ok: false, code: "FUTURE_SEQ", limit };
-    if (this.#hub.size + this.#opening.size >= TAIL_LIMITS.tails) {
-      const message = `This workspace has ${TAIL_LIMITS.tails} open tails; close one first.`;
+    if (this.#hub.size + this.#opening.size >= this.#quota.tails) {
+      const message = `This workspace has ${this.#quota.tails} open tails; close one first.`;
+      return { ok: false, code: "CONFLICT", message, limit };
+    }
+    if (this.#hub.isFull) {
+      const message =
+        "The open tails of this workspace are too far behind with their acknowledgements; try again later.";
       return { ok: false, code: "CONFLICT", message, limit };
     }
     if (reader.kind === "ticket") deleteTicket(gate.sql, reader.hash);
     return { ok: true, authority, project, limit };
+  }
+
+  get #quota(): TailQuota {
+    return this.#state.row?.id === SANDBOX_WORKSPACE_ID ? SANDBOX_TAIL_QUOTA : TAIL_QUOTA;
   }
 
   /** Has the user object say when the session ends. @returns when it does so by itself */

@@ -5,6 +5,8 @@ import { TAIL_LIMITS } from "./limits.ts";
 export interface Frame {
   text: string;
   entries: number;
+  /** Of the text as a socket holds it, in UTF-8. */
+  bytes: number;
   /** The `seq` of its last entry. */
   through: number;
 }
@@ -15,20 +17,29 @@ export interface Framed {
   through: number;
 }
 
+/** What all frames together may have; what lies behind is for another time. */
+export interface FramesMost {
+  entries: number;
+  /** Passed by one entry at most. */
+  characters: number;
+}
+
+const NO_BOUND: FramesMost = { entries: Number.POSITIVE_INFINITY, characters: Number.POSITIVE_INFINITY };
+
 /**
  * Cuts entries into frames.
  * @param until the `seq` up to which the entries are complete
- * @param most entries in all frames together; what lies behind them is for another time
  */
-export function framesOf(entries: readonly SeqEntry[], until: number, most = Number.POSITIVE_INFINITY): Framed {
-  const taken = entries.length <= most ? entries : entries.slice(0, most);
+export function framesOf(entries: readonly SeqEntry[], until: number, most: FramesMost = NO_BOUND): Framed {
+  const taken = entries.slice(0, countWithin(entries, most));
   const frames: Frame[] = [];
   let texts: string[] = [];
   let characters = 0;
   let through = 0;
   const end = () => {
     if (texts.length === 0) return;
-    frames.push({ text: `{"type":"logs","entries":[${texts.join(",")}]}`, entries: texts.length, through });
+    const text = `{"type":"logs","entries":[${texts.join(",")}]}`;
+    frames.push({ text, entries: texts.length, bytes: Buffer.byteLength(text), through });
     texts = [];
     characters = 0;
   };
@@ -40,6 +51,16 @@ export function framesOf(entries: readonly SeqEntry[], until: number, most = Num
   }
   end();
   return { frames, through: taken.length < entries.length ? through : until };
+}
+
+function countWithin(entries: readonly SeqEntry[], most: FramesMost): number {
+  let [count, characters] = [0, 0];
+  for (const { text } of entries) {
+    if (count >= most.entries || characters >= most.characters) break;
+    count++;
+    characters += text.length;
+  }
+  return count;
 }
 
 export function caughtUpText(seq: number): string {

@@ -3,8 +3,9 @@ import type { BatchEncoding } from "../logs/batch.ts";
 import { entriesOf } from "./entries.ts";
 import { caughtUpText, errorText, type Framed, framesOf } from "./frames.ts";
 import { TailGroups } from "./groups.ts";
-import { TAIL_CLOSE } from "./limits.ts";
-import type { Tail } from "./tail.ts";
+import { TAIL_CLOSE, TAIL_STALL_MS } from "./limits.ts";
+import { TailLoad } from "./load.ts";
+import type { OfferVerdict, Tail } from "./tail.ts";
 import { unitOfBatch } from "./unit.ts";
 
 /** A batch that has been committed. */
@@ -33,9 +34,11 @@ type AuthorityEnd = Extract<
 /** What tails need of the object that they live in. */
 export interface TailPorts {
   now(): number;
+  /** Bytes that may have been sent to all tails together without being acknowledged. */
+  unackedBytes(): number;
   /** Resolves once all that has been written is on disk; others get their turn before. */
   durable(): Promise<void>;
-  /** Lets some milliseconds pass. */
+  /** Lets some time pass. */
   pause(milliseconds: number): Promise<void>;
   /** The `seq` of a project's newest entry; null where there is no such project. */
   lastSeq(project: number): number | null;
@@ -90,6 +93,10 @@ export class TailHub {
   #queueBytes = 0;
   #isDelivering = false;
   readonly #behind: Tail[] = [];
+  readonly #load: TailLoad;
+  /** Waiting, until all tails together hold less. */
+  readonly #starved = new Set<Tail>();
+  #isWatching = false;
   #readers = 0;
   #cost = 0;
   /** Messages of the delivery under way. */
@@ -97,10 +104,16 @@ export class TailHub {
 
   constructor(ports: TailPorts) {
     this.#ports = ports;
+    this.#load = new TailLoad(() => ports.unackedBytes());
   }
 
   get size(): number {
     return this.#tails.size;
+  }
+
+  /** Whether the clients are so far behind together that there is no room for another tail. */
+  get isFull(): boolean {
+    return this.#load.isFull;
   }
 
   /** A tail that has just been opened. */
@@ -111,15 +124,18 @@ export class TailHub {
 
   /** A tail that has outlived the object's memory. Where nothing came meanwhile, it hears nothing of it. */
   restore(tail: Tail): void {
+    this.#load.update(tail, this.#ports.now());
+    if (!tail.isOpen) return;
     this.#tails.add(tail);
     if (tail.sent === this.#ports.lastSeq(tail.project)) tail.state = "live";
     else this.#enqueue(tail);
   }
 
   /** Its socket is gone. */
-  drop(tail: Tail): void {
-    tail.isOpen = false;
-    this.#tails.remove(tail);
+  gone(tail: Tail): void {
+    this.#leave(tail);
+    this.#load.remove(tail);
+    this.#resume();
   }
 
   /** To be told of every commit, once its transaction has ended. Costs a few instructions where nobody listens. */
@@ -139,7 +155,9 @@ export class TailHub {
   /** @returns false for something that the client cannot have */
   ack(tail: Tail, seq: number): boolean {
     if (!tail.ack(seq)) return false;
-    if (tail.state === "waiting") this.#enqueue(tail);
+    this.#load.update(tail, this.#ports.now());
+    if (tail.isOpen && tail.state === "waiting") this.#enqueue(tail);
+    this.#resume();
     return true;
   }
 
@@ -240,8 +258,24 @@ export class TailHub {
   }
 
   #offerLive(tail: Tail, framed: Framed): void {
-    const verdict = this.#attempt(tail, () => tail.offer(framed));
-    if (verdict !== undefined && verdict !== "fits") this.#closeBehind(tail);
+    const verdict = this.#offer(tail, framed);
+    if (verdict === "full") this.#overflow(tail);
+    else if (verdict !== undefined && verdict !== "fits") this.#closeBehind(tail);
+  }
+
+  #offer(tail: Tail, framed: Framed): OfferVerdict | undefined {
+    try {
+      return this.#attempt(tail, () => tail.offer(framed, this.#load.roomFor(tail)));
+    } finally {
+      this.#load.update(tail, this.#ports.now());
+    }
+  }
+
+  /** A live tail does not get what is new: it waits with those that are behind, unless it is the one that holds most. */
+  #overflow(tail: Tail): void {
+    const greediest = this.#load.greediest();
+    if (greediest && this.#load.isFullOfOpen) this.#closeBehind(greediest);
+    if (tail.isOpen) this.#enqueue(tail);
   }
 
   /** The live tails read these batches from disk, like older ones. */
@@ -255,6 +289,7 @@ export class TailHub {
 
   #enqueue(tail: Tail): void {
     tail.state = "behind";
+    this.#starved.delete(tail);
     if (tail.isQueued) return;
     tail.isQueued = true;
     this.#behind.push(tail);
@@ -273,8 +308,50 @@ export class TailHub {
         })
         .finally(() => {
           this.#readers--;
+          this.#resume();
           this.#read();
         });
+    }
+  }
+
+  /** Waits until all tails together hold less. */
+  #starve(tail: Tail): void {
+    tail.state = "waiting";
+    this.#starved.add(tail);
+    if (this.#isWatching) return;
+    this.#isWatching = true;
+    void this.#watch();
+  }
+
+  /** Some at a time, as what they get may fill the room again. */
+  #resume(): void {
+    for (const tail of this.#starved) {
+      if (this.#load.isFull || this.#behind.length >= READERS) return;
+      this.#starved.delete(tail);
+      if (tail.state === "waiting") this.#enqueue(tail);
+    }
+  }
+
+  /**
+   * While tails wait, those whose clients stand still are closed, so that they cannot keep the others waiting. A client
+   * that acknowledges every 1,000 entries would stand still as well, where it gets fewer.
+   */
+  async #watch(): Promise<void> {
+    try {
+      while (this.#starved.size > 0 && this.#load.openBytes > 0) {
+        await this.#ports.pause(TAIL_STALL_MS);
+        const since = this.#ports.now() - TAIL_STALL_MS;
+        while (this.#starved.size > 0 && this.#load.isFullOfOpen) {
+          const tail = this.#load.laziest(since);
+          if (!tail) break;
+          this.#closeBehind(tail);
+        }
+        this.#resume();
+      }
+    } catch (error) {
+      this.#ports.failed(error);
+    } finally {
+      this.#isWatching = false;
     }
   }
 
@@ -287,13 +364,15 @@ export class TailHub {
       tail.state = "waiting";
       return;
     }
+    if (this.#load.isFull) return this.#starve(tail);
     const place = tail.sent;
     const framed = await this.#ports.backlog(tail, room);
     // A project that is gone ends its tails by itself.
     if (framed === null || !tail.isOpen || tail.state !== "behind") return;
     if (framed.through <= place) throw new RangeError("A step of a tail that is behind leads nowhere.");
-    const verdict = this.#attempt(tail, () => tail.offer(framed));
+    const verdict = this.#offer(tail, framed);
     if (verdict === "close") this.#closeBehind(tail);
+    else if (verdict === "full") this.#starve(tail);
     else if (verdict === "wait") tail.state = "waiting";
     else if (verdict === "fits") this.#enqueue(tail);
   }
@@ -335,10 +414,10 @@ export class TailHub {
   /** @param error what the client is told in a frame of its own */
   #close(tail: Tail, code: number, reason: string, error: ErrorCode | null): void {
     if (!tail.isOpen) return;
-    this.drop(tail);
+    this.#leave(tail);
     this.#attempt(tail, () => {
       if (error !== null) tail.socket.send(errorText(error));
-      tail.socket.close(code, reason);
+      tail.close(code, reason);
     });
     this.#ports.closed(tail, code, reason);
   }
@@ -348,9 +427,16 @@ export class TailHub {
     try {
       return work();
     } catch {
-      this.drop(tail);
+      this.#leave(tail);
       return undefined;
     }
+  }
+
+  /** Gets nothing any more. What its socket holds counts until that is gone. */
+  #leave(tail: Tail): void {
+    tail.isOpen = false;
+    this.#tails.remove(tail);
+    this.#starved.delete(tail);
   }
 
   #takeQueue(): CommittedBatch[] {

@@ -7,20 +7,37 @@ export const TAIL_LIMITS = {
   /** Entries that may have been sent without being acknowledged. */
   unackedEntries: 10_000,
   /**
-   * The same in characters, so that readers that stand still cannot fill the object's memory (128 MiB). A client that
-   * acknowledges every 1,000 entries must be able to get on, so the lower bound counts only from there.
+   * The same in bytes of one tail, so that one alone cannot use up what all of them share. A client that acknowledges
+   * every 1,000 entries must be able to get on, so the lower bound counts only from there.
    */
-  unackedCharacters: 8 * 1024 * 1024,
-  unackedCharactersMost: 32 * 1024 * 1024,
+  unackedBytes: 4 * 1024 * 1024,
+  unackedBytesMost: 16 * 1024 * 1024,
   /** Entries after which a client acknowledges at the latest. */
   ackEveryEntries: 1000,
   /** Characters of a message from a client. An acknowledgement has about 30. */
   messageCharacters: 1024,
   /** Bytes of a tail's filter as JSON: it lives in the socket's attachment, of which older runtimes take 2,048. */
   filterBytes: 1024,
-  /** Tails that a workspace may have at a time. */
-  tails: 500,
 } as const;
+
+/** What the tails of one workspace may come to. */
+export interface TailQuota {
+  /** Tails at a time. */
+  tails: number;
+  /**
+   * Bytes that have been sent to all of them and not acknowledged. Readers that stand still have them kept in the
+   * object's memory (128 MiB), of which steps and queues of the tails take up to 32 MiB more.
+   */
+  unackedBytes: number;
+}
+
+export const TAIL_QUOTA: TailQuota = { tails: 500, unackedBytes: 64 * 1024 * 1024 };
+
+/** The sandbox's: anybody may open tails there. */
+export const SANDBOX_TAIL_QUOTA: TailQuota = { tails: 50, unackedBytes: 16 * 1024 * 1024 };
+
+/** Milliseconds without an acknowledgement after which a tail may be closed while others wait for room. */
+export const TAIL_STALL_MS = 30_000;
 
 /** Milliseconds for which a ticket may be used. */
 export const TICKET_LIFETIME_MS = 60_000;

@@ -15,6 +15,9 @@ export interface TailSocket {
  */
 export type TailState = "live" | "behind" | "waiting" | "unsure";
 
+/** `full`: the tail may have it, and all tails of the object together may not. */
+export type OfferVerdict = WindowVerdict | "full";
+
 export interface NewTail {
   project: number;
   projectId: string;
@@ -36,6 +39,8 @@ type Attachment = [
   expiresAt: number | null,
   sent: number,
   marks: readonly number[],
+  /** Closed by the service, and not gone yet: what its client has not read is still held. */
+  isClosed: boolean,
 ];
 
 /** Entries that a tail may pass over, as they fail its filter, before that is written down. */
@@ -71,12 +76,11 @@ export class Tail {
   /** @param attachment as an earlier life of the object left it */
   static restore(socket: TailSocket, attachment: unknown): Tail {
     // SAFETY: only `#write` writes attachments.
-    const [project, projectId, authority, filter, expiresAt, sent, marks] = attachment as Attachment;
-    return new Tail(
-      socket,
-      { project, projectId, authority: readAuthority(authority), filter, expiresAt, sent },
-      marks,
-    );
+    const [project, projectId, authority, filter, expiresAt, sent, marks, isClosed] = attachment as Attachment;
+    const tail = { project, projectId, authority: readAuthority(authority), filter, expiresAt, sent };
+    const restored = new Tail(socket, tail, marks);
+    restored.isOpen = !isClosed;
+    return restored;
   }
 
   private constructor(socket: TailSocket, tail: NewTail, marks: readonly number[]) {
@@ -110,20 +114,28 @@ export class Tail {
     return this.#window.room;
   }
 
+  /** Bytes sent and not acknowledged. */
+  get unackedBytes(): number {
+    return this.#window.bytes;
+  }
+
   /**
    * Sends frames that begin right behind its place, as far as the window allows.
+   * @param most bytes of them
    * @returns `fits` where that is all of them
    */
-  offer({ frames, through }: Framed): WindowVerdict {
-    for (const { text, entries, through: last } of frames) {
-      const verdict = this.#window.verdict(entries, text.length);
-      if (verdict !== "fits") {
+  offer({ frames, through }: Framed, most: number): OfferVerdict {
+    let room = most;
+    for (const { text, entries, bytes, through: last } of frames) {
+      const verdict = this.#window.verdict(entries, bytes);
+      if (verdict !== "fits" || bytes > room) {
         this.#write();
-        return verdict;
+        return verdict === "fits" ? "full" : verdict;
       }
       this.socket.send(text);
-      this.#window.sent(this.#sent, entries, text.length);
+      this.#window.sent(this.#sent, entries, bytes);
       this.#sent = last;
+      room -= bytes;
     }
     this.#sent = Math.max(this.#sent, through);
     if (frames.length > 0 || this.#sent - this.#written >= UNWRITTEN_ENTRIES) this.#write();
@@ -138,6 +150,13 @@ export class Tail {
     return true;
   }
 
+  /** The client may have much to read before it hears of it. */
+  close(code: number, reason: string): void {
+    this.isOpen = false;
+    this.#write();
+    this.socket.close(code, reason);
+  }
+
   #write(): void {
     this.#written = this.#sent;
     const attachment: Attachment = [
@@ -148,6 +167,7 @@ export class Tail {
       this.#expiresAt,
       this.#sent,
       this.#window.marks,
+      !this.isOpen,
     ];
     this.socket.serializeAttachment(attachment);
   }

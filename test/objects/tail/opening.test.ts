@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { newId } from "../../../src/ids.ts";
 import { newApiKey } from "../../../src/keys/api-key.ts";
-import { TAIL_LIMITS } from "../../../src/tail/limits.ts";
+import { TAIL_QUOTA } from "../../../src/tail/limits.ts";
 import { newTicket } from "../../../src/tail/ticket.ts";
 import { ROLES } from "../../../src/workspace/caller.ts";
 import { answerOf, bearer, call } from "../accounts/support.ts";
@@ -114,7 +114,7 @@ describe("before the upgrade", () => {
     const limits = { default: { limit: 100_000, windowSeconds: 60 }, rules: [] };
     await workspace(tenant.workspaceId).setLimits(owner.userId, limits);
     const clients = [];
-    for (let i = 0; i < TAIL_LIMITS.tails; i++) clients.push(await tailOf(tenant));
+    for (let i = 0; i < TAIL_QUOTA.tails; i++) clients.push(await tailOf(tenant));
     expect((await refused(tenant.projectId, bearer(tenant.secret))).verdict).toEqual([409, "CONFLICT"]);
     receiptOf(await send(tenant, numbered(3)));
     for (const client of clients) await client.has(3);

@@ -1,6 +1,6 @@
 import { runInDurableObject } from "cloudflare:test";
-import { describe, expect, it } from "vitest";
-import { call } from "../accounts/support.ts";
+import { describe, expect, it, vi } from "vitest";
+import { answerOf, bearer, call } from "../accounts/support.ts";
 import {
   addKey,
   addProject,
@@ -13,7 +13,7 @@ import {
   type Tenant,
   workspace,
 } from "../ingest/support.ts";
-import { type Client, range, tailOf } from "./support.ts";
+import { Client, range, tailOf, tailResponse } from "./support.ts";
 
 /** `count` batches of `size`. */
 async function fill(tenant: Tenant, count: number, size: number): Promise<void> {
@@ -254,6 +254,35 @@ describe("a client that", () => {
     await other.has(1);
     expect(client.seqs).toEqual([]);
     other.close();
+  });
+
+  it("stands still takes room from all: there is no other tail, until it acknowledges or is gone", async () => {
+    const tenant = await newTenant();
+    const live = await tailOf(tenant);
+    // 12 MB: a tail alone may have 16 MiB, all of them 64 MiB.
+    const big = range(0, 11).map((n) => ({ message: String(n % 10).repeat(250_000) }));
+    for (let batch = 0; batch < 4; batch++) receiptOf(await send(tenant, big));
+    await live.has(48);
+    const lazy: Client[] = [];
+    const open = async () => {
+      const response = await tailResponse(tenant.projectId, { query: "?since=0", headers: bearer(tenant.secret) });
+      if (response.webSocket) lazy.push(new Client(response.webSocket, false));
+      return response;
+    };
+    for (let i = 0; i < 5; i++) {
+      expect((await open()).status).toBe(101);
+      await lazy[i]?.has(44);
+    }
+    const refusal = await answerOf(await open());
+    expect([refusal.status, refusal.code]).toEqual([409, "CONFLICT"]);
+    await evict(tenant.workspaceId);
+    expect((await open()).status).toBe(409);
+    receiptOf(await send(tenant, numbered(5)));
+    await live.has(53);
+    lazy[0]?.ack(44);
+    lazy[1]?.close();
+    await vi.waitFor(async () => expect((await open()).status).toBe(101));
+    for (const client of [live, ...lazy]) client.close();
   });
 
   it("closes its end is gone", async () => {

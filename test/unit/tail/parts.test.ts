@@ -98,9 +98,12 @@ describe("frames", () => {
   it("say how far they go", () => {
     expect(framesOf([], 7)).toEqual({ frames: [], through: 7 });
     expect(framesOf(entries(3), 7).through).toBe(7);
-    const cut = framesOf(entries(3), 7, 2);
+    const cut = framesOf(entries(3), 7, { entries: 2, characters: 1e9 });
     expect([cut.through, cut.frames.map(({ through }) => through)]).toEqual([2, [2]]);
-    expect(framesOf(entries(3), 7, 3).through).toBe(7);
+    expect(framesOf(entries(3), 7, { entries: 3, characters: 1e9 }).through).toBe(7);
+    const large = framesOf(entries(5, 200_000), 7, { entries: 5, characters: 450_000 });
+    expect([large.through, large.frames.map(({ through }) => through)]).toEqual([3, [2, 3]]);
+    expect(framesOf(entries(2, 200_000), 7, { entries: 5, characters: 10 }).through).toBe(1);
   });
 });
 

@@ -5,6 +5,7 @@ import { entriesOf } from "../../../src/tail/entries.ts";
 import { readTailFilter, type TailFilter, tailFilterText, toLogFilter } from "../../../src/tail/filter.ts";
 import { framesOf } from "../../../src/tail/frames.ts";
 import { type AuthorityRuling, type CommittedBatch, TailHub } from "../../../src/tail/hub.ts";
+import { TAIL_QUOTA } from "../../../src/tail/limits.ts";
 import { type NewTail, Tail, type TailSocket } from "../../../src/tail/tail.ts";
 import { unitOfBatch } from "../../../src/tail/unit.ts";
 import { bodyOf, type TestEntry } from "../query/store.ts";
@@ -26,6 +27,8 @@ export class FakeSocket implements TailSocket {
   closed: { code: number; reason: string } | null = null;
   attachment: unknown = null;
   isBroken = false;
+  /** Its client has gone: an object that wakes has it no more. */
+  isGone = false;
 
   send(text: string): void {
     if (this.isBroken) throw new TypeError("Can't call WebSocket send() after close().");
@@ -49,6 +52,7 @@ export class FakeSocket implements TailSocket {
 export class FakeObject {
   hub: TailHub;
   now = 0;
+  unackedBytes = TAIL_QUOTA.unackedBytes;
   /** The tail of each socket in the object's present life. */
   readonly tails = new Map<FakeSocket, Tail>();
   readonly batches: CommittedBatch[] = [];
@@ -59,8 +63,11 @@ export class FakeObject {
   renewed: (tail: Tail) => Promise<AuthorityRuling> = async () => ({ ok: true, expiresAt: null });
   /** Batches of one step of a tail that is behind. */
   stepBatches = 2;
+  stepCharacters = Number.POSITIVE_INFINITY;
   isBacklogBroken = false;
   readonly #waiting: (() => void)[] = [];
+  /** Pauses of more than a delivery's: they end with `lapse`. */
+  #pauses: (() => void)[] = [];
   #life = 0;
 
   constructor() {
@@ -72,7 +79,7 @@ export class FakeObject {
     this.#life++;
     this.hub = this.#newHub();
     for (const socket of tails) {
-      if (socket.closed) continue;
+      if (socket.isGone) continue;
       const tail = Tail.restore(socket, socket.attachment);
       this.tails.set(socket, tail);
       this.hub.restore(tail);
@@ -121,6 +128,22 @@ export class FakeObject {
     if (this.#waiting.length > 0) await this.settle();
   }
 
+  /** The client's end of a socket is gone. */
+  gone(socket: FakeSocket): void {
+    const tail = this.tails.get(socket);
+    socket.isGone = true;
+    if (tail) this.hub.gone(tail);
+  }
+
+  /** Lets time pass, and all that comes of it happen. */
+  async lapse(milliseconds: number): Promise<void> {
+    this.now += milliseconds;
+    const pauses = this.#pauses;
+    this.#pauses = [];
+    for (const end of pauses) end();
+    await this.settle();
+  }
+
   #newHub(): TailHub {
     const life = this.#life;
     const waited = async () => {
@@ -131,7 +154,9 @@ export class FakeObject {
     return new TailHub({
       now: () => this.now,
       durable: waited,
-      pause: waited,
+      unackedBytes: () => this.unackedBytes,
+      pause: (milliseconds) =>
+        milliseconds < 1000 ? waited() : new Promise<void>((resolve) => this.#pauses.push(resolve)),
       lastSeq: (project) => this.lastSeq(project),
       backlog: async (tail, most) => {
         await waited();
@@ -146,7 +171,8 @@ export class FakeObject {
         this.backlogs.push({ after: sent, through: until });
         const matcher = new BatchMatcher(toLogFilter(readTailFilter(filter), null));
         const units = wanted.map(({ batch, ...place }) => unitOfBatch({ ...place, ...batch }));
-        const framed = framesOf(entriesOf(units, matcher, projectIdOf(project), { after: sent, until }), until, most);
+        const entries = entriesOf(units, matcher, projectIdOf(project), { after: sent, until });
+        const framed = framesOf(entries, until, { entries: most, characters: this.stepCharacters });
         await waited();
         return framed;
       },
