@@ -3,8 +3,9 @@ import type { BatchEncoding } from "../logs/batch.ts";
 import { entriesOf } from "./entries.ts";
 import { caughtUpText, errorText, type Framed, framesOf } from "./frames.ts";
 import { TailGroups } from "./groups.ts";
-import { TAIL_CLOSE, TAIL_STALL_MS } from "./limits.ts";
+import { TAIL_CLOSE } from "./limits.ts";
 import { TailLoad } from "./load.ts";
+import { StarvedTails } from "./starved.ts";
 import type { OfferVerdict, Tail } from "./tail.ts";
 import { unitOfBatch } from "./unit.ts";
 
@@ -94,9 +95,7 @@ export class TailHub {
   #isDelivering = false;
   readonly #behind: Tail[] = [];
   readonly #load: TailLoad;
-  /** Waiting, until all tails together hold less. */
-  readonly #starved = new Set<Tail>();
-  #isWatching = false;
+  readonly #starved: StarvedTails;
   #readers = 0;
   #cost = 0;
   /** Messages of the delivery under way. */
@@ -105,6 +104,14 @@ export class TailHub {
   constructor(ports: TailPorts) {
     this.#ports = ports;
     this.#load = new TailLoad(() => ports.unackedBytes());
+    this.#starved = new StarvedTails(this.#load, {
+      now: () => ports.now(),
+      pause: (milliseconds) => ports.pause(milliseconds),
+      hasReader: () => this.#behind.length < READERS,
+      resume: (tail) => this.#enqueue(tail),
+      close: (tail) => this.#closeBehind(tail),
+      failed: (error) => ports.failed(error),
+    });
   }
 
   get size(): number {
@@ -135,7 +142,7 @@ export class TailHub {
   gone(tail: Tail): void {
     this.#leave(tail);
     this.#load.remove(tail);
-    this.#resume();
+    this.#starved.resume();
   }
 
   /** To be told of every commit, once its transaction has ended. Costs a few instructions where nobody listens. */
@@ -157,7 +164,7 @@ export class TailHub {
     if (!tail.ack(seq)) return false;
     this.#load.update(tail, this.#ports.now());
     if (tail.isOpen && tail.state === "waiting") this.#enqueue(tail);
-    this.#resume();
+    this.#starved.resume();
     return true;
   }
 
@@ -308,50 +315,9 @@ export class TailHub {
         })
         .finally(() => {
           this.#readers--;
-          this.#resume();
+          this.#starved.resume();
           this.#read();
         });
-    }
-  }
-
-  /** Waits until all tails together hold less. */
-  #starve(tail: Tail): void {
-    tail.state = "waiting";
-    this.#starved.add(tail);
-    if (this.#isWatching) return;
-    this.#isWatching = true;
-    void this.#watch();
-  }
-
-  /** Some at a time, as what they get may fill the room again. */
-  #resume(): void {
-    for (const tail of this.#starved) {
-      if (this.#load.isFull || this.#behind.length >= READERS) return;
-      this.#starved.delete(tail);
-      if (tail.state === "waiting") this.#enqueue(tail);
-    }
-  }
-
-  /**
-   * While tails wait, those whose clients stand still are closed, so that they cannot keep the others waiting. A client
-   * that acknowledges every 1,000 entries would stand still as well, where it gets fewer.
-   */
-  async #watch(): Promise<void> {
-    try {
-      while (this.#starved.size > 0 && this.#load.openBytes > 0) {
-        await this.#ports.pause(TAIL_STALL_MS);
-        const since = this.#ports.now() - TAIL_STALL_MS;
-        while (this.#starved.size > 0 && this.#load.isFullOfOpen) {
-          const tail = this.#load.laziest(since);
-          if (!tail) break;
-          this.#closeBehind(tail);
-        }
-        this.#resume();
-      }
-    } catch (error) {
-      this.#ports.failed(error);
-    } finally {
-      this.#isWatching = false;
     }
   }
 
@@ -364,7 +330,7 @@ export class TailHub {
       tail.state = "waiting";
       return;
     }
-    if (this.#load.isFull) return this.#starve(tail);
+    if (this.#load.isFull) return this.#starved.add(tail);
     const place = tail.sent;
     const framed = await this.#ports.backlog(tail, room);
     // A project that is gone ends its tails by itself.
@@ -372,7 +338,7 @@ export class TailHub {
     if (framed.through <= place) throw new RangeError("A step of a tail that is behind leads nowhere.");
     const verdict = this.#offer(tail, framed);
     if (verdict === "close") this.#closeBehind(tail);
-    else if (verdict === "full") this.#starve(tail);
+    else if (verdict === "full") this.#starved.add(tail);
     else if (verdict === "wait") tail.state = "waiting";
     else if (verdict === "fits") this.#enqueue(tail);
   }
