@@ -37,6 +37,9 @@ export class TailReader {
   readonly #random: Random;
   #socket: WebSocket | null = null;
   #isWanted = true;
+  /** What it heard last, and when, by `performance.now()`. */
+  #last = "";
+  #heardAt = 0;
 
   constructor(world: World, project: Project, filter: Filter, name: string) {
     this.#world = world;
@@ -48,6 +51,20 @@ export class TailReader {
 
   get filter(): Filter {
     return this.#filter;
+  }
+
+  /** For whoever looks for what went wrong. */
+  get state(): string {
+    const { opened, dropped, ended } = this;
+    const silentMs = Math.round(performance.now() - this.#heardAt);
+    return JSON.stringify({
+      opened,
+      dropped,
+      ended,
+      socket: this.#socket?.readyState ?? null,
+      last: this.#last,
+      silentMs,
+    });
   }
 
   get isConnected(): boolean {
@@ -102,6 +119,7 @@ export class TailReader {
       let isOpen = false;
       const giveUp = setTimeout(() => !isOpen && this.#report(`was not opened within ${OPEN_MS} ms`), OPEN_MS);
       socket.addEventListener("open", () => {
+        this.#heard("open");
         isOpen = true;
         this.opened++;
       });
@@ -120,13 +138,20 @@ export class TailReader {
       };
       socket.addEventListener("error", end);
       socket.addEventListener("close", ({ code, reason }) => {
+        this.#heard(`close ${code} ${reason}`);
         if (this.#socket === socket) this.#closed(code, reason);
         end();
       });
     });
   }
 
+  #heard(what: string): void {
+    this.#last = what;
+    this.#heardAt = performance.now();
+  }
+
   #take({ type, entries, seq, code }: Frame): void {
+    this.#heard(`${type} ${entries?.at(-1)?.seq ?? seq ?? code}`);
     const isWhole = Object.keys(this.#filter.filters).length === 0;
     for (const row of entries ?? []) {
       const isNext = isWhole ? row.seq === this.place + 1 : row.seq > this.place;
@@ -140,13 +165,18 @@ export class TailReader {
         this.#report(`is caught up to ${seq}, being at ${this.place}`);
       this.place = seq;
     }
-    if (type === "error" && code !== "SERVICE_UNAVAILABLE") this.ended = code ?? "";
+    if (type === "error" && code !== "SERVICE_UNAVAILABLE") this.#end(code ?? "");
+  }
+
+  #end(code: string): void {
+    this.ended = code;
+    if (this.#project.deletion === "none") this.#report(`was ended with ${code}`);
   }
 
   #closed(code: number, reason: string): void {
     const since = /^since=(\d+)$/.exec(reason)?.[1];
     const isWhole = Object.keys(this.#filter.filters).length === 0;
-    if (code === CLOSED.ended) this.ended = reason;
+    if (code === CLOSED.ended) this.#end(reason);
     else if ((code === CLOSED.fault || code === CLOSED.behind) && since !== undefined) {
       if (isWhole && Number(since) !== this.place) this.#report(`is to go on at ${since}, being at ${this.place}`);
     } else if (code !== 1006 && code !== 1005 && code !== 1000) this.#report(`was closed with ${code} ${reason}`);

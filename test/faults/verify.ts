@@ -133,14 +133,14 @@ function bucketProblems(buckets: readonly Bucket[], total: number, isGrouped: bo
 }
 
 /** What is wrong with what a tail brought in all its connections together. */
-export function tailProblems({ rows, filter, place }: TailReader, truth: Truth, name: string): string[] {
+export function tailProblems({ rows, filter, place, state }: TailReader, truth: Truth, name: string): string[] {
   const wrong: string[] = [];
   const expected = truth.filter(filter.keeps);
   if (place !== truth.length) wrong.push(`it ended at ${place} of ${truth.length}`);
   const at = expected.findIndex(({ seq }, index) => rows[index]?.seq !== seq);
   if (at >= 0) wrong.push(`it brought ${rows[at]?.seq} where ${expected[at]?.seq} should be`);
   if (rows.length !== expected.length) wrong.push(`it brought ${rows.length} entries of ${expected.length}`);
-  return wrong.map((problem) => `tail ${name}: ${problem}`);
+  return wrong.map((problem) => `tail ${name} (${JSON.stringify(filter.filters)}): ${problem}; ${state}`);
 }
 
 /** What is wrong on disk where nothing is on its way any more. */
