@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { SANDBOX_TAIL_QUOTA, TAIL_QUOTA, TAIL_STALL_MS } from "../../../src/tail/limits.ts";
 import { entriesNumbered, entry, FakeObject, type FakeSocket } from "./support.ts";
@@ -138,6 +139,57 @@ describe("what all tails hold together", () => {
     expect(waiting.socket.seqs).toHaveLength(40);
     expect(waiting.socket.closed).toBeNull();
   });
+
+  it("never passes its bound, and all get everything once, whatever clients do", async () => {
+    const action = fc.oneof(
+      fc.record({ kind: fc.constant("commit" as const), count: fc.integer({ min: 1, max: 4 }) }),
+      fc.record({ kind: fc.constant("open" as const), isLive: fc.boolean() }),
+      fc.record({ kind: fc.constantFrom("ack" as const, "gone" as const), nth: fc.nat() }),
+      fc.record({ kind: fc.constantFrom("turn" as const, "evict" as const, "lapse" as const) }),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(action, { maxLength: 60 }), async (actions) => {
+        const object = new FakeObject();
+        object.unackedBytes = MB;
+        const opened: { socket: FakeSocket; from: number; acked: number }[] = [];
+        const ack = (one: (typeof opened)[number]) => {
+          const tail = object.tails.get(one.socket);
+          one.acked = Math.max(one.acked, last(one.socket));
+          if (tail && !one.socket.isGone) object.hub.ack(tail, one.acked);
+        };
+        for (const each of actions) {
+          const one = "nth" in each ? opened[each.nth % Math.max(1, opened.length)] : undefined;
+          if (each.kind === "commit") object.commit(1, large(each.count));
+          else if (each.kind === "open") {
+            const sent = each.isLive ? object.lastSeq(1) : 0;
+            opened.push({ socket: object.open({ sent }).socket, from: sent, acked: sent });
+          } else if (each.kind === "turn") await object.turn();
+          else if (each.kind === "lapse") await object.lapse(TAIL_STALL_MS);
+          else if (each.kind === "evict") object.evict(opened.map(({ socket }) => socket));
+          else if (one && each.kind === "ack") ack(one);
+          else if (one) object.gone(one.socket);
+          const unread = opened
+            .filter(({ socket }) => !socket.isGone)
+            .flatMap(({ socket, acked }) => socket.seqs.filter((seq) => seq > acked));
+          expect(unread.length * 99_000).toBeLessThan(MB);
+        }
+        for (let round = 0; round < 300; round++) {
+          await object.settle();
+          for (const one of opened) {
+            if (one.socket.closed && !one.socket.isGone) object.gone(one.socket);
+            ack(one);
+          }
+        }
+        expect(object.failures).toEqual([]);
+        for (const { socket, from } of opened) {
+          const until = socket.isGone ? last(socket) : object.lastSeq(1);
+          expect(socket.seqs).toEqual(Array.from({ length: Math.max(0, until - from) }, (_, i) => from + 1 + i));
+          if (socket.closed) expect(socket.closed.reason).toBe(`since=${Math.max(from, last(socket))}`);
+        }
+      }),
+      { numRuns: 100 },
+    );
+  }, 30_000);
 
   it("counts bytes, not characters", async () => {
     const object = new FakeObject();
