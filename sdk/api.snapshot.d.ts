@@ -15,7 +15,10 @@ type NodeLoggerOptions = LoggerOptions & {
   shutdown?: false | {
     timeoutMs?: number;
   };
-  /** Keeps what could not be sent on disk and sends it at the next start. */
+  /**
+   * Keeps what is out of retries, or could not be sent before the process ended, on disk. It is sent after the next
+   * delivery that succeeds, or at the next start.
+   */
   spool?: false | SpoolOptions;
 };
 /**
@@ -488,12 +491,13 @@ interface ContextFields {
   traceparent?: string | null;
   [name: string]: unknown;
 }
+/** What became of entries between the call and its end; `stats()` has the totals. */
 interface FlushResult {
   /** Entries the transports took since the call. */
   delivered: number;
   /** Entries given up since the call. */
   dropped: number;
-  /** Entries that still wait. */
+  /** Entries that still wait in memory. */
   pending: number;
 }
 interface LoggerStats {
@@ -508,6 +512,8 @@ interface LoggerStats {
   pendingBytes: number;
   requests: number;
   retries: number;
+  /** Went to the spool of `taffrail/node` out of retries; each later try that fails too counts them again. */
+  spooled: number;
 }
 /** Where the pipeline would end for an entry, and why. */
 interface Explanation {

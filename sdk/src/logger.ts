@@ -8,7 +8,7 @@ import { loggerPrototype } from "./scopes.ts";
 import { createEncoder, decodeText, encodeText, type Frame, isError, START } from "./serialize.ts";
 import { traceIds, unitHash } from "./trace.ts";
 import type { MakeOutputs } from "./transports/outputs.ts";
-import { asError, type Queue, type QueueEvents } from "./transports/queue.ts";
+import { asError, NO_STATS, type Queue, type QueueEvents } from "./transports/queue.ts";
 import type {
   Explanation,
   FlushResult,
@@ -305,7 +305,7 @@ export function assemble(options: LoggerOptions, makeOutputs: MakeOutputs): Asse
   };
 
   function stats(): LoggerStats {
-    const all: LoggerStats = { ...counts, delivered: 0, pending: 0, pendingBytes: 0, requests: 0, retries: 0 };
+    const all: LoggerStats = { ...NO_STATS, ...counts };
     for (const { queue } of outputs) {
       if (!queue) all.delivered += counts.logged;
       else for (const [name, n] of Object.entries(queue.stats())) all[name as keyof LoggerStats] += n;

@@ -153,12 +153,13 @@ export interface ContextFields {
   [name: string]: unknown;
 }
 
+/** What became of entries between the call and its end; `stats()` has the totals. */
 export interface FlushResult {
   /** Entries the transports took since the call. */
   delivered: number;
   /** Entries given up since the call. */
   dropped: number;
-  /** Entries that still wait. */
+  /** Entries that still wait in memory. */
   pending: number;
 }
 
@@ -174,6 +175,8 @@ export interface LoggerStats {
   pendingBytes: number;
   requests: number;
   retries: number;
+  /** Went to the spool of `taffrail/node` out of retries; each later try that fails too counts them again. */
+  spooled: number;
 }
 
 /** Where the pipeline would end for an entry, and why. */

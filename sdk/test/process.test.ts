@@ -34,9 +34,9 @@ interface End {
 async function run(
   runtime: string,
   how: string,
-  options: { signal?: NodeJS.Signals; count?: number } = {},
+  options: { signal?: NodeJS.Signals; count?: number; flags?: string[] } = {},
 ): Promise<End> {
-  const child = spawn(runtime, [APP, how, sink.url, dir, String(options.count ?? 10)], {
+  const child = spawn(runtime, [...(options.flags ?? []), APP, how, sink.url, dir, String(options.count ?? 10)], {
     stdio: ["ignore", "pipe", "pipe"],
   });
   let errors = "";
@@ -117,6 +117,26 @@ describe.each(RUNTIMES)("%s", (_, runtime) => {
     expect(numbers(sink.stored())).toEqual(TEN);
   });
 });
+
+/** Waits are lengthened by a random part of themselves: without it retries are used up before the end, with all of it not. */
+test.each([
+  ["shortest", 0],
+  ["longest", 0.999],
+])(
+  "natural end with the service away and the %s waits: 10 of 10 on disk, and there after the next start",
+  async (_, r) => {
+    answer = () => ({ status: 503 });
+    const flags = ["--import", `data:text/javascript,Math.random=()=>${r}`];
+    await Promise.all(Array.from({ length: 10 }, () => run(process.execPath, "natural", { flags })));
+    expect(readdirSync(dir).length).toBe(10);
+    expect(sink.seen.length).toBe(r === 0 ? 40 : 30);
+    answer = () => ({ status: 201 });
+    await run(process.execPath, "natural", { count: 0 });
+    expect(numbers(sink.stored()).length).toBe(100);
+    expect(new Set(sink.seen.map(({ id }) => id)).size).toBe(10);
+    expect(readdirSync(dir)).toEqual([]);
+  },
+);
 
 test("processes that start at once share out the files: each is sent by one", async () => {
   for (let i = 0; i < 6; i++) await run(process.execPath, "exit");

@@ -3,6 +3,7 @@ import { check } from "../options.ts";
 import { standardOutputs } from "../transports/outputs.ts";
 import { asError, type Delivery, type Queue } from "../transports/queue.ts";
 import type { Logger, LoggerOptions } from "../types.ts";
+import { keepIn } from "./resend.ts";
 import { guard } from "./shutdown.ts";
 import { createSpool, type Spool, type SpoolOptions } from "./spool.ts";
 
@@ -15,7 +16,10 @@ const SHUTDOWN_MS = 3000;
 export type NodeLoggerOptions = LoggerOptions & {
   /** Flush on SIGTERM, SIGINT and uncaught errors, which are logged too, for `timeoutMs` (default 3,000) at most. */
   shutdown?: false | { timeoutMs?: number };
-  /** Keeps what could not be sent on disk and sends it at the next start. */
+  /**
+   * Keeps what is out of retries, or could not be sent before the process ended, on disk. It is sent after the next
+   * delivery that succeeds, or at the next start.
+   */
   spool?: false | SpoolOptions;
 };
 
@@ -51,9 +55,10 @@ export function createLogger(options: NodeLoggerOptions): Logger {
       uncaught: (error, origin) =>
         logger.category("system", "error").fatal(`Uncaught ${origin}: ${asError(error).message}`, { error }),
     });
-  if (spool && queue) attempt(() => resend(spool, queue, attempt));
+  const stop = spool && queue && keepIn(spool, queue, attempt);
   const { close } = logger;
   logger.close = async (limits) => {
+    stop?.();
     const result = await close(limits);
     if (result.pending === 0 && unguard) unguard();
     return result;
@@ -64,25 +69,4 @@ export function createLogger(options: NodeLoggerOptions): Logger {
 function save(spool: Spool, queue: Queue): void {
   const deliveries: Delivery[] = queue.pending();
   if (deliveries.length > 0 && !spool.save(deliveries)) throw new Error("The spool is full.");
-}
-
-/** Sends what earlier processes left, a file at a time. */
-function resend(spool: Spool, queue: Queue, attempt: (work: () => void) => void): void {
-  const claim = spool.claim();
-  if (!claim) return;
-  let open = claim.deliveries.length;
-  let isOver = true;
-  const settled = (one: boolean) =>
-    attempt(() => {
-      isOver &&= one;
-      if (--open > 0) return;
-      if (!isOver) return claim.release();
-      claim.remove();
-      resend(spool, queue, attempt);
-    });
-  if (open === 0) {
-    claim.remove();
-    resend(spool, queue, attempt);
-  }
-  for (const delivery of claim.deliveries) queue.adopt(delivery, settled);
 }

@@ -20,8 +20,10 @@ export interface SpoolOptions {
  * service already stored is not stored twice.
  */
 export interface Spool {
-  /** Writes deliveries at once, synchronously. @returns whether they are on disk */
+  /** Writes all that a queue holds at once, synchronously; claims are over with it. @returns whether it is on disk */
   save(deliveries: readonly Delivery[]): boolean;
+  /** Writes one delivery beside what is there and claimed. @returns whether it is on disk */
+  add(delivery: Delivery): boolean;
   /** Claims the next file that nobody else has; `undefined` if there is none. */
   claim(): Claim | undefined;
 }
@@ -47,22 +49,29 @@ export function createSpool(apiUrl: string, projectId: string, options: SpoolOpt
     if (process.getuid && uid !== process.getuid()) throw new Error(`${dir} belongs to another user.`);
   }
 
+  /** @param isBeside claimed files stay, so they count */
+  function write(deliveries: readonly Delivery[], isBeside: boolean): boolean {
+    own();
+    const data = Buffer.concat(
+      deliveries.flatMap(({ id, body, count }) => [
+        Buffer.from(`${JSON.stringify({ id, count, bytes: body.length })}\n`),
+        body,
+      ]),
+    );
+    const names = readdirSync(dir).filter((name) => isBeside || !mine.has(name));
+    const held = names.reduce((sum, name) => sum + sizeOf(path.join(dir, name)), 0);
+    if (held + data.length > maxBytes) return false;
+    const file = path.join(dir, `${Date.now()}-${process.pid}-${randomUUID()}.spool`);
+    // Complete under its name, or not there at all.
+    writeFileSync(`${file}.part`, data, { mode: 0o600 });
+    renameSync(`${file}.part`, file);
+    return true;
+  }
+
   return {
+    add: (delivery) => write([delivery], true),
     save(deliveries) {
-      own();
-      const data = Buffer.concat(
-        deliveries.flatMap(({ id, body, count }) => [
-          Buffer.from(`${JSON.stringify({ id, count, bytes: body.length })}\n`),
-          body,
-        ]),
-      );
-      const names = readdirSync(dir).filter((name) => !mine.has(name));
-      const held = names.reduce((sum, name) => sum + sizeOf(path.join(dir, name)), 0);
-      if (held + data.length > maxBytes) return false;
-      const file = path.join(dir, `${Date.now()}-${process.pid}-${randomUUID()}.spool`);
-      // Complete under its name, or not there at all.
-      writeFileSync(`${file}.part`, data, { mode: 0o600 });
-      renameSync(`${file}.part`, file);
+      if (!write(deliveries, false)) return false;
       // What was claimed and is not delivered yet is in the new file too.
       for (const name of mine) rmSync(path.join(dir, name), { force: true });
       mine.clear();

@@ -52,6 +52,26 @@ export interface QueueStats {
   pendingBytes: number;
   requests: number;
   retries: number;
+  /** Out of retries, and in the spool. */
+  spooled: number;
+}
+
+export const NO_STATS: Readonly<QueueStats> = {
+  delivered: 0,
+  dropped: 0,
+  pending: 0,
+  pendingBytes: 0,
+  requests: 0,
+  retries: 0,
+  spooled: 0,
+};
+
+/** Where deliveries may outlive the queue. */
+export interface QueueSpool {
+  /** Takes a delivery that is out of retries. @returns whether it has it now */
+  add(delivery: Delivery): boolean;
+  /** The destination takes deliveries again. */
+  delivered(): void;
 }
 
 export interface Queue {
@@ -65,7 +85,12 @@ export interface Queue {
   stats(): QueueStats;
   /** All that is not delivered yet, for a process about to end. */
   pending(): Delivery[];
-  /** Takes over what another process left. `settled` is called once it is delivered, refused, or out of retries. */
+  /** Without one, what is out of retries is dropped. */
+  spool?: QueueSpool;
+  /**
+   * Takes over what is kept. `settled` is called once it is delivered, refused, or kept anew; or out of retries and
+   * not kept: then it is not over, and not dropped, because it still is where it was.
+   */
   adopt(delivery: Delivery, settled: (isOver: boolean) => void): void;
 }
 
@@ -98,7 +123,7 @@ export function createQueue(options: QueueOptions, deliver: Deliver, events: Que
   let timerAt = 0;
   let isPumpQueued = false;
   let isClosed = false;
-  const stats: QueueStats = { delivered: 0, dropped: 0, pending: 0, pendingBytes: 0, requests: 0, retries: 0 };
+  const stats = { ...NO_STATS };
 
   function nextId(): string {
     // Made at first use: some platforms have no randomness before the first request.
@@ -158,7 +183,7 @@ export function createQueue(options: QueueOptions, deliver: Deliver, events: Que
     const now = Date.now();
     for (const batch of underWay) {
       if (now - batch.startedAt > 2 * timeout) {
-        settle(batch, batch.startedAt, { kind: "retry", error: new Error("Nothing was heard of a request.") });
+        settle(batch, batch.startedAt, { kind: "retry", error: new Error("No answer.") });
       }
     }
     while (underWay.size < slots && nextStart() <= now) {
@@ -184,8 +209,7 @@ export function createQueue(options: QueueOptions, deliver: Deliver, events: Que
     if (stats.pending === 0) return;
     const now = Date.now();
     // Whatever is under way goes on from here when it ends; this only watches for its silent death.
-    timerAt = underWay.size < slots ? nextStart() : now + 2 * timeout + 1;
-    if (timerAt > now + MAX_WAIT_MS) timerAt = now + MAX_WAIT_MS;
+    timerAt = Math.min(underWay.size < slots ? nextStart() : now + 2 * timeout + 1, now + MAX_WAIT_MS);
     timer = setTimeout(pump, Math.max(timerAt - now, 0));
     // A process with nothing else to do may end; what waits then is flushed by its own hooks.
     (timer as { unref?(): void }).unref?.();
@@ -225,6 +249,8 @@ export function createQueue(options: QueueOptions, deliver: Deliver, events: Que
       }
     }
     hold(-batch.count, -batch.body.length);
+    /** Unless it is out of retries, and not kept. */
+    let isOver = true;
     if (kind === "delivered") {
       gap = Math.min(outcome.gap ?? 0, flushInterval);
       stats.delivered += batch.count - outcome.rejected.length;
@@ -240,10 +266,15 @@ export function createQueue(options: QueueOptions, deliver: Deliver, events: Que
         replace(batch, [rest]);
         return;
       }
+    } else if (kind === "split" || kind === "refused") {
+      drop(linesOf(batch), kind === "split" ? "too-large" : "rejected");
     } else {
-      drop(linesOf(batch), kind === "split" ? "too-large" : kind === "refused" ? "rejected" : "retries");
+      isOver = !!queue.spool?.add(batch);
+      if (isOver) stats.spooled += batch.count;
+      else if (!batch.settled) drop(linesOf(batch), "retries");
     }
-    batch.settled?.(batch.tries <= maxRetries);
+    batch.settled?.(isOver);
+    if (kind === "delivered") queue.spool?.delivered();
     for (const [done, before] of flushes) if (isFlushed(before)) done();
   }
 
@@ -262,12 +293,11 @@ export function createQueue(options: QueueOptions, deliver: Deliver, events: Que
   function replace({ order, settled }: Batch, parts: Uint8Array[][]): void {
     let open = parts.length;
     let isOver = true;
-    const made = parts.map((lines) =>
-      batchOf(lines, order, (part) => {
-        isOver &&= part;
-        if (--open === 0) settled?.(isOver);
-      }),
-    );
+    const one = (part: boolean): void => {
+      isOver &&= part;
+      if (--open === 0) settled?.(isOver);
+    };
+    const made = parts.map((lines) => batchOf(lines, order, settled && one));
     for (const { count, body } of made) hold(count, body.length);
     ready = [...made, ...ready];
   }
@@ -282,7 +312,7 @@ export function createQueue(options: QueueOptions, deliver: Deliver, events: Que
     return [...underWay, ...ready];
   }
 
-  return {
+  const queue: Queue = {
     isRepeatable: options.isRepeatable,
     push,
     pending,
@@ -310,6 +340,7 @@ export function createQueue(options: QueueOptions, deliver: Deliver, events: Que
       pump();
     },
   };
+  return queue;
 }
 
 /** Lines with their line feeds. */
@@ -331,6 +362,6 @@ function said(error: unknown): string {
   try {
     return String(error);
   } catch {
-    return "Something that cannot be shown was thrown.";
+    return "Something was thrown.";
   }
 }
