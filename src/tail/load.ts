@@ -1,4 +1,4 @@
-import type { Tail } from "./tail.ts";
+import type { Room, Tail } from "./tail.ts";
 
 /** Of the total: with less than this left, tails that are behind wait. More than the largest frame, about 1.5 MB. */
 const MARGIN = 1 / 8;
@@ -44,9 +44,9 @@ export class TailLoad {
     return this.openBytes > this.#mostUsed;
   }
 
-  /** Bytes that this tail may be sent. */
-  roomFor(tail: Tail): number {
-    return Math.max(this.#most() - this.#bytes, FLOOR_BYTES - tail.unackedBytes);
+  /** What this tail may be sent. One that is refused a frame leaves `isFull` behind: waiting for less makes sense. */
+  roomFor(tail: Tail): Room {
+    return { shared: this.#mostUsed - this.#bytes, own: FLOOR_BYTES - tail.unackedBytes };
   }
 
   /** To be called whenever a tail has been sent something, or has acknowledged something. */

@@ -18,6 +18,14 @@ export type TailState = "live" | "behind" | "waiting" | "unsure";
 /** `full`: the tail may have it, and all tails of the object together may not. */
 export type OfferVerdict = WindowVerdict | "full";
 
+/** Bytes that a tail may be sent. */
+export interface Room {
+  /** Of what all tails share: passed by one frame at most. */
+  shared: number;
+  /** Whatever the others hold: never passed. */
+  own: number;
+}
+
 export interface NewTail {
   project: number;
   projectId: string;
@@ -121,21 +129,21 @@ export class Tail {
 
   /**
    * Sends frames that begin right behind its place, as far as the window allows.
-   * @param most bytes of them
    * @returns `fits` where that is all of them
    */
-  offer({ frames, through }: Framed, most: number): OfferVerdict {
-    let room = most;
+  offer({ frames, through }: Framed, { shared, own }: Room): OfferVerdict {
+    let given = 0;
     for (const { text, entries, bytes, through: last } of frames) {
       const verdict = this.#window.verdict(entries, bytes);
-      if (verdict !== "fits" || bytes > room) {
+      const isFull = given > shared && given + bytes > own;
+      if (verdict !== "fits" || isFull) {
         this.#write();
         return verdict === "fits" ? "full" : verdict;
       }
       this.socket.send(text);
       this.#window.sent(this.#sent, entries, bytes);
       this.#sent = last;
-      room -= bytes;
+      given += bytes;
     }
     this.#sent = Math.max(this.#sent, through);
     if (frames.length > 0 || this.#sent - this.#written >= UNWRITTEN_ENTRIES) this.#write();

@@ -171,7 +171,8 @@ describe("what all tails hold together", () => {
           const unread = opened
             .filter(({ socket }) => !socket.isGone)
             .flatMap(({ socket, acked }) => socket.seqs.filter((seq) => seq > acked));
-          expect(unread.length * 99_000).toBeLessThan(MB);
+          // A frame has up to half a megabyte.
+          expect(unread.length * 99_000).toBeLessThan(1.5 * MB);
         }
         for (let round = 0; round < 300; round++) {
           await object.settle();
@@ -187,7 +188,7 @@ describe("what all tails hold together", () => {
           if (socket.closed) expect(socket.closed.reason).toBe(`since=${Math.max(from, last(socket))}`);
         }
       }),
-      { numRuns: 100 },
+      { numRuns: 150 },
     );
   }, 30_000);
 
