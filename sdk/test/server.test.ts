@@ -120,7 +120,9 @@ test("a batch over the sandbox's limit is split until it fits", async () => {
   const logger = createLogger({ apiKey: body.data.apiKey, apiUrl: server.url, projectId: body.data.projectId });
   for (let n = 0; n < 101; n++) logger.info("sandboxed", { n });
   const result = await logger.flush({ timeoutMs: 3000 });
-  expect(result).toEqual({ delivered: 50, dropped: 0, pending: 51 });
+  // The halves travel together: either may be the one that fits.
+  expect([50, 51]).toContain(result.delivered);
+  expect(result).toEqual({ delivered: result.delivered, dropped: 0, pending: 101 - result.delivered });
   await logger.close({ timeoutMs: 0 });
 });
 
