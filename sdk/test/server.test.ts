@@ -141,7 +141,10 @@ test("a revoked key drops at once and says why", async () => {
 });
 
 test("killed and restarted in the middle of the stream: 0 lost, 0 doubled", async () => {
-  const { tenant, logger, drops } = await setup({ batch: { backoffBase: 300, maxRetries: 10, timeout: 3000 } });
+  // Room and tries for a restart that takes long: what is looked at here is the kill, not the bounds.
+  const { tenant, logger, drops } = await setup({
+    batch: { backoffBase: 300, maxRetries: 20, timeout: 3000, maxQueueBytes: 64 * 1024 * 1024 },
+  });
   let n = 0;
   const stream = setInterval(() => {
     for (let i = 0; i < 40; i++) logger.info("entry", { n: n++ });
