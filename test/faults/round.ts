@@ -280,5 +280,6 @@ function figuresOf({ kept }: World, truths: Map<Project, Truth>, tails: readonly
     "rows read": sum(reads.map(({ rows }) => rows.length)),
     histograms: counts.length,
     "tails opened": sum(tails.map(({ opened }) => opened)),
+    "closes unanswered": sum(tails.map(({ unanswered }) => unanswered)),
   };
 }

@@ -16,6 +16,7 @@ const CLOSED = { ended: 4001, behind: 4008, fault: 1011 };
 /** Milliseconds until it comes back, and in which a tail has to be opened or refused. */
 const AGAIN_MS = 30;
 const OPEN_MS = 10_000;
+const CLOSE_MS = 3000;
 
 /**
  * A client that wants all of a project, from its first entry on, and comes back after whatever ends its connection, each
@@ -37,6 +38,9 @@ export class TailReader {
   readonly #random: Random;
   #socket: WebSocket | null = null;
   #isWanted = true;
+  #moveOn: () => void = () => {};
+  /** When each connection that is not closed yet was dropped. */
+  readonly #closing = new Map<WebSocket, number>();
   /** What it heard last, and when, by `performance.now()`. */
   #last = "";
   #heardAt = 0;
@@ -88,11 +92,20 @@ export class TailReader {
     this.drop();
   }
 
+  /** Closes its connection and goes on at once: whoever is gone does not wait for the other end to see it. */
   drop(): void {
-    if (!this.#socket) return;
+    const socket = this.#socket;
+    if (!socket) return;
     this.dropped++;
-    this.#socket.close();
+    this.#closing.set(socket, performance.now());
     this.#socket = null;
+    socket.close();
+    this.#moveOn();
+  }
+
+  /** Connections that it has closed, and whose end has not come for long. */
+  get unanswered(): number {
+    return [...this.#closing.values()].filter((at) => performance.now() - at > CLOSE_MS).length;
   }
 
   /** Drops its connection now and then while the load goes on. */
@@ -116,8 +129,12 @@ export class TailReader {
     const socket = new WebSocket(address, { headers });
     this.#socket = socket;
     return new Promise((resolve) => {
+      this.#moveOn = resolve;
       let isOpen = false;
-      const giveUp = setTimeout(() => !isOpen && this.#report(`was not opened within ${OPEN_MS} ms`), OPEN_MS);
+      const giveUp = setTimeout(
+        () => !isOpen && this.#socket === socket && this.#report(`was not opened within ${OPEN_MS} ms`),
+        OPEN_MS,
+      );
       socket.addEventListener("open", () => {
         this.#heard("open");
         isOpen = true;
@@ -133,6 +150,7 @@ export class TailReader {
       });
       const end = () => {
         clearTimeout(giveUp);
+        this.#closing.delete(socket);
         if (this.#socket === socket) this.#socket = null;
         resolve();
       };
