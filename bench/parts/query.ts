@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import { call } from "../../test/support/api.ts";
-import { directoryBytes } from "../disk.ts";
+import { d1Bytes, directoryBytes } from "../disk.ts";
 import type { LoadGenerator } from "../load/generator.ts";
 import type { Seed } from "../load/protocol.ts";
 import type { BenchOptions } from "../options.ts";
@@ -92,7 +92,7 @@ export async function benchQuery(
     stored === entries ? null : `${stored} of ${entries} entries are stored. ${seeded.firstFailure ?? ""}`.trim();
   const cold = tiers === "both" ? await settled(server.url, tenant) : 0;
   const bytesPerEntry = directoryBytes(server.dataDir) / entries;
-  const coldBytesPerEntry = cold === 0 ? null : directoryBytes(server.dataDir, /d1/i) / cold;
+  const coldBytesPerEntry = cold === 0 ? null : d1Bytes(server.dataDir) / cold;
   const rows: QueryRow[] = [];
   const runs = runsOf(server, seed, tenant);
   for (const run of runs) {
