@@ -30,7 +30,7 @@ async function close({ lastSeq }: Extract<TailsCommand, { kind: "close" }>): Pro
 
 /** The tails' own process: neither the server's nor the sender's event loop may wait for them. */
 process.on("message", async (command: TailsCommand) => {
-  process.send?.(command.kind === "open" ? (await open(command), null) : await close(command));
+  process.send?.(command.kind === "open" ? await open(command) : await close(command));
 });
 process.on("disconnect", () => process.exit(0));
 process.on("SIGINT", () => {});
