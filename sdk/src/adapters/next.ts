@@ -111,6 +111,7 @@ function signalStatus(error: unknown): number | undefined {
 }
 
 function logged(): WeakSet<object> {
+  // SAFETY: the symbol is this module's own, and nothing else is put there.
   const shared = globalThis as { [LOGGED]?: WeakSet<object> };
   shared[LOGGED] ??= new WeakSet();
   return shared[LOGGED];

@@ -108,6 +108,7 @@ interface FixedLength {
 
 /** Workers take the length of a body from its stream, not from the header. */
 function sized(body: ReadableStream<Uint8Array>, length: string | null): ReadableStream<Uint8Array> {
+  // SAFETY: only Workers have a global of this name, and there it is this class.
   const { FixedLengthStream } = globalThis as { FixedLengthStream?: FixedLength };
   return length !== null && FixedLengthStream ? body.pipeThrough(new FixedLengthStream(Number(length))) : body;
 }
