@@ -37,6 +37,15 @@ export default defineConfig({
         },
       },
       {
+        // The console: the real build on a real server, in a real browser.
+        test: {
+          name: "e2e",
+          include: ["test/e2e/**/*.test.ts"],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
         // Objects, D1 and the application inside workerd.
         plugins: [
           cloudflareTest(async () => ({

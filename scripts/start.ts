@@ -44,7 +44,7 @@ async function start({ HOST, PORT, DATA_DIR }: StartSettings): Promise<void> {
   const lock = takeDataDir(DATA_DIR);
   const overrides = { ...keptSecrets(DATA_DIR), ...settings };
   checkWorkerSettings(effectiveBindings(overrides));
-  if (await buildAll(stop)) console.log("Built the worker.");
+  if (await buildAll(stop)) console.log("Built the service.");
   stop.throwIfAborted();
   const migrations = await migrateDatabase(DATA_DIR);
   if (migrations.length > 0) console.log(`Migrated the database: ${migrations.join(", ")}.`);
@@ -79,6 +79,8 @@ function announce(address: string, dataDir: string, sandbox: OpenSandbox): void 
 Taffrail is running.
 
   Address         ${address}
+  Console         ${address}/
+  Playground      ${address}/playground
   API reference   ${address}/docs
   Sandbox key     ${sandbox.apiKey}
                   until ${sandbox.resetsAt}; then GET ${address}/sandbox has another one

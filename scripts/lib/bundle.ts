@@ -20,16 +20,26 @@ const ASSETS = [
   ["scripts/pages/page.js", "pages/page.js"],
 ] as const;
 
+/** What the console is made from. */
+const CONSOLE_SOURCES = ["web/**/*", "package-lock.json", "tsconfig.base.json"];
+
+/** Where the console's page and files end up below dist/assets. */
+const CONSOLE_DIR = path.join(ASSETS_DIR, "app");
+
 /** Marks the end of a bundle with the hash of what it was made from. */
 const STAMP = "// made from ";
 
-/** Copies the static files; cheap enough to do every time. */
-export async function buildAssets(): Promise<void> {
+/**
+ * The static files: those that are copied, which is cheap enough to do every time, and the console's.
+ * @returns whether the console had to be built
+ */
+export async function buildAssets(): Promise<boolean> {
   for (const [from, to] of ASSETS) {
     const target = path.join(ASSETS_DIR, to);
     await mkdir(path.dirname(target), { recursive: true });
     await replace(target, (temporary) => cp(path.join(ROOT, from), temporary));
   }
+  return buildConsole();
 }
 
 /**
@@ -37,7 +47,7 @@ export async function buildAssets(): Promise<void> {
  * @returns whether it had to be built
  */
 export async function buildWorker(signal?: AbortSignal): Promise<boolean> {
-  const stamp = `${STAMP}${await sourceHash()}\n`;
+  const stamp = `${STAMP}${await sourceHash(SOURCES)}\n`;
   if ((await readFile(BUNDLE, "utf8").catch(() => "")).endsWith(stamp)) return false;
   const outdir = `${path.dirname(BUNDLE)}.${process.pid}`;
   try {
@@ -54,15 +64,49 @@ export async function buildWorker(signal?: AbortSignal): Promise<boolean> {
   return true;
 }
 
-/** Everything a start, a test run or a deployment needs below dist/. */
-export async function buildAll(signal?: AbortSignal): Promise<boolean> {
-  await buildAssets();
-  return buildWorker(signal);
+/**
+ * Builds the console, unless the one there is of these very sources.
+ * @returns whether it had to be built
+ */
+async function buildConsole(): Promise<boolean> {
+  const stamp = await sourceHash(CONSOLE_SOURCES);
+  const isCurrent = async (): Promise<boolean> =>
+    (await readFile(path.join(CONSOLE_DIR, "made-from.txt"), "utf8").catch(() => "")) === stamp;
+  if (await isCurrent()) return false;
+  // Not below dist/assets: a server that starts meanwhile takes everything there for its own.
+  const outDir = path.join(path.dirname(ASSETS_DIR), `app.${process.pid}`);
+  try {
+    const { build } = await import("vite");
+    await build({
+      configFile: path.join(ROOT, "web/vite.config.ts"),
+      logLevel: "error",
+      build: { outDir, emptyOutDir: true },
+    });
+    await writeFile(path.join(outDir, "made-from.txt"), stamp);
+    await mkdir(ASSETS_DIR, { recursive: true });
+    await rm(CONSOLE_DIR, { recursive: true, force: true });
+    // Another process may have put its own there in this instant: of the same sources it is as good.
+    await rename(outDir, CONSOLE_DIR).catch(async (error: unknown) => {
+      if (!(await isCurrent())) throw error;
+    });
+  } catch (error) {
+    throw new StartFailure(`The console could not be built.\n${error instanceof Error ? error.message : error}`);
+  } finally {
+    await rm(outDir, { recursive: true, force: true });
+  }
+  return true;
 }
 
-async function sourceHash(): Promise<string> {
+/** Everything a start, a test run or a deployment needs below dist/. */
+export async function buildAll(signal?: AbortSignal): Promise<boolean> {
+  const builtConsole = await buildAssets();
+  signal?.throwIfAborted();
+  return (await buildWorker(signal)) || builtConsole;
+}
+
+async function sourceHash(sources: readonly string[]): Promise<string> {
   const files: string[] = [];
-  for await (const entry of glob(SOURCES, { cwd: ROOT, withFileTypes: true })) {
+  for await (const entry of glob(sources, { cwd: ROOT, withFileTypes: true })) {
     if (entry.isFile()) files.push(path.join(entry.parentPath, entry.name));
   }
   const hash = createHash("sha256");

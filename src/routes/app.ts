@@ -7,6 +7,7 @@ import { authDelete } from "./auth-delete.ts";
 import { authMailRequests } from "./auth-mail-requests.ts";
 import { authMailedTokens } from "./auth-mailed-tokens.ts";
 import { authSessions } from "./auth-sessions.ts";
+import { consolePage } from "./console.ts";
 import { countUnrouted } from "./count-unrouted.ts";
 import { dev } from "./dev.ts";
 import { docs, docsFile } from "./docs.ts";
@@ -56,5 +57,5 @@ const resources: Resource[] = [
 export const app = createApp({
   resources: [...resources, docs(resources)],
   countUnrouted,
-  fallback: async (c) => (await docsFile(c)) ?? accountPage(c),
+  fallback: async (c) => (await docsFile(c)) ?? (await consolePage(c)) ?? accountPage(c),
 });

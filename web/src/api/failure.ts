@@ -1,0 +1,57 @@
+/** One offending field of a refused body: where it is, and what is wrong with it. */
+export interface FailureDetail {
+  path: string;
+  code: string;
+  message: string;
+}
+
+/** What the limit headers of an answer say; null where an answer has none. */
+export interface LimitState {
+  limit: number;
+  remaining: number;
+  /** Unix seconds at which the oldest counted request leaves the window. */
+  resetAt: number;
+}
+
+/** The browser could not reach the service at all. Not one of the API's own codes. */
+export const OFFLINE = "OFFLINE";
+
+/** A call that was refused or did not get through. `code` is one of the API's, or `OFFLINE`. */
+export class ApiFailure extends Error {
+  override readonly name = "ApiFailure";
+  readonly code: string;
+  /** 0 where there was no answer. */
+  readonly status: number;
+  readonly details: readonly FailureDetail[];
+  readonly limit: LimitState | null;
+  /** Seconds after which the same call may fit; null where the answer does not say. */
+  readonly retryAfter: number | null;
+  readonly requestId: string | null;
+
+  constructor(
+    message: string,
+    fields: {
+      code: string;
+      status: number;
+      details?: readonly FailureDetail[];
+      limit?: LimitState | null;
+      retryAfter?: number | null;
+      requestId?: string | null;
+    },
+  ) {
+    super(message);
+    this.code = fields.code;
+    this.status = fields.status;
+    this.details = fields.details ?? [];
+    this.limit = fields.limit ?? null;
+    this.retryAfter = fields.retryAfter ?? null;
+    this.requestId = fields.requestId ?? null;
+  }
+}
+
+/** Any thrown value as a failure that can be shown. */
+export function failureOf(error: unknown): ApiFailure {
+  if (error instanceof ApiFailure) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  return new ApiFailure(message, { code: "UNEXPECTED", status: 0 });
+}

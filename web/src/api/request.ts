@@ -1,0 +1,95 @@
+import { ApiFailure, type FailureDetail, type LimitState, OFFLINE } from "./failure.ts";
+
+export interface RequestOptions {
+  method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** Sent as JSON. */
+  body?: unknown;
+  /** An access token or an API key. */
+  token?: string;
+  workspaceId?: string;
+  idempotencyKey?: string;
+  signal?: AbortSignal;
+}
+
+export interface Answer<T> {
+  data: T;
+  status: number;
+  limit: LimitState | null;
+  headers: Headers;
+}
+
+interface Envelope {
+  success: boolean;
+  data: unknown;
+  error: { code: string; message: string; details?: FailureDetail[] } | null;
+}
+
+/**
+ * One call of the API, with its envelope opened.
+ * @throws ApiFailure for every refusal and where nothing answers; the signal's own reason when it is aborted
+ */
+export async function request<T>(path: string, options: RequestOptions = {}): Promise<Answer<T>> {
+  const headers = new Headers({ Accept: "application/json" });
+  if (options.token !== undefined) headers.set("Authorization", `Bearer ${options.token}`);
+  if (options.workspaceId !== undefined) headers.set("X-Workspace-Id", options.workspaceId);
+  if (options.idempotencyKey !== undefined) headers.set("Idempotency-Key", options.idempotencyKey);
+  if (options.body !== undefined) headers.set("Content-Type", "application/json");
+  let response: Response;
+  let text: string;
+  try {
+    response = await fetch(path, {
+      method: options.method ?? (options.body === undefined ? "GET" : "POST"),
+      headers,
+      body: options.body === undefined ? null : JSON.stringify(options.body),
+      signal: options.signal ?? null,
+      // The API knows no cookies but the one of a sign-in through a provider, which navigations carry.
+      credentials: "same-origin",
+      cache: "no-store",
+    });
+    text = await response.text();
+  } catch (error) {
+    if (options.signal?.aborted) throw error;
+    throw new ApiFailure("The service could not be reached. Check the connection and try again.", {
+      code: OFFLINE,
+      status: 0,
+    });
+  }
+  const limit = limitOf(response.headers);
+  const envelope = envelopeOf(text);
+  if (envelope?.success) {
+    // SAFETY: the caller names the shape that the API's description gives for this path.
+    return { data: envelope.data as T, status: response.status, limit, headers: response.headers };
+  }
+  const message = envelope?.error?.message ?? `The service answered with status ${response.status} and no explanation.`;
+  throw new ApiFailure(message, {
+    code: envelope?.error?.code ?? "UNEXPECTED",
+    status: response.status,
+    details: envelope?.error?.details ?? [],
+    limit,
+    retryAfter: numberOf(response.headers.get("Retry-After")),
+    requestId: response.headers.get("X-Request-Id"),
+  });
+}
+
+/** The limit headers of an answer. */
+export function limitOf(headers: Headers): LimitState | null {
+  const limit = numberOf(headers.get("X-RateLimit-Limit"));
+  const remaining = numberOf(headers.get("X-RateLimit-Remaining"));
+  const resetAt = numberOf(headers.get("X-RateLimit-Reset"));
+  return limit === null || remaining === null || resetAt === null ? null : { limit, remaining, resetAt };
+}
+
+function numberOf(text: string | null): number | null {
+  if (text === null || !/^\d+$/.test(text)) return null;
+  return Number(text);
+}
+
+function envelopeOf(text: string): Envelope | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    // SAFETY: everything the API answers is its envelope; what is none fails the test of `success`.
+    return typeof value === "object" && value !== null && "success" in value ? (value as Envelope) : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,61 @@
+import type { FunctionComponent } from "preact";
+import { ErrorBoundary, LocationProvider, lazy, Route, Router } from "preact-iso";
+import { NotFound } from "./pages/not-found.tsx";
+import { SignedInOnly } from "./session/signed-in-only.tsx";
+import { Shell } from "./ui/shell.tsx";
+import { Toasts } from "./ui/toasts.tsx";
+
+/** Paths that are pages of the console; a link to any other leaves it. */
+const PAGES = /^\/(?:$|\?|login|playground|w\/|auth\/)/;
+
+const Home = lazy(() => import("./pages/home/home.tsx").then((page) => page.Home));
+const Login = lazy(() => import("./pages/auth/login.tsx").then((page) => page.Login));
+const SignUp = lazy(() => import("./pages/auth/sign-up.tsx").then((page) => page.SignUp));
+const Forgot = lazy(() => import("./pages/auth/forgot.tsx").then((page) => page.Forgot));
+const Verify = lazy(() => import("./pages/auth/verify.tsx").then((page) => page.Verify));
+const Magic = lazy(() => import("./pages/auth/magic.tsx").then((page) => page.Magic));
+const Reset = lazy(() => import("./pages/auth/reset.tsx").then((page) => page.Reset));
+const Callback = lazy(() => import("./pages/auth/callback.tsx").then((page) => page.Callback));
+const Invitation = lazy(() => import("./pages/auth/invitation.tsx").then((page) => page.Invitation));
+const Playground = lazy(() => import("./pages/playground/playground.tsx").then((page) => page.Playground));
+const Account = guarded(lazy(() => import("./pages/account/account.tsx").then((page) => page.Account)));
+const Explorer = guarded(lazy(() => import("./pages/explorer/explorer.tsx").then((page) => page.Explorer)));
+const Settings = guarded(lazy(() => import("./pages/settings/settings.tsx").then((page) => page.Settings)));
+
+/** Routes are kept here, in one place; the worker's list of the same paths is in src/routes/console.ts. */
+export function App() {
+  return (
+    <LocationProvider scope={PAGES}>
+      <Shell>
+        <ErrorBoundary>
+          <Router>
+            <Route path="/" component={Home} />
+            <Route path="/login" component={Login} />
+            <Route path="/auth/sign-up" component={SignUp} />
+            <Route path="/auth/forgot" component={Forgot} />
+            <Route path="/auth/verify" component={Verify} />
+            <Route path="/auth/magic" component={Magic} />
+            <Route path="/auth/reset" component={Reset} />
+            <Route path="/auth/callback" component={Callback} />
+            <Route path="/auth/invitation" component={Invitation} />
+            <Route path="/auth/account" component={Account} />
+            <Route path="/playground" component={Playground} />
+            <Route path="/w/:workspaceId" component={Explorer} />
+            <Route path="/w/:workspaceId/p/:projectId" component={Explorer} />
+            <Route path="/w/:workspaceId/settings/:section?" component={Settings} />
+            <Route default component={NotFound} />
+          </Router>
+        </ErrorBoundary>
+      </Shell>
+      <Toasts />
+    </LocationProvider>
+  );
+}
+
+function guarded(Page: FunctionComponent): FunctionComponent {
+  return () => (
+    <SignedInOnly>
+      <Page />
+    </SignedInOnly>
+  );
+}

@@ -1,0 +1,9 @@
+import { render } from "preact";
+import "./ui/tokens.css";
+import "./ui/base.css";
+import { App } from "./app.tsx";
+import { applyTheme } from "./ui/theme.tsx";
+
+applyTheme();
+const root = document.getElementById("app");
+if (root) render(<App />, root);

@@ -1,0 +1,53 @@
+import { effect, signal } from "@preact/signals";
+import { type ApiFailure, failureOf } from "../api/failure.ts";
+import { authorized, user } from "../session/session.ts";
+import type { Page, Project, Workspace } from "./types.ts";
+
+/** The account's workspaces; null until they are loaded. Shared by the header and the pages. */
+export const workspaces = signal<readonly Workspace[] | null>(null);
+export const workspacesFailure = signal<ApiFailure | null>(null);
+
+/** Largest page that the API's lists have. */
+const PAGE = 200;
+
+let owner: string | null = null;
+effect(() => {
+  const id = user.value?.id ?? null;
+  if (id === owner) return;
+  owner = id;
+  workspaces.value = null;
+  if (id !== null) void loadWorkspaces();
+});
+
+/** Loads them anew: after one was made, renamed, left or deleted. */
+export async function loadWorkspaces(): Promise<void> {
+  const asked = owner;
+  try {
+    const items = await allOf<Workspace>("/workspaces");
+    if (asked !== owner) return;
+    workspaces.value = items;
+    workspacesFailure.value = null;
+  } catch (error) {
+    if (asked === owner) workspacesFailure.value = failureOf(error);
+  }
+}
+
+/** All projects of a workspace, in the API's order. */
+export function loadProjects(workspaceId: string, signal?: AbortSignal): Promise<Project[]> {
+  return allOf<Project>("/projects", workspaceId, signal);
+}
+
+/** Every item of a list, page by page. */
+export async function allOf<T>(path: string, workspaceId?: string, signal?: AbortSignal): Promise<T[]> {
+  const items: T[] = [];
+  for (let cursor: string | null = null; ; ) {
+    const query = new URLSearchParams({ limit: String(PAGE), ...(cursor === null ? {} : { cursor }) });
+    const { data } = await authorized<Page<T>>(`${path}?${query}`, {
+      ...(workspaceId === undefined ? {} : { workspaceId }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+    items.push(...data.items);
+    cursor = data.nextCursor;
+    if (cursor === null) return items;
+  }
+}

@@ -1,0 +1,28 @@
+import { useState } from "preact/hooks";
+import { Button } from "./button.tsx";
+import { toast } from "./toasts.tsx";
+
+/** Milliseconds for which the button says that it copied. */
+const SAID_MS = 1500;
+
+/** Copies a text to the clipboard and says so. */
+export function Copy({ text, label = "Copy" }: { text: string; label?: string }) {
+  const [copied, setCopied] = useState(false);
+  return (
+    <Button
+      small
+      onClick={async () => {
+        try {
+          await navigator.clipboard.writeText(text);
+        } catch {
+          toast("The browser did not let the text be copied. Select it and copy it by hand.", "error");
+          return;
+        }
+        setCopied(true);
+        setTimeout(() => setCopied(false), SAID_MS);
+      }}
+    >
+      <span aria-live="polite">{copied ? "Copied" : label}</span>
+    </Button>
+  );
+}

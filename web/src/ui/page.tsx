@@ -1,0 +1,42 @@
+import type { ComponentChildren } from "preact";
+import { useEffect } from "preact/hooks";
+import css from "./page.module.css";
+
+/** A page with one column: its title is the document's too. */
+export function Page({
+  title,
+  narrow = false,
+  children,
+}: {
+  title: string;
+  narrow?: boolean;
+  children: ComponentChildren;
+}) {
+  useTitle(title);
+  return (
+    <div class={`${css.page} ${narrow ? css.narrow : ""}`}>
+      <h1>{title}</h1>
+      {children}
+    </div>
+  );
+}
+
+export function Card({ children, title }: { children: ComponentChildren; title?: string }) {
+  return (
+    <section class={css.card}>
+      {title === undefined ? null : <h2>{title}</h2>}
+      {children}
+    </section>
+  );
+}
+
+/** Controls beside each other, wrapping where there is no room. */
+export function Row({ children }: { children: ComponentChildren }) {
+  return <div class={css.row}>{children}</div>;
+}
+
+export function useTitle(title: string): void {
+  useEffect(() => {
+    document.title = `${title} · Taffrail`;
+  }, [title]);
+}

@@ -1,0 +1,84 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import type { ApiFailure } from "../api/failure.ts";
+import { Button } from "./button.tsx";
+import css from "./states.module.css";
+
+/** Milliseconds before a wait is worth a word: what is faster would only flicker. */
+const QUIET_MS = 200;
+
+/** Nothing here yet: says what to do about it. */
+export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
+  return (
+    <div class={css.state}>
+      <h3>{title}</h3>
+      {children}
+    </div>
+  );
+}
+
+export function Loading({ what = "Loading" }: { what?: string }) {
+  const [shown, setShown] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setShown(true), QUIET_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  return (
+    <p class={css.loading} role="status">
+      {shown ? `${what} …` : ""}
+    </p>
+  );
+}
+
+/** What went wrong and what helps. A limit that is used up counts down to when the call fits again. */
+export function Failure({ failure, onRetry }: { failure: ApiFailure; onRetry?: (() => void) | undefined }) {
+  const left = useCountdown(failure);
+  if (failure.status === 429) {
+    return (
+      <div class={`${css.state} ${css.limited}`} role="alert">
+        <h3>Too many requests</h3>
+        <p>
+          {failure.limit ? `The limit here is ${failure.limit.limit} requests. ` : ""}
+          {left > 0 ? `The next one fits in ${left} s.` : "The next one fits now."}
+        </p>
+        {onRetry ? (
+          <Button disabled={left > 0} onClick={onRetry}>
+            Try again
+          </Button>
+        ) : null}
+      </div>
+    );
+  }
+  return (
+    <div class={`${css.state} ${css.failure}`} role="alert">
+      <p>{failure.message}</p>
+      {failure.details.length > 0 ? (
+        <ul>
+          {failure.details.map(({ path, message }) => (
+            <li key={path}>
+              {path === "" ? "" : <code>{path}</code>} {message}
+            </li>
+          ))}
+        </ul>
+      ) : null}
+      <p class={css.small}>
+        {failure.code}
+        {failure.requestId === null ? "" : ` · request ${failure.requestId}`}
+      </p>
+      {onRetry ? <Button onClick={onRetry}>Try again</Button> : null}
+    </div>
+  );
+}
+
+/** Seconds until a limited call fits. */
+function useCountdown(failure: ApiFailure): number {
+  const [left, setLeft] = useState(failure.retryAfter ?? 0);
+  useEffect(() => {
+    const until = Date.now() + (failure.retryAfter ?? 0) * 1000;
+    const tick = (): void => setLeft(Math.max(0, Math.ceil((until - Date.now()) / 1000)));
+    tick();
+    const timer = setInterval(tick, 500);
+    return () => clearInterval(timer);
+  }, [failure]);
+  return left;
+}
