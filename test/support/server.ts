@@ -136,12 +136,25 @@ export function temporaryDir(): string {
   return directory;
 }
 
+/** Below the ports that the system gives out by itself, so that no other process is given one meanwhile. */
+const FIRST_PORT = 20_000;
+/** Ports of one worker of the test runner: each has a range of its own. */
+const PORTS_A_WORKER = 1_000;
+const firstPort = FIRST_PORT + (Number(process.env.VITEST_POOL_ID ?? 0) % 10) * PORTS_A_WORKER;
+let givenPorts = Math.floor(Math.random() * PORTS_A_WORKER);
+
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  if (address === null || typeof address === "string") throw new Error("No port was given.");
-  return address.port;
+  for (let tries = 0; tries < PORTS_A_WORKER; tries++) {
+    const port = firstPort + (givenPorts++ % PORTS_A_WORKER);
+    const server = createServer().listen(port, "127.0.0.1");
+    const isFree = await once(server, "listening").then(
+      () => true,
+      () => false,
+    );
+    if (!isFree) continue;
+    server.close();
+    await once(server, "close");
+    return port;
+  }
+  throw new Error("No port is free.");
 }
