@@ -14,6 +14,9 @@ const MODEL_RUNS = process.env.MODEL_RUNS ?? "500";
 
 export default defineConfig({
   test: {
+    // Many tests wait: for a mail's second try, a limit's window, a server that starts. Two files at once use that time, on
+    // two cores too; what is measured by the clock is not tested here.
+    maxWorkers: 2,
     projects: [
       {
         // Pure modules, and tests that drive real processes over HTTP.
