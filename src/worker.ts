@@ -1,4 +1,5 @@
 import type { Env } from "./env.ts";
+import { noteRequest } from "./http/arrivals.ts";
 import type { ViolationMessage } from "./limits/violation.ts";
 import type { MailMessage } from "./mail/message.ts";
 import { consumeMails, noteDeadMails } from "./objects/mail-consumer.ts";
@@ -38,7 +39,10 @@ async function resetSandbox({ scheduledTime }: ScheduledController, env: Env): P
 }
 
 const handlers = {
-  fetch: (request, env, ctx) => app.fetch(request, env, ctx),
+  fetch: (request, env, ctx) => {
+    noteRequest();
+    return app.fetch(request, env, ctx);
+  },
   queue: consume,
   scheduled: resetSandbox,
 } satisfies ExportedHandler<Env>;

@@ -1,0 +1,47 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { Pacer } from "../../../src/logs/query/pacer.ts";
+
+const MIB = 1024 * 1024;
+
+describe("pauses of a long scan", () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  /** Pauses that a scan of so many bytes makes; `meanwhile` runs in each of them. */
+  async function pausesOf(bytes: number, pacer: Pacer, meanwhile: () => void = () => undefined): Promise<number> {
+    let pauses = 0;
+    for (let left = bytes; left > 0; left -= 64 * 1024) {
+      let isOver = false;
+      const pause = pacer.pause(64 * 1024).then(() => {
+        isOver = true;
+      });
+      await Promise.resolve();
+      await Promise.resolve();
+      if (!isOver) {
+        pauses++;
+        meanwhile();
+        vi.runAllTimers();
+      }
+      await pause;
+    }
+    return pauses;
+  }
+
+  it("are rare while nobody else comes", async () => {
+    const pauses = await pausesOf(24 * MIB, new Pacer(() => 1));
+    expect(pauses).toBeGreaterThan(2);
+    expect(pauses).toBeLessThan(16);
+  });
+
+  it("are many while others come, and rare again once nobody does", async () => {
+    let begun = 1;
+    const pacer = new Pacer(() => begun);
+    const crowded = await pausesOf(24 * MIB, pacer, () => begun++);
+    expect(crowded).toBeGreaterThan(40);
+    expect(await pausesOf(24 * MIB, pacer)).toBeLessThan(16);
+  });
+});
