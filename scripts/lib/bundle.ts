@@ -6,7 +6,7 @@ import { ASSETS_DIR, BUNDLE, ROOT } from "./paths.ts";
 import { wrangler } from "./wrangler.ts";
 
 /** What the bundle is made from. */
-const SOURCES = ["src/**/*", "wrangler.toml", "package-lock.json"];
+const SOURCES = ["src/**/*", "sdk/src/**/*", "wrangler.toml", "package-lock.json"];
 
 /** Static files of the API reference and of the account pages: where they come from, below the root, and what they are called in dist/assets. */
 const ASSETS = [
@@ -21,7 +21,7 @@ const ASSETS = [
 ] as const;
 
 /** What the console is made from. */
-const CONSOLE_SOURCES = ["web/**/*", "package-lock.json", "tsconfig.base.json"];
+const CONSOLE_SOURCES = ["web/**/*", "sdk/src/**/*", "package-lock.json", "tsconfig.base.json"];
 
 /** Where the console's page and files end up below dist/assets. */
 const CONSOLE_DIR = path.join(ASSETS_DIR, "app");

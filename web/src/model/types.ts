@@ -1,3 +1,6 @@
+import type { Scope } from "../../../src/keys/scopes.ts";
+import type { LimitConfiguration } from "../../../src/limits/cascade.ts";
+
 /** Shapes of the API's answers, as its description gives them. Times are ISO 8601 in UTC. */
 
 export const LEVELS = ["trace", "debug", "log", "info", "warn", "error", "fatal"] as const;
@@ -27,6 +30,74 @@ export interface Project {
   workspaceId: string;
   createdAt: string;
   lastSeq: number;
+}
+
+export interface ApiKey {
+  id: string;
+  name: string;
+  scopes: Scope[];
+  /** The first 18 characters of the secret. */
+  prefix: string;
+  projectId: string;
+  createdAt: string;
+  /** When it stops working by itself; for one that was rotated, the end of the overlap. */
+  expiresAt: string | null;
+  revokedAt: string | null;
+  /** To the minute. */
+  lastUsedAt: string | null;
+}
+
+/** A key that was just made: the only time that its secret is seen. */
+export interface MadeKey extends ApiKey {
+  secret: string;
+}
+
+export interface Member {
+  userId: string;
+  /** Null for an account that has just been deleted. */
+  email: string | null;
+  role: Role;
+  joinedAt: string;
+}
+
+export interface Invitation {
+  id: string;
+  email: string;
+  role: Role;
+  expiresAt: string;
+}
+
+export interface LiveCounter {
+  /** `key:<keyId>` or `user:<userId>`. */
+  identifier: string;
+  /** Method and path of a rule, `default`, or `API_DEFAULT`. */
+  rule: string;
+  limit: number;
+  remaining: number;
+  resetAt: string;
+}
+
+export interface RateLimits extends LimitConfiguration {
+  live: LiveCounter[];
+}
+
+/** Refusals of one identifier under one rule within one minute. */
+export interface Violation {
+  identifier: string;
+  rule: string;
+  limit: number;
+  windowSeconds: number;
+  count: number;
+  firstAt: string;
+  lastAt: string;
+}
+
+export interface Usage {
+  recent: { entries: number; bytes: number; oldestAt: string | null };
+  /** Null while the older entries cannot be reached. */
+  stored: { entries: number; bytes: number; segments: number } | null;
+  ingestedToday: number;
+  flush: { pendingBatches: number; setAside: number; lastAt: string | null; lastError: string | null };
 }
 
 export interface LogEntry {

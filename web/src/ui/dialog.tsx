@@ -22,11 +22,16 @@ export function Dialog({ title, onClose, closeOnBackdrop = true, children }: Dia
     return () => dialog?.close();
   }, []);
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the keyboard's way out is Escape, which `cancel` hears.
     <dialog
       ref={ref}
       class={css.dialog}
       aria-labelledby={titleId}
+      onKeyDown={(event) => {
+        if (event.key !== "Escape") return;
+        // Else the browser closes it by itself the second time, whatever `onClose` thinks of it.
+        event.preventDefault();
+        onClose();
+      }}
       onCancel={(event) => {
         event.preventDefault();
         onClose();

@@ -1,0 +1,67 @@
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { useAction } from "../lib/action.ts";
+import { Button } from "./button.tsx";
+import { Dialog } from "./dialog.tsx";
+import { Field } from "./field.tsx";
+import { Row } from "./page.tsx";
+import { Problem } from "./problem.tsx";
+
+interface ConfirmProps {
+  title: string;
+  /** What the button says: the deed itself, never "OK". */
+  action: string;
+  /** To be typed first, for what takes very much with it. */
+  typed?: string;
+  onConfirm: () => Promise<void>;
+  onClose: () => void;
+  /** What goes. */
+  children: ComponentChildren;
+}
+
+/** Asks before something is destroyed. Whoever renders it closes it, also once it is done. */
+export function Confirm({ title, action, typed, onConfirm, onClose, children }: ConfirmProps) {
+  const [text, setText] = useState("");
+  const doing = useAction(onConfirm);
+  const isReady = typed === undefined || text === typed;
+  return (
+    <Dialog title={title} onClose={onClose} closeOnBackdrop={typed === undefined}>
+      <form
+        class="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (isReady) void doing.run();
+        }}
+      >
+        {children}
+        {typed === undefined ? null : (
+          <Field
+            label="Type the name to confirm"
+            hint={
+              <>
+                The name is <code>{typed}</code>
+              </>
+            }
+          >
+            {(props) => (
+              <input
+                {...props}
+                value={text}
+                autocomplete="off"
+                spellcheck={false}
+                onInput={(event) => setText(event.currentTarget.value)}
+              />
+            )}
+          </Field>
+        )}
+        <Problem failure={doing.failure} />
+        <Row>
+          <Button type="submit" look="danger" busy={doing.busy} disabled={!isReady}>
+            {action}
+          </Button>
+          <Button onClick={onClose}>Cancel</Button>
+        </Row>
+      </form>
+    </Dialog>
+  );
+}

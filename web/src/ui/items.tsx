@@ -1,0 +1,47 @@
+import type { ComponentChildren } from "preact";
+import css from "./items.module.css";
+
+/** A list of things that each have a name, some facts and some buttons. */
+export function Items({ label, children }: { label: string; children: ComponentChildren }) {
+  return (
+    <ul class={css.items} aria-label={label}>
+      {children}
+    </ul>
+  );
+}
+
+interface ItemProps {
+  title: ComponentChildren;
+  /** Name and value of what is worth knowing; one that is null is left out. */
+  facts?: readonly (readonly [name: string, value: ComponentChildren] | null)[];
+  actions?: ComponentChildren;
+  children?: ComponentChildren;
+}
+
+export function Item({ title, facts = [], actions, children }: ItemProps) {
+  const shown = facts.filter((fact) => fact !== null);
+  return (
+    <li class={css.item}>
+      <div class={css.what}>
+        <div class={css.title}>{title}</div>
+        {shown.length > 0 ? <Facts facts={shown} /> : null}
+        {children}
+      </div>
+      {actions ? <div class={css.actions}>{actions}</div> : null}
+    </li>
+  );
+}
+
+/** Names and values beside each other, wrapping where there is no room. */
+export function Facts({ facts }: { facts: readonly (readonly [name: string, value: ComponentChildren])[] }) {
+  return (
+    <dl class={css.facts}>
+      {facts.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
