@@ -27,7 +27,7 @@ const BY_SECURITY: Record<RouteSpec["security"], readonly ErrorCode[]> = {
 const BY_BODY: readonly ErrorCode[] = ["VALIDATION_ERROR", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"];
 
 /** Groups whose answers carry the limit headers and may be a 429. */
-const LIMITED = /^\/(auth|logger|projects|workspaces|sandbox|invitations)(\/|$)/;
+const LIMITED = /^\/(auth|logger|projects|workspaces|sandbox|playground|invitations)(\/|$)/;
 const WORKSPACE_HEADER = "X-Workspace-Id";
 /** Paths that name no workspace and no key that would carry one: with an access token, the header must. */
 const NEEDS_WORKSPACE = /^\/projects(\/|$)/;

@@ -19,6 +19,7 @@ import { logger } from "./logger.ts";
 import { members } from "./members.ts";
 import { oauth } from "./oauth.ts";
 import { oauthLinks } from "./oauth-link.ts";
+import { playgroundProxy } from "./playground-proxy.ts";
 import { projects } from "./projects.ts";
 import { rateLimits } from "./rate-limits.ts";
 import { sandbox } from "./sandbox.ts";
@@ -29,6 +30,9 @@ import { workspaces } from "./workspaces.ts";
 /** Rules name routes, and are set by one: so the list below is read when the first rule comes. */
 let rulePaths: RoutePaths | undefined;
 const limits = rateLimits(() => (rulePaths ??= limitedPaths(resources)));
+
+/** Sends to the service's own ingest, which is below. */
+const playground = playgroundProxy((request, c) => app.fetch(request, c.env, c.executionCtx));
 
 /** Every resource of the API, in the order in which its reference shows them. */
 const resources: Resource[] = [
@@ -47,6 +51,7 @@ const resources: Resource[] = [
   keys,
   logger,
   sandbox,
+  playground,
   limits,
   violations,
   usage,

@@ -3,7 +3,7 @@ import { clientIp } from "../http/client-ip.ts";
 import type { AppEnv } from "../http/context.ts";
 import { refuse } from "../http/errors.ts";
 import type { ParsedApiKey } from "../keys/api-key.ts";
-import type { RouteRef } from "../limits/state.ts";
+import type { LimitState, RouteRef } from "../limits/state.ts";
 import { callAddress, callWorkspace } from "../objects/stubs.ts";
 import { type BudgetName, SANDBOX_BUDGETS, SANDBOX_WORKSPACE_ID } from "../sandbox/sandbox.ts";
 import { refuseDenied } from "./workspace-guard.ts";
@@ -40,12 +40,14 @@ async function requireLiveKey(c: Context<AppEnv>, { hash, workspaceId }: ParsedA
   return refuseDenied(c, isDead ? { ...answer, message } : answer);
 }
 
+/** What is left of a budget of the caller's address; asking spends nothing of it. */
+export function budgetLeft(c: Context<AppEnv>, name: BudgetName): Promise<LimitState> {
+  return check(c, name, 0);
+}
+
 async function spend(c: Context<AppEnv>, name: BudgetName, cost: number): Promise<void> {
-  const { limit, windowSeconds, preset } = SANDBOX_BUDGETS[name];
-  const ip = clientIp(c.req.raw.headers);
-  // Its own counter beside those of the address's other presets.
-  const request = { identifier: `sandbox-${name}:${ip}`, limit, windowSeconds, cost };
-  const state = await callAddress(c.env, `ip:${ip}`, "once", (stub) => stub.check(request, preset));
+  const { limit } = SANDBOX_BUDGETS[name];
+  const state = await check(c, name, cost);
   if (cost <= limit) {
     c.set("limit", state);
     if (!state.admitted) refuse("RATE_LIMITED", "Too many requests");
@@ -54,4 +56,12 @@ async function spend(c: Context<AppEnv>, name: BudgetName, cost: number): Promis
   // No waiting makes it fit: the headers show what is left, and no `Retry-After`.
   c.set("limit", { ...state, admitted: true });
   refuse("PAYLOAD_TOO_LARGE", `The sandbox takes ${limit} entries an hour from one address. Send fewer at once.`);
+}
+
+function check(c: Context<AppEnv>, name: BudgetName, cost: number): Promise<LimitState> {
+  const { limit, windowSeconds, preset } = SANDBOX_BUDGETS[name];
+  const ip = clientIp(c.req.raw.headers);
+  // Its own counter beside those of the address's other presets.
+  const request = { identifier: `sandbox-${name}:${ip}`, limit, windowSeconds, cost };
+  return callAddress(c.env, `ip:${ip}`, "once", (stub) => stub.check(request, preset));
 }

@@ -1,9 +1,13 @@
+import type { Context, Next } from "hono";
 import { z } from "zod";
+import type { AppEnv } from "../http/context.ts";
 import { success } from "../http/envelope.ts";
 import { resource } from "../http/resource.ts";
+import type { LimitState } from "../limits/state.ts";
 import { callWorkspace } from "../objects/stubs.ts";
 import { SANDBOX_BUDGETS, SANDBOX_WORKSPACE_ID } from "../sandbox/sandbox.ts";
 import { countByAddress } from "./address-limits.ts";
+import { budgetLeft } from "./sandbox-budget.ts";
 
 const { entries, reads } = SANDBOX_BUDGETS;
 
@@ -16,6 +20,17 @@ const sandboxSchema = z.object({
     queriesPerHour: z.int().describe("Reading requests in any hour, per client address."),
   }),
   resetsAt: z.iso.datetime().describe("From then on there is another project with another key."),
+});
+
+const leftSchema = z.object({
+  limit: z.int(),
+  remaining: z.int(),
+  resetsAt: z.iso.datetime().describe("When the oldest that counts stops counting."),
+});
+
+const budgetSchema = z.object({
+  entries: leftSchema.describe("Entries sent with the sandbox's key."),
+  reads: leftSchema.describe("Requests that read with it."),
 });
 
 export const sandbox = resource();
@@ -37,12 +52,7 @@ sandbox.route(
     response: sandboxSchema,
     errors: ["SERVICE_UNAVAILABLE"],
   },
-  [
-    async (c, next) => {
-      await countByAddress(c, "API_DEFAULT");
-      await next();
-    },
-  ],
+  [countCaller],
   async (c) => {
     const { projectId, apiKey, resetsAt } = await callWorkspace(c.env, SANDBOX_WORKSPACE_ID, "replay-safe", (stub) =>
       stub.sandbox(),
@@ -55,3 +65,34 @@ sandbox.route(
     return answer;
   },
 );
+
+sandbox.route(
+  {
+    method: "GET",
+    path: "/sandbox/budget",
+    operation: "sandbox.budget",
+    tag: "Sandbox",
+    summary: "See what is left of the sandbox's budgets",
+    description: "Of the caller's address. Asking spends nothing of them.",
+    security: "none",
+    status: 200,
+    response: budgetSchema,
+    errors: ["SERVICE_UNAVAILABLE"],
+  },
+  [countCaller],
+  async (c) => {
+    const [entries, reads] = await Promise.all([budgetLeft(c, "entries"), budgetLeft(c, "reads")]);
+    const answer = success({ entries: left(entries), reads: left(reads) }, c.get("requestId"));
+    answer.headers.set("Cache-Control", "no-store");
+    return answer;
+  },
+);
+
+async function countCaller(c: Context<AppEnv>, next: Next): Promise<void> {
+  await countByAddress(c, "API_DEFAULT");
+  await next();
+}
+
+function left({ limit, remaining, resetAt }: LimitState): z.output<typeof leftSchema> {
+  return { limit, remaining, resetsAt: new Date(resetAt).toISOString() };
+}
