@@ -1,8 +1,8 @@
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { startChromium } from "../../../test/support/chromium.ts";
 import type { createLogger } from "../../src/browser/index.ts";
 import type { LogEntry } from "../../src/types.ts";
-import { startChromium } from "../../../test/support/chromium.ts";
 import { sleep } from "../support/sink.ts";
 import { type Site, startSite } from "./site.ts";
 
