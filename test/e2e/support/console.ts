@@ -50,8 +50,8 @@ interface Seed {
 /** What the console keeps of somebody who has just signed in; see web/src/session/stored.ts. */
 function sessionOf({ userId, email, refreshToken, accessToken }: Account): Seed {
   return {
-    session: JSON.stringify({ refreshToken, user: { id: userId, email }, retryKey: null }),
-    access: JSON.stringify({ token: accessToken, until: Date.now() + 14 * 60_000 }),
+    session: JSON.stringify({ id: "seeded", refreshToken, user: { id: userId, email }, retryKey: null }),
+    access: JSON.stringify({ token: accessToken, until: Date.now() + 14 * 60_000, session: "seeded" }),
   };
 }
 

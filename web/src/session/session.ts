@@ -1,27 +1,32 @@
 import { computed, signal } from "@preact/signals";
 import { ApiFailure } from "../api/failure.ts";
 import { type Answer, type RequestOptions, request } from "../api/request.ts";
+import { rotated } from "./rotate.ts";
 import {
   type AccessToken,
   onSessionChange,
   readAccess,
+  readEnd,
   readSession,
+  removeSession,
+  type StoredSession,
   type StoredUser,
   writeAccess,
   writeSession,
 } from "./stored.ts";
 import { Tabs } from "./tabs.ts";
 
-/** Lifetime of an access token in seconds, as the API fixes it. */
-const ACCESS_SECONDS = 900;
-/** Seconds before its end at which an access token is taken as used up: a request needs time to get there. */
-const MARGIN_SECONDS = 20;
-/** Times a rotation whose answer was lost is asked for again, with the same key; the API honours it for 30 s. */
-const ROTATION_TRIES = 3;
-const ROTATION_PAUSE_MS = 1000;
+/** Held while the session is begun or rotated: over all tabs one does so at a time. */
+const LOCK = "taffrail.refresh";
 
-/** Refusals after which a session is over for good. */
-const OVER = new Set(["SESSION_REVOKED", "INVALID_REFRESH_TOKEN", "REFRESH_TOKEN_EXPIRED", "REFRESH_TOKEN_REUSED"]);
+/** Refusals after which a session is over for good, in words for whoever had it. */
+const OVER: Readonly<Record<string, string>> = {
+  SESSION_REVOKED: "Your session was ended. Sign in again.",
+  INVALID_REFRESH_TOKEN: "Your session was ended. Sign in again.",
+  REFRESH_TOKEN_EXPIRED: "Your session ran out. Sign in again.",
+  REFRESH_TOKEN_REUSED:
+    "Your session was ended for safety: what it is renewed with was used twice. If that seems odd to you, set a new password.",
+};
 /** Refusals of an access token that a new one helps against: it ran out, or the service changed its secret. */
 const RENEWABLE = new Set(["ACCESS_TOKEN_EXPIRED", "INVALID_ACCESS_TOKEN"]);
 
@@ -34,40 +39,55 @@ export interface SignedIn {
 
 const stored = signal(readSession());
 /** Why the session ended without anybody asking for it: shown on the sign-in page. */
-export const endedBecause = signal<string | null>(null);
+export const endedBecause = signal(readEnd());
 /** The signed-in account; null where nobody is. Follows the other tabs. */
 export const user = computed(() => stored.value?.user ?? null);
 
-const tabs = new Tabs((userId) => (stored.peek()?.user.id === userId ? readAccess(Date.now()) : null));
+const tabs = new Tabs();
+tabs.offer(ownAccess());
 
 onSessionChange(() => {
-  const before = stored.peek();
   const after = readSession();
-  // Another account in another tab: this tab's token is of the one before.
-  if (before?.user.id !== after?.user.id) writeAccess(null);
-  stored.value = after;
+  if (after?.id !== stored.peek()?.id) {
+    // What this tab has is of the session before.
+    hold(null);
+    endedBecause.value = readEnd();
+  }
+  show(after);
 });
 
-/** Begins a session in all tabs. */
-export function signIn({ user, accessToken, refreshToken }: SignedIn): void {
-  writeAccess({ token: accessToken, until: usableUntil() });
-  keep({ refreshToken, user, retryKey: null });
-  endedBecause.value = null;
+/** Begins a session in all tabs; one that was there before ends. */
+export async function signIn({ user, accessToken, refreshToken }: SignedIn): Promise<void> {
+  const before = await navigator.locks.request(LOCK, () => {
+    const replaced = readSession();
+    const id = crypto.randomUUID();
+    keep({ id, refreshToken, user, retryKey: null });
+    hold({ token: accessToken, until: usableUntil(), session: id });
+    endedBecause.value = null;
+    return replaced;
+  });
+  if (before !== null) await endAtService(before);
 }
 
 /** Forgets the session in all tabs, and ends it at the service as well as it can. */
 export async function signOut(): Promise<void> {
   const session = readSession();
   forget(null);
-  if (session === null) return;
-  // Whether the service hears of it or not: this browser has forgotten the tokens.
-  await request("/auth/logout", { body: { refreshToken: session.refreshToken } }).catch(() => undefined);
+  if (session !== null) await endAtService(session);
 }
 
-/** Keeps what changed about the account, its name for one. */
-export function updateUser(user: StoredUser): void {
+/** Forgets a session that the service has ended already. */
+export function forget(because: string | null): void {
+  hold(null);
+  removeSession(because);
+  stored.value = null;
+  endedBecause.value = because;
+}
+
+/** Keeps what was learnt about the account. */
+export function updateUser(change: Partial<StoredUser>): void {
   const session = readSession();
-  if (session) keep({ ...session, user });
+  if (session) keep({ ...session, user: { ...session.user, ...change } });
 }
 
 /**
@@ -75,78 +95,93 @@ export function updateUser(user: StoredUser): void {
  * @throws ApiFailure; after one that ends the session nobody is signed in any more
  */
 export async function authorized<T>(path: string, options: RequestOptions = {}): Promise<Answer<T>> {
-  const token = await accessToken();
-  try {
-    return await request<T>(path, { ...options, token });
-  } catch (error) {
-    if (!(error instanceof ApiFailure)) throw error;
-    if (RENEWABLE.has(error.code)) {
-      writeAccess(null);
-      return request<T>(path, { ...options, token: await accessToken() });
+  let access = await usableAccess(null);
+  for (let isSecond = false; ; isSecond = true) {
+    try {
+      return await request<T>(path, { ...options, token: access.token });
+    } catch (error) {
+      if (!(error instanceof ApiFailure)) throw error;
+      if (isSecond || !RENEWABLE.has(error.code)) throw endedBy(error, access.session);
     }
-    if (error.status === 401 && OVER.has(error.code)) forget(error.message);
-    throw error;
+    access = await usableAccess(access.token);
   }
 }
 
-/** The access token: this tab's, another tab's, or a new one. One caller at a time, over all tabs. */
-export async function accessToken(): Promise<string> {
-  const own = readAccess(Date.now());
-  if (own) return own.token;
-  return navigator.locks.request("taffrail.refresh", async () => {
+/**
+ * The access token: this tab's, another tab's, or a new one. One caller at a time, over all tabs.
+ * `refused`: one that the service does not take any more, which is as good as none.
+ */
+async function usableAccess(refused: string | null): Promise<AccessToken> {
+  const own = ownAccess();
+  if (own && own.token !== refused) return own;
+  return navigator.locks.request(LOCK, async () => {
     // Somebody else in this tab may have been first.
-    const fresh = readAccess(Date.now());
-    if (fresh) return fresh.token;
+    const fresh = ownAccess();
+    if (fresh && fresh.token !== refused) return fresh;
+    hold(null);
     const session = readSession();
     if (session === null) throw notSignedIn();
-    const access = (await tabs.ask(session.user.id)) ?? (await rotate());
-    writeAccess(access);
-    return access.token;
+    const access = (await tabs.ask(session.id, refused)) ?? (await rotate(session));
+    // Signed out while this was under way: whatever came of it belongs to nobody here.
+    if (readSession()?.id !== session.id) throw notSignedIn();
+    hold(access);
+    return access;
   });
 }
 
 /** Rotates the refresh token in storage. Only ever called under the lock. */
-async function rotate(): Promise<AccessToken> {
-  const session = readSession();
-  if (session === null) throw notSignedIn();
+async function rotate(session: StoredSession): Promise<AccessToken> {
   const retryKey = session.retryKey ?? crypto.randomUUID();
   keep({ ...session, retryKey });
-  for (let attempt = 1; ; attempt++) {
-    try {
-      const until = usableUntil();
-      const { data } = await request<{ accessToken: string; refreshToken: string }>("/auth/refresh", {
-        body: { refreshToken: session.refreshToken },
-        idempotencyKey: retryKey,
-      });
-      // Signed out meanwhile: the new token must not bring the session back.
-      if (readSession()?.refreshToken !== session.refreshToken) throw notSignedIn();
-      keep({ ...session, refreshToken: data.refreshToken, retryKey: null });
-      return { token: data.accessToken, until };
-    } catch (error) {
-      if (!(error instanceof ApiFailure)) throw error;
-      if (error.status === 401) {
-        if (OVER.has(error.code)) forget(error.message);
-        throw error;
-      }
-      // No answer, or none that says whether it rotated: again with the same key.
-      const isLost = error.status === 0 || error.status >= 500;
-      if (!isLost || attempt === ROTATION_TRIES) throw error;
-      await new Promise((resolve) => setTimeout(resolve, ROTATION_PAUSE_MS));
-    }
+  const until = usableUntil();
+  try {
+    const { accessToken, refreshToken } = await rotated(session.refreshToken, retryKey);
+    const now = readSession();
+    if (now?.id === session.id) keep({ ...now, refreshToken, retryKey: null });
+    return { token: accessToken, until, session: session.id };
+  } catch (error) {
+    throw error instanceof ApiFailure ? endedBy(error, session.id) : error;
   }
 }
 
-function keep(session: NonNullable<typeof stored.value>): void {
-  writeSession(session);
-  stored.value = session;
+/** The failure, after the session is forgotten if that is what it means, and if it is still the one that is kept here. */
+function endedBy(failure: ApiFailure, session: string): ApiFailure {
+  const because = failure.status === 401 ? OVER[failure.code] : undefined;
+  if (because !== undefined && readSession()?.id === session) forget(because);
+  return failure;
 }
 
-function forget(reason: string | null): void {
-  writeAccess(null);
-  writeSession(null);
-  stored.value = null;
-  endedBecause.value = reason;
+function ownAccess(): AccessToken | null {
+  const session = stored.peek();
+  return session && readAccess(session.id, Date.now());
 }
+
+function hold(access: AccessToken | null): void {
+  writeAccess(access);
+  tabs.offer(access);
+}
+
+function keep(session: StoredSession): void {
+  writeSession(session);
+  show(session);
+}
+
+/** Without telling anybody of a user who has not changed: the session's token does so all the time. */
+function show(session: StoredSession | null): void {
+  const before = stored.peek()?.user;
+  const isSame = before !== undefined && JSON.stringify(before) === JSON.stringify(session?.user);
+  stored.value = session && isSame ? { ...session, user: before } : session;
+}
+
+/** Whether the service hears of it or not: this browser has forgotten the tokens. */
+async function endAtService({ refreshToken }: StoredSession): Promise<void> {
+  await request("/auth/logout", { body: { refreshToken } }).catch(() => undefined);
+}
+
+/** Lifetime of an access token in seconds, as the API fixes it. */
+const ACCESS_SECONDS = 900;
+/** Seconds before its end at which an access token is taken as used up: a request needs time to get there. */
+const MARGIN_SECONDS = 20;
 
 function usableUntil(): number {
   return Date.now() + (ACCESS_SECONDS - MARGIN_SECONDS) * 1000;

@@ -1,20 +1,26 @@
 import type { ComponentChildren } from "preact";
-import { useEffect } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
-import { user } from "./session.ts";
+import { endedBecause, user } from "./session.ts";
 
 /** A page for people who are signed in. Anybody else is taken to the sign-in page, and back here from there. */
 export function SignedInOnly({ children }: { children: ComponentChildren }) {
   const { url, route } = useLocation();
   const isSignedIn = user.value !== null;
+  const [wasSignedIn, setWasSignedIn] = useState(isSignedIn);
   useEffect(() => {
-    if (!isSignedIn) route(`/login?next=${encodeURIComponent(url)}`, true);
+    if (isSignedIn) setWasSignedIn(true);
+    // Signed out on purpose: whoever signs in next need not be the one who was here.
+    else if (wasSignedIn && endedBecause.peek() === null) route("/", true);
+    else route(`/login?next=${encodeURIComponent(url)}`, true);
   }, [isSignedIn]);
   return isSignedIn ? children : null;
 }
 
 /** Where to go after signing in: a path of this console, never another site. */
 export function nextPath(query: Readonly<Record<string, string>>): string {
-  const next = query.next ?? "/";
-  return /^\/(?![/\\])/.test(next) ? next : "/";
+  const { next = "/" } = query;
+  if (!next.startsWith("/") || !URL.canParse(next, location.origin)) return "/";
+  const { origin, pathname, search } = new URL(next, location.origin);
+  return origin === location.origin && !pathname.startsWith("//") ? pathname + search : "/";
 }

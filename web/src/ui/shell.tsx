@@ -9,7 +9,7 @@ import { ThemeChoice } from "./theme.tsx";
 
 /** The frame of every page: where one is, where one can go, and who one is. */
 export function Shell({ children }: { children: ComponentChildren }) {
-  const { path, route } = useLocation();
+  const { path } = useLocation();
   const workspaceId = /^\/w\/([^/]+)/.exec(path)?.[1] ?? null;
   return (
     <>
@@ -33,13 +33,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
               <Link to="/auth/account" path={path}>
                 Account
               </Link>
-              <Button
-                small
-                onClick={async () => {
-                  await signOut();
-                  route("/");
-                }}
-              >
+              <Button small onClick={signOut}>
                 Sign out
               </Button>
             </>
