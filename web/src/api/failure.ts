@@ -27,6 +27,8 @@ export class ApiFailure extends Error {
   /** Seconds after which the same call may fit; null where the answer does not say. */
   readonly retryAfter: number | null;
   readonly requestId: string | null;
+  /** Local time in milliseconds. */
+  readonly at = Date.now();
 
   constructor(
     message: string,

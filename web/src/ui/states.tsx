@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { ApiFailure } from "../api/failure.ts";
+import { useWait } from "../lib/countdown.ts";
 import { Button } from "./button.tsx";
 import css from "./states.module.css";
 
@@ -32,13 +33,14 @@ export function Loading({ what = "Loading" }: { what?: string }) {
 
 /** What went wrong and what helps. A limit that is used up counts down to when the call fits again. */
 export function Failure({ failure, onRetry }: { failure: ApiFailure; onRetry?: (() => void) | undefined }) {
-  const left = useCountdown(failure);
+  const left = useWait(failure);
   if (failure.status === 429) {
     return (
-      <div class={`${css.state} ${css.limited}`} role="alert">
-        <h3>Too many requests</h3>
-        <p>
-          {failure.limit ? `The limit here is ${failure.limit.limit} requests. ` : ""}
+      <div class={`${css.state} ${css.limited}`}>
+        <h3 role="alert">Too many requests</h3>
+        {/* Not within the alert: a screen reader would read out every second. */}
+        <p role="timer">
+          {failure.limit?.remaining === 0 ? `The limit here is ${failure.limit.limit} requests. ` : ""}
           {left > 0 ? `The next one fits in ${left} s.` : "The next one fits now."}
         </p>
         {onRetry ? (
@@ -68,17 +70,4 @@ export function Failure({ failure, onRetry }: { failure: ApiFailure; onRetry?: (
       {onRetry ? <Button onClick={onRetry}>Try again</Button> : null}
     </div>
   );
-}
-
-/** Seconds until a limited call fits. */
-function useCountdown(failure: ApiFailure): number {
-  const [left, setLeft] = useState(failure.retryAfter ?? 0);
-  useEffect(() => {
-    const until = Date.now() + (failure.retryAfter ?? 0) * 1000;
-    const tick = (): void => setLeft(Math.max(0, Math.ceil((until - Date.now()) / 1000)));
-    tick();
-    const timer = setInterval(tick, 500);
-    return () => clearInterval(timer);
-  }, [failure]);
-  return left;
 }

@@ -1,0 +1,31 @@
+import { useEffect, useState } from "preact/hooks";
+import type { ApiFailure } from "../api/failure.ts";
+
+/** Milliseconds between two looks at the clock: often enough that no second is skipped. */
+const TICK_MS = 500;
+
+/** Whole seconds left until a local time in milliseconds; 0 from then on, and for null. */
+export function useSecondsUntil(at: number | null): number {
+  const [left, setLeft] = useState(() => secondsUntil(at));
+  useEffect(() => {
+    setLeft(secondsUntil(at));
+    if (secondsUntil(at) === 0) return;
+    const timer = setInterval(() => {
+      const now = secondsUntil(at);
+      setLeft(now);
+      if (now === 0) clearInterval(timer);
+    }, TICK_MS);
+    return () => clearInterval(timer);
+  }, [at]);
+  return left;
+}
+
+/** Seconds until a call that was limited fits; 0 for any other failure, and for none. */
+export function useWait(failure: ApiFailure | null): number {
+  const isLimited = failure !== null && failure.status === 429;
+  return useSecondsUntil(isLimited ? failure.at + (failure.retryAfter ?? 0) * 1000 : null);
+}
+
+function secondsUntil(at: number | null): number {
+  return at === null ? 0 : Math.max(0, Math.ceil((at - Date.now()) / 1000));
+}
