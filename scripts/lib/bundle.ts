@@ -21,7 +21,7 @@ const ASSETS = [
 ] as const;
 
 /** What the console is made from. */
-const CONSOLE_SOURCES = ["web/**/*", "sdk/src/**/*", "package-lock.json", "tsconfig.base.json"];
+const CONSOLE_SOURCES = ["web/**/*", "src/**/*", "sdk/src/**/*", "package-lock.json", "tsconfig.base.json"];
 
 /** Where the console's page and files end up below dist/assets. */
 const CONSOLE_DIR = path.join(ASSETS_DIR, "app");
