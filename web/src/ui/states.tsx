@@ -37,7 +37,9 @@ export function Failure({ failure, onRetry }: { failure: ApiFailure; onRetry?: (
   if (failure.status === 429) {
     return (
       <div class={`${css.state} ${css.limited}`}>
-        <h3 role="alert">Too many requests</h3>
+        <div role="alert">
+          <h3>Too many requests</h3>
+        </div>
         {/* Not within the alert: a screen reader would read out every second. */}
         <p role="timer">
           {failure.limit?.remaining === 0 ? `The limit here is ${failure.limit.limit} requests. ` : ""}
