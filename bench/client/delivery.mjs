@@ -1,5 +1,5 @@
 /** Entries a second to a sink that answers 201, with the defaults: compressed, redacted. Prints JSON. */
-import { createLogger } from "../../sdk/dist/index.mjs";
+import { createLogger } from "taffrail";
 
 const SECONDS = 5;
 const logger = createLogger({ apiUrl: `http://127.0.0.1:${process.argv[2]}`, projectId: "proj_bench" });

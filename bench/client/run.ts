@@ -1,87 +1,44 @@
-/** `npm run bench:client`: the client library beside others, each in a process of its own, one after the other. */
-import { execFileSync, spawn } from "node:child_process";
-import { once } from "node:events";
-import { existsSync } from "node:fs";
+/**
+ * `npm run bench:client`: the client library beside others. `-- --only speed` measures calls and delivery,
+ * `-- --only sinks` what arrives at a sink that fails; `--out FILE` says where the results go as JSON.
+ */
+import { writeFileSync } from "node:fs";
 import path from "node:path";
+import { parseArgs } from "node:util";
+import { machine } from "../machine.ts";
+import { install, versions } from "./install.ts";
+import { measureSinks, type Shipper, sinkTable } from "./sinks.ts";
+import { measureSpeed, speedTable } from "./speed.ts";
 
-const HERE = import.meta.dirname;
-const SDK = path.resolve(HERE, "../../sdk");
-/** How often the round of all clients is made; the best median of each counts, as other load only ever adds. */
-const ROUNDS = 3;
-const CLIENTS = [
-  "taffrail",
-  "pino",
-  "pino + redact",
-  "winston",
-  "logtape",
-  "loglayer",
-  "consola",
-  "axiom",
-  "logtail",
-  "opentelemetry",
-  "evlog",
-];
-
-type Figures = Partial<Record<"gated" | "small" | "nested", { median: number; best: number }>>;
-
-if (!existsSync(path.join(HERE, "node_modules"))) {
-  execFileSync("npm", ["ci", "--no-audit", "--no-fund"], { cwd: HERE, stdio: "inherit" });
-}
-execFileSync(process.execPath, [path.resolve(SDK, "../node_modules/tsdown/dist/run.mjs")], {
-  cwd: SDK,
-  stdio: "ignore",
+const PARTS = ["speed", "sinks"];
+const { values } = parseArgs({
+  options: { only: { type: "string" }, out: { type: "string" }, clients: { type: "string" } },
 });
-
-const best = new Map<string, Figures>();
-for (let round = 0; round < ROUNDS; round++) {
-  for (const client of CLIENTS) {
-    const figures = measure(client);
-    const before = best.get(client);
-    best.set(client, before ? lower(before, figures) : figures);
-  }
+const parts = values.only?.split(",") ?? PARTS;
+if (parts.some((part) => !PARTS.includes(part))) {
+  console.error(`--only takes some of ${PARTS.join(",")}`);
+  process.exit(2);
 }
 
-console.log(
-  "\nNanoseconds a call, median (best); small: 4 members, nested: 600 B. Only taffrail and pino + redact redact.\n",
-);
-console.log("| client | gated | small | nested |\n|---|---|---|---|");
-for (const [client, { gated, small, nested }] of best) {
-  console.log(`| ${client} | ${[gated, small, nested].map(shown).join(" | ")} |`);
+install();
+const results: Record<string, unknown> = { machine: machine(), versions: versions() };
+const tables: string[] = [];
+if (parts.includes("speed")) {
+  const speed = await measureSpeed();
+  results.speed = speed;
+  tables.push(speedTable(speed));
 }
-
-const sink = spawn(process.execPath, [path.join(HERE, "sink.mjs")], { stdio: ["ignore", "pipe", "inherit"] });
-const [port] = await once(sink.stdout.setEncoding("utf8"), "data");
-const delivery: { rate: number; cpuUs: number; requests: number; dropped: number; pending: number } = JSON.parse(
-  execFileSync(process.execPath, [path.join(HERE, "delivery.mjs"), String(port).trim()], { encoding: "utf8" }),
-);
-sink.kill();
-const { rate, cpuUs, requests, dropped, pending } = delivery;
-console.log(
-  `\nDelivery to a sink that answers 201, gzip on: ${Math.round(rate).toLocaleString("en")} entries/s, ` +
-    `${cpuUs.toFixed(2)} us of CPU an entry, ${requests} requests, ${dropped} dropped, ${pending} left`,
-);
-
-function measure(client: string): Figures {
-  try {
-    return JSON.parse(execFileSync(process.execPath, [path.join(HERE, "one.mjs"), client], { encoding: "utf8" }));
-  } catch (error) {
-    console.error(`${client} could not be measured: ${error instanceof Error ? error.message.split("\n")[0] : error}`);
-    return {};
-  }
+if (parts.includes("sinks")) {
+  // By a computed name: plain JavaScript, about packages that the repository's own types do not know.
+  const file = path.join(import.meta.dirname, "shippers.mjs");
+  const { SHIPPERS }: { SHIPPERS: Record<string, Omit<Shipper, "name">> } = await import(file);
+  const shippers = Object.entries(SHIPPERS)
+    .map(([name, { how, none }]): Shipper => ({ name, how, ...(none === undefined ? {} : { none }) }))
+    .filter(({ name }) => values.clients?.split(",").includes(name) ?? true);
+  const sinks = await measureSinks(shippers);
+  results.sinks = sinks;
+  tables.push(sinkTable(shippers, sinks));
 }
-
-function lower(a: Figures, b: Figures): Figures {
-  const result: Figures = {};
-  for (const name of ["gated", "small", "nested"] as const) {
-    const found = [a[name], b[name]].filter((one) => one !== undefined);
-    const [first] = found.sort((x, y) => x.median - y.median);
-    if (first) result[name] = first;
-  }
-  return result;
-}
-
-function shown(figure: { median: number; best: number } | undefined): string {
-  if (!figure) return "-";
-  const digits = figure.median < 20 ? 1 : 0;
-  return `${figure.median.toFixed(digits)} (${figure.best.toFixed(digits)})`;
-}
+const out = path.resolve(values.out ?? path.join(import.meta.dirname, "results.json"));
+writeFileSync(out, `${JSON.stringify(results, null, 2)}\n`);
+console.log(`\n${tables.join("\n\n")}\n\nResults: ${out}`);

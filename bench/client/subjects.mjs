@@ -8,7 +8,7 @@ const REDACT = ["password", "*.password", "*.*.password", "token", "*.token", "a
 /** Each gives `log(message, data)` at info, and `gated(message, data)` below the level. */
 export const SUBJECTS = {
   async taffrail() {
-    const { createLogger } = await import("../../sdk/dist/index.mjs");
+    const { createLogger } = await import("taffrail");
     // The real queue, with a destination that takes everything at once.
     globalThis.fetch = async () => new Response('{"data":{"rejected":[]}}', { status: 201 });
     const logger = createLogger({
