@@ -1,15 +1,18 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { findBun } from "../scripts/lib/bun.ts";
 import type { LogEntry } from "../src/index.ts";
 import { type Reply, type Sink, sleep, startSink } from "./support/sink.ts";
 
 const APP = path.join(import.meta.dirname, "support/app.mjs");
-const BUN = process.env.BUN ?? path.resolve(import.meta.dirname, "../../node_modules/.bin/bun");
-const RUNTIMES = [["node", process.execPath] as const, ...(existsSync(BUN) ? [["bun", BUN] as const] : [])];
+const RUNTIMES = [
+  ["node", process.execPath],
+  ["bun", findBun() ?? ""],
+] as const;
 
 let dir = "";
 let sink: Sink;
@@ -58,7 +61,9 @@ function numbers(entries: readonly LogEntry[]): unknown[] {
 
 const TEN = Array.from({ length: 10 }, (_, n) => n);
 
-describe.each(RUNTIMES)("%s", (_, runtime) => {
+describe.each(RUNTIMES)("%s", (name, runtime) => {
+  beforeEach(({ skip }) => skip(runtime === "", `${name} is not installed`));
+
   test("natural end: 10 of 10 at once", async () => {
     expect(await run(runtime, "natural")).toMatchObject({ code: 0 });
     expect(numbers(sink.stored())).toEqual(TEN);

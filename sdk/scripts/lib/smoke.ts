@@ -1,13 +1,14 @@
 import { execFile } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import path from "node:path";
 import { promisify } from "node:util";
 import { gunzipSync } from "node:zlib";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
+import { installBun } from "./bun.ts";
 import { bundle } from "./bundle.ts";
-import { type Packed, runModule, SDK } from "./pack.ts";
+import { type Packed, runModule } from "./pack.ts";
 
 const run = promisify(execFile);
 
@@ -78,12 +79,12 @@ function attempts(packed: Packed, url: string): [string, () => Promise<unknown>]
     ["node spool", () => run(node, [esm("node spool", "taffrail/node")])],
     ["workerd", () => inWorkerd(packed, url)],
   ];
-  const bun = process.env.BUN ?? path.resolve(SDK, "../node_modules/.bin/bun");
-  if (existsSync(bun)) {
+  const bun = installBun();
+  if (bun !== undefined) {
     all.push(["bun esm", () => run(bun, [esm("bun esm", "taffrail")])]);
     all.push(["bun spool", () => run(bun, [cjs("bun spool", "taffrail/node")])]);
   } else {
-    console.log("   bun is not installed: skipped");
+    console.log("   bun is not here, and npm has none for this machine: skipped");
   }
   return all;
 }
