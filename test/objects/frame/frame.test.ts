@@ -27,8 +27,16 @@ const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "PROPFIND"];
 describe("a path", () => {
   it("that is none is 404 in the envelope, whatever it looks like", async () => {
     const odd = [
-      "/",
       "/x",
+      "/w",
+      "/w/",
+      "/login/",
+      "/Login",
+      "/playground/x",
+      "/app/",
+      "/app/index.html",
+      "/app/files/x.js",
+      "/auth/sign-up/x",
       "//",
       "/projects/",
       "/projects/x/",
