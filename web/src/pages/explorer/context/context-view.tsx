@@ -1,0 +1,90 @@
+import { useEffect, useId, useRef, useState } from "preact/hooks";
+import type { LogEntry } from "../../../model/types.ts";
+import { Button } from "../../../ui/button.tsx";
+import { Failure, Loading } from "../../../ui/states.tsx";
+import type { FilterPatch } from "../filters.ts";
+import { EntryList } from "../results/entry-list.tsx";
+import css from "./context-view.module.css";
+import { type Neighbours, useNeighbours } from "./use-neighbours.ts";
+
+interface ContextProps {
+  workspaceId: string;
+  entry: LogEntry;
+  onClose: () => void;
+  onFilter: (patch: FilterPatch) => void;
+}
+
+/** An entry amid those that its project received before and after it. */
+export function ContextView({ workspaceId, entry, onClose, onFilter }: ContextProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const titleId = useId();
+  const [centre, setCentre] = useState(entry);
+  useEffect(() => setCentre(entry), [entry]);
+  useEffect(() => {
+    const element = dialog.current;
+    if (element && !element.open) element.showModal();
+    return () => element?.close();
+  }, []);
+  const around = useNeighbours(workspaceId, centre);
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the keyboard's way out is Escape, which `cancel` hears.
+    <dialog
+      ref={dialog}
+      class={css.panel}
+      aria-labelledby={titleId}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+      onClick={(event) => {
+        if (event.target === dialog.current) onClose();
+      }}
+    >
+      <div class={css.body}>
+        <div class={css.head}>
+          <h2 id={titleId}>In context</h2>
+          <Button look="quiet" small onClick={onClose} aria-label="Close">
+            ✕
+          </Button>
+        </div>
+        <p class={css.hint}>All entries of the project in the order in which they arrived, whatever the filters.</p>
+        <Edge side="before" around={around} />
+        {around.entries === null ? null : (
+          <EntryList
+            key={centre.id}
+            label="Entries around the chosen one"
+            entries={around.entries}
+            follow={false}
+            marked={centre.id}
+            hasMore={around.after.hasMore}
+            onNearEnd={() => around.more("after")}
+            onContext={setCentre}
+            onFilter={(patch) => {
+              onFilter(patch);
+              onClose();
+            }}
+          />
+        )}
+        <Edge side="after" around={around} />
+      </div>
+    </dialog>
+  );
+}
+
+/** What there is to load on one side, or what went wrong with it. */
+function Edge({ side, around }: { side: "before" | "after"; around: Neighbours }) {
+  const { busy, failure, hasMore } = around[side];
+  if (failure !== null) return <Failure failure={failure} onRetry={() => around.more(side)} />;
+  if (around.entries === null) return side === "before" ? <Loading /> : null;
+  return (
+    <div class={css.edge}>
+      {hasMore ? (
+        <Button small busy={busy} onClick={() => around.more(side)}>
+          {side === "before" ? "Load earlier entries" : "Load later entries"}
+        </Button>
+      ) : (
+        <span class={css.hint}>{side === "before" ? "Nothing earlier is kept." : "Nothing later so far."}</span>
+      )}
+    </div>
+  );
+}

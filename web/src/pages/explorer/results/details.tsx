@@ -1,0 +1,100 @@
+import type { ComponentChildren } from "preact";
+import { useMemo } from "preact/hooks";
+import type { LogEntry } from "../../../model/types.ts";
+import { Button } from "../../../ui/button.tsx";
+import { Copy } from "../../../ui/copy.tsx";
+import { Time } from "../../../ui/time.tsx";
+import type { FilterPatch } from "../filters.ts";
+import css from "./details.module.css";
+import { JsonTree } from "./json-tree.tsx";
+import { LongText } from "./long-text.tsx";
+
+const FULL = new Intl.DateTimeFormat(undefined, {
+  dateStyle: "full",
+  timeStyle: "long",
+});
+
+interface DetailsProps {
+  id: string;
+  entry: LogEntry;
+  project: string | null;
+  onFilter: (patch: FilterPatch) => void;
+  /** Null where it is in its context already. */
+  onContext: (() => void) | null;
+  /** An address that shows this entry; null where there is none. */
+  link: string | null;
+}
+
+/** Everything an entry has. */
+export function Details({ id, entry, project, onFilter, onContext, link }: DetailsProps) {
+  const json = useMemo(() => JSON.stringify(entry, null, 2), [entry]);
+  const { level, category, type, session, traceId, spanId, data } = entry;
+  return (
+    <section class={css.details} id={id} aria-label={`Details of entry ${entry.seq}`}>
+      <div class={css.acts}>
+        {onContext === null ? null : (
+          <Button small onClick={onContext}>
+            Show in context
+          </Button>
+        )}
+        <Copy text={json} label="Copy as JSON" />
+        {link === null ? null : <Copy text={link} label="Copy link" />}
+      </div>
+      <p class={css.message}>
+        <LongText text={entry.message}>{(shown) => shown}</LongText>
+      </p>
+      <dl class={css.fields}>
+        <Fact name="Time">
+          <Time at={entry.timestamp} format={FULL} /> <span class={css.quiet}>{entry.timestamp}</span>
+        </Fact>
+        <Fact name="Received">
+          <Time at={entry.receivedAt} format={FULL} />
+        </Fact>
+        <Choice name="Level" value={level} onChoose={() => onFilter({ level: [level] })} />
+        <Choice name="Category" value={category} onChoose={() => onFilter({ category: [category] })} />
+        <Choice name="Type" value={type} onChoose={() => onFilter({ type: [type] })} />
+        {session === undefined ? null : (
+          <Choice name="Session" value={session} onChoose={() => onFilter({ session })} />
+        )}
+        {traceId === undefined ? null : <Choice name="Trace" value={traceId} onChoose={() => onFilter({ traceId })} />}
+        {spanId === undefined ? null : <Fact name="Span">{spanId}</Fact>}
+        {project === null ? null : <Fact name="Project">{project}</Fact>}
+        <Fact name="Seq">{entry.seq.toLocaleString()}</Fact>
+        <Fact name="Id">
+          <code>{entry.id}</code>
+        </Fact>
+      </dl>
+      {data === undefined || Object.keys(data).length === 0 ? null : (
+        <>
+          <h3 class={css.heading}>Data</h3>
+          <JsonTree data={data} onFilter={onFilter} />
+        </>
+      )}
+    </section>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ComponentChildren }) {
+  return (
+    <div class={css.fact}>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+/** A value that a click filters by. */
+function Choice({ name, value, onChoose }: { name: string; value: string; onChoose: () => void }) {
+  return (
+    <Fact name={name}>
+      <button
+        type="button"
+        class={css.choice}
+        title={`Show only entries with this ${name.toLowerCase()}`}
+        onClick={onChoose}
+      >
+        {value}
+      </button>
+    </Fact>
+  );
+}

@@ -1,0 +1,122 @@
+import { useState } from "preact/hooks";
+import { Button } from "../../../ui/button.tsx";
+import type { DataCondition, FilterPatch, Scalar } from "../filters.ts";
+import { writePath } from "./data-path.ts";
+import css from "./json-tree.module.css";
+import { LongText } from "./long-text.tsx";
+import { ValueActions } from "./value-actions.tsx";
+
+/** Members or items that are shown at a time. */
+const PAGE = 50;
+/** Deeper than this, or with more members, a value is closed at first. */
+const OPEN_DEPTH = 2;
+const OPEN_MEMBERS = 12;
+
+interface TreeProps {
+  data: Record<string, unknown>;
+  onFilter: (patch: FilterPatch) => void;
+}
+
+/** An entry's `data`: every value filters by a click, objects and lists open and close. */
+export function JsonTree({ data, onFilter }: TreeProps) {
+  const filter = (names: readonly string[], condition: DataCondition): void =>
+    onFilter({ data: { [writePath(names)]: condition } });
+  return <Members value={data} names={[]} filter={filter} />;
+}
+
+interface NodeProps {
+  names: readonly string[];
+  filter: (names: readonly string[], condition: DataCondition) => void;
+}
+
+function Members({ value, names, filter }: NodeProps & { value: object }) {
+  const [shown, setShown] = useState(PAGE);
+  const members = Object.entries(value);
+  const left = members.length - shown;
+  return (
+    <ul class={css.members}>
+      {members.slice(0, shown).map(([name, member]) => (
+        <li key={name}>
+          <Member name={name} value={member} names={[...names, name]} filter={filter} />
+        </li>
+      ))}
+      {left > 0 ? (
+        <li>
+          <Button small look="quiet" onClick={() => setShown(shown + PAGE)}>
+            Show {Math.min(PAGE, left)} more of {left.toLocaleString()}
+          </Button>
+        </li>
+      ) : null}
+    </ul>
+  );
+}
+
+function Member({ name, value, names, filter }: NodeProps & { name: string; value: unknown }) {
+  if (typeof value === "object" && value !== null) {
+    return <Branch name={name} value={value} names={names} filter={filter} />;
+  }
+  return <Leaf name={name} value={scalarOf(value)} names={names} filter={filter} />;
+}
+
+function Branch({ name, value, names, filter }: NodeProps & { name: string; value: object }) {
+  const count = Object.keys(value).length;
+  const [isOpen, setOpen] = useState(names.length <= OPEN_DEPTH && count <= OPEN_MEMBERS);
+  const isList = Array.isArray(value);
+  const unit = isList ? "item" : "member";
+  const summary = `${count.toLocaleString()} ${unit}${count === 1 ? "" : "s"}`;
+  return (
+    <>
+      <div class={css.line}>
+        <button
+          type="button"
+          class={css.toggle}
+          aria-expanded={isOpen}
+          disabled={count === 0}
+          onClick={() => setOpen(!isOpen)}
+        >
+          <span class={css.arrow} aria-hidden="true">
+            {isOpen ? "▾" : "▸"}
+          </span>
+          <span class={css.name}>{name}</span>
+          <span class={css.summary}>{isList ? `[${summary}]` : `{${summary}}`}</span>
+        </button>
+        <ValueActions names={names} value={value} filter={filter} />
+      </div>
+      {isOpen && count > 0 ? <Members value={value} names={names} filter={filter} /> : null}
+    </>
+  );
+}
+
+function Leaf({ name, value, names, filter }: NodeProps & { name: string; value: Scalar }) {
+  const text = typeof value === "string" ? value : String(value);
+  return (
+    <div class={css.line}>
+      <span class={css.leaf}>
+        <span class={css.name}>{name}</span>
+        <LongText text={text}>
+          {(shown) => (
+            <button
+              type="button"
+              class={`${css.value} ${css[kindOf(value)]}`}
+              title="Show only entries with this value"
+              onClick={() => filter(names, value)}
+            >
+              {typeof value === "string" ? `"${shown}"` : shown}
+            </button>
+          )}
+        </LongText>
+      </span>
+      <ValueActions names={names} value={value} filter={filter} />
+    </div>
+  );
+}
+
+function kindOf(value: Scalar): "string" | "number" | "word" {
+  if (typeof value === "string") return "string";
+  return typeof value === "number" ? "number" : "word";
+}
+
+/** What JSON has besides objects and lists. */
+function scalarOf(value: unknown): Scalar {
+  return typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? value : null;
+}

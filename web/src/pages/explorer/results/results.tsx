@@ -1,0 +1,58 @@
+import type { ComponentChildren } from "preact";
+import type { LogEntry } from "../../../model/types.ts";
+import { Button } from "../../../ui/button.tsx";
+import { Empty, Loading } from "../../../ui/states.tsx";
+import type { FilterPatch } from "../filters.ts";
+import { EntryList } from "./entry-list.tsx";
+import css from "./results.module.css";
+
+interface ResultsProps {
+  entries: readonly LogEntry[];
+  busy: boolean;
+  hasMore: boolean;
+  /** Called as the end comes near, once for each number of entries, and by the button there. */
+  onMore: () => void;
+  onFilter: (patch: FilterPatch) => void;
+  onContext: (entry: LogEntry) => void;
+  /** Names by project id; each row is given its own where there are several. */
+  projectNames?: ReadonlyMap<string, string>;
+  /** New entries come at the top by themselves. */
+  live?: boolean;
+  /** Instead of the list where there is nothing to show. */
+  empty?: ComponentChildren;
+  /** An address that shows an entry. */
+  linkTo?: (entry: LogEntry) => string;
+}
+
+/** What a query or a tail found. */
+export function Results(props: ResultsProps) {
+  const { entries, busy, hasMore, onMore, live = false, empty } = props;
+  if (entries.length === 0 && !hasMore) {
+    if (busy) return <Loading what="Searching" />;
+    return empty ?? <Empty title="Nothing found" />;
+  }
+  return (
+    <EntryList
+      label="Log entries"
+      entries={entries}
+      projectNames={props.projectNames}
+      follow={live}
+      hasMore={hasMore}
+      onNearEnd={() => {
+        if (!busy) onMore();
+      }}
+      onFilter={props.onFilter}
+      onContext={props.onContext}
+      linkTo={props.linkTo}
+      foot={
+        hasMore || busy ? (
+          <div class={css.foot}>
+            <Button small busy={busy} onClick={onMore}>
+              {busy ? "Loading …" : "Load more"}
+            </Button>
+          </div>
+        ) : null
+      }
+    />
+  );
+}

@@ -1,0 +1,63 @@
+import type { LogEntry } from "../../../model/types.ts";
+import css from "./row.module.css";
+
+const TIME = new Intl.DateTimeFormat(undefined, {
+  day: "2-digit",
+  month: "short",
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+  fractionalSecondDigits: 3,
+  hourCycle: "h23",
+});
+/** Characters of a message that a line can have room for. */
+const MESSAGE = 600;
+
+interface RowProps {
+  entry: LogEntry;
+  /** Named where entries of several projects stand together. */
+  project: string | null;
+  isOpen: boolean;
+  isMarked: boolean;
+  /** Whether Tab comes to this row. */
+  isStop: boolean;
+  isNarrow: boolean;
+  detailsId: string;
+  onToggle: () => void;
+  onFocus: () => void;
+}
+
+/** An entry in one line, or two where there is no room. */
+export function Row({ entry, project, isOpen, isMarked, isStop, isNarrow, detailsId, onToggle, onFocus }: RowProps) {
+  const { level, category, type, message, timestamp } = entry;
+  const date = new Date(timestamp);
+  return (
+    <button
+      type="button"
+      class={`${css.row} ${isNarrow ? css.narrow : ""} ${isOpen ? css.open : ""} ${isMarked ? css.marked : ""}`}
+      data-row
+      data-level={level}
+      tabIndex={isStop ? 0 : -1}
+      aria-expanded={isOpen}
+      aria-controls={isOpen ? detailsId : undefined}
+      aria-current={isMarked ? "true" : undefined}
+      onClick={onToggle}
+      onFocus={onFocus}
+    >
+      <time class={css.time} dateTime={timestamp} title={`${timestamp} (UTC)`}>
+        {TIME.format(date)}
+      </time>
+      <span class={css.level}>{level}</span>
+      <span class={css.source} title={`${category} / ${type}`}>
+        {category}
+        <span class={css.type}> / {type}</span>
+      </span>
+      {project === null ? null : (
+        <span class={css.project} title={project}>
+          {project}
+        </span>
+      )}
+      <span class={css.message}>{message.length > MESSAGE ? message.slice(0, MESSAGE) : message}</span>
+    </button>
+  );
+}

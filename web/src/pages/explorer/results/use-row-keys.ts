@@ -1,0 +1,92 @@
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { LogEntry } from "../../../model/types.ts";
+
+/** Rows that Page Up and Page Down pass. */
+const PAGE = 15;
+
+interface KeyActs {
+  onContext: (entry: LogEntry) => void;
+  toggle: (entry: LogEntry, index: number) => void;
+  /** Ids of the open entries. */
+  open: readonly string[];
+}
+
+interface RowKeys {
+  /** The row that Tab comes to. */
+  stop: number;
+  /** Makes a row that one. */
+  point: (index: number) => void;
+  onKeyDown: (event: KeyboardEvent, acts: KeyActs) => void;
+}
+
+/** One row of the list is in the order of Tab; arrows and letters go from it to the others. It is known by its entry. */
+export function useRowKeys(entries: readonly LogEntry[], reveal: (index: number) => void): RowKeys {
+  const [pointed, setPointed] = useState<{ id: string; index: number } | null>(null);
+  const wantsFocus = useRef<Element | null>(null);
+  const stop = indexOf(entries, pointed);
+  useLayoutEffect(() => {
+    const list = wantsFocus.current;
+    wantsFocus.current = null;
+    list?.querySelector<HTMLElement>(`[data-index="${stop}"] [data-row]`)?.focus({ preventScroll: true });
+  });
+  const point = (index: number): void => {
+    const id = entries[index]?.id;
+    if (id !== undefined) setPointed({ id, index });
+  };
+  const onKeyDown = (event: KeyboardEvent, { onContext, toggle, open }: KeyActs): void => {
+    const { target, currentTarget, key } = event;
+    if (!(target instanceof HTMLElement) || !(currentTarget instanceof Element)) return;
+    const item = target.closest("[data-index]");
+    if (item === null || event.ctrlKey || event.metaKey || event.altKey) return;
+    const index = Number(item.getAttribute("data-index"));
+    const row = item.querySelector<HTMLElement>("[data-row]");
+    if (target !== row) {
+      if (key === "Escape") row?.focus();
+      return;
+    }
+    const entry = entries[index];
+    if (entry === undefined) return;
+    const isOpen = open.includes(entry.id);
+    const next = nextRow(key, index, entries.length - 1);
+    if (next !== null) {
+      point(next);
+      reveal(next);
+      wantsFocus.current = currentTarget;
+    } else if (key === "c") onContext(entry);
+    else if ((key === "ArrowRight" && !isOpen) || (key === "ArrowLeft" && isOpen)) toggle(entry, index);
+    else return;
+    event.preventDefault();
+  };
+  return { stop, point, onKeyDown };
+}
+
+function nextRow(key: string, index: number, last: number): number | null {
+  switch (key) {
+    case "ArrowDown":
+    case "j":
+      return Math.min(index + 1, last);
+    case "ArrowUp":
+    case "k":
+      return Math.max(index - 1, 0);
+    case "PageDown":
+      return Math.min(index + PAGE, last);
+    case "PageUp":
+      return Math.max(index - PAGE, 0);
+    case "Home":
+      return 0;
+    case "End":
+      return last;
+    default:
+      return null;
+  }
+}
+
+/** Where the entry is now: others may have come before it. The first one where it is gone. */
+function indexOf(entries: readonly LogEntry[], pointed: { id: string; index: number } | null): number {
+  if (pointed === null) return 0;
+  if (entries[pointed.index]?.id === pointed.id) return pointed.index;
+  return Math.max(
+    0,
+    entries.findIndex(({ id }) => id === pointed.id),
+  );
+}

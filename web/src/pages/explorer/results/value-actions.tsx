@@ -1,0 +1,46 @@
+import { useState } from "preact/hooks";
+import { Button } from "../../../ui/button.tsx";
+import { Copy } from "../../../ui/copy.tsx";
+import type { DataCondition, Scalar } from "../filters.ts";
+import { writePath } from "./data-path.ts";
+import css from "./json-tree.module.css";
+
+interface ActionsProps {
+  names: readonly string[];
+  value: Scalar | object;
+  filter: (names: readonly string[], condition: DataCondition) => void;
+}
+
+/** What else can be done with a value: behind one small button, so that a tree is not a wall of them. */
+export function ValueActions({ names, value, filter }: ActionsProps) {
+  const [isOpen, setOpen] = useState(false);
+  const path = writePath(names);
+  return (
+    <span class={css.actions}>
+      <button
+        type="button"
+        class={css.more}
+        aria-expanded={isOpen}
+        aria-label={`More for ${path}`}
+        title="More"
+        onClick={() => setOpen(!isOpen)}
+      >
+        {isOpen ? "×" : "⋯"}
+      </button>
+      {isOpen ? (
+        <>
+          {typeof value === "object" && value !== null ? null : (
+            <Button small onClick={() => filter(names, { ne: value })}>
+              Is not this
+            </Button>
+          )}
+          <Button small onClick={() => filter(names, { exists: true })}>
+            Exists
+          </Button>
+          <Copy text={typeof value === "string" ? value : JSON.stringify(value, null, 2)} label="Copy value" />
+          <Copy text={path} label="Copy path" />
+        </>
+      ) : null}
+    </span>
+  );
+}
