@@ -43,9 +43,13 @@ interface EntryMatch {
 }
 /** A transport that keeps entries for assertions. They are there as soon as the log call returns. */
 interface MemoryTransport {
+  /** All that were logged, oldest first. */
   readonly entries: readonly LogEntry[];
+  /** What the logger calls. */
   write(json: string): void;
+  /** Forgets all entries. */
   clear(): void;
+  /** The entries that match, oldest first. */
   find(match: EntryMatch): LogEntry[];
   /** @throws Error that lists what was logged, unless an entry matches (exactly `times`, if given); gives the first */
   assertLogged(match: EntryMatch, times?: number): LogEntry;
@@ -102,29 +106,40 @@ export { type CaptureOptions, CapturedRequest, taffrail, taffrailErrors, webHand
 
 // dist/browser/index.d.mts
 import { BatchOptions, BuiltInCategories, Category, CategoryScope, CategoryType, ContextFields, DropReason, Explanation, FlushResult, LogData, LogEntry, LogLevel, LogMethod, Logger, LoggerMethods, LoggerOptions, LoggerStats, SamplingOptions, TaffrailCategories, Transport, TransportName } from "../types.mjs";
+/** Options of a page's logger. What is not said here is as in `createLogger` of `taffrail`. */
 interface BrowserLoggerOptions {
   /** The route of `taffrail/proxy` on the application's own server. No key is needed here, and none may be. */
   url: string;
   /** The lowest level that is logged, default `info`. */
   level?: LogLevel;
+  /** Categories that are logged, default all. */
   categories?: readonly Category[] | null;
+  /** Categories that are not logged. */
   excludeCategories?: readonly Category[] | null;
   /** Decided once for the session, so that it is kept or left out as a whole. */
   sampling?: SamplingOptions;
+  /** Fields of every entry. */
   defaultMeta?: object;
   /** Default: made once for a tab, and kept while it is open. */
   sessionId?: string;
+  /** Sees each entry, redacted. What it returns is sent, redacted once more; `null` drops it. */
   beforeSend?: (entry: LogEntry) => LogEntry | null;
+  /** Gets what goes wrong in delivery. */
   onError?: (error: Error) => void;
+  /** Gets entries that are given up, and why. */
   onDrop?: (entries: LogEntry[], reason: DropReason) => void;
+  /** Writes what the library does to the console, default false. */
   debug?: boolean;
   /** `maxQueueBytes` is 1 MiB by default: what waits is kept in `localStorage` too. */
   batch?: Pick<BatchOptions, "size" | "flushInterval" | "maxRetries" | "backoff" | "backoffBase" | "maxQueueBytes">;
+  /** Further member names whose values are masked, in any spelling. */
   redact?: readonly string[];
 }
 /** What a page logs with. */
 type BrowserLogger = Pick<LoggerMethods, LogLevel | "sessionId"> & {
+  /** A logger whose entries have this category and type. */
   category<C extends Category>(category: C, type?: CategoryType<C>): BrowserLogger;
+  /** A logger whose entries have these fields too. */
   child(fields: object): BrowserLogger;
   /** Sends what waits. Always settles, after `timeoutMs` (default 10,000) at the latest; never rejects. */
   flush(options?: {
@@ -184,11 +199,15 @@ export { PinoDestination, PinoOptions, PinoTransportOptions, pinoTransport as de
 // dist/adapters/winston.d.mts
 import { Logger } from "../types.mjs";
 import { Writable } from "node:stream";
+/** What winston knows of any transport. */
 interface WinstonOptions {
   /** The least important level that is taken, in winston's names; default: the winston logger's own. */
   level?: string;
+  /** Whether winston hands uncaught exceptions to it, default false. */
   handleExceptions?: boolean;
+  /** Whether winston hands unhandled rejections to it, default false. */
   handleRejections?: boolean;
+  /** Takes nothing, default false. */
   silent?: boolean;
 }
 type Info = Record<string | symbol, unknown>;
@@ -374,7 +393,9 @@ interface BuiltInCategories {
   custom: string;
 }
 type Categories = BuiltInCategories & TaffrailCategories;
+/** The name of a category, the user's own included. */
 type Category = keyof Categories & string;
+/** The types of a category. */
 type CategoryType<C extends Category> = Categories[C] & string;
 /** `tool-call` as a member name of `logger.ai`: `toolCall`. Types of the user's own keep their names. */
 type CamelCase<S extends string> = S extends `${infer Head}-${infer Tail}` ? `${Head}${Capitalize<CamelCase<Tail>>}` : S;
@@ -391,12 +412,18 @@ interface LogEntry {
   /** ISO 8601 UTC with milliseconds. */
   timestamp: string;
   level: LogLevel;
+  /** `custom` unless it is logged with a category. */
   category: string;
+  /** `log` unless it is logged with a type; in a category of the service its first. */
   type: string;
   message: string;
+  /** The logger's `sessionId`, or the one of a child or a context. */
   session?: string;
+  /** The trace it belongs to, 32 hexadecimal digits where it came by `traceparent`. */
   traceId?: string;
+  /** The span within the trace. */
   spanId?: string;
+  /** What was given to the call, with the fields of its logger and context; redacted. */
   data?: Record<string, unknown>;
 }
 /**
@@ -419,6 +446,7 @@ type TransportName = "batch" | "console" | "http" | "memory";
  * entry alone was too large, the logger was closed, or `beforeSend` threw.
  */
 type DropReason = "queue-full" | "retries" | "rejected" | "too-large" | "closed" | "before-send";
+/** How entries travel to the service. */
 interface BatchOptions {
   /** Entries that start a request; more than that may travel in one. 1 to 1,000, default 50. */
   size?: number;
@@ -439,12 +467,14 @@ interface BatchOptions {
   /** Whether bodies of 1 KiB and more are compressed, default true. */
   gzip?: boolean;
 }
+/** Which part of the entries is kept: decided by the trace or the session, so that those stay whole. */
 interface SamplingOptions {
   /** Part of the entries to keep, 0 to 1, default 1. */
   rate?: number;
   /** Rates of single levels. */
   overrides?: Partial<Record<LogLevel, number>>;
 }
+/** Options of every logger. */
 interface CommonOptions {
   /** An API key with the scope `logs:write`. */
   apiKey?: string;
@@ -454,6 +484,7 @@ interface CommonOptions {
   categories?: readonly Category[] | null;
   /** Categories that are not logged. */
   excludeCategories?: readonly Category[] | null;
+  /** Default: everything is kept. */
   sampling?: SamplingOptions;
   /** Fields of every entry. `session`, `traceId`, `spanId` and `traceparent` go to the entry's own members. */
   defaultMeta?: object;
@@ -464,10 +495,13 @@ interface CommonOptions {
    * One that throws drops the entry too, because it may be what keeps private data back.
    */
   beforeSend?: (entry: LogEntry) => LogEntry | null;
+  /** Gets what goes wrong in delivery, a failed request among it, also if a further try succeeds. What it throws is ignored. */
   onError?: (error: Error) => void;
+  /** Gets entries that are given up, redacted, and why. What it throws is ignored. */
   onDrop?: (entries: LogEntry[], reason: DropReason) => void;
   /** Writes what the library does to the console, default false. */
   debug?: boolean;
+  /** Of the transports `batch` and `http`, and of one's own with `send`. */
   batch?: BatchOptions;
   /** Further member names whose values are masked, in any spelling. */
   redact?: readonly string[];
@@ -484,6 +518,7 @@ type LoggerOptions = CommonOptions & ({
 });
 /** Fields of a child or a context. The named ones go to the entry's own members, the rest to `data`. */
 interface ContextFields {
+  /** In place of the logger's `sessionId`. */
   session?: string;
   traceId?: string;
   spanId?: string;
@@ -500,17 +535,25 @@ interface FlushResult {
   /** Entries that still wait in memory. */
   pending: number;
 }
+/** Totals since the logger was made, its children included. */
 interface LoggerStats {
   /** Entries handed to the transports, counted once for each. */
   logged: number;
+  /** By `sampling`. */
   sampledOut: number;
   /** By `beforeSend`. */
   filtered: number;
+  /** Taken by a transport. */
   delivered: number;
+  /** Given up: what `onDrop` gets. */
   dropped: number;
+  /** Waiting in memory, or under way. */
   pending: number;
+  /** What they take there, at most `batch.maxQueueBytes`. */
   pendingBytes: number;
+  /** Deliveries that were begun, further tries included. */
   requests: number;
+  /** Deliveries that are to be tried again. */
   retries: number;
   /** Went to the spool of `taffrail/node` out of retries; each later try that fails too counts them again. */
   spooled: number;
@@ -522,6 +565,7 @@ interface Explanation {
   reason: string;
 }
 type Scopes = { readonly [C in Exclude<Category, keyof LoggerMethods>]: CategoryScope<C>; };
+/** What a logger can do, besides its categories: `logger.http.request("GET /")`. */
 interface LoggerMethods {
   trace: LogMethod;
   debug: LogMethod;
@@ -544,6 +588,7 @@ interface LoggerMethods {
   close(options?: {
     timeoutMs?: number;
   }): Promise<FlushResult>;
+  /** What became of all entries so far. */
   stats(): LoggerStats;
   /** What would become of an entry. `beforeSend` is asked if the entry gets that far. */
   explain(level: LogLevel, message?: string, data?: LogData): Explanation;
@@ -551,8 +596,10 @@ interface LoggerMethods {
   readonly entries: readonly LogEntry[];
   /** The entry's session. */
   readonly sessionId: string;
+  /** `await using logger = createLogger(...)`: closes it at the end of the block. */
   [Symbol.asyncDispose](): Promise<void>;
 }
+/** A logger: its methods, and a member for each category. */
 type Logger = LoggerMethods & Scopes;
 export { BatchOptions, BuiltInCategories, Category, CategoryScope, CategoryType, ContextFields, DropReason, Explanation, FlushResult, LogData, LogEntry, LogLevel, LogMethod, Logger, LoggerMethods, LoggerOptions, LoggerStats, SamplingOptions, TaffrailCategories, Transport, TransportName };
 
@@ -613,9 +660,11 @@ export { webHandler };
 
 // dist/proxy/options.d.mts
 import { RateLimit } from "./limit.mjs";
+/** Where a proxy passes entries on to, and what it lets pass. */
 interface ProxyOptions {
   /** The service. */
   apiUrl: string;
+  /** The project that gets the entries. */
   projectId: string;
   /** A key with the scope `logs:write`. It never leaves the server. */
   apiKey: string;
@@ -641,6 +690,7 @@ interface ProxyOptions {
   onError?: (error: Error) => void;
   /** Milliseconds to wait for the service, default 10,000. */
   timeout?: number;
+  /** In place of the global one. */
   fetch?: typeof fetch;
 }
 export { ProxyOptions };

@@ -13,9 +13,13 @@ export interface EntryMatch {
 
 /** A transport that keeps entries for assertions. They are there as soon as the log call returns. */
 export interface MemoryTransport {
+  /** All that were logged, oldest first. */
   readonly entries: readonly LogEntry[];
+  /** What the logger calls. */
   write(json: string): void;
+  /** Forgets all entries. */
   clear(): void;
+  /** The entries that match, oldest first. */
   find(match: EntryMatch): LogEntry[];
   /** @throws Error that lists what was logged, unless an entry matches (exactly `times`, if given); gives the first */
   assertLogged(match: EntryMatch, times?: number): LogEntry;

@@ -21,7 +21,9 @@ export interface BuiltInCategories {
 }
 
 type Categories = BuiltInCategories & TaffrailCategories;
+/** The name of a category, the user's own included. */
 export type Category = keyof Categories & string;
+/** The types of a category. */
 export type CategoryType<C extends Category> = Categories[C] & string;
 
 /** `tool-call` as a member name of `logger.ai`: `toolCall`. Types of the user's own keep their names. */
@@ -46,12 +48,18 @@ export interface LogEntry {
   /** ISO 8601 UTC with milliseconds. */
   timestamp: string;
   level: LogLevel;
+  /** `custom` unless it is logged with a category. */
   category: string;
+  /** `log` unless it is logged with a type; in a category of the service its first. */
   type: string;
   message: string;
+  /** The logger's `sessionId`, or the one of a child or a context. */
   session?: string;
+  /** The trace it belongs to, 32 hexadecimal digits where it came by `traceparent`. */
   traceId?: string;
+  /** The span within the trace. */
   spanId?: string;
+  /** What was given to the call, with the fields of its logger and context; redacted. */
   data?: Record<string, unknown>;
 }
 
@@ -72,6 +80,7 @@ export type TransportName = "batch" | "console" | "http" | "memory";
  */
 export type DropReason = "queue-full" | "retries" | "rejected" | "too-large" | "closed" | "before-send";
 
+/** How entries travel to the service. */
 export interface BatchOptions {
   /** Entries that start a request; more than that may travel in one. 1 to 1,000, default 50. */
   size?: number;
@@ -93,6 +102,7 @@ export interface BatchOptions {
   gzip?: boolean;
 }
 
+/** Which part of the entries is kept: decided by the trace or the session, so that those stay whole. */
 export interface SamplingOptions {
   /** Part of the entries to keep, 0 to 1, default 1. */
   rate?: number;
@@ -100,6 +110,7 @@ export interface SamplingOptions {
   overrides?: Partial<Record<LogLevel, number>>;
 }
 
+/** Options of every logger. */
 interface CommonOptions {
   /** An API key with the scope `logs:write`. */
   apiKey?: string;
@@ -109,6 +120,7 @@ interface CommonOptions {
   categories?: readonly Category[] | null;
   /** Categories that are not logged. */
   excludeCategories?: readonly Category[] | null;
+  /** Default: everything is kept. */
   sampling?: SamplingOptions;
   /** Fields of every entry. `session`, `traceId`, `spanId` and `traceparent` go to the entry's own members. */
   defaultMeta?: object;
@@ -119,10 +131,13 @@ interface CommonOptions {
    * One that throws drops the entry too, because it may be what keeps private data back.
    */
   beforeSend?: (entry: LogEntry) => LogEntry | null;
+  /** Gets what goes wrong in delivery, a failed request among it, also if a further try succeeds. What it throws is ignored. */
   onError?: (error: Error) => void;
+  /** Gets entries that are given up, redacted, and why. What it throws is ignored. */
   onDrop?: (entries: LogEntry[], reason: DropReason) => void;
   /** Writes what the library does to the console, default false. */
   debug?: boolean;
+  /** Of the transports `batch` and `http`, and of one's own with `send`. */
   batch?: BatchOptions;
   /** Further member names whose values are masked, in any spelling. */
   redact?: readonly string[];
@@ -145,6 +160,7 @@ export type LoggerOptions = CommonOptions &
 
 /** Fields of a child or a context. The named ones go to the entry's own members, the rest to `data`. */
 export interface ContextFields {
+  /** In place of the logger's `sessionId`. */
   session?: string;
   traceId?: string;
   spanId?: string;
@@ -163,17 +179,25 @@ export interface FlushResult {
   pending: number;
 }
 
+/** Totals since the logger was made, its children included. */
 export interface LoggerStats {
   /** Entries handed to the transports, counted once for each. */
   logged: number;
+  /** By `sampling`. */
   sampledOut: number;
   /** By `beforeSend`. */
   filtered: number;
+  /** Taken by a transport. */
   delivered: number;
+  /** Given up: what `onDrop` gets. */
   dropped: number;
+  /** Waiting in memory, or under way. */
   pending: number;
+  /** What they take there, at most `batch.maxQueueBytes`. */
   pendingBytes: number;
+  /** Deliveries that were begun, further tries included. */
   requests: number;
+  /** Deliveries that are to be tried again. */
   retries: number;
   /** Went to the spool of `taffrail/node` out of retries; each later try that fails too counts them again. */
   spooled: number;
@@ -188,6 +212,7 @@ export interface Explanation {
 
 type Scopes = { readonly [C in Exclude<Category, keyof LoggerMethods>]: CategoryScope<C> };
 
+/** What a logger can do, besides its categories: `logger.http.request("GET /")`. */
 export interface LoggerMethods {
   trace: LogMethod;
   debug: LogMethod;
@@ -206,6 +231,7 @@ export interface LoggerMethods {
   flush(options?: { timeoutMs?: number }): Promise<FlushResult>;
   /** Flushes, then drops what is logged later. */
   close(options?: { timeoutMs?: number }): Promise<FlushResult>;
+  /** What became of all entries so far. */
   stats(): LoggerStats;
   /** What would become of an entry. `beforeSend` is asked if the entry gets that far. */
   explain(level: LogLevel, message?: string, data?: LogData): Explanation;
@@ -213,7 +239,9 @@ export interface LoggerMethods {
   readonly entries: readonly LogEntry[];
   /** The entry's session. */
   readonly sessionId: string;
+  /** `await using logger = createLogger(...)`: closes it at the end of the block. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
+/** A logger: its methods, and a member for each category. */
 export type Logger = LoggerMethods & Scopes;

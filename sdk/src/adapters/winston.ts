@@ -21,11 +21,15 @@ const LEVELS: Readonly<Record<string, LogLevel>> = {
 /** Where winston keeps the level that no format can change. */
 const LEVEL = Symbol.for("level");
 
+/** What winston knows of any transport. */
 export interface WinstonOptions {
   /** The least important level that is taken, in winston's names; default: the winston logger's own. */
   level?: string;
+  /** Whether winston hands uncaught exceptions to it, default false. */
   handleExceptions?: boolean;
+  /** Whether winston hands unhandled rejections to it, default false. */
   handleRejections?: boolean;
+  /** Takes nothing, default false. */
   silent?: boolean;
 }
 

@@ -22,30 +22,41 @@ export type * from "../types.ts";
 const MAX_ENTRY = 50_000;
 const FLUSH_MS = 10_000;
 
+/** Options of a page's logger. What is not said here is as in `createLogger` of `taffrail`. */
 export interface BrowserLoggerOptions {
   /** The route of `taffrail/proxy` on the application's own server. No key is needed here, and none may be. */
   url: string;
   /** The lowest level that is logged, default `info`. */
   level?: LogLevel;
+  /** Categories that are logged, default all. */
   categories?: readonly Category[] | null;
+  /** Categories that are not logged. */
   excludeCategories?: readonly Category[] | null;
   /** Decided once for the session, so that it is kept or left out as a whole. */
   sampling?: SamplingOptions;
+  /** Fields of every entry. */
   defaultMeta?: object;
   /** Default: made once for a tab, and kept while it is open. */
   sessionId?: string;
+  /** Sees each entry, redacted. What it returns is sent, redacted once more; `null` drops it. */
   beforeSend?: (entry: LogEntry) => LogEntry | null;
+  /** Gets what goes wrong in delivery. */
   onError?: (error: Error) => void;
+  /** Gets entries that are given up, and why. */
   onDrop?: (entries: LogEntry[], reason: DropReason) => void;
+  /** Writes what the library does to the console, default false. */
   debug?: boolean;
   /** `maxQueueBytes` is 1 MiB by default: what waits is kept in `localStorage` too. */
   batch?: Pick<BatchOptions, "size" | "flushInterval" | "maxRetries" | "backoff" | "backoffBase" | "maxQueueBytes">;
+  /** Further member names whose values are masked, in any spelling. */
   redact?: readonly string[];
 }
 
 /** What a page logs with. */
 export type BrowserLogger = Pick<LoggerMethods, LogLevel | "sessionId"> & {
+  /** A logger whose entries have this category and type. */
   category<C extends Category>(category: C, type?: CategoryType<C>): BrowserLogger;
+  /** A logger whose entries have these fields too. */
   child(fields: object): BrowserLogger;
   /** Sends what waits. Always settles, after `timeoutMs` (default 10,000) at the latest; never rejects. */
   flush(options?: { timeoutMs?: number }): Promise<FlushResult>;

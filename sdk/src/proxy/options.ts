@@ -14,9 +14,11 @@ const MAX_ADDRESSES = 10_000;
 /** Milliseconds until the service has not answered. */
 const TIMEOUT_MS = 10_000;
 
+/** Where a proxy passes entries on to, and what it lets pass. */
 export interface ProxyOptions {
   /** The service. */
   apiUrl: string;
+  /** The project that gets the entries. */
   projectId: string;
   /** A key with the scope `logs:write`. It never leaves the server. */
   apiKey: string;
@@ -39,6 +41,7 @@ export interface ProxyOptions {
   onError?: (error: Error) => void;
   /** Milliseconds to wait for the service, default 10,000. */
   timeout?: number;
+  /** In place of the global one. */
   fetch?: typeof fetch;
 }
 
