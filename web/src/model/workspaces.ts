@@ -32,6 +32,12 @@ export async function loadWorkspaces(): Promise<void> {
   }
 }
 
+/** Takes out one that was left or deleted, so that nothing asks about it while the list is loaded anew. */
+export function dropWorkspace(id: string): void {
+  workspaces.value = workspaces.value?.filter((workspace) => workspace.id !== id) ?? null;
+  void loadWorkspaces();
+}
+
 /** All projects of a workspace, in the API's order. */
 export function loadProjects(workspaceId: string, signal?: AbortSignal): Promise<Project[]> {
   return allOf<Project>("/projects", workspaceId, signal);

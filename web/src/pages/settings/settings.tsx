@@ -1,5 +1,94 @@
-import { Page } from "../../ui/page.tsx";
+import type { FunctionComponent } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import { useLocation, useRoute } from "preact-iso";
+import type { Workspace } from "../../model/types.ts";
+import { loadWorkspaces, workspaces, workspacesFailure } from "../../model/workspaces.ts";
+import { Page, useTitle } from "../../ui/page.tsx";
+import { Empty, Failure, Loading } from "../../ui/states.tsx";
+import { Danger } from "./danger.tsx";
+import { General } from "./general.tsx";
+import { Keys } from "./keys/keys.tsx";
+import { Limits } from "./limits/limits.tsx";
+import { Members } from "./members/members.tsx";
+import { Projects } from "./projects.tsx";
+import css from "./settings.module.css";
+import { UsageSection } from "./usage.tsx";
+import { Violations } from "./violations.tsx";
+
+interface SectionEntry {
+  slug: string;
+  title: string;
+  View: FunctionComponent<{ workspace: Workspace }>;
+}
+
+const GENERAL: SectionEntry = { slug: "general", title: "General", View: General };
+const SECTIONS: readonly SectionEntry[] = [
+  GENERAL,
+  { slug: "projects", title: "Projects", View: Projects },
+  { slug: "keys", title: "API keys", View: Keys },
+  { slug: "members", title: "Members", View: Members },
+  { slug: "limits", title: "Limits", View: Limits },
+  { slug: "violations", title: "Violations", View: Violations },
+  { slug: "usage", title: "Usage", View: UsageSection },
+  { slug: "danger", title: "Danger zone", View: Danger },
+];
 
 export function Settings() {
-  return <Page title="Settings">{null}</Page>;
+  const { workspaceId = "", section } = useRoute().params;
+  useEffect(() => {
+    // One's own role decides what is offered here, and others can change it.
+    if (workspaces.peek() !== null) void loadWorkspaces();
+  }, [workspaceId]);
+  const workspace = workspaces.value?.find(({ id }) => id === workspaceId);
+  if (workspace) return <Sections workspace={workspace} slug={section ?? GENERAL.slug} />;
+  return <Page title="Settings">{workspaces.value === null ? <Waiting /> : <Unknown />}</Page>;
+}
+
+function Waiting() {
+  const failure = workspacesFailure.value;
+  return failure ? <Failure failure={failure} onRetry={() => void loadWorkspaces()} /> : <Loading />;
+}
+
+function Unknown() {
+  return (
+    <Empty title="No such workspace">
+      <p>It does not exist, or you are not a member of it.</p>
+      <a href="/">See your workspaces</a>
+    </Empty>
+  );
+}
+
+function Sections({ workspace, slug }: { workspace: Workspace; slug: string }) {
+  const { route } = useLocation();
+  const current = SECTIONS.find((section) => section.slug === slug);
+  useTitle(`${current?.title ?? "Settings"} · ${workspace.name}`);
+  const here = useRef<HTMLAnchorElement>(null);
+  const base = `/w/${workspace.id}/settings`;
+  useEffect(() => {
+    if (!current) route(base, true);
+    // Where the sections are a strip that scrolls, the current one is to be seen.
+    here.current?.scrollIntoView({ block: "nearest", inline: "center" });
+  }, [slug]);
+  if (!current) return null;
+  const { View } = current;
+  return (
+    <div class={css.page}>
+      <div class={css.head}>
+        <h1>Settings</h1>
+        <p class={css.of}>{workspace.name}</p>
+      </div>
+      <nav class={css.nav} aria-label="Settings">
+        {SECTIONS.map((section) => (
+          <a
+            key={section.slug}
+            href={section === GENERAL ? base : `${base}/${section.slug}`}
+            {...(section === current ? { ref: here, "aria-current": "page" as const } : {})}
+          >
+            {section.title}
+          </a>
+        ))}
+      </nav>
+      <View key={workspace.id} workspace={workspace} />
+    </div>
+  );
 }

@@ -1,0 +1,45 @@
+import { useState } from "preact/hooks";
+import { useLocation } from "preact-iso";
+import { reasonAgainst } from "../../model/roles.ts";
+import type { Project, Workspace } from "../../model/types.ts";
+import { authorized } from "../../session/session.ts";
+import { Button } from "../../ui/button.tsx";
+import { Row } from "../../ui/page.tsx";
+import { toast } from "../../ui/toasts.tsx";
+import { ProjectName } from "../settings/project-name.tsx";
+import css from "./home.module.css";
+
+/** What to do in a workspace that has no project. */
+export function FirstSteps({ workspace }: { workspace: Workspace }) {
+  const { route } = useLocation();
+  const [isCreating, setCreating] = useState(false);
+  const reason = reasonAgainst(workspace.role, "project.create");
+  if (reason !== null) return <p>No project yet. A member, an admin or an owner can create one.</p>;
+  return (
+    <>
+      <p>No project yet. Three steps to the first entry:</p>
+      <ol class={css.steps}>
+        <li>Create a project. Each application, or part of one, has its own.</li>
+        <li>Create an API key for it. It is shown once, with a line that works as it stands.</li>
+        <li>Send an entry, and see it among the logs.</li>
+      </ol>
+      <Row>
+        <Button look="primary" onClick={() => setCreating(true)}>
+          Create a project
+        </Button>
+      </Row>
+      {isCreating ? (
+        <ProjectName
+          title="Create a project"
+          action="Create"
+          onSave={async (name) => {
+            const { data } = await authorized<Project>("/projects", { workspaceId: workspace.id, body: { name } });
+            toast(`${data.name} is there. Create a key for it next.`);
+            route(`/w/${workspace.id}/settings/keys?project=${data.id}`);
+          }}
+          onClose={() => setCreating(false)}
+        />
+      ) : null}
+    </>
+  );
+}

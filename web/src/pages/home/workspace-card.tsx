@@ -1,0 +1,78 @@
+import { useState } from "preact/hooks";
+import { useLoad } from "../../lib/load.ts";
+import type { Project, Workspace } from "../../model/types.ts";
+import { loadProjects } from "../../model/workspaces.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Button, buttonClass } from "../../ui/button.tsx";
+import { Item, Items } from "../../ui/items.tsx";
+import { Card, Row } from "../../ui/page.tsx";
+import { Failure, Loading } from "../../ui/states.tsx";
+import { FirstSteps } from "./first-steps.tsx";
+import css from "./home.module.css";
+
+const COUNT = new Intl.NumberFormat();
+/** Projects listed here; the settings have them all. */
+const LISTED = 8;
+
+/** A workspace with the ways into it. */
+export function WorkspaceCard({ workspace, isOpen }: { workspace: Workspace; isOpen: boolean }) {
+  const [showsProjects, setShowsProjects] = useState(isOpen);
+  const base = `/w/${workspace.id}`;
+  return (
+    <Card>
+      <div class={css.head}>
+        <div class={css.name}>
+          <h2>{workspace.name}</h2>
+          <Badge>{workspace.role}</Badge>
+          {workspace.personal ? <Badge>personal</Badge> : null}
+        </div>
+        <Row>
+          <a class={buttonClass("plain", true)} href={base}>
+            Logs<span class="visually-hidden"> of {workspace.name}</span>
+          </a>
+          <a class={buttonClass("plain", true)} href={`${base}/settings`}>
+            Settings<span class="visually-hidden"> of {workspace.name}</span>
+          </a>
+        </Row>
+      </div>
+      {showsProjects ? (
+        <Projects workspace={workspace} />
+      ) : (
+        <Row>
+          <Button small onClick={() => setShowsProjects(true)}>
+            Show projects
+          </Button>
+        </Row>
+      )}
+    </Card>
+  );
+}
+
+function Projects({ workspace }: { workspace: Workspace }) {
+  const { data, failure, reload } = useLoad(workspace.id, (signal) => loadProjects(workspace.id, signal));
+  if (failure) return <Failure failure={failure} onRetry={reload} />;
+  if (data === null) return <Loading />;
+  return data.length === 0 ? (
+    <FirstSteps workspace={workspace} />
+  ) : (
+    <ProjectLinks workspace={workspace} projects={data} />
+  );
+}
+
+function ProjectLinks({ workspace, projects }: { workspace: Workspace; projects: readonly Project[] }) {
+  const rest = projects.length - LISTED;
+  return (
+    <>
+      <Items label={`Projects of ${workspace.name}`}>
+        {projects.slice(0, LISTED).map(({ id, name, lastSeq }) => (
+          <Item
+            key={id}
+            title={<a href={`/w/${workspace.id}/p/${id}`}>{name}</a>}
+            facts={[["Entries so far", COUNT.format(lastSeq)]]}
+          />
+        ))}
+      </Items>
+      {rest > 0 ? <a href={`/w/${workspace.id}/settings/projects`}>{COUNT.format(rest)} more</a> : null}
+    </>
+  );
+}

@@ -1,0 +1,44 @@
+import { useState } from "preact/hooks";
+import { useLocation } from "preact-iso";
+import { loadWorkspaces, workspaces, workspacesFailure } from "../../model/workspaces.ts";
+import { Button } from "../../ui/button.tsx";
+import { Page, Row } from "../../ui/page.tsx";
+import { Empty, Failure, Loading } from "../../ui/states.tsx";
+import { CreateWorkspace } from "../settings/create-workspace.tsx";
+import { WorkspaceCard } from "./workspace-card.tsx";
+
+/** Workspaces whose projects are asked for at once; those of the others on demand. */
+const OPENED = 10;
+
+export function WorkspaceList() {
+  const { route } = useLocation();
+  const [isCreating, setCreating] = useState(false);
+  const failure = workspacesFailure.value;
+  const known = workspaces.value;
+  return (
+    <Page title="Your workspaces">
+      <Row>
+        <Button onClick={() => setCreating(true)}>Create a workspace</Button>
+      </Row>
+      {failure ? <Failure failure={failure} onRetry={() => void loadWorkspaces()} /> : null}
+      {known === null && failure === null ? <Loading /> : null}
+      {known?.length === 0 ? (
+        <Empty title="You are in no workspace">
+          <p>Create one, or ask somebody for an invitation.</p>
+        </Empty>
+      ) : null}
+      {known?.map((workspace, index) => (
+        <WorkspaceCard key={workspace.id} workspace={workspace} isOpen={index < OPENED} />
+      ))}
+      {isCreating ? (
+        <CreateWorkspace
+          onClose={() => setCreating(false)}
+          onCreated={({ id }) => {
+            setCreating(false);
+            route(`/w/${id}/settings`);
+          }}
+        />
+      ) : null}
+    </Page>
+  );
+}

@@ -1,0 +1,69 @@
+import { useState } from "preact/hooks";
+import { fieldError, useAction } from "../../lib/action.ts";
+import type { Workspace } from "../../model/types.ts";
+import { loadWorkspaces } from "../../model/workspaces.ts";
+import { authorized } from "../../session/session.ts";
+import { Button } from "../../ui/button.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Field } from "../../ui/field.tsx";
+import { Row } from "../../ui/page.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { toast } from "../../ui/toasts.tsx";
+
+interface CreateWorkspaceProps {
+  onCreated: (workspace: Workspace) => void;
+  onClose: () => void;
+}
+
+export function CreateWorkspace({ onCreated, onClose }: CreateWorkspaceProps) {
+  const [name, setName] = useState("");
+  const [slug, setSlug] = useState("");
+  const creating = useAction(async () => {
+    const body = { name, ...(slug === "" ? {} : { slug }) };
+    const { data } = await authorized<Workspace>("/workspaces", { body });
+    await loadWorkspaces();
+    toast(`${data.name} is there.`);
+    onCreated(data);
+  });
+  return (
+    <Dialog title="Create a workspace" onClose={onClose} closeOnBackdrop={false}>
+      <form
+        class="stack"
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          void creating.run();
+        }}
+      >
+        <Field label="Name" error={fieldError(creating.failure, "name")}>
+          {(props) => (
+            <input {...props} value={name} maxLength={100} onInput={(event) => setName(event.currentTarget.value)} />
+          )}
+        </Field>
+        <Field
+          label="Slug (optional)"
+          hint="Lowercase letters, digits and single hyphens. Without one it is made from the name. It cannot be changed later."
+          error={fieldError(creating.failure, "slug")}
+        >
+          {(props) => (
+            <input
+              {...props}
+              value={slug}
+              maxLength={40}
+              spellcheck={false}
+              autocapitalize="off"
+              onInput={(event) => setSlug(event.currentTarget.value)}
+            />
+          )}
+        </Field>
+        <Problem failure={creating.failure} fields={["name", "slug"]} />
+        <Row>
+          <Button type="submit" look="primary" busy={creating.busy} disabled={name.trim() === ""}>
+            Create
+          </Button>
+          <Button onClick={onClose}>Cancel</Button>
+        </Row>
+      </form>
+    </Dialog>
+  );
+}

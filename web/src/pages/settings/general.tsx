@@ -1,0 +1,207 @@
+import { useState } from "preact/hooks";
+import { useLocation } from "preact-iso";
+import { fieldError, useAction } from "../../lib/action.ts";
+import { reasonAgainst, roleWithArticle } from "../../model/roles.ts";
+import type { Workspace } from "../../model/types.ts";
+import { dropWorkspace, loadWorkspaces } from "../../model/workspaces.ts";
+import { authorized, user } from "../../session/session.ts";
+import { Button } from "../../ui/button.tsx";
+import { Confirm } from "../../ui/confirm.tsx";
+import { Copy } from "../../ui/copy.tsx";
+import { Field } from "../../ui/field.tsx";
+import { Item, Items } from "../../ui/items.tsx";
+import { Card, Row } from "../../ui/page.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { Time } from "../../ui/time.tsx";
+import { toast } from "../../ui/toasts.tsx";
+import { CreateWorkspace } from "./create-workspace.tsx";
+import { RoleNote, Section } from "./section.tsx";
+
+const DAY_MS = 86_400_000;
+const NOTE = "general-note";
+
+export function General({ workspace }: { workspace: Workspace }) {
+  const { route } = useLocation();
+  const [isCreating, setCreating] = useState(false);
+  return (
+    <Section title="General">
+      <SettingsForm workspace={workspace} />
+      <Card title="About this workspace">
+        <Items label="About this workspace">
+          <Item title="Id" actions={<Copy text={workspace.id} label="Copy the id" />}>
+            <code>{workspace.id}</code>
+          </Item>
+          <Item title="Slug">
+            <code>{workspace.slug}</code>
+          </Item>
+          <Item title="Kind">
+            <span>
+              {workspace.personal
+                ? "Personal: made with an account, and deleted only together with it."
+                : "Shared: it lasts until an owner deletes it."}
+            </span>
+          </Item>
+          <Item title="Your role">
+            <span>
+              You are {roleWithArticle(workspace.role)}.{" "}
+              <a href={`/w/${workspace.id}/settings/members`}>What each role may do</a>
+            </span>
+          </Item>
+          <Item title="Made">
+            <Time at={workspace.createdAt} />
+          </Item>
+        </Items>
+      </Card>
+      <Card title="Another workspace">
+        <p>A workspace has its own projects, keys, members and limits.</p>
+        <Row>
+          <Button onClick={() => setCreating(true)}>Create a workspace</Button>
+        </Row>
+      </Card>
+      <Leave workspace={workspace} />
+      {isCreating ? (
+        <CreateWorkspace
+          onClose={() => setCreating(false)}
+          onCreated={({ id }) => {
+            setCreating(false);
+            route(`/w/${id}/settings`);
+          }}
+        />
+      ) : null}
+    </Section>
+  );
+}
+
+function SettingsForm({ workspace }: { workspace: Workspace }) {
+  const [name, setName] = useState(workspace.name);
+  const [days, setDays] = useState(String(workspace.retentionDays));
+  const [isShortening, setShortening] = useState(false);
+  const reason = reasonAgainst(workspace.role, "workspace.update");
+  const isLocked = reason !== null;
+  const save = async (): Promise<void> => {
+    const body = {
+      ...(name === workspace.name ? {} : { name }),
+      ...(days === String(workspace.retentionDays) ? {} : { retentionDays: Number(days) }),
+    };
+    await authorized(`/workspaces/${workspace.id}`, { method: "PATCH", body });
+    await loadWorkspaces();
+    toast("Saved.");
+  };
+  const saving = useAction(save);
+  const isChanged = name !== workspace.name || days !== String(workspace.retentionDays);
+  const isShorter = /^\d+$/.test(days) && Number(days) >= 1 && Number(days) < workspace.retentionDays;
+  return (
+    <Card title="Name and retention">
+      <RoleNote id={NOTE} reason={reason} />
+      <form
+        class="stack"
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (isShorter) setShortening(true);
+          else void saving.run();
+        }}
+      >
+        <Field label="Name" error={fieldError(saving.failure, "name")}>
+          {(props) => (
+            <input
+              {...props}
+              value={name}
+              maxLength={100}
+              disabled={isLocked}
+              onInput={(event) => setName(event.currentTarget.value)}
+            />
+          )}
+        </Field>
+        <Field
+          label="Retention in days"
+          hint={
+            <>
+              How long entries are kept, counted from their own timestamp: 1 to 365 days. Older ones are deleted and
+              found by no query, and sent anew they are refused.
+            </>
+          }
+          error={fieldError(saving.failure, "retentionDays")}
+        >
+          {(props) => (
+            <input
+              {...props}
+              type="number"
+              inputMode="numeric"
+              min={1}
+              max={365}
+              value={days}
+              disabled={isLocked}
+              onInput={(event) => setDays(event.currentTarget.value)}
+            />
+          )}
+        </Field>
+        <Problem failure={saving.failure} fields={["name", "retentionDays"]} />
+        <Row>
+          <Button
+            type="submit"
+            look="primary"
+            busy={saving.busy}
+            disabled={isLocked || !isChanged}
+            aria-describedby={isLocked ? NOTE : undefined}
+          >
+            Save
+          </Button>
+        </Row>
+      </form>
+      {isShortening ? (
+        <Confirm
+          title="Keep entries for less time?"
+          action={`Keep ${days} days only`}
+          onConfirm={async () => {
+            await save();
+            setShortening(false);
+          }}
+          onClose={() => setShortening(false)}
+        >
+          <p>
+            Every entry of this workspace from before <Time at={Date.now() - Number(days) * DAY_MS} /> goes, in all its
+            projects. A longer retention later does not bring it back.
+          </p>
+        </Confirm>
+      ) : null}
+    </Card>
+  );
+}
+
+function Leave({ workspace }: { workspace: Workspace }) {
+  const { route } = useLocation();
+  const [isAsking, setAsking] = useState(false);
+  const isOwn = workspace.personal && workspace.role === "owner";
+  return (
+    <Card title="Leave">
+      <p>
+        {isOwn
+          ? "A personal workspace stays with the person it was made for, so you cannot leave yours."
+          : "You lose access, and every key and invitation that you made here stops working."}
+      </p>
+      <Row>
+        <Button look="danger" disabled={isOwn} onClick={() => setAsking(true)}>
+          Leave this workspace
+        </Button>
+      </Row>
+      {isAsking ? (
+        <Confirm
+          title={`Leave ${workspace.name}?`}
+          action="Leave"
+          onConfirm={async () => {
+            const me = user.peek();
+            if (me === null) return;
+            await authorized(`/workspaces/${workspace.id}/members/${me.id}`, { method: "DELETE" });
+            toast(`You left ${workspace.name}.`);
+            route("/");
+            dropWorkspace(workspace.id);
+          }}
+          onClose={() => setAsking(false)}
+        >
+          <p>Your access ends at once. The API keys and invitations that you made here are refused from then on.</p>
+        </Confirm>
+      ) : null}
+    </Card>
+  );
+}

@@ -1,0 +1,67 @@
+import type { ApiKey } from "../../../model/types.ts";
+import { Badge } from "../../../ui/badge.tsx";
+import { Button } from "../../../ui/button.tsx";
+import { Item, Items } from "../../../ui/items.tsx";
+import { Time } from "../../../ui/time.tsx";
+import { type KeyState, keyState } from "./key-state.ts";
+
+const TONE: Record<KeyState, "good" | "warn" | "bad"> = {
+  works: "good",
+  "ends soon": "warn",
+  expired: "bad",
+  revoked: "bad",
+};
+
+interface KeyListProps {
+  label: string;
+  keys: readonly ApiKey[];
+  /** Id of the sentence that says why the buttons are off; undefined: they are on. */
+  describedBy?: string | undefined;
+  /** Both or none: keys that ended have no buttons. */
+  onRotate?: (key: ApiKey) => void;
+  onRevoke?: (key: ApiKey) => void;
+}
+
+export function KeyList({ label, keys, describedBy, onRotate, onRevoke }: KeyListProps) {
+  const now = Date.now();
+  const locked = { small: true, disabled: describedBy !== undefined, "aria-describedby": describedBy };
+  return (
+    <Items label={label}>
+      {keys.map((key) => {
+        const state = keyState(key, now);
+        return (
+          <Item
+            key={key.id}
+            title={
+              <>
+                {key.name}
+                <code>{key.prefix}…</code>
+                <Badge tone={TONE[state]}>{state}</Badge>
+              </>
+            }
+            facts={[
+              ["May", key.scopes.map((scope) => (scope === "logs:write" ? "send" : "read")).join(" and ")],
+              ["Made", <Time at={key.createdAt} />],
+              key.revokedAt === null
+                ? ["Ends", key.expiresAt === null ? "never" : <Time at={key.expiresAt} />]
+                : ["Revoked", <Time at={key.revokedAt} />],
+              ["Last used", key.lastUsedAt === null ? "never" : <Time at={key.lastUsedAt} />],
+            ]}
+            actions={
+              onRotate && onRevoke ? (
+                <>
+                  <Button {...locked} onClick={() => onRotate(key)}>
+                    Rotate<span class="visually-hidden"> {key.name}</span>
+                  </Button>
+                  <Button {...locked} look="danger" onClick={() => onRevoke(key)}>
+                    Revoke<span class="visually-hidden"> {key.name}</span>
+                  </Button>
+                </>
+              ) : null
+            }
+          />
+        );
+      })}
+    </Items>
+  );
+}

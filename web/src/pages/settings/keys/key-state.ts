@@ -1,0 +1,20 @@
+import type { ApiKey } from "../../../model/types.ts";
+
+/** Days before its end from which a key is pointed out. */
+const SOON_DAYS = 7;
+const DAY_MS = 86_400_000;
+
+export type KeyState = "works" | "ends soon" | "expired" | "revoked";
+
+export function keyState({ revokedAt, expiresAt }: ApiKey, now: number): KeyState {
+  if (revokedAt !== null) return "revoked";
+  if (expiresAt === null) return "works";
+  const left = Date.parse(expiresAt) - now;
+  if (left <= 0) return "expired";
+  return left < SOON_DAYS * DAY_MS ? "ends soon" : "works";
+}
+
+export function hasEnded(key: ApiKey, now: number): boolean {
+  const state = keyState(key, now);
+  return state === "expired" || state === "revoked";
+}

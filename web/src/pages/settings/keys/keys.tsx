@@ -1,0 +1,54 @@
+import { useLocation } from "preact-iso";
+import { useLoad } from "../../../lib/load.ts";
+import type { Workspace } from "../../../model/types.ts";
+import { loadProjects } from "../../../model/workspaces.ts";
+import { buttonClass } from "../../../ui/button.tsx";
+import { Field } from "../../../ui/field.tsx";
+import { Empty, Failure, Loading } from "../../../ui/states.tsx";
+import { Section } from "../section.tsx";
+import { ProjectKeys } from "./project-keys.tsx";
+
+/** The keys of one project at a time; which, the address says. */
+export function Keys({ workspace }: { workspace: Workspace }) {
+  const { query, route } = useLocation();
+  const { data: projects, failure, reload } = useLoad(workspace.id, (signal) => loadProjects(workspace.id, signal));
+  const base = `/w/${workspace.id}/settings`;
+  const project = projects?.find(({ id }) => id === query.project) ?? projects?.[0];
+  return (
+    <Section
+      title="API keys"
+      intro="Programs send and read entries with a key. It works for one project, and its secret is shown once: when it is made."
+    >
+      {failure ? <Failure failure={failure} onRetry={reload} /> : null}
+      {projects === null && failure === null ? <Loading /> : null}
+      {projects?.length === 0 ? (
+        <Empty title="A key needs a project">
+          <p>There is no project in this workspace yet.</p>
+          <a class={buttonClass("primary")} href={`${base}/projects`}>
+            Go to the projects
+          </a>
+        </Empty>
+      ) : null}
+      {projects && project ? (
+        <>
+          <Field label="Project">
+            {(props) => (
+              <select
+                {...props}
+                value={project.id}
+                onChange={(event) => route(`${base}/keys?project=${event.currentTarget.value}`, true)}
+              >
+                {projects.map(({ id, name }) => (
+                  <option key={id} value={id}>
+                    {name}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
+          <ProjectKeys key={project.id} workspace={workspace} project={project} />
+        </>
+      ) : null}
+    </Section>
+  );
+}

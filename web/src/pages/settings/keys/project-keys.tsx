@@ -1,0 +1,111 @@
+import { useState } from "preact/hooks";
+import { useLoad } from "../../../lib/load.ts";
+import { reasonAgainst } from "../../../model/roles.ts";
+import type { ApiKey, MadeKey, Project, Workspace } from "../../../model/types.ts";
+import { allOf } from "../../../model/workspaces.ts";
+import { authorized } from "../../../session/session.ts";
+import { Button } from "../../../ui/button.tsx";
+import { Confirm } from "../../../ui/confirm.tsx";
+import { Card, Row } from "../../../ui/page.tsx";
+import { Empty, Failure, Loading } from "../../../ui/states.tsx";
+import { toast } from "../../../ui/toasts.tsx";
+import { RoleNote } from "../section.tsx";
+import { CreateKey } from "./create-key.tsx";
+import { KeyList } from "./key-list.tsx";
+import { hasEnded } from "./key-state.ts";
+import { RotateKey } from "./rotate-key.tsx";
+import { SecretDialog } from "./secret.tsx";
+
+const NOTE = "keys-note";
+
+type Asked = { kind: "create" } | { kind: "rotate" | "revoke"; key: ApiKey } | { kind: "secret"; made: MadeKey };
+
+export function ProjectKeys({ workspace, project }: { workspace: Workspace; project: Project }) {
+  const path = `/projects/${project.id}/keys`;
+  const { data: keys, failure, reload } = useLoad(path, (signal) => allOf<ApiKey>(path, workspace.id, signal));
+  const [asked, setAsked] = useState<Asked | null>(null);
+  const [showsEnded, setShowsEnded] = useState(false);
+  const reason = reasonAgainst(workspace.role, "key.create");
+  const close = (): void => setAsked(null);
+  const made = (key: MadeKey): void => {
+    setAsked({ kind: "secret", made: key });
+    reload();
+  };
+  const now = Date.now();
+  const working = keys?.filter((key) => !hasEnded(key, now)) ?? [];
+  const ended = keys?.filter((key) => hasEnded(key, now)) ?? [];
+  const describedBy = reason === null ? undefined : NOTE;
+  return (
+    <>
+      <RoleNote id={NOTE} reason={reason} />
+      <Row>
+        <Button
+          look="primary"
+          disabled={reason !== null}
+          aria-describedby={describedBy}
+          onClick={() => setAsked({ kind: "create" })}
+        >
+          Create a key
+        </Button>
+        <Button onClick={reload}>Refresh</Button>
+      </Row>
+      {failure ? <Failure failure={failure} onRetry={reload} /> : null}
+      {keys === null ? (
+        failure ? null : (
+          <Loading />
+        )
+      ) : working.length === 0 ? (
+        <Empty title="No working key">
+          <p>A program that shall send to {project.name}, or read from it, needs one.</p>
+        </Empty>
+      ) : (
+        <Card>
+          <KeyList
+            label="Working keys"
+            keys={working}
+            describedBy={describedBy}
+            onRotate={(key) => setAsked({ kind: "rotate", key })}
+            onRevoke={(key) => setAsked({ kind: "revoke", key })}
+          />
+        </Card>
+      )}
+      {ended.length > 0 ? (
+        <Row>
+          <Button small aria-expanded={showsEnded} onClick={() => setShowsEnded(!showsEnded)}>
+            {showsEnded ? "Hide" : "Show"} {ended.length} that ended
+          </Button>
+        </Row>
+      ) : null}
+      {showsEnded && ended.length > 0 ? (
+        <Card>
+          <KeyList label="Keys that ended" keys={ended} />
+        </Card>
+      ) : null}
+      {asked?.kind === "create" ? (
+        <CreateKey workspaceId={workspace.id} project={project} onMade={made} onClose={close} />
+      ) : null}
+      {asked?.kind === "rotate" ? (
+        <RotateKey workspaceId={workspace.id} apiKey={asked.key} onMade={made} onClose={close} />
+      ) : null}
+      {asked?.kind === "secret" ? <SecretDialog made={asked.made} onClose={close} /> : null}
+      {asked?.kind === "revoke" ? (
+        <Confirm
+          title={`Revoke ${asked.key.name}?`}
+          action="Revoke the key"
+          onConfirm={async () => {
+            await authorized(`${path}/${asked.key.id}`, { method: "DELETE", workspaceId: workspace.id });
+            close();
+            toast(`${asked.key.name} is revoked.`);
+            reload();
+          }}
+          onClose={close}
+        >
+          <p>
+            Whatever uses <strong>{asked.key.name}</strong> (<code>{asked.key.prefix}…</code>) is refused from the next
+            request on. It cannot be taken back. To replace a key without a gap, rotate it.
+          </p>
+        </Confirm>
+      ) : null}
+    </>
+  );
+}

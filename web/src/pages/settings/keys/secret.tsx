@@ -1,0 +1,51 @@
+import { useState } from "preact/hooks";
+import type { MadeKey } from "../../../model/types.ts";
+import { Button } from "../../../ui/button.tsx";
+import { Copy } from "../../../ui/copy.tsx";
+import { Dialog } from "../../../ui/dialog.tsx";
+import { Row } from "../../../ui/page.tsx";
+import { toast } from "../../../ui/toasts.tsx";
+import css from "./keys.module.css";
+import { clientCode, curlLine } from "./samples.ts";
+
+/** The one time that a key is seen. Only a button ends it: a stray click or key would lose the secret. */
+export function SecretDialog({ made, onClose }: { made: MadeKey; onClose: () => void }) {
+  const [isLeaving, setLeaving] = useState(false);
+  const maySend = made.scopes.includes("logs:write");
+  return (
+    <Dialog title={`The key ${made.name}`} onClose={() => setLeaving(true)} closeOnBackdrop={false}>
+      <p class={css.warning}>
+        This is the only time that the key is shown. Store it now, in a password manager or in your program's secrets.
+      </p>
+      <Code title="Key" text={made.secret} />
+      <Code title={maySend ? "Send an entry" : "Query entries"} text={curlLine(made, location.origin)} />
+      {maySend ? <Code title="In JavaScript or TypeScript" text={clientCode(made, location.origin)} /> : null}
+      {isLeaving ? (
+        <p class={css.warning} role="alert">
+          The key cannot be shown again. If it is not stored, copy it first.
+        </p>
+      ) : null}
+      <Row>
+        <Button
+          look="primary"
+          onClick={() => {
+            onClose();
+            toast("The key is ready to use.");
+          }}
+        >
+          I have stored it
+        </Button>
+      </Row>
+    </Dialog>
+  );
+}
+
+function Code({ title, text }: { title: string; text: string }) {
+  return (
+    <div class={css.code}>
+      <h3>{title}</h3>
+      <pre>{text}</pre>
+      <Copy text={text} label={`Copy ${title === "Key" ? "the key" : "this"}`} />
+    </div>
+  );
+}

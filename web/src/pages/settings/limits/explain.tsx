@@ -1,0 +1,141 @@
+import { useState } from "preact/hooks";
+import type { LimitConfiguration } from "../../../../../src/limits/cascade.ts";
+import { useLoad } from "../../../lib/load.ts";
+import { loadProjects } from "../../../model/workspaces.ts";
+import { Badge } from "../../../ui/badge.tsx";
+import { Field } from "../../../ui/field.tsx";
+import { Card } from "../../../ui/page.tsx";
+import { isSame } from "./draft.ts";
+import { type Explanation, explain, type Level } from "./explanation.ts";
+import css from "./limits.module.css";
+import { type ApiRoute, parametersOf, pathOf, ROUTES } from "./routes.ts";
+import { limitInWords } from "./words.ts";
+
+const TITLES: Record<Level["kind"], (method: string) => string> = {
+  method: (method) => `A rule for ${method} and this path`,
+  "any-method": () => "A rule for any method (*) and this path",
+  default: () => "The workspace's default",
+  preset: () => "The preset",
+};
+
+interface ExplainProps {
+  workspaceId: string;
+  /** What is in force. */
+  current: LimitConfiguration;
+  /** What is explained: the draft. */
+  configuration: LimitConfiguration;
+}
+
+/** Which limit a request would fall under, and why. */
+export function Explain({ workspaceId, current, configuration }: ExplainProps) {
+  const [chosen, setChosen] = useState(0);
+  const [values, setValues] = useState<Readonly<Record<string, string>>>({ workspaceId });
+  const { data: projects } = useLoad(workspaceId, (signal) => loadProjects(workspaceId, signal));
+  const route = ROUTES[chosen] ?? ROUTES[0];
+  if (!route) return null;
+  const filled: Readonly<Record<string, string>> = { projectId: projects?.[0]?.id ?? "", ...values };
+  const path = pathOf(route.pattern, filled);
+  const explanation = explain(configuration, { method: route.method, pattern: route.pattern, path });
+  return (
+    <Card title="Which limit applies?">
+      <p>
+        Choose a request to see which limit it falls under
+        {isSame(current, configuration) ? "." : ", with the changes above as if they were saved."}
+      </p>
+      <div class={css.request}>
+        <Field label="Request">
+          {(props) => (
+            <select
+              {...props}
+              value={String(chosen)}
+              onChange={(event) => setChosen(Number(event.currentTarget.value))}
+            >
+              {ROUTES.map(({ method, pattern, what }, index) => (
+                <option key={`${method} ${pattern}`} value={String(index)}>
+                  {method} {pattern} ({what})
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+        {parametersOf(route.pattern).map((name) => (
+          <Field key={name} label={name}>
+            {(props) => (
+              <input
+                {...props}
+                list={name === "projectId" ? "explain-projects" : undefined}
+                value={filled[name] ?? ""}
+                spellcheck={false}
+                autocapitalize="off"
+                placeholder="any"
+                onInput={(event) => setValues({ ...values, [name]: event.currentTarget.value })}
+              />
+            )}
+          </Field>
+        ))}
+        <datalist id="explain-projects">
+          {projects?.map(({ id, name }) => (
+            <option key={id} value={id}>
+              {name}
+            </option>
+          ))}
+        </datalist>
+      </div>
+      <div class={css.verdict} role="status">
+        <p>
+          <code>
+            {route.method} {path}
+          </code>
+        </p>
+        <p>
+          <strong>{verdictOf(explanation)}</strong> {exceptionOf(explanation)}
+        </p>
+      </div>
+      <Levels route={route} explanation={explanation} />
+    </Card>
+  );
+}
+
+function Levels({ route, explanation }: { route: ApiRoute; explanation: Explanation }) {
+  return (
+    <>
+      <p>The first of these four that is there applies. A rule for the very path goes before one for its pattern.</p>
+      <ol class={css.levels}>
+        {explanation.levels.map(({ kind, limit, applies }) => (
+          <li key={kind} data-applies={applies}>
+            <span class={css.level}>
+              {TITLES[kind](route.method)}
+              {applies ? <Badge tone="good">applies</Badge> : null}
+            </span>
+            <span class={css.set}>
+              {limit === null ? "not set" : limitInWords(limit)}
+              {limit !== null && (kind === "method" || kind === "any-method") ? (
+                <>
+                  {" by "}
+                  <code>{limit.rule}</code>
+                </>
+              ) : null}
+            </span>
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}
+
+function verdictOf({ applied }: Explanation): string {
+  const source =
+    applied.rule === "default"
+      ? "the workspace's default"
+      : applied.rule === "API_DEFAULT"
+        ? "the preset"
+        : `the rule ${applied.rule}`;
+  return `This request would fall under ${source}: ${limitInWords(applied)}.`;
+}
+
+function exceptionOf({ exception }: Explanation): string {
+  if (exception === "settings") {
+    return "The limits' own settings always do, whatever is set, so that nobody locks themselves out.";
+  }
+  return exception === "outside" ? "It belongs to no workspace and counts for the person who makes it." : "";
+}

@@ -1,0 +1,61 @@
+import { useEffect, useState } from "preact/hooks";
+import { useLoad } from "../../../lib/load.ts";
+import { reasonAgainst } from "../../../model/roles.ts";
+import type { RateLimits, Workspace } from "../../../model/types.ts";
+import { authorized } from "../../../session/session.ts";
+import { Failure, Loading } from "../../../ui/states.tsx";
+import { RoleNote, Section } from "../section.tsx";
+import { configurationOf, type Draft, draftOf } from "./draft.ts";
+import { LimitEditor } from "./editor.tsx";
+import { Explain } from "./explain.tsx";
+import { LiveCounters } from "./live.tsx";
+
+const NOTE = "limits-note";
+
+/** What is set, the draft that is being made of it, and what counts now. */
+export function Limits({ workspace }: { workspace: Workspace }) {
+  const path = `/workspaces/${workspace.id}/rate-limits`;
+  const { data, failure, reload, put } = useLoad(
+    path,
+    async (signal) => (await authorized<RateLimits>(path, { signal })).data,
+  );
+  /** `base`: the configuration that the draft was made from. */
+  const [edited, setEdited] = useState<{ base: RateLimits; draft: Draft } | null>(null);
+  const begin = (base: RateLimits): void => setEdited({ base, draft: draftOf(base) });
+  useEffect(() => {
+    // Later answers bring counters; what is being edited stays.
+    if (data && edited === null) begin(data);
+  }, [data, edited]);
+  const reason = reasonAgainst(workspace.role, "limits.set");
+  return (
+    <Section
+      title="Limits"
+      intro="How many requests each key and each member may make. In any window nobody gets more than the limit, and nobody is refused before it is used up."
+    >
+      <RoleNote id={NOTE} reason={reason} />
+      {failure ? <Failure failure={failure} onRetry={reload} /> : null}
+      {data === null || edited === null ? (
+        failure ? null : (
+          <Loading />
+        )
+      ) : (
+        <>
+          <LimitEditor
+            path={path}
+            current={data}
+            base={edited.base}
+            draft={edited.draft}
+            describedBy={reason === null ? undefined : NOTE}
+            onDraft={(draft) => setEdited({ ...edited, draft })}
+            onSaved={(saved) => {
+              put(saved);
+              begin(saved);
+            }}
+          />
+          <Explain workspaceId={workspace.id} current={data} configuration={configurationOf(edited.draft)} />
+          <LiveCounters workspaceId={workspace.id} live={data.live} failure={failure} onRefresh={reload} />
+        </>
+      )}
+    </Section>
+  );
+}

@@ -1,0 +1,78 @@
+import type { ApiFailure } from "../../../api/failure.ts";
+import { usePoll } from "../../../lib/poll.ts";
+import type { LiveCounter } from "../../../model/types.ts";
+import { Card } from "../../../ui/page.tsx";
+import { useNames } from "../names.ts";
+import css from "./limits.module.css";
+import { ruleInWords } from "./words.ts";
+
+/** Milliseconds between two looks at the counters. */
+const REFRESH_MS = 3000;
+const COUNT = new Intl.NumberFormat();
+const SECONDS = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
+
+interface LiveCountersProps {
+  workspaceId: string;
+  live: readonly LiveCounter[];
+  /** Of the last look: a limit that is used up is not pressed further. */
+  failure: ApiFailure | null;
+  onRefresh: () => void;
+}
+
+/** What every key and member has used of each limit by now. */
+export function LiveCounters({ workspaceId, live, failure, onRefresh }: LiveCountersProps) {
+  usePoll(() => {
+    if (failure === null) onRefresh();
+  }, REFRESH_MS);
+  const name = useNames(
+    workspaceId,
+    live.map(({ identifier }) => identifier),
+  );
+  return (
+    <Card title="In use now">
+      <p>Refreshed every few seconds while you look. Looking makes requests, too: they count for you.</p>
+      {live.length === 0 ? <p>Nobody has made a request within a window.</p> : null}
+      <ul class={css.bars} aria-label="Counters">
+        {live.map((counter) => (
+          <li key={`${counter.identifier} ${counter.rule}`}>
+            <Bar counter={counter} name={name(counter.identifier)} />
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+function Bar({ counter: { rule, limit, remaining, resetAt }, name }: { counter: LiveCounter; name: string }) {
+  // A limit that was lowered below what is counted leaves nothing, never less than nothing.
+  const used = limit - Math.max(0, remaining);
+  const share = used / limit;
+  const look = remaining <= 0 ? css.full : share >= 0.8 ? css.near : "";
+  return (
+    <div class={css.counter}>
+      <div class={css.who}>
+        <span>{name}</span>
+        <span class={css.under}>{ruleInWords(rule)}</span>
+      </div>
+      {/* biome-ignore lint/a11y/useSemanticElements: the element's own bar cannot be styled alike in all browsers. */}
+      <div
+        class={css.track}
+        role="meter"
+        aria-label={`${name}, ${ruleInWords(rule)}`}
+        aria-valuemin={0}
+        aria-valuemax={limit}
+        aria-valuenow={used}
+        aria-valuetext={`${used} of ${limit}`}
+      >
+        <div class={`${css.fill} ${look}`} style={{ width: `${share * 100}%` }} />
+      </div>
+      <div class={css.numbers}>
+        <span>
+          {COUNT.format(used)} of {COUNT.format(limit)}
+          {remaining <= 0 ? ", used up" : ""}
+        </span>
+        <span>first frees at {SECONDS.format(new Date(resetAt))}</span>
+      </div>
+    </div>
+  );
+}

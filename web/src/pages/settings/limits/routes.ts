@@ -1,0 +1,57 @@
+/**
+ * The routes that a workspace's limits can be about, as the API's description lists them; a test compares the two, as the
+ * description itself is too large to be loaded for this.
+ */
+export interface ApiRoute {
+  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  pattern: string;
+  /** What it does, in a word or three. */
+  what: string;
+}
+
+export const ROUTES: readonly ApiRoute[] = [
+  { method: "POST", pattern: "/logger/:projectId/log", what: "send entries" },
+  { method: "POST", pattern: "/logger/query", what: "query entries" },
+  { method: "POST", pattern: "/logger/stats", what: "histogram" },
+  { method: "GET", pattern: "/logger/:projectId/log/:logId", what: "one entry and its neighbours" },
+  { method: "GET", pattern: "/logger/:projectId/tail", what: "live tail" },
+  { method: "POST", pattern: "/logger/:projectId/tail/ticket", what: "ticket for a live tail" },
+  { method: "GET", pattern: "/projects", what: "list projects" },
+  { method: "POST", pattern: "/projects", what: "create a project" },
+  { method: "GET", pattern: "/projects/:projectId", what: "one project" },
+  { method: "PATCH", pattern: "/projects/:projectId", what: "rename a project" },
+  { method: "DELETE", pattern: "/projects/:projectId", what: "delete a project" },
+  { method: "GET", pattern: "/projects/:projectId/keys", what: "list keys" },
+  { method: "POST", pattern: "/projects/:projectId/keys", what: "create a key" },
+  { method: "POST", pattern: "/projects/:projectId/keys/:keyId/rotate", what: "rotate a key" },
+  { method: "DELETE", pattern: "/projects/:projectId/keys/:keyId", what: "revoke a key" },
+  { method: "GET", pattern: "/workspaces", what: "list workspaces" },
+  { method: "POST", pattern: "/workspaces", what: "create a workspace" },
+  { method: "GET", pattern: "/workspaces/:workspaceId", what: "the workspace" },
+  { method: "PATCH", pattern: "/workspaces/:workspaceId", what: "rename, change retention" },
+  { method: "DELETE", pattern: "/workspaces/:workspaceId", what: "delete the workspace" },
+  { method: "GET", pattern: "/workspaces/:workspaceId/members", what: "list members" },
+  { method: "POST", pattern: "/workspaces/:workspaceId/members", what: "invite" },
+  { method: "PATCH", pattern: "/workspaces/:workspaceId/members/:userId", what: "change a role" },
+  { method: "DELETE", pattern: "/workspaces/:workspaceId/members/:userId", what: "remove a member, leave" },
+  { method: "GET", pattern: "/workspaces/:workspaceId/invitations", what: "list invitations" },
+  { method: "DELETE", pattern: "/workspaces/:workspaceId/invitations/:invitationId", what: "withdraw an invitation" },
+  { method: "GET", pattern: "/workspaces/:workspaceId/rate-limits", what: "the limits" },
+  { method: "PUT", pattern: "/workspaces/:workspaceId/rate-limits", what: "set limits" },
+  { method: "DELETE", pattern: "/workspaces/:workspaceId/rate-limits", what: "reset limits" },
+  { method: "GET", pattern: "/workspaces/:workspaceId/violations", what: "list violations" },
+  { method: "GET", pattern: "/workspaces/:workspaceId/usage", what: "usage" },
+];
+
+/** The patterns that a rule may name, each once. */
+export const PATTERNS: readonly string[] = [...new Set(ROUTES.map(({ pattern }) => pattern))];
+
+/** Names of a pattern's parameters, in order. */
+export function parametersOf(pattern: string): string[] {
+  return [...pattern.matchAll(/:([^/]+)/g)].map(([, name = ""]) => name);
+}
+
+/** The literal path of a pattern; a parameter without a value keeps its name. */
+export function pathOf(pattern: string, values: Readonly<Record<string, string>>): string {
+  return pattern.replace(/:([^/]+)/g, (whole, name: string) => values[name]?.trim() || whole);
+}

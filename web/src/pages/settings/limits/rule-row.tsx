@@ -1,0 +1,107 @@
+import { useId } from "preact/hooks";
+import { RULE_METHODS } from "../../../../../src/limits/cascade.ts";
+import { Button } from "../../../ui/button.tsx";
+import { Field } from "../../../ui/field.tsx";
+import { type LimitDraft, methodOf, type RuleDraft } from "./draft.ts";
+import css from "./limits.module.css";
+import { PATTERNS } from "./routes.ts";
+
+interface LimitFieldsProps {
+  value: LimitDraft;
+  /** What the API's errors call it. */
+  at: string;
+  errorAt: (field: string) => string | undefined;
+  onChange: (value: LimitDraft) => void;
+}
+
+/** How many requests, in how many seconds. */
+export function LimitFields({ value, at, errorAt, onChange }: LimitFieldsProps) {
+  const prefix = at === "" ? "" : `${at}.`;
+  return (
+    <>
+      <Field label="Requests" error={errorAt(`${prefix}limit`)}>
+        {(props) => (
+          <input
+            {...props}
+            inputMode="numeric"
+            autocomplete="off"
+            value={value.limit}
+            onInput={(event) => onChange({ ...value, limit: event.currentTarget.value })}
+          />
+        )}
+      </Field>
+      <Field label="In seconds" error={errorAt(`${prefix}windowSeconds`)}>
+        {(props) => (
+          <input
+            {...props}
+            inputMode="numeric"
+            autocomplete="off"
+            value={value.windowSeconds}
+            onInput={(event) => onChange({ ...value, windowSeconds: event.currentTarget.value })}
+          />
+        )}
+      </Field>
+    </>
+  );
+}
+
+interface RuleRowProps {
+  rule: RuleDraft;
+  number: number;
+  /** By a field of the rule: `path`, `limit`. */
+  errorAt: (field: string) => string | undefined;
+  onChange: (rule: RuleDraft) => void;
+  onRemove: () => void;
+}
+
+export function RuleRow({ rule, number, errorAt, onChange, onRemove }: RuleRowProps) {
+  const listId = useId();
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset inside a fieldset would repeat the outer legend at every control.
+    <div class={css.rule} role="group" aria-label={`Rule ${number}`}>
+      <Field label="Method" error={errorAt("method")}>
+        {(props) => (
+          <select
+            {...props}
+            value={rule.method}
+            onChange={(event) => onChange({ ...rule, method: methodOf(event.currentTarget.value) })}
+          >
+            {RULE_METHODS.map((method) => (
+              <option key={method} value={method}>
+                {method === "*" ? "any (*)" : method}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      <div class={css.path}>
+        <Field label="Path" error={errorAt("path")}>
+          {(props) => (
+            <input
+              {...props}
+              list={listId}
+              value={rule.path}
+              maxLength={200}
+              spellcheck={false}
+              autocapitalize="off"
+              autocomplete="off"
+              placeholder="/logger/:projectId/log"
+              onInput={(event) => onChange({ ...rule, path: event.currentTarget.value })}
+            />
+          )}
+        </Field>
+        <datalist id={listId}>
+          {PATTERNS.map((pattern) => (
+            <option key={pattern} value={pattern} />
+          ))}
+        </datalist>
+      </div>
+      <LimitFields value={rule} at="" errorAt={errorAt} onChange={(limit) => onChange({ ...rule, ...limit })} />
+      <div class={css.remove}>
+        <Button look="danger" small onClick={onRemove}>
+          Remove<span class="visually-hidden"> rule {number}</span>
+        </Button>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,126 @@
+import { useState } from "preact/hooks";
+import { mayAssign } from "../../../../../src/workspace/permissions.ts";
+import { fieldError, useAction } from "../../../lib/action.ts";
+import { useLoad } from "../../../lib/load.ts";
+import { reasonAgainst } from "../../../model/roles.ts";
+import { type Invitation, ROLES, type Role, type Workspace } from "../../../model/types.ts";
+import { allOf } from "../../../model/workspaces.ts";
+import { authorized } from "../../../session/session.ts";
+import { Badge } from "../../../ui/badge.tsx";
+import { Button } from "../../../ui/button.tsx";
+import { Confirm } from "../../../ui/confirm.tsx";
+import { Field } from "../../../ui/field.tsx";
+import { Item, Items } from "../../../ui/items.tsx";
+import { Card, Row } from "../../../ui/page.tsx";
+import { Problem } from "../../../ui/problem.tsx";
+import { Failure } from "../../../ui/states.tsx";
+import { Time } from "../../../ui/time.tsx";
+import { toast } from "../../../ui/toasts.tsx";
+import css from "./members.module.css";
+import { RoleField } from "./role-field.tsx";
+
+const NOTE = "invitations-note";
+
+export function Invitations({ workspace }: { workspace: Workspace }) {
+  const path = `/workspaces/${workspace.id}/invitations`;
+  const { data, failure, reload } = useLoad(path, (signal) => allOf<Invitation>(path, undefined, signal));
+  const [withdrawn, setWithdrawn] = useState<Invitation | null>(null);
+  const reason = reasonAgainst(workspace.role, "invitation.create");
+  return (
+    <Card title="Invitations">
+      {reason === null ? <InviteForm workspace={workspace} onInvited={reload} /> : <p id={NOTE}>{reason}</p>}
+      {failure ? <Failure failure={failure} onRetry={reload} /> : null}
+      {data && data.length > 0 ? (
+        <Items label="Pending invitations">
+          {data.map((invitation) => (
+            <Item
+              key={invitation.id}
+              title={
+                <>
+                  {invitation.email}
+                  <Badge>{invitation.role}</Badge>
+                </>
+              }
+              facts={[["Can be accepted until", <Time at={invitation.expiresAt} />]]}
+              actions={
+                <Button
+                  small
+                  look="danger"
+                  disabled={reason !== null}
+                  aria-describedby={reason === null ? undefined : NOTE}
+                  onClick={() => setWithdrawn(invitation)}
+                >
+                  Withdraw<span class="visually-hidden"> the invitation of {invitation.email}</span>
+                </Button>
+              }
+            />
+          ))}
+        </Items>
+      ) : null}
+      {data?.length === 0 ? <p>No invitation is waiting.</p> : null}
+      {withdrawn ? (
+        <Confirm
+          title="Withdraw the invitation?"
+          action="Withdraw"
+          onConfirm={async () => {
+            await authorized(`${path}/${withdrawn.id}`, { method: "DELETE" });
+            setWithdrawn(null);
+            toast("The invitation is withdrawn.");
+            reload();
+          }}
+          onClose={() => setWithdrawn(null)}
+        >
+          <p>
+            The link in the mail to <strong>{withdrawn.email}</strong> stops working.
+          </p>
+        </Confirm>
+      ) : null}
+    </Card>
+  );
+}
+
+function InviteForm({ workspace, onInvited }: { workspace: Workspace; onInvited: () => void }) {
+  const [email, setEmail] = useState("");
+  const [role, setRole] = useState<Role>("member");
+  const inviting = useAction(async () => {
+    await authorized(`/workspaces/${workspace.id}/members`, { body: { email, role } });
+    toast(`${email} is invited.`);
+    setEmail("");
+    onInvited();
+  });
+  return (
+    <form
+      class="stack"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        void inviting.run();
+      }}
+    >
+      <div class={css.invite}>
+        <Field
+          label="E-mail address"
+          hint="A mail with a link goes there. It works once, for 7 days, for an account with this very address."
+          error={fieldError(inviting.failure, "email")}
+        >
+          {(props) => (
+            <input
+              {...props}
+              type="email"
+              value={email}
+              autocomplete="off"
+              onInput={(event) => setEmail(event.currentTarget.value)}
+            />
+          )}
+        </Field>
+        <RoleField role={role} offered={ROLES.filter((each) => mayAssign(workspace.role, each))} onChange={setRole} />
+      </div>
+      <Problem failure={inviting.failure} fields={["email"]} />
+      <Row>
+        <Button type="submit" look="primary" busy={inviting.busy} disabled={email.trim() === ""}>
+          Invite
+        </Button>
+      </Row>
+    </form>
+  );
+}

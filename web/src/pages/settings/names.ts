@@ -1,0 +1,59 @@
+import { useEffect, useState } from "preact/hooks";
+import type { ApiKey, Member } from "../../model/types.ts";
+import { allOf, loadProjects } from "../../model/workspaces.ts";
+
+/** Projects whose keys are looked through for a name: beyond these a key goes by its id. */
+const PROJECTS_LOOKED_AT = 40;
+
+/** Who a counter belongs to, in words: a key's name and project, or a member's address. */
+export type Name = (identifier: string) => string;
+
+/** Names for counters' identifiers, by ids until they are known. Only what is asked for is looked up, and once. */
+export function useNames(workspaceId: string, identifiers: readonly string[]): Name {
+  const [known, setKnown] = useState<ReadonlyMap<string, string>>(new Map());
+  const [tried, setTried] = useState<ReadonlySet<string>>(new Set());
+  const wanted = [...new Set(identifiers)].filter((identifier) => !tried.has(identifier)).sort();
+  useEffect(() => {
+    if (wanted.length === 0) return;
+    const controller = new AbortController();
+    namesOf(workspaceId, wanted, controller.signal).then(
+      (names) => {
+        if (controller.signal.aborted) return;
+        setKnown((before) => new Map([...before, ...names]));
+        setTried((before) => new Set([...before, ...wanted]));
+      },
+      // Ids do, where names cannot be had.
+      () => undefined,
+    );
+    return () => controller.abort();
+  }, [workspaceId, wanted.join()]);
+  return (identifier) => known.get(identifier) ?? spelled(identifier);
+}
+
+async function namesOf(
+  workspaceId: string,
+  wanted: readonly string[],
+  signal: AbortSignal,
+): Promise<Map<string, string>> {
+  const names = new Map<string, string>();
+  const missing = (kind: string): boolean => wanted.some((name) => name.startsWith(kind) && !names.has(name));
+  if (missing("user:")) {
+    const members = await allOf<Member>(`/workspaces/${workspaceId}/members`, undefined, signal);
+    for (const { userId, email } of members) if (email !== null) names.set(`user:${userId}`, email);
+  }
+  if (!missing("key:")) return names;
+  const projects = await loadProjects(workspaceId, signal);
+  for (const project of projects.slice(0, PROJECTS_LOOKED_AT)) {
+    if (!missing("key:")) break;
+    const keys = await allOf<ApiKey>(`/projects/${project.id}/keys`, workspaceId, signal);
+    for (const { id, name } of keys) names.set(`key:${id}`, `${name} (key of ${project.name})`);
+  }
+  return names;
+}
+
+/** An identifier nobody has a name for: a key or a member that is gone. */
+function spelled(identifier: string): string {
+  const [kind = "", id = ""] = identifier.split(":", 2);
+  if (kind === "key") return `Key ${id}`;
+  return kind === "user" ? `Member ${id}` : identifier;
+}

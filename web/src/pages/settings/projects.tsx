@@ -1,0 +1,137 @@
+import { useState } from "preact/hooks";
+import { useLoad } from "../../lib/load.ts";
+import { usePoll } from "../../lib/poll.ts";
+import { reasonAgainst } from "../../model/roles.ts";
+import type { Project, Workspace } from "../../model/types.ts";
+import { loadProjects } from "../../model/workspaces.ts";
+import { authorized } from "../../session/session.ts";
+import { Button, buttonClass } from "../../ui/button.tsx";
+import { Confirm } from "../../ui/confirm.tsx";
+import { Item, Items } from "../../ui/items.tsx";
+import { Card } from "../../ui/page.tsx";
+import { Empty, Failure, Loading } from "../../ui/states.tsx";
+import { Time } from "../../ui/time.tsx";
+import { toast } from "../../ui/toasts.tsx";
+import { ProjectName } from "./project-name.tsx";
+import { RoleNote, Section } from "./section.tsx";
+
+const NOTE = "projects-note";
+const COUNT = new Intl.NumberFormat();
+/** Milliseconds between two looks at how many entries there are. */
+const REFRESH_MS = 5000;
+
+type Asked = { kind: "create" } | { kind: "rename" | "delete"; project: Project };
+
+export function Projects({ workspace }: { workspace: Workspace }) {
+  const { data: projects, failure, reload } = useLoad(workspace.id, (signal) => loadProjects(workspace.id, signal));
+  usePoll(() => {
+    if (failure === null) reload();
+  }, REFRESH_MS);
+  const [asked, setAsked] = useState<Asked | null>(null);
+  const reason = reasonAgainst(workspace.role, "project.create");
+  const locked = { disabled: reason !== null, "aria-describedby": reason === null ? undefined : NOTE };
+  const done = (text: string): void => {
+    setAsked(null);
+    toast(text);
+    reload();
+  };
+  return (
+    <Section
+      title="Projects"
+      intro="Every entry belongs to a project, and every API key works for one project only."
+      actions={
+        <Button look="primary" {...locked} onClick={() => setAsked({ kind: "create" })}>
+          Create a project
+        </Button>
+      }
+    >
+      <RoleNote id={NOTE} reason={reason} />
+      {failure ? <Failure failure={failure} onRetry={reload} /> : null}
+      {projects === null ? (
+        failure ? null : (
+          <Loading />
+        )
+      ) : projects.length === 0 ? (
+        <Empty title="No project yet">
+          <p>Create one, then make an API key for it, and send the first entry with that key.</p>
+        </Empty>
+      ) : (
+        <Card>
+          <Items label="Projects">
+            {projects.map((project) => (
+              <Item
+                key={project.id}
+                title={<a href={`/w/${workspace.id}/p/${project.id}`}>{project.name}</a>}
+                facts={[
+                  ["Entries so far", COUNT.format(project.lastSeq)],
+                  ["Made", <Time at={project.createdAt} />],
+                  ["Id", <code>{project.id}</code>],
+                ]}
+                actions={
+                  <>
+                    <a
+                      class={buttonClass("plain", true)}
+                      href={`/w/${workspace.id}/settings/keys?project=${project.id}`}
+                    >
+                      Keys<span class="visually-hidden"> of {project.name}</span>
+                    </a>
+                    <Button small {...locked} onClick={() => setAsked({ kind: "rename", project })}>
+                      Rename<span class="visually-hidden"> {project.name}</span>
+                    </Button>
+                    <Button small look="danger" {...locked} onClick={() => setAsked({ kind: "delete", project })}>
+                      Delete<span class="visually-hidden"> {project.name}</span>
+                    </Button>
+                  </>
+                }
+              />
+            ))}
+          </Items>
+        </Card>
+      )}
+      {asked?.kind === "create" ? (
+        <ProjectName
+          title="Create a project"
+          action="Create"
+          onSave={async (name) => {
+            await authorized("/projects", { workspaceId: workspace.id, body: { name } });
+            done(`${name} is there. Make a key for it next.`);
+          }}
+          onClose={() => setAsked(null)}
+        />
+      ) : null}
+      {asked?.kind === "rename" ? (
+        <ProjectName
+          title={`Rename ${asked.project.name}`}
+          action="Rename"
+          name={asked.project.name}
+          onSave={async (name) => {
+            await authorized(`/projects/${asked.project.id}`, {
+              method: "PATCH",
+              workspaceId: workspace.id,
+              body: { name },
+            });
+            done("Renamed. Its id and its keys stay as they are.");
+          }}
+          onClose={() => setAsked(null)}
+        />
+      ) : null}
+      {asked?.kind === "delete" ? (
+        <Confirm
+          title={`Delete ${asked.project.name}?`}
+          action="Delete the project"
+          typed={asked.project.name}
+          onConfirm={async () => {
+            await authorized(`/projects/${asked.project.id}`, { method: "DELETE", workspaceId: workspace.id });
+            done(`${asked.project.name} is deleted.`);
+          }}
+          onClose={() => setAsked(null)}
+        >
+          <p>
+            All entries of <strong>{asked.project.name}</strong> go, and its API keys are refused from the next request
+            on. Nobody can bring them back.
+          </p>
+        </Confirm>
+      ) : null}
+    </Section>
+  );
+}
