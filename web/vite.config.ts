@@ -1,3 +1,4 @@
+import path from "node:path";
 import { defineConfig } from "vite";
 
 /** The service that `npm run web:dev` passes API calls on to. */
@@ -16,21 +17,32 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
   },
+  // The client library as it is in this tree: nothing has to be built first.
+  resolve: { alias: { "taffrail/browser": path.resolve(import.meta.dirname, "../sdk/src/browser/index.ts") } },
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   server: {
     proxy: Object.fromEntries(
-      ["/auth", "/workspaces", "/projects", "/logger", "/invitations", "/sandbox", "/health", "/dev", "/docs"].map(
-        (path) => [
-          path,
-          {
-            target: SERVICE,
-            ws: true,
-            // A page and an API route can share a path's beginning: what asks for HTML is a page.
-            bypass: (request: { headers: { accept?: string } }) =>
-              request.headers.accept?.includes("text/html") ? "/index.html" : undefined,
-          },
-        ],
-      ),
+      [
+        "/auth",
+        "/workspaces",
+        "/projects",
+        "/logger",
+        "/invitations",
+        "/sandbox",
+        "/playground",
+        "/health",
+        "/dev",
+        "/docs",
+      ].map((path) => [
+        path,
+        {
+          target: SERVICE,
+          ws: true,
+          // A page and an API route can share a path's beginning: what asks for HTML is a page.
+          bypass: (request: { headers: { accept?: string } }) =>
+            request.headers.accept?.includes("text/html") ? "/index.html" : undefined,
+        },
+      ]),
     ),
   },
 });

@@ -1,5 +1,213 @@
-import { Page } from "../../ui/page.tsx";
+import { useMemo, useState } from "preact/hooks";
+import { useAction } from "../../lib/action.ts";
+import { Copy } from "../../ui/copy.tsx";
+import { Card, useTitle } from "../../ui/page.tsx";
+import { Empty, Failure, Loading } from "../../ui/states.tsx";
+import { Time } from "../../ui/time.tsx";
+import { Answer } from "./answer.tsx";
+import { type Call, type CallAnswer, errorCode, type Refused, refusedOf, send } from "./call.ts";
+import { clientCode, curlCommand, pageCode, proxyCode } from "./code.ts";
+import { CodePanel, type Snippet } from "./code-panel.tsx";
+import { Composer, type Draft } from "./composer.tsx";
+import { FIRST_FORM, formOutgoing, type Outgoing, rawOutgoing } from "./draft.ts";
+import { Feed } from "./feed.tsx";
+import { Meter } from "./meter.tsx";
+import { clock, useNow } from "./now.ts";
+import css from "./playground.module.css";
+import { FIRST_RAW } from "./raw.tsx";
+import { type BudgetName, type Sandbox, type SandboxState, useSandbox } from "./sandbox.ts";
+import { PROXY_URL } from "./shop-logger.ts";
+import { useLive } from "./use-live.ts";
+import { useSearch } from "./use-search.ts";
+import { UsedUp } from "./used-up.tsx";
 
+const FIRST_DRAFT: Draft = { way: "form", form: FIRST_FORM, raw: FIRST_RAW, idempotencyKey: "", action: null };
+
+/** Refusals that mean: the sandbox is another one by now. */
+const DEAD = new Set(["API_KEY_REVOKED", "INVALID_API_KEY"]);
+
+/** The service to try, without an account. */
 export function Playground() {
-  return <Page title="Playground">{null}</Page>;
+  useTitle("Playground");
+  const state = useSandbox();
+  const { sandbox, failure, reload } = state;
+  return (
+    <div class={css.page}>
+      <h1>Playground</h1>
+      <p class={css.lead}>
+        Send log entries to a sandbox and watch them arrive. You need no account. Everybody shares the sandbox and can
+        read what you send.
+      </p>
+      {sandbox ? <Bench state={state} sandbox={sandbox} /> : null}
+      {!sandbox && failure ? <Failure failure={failure} onRetry={reload} /> : null}
+      {!sandbox && !failure ? <Loading what="Opening the sandbox" /> : null}
+    </div>
+  );
+}
+
+function Bench({ state, sandbox }: { state: SandboxState; sandbox: Sandbox }) {
+  const { budgets, renew, note, lookUp } = state;
+  const [draft, setDraft] = useState(FIRST_DRAFT);
+  const [answer, setAnswer] = useState<CallAnswer | null>(null);
+  const [refused, setRefused] = useState<{ raw: string; entries: Refused[] }>({ raw: "", entries: [] });
+  const live = useLive(state);
+
+  /** One call, once more with the new key where the sandbox has been reset. */
+  const perform = async (budget: BudgetName, callOf: (sandbox: Sandbox) => Call): Promise<CallAnswer> => {
+    let got = await send(callOf(sandbox));
+    if (DEAD.has(errorCode(got) ?? "")) {
+      const fresh = await renew();
+      if (live.state !== "off") await live.follow(fresh);
+      got = await send(callOf(fresh));
+    }
+    // Another limit answers for a key that is dead.
+    if (got.status !== 401) note(budget, got.limit);
+    return got;
+  };
+  const search = useSearch((callOf) => perform("reads", callOf));
+
+  /** The list is to see what is sent from now on; without a read left it goes unseen. */
+  const prepare = async (): Promise<void> => {
+    if (live.state === "off" && budgets.reads?.remaining !== 0) await live.follow(sandbox);
+  };
+  const sending = useAction(async (outgoing: Outgoing) => {
+    await prepare();
+    const got = await perform("entries", (target) => ingestCall(target, outgoing, draft.idempotencyKey));
+    setAnswer(got);
+    setRefused({ raw: draft.raw, entries: refusedOf(got) });
+  });
+
+  const form = useMemo(() => formOutgoing(draft.form), [draft.form]);
+  const raw = useMemo(() => rawOutgoing(draft.raw), [draft.raw]);
+  const snippets = snippetsOf(sandbox, draft, draft.way === "form" ? form : raw);
+  return (
+    <>
+      <SandboxCard state={state} sandbox={sandbox} />
+      <div class={css.columns}>
+        <div class={css.column}>
+          <UsedUp state={budgets.entries} what="entries" />
+          <Composer
+            draft={draft}
+            form={form}
+            raw={raw}
+            refused={refused.raw === draft.raw ? refused.entries : []}
+            busy={sending.busy}
+            failure={sending.failure}
+            onChange={(patch) => setDraft((before) => ({ ...before, ...patch }))}
+            onSend={(outgoing) => void sending.run(outgoing)}
+            prepare={prepare}
+            onDelivered={() => void lookUp()}
+          />
+        </div>
+        <div class={css.column}>
+          <Card title="Answer">
+            {draft.way === "app" ? (
+              <Empty title="The library gets the answers">
+                <p>
+                  It counts what was delivered, tries again what failed, and tells the application what it had to give
+                  up. The entries appear below.
+                </p>
+              </Empty>
+            ) : answer ? (
+              <Answer answer={answer} units="entries an hour" />
+            ) : (
+              <Empty title="Nothing sent yet">
+                <p>Send the entry. The answer appears here, with what it says about the limit.</p>
+              </Empty>
+            )}
+          </Card>
+          <CodePanel snippets={snippets} />
+        </div>
+      </div>
+      <Feed sandbox={sandbox} budgets={budgets} live={live} search={search} />
+    </>
+  );
+}
+
+function SandboxCard({ state, sandbox }: { state: SandboxState; sandbox: Sandbox }) {
+  const { budgets, renewedAt } = state;
+  return (
+    <Card title="The sandbox">
+      <dl class={css.facts}>
+        <div>
+          <dt>Key</dt>
+          <dd>
+            <code>{sandbox.apiKey}</code>
+            <Copy text={sandbox.apiKey} label="Copy the key" />
+          </dd>
+        </div>
+        <div>
+          <dt>Project</dt>
+          <dd>
+            <code>{sandbox.projectId}</code>
+            <Copy text={sandbox.projectId} label="Copy the project" />
+          </dd>
+        </div>
+        <div>
+          <dt>Begins anew</dt>
+          <dd>
+            <Time at={sandbox.resetsAt} />
+            <ResetCountdown at={Date.parse(sandbox.resetsAt)} />
+          </dd>
+        </div>
+      </dl>
+      <div class={css.budgets}>
+        {budgets.entries ? <Meter label="Entries to send this hour" state={budgets.entries} /> : null}
+        {budgets.reads ? <Meter label="Reads this hour" state={budgets.reads} /> : null}
+      </div>
+      <div role="status">
+        {renewedAt === null ? null : (
+          <p class={`${css.notes} ${css.good}`}>
+            The sandbox began anew at <Time at={renewedAt} />. It has other entries and another key; this page uses the
+            new one already.
+          </p>
+        )}
+      </div>
+    </Card>
+  );
+}
+
+function ResetCountdown({ at }: { at: number }) {
+  const left = at - useNow();
+  return <span class={`${css.quiet} ${css.digits}`}>{left > 0 ? `in ${clock(left)}` : "about now"}</span>;
+}
+
+function ingestCall(
+  { projectId, apiKey }: Pick<Sandbox, "projectId" | "apiKey">,
+  { body, contentType }: Outgoing,
+  idempotencyKey: string,
+): Call {
+  return {
+    method: "POST",
+    path: `/logger/${projectId}/log`,
+    token: apiKey,
+    body,
+    contentType,
+    ...(idempotencyKey === "" ? {} : { idempotencyKey }),
+  };
+}
+
+function snippetsOf(
+  { projectId, apiKey }: Sandbox,
+  { way, action, idempotencyKey }: Draft,
+  result: { ok: true; outgoing: Outgoing } | { ok: false },
+): Snippet[] {
+  const target = { origin: location.origin, projectId, apiKey };
+  if (way === "app") {
+    return [
+      { name: "page", title: "In the page", code: pageCode(PROXY_URL, action) },
+      { name: "server", title: "On the server", code: proxyCode(target, PROXY_URL) },
+    ];
+  }
+  const outgoing = result.ok ? result.outgoing : null;
+  const call = outgoing && ingestCall(target, outgoing, idempotencyKey);
+  return [
+    { name: "curl", title: "curl", code: call && curlCommand(target.origin, call) },
+    {
+      name: "client",
+      title: "Client library",
+      code: outgoing && clientCode(target, outgoing),
+      note: "The library makes Idempotency-Keys by itself, and masks passwords, tokens and the like.",
+    },
+  ];
 }

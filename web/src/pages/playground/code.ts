@@ -1,0 +1,162 @@
+import { ENTRY_MEMBERS } from "../../../../src/logs/entry.ts";
+import type { Call } from "./call.ts";
+import { type Outgoing, typesOf } from "./draft.ts";
+
+const MEMBERS: ReadonlySet<string> = new Set(ENTRY_MEMBERS);
+/** Members of an entry that a logger carries for all that it logs. */
+const IDS = ["session", "traceId", "spanId"] as const;
+
+/** What one press of a button in the shop logs. */
+export interface ShopAction {
+  label: string;
+  level: "info" | "warn" | "error";
+  category: string;
+  type: string;
+  message: string;
+  data: Record<string, unknown>;
+}
+
+/** A call as a command for a shell. Everything that was typed is inside single quotes, where a shell reads nothing into it. */
+export function curlCommand(origin: string, { method, path, token, body, contentType, idempotencyKey }: Call): string {
+  const parts = [`curl -sS ${method === "GET" ? "" : `-X ${method} `}${quoted(origin + path)}`];
+  parts.push(`-H ${quoted(`Authorization: Bearer ${token}`)}`);
+  if (contentType !== undefined) parts.push(`-H ${quoted(`Content-Type: ${contentType}`)}`);
+  if (idempotencyKey !== undefined) parts.push(`-H ${quoted(`Idempotency-Key: ${idempotencyKey}`)}`);
+  // Not `--data`: a text that begins with @ would be taken for the name of a file.
+  if (body !== undefined) parts.push(`--data-raw ${quoted(body)}`);
+  return parts.join(" \\\n  ");
+}
+
+interface Target {
+  origin: string;
+  projectId: string;
+  apiKey: string;
+}
+
+/** The same entries by the client library, as a program for Node. */
+export function clientCode({ origin, projectId, apiKey }: Target, { entries, shape }: Outgoing): string {
+  const options = [`apiUrl: ${text(origin)}`, `projectId: ${text(projectId)}`, `apiKey: ${text(apiKey)}`];
+  if (entries.some(isBelowInfo)) options.push(`level: "trace"`);
+  const own = ownCategories(entries);
+  return [
+    `import { createLogger } from "taffrail/node";`,
+    ...(own.length === 0 ? [] : ["", ...declaration(own)]),
+    "",
+    "const logger = createLogger({",
+    ...options.map((option) => `  ${option},`),
+    "});",
+    "",
+    ...(shape === "entry" && entries.length === 1 ? [oneCall(entries[0])] : loop(entries)),
+    "",
+    "console.log(await logger.flush());",
+  ].join("\n");
+}
+
+/** What a page of an application would have in it. */
+export function pageCode(url: string, action: ShopAction | null): string {
+  return [
+    `import { createLogger } from "taffrail/browser";`,
+    "",
+    "// No key here: it is on the server.",
+    `const logger = createLogger({ url: ${text(url)} });`,
+    ...(action ? ["", callOf(action)] : []),
+  ].join("\n");
+}
+
+/** What the application's server would have in it. */
+export function proxyCode({ origin, projectId, apiKey }: Target, url: string): string {
+  return [
+    `import { createProxy } from "taffrail/proxy";`,
+    `import { Hono } from "hono";`,
+    "",
+    "const proxy = createProxy({",
+    `  apiUrl: ${text(origin)},`,
+    `  projectId: ${text(projectId)},`,
+    `  apiKey: ${text(apiKey)},`,
+    "});",
+    "",
+    "const app = new Hono();",
+    `app.all(${text(url)}, (c) => proxy(c.req.raw));`,
+    "export default app;",
+  ].join("\n");
+}
+
+function oneCall(entry: unknown): string {
+  const { level, category, type, message, data } = named(entry);
+  const fields = { ...rest(entry), ...(typeof data === "object" ? data : {}) };
+  return callOf({
+    ids: Object.fromEntries(IDS.flatMap((name) => (name in named(entry) ? [[name, named(entry)[name]]] : []))),
+    level: String(level ?? "info"),
+    category: String(category ?? "custom"),
+    type: type === undefined ? undefined : String(type),
+    message: String(message),
+    data: fields,
+  });
+}
+
+interface LoggedCall {
+  level: string;
+  category: string;
+  type: string | undefined;
+  message: string;
+  data: Record<string, unknown>;
+  ids?: Record<string, unknown>;
+}
+
+function callOf({ level, category, type, message, data, ids = {} }: LoggedCall): string {
+  const child = Object.keys(ids).length === 0 ? "" : `.child(${JSON.stringify(ids)})`;
+  const isPlain = category === "custom" && (type === undefined || type === "log");
+  const scope = isPlain ? "" : `.category(${[category, ...(type === undefined ? [] : [type])].map(text).join(", ")})`;
+  const fields = Object.keys(data).length === 0 ? "" : `, ${JSON.stringify(data)}`;
+  return `logger${child}${scope}.${level}(${text(message)}${fields});`;
+}
+
+function loop(entries: readonly unknown[]): string[] {
+  return [
+    "// Times are the library's own: that of each call.",
+    `const entries: any[] = ${JSON.stringify(entries, null, 2)};`,
+    "for (const { session, traceId, spanId, timestamp, ...entry } of entries) {",
+    '  const { level = "info", category = "custom", type, message, data, ...others } = entry;',
+    "  const one = logger.child({ session, traceId, spanId }).category(category, type);",
+    '  one[level as "info"](message, { ...others, ...data });',
+    "}",
+  ];
+}
+
+/** Members that are no arguments of a call go along with the data; the library knows those that have a place of their own. */
+function rest(entry: unknown): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(named(entry)).filter(([name]) => !MEMBERS.has(name)));
+}
+
+function isBelowInfo(entry: unknown): boolean {
+  return ["trace", "debug", "log"].some((level) => level === named(entry).level);
+}
+
+/** Categories that TypeScript has to be told of. */
+function ownCategories(entries: readonly unknown[]): string[] {
+  const names = entries.map((entry) => named(entry).category).filter((name) => typeof name === "string");
+  return [...new Set(names)].filter((name) => name !== "custom" && typesOf(name) === null);
+}
+
+function declaration(names: readonly string[]): string[] {
+  return [
+    `declare module "taffrail" {`,
+    "  interface TaffrailCategories {",
+    ...names.map((name) => `    ${text(name)}: string;`),
+    "  }",
+    "}",
+  ];
+}
+
+function named(entry: unknown): Record<string, unknown> {
+  // SAFETY: any object may be read by name; its members are unknown.
+  return typeof entry === "object" && entry !== null ? (entry as Record<string, unknown>) : {};
+}
+
+function text(value: string): string {
+  return JSON.stringify(value);
+}
+
+function quoted(value: string): string {
+  return `'${value.replaceAll("'", `'\\''`)}'`;
+}

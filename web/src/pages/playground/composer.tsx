@@ -1,0 +1,124 @@
+import { useState } from "preact/hooks";
+import type { ApiFailure } from "../../api/failure.ts";
+import { Button } from "../../ui/button.tsx";
+import { Field } from "../../ui/field.tsx";
+import { Card, Row } from "../../ui/page.tsx";
+import { Failure } from "../../ui/states.tsx";
+import type { Refused } from "./call.ts";
+import type { ShopAction } from "./code.ts";
+import type { FormDraft, FormResult, Outgoing, RawResult } from "./draft.ts";
+import { EntryForm } from "./form.tsx";
+import { RawEditor } from "./raw.tsx";
+import { Shop } from "./shop.tsx";
+import { Tabs } from "./tabs.tsx";
+
+export type Way = "form" | "json" | "app";
+
+const WAYS = [
+  { name: "form", title: "Form" },
+  { name: "json", title: "JSON" },
+  { name: "app", title: "As an application" },
+] as const;
+
+/** All that the composer holds. */
+export interface Draft {
+  way: Way;
+  form: FormDraft;
+  raw: string;
+  idempotencyKey: string;
+  action: ShopAction | null;
+}
+
+interface ComposerProps {
+  draft: Draft;
+  form: FormResult;
+  raw: RawResult;
+  refused: readonly Refused[];
+  busy: boolean;
+  failure: ApiFailure | null;
+  onChange: (patch: Partial<Draft>) => void;
+  onSend: (outgoing: Outgoing) => void;
+  prepare: () => Promise<void>;
+  onDelivered: () => void;
+}
+
+/** Where entries are made, in three ways. */
+export function Composer(props: ComposerProps) {
+  const { draft, form, raw, refused, busy, failure, onChange, onSend, prepare, onDelivered } = props;
+  const [isTried, setTried] = useState(false);
+  const { way } = draft;
+  const result = way === "form" ? form : raw;
+  const count = result.ok ? result.outgoing.entries.length : 0;
+  return (
+    <Card title="Send entries">
+      <Tabs label="How to send" tabs={WAYS} chosen={way} onChoose={(name) => onChange({ way: name })}>
+        {way === "app" ? (
+          <Shop
+            last={draft.action}
+            onAction={(action) => onChange({ action })}
+            prepare={prepare}
+            onDelivered={onDelivered}
+          />
+        ) : (
+          <form
+            class="stack"
+            noValidate
+            onSubmit={(event) => {
+              event.preventDefault();
+              setTried(true);
+              if (result.ok) onSend(result.outgoing);
+            }}
+          >
+            {way === "form" ? (
+              <EntryForm
+                draft={draft.form}
+                errors={form.ok ? {} : visible(form.errors, isTried)}
+                onChange={(next) => onChange({ form: next })}
+              />
+            ) : (
+              <RawEditor text={draft.raw} result={raw} refused={refused} onChange={(text) => onChange({ raw: text })} />
+            )}
+            <Field
+              label="Idempotency-Key"
+              hint="Optional. With the same key the same call is stored once, however often it is sent."
+              error={keyError(draft.idempotencyKey)}
+            >
+              {(field) => (
+                <input
+                  {...field}
+                  value={draft.idempotencyKey}
+                  spellcheck={false}
+                  autocomplete="off"
+                  onInput={(event) => onChange({ idempotencyKey: event.currentTarget.value })}
+                />
+              )}
+            </Field>
+            <Row>
+              <Button
+                type="submit"
+                look="primary"
+                busy={busy}
+                disabled={!result.ok || keyError(draft.idempotencyKey) !== undefined}
+              >
+                Send {count > 1 ? `${count} entries` : "the entry"}
+              </Button>
+            </Row>
+            {failure ? <Failure failure={failure} /> : null}
+          </form>
+        )}
+      </Tabs>
+    </Card>
+  );
+}
+
+/** An empty field that nobody has come to yet is no mistake. What is wrong with something written is. */
+function visible<E extends object>(errors: E, isTried: boolean): E {
+  if (isTried || !("message" in errors)) return errors;
+  const { message: _later, ...shown } = errors;
+  // SAFETY: all members of the errors may be absent.
+  return shown as E;
+}
+
+function keyError(key: string): string | undefined {
+  return /^[\x20-\x7e]{0,128}$/.test(key) ? undefined : "At most 128 printable ASCII characters.";
+}

@@ -1,0 +1,109 @@
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { ApiFailure } from "../../api/failure.ts";
+import { request } from "../../api/request.ts";
+import type { LogEntry } from "../../model/types.ts";
+import { browserPorts, watchPage } from "../explorer/tail/browser-ports.ts";
+import { TailLink, type TailStatus } from "../explorer/tail/tail-link.ts";
+import type { Sandbox, SandboxState } from "./sandbox.ts";
+
+/** Entries that the list keeps. */
+const KEPT = 1000;
+/** Milliseconds that something to be sent waits for the list to be live: then it goes out all the same. */
+const PATIENCE_MS = 5000;
+
+const OFF: TailStatus = { state: "off", reason: null, buffered: 0 };
+
+export interface Live extends TailStatus {
+  /** Newest first. */
+  entries: readonly LogEntry[];
+  /** Why it could not begin: the budget of reads is used up. */
+  limited: ApiFailure | null;
+  /** Begins, unless it goes on already. Fulfilled once entries that are sent from then on are seen, or it cannot be helped. */
+  follow: (sandbox: Sandbox) => Promise<void>;
+  stop: () => void;
+  pause: () => void;
+  resume: () => void;
+  clear: () => void;
+}
+
+interface Running {
+  link: TailLink;
+  projectId: string;
+  unwatch: () => void;
+  settled: Promise<void>;
+}
+
+/** The sandbox's entries as they come. To begin costs one read; after that it costs nothing. */
+export function useLive({ sandbox, note, renew }: Pick<SandboxState, "sandbox" | "note" | "renew">): Live {
+  const [entries, setEntries] = useState<readonly LogEntry[]>([]);
+  const [status, setStatus] = useState<TailStatus>(OFF);
+  const [limited, setLimited] = useState<ApiFailure | null>(null);
+  const running = useRef<Running | null>(null);
+
+  const end = useCallback(() => {
+    running.current?.unwatch();
+    running.current?.link.stop();
+    running.current = null;
+  }, []);
+
+  const stop = useCallback(() => {
+    end();
+    setStatus(OFF);
+  }, []);
+
+  const follow = useCallback((wanted: Sandbox): Promise<void> => {
+    if (running.current?.projectId === wanted.projectId) return running.current.settled;
+    end();
+    setLimited(null);
+    setEntries([]);
+    const { promise: settled, resolve } = Promise.withResolvers<void>();
+    setTimeout(resolve, PATIENCE_MS);
+    const { workspaceId, projectId, apiKey } = wanted;
+    const link = new TailLink({
+      ...browserPorts({ workspaceId, projectId, filters: {}, token: apiKey }),
+      async ticket(signal) {
+        const path = `/logger/${encodeURIComponent(projectId)}/tail/ticket`;
+        try {
+          const { data, limit } = await request<{ ticket: string }>(path, { method: "POST", signal, token: apiKey });
+          note("reads", limit);
+          return data.ticket;
+        } catch (error) {
+          if (error instanceof ApiFailure && error.status === 429) {
+            note("reads", error.limit);
+            setLimited(error);
+            // To ask again and again would be of no use for most of an hour.
+            queueMicrotask(stop);
+            resolve();
+          }
+          throw error;
+        }
+      },
+      entries: (fresh) => setEntries((before) => [...fresh.toReversed(), ...before].slice(0, KEPT)),
+      changed(next) {
+        setStatus(next);
+        if (next.state === "live" || next.state === "ended" || next.reason !== null) resolve();
+        // The key may be dead because the sandbox is another one: then it goes on there.
+        if (next.state === "ended") renew().catch(() => undefined);
+      },
+    });
+    running.current = { link, projectId, unwatch: watchPage(link), settled };
+    link.start(null);
+    return settled;
+  }, []);
+
+  useEffect(() => {
+    if (sandbox && running.current && running.current.projectId !== sandbox.projectId) void follow(sandbox);
+  }, [sandbox?.projectId]);
+  useEffect(() => end, []);
+
+  return {
+    ...status,
+    entries,
+    limited,
+    follow,
+    stop,
+    pause: () => running.current?.link.pause(),
+    resume: () => running.current?.link.resume(),
+    clear: () => setEntries([]),
+  };
+}

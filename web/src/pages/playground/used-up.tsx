@@ -1,0 +1,19 @@
+import type { LimitState } from "../../api/failure.ts";
+import { clock, useNow } from "./now.ts";
+import css from "./playground.module.css";
+
+/** A budget with nothing left in it: what that stops, and until when. */
+export function UsedUp({ state, what }: { state: LimitState | null; what: string }) {
+  const now = useNow();
+  if (state === null || state.remaining > 0) return null;
+  const left = state.resetAt * 1000 - now;
+  if (left <= 0) return null;
+  return (
+    <div class={`${css.notes} ${css.doubt}`} role="status">
+      <p>
+        <b>No {what} left.</b> An address has {state.limit} an hour. There is room again in{" "}
+        <span class={css.digits}>{clock(left)}</span>.
+      </p>
+    </div>
+  );
+}
