@@ -1,5 +1,6 @@
 import { type ApiFailure, failureOf } from "../../../api/failure.ts";
 import type { LogEntry } from "../../../model/types.ts";
+import { Deliveries } from "./deliveries.ts";
 import { ackText, CLOSE, endWords, readFrame } from "./protocol.ts";
 
 export type TailState = "off" | "connecting" | "catching-up" | "live" | "paused" | "ended";
@@ -43,8 +44,6 @@ const OPENING_MS = 20_000;
 const ACK_ENTRIES = 500;
 /** Milliseconds after which it is told of fewer. */
 const ACK_MS = 1000;
-/** Milliseconds between two deliveries: a page that is redrawn for every commit does nothing else. */
-const DELIVERY_MS = 100;
 /** Entries that a pause keeps; past it the connection is given up, and what lies behind is fetched when it goes on. */
 export const PAUSE_ENTRIES = 5000;
 /** Connections in a row that did not open although the ticket was good: more than a lost packet. */
@@ -69,12 +68,12 @@ type Phase = "off" | "waiting" | "opening" | "open" | "full" | "asleep" | "ended
  */
 export class TailLink {
   readonly #ports: TailPorts;
+  readonly #deliveries: Deliveries;
   #place: number | null = null;
   #phase: Phase = "off";
   #isCaughtUp = false;
   #isPaused = false;
   #reason: string | null = null;
-  #queue: LogEntry[] = [];
   #failures = 0;
   #closedDoors = 0;
   #unacked = 0;
@@ -82,17 +81,18 @@ export class TailLink {
   #abort: AbortController | null = null;
   #cancelTimer: (() => void) | null = null;
   #cancelAck: (() => void) | null = null;
-  #cancelDelivery: (() => void) | null = null;
   #told: TailStatus = { state: "off", reason: null, buffered: 0 };
 
   constructor(ports: TailPorts) {
     this.#ports = ports;
+    this.#deliveries = new Deliveries(ports);
   }
 
   /** @param since the seq to begin behind; null: with what comes from now on */
   start(since: number | null): void {
     this.#place = since;
     this.#isPaused = false;
+    this.#deliveries.drop();
     this.#failures = 0;
     this.#closedDoors = 0;
     this.#connect();
@@ -101,9 +101,7 @@ export class TailLink {
   /** For good: nothing is handed over any more. */
   stop(): void {
     this.#disconnect();
-    this.#cancelDelivery?.();
-    this.#cancelDelivery = null;
-    this.#queue = [];
+    this.#deliveries.drop();
     this.#become("off", null);
   }
 
@@ -111,15 +109,14 @@ export class TailLink {
   pause(): void {
     if (this.#isPaused || this.#phase === "off" || this.#phase === "ended") return;
     this.#isPaused = true;
-    this.#cancelDelivery?.();
-    this.#cancelDelivery = null;
+    this.#deliveries.hold();
     this.#tell();
   }
 
   resume(): void {
     if (!this.#isPaused) return;
     this.#isPaused = false;
-    this.#deliver();
+    this.#deliveries.release();
     if (this.#phase === "full") this.#connect();
     else this.#tell();
   }
@@ -203,17 +200,14 @@ export class TailLink {
   }
 
   #take(entries: readonly LogEntry[]): void {
-    for (const entry of entries) {
-      if (this.#place !== null && entry.seq <= this.#place) continue;
-      this.#place = entry.seq;
-      this.#queue.push(entry);
-    }
+    const place = this.#place ?? 0;
+    const added = entries.filter(({ seq }) => seq > place);
+    this.#place = added.at(-1)?.seq ?? this.#place;
     this.#unacked += entries.length;
-    if (!this.#isPaused) this.#deliverSoon();
-    else if (this.#queue.length >= PAUSE_ENTRIES) {
-      this.#disconnect();
-      this.#become("full", "More has come than is kept here. The rest is fetched when you go on.");
-    }
+    this.#deliveries.add(added);
+    if (!this.#isPaused || this.#deliveries.size < PAUSE_ENTRIES) return;
+    this.#disconnect();
+    this.#become("full", "More has come than is kept here. The rest is fetched when you go on.");
   }
 
   #acknowledge(): void {
@@ -228,24 +222,6 @@ export class TailLink {
     if (this.#socket === null || this.#unacked === 0 || this.#place === null) return;
     this.#unacked = 0;
     this.#socket.send(ackText(this.#place));
-  }
-
-  /** The first at once, those that follow closely together. */
-  #deliverSoon(): void {
-    if (this.#cancelDelivery !== null) return;
-    this.#deliver();
-    const again = (): void => {
-      this.#cancelDelivery = null;
-      if (this.#queue.length > 0 && !this.#isPaused) this.#deliverSoon();
-    };
-    this.#cancelDelivery = this.#ports.later(DELIVERY_MS, again);
-  }
-
-  #deliver(): void {
-    if (this.#queue.length === 0) return;
-    const entries = this.#queue;
-    this.#queue = [];
-    this.#ports.entries(entries);
   }
 
   #closed(code: number, reason: string, wasOpen: boolean): void {
@@ -279,7 +255,7 @@ export class TailLink {
     this.#disconnect();
     // What is here may be read, paused or not.
     this.#isPaused = false;
-    this.#deliver();
+    this.#deliveries.release();
     this.#become("ended", reason);
   }
 
@@ -307,7 +283,7 @@ export class TailLink {
   }
 
   #tell(): void {
-    const status = { state: this.#state(), reason: this.#reason, buffered: this.#isPaused ? this.#queue.length : 0 };
+    const status = { state: this.#state(), reason: this.#reason, buffered: this.#isPaused ? this.#deliveries.size : 0 };
     const { state, reason, buffered } = this.#told;
     if (status.state === state && status.reason === reason && status.buffered === buffered) return;
     this.#told = status;
