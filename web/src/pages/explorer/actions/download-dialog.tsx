@@ -1,0 +1,129 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import { type ApiFailure, failureOf } from "../../../api/failure.ts";
+import { Button } from "../../../ui/button.tsx";
+import { Dialog } from "../../../ui/dialog.tsx";
+import { Row } from "../../../ui/page.tsx";
+import { Failure } from "../../../ui/states.tsx";
+import { queryLogs } from "../query.ts";
+import { entries, number } from "../view/format.ts";
+import type { QueryRequest } from "./curl.ts";
+import { download, type Progress } from "./download.ts";
+import { openSink } from "./sinks.ts";
+
+type Phase =
+  | { kind: "ready" }
+  | { kind: "running"; progress: Progress }
+  | { kind: "done"; entries: number }
+  | { kind: "failed"; failure: ApiFailure };
+
+interface DownloadDialogProps {
+  workspaceId: string;
+  request: QueryRequest;
+  /** How many there are, where somebody has counted. */
+  expected: number | null;
+  onClose: () => void;
+}
+
+/** Downloads everything that the view finds, not only what is loaded. Closing it gives the download up. */
+export function DownloadDialog({ workspaceId, request, expected, onClose }: DownloadDialogProps) {
+  const [phase, setPhase] = useState<Phase>({ kind: "ready" });
+  const work = useRef<AbortController | null>(null);
+  useEffect(() => () => work.current?.abort(), []);
+
+  async function start(): Promise<void> {
+    const sink = await openSink(fileName(new Date()));
+    if (sink === null) return;
+    const controller = new AbortController();
+    work.current = controller;
+    const { signal } = controller;
+    const show = (next: Phase): void => {
+      if (!signal.aborted) setPhase(next);
+    };
+    show({ kind: "running", progress: { entries: 0, waiting: null } });
+    try {
+      const count = await download({
+        request,
+        sink,
+        ask: (request) => queryLogs(workspaceId, request, signal),
+        onProgress: (progress) => show({ kind: "running", progress }),
+        sleep: (seconds) => sleep(seconds, signal),
+      });
+      show({ kind: "done", entries: count });
+    } catch (error) {
+      show({ kind: "failed", failure: failureOf(error) });
+    }
+  }
+
+  const cancel = (): void => {
+    work.current?.abort();
+    setPhase({ kind: "ready" });
+  };
+  return (
+    <Dialog title="Download as NDJSON" onClose={onClose} closeOnBackdrop={phase.kind !== "running"}>
+      {phase.kind === "ready" ? (
+        <>
+          <p>
+            Everything that the present filters and time find{expected === null ? "" : `, ${entries(expected)}`}: one
+            JSON object a line, as it is at this moment.
+          </p>
+          <Row>
+            <Button look="primary" onClick={start}>
+              Download
+            </Button>
+            <Button onClick={onClose}>Cancel</Button>
+          </Row>
+        </>
+      ) : null}
+      {phase.kind === "running" ? (
+        <>
+          <progress
+            aria-label="Download"
+            {...(expected === null
+              ? {}
+              : { max: Math.max(expected, phase.progress.entries, 1), value: phase.progress.entries })}
+          />
+          <p role="status">
+            {number(phase.progress.entries)}
+            {expected === null ? "" : ` of about ${number(expected)}`} entries
+            {phase.progress.waiting === null
+              ? " …"
+              : `. The limit is used up: going on in ${phase.progress.waiting} s.`}
+          </p>
+          <Row>
+            <Button onClick={cancel}>Cancel</Button>
+          </Row>
+        </>
+      ) : null}
+      {phase.kind === "done" ? (
+        <>
+          <p role="status">Done: {entries(phase.entries)}.</p>
+          <Row>
+            <Button look="primary" onClick={onClose}>
+              Close
+            </Button>
+          </Row>
+        </>
+      ) : null}
+      {phase.kind === "failed" ? (
+        <>
+          <p>No file was written.</p>
+          <Failure failure={phase.failure} onRetry={start} />
+        </>
+      ) : null}
+    </Dialog>
+  );
+}
+
+function fileName(now: Date): string {
+  return `taffrail-${now.toISOString().slice(0, 19).replaceAll(":", "")}.ndjson`;
+}
+
+function sleep(seconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, seconds * 1000);
+    signal.addEventListener("abort", () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    });
+  });
+}

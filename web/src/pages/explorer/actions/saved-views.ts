@@ -1,0 +1,70 @@
+import { signal } from "@preact/signals";
+
+/** A view with a name, kept in this browser. */
+export interface SavedView {
+  id: string;
+  name: string;
+  projectId: string | null;
+  /** The query string of its link, with its "?" unless it is empty. */
+  search: string;
+}
+
+const PREFIX = "taffrail.views.";
+
+/** Rises whenever any list changes, in this tab or in another one. */
+export const viewsVersion = signal(0);
+addEventListener("storage", ({ key }) => {
+  if (key === null || key.startsWith(PREFIX)) viewsVersion.value++;
+});
+
+export function savedViews(workspaceId: string): SavedView[] {
+  try {
+    const value: unknown = JSON.parse(localStorage.getItem(PREFIX + workspaceId) ?? "[]");
+    return Array.isArray(value) ? value.filter(isSavedView) : [];
+  } catch {
+    return [];
+  }
+}
+
+/** A view of the same name gives way. */
+export function saveView(workspaceId: string, view: Omit<SavedView, "id">): void {
+  const others = savedViews(workspaceId).filter(({ name }) => name !== view.name);
+  write(workspaceId, [...others, { ...view, id: crypto.randomUUID() }]);
+}
+
+export function renameView(workspaceId: string, id: string, name: string): void {
+  const views = savedViews(workspaceId).filter((view) => view.id === id || view.name !== name);
+  write(
+    workspaceId,
+    views.map((view) => (view.id === id ? { ...view, name } : view)),
+  );
+}
+
+export function deleteView(workspaceId: string, id: string): void {
+  write(
+    workspaceId,
+    savedViews(workspaceId).filter((view) => view.id !== id),
+  );
+}
+
+export function viewPath(workspaceId: string, { projectId, search }: SavedView): string {
+  return `/w/${workspaceId}${projectId === null ? "" : `/p/${projectId}`}${search}`;
+}
+
+function write(workspaceId: string, views: readonly SavedView[]): void {
+  localStorage.setItem(PREFIX + workspaceId, JSON.stringify(views));
+  viewsVersion.value++;
+}
+
+function isSavedView(value: unknown): value is SavedView {
+  if (typeof value !== "object" || value === null) return false;
+  // SAFETY: every member is looked at before it is used.
+  const { id, name, projectId, search } = value as Record<string, unknown>;
+  return (
+    typeof id === "string" &&
+    typeof name === "string" &&
+    (projectId === null || typeof projectId === "string") &&
+    typeof search === "string" &&
+    (search === "" || search.startsWith("?"))
+  );
+}

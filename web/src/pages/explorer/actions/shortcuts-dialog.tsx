@@ -1,0 +1,40 @@
+import { Dialog } from "../../../ui/dialog.tsx";
+import css from "./shortcuts.module.css";
+import { SHORTCUTS, setShortcutsOn, shortcutsOn } from "./shortcuts.ts";
+
+export function ShortcutsDialog({ onClose }: { onClose: () => void }) {
+  return (
+    <Dialog title="Keys" onClose={onClose}>
+      <dl class={css.keys}>
+        {SHORTCUTS.map(({ key, does }) => (
+          <div key={key}>
+            <dt>
+              <kbd>{key}</kbd>
+            </dt>
+            <dd>{does}</dd>
+          </div>
+        ))}
+        <div>
+          <dt>
+            <kbd>←</kbd> <kbd>→</kbd> <kbd>Enter</kbd>
+          </dt>
+          <dd>In the histogram: choose a bar and zoom in. With Shift several bars, “-” zooms out</dd>
+        </div>
+        <div>
+          <dt>
+            <kbd>↑</kbd> <kbd>↓</kbd> <kbd>Enter</kbd>
+          </dt>
+          <dd>In the list: choose an entry and open it</dd>
+        </div>
+      </dl>
+      <label class={css.toggle}>
+        <input
+          type="checkbox"
+          checked={shortcutsOn.value}
+          onChange={({ currentTarget }) => setShortcutsOn(currentTarget.checked)}
+        />
+        Single letters work as keys
+      </label>
+    </Dialog>
+  );
+}

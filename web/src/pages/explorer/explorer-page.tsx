@@ -1,0 +1,187 @@
+import { useId, useMemo, useState } from "preact/hooks";
+import type { LogEntry } from "../../model/types.ts";
+import { Button } from "../../ui/button.tsx";
+import { useTitle } from "../../ui/page.tsx";
+import { Failure } from "../../ui/states.tsx";
+import { Actions } from "./actions/actions.tsx";
+import { focusOn, useShortcuts } from "./actions/shortcuts.ts";
+import { ContextView } from "./context/context-view.tsx";
+import css from "./explorer.module.css";
+import { Chips } from "./filter-bar/chips.tsx";
+import { FilterPanel } from "./filter-bar/filter-panel.tsx";
+import { useNames } from "./filter-bar/use-names.ts";
+import type { FilterPatch } from "./filters.ts";
+import { Histogram } from "./histogram/histogram.tsx";
+import { LiveBar } from "./live/live-bar.tsx";
+import { Nothing } from "./nothing.tsx";
+import { Results } from "./results/results.tsx";
+import { StatusLine } from "./status-line.tsx";
+import { Toolbar } from "./toolbar/toolbar.tsx";
+import { useExplorer } from "./use-explorer.ts";
+import { between, wider } from "./view/range.ts";
+import { patched, type View, viewSearch } from "./view/view.ts";
+
+export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; projectId: string | null }) {
+  useTitle("Logs");
+  const explorer = useExplorer(workspaceId, projectId);
+  const { view, faults, change, times, projects, live, results, stats, entries } = explorer;
+  const [context, setContext] = useState<LogEntry | null>(null);
+  const [panelOpen, setPanelOpen] = useState(false);
+  const [dialog, setDialog] = useState<"views" | "download" | "keys" | null>(null);
+  const panelId = useId();
+  // They help choosing, so they wait until what was asked for is there.
+  const isSettled = results.busy === null;
+  const categories = useNames("category", workspaceId, projectId, times, isSettled);
+  const types = useNames("type", workspaceId, projectId, times, isSettled);
+  const projectNames = useMemo(() => new Map(projects.data?.map(({ id, name }) => [id, name])), [projects.data]);
+
+  const onFilters = (next: (filters: View["filters"]) => View["filters"]): void =>
+    change((before) => ({ ...before, filters: next(before.filters) }));
+  const onFilter = (patch: FilterPatch): void => change((before) => patched(before, patch));
+  const onZoom = (start: number, end: number): void =>
+    change((before) => ({ ...before, range: between(start, end), live: false }));
+  const onZoomOut = (): void => change((before) => ({ ...before, range: wider(times), live: false }));
+  const toggleLive = (): void => {
+    if (projectId !== null) change((before) => withLive(before, !before.live));
+  };
+  useShortcuts({
+    "/": () => focusOn("search"),
+    f: () => {
+      setPanelOpen(true);
+      // The panel may be hidden until this is drawn.
+      requestAnimationFrame(() => focusOn("filters"));
+    },
+    t: () => focusOn("time"),
+    h: () => focusOn("histogram"),
+    r: explorer.reload,
+    l: toggleLive,
+    p: () => (live.tail.state === "paused" ? live.tail.resume() : live.tail.pause()),
+    v: () => setDialog("views"),
+    "?": () => setDialog("keys"),
+  });
+  const isLive = view.live && projectId !== null && times.to === undefined;
+  const { failure } = results;
+  return (
+    <div class={css.explorer}>
+      <h1 class="visually-hidden">Logs</h1>
+      <div class={css.top}>
+        <Toolbar
+          workspaceId={workspaceId}
+          projectId={projectId}
+          projects={projects.data}
+          view={view}
+          times={times}
+          busy={results.busy === "load"}
+          onChange={change}
+          onReload={explorer.reload}
+          onLive={toggleLive}
+        />
+        <Actions
+          workspaceId={workspaceId}
+          projectId={projectId}
+          projects={projects.data ?? []}
+          view={view}
+          times={times}
+          request={explorer.request}
+          expected={stats.data?.stats.complete ? stats.data.stats.total : null}
+          dialog={dialog}
+          onDialog={setDialog}
+        />
+      </div>
+      <div class={css.columns}>
+        <aside class={css.side} aria-label="Filters" data-open={panelOpen}>
+          <Button
+            small
+            aria-expanded={panelOpen}
+            aria-controls={panelId}
+            data-shortcut="filters"
+            onClick={() => setPanelOpen(!panelOpen)}
+          >
+            {panelOpen ? "Hide filters" : "Filters"}
+          </Button>
+          <FilterPanel
+            id={panelId}
+            filters={view.filters}
+            onChange={onFilters}
+            categories={categories}
+            types={types}
+            entries={entries}
+          />
+        </aside>
+        <div class={css.main}>
+          {faults.length > 0 ? (
+            <p class={css.warning} role="alert">
+              Some of this link could not be read and is left out: {faults.join(", ")}.
+            </p>
+          ) : null}
+          <Chips filters={view.filters} onChange={onFilters} />
+          {stats.data === null ? (
+            <div class={css.waiting} />
+          ) : (
+            <Histogram counted={stats.data} busy={stats.busy} onZoom={onZoom} onZoomOut={onZoomOut} />
+          )}
+          {stats.failure !== null && failure === null ? (
+            <Failure failure={stats.failure} onRetry={stats.reload} />
+          ) : null}
+          {isLive ? <LiveBar live={live} onStop={toggleLive} /> : null}
+          <StatusLine
+            results={results}
+            order={view.order}
+            isLive={isLive}
+            onOrder={(order) => change((before) => ({ ...before, order }))}
+          />
+          {failure === null ? null : (
+            <Failure failure={failure} onRetry={entries.length > 0 ? results.more : explorer.reload} />
+          )}
+          {failure !== null && entries.length === 0 ? null : (
+            <div class={css.list} aria-busy={results.busy === "load"}>
+              <Results
+                entries={entries}
+                busy={results.busy === "load" || results.busy === "more"}
+                hasMore={results.nextCursor !== null && results.complete}
+                onMore={results.more}
+                onFilter={onFilter}
+                onContext={setContext}
+                projectNames={projectNames}
+                live={isLive}
+                linkTo={({ projectId, timestamp }) => entryLink(workspaceId, projectId, timestamp)}
+                empty={
+                  <Nothing
+                    workspaceId={workspaceId}
+                    projectId={projectId}
+                    projects={projects.data}
+                    explorer={explorer}
+                    isLive={isLive}
+                  />
+                }
+              />
+            </div>
+          )}
+        </div>
+      </div>
+      {context === null ? null : (
+        <ContextView workspaceId={workspaceId} entry={context} onClose={() => setContext(null)} onFilter={onFilter} />
+      )}
+    </div>
+  );
+}
+
+/** Following needs a range without an end, and the newest on top. */
+function withLive(view: View, live: boolean): View {
+  if (!live) return { ...view, live };
+  const { range } = view;
+  const open = range.kind === "between" && range.to !== null;
+  return {
+    ...view,
+    live,
+    order: "desc",
+    range: !open ? range : range.from === null ? { kind: "all" } : { ...range, to: null },
+  };
+}
+
+/** All entries of the millisecond that an entry is of. */
+function entryLink(workspaceId: string, projectId: string, timestamp: string): string {
+  const at = Date.parse(timestamp);
+  const view: View = { filters: {}, range: between(at, at + 1), order: "desc", live: false };
+  return `/w/${workspaceId}/p/${projectId}${viewSearch(view)}`;
+}

@@ -1,0 +1,190 @@
+import { useId, useState } from "preact/hooks";
+import { parseDataPath } from "../../../../../src/logs/query/data-path.ts";
+import { Button } from "../../../ui/button.tsx";
+import { Field } from "../../../ui/field.tsx";
+import type { Scalar } from "../filters.ts";
+import {
+  type DataFilters,
+  kindOf,
+  OPERATORS,
+  type Operator,
+  type OperatorValue,
+  readValue,
+  VALUE_KINDS,
+  type ValueKind,
+  withTest,
+} from "../view/data-conditions.ts";
+import css from "./filter-panel.module.css";
+
+/** Operators, and the one that the API writes as `exists: false`. */
+type Choice = Operator | "missing";
+const CHOICES: readonly { choice: Choice; label: string }[] = [
+  ...OPERATORS.map(({ op, label }) => ({ choice: op, label })),
+  { choice: "missing", label: "does not exist" },
+];
+const ORDERED: ReadonlySet<Choice> = new Set(["gt", "gte", "lt", "lte"]);
+
+interface DataFilterProps {
+  data: DataFilters | undefined;
+  /** Paths that occur in what is loaded, each with values. */
+  paths: ReadonlyMap<string, readonly Scalar[]>;
+  onChange: (data: DataFilters) => void;
+}
+
+type Part = "path" | "value";
+
+/** Builds one test of a member of `data`. Tests on the same path with other operators hold together: at least, and less than. */
+export function DataFilter({ data, paths, onChange }: DataFilterProps) {
+  const [path, setPath] = useState("");
+  const [choice, setChoice] = useState<Choice>("eq");
+  const [kind, setKind] = useState<ValueKind>("text");
+  const [text, setText] = useState("");
+  const [wrong, setWrong] = useState<{ part: Part; message: string } | null>(null);
+  const id = useId();
+  const values = paths.get(path) ?? [];
+  const needsValue = choice !== "exists" && choice !== "missing";
+  const kinds = ORDERED.has(choice) ? VALUE_KINDS.slice(0, 2) : VALUE_KINDS;
+  const shownKind = kinds.includes(kind) ? kind : "text";
+  const error = (part: Part): string | undefined => (wrong?.part === part ? wrong.message : undefined);
+
+  function add(): void {
+    const name = path.trim();
+    if (parseDataPath(name) === null) {
+      setWrong({ part: "path", message: 'Write names joined by ".", and a name with a dot as ["a.b"].' });
+      return;
+    }
+    const read = needsValue
+      ? readValues(text, shownKind, choice === "in")
+      : ({ ok: true, value: choice === "exists" } as const);
+    if (!read.ok) {
+      setWrong({ part: "value", message: read.message });
+      return;
+    }
+    onChange(withTest(data, { path: name, op: choice === "missing" ? "exists" : choice, value: read.value }));
+    setWrong(null);
+    setText("");
+  }
+
+  return (
+    <form
+      class={css.group}
+      aria-label="Data"
+      onSubmit={(event) => {
+        event.preventDefault();
+        add();
+      }}
+    >
+      <h3 class={css.legend}>Data</h3>
+      <Field label="Path" error={error("path")}>
+        {(props) => (
+          <input
+            {...props}
+            list={`${id}-paths`}
+            value={path}
+            placeholder="user.plan"
+            autocomplete="off"
+            spellcheck={false}
+            onInput={({ currentTarget }) => {
+              setPath(currentTarget.value);
+              const [first] = paths.get(currentTarget.value) ?? [];
+              if (first !== undefined) setKind(kindOf(first));
+            }}
+          />
+        )}
+      </Field>
+      <datalist id={`${id}-paths`}>
+        {[...paths.keys()].map((each) => (
+          <option key={each} value={each} />
+        ))}
+      </datalist>
+      <Field label="Test">
+        {(props) => (
+          <select
+            {...props}
+            value={choice}
+            onChange={({ currentTarget }) =>
+              setChoice(CHOICES.find((each) => each.choice === currentTarget.value)?.choice ?? "eq")
+            }
+          >
+            {CHOICES.map((each) => (
+              <option key={each.choice} value={each.choice}>
+                {each.label}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      {needsValue ? (
+        <>
+          <Field label="Kind of value">
+            {(props) => (
+              <select
+                {...props}
+                value={shownKind}
+                onChange={({ currentTarget }) =>
+                  setKind(VALUE_KINDS.find((each) => each === currentTarget.value) ?? "text")
+                }
+              >
+                {kinds.map((each) => (
+                  <option key={each} value={each}>
+                    {each}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
+          {shownKind === "null" ? null : (
+            <Field label={choice === "in" ? "Values, one a line" : "Value"} error={error("value")}>
+              {(props) =>
+                choice === "in" ? (
+                  <textarea
+                    {...props}
+                    rows={3}
+                    value={text}
+                    onInput={({ currentTarget }) => setText(currentTarget.value)}
+                  />
+                ) : (
+                  <input
+                    {...props}
+                    list={`${id}-values`}
+                    value={text}
+                    autocomplete="off"
+                    spellcheck={false}
+                    onInput={({ currentTarget }) => setText(currentTarget.value)}
+                  />
+                )
+              }
+            </Field>
+          )}
+          <datalist id={`${id}-values`}>
+            {values.map((each) => (
+              <option key={String(each)} value={String(each)} />
+            ))}
+          </datalist>
+        </>
+      ) : null}
+      <div>
+        <Button small type="submit">
+          Add data filter
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function readValues(
+  text: string,
+  kind: ValueKind,
+  isList: boolean,
+): { ok: true; value: OperatorValue } | { ok: false; message: string } {
+  if (!isList) return readValue(text, kind);
+  const lines = text.split("\n").filter((line) => line !== "");
+  if (lines.length === 0 && kind !== "null") return { ok: false, message: "Write at least one value." };
+  const values: Scalar[] = [];
+  for (const line of kind === "null" ? [""] : lines) {
+    const read = readValue(line, kind);
+    if (!read.ok) return { ok: false, message: `${line}: ${read.message}` };
+    values.push(read.value);
+  }
+  return { ok: true, value: values };
+}

@@ -1,0 +1,50 @@
+import { LEVELS, type Level } from "../../../model/types.ts";
+import { Field } from "../../../ui/field.tsx";
+import { LevelMark } from "../histogram/level-mark.tsx";
+import css from "./filter-panel.module.css";
+
+interface LevelFilterProps {
+  levels: readonly Level[];
+  minLevel: Level | null;
+  onLevels: (levels: Level[]) => void;
+  onMinLevel: (level: Level | null) => void;
+}
+
+export function LevelFilter({ levels, minLevel, onLevels, onMinLevel }: LevelFilterProps) {
+  return (
+    <fieldset class={css.group}>
+      <legend>Level</legend>
+      <div class={css.levels}>
+        {[...LEVELS].reverse().map((level) => (
+          <label key={level} class={css.check}>
+            <input
+              type="checkbox"
+              checked={levels.includes(level)}
+              onChange={({ currentTarget }) =>
+                onLevels(LEVELS.filter((each) => (each === level ? currentTarget.checked : levels.includes(each))))
+              }
+            />
+            <LevelMark level={level} />
+          </label>
+        ))}
+      </div>
+      <Field label="At least">
+        {(props) => (
+          <select
+            {...props}
+            value={minLevel ?? ""}
+            onChange={({ currentTarget }) => onMinLevel(LEVELS.find((level) => level === currentTarget.value) ?? null)}
+          >
+            <option value="">any level</option>
+            {LEVELS.slice(1).map((level) => (
+              <option key={level} value={level}>
+                {level}
+              </option>
+            ))}
+            {minLevel === "trace" ? <option value="trace">trace</option> : null}
+          </select>
+        )}
+      </Field>
+    </fieldset>
+  );
+}

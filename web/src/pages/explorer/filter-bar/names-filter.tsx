@@ -1,0 +1,89 @@
+import { useId, useState } from "preact/hooks";
+import { Button } from "../../../ui/button.tsx";
+import { number, short } from "../view/format.ts";
+import css from "./filter-panel.module.css";
+import type { Seen } from "./use-names.ts";
+
+/** Names shown before somebody asks for all. */
+const FEW = 6;
+
+interface NamesFilterProps {
+  label: string;
+  plural: string;
+  chosen: readonly string[];
+  seen: readonly Seen[];
+  /** Names that the service knows by itself. */
+  known: readonly string[];
+  onChange: (names: string[]) => void;
+}
+
+/** Any of several names: those that occur to tick, any other to type. */
+export function NamesFilter({ label, plural, chosen, seen, known, onChange }: NamesFilterProps) {
+  const [all, setAll] = useState(false);
+  const [typed, setTyped] = useState("");
+  const id = useId();
+  const others = chosen.filter((name) => !seen.some((each) => each.name === name));
+  const shown = [
+    ...others.map((name) => ({ name, count: null })),
+    ...seen.filter(({ name }, index) => all || index < FEW || chosen.includes(name)),
+  ];
+  const suggested = [...new Set([...seen.map(({ name }) => name), ...known])].filter((name) => !chosen.includes(name));
+  return (
+    <fieldset class={css.group}>
+      <legend>{label}</legend>
+      {shown.map(({ name, count }) => (
+        <label key={name} class={css.check}>
+          <input
+            type="checkbox"
+            checked={chosen.includes(name)}
+            onChange={({ currentTarget }) =>
+              onChange(currentTarget.checked ? [...chosen, name] : chosen.filter((each) => each !== name))
+            }
+          />
+          <span class={css.name}>{name}</span>
+          {count === null ? null : (
+            <span class={css.count} title={`${number(count)} in this time, whatever the other filters`}>
+              {short(count)}
+            </span>
+          )}
+        </label>
+      ))}
+      {seen.length > FEW ? (
+        <Button small look="quiet" aria-expanded={all} onClick={() => setAll(!all)}>
+          {all ? "Show fewer" : `Show all ${number(seen.length)} ${plural}`}
+        </Button>
+      ) : null}
+      <form
+        class={css.add}
+        onSubmit={(event) => {
+          event.preventDefault();
+          const name = typed.trim();
+          if (name !== "" && !chosen.includes(name)) onChange([...chosen, name]);
+          setTyped("");
+        }}
+      >
+        <label class="visually-hidden" for={id}>
+          Another {label.toLowerCase()}
+        </label>
+        <input
+          id={id}
+          list={`${id}-list`}
+          value={typed}
+          maxLength={64}
+          placeholder={`Another ${label.toLowerCase()}`}
+          autocomplete="off"
+          spellcheck={false}
+          onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+        />
+        <datalist id={`${id}-list`}>
+          {suggested.map((name) => (
+            <option key={name} value={name} />
+          ))}
+        </datalist>
+        <Button small type="submit" aria-label={`Add ${label.toLowerCase()}`}>
+          Add
+        </Button>
+      </form>
+    </fieldset>
+  );
+}

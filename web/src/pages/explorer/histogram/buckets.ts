@@ -1,0 +1,74 @@
+import { LEVELS, type Level } from "../../../model/types.ts";
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** Buckets that the API counts by, and the longest time that each is asked for: some hundred buckets. */
+const INTERVALS = [
+  { name: "1m", ms: MINUTE, upTo: 3 * HOUR },
+  { name: "5m", ms: 5 * MINUTE, upTo: DAY },
+  { name: "1h", ms: HOUR, upTo: 60 * DAY },
+  { name: "1d", ms: DAY, upTo: Number.POSITIVE_INFINITY },
+] as const;
+
+export type Interval = (typeof INTERVALS)[number]["name"];
+
+/** Widths of a bar: what several buckets are put together to where there is no room for each. */
+const WIDTHS = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440, 2 * 1440, 7 * 1440, 28 * 1440].map(
+  (minutes) => minutes * MINUTE,
+);
+
+/** What `POST /logger/stats` answers, grouped by level. */
+export interface Stats {
+  buckets: { start: string; count: number; groups?: Record<string, number> }[];
+  total: number;
+  complete: boolean;
+}
+
+/** One bar: its time in epoch milliseconds, end exclusive, and its counts. */
+export interface Bar {
+  start: number;
+  end: number;
+  count: number;
+  levels: Record<Level, number>;
+}
+
+/** The finest bucket that keeps the number of them reasonable. */
+export function intervalFor(ms: number): Interval {
+  return INTERVALS.find(({ upTo }) => ms <= upTo)?.name ?? "1d";
+}
+
+export function intervalMs(interval: Interval): number {
+  return INTERVALS.find(({ name }) => name === interval)?.ms ?? DAY;
+}
+
+/** Bars without a gap from `start` to `end`, or to the last bucket behind it, as wide as leaves at most `most` of them. */
+export function barsOf(stats: Stats, interval: Interval, start: number, end: number, most: number): Bar[] {
+  const times = stats.buckets.map((bucket) => Date.parse(bucket.start));
+  const first = Math.min(start, times[0] ?? start);
+  const last = Math.max(end, (times.at(-1) ?? 0) + 1);
+  const base = intervalMs(interval);
+  const width = WIDTHS.find((ms) => ms >= base && (last - first) / ms <= most - 1) ?? WIDTHS.at(-1) ?? base;
+  const origin = Math.floor(first / width) * width;
+  const bars = Array.from({ length: Math.ceil((last - origin) / width) }, (_, index): Bar => {
+    const from = origin + index * width;
+    return { start: from, end: from + width, count: 0, levels: noCounts() };
+  });
+  for (const [index, { count, groups }] of stats.buckets.entries()) {
+    const bar = bars[Math.floor(((times[index] ?? 0) - origin) / width)];
+    if (bar === undefined) continue;
+    bar.count += count;
+    for (const level of LEVELS) bar.levels[level] += groups?.[level] ?? 0;
+  }
+  return bars;
+}
+
+/** Levels that occur in any bar, most severe first. */
+export function levelsIn(bars: readonly Bar[]): Level[] {
+  return LEVELS.filter((level) => bars.some(({ levels }) => levels[level] > 0)).reverse();
+}
+
+function noCounts(): Record<Level, number> {
+  return { trace: 0, debug: 0, log: 0, info: 0, warn: 0, error: 0, fatal: 0 };
+}

@@ -1,0 +1,91 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import { themeVersion } from "../../../ui/theme.tsx";
+import { type Bar, levelsIn } from "./buckets.ts";
+import css from "./histogram.module.css";
+
+/** The chart's module with its library, loaded when the first histogram is there: the page works before. */
+type Chart = typeof import("./chart.ts");
+let loaded: Chart | null = null;
+
+const HEIGHT = 112;
+
+interface CanvasProps {
+  bars: readonly Bar[];
+  width: number;
+  onHover: (index: number | null) => void;
+  onPick: (index: number) => void;
+  onBrush: (first: number, last: number) => void;
+  /** Bars that are pointed out, both ends included. */
+  marked: { anchor: number; at: number } | null;
+}
+
+/** The drawing itself. What it says is said in words beside it. */
+export function Canvas({ bars, width, onHover, onPick, onBrush, marked }: CanvasProps) {
+  const host = useRef<HTMLDivElement>(null);
+  const hovered = useRef<number | null>(null);
+  const calls = useRef({ onHover, onBrush });
+  calls.current = { onHover, onBrush };
+  const [chart, setChart] = useState<Chart | null>(loaded);
+  useEffect(() => {
+    if (chart !== null) return;
+    let wanted = true;
+    import("./chart.ts").then((module) => {
+      loaded = module;
+      if (wanted) setChart(module);
+    });
+    return () => {
+      wanted = false;
+    };
+  }, []);
+  const theme = themeVersion.value;
+  useEffect(() => {
+    if (chart === null || host.current === null || width === 0) return;
+    return chart.drawChart({
+      host: host.current,
+      bars,
+      levels: levelsIn(bars),
+      width,
+      height: HEIGHT,
+      onHover: (index) => {
+        if (index === hovered.current) return;
+        hovered.current = index;
+        calls.current.onHover(index);
+      },
+      onBrush: (first, last) => calls.current.onBrush(first, last),
+    });
+  }, [chart, bars, width, theme]);
+  return (
+    <>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: the slider around it is what keys work on. */}
+      {/* biome-ignore lint/a11y/useKeyWithClickEvents: see above. */}
+      <div
+        ref={host}
+        class={css.canvas}
+        onClick={() => {
+          if (hovered.current !== null) onPick(hovered.current);
+        }}
+      />
+      {chart === null || marked === null ? null : <Mark chart={chart} width={width} count={bars.length} {...marked} />}
+    </>
+  );
+}
+
+function Mark({
+  chart,
+  width,
+  count,
+  anchor,
+  at,
+}: {
+  chart: Chart;
+  width: number;
+  count: number;
+  anchor: number;
+  at: number;
+}) {
+  const { left, right } = chart.PLOT;
+  const bar = (width - left - right) / count;
+  const first = Math.min(anchor, at);
+  const style = { left: `${left + first * bar}px`, width: `${(Math.abs(at - anchor) + 1) * bar}px` };
+  return <div class={css.mark} style={style} />;
+}

@@ -1,0 +1,142 @@
+import uPlot from "uplot";
+import "uplot/dist/uPlot.min.css";
+import type { Level } from "../../../model/types.ts";
+import { axisTime, short } from "../view/format.ts";
+import type { Bar } from "./buckets.ts";
+
+export interface ChartOptions {
+  host: HTMLElement;
+  bars: readonly Bar[];
+  /** Most severe first: they lie at the bottom, where bars are compared most easily. */
+  levels: readonly Level[];
+  width: number;
+  height: number;
+  /** The bar below the pointer, null where there is none. */
+  onHover: (index: number | null) => void;
+  /** First and last bar of what was brushed. */
+  onBrush: (first: number, last: number) => void;
+}
+
+/** Pixels left and right of the bars. */
+export const PLOT = { left: 44, right: 8 } as const;
+
+/** Pixels that a pointer moves at least before that is a brush and no click. */
+const BRUSH_MIN = 4;
+
+/** Draws stacked bars. @returns how to take the chart away again */
+export function drawChart({ host, bars, levels, width, height, onHover, onBrush }: ChartOptions): () => void {
+  const colour = colours(host);
+  const first = bars[0];
+  const last = bars.at(-1);
+  if (first === undefined || last === undefined) return () => undefined;
+  const bounds: [number, number] = [first.start, last.end];
+  /** By the bar that a place is in, not by the nearest beginning of one. */
+  const at = (self: uPlot, left: number): number => {
+    const index = Math.floor((self.posToVal(left, "x") - first.start) / (first.end - first.start));
+    return Math.min(bars.length - 1, Math.max(0, index));
+  };
+  const axis = { stroke: colour("--quiet"), font: "12px system-ui, sans-serif", ticks: { show: false } };
+  const grid = { stroke: colour("--line"), width: 1 };
+  const barPaths = uPlot.paths.bars?.({
+    size: [1, Number.POSITIVE_INFINITY, 1],
+    align: 1,
+    gap: bars.length > 150 ? 0 : 1,
+  });
+  const chart = new uPlot(
+    {
+      ms: 1,
+      width,
+      height,
+      padding: [8, PLOT.right, 0, 0],
+      legend: { show: false },
+      cursor: {
+        y: false,
+        points: { show: false },
+        drag: { x: true, y: false, setScale: false, dist: BRUSH_MIN },
+      },
+      scales: { x: { time: true, range: () => bounds }, y: { range: (_, __, max) => [0, Math.max(max, 1)] } },
+      axes: [
+        {
+          ...axis,
+          grid: { show: false },
+          size: 26,
+          space: 70,
+          values: (_, splits) => splits.map((at) => axisTime(at, (splits[1] ?? at) - (splits[0] ?? at))),
+        },
+        {
+          ...axis,
+          grid,
+          size: PLOT.left,
+          space: 28,
+          incrs: whole(),
+          values: (_, splits) => splits.map((count) => short(count)),
+        },
+      ],
+      series: [
+        {},
+        ...[...levels].reverse().map((level) => ({
+          fill: colour(token(level)),
+          width: 0,
+          points: { show: false },
+          ...(barPaths ? { paths: barPaths } : {}),
+        })),
+      ],
+      hooks: {
+        setCursor: [
+          (self) => {
+            const { left = -1 } = self.cursor;
+            onHover(left < 0 ? null : at(self, left));
+          },
+        ],
+        setSelect: [
+          (self) => {
+            const { left, width } = self.select;
+            if (width < BRUSH_MIN) return;
+            self.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+            onBrush(at(self, left), at(self, left + width - 1));
+          },
+        ],
+      },
+    },
+    stacked(bars, levels),
+    host,
+  );
+  return () => chart.destroy();
+}
+
+/** Sums from the bottom up, the highest first: what lies lower is drawn over it. */
+function stacked(bars: readonly Bar[], levels: readonly Level[]): uPlot.AlignedData {
+  const sums = bars.map(() => 0);
+  const layers = levels.map((level) =>
+    bars.map(({ levels }, index) => {
+      sums[index] = (sums[index] ?? 0) + levels[level];
+      return sums[index] === 0 ? null : sums[index];
+    }),
+  );
+  return [bars.map(({ start }) => start), ...layers.reverse()];
+}
+
+/** Steps of an axis that counts: no half entries. */
+function whole(): number[] {
+  return Array.from({ length: 13 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
+}
+
+export function token(level: Level): string {
+  return level === "warn" || level === "error" ? `--${level}-level` : `--${level}`;
+}
+
+/** Reads colours of the style sheet as they are in this theme: a canvas knows no variables. */
+function colours(host: HTMLElement): (name: string) => string {
+  const probe = document.createElement("span");
+  host.append(probe);
+  const read = new Map<string, string>();
+  queueMicrotask(() => probe.remove());
+  return (name) => {
+    const known = read.get(name);
+    if (known !== undefined) return known;
+    probe.style.color = `var(${name})`;
+    const value = getComputedStyle(probe).color;
+    read.set(name, value);
+    return value;
+  };
+}

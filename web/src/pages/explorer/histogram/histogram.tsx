@@ -1,0 +1,193 @@
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { LEVELS } from "../../../model/types.ts";
+import { Button } from "../../../ui/button.tsx";
+import { entries, number, span } from "../view/format.ts";
+import { type Bar, barsOf, levelsIn } from "./buckets.ts";
+import { Canvas } from "./canvas.tsx";
+import css from "./histogram.module.css";
+import { LevelMark } from "./level-mark.tsx";
+import { BarTable } from "./table.tsx";
+import type { Counted } from "./use-stats.ts";
+
+/** Pixels of a bar at least, with the room around all of them. */
+const BAR_MIN = 4;
+const AXES = 52;
+/** Bars that Page Up and Page Down pass over. */
+const PAGE = 10;
+
+interface HistogramProps {
+  counted: Counted;
+  busy: boolean;
+  onZoom: (start: number, end: number) => void;
+  onZoomOut: () => void;
+}
+
+/** First and last bar of a selection, in whatever order it was made. */
+interface Selection {
+  anchor: number;
+  at: number;
+}
+
+/** How many entries, when, and of which level. Brushed with the mouse, or walked over with the arrow keys. */
+export function Histogram({ counted, busy, onZoom, onZoomOut }: HistogramProps) {
+  const host = useRef<HTMLDivElement>(null);
+  const width = useWidth(host);
+  const [hovered, setHovered] = useState<number | null>(null);
+  const [selection, setSelection] = useState<Selection | null>(null);
+  const bars = useMemo(() => {
+    const { stats, interval, start, end } = counted;
+    return barsOf(stats, interval, start, end, Math.max(12, Math.floor((width - AXES) / BAR_MIN)));
+  }, [counted, width]);
+  useEffect(() => {
+    setSelection(null);
+    setHovered(null);
+  }, [bars]);
+  const zoom = (first: number, last: number): void => {
+    const [from, to] = [bars[Math.min(first, last)], bars[Math.max(first, last)]];
+    if (from && to) onZoom(from.start, to.end);
+  };
+  const shown = hovered === null ? selection : { anchor: hovered, at: hovered };
+  const said = selection === null ? totalText(counted) : barText(joined(bars, selection));
+  return (
+    <section class={css.histogram} aria-label="Histogram" aria-busy={busy}>
+      <div
+        ref={host}
+        class={css.chart}
+        role="slider"
+        tabIndex={0}
+        data-shortcut="histogram"
+        aria-label="Entries over time"
+        aria-description="Arrow keys move over the bars, with Shift they select several, Enter zooms in, minus zooms out."
+        aria-valuemin={1}
+        aria-valuemax={bars.length}
+        aria-valuenow={(selection?.at ?? bars.length - 1) + 1}
+        aria-valuetext={said}
+        onKeyDown={(event) => {
+          if (event.ctrlKey || event.metaKey || event.altKey) return;
+          const next = moved(event.key, selection?.at ?? null, bars.length);
+          if (next !== null) setSelection({ anchor: event.shiftKey && selection ? selection.anchor : next, at: next });
+          else if (event.key === "Enter" && selection) zoom(selection.anchor, selection.at);
+          else if (event.key === "-") onZoomOut();
+          else if (event.key === "Escape" && selection) setSelection(null);
+          else return;
+          event.preventDefault();
+        }}
+      >
+        <Canvas
+          bars={bars}
+          width={width}
+          onHover={setHovered}
+          onPick={(index) => setSelection({ anchor: index, at: index })}
+          onBrush={zoom}
+          marked={shown}
+        />
+      </div>
+      <div class={css.foot}>
+        <p class={css.readout}>
+          {shown === null ? <Totals bars={bars} counted={counted} /> : <Readout bar={joined(bars, shown)} />}
+        </p>
+        {selection === null ? null : (
+          <Button small onClick={() => zoom(selection.anchor, selection.at)}>
+            Zoom in
+          </Button>
+        )}
+        <Button small look="quiet" onClick={onZoomOut}>
+          Zoom out
+        </Button>
+      </div>
+      {counted.stats.complete ? null : (
+        <p class={css.note}>
+          The count stopped early: older entries are missing in it. Narrow the time or the filters.
+        </p>
+      )}
+      <BarTable bars={bars} onZoom={onZoom} />
+    </section>
+  );
+}
+
+function Readout({ bar }: { bar: Bar }) {
+  return (
+    <>
+      <time dateTime={new Date(bar.start).toISOString()} title={`${new Date(bar.start).toISOString()} (UTC)`}>
+        {span(bar.start, bar.end)}
+      </time>
+      <strong>{entries(bar.count)}</strong>
+      {levelsIn([bar]).map((level) => (
+        <LevelMark key={level} level={level} count={bar.levels[level]} />
+      ))}
+    </>
+  );
+}
+
+function Totals({ bars, counted }: { bars: readonly Bar[]; counted: Counted }) {
+  return (
+    <>
+      <strong>
+        {counted.stats.complete ? "" : "At least "}
+        {entries(counted.stats.total)}
+      </strong>
+      {levelsIn(bars).map((level) => (
+        <LevelMark key={level} level={level} count={bars.reduce((sum, { levels }) => sum + levels[level], 0)} />
+      ))}
+    </>
+  );
+}
+
+function joined(bars: readonly Bar[], { anchor, at }: Selection): Bar {
+  const part = bars.slice(Math.min(anchor, at), Math.max(anchor, at) + 1);
+  const [first, last] = [part[0], part.at(-1)];
+  const levels = { trace: 0, debug: 0, log: 0, info: 0, warn: 0, error: 0, fatal: 0 };
+  for (const bar of part) for (const level of LEVELS) levels[level] += bar.levels[level];
+  return {
+    start: first?.start ?? 0,
+    end: last?.end ?? 0,
+    count: part.reduce((sum, { count }) => sum + count, 0),
+    levels,
+  };
+}
+
+function barText(bar: Bar): string {
+  const levels = levelsIn([bar]).map((level) => `${number(bar.levels[level])} ${level}`);
+  return [span(bar.start, bar.end), entries(bar.count), ...levels].join(", ");
+}
+
+function totalText({ stats, start, end }: Counted): string {
+  return `${entries(stats.total)}, ${span(start, end)}`;
+}
+
+/** Where a key leads to; null where it leads nowhere. Nothing selected yet: the newest bar is nearest. */
+function moved(key: string, at: number | null, count: number): number | null {
+  const last = count - 1;
+  switch (key) {
+    case "ArrowLeft":
+    case "ArrowDown":
+      return at === null ? last : Math.max(0, at - 1);
+    case "ArrowRight":
+    case "ArrowUp":
+      return at === null ? last : Math.min(last, at + 1);
+    case "PageDown":
+      return Math.max(0, (at ?? last) - PAGE);
+    case "PageUp":
+      return Math.min(last, (at ?? last) + PAGE);
+    case "Home":
+      return 0;
+    case "End":
+      return last;
+    default:
+      return null;
+  }
+}
+
+/** The width of an element as it changes; 0 until it is known. */
+function useWidth(host: { current: HTMLElement | null }): number {
+  const [width, setWidth] = useState(0);
+  useEffect(() => {
+    const element = host.current;
+    if (element === null) return;
+    const observer = new ResizeObserver(() => setWidth(Math.floor(element.clientWidth)));
+    observer.observe(element);
+    setWidth(Math.floor(element.clientWidth));
+    return () => observer.disconnect();
+  }, []);
+  return width;
+}

@@ -1,0 +1,48 @@
+import { type Loaded, useLoad } from "../../../lib/load.ts";
+import type { Filters } from "../filters.ts";
+import { countLogs } from "../query.ts";
+import type { Times } from "../view/range.ts";
+import { type Interval, intervalFor, intervalMs, type Stats } from "./buckets.ts";
+
+/** Counts by time and level, and the time that they are about. */
+export interface Counted {
+  stats: Stats;
+  interval: Interval;
+  start: number;
+  end: number;
+}
+
+/** Counts what the filters match, from `times` on. `fit`: shows only the time in which there is anything. */
+export function useStats(
+  key: string,
+  workspaceId: string,
+  projectId: string | null,
+  filters: Filters,
+  times: Times,
+  fit: boolean,
+): Loaded<Counted> {
+  return useLoad(key, async (signal) => {
+    const ask = async (filters: Filters, start: number, end: number): Promise<Counted> => {
+      const interval = intervalFor(end - start);
+      const request = { ...(projectId === null ? {} : { projectId }), filters, interval, groupBy: "level" } as const;
+      return { stats: await countLogs(workspaceId, request, signal), interval, start, end };
+    };
+    const all = await ask(filters, times.start, times.end);
+    return fit ? ((await fitted(all, filters, ask)) ?? all) : all;
+  });
+}
+
+async function fitted(
+  { stats, interval }: Counted,
+  filters: Filters,
+  ask: (filters: Filters, start: number, end: number) => Promise<Counted>,
+): Promise<Counted | null> {
+  const first = stats.buckets[0];
+  const last = stats.buckets.at(-1);
+  if (first === undefined || last === undefined) return null;
+  const start = Date.parse(first.start);
+  const end = Date.parse(last.start) + intervalMs(interval);
+  if (intervalFor(end - start) === interval) return { stats, interval, start, end };
+  const bounds = { from: new Date(start).toISOString(), to: new Date(end).toISOString() };
+  return ask({ ...filters, ...bounds }, start, end);
+}

@@ -1,0 +1,58 @@
+import { Button } from "../../../ui/button.tsx";
+import { Failure } from "../../../ui/states.tsx";
+import { number } from "../view/format.ts";
+import css from "./live-bar.module.css";
+import type { Live } from "./use-live.ts";
+
+/** How the live view is doing, and its pause. */
+export function LiveBar({ live, onStop }: { live: Live; onStop: () => void }) {
+  const { tail, failure, retry, entries, dropped } = live;
+  if (failure !== null) return <Failure failure={failure} onRetry={retry} />;
+  const { state, reason, buffered } = tail;
+  const isPaused = state === "paused";
+  return (
+    <div class={css.bar}>
+      <span class={`${css.dot} ${state === "live" ? css.on : ""}`} />
+      <p class={css.text} role="status">
+        {textOf(state, reason, buffered)}
+      </p>
+      {entries.length > 0 ? (
+        <span class={css.quiet}>
+          {number(entries.length)} new{dropped > 0 ? `, ${number(dropped)} more no longer shown` : ""}
+        </span>
+      ) : null}
+      {state === "ended" ? (
+        <Button small onClick={tail.reconnect}>
+          Follow again
+        </Button>
+      ) : (
+        <Button
+          small
+          disabled={state === "off" || state === "connecting"}
+          onClick={isPaused ? tail.resume : tail.pause}
+        >
+          {isPaused ? "Go on" : "Pause"}
+        </Button>
+      )}
+      <Button small look="quiet" onClick={onStop}>
+        Stop following
+      </Button>
+    </div>
+  );
+}
+
+function textOf(state: Live["tail"]["state"], reason: string | null, buffered: number): string {
+  switch (state) {
+    case "off":
+    case "connecting":
+      return reason === null ? "Connecting …" : `Connecting: ${reason}`;
+    case "catching-up":
+      return "Catching up …";
+    case "live":
+      return "Live";
+    case "paused":
+      return buffered === 0 ? "Paused. Nothing gets lost." : `Paused. ${number(buffered)} waiting, nothing gets lost.`;
+    case "ended":
+      return `Ended. ${reason ?? ""}`;
+  }
+}

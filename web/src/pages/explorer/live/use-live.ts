@@ -1,0 +1,79 @@
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useLoad } from "../../../lib/load.ts";
+import type { LogEntry, Project } from "../../../model/types.ts";
+import { authorized } from "../../../session/session.ts";
+import type { Filters } from "../filters.ts";
+import { useTail } from "../tail/use-tail.ts";
+
+/** Entries kept on top of the list; older ones of them are dropped, and a reload finds them again. */
+const KEPT = 50_000;
+
+/** The project is asked how far it is before each start, and that is all that a start waits for. */
+type Start = { project: Project };
+
+interface LiveOptions {
+  workspaceId: string;
+  projectId: string | null;
+  filters: Filters;
+  wanted: boolean;
+  /** Of the load that the list shows: entries that came before it are in it. */
+  key: string;
+}
+
+export interface Live {
+  /** False while the list must wait: what is found before the tail's start is known could leave a gap. */
+  isReady: boolean;
+  /** What has come since the list began to load, newest first. Some of it may be in the list, too. */
+  entries: readonly LogEntry[];
+  /** Entries that had to be dropped for room. */
+  dropped: number;
+  tail: ReturnType<typeof useTail>;
+  failure: ReturnType<typeof useLoad<Start>>["failure"];
+  retry: () => void;
+}
+
+/**
+ * Follows a project behind the list, without a gap and without a double: first asks for the project's newest `seq`, then
+ * lets the list load, and follows from that `seq` on. What both bring is left to the list.
+ */
+export function useLive({ workspaceId, projectId, filters, wanted, key }: LiveOptions): Live {
+  const isWanted = wanted && projectId !== null;
+  const start = useLoad<Start | null>(isWanted ? `${workspaceId} ${projectId}` : "", async (signal) => {
+    if (!isWanted) return null;
+    return { project: (await authorized<Project>(`/projects/${projectId}`, { workspaceId, signal })).data };
+  });
+  const startSeq = isWanted ? (start.data?.project.lastSeq ?? null) : null;
+  const isReady = !isWanted || startSeq !== null;
+  const [came, setCame] = useState<{ entries: LogEntry[]; dropped: number }>({ entries: [], dropped: 0 });
+  // A tail that starts anew, with other filters, goes on where the one before was.
+  const seen = useRef(0);
+  useEffect(() => {
+    seen.current = 0;
+  }, [startSeq, projectId]);
+  useEffect(() => setCame({ entries: [], dropped: 0 }), [key, isReady]);
+  const onEntries = useCallback((entries: LogEntry[]) => {
+    seen.current = Math.max(seen.current, entries.at(-1)?.seq ?? 0);
+    setCame((before) => {
+      const all = [...entries.toReversed(), ...before.entries];
+      return { entries: all.slice(0, KEPT), dropped: before.dropped + Math.max(0, all.length - KEPT) };
+    });
+  }, []);
+  const tail = useTail({
+    workspaceId,
+    projectId: projectId ?? "",
+    filters,
+    active: isWanted && isReady,
+    since: startSeq === null ? null : Math.max(startSeq, seen.current),
+    onEntries,
+  });
+  return { isReady, ...came, tail, failure: start.failure, retry: start.reload };
+}
+
+/** What came live on top of what was loaded, each entry once. */
+export function useMerged(came: readonly LogEntry[], loaded: readonly LogEntry[]): readonly LogEntry[] {
+  const known = useMemo(() => new Set(loaded.map(({ id }) => id)), [loaded]);
+  return useMemo(
+    () => (came.length === 0 ? loaded : [...came.filter(({ id }) => !known.has(id)), ...loaded]),
+    [came, known, loaded],
+  );
+}

@@ -1,0 +1,32 @@
+import type { LogEntry } from "../../model/types.ts";
+import { authorized } from "../../session/session.ts";
+import type { QueryRequest } from "./actions/curl.ts";
+import type { Filters } from "./filters.ts";
+import type { Interval, Stats } from "./histogram/buckets.ts";
+
+/** What `POST /logger/query` answers. */
+export interface QueryPage {
+  logs: LogEntry[];
+  pagination: { offset: number; limit: number; hasMore: boolean; nextCursor: string | null; total?: number };
+  /** False: the service stopped looking before the page was full or everything was looked at. */
+  complete: boolean;
+  asOf: string;
+  stats: { scanned: number; recent: number; stored: number; tookMs: number };
+}
+
+export interface StatsRequest {
+  projectId?: string;
+  filters: Filters;
+  interval: Interval;
+  groupBy: "level" | "category" | "type";
+}
+
+export async function queryLogs(workspaceId: string, body: QueryRequest, signal: AbortSignal): Promise<QueryPage> {
+  const { data } = await authorized<QueryPage>("/logger/query", { workspaceId, body, signal });
+  return data;
+}
+
+export async function countLogs(workspaceId: string, body: StatsRequest, signal: AbortSignal): Promise<Stats> {
+  const { data } = await authorized<Stats>("/logger/stats", { workspaceId, body, signal });
+  return data;
+}

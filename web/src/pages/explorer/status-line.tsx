@@ -1,0 +1,57 @@
+import { Button } from "../../ui/button.tsx";
+import css from "./status-line.module.css";
+import type { FoundEntries } from "./use-results.ts";
+import { entries as entriesText, number } from "./view/format.ts";
+
+interface StatusLineProps {
+  results: FoundEntries;
+  order: "desc" | "asc";
+  isLive: boolean;
+  onOrder: (order: "desc" | "asc") => void;
+}
+
+/** How much of what was found is there, and in which order. An answer that stopped early says so, and goes on if asked. */
+export function StatusLine({ results, order, isLive, onOrder }: StatusLineProps) {
+  const { entries, nextCursor, complete, scanned, total, busy, failure } = results;
+  const isPartial = !complete && nextCursor !== null;
+  return (
+    <div class={css.line}>
+      <p class={css.text} role="status">
+        {busy === "load" ? "Searching …" : failure !== null && entries.length === 0 ? "" : loadedText(results)}
+      </p>
+      {busy !== "load" && (nextCursor !== null || isPartial) && total === null ? (
+        <Button small look="quiet" busy={busy === "count"} onClick={results.count}>
+          {busy === "count" ? "Counting …" : "Count all"}
+        </Button>
+      ) : null}
+      {total === "too many" ? <span class={css.quiet}>too much to count at once</span> : null}
+      <label class={css.order}>
+        <span class="visually-hidden">Order</span>
+        <select
+          value={order}
+          disabled={isLive}
+          onChange={({ currentTarget }) => onOrder(currentTarget.value === "asc" ? "asc" : "desc")}
+        >
+          <option value="desc">Newest first</option>
+          <option value="asc">Oldest first</option>
+        </select>
+      </label>
+      {isPartial && busy !== "load" ? (
+        <div class={css.partial} role="status">
+          <p>
+            The search is not through: {entriesText(scanned)} looked at so far, {number(entries.length)} found.
+          </p>
+          <Button small busy={busy === "more"} onClick={results.more}>
+            {busy === "more" ? "Searching …" : "Go on"}
+          </Button>
+        </div>
+      ) : null}
+    </div>
+  );
+}
+
+function loadedText({ entries, nextCursor, total }: FoundEntries): string {
+  if (nextCursor === null) return entriesText(entries.length);
+  const of = typeof total === "number" ? ` of ${number(total)}` : "";
+  return `${number(entries.length)}${of} loaded`;
+}

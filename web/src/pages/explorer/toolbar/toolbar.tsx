@@ -1,0 +1,66 @@
+import type { Project } from "../../../model/types.ts";
+import { Button } from "../../../ui/button.tsx";
+import type { Times } from "../view/range.ts";
+import { type View, viewSearch, without } from "../view/view.ts";
+import { ProjectChoice } from "./project-choice.tsx";
+import { SearchBox } from "./search-box.tsx";
+import { TimeRange } from "./time-range.tsx";
+import css from "./toolbar.module.css";
+
+interface ToolbarProps {
+  workspaceId: string;
+  projectId: string | null;
+  projects: readonly Project[] | null;
+  view: View;
+  times: Times;
+  busy: boolean;
+  onChange: (change: (view: View) => View) => void;
+  onReload: () => void;
+  onLive: () => void;
+}
+
+export function Toolbar({ workspaceId, projectId, projects, view, times, busy, ...on }: ToolbarProps) {
+  return (
+    <div class={css.toolbar}>
+      <ProjectChoice
+        workspaceId={workspaceId}
+        projectId={projectId}
+        projects={projects}
+        search={viewSearch({ ...view, live: false })}
+      />
+      <SearchBox
+        value={view.filters.search ?? ""}
+        onSearch={(text) =>
+          on.onChange((before) => ({
+            ...before,
+            filters: text === "" ? without(before.filters, "search") : { ...before.filters, search: text },
+          }))
+        }
+      />
+      <TimeRange
+        range={view.range}
+        times={times}
+        onChange={(range) =>
+          on.onChange((before) => ({
+            ...before,
+            range,
+            // There is nothing to follow in a time that has ended.
+            live: before.live && !(range.kind === "between" && range.to !== null),
+          }))
+        }
+      />
+      <Button busy={busy} onClick={on.onReload} title="Load again (r)">
+        Refresh
+      </Button>
+      <Button
+        look={view.live && projectId !== null ? "primary" : "plain"}
+        aria-pressed={view.live && projectId !== null}
+        disabled={projectId === null}
+        title={projectId === null ? "Choose one project to follow it live" : "Follow live (l)"}
+        onClick={on.onLive}
+      >
+        Live
+      </Button>
+    </div>
+  );
+}
