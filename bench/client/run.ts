@@ -1,6 +1,7 @@
 /**
  * `npm run bench:client`: the client library beside others. `-- --only speed` measures calls and delivery,
- * `-- --only sinks` what arrives at a sink that fails; `--out FILE` says where the results go as JSON.
+ * `-- --only sinks` what arrives at a sink that fails, `--clients LIST` at some clients'. `--out FILE` takes the results
+ * as JSON; without it a whole run writes bench/client/results.json, any other none.
  */
 import { writeFileSync } from "node:fs";
 import path from "node:path";
@@ -39,6 +40,7 @@ if (parts.includes("sinks")) {
   results.sinks = sinks;
   tables.push(sinkTable(shippers, sinks));
 }
-const out = path.resolve(values.out ?? path.join(import.meta.dirname, "results.json"));
-writeFileSync(out, `${JSON.stringify(results, null, 2)}\n`);
-console.log(`\n${tables.join("\n\n")}\n\nResults: ${out}`);
+const isWhole = parts.length === PARTS.length && values.clients === undefined;
+const out = values.out ?? (isWhole ? path.join(import.meta.dirname, "results.json") : undefined);
+if (out !== undefined) writeFileSync(out, `${JSON.stringify(results, null, 2)}\n`);
+console.log(`\n${tables.join("\n\n")}`);

@@ -12,11 +12,10 @@ export const SHIPPERS = {
     },
   },
   pino: {
-    how: "pino-loki 3.0, of pino's list of transports, in its worker thread",
+    how: "pino-loki 3.0, of pino's list of transports, in its worker thread; pino's flush() goes as far as that",
     async ship(url) {
       const { default: pino } = await import("pino");
       const logger = pino(pino.transport({ target: "pino-loki", options: { host: url, silenceErrors: true } }));
-      // As far as pino's own flush goes: what the transport holds is sent every 5 s.
       return { log: (m, data) => logger.info(data, m), flush: () => new Promise((done) => logger.flush(done)) };
     },
   },
