@@ -1,3 +1,5 @@
+// First of all: what is secret in the address must be out of it before anything else runs.
+import "./session/address.ts";
 import { render } from "preact";
 import "./ui/tokens.css";
 import "./ui/base.css";

@@ -69,10 +69,13 @@ export async function signIn({ user, accessToken, refreshToken }: SignedIn): Pro
   if (before !== null) await endAtService(before);
 }
 
-/** Forgets the session in all tabs, and ends it at the service as well as it can. */
-export async function signOut(): Promise<void> {
+/**
+ * Forgets the session in all tabs, and ends it at the service as well as it can.
+ * `because`: why somebody who wants to go on has to sign in anew, for the sign-in page to say
+ */
+export async function signOut(because: string | null = null): Promise<void> {
   const session = readSession();
-  forget(null);
+  forget(because);
   if (session !== null) await endAtService(session);
 }
 

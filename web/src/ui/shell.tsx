@@ -33,7 +33,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
               <Link to="/auth/account" path={path}>
                 Account
               </Link>
-              <Button small onClick={signOut}>
+              <Button small onClick={() => signOut()}>
                 Sign out
               </Button>
             </>

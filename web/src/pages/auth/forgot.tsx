@@ -1,5 +1,78 @@
-import { Page } from "../../ui/page.tsx";
+import { useState } from "preact/hooks";
+import { useLocation } from "preact-iso";
+import { request } from "../../api/request.ts";
+import { useAction } from "../../lib/action.ts";
+import { useWait } from "../../lib/countdown.ts";
+import { nextPath } from "../../session/signed-in-only.tsx";
+import { Button } from "../../ui/button.tsx";
+import { Card, Page } from "../../ui/page.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import css from "./auth.module.css";
+import { withNext } from "./next.ts";
+import { EmailField, Outcome } from "./parts.tsx";
+import { SendAgain } from "./sent.tsx";
 
+/** Asks for a link to set a new password. */
 export function Forgot() {
-  return <Page title="Forgot password">{null}</Page>;
+  const next = nextPath(useLocation().query);
+  const [mailedTo, setMailedTo] = useState<string | null>(null);
+  return (
+    <Page title="Set a new password" narrow>
+      {mailedTo === null ? <ForgotForm onMailed={setMailedTo} /> : <ResetSent email={mailedTo} />}
+      <p class={css.foot}>
+        <a href={withNext("/login", next)}>Back to the sign-in page</a>
+      </p>
+    </Page>
+  );
+}
+
+function ForgotForm({ onMailed }: { onMailed: (email: string) => void }) {
+  const [email, setEmail] = useState("");
+  const { run, busy, failure } = useAction(async () => {
+    await mailReset(email);
+    onMailed(email.trim());
+  });
+  const wait = useWait(failure);
+  return (
+    <Card>
+      <p>Say which address your account has. We mail you a link to set a new password.</p>
+      <form
+        class={css.form}
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (wait === 0) void run();
+        }}
+      >
+        <EmailField
+          label="E-mail address"
+          name="email"
+          autocomplete="username"
+          value={email}
+          onValue={setEmail}
+          failure={failure}
+        />
+        <Problem failure={failure} fields={["email"]} />
+        <Button type="submit" look="primary" busy={busy} disabled={wait > 0}>
+          Mail me a link
+        </Button>
+      </form>
+    </Card>
+  );
+}
+
+function ResetSent({ email }: { email: string }) {
+  const [sentAt] = useState(Date.now);
+  return (
+    <Outcome title="Look into your mail">
+      <p>
+        If there is an account with <strong>{email}</strong>, a link to set a new password is on its way. It works once,
+        for an hour.
+      </p>
+      <SendAgain send={() => mailReset(email)} sentAt={sentAt} />
+    </Outcome>
+  );
+}
+
+async function mailReset(email: string): Promise<void> {
+  await request("/auth/forgot-password", { body: { email } });
 }

@@ -1,5 +1,128 @@
-import { Page } from "../../ui/page.tsx";
+import { useRef, useState } from "preact/hooks";
+import { useLocation } from "preact-iso";
+import { request } from "../../api/request.ts";
+import { useAction } from "../../lib/action.ts";
+import { useWait } from "../../lib/countdown.ts";
+import { endedBecause, type SignedIn, signIn } from "../../session/session.ts";
+import { nextPath } from "../../session/signed-in-only.tsx";
+import { Button } from "../../ui/button.tsx";
+import { Card, Page } from "../../ui/page.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import css from "./auth.module.css";
+import { ProviderChoices } from "./choices.tsx";
+import { rememberNext, useGoOn, withNext } from "./next.ts";
+import { EmailField, Note, Outcome, PasswordField } from "./parts.tsx";
+import { SendAgain } from "./sent.tsx";
 
+/** Signs in: by password, by a mailed link, or through a provider. */
 export function Login() {
-  return <Page title="Sign in">{null}</Page>;
+  const next = nextPath(useLocation().query);
+  const [mailedTo, setMailedTo] = useState<string | null>(null);
+  useGoOn(next);
+  return (
+    <Page title="Sign in" narrow>
+      {endedBecause.value === null ? null : <Note tone="warn">{endedBecause.value}</Note>}
+      {mailedTo === null ? (
+        <Ways next={next} onMailed={setMailedTo} />
+      ) : (
+        <LinkSent email={mailedTo} onBack={() => setMailedTo(null)} />
+      )}
+      <p class={css.foot}>
+        New here? <a href={withNext("/auth/sign-up", next)}>Make an account</a>
+      </p>
+    </Page>
+  );
+}
+
+function Ways({ next, onMailed }: { next: string; onMailed: (email: string) => void }) {
+  const [email, setEmail] = useState("");
+  const [password, setPassword] = useState("");
+  const form = useRef<HTMLFormElement>(null);
+  const signingIn = useAction(async () => {
+    const { data } = await request<SignedIn>("/auth/login", { body: { email, password } });
+    await signIn(data);
+  });
+  const mailing = useAction(async () => {
+    await mailLink(email);
+    // The link opens another tab: that one goes on to where this one was going.
+    rememberNext(next);
+    onMailed(email.trim());
+  });
+  const failure = signingIn.failure ?? mailing.failure;
+  const wait = useWait(failure);
+  const isBusy = signingIn.busy || mailing.busy;
+  return (
+    <Card>
+      <form
+        ref={form}
+        class={css.form}
+        onSubmit={(event) => {
+          event.preventDefault();
+          mailing.clear();
+          if (wait === 0) void signingIn.run();
+        }}
+      >
+        <EmailField
+          label="E-mail address"
+          name="email"
+          autocomplete="username"
+          value={email}
+          onValue={setEmail}
+          failure={failure}
+        />
+        <PasswordField
+          label="Password"
+          name="password"
+          autocomplete="current-password"
+          value={password}
+          onValue={setPassword}
+          failure={failure}
+        />
+        <a class={css.end} href={withNext("/auth/forgot", next)}>
+          Forgot the password?
+        </a>
+        <Problem failure={failure} fields={["email", "password"]} />
+        <Button type="submit" look="primary" busy={signingIn.busy} disabled={isBusy || wait > 0}>
+          Sign in
+        </Button>
+      </form>
+      <div class={css.or}>or without a password</div>
+      <div class={css.choices}>
+        <Button
+          busy={mailing.busy}
+          disabled={isBusy || wait > 0}
+          onClick={() => {
+            signingIn.clear();
+            // Only the address is needed: what is wrong with it is said at its field.
+            const field = form.current?.elements.namedItem("email");
+            if (field instanceof HTMLInputElement && field.reportValidity()) void mailing.run();
+          }}
+        >
+          Mail me a sign-in link
+        </Button>
+        <ProviderChoices next={next} />
+      </div>
+    </Card>
+  );
+}
+
+function LinkSent({ email, onBack }: { email: string; onBack: () => void }) {
+  const [sentAt] = useState(Date.now);
+  return (
+    <Outcome title="Look into your mail">
+      <p>
+        If <strong>{email}</strong> can be reached, a sign-in link is on its way. It works once, for 10 minutes. An
+        address without an account gets one when the link is used.
+      </p>
+      <SendAgain send={() => mailLink(email)} sentAt={sentAt}>
+        <Button look="quiet" onClick={onBack}>
+          Sign in another way
+        </Button>
+      </SendAgain>
+    </Outcome>
+  );
+}
+
+async function mailLink(email: string): Promise<void> {
+  await request("/auth/magic-link", { body: { email } });
 }

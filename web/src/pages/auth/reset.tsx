@@ -1,5 +1,67 @@
-import { Page } from "../../ui/page.tsx";
+import { useState } from "preact/hooks";
+import { request } from "../../api/request.ts";
+import { useAction } from "../../lib/action.ts";
+import { useWait } from "../../lib/countdown.ts";
+import { authorized, user } from "../../session/session.ts";
+import { Button } from "../../ui/button.tsx";
+import { Card } from "../../ui/page.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import css from "./auth.module.css";
+import { DeadEnd, isDead, mailedLinkPage } from "./mailed-link.tsx";
+import { GoOn, Outcome, PasswordField } from "./parts.tsx";
 
-export function Reset() {
-  return <Page title="Reset">{null}</Page>;
-}
+/** Sets a new password with a mailed link. */
+export const Reset = mailedLinkPage("Set a new password", ({ token }) => {
+  const [password, setPassword] = useState("");
+  const [isDone, setIsDone] = useState(false);
+  const { run, busy, failure } = useAction(async () => {
+    await request("/auth/reset-password", { body: { token, password } });
+    // If somebody is signed in here, it is most likely to this account: then that has just ended.
+    if (user.peek() !== null) await authorized("/auth/me").catch(() => undefined);
+    setIsDone(true);
+  });
+  const wait = useWait(failure);
+  if (isDone) {
+    return (
+      <Outcome title="Your new password is set">
+        <p>Every session of your account was ended. Sign in with the new password.</p>
+        <div>
+          <GoOn to="/login">Sign in</GoOn>
+        </div>
+      </Outcome>
+    );
+  }
+  if (isDead(failure)) {
+    return (
+      <DeadEnd title="This link does not work" to="/auth/forgot" action="Get another link">
+        {failure?.message}
+      </DeadEnd>
+    );
+  }
+  return (
+    <Card>
+      <p>It ends every session of your account. Then you sign in with the new password.</p>
+      <form
+        class={css.form}
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (wait === 0) void run();
+        }}
+      >
+        <PasswordField
+          label="New password"
+          name="password"
+          autocomplete="new-password"
+          isNew
+          value={password}
+          onValue={setPassword}
+          failure={failure}
+        />
+        <Problem failure={failure} fields={["password"]} />
+        <Button type="submit" look="primary" busy={busy} disabled={wait > 0}>
+          Set the password
+        </Button>
+      </form>
+    </Card>
+  );
+});

@@ -1,0 +1,158 @@
+import { useState } from "preact/hooks";
+import type { ApiFailure } from "../../api/failure.ts";
+import { useAction } from "../../lib/action.ts";
+import { useWait } from "../../lib/countdown.ts";
+import { useLoad } from "../../lib/load.ts";
+import { loadMethods } from "../../model/account.ts";
+import { workspaces } from "../../model/workspaces.ts";
+import { authorized, forget, signOut } from "../../session/session.ts";
+import type { StoredUser } from "../../session/stored.ts";
+import { Button } from "../../ui/button.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Field } from "../../ui/field.tsx";
+import { Card, Row } from "../../ui/page.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import { Failure, Loading } from "../../ui/states.tsx";
+import { toast } from "../../ui/toasts.tsx";
+import { Note, PasswordField } from "../auth/parts.tsx";
+import { wrongPasswordAt } from "./password.tsx";
+
+export function DeleteAccount({ user }: { user: StoredUser }) {
+  const [isOpen, setIsOpen] = useState(false);
+  return (
+    <Card title="Delete the account">
+      <Row>
+        <span>Your personal workspace goes with it, its logs included. There is no way back.</span>
+        <Button look="danger" onClick={() => setIsOpen(true)}>
+          Delete the account …
+        </Button>
+      </Row>
+      {isOpen ? <DeleteDialog user={user} onClose={() => setIsOpen(false)} /> : null}
+    </Card>
+  );
+}
+
+function DeleteDialog({ user, onClose }: { user: StoredUser; onClose: () => void }) {
+  const { data, failure, reload } = useLoad(user.id, loadMethods);
+  return (
+    <Dialog title="Delete the account?" onClose={onClose} closeOnBackdrop={false}>
+      <WhatGoes />
+      {data ? (
+        <DeleteForm user={user} hasPassword={data.hasPassword} onClose={onClose} />
+      ) : failure ? (
+        <Failure failure={failure} onRetry={reload} />
+      ) : (
+        <Loading />
+      )}
+    </Dialog>
+  );
+}
+
+function WhatGoes() {
+  const owned = (workspaces.value ?? []).filter(({ role }) => role === "owner");
+  return (
+    <div>
+      <p>At once, and for good:</p>
+      <ul>
+        <li>your account and all its sessions, in every browser,</li>
+        <li>every API key that you made, in every workspace: programs that use one are refused,</li>
+        <li>
+          every workspace without another owner, with its projects and logs
+          {owned.length === 0 ? "." : ". You are an owner of:"}
+          {owned.length === 0 ? null : (
+            <ul>
+              {owned.map(({ id, name, personal }) => (
+                <li key={id}>
+                  <strong>{name}</strong>
+                  {personal ? " (personal: it goes in any case)" : ""}
+                </li>
+              ))}
+            </ul>
+          )}
+        </li>
+      </ul>
+    </div>
+  );
+}
+
+interface DeleteFormProps {
+  user: StoredUser;
+  hasPassword: boolean;
+  onClose: () => void;
+}
+
+function DeleteForm({ user, hasPassword, onClose }: DeleteFormProps) {
+  const [typed, setTyped] = useState("");
+  const [password, setPassword] = useState("");
+  const { run, busy, failure } = useAction(async () => {
+    await authorized("/auth/me", { method: "DELETE", body: hasPassword ? { password } : {} });
+    toast("Your account is deleted.");
+    forget(null);
+  });
+  const wait = useWait(failure);
+  const isReady = typed.trim().toLowerCase() === user.email && wait === 0;
+  const shown = wrongPasswordAt("password", failure);
+  return (
+    <form
+      class="stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (isReady) void run();
+      }}
+    >
+      <Field
+        label="Type the e-mail address of the account"
+        hint={
+          <>
+            It is <code>{user.email}</code>
+          </>
+        }
+      >
+        {(props) => (
+          <input
+            {...props}
+            name="confirmation"
+            value={typed}
+            autocomplete="off"
+            autocapitalize="none"
+            spellcheck={false}
+            onInput={(event) => setTyped(event.currentTarget.value)}
+          />
+        )}
+      </Field>
+      {hasPassword ? (
+        <PasswordField
+          label="Password"
+          name="password"
+          autocomplete="current-password"
+          value={password}
+          onValue={setPassword}
+          failure={shown}
+        />
+      ) : (
+        <p>The account has no password: this takes having signed in within the last 10 minutes.</p>
+      )}
+      <Refusal failure={shown} />
+      <Row>
+        <Button type="submit" look="danger" busy={busy} disabled={!isReady}>
+          Delete the account
+        </Button>
+        <Button onClick={onClose}>Cancel</Button>
+      </Row>
+    </form>
+  );
+}
+
+function Refusal({ failure }: { failure: ApiFailure | null }) {
+  if (failure?.code !== "FORBIDDEN") return <Problem failure={failure} fields={["password"]} />;
+  return (
+    <Note tone="warn">
+      <strong>You signed in more than 10 minutes ago.</strong>
+      <Row>
+        <Button onClick={() => signOut("Sign in again, then delete the account within 10 minutes.")}>
+          Sign in again
+        </Button>
+      </Row>
+    </Note>
+  );
+}

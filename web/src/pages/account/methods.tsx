@@ -1,0 +1,81 @@
+import { useState } from "preact/hooks";
+import { useLoad } from "../../lib/load.ts";
+import { keepMethods, loadMethods, type Methods, PROVIDERS } from "../../model/account.ts";
+import type { StoredUser } from "../../session/stored.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Button } from "../../ui/button.tsx";
+import { Item, Items } from "../../ui/items.tsx";
+import { Card } from "../../ui/page.tsx";
+import { Failure, Loading } from "../../ui/states.tsx";
+import css from "./account.module.css";
+import { PasswordDialog } from "./password.tsx";
+import { ProviderItem } from "./provider.tsx";
+
+/** The ways to sign in to this account, and changing them. */
+export function WaysIn({ user, onNewPassword }: { user: StoredUser; onNewPassword: () => void }) {
+  const { data, failure, reload, put } = useLoad(user.id, loadMethods);
+  const change = (methods: Methods): void => {
+    keepMethods(methods);
+    put(methods);
+  };
+  return (
+    <Card title="Ways to sign in">
+      {data === null ? (
+        failure ? (
+          <Failure failure={failure} onRetry={reload} />
+        ) : (
+          <Loading />
+        )
+      ) : (
+        <Items label="Ways to sign in">
+          <PasswordItem
+            user={user}
+            hasPassword={data.hasPassword}
+            onSet={() => {
+              change({ ...data, hasPassword: true });
+              onNewPassword();
+            }}
+          />
+          <Item title={<>Mailed link {<Badge tone="good">Always possible</Badge>}</>}>
+            <p class={css.quiet}>A link to {user.email}, on the sign-in page.</p>
+          </Item>
+          {PROVIDERS.map((provider) => (
+            <ProviderItem key={provider} provider={provider} user={user} methods={data} onChange={change} />
+          ))}
+        </Items>
+      )}
+    </Card>
+  );
+}
+
+interface PasswordItemProps {
+  user: StoredUser;
+  hasPassword: boolean;
+  onSet: () => void;
+}
+
+function PasswordItem({ user, hasPassword, onSet }: PasswordItemProps) {
+  const [isOpen, setIsOpen] = useState(false);
+  return (
+    <Item
+      title={<>Password {hasPassword ? <Badge tone="good">Set</Badge> : <Badge>Not set</Badge>}</>}
+      actions={
+        <Button small onClick={() => setIsOpen(true)}>
+          {hasPassword ? "Change the password" : "Set a password"}
+        </Button>
+      }
+    >
+      {isOpen ? (
+        <PasswordDialog
+          email={user.email}
+          hasPassword={hasPassword}
+          onClose={() => setIsOpen(false)}
+          onDone={() => {
+            setIsOpen(false);
+            onSet();
+          }}
+        />
+      ) : null}
+    </Item>
+  );
+}

@@ -1,0 +1,71 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { useAction } from "../../lib/action.ts";
+import { useSecondsUntil, useWait } from "../../lib/countdown.ts";
+import { Button } from "../../ui/button.tsx";
+import { Row } from "../../ui/page.tsx";
+import { Problem } from "../../ui/problem.tsx";
+import css from "./auth.module.css";
+
+/** Milliseconds between two mails of a kind to an address; the service drops what comes earlier, without a word. */
+const BETWEEN_MAILS_MS = 60_000;
+
+/** Names of this very machine: a service there may keep its mails instead of sending them. */
+const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);
+
+interface SendAgainProps {
+  /** Asks for the mail once more. */
+  send: () => Promise<void>;
+  /** Local time in milliseconds of the mail before; null: none that is known of. */
+  sentAt: number | null;
+  label?: string;
+  children?: ComponentChildren;
+}
+
+/** For a mail that does not come: another one, once the service sends another one. */
+export function SendAgain({ send, sentAt, label = "Send it again", children }: SendAgainProps) {
+  const [lastAt, setLastAt] = useState(sentAt);
+  const [count, setCount] = useState(0);
+  const sending = useAction(async () => {
+    await send();
+    setLastAt(Date.now());
+    setCount((before) => before + 1);
+  });
+  const wait = useWait(sending.failure);
+  const left = Math.max(wait, useSecondsUntil(lastAt === null ? null : lastAt + BETWEEN_MAILS_MS));
+  return (
+    <>
+      <Row>
+        <Button onClick={() => sending.run()} busy={sending.busy} disabled={left > 0}>
+          {left > 0 ? `${label} (in ${left} s)` : label}
+        </Button>
+        {children}
+      </Row>
+      <p class={css.quiet} role="status">
+        {count > 0 ? "Asked for. " : ""}
+        No mail? Look among what your mail service takes for spam. An address gets five an hour at most.
+      </p>
+      <Problem failure={sending.failure} />
+      <LocalOutbox />
+    </>
+  );
+}
+
+/** On somebody's own machine mails are kept, not sent: the way to them. */
+function LocalOutbox() {
+  const [isThere, setIsThere] = useState(false);
+  useEffect(() => {
+    if (!LOOPBACK.has(location.hostname)) return;
+    const controller = new AbortController();
+    fetch("/dev/outbox", { signal: controller.signal }).then(
+      ({ ok }) => setIsThere(ok),
+      () => undefined,
+    );
+    return () => controller.abort();
+  }, []);
+  return isThere ? (
+    <p class={css.quiet}>
+      This service runs on this machine and keeps its mails: <a href="/dev/outbox">they are in its outbox</a>.
+    </p>
+  ) : null;
+}
