@@ -171,6 +171,7 @@ export { ProxyHandler, type ProxyOptions, type RateLimit, createProxy };
 // dist/adapters/pino.d.mts
 import { Logger, LoggerOptions } from "../types.mjs";
 import { Writable } from "node:stream";
+/** Which members of pino's lines are the message and the error. */
 interface PinoOptions {
   /** As pino's own option, default `msg`. */
   messageKey?: string;
@@ -179,6 +180,8 @@ interface PinoOptions {
 }
 /** Where pino writes its lines. */
 interface PinoDestination {
+  /** By this pino tells a destination from options. */
+  readonly writable: true;
   write(line: string): void;
 }
 /**
@@ -477,7 +480,7 @@ interface SamplingOptions {
 /** Options of every logger. */
 interface CommonOptions {
   /** An API key with the scope `logs:write`. */
-  apiKey?: string;
+  apiKey?: string | undefined;
   /** The lowest level that is logged, default `info`. */
   level?: LogLevel;
   /** Categories that are logged, default all. */

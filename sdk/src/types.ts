@@ -113,7 +113,7 @@ export interface SamplingOptions {
 /** Options of every logger. */
 interface CommonOptions {
   /** An API key with the scope `logs:write`. */
-  apiKey?: string;
+  apiKey?: string | undefined;
   /** The lowest level that is logged, default `info`. */
   level?: LogLevel;
   /** Categories that are logged, default all. */

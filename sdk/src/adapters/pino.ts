@@ -11,6 +11,7 @@ const LEVELS: readonly (readonly [number, LogLevel])[] = [
   [20, "debug"],
 ];
 
+/** Which members of pino's lines are the message and the error. */
 export interface PinoOptions {
   /** As pino's own option, default `msg`. */
   messageKey?: string;
@@ -20,6 +21,8 @@ export interface PinoOptions {
 
 /** Where pino writes its lines. */
 export interface PinoDestination {
+  /** By this pino tells a destination from options. */
+  readonly writable: true;
   write(line: string): void;
 }
 
@@ -29,6 +32,7 @@ export interface PinoDestination {
  */
 export function pinoDestination(logger: Logger, options: PinoOptions = {}): PinoDestination {
   return {
+    writable: true,
     write: (line) => {
       const { level, message, data } = entryOf(line, options);
       log(logger, level, message, data);

@@ -72,3 +72,9 @@ test("the transport sends from a stream of lines, with pino's times, and ends wh
   expect(entries[202]).toMatchObject({ level: "warn", message: "last" });
   await sink.close();
 });
+
+test("a destination alone is no options to pino", () => {
+  const memory = memoryTransport();
+  pino(pinoDestination(createLogger({ transport: memory }))).info("arrived");
+  expect(memory.entries).toMatchObject([{ level: "info", message: "arrived" }]);
+});
