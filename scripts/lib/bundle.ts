@@ -15,9 +15,6 @@ const ASSETS = [
   ["scripts/docs/init.js", "docs/init.js"],
   ["scripts/pages/account.css", "pages/account.css"],
   ["scripts/pages/account.js", "pages/account.js"],
-  ["scripts/pages/callback.js", "pages/callback.js"],
-  ["scripts/pages/invitation.js", "pages/invitation.js"],
-  ["scripts/pages/page.js", "pages/page.js"],
 ] as const;
 
 /** What the console is made from. */

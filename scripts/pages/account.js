@@ -1,8 +1,9 @@
-// The script of the pages behind mailed links: sends the token when somebody clicks, and says what came of it.
-import { conclude, offerCopy, show } from "./page.js";
-
+// The script of the pages that a browser gets for the API's own link addresses: sends the token when somebody clicks, and
+// says what came of it.
 const kind = document.body.dataset.kind;
+const heading = document.querySelector("h1");
 const form = document.getElementById("form");
+const result = document.getElementById("result");
 const token = takeToken();
 
 const ACTIONS = {
@@ -11,10 +12,6 @@ const ACTIONS = {
     done: () => conclude("Your address is confirmed", "You can close this page."),
   },
   "magic-link": { path: "/auth/magic-link/verify", done: signedIn },
-  "reset-password": {
-    path: "/auth/reset-password",
-    done: () => conclude("Your new password is set", "All sessions were ended. Sign in with the new password."),
-  },
 };
 
 /** After these the link is of no more use. */
@@ -27,32 +24,28 @@ if (!token) conclude("This link is incomplete", "Open it from the mail again, or
 form.addEventListener("submit", (event) => {
   event.preventDefault();
   const { path, done } = ACTIONS[kind];
-  const password = form.elements.namedItem("password");
-  send(path, password ? { token, password: password.value } : { token }, done);
+  send(path, done);
 });
 document.getElementById("reject")?.addEventListener("click", () => {
-  send("/auth/verify-email/reject", { token }, () =>
+  send("/auth/verify-email/reject", () =>
     conclude("Thank you", "Whatever was set up with your address has been removed. You can close this page."),
   );
 });
-// A second link pasted into this tab changes the fragment alone: the page has to begin anew with the new token.
-addEventListener("hashchange", () => location.reload());
 
 /** The token leaves the address bar at once, and with it the history and what a screenshot would show. */
 function takeToken() {
-  const given =
-    new URLSearchParams(location.hash.slice(1)).get("token") ?? new URLSearchParams(location.search).get("token");
+  const given = new URLSearchParams(location.search).get("token");
   history.replaceState(null, "", location.pathname);
   return given;
 }
 
-async function send(path, body, done) {
+async function send(path, done) {
   busy(true);
   try {
     const answer = await fetch(path, {
       method: "POST",
       headers: { "Content-Type": "application/json" },
-      body: JSON.stringify(body),
+      body: JSON.stringify({ token }),
     });
     const { data, error } = await answer.json();
     if (!error) done(data);
@@ -63,10 +56,8 @@ async function send(path, body, done) {
   }
 }
 
-function wordsOf({ code, message, details }) {
-  if (code === "RATE_LIMITED") return "Too many tries just now. Wait a minute, then try again.";
-  const [detail] = details ?? [];
-  return detail?.path === "password" ? `The password ${detail.message}.` : message;
+function wordsOf({ code, message }) {
+  return code === "RATE_LIMITED" ? "Too many tries just now. Wait a minute, then try again." : message;
 }
 
 function tryAgain(text) {
@@ -77,6 +68,42 @@ function tryAgain(text) {
 function signedIn({ user, accessToken, isNewUser }) {
   conclude(isNewUser ? "Welcome to Taffrail" : "You are signed in", `Signed in as ${user.email}.`);
   offerCopy("Copy the access token (15 minutes)", accessToken);
+}
+
+/** The end of what the page is for, in place of its form: the heading says it, to a screen reader too. */
+function conclude(title, text, className = "done") {
+  form.hidden = true;
+  heading.textContent = title;
+  document.title = `${title} · Taffrail`;
+  show(text, className);
+  heading.tabIndex = -1;
+  heading.focus();
+}
+
+/** A line below the form, which stays. */
+function show(text, className) {
+  const line = document.createElement("p");
+  line.className = className;
+  line.textContent = text;
+  result.replaceChildren(line);
+  result.hidden = false;
+}
+
+/** A button that copies a text which is better not shown. */
+function offerCopy(label, text) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "second";
+  button.textContent = label;
+  button.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      button.textContent = "Copied";
+    } catch {
+      button.textContent = "The browser does not let this page copy";
+    }
+  });
+  result.append(button);
 }
 
 function busy(is) {

@@ -1,7 +1,7 @@
 import { createApp } from "../http/frame.ts";
 import type { Resource } from "../http/resource.ts";
 import type { RoutePaths } from "../limits/route-path.ts";
-import { accountPage } from "./account-pages.ts";
+import { accountPageFile } from "./account-pages.ts";
 import { auth } from "./auth.ts";
 import { authDelete } from "./auth-delete.ts";
 import { authMailRequests } from "./auth-mail-requests.ts";
@@ -62,5 +62,5 @@ const resources: Resource[] = [
 export const app = createApp({
   resources: [...resources, docs(resources)],
   countUnrouted,
-  fallback: async (c) => (await docsFile(c)) ?? (await consolePage(c)) ?? accountPage(c),
+  fallback: async (c) => (await docsFile(c)) ?? (await consolePage(c)) ?? accountPageFile(c),
 });

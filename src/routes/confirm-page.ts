@@ -8,7 +8,7 @@ import { type LinkPage, renderPage } from "./account-pages.ts";
  * anybody clicking on the page, a mail scanner or a preview, so uses nothing up.
  */
 export function confirmPage(c: Context<AppEnv>, kind: LinkPage): Response | null {
-  if (listsHtml(c.req.header("Accept"))) return renderPage(kind);
+  if (isBrowser(c)) return renderPage(kind);
   return c.req.method === "HEAD"
     ? new Response(null, { headers: { "Cache-Control": "no-store", Vary: "Accept" } })
     : null;
@@ -21,6 +21,8 @@ export const keptByNobody: MiddlewareHandler<AppEnv> = async (c, next) => {
   c.res.headers.set("Vary", "Accept");
 };
 
-function listsHtml(accept: string | undefined): boolean {
-  return (accept ?? "").split(",").some((range) => range.split(";", 1)[0]?.trim().toLowerCase() === "text/html");
+/** Whether a person is going to see the answer: browsers list `text/html` when they follow a link. */
+export function isBrowser(c: Context<AppEnv>): boolean {
+  const accept = c.req.header("Accept") ?? "";
+  return accept.split(",").some((range) => range.split(";", 1)[0]?.trim().toLowerCase() === "text/html");
 }

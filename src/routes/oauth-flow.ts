@@ -12,6 +12,7 @@ import { hashOf, randomSecret } from "../accounts/oauth/secret-text.ts";
 import type { AppEnv } from "../http/context.ts";
 import { ApiError, type ErrorCode, refuse } from "../http/errors.ts";
 import type { Settings } from "../settings.ts";
+import { isBrowser } from "./confirm-page.ts";
 import { bindingCookie, boundValue, expiredCookie } from "./oauth-cookie.ts";
 
 /** Where a flow begins: the provider's page, and the cookie that the way back will be known by. */
@@ -77,14 +78,14 @@ export function redirect(to: URL): Response {
 
 /**
  * Whoever follows a redirect sees pages, not envelopes: failures of the routes behind this go to the frontend, all of
- * them or those of one code.
+ * them or those of one code. A browser, which lists `text/html`, is always sent there.
  */
 export function failToFrontend(which: "all" | ErrorCode): MiddlewareHandler<AppEnv> {
   return async (c, next) => {
     await next();
     if (!c.error) return;
     const code = c.error instanceof ApiError ? c.error.refusal.code : "INTERNAL_ERROR";
-    if (which !== "all" && which !== code) return;
+    if (which !== "all" && which !== code && !isBrowser(c)) return;
     // Taken away first: the headers of a response that is replaced would pass over to the new one.
     c.res = undefined;
     c.res = toFrontend(c.get("settings"), { error: code });

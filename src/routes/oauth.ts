@@ -59,7 +59,8 @@ for (const provider of PROVIDERS) {
       operation: `auth.oauth.${provider}.start`,
       tag: TAG,
       summary: `Sign in with ${provider}: to the provider's page`,
-      description: "For a browser to follow. The way back ends at `{FRONTEND_URL}/auth/callback`.",
+      description:
+        "For a browser to follow. The way back ends at `{FRONTEND_URL}/auth/callback`; so does a failure, with its code as `error`, for a caller whose `Accept` lists `text/html`.",
       security: "none",
       query: startQuery,
       status: 302,

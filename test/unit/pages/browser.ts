@@ -5,7 +5,6 @@ export class FakeElement {
   textContent = "";
   className = "";
   type = "";
-  value = "";
   hidden = false;
   disabled = false;
   tabIndex = 0;
@@ -13,10 +12,6 @@ export class FakeElement {
   children: FakeElement[] = [];
   dataset: Record<string, string> = {};
   readonly #listeners = new Map<string, (event: { preventDefault(): void }) => unknown>();
-
-  get elements() {
-    return { namedItem: (name: string) => this.children.find((child) => child.className === `field ${name}`) ?? null };
-  }
 
   addEventListener(type: string, listener: (event: { preventDefault(): void }) => unknown): void {
     this.#listeners.set(type, listener);
@@ -49,30 +44,18 @@ export interface OpenPage {
   form: FakeElement;
   result: FakeElement;
   reject: FakeElement;
-  password: FakeElement;
   /** What the address bar shows. */
   address(): string;
   title(): string;
   copied: string[];
-  reloads(): number;
-  /** The fragment of the address changes, as when a second link is pasted into the tab. */
-  changeHash(): void;
   text(): string;
 }
 
 export async function openPage(kind: string, address: string): Promise<OpenPage> {
   vi.resetModules();
   const url = new URL(address, "https://logs.example");
-  const [heading, form, result, reject, password] = Array.from({ length: 5 }, () => new FakeElement()) as [
-    FakeElement,
-    FakeElement,
-    FakeElement,
-    FakeElement,
-    FakeElement,
-  ];
-  password.className = "field password";
+  const [heading, form, result, reject] = [new FakeElement(), new FakeElement(), new FakeElement(), new FakeElement()];
   reject.type = "button";
-  if (kind === "reset-password") form.append(password);
   if (kind === "verify-email") form.append(reject);
   const ids: Record<string, FakeElement> = { form, result, ...(kind === "verify-email" ? { reject } : {}) };
   const document = {
@@ -84,35 +67,26 @@ export async function openPage(kind: string, address: string): Promise<OpenPage>
   };
   const copied: string[] = [];
   let shown = `${url.pathname}${url.search}${url.hash}`;
-  let reloads = 0;
-  const listeners = new Map<string, () => void>();
   vi.stubGlobal("document", document);
   vi.stubGlobal("location", {
-    hash: url.hash,
     search: url.search,
     pathname: url.pathname,
-    reload: () => void reloads++,
   });
   vi.stubGlobal("history", {
     replaceState(_state: null, _unused: string, to: string) {
       shown = to;
     },
   });
-  vi.stubGlobal("addEventListener", (type: string, listener: () => void) => void listeners.set(type, listener));
   vi.stubGlobal("navigator", { clipboard: { writeText: async (text: string) => void copied.push(text) } });
-  const script = kind === "callback" || kind === "invitation" ? kind : "account";
-  await import(new URL(`../../../scripts/pages/${script}.js`, import.meta.url).pathname);
+  await import(new URL("../../../scripts/pages/account.js", import.meta.url).pathname);
   return {
     heading,
     form,
     result,
     reject,
-    password,
     address: () => shown,
     title: () => document.title,
     copied,
-    reloads: () => reloads,
-    changeHash: () => listeners.get("hashchange")?.(),
     text: () => result.children.map(({ textContent }) => textContent).join(" | "),
   };
 }
