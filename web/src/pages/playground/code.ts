@@ -17,8 +17,9 @@ export interface ShopAction {
 }
 
 /** A call as a command for a shell. Everything that was typed is inside single quotes, where a shell reads nothing into it. */
-export function curlCommand(origin: string, { method, path, token, body, contentType, idempotencyKey }: Call): string {
-  const parts = [`curl -sS ${method === "GET" ? "" : `-X ${method} `}${quoted(origin + path)}`];
+export function curlCommand(origin: string, { path, token, body, contentType, idempotencyKey }: Call): string {
+  // With a body curl sends a POST by itself.
+  const parts = [`curl -sS ${quoted(origin + path)}`];
   parts.push(`-H ${quoted(`Authorization: Bearer ${token}`)}`);
   if (contentType !== undefined) parts.push(`-H ${quoted(`Content-Type: ${contentType}`)}`);
   if (idempotencyKey !== undefined) parts.push(`-H ${quoted(`Idempotency-Key: ${idempotencyKey}`)}`);
@@ -104,17 +105,17 @@ interface LoggedCall {
 }
 
 function callOf({ level, category, type, message, data, ids = {} }: LoggedCall): string {
-  const child = Object.keys(ids).length === 0 ? "" : `.child(${JSON.stringify(ids)})`;
+  const child = Object.keys(ids).length === 0 ? "" : `.child(${literal(ids)})`;
   const isPlain = category === "custom" && (type === undefined || type === "log");
   const scope = isPlain ? "" : `.category(${[category, ...(type === undefined ? [] : [type])].map(text).join(", ")})`;
-  const fields = Object.keys(data).length === 0 ? "" : `, ${JSON.stringify(data)}`;
+  const fields = Object.keys(data).length === 0 ? "" : `, ${literal(data)}`;
   return `logger${child}${scope}.${level}(${text(message)}${fields});`;
 }
 
 function loop(entries: readonly unknown[]): string[] {
   return [
     "// Times are the library's own: that of each call.",
-    `const entries: any[] = ${JSON.stringify(entries, null, 2)};`,
+    `const entries: any[] = ${literal(entries)};`,
     "for (const { session, traceId, spanId, timestamp, ...entry } of entries) {",
     '  const { level = "info", category = "custom", type, message, data, ...others } = entry;',
     "  const one = logger.child({ session, traceId, spanId }).category(category, type);",
@@ -151,6 +152,30 @@ function declaration(names: readonly string[]): string[] {
 function named(entry: unknown): Record<string, unknown> {
   // SAFETY: any object may be read by name; its members are unknown.
   return typeof entry === "object" && entry !== null ? (entry as Record<string, unknown>) : {};
+}
+
+/** Characters of a line that a value may make before it is broken into lines of its own. */
+const LINE = 60;
+
+/** A value as a program writes it: names without quotes where they need none, and long ones over several lines. */
+function literal(value: unknown, indent = ""): string {
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const inner = `${indent}  `;
+  const isList = Array.isArray(value);
+  const parts = isList
+    ? value.map((item) => literal(item, inner))
+    : Object.entries(value).map(([name, item]) => `${memberName(name)}: ${literal(item, inner)}`);
+  const [open, close] = isList ? ["[", "]"] : ["{", "}"];
+  if (parts.length === 0) return open + close;
+  const short = isList ? `[${parts.join(", ")}]` : `{ ${parts.join(", ")} }`;
+  if (short.length <= LINE && !short.includes("\n")) return short;
+  return `${open}\n${parts.map((part) => `${inner}${part},\n`).join("")}${indent}${close}`;
+}
+
+/** `__proto__` without brackets would set the prototype. */
+function memberName(name: string): string {
+  if (name === "__proto__") return '["__proto__"]';
+  return /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name);
 }
 
 function text(value: string): string {

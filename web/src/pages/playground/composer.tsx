@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { ApiFailure } from "../../api/failure.ts";
+import type { ApiFailure, LimitState } from "../../api/failure.ts";
 import { Button } from "../../ui/button.tsx";
 import { Field } from "../../ui/field.tsx";
 import { Card, Row } from "../../ui/page.tsx";
@@ -11,6 +11,7 @@ import { EntryForm } from "./form.tsx";
 import { RawEditor } from "./raw.tsx";
 import { Shop } from "./shop.tsx";
 import { Tabs } from "./tabs.tsx";
+import { UsedUp } from "./used-up.tsx";
 
 export type Way = "form" | "json" | "app";
 
@@ -34,6 +35,8 @@ interface ComposerProps {
   form: FormResult;
   raw: RawResult;
   refused: readonly Refused[];
+  /** What is left of the entries of this hour; null where nobody has said yet. */
+  budget: LimitState | null;
   busy: boolean;
   failure: ApiFailure | null;
   onChange: (patch: Partial<Draft>) => void;
@@ -44,13 +47,14 @@ interface ComposerProps {
 
 /** Where entries are made, in three ways. */
 export function Composer(props: ComposerProps) {
-  const { draft, form, raw, refused, busy, failure, onChange, onSend, prepare, onDelivered } = props;
+  const { draft, form, raw, refused, budget, busy, failure, onChange, onSend, prepare, onDelivered } = props;
   const [isTried, setTried] = useState(false);
   const { way } = draft;
   const result = way === "form" ? form : raw;
   const count = result.ok ? result.outgoing.entries.length : 0;
   return (
     <Card title="Send entries">
+      <UsedUp state={budget} what="entries" />
       <Tabs label="How to send" tabs={WAYS} chosen={way} onChoose={(name) => onChange({ way: name })}>
         {way === "app" ? (
           <Shop

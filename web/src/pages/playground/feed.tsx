@@ -82,6 +82,7 @@ function LiveView({ sandbox, budgets, live, onFilter, onContext }: Omit<FeedProp
           <Button
             small
             onClick={() => {
+              // What has ended would otherwise be taken for what still goes on.
               live.stop();
               void live.follow(sandbox);
             }}

@@ -2,7 +2,7 @@ import { useMemo, useState } from "preact/hooks";
 import { useAction } from "../../lib/action.ts";
 import { Copy } from "../../ui/copy.tsx";
 import { Card, useTitle } from "../../ui/page.tsx";
-import { Empty, Failure, Loading } from "../../ui/states.tsx";
+import { Failure, Loading } from "../../ui/states.tsx";
 import { Time } from "../../ui/time.tsx";
 import { Answer } from "./answer.tsx";
 import { type Call, type CallAnswer, errorCode, type Refused, refusedOf, send } from "./call.ts";
@@ -19,7 +19,6 @@ import { type BudgetName, type Sandbox, type SandboxState, useSandbox } from "./
 import { PROXY_URL } from "./shop-logger.ts";
 import { useLive } from "./use-live.ts";
 import { useSearch } from "./use-search.ts";
-import { UsedUp } from "./used-up.tsx";
 
 const FIRST_DRAFT: Draft = { way: "form", form: FIRST_FORM, raw: FIRST_RAW, idempotencyKey: "", action: null };
 
@@ -57,7 +56,7 @@ function Bench({ state, sandbox }: { state: SandboxState; sandbox: Sandbox }) {
     let got = await send(callOf(sandbox));
     if (DEAD.has(errorCode(got) ?? "")) {
       const fresh = await renew();
-      if (live.state !== "off") await live.follow(fresh);
+      if (live.isOn()) await live.follow(fresh);
       got = await send(callOf(fresh));
     }
     // Another limit answers for a key that is dead.
@@ -68,7 +67,7 @@ function Bench({ state, sandbox }: { state: SandboxState; sandbox: Sandbox }) {
 
   /** The list is to see what is sent from now on; without a read left it goes unseen. */
   const prepare = async (): Promise<void> => {
-    if (live.state === "off" && budgets.reads?.remaining !== 0) await live.follow(sandbox);
+    if (!live.isOn() && !live.isDeclined && budgets.reads?.remaining !== 0) await live.follow(sandbox);
   };
   const sending = useAction(async (outgoing: Outgoing) => {
     await prepare();
@@ -84,13 +83,13 @@ function Bench({ state, sandbox }: { state: SandboxState; sandbox: Sandbox }) {
     <>
       <SandboxCard state={state} sandbox={sandbox} />
       <div class={css.columns}>
-        <div class={css.column}>
-          <UsedUp state={budgets.entries} what="entries" />
+        <div class={css.composer}>
           <Composer
             draft={draft}
             form={form}
             raw={raw}
             refused={refused.raw === draft.raw ? refused.entries : []}
+            budget={budgets.entries}
             busy={sending.busy}
             failure={sending.failure}
             onChange={(patch) => setDraft((before) => ({ ...before, ...patch }))}
@@ -99,27 +98,27 @@ function Bench({ state, sandbox }: { state: SandboxState; sandbox: Sandbox }) {
             onDelivered={() => void lookUp()}
           />
         </div>
-        <div class={css.column}>
+        <div class={css.answer}>
           <Card title="Answer">
             {draft.way === "app" ? (
-              <Empty title="The library gets the answers">
-                <p>
-                  It counts what was delivered, tries again what failed, and tells the application what it had to give
-                  up. The entries appear below.
-                </p>
-              </Empty>
+              <p class={css.quiet}>
+                The library gets the answers: it counts what was delivered, tries again what failed, and tells the
+                application what it had to give up.
+              </p>
             ) : answer ? (
               <Answer answer={answer} units="entries an hour" />
             ) : (
-              <Empty title="Nothing sent yet">
-                <p>Send the entry. The answer appears here, with what it says about the limit.</p>
-              </Empty>
+              <p class={css.quiet}>Send the entry. The answer appears here, with what it says about the limit.</p>
             )}
           </Card>
+        </div>
+        <div class={css.feed}>
+          <Feed sandbox={sandbox} budgets={budgets} live={live} search={search} />
+        </div>
+        <div class={css.snippets}>
           <CodePanel snippets={snippets} />
         </div>
       </div>
-      <Feed sandbox={sandbox} budgets={budgets} live={live} search={search} />
     </>
   );
 }
@@ -133,18 +132,18 @@ function SandboxCard({ state, sandbox }: { state: SandboxState; sandbox: Sandbox
           <dt>Key</dt>
           <dd>
             <code>{sandbox.apiKey}</code>
-            <Copy text={sandbox.apiKey} label="Copy the key" />
+            <Copy text={sandbox.apiKey} label="Copy key" />
           </dd>
         </div>
         <div>
           <dt>Project</dt>
           <dd>
             <code>{sandbox.projectId}</code>
-            <Copy text={sandbox.projectId} label="Copy the project" />
+            <Copy text={sandbox.projectId} label="Copy id" />
           </dd>
         </div>
         <div>
-          <dt>Begins anew</dt>
+          <dt>Next reset</dt>
           <dd>
             <Time at={sandbox.resetsAt} />
             <ResetCountdown at={Date.parse(sandbox.resetsAt)} />
@@ -155,7 +154,7 @@ function SandboxCard({ state, sandbox }: { state: SandboxState; sandbox: Sandbox
         {budgets.entries ? <Meter label="Entries to send this hour" state={budgets.entries} /> : null}
         {budgets.reads ? <Meter label="Reads this hour" state={budgets.reads} /> : null}
       </div>
-      <div role="status">
+      <div class={css.announce} role="status">
         {renewedAt === null ? null : (
           <p class={`${css.notes} ${css.good}`}>
             The sandbox began anew at <Time at={renewedAt} />. It has other entries and another key; this page uses the

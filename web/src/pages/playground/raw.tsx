@@ -43,7 +43,7 @@ export function RawEditor({ text, result, refused, onChange }: RawProps) {
         ))}
       </Row>
       <Field
-        label="JSON"
+        label="Entries as JSON"
         hint={result.ok ? `${SHAPES[result.outgoing.shape]}: ${counted(result.outgoing.entries.length)}` : undefined}
         error={result.ok ? undefined : result.error}
       >

@@ -21,6 +21,10 @@ export interface Live extends TailStatus {
   /** Begins, unless it goes on already. Fulfilled once entries that are sent from then on are seen, or it cannot be helped. */
   follow: (sandbox: Sandbox) => Promise<void>;
   stop: () => void;
+  /** Whether it goes on, or tries to. Always up to date, also between two renderings. */
+  isOn: () => boolean;
+  /** Somebody has stopped it: then it begins again only when asked to. */
+  isDeclined: boolean;
   pause: () => void;
   resume: () => void;
   clear: () => void;
@@ -38,6 +42,7 @@ export function useLive({ sandbox, note, renew }: Pick<SandboxState, "sandbox" |
   const [entries, setEntries] = useState<readonly LogEntry[]>([]);
   const [status, setStatus] = useState<TailStatus>(OFF);
   const [limited, setLimited] = useState<ApiFailure | null>(null);
+  const [isDeclined, setDeclined] = useState(false);
   const running = useRef<Running | null>(null);
 
   const end = useCallback(() => {
@@ -49,12 +54,14 @@ export function useLive({ sandbox, note, renew }: Pick<SandboxState, "sandbox" |
   const stop = useCallback(() => {
     end();
     setStatus(OFF);
+    setDeclined(true);
   }, []);
 
   const follow = useCallback((wanted: Sandbox): Promise<void> => {
     if (running.current?.projectId === wanted.projectId) return running.current.settled;
     end();
     setLimited(null);
+    setDeclined(false);
     setEntries([]);
     const { promise: settled, resolve } = Promise.withResolvers<void>();
     setTimeout(resolve, PATIENCE_MS);
@@ -102,6 +109,8 @@ export function useLive({ sandbox, note, renew }: Pick<SandboxState, "sandbox" |
     limited,
     follow,
     stop,
+    isOn: () => running.current !== null,
+    isDeclined,
     pause: () => running.current?.link.pause(),
     resume: () => running.current?.link.resume(),
     clear: () => setEntries([]),

@@ -1,0 +1,189 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { promisify } from "node:util";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { call } from "../support/api.ts";
+import { type ConsoleUnderTest, startConsole } from "./support/console.ts";
+import {
+  answer,
+  card,
+  ENTRIES,
+  feed,
+  freshAddress,
+  left,
+  openPlayground,
+  READS,
+  sandboxOf,
+} from "./support/playground.ts";
+
+const run = promisify(execFile);
+/** The client library's sources. */
+const LIBRARY = path.resolve(import.meta.dirname, "../../sdk/src");
+
+let under: ConsoleUnderTest;
+
+beforeAll(async () => {
+  under = await startConsole();
+});
+
+afterAll(() => under?.close());
+
+describe("the same in code", () => {
+  const copied = async (page: Page) => {
+    await card(page, "The same in code").getByRole("button", { name: "Copy", exact: true }).click();
+    return page.evaluate(() => navigator.clipboard.readText());
+  };
+  const nasty = `a 'single' "double" \`tick\` $HOME \\n @ ! é 世`;
+
+  it("curl does in a shell what the page does", async () => {
+    const page = await openPlayground(under);
+    await page.getByLabel("Message").fill(nasty);
+    await page.getByLabel("Idempotency-Key").fill("it's a key");
+    const { stdout } = await run("sh", ["-c", await copied(page)]);
+    expect(JSON.parse(stdout).data).toMatchObject({ accepted: 1, rejectedCount: 0 });
+    await page.getByRole("tab", { name: "JSON" }).click();
+    await page.getByLabel("Idempotency-Key").fill("");
+    await page
+      .getByLabel("Entries as JSON")
+      .fill(`${JSON.stringify({ message: nasty })}\n${JSON.stringify({ message: "a line more" })}`);
+    const lines = await run("sh", ["-c", await copied(page)]);
+    expect(JSON.parse(lines.stdout).data).toMatchObject({ accepted: 2, rejectedCount: 0 });
+    await feed(page).getByRole("tab", { name: "Search" }).click();
+    await page.getByLabel("Query", { exact: true }).fill(JSON.stringify({ filters: { search: nasty } }));
+    await page.getByRole("button", { name: "Search (1 read)" }).click();
+    await feed(page).getByText("Found", { exact: true }).waitFor();
+    expect(await feed(page).locator("[data-row]").count()).toBe(2);
+    await page.getByRole("button", { name: "Copy as curl" }).click();
+    const query = await run("sh", ["-c", await page.evaluate(() => navigator.clipboard.readText())]);
+    expect(JSON.parse(query.stdout).data.logs.map(({ message }: { message: string }) => message)).toEqual([
+      nasty,
+      nasty,
+    ]);
+    await page.context().close();
+  });
+
+  it("the client library's program runs, and sends the same entries", async () => {
+    const page = await openPlayground(under);
+    await page.getByRole("tab", { name: "Client library" }).click();
+    await page.getByLabel("Level").selectOption("debug");
+    await page.getByLabel("Category").selectOption("Your own …");
+    await page.getByLabel("Name of the category").fill("billing");
+    await page.getByLabel("Message").fill(nasty);
+    await page.getByLabel("Data", { exact: true }).fill('{"a-b": [1, {"__proto__": 2}], "long": "x"}');
+    expect(await runClient(await copied(page))).toContain("delivered: 1");
+    await page.getByRole("tab", { name: "JSON" }).click();
+    await page.getByLabel("Entries as JSON").fill(
+      JSON.stringify([
+        { message: "first of the program", traceId: "trace-9", extra: 1 },
+        { message: "second", level: "trace", category: "http", type: "redirect" },
+      ]),
+    );
+    expect(await runClient(await copied(page))).toContain("delivered: 2");
+    const { apiKey } = await sandboxOf(under.server.url);
+    const find = async (search: string) => {
+      const found = await call<{ logs: object[] }>(under.server.url, "/logger/query", {
+        token: apiKey,
+        headers: { "X-Forwarded-For": freshAddress() },
+        body: { filters: { search } },
+      });
+      return found.body.data.logs;
+    };
+    expect(await find(nasty)).toContainEqual(
+      expect.objectContaining({ level: "debug", category: "billing", message: nasty, data: expect.anything() }),
+    );
+    expect(await find("first of the program")).toMatchObject([{ traceId: "trace-9", data: { extra: 1 } }]);
+    await page.context().close();
+  });
+});
+
+describe("limits", () => {
+  it("says that no entries are left, and until when", async () => {
+    const address = freshAddress();
+    await spend(address, "entries");
+    const page = await openPlayground(under, {}, address);
+    await page.getByText("No entries left.").waitFor();
+    expect(await page.getByText("There is room again in").textContent()).toMatch(/room again in (59:\d\d|1:00:0\d)/);
+    await page.getByRole("button", { name: "Send the entry" }).click();
+    await answer(page).getByText("429 Too Many Requests").waitFor();
+    await answer(page).getByText("Retry-After").waitFor();
+    expect(await left(page, ENTRIES)).toBe(0);
+    await page.context().close();
+  });
+
+  it("sends without the list where no reads are left", async () => {
+    const address = freshAddress();
+    await spend(address, "reads");
+    const page = await openPlayground(under, {}, address);
+    await expect.poll(() => left(page, READS)).toBe(0);
+    await page.getByRole("button", { name: "Send the entry" }).click();
+    await answer(page).getByText("201 Created").waitFor();
+    await page.getByRole("button", { name: "Watch (1 read)" }).click();
+    await page.getByText("No reads left.").waitFor();
+    await feed(page).getByRole("tab", { name: "Search" }).click();
+    await page.getByRole("button", { name: "Search (1 read)" }).click();
+    await page.getByText("Answered 429.").waitFor();
+    await page.context().close();
+  });
+});
+
+describe("the proxy's guards", () => {
+  const body = JSON.stringify({ message: "by the proxy" });
+  const post = (headers: Record<string, string>, text = body) =>
+    call(under.server.url, "/playground/logs", {
+      headers: { "X-Forwarded-For": "203.0.113.7", ...headers },
+      body: text,
+    });
+
+  it("let pages of this origin through, and nobody else", async () => {
+    expect((await post({ Origin: under.server.url })).status).toBe(201);
+    for (const origin of ["https://evil.example", "null", "http://127.0.0.1:1"]) {
+      expect((await post({ Origin: origin })).body.error.code).toBe("FORBIDDEN");
+    }
+    expect((await post({})).status).toBe(403);
+  });
+
+  it("refuse what is too large", async () => {
+    const { status, body: refusal } = await post({ Origin: under.server.url }, body.padEnd(70_000));
+    expect([status, refusal.error.code]).toEqual([413, "PAYLOAD_TOO_LARGE"]);
+  });
+});
+
+describe("all this", () => {
+  it("contacts nobody else and breaks no rule of its policy", () => {
+    expect(under.faults()).toEqual([]);
+  });
+});
+
+/** Leaves nothing of a budget of this address. */
+async function spend(address: string, budget: "entries" | "reads"): Promise<void> {
+  const { projectId, apiKey } = await sandboxOf(under.server.url);
+  const from = { token: apiKey, headers: { "X-Forwarded-For": address } };
+  const body = Array.from({ length: 100 }, (_, i) => ({ message: `spent ${i}` }));
+  if (budget === "entries") await call(under.server.url, `/logger/${projectId}/log`, { ...from, body });
+  else for (let i = 0; i < 20; i++) await call(under.server.url, "/logger/query", { ...from, body: {} });
+}
+
+/** Runs a program as Node would in an application that has the library. */
+async function runClient(code: string): Promise<string> {
+  const directory = mkdtempSync(path.join(tmpdir(), "taffrail-program-"));
+  try {
+    writeFileSync(
+      path.join(directory, "library.mjs"),
+      `import { registerHooks } from "node:module";
+       const files = { "taffrail/node": ${JSON.stringify(`file://${LIBRARY}/node/index.ts`)},
+                       "#runtime": ${JSON.stringify(`file://${LIBRARY}/runtime/node.ts`)} };
+       registerHooks({
+         resolve: (name, context, next) =>
+           files[name] ? { url: files[name], shortCircuit: true } : next(name, context),
+       });`,
+    );
+    writeFileSync(path.join(directory, "program.ts"), code);
+    const { stdout } = await run(process.execPath, ["--import", "./library.mjs", "program.ts"], { cwd: directory });
+    return stdout;
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}

@@ -1,0 +1,66 @@
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { startServer, type TestServer } from "../support/server.ts";
+import { type ConsoleUnderTest, startConsole } from "./support/console.ts";
+import { answer, card, feed, openPlayground, row, sandboxOf } from "./support/playground.ts";
+
+let under: ConsoleUnderTest;
+let server: TestServer;
+
+beforeAll(async () => {
+  under = await startConsole();
+  server = under.server;
+});
+
+afterAll(async () => {
+  await under?.close();
+  await server?.stop();
+});
+
+/** The sandbox is another one after a start with another pepper: its key is derived from it. */
+async function reset(pepper: string): Promise<void> {
+  await server.stop();
+  const { port, dataDir } = server;
+  const REFRESH_PEPPER = pepper.padEnd(32, "-");
+  server = await startServer({ env: { PORT: String(port), DATA_DIR: dataDir, REFRESH_PEPPER } });
+}
+
+it("goes on with the new key where the sandbox is reset, and says so", async () => {
+  const [page, idle] = [await openPlayground(under), await openPlayground(under)];
+  const keyShown = () => card(page, "The sandbox").locator("code").first().textContent();
+  await sendMessage(page, "before the reset");
+  await row(page, "before the reset").waitFor();
+  await reset("second");
+
+  // Watching: the end of the tail tells.
+  await page.getByText("The sandbox began anew").waitFor();
+  await expect.poll(keyShown).toBe((await sandboxOf(server.url)).apiKey);
+  await feed(page).getByText("Live", { exact: true }).last().waitFor();
+  await sendMessage(page, "after the reset");
+  await row(page, "after the reset").waitFor();
+  expect(await row(page, "before the reset").count()).toBe(0);
+
+  // Nothing done yet: the first that is sent tells.
+  await sendMessage(idle, "first of all");
+  await row(idle, "first of all").waitFor();
+  await idle.getByText("The sandbox began anew").waitFor();
+
+  // Watching no more: the refusal of what is sent tells.
+  await page.getByRole("button", { name: "Stop", exact: true }).click();
+  await reset("third");
+  await sendMessage(page, "after another");
+  await expect.poll(keyShown).toBe((await sandboxOf(server.url)).apiKey);
+  await expect.poll(() => answer(page).locator("pre").textContent()).toContain('"lastSeq": 738');
+
+  // As an application: the server's own key is always the one of now.
+  await idle.getByRole("tab", { name: "As an application" }).click();
+  await idle.getByRole("button", { name: "Search for rope" }).click();
+  await idle.getByRole("button", { name: "Send now" }).click();
+  await row(idle, "GET /search?q=rope").waitFor();
+  expect(under.faults()).toEqual([]);
+});
+
+async function sendMessage(page: Page, message: string): Promise<void> {
+  await page.getByLabel("Message").fill(message);
+  await page.getByRole("button", { name: "Send the entry" }).click();
+}
