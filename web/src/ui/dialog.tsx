@@ -12,14 +12,32 @@ interface DialogProps {
   children: ComponentChildren;
 }
 
-/** A modal dialog, open as long as it is rendered. The browser's own element keeps the focus inside and gives it back. */
+/** What the last dialog was opened from. */
+let lastOpener: HTMLElement | null = null;
+
+/** Where the focus goes once a dialog is closed: for one that takes another's place, where that one came from. */
+function openerOf(focused: Element | null): HTMLElement | null {
+  const isOutside = focused instanceof HTMLElement && focused !== document.body && focused.closest("dialog") === null;
+  if (isOutside) lastOpener = focused;
+  return lastOpener;
+}
+
+/** A modal dialog, open as long as it is rendered. The browser's own element keeps the focus inside; it is given back after. */
 export function Dialog({ title, onClose, closeOnBackdrop = true, children }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null);
   const titleId = useId();
   useEffect(() => {
     const dialog = ref.current;
+    const opener = openerOf(document.activeElement);
     if (dialog && !dialog.open) dialog.showModal();
-    return () => dialog?.close();
+    // Where there is something to fill in, one can begin at once.
+    dialog?.querySelector<HTMLElement>("input, select, textarea")?.focus();
+    return () => {
+      dialog?.close();
+      // The element is out of the page by now, and with it the browser's own memory of where the focus was.
+      const isLost = document.activeElement === null || document.activeElement === document.body;
+      if (isLost && opener?.isConnected) opener.focus();
+    };
   }, []);
   return (
     <dialog
