@@ -3,11 +3,6 @@ import type { Role } from "./types.ts";
 
 const ARTICLE: Record<Role, string> = { owner: "an owner", admin: "an admin", member: "a member", viewer: "a viewer" };
 
-/** "an owner", "a viewer". */
-export function roleWithArticle(role: Role): string {
-  return ARTICLE[role];
-}
-
 /** Why somebody may not do this, by the table that the service itself decides by; null for who may. */
 export function reasonAgainst(role: Role, action: Action): string | null {
   if (may(role, action)) return null;

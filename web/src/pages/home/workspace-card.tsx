@@ -68,7 +68,11 @@ function ProjectLinks({ workspace, projects }: { workspace: Workspace; projects:
           <Item
             key={id}
             title={<a href={`/w/${workspace.id}/p/${id}`}>{name}</a>}
-            facts={[["Entries so far", COUNT.format(lastSeq)]]}
+            actions={
+              <span class={css.count}>
+                {COUNT.format(lastSeq)} {lastSeq === 1 ? "entry" : "entries"}
+              </span>
+            }
           />
         ))}
       </Items>

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { fieldError, useAction } from "../../lib/action.ts";
-import { reasonAgainst, roleWithArticle } from "../../model/roles.ts";
+import { reasonAgainst } from "../../model/roles.ts";
 import type { Workspace } from "../../model/types.ts";
 import { dropWorkspace, loadWorkspaces } from "../../model/workspaces.ts";
 import { authorized, user } from "../../session/session.ts";
@@ -9,12 +9,12 @@ import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
 import { Copy } from "../../ui/copy.tsx";
 import { Field } from "../../ui/field.tsx";
-import { Item, Items } from "../../ui/items.tsx";
 import { Card, Row } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { Time } from "../../ui/time.tsx";
 import { toast } from "../../ui/toasts.tsx";
 import { CreateWorkspace } from "./create-workspace.tsx";
+import css from "./section.module.css";
 import { RoleNote, Section } from "./section.tsx";
 
 const DAY_MS = 86_400_000;
@@ -27,30 +27,32 @@ export function General({ workspace }: { workspace: Workspace }) {
     <Section title="General">
       <SettingsForm workspace={workspace} />
       <Card title="About this workspace">
-        <Items label="About this workspace">
-          <Item title="Id" actions={<Copy text={workspace.id} label="Copy the id" />}>
+        <dl class={css.about}>
+          <dt>Id</dt>
+          <dd>
             <code>{workspace.id}</code>
-          </Item>
-          <Item title="Slug">
+            <Copy text={workspace.id} label="Copy the id" />
+          </dd>
+          <dt>Slug</dt>
+          <dd>
             <code>{workspace.slug}</code>
-          </Item>
-          <Item title="Kind">
-            <span>
-              {workspace.personal
-                ? "Personal: made with an account, and deleted only together with it."
-                : "Shared: it lasts until an owner deletes it."}
-            </span>
-          </Item>
-          <Item title="Your role">
-            <span>
-              You are {roleWithArticle(workspace.role)}.{" "}
-              <a href={`/w/${workspace.id}/settings/members`}>What each role may do</a>
-            </span>
-          </Item>
-          <Item title="Made">
+          </dd>
+          <dt>Kind</dt>
+          <dd>
+            {workspace.personal
+              ? "Personal: made with an account, and deleted only together with it."
+              : "Shared: it lasts until an owner deletes it."}
+          </dd>
+          <dt>Your role</dt>
+          <dd>
+            {workspace.role}
+            <a href={`/w/${workspace.id}/settings/members`}>What each role may do</a>
+          </dd>
+          <dt>Made</dt>
+          <dd>
             <Time at={workspace.createdAt} />
-          </Item>
-        </Items>
+          </dd>
+        </dl>
       </Card>
       <Card title="Another workspace">
         <p>A workspace has its own projects, keys, members and limits.</p>

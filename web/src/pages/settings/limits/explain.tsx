@@ -59,7 +59,7 @@ export function Explain({ workspaceId, current, configuration }: ExplainProps) {
           )}
         </Field>
         {parametersOf(route.pattern).map((name) => (
-          <Field key={name} label={name}>
+          <Field key={name} label={labelOf(name)}>
             {(props) => (
               <input
                 {...props}
@@ -138,4 +138,10 @@ function exceptionOf({ exception }: Explanation): string {
     return "The limits' own settings always do, whatever is set, so that nobody locks themselves out.";
   }
   return exception === "outside" ? "It belongs to no workspace and counts for the person who makes it." : "";
+}
+
+/** `projectId` as people read it. */
+function labelOf(parameter: string): string {
+  const words = parameter.replace(/Id$/, " id");
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }

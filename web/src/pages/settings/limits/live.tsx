@@ -2,6 +2,7 @@ import type { ApiFailure } from "../../../api/failure.ts";
 import { usePoll } from "../../../lib/poll.ts";
 import type { LiveCounter } from "../../../model/types.ts";
 import { Card } from "../../../ui/page.tsx";
+import { Time } from "../../../ui/time.tsx";
 import { useNames } from "../names.ts";
 import css from "./limits.module.css";
 import { ruleInWords } from "./words.ts";
@@ -9,7 +10,7 @@ import { ruleInWords } from "./words.ts";
 /** Milliseconds between two looks at the counters. */
 const REFRESH_MS = 3000;
 const COUNT = new Intl.NumberFormat();
-const SECONDS = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
+const CLOCK = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
 
 interface LiveCountersProps {
   workspaceId: string;
@@ -71,7 +72,9 @@ function Bar({ counter: { rule, limit, remaining, resetAt }, name }: { counter: 
           {COUNT.format(used)} of {COUNT.format(limit)}
           {remaining <= 0 ? ", used up" : ""}
         </span>
-        <span>first frees at {SECONDS.format(new Date(resetAt))}</span>
+        <span>
+          first frees at <Time at={resetAt} format={CLOCK} />
+        </span>
       </div>
     </div>
   );

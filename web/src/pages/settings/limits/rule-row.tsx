@@ -98,7 +98,7 @@ export function RuleRow({ rule, number, errorAt, onChange, onRemove }: RuleRowPr
       </div>
       <LimitFields value={rule} at="" errorAt={errorAt} onChange={(limit) => onChange({ ...rule, ...limit })} />
       <div class={css.remove}>
-        <Button look="danger" small onClick={onRemove}>
+        <Button small onClick={onRemove}>
           Remove<span class="visually-hidden"> rule {number}</span>
         </Button>
       </div>

@@ -1,0 +1,203 @@
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { explain } from "../../web/src/pages/settings/limits/explanation.ts";
+import { type ApiRoute, pathOf, ROUTES } from "../../web/src/pages/settings/limits/routes.ts";
+import { asUser, call, createTenant, type Tenant } from "../support/api.ts";
+import { type ConsoleUnderTest, startConsole } from "./support/console.ts";
+import { openSettings } from "./support/settings.ts";
+
+let under: ConsoleUnderTest;
+let url: string;
+
+beforeAll(async () => {
+  under = await startConsole();
+  url = under.server.url;
+});
+
+afterAll(() => under?.close());
+
+describe("limits", () => {
+  it("takes a rule of 3, which then holds, shows as used up, and is named among the violations", async () => {
+    const { account, projectId, key } = await createTenant(url);
+    const page = await openSettings(under, account, "limits");
+    await page.getByRole("button", { name: "Add a rule" }).click();
+    const rule = page.getByRole("group", { name: "Rule 1" });
+    const save = page.getByRole("button", { name: "Save the limits" });
+    await rule.getByLabel("Path").fill("/nowhere");
+    await rule.getByLabel("Requests").fill("three");
+    await save.click();
+    await rule.getByText("must be a whole number").waitFor();
+    await rule.getByLabel("Requests").fill("3");
+    await save.click();
+    await rule.getByText("No route of /logger, /projects or /workspaces has this path.").waitFor();
+    await rule.getByLabel("Path").fill("/logger/:projectId/log");
+    // What is explained is what is being typed, and says so.
+    await page.getByText("with the changes above as if they were saved").waitFor();
+    await page.getByText("This request would fall under the rule POST /logger/:projectId/log: 3 requests").waitFor();
+    await save.click();
+    await page.getByText("Saved. The next request falls under it.").waitFor();
+
+    const send = () => call(url, `/logger/${projectId}/log`, { token: key.secret, body: { message: "Hello" } });
+    const statuses: number[] = [];
+    for (let i = 0; i < 5; i++) statuses.push((await send()).status);
+    expect(statuses).toEqual([201, 201, 201, 429, 429]);
+    // The bars look again by themselves.
+    const bar = page.getByRole("meter", { name: "test (key of test), POST /logger/:projectId/log" });
+    await expect.poll(() => bar.getAttribute("aria-valuetext"), { timeout: 15_000 }).toBe("3 of 3");
+    await page.getByText("3 of 3, used up").waitFor();
+
+    await page.getByRole("link", { name: "Violations" }).click();
+    const row = page.getByRole("row").filter({ hasText: "test (key of test)" });
+    await expect
+      .poll(
+        async () => {
+          await page.getByRole("button", { name: "Refresh" }).click();
+          return row.count();
+        },
+        { timeout: 30_000, interval: 500 },
+      )
+      .toBe(1);
+    await row.getByText("3 in 60 s").waitFor();
+
+    await page.getByRole("link", { name: "Limits" }).click();
+    await page.getByRole("button", { name: "Reset to the preset" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Reset" }).click();
+    await page.getByText("No rule. Everything falls under the default.").waitFor();
+    expect((await send()).status).toBe(201);
+    await page.context().close();
+  });
+
+  it("asks no more while nobody looks, and at once when somebody does again", async () => {
+    const { account } = await createTenant(url);
+    const page = await openSettings(under, account, "limits");
+    await page.getByRole("heading", { name: "In use now" }).waitFor();
+    let asked = 0;
+    page.on("request", (request) => {
+      if (request.url().endsWith("/rate-limits")) asked++;
+    });
+    await turn(page, true);
+    const before = asked;
+    // More than one interval of the counters.
+    await page.waitForTimeout(4000);
+    expect(asked).toBe(before);
+    const again = page.waitForRequest("**/rate-limits", { timeout: 2000 });
+    await turn(page, false);
+    await again;
+    await page.context().close();
+  });
+
+  it("says when somebody else has changed them, and shows theirs", async () => {
+    const { account } = await createTenant(url);
+    const page = await openSettings(under, account, "limits");
+    await page.getByText("No rule. Everything falls under the default.").waitFor();
+    await call(url, `/workspaces/${account.workspaceId}/rate-limits`, {
+      ...asUser(account),
+      method: "PUT",
+      body: { default: { limit: 77 }, rules: [] },
+    });
+    await page.getByRole("button", { name: "Show theirs" }).click({ timeout: 15_000 });
+    expect(await page.getByLabel("Requests").inputValue()).toBe("77");
+    await page.context().close();
+  });
+});
+
+describe("the cascade's explanation", () => {
+  it("knows the very routes that the API's description has", async () => {
+    const { paths } = (await (await fetch(`${url}/openapi.json`)).json()) as { paths: Record<string, object> };
+    const described = Object.entries(paths)
+      .filter(([path]) => /^\/(logger|projects|workspaces)(\/|$)/.test(path))
+      .flatMap(([path, methods]) =>
+        Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ":$1")}`),
+      );
+    expect(ROUTES.map(({ method, pattern }) => `${method} ${pattern}`).sort()).toEqual(described.sort());
+  });
+
+  it("agrees with the limit that every route really falls under", async () => {
+    const tenant = await createTenant(url);
+    const { account, projectId } = tenant;
+    const configuration = {
+      default: { limit: 900, windowSeconds: 60 },
+      rules: [
+        { method: "POST", path: "/logger/:id/log", limit: 101, windowSeconds: 60 },
+        { method: "*", path: `/logger/${projectId}/log`, limit: 102, windowSeconds: 60 },
+        { method: "*", path: "/logger/query", limit: 103, windowSeconds: 60 },
+        { method: "GET", path: `/projects/${projectId}`, limit: 104, windowSeconds: 60 },
+        { method: "GET", path: "/projects/:anything", limit: 105, windowSeconds: 60 },
+        { method: "*", path: "/projects/:id/keys", limit: 106, windowSeconds: 60 },
+        { method: "POST", path: "/projects/:id/keys", limit: 107, windowSeconds: 60 },
+        { method: "*", path: `/workspaces/${account.workspaceId}`, limit: 108, windowSeconds: 60 },
+        { method: "PATCH", path: "/workspaces/:id", limit: 109, windowSeconds: 60 },
+        { method: "*", path: "/workspaces/:id/rate-limits", limit: 110, windowSeconds: 60 },
+        { method: "*", path: "/workspaces", limit: 111, windowSeconds: 60 },
+      ],
+    } as const;
+    const path = `/workspaces/${account.workspaceId}/rate-limits`;
+    const saved = await call(url, path, { ...asUser(account), method: "PUT", body: configuration });
+    expect(saved.status).toBe(200);
+    const page = await openSettings(under, account, "limits");
+    for (const route of ROUTES) {
+      const real = await limitOf(tenant, route);
+      const [literal, pattern] = [realPath(tenant, route), route.pattern];
+      const { applied } = explain(configuration, { method: route.method, pattern, path: literal });
+      expect([route.method, pattern, applied.limit]).toEqual([route.method, pattern, real]);
+      await choose(page, tenant, route);
+      const verdict = page.getByRole("status").filter({ hasText: "This request would fall under" });
+      await verdict.getByText(`${real === 1000 ? "1,000" : real} requests in 60 s`).waitFor();
+      expect(await verdict.locator("code").first().textContent()).toBe(`${route.method} ${literal}`);
+    }
+    await page.context().close();
+  });
+});
+
+/** Ids that nothing has: calls by them change nothing, and fall under a limit all the same. */
+const NOBODY = {
+  keyId: "key_000000000000",
+  logId: "log_0",
+  userId: "usr_000000000000",
+  invitationId: "inv_000000000000",
+};
+
+function realPath({ account, projectId }: Tenant, { method, pattern }: ApiRoute): string {
+  // One that is there would be deleted.
+  const project = method === "DELETE" ? "proj_000000000000" : projectId;
+  return pathOf(pattern, { ...NOBODY, workspaceId: account.workspaceId, projectId: project });
+}
+
+/** The limit that the service names in the answer to a real request of a route. */
+async function limitOf(tenant: Tenant, route: ApiRoute): Promise<number> {
+  const { account, key } = tenant;
+  const path = realPath(tenant, route);
+  const isForKeys = path.startsWith("/logger/") && route.method === "POST" && path.endsWith("/log");
+  const answer = await call(url, path, {
+    ...(isForKeys ? { token: key.secret } : asUser(account)),
+    // The limits themselves stay: what would change them is refused for its body, or not sent.
+    method: route.method === "DELETE" && path.endsWith("/rate-limits") ? "GET" : route.method,
+    ...(route.method === "GET" || route.method === "DELETE" ? {} : { body: { nothing: "that it takes" } }),
+  });
+  return Number(answer.headers.get("X-RateLimit-Limit"));
+}
+
+async function choose(page: Page, { projectId }: Tenant, route: ApiRoute): Promise<void> {
+  await page.getByLabel("Request", { exact: true }).selectOption(String(ROUTES.indexOf(route)));
+  const values = { ...NOBODY, projectId: route.method === "DELETE" ? "proj_000000000000" : projectId };
+  const labels = {
+    keyId: "Key id",
+    logId: "Log id",
+    userId: "User id",
+    invitationId: "Invitation id",
+    projectId: "Project id",
+  };
+  for (const [name, label] of Object.entries(labels)) {
+    if (!route.pattern.includes(`:${name}`)) continue;
+    // SAFETY: both objects have the same members.
+    await page.getByLabel(label, { exact: true }).fill(values[name as keyof typeof labels]);
+  }
+}
+
+/** Lets the page believe that it is seen, or not: a headless browser hides none. */
+function turn(page: Page, hidden: boolean): Promise<void> {
+  return page.evaluate((isHidden) => {
+    Object.defineProperty(document, "hidden", { configurable: true, value: isHidden });
+    document.dispatchEvent(new Event("visibilitychange"));
+  }, hidden);
+}

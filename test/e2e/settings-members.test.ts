@@ -1,0 +1,148 @@
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type Account, call } from "../support/api.ts";
+import { nextMail } from "../support/outbox.ts";
+import { type ConsoleUnderTest, startConsole } from "./support/console.ts";
+import { openSettings, settingsPath, sharedWorkspace, verifiedAccount } from "./support/settings.ts";
+
+let under: ConsoleUnderTest;
+let url: string;
+let owner: Account;
+let guest: Account;
+let workspaceId: string;
+
+beforeAll(async () => {
+  under = await startConsole();
+  url = under.server.url;
+  [owner, guest] = await Promise.all([verifiedAccount(url), verifiedAccount(url)]);
+  workspaceId = await sharedWorkspace(url, owner, "Shared");
+  const as = { token: owner.accessToken, workspaceId };
+  const project = await call<{ id: string }>(url, "/projects", { ...as, body: { name: "shop" } });
+  await call(url, `/projects/${project.body.data.id}/keys`, { ...as, body: { name: "old", scopes: ["logs:read"] } });
+});
+
+afterAll(() => under?.close());
+
+/** Names of all buttons of the page's content that can be pressed. */
+async function usable(page: Page, section: string): Promise<string[]> {
+  await page.goto(settingsPath(workspaceId, section));
+  const main = page.locator("main");
+  await main.getByRole("heading", { level: 2 }).first().waitFor();
+  await expect.poll(() => main.getByRole("status").filter({ hasText: "…" }).count()).toBe(0);
+  const loaded = { projects: "Delete shop", keys: "Revoke old", limits: "Add a rule", members: "Leave the workspace" };
+  const sign = Object.entries(loaded).find(([name]) => name === section)?.[1];
+  if (sign !== undefined) await main.getByRole("button", { name: sign }).first().waitFor();
+  const names = await main.getByRole("button").evaluateAll((buttons) =>
+    buttons
+      // A fieldset can disable what is in it.
+      .filter((button) => !button.matches(":disabled"))
+      .map((button) => button.textContent ?? ""),
+  );
+  return names.sort();
+}
+
+it("invites, and the guest accepts through the mail's link in another browser", async () => {
+  const page = await openSettings(under, owner, "members", workspaceId);
+  await page.getByLabel("E-mail address").fill("nobody");
+  await page.getByRole("button", { name: "Invite" }).click();
+  await page.getByRole("alert").getByText("must be an e-mail address").waitFor();
+  await page.getByLabel("E-mail address").fill("gone@example.com");
+  await page.getByRole("button", { name: "Invite" }).click();
+  await page.getByRole("button", { name: "Withdraw the invitation of gone@example.com" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Withdraw" }).click();
+  await page.getByText("No invitation is waiting.").waitFor();
+  await page.getByLabel("E-mail address").fill(guest.email);
+  await page.getByLabel("Role").selectOption("viewer");
+  await page.getByRole("button", { name: "Invite" }).click();
+  const pending = page.getByRole("list", { name: "Pending invitations" });
+  await pending.getByText(guest.email).waitFor();
+  expect(await pending.textContent()).toContain("Can be accepted until");
+
+  const [link = ""] = (await nextMail(url, guest.email, "invite")).links;
+  const theirs = await (await under.open({ as: guest })).newPage();
+  await theirs.goto(link);
+  await theirs.getByRole("button", { name: "Accept" }).click();
+  await theirs.waitForURL(`**/w/${workspaceId}`);
+  await theirs.getByRole("link", { name: "Settings" }).click();
+  await theirs.getByText("This takes an admin or higher. You are a viewer here.").first().waitFor();
+  await theirs.context().close();
+
+  await page.reload();
+  await page.getByRole("list", { name: "Members" }).getByText(guest.email).waitFor();
+  await page.getByText("No invitation is waiting.").waitFor();
+  await page.context().close();
+});
+
+it("offers each role what it may do, and nothing else", async () => {
+  const page = await openSettings(under, guest, "general", workspaceId);
+  const asOwner = await openSettings(under, owner, "members", workspaceId);
+  const promote = async (role: string): Promise<void> => {
+    await asOwner.getByRole("button", { name: `Change role of ${guest.email}` }).click();
+    await asOwner.getByRole("dialog").getByLabel("Role").selectOption(role);
+    await asOwner.getByRole("button", { name: "Change the role" }).click();
+    await asOwner.getByRole("dialog").waitFor({ state: "detached" });
+  };
+  const sections = ["general", "projects", "keys", "members", "limits", "danger"];
+  const all = async (): Promise<Record<string, string[]>> => {
+    const found: Record<string, string[]> = {};
+    for (const section of sections) found[section] = await usable(page, section);
+    return found;
+  };
+  const always = ["Copy the id", "Create a workspace", "Leave this workspace"];
+  const viewer = {
+    general: always,
+    projects: [],
+    keys: ["Refresh"],
+    members: ["Leave the workspace"],
+    limits: [],
+    danger: [],
+  };
+  expect(await all()).toEqual(viewer);
+  await promote("member");
+  const member = { ...viewer, projects: ["Create a project", "Delete shop", "Rename shop"] };
+  expect(await all()).toEqual(member);
+  await promote("admin");
+  const admin = {
+    ...member,
+    keys: ["Create a key", "Refresh", "Revoke old", "Rotate old"],
+    members: [`Change role of ${guest.email}`, "Leave the workspace"],
+    limits: ["Add a rule"],
+  };
+  expect(await all()).toEqual(admin);
+  // Nobody gives a role above his own.
+  await page.goto(settingsPath(workspaceId, "members"));
+  expect(await page.getByLabel("Role").locator("option").allInnerTexts()).toEqual(["admin", "member", "viewer"]);
+  const owners = page.getByRole("button", { name: `Change role of ${owner.email}` });
+  expect(await owners.getAttribute("title")).toBe("Only an owner can change or remove an owner.");
+  await promote("owner");
+  const everything = await all();
+  expect(everything.danger).toEqual(["Delete the workspace"]);
+  expect(everything.members).toContain(`Remove ${owner.email}`);
+  await promote("viewer");
+  await Promise.all([page.context().close(), asOwner.context().close()]);
+});
+
+it("says why the last owner cannot go, and lets a guest leave", async () => {
+  const page = await openSettings(under, owner, "members", workspaceId);
+  await page.getByRole("button", { name: "Leave the workspace" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("button", { name: "Leave" }).click();
+  await dialog.getByText("A workspace keeps at least one owner. Make somebody else an owner first.").waitFor();
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+
+  const theirs = await openSettings(under, guest, "general", workspaceId);
+  await theirs.getByRole("button", { name: "Leave this workspace" }).click();
+  await theirs.getByRole("dialog").getByRole("button", { name: "Leave" }).click();
+  await theirs.getByRole("heading", { name: "Your workspaces" }).waitFor();
+  await expect.poll(() => theirs.getByRole("heading", { name: "Shared" }).count()).toBe(0);
+  await theirs.context().close();
+
+  await page.reload();
+  await page.getByRole("list", { name: "Members" }).getByText(owner.email).waitFor();
+  expect(await page.getByText(guest.email).count()).toBe(0);
+  await page.context().close();
+});
+
+it("contacts nobody else and breaks no rule of its policy", () => {
+  expect(under.faults()).toEqual([]);
+});
