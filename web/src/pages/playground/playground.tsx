@@ -50,10 +50,11 @@ function Bench({ state, sandbox }: { state: SandboxState; sandbox: Sandbox }) {
   const [answer, setAnswer] = useState<CallAnswer | null>(null);
   const [refused, setRefused] = useState<{ raw: string; entries: Refused[] }>({ raw: "", entries: [] });
   const live = useLive(state);
+  const current = (): Sandbox => state.current() ?? sandbox;
 
   /** One call, once more with the new key where the sandbox has been reset. */
   const perform = async (budget: BudgetName, callOf: (sandbox: Sandbox) => Call): Promise<CallAnswer> => {
-    let got = await send(callOf(sandbox));
+    let got = await send(callOf(current()));
     if (DEAD.has(errorCode(got) ?? "")) {
       const fresh = await renew();
       if (live.isOn()) await live.follow(fresh);
@@ -67,7 +68,8 @@ function Bench({ state, sandbox }: { state: SandboxState; sandbox: Sandbox }) {
 
   /** The list is to see what is sent from now on; without a read left it goes unseen. */
   const prepare = async (): Promise<void> => {
-    if (!live.isOn() && !live.isDeclined && budgets.reads?.remaining !== 0) await live.follow(sandbox);
+    const mayBegin = !live.isDeclined && budgets.reads?.remaining !== 0;
+    if (live.isOn() || mayBegin) await live.follow(current());
   };
   const sending = useAction(async (outgoing: Outgoing) => {
     await prepare();

@@ -27,6 +27,8 @@ const UNKNOWN: Budgets = { entries: null, reads: null };
 
 export interface SandboxState {
   sandbox: Sandbox | null;
+  /** The same, also between two renderings. */
+  current: () => Sandbox | null;
   failure: ApiFailure | null;
   budgets: Budgets;
   /** When the sandbox was found to be another one, in epoch milliseconds; null while it is the one of the beginning. */
@@ -88,7 +90,7 @@ export function useSandbox(): SandboxState {
     return () => clearTimeout(timer);
   }, [sandbox?.projectId]);
 
-  return { sandbox, failure, budgets, renewedAt, renew, reload, note, lookUp };
+  return { sandbox, current: () => known.current, failure, budgets, renewedAt, renew, reload, note, lookUp };
 }
 
 interface BudgetLeft {

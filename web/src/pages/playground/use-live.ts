@@ -18,7 +18,10 @@ export interface Live extends TailStatus {
   entries: readonly LogEntry[];
   /** Why it could not begin: the budget of reads is used up. */
   limited: ApiFailure | null;
-  /** Begins, unless it goes on already. Fulfilled once entries that are sent from then on are seen, or it cannot be helped. */
+  /**
+   * Begins, unless it goes on already. Fulfilled once entries that are sent from then on are seen: also after a connection
+   * that was lost, or a reset. Or after some seconds, where it cannot be helped.
+   */
   follow: (sandbox: Sandbox) => Promise<void>;
   stop: () => void;
   /** Whether it goes on, or tries to. Always up to date, also between two renderings. */
@@ -34,7 +37,6 @@ interface Running {
   link: TailLink;
   projectId: string;
   unwatch: () => void;
-  settled: Promise<void>;
 }
 
 /** The sandbox's entries as they come. To begin costs one read; after that it costs nothing. */
@@ -44,28 +46,55 @@ export function useLive({ sandbox, note, renew }: Pick<SandboxState, "sandbox" |
   const [limited, setLimited] = useState<ApiFailure | null>(null);
   const [isDeclined, setDeclined] = useState(false);
   const running = useRef<Running | null>(null);
+  const isLive = useRef(false);
+  const waiting = useRef(new Set<() => void>());
+
+  const settle = useCallback(() => {
+    for (const done of waiting.current) done();
+    waiting.current.clear();
+  }, []);
+
+  const ready = useCallback((): Promise<void> => {
+    if (isLive.current) return Promise.resolve();
+    return new Promise((resolve) => {
+      waiting.current.add(resolve);
+      setTimeout(resolve, PATIENCE_MS);
+    });
+  }, []);
 
   const end = useCallback(() => {
     running.current?.unwatch();
     running.current?.link.stop();
     running.current = null;
+    isLive.current = false;
   }, []);
 
   const stop = useCallback(() => {
     end();
     setStatus(OFF);
     setDeclined(true);
+    settle();
   }, []);
 
   const follow = useCallback((wanted: Sandbox): Promise<void> => {
-    if (running.current?.projectId === wanted.projectId) return running.current.settled;
+    if (running.current?.projectId === wanted.projectId) return ready();
     end();
     setLimited(null);
     setDeclined(false);
     setEntries([]);
-    const { promise: settled, resolve } = Promise.withResolvers<void>();
-    setTimeout(resolve, PATIENCE_MS);
     const { workspaceId, projectId, apiKey } = wanted;
+    const giveUp = (): void => {
+      if (running.current?.projectId !== projectId) return;
+      running.current.unwatch();
+      running.current = null;
+      setDeclined(true);
+      settle();
+    };
+    /** The key may be dead because the sandbox is another one. */
+    const goOn = (fresh: Sandbox): void => {
+      if (fresh.projectId === projectId) giveUp();
+      else if (running.current) void follow(fresh);
+    };
     const link = new TailLink({
       ...browserPorts({ workspaceId, projectId, filters: {}, token: apiKey }),
       async ticket(signal) {
@@ -80,7 +109,6 @@ export function useLive({ sandbox, note, renew }: Pick<SandboxState, "sandbox" |
             setLimited(error);
             // To ask again and again would be of no use for most of an hour.
             queueMicrotask(stop);
-            resolve();
           }
           throw error;
         }
@@ -88,14 +116,14 @@ export function useLive({ sandbox, note, renew }: Pick<SandboxState, "sandbox" |
       entries: (fresh) => setEntries((before) => [...fresh.toReversed(), ...before].slice(0, KEPT)),
       changed(next) {
         setStatus(next);
-        if (next.state === "live" || next.state === "ended" || next.reason !== null) resolve();
-        // The key may be dead because the sandbox is another one: then it goes on there.
-        if (next.state === "ended") renew().catch(() => undefined);
+        isLive.current = next.state === "live" || next.state === "paused";
+        if (isLive.current) settle();
+        if (next.state === "ended") void renew().then(goOn, giveUp);
       },
     });
-    running.current = { link, projectId, unwatch: watchPage(link), settled };
+    running.current = { link, projectId, unwatch: watchPage(link) };
     link.start(null);
-    return settled;
+    return ready();
   }, []);
 
   useEffect(() => {
