@@ -318,11 +318,16 @@ describe("a service that is set up otherwise", () => {
     return startServer({ env: { FRONTEND_URL: FRONTEND, ...env } });
   }
 
-  test("without client ids says OAUTH_NOT_CONFIGURED, and its callbacks say so to the frontend", async () => {
+  test("without client ids says OAUTH_NOT_CONFIGURED, and its callbacks say so to the frontend; a browser hears of it there", async () => {
     const bare = await serviceWith({});
     for (const provider of ["provider_a", "provider_b"] as const) {
       const answer = await call(bare.url, `/auth/oauth/${provider}`);
       expect([answer.status, answer.body.error.code]).toEqual([404, "OAUTH_NOT_CONFIGURED"]);
+      const seen = await fetch(`${bare.url}/auth/oauth/${provider}`, {
+        headers: { Accept: "text/html,*/*;q=0.8" },
+        redirect: "manual",
+      });
+      expect(seen.headers.get("Location")).toBe(`${FRONTEND}/auth/callback?error=OAUTH_NOT_CONFIGURED`);
       const callback = new URL(`${bare.url}/auth/oauth/${provider}/callback?state=x&code=y`);
       expect((await land(callback, new Browser())).parameters).toEqual({ error: "OAUTH_NOT_CONFIGURED" });
     }
