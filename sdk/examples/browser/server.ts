@@ -1,5 +1,9 @@
-/** Serves the page and takes its entries: `node server.ts`. The key stays here. */
+/**
+ * Serves the page and takes its entries; the key stays here.
+ * `npx esbuild page.ts --bundle --format=esm --outfile=page.js && node server.ts`
+ */
 import { serve } from "@hono/node-server";
+import { serveStatic } from "@hono/node-server/serve-static";
 import { Hono } from "hono";
 import { createProxy } from "taffrail/proxy";
 
@@ -12,6 +16,7 @@ const proxy = createProxy({
 
 const app = new Hono();
 app.all("/logs", (c) => proxy(c.req.raw));
+app.get("/page.js", serveStatic({ path: "./page.js" }));
 app.get("/", (c) => c.html('<!doctype html><title>Shop</title><script type="module" src="/page.js"></script>'));
 
 serve({ fetch: app.fetch, port: 3000 });
