@@ -96,7 +96,7 @@ describe("limits", () => {
       body: { default: { limit: 77 }, rules: [] },
     });
     await page.getByRole("button", { name: "Show theirs" }).click({ timeout: 15_000 });
-    expect(await page.getByLabel("Requests").inputValue()).toBe("77");
+    expect(await page.getByRole("textbox", { name: "Requests" }).inputValue()).toBe("77");
     await page.context().close();
   });
 });
