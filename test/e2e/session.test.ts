@@ -1,0 +1,248 @@
+import type { BrowserContext, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Account, call, type SignedIn } from "../support/api.ts";
+import { authCallsOf, newEmail, PASSWORD, signedIn, signedOut, signIn } from "./support/account.ts";
+import { type ConsoleUnderTest, startConsole } from "./support/console.ts";
+
+/** Requests of /auth a minute and address that a service allows by itself. */
+const AUTH_LIMIT = "5";
+
+let console: ConsoleUnderTest;
+let url: string;
+let addresses = 0;
+
+beforeAll(async () => {
+  console = await startConsole({ env: { AUTH_LIMIT } });
+  url = console.server.url;
+});
+
+afterAll(() => console?.close());
+
+/** Headers of a client address that nobody else has, so that each test has the whole limit for itself. */
+function newAddress(): Record<string, string> {
+  return { "X-Forwarded-For": `198.51.100.${++addresses}` };
+}
+
+async function newAccount(): Promise<Account> {
+  const email = newEmail();
+  const body = { email, password: PASSWORD };
+  const { data } = (await call<SignedIn>(url, "/auth/register", { body, headers: newAddress() })).body;
+  const { user, accessToken, refreshToken, personalWorkspace } = data;
+  const workspaceId = personalWorkspace.id;
+  return { userId: user.id, email, password: PASSWORD, accessToken, refreshToken, workspaceId };
+}
+
+/** A browser with an address of its own, in which somebody is signed in. */
+async function signedInBrowser(account?: Account): Promise<BrowserContext> {
+  return console.open({ extraHTTPHeaders: newAddress(), as: account ?? (await newAccount()) });
+}
+
+/** Loads a page, and gives the status of its first call with an access token that is not refused for that token. */
+async function load(page: Page): Promise<number> {
+  const answer = page.waitForResponse(
+    (response) => new URL(response.url()).pathname === "/workspaces" && response.status() !== 401,
+  );
+  await page.goto("/");
+  return (await answer).status();
+}
+
+/** Changes what a tab keeps as its access token, and leaves the console: nothing of the page before remains. */
+async function keepInTab(page: Page, change: { token?: string; until?: number }): Promise<void> {
+  await page.evaluate((change) => {
+    const kept = JSON.parse(sessionStorage.getItem("taffrail.access") ?? "{}");
+    sessionStorage.setItem("taffrail.access", JSON.stringify({ ...kept, ...change }));
+  }, change);
+  await page.goto("about:blank");
+}
+
+const REFRESH = "POST /auth/refresh";
+
+describe("tabs of one browser", () => {
+  it("that find their token run out at once make one rotation, and both go on", async () => {
+    const context = await signedInBrowser();
+    const [one, two] = [await context.newPage(), await context.newPage()];
+    await load(one);
+    await load(two);
+    for (const page of [one, two]) await keepInTab(page, { until: 0 });
+    const calls = authCallsOf(context);
+    expect(await Promise.all([load(one), load(two)])).toEqual([200, 200]);
+    expect(calls).toEqual([REFRESH]);
+    await context.close();
+  });
+
+  it("that all have a token which the service does not take any more make one rotation, too", async () => {
+    const context = await signedInBrowser();
+    const [one, two] = [await context.newPage(), await context.newPage()];
+    await load(one);
+    await load(two);
+    for (const page of [one, two]) await keepInTab(page, { token: "eyJ.no.more" });
+    const calls = authCallsOf(context);
+    expect(await Promise.all([load(one), load(two)])).toEqual([200, 200]);
+    expect(calls).toEqual([REFRESH]);
+    await context.close();
+  });
+
+  it("ten of them opened at once stay within the limit of /auth, with one call", async () => {
+    const context = await signedInBrowser();
+    const first = await context.newPage();
+    await load(first);
+    await first.close();
+    const calls = authCallsOf(context);
+    const statuses: number[] = [];
+    context.on("response", (response) => statuses.push(response.status()));
+    const pages = await Promise.all(Array.from({ length: 10 }, () => context.newPage()));
+    expect(await Promise.all(pages.map(load))).toEqual(Array(10).fill(200));
+    expect(calls).toEqual([REFRESH]);
+    expect(statuses).not.toContain(429);
+    await context.close();
+  }, 120_000);
+
+  it("borrow a token from each other: a new one makes no call of /auth", async () => {
+    const context = await signedInBrowser();
+    await load(await context.newPage());
+    const calls = authCallsOf(context);
+    expect(await load(await context.newPage())).toBe(200);
+    expect(calls).toEqual([]);
+    await context.close();
+  });
+
+  it("are not signed out by what one of them learns late about a session before", async () => {
+    const account = await newAccount();
+    const context = await signedInBrowser(account);
+    const [late, other] = [await context.newPage(), await context.newPage()];
+    await load(late);
+    await load(other);
+    // Its call is on the way while the other tab signs out and in again.
+    let letGo = (): void => undefined;
+    const held = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    await late.route("**/workspaces?*", async (route) => {
+      await held;
+      await route.continue();
+    });
+    const begun = late.waitForRequest("**/workspaces?*");
+    await late.reload({ waitUntil: "commit" });
+    await begun;
+    await other.getByRole("button", { name: "Sign out" }).click();
+    await signedOut(other);
+    await other.goto("/login");
+    await signIn(other, account.email);
+    await signedIn(other);
+    const refused = late.waitForResponse((response) => response.status() === 401);
+    letGo();
+    await refused;
+    await late.unroute("**/workspaces?*");
+    expect(await load(late)).toBe(200);
+    await signedIn(other);
+    await context.close();
+  });
+});
+
+describe("a rotation whose answer is lost", () => {
+  it("is asked for again with the same key, and the session goes on", async () => {
+    const context = await signedInBrowser();
+    const page = await context.newPage();
+    await load(page);
+    await keepInTab(page, { until: 0 });
+    const keys: (string | undefined)[] = [];
+    await page.route("**/auth/refresh", async (route) => {
+      keys.push(route.request().headers()["idempotency-key"]);
+      const answer = await route.fetch();
+      expect(answer.status()).toBe(200);
+      // The service has rotated; nobody hears of it.
+      if (keys.length === 1) await route.abort("connectionreset");
+      else await route.fulfill({ response: answer });
+    });
+    expect(await load(page)).toBe(200);
+    expect(keys).toEqual([keys[0], keys[0]]);
+    expect(keys[0]).toMatch(/^[\da-f-]{36}$/);
+    // The next one has a key of its own, and works: the successor that was kept is the right one.
+    await keepInTab(page, { until: 0 });
+    expect(await load(page)).toBe(200);
+    expect(keys).toHaveLength(3);
+    expect(keys[2]).not.toBe(keys[0]);
+    await context.close();
+  });
+
+  it("is asked for with that key by the next tab, where its own was closed over it", async () => {
+    const context = await signedInBrowser();
+    const page = await context.newPage();
+    await load(page);
+    await keepInTab(page, { until: 0 });
+    const keys: (string | undefined)[] = [];
+    context.on("request", (request) => {
+      if (request.url().endsWith("/auth/refresh")) keys.push(request.headers()["idempotency-key"]);
+    });
+    const rotated = new Promise<void>((resolve) => {
+      void page.route("**/auth/refresh", async (route) => {
+        await route.fetch();
+        resolve();
+      });
+    });
+    await page.goto("/");
+    await rotated;
+    await page.close();
+    expect(await load(await context.newPage())).toBe(200);
+    expect(keys).toEqual([keys[0], keys[0]]);
+    await context.close();
+  });
+});
+
+describe("a session that is ended from another browser", () => {
+  it("ends at that tab's next call, which says so and comes back after signing in", async () => {
+    const account = await newAccount();
+    const there = await signedInBrowser(account);
+    const page = await there.newPage();
+    await load(page);
+    const here = await console.open({ extraHTTPHeaders: newAddress() });
+    const owner = await here.newPage();
+    const calls = authCallsOf(here);
+    await owner.goto("/login?next=%2Fauth%2Faccount");
+    await signIn(owner, account.email);
+    await owner.getByRole("button", { name: "Show the sessions" }).click();
+    const sessions = owner.getByRole("list", { name: "Sessions" }).getByRole("listitem");
+    await sessions.nth(1).waitFor();
+    expect(await sessions.filter({ hasText: "This browser" }).count()).toBe(1);
+    await sessions.getByRole("button", { name: /^End the session of/ }).click();
+    await owner.getByText("This browser is the only one that is signed in.").waitFor();
+    // All of it within the five calls of a minute.
+    expect(calls.map((path) => path.replace(/fam_\w+$/, "one")).sort()).toEqual([
+      "DELETE /auth/sessions/one",
+      "GET /auth/me",
+      "GET /auth/methods",
+      "GET /auth/sessions",
+      "POST /auth/login",
+    ]);
+    await page.goto(`/w/${account.workspaceId}`);
+    await page.getByText("Your session was ended. Sign in again.").waitFor();
+    expect(new URL(page.url()).searchParams.get("next")).toBe(`/w/${account.workspaceId}`);
+    await Promise.all([here.close(), there.close()]);
+  });
+});
+
+describe("a limit that is used up", () => {
+  it("counts down, and holds the form back until a try fits", async () => {
+    const context = await console.open({ extraHTTPHeaders: newAddress() });
+    const page = await context.newPage();
+    await page.goto("/login");
+    await page.getByLabel("E-mail address").fill(newEmail());
+    await page.getByLabel("Password", { exact: true }).fill("not the password");
+    const button = page.getByRole("button", { name: "Sign in", exact: true });
+    for (let tries = 0; tries < Number(AUTH_LIMIT); tries++) {
+      const answer = page.waitForResponse("**/auth/login");
+      await button.click();
+      expect((await answer).status()).toBe(401);
+    }
+    await button.click();
+    await page.getByRole("heading", { name: "Too many requests" }).waitFor();
+    await page.getByText(/^The limit here is 5 requests\. The next one fits in \d+ s\.$/).waitFor();
+    expect(await button.isDisabled()).toBe(true);
+    expect(await page.getByRole("button", { name: "Mail me a sign-in link" }).isDisabled()).toBe(true);
+    await context.close();
+  });
+});
+
+it("contacts nobody else and breaks no rule of the policy", () => {
+  expect(console.faults()).toEqual([]);
+});
