@@ -11,11 +11,11 @@ export function check(isGood: unknown, what: string): asserts isGood {
   if (!isGood) throw new TypeError(`taffrail: ${what}`);
 }
 
-function range(name: string, value: unknown, fallback: number, min: number, max: number, isRate?: boolean): number {
-  if (value === undefined) return fallback;
+/** @param value a whole number, or any from 0 to 1 where that is its range */
+function range(name: string, value: unknown, min: number, max: number): number {
   check(
-    typeof value === "number" && value >= min && value <= max && (isRate || Number.isInteger(value)),
-    `${name} must be ${isRate ? "" : "a whole number "}from ${min} to ${max}`,
+    typeof value === "number" && value >= min && value <= max && (max < 2 || Number.isInteger(value)),
+    `${name} must be ${max < 2 ? "" : "a whole number "}from ${min} to ${max}`,
   );
   return value;
 }
@@ -26,50 +26,68 @@ export function oneOf(name: string, value: string, names: readonly string[]): nu
   return index;
 }
 
-/** Options of the queue with their defaults. */
-export interface BatchSettings {
+interface Numbers {
   size: number;
   flushInterval: number;
   maxRetries: number;
+  backoffBase: number;
   maxQueueBytes: number;
   concurrency: number;
   timeout: number;
+}
+
+/** Default, least and most of each. */
+const NUMBERS: Readonly<Record<keyof Numbers, readonly [number, number, number]>> = {
+  size: [50, 1, MAX_ENTRIES],
+  flushInterval: [5000, 0, HOUR_MS],
+  maxRetries: [3, 0, 100],
+  backoffBase: [1000, 0, HOUR_MS],
+  maxQueueBytes: [MAX_BODY_BYTES, 1024, 2 ** 30],
+  concurrency: [4, 1, 16],
+  timeout: [10_000, 1, HOUR_MS],
+};
+
+/** Options of the queue with their defaults. */
+export interface BatchSettings extends Numbers {
   gzip: boolean;
   /** Milliseconds before a retry, by its number from 1. */
   wait(retry: number): number;
 }
 
+/** How many times the first wait, by the retry's number. */
+const STEPS = {
+  fixed: () => 1,
+  linear: (retry: number) => retry,
+  exponential: (retry: number) => 2 ** (retry - 1),
+};
+
 export function batchSettings(batch: BatchOptions = {}): BatchSettings {
   const { backoff = "exponential", gzip = true } = batch;
-  const number = (name: keyof BatchOptions, fallback: number, min: number, max: number) =>
-    range(`batch.${name}`, batch[name], fallback, min, max);
-  const base = number("backoffBase", 1000, 0, HOUR_MS);
-  const shape =
-    typeof backoff === "function" ? -1 : oneOf("batch.backoff", backoff, ["fixed", "linear", "exponential"]);
+  if (typeof backoff !== "function") oneOf("batch.backoff", backoff, Object.keys(STEPS));
+  const numbers: Partial<Numbers> = {};
+  for (const [name, [fallback, min, max]] of Object.entries(NUMBERS)) {
+    // SAFETY: the names are those of `NUMBERS`.
+    const key = name as keyof Numbers;
+    numbers[key] = range(`batch.${name}`, batch[key] ?? fallback, min, max);
+  }
+  // SAFETY: all of them are there now.
+  const settings = numbers as Numbers;
+  const { backoffBase } = settings;
   return {
-    size: number("size", 50, 1, MAX_ENTRIES),
-    flushInterval: number("flushInterval", 5000, 0, HOUR_MS),
-    maxRetries: number("maxRetries", 3, 0, 100),
-    maxQueueBytes: number("maxQueueBytes", MAX_BODY_BYTES, 1024, 2 ** 30),
-    concurrency: number("concurrency", 4, 1, 16),
-    timeout: number("timeout", 10_000, 1, HOUR_MS),
+    ...settings,
     gzip,
     wait(retry) {
-      if (typeof backoff === "function") {
-        const own = backoff(retry);
-        return own >= 0 ? own : base;
-      }
+      if (typeof backoff === "function") return Math.max(backoff(retry), 0) || backoffBase;
       // Jitter over the whole width of the step, above it: from zero up, three retries could be over within a second.
-      return base * (shape > 1 ? 2 ** (retry - 1) : shape > 0 ? retry : 1) * (1 + Math.random());
+      return backoffBase * STEPS[backoff](retry) * (1 + Math.random());
     },
   };
 }
 
 /** Rates by severity. */
-export function samplingRates({ rate, overrides = {} }: SamplingOptions = {}): number[] {
+export function samplingRates({ rate = 1, overrides = {} }: SamplingOptions = {}): number[] {
   for (const level of Object.keys(overrides)) oneOf("sampling.overrides", level, LEVELS);
-  const fallback = range("sampling.rate", rate, 1, 0, 1, true);
-  return LEVELS.map((level) => range("sampling.overrides", overrides[level], fallback, 0, 1, true));
+  return LEVELS.map((level) => range("sampling", overrides[level] ?? rate, 0, 1));
 }
 
 /** The service's address and project, which its transports cannot do without. */
@@ -79,20 +97,17 @@ export function destination({ apiUrl, projectId }: LoggerOptions): { apiUrl: str
   return { apiUrl, projectId };
 }
 
-/** @param types what `typeof` gives for the option named; `object` stands for a list */
+const TYPES = {
+  string: ["apiKey", "sessionId"],
+  list: ["categories", "excludeCategories", "redact"],
+  function: ["beforeSend", "onError", "onDrop"],
+} as const;
+
 export function checkTypes(options: LoggerOptions): void {
-  const types = {
-    string: ["apiKey", "sessionId"],
-    object: ["categories", "excludeCategories", "redact"],
-    function: ["beforeSend", "onError", "onDrop"],
-  } as const;
-  for (const [type, names] of Object.entries(types)) {
+  for (const [type, names] of Object.entries(TYPES)) {
     for (const name of names) {
-      const value: unknown = options[name];
-      check(
-        value == null || (type === "object" ? Array.isArray(value) : typeof value === type),
-        `${name} must be a ${type === "object" ? "list" : type}`,
-      );
+      const value = options[name];
+      check(value == null || (Array.isArray(value) ? "list" : typeof value) === type, `${name} must be a ${type}`);
     }
   }
 }

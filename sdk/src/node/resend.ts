@@ -45,7 +45,7 @@ export function keepIn(spool: Spool, queue: Queue, attempt: (work: () => void) =
     };
     if (open === 0) end();
     for (const delivery of claim.deliveries) {
-      queue.adopt(delivery, (one) => {
+      queue.adopt(delivery).then((one) => {
         isOver &&= one;
         if (--open === 0) attempt(end);
       });

@@ -9,11 +9,7 @@ let isHooked = false;
 
 /** Node and Bun. */
 export const runtime: Runtime = {
-  createContext() {
-    const store = new AsyncLocalStorage();
-    // SAFETY: only `run` sets the store, with a value of this type.
-    return { get: () => store.getStore() as never, run: (value, work) => store.run(value, work) };
-  },
+  createContext: () => new AsyncLocalStorage(),
   // Level 1: half the time of the default for a tenth more bytes, on log lines.
   gzip: (body) => compress(body, { level: 1 }),
   isPretty: () =>

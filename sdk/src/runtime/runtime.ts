@@ -1,6 +1,6 @@
 /** A value that follows one task through its awaits. */
 export interface ContextStore<T> {
-  get(): T | undefined;
+  getStore(): T | undefined;
   run<R>(value: T, work: () => R): R;
 }
 

@@ -4,7 +4,7 @@ import type { ContextStore, Runtime } from "./runtime.ts";
 export function synchronousContext<T>(): ContextStore<T> {
   let current: T | undefined;
   return {
-    get: () => current,
+    getStore: () => current,
     run(value, work) {
       const outer = current;
       current = value;

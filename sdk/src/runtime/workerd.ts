@@ -1,19 +1,13 @@
 import type { ContextStore, Runtime } from "./runtime.ts";
 import { streamGzip, synchronousContext } from "./shared.ts";
 
-interface AsyncStore<T> {
-  getStore(): T | undefined;
-  run<R>(store: T, work: () => R): R;
-}
-
 /** Asked of `process` rather than imported: without the compatibility flag an import would keep the worker from starting. */
 function asyncContext<T>(): ContextStore<T> {
   const process = (globalThis as { process?: { getBuiltinModule?(name: string): unknown } }).process;
   const hooks = process?.getBuiltinModule?.("node:async_hooks");
   if (!hooks) return synchronousContext();
   // SAFETY: the module is what the runtime documents under this name.
-  const store = new (hooks as { AsyncLocalStorage: new () => AsyncStore<T> }).AsyncLocalStorage();
-  return { get: () => store.getStore(), run: (value, work) => store.run(value, work) };
+  return new (hooks as { AsyncLocalStorage: new () => ContextStore<T> }).AsyncLocalStorage();
 }
 
 /** Cloudflare Workers. Timers and requests end with the request they belong to: flush in `ctx.waitUntil`. */

@@ -1,26 +1,19 @@
 import { runtime } from "#runtime";
-import type { LogEntry, LogLevel } from "../types.ts";
+import { LEVELS } from "../levels.ts";
+import type { LogEntry } from "../types.ts";
 
-const COLORS: Readonly<Record<LogLevel, number>> = {
-  trace: 90,
-  debug: 36,
-  log: 37,
-  info: 32,
-  warn: 33,
-  error: 31,
-  fatal: 35,
-};
+/** Colors of the terminal by severity. */
+const COLORS = [90, 36, 37, 32, 33, 31, 35];
 
 /** One line of JSON an entry, or one line for people in development. */
-export function writeToConsole(json: string, level: LogLevel): void {
+export function writeToConsole(json: string): void {
   if (!runtime.isPretty()) {
     console.log(json);
     return;
   }
-  const { timestamp, category, type, message, data }: LogEntry = JSON.parse(json);
-  const method = level === "warn" ? "warn" : level === "error" || level === "fatal" ? "error" : "log";
+  const { timestamp, level, category, type, message, data }: LogEntry = JSON.parse(json);
+  const severity = LEVELS.indexOf(level);
   const place = category === "custom" && type === "log" ? "" : ` ${category}/${type}`;
-  const line = `${timestamp.slice(11, 23)} \u001b[${COLORS[level]}m${level.padEnd(5)}\u001b[0m${place} ${message}`;
-  if (data === undefined) console[method](line);
-  else console[method](line, data);
+  const line = `${timestamp.slice(11, 23)} \u001b[${COLORS[severity]}m${level.padEnd(5)}\u001b[0m${place} ${message}`;
+  console[severity < 4 ? "log" : severity > 4 ? "error" : "warn"](line, ...(data ? [data] : []));
 }

@@ -13,6 +13,15 @@ export interface HttpOptions {
   gzip: boolean;
 }
 
+/** What becomes of statuses besides 2xx, for which all is well, and 5xx, which may pass; others refuse. */
+const KINDS: Readonly<Record<number, Outcome["kind"]>> = {
+  408: "retry",
+  409: "retry",
+  413: "split",
+  425: "retry",
+  429: "pause",
+};
+
 /** What the service answers, as far as it is used; anything may be missing. */
 interface Answer {
   data?: { rejected?: unknown };
@@ -23,47 +32,33 @@ interface Answer {
 export function httpDelivery({ apiUrl, projectId, apiKey, timeout, gzip }: HttpOptions): Deliver {
   const url = `${apiUrl.replace(/\/+$/, "")}/logger/${encodeURIComponent(projectId)}/log`;
   return async ({ body, id, count }) => {
-    const abort = new AbortController();
-    const timer = setTimeout(() => abort.abort(new Error(`No answer within ${timeout} ms.`)), timeout);
-    try {
-      const headers: Record<string, string> = { "Content-Type": "application/x-ndjson", "Idempotency-Key": id };
-      if (apiKey) headers.Authorization = `Bearer ${apiKey}`;
-      let sent = body;
-      if (gzip && runtime.gzip && body.length >= GZIP_FROM) {
-        sent = await runtime.gzip(body);
-        headers["Content-Encoding"] = "gzip";
-      }
-      const response = await fetch(url, {
-        method: "POST",
-        headers,
-        // SAFETY: bodies are never backed by shared memory.
-        body: sent as Uint8Array<ArrayBuffer>,
-        signal: abort.signal,
-        // A redirected POST may come back as a page that says 200.
-        redirect: "manual",
-      });
-      return outcomeOf(response, parsed(await response.text()), count);
-    } finally {
-      clearTimeout(timer);
+    const headers = new Headers({ "Content-Type": "application/x-ndjson", "Idempotency-Key": id });
+    if (apiKey) headers.set("Authorization", `Bearer ${apiKey}`);
+    let sent = body;
+    if (gzip && runtime.gzip && body.length >= GZIP_FROM) {
+      sent = await runtime.gzip(body);
+      headers.set("Content-Encoding", "gzip");
     }
+    const response = await fetch(url, {
+      method: "POST",
+      headers,
+      // SAFETY: bodies are never backed by shared memory.
+      body: sent as Uint8Array<ArrayBuffer>,
+      signal: AbortSignal.timeout(timeout),
+      // A redirected POST may come back as a page that says 200.
+      redirect: "manual",
+    });
+    return outcomeOf(response, parsed(await response.text()), count);
   };
 }
 
-function outcomeOf({ status, headers }: Response, { data, error }: Answer, count: number): Outcome {
-  const failure = (what: unknown) =>
-    Object.assign(new Error(`The service answered ${status}: ${what}`), { status, code: error?.code });
-  if (status >= 200 && status < 300) {
-    const rejected = indexes(data?.rejected, count);
-    const refusal = rejected.length > 0 ? { error: failure(`${rejected.length} entries refused`) } : {};
-    return { kind: "delivered", rejected, gap: gapOf(headers), ...refusal };
-  }
-  const told = { error: failure(error?.message ?? "no reason given") };
-  if (status === 413) return { kind: "split", ...told };
-  if (status === 429) return { kind: "pause", wait: waitOf(headers), ...told };
-  if (status === 408 || status === 409 || status === 425 || status >= 500) {
-    return { kind: "retry", wait: headers.has("retry-after") ? waitOf(headers) : 0, newId: status === 409, ...told };
-  }
-  return { kind: "refused", rejected: status === 400 ? indexes(error?.details, count) : [], ...told };
+function outcomeOf({ status, ok, headers }: Response, { data, error }: Answer, count: number): Outcome {
+  const rejected = indexes(ok ? data?.rejected : status === 400 && error?.details, count);
+  const told = ok ? `${rejected.length} entries refused` : (error?.message ?? "no reason given");
+  const failure = Object.assign(new Error(`The service answered ${status}: ${told}`), { status, code: error?.code });
+  if (ok) return { kind: "delivered", rejected, gap: gapOf(headers), error: rejected.length > 0 ? failure : undefined };
+  const kind = KINDS[status] ?? (status >= 500 ? "retry" : "refused");
+  return { kind, rejected, wait: waitOf(headers, status === 429), newId: status === 409, error: failure };
 }
 
 function parsed(text: string): Answer {
@@ -82,13 +77,17 @@ function indexes(named: unknown, count: number): number[] {
   return [...new Set(found)].filter((index) => index >= 0 && index < count);
 }
 
-/** Milliseconds to wait by `Retry-After` (seconds or a date), else by `X-RateLimit-Reset`; 0 if neither says. */
-function waitOf(headers: Headers): number {
+/**
+ * Milliseconds to wait by `Retry-After` (seconds or a date), else by `X-RateLimit-Reset` where that is the reason;
+ * 0 if neither says.
+ */
+function waitOf(headers: Headers, isLimited: boolean): number {
   // By the server's clock: this machine's may be off.
   const now = Date.parse(headers.get("date") ?? "") || Date.now();
-  const after = headers.get("retry-after");
-  const ms = Number(after) * 1000 || Date.parse(after ?? "") - now;
-  return Math.max(ms >= 0 ? ms : Number(headers.get("x-ratelimit-reset")) * 1000 - now, 0) || 0;
+  const after = headers.get("retry-after") ?? "";
+  const reset = isLimited ? Number(headers.get("x-ratelimit-reset")) * 1000 - now : 0;
+  const ms = Number(after) * 1000 || Date.parse(after) - now;
+  return Math.max(ms >= 0 ? ms : reset, 0);
 }
 
 /** Milliseconds between requests that keep within the limit, once half of it is used up. Limits count by the minute. */

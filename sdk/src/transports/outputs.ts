@@ -1,9 +1,10 @@
 import { LEVELS } from "../levels.ts";
 import { type BatchSettings, check, destination, MAX_BODY_BYTES, MAX_ENTRIES } from "../options.ts";
-import { decodeText } from "../serialize.ts";
-import type { LogEntry, LoggerOptions, LogLevel, Transport } from "../types.ts";
+import { decodeText } from "../safe.ts";
+import type { LogEntry, LoggerOptions, Transport } from "../types.ts";
 import { writeToConsole } from "./console.ts";
 import { httpDelivery } from "./http.ts";
+import { linesOf } from "./lines.ts";
 import { createQueue, type Deliver, type Queue, type QueueEvents, type QueueOptions } from "./queue.ts";
 
 /** Entries that the transport `memory` keeps, the newest. */
@@ -15,8 +16,8 @@ const QUEUE = { maxEntries: MAX_ENTRIES, maxBody: MAX_BODY_BYTES, isRepeatable: 
 export interface Output {
   /** The line is only lent. */
   write(line: Uint8Array, severity: number, now: number): void;
-  flush?(): void | Promise<void>;
-  close?(): void | Promise<void>;
+  flush?(timeoutMs: number): unknown;
+  close?(): unknown;
   queue?: Queue;
 }
 
@@ -53,41 +54,46 @@ export const standardOutputs: MakeOutputs = (options, settings, events, entries)
 
 /** A transport of the user's own. */
 export function custom(transport: Transport, settings: BatchSettings, events: QueueEvents): Output {
-  const rest = {
-    flush: () => transport.flush?.(),
-    close: () => transport.close?.(),
-  };
-  if ("write" in transport && typeof transport.write === "function") {
-    return { ...immediate((json, level) => transport.write(json, level)), ...rest };
+  const { write, send }: { write?: unknown; send?: unknown } = Object(transport);
+  const close = () => transport.close?.();
+  if (typeof write === "function") {
+    return {
+      ...immediate((json, severity) => write.call(transport, json, LEVELS[severity])),
+      flush: () => transport.flush?.(),
+      close,
+    };
   }
   check(
-    typeof transport === "object" && transport !== null && "send" in transport && typeof transport.send === "function",
+    typeof send === "function",
     "transport must be batch, http, console, memory or an object with send(entries) or write(json)",
   );
   const deliver: Deliver = async ({ body }) => {
-    await transport.send(
-      decodeText(body)
-        .trimEnd()
-        .split("\n")
-        .map((line): LogEntry => JSON.parse(line)),
+    await send.call(
+      transport,
+      linesOf(body).map((line): LogEntry => JSON.parse(line)),
     );
-    return { kind: "delivered", rejected: [] };
+    return { kind: "delivered" };
   };
+  const output = queued(
+    { ...settings, ...QUEUE, size: 1, flushInterval: 0, concurrency: 1, isRepeatable: false },
+    deliver,
+    events,
+  );
   return {
-    ...queued(
-      { ...settings, ...QUEUE, size: 1, flushInterval: 0, concurrency: 1, isRepeatable: false },
-      deliver,
-      events,
-    ),
-    ...rest,
+    ...output,
+    async flush(timeoutMs) {
+      await output.flush?.(timeoutMs);
+      await transport.flush?.();
+    },
+    close,
   };
+}
+
+function immediate(write: (json: string, severity: number) => void): Output {
+  return { write: (line, severity) => write(decodeText(line.subarray(0, -1)), severity) };
 }
 
 export function queued(options: QueueOptions, deliver: Deliver, events: QueueEvents): Output {
   const queue = createQueue(options, deliver, events);
-  return { write: queue.push, queue };
-}
-
-function immediate(write: (json: string, level: LogLevel) => void): Output {
-  return { write: (line, severity) => write(decodeText(line.subarray(0, -1)), LEVELS[severity] ?? "info") };
+  return { write: queue.push, flush: queue.flush, queue };
 }

@@ -1,6 +1,6 @@
-import { decodeText, isError } from "../serialize.ts";
-import type { DropReason, LogEntry } from "../types.ts";
-import { createLineBuffer, joined } from "./buffer.ts";
+import { asError, encodeText, within } from "../safe.ts";
+import type { DropReason } from "../types.ts";
+import { createLines, linesOf } from "./lines.ts";
 
 /** The longest wait, whatever a server asks for: an hour. */
 const MAX_WAIT_MS = 3_600_000;
@@ -23,13 +23,21 @@ export interface QueueOptions {
 }
 
 /** How a delivery ended. Indexes count the delivery's entries from 0. */
-export type Outcome =
-  | { kind: "delivered"; rejected: readonly number[]; gap?: number; error?: Error; wait?: never }
-  /** Worth another try, after `wait` ms if that is known; a `pause` the server asked for spends no retry. */
-  | { kind: "retry" | "pause"; wait?: number; newId?: boolean; error: Error }
-  | { kind: "split"; error: Error }
-  /** Refused for the entries named; without any, for all of them. */
-  | { kind: "refused"; rejected: readonly number[]; error: Error };
+export interface Outcome {
+  /**
+   * `retry` is worth another try, `pause` one that spends no retry, `split` one in halves; `refused` is meant for the
+   * entries named, without any for all of them.
+   */
+  kind: "delivered" | "retry" | "pause" | "split" | "refused";
+  rejected?: readonly number[];
+  /** Milliseconds until the next delivery may start, where the destination spreads them out. */
+  gap?: number;
+  /** Milliseconds the destination asks for. */
+  wait?: number;
+  /** Whether another try must be told from this one. */
+  newId?: boolean;
+  error?: Error | undefined;
+}
 
 /** What is delivered together: NDJSON that never changes, under an id that a repetition keeps. */
 export interface Delivery {
@@ -42,7 +50,7 @@ export type Deliver = (delivery: Delivery) => Promise<Outcome>;
 
 export interface QueueEvents {
   error(error: Error): void;
-  drop(entries: () => LogEntry[], count: number, reason: DropReason): void;
+  drop(lines: readonly string[], reason: DropReason): void;
 }
 
 export interface QueueStats {
@@ -55,16 +63,6 @@ export interface QueueStats {
   /** Out of retries, and in the spool. */
   spooled: number;
 }
-
-export const NO_STATS: Readonly<QueueStats> = {
-  delivered: 0,
-  dropped: 0,
-  pending: 0,
-  pendingBytes: 0,
-  requests: 0,
-  retries: 0,
-  spooled: 0,
-};
 
 /** Where deliveries may outlive the queue. */
 export interface QueueSpool {
@@ -80,7 +78,7 @@ export interface Queue {
   /** Takes a line; it is copied. */
   push(line: Uint8Array, level: number, now: number): void;
   /** Settles when all that waits now is delivered or dropped, or at the deadline. */
-  flush(timeoutMs: number): Promise<void>;
+  flush(timeoutMs: number): Promise<unknown>;
   close(): void;
   stats(): QueueStats;
   /** All that is not delivered yet, for a process about to end. */
@@ -88,10 +86,10 @@ export interface Queue {
   /** Without one, what is out of retries is dropped. */
   spool?: QueueSpool;
   /**
-   * Takes over what is kept. `settled` is called once it is delivered, refused, or kept anew; or out of retries and
-   * not kept: then it is not over, and not dropped, because it still is where it was.
+   * Takes over what is kept. True once it is delivered, refused, or kept anew; false if it is out of retries and not
+   * kept: then it is not dropped, because it still is where it was.
    */
-  adopt(delivery: Delivery, settled: (isOver: boolean) => void): void;
+  adopt(delivery: Delivery): Promise<boolean>;
 }
 
 interface Batch extends Delivery {
@@ -99,18 +97,22 @@ interface Batch extends Delivery {
   order: number;
   tries: number;
   startedAt: number;
-  settled?: ((isOver: boolean) => void) | undefined;
+  isAdopted: boolean;
+  /** Whether it is over; see `adopt`. */
+  done: Promise<boolean>;
+  settle(isOver: boolean): void;
 }
 
 /** A bounded queue before something that may be slow, pause or fail. */
 export function createQueue(options: QueueOptions, deliver: Deliver, events: QueueEvents): Queue {
   const { size, maxEntries, maxBody, maxQueueBytes, flushInterval, concurrency, maxRetries, timeout } = options;
-  const waiting = createLineBuffer();
+  const waiting = createLines();
   /** Cut and not under way, oldest first. */
-  let ready: Batch[] = [];
+  const ready: Batch[] = [];
   const underWay = new Set<Batch>();
-  /** What each flush waits for: all batches before an order. */
-  const flushes = new Map<() => void, number>();
+  /** Bytes of both. */
+  let cutBytes = 0;
+  let flushes = 0;
   let order = 0;
   let ids = "";
   let idCount = 0;
@@ -119,63 +121,44 @@ export function createQueue(options: QueueOptions, deliver: Deliver, events: Que
   let slots = concurrency;
   let gap = 0;
   let lastStart = 0;
+  /** When the oldest that waits may have come, never too late. */
+  let since = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
+  /** 0 if there is nothing to do. */
   let timerAt = 0;
   let isPumpQueued = false;
   let isClosed = false;
-  const stats = { ...NO_STATS };
+  const counts = { delivered: 0, dropped: 0, requests: 0, retries: 0, spooled: 0 };
 
-  function nextId(): string {
-    // Made at first use: some platforms have no randomness before the first request.
-    ids ||= crypto.randomUUID();
-    return `${ids}-${idCount++}`;
-  }
-
-  function drop(lines: readonly Uint8Array[], reason: DropReason): void {
+  function drop(lines: readonly string[], reason: DropReason): void {
     if (lines.length === 0) return;
-    stats.dropped += lines.length;
-    events.drop(() => lines.map((line): LogEntry => JSON.parse(decodeText(line))), lines.length, reason);
-  }
-
-  /** Books what is held: `count` lines more, or fewer. */
-  function hold(count: number, bytes: number): void {
-    stats.pending += count;
-    stats.pendingBytes += bytes;
+    counts.dropped += lines.length;
+    events.drop(lines, reason);
   }
 
   function push(line: Uint8Array, level: number, now: number): void {
-    while (!isClosed && stats.pendingBytes + line.length > maxQueueBytes) {
-      const evicted = waiting.evict(level);
-      if (!evicted) break;
-      hold(-1, -evicted.length);
-      drop([evicted], "queue-full");
+    while (isClosed || waiting.bytes + cutBytes + line.length > maxQueueBytes) {
+      const evicted = isClosed ? undefined : waiting.evict(level);
+      drop(linesOf(evicted ?? line), isClosed ? "closed" : "queue-full");
+      if (!evicted) return;
     }
-    if (isClosed || stats.pendingBytes + line.length > maxQueueBytes) {
-      drop([line], isClosed ? "closed" : "queue-full");
-      return;
-    }
-    waiting.add(line, level, now);
-    hold(1, line.length);
+    const isFirst = waiting.count === 0;
+    if (isFirst) since = now;
+    waiting.add(line, level);
     // Timers and requests vanish where a platform ends them with the request they were made in, or while a machine sleeps.
-    const isLost = timerAt > 0 && now > timerAt + timeout;
-    if (isLost || (isFull() && underWay.size < slots && now >= pausedUntil)) {
-      // At the end of the caller's turn, so that a burst travels together.
-      if (!isPumpQueued) queueMicrotask(pump);
+    const isLost = now > timerAt + timeout;
+    if (!isPumpQueued && (isFirst || isLost || (underWay.size < slots && nextStart() <= now))) {
       isPumpQueued = true;
-    } else if (timerAt === 0) {
-      schedule();
+      // At the end of the caller's turn, so that a burst travels together.
+      queueMicrotask(pump);
     }
-  }
-
-  function isFull(): boolean {
-    return waiting.count() >= size || waiting.bytes() >= maxBody;
   }
 
   /** When the next delivery may start, epoch milliseconds; `Infinity` if there is none. */
   function nextStart(): number {
-    const isUrgent = ready.length > 0 || flushes.size > 0 || isFull();
-    const due = isUrgent ? 1 : waiting.count() > 0 ? waiting.since() + flushInterval : Number.POSITIVE_INFINITY;
-    return Math.max(due, pausedUntil, flushes.size > 0 ? 0 : lastStart + gap);
+    const isUrgent = ready.length > 0 || waiting.count >= size || waiting.bytes >= maxBody;
+    const due = isUrgent ? 1 : waiting.count > 0 ? since + flushInterval : 1 / 0;
+    return Math.max(due, pausedUntil, flushes > 0 ? 0 : lastStart + gap);
   }
 
   function pump(): void {
@@ -186,39 +169,42 @@ export function createQueue(options: QueueOptions, deliver: Deliver, events: Que
         settle(batch, batch.startedAt, { kind: "retry", error: new Error("No answer.") });
       }
     }
-    while (underWay.size < slots && nextStart() <= now) {
-      const batch = ready.shift() ?? (waiting.count() > 0 && cut());
-      if (!batch) break;
-      start(batch, now);
-    }
-    schedule();
+    while (underWay.size < slots && nextStart() <= now) start(ready.shift() ?? cut(), now);
+    // Whatever is under way goes on from here when it ends; besides this watches for its silent death.
+    const end = underWay.size > 0 ? now + 2 * timeout + 1 : 1 / 0;
+    timerAt = Math.min(end, underWay.size < slots ? nextStart() : end);
+    clearTimeout(timer);
+    if (timerAt === 1 / 0) return;
+    timer = setTimeout(pump, timerAt - now);
+    // A process with nothing else to do may end; what waits then is flushed by its own hooks.
+    (timer as { unref?(): void }).unref?.();
   }
 
   function cut(): Batch {
-    return batchOf(waiting.take(maxEntries, maxBody), order++);
+    const { count } = waiting;
+    const body = waiting.take(maxEntries, maxBody);
+    return batchOf({ id: nextId(), body, count: count - waiting.count }, order++);
   }
 
-  function batchOf(lines: readonly Uint8Array[], order: number, settled?: Batch["settled"]): Batch {
-    return { id: nextId(), body: joined(lines), count: lines.length, order, tries: 0, startedAt: 0, settled };
+  function batchOf(delivery: Delivery, order: number, isAdopted = false): Batch {
+    let settle = (_: boolean): void => {};
+    const done = new Promise<boolean>((resolve) => {
+      settle = resolve;
+    });
+    cutBytes += delivery.body.length;
+    return { ...delivery, order, tries: 0, startedAt: 0, isAdopted, done, settle };
   }
 
-  /** Sets the timer to when there is something to do. */
-  function schedule(): void {
-    clearTimeout(timer);
-    timerAt = 0;
-    if (stats.pending === 0) return;
-    const now = Date.now();
-    // Whatever is under way goes on from here when it ends; this only watches for its silent death.
-    timerAt = Math.min(underWay.size < slots ? nextStart() : now + 2 * timeout + 1, now + MAX_WAIT_MS);
-    timer = setTimeout(pump, Math.max(timerAt - now, 0));
-    // A process with nothing else to do may end; what waits then is flushed by its own hooks.
-    (timer as { unref?(): void }).unref?.();
+  function nextId(): string {
+    // Made at first use: some platforms have no randomness before the first request.
+    ids ||= crypto.randomUUID();
+    return `${ids}-${idCount++}`;
   }
 
   function start(batch: Batch, now: number): void {
     batch.startedAt = lastStart = now;
     underWay.add(batch);
-    stats.requests++;
+    counts.requests++;
     deliver(batch)
       .catch((error: unknown): Outcome => ({ kind: "retry", error: asError(error) }))
       .then((outcome) => {
@@ -230,85 +216,60 @@ export function createQueue(options: QueueOptions, deliver: Deliver, events: Que
   function settle(batch: Batch, startedAt: number, outcome: Outcome): void {
     // One that was given up for lost may answer after all; its repetition speaks for it.
     if (batch.startedAt !== startedAt || !underWay.delete(batch)) return;
-    const { kind, error } = outcome;
+    const { kind, rejected = [], wait = 0, error } = outcome;
+    const { count, body, order, isAdopted } = batch;
+    const isDelivered = kind === "delivered";
+    const isFailed = kind === "retry" || kind === "pause";
     if (error) events.error(error);
     slots = concurrency;
-    if (kind === "retry" || kind === "pause") {
+    if (isFailed) {
       slots = 1;
       if (kind === "retry") batch.tries++;
-      const asked = Math.min(outcome.wait ?? 0, MAX_WAIT_MS);
       // A pause is as long as the server says, if it says.
-      const own = kind === "pause" && asked > 0 ? 0 : options.wait(Math.max(batch.tries, 1));
-      pausedUntil = Math.max(pausedUntil, Date.now() + Math.max(asked, own));
+      const own = kind === "pause" && wait > 0 ? 0 : options.wait(batch.tries || 1);
+      pausedUntil = Math.max(pausedUntil, Date.now() + Math.max(Math.min(wait, MAX_WAIT_MS), own));
       if (batch.tries <= maxRetries) {
         if (outcome.newId) batch.id = nextId();
-        stats.retries++;
+        counts.retries++;
         ready.push(batch);
         ready.sort((a, b) => a.order - b.order);
         return;
       }
     }
-    hold(-batch.count, -batch.body.length);
+    cutBytes -= body.length;
     /** Unless it is out of retries, and not kept. */
     let isOver = true;
-    if (kind === "delivered") {
-      gap = Math.min(outcome.gap ?? 0, flushInterval);
-      stats.delivered += batch.count - outcome.rejected.length;
-      dropNamed(batch, outcome.rejected);
-    } else if (kind === "split" && batch.count > 1) {
-      const lines = linesOf(batch);
-      const half = lines.length >> 1;
-      replace(batch, [lines.slice(0, half), lines.slice(half)]);
-      return;
-    } else if (kind === "refused" && outcome.rejected.length > 0) {
-      const rest = dropNamed(batch, outcome.rejected);
-      if (rest.length > 0) {
-        replace(batch, [rest]);
-        return;
-      }
-    } else if (kind === "split" || kind === "refused") {
-      drop(linesOf(batch), kind === "split" ? "too-large" : "rejected");
-    } else {
+    /** What is sent in its place, under ids of their own: the bytes are others. */
+    let parts: string[][] = [];
+    const lines = isDelivered && rejected.length === 0 ? [] : linesOf(body);
+    if (isFailed) {
       isOver = !!queue.spool?.add(batch);
-      if (isOver) stats.spooled += batch.count;
-      else if (!batch.settled) drop(linesOf(batch), "retries");
+      if (isOver) counts.spooled += count;
+      else if (!isAdopted) drop(lines, "retries");
+    } else if (kind === "split" && count > 1) {
+      parts = [lines.splice(0, count >> 1), lines];
+    } else {
+      const isLost = (_: string, i: number): boolean => rejected.includes(i) || !(isDelivered || rejected.length > 0);
+      drop(lines.filter(isLost), kind === "split" ? "too-large" : "rejected");
+      if (isDelivered) {
+        gap = Math.min(outcome.gap ?? 0, flushInterval);
+        counts.delivered += count - rejected.length;
+        queue.spool?.delivered();
+      } else if (rejected.length > 0 && rejected.length < count) {
+        parts = [lines.filter((line, i) => !isLost(line, i))];
+      }
     }
-    batch.settled?.(isOver);
-    if (kind === "delivered") queue.spool?.delivered();
-    for (const [done, before] of flushes) if (isFlushed(before)) done();
-  }
-
-  /** Drops the lines of these numbers and gives the others. */
-  function dropNamed(batch: Batch, numbers: readonly number[]): Uint8Array[] {
-    if (numbers.length === 0) return [];
-    const lines = linesOf(batch);
-    drop(
-      numbers.flatMap((i) => lines[i] ?? []),
-      "rejected",
+    const made = parts.map((lines) =>
+      batchOf({ id: nextId(), body: encodeText(`${lines.join("\n")}\n`), count: lines.length }, order, isAdopted),
     );
-    return lines.filter((_, i) => !numbers.includes(i));
-  }
-
-  /** Puts other batches in a batch's place, each under an id of its own: their bytes are others. */
-  function replace({ order, settled }: Batch, parts: Uint8Array[][]): void {
-    let open = parts.length;
-    let isOver = true;
-    const one = (part: boolean): void => {
-      isOver &&= part;
-      if (--open === 0) settled?.(isOver);
-    };
-    const made = parts.map((lines) => batchOf(lines, order, settled && one));
-    for (const { count, body } of made) hold(count, body.length);
-    ready = [...made, ...ready];
-  }
-
-  function isFlushed(before: number): boolean {
-    return ![...ready, ...underWay].some((batch) => batch.order < before);
+    ready.unshift(...made);
+    if (made.length === 0) batch.settle(isOver);
+    else Promise.all(made.map(({ done }) => done)).then((all) => batch.settle(!all.includes(false)));
   }
 
   /** Cuts all that waits. */
   function pending(): Batch[] {
-    while (waiting.count() > 0) ready.push(cut());
+    while (waiting.count > 0) ready.push(cut());
     return [...underWay, ...ready];
   }
 
@@ -316,52 +277,28 @@ export function createQueue(options: QueueOptions, deliver: Deliver, events: Que
     isRepeatable: options.isRepeatable,
     push,
     pending,
-    flush(timeoutMs) {
-      if (pending().length === 0) return Promise.resolve();
-      return new Promise((resolve) => {
-        const done = () => {
-          clearTimeout(deadline);
-          flushes.delete(done);
-          resolve();
-        };
-        // Holds the process until it fires or is cleared.
-        const deadline = setTimeout(done, timeoutMs);
-        flushes.set(done, order);
-        pump();
-      });
+    async flush(timeoutMs) {
+      const all = pending().map(({ done }) => done);
+      if (all.length === 0) return;
+      flushes++;
+      pump();
+      await within(timeoutMs, Promise.all(all));
+      flushes--;
     },
     close() {
       isClosed = true;
     },
-    stats: () => stats,
-    adopt(delivery, settled) {
-      hold(delivery.count, delivery.body.length);
-      ready.push({ ...delivery, order: order++, tries: 0, startedAt: 0, settled });
+    stats: () => ({
+      ...counts,
+      pending: [...underWay, ...ready].reduce((sum, { count }) => sum + count, waiting.count),
+      pendingBytes: waiting.bytes + cutBytes,
+    }),
+    adopt(delivery) {
+      const batch = batchOf(delivery, order++, true);
+      ready.push(batch);
       pump();
+      return batch.done;
     },
   };
   return queue;
-}
-
-/** Lines with their line feeds. */
-function linesOf({ body }: Delivery): Uint8Array[] {
-  const lines: Uint8Array[] = [];
-  for (let from = 0; from < body.length; ) {
-    const end = body.indexOf(10, from) + 1;
-    lines.push(body.subarray(from, end));
-    from = end;
-  }
-  return lines;
-}
-
-export function asError(error: unknown): Error {
-  return isError(error) ? error : new Error(said(error));
-}
-
-function said(error: unknown): string {
-  try {
-    return String(error);
-  } catch {
-    return "Something was thrown.";
-  }
 }

@@ -1,0 +1,44 @@
+/** Characters of a category or type, as the service takes them. */
+const MAX_NAME = 64;
+
+/** The types of each category the service checks; the first is the default. */
+const CATEGORY_TYPES: ReadonlyMap<string, readonly string[]> = /* @__PURE__ */ new Map(
+  [
+    "ai llm interaction step action response summary embedding tool-call",
+    "http request response redirect",
+    "system startup shutdown error debug info warn",
+    "database query transaction migration slow-query connection",
+    "auth login logout token-refresh permission-denied registration",
+    "queue enqueue dequeue process retry dead-letter",
+    "cache hit miss set evict invalidate",
+  ].map((line) => {
+    const [category = "", ...types] = line.split(" ");
+    return [category, types];
+  }),
+);
+
+/** Whether the service checks the types of a category. */
+export function isBuiltIn(category: string): boolean {
+  return CATEGORY_TYPES.has(category);
+}
+
+/** A category and type the service takes, and for `data` the type that its category does not have. */
+export interface Place {
+  category: string;
+  type: string;
+  note: { invalidType?: string };
+}
+
+export function placeOf(wanted: unknown, kind: unknown): Place {
+  const category = nameOf(wanted, "custom");
+  const types = CATEGORY_TYPES.get(category);
+  const first = types?.[0] ?? "log";
+  const type = nameOf(kind, first);
+  return !types || types.includes(type)
+    ? { category, type, note: {} }
+    : { category, type: first, note: { invalidType: type } };
+}
+
+function nameOf(value: unknown, fallback: string): string {
+  return `${value ?? ""}`.slice(0, MAX_NAME).toWellFormed() || fallback;
+}
