@@ -10,8 +10,16 @@ import { JsonTree } from "./json-tree.tsx";
 import { LongText } from "./long-text.tsx";
 
 const FULL = new Intl.DateTimeFormat(undefined, {
-  dateStyle: "full",
-  timeStyle: "long",
+  weekday: "short",
+  day: "numeric",
+  month: "short",
+  year: "numeric",
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+  fractionalSecondDigits: 3,
+  hourCycle: "h23",
+  timeZoneName: "short",
 });
 
 interface DetailsProps {

@@ -54,8 +54,8 @@ export function EntryList(props: EntryListProps) {
   const getItemKey = useCallback((index: number) => entries[index]?.id ?? index, [entries]);
   const openIndexes = useMemo(() => indexesOf(entries, open), [entries, open]);
   const keys = useRowKeys(entries, (index) => virtual.scrollToIndex(index, { align: "auto" }));
-  const arrivals = useArrivals(entries, { follow, isReading: open.length > 0, scroller });
-  const stop = keys.stop;
+  const arrivals = useArrivals(entries, { follow, isReading: openIndexes.length > 0, scroller });
+  const { stop } = keys;
   const virtual = useVirtual({
     count: entries.length,
     getScrollElement: () => scroller.current,
@@ -73,14 +73,14 @@ export function EntryList(props: EntryListProps) {
     },
   });
   const { scrollRect } = virtual;
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (scrollRect !== null) setWidth(scrollRect.width);
   }, [scrollRect?.width]);
   useLayoutEffect(() => virtual.measure(), [isNarrow]);
   useLayoutEffect(() => {
     const index = marked === undefined ? -1 : entries.findIndex(({ id }) => id === marked);
     if (index < 0) return;
-    keys.point(index);
+    keys.point(index, scroller.current);
     virtual.scrollToIndex(index, { align: "center" });
   }, [marked]);
 
@@ -93,7 +93,7 @@ export function EntryList(props: EntryListProps) {
   const isNearEnd = hasMore && endIndex >= entries.length - NEAR_END;
   useEffect(() => {
     if (isNearEnd) props.onNearEnd();
-  }, [isNearEnd, entries.length]);
+  }, [isNearEnd, entries.at(-1)?.id]);
 
   const toggle = (entry: LogEntry, index: number): void => {
     const isOpen = open.includes(entry.id);
@@ -101,12 +101,19 @@ export function EntryList(props: EntryListProps) {
     // A closed row is not measured: its height is known.
     if (isOpen) virtual.resizeItem(index, isNarrow ? NARROW_ROW : ROW);
   };
-  const severalProjects = projectNames !== undefined && projectNames.size > 1;
+  const isMixed = useMemo(() => entries.some(({ projectId }) => projectId !== entries[0]?.projectId), [entries]);
   return (
     <div class={css.frame}>
       {arrivals.fresh > 0 ? (
         <div class={css.fresh}>
-          <Button look="primary" small onClick={() => arrivals.toTop()}>
+          <Button
+            look="primary"
+            small
+            onClick={() => {
+              arrivals.toTop();
+              keys.point(0, scroller.current);
+            }}
+          >
             ↑ {arrivals.fresh.toLocaleString()} new
           </Button>
         </div>
@@ -115,6 +122,7 @@ export function EntryList(props: EntryListProps) {
       <div
         ref={scroller}
         class={css.scroller}
+        data-list
         onScroll={arrivals.onScroll}
         onKeyDown={(event) => keys.onKeyDown(event, { onContext: props.onContext, toggle, open })}
       >
@@ -123,12 +131,13 @@ export function EntryList(props: EntryListProps) {
             const entry = entries[index];
             if (entry === undefined) return null;
             const isOpen = open.includes(entry.id);
-            const project = severalProjects ? (projectNames.get(entry.projectId) ?? entry.projectId) : null;
+            const project = projectNames?.get(entry.projectId) ?? entry.projectId;
             return (
               <li
                 key={String(key)}
                 ref={isOpen ? (node) => virtual.measureElement(node) : null}
                 data-index={index}
+                data-level={entry.level}
                 class={css.item}
                 aria-posinset={index + 1}
                 aria-setsize={hasMore ? -1 : entries.length}
@@ -136,20 +145,20 @@ export function EntryList(props: EntryListProps) {
               >
                 <Row
                   entry={entry}
-                  project={project}
+                  project={isMixed ? project : null}
                   isOpen={isOpen}
                   isMarked={entry.id === marked}
                   isStop={index === tabStop}
                   isNarrow={isNarrow}
-                  detailsId={`${detailsId}-${entry.seq}`}
+                  detailsId={`${detailsId}-${entry.id}`}
                   onToggle={() => toggle(entry, index)}
                   onFocus={() => keys.point(index)}
                 />
                 {isOpen ? (
                   <Details
-                    id={`${detailsId}-${entry.seq}`}
+                    id={`${detailsId}-${entry.id}`}
                     entry={entry}
-                    project={projectNames?.get(entry.projectId) ?? null}
+                    project={project}
                     onFilter={props.onFilter}
                     onContext={entry.id === marked ? null : () => props.onContext(entry)}
                     link={props.linkTo?.(entry) ?? null}

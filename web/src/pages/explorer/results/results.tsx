@@ -10,7 +10,7 @@ interface ResultsProps {
   entries: readonly LogEntry[];
   busy: boolean;
   hasMore: boolean;
-  /** Called as the end comes near, once for each number of entries, and by the button there. */
+  /** Called as the end comes near, once for each last entry, and by the button there. */
   onMore: () => void;
   onFilter: (patch: FilterPatch) => void;
   onContext: (entry: LogEntry) => void;

@@ -31,12 +31,16 @@ interface RowProps {
 export function Row({ entry, project, isOpen, isMarked, isStop, isNarrow, detailsId, onToggle, onFocus }: RowProps) {
   const { level, category, type, message, timestamp } = entry;
   const date = new Date(timestamp);
+  const classes = [css.row];
+  if (isNarrow) classes.push(css.narrow);
+  if (isOpen) classes.push(css.open);
+  if (isMarked) classes.push(css.marked);
+  if (project !== null) classes.push(css.mixed);
   return (
     <button
       type="button"
-      class={`${css.row} ${isNarrow ? css.narrow : ""} ${isOpen ? css.open : ""} ${isMarked ? css.marked : ""}`}
+      class={classes.join(" ")}
       data-row
-      data-level={level}
       tabIndex={isStop ? 0 : -1}
       aria-expanded={isOpen}
       aria-controls={isOpen ? detailsId : undefined}
@@ -57,7 +61,9 @@ export function Row({ entry, project, isOpen, isMarked, isStop, isNarrow, detail
           {project}
         </span>
       )}
-      <span class={css.message}>{message.length > MESSAGE ? message.slice(0, MESSAGE) : message}</span>
+      <span class={css.message} data-message>
+        {message.length > MESSAGE ? message.slice(0, MESSAGE) : message}
+      </span>
     </button>
   );
 }

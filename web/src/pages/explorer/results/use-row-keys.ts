@@ -14,8 +14,8 @@ interface KeyActs {
 interface RowKeys {
   /** The row that Tab comes to. */
   stop: number;
-  /** Makes a row that one. */
-  point: (index: number) => void;
+  /** Makes a row that one; with the list given, the focus goes there too. */
+  point: (index: number, list?: Element | null) => void;
   onKeyDown: (event: KeyboardEvent, acts: KeyActs) => void;
 }
 
@@ -29,7 +29,8 @@ export function useRowKeys(entries: readonly LogEntry[], reveal: (index: number)
     wantsFocus.current = null;
     list?.querySelector<HTMLElement>(`[data-index="${stop}"] [data-row]`)?.focus({ preventScroll: true });
   });
-  const point = (index: number): void => {
+  const point = (index: number, list: Element | null = null): void => {
+    wantsFocus.current = list;
     const id = entries[index]?.id;
     if (id !== undefined) setPointed({ id, index });
   };
@@ -49,9 +50,8 @@ export function useRowKeys(entries: readonly LogEntry[], reveal: (index: number)
     const isOpen = open.includes(entry.id);
     const next = nextRow(key, index, entries.length - 1);
     if (next !== null) {
-      point(next);
+      point(next, currentTarget);
       reveal(next);
-      wantsFocus.current = currentTarget;
     } else if (key === "c") onContext(entry);
     else if ((key === "ArrowRight" && !isOpen) || (key === "ArrowLeft" && isOpen)) toggle(entry, index);
     else return;
