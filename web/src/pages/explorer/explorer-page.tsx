@@ -1,9 +1,8 @@
 import { useId, useMemo, useState } from "preact/hooks";
 import type { LogEntry } from "../../model/types.ts";
-import { Button } from "../../ui/button.tsx";
 import { useTitle } from "../../ui/page.tsx";
 import { Failure } from "../../ui/states.tsx";
-import { Actions } from "./actions/actions.tsx";
+import { type ActionDialog, Actions } from "./actions/actions.tsx";
 import { focusOn, useShortcuts } from "./actions/shortcuts.ts";
 import { ContextView } from "./context/context-view.tsx";
 import css from "./explorer.module.css";
@@ -27,13 +26,16 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
   const { view, faults, change, times, projects, live, results, stats, entries } = explorer;
   const [context, setContext] = useState<LogEntry | null>(null);
   const [panelOpen, setPanelOpen] = useState(false);
-  const [dialog, setDialog] = useState<"views" | "download" | "keys" | null>(null);
+  const [dialog, setDialog] = useState<ActionDialog | null>(null);
   const panelId = useId();
   // They help choosing, so they wait until what was asked for is there.
   const isSettled = results.busy === null;
   const categories = useNames("category", workspaceId, projectId, times, isSettled);
   const types = useNames("type", workspaceId, projectId, times, isSettled);
-  const projectNames = useMemo(() => new Map(projects.data?.map(({ id, name }) => [id, name])), [projects.data]);
+  const projectNames = useMemo(() => {
+    const inScope = projects.data?.filter(({ id }) => projectId === null || id === projectId);
+    return new Map(inScope?.map(({ id, name }) => [id, name]));
+  }, [projects.data, projectId]);
 
   const onFilters = (next: (filters: View["filters"]) => View["filters"]): void =>
     change((before) => ({ ...before, filters: next(before.filters) }));
@@ -57,6 +59,7 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
     l: toggleLive,
     p: () => (live.tail.state === "paused" ? live.tail.resume() : live.tail.pause()),
     v: () => setDialog("views"),
+    s: () => setDialog("share"),
     "?": () => setDialog("keys"),
   });
   const isLive = view.live && projectId !== null && times.to === undefined;
@@ -77,6 +80,9 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
           onLive={toggleLive}
         />
         <Actions
+          panelId={panelId}
+          panelOpen={panelOpen}
+          onPanel={() => setPanelOpen(!panelOpen)}
           workspaceId={workspaceId}
           projectId={projectId}
           projects={projects.data ?? []}
@@ -89,16 +95,7 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
         />
       </div>
       <div class={css.columns}>
-        <aside class={css.side} aria-label="Filters" data-open={panelOpen}>
-          <Button
-            small
-            aria-expanded={panelOpen}
-            aria-controls={panelId}
-            data-shortcut="filters"
-            onClick={() => setPanelOpen(!panelOpen)}
-          >
-            {panelOpen ? "Hide filters" : "Filters"}
-          </Button>
+        <aside class={css.side} aria-label="Filters" data-open={panelOpen} data-shortcut="filters" tabIndex={-1}>
           <FilterPanel
             id={panelId}
             filters={view.filters}
@@ -124,6 +121,7 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
             <Failure failure={stats.failure} onRetry={stats.reload} />
           ) : null}
           {isLive ? <LiveBar live={live} onStop={toggleLive} /> : null}
+          <h2 class="visually-hidden">Entries</h2>
           <StatusLine
             results={results}
             order={view.order}

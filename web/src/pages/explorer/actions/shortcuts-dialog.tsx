@@ -4,7 +4,7 @@ import { SHORTCUTS, setShortcutsOn, shortcutsOn } from "./shortcuts.ts";
 
 export function ShortcutsDialog({ onClose }: { onClose: () => void }) {
   return (
-    <Dialog title="Keys" onClose={onClose}>
+    <Dialog title="Keyboard shortcuts" onClose={onClose}>
       <dl class={css.keys}>
         {SHORTCUTS.map(({ key, does }) => (
           <div key={key}>
@@ -33,7 +33,7 @@ export function ShortcutsDialog({ onClose }: { onClose: () => void }) {
           checked={shortcutsOn.value}
           onChange={({ currentTarget }) => setShortcutsOn(currentTarget.checked)}
         />
-        Single letters work as keys
+        Single keys work as shortcuts
       </label>
     </Dialog>
   );

@@ -11,6 +11,7 @@ export const SHORTCUTS = [
   { key: "l", does: "Follow live, or stop following" },
   { key: "p", does: "Pause the live view, or go on" },
   { key: "v", does: "Saved views" },
+  { key: "s", does: "Share: links, and the query as a command" },
   { key: "?", does: "Show these keys" },
 ] as const;
 

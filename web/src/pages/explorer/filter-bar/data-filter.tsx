@@ -68,13 +68,15 @@ export function DataFilter({ data, paths, onChange }: DataFilterProps) {
   return (
     <form
       class={css.group}
-      aria-label="Data"
+      aria-labelledby={`${id}-legend`}
       onSubmit={(event) => {
         event.preventDefault();
         add();
       }}
     >
-      <h3 class={css.legend}>Data</h3>
+      <div class={css.legend} id={`${id}-legend`}>
+        Data
+      </div>
       <Field label="Path" error={error("path")}>
         {(props) => (
           <input

@@ -35,7 +35,7 @@ export function TextFilter({
           spellcheck={false}
           onInput={({ currentTarget }) => setTyped(currentTarget.value)}
         />
-        <Button small type="submit" aria-label={`Filter by ${label.toLowerCase()}`}>
+        <Button small type="submit" aria-label={`Set ${label.toLowerCase()}`}>
           Set
         </Button>
       </form>

@@ -4,11 +4,14 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** Buckets that the API counts by, and the longest time that each is asked for: some hundred buckets. */
+/**
+ * Buckets that the API counts by, and the longest time that each is asked for: some hundred buckets. An hour more than a
+ * round time, for a relative range is a little longer than its name.
+ */
 const INTERVALS = [
-  { name: "1m", ms: MINUTE, upTo: 3 * HOUR },
-  { name: "5m", ms: 5 * MINUTE, upTo: DAY },
-  { name: "1h", ms: HOUR, upTo: 60 * DAY },
+  { name: "1m", ms: MINUTE, upTo: 4 * HOUR },
+  { name: "5m", ms: 5 * MINUTE, upTo: 25 * HOUR },
+  { name: "1h", ms: HOUR, upTo: 61 * DAY },
   { name: "1d", ms: DAY, upTo: Number.POSITIVE_INFINITY },
 ] as const;
 

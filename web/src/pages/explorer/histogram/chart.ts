@@ -59,7 +59,7 @@ export function drawChart({ host, bars, levels, width, height, onHover, onBrush 
         {
           ...axis,
           grid: { show: false },
-          size: 26,
+          size: 22,
           space: 70,
           values: (_, splits) => splits.map((at) => axisTime(at, (splits[1] ?? at) - (splits[0] ?? at))),
         },

@@ -34,6 +34,7 @@ export function Histogram({ counted, busy, onZoom, onZoomOut }: HistogramProps) 
   const width = useWidth(host);
   const [hovered, setHovered] = useState<number | null>(null);
   const [selection, setSelection] = useState<Selection | null>(null);
+  const [asTable, setAsTable] = useState(false);
   const bars = useMemo(() => {
     const { stats, interval, start, end } = counted;
     return barsOf(stats, interval, start, end, Math.max(12, Math.floor((width - AXES) / BAR_MIN)));
@@ -91,6 +92,9 @@ export function Histogram({ counted, busy, onZoom, onZoomOut }: HistogramProps) 
             Zoom in
           </Button>
         )}
+        <Button small look="quiet" aria-expanded={asTable} onClick={() => setAsTable(!asTable)}>
+          {asTable ? "Hide table" : "As a table"}
+        </Button>
         <Button small look="quiet" onClick={onZoomOut}>
           Zoom out
         </Button>
@@ -100,7 +104,7 @@ export function Histogram({ counted, busy, onZoom, onZoomOut }: HistogramProps) 
           The count stopped early: older entries are missing in it. Narrow the time or the filters.
         </p>
       )}
-      <BarTable bars={bars} onZoom={onZoom} />
+      {asTable ? <BarTable bars={bars} onZoom={onZoom} /> : null}
     </section>
   );
 }

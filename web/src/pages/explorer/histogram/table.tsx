@@ -1,23 +1,13 @@
-import { useState } from "preact/hooks";
 import { Button } from "../../../ui/button.tsx";
 import { number, span } from "../view/format.ts";
 import { type Bar, levelsIn } from "./buckets.ts";
 import css from "./histogram.module.css";
 
-/** The same as the chart, in words. Rendered once it is opened: hundreds of rows are not free. */
+/** The same as the chart, in words. */
 export function BarTable({ bars, onZoom }: { bars: readonly Bar[]; onZoom: (start: number, end: number) => void }) {
-  const [open, setOpen] = useState(false);
-  return (
-    <details class={css.details} onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>As a table</summary>
-      {open ? <Rows bars={bars.filter(({ count }) => count > 0)} onZoom={onZoom} /> : null}
-    </details>
-  );
-}
-
-function Rows({ bars, onZoom }: { bars: readonly Bar[]; onZoom: (start: number, end: number) => void }) {
-  const levels = levelsIn(bars);
-  if (bars.length === 0) return <p class={css.note}>There are no entries in this time.</p>;
+  const counted = bars.filter(({ count }) => count > 0);
+  const levels = levelsIn(counted);
+  if (counted.length === 0) return <p class={css.note}>There are no entries in this time.</p>;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to be reachable with the keyboard.
     <section class={css.table} tabIndex={0} aria-label="Entries over time, as a table">
@@ -37,7 +27,7 @@ function Rows({ bars, onZoom }: { bars: readonly Bar[]; onZoom: (start: number, 
           </tr>
         </thead>
         <tbody>
-          {bars.map((bar) => (
+          {counted.map((bar) => (
             <tr key={bar.start}>
               <td title={`${new Date(bar.start).toISOString()} (UTC)`}>{span(bar.start, bar.end)}</td>
               <td>{number(bar.count)}</td>

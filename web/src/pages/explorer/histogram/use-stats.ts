@@ -28,21 +28,26 @@ export function useStats(
       return { stats: await countLogs(workspaceId, request, signal), interval, start, end };
     };
     const all = await ask(filters, times.start, times.end);
-    return fit ? ((await fitted(all, filters, ask)) ?? all) : all;
+    return fit ? fitted(all, filters, ask) : all;
   });
 }
 
+/** Cut to the time in which there is anything, and counted anew where that is short enough for finer buckets. */
 async function fitted(
-  { stats, interval }: Counted,
+  all: Counted,
   filters: Filters,
   ask: (filters: Filters, start: number, end: number) => Promise<Counted>,
-): Promise<Counted | null> {
-  const first = stats.buckets[0];
-  const last = stats.buckets.at(-1);
-  if (first === undefined || last === undefined) return null;
-  const start = Date.parse(first.start);
-  const end = Date.parse(last.start) + intervalMs(interval);
-  if (intervalFor(end - start) === interval) return { stats, interval, start, end };
+): Promise<Counted> {
+  const coarse = cut(all);
+  const { start, end, interval } = coarse;
+  if (all.stats.buckets.length === 0 || intervalFor(end - start) === interval) return coarse;
   const bounds = { from: new Date(start).toISOString(), to: new Date(end).toISOString() };
-  return ask({ ...filters, ...bounds }, start, end);
+  return cut(await ask({ ...filters, ...bounds }, start, end));
+}
+
+function cut(counted: Counted): Counted {
+  const { buckets } = counted.stats;
+  const [first, last] = [buckets[0], buckets.at(-1)];
+  if (first === undefined || last === undefined) return counted;
+  return { ...counted, start: Date.parse(first.start), end: Date.parse(last.start) + intervalMs(counted.interval) };
 }

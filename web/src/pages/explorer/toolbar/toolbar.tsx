@@ -28,15 +28,6 @@ export function Toolbar({ workspaceId, projectId, projects, view, times, busy, .
         projects={projects}
         search={viewSearch({ ...view, live: false })}
       />
-      <SearchBox
-        value={view.filters.search ?? ""}
-        onSearch={(text) =>
-          on.onChange((before) => ({
-            ...before,
-            filters: text === "" ? without(before.filters, "search") : { ...before.filters, search: text },
-          }))
-        }
-      />
       <TimeRange
         range={view.range}
         times={times}
@@ -61,6 +52,15 @@ export function Toolbar({ workspaceId, projectId, projects, view, times, busy, .
       >
         Live
       </Button>
+      <SearchBox
+        value={view.filters.search ?? ""}
+        onSearch={(text) =>
+          on.onChange((before) => ({
+            ...before,
+            filters: text === "" ? without(before.filters, "search") : { ...before.filters, search: text },
+          }))
+        }
+      />
     </div>
   );
 }

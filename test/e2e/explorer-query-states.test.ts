@@ -1,0 +1,299 @@
+import { readFile } from "node:fs/promises";
+import type { BrowserContext, Page, Route } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { asUser, call, createProject, createTenant, register, type Tenant } from "../support/api.ts";
+import { counted, explorerPath, queryIn, rows, send } from "./explorer-query-support.ts";
+import { axeFaults, type ConsoleUnderTest, startConsole } from "./support/console.ts";
+
+const MANY = 3500;
+
+let console: ConsoleUnderTest;
+let large: Tenant;
+let context: BrowserContext;
+let page: Page;
+
+beforeAll(async () => {
+  console = await startConsole();
+  large = await createTenant(console.server.url);
+  const now = Date.now();
+  // Some of them share a millisecond, so that the order within it shows, too.
+  const logs = Array.from({ length: MANY }, (_, index) => ({
+    message: index === 0 ? "needle" : `${index} ${"hay ".repeat(350)}`,
+    timestamp: now - 3_600_000 + Math.floor(index / 3),
+  }));
+  await send(console.server.url, large, logs);
+});
+
+afterAll(() => console?.close());
+
+beforeEach(async () => {
+  context = await console.open({ as: large.account, viewport: { width: 1440, height: 900 } });
+  page = await context.newPage();
+});
+
+afterEach(() => context.close());
+
+/** Lines of a file, as the seqs of their entries. */
+function seqsOf(text: string): number[] {
+  const lines = text.split("\n");
+  expect(lines.pop()).toBe("");
+  // SAFETY: what is no entry fails the comparison.
+  return lines.map((line) => (JSON.parse(line) as { seq: number }).seq);
+}
+
+/** Older than all the others, so that it changes the first pages of no other test. */
+const LATE = { message: "late", timestamp: Date.now() - 7_200_000 };
+
+const NEWEST_FIRST = Array.from({ length: MANY }, (_, index) => MANY - index);
+
+function isFurtherPage(route: Route): boolean {
+  return queryIn(route.request()).pagination.cursor !== undefined;
+}
+
+describe("download", () => {
+  const dialog = () => page.getByRole("dialog", { name: "Download as NDJSON" });
+
+  it("writes everything that is found, in order, where the browser cannot ask for a file", async () => {
+    await context.addInitScript(() => Reflect.deleteProperty(globalThis, "showSaveFilePicker"));
+    await page.goto(explorerPath(large));
+    await counted(page, "100 loaded").waitFor();
+    await page.getByRole("button", { name: "Download" }).click();
+    const downloading = page.waitForEvent("download");
+    // What comes while it runs is not of the snapshot.
+    let sent = 0;
+    await context.route("**/logger/query", async (route) => {
+      if (isFurtherPage(route) && sent++ === 0) await send(console.server.url, large, [LATE]);
+      await route.continue();
+    });
+    await dialog().getByRole("button", { name: "Download" }).click();
+    await dialog().getByText("Done: 3,500 entries.").waitFor();
+    const file = await downloading;
+    expect(file.suggestedFilename()).toMatch(/^taffrail-.*\.ndjson$/);
+    expect(seqsOf(await readFile(await file.path(), "utf8"))).toEqual(NEWEST_FIRST);
+  });
+
+  it("writes into a file that was chosen, waits where the limit is used up, and goes on", async () => {
+    await context.addInitScript(() => {
+      const picker = async () => (await navigator.storage.getDirectory()).getFileHandle("chosen", { create: true });
+      Object.assign(globalThis, { showSaveFilePicker: picker });
+    });
+    await page.goto(explorerPath(large, "?order=asc"));
+    await counted(page, "100 loaded").waitFor();
+    let refusals = 0;
+    await context.route("**/logger/query", async (route) => {
+      if (isFurtherPage(route) && refusals++ === 0) await route.fulfill(refusal(429, "RATE_LIMITED", "1"));
+      else await route.continue();
+    });
+    await page.getByRole("button", { name: "Download" }).click();
+    await dialog().getByRole("button", { name: "Download" }).click();
+    await dialog().getByText("The limit is used up").waitFor();
+    await dialog().getByText("Done: 3,501 entries.").waitFor();
+    const text = await page.evaluate(async () => {
+      const file = await (await navigator.storage.getDirectory()).getFileHandle("chosen");
+      return (await file.getFile()).text();
+    });
+    // The late one of the test before is the oldest.
+    expect(seqsOf(text)).toEqual([MANY + 1, ...NEWEST_FIRST.toReversed()]);
+  });
+
+  it("stops when it is called off, and leaves no file", async () => {
+    await context.addInitScript(() => Reflect.deleteProperty(globalThis, "showSaveFilePicker"));
+    let downloads = 0;
+    page.on("download", () => downloads++);
+    await page.goto(explorerPath(large));
+    await counted(page, "100 loaded").waitFor();
+    let held: Route | null = null;
+    await context.route("**/logger/query", async (route) => {
+      if (isFurtherPage(route)) held = route;
+      else await route.continue();
+    });
+    await page.getByRole("button", { name: "Download" }).click();
+    await dialog().getByRole("button", { name: "Download" }).click();
+    await dialog().getByText("1,000 of about 3,501 entries").waitFor();
+    await dialog().getByRole("button", { name: "Cancel" }).click();
+    await dialog().getByRole("button", { name: "Download" }).waitFor();
+    expect(held).not.toBeNull();
+    expect(downloads).toBe(0);
+  });
+});
+
+describe("answers that stop early", () => {
+  /** Two hundred tests on paths that nothing has: each costs, so that a request ends before it is through. */
+  const COSTLY = `?${new URLSearchParams({
+    search: "needle",
+    data: JSON.stringify(
+      Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`p${index}`, { exists: false, ne: 1 }])),
+    ),
+  })}`;
+
+  it("says how far a search has come, and goes on until it has found", async () => {
+    await page.goto(explorerPath(large, COSTLY));
+    const partial = page.getByText(/The search is not through: [\d,]+ entries looked at so far, 0 found\./);
+    await partial.waitFor();
+    await page.getByText("The count stopped early").waitFor();
+    expect(await page.getByText("Nothing matches").count()).toBe(0);
+    for (let asked = 0; asked < 10 && (await rows(page).count()) === 0; asked++) {
+      const answered = page.waitForResponse("**/logger/query");
+      await page.getByRole("button", { name: "Go on" }).click();
+      await answered;
+      await page.getByRole("button", { name: "Searching …" }).waitFor({ state: "detached" });
+    }
+    await rows(page).first().getByText("needle").waitFor();
+  });
+});
+
+describe("refusals", () => {
+  it("counts down where the workspace's limit is used up, and works again after it", async () => {
+    const { account, projectId } = large;
+    const limit = (rules: object[]): Promise<{ status: number }> =>
+      call(console.server.url, `/workspaces/${account.workspaceId}/rate-limits`, {
+        ...asUser(account),
+        method: "PUT",
+        body: { rules },
+      });
+    const rule = { method: "POST", path: "/logger/query", limit: 3, windowSeconds: 15 };
+    expect((await limit([rule])).status).toBe(200);
+    await page.goto(`/w/${account.workspaceId}/p/${projectId}`);
+    const refresh = page.getByRole("button", { name: "Refresh" });
+    for (let load = 1; load <= 3; load++) {
+      await counted(page, "100 loaded").waitFor();
+      const answered = page.waitForResponse("**/logger/query");
+      await refresh.click();
+      await answered;
+    }
+    const alert = page.getByRole("alert").filter({ hasText: "Too many requests" });
+    await alert.getByText("The limit here is 3 requests.").waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    const again = alert.getByRole("button", { name: "Try again" });
+    expect(await again.isDisabled()).toBe(true);
+    await again.click();
+    await counted(page, "100 loaded").waitFor();
+    expect((await limit([])).status).toBe(200);
+  });
+
+  it("stays usable with a limit of 3 for everything", async () => {
+    const { account, projectId } = await createTenant(console.server.url);
+    const answer = await call(console.server.url, `/workspaces/${account.workspaceId}/rate-limits`, {
+      ...asUser(account),
+      method: "PUT",
+      body: { default: { limit: 3, windowSeconds: 5 }, rules: [] },
+    });
+    expect(answer.status).toBe(200);
+    const own = await console.open({ as: account });
+    const other = await own.newPage();
+    await other.goto(`/w/${account.workspaceId}/p/${projectId}`);
+    const refresh = other.getByRole("button", { name: "Refresh" });
+    for (let load = 0; load < 3 && (await other.getByRole("alert").count()) === 0; load++) {
+      const answered = other.waitForResponse("**/logger/query");
+      await refresh.click();
+      await answered;
+    }
+    await other.getByRole("alert").getByText("Too many requests").waitFor();
+    await other.getByRole("button", { name: "Try again" }).click();
+    await other.getByRole("heading", { name: /No entries yet|Nothing matches/ }).waitFor();
+    await own.close();
+  });
+
+  it("says what went wrong, and tries again", async () => {
+    await context.route("**/logger/query", (route) => route.fulfill(refusal(503, "SERVICE_UNAVAILABLE", "1")));
+    await page.goto(explorerPath(large));
+    const alert = page.getByRole("alert");
+    await alert.getByText("SERVICE_UNAVAILABLE").waitFor();
+    await context.unroute("**/logger/query");
+    await context.route("**/logger/query", (route) => route.abort());
+    await alert.getByRole("button", { name: "Try again" }).click();
+    await alert.getByText("The service could not be reached").waitFor();
+    await context.unroute("**/logger/query");
+    await alert.getByRole("button", { name: "Try again" }).click();
+    await counted(page, "100 loaded").waitFor();
+  });
+
+  it("keeps what is loaded where the next page fails, and loads it then", async () => {
+    await context.route("**/logger/query", async (route) => {
+      if (isFurtherPage(route)) await route.fulfill(refusal(503, "SERVICE_UNAVAILABLE", "1"));
+      else await route.continue();
+    });
+    await page.goto(explorerPath(large));
+    await rows(page).first().click();
+    await page.keyboard.press("End");
+    const alert = page.getByRole("alert");
+    await alert.getByText("SERVICE_UNAVAILABLE").waitFor();
+    expect(await rows(page).count()).toBeGreaterThan(0);
+    await context.unroute("**/logger/query");
+    await alert.getByRole("button", { name: "Try again" }).click();
+    await counted(page, "200 loaded").waitFor();
+  });
+
+  it("says that a workspace is not there", async () => {
+    await page.goto("/w/ws_AAAAAAAAAAAA");
+    await page.getByRole("alert").filter({ hasText: "NOT_FOUND" }).first().waitFor();
+  });
+
+  it("drops what is superseded", async () => {
+    await page.goto(explorerPath(large));
+    await counted(page, "100 loaded").waitFor();
+    let held: Route | null = null;
+    await context.route("**/logger/query", async (route) => {
+      if (queryIn(route.request()).filters.minLevel === "fatal") held = route;
+      else await route.continue();
+    });
+    const dropped = page.waitForEvent("requestfailed", (request) => request.url().endsWith("/logger/query"));
+    await page.getByLabel("At least").selectOption("fatal");
+    await counted(page, "Searching").waitFor();
+    await page.getByRole("button", { name: "Clear filters" }).click();
+    await dropped;
+    await counted(page, "100 loaded").waitFor();
+    expect(held).not.toBeNull();
+  });
+});
+
+describe("nothing there", () => {
+  it("leads from no project over no entry to the first one", async () => {
+    const account = await register(console.server.url);
+    const own = await console.open({ as: account });
+    const other = await own.newPage();
+    await other.goto(`/w/${account.workspaceId}`);
+    const link = other.getByRole("link", { name: "Make a project" });
+    expect(await link.getAttribute("href")).toBe(`/w/${account.workspaceId}/settings/projects`);
+    const projectId = await createProject(console.server.url, account, "first");
+    await other.goto(`/w/${account.workspaceId}/p/${projectId}`);
+    await other.getByRole("heading", { name: "No entries yet" }).waitFor();
+    await other.getByText(`/logger/${projectId}/log'`).waitFor();
+    expect(await axeFaults(other)).toEqual([]);
+    const key = await call<{ secret: string }>(console.server.url, `/projects/${projectId}/keys`, {
+      ...asUser(account),
+      body: { name: "k", scopes: ["logs:write"] },
+    });
+    await call(console.server.url, `/logger/${projectId}/log`, {
+      token: key.body.data.secret,
+      body: { message: "the first" },
+    });
+    await other.getByRole("button", { name: "Look again" }).click();
+    await rows(other).first().getByText("the first").waitFor();
+    await own.close();
+  });
+
+  it("helps where nothing matches", async () => {
+    await page.goto(explorerPath(large, "?session=nobody&range=15m"));
+    await page.getByRole("heading", { name: "Nothing matches" }).waitFor();
+    await page.getByRole("button", { name: "Clear filters" }).first().click();
+    await page.waitForURL((url) => url.search === "?range=15m");
+    await page.getByRole("button", { name: "Look in all time" }).click();
+    await counted(page, "100 loaded").waitFor();
+  });
+
+  it("contacts nobody else and breaks no rule of its policy", () => {
+    expect(console.faults()).toEqual([]);
+  });
+});
+
+function refusal(status: number, code: string, retryAfter: string) {
+  const body = { success: false, data: null, error: { code, message: `Refused with ${status}.` }, meta: {} };
+  const headers = {
+    "Retry-After": retryAfter,
+    "X-RateLimit-Limit": "3",
+    "X-RateLimit-Remaining": "0",
+    "X-RateLimit-Reset": "0",
+  };
+  return { status, headers, contentType: "application/json", body: JSON.stringify(body) };
+}

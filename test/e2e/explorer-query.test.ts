@@ -1,0 +1,540 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import type { BrowserContext, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { call, createTenant, type FoundLogs, type Tenant } from "../support/api.ts";
+import {
+  counted,
+  explorerPath,
+  NASTY,
+  nextQuery,
+  rows,
+  type SentEntry,
+  type SentQuery,
+  send,
+  variedEntries,
+} from "./explorer-query-support.ts";
+import { axeFaults, type ConsoleUnderTest, startConsole } from "./support/console.ts";
+
+const run = promisify(execFile);
+
+let console: ConsoleUnderTest;
+let tenant: Tenant;
+let sent: SentEntry[];
+let context: BrowserContext;
+let page: Page;
+
+beforeAll(async () => {
+  console = await startConsole();
+  tenant = await createTenant(console.server.url);
+  sent = variedEntries(Date.now());
+  await send(console.server.url, tenant, sent);
+});
+
+afterAll(() => console?.close());
+
+beforeEach(async () => {
+  // A zone that is not UTC, so that mixing both up shows.
+  context = await console.open({
+    as: tenant.account,
+    timezoneId: "Europe/Berlin",
+    viewport: { width: 1440, height: 900 },
+  });
+  page = await context.newPage();
+});
+
+afterEach(() => context.close());
+
+async function open(search = ""): Promise<void> {
+  await page.goto(explorerPath(tenant, search));
+  await counted(page, /^\d+ entr(y|ies)$|^[\d,]+ loaded$/).waitFor();
+}
+
+interface FilterCase {
+  name: string;
+  act: () => Promise<void>;
+  filters: Record<string, unknown>;
+  passes: (entry: SentEntry) => boolean;
+}
+
+async function dataFilter(path: string, test: string, kind: string | null, value: string | null): Promise<void> {
+  const form = page.getByRole("form", { name: "Data" });
+  await form.getByLabel("Path").fill(path);
+  await form.getByLabel("Test").selectOption(test);
+  if (kind !== null) await form.getByLabel("Kind of value").selectOption(kind);
+  if (value !== null)
+    await form
+      .getByRole(test === "is one of" ? "textbox" : "combobox", { name: /^Values?/ })
+      .last()
+      .fill(value);
+  await form.getByRole("button", { name: "Add data filter" }).click();
+}
+
+const CASES: FilterCase[] = [
+  {
+    name: "one level, then another",
+    act: async () => {
+      await page.getByRole("checkbox", { name: "error" }).check();
+      await page.getByRole("checkbox", { name: "fatal" }).check();
+    },
+    filters: { level: ["error", "fatal"] },
+    passes: ({ level }) => level === "error" || level === "fatal",
+  },
+  {
+    name: "a least level",
+    act: async () => void (await page.getByLabel("At least").selectOption("warn")),
+    filters: { minLevel: "warn" },
+    passes: ({ level }) => ["warn", "error", "fatal"].includes(level),
+  },
+  {
+    name: "a category that occurs",
+    act: () => page.getByRole("checkbox", { name: "http" }).check(),
+    filters: { category: ["http"] },
+    passes: ({ category }) => category === "http",
+  },
+  {
+    name: "types, one typed in",
+    act: async () => {
+      await page.getByRole("checkbox", { name: "invoice" }).check();
+      await page.getByLabel("Another type").fill("query");
+      await page.keyboard.press("Enter");
+    },
+    filters: { type: ["invoice", "query"] },
+    passes: ({ type }) => type === "invoice" || type === "query",
+  },
+  {
+    name: "a session",
+    act: async () => {
+      await page.getByLabel("Session", { exact: true }).fill("session-1");
+      await page.keyboard.press("Enter");
+    },
+    filters: { session: "session-1" },
+    passes: ({ session }) => session === "session-1",
+  },
+  {
+    name: "a trace",
+    act: async () => {
+      await page.getByLabel("Trace id", { exact: true }).fill("trace-4");
+      await page.getByRole("button", { name: "Set trace id" }).click();
+    },
+    filters: { traceId: "trace-4" },
+    passes: ({ traceId }) => traceId === "trace-4",
+  },
+  {
+    name: "a text, whatever its signs",
+    act: async () => {
+      await page.getByLabel("Search in messages and data").fill(NASTY);
+      await page.keyboard.press("Enter");
+    },
+    filters: { search: NASTY },
+    passes: ({ message }) => message === NASTY,
+  },
+  {
+    name: "a number in data, from and to",
+    act: async () => {
+      await dataFilter("status", "is at least", "number", "300");
+      await page.getByText("status is at least 300").waitFor();
+      await dataFilter("status", "is less than", "number", "500");
+    },
+    filters: { data: { status: { gte: 300, lt: 500 } } },
+    passes: ({ data }) => data.status >= 300 && data.status < 500,
+  },
+  {
+    name: "true or false in data",
+    act: () => dataFilter("ok", "is", "true or false", "true"),
+    filters: { data: { ok: true } },
+    passes: ({ data }) => data.ok,
+  },
+  {
+    name: "null in data",
+    act: () => dataFilter("plan", "is", "null", null),
+    filters: { data: { plan: null } },
+    passes: ({ data }) => data.plan === null,
+  },
+  {
+    name: "anything but a text in data",
+    act: () => dataFilter("plan", "is not", "text", "team"),
+    filters: { data: { plan: { ne: "team" } } },
+    passes: ({ data }) => data.plan !== "team",
+  },
+  {
+    name: "one of several values in data, by a longer path",
+    act: () => dataFilter("user.id", "is one of", "number", "3\n5\n8"),
+    filters: { data: { "user.id": { in: [3, 5, 8] } } },
+    passes: ({ data }) => [3, 5, 8].includes(data.user.id),
+  },
+  {
+    name: "a member that exists, its name with a dot",
+    act: () => dataFilter('["a.b"]', "exists", null, null),
+    filters: { data: { '["a.b"]': { exists: true } } },
+    passes: ({ data }) => data["a.b"] !== undefined,
+  },
+  {
+    name: "a member that does not exist",
+    act: () => dataFilter('["a.b"]', "does not exist", null, null),
+    filters: { data: { '["a.b"]': { exists: false } } },
+    passes: ({ data }) => data["a.b"] === undefined,
+  },
+];
+
+describe("filters", () => {
+  it.each(CASES)("asks for $name, and again after a reload", async ({ act, filters, passes }) => {
+    await open();
+    await counted(page, `${sent.length} entries`).waitFor();
+    const isIt = (query: SentQuery): boolean => {
+      const { from, ...others } = query.filters;
+      return typeof from === "string" && JSON.stringify(others) === JSON.stringify(filters);
+    };
+    const asked = nextQuery(page, isIt);
+    await act();
+    const { projectId, order } = await asked;
+    expect({ projectId, order }).toEqual({ projectId: tenant.projectId, order: "desc" });
+    const found = sent.filter(passes).length;
+    const text = `${found} ${found === 1 ? "entry" : "entries"}`;
+    await counted(page, text).waitFor();
+    const { href } = new URL(page.url());
+    const again = nextQuery(page, isIt);
+    await page.reload();
+    await again;
+    await counted(page, text).waitFor();
+    expect(page.url()).toBe(href);
+  });
+
+  it("takes filters off by their chips, and goes back and forth with the browser's buttons", async () => {
+    await open("?level=error&category=http");
+    await page.getByRole("button", { name: "Remove filter: category http" }).click();
+    const errors = sent.filter(({ level }) => level === "error").length;
+    await counted(page, `${errors} entries`).waitFor();
+    await page.getByRole("button", { name: "Clear filters" }).click();
+    await counted(page, `${sent.length} entries`).waitFor();
+    await page.goBack();
+    await counted(page, `${errors} entries`).waitFor();
+    expect(new URL(page.url()).search).toBe("?level=error");
+    await page.goForward();
+    await counted(page, `${sent.length} entries`).waitFor();
+  });
+
+  it("says what it could not read of a link", async () => {
+    await open("?level=loud&data=%7B&range=3y&search=entry");
+    await page.getByRole("alert").filter({ hasText: "level, data, range" }).waitFor();
+  });
+
+  it("suggests paths and values of what is loaded", async () => {
+    await open();
+    const form = page.getByRole("form", { name: "Data" });
+    const listed = (input: ReturnType<typeof form.getByLabel>): Promise<string[]> =>
+      input.evaluate((element) => {
+        const { list } = element as HTMLInputElement;
+        return [...(list?.options ?? [])].map(({ value }) => value);
+      });
+    expect(await listed(form.getByLabel("Path"))).toEqual(expect.arrayContaining(["status", "user.id", '["a.b"]']));
+    await form.getByLabel("Path").fill("status");
+    expect(await form.getByLabel("Kind of value").inputValue()).toBe("number");
+    expect((await listed(form.getByLabel("Value", { exact: true }))).sort()).toEqual(["200", "300", "400", "500"]);
+  });
+});
+
+describe("time", () => {
+  it("takes a range in the local zone and asks for it in UTC", async () => {
+    await open();
+    const from = new Date(Math.floor((sent[30]?.timestamp ?? 0) / 60_000) * 60_000);
+    const to = new Date(from.getTime() + 10 * 60_000);
+    const local = (date: Date): string =>
+      date.toLocaleString("sv-SE", { timeZone: "Europe/Berlin" }).replace(" ", "T").slice(0, 19);
+    await page.getByLabel("Time range").selectOption("custom");
+    await page.getByLabel("From", { exact: true }).fill(local(from));
+    await page.getByLabel("To", { exact: true }).fill(local(to));
+    const asked = nextQuery(page, ({ filters }) => filters.to !== undefined);
+    await page.getByRole("button", { name: "Apply" }).click();
+    expect((await asked).filters).toEqual({ from: from.toISOString(), to: to.toISOString() });
+    await counted(page, /^10 entries$/).waitFor();
+    await page.reload();
+    await counted(page, /^10 entries$/).waitFor();
+  });
+
+  it("keeps a relative range relative over a reload", async () => {
+    await open("?range=15m&order=asc");
+    const asked = nextQuery(page);
+    await page.reload();
+    const { filters, order } = await asked;
+    expect(order).toBe("asc");
+    const minutes = (Date.now() - Date.parse(String(filters.from))) / 60_000;
+    expect(minutes).toBeGreaterThan(14.9);
+    expect(minutes).toBeLessThan(17);
+  });
+
+  it("zooms to what is brushed in the histogram, and back", async () => {
+    await open("?range=1h");
+    const plot = page.locator(".u-over");
+    await plot.waitFor();
+    const box = await plot.boundingBox();
+    if (box === null) throw new Error("There is no plot.");
+    await page.mouse.move(box.x + box.width * 0.25, box.y + 20);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.5, box.y + 20, { steps: 5 });
+    const asked = nextQuery(page, ({ filters }) => filters.to !== undefined);
+    await page.mouse.up();
+    const { filters } = await asked;
+    const [start, end] = [Date.parse(String(filters.from)), Date.parse(String(filters.to))];
+    expect((end - start) / 60_000).toBeGreaterThanOrEqual(15);
+    expect((end - start) / 60_000).toBeLessThanOrEqual(18);
+    const within = sent.filter(({ timestamp }) => timestamp >= start && timestamp < end).length;
+    await counted(page, `${within} entries`).waitFor();
+    await page.goBack();
+    await page.waitForURL((url) => url.search === "?range=1h");
+  });
+
+  it("says what is in a bar to who points at it", async () => {
+    await open("?range=1h");
+    const plot = page.locator(".u-over");
+    await plot.hover();
+    await page.getByText(/\d\d:\d\d – \d\d:\d\d/).waitFor();
+  });
+
+  it("has the histogram as a table that zooms, too", async () => {
+    await open("?range=1h&level=error");
+    await page.getByRole("button", { name: "As a table" }).click();
+    const table = page.getByRole("table");
+    await table.getByRole("columnheader", { name: "error" }).waitFor();
+    const asked = nextQuery(page, ({ filters }) => filters.to !== undefined);
+    await table
+      .getByRole("button", { name: /^Zoom to/ })
+      .first()
+      .click();
+    await asked;
+    await counted(page, /^1 entry$/).waitFor();
+  });
+
+  it("shows all that is kept without a bound, as wide as its entries", async () => {
+    await open();
+    const asked = nextQuery(page);
+    await page.getByLabel("Time range").selectOption("all");
+    expect((await asked).filters).toEqual({});
+    await counted(page, `${sent.length} entries`).waitFor();
+    const bars = Number(await page.getByRole("slider").getAttribute("aria-valuemax"));
+    expect(bars).toBeGreaterThan(50);
+    expect(bars).toBeLessThan(70);
+  });
+});
+
+describe("what can be done with a view", () => {
+  it("saves, loads, renames and deletes it", async () => {
+    await open("?minLevel=error&range=6h");
+    const dialog = page.getByRole("dialog", { name: "Saved views" });
+    await page.getByRole("button", { name: "Views" }).click();
+    await dialog.getByLabel("Save this view as").fill("Bad things");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.getByRole("link", { name: "Bad things" }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Clear filters" }).click();
+    await page.reload();
+    await page.getByRole("button", { name: "Views" }).click();
+    await dialog.getByRole("button", { name: "Rename Bad things" }).click();
+    await dialog.getByLabel("New name").fill("Worse things");
+    await page.keyboard.press("Enter");
+    await dialog.getByRole("link", { name: "Worse things" }).click();
+    await page.waitForURL((url) => url.search === "?minLevel=error&range=6h");
+    await dialog.waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Views" }).click();
+    await dialog.getByRole("button", { name: "Delete Worse things" }).click();
+    await dialog.getByText("No view is saved yet.").waitFor();
+  });
+
+  it("gives a command that a shell runs as it is", async () => {
+    await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+    await open(`?${new URLSearchParams({ search: NASTY })}`);
+    await counted(page, /^1 entry$/).waitFor();
+    await page.getByRole("button", { name: "Share" }).click();
+    await page.getByRole("button", { name: "Copy as curl" }).click();
+    await page.getByText("Copied").waitFor();
+    const command = await page.evaluate(() => navigator.clipboard.readText());
+    expect(command).not.toContain(tenant.key.secret);
+    const env = { PATH: process.env.PATH ?? "", TAFFRAIL_KEY: tenant.key.secret };
+    const { stdout } = await run("sh", ["-c", command], { env });
+    // SAFETY: the envelope of a query's answer; anything else fails below.
+    const { data } = JSON.parse(stdout) as { data: FoundLogs };
+    expect(data.logs.map(({ message }) => message)).toEqual([NASTY]);
+    const without = await run("sh", ["-c", command], { env: { PATH: env.PATH } }).catch((error: Error) => error);
+    expect(String(without)).toContain("logs:read");
+  });
+
+  it("gives a link whose relative time is fixed", async () => {
+    await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+    await open("?range=1h&level=info");
+    await page.getByRole("button", { name: "Share" }).click();
+    await page.getByRole("button", { name: "Copy link to this time" }).click();
+    await page.getByText("Copied").waitFor();
+    const link = new URL(await page.evaluate(() => navigator.clipboard.readText()));
+    expect([...link.searchParams.keys()]).toEqual(["level", "from", "to"]);
+  });
+});
+
+describe("pages", () => {
+  it("loads further pages of one snapshot, and counts when asked", async () => {
+    const busy = await createTenant(console.server.url);
+    const now = Date.now();
+    const logs = Array.from({ length: 250 }, (_, index) => ({ message: `row ${index}`, timestamp: now - index }));
+    await send(console.server.url, busy, logs);
+    const own = await console.open({ as: busy.account, viewport: { width: 1440, height: 900 } });
+    const other = await own.newPage();
+    await other.goto(explorerPath(busy));
+    await counted(other, "100 loaded").waitFor();
+    await other.getByRole("button", { name: "Count all" }).click();
+    await counted(other, "100 of 250 loaded").waitFor();
+    await send(console.server.url, busy, [{ message: "too late" }]);
+    await rows(other).first().click();
+    await other.keyboard.press("End");
+    await counted(other, "200 of 250 loaded").waitFor();
+    await other.keyboard.press("End");
+    await counted(other, "250 entries").waitFor();
+    await other.getByRole("button", { name: "Refresh" }).click();
+    await counted(other, "100 loaded").waitFor();
+    await rows(other).first().getByText("too late").waitFor();
+    await own.close();
+  });
+
+  it("shows several projects with their names, and one when chosen", async () => {
+    const { account } = tenant;
+    await page.goto(`/w/${account.workspaceId}?category=billing`);
+    const billing = sent.filter(({ category }) => category === "billing").length;
+    await counted(page, `${billing} entries`).waitFor();
+    await page.getByRole("combobox", { name: "Project" }).selectOption({ label: "test" });
+    await page.waitForURL(`**/w/${account.workspaceId}/p/${tenant.projectId}?category=billing`);
+    await counted(page, `${billing} entries`).waitFor();
+  });
+});
+
+describe("live", () => {
+  it("follows a project from where the list ends, without a gap, pauses, and goes on", async () => {
+    const watched = await createTenant(console.server.url);
+    await send(console.server.url, watched, [{ message: "before" }]);
+    const own = await console.open({ as: watched.account, viewport: { width: 1440, height: 900 } });
+    const other = await own.newPage();
+    await other.goto(explorerPath(watched));
+    await rows(other).filter({ hasText: "before" }).waitFor();
+    // After the list, before the tail: what a careless one would miss.
+    await send(console.server.url, watched, [{ message: "between" }]);
+    await other.keyboard.press("l");
+    await other
+      .getByRole("status")
+      .filter({ hasText: /^Live$/ })
+      .waitFor();
+    await rows(other).filter({ hasText: "between" }).waitFor();
+    await send(console.server.url, watched, [{ message: "live one" }]);
+    await rows(other).first().getByText("live one").waitFor();
+    await other.getByRole("button", { name: "Pause" }).click();
+    await send(console.server.url, watched, [{ message: "live two" }]);
+    await other.getByRole("status").filter({ hasText: "1 waiting" }).waitFor();
+    expect(await rows(other).count()).toBe(3);
+    await other.getByRole("button", { name: "Go on" }).click();
+    await rows(other).first().getByText("live two").waitFor();
+    expect(await rows(other).count()).toBe(4);
+    expect(new URL(other.url()).search).toBe("?live=1");
+    await other.getByRole("button", { name: "Stop following" }).click();
+    await other.waitForURL((url) => url.search === "");
+    expect(await rows(other).count()).toBe(4);
+    await own.close();
+  });
+});
+
+describe("keyboard", () => {
+  it("searches, filters, zooms and opens an entry without a mouse", async () => {
+    await open("?range=1h");
+    await page.keyboard.press("/");
+    await page.keyboard.type("entry");
+    await page.keyboard.press("Enter");
+    await page.waitForURL((url) => url.searchParams.get("search") === "entry");
+    // In the field it is a letter.
+    await page.keyboard.press("h");
+    expect(await page.getByLabel("Search in messages and data").inputValue()).toBe("entryh");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("h");
+    const slider = page.getByRole("slider", { name: "Entries over time" });
+    expect(await slider.evaluate((element) => element === document.activeElement)).toBe(true);
+    for (let press = 0; press < 20; press++) await page.keyboard.press("ArrowLeft");
+    await page.keyboard.press("Shift+PageDown");
+    expect(await slider.getAttribute("aria-valuetext")).toMatch(/\d\d:\d\d – \d\d:\d\d, \d+ entr/);
+    await page.keyboard.press("Enter");
+    await page.waitForURL((url) => url.searchParams.has("to"));
+    await page.keyboard.press("f");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Space");
+    await page.waitForURL((url) => url.searchParams.get("level") === "fatal");
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+  });
+
+  it("lets single keys be turned off", async () => {
+    await open();
+    await page.keyboard.press("?");
+    await page.getByLabel("Single keys work as shortcuts").uncheck();
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("v");
+    expect(await page.getByRole("dialog").count()).toBe(0);
+  });
+});
+
+describe("accessible and fitting", () => {
+  const LONG = `?${new URLSearchParams({ session: "x".repeat(200), data: '{"user.id":{"gte":3}}' })}`;
+
+  it.each([
+    [360, "light"],
+    [360, "dark"],
+    [768, "light"],
+    [1440, "light"],
+    [1440, "dark"],
+  ] as const)("at %i pixels, %s", async (width, colorScheme) => {
+    await page.setViewportSize({ width, height: 800 });
+    await page.emulateMedia({ colorScheme });
+    await open();
+    await page.locator(".u-over").waitFor();
+    if (width < 1000) await page.getByRole("button", { name: "Filters" }).click();
+    await page.getByRole("button", { name: "As a table" }).click();
+    await page.getByLabel("Time range").selectOption("custom");
+    expect(await axeFaults(page)).toEqual([]);
+    await page.goto(explorerPath(tenant, LONG));
+    await page.getByText("Nothing matches").waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+  });
+
+  it.each(["light", "dark"] as const)("in its dialogs, %s", async (colorScheme) => {
+    await page.emulateMedia({ colorScheme });
+    await open();
+    for (const name of ["Views", "Share", "Download", "Shortcuts"]) {
+      await page.getByRole("button", { name, exact: true }).click();
+      await page.getByRole("dialog").waitFor();
+      expect(await axeFaults(page), name).toEqual([]);
+      await page.keyboard.press("Escape");
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+    }
+  });
+});
+
+describe("the whole", () => {
+  it("never sends more than it must: a reload asks for list, histogram, projects, workspaces and two suggestions", async () => {
+    await open();
+    const asked: string[] = [];
+    page.on("request", (request) => {
+      const { pathname } = new URL(request.url());
+      if (!pathname.startsWith("/app/") && !pathname.startsWith("/w/")) asked.push(pathname);
+    });
+    await page.reload();
+    await page.getByRole("checkbox", { name: "invoice" }).waitFor();
+    expect(asked.sort()).toEqual([
+      "/logger/query",
+      "/logger/stats",
+      "/logger/stats",
+      "/logger/stats",
+      "/projects",
+      "/workspaces",
+    ]);
+  });
+
+  it("contacts nobody else and breaks no rule of its policy", async () => {
+    expect(await call(console.server.url, "/health")).toMatchObject({ status: 200 });
+    expect(console.faults()).toEqual([]);
+  });
+});
