@@ -1,6 +1,5 @@
 import { hasScope } from "../keys/scopes.ts";
-import type { TailAuthority } from "../tail/authority.ts";
-import type { AuthorityRuling } from "../tail/hub.ts";
+import type { AuthorityRuling, TailAuthority } from "../tail/authority.ts";
 import { keyProblem } from "./admission.ts";
 import { roleAtLeast } from "./caller.ts";
 import type { Directory } from "./directory.ts";

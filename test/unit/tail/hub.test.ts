@@ -120,6 +120,42 @@ describe("the hub", () => {
     expect(object.backlogs).toEqual([]);
   });
 
+  it("lets others have their turn between some tails and the next ones, however small the frames are", async () => {
+    const object = new FakeObject();
+    object.unackedBytes = 200 * 1024 * 1024;
+    const sockets = Array.from({ length: 200 }, () => object.open().socket);
+    const sent = () => sockets.reduce((sum, { seqs }) => sum + seqs.length, 0);
+    object.commit(1, entriesNumbered(1));
+    for (let turn = 0; turn < 100; turn++) {
+      const before = sent();
+      await object.turn();
+      expect(sent() - before).toBeLessThanOrEqual(25);
+    }
+    object.commit(1, [entry("x".repeat(400_000))]);
+    for (let turn = 0; turn < 200; turn++) {
+      const before = sent();
+      await object.turn();
+      expect(sent() - before).toBeLessThanOrEqual(4);
+    }
+    expect(sent()).toBe(400);
+  });
+
+  it("brings those opened or closed in the middle of a delivery what is theirs", async () => {
+    const object = new FakeObject();
+    const early = Array.from({ length: 100 }, () => object.open());
+    object.commit(1, entriesNumbered(2));
+    await object.turn();
+    expect(early.at(-1)?.socket.seqs).toEqual([]);
+    const late = [object.open(), object.open({ sent: 0 }), object.open({ sent: 1 })];
+    object.commit(1, entriesNumbered(1, 2));
+    object.hub.end(early[99]?.tail ?? expect.fail(), "API_KEY_REVOKED");
+    await object.settle();
+    for (const { socket } of early.slice(0, 99)) expect(socket.seqs).toEqual([1, 2, 3]);
+    expect(early[99]?.socket.seqs).toEqual([]);
+    expect(late.map(({ socket }) => socket.seqs)).toEqual([[3], [1, 2, 3], [2, 3]]);
+    expect(object.failures).toEqual([]);
+  });
+
   it("closes a live tail that would get 10,000 entries ahead of its acknowledgements, and names where it goes on", async () => {
     const object = new FakeObject();
     const { socket, tail } = object.open();

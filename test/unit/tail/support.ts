@@ -1,11 +1,13 @@
 import { encodeBody } from "../../../src/logs/codec.ts";
 import { BatchMatcher } from "../../../src/logs/query/batch-matcher.ts";
 import { ALL_LEVELS_MASK } from "../../../src/logs/query/filter.ts";
+import type { AuthorityRuling } from "../../../src/tail/authority.ts";
 import { entriesOf } from "../../../src/tail/entries.ts";
 import { readTailFilter, type TailFilter, tailFilterText, toLogFilter } from "../../../src/tail/filter.ts";
 import { framesOf } from "../../../src/tail/frames.ts";
-import { type AuthorityRuling, type CommittedBatch, TailHub } from "../../../src/tail/hub.ts";
+import { TailHub } from "../../../src/tail/hub.ts";
 import { TAIL_QUOTA } from "../../../src/tail/limits.ts";
+import type { CommittedBatch } from "../../../src/tail/runs.ts";
 import { type NewTail, Tail, type TailSocket } from "../../../src/tail/tail.ts";
 import { unitOfBatch } from "../../../src/tail/unit.ts";
 import { bodyOf, type TestEntry } from "../query/store.ts";
@@ -119,7 +121,7 @@ export class FakeObject {
   /** Lets the oldest waiting thing go on. */
   async turn(): Promise<void> {
     this.#waiting.shift()?.();
-    for (let i = 0; i < 10; i++) await Promise.resolve();
+    await new Promise((resolve) => setImmediate(resolve));
   }
 
   async settle(): Promise<void> {

@@ -1,0 +1,106 @@
+import type { Framed } from "./frames.ts";
+import type { TailLoad } from "./load.ts";
+import { StarvedTails } from "./starved.ts";
+import type { OfferVerdict, Tail } from "./tail.ts";
+
+/** What the tails that are behind need of their hub. */
+export interface CatchUpPorts {
+  now(): number;
+  /** Lets some time pass. */
+  pause(milliseconds: number): Promise<void>;
+  /** What lies right behind a tail's place, at most so many entries, decoded elsewhere; null where the project is gone. */
+  backlog(tail: Tail, most: number): Promise<Framed | null>;
+  /** Whether a tail's time has come: then it gets nothing for now. */
+  isDue(tail: Tail): boolean;
+  /** Makes a tail that has come to the newest entry live. @returns whether it has */
+  settle(tail: Tail): boolean;
+  /** Sends a tail what lies right behind its place. Undefined where its socket is gone. */
+  offer(tail: Tail, framed: Framed): OfferVerdict | undefined;
+  /** The client is too far behind with its acknowledgements. */
+  closeBehind(tail: Tail): void;
+  /** What lies behind a tail's place cannot be read. */
+  closeBroken(tail: Tail, error: unknown): void;
+  failed(error: unknown): void;
+}
+
+/** Tails that read older entries at the same time. Each holds a few megabytes. */
+const READERS = 4;
+
+/** The tails that are behind: each reads what it lacks from disk, a step at a time in turn, until it is live. */
+export class CatchUp {
+  readonly #load: TailLoad;
+  readonly #ports: CatchUpPorts;
+  readonly #queue: Tail[] = [];
+  readonly #starved: StarvedTails;
+  #readers = 0;
+
+  constructor(load: TailLoad, ports: CatchUpPorts) {
+    this.#load = load;
+    this.#ports = ports;
+    this.#starved = new StarvedTails(load, {
+      now: () => ports.now(),
+      pause: (milliseconds) => ports.pause(milliseconds),
+      hasReader: () => this.#queue.length < READERS,
+      resume: (tail) => this.add(tail),
+      close: (tail) => ports.closeBehind(tail),
+      failed: (error) => ports.failed(error),
+    });
+  }
+
+  /** From now on the tail is behind. */
+  add(tail: Tail): void {
+    tail.state = "behind";
+    this.#starved.delete(tail);
+    if (tail.isQueued) return;
+    tail.isQueued = true;
+    this.#queue.push(tail);
+    this.#read();
+  }
+
+  /** It is not to be waited for any more. */
+  delete(tail: Tail): void {
+    this.#starved.delete(tail);
+  }
+
+  /** To be called when clients have acknowledged something, or are gone: there may be room for those that wait. */
+  resume(): void {
+    this.#starved.resume();
+  }
+
+  #read(): void {
+    while (this.#readers < READERS) {
+      const tail = this.#queue.shift();
+      if (!tail) return;
+      this.#readers++;
+      void this.#step(tail)
+        .catch((error: unknown) => this.#ports.closeBroken(tail, error))
+        .finally(() => {
+          this.#readers--;
+          this.#starved.resume();
+          this.#read();
+        });
+    }
+  }
+
+  /** Brings one tail a step further: the others get theirs in between. */
+  async #step(tail: Tail): Promise<void> {
+    tail.isQueued = false;
+    if (!tail.isOpen || tail.state !== "behind" || this.#ports.isDue(tail) || this.#ports.settle(tail)) return;
+    const { room } = tail;
+    if (room === 0) {
+      tail.state = "waiting";
+      return;
+    }
+    if (this.#load.isFull) return this.#starved.add(tail);
+    const place = tail.sent;
+    const framed = await this.#ports.backlog(tail, room);
+    // A project that is gone ends its tails by itself.
+    if (framed === null || !tail.isOpen || tail.state !== "behind") return;
+    if (framed.through <= place) throw new RangeError("A step of a tail that is behind leads nowhere.");
+    const verdict = this.#ports.offer(tail, framed);
+    if (verdict === "close") this.#ports.closeBehind(tail);
+    else if (verdict === "full") this.#starved.add(tail);
+    else if (verdict === "wait") tail.state = "waiting";
+    else if (verdict === "fits") this.add(tail);
+  }
+}

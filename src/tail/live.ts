@@ -1,0 +1,112 @@
+import { entriesOf } from "./entries.ts";
+import { type Framed, framesOf } from "./frames.ts";
+import type { TailGroups } from "./groups.ts";
+import { type CommittedBatch, type Run, runsOf } from "./runs.ts";
+import { Slices } from "./slices.ts";
+import type { Tail } from "./tail.ts";
+import { unitOfBatch } from "./unit.ts";
+
+/** What the live tails need of their hub. */
+export interface LivePorts {
+  /** Resolves once all that has been written is on disk; others get their turn before. */
+  durable(): Promise<void>;
+  /** Lets some time pass. */
+  pause(milliseconds: number): Promise<void>;
+  /** Whether a tail's time has come: then it gets nothing for now. */
+  isDue(tail: Tail): boolean;
+  /** Sends a live tail what lies right behind its place. */
+  offer(tail: Tail, framed: Framed): void;
+  /** A live tail has to read what it lacks from disk, like older entries. */
+  fallBehind(tail: Tail): void;
+  failed(error: unknown): void;
+}
+
+/** Bytes of committed batches, as stored, that wait for delivery; past it tails read them from disk like older ones. */
+const QUEUE_BYTES = 16 * 1024 * 1024;
+
+/**
+ * Brings what is committed to the live tails, as it is committed. A tail that has everything up to a run's first entry gets
+ * the run; one that has more is left alone; one that has less falls behind. Nothing is sent before it is on disk, and
+ * ingest waits for none of it.
+ */
+export class LiveDelivery {
+  readonly #tails: TailGroups;
+  readonly #ports: LivePorts;
+  readonly #slices: Slices;
+  #queue: CommittedBatch[] = [];
+  #queueBytes = 0;
+  #isDelivering = false;
+
+  constructor(tails: TailGroups, ports: LivePorts) {
+    this.#tails = tails;
+    this.#ports = ports;
+    this.#slices = new Slices((milliseconds) => ports.pause(milliseconds));
+  }
+
+  /** To be told of every commit, once its transaction has ended. Costs a few instructions where nobody listens. */
+  committed(batches: readonly CommittedBatch[]): void {
+    if (this.#tails.size === 0) return;
+    for (const committed of batches) {
+      if (!this.#tails.has(committed.project)) continue;
+      this.#queue.push(committed);
+      this.#queueBytes += committed.batch.body.length;
+    }
+    if (this.#queueBytes > QUEUE_BYTES) this.#passOver(this.#takeQueue());
+    if (this.#queue.length === 0 || this.#isDelivering) return;
+    this.#isDelivering = true;
+    void this.#deliver();
+  }
+
+  async #deliver(): Promise<void> {
+    while (this.#queue.length > 0) {
+      const batches: CommittedBatch[] = [];
+      try {
+        await this.#ports.durable();
+        batches.push(...this.#takeQueue());
+        this.#slices.begin(this.#tails.size);
+        for (const run of runsOf(batches)) await this.#deliverRun(run);
+        await this.#slices.end();
+      } catch (error) {
+        this.#ports.failed(error);
+        this.#passOver(batches);
+      }
+    }
+    // In the turn in which the queue was found empty: the next commit starts anew.
+    this.#isDelivering = false;
+  }
+
+  async #deliverRun({ project, after, until, batches }: Run): Promise<void> {
+    const units = batches.map(({ batch, ...place }) => unitOfBatch({ ...place, ...batch }));
+    const looked = units.reduce((sum, { body }) => sum + body.length, 0);
+    for (const { matcher, tails } of [...this.#tails.of(project)]) {
+      const live = [...tails].filter((tail) => tail.state === "live" && tail.sent < until);
+      const [first] = live;
+      if (!first) continue;
+      const framed = framesOf(entriesOf(units, matcher, first.projectId, { after, until }), until);
+      const bytes = framed.frames.reduce((sum, frame) => sum + frame.bytes, 0);
+      await this.#slices.looked(looked);
+      for (const tail of live) {
+        if (!tail.isOpen || tail.state !== "live" || this.#ports.isDue(tail)) continue;
+        if (tail.sent === after) this.#ports.offer(tail, framed);
+        else this.#ports.fallBehind(tail);
+        await this.#slices.sent(framed.frames.length, bytes);
+      }
+    }
+  }
+
+  /** The live tails read these batches from disk, like older ones. */
+  #passOver(batches: readonly CommittedBatch[]): void {
+    for (const project of new Set(batches.map((committed) => committed.project))) {
+      for (const { tails } of this.#tails.of(project)) {
+        for (const tail of tails) if (tail.state === "live") this.#ports.fallBehind(tail);
+      }
+    }
+  }
+
+  #takeQueue(): CommittedBatch[] {
+    const queue = this.#queue;
+    this.#queue = [];
+    this.#queueBytes = 0;
+    return queue;
+  }
+}
