@@ -1,0 +1,198 @@
+import type { BrowserContext, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { register } from "../support/api.ts";
+import { linkMailedTo, newEmail, signUp } from "./support/account.ts";
+import { axeFaults, type ConsoleUnderTest, startConsole } from "./support/console.ts";
+
+/** Widths, in CSS pixels, of a phone, a tablet and a desk. */
+const WIDTHS = [360, 768, 1440];
+
+let console: ConsoleUnderTest;
+let url: string;
+
+beforeAll(async () => {
+  console = await startConsole();
+  url = console.server.url;
+});
+
+afterAll(() => console?.close());
+
+interface State {
+  name: string;
+  /** Whether somebody is signed in. */
+  as?: true;
+  show: (page: Page) => Promise<void>;
+}
+
+const heading = (page: Page, name: string) => page.getByRole("heading", { name }).waitFor();
+
+const STATES: State[] = [
+  { name: "sign in", show: (page) => at(page, "/login", "Sign in") },
+  {
+    name: "sign in, with a refusal",
+    show: async (page) => {
+      await at(page, "/login", "Sign in");
+      await page.getByLabel("E-mail address").fill(newEmail());
+      await page.getByLabel("Password", { exact: true }).fill("not the password");
+      await page.getByRole("button", { name: "Sign in", exact: true }).click();
+      await page.getByText("The e-mail address or the password is wrong.").waitFor();
+    },
+  },
+  {
+    name: "sign-in link sent",
+    show: async (page) => {
+      await at(page, "/login", "Sign in");
+      await page.getByLabel("E-mail address").fill(newEmail());
+      await page.getByRole("button", { name: "Mail me a sign-in link" }).click();
+      await heading(page, "Look into your mail");
+    },
+  },
+  { name: "make an account", show: (page) => at(page, "/auth/sign-up", "Make an account") },
+  { name: "account made", show: (page) => signUp(page, newEmail()) },
+  { name: "forgot the password", show: (page) => at(page, "/auth/forgot", "Set a new password") },
+  { name: "confirm the address", show: (page) => at(page, "/auth/verify#token=vt_x", "Confirm your e-mail address") },
+  {
+    name: "this was not me",
+    show: async (page) => {
+      await page.goto("/auth/verify#token=vt_x");
+      await page.getByRole("button", { name: "This was not me" }).click();
+      await heading(page, "Was it not you?");
+    },
+  },
+  {
+    name: "a link that does not work",
+    show: async (page) => {
+      await page.goto("/auth/verify#token=vt_x");
+      await page.getByRole("button", { name: "Yes, confirm the address" }).click();
+      await heading(page, "This link does not work");
+    },
+  },
+  { name: "sign in by link", show: (page) => at(page, "/auth/magic#token=vt_x", "Sign in") },
+  { name: "set a password", show: (page) => at(page, "/auth/reset#token=vt_x", "Set a new password") },
+  {
+    name: "back from a provider, refused",
+    show: (page) => at(page, "/auth/callback?error=OAUTH_ACCESS_DENIED", "Not signed in"),
+  },
+  { name: "invited", show: (page) => at(page, "/auth/invitation#token=vt_x", "You are invited to a workspace") },
+  {
+    name: "invited and signed in",
+    as: true,
+    show: (page) => at(page, "/auth/invitation#token=vt_x", "You are invited"),
+  },
+  {
+    name: "account",
+    as: true,
+    show: async (page) => {
+      await page.goto("/auth/account");
+      await page.getByRole("button", { name: "Show the sessions" }).click();
+      await page.getByText("This browser is the only one that is signed in.").waitFor();
+      await page.getByText("Not confirmed").waitFor();
+    },
+  },
+  {
+    name: "change the password",
+    as: true,
+    show: async (page) => {
+      await page.goto("/auth/account");
+      await page.getByRole("button", { name: "Change the password" }).click();
+      await page.getByRole("dialog").getByLabel("New password").waitFor();
+    },
+  },
+  {
+    name: "delete the account",
+    as: true,
+    show: async (page) => {
+      await page.goto("/auth/account");
+      await page.getByRole("button", { name: "Delete the account …" }).click();
+      await page.getByRole("dialog").getByLabel("Password", { exact: true }).waitFor();
+    },
+  },
+];
+
+async function at(page: Page, path: string, title: string): Promise<void> {
+  await page.goto(path);
+  await page.getByRole("heading", { name: title }).first().waitFor();
+}
+
+describe.each(STATES)("$name", ({ as, show }) => {
+  it("has no fault that axe finds in either theme, and no width scrolls sideways", async () => {
+    const context: BrowserContext = await console.open(as ? { as: await register(url) } : {});
+    const page = await context.newPage();
+    await show(page);
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect([colorScheme, await axeFaults(page)]).toEqual([colorScheme, []]);
+    }
+    for (const width of WIDTHS) {
+      await page.setViewportSize({ width, height: 800 });
+      const { scrollWidth, clientWidth } = await page.evaluate(() => document.documentElement);
+      expect([width, scrollWidth]).toEqual([width, clientWidth]);
+    }
+    await context.close();
+  });
+});
+
+describe("what password managers go by", () => {
+  it("names each field, and says which password it is", async () => {
+    const context = await console.open();
+    const page = await context.newPage();
+    const fields = () =>
+      page
+        .locator("form input")
+        .evaluateAll((inputs) =>
+          inputs.map((input) => `${input.getAttribute("name")} ${input.getAttribute("autocomplete")}`),
+        );
+    await at(page, "/login", "Sign in");
+    expect(await fields()).toEqual(["email username", "password current-password"]);
+    await at(page, "/auth/sign-up", "Make an account");
+    expect(await fields()).toEqual(["name name", "email username", "password new-password"]);
+    await at(page, "/auth/reset#token=vt_x", "Set a new password");
+    expect(await fields()).toEqual(["password new-password"]);
+    await context.close();
+  });
+});
+
+it("a provider that is not set up is said in words, and not offered again", async () => {
+  const context = await console.open();
+  const page = await context.newPage();
+  await page.goto("/login?next=%2Fplayground");
+  await page.getByRole("button", { name: "Continue with provider B" }).click();
+  await page.getByText("This service is not set up for signing in through provider B.").waitFor();
+  await page.getByRole("link", { name: "Back to the sign-in page" }).click();
+  await page.waitForURL("**/login?next=%2Fplayground");
+  const button = page.getByRole("button", { name: "Continue with provider B (not set up on this service)" });
+  await button.waitFor();
+  expect(await button.isDisabled()).toBe(true);
+  await context.close();
+});
+
+it("never leaves the console for where a link says to go on", async () => {
+  const account = await register(url);
+  for (const next of [
+    "https://example.com/",
+    "//example.com/",
+    "/\\example.com",
+    "/.//example.com",
+    "/\t/example.com",
+  ]) {
+    const context = await console.open({ as: account });
+    const page = await context.newPage();
+    await page.goto(`/login?next=${encodeURIComponent(next)}`);
+    await page.waitForURL((address) => address.origin === url && !address.pathname.startsWith("/login"));
+    await context.close();
+  }
+});
+
+it("an account's mail on this machine is a click away", async () => {
+  const context = await console.open();
+  const page = await context.newPage();
+  const email = newEmail();
+  await signUp(page, email);
+  await page.getByRole("link", { name: "they are in its outbox" }).waitFor();
+  expect(await linkMailedTo(url, email, "verify-email")).toContain("/auth/verify#token=");
+  await context.close();
+});
+
+it("contacts nobody else and breaks no rule of the policy", () => {
+  expect(console.faults()).toEqual([]);
+});
