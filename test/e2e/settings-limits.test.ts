@@ -31,6 +31,13 @@ describe("limits", () => {
     await save.click();
     await rule.getByText("No route of /logger, /projects or /workspaces has this path.").waitFor();
     await rule.getByLabel("Path").fill("/logger/:projectId/log");
+    await page.getByRole("button", { name: "Add a rule" }).click();
+    const twin = page.getByRole("group", { name: "Rule 2" });
+    await twin.getByLabel("Path").fill("/logger/:id/log");
+    await twin.getByLabel("Requests").fill("5");
+    await save.click();
+    await twin.getByText("Rule 1 has the same method and path").waitFor();
+    await twin.getByRole("button", { name: "Remove rule 2" }).click();
     // What is explained is what is being typed, and says so.
     await page.getByText("with the changes above as if they were saved").waitFor();
     await page.getByText("This request would fall under the rule POST /logger/:projectId/log: 3 requests").waitFor();

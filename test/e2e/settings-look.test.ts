@@ -39,12 +39,16 @@ beforeAll(async () => {
 
 afterAll(() => under?.close());
 
-/** What is wrong with the page as it stands, in both themes and at all widths. */
+/** What is wrong with the page as it stands: in both themes, one wide and one narrow, and at all widths. */
 async function faults(): Promise<string[]> {
   const found: string[] = [];
-  for (const colorScheme of ["light", "dark"] as const) {
+  for (const [colorScheme, width] of [
+    ["light", 1440],
+    ["dark", 360],
+  ] as const) {
     await page.emulateMedia({ colorScheme });
-    found.push(...(await axeFaults(page)).map((fault) => `${colorScheme}: ${fault}`));
+    await page.setViewportSize({ width, height: 800 });
+    found.push(...(await axeFaults(page)).map((fault) => `${colorScheme}, ${width} px: ${fault}`));
   }
   for (const width of WIDTHS) {
     await page.setViewportSize({ width, height: 800 });

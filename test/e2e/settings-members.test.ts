@@ -76,7 +76,7 @@ it("invites, and the guest accepts through the mail's link in another browser", 
   await theirs.getByRole("button", { name: "Accept" }).click();
   await theirs.waitForURL(`**/w/${workspaceId}`);
   await theirs.getByRole("link", { name: "Settings" }).click();
-  await theirs.getByText("This takes an admin or higher. You are a viewer here.").first().waitFor();
+  await theirs.getByText("Changing name and retention takes an owner or an admin. You are a viewer.").waitFor();
   await theirs.context().close();
 
   await page.reload();

@@ -73,7 +73,7 @@ describe("projects and keys", () => {
 
     await old.getByRole("button", { name: "Revoke backend" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Revoke the key" }).click();
-    await page.getByRole("button", { name: "Show 1 that ended" }).click();
+    await page.getByRole("button", { name: "Show 1 ended key" }).click();
     await old.getByText("revoked", { exact: true }).waitFor();
     expect([await send(projectId, secret), await send(projectId, successor)]).toEqual([401, 201]);
     await page.context().close();

@@ -1,12 +1,22 @@
-import { type Action, may, PERMISSIONS } from "../../../src/workspace/permissions.ts";
-import type { Role } from "./types.ts";
+import { type Action, may } from "../../../src/workspace/permissions.ts";
+import { ROLES, type Role } from "./types.ts";
 
 const ARTICLE: Record<Role, string> = { owner: "an owner", admin: "an admin", member: "a member", viewer: "a viewer" };
 
+/** What somebody may be kept from, as the beginning of a sentence. */
+const DEEDS = {
+  "project.create": "Changing projects",
+  "key.create": "Managing API keys",
+  "limits.set": "Changing limits",
+  "workspace.update": "Changing name and retention",
+  "workspace.delete": "Deleting the workspace",
+  "member.change": "Changing members",
+  "invitation.create": "Inviting",
+} as const satisfies Partial<Record<Action, string>>;
+
 /** Why somebody may not do this, by the table that the service itself decides by; null for who may. */
-export function reasonAgainst(role: Role, action: Action): string | null {
+export function reasonAgainst(role: Role, action: keyof typeof DEEDS): string | null {
   if (may(role, action)) return null;
-  const least = PERMISSIONS[action];
-  const who = least === "owner" ? "an owner" : `${ARTICLE[least]} or higher`;
-  return `This takes ${who}. You are ${ARTICLE[role]} here.`;
+  const able = ROLES.filter((each) => may(each, action)).map((each) => ARTICLE[each]);
+  return `${DEEDS[action]} takes ${new Intl.ListFormat("en", { type: "disjunction" }).format(able)}. You are ${ARTICLE[role]}.`;
 }

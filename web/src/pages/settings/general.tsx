@@ -85,8 +85,10 @@ function SettingsForm({ workspace }: { workspace: Workspace }) {
       ...(name === workspace.name ? {} : { name }),
       ...(days === String(workspace.retentionDays) ? {} : { retentionDays: Number(days) }),
     };
-    await authorized(`/workspaces/${workspace.id}`, { method: "PATCH", body });
+    const { data } = await authorized<Workspace>(`/workspaces/${workspace.id}`, { method: "PATCH", body });
     await loadWorkspaces();
+    setName(data.name);
+    setDays(String(data.retentionDays));
     toast("Saved.");
   };
   const saving = useAction(save);

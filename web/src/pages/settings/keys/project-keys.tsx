@@ -72,7 +72,7 @@ export function ProjectKeys({ workspace, project }: { workspace: Workspace; proj
       {ended.length > 0 ? (
         <Row>
           <Button small aria-expanded={showsEnded} onClick={() => setShowsEnded(!showsEnded)}>
-            {showsEnded ? "Hide" : "Show"} {ended.length} that ended
+            {showsEnded ? "Hide" : "Show"} {ended.length} ended {ended.length === 1 ? "key" : "keys"}
           </Button>
         </Row>
       ) : null}

@@ -44,7 +44,8 @@ export function LimitEditor({ path, current, base, draft, describedBy, onDraft, 
     saving.clear();
     onDraft(next);
   };
-  const errorAt = (field: string): string | undefined => faults.get(field) ?? fieldError(saving.failure, field);
+  const errorAt = (field: string): string | undefined =>
+    faults.get(field) ?? numbered(fieldError(saving.failure, field));
   const isOther = !isSame(base, current);
   const hasConfiguration = current.default !== null || current.rules.length > 0;
   return (
@@ -166,4 +167,9 @@ function fieldsOf(draft: Draft): string[] {
     ["path", "method", "limit", "windowSeconds"].map((field) => `rules.${index}.${field}`),
   );
   return ["default.limit", "default.windowSeconds", ...rules];
+}
+
+/** The API counts rules from 0, the page from 1. */
+function numbered(message: string | undefined): string | undefined {
+  return message?.replace(/rules\.(\d+)/g, (_, index: string) => `Rule ${Number(index) + 1}`);
 }

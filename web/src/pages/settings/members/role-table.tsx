@@ -31,7 +31,7 @@ export function RoleTable({ own }: { own: Role }) {
               {RISING.map((role) => (
                 <th key={role} scope="col">
                   {role}
-                  {role === own ? " (you)" : ""}
+                  {role === own ? <div class={css.you}>(you)</div> : null}
                 </th>
               ))}
             </tr>
