@@ -1,6 +1,7 @@
 import { createRedactor } from "../redact.ts";
+import { bytesOf, isError } from "../safe.ts";
+import { unitHash } from "../trace.ts";
 import type {
-  BatchOptions,
   Category,
   CategoryScope,
   CategoryType,
@@ -12,9 +13,9 @@ import type {
   SamplingOptions,
 } from "../types.ts";
 import { createCleaner } from "./clean.ts";
-import { bytesOf, randomId } from "./page.ts";
+import { randomId } from "./page.ts";
 import { LEVELS, prototype } from "./scopes.ts";
-import { createSender } from "./sender.ts";
+import { type BrowserBatchOptions, createSender } from "./sender.ts";
 
 export type * from "../types.ts";
 
@@ -47,7 +48,7 @@ export interface BrowserLoggerOptions {
   /** Writes what the library does to the console, default false. */
   debug?: boolean;
   /** `maxQueueBytes` is 1 MiB by default: what waits is kept in `localStorage` too. */
-  batch?: Pick<BatchOptions, "size" | "flushInterval" | "maxRetries" | "backoff" | "backoffBase" | "maxQueueBytes">;
+  batch?: BrowserBatchOptions;
   /** Further member names whose values are masked, in any spelling. */
   redact?: readonly string[];
 }
@@ -69,51 +70,38 @@ export type BrowserLogger = Pick<LoggerMethods, LogLevel | "sessionId"> & {
  * @throws TypeError for options that are wrong; no method of the logger ever throws
  */
 export function createLogger(options: BrowserLoggerOptions): BrowserLogger {
-  const { url, level = "info", batch = {}, sampling = {} } = options;
-  const allowed: readonly string[] | null | undefined = options.categories;
-  const denied: readonly string[] | null | undefined = options.excludeCategories;
-  const { beforeSend, onError, onDrop, debug, defaultMeta = {}, redact = [] } = options;
-  const { size = 50, flushInterval = 5000, maxRetries = 3, backoffBase = 1000, backoff = "exponential" } = batch;
-  const { maxQueueBytes = 1_048_576 } = batch;
+  const { url, level = "info", batch = {}, sampling = {}, categories, excludeCategories } = options;
+  const {
+    beforeSend,
+    onError,
+    onDrop,
+    debug,
+    defaultMeta = {},
+    redact = [],
+    sessionId: session = sessionOf(),
+  } = options;
   const lowest = LEVELS.indexOf(level);
-  const numbers = [size, flushInterval, maxRetries, backoffBase, maxQueueBytes, sampling.rate ?? 1];
-  if (typeof url !== "string" || lowest < 0 || !numbers.every((number) => number >= 0)) {
-    throw new TypeError("taffrail: url, level, or a number is wrong");
-  }
+  if (typeof url !== "string" || lowest < 0) throw new TypeError("taffrail: url or level is wrong");
   const clean = createCleaner(createRedactor("", redact));
-  const session = options.sessionId ?? sessionOf();
-  const draw = drawOf(session);
+  const draw = unitHash(session);
 
-  function error(error: Error): void {
-    if (debug) console.warn("taffrail:", error);
-    quietly(() => onError?.(error));
-  }
-
-  const sender = createSender({
+  const sender = createSender(
     url,
-    size,
-    flushInterval,
-    maxRetries,
-    maxQueueBytes,
-    error,
-    wait(retry) {
-      if (typeof backoff === "function") return backoff(retry);
-      const step = backoff === "fixed" ? 1 : backoff === "linear" ? retry : 2 ** (retry - 1);
-      return backoffBase * step * (1 + Math.random());
-    },
-    drop(lines, reason) {
-      if (debug) console.warn(`taffrail: ${lines.length} dropped (${reason})`);
-      quietly(() =>
-        onDrop?.(
-          lines.map((line) => JSON.parse(line)),
-          reason,
-        ),
-      );
-    },
-  });
+    batch,
+    (error) => quietly(() => onError?.(error), error),
+    (lines, reason) =>
+      quietly(() => {
+        if (onDrop)
+          onDrop(
+            lines.map((line) => JSON.parse(line)),
+            reason,
+          );
+      }, `${lines.length} dropped: ${reason}`),
+  );
 
   function build(category: string, type: string | undefined, own: object): BrowserLogger {
-    const isWanted = (!allowed || allowed.includes(category)) && !denied?.includes(category);
+    const has = (list: readonly string[] | null | undefined): boolean | undefined => list?.includes(category);
+    const isWanted = has(categories) !== false && !has(excludeCategories);
     const logger = Object.create(prototype);
     LEVELS.forEach((name, severity) => {
       const isLogged = isWanted && severity >= lowest && draw < (sampling.overrides?.[name] ?? sampling.rate ?? 1);
@@ -165,24 +153,21 @@ export function createLogger(options: BrowserLoggerOptions): BrowserLogger {
     });
   }
 
-  /** No call throws, whatever it is given and whatever a callback does. */
-  function quietly(work: () => void): void {
+  /** No call throws, whatever it is given and whatever a callback does. @param what of it is told in `debug` */
+  function quietly(work: () => void, what?: unknown): void {
+    const tell = (what: unknown): void => {
+      if (debug && what) console.warn("taffrail:", what);
+    };
+    tell(what);
     try {
       work();
-    } catch (cause) {
-      if (debug) console.warn("taffrail:", cause);
+    } catch (error) {
+      tell(error);
     }
   }
 
   // SAFETY: what `clean` makes of an object is a plain one.
   return build("custom", "log", clean(defaultMeta) as object);
-}
-
-/** 0 to 1, the same for the same text. */
-function drawOf(text: string): number {
-  let hash = 1;
-  for (const letter of `${text}${text}`) hash = Math.imul(hash ^ letter.charCodeAt(0), 0x9e3779b1);
-  return (hash >>> 0) / 2 ** 32;
 }
 
 /** One for the tab, over all its pages; for this page alone where nothing can be stored. */

@@ -1,3 +1,5 @@
+import { bytesOf } from "../safe.ts";
+
 /** Bytes of one request, and of all that a document has under way: browsers let 64 KiB outlive it. */
 export const MAX_BYTES = 60_000;
 /** Documents besides the page's own, each with as much again: together they take 240,000 bytes. */
@@ -13,39 +15,25 @@ export interface Batch {
   body: string;
   bytes: number;
   tries: number;
-  /** Of another tab's batch: it is delivered or dropped. */
-  settled?: (() => void) | undefined;
+  /** Under way. */
+  isSent: boolean;
+  /** Settles once it is delivered or dropped. */
+  done: Promise<void>;
+  settle(): void;
 }
 
-export interface PageEvents {
-  /** The network, or the page itself, is back. */
-  wake(): void;
-  /** Nobody may see the page again: what waits goes now. */
-  hidden(): void;
-  /** The page ends, or is frozen: nothing asynchronous runs after this. */
-  closing(): void;
-  /** Takes over what a tab that is gone left. */
-  adopt(batch: Batch): void;
-  /** Batches that could have been stored already, and are too old to be recognized. */
-  stale(body: string): void;
-}
+/** The network, or the page, is back; nobody may see the page again; it ends: nothing asynchronous runs after that. */
+export type Turn = "back" | "hidden" | "closing";
 
 /** What the browser gives: requests that outlive the page, a store that outlives them, and who else is there. */
 export interface Page {
-  nextId(): string;
+  /** Makes a batch, and writes it to the store, where it survives the page. */
+  made(body: string): Batch;
   /** Sees to it that so many bytes could be under way should the page close now. */
   reserve(bytes: number): void;
   /** `undefined` if nothing more may be under way now. */
-  post(batch: Batch, isClosing: boolean): Promise<Reply> | undefined;
-  /** Writes a batch to the store, where it survives the page. @param at when it was first sent, 0 before */
-  keep(batch: Batch, at: number): void;
+  post(batch: Batch, isClosing: boolean): Promise<Response> | undefined;
   forget(batch: Batch): void;
-}
-
-/** An answer, and what it says about single entries. */
-export interface Reply {
-  response: Response;
-  rejected: readonly { index: number }[];
 }
 
 interface Lane {
@@ -53,7 +41,15 @@ interface Lane {
   free: number;
 }
 
-export function createPage(url: string, { wake, hidden, closing, adopt, stale }: PageEvents): Page {
+/**
+ * @param adopt takes over what a tab that is gone left; `isStale` if it could have been stored already, and is too old
+ *   to be recognized
+ */
+export function createPage(
+  url: string,
+  turned: (turn: Turn) => void,
+  adopt: (batch: Batch, isStale: boolean) => void,
+): Page {
   const target = new URL(url, location.href).href;
   const prefix = `taffrail ${target} `;
   const tab = randomId();
@@ -70,6 +66,11 @@ export function createPage(url: string, { wake, hidden, closing, adopt, stale }:
     }
   }
 
+  /** @param at when it was first sent, 0 before */
+  function keep({ id, body }: Batch, at: number): void {
+    stored((storage) => storage.setItem(prefix + id, `${at} ${body}`));
+  }
+
   /** Says that this tab lives, for as long as it does. A frozen page must hold no lock, or it would not be kept. */
   function live(): void {
     locked(tab, {}, () => new Promise<void>((resolve) => (leave = resolve)));
@@ -83,52 +84,50 @@ export function createPage(url: string, { wake, hidden, closing, adopt, stale }:
 
   /** Sends what tabs that are gone left, each tab's under its lock, so that one tab alone does. */
   function adoptAll(): void {
-    const keys = stored((storage) => Object.keys(storage).filter((key) => key.startsWith(prefix))) ?? [];
-    const tabOf = (key: string): string => key.slice(prefix.length).replace(/-.*/, "");
-    for (const other of new Set(keys.map(tabOf))) {
+    const ids = stored(Object.keys)?.flatMap((key) => (key.startsWith(prefix) ? key.slice(prefix.length) : [])) ?? [];
+    for (const other of new Set(ids.map(tabOf))) {
       if (other === tab) continue;
       locked(other, { ifAvailable: true }, async (lock) => {
         if (lock === null) return;
         await new Promise((resolve) => setTimeout(resolve, SETTLING_MS));
-        await Promise.all(keys.filter((key) => tabOf(key) === other).map(revive));
+        await Promise.all(ids.filter((id) => tabOf(id) === other).map(revive));
       });
     }
   }
 
-  function revive(key: string): Promise<void> | undefined {
-    const [, at = 0, body] = /^(\d+) ([\s\S]+)/.exec(stored((storage) => storage.getItem(key)) ?? "") ?? [];
+  function revive(id: string): Promise<void> | undefined {
+    const [, at = 0, body] = /^(\d+) ([^]+)/.exec(stored((storage) => storage.getItem(prefix + id)) ?? "") ?? [];
     if (!body) return undefined;
-    if (+at > 0 && Date.now() - +at > REPEATABLE_MS) {
-      stored((storage) => storage.removeItem(key));
-      stale(body);
-      return undefined;
-    }
-    return new Promise((settled) =>
-      adopt({ id: key.slice(prefix.length), body, bytes: bytesOf(body), tries: 0, settled }),
-    );
+    const batch = batchOf(id, body);
+    adopt(batch, +at > 0 && Date.now() - +at > REPEATABLE_MS);
+    return batch.done;
   }
 
   addEventListener("online", () => {
-    wake();
+    turned("back");
     adoptAll();
   });
   document.addEventListener("visibilitychange", () => {
-    if (document.visibilityState === "hidden") hidden();
+    if (document.visibilityState === "hidden") turned("hidden");
   });
   addEventListener("pagehide", () => {
-    closing();
+    turned("closing");
     leave?.();
   });
   addEventListener("pageshow", ({ persisted }) => {
     if (!persisted) return;
     live();
-    wake();
+    turned("back");
   });
   live();
   adoptAll();
 
   return {
-    nextId: () => `${tab}-${count++}`,
+    made(body) {
+      const batch = batchOf(`${tab}-${count++}`, body);
+      keep(batch, 0);
+      return batch;
+    },
     reserve(bytes) {
       // Beforehand: a page that closes gets no new documents.
       while (bytes > lanes.length * MAX_BYTES && lanes.length <= MAX_FRAMES) {
@@ -142,28 +141,27 @@ export function createPage(url: string, { wake, hidden, closing, adopt, stale }:
       }
       if (bytes === 0) for (const { view } of lanes.splice(1)) view.frameElement?.remove();
     },
-    keep({ id, body }, at) {
-      stored((storage) => storage.setItem(prefix + id, `${at} ${body}`));
-    },
     forget({ id }) {
       stored((storage) => storage.removeItem(prefix + id));
     },
-    post({ id, body, bytes, tries }, isClosing) {
+    post(batch, isClosing) {
+      const { id, body, bytes, tries } = batch;
       const lane = lanes.find(({ free }) => free >= bytes);
       if (!lane && !isClosing) return undefined;
+      batch.isSent = true;
+      keep(batch, Date.now());
       const address = `${target}${target.includes("?") ? "&" : "?"}id=${id}`;
       const { fetch, navigator } = lane?.view ?? window;
-      if (isClosing && !("keepalive" in Request.prototype)) {
-        navigator.sendBeacon(address, body);
-        return new Promise(() => {});
-      }
       if (lane) lane.free -= bytes;
       // The page may have such requests of its own, so a repetition does without. No content type: a request to
       // another origin goes out without being announced by another one.
-      return fetch(address, { method: "POST", body, keepalive: !!lane && (isClosing || tries === 0) })
-        .then(async (response) => {
-          const answer: { data?: { rejected?: Reply["rejected"] } } = await response.json().catch(() => ({}));
-          return { response, rejected: answer.data?.rejected ?? [] };
+      const isBeacon = isClosing && !("keepalive" in Request.prototype);
+      const request = { method: "POST", body, keepalive: !!lane && (isClosing || tries === 0) };
+      return (isBeacon ? Promise.reject(new Error("No keepalive.")) : fetch(address, request))
+        .catch((error: unknown) => {
+          // Without an answer: should the page live on, a repetition under the same id gets it.
+          if (isClosing) navigator.sendBeacon(address, body);
+          throw error;
         })
         .finally(() => {
           if (lane) lane.free += bytes;
@@ -172,8 +170,16 @@ export function createPage(url: string, { wake, hidden, closing, adopt, stale }:
   };
 }
 
-export function bytesOf(text: string): number {
-  return new TextEncoder().encode(text).length;
+function batchOf(id: string, body: string): Batch {
+  let settle = (): void => {};
+  const done = new Promise<void>((resolve) => {
+    settle = resolve;
+  });
+  return { id, body, bytes: bytesOf(body), tries: 0, isSent: false, done, settle };
+}
+
+function tabOf(id: string): string {
+  return id.replace(/-.*/, "");
 }
 
 /** Not secret: it names a tab or a session. */

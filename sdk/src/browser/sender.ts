@@ -1,17 +1,11 @@
-import type { DropReason, FlushResult } from "../types.ts";
-import { type Batch, bytesOf, createPage, MAX_BYTES, type Reply } from "./page.ts";
+import { bytesOf, within } from "../safe.ts";
+import type { BatchOptions, DropReason, FlushResult } from "../types.ts";
+import { type Batch, createPage, MAX_BYTES } from "./page.ts";
 
-export interface SenderOptions {
-  url: string;
-  size: number;
-  flushInterval: number;
-  maxRetries: number;
-  maxQueueBytes: number;
-  /** Milliseconds before a retry, by its number from 1. */
-  wait(retry: number): number;
-  error(error: Error): void;
-  drop(lines: string[], reason: DropReason): void;
-}
+export type BrowserBatchOptions = Pick<
+  BatchOptions,
+  "size" | "flushInterval" | "maxRetries" | "backoff" | "backoffBase" | "maxQueueBytes"
+>;
 
 export interface Sender {
   push(line: string): void;
@@ -19,150 +13,154 @@ export interface Sender {
   stats(): FlushResult;
 }
 
-/** A bounded queue before the proxy. */
-export function createSender(options: SenderOptions): Sender {
-  const { size, flushInterval, maxRetries, maxQueueBytes, wait, error: report } = options;
-  const flushes = new Set<() => void>();
+/**
+ * A bounded queue before the proxy.
+ * @throws TypeError for numbers that are wrong
+ */
+export function createSender(
+  url: string,
+  batch: BrowserBatchOptions,
+  report: (error: Error) => void,
+  onDrop: (lines: string[], reason: DropReason) => void,
+): Sender {
+  const { size = 50, flushInterval = 5000, maxRetries = 3, backoffBase = 1000, maxQueueBytes = 1_048_576 } = batch;
+  const { backoff } = batch;
+  if ([size, flushInterval, maxRetries, backoffBase, maxQueueBytes].some((number) => !(number >= 0))) {
+    throw new TypeError("taffrail: batch has a wrong number");
+  }
   let waiting: string[] = [];
   let waitingBytes = 0;
   let since = 0;
   /** Cut and not settled; those under way among them. */
-  let batches: Batch[] = [];
-  const underWay = new Set<Batch>();
+  const batches = new Set<Batch>();
+  let flushes = 0;
   let pausedUntil = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let delivered = 0;
   let dropped = 0;
 
-  const page = createPage(options.url, {
-    wake() {
-      pausedUntil = 0;
+  const page = createPage(
+    url,
+    (turn) => {
+      // What waits for its time goes where nobody may see the page again; what waits for the network, where that is back.
+      if (turn === "back") pausedUntil = 0;
+      else since = 0;
+      pump(turn === "closing");
+    },
+    (batch, isStale) => {
+      batches.add(batch);
+      if (isStale) end(batch, "retries");
       pump();
     },
-    hidden() {
-      since = 0;
-      pump();
-    },
-    closing() {
-      cut();
-      send(true);
-    },
-    adopt(batch) {
-      batches.push(batch);
-      pump();
-    },
-    stale: (body) => drop(linesOf(body), "retries"),
-  });
+  );
 
   function drop(lines: string[], reason: DropReason): void {
     dropped += lines.length;
-    options.drop(lines, reason);
+    if (lines.length > 0) onDrop(lines, reason);
+  }
+
+  /** A batch is over, and these lines of it are lost. */
+  function end(batch: Batch, reason: DropReason, lost: string[] = linesOf(batch)): void {
+    drop(lost, reason);
+    batches.delete(batch);
+    page.forget(batch);
+    batch.settle();
   }
 
   /** Everything that waits becomes batches, in the store until they are settled. */
   function cut(): void {
-    let body = "";
+    let from = 0;
     let bytes = 0;
-    for (const line of waiting) {
+    waiting.forEach((line, i) => {
       const more = bytesOf(line);
       if (bytes > 0 && bytes + more > MAX_BYTES) {
-        add(body, bytes);
-        body = "";
+        add(waiting.slice(from, i));
+        from = i;
         bytes = 0;
       }
-      body += line;
       bytes += more;
-    }
-    if (body) add(body, bytes);
+    });
+    add(waiting.slice(from));
     waiting = [];
     waitingBytes = 0;
   }
 
-  function add(body: string, bytes: number): void {
-    const batch = { id: page.nextId(), body, bytes, tries: 0 };
-    batches.push(batch);
-    page.keep(batch, 0);
+  function add(lines: string[]): void {
+    if (lines.length > 0) batches.add(page.made(lines.join("")));
   }
 
-  function pump(): void {
+  function pump(isClosing = false): void {
     const now = Date.now();
-    if (flushes.size > 0 || waiting.length >= size || waitingBytes > MAX_BYTES || now >= since + flushInterval) cut();
-    if (batches.length + waiting.length === 0) {
-      page.reserve(0);
-      for (const done of flushes) done();
-      return;
-    }
-    if (now >= pausedUntil) send(false);
+    if (flushes > 0 || waiting.length >= size || waitingBytes > MAX_BYTES || now >= since + flushInterval) cut();
+    if (isClosing || now >= pausedUntil) send(isClosing);
     clearTimeout(timer);
-    const isIdle = batches.length === underWay.size;
-    if (!isIdle || waiting.length > 0) {
+    const isIdle = [...batches].every(({ isSent }) => isSent);
+    if (batches.size + waiting.length === 0) page.reserve(0);
+    else if (!isIdle || waiting.length > 0) {
       timer = setTimeout(pump, Math.max(isIdle ? since + flushInterval - now : 0, pausedUntil - now, 50));
     }
   }
 
   function send(isClosing: boolean): void {
-    if (navigator.onLine === false) return;
     for (const batch of batches) {
-      if (underWay.has(batch)) continue;
-      const answer = page.post(batch, isClosing);
+      if (batch.isSent) continue;
+      const answer = navigator.onLine !== false && page.post(batch, isClosing);
       if (!answer) return;
-      underWay.add(batch);
-      page.keep(batch, Date.now());
       answer
         .then(
-          (reply) => settle(batch, reply),
+          async (response) => settle(batch, response, await response.json().catch(() => ({}))),
           (error: Error) => retry(batch, error, 0, navigator.onLine === false),
         )
         .catch(report)
-        .then(pump);
+        .then(() => pump());
     }
   }
 
-  function settle(batch: Batch, { response, rejected }: Reply): void {
-    const { status, headers, ok } = response;
-    const lines = linesOf(batch.body);
+  function settle(batch: Batch, { status, headers, ok }: Response, answer: Answer): void {
+    const lines = linesOf(batch);
     const error = new Error(`The proxy answered ${status}.`);
-    if (status === 429 || status >= 500) {
-      retry(batch, error, Number(headers.get("retry-after")) * 1000, status === 429);
-      return;
-    }
-    let lost = lines;
-    if (ok) {
-      lost = rejected.flatMap(({ index }) => lines[index] ?? []);
-      delivered += lines.length - lost.length;
-    } else {
-      report(error);
-      if (status === 413 && lines.length > 1) {
-        lost = [];
-        const rest = lines.splice(lines.length >> 1);
-        for (const half of [lines, rest]) add(half.join(""), bytesOf(half.join("")));
+    if (!ok) {
+      if (status === 429 || status >= 500) {
+        retry(batch, error, Number(headers.get("retry-after")) * 1000, status === 429);
+        return;
       }
+      report(error);
     }
-    if (lost.length > 0) drop(lost, status === 413 ? "too-large" : "rejected");
-    over(batch);
+    const isSplit = status === 413 && lines.length > 1;
+    if (isSplit) {
+      const rest = lines.splice(lines.length >> 1);
+      add(lines.splice(0));
+      add(rest);
+    }
+    const lost = ok ? (answer.data?.rejected ?? []).flatMap(({ index }) => lines[index] ?? []) : lines;
+    delivered += ok ? lines.length - lost.length : 0;
+    end(batch, status === 413 ? "too-large" : "rejected", lost);
   }
 
   /** @param isFree a pause the server asked for, or that the network is away for: no try is spent */
   function retry(batch: Batch, error: Error, ms: number, isFree: boolean): void {
     report(error);
-    underWay.delete(batch);
+    batch.isSent = false;
     if (!isFree) batch.tries++;
-    pausedUntil = Date.now() + (ms || wait(batch.tries || 1));
-    if (batch.tries > maxRetries) {
-      drop(linesOf(batch.body), "retries");
-      over(batch);
-    }
+    pausedUntil = Date.now() + (ms || waitOf(batch.tries || 1));
+    if (batch.tries > maxRetries) end(batch, "retries");
   }
 
-  function over(batch: Batch): void {
-    underWay.delete(batch);
-    batches = batches.filter((one) => one !== batch);
-    page.forget(batch);
-    batch.settled?.();
+  /** Milliseconds before a retry, by its number from 1. */
+  function waitOf(retry: number): number {
+    if (typeof backoff === "function") return backoff(retry);
+    const step = backoff === "fixed" ? 1 : backoff === "linear" ? retry : 2 ** (retry - 1);
+    return backoffBase * step * (1 + Math.random());
+  }
+
+  async function drained(): Promise<void> {
+    for (const batch of batches) await batch.done;
+    if (batches.size > 0) await drained();
   }
 
   function stats(): FlushResult {
-    const pending = batches.reduce((sum, { body }) => sum + linesOf(body).length, waiting.length);
+    let pending = waiting.length;
+    for (const batch of batches) pending += linesOf(batch).length;
     return { delivered, dropped, pending };
   }
 
@@ -170,7 +168,8 @@ export function createSender(options: SenderOptions): Sender {
     stats,
     push(line) {
       const bytes = bytesOf(line);
-      const all = batches.reduce((sum, batch) => sum + batch.bytes, waitingBytes + bytes);
+      let all = waitingBytes + bytes;
+      for (const batch of batches) all += batch.bytes;
       if (all > maxQueueBytes) {
         drop([line], "queue-full");
         return;
@@ -183,26 +182,20 @@ export function createSender(options: SenderOptions): Sender {
     },
     async flush(timeoutMs) {
       const before = stats();
-      await new Promise<void>((resolve) => {
-        const done = (): void => {
-          clearTimeout(deadline);
-          flushes.delete(done);
-          resolve();
-        };
-        const deadline = setTimeout(done, timeoutMs);
-        flushes.add(done);
-        pump();
-      });
-      const after = stats();
-      return {
-        delivered: after.delivered - before.delivered,
-        dropped: after.dropped - before.dropped,
-        pending: after.pending,
-      };
+      flushes++;
+      pump();
+      await within(timeoutMs, drained());
+      flushes--;
+      const { delivered, dropped, pending } = stats();
+      return { delivered: delivered - before.delivered, dropped: dropped - before.dropped, pending };
     },
   };
 }
 
-function linesOf(body: string): string[] {
+interface Answer {
+  data?: { rejected?: readonly { index: number }[] };
+}
+
+function linesOf({ body }: Batch): string[] {
   return body.split(/(?<=\n)/);
 }

@@ -117,6 +117,37 @@ test("they arrive too where the page goes elsewhere, and once where it comes bac
   expectAll(site.sink.stored(), 400);
 });
 
+test.each([
+  [
+    "fails",
+    () => {
+      const { fetch } = window;
+      window.fetch = (input, init) => (init?.keepalive ? Promise.reject(new TypeError("no room")) : fetch(input, init));
+    },
+  ],
+  [
+    "is not known",
+    () => {
+      Reflect.deleteProperty(Request.prototype, "keepalive");
+      const { fetch } = window;
+      // What such a browser does with a request of a page that closes.
+      window.fetch = (input, init) => (init?.keepalive ? new Promise(() => {}) : fetch(input, init));
+    },
+  ],
+])("where keepalive %s, a beacon takes what a closing tab has, once", async (_, spoil) => {
+  site = await startSite();
+  const page = await open();
+  await page.evaluate(spoil);
+  await logMany(page, 30);
+  await page.close();
+  expectAll(await site.stored(30), 30);
+  expect(site.beacons()).toBe(1);
+  // The store has it still, because a beacon gets no answer; the next page's repetition is recognized.
+  const next = await open();
+  await next.waitForFunction(() => localStorage.length === 0);
+  expectAll(site.sink.stored(), 30);
+});
+
 test("a tab that is only hidden sends at once", async () => {
   site = await startSite();
   const page = await open();

@@ -11,6 +11,8 @@ export interface Site {
   sink: Sink;
   /** Bytes of the requests that browsers sent. */
   sizes: number[];
+  /** How many of them were beacons. */
+  beacons(): number;
   /** Waits until so many entries are stored, and a moment longer for one too many. */
   stored(count: number): Promise<LogEntry[]>;
   close(): Promise<void>;
@@ -34,12 +36,15 @@ export async function startSite(
   const script = bundle.outputFiles[0]?.text ?? "";
   const sink = await startSink(answer);
   const sizes: number[] = [];
+  let beacons = 0;
   const proxy = webHandler(
     createProxy({ apiUrl: sink.url, projectId: "proj_web", apiKey: "sk_server_0123456789", ...options }),
   );
   const server = createServer((request, response) => {
     if (request.url?.startsWith("/logs")) {
       sizes.push(Number(request.headers["content-length"]));
+      // Only a beacon cannot read its answer.
+      if (request.headers["sec-fetch-mode"] === "no-cors") beacons++;
       proxy(request, response);
     } else if (request.url === "/script.js") {
       response.setHeader("Content-Type", "text/javascript");
@@ -57,6 +62,7 @@ export async function startSite(
     url: `http://127.0.0.1:${address.port}`,
     sink,
     sizes,
+    beacons: () => beacons,
     async stored(count) {
       for (let waited = 0; sink.stored().length < count && waited < 8000; waited += 20) await sleep(20);
       await sleep(200);
