@@ -54,7 +54,7 @@ it("goes on with the new key where the sandbox is reset, and says so", async () 
   await expect.poll(() => stored("after another")).toBe(1);
 
   // As an application: the server's own key is always the one of now.
-  await idle.getByRole("tab", { name: "As an application" }).click();
+  await idle.getByRole("tab", { name: "As an app" }).click();
   await idle.getByRole("button", { name: "Search for rope" }).click();
   await idle.getByRole("button", { name: "Send now" }).click();
   await row(idle, "GET /search?q=rope").waitFor();

@@ -94,7 +94,7 @@ describe("sending", () => {
       const { pathname } = new URL(request.url());
       requests.push({ path: pathname, text: `${JSON.stringify(request.headers())} ${request.postData() ?? ""}` });
     });
-    await page.getByRole("tab", { name: "As an application" }).click();
+    await page.getByRole("tab", { name: "As an app" }).click();
     await page.getByRole("button", { name: "Sign in", exact: true }).click();
     await page.getByRole("button", { name: "Pay, and fail" }).click();
     await page.getByRole("button", { name: "Send now" }).click();
@@ -140,7 +140,7 @@ describe("the page", () => {
     expect(await axeFaults(page)).toEqual([]);
     for (const [tab, text] of [
       ["JSON", "Examples:"],
-      ["As an application", "A small shop"],
+      ["As an app", "A small shop"],
       ["Search", "Nothing searched for yet"],
     ] as const) {
       await page.getByRole("tab", { name: tab }).click();
@@ -154,7 +154,7 @@ describe("the page", () => {
     const page = await openPlayground(under);
     await page.getByRole("button", { name: "Send the entry" }).click();
     await row(page, "GET /cart answered 503").click();
-    for (const tabs of [["Form", "Client library"], ["JSON"], ["As an application", "On the server"], ["Search"]]) {
+    for (const tabs of [["Form", "Client library"], ["JSON"], ["As an app", "On the server"], ["Search"]]) {
       for (const name of tabs) await page.getByRole("tab", { name }).click();
       for (const width of [360, 768, 1440]) {
         await page.setViewportSize({ width, height: 740 });

@@ -18,7 +18,7 @@ export type Way = "form" | "json" | "app";
 const WAYS = [
   { name: "form", title: "Form" },
   { name: "json", title: "JSON" },
-  { name: "app", title: "As an application" },
+  { name: "app", title: "As an app" },
 ] as const;
 
 /** All that the composer holds. */

@@ -100,7 +100,7 @@ function Bench({ state, sandbox }: { state: SandboxState; sandbox: Sandbox }) {
             onDelivered={() => void lookUp()}
           />
         </div>
-        <div class={css.answer}>
+        <div class={css.outcome}>
           <Card title="Answer">
             {draft.way === "app" ? (
               <p class={css.quiet}>
@@ -113,8 +113,6 @@ function Bench({ state, sandbox }: { state: SandboxState; sandbox: Sandbox }) {
               <p class={css.quiet}>Send the entry. The answer appears here, with what it says about the limit.</p>
             )}
           </Card>
-        </div>
-        <div class={css.feed}>
           <Feed sandbox={sandbox} budgets={budgets} live={live} search={search} />
         </div>
         <div class={css.snippets}>
