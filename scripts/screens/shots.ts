@@ -1,0 +1,176 @@
+import type { Page } from "playwright-core";
+import type { Account } from "../../test/support/api.ts";
+import type { World } from "./world.ts";
+
+/** A picture to be taken, at every width and in both themes. */
+export interface Shot {
+  /** The file's beginning. */
+  name: string;
+  title: string;
+  path: (world: World) => string;
+  /** Who is signed in; nobody where it is left out. */
+  as?: (world: World) => Account;
+  /** What is done on the page before. */
+  act?: (page: Page, world: World) => Promise<void>;
+  /** Of the window alone: where a list scrolls in itself, or a dialog stands over the page. */
+  window?: true;
+}
+
+const ada = (world: World) => world.ada;
+const button = (page: Page, name: string | RegExp) => page.getByRole("button", { name }).first().click();
+const logs =
+  (more = "") =>
+  (world: World) =>
+    `/w/${world.workspaceId}/p/${world.projectId}${more}`;
+const settings = (section: string) => (world: World) => `/w/${world.workspaceId}/settings/${section}`;
+
+/** A page more is a line more. */
+export const SHOTS: readonly Shot[] = [
+  { name: "home", title: "Start, signed out", path: () => "/" },
+  { name: "home-signed-in", title: "Start, with workspaces", path: () => "/", as: ada },
+  { name: "home-newcomer", title: "Start of a new account", path: () => "/", as: (world) => world.newcomer },
+  { name: "login", title: "Sign in", path: () => "/login" },
+  { name: "sign-up", title: "Sign up", path: () => "/auth/sign-up" },
+  { name: "forgot", title: "Forgotten password", path: () => "/auth/forgot" },
+  { name: "verify", title: "Confirm the address", path: ({ tokens }) => `/auth/verify#token=${tokens.verify}` },
+  { name: "magic", title: "Sign in by mail", path: ({ tokens }) => `/auth/magic#token=${tokens.magic}` },
+  { name: "reset", title: "New password", path: ({ tokens }) => `/auth/reset#token=${tokens.reset}` },
+  { name: "callback-refused", title: "A provider's refusal", path: () => "/auth/callback?error=OAUTH_ACCESS_DENIED" },
+  { name: "invitation", title: "An invitation", path: ({ tokens }) => `/auth/invitation#token=${tokens.invitation}` },
+  { name: "account", title: "Account", path: () => "/auth/account", as: ada },
+  { name: "playground", title: "Playground", path: () => "/playground" },
+  { name: "playground-sent", title: "Playground: sent and arrived", path: () => "/playground", act: sendOne },
+  { name: "playground-refused", title: "Playground: one entry refused", path: () => "/playground", act: sendBad },
+  { name: "playground-app", title: "Playground: as an application", path: () => "/playground", act: useShop },
+  { name: "playground-search", title: "Playground: a search", path: () => "/playground", act: search },
+  { name: "playground-used-up", title: "Playground: no entries left", path: () => "/playground", act: useUp },
+  { name: "explorer", title: "Logs", path: logs(), as: ada, window: true },
+  {
+    name: "explorer-workspace",
+    title: "Logs of a workspace",
+    path: (world) => `/w/${world.workspaceId}`,
+    as: ada,
+    window: true,
+  },
+  { name: "explorer-entry", title: "Logs: an entry open", path: logs(), as: ada, act: openEntry, window: true },
+  {
+    name: "explorer-long",
+    title: "Logs: long words",
+    path: logs("?search=unbroken"),
+    as: ada,
+    act: openEntry,
+    window: true,
+  },
+  { name: "explorer-context", title: "Logs: around an entry", path: logs(), as: ada, act: openContext, window: true },
+  {
+    name: "explorer-filters",
+    title: "Logs: filters",
+    path: logs("?minLevel=warn&category=http"),
+    as: ada,
+    window: true,
+  },
+  { name: "explorer-live", title: "Logs: live", path: logs("?live=1"), as: ada, act: arrive, window: true },
+  { name: "explorer-nothing", title: "Logs: nothing found", path: logs("?search=no+such+text"), as: ada },
+  {
+    name: "explorer-empty",
+    title: "Logs: an empty project",
+    path: (world) => `/w/${world.workspaceId}/p/${world.emptyProjectId}`,
+    as: ada,
+  },
+  {
+    name: "explorer-limited",
+    title: "Logs: too many requests",
+    path: (world) => `/w/${world.limitedId}/p/${world.limitedProjectId}`,
+    as: ada,
+  },
+  { name: "settings", title: "Settings", path: settings("general"), as: ada },
+  { name: "settings-projects", title: "Projects", path: settings("projects"), as: ada },
+  { name: "settings-keys", title: "API keys", path: settings("keys"), as: ada },
+  {
+    name: "settings-new-key",
+    title: "API keys: a new one",
+    path: settings("keys"),
+    as: ada,
+    act: newKey,
+    window: true,
+  },
+  { name: "settings-members", title: "Members", path: settings("members"), as: ada },
+  { name: "settings-viewer", title: "Members, to a viewer", path: settings("members"), as: (world) => world.viewer },
+  { name: "settings-limits", title: "Limits", path: settings("limits"), as: ada },
+  { name: "settings-violations", title: "Violations", path: settings("violations"), as: ada },
+  { name: "settings-usage", title: "Usage", path: settings("usage"), as: ada },
+  { name: "settings-danger", title: "Danger zone", path: settings("danger"), as: ada },
+  {
+    name: "settings-delete",
+    title: "Danger zone: asked",
+    path: settings("danger"),
+    as: ada,
+    act: askDelete,
+    window: true,
+  },
+  { name: "not-found", title: "Nothing here", path: () => "/w/a/b/c/d", as: ada },
+];
+
+async function sendOne(page: Page): Promise<void> {
+  await button(page, "Send the entry");
+  await page.locator("[data-row]").first().waitFor();
+}
+
+async function sendBad(page: Page): Promise<void> {
+  await page.getByRole("tab", { name: "JSON" }).click();
+  await button(page, "One good, one bad");
+  await button(page, "Send 2 entries");
+  await page.locator("[data-row]").first().waitFor();
+}
+
+async function useShop(page: Page): Promise<void> {
+  await page.getByRole("tab", { name: "As an app" }).click();
+  for (const name of ["Search for rope", "Sign in", "Pay, and fail", "Send now"]) {
+    await page.getByRole("button", { name, exact: true }).click();
+  }
+  await page.locator("[data-row]").nth(2).waitFor();
+}
+
+async function search(page: Page): Promise<void> {
+  await page.getByRole("tab", { name: "Search" }).click();
+  await button(page, "Search (1 read)");
+  await page.locator("[data-row]").first().waitFor();
+}
+
+async function useUp(page: Page): Promise<void> {
+  const entries = Array.from({ length: 100 }, (_, i) => ({ message: `Entry ${i + 1}` }));
+  await page.getByRole("tab", { name: "JSON" }).click();
+  await page.getByLabel("Entries as JSON").fill(JSON.stringify(entries));
+  await button(page, "Send 100 entries");
+  await page.getByText("No entries left.").waitFor();
+  await page.getByRole("tab", { name: "Form" }).click();
+  await button(page, "Send the entry");
+  await page.getByText("429 Too Many Requests").waitFor();
+}
+
+async function openEntry(page: Page): Promise<void> {
+  await page.locator("[data-row]").first().click();
+}
+
+async function openContext(page: Page): Promise<void> {
+  await openEntry(page);
+  await button(page, "Show in context");
+}
+
+async function arrive(page: Page, { url, projectId, key }: World): Promise<void> {
+  await page.getByText("Live", { exact: true }).first().waitFor();
+  const headers = { Authorization: `Bearer ${key.secret}`, "Content-Type": "application/json" };
+  const mark = Date.now();
+  const levels = ["info", "warn", "debug", "error", "info"];
+  const body = levels.map((level, i) => ({ level, message: `Came while somebody watched: ${mark + i}` }));
+  await fetch(`${url}/logger/${projectId}/log`, { method: "POST", headers, body: JSON.stringify(body) });
+  await page.getByText(`Came while somebody watched: ${mark}`).waitFor();
+}
+
+async function newKey(page: Page): Promise<void> {
+  await button(page, "Create a key");
+}
+
+async function askDelete(page: Page): Promise<void> {
+  await button(page, "Delete the workspace");
+}
