@@ -1,0 +1,184 @@
+import type { BrowserContextOptions, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createTenant, type Tenant } from "../support/api.ts";
+import { axeFaults, type ConsoleUnderTest, startConsole } from "./support/console.ts";
+import { allMessages, logsOf, row, rows, send } from "./support/explorer.ts";
+
+const COUNT = 250;
+const LONG = "lorem ipsum ".repeat(100);
+
+let console: ConsoleUnderTest;
+let tenant: Tenant;
+
+beforeAll(async () => {
+  console = await startConsole();
+  tenant = await createTenant(console.server.url);
+  const start = Date.now() - COUNT * 1000;
+  await send(console.server.url, tenant, COUNT, (index) => ({
+    level: index % 10 === 0 ? "error" : "info",
+    category: "http",
+    type: "request",
+    message: `Request number ${index}`,
+    timestamp: new Date(start + index * 1000).toISOString(),
+    session: `session-${index % 5}`,
+    data: {
+      status: index % 10 === 0 ? 504 : 200,
+      "http.route": "/charges/:id",
+      user: { plan: "team" },
+      ...(index === COUNT - 1 ? { many: Array.from({ length: 230 }, (_, at) => at), long: LONG } : {}),
+    },
+  }));
+});
+
+afterAll(() => console?.close());
+
+async function opened(options: BrowserContextOptions = {}, more = ""): Promise<Page> {
+  const context = await console.open({ as: tenant.account, ...options });
+  const page = await context.newPage();
+  await page.goto(logsOf(tenant, more));
+  await rows(page).first().waitFor();
+  return page;
+}
+
+describe("the list of entries", () => {
+  it("has every entry once, newest first, however many pages that takes", async () => {
+    const page = await opened();
+    const messages = await allMessages(page);
+    expect(messages).toEqual(Array.from({ length: COUNT }, (_, at) => `Request number ${COUNT - 1 - at}`));
+    expect(await rows(page).count()).toBeLessThan(100);
+    await page.context().close();
+  });
+
+  it("is walked through by keys alone, and the focus survives any scrolling", async () => {
+    const page = await opened();
+    const focused = (text: string) => row(page, text).and(page.locator(":focus")).waitFor();
+    await rows(page).first().focus();
+    await page.keyboard.press("ArrowDown");
+    await focused("Request number 248");
+    await page.keyboard.press("j");
+    await page.keyboard.press("k");
+    await focused("Request number 248");
+    await page.keyboard.press("PageDown");
+    await focused("Request number 233");
+    await page.locator("[data-list]").hover();
+    await page.mouse.wheel(0, 2500);
+    await row(page, "Request number 165").waitFor();
+    await page.keyboard.press("ArrowUp");
+    await focused("Request number 234");
+    await page.keyboard.press("Home");
+    await focused("Request number 249");
+    await page.keyboard.press("Enter");
+    await page.getByRole("region", { name: "Details of entry 250" }).waitFor();
+    await page.keyboard.press("Tab");
+    await page.getByRole("button", { name: "Show in context" }).and(page.locator(":focus")).waitFor();
+    await page.keyboard.press("Escape");
+    await focused("Request number 249");
+    await page.keyboard.press("ArrowLeft");
+    await page.getByRole("region", { name: "Details of entry 250" }).waitFor({ state: "detached" });
+    await page.keyboard.press("End");
+    await page.keyboard.press("End");
+    await page.keyboard.press("c");
+    await page.getByRole("dialog", { name: "In context" }).waitFor();
+    await page.context().close();
+  });
+});
+
+describe("an open entry", () => {
+  it("filters by a click on a value, on its opposite, and on a field", async () => {
+    const page = await opened();
+    await row(page, "Request number 240").click();
+    await page.getByRole("button", { name: "504", exact: true }).click();
+    await row(page, "Request number 230").waitFor();
+    await row(page, "Request number 239").waitFor({ state: "detached" });
+    expect(JSON.parse(new URL(page.url()).searchParams.get("data") ?? "null")).toEqual({ status: 504 });
+
+    await page.goto(logsOf(tenant));
+    await row(page, "Request number 240").click();
+    await page.getByRole("button", { name: 'More for ["http.route"]' }).click();
+    await page.getByRole("button", { name: "Exists" }).click();
+    await page.waitForURL(/data=/);
+    expect(JSON.parse(new URL(page.url()).searchParams.get("data") ?? "null")).toEqual({
+      '["http.route"]': { exists: true },
+    });
+
+    await page.goto(logsOf(tenant));
+    await row(page, "Request number 240").click();
+    await page.getByRole("button", { name: "More for status" }).click();
+    await page.getByRole("button", { name: "Is not this" }).click();
+    await row(page, "Request number 230").waitFor({ state: "detached" });
+    await row(page, "Request number 239").click();
+    await page.getByRole("button", { name: "session-4" }).click();
+    await page.waitForURL(/session=session-4/);
+    await row(page, "Request number 234").waitFor();
+    await row(page, "Request number 238").waitFor({ state: "detached" });
+    await page.context().close();
+  });
+
+  it("shows long lists in pages and long texts cut, and gives itself as JSON", async () => {
+    const page = await opened({ permissions: ["clipboard-read", "clipboard-write"] });
+    await row(page, "Request number 249").click();
+    const details = page.getByRole("region", { name: "Details of entry 250" });
+    await details.getByRole("button", { name: /^Show all 1,200 characters/ }).click();
+    await details.getByRole("button", { name: `"${LONG}"` }).waitFor();
+    await details.getByRole("button", { name: /many.*230 items/ }).click();
+    await details.getByRole("button", { name: "Show 50 more of 180" }).click();
+    await details.getByRole("button", { name: "99", exact: true }).waitFor();
+    await details.getByRole("button", { name: "Copy as JSON" }).click();
+    await details.getByRole("button", { name: "Copied" }).waitFor();
+    const copied = JSON.parse(await page.evaluate(() => navigator.clipboard.readText()));
+    expect(copied).toMatchObject({ seq: 250, message: "Request number 249", data: { long: LONG } });
+    await page.context().close();
+  });
+
+  it("is shown amid its neighbours, with more of them to load, and gives the focus back", async () => {
+    const page = await opened({}, "&level=error");
+    await row(page, "Request number 140").click();
+    await page.getByRole("button", { name: "Show in context" }).click();
+    const context = page.getByRole("dialog", { name: "In context" });
+    const marked = context.locator("[data-row][aria-current]");
+    await marked.and(page.locator(":focus")).waitFor();
+    expect(await marked.textContent()).toContain("Request number 140");
+    await row(context, "Request number 139").waitFor();
+    await row(context, "Request number 141").waitFor();
+    const at = await marked.boundingBox();
+    await context.getByRole("button", { name: "Load earlier entries" }).click();
+    await context.getByRole("button", { name: "Load earlier entries" }).click();
+    await context.getByText("Nothing earlier is kept.").waitFor();
+    expect(await marked.boundingBox()).toEqual(at);
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Show in context" }).and(page.locator(":focus")).waitFor();
+    await page.context().close();
+  });
+});
+
+describe("the list on any screen", () => {
+  it.each([360, 768, 1440])("fits a width of %i pixels, details and context too", async (width) => {
+    const page = await opened({ viewport: { width, height: 800 } });
+    const overflow = () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    expect(await overflow()).toBeLessThanOrEqual(0);
+    await row(page, "Request number 249").click();
+    await page.getByRole("region", { name: "Details of entry 250" }).waitFor();
+    expect(await overflow()).toBeLessThanOrEqual(0);
+    expect(await page.locator("[data-list]").evaluate((list) => list.scrollWidth - list.clientWidth)).toBe(0);
+    await page.getByRole("button", { name: "Show in context" }).click();
+    const context = page.getByRole("dialog", { name: "In context" });
+    await rows(context).first().waitFor();
+    expect(await context.evaluate((panel) => panel.scrollWidth - panel.clientWidth)).toBe(0);
+    await page.context().close();
+  });
+
+  it.each(["light", "dark"] as const)("has no fault that axe finds, %s", async (colorScheme) => {
+    const page = await opened({ colorScheme });
+    await row(page, "Request number 249").click();
+    await page.getByRole("button", { name: "More for status" }).click();
+    expect(await axeFaults(page)).toEqual([]);
+    await page.getByRole("button", { name: "Show in context" }).click();
+    await page.locator("dialog [data-row][aria-current]").waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    await page.context().close();
+  });
+
+  it("contacts nobody else and breaks no rule of its policy", () => {
+    expect(console.faults()).toEqual([]);
+  });
+});

@@ -1,0 +1,140 @@
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { asUser, call, createTenant, type Tenant } from "../support/api.ts";
+import { type ConsoleUnderTest, startConsole } from "./support/console.ts";
+import { allMessages, logsOf, row, send } from "./support/explorer.ts";
+
+let console: ConsoleUnderTest;
+
+beforeAll(async () => {
+  console = await startConsole();
+});
+
+afterAll(() => console?.close());
+
+/** Somebody new who follows a project that has one entry. */
+async function following(): Promise<{ tenant: Tenant; page: Page }> {
+  const tenant = await createTenant(console.server.url);
+  await sendNumbered(tenant, 1, 1);
+  const context = await console.open({ as: tenant.account });
+  const page = await context.newPage();
+  await page.goto(logsOf(tenant, "&live=1"));
+  await says(page, "Live");
+  await row(page, "number 1").waitFor();
+  return { tenant, page };
+}
+
+/** What the live view says of itself. */
+function says(page: Page, words: string): Promise<void> {
+  return page.getByRole("status").filter({ hasText: words }).first().waitFor();
+}
+
+async function sendNumbered(tenant: Tenant, from: number, through: number): Promise<void> {
+  await send(console.server.url, tenant, through - from + 1, (index) => ({ message: `number ${from + index}` }));
+}
+
+/** The messages that the list has to show once all these are there, newest first. */
+function down(from: number, through = 1): string[] {
+  return Array.from({ length: from - through + 1 }, (_, at) => `number ${from - at}`);
+}
+
+describe("a live view", () => {
+  it("shows what is sent elsewhere, at the top", async () => {
+    const { tenant, page } = await following();
+    await sendNumbered(tenant, 2, 3);
+    await row(page, "number 3").waitFor();
+    expect(await allMessages(page)).toEqual(down(3));
+    await page.context().close();
+  });
+
+  it("loses nothing and doubles nothing over a pause in which 2,000 entries come", async () => {
+    const { tenant, page } = await following();
+    await page.getByRole("button", { name: "Pause" }).click();
+    await says(page, "Paused");
+    await sendNumbered(tenant, 2, 2001);
+    await says(page, "2,000 waiting");
+    expect(await allMessages(page)).toEqual(["number 1"]);
+    await page.getByRole("button", { name: "Go on" }).click();
+    await row(page, "number 2001").waitFor();
+    expect(await allMessages(page)).toEqual(down(2001));
+    await page.context().close();
+  });
+
+  it("leaves the reader where he is, and says how much is new", async () => {
+    const { tenant, page } = await following();
+    await sendNumbered(tenant, 2, 60);
+    await row(page, "number 60").waitFor();
+    const list = page.locator("[data-list]");
+    await list.evaluate((element) => {
+      element.scrollTop = 800;
+    });
+    const read = row(page, "number 33");
+    const before = await read.boundingBox();
+    await sendNumbered(tenant, 61, 100);
+    await page.getByRole("button", { name: "40 new" }).waitFor();
+    expect(await read.boundingBox()).toEqual(before);
+    await page.getByRole("button", { name: "40 new" }).click();
+    await row(page, "number 100").and(page.locator(":focus")).waitFor();
+    await page.getByRole("button", { name: "40 new" }).waitFor({ state: "detached" });
+    await page.context().close();
+  });
+
+  it("goes on after a time without network, where it was", async () => {
+    const { tenant, page } = await following();
+    await page.context().setOffline(true);
+    await says(page, "You are offline");
+    await sendNumbered(tenant, 2, 40);
+    await page.context().setOffline(false);
+    await row(page, "number 40").waitFor();
+    expect(await allMessages(page)).toEqual(down(40));
+    await page.context().close();
+  });
+
+  it("goes on after the server was killed, where it was", async () => {
+    const { tenant, page } = await following();
+    await sendNumbered(tenant, 2, 20);
+    await row(page, "number 20").waitFor();
+    await console.server.kill9();
+    await says(page, "Connecting");
+    await console.server.restart();
+    await sendNumbered(tenant, 21, 600);
+    await row(page, "number 600").waitFor();
+    await says(page, "Live");
+    expect(await allMessages(page)).toEqual(down(600));
+    await page.context().close();
+  });
+
+  it("ends with a word when its session has ended, and keeps what it has", async () => {
+    const { tenant, page } = await following();
+    const { refreshToken } = tenant.account;
+    expect((await call(console.server.url, "/auth/logout", { body: { refreshToken } })).status).toBe(200);
+    await says(page, "Your session has ended.");
+    expect(await allMessages(page)).toEqual(["number 1"]);
+    await page.context().close();
+  });
+
+  it("ends with a word when its project is gone", async () => {
+    const { tenant, page } = await following();
+    const { projectId, account } = tenant;
+    await call(console.server.url, `/projects/${projectId}`, { method: "DELETE", ...asUser(account) });
+    await says(page, "The project is gone");
+    await page.context().close();
+  });
+
+  it("tests what the service's tail cannot filter by", async () => {
+    const { tenant, page } = await following();
+    await page.goto(`${logsOf(tenant, "&live=1")}&data=${encodeURIComponent('{"status":{"gte":500}}')}`);
+    await says(page, "Live");
+    await send(console.server.url, tenant, 4, (index) => ({
+      message: `status ${index}`,
+      data: { status: index * 200 },
+    }));
+    await row(page, "status 3").waitFor();
+    expect(await allMessages(page)).toEqual(["status 3"]);
+    await page.context().close();
+  });
+
+  it("breaks no rule of the policy", () => {
+    expect(console.faults()).toEqual([]);
+  });
+});

@@ -1,0 +1,63 @@
+import type { Locator, Page } from "playwright-core";
+import { call, type Tenant } from "../../support/api.ts";
+
+/** Entries of one request that stores them. */
+const BATCH = 500;
+
+interface Sent {
+  firstSeq: number;
+  lastSeq: number;
+}
+
+/** Stores so many entries; each is made of its number. */
+export async function send(
+  url: string,
+  { projectId, key }: Tenant,
+  count: number,
+  make: (index: number) => object,
+): Promise<Sent> {
+  const sent: Sent = { firstSeq: 0, lastSeq: 0 };
+  for (let at = 0; at < count; at += BATCH) {
+    const body = Array.from({ length: Math.min(BATCH, count - at) }, (_, index) => make(at + index));
+    const answer = await call<Sent>(url, `/logger/${projectId}/log`, { token: key.secret, body });
+    if (answer.status !== 201) throw new Error(`entries were refused: ${JSON.stringify(answer.body)}`);
+    if (at === 0) sent.firstSeq = answer.body.data.firstSeq;
+    sent.lastSeq = answer.body.data.lastSeq;
+  }
+  return sent;
+}
+
+/** The address of a project's entries, whatever their time. */
+export function logsOf({ account, projectId }: Tenant, more = ""): string {
+  return `/w/${account.workspaceId}/p/${projectId}?range=all${more}`;
+}
+
+/** The rows that are in the page. */
+export function rows(page: Page | Locator): Locator {
+  return page.locator("[data-row]");
+}
+
+export function row(page: Page | Locator, text: string): Locator {
+  return rows(page).filter({ hasText: text });
+}
+
+/** The messages of all rows of the list, by scrolling through it from the top. */
+export async function allMessages(page: Page): Promise<string[]> {
+  return page.evaluate(async () => {
+    const scroller = document.querySelector("[data-list]");
+    if (scroller === null) return [];
+    const found = new Map<number, string>();
+    const frame = (): Promise<unknown> => new Promise((resolve) => requestAnimationFrame(resolve));
+    scroller.scrollTop = 0;
+    for (;;) {
+      await frame();
+      await frame();
+      for (const item of scroller.querySelectorAll("[data-index]")) {
+        found.set(Number(item.getAttribute("data-index")), item.querySelector("[data-message]")?.textContent ?? "");
+      }
+      if (scroller.scrollTop + scroller.clientHeight >= scroller.scrollHeight - 1) break;
+      scroller.scrollTop += scroller.clientHeight;
+    }
+    return [...found].sort(([a], [b]) => a - b).map(([, message]) => message);
+  });
+}
