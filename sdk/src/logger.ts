@@ -3,18 +3,17 @@ import { isBuiltIn, placeOf } from "./categories.ts";
 import { isoTime } from "./clock.ts";
 import { type Fields, fieldsOf, idOf, membersOf, merged } from "./fields.ts";
 import { LEVELS } from "./levels.ts";
+import { createLifecycle } from "./lifecycle.ts";
 import { batchSettings, checkTypes, oneOf, samplingRates } from "./options.ts";
 import { createRedactor } from "./redact.ts";
 import type { ContextStore } from "./runtime/runtime.ts";
-import { asError, decodeText, encodeText, isError, within } from "./safe.ts";
+import { asError, decodeText, encodeText, isError } from "./safe.ts";
 import { scopePrototype } from "./scopes.ts";
 import { createEncoder, type Frame, START } from "./serialize.ts";
 import { unitHash } from "./trace.ts";
-import type { MakeOutputs, Output } from "./transports/outputs.ts";
+import type { MakeOutputs } from "./transports/outputs.ts";
 import type { Queue, QueueEvents } from "./transports/queue.ts";
-import type { Explanation, FlushResult, LogEntry, Logger, LoggerOptions, LoggerStats, LogMethod } from "./types.ts";
-
-const FLUSH_MS = 10_000;
+import type { Explanation, LogEntry, Logger, LoggerOptions, LogMethod } from "./types.ts";
 
 /** What entries of one child in one context have in common. */
 interface View {
@@ -33,8 +32,13 @@ interface State {
   view?: View;
 }
 
+interface Context {
+  fields: Fields;
+  views: WeakMap<State, View>;
+}
+
 // One for all loggers, and made with the first context: reading it costs every call.
-let contexts: ContextStore<Fields> | undefined;
+let contexts: ContextStore<Context> | undefined;
 
 const noop: LogMethod = () => {};
 const prototype: object = /* @__PURE__ */ scopePrototype(isBuiltIn);
@@ -67,7 +71,7 @@ export function assemble(options: LoggerOptions, makeOutputs: MakeOutputs): Asse
       }),
   };
   const outputs = makeOutputs(options, batchSettings(options.batch), events, entries);
-  const queues = outputs.flatMap(({ queue }) => queue ?? []);
+  const lifecycle = createLifecycle(outputs, counts, report);
   const root = fieldsFor({ session, ...options.defaultMeta });
 
   function tell(what: unknown, callback: () => void): void {
@@ -106,11 +110,13 @@ export function assemble(options: LoggerOptions, makeOutputs: MakeOutputs): Asse
 
   function viewOf(state: State): View {
     const context = contexts?.getStore();
-    if (!context && state.view) return state.view;
-    const fields = merged(root, context, state.own);
+    const known = context ? context.views.get(state) : state.view;
+    if (known) return known;
+    const fields = merged(root, context?.fields, state.own);
     const key = fields.traceId ?? fields.session;
     const view: View = { fields, frames: [], draw: key ? unitHash(key) : undefined };
-    if (!context) state.view = view;
+    if (context) context.views.set(state, view);
+    else state.view = view;
     return view;
   }
 
@@ -269,54 +275,16 @@ export function assemble(options: LoggerOptions, makeOutputs: MakeOutputs): Asse
 
   const shared = {
     entries,
-    flush,
-    close,
-    stats,
+    ...lifecycle,
     withContext<T>(fields: object, work: () => T): T {
       contexts ??= runtime.createContext();
-      return contexts.run(merged(contexts.getStore(), fieldsFor(fields)), work);
+      const all = merged(contexts.getStore()?.fields, fieldsFor(fields));
+      return contexts.run({ fields: all, views: new WeakMap() }, work);
     },
-    [Symbol.asyncDispose ?? "asyncDispose"]: () => close(),
+    [Symbol.asyncDispose ?? "asyncDispose"]: () => lifecycle.close(),
   };
 
-  function stats(): LoggerStats {
-    const all = { delivered: 0, pending: 0, pendingBytes: 0, requests: 0, retries: 0, spooled: 0, ...counts };
-    for (const { queue } of outputs) {
-      const more: Partial<LoggerStats> = queue?.stats() ?? { delivered: counts.logged };
-      // SAFETY: a queue's counts are some of a logger's.
-      for (const [name, count] of Object.entries(more)) all[name as keyof typeof all] += count;
-    }
-    return all;
-  }
-
-  async function flush({ timeoutMs = FLUSH_MS }: { timeoutMs?: number } = {}): Promise<FlushResult> {
-    const before = stats();
-    await forAll(timeoutMs, (output) => output.flush?.(timeoutMs));
-    const { delivered, dropped, pending } = stats();
-    return { delivered: delivered - before.delivered, dropped: dropped - before.dropped, pending };
-  }
-
-  /** Waits for all outputs, but not for ever; a failure is reported. */
-  function forAll(ms: number, work: (output: Output) => unknown): Promise<void> {
-    return within(ms, Promise.all(outputs.map(async (output) => work(output))).catch(report));
-  }
-
-  async function close(limits: { timeoutMs?: number } = {}): Promise<FlushResult> {
-    for (const queue of queues) queue.close();
-    const result = await flush(limits);
-    await forAll(limits.timeoutMs ?? FLUSH_MS, (output) => output.close?.());
-    stopIdle();
-    return result;
-  }
-
-  let seenIdle = 0;
-  const stopIdle = runtime.onIdle(() => {
-    // Once for what is there: a destination that stays away must not hold the process for ever.
-    if (counts.logged > seenIdle && stats().pending > 0) flush();
-    seenIdle = counts.logged;
-  });
-
-  return { logger: build("custom", "log", merged()), queues, report };
+  return { logger: build("custom", "log", merged()), queues: outputs.flatMap(({ queue }) => queue ?? []), report };
 }
 
 function parsed(json: string): LogEntry {

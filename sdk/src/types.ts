@@ -181,13 +181,13 @@ export interface FlushResult {
 
 /** Totals since the logger was made, its children included. */
 export interface LoggerStats {
-  /** Entries handed to the transports, counted once for each. */
+  /** Entries handed to the transports, each counted once, however many transports there are. */
   logged: number;
   /** By `sampling`. */
   sampledOut: number;
   /** By `beforeSend`. */
   filtered: number;
-  /** Taken by a transport. */
+  /** Taken by a transport; with several of them an entry counts once in each, here and below. */
   delivered: number;
   /** Given up: what `onDrop` gets. */
   dropped: number;

@@ -3,7 +3,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 
 /** A request of Node or Express; `ip` is Express's, which knows what proxies to trust. */
-type NodeRequest = IncomingMessage & { originalUrl?: string; ip?: string; body?: unknown };
+type NodeRequest = IncomingMessage & { originalUrl?: string; ip?: string | undefined; body?: unknown };
 
 /** A body's bytes, or its text if another parser has read it. */
 type Body = string | AsyncIterator<Uint8Array>;

@@ -1,0 +1,57 @@
+import { runtime } from "#runtime";
+import { within } from "./safe.ts";
+import type { Output } from "./transports/outputs.ts";
+import type { FlushResult, LoggerMethods, LoggerStats } from "./types.ts";
+
+const FLUSH_MS = 10_000;
+
+/** What became of entries before they reached an output. */
+export type Counts = Pick<LoggerStats, "logged" | "sampledOut" | "filtered" | "dropped">;
+
+/** What a logger tells of its outputs, and how it waits for them and ends. */
+export function createLifecycle(
+  outputs: readonly Output[],
+  counts: Counts,
+  report: (error: unknown) => void,
+): Pick<LoggerMethods, "stats" | "flush" | "close"> {
+  function stats(): LoggerStats {
+    const all = { delivered: 0, pending: 0, pendingBytes: 0, requests: 0, retries: 0, spooled: 0, ...counts };
+    for (const { queue } of outputs) {
+      const more: Partial<LoggerStats> = queue?.stats() ?? { delivered: counts.logged };
+      // SAFETY: a queue's counts are some of a logger's.
+      for (const [name, count] of Object.entries(more)) all[name as keyof typeof all] += count;
+    }
+    return all;
+  }
+
+  async function flush({ timeoutMs = FLUSH_MS }: { timeoutMs?: number } = {}): Promise<FlushResult> {
+    const before = stats();
+    await forAll(timeoutMs, (output) => output.flush?.(timeoutMs));
+    const { delivered, dropped, pending } = stats();
+    return { delivered: delivered - before.delivered, dropped: dropped - before.dropped, pending };
+  }
+
+  /** Waits for all outputs, but not for ever; a failure is reported. */
+  function forAll(ms: number, work: (output: Output) => unknown): Promise<void> {
+    return within(ms, Promise.all(outputs.map(async (output) => work(output))).catch(report));
+  }
+
+  let seenIdle = 0;
+  const stopIdle = runtime.onIdle(() => {
+    // Once for what is there: a destination that stays away must not hold the process for ever.
+    if (counts.logged > seenIdle && stats().pending > 0) flush();
+    seenIdle = counts.logged;
+  });
+
+  return {
+    stats,
+    flush,
+    async close(limits = {}) {
+      for (const { queue } of outputs) queue?.close();
+      const result = await flush(limits);
+      await forAll(limits.timeoutMs ?? FLUSH_MS, (output) => output.close?.());
+      stopIdle();
+      return result;
+    },
+  };
+}
