@@ -1,0 +1,107 @@
+import { execFileSync } from "node:child_process";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { clientCode, curlCommand, pageCode } from "../../../web/src/pages/playground/code.ts";
+import { FIRST_FORM, formOutgoing, rawOutgoing } from "../../../web/src/pages/playground/draft.ts";
+import { clock } from "../../../web/src/pages/playground/now.ts";
+
+const raw = (text: string) => {
+  const result = rawOutgoing(text);
+  return result.ok ? [result.outgoing.shape, result.outgoing.entries.length, result.doubts.length] : result.error;
+};
+
+describe("what is written as JSON", () => {
+  it("is taken for what the service takes it for", () => {
+    expect(raw('{"message": "m"}')).toEqual(["entry", 1, 0]);
+    expect(raw('[{"message": "m"}, {"message": "n"}]')).toEqual(["array", 2, 0]);
+    expect(raw('{"logs": [{"message": "m"}]}')).toEqual(["logs", 1, 0]);
+    expect(raw('{"message": "m", "logs": [1]}')).toEqual(["entry", 1, 0]);
+    expect(raw('{"message": "m"}\n\n{"message": "n"}\n')).toEqual(["ndjson", 2, 0]);
+  });
+
+  it("is told where it is wrong", () => {
+    expect(raw("")).toContain("Write one entry");
+    expect(raw('[{"message": "m"},')).toContain("This is no JSON.");
+    expect(raw('{"message": "m"}\n{"message": }')).toContain("Line 2:");
+    expect(raw("[]")).toBe("There is no entry in it.");
+    expect(raw('"text"')).toContain("JSON object");
+  });
+
+  it("is doubted where the service will refuse it", () => {
+    const bad = [
+      { message: "" },
+      { message: 1 },
+      { message: "m", level: "urgent" },
+      { message: "m", category: "http", type: "query" },
+      { message: "m", data: [] },
+      null,
+    ];
+    expect(raw(JSON.stringify([...bad, { message: "m", category: "mine", type: "any" }]))).toEqual(["array", 7, 6]);
+  });
+});
+
+describe("the form", () => {
+  it("makes an entry, or says which member is wrong", () => {
+    expect(formOutgoing({ ...FIRST_FORM, message: "m", data: "" })).toMatchObject({
+      ok: true,
+      outgoing: { body: '{"level":"warn","category":"http","type":"response","message":"m"}' },
+    });
+    const wrong = formOutgoing({ level: "info", category: "", type: "x".repeat(65), message: "", data: "[1]" });
+    expect(wrong.ok ? [] : Object.keys(wrong.errors).sort()).toEqual(["category", "data", "message", "type"]);
+  });
+});
+
+describe("the same in code", () => {
+  const target = { origin: "http://127.0.0.1:1", projectId: "proj_x", apiKey: "sk_x" };
+  const call = { method: "POST", path: "/logger/proj_x/log", token: "sk_x", contentType: "application/json" } as const;
+
+  it("brings any text through a shell as it is", () => {
+    const texts = fc.string({ unit: "grapheme", maxLength: 40 }).filter((text) => !text.includes("\0"));
+    fc.assert(
+      fc.property(texts, (body) => {
+        const command = curlCommand(target.origin, { ...call, body }).replace(/^curl/, "printf '%s\\0'");
+        const said = execFileSync("sh", ["-c", command], { encoding: "utf8" }).split("\0");
+        expect(said[said.indexOf("--data-raw") + 1]).toBe(body);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it("writes any JSON as a program would, with the same value", () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (data) => {
+        const code = pageCode("/logs", {
+          label: "",
+          level: "info",
+          category: "custom",
+          type: "log",
+          message: "m",
+          data,
+        });
+        const fields = /logger\.info\("m"(?:, ([\s\S]*))?\);$/.exec(code)?.[1] ?? "{}";
+        expect(JSON.stringify(new Function(`return ${fields}`)())).toBe(JSON.stringify(data));
+      }),
+    );
+  });
+
+  it("keeps what is no argument of a call", () => {
+    const entry = {
+      message: "m",
+      level: "debug",
+      traceId: "t",
+      category: "mine",
+      own: 1,
+      data: { a: 1 },
+      timestamp: 0,
+    };
+    const result = rawOutgoing(JSON.stringify(entry));
+    const code = result.ok ? clientCode(target, result.outgoing) : "";
+    expect(code).toContain('logger.child({ traceId: "t" }).category("mine").debug("m", { own: 1, a: 1 });');
+    expect(code).toContain('"mine": string;');
+    expect(code).toContain('level: "trace"');
+  });
+});
+
+it("shows a span of time as a clock does", () => {
+  expect([0, 999, 61_000, 3_600_000, -5].map(clock)).toEqual(["0:00", "0:01", "1:01", "1:00:00", "0:00"]);
+});
