@@ -106,6 +106,7 @@ export { type CaptureOptions, CapturedRequest, taffrail, taffrailErrors, webHand
 
 // dist/browser/index.d.mts
 import { BatchOptions, BuiltInCategories, Category, CategoryScope, CategoryType, ContextFields, DropReason, Explanation, FlushResult, LogData, LogEntry, LogLevel, LogMethod, Logger, LoggerMethods, LoggerOptions, LoggerStats, SamplingOptions, TaffrailCategories, Transport, TransportName } from "../types.mjs";
+import { BrowserBatchOptions } from "./sender.mjs";
 /** Options of a page's logger. What is not said here is as in `createLogger` of `taffrail`. */
 interface BrowserLoggerOptions {
   /** The route of `taffrail/proxy` on the application's own server. No key is needed here, and none may be. */
@@ -131,7 +132,7 @@ interface BrowserLoggerOptions {
   /** Writes what the library does to the console, default false. */
   debug?: boolean;
   /** `maxQueueBytes` is 1 MiB by default: what waits is kept in `localStorage` too. */
-  batch?: Pick<BatchOptions, "size" | "flushInterval" | "maxRetries" | "backoff" | "backoffBase" | "maxQueueBytes">;
+  batch?: BrowserBatchOptions;
   /** Further member names whose values are masked, in any spelling. */
   redact?: readonly string[];
 }
@@ -540,13 +541,13 @@ interface FlushResult {
 }
 /** Totals since the logger was made, its children included. */
 interface LoggerStats {
-  /** Entries handed to the transports, counted once for each. */
+  /** Entries handed to the transports, each counted once, however many transports there are. */
   logged: number;
   /** By `sampling`. */
   sampledOut: number;
   /** By `beforeSend`. */
   filtered: number;
-  /** Taken by a transport. */
+  /** Taken by a transport; with several of them an entry counts once in each, here and below. */
   delivered: number;
   /** Given up: what `onDrop` gets. */
   dropped: number;
@@ -650,7 +651,7 @@ import { IncomingMessage, ServerResponse } from "node:http";
 /** A request of Node or Express; `ip` is Express's, which knows what proxies to trust. */
 type NodeRequest = IncomingMessage & {
   originalUrl?: string;
-  ip?: string;
+  ip?: string | undefined;
   body?: unknown;
 };
 /**
@@ -660,6 +661,11 @@ type NodeRequest = IncomingMessage & {
  */
 declare function webHandler(handler: (request: Request) => Promise<Response>): (request: NodeRequest, response: ServerResponse, next?: (error: unknown) => void) => void;
 export { webHandler };
+
+// dist/browser/sender.d.mts
+import { BatchOptions } from "../types.mjs";
+type BrowserBatchOptions = Pick<BatchOptions, "size" | "flushInterval" | "maxRetries" | "backoff" | "backoffBase" | "maxQueueBytes">;
+export { BrowserBatchOptions };
 
 // dist/proxy/options.d.mts
 import { RateLimit } from "./limit.mjs";

@@ -21,6 +21,8 @@ if (parts.some((part) => !PARTS.includes(part))) {
   process.exit(2);
 }
 
+// The processes that are measured wait to be ended.
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
 install();
 const results: Record<string, unknown> = { machine: machine(), versions: versions() };
 const tables: string[] = [];

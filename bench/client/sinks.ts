@@ -178,6 +178,9 @@ function startCell(args: readonly string[], dir: string): Child {
     stdio: ["ignore", "pipe", "pipe"],
   });
   const exit = once(child, "close");
+  const kill = () => child.kill("SIGKILL");
+  process.once("exit", kill);
+  void exit.then(() => process.off("exit", kill));
   let errors = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     errors = (errors + text).slice(-4000);
