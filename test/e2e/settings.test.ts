@@ -110,7 +110,7 @@ describe("projects and keys", () => {
     await keyboard.press("Enter");
     const key = page.getByRole("listitem").filter({ hasText: "by hand" });
     await key.getByText("send and read").waitFor();
-    expect(await focused()).toBe("Create a key");
+    await expect.poll(focused).toBe("Create a key");
     expect(await send(projectId, secret)).toBe(201);
     await page.context().close();
   });

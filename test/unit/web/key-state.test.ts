@@ -1,0 +1,29 @@
+import { expect, it } from "vitest";
+import { hasEnded, keyState } from "../../../web/src/pages/settings/keys/key-state.ts";
+
+const NOW = Date.parse("2026-06-01T00:00:00.000Z");
+const DAY_MS = 86_400_000;
+
+it.each([
+  ["works", null, null],
+  ["works", 8 * DAY_MS, null],
+  ["ends soon", 6 * DAY_MS, null],
+  ["expired", 0, null],
+  ["revoked", null, -DAY_MS],
+  ["revoked", -DAY_MS, -DAY_MS],
+])("a key %s that ends in %s ms and was revoked at %s", (state, end, revoked) => {
+  const iso = (ms: number | null): string | null => (ms === null ? null : new Date(NOW + ms).toISOString());
+  const key = {
+    id: "key_a",
+    name: "a",
+    scopes: [],
+    prefix: "sk_a",
+    projectId: "proj_a",
+    createdAt: "2026-01-01T00:00:00.000Z",
+    expiresAt: iso(end),
+    revokedAt: iso(revoked),
+    lastUsedAt: null,
+  };
+  expect(keyState(key, NOW)).toBe(state);
+  expect(hasEnded(key, NOW)).toBe(state === "expired" || state === "revoked");
+});
