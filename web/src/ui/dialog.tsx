@@ -9,6 +9,8 @@ interface DialogProps {
   onClose: () => void;
   /** False where a stray click would lose something: a secret shown once, a filled-in form. */
   closeOnBackdrop?: boolean;
+  /** A panel is as high as the window, at its side: for what is long. */
+  shape?: "box" | "panel";
   children: ComponentChildren;
 }
 
@@ -23,7 +25,7 @@ function openerOf(focused: Element | null): HTMLElement | null {
 }
 
 /** A modal dialog, open as long as it is rendered. The browser's own element keeps the focus inside; it is given back after. */
-export function Dialog({ title, onClose, closeOnBackdrop = true, children }: DialogProps) {
+export function Dialog({ title, onClose, closeOnBackdrop = true, shape = "box", children }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null);
   const titleId = useId();
   useEffect(() => {
@@ -42,7 +44,7 @@ export function Dialog({ title, onClose, closeOnBackdrop = true, children }: Dia
   return (
     <dialog
       ref={ref}
-      class={css.dialog}
+      class={shape === "panel" ? `${css.dialog} ${css.panel}` : css.dialog}
       aria-labelledby={titleId}
       onKeyDown={(event) => {
         if (event.key !== "Escape") return;
