@@ -1,6 +1,7 @@
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { LogEntry } from "../../../model/types.ts";
 import { Button } from "../../../ui/button.tsx";
+import { Dialog } from "../../../ui/dialog.tsx";
 import { Failure, Loading } from "../../../ui/states.tsx";
 import type { FilterPatch } from "../filters.ts";
 import { EntryList } from "../results/entry-list.tsx";
@@ -16,37 +17,12 @@ interface ContextProps {
 
 /** An entry amid those that its project received before and after it. */
 export function ContextView({ workspaceId, entry, onClose, onFilter }: ContextProps) {
-  const dialog = useRef<HTMLDialogElement>(null);
-  const titleId = useId();
   const [centre, setCentre] = useState(entry);
   useEffect(() => setCentre(entry), [entry]);
-  useEffect(() => {
-    const element = dialog.current;
-    if (element && !element.open) element.showModal();
-    return () => element?.close();
-  }, []);
   const around = useNeighbours(workspaceId, centre);
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the keyboard's way out is Escape, which `cancel` hears.
-    <dialog
-      ref={dialog}
-      class={css.panel}
-      aria-labelledby={titleId}
-      onCancel={(event) => {
-        event.preventDefault();
-        onClose();
-      }}
-      onClick={(event) => {
-        if (event.target === dialog.current) onClose();
-      }}
-    >
+    <Dialog title="In context" shape="panel" onClose={onClose}>
       <div class={css.body}>
-        <div class={css.head}>
-          <h2 id={titleId}>In context</h2>
-          <Button look="quiet" small onClick={onClose} aria-label="Close">
-            ✕
-          </Button>
-        </div>
         <p class={css.hint}>All entries of the project in the order in which they arrived, whatever the filters.</p>
         <Edge side="before" around={around} />
         {around.entries === null ? null : (
@@ -67,7 +43,7 @@ export function ContextView({ workspaceId, entry, onClose, onFilter }: ContextPr
         )}
         <Edge side="after" around={around} />
       </div>
-    </dialog>
+    </Dialog>
   );
 }
 

@@ -42,7 +42,11 @@ export function useRowKeys(entries: readonly LogEntry[], reveal: (index: number)
     const index = Number(item.getAttribute("data-index"));
     const row = item.querySelector<HTMLElement>("[data-row]");
     if (target !== row) {
-      if (key === "Escape") row?.focus();
+      if (key !== "Escape") return;
+      row?.focus();
+      // Out of the details, and not out of the panel around the list as well.
+      event.preventDefault();
+      event.stopPropagation();
       return;
     }
     const entry = entries[index];
