@@ -163,8 +163,8 @@ describe("the way back", () => {
     // As somebody begins who follows the API's own address.
     await page.goto("/auth/oauth/provider_a");
     await atProvider(page, email);
-    const button = page.getByRole("button", { name: `Sign in as ${email}` });
-    await button.waitFor();
+    await page.getByText(`The provider let you in as ${email}.`).waitFor();
+    const button = page.getByRole("button", { name: "Sign in with this account" });
     expect(new URL(page.url()).search).toBe("");
     await page.getByRole("link", { name: "Sign in", exact: true }).waitFor();
     await button.click();

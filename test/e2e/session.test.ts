@@ -243,6 +243,22 @@ describe("a limit that is used up", () => {
   });
 });
 
+it("a tab whose release was replaced loads the new one, at the page that was asked for", async () => {
+  const context = await console.open({ extraHTTPHeaders: newAddress() });
+  const page = await context.newPage();
+  await page.goto("/login");
+  await page.getByRole("heading", { name: "Sign in" }).waitFor();
+  let missing = 0;
+  await page.route("**/app/files/sign-up-*.js", async (route) => {
+    if (missing++ === 0) await route.fulfill({ status: 404, body: "" });
+    else await route.continue();
+  });
+  await page.getByRole("link", { name: "Make an account" }).click();
+  await page.getByRole("button", { name: "Make the account" }).waitFor();
+  expect([missing, new URL(page.url()).pathname]).toEqual([2, "/auth/sign-up"]);
+  await context.close();
+});
+
 it("contacts nobody else and breaks no rule of the policy", () => {
   expect(console.faults()).toEqual([]);
 });

@@ -4,8 +4,10 @@ import { render } from "preact";
 import "./ui/tokens.css";
 import "./ui/base.css";
 import { App } from "./app.tsx";
+import { loadAnewIfReplaced } from "./lib/replaced.ts";
 import { applyTheme } from "./ui/theme.tsx";
 
+loadAnewIfReplaced();
 applyTheme();
 const root = document.getElementById("app");
 if (root) render(<App />, root);

@@ -15,18 +15,19 @@ import { Problem } from "../../ui/problem.tsx";
 import { Failure, Loading } from "../../ui/states.tsx";
 import { toast } from "../../ui/toasts.tsx";
 import { Note, PasswordField } from "../auth/parts.tsx";
+import css from "./account.module.css";
 import { wrongPasswordAt } from "./password.tsx";
 
 export function DeleteAccount({ user }: { user: StoredUser }) {
   const [isOpen, setIsOpen] = useState(false);
   return (
     <Card title="Delete the account">
-      <Row>
+      <div class={css.between}>
         <span>Your personal workspace goes with it, its logs included. There is no way back.</span>
         <Button look="danger" onClick={() => setIsOpen(true)}>
           Delete the account …
         </Button>
-      </Row>
+      </div>
       {isOpen ? <DeleteDialog user={user} onClose={() => setIsOpen(false)} /> : null}
     </Card>
   );

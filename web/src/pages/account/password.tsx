@@ -6,9 +6,8 @@ import { authorized } from "../../session/session.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Row } from "../../ui/page.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import { toast } from "../../ui/toasts.tsx";
-import { PasswordField } from "../auth/parts.tsx";
+import { PasswordField, Refused } from "../auth/parts.tsx";
 
 interface PasswordDialogProps {
   email: string;
@@ -61,7 +60,7 @@ export function PasswordDialog({ email, hasPassword, onClose, onDone }: Password
           onValue={setNewPassword}
           failure={failure}
         />
-        <Problem failure={wrongPasswordAt("currentPassword", failure)} fields={["currentPassword", "newPassword"]} />
+        <Refused failure={wrongPasswordAt("currentPassword", failure)} fields={["currentPassword", "newPassword"]} />
         <Row>
           <Button type="submit" look="primary" busy={busy} disabled={wait > 0}>
             {hasPassword ? "Change it" : "Set it"}

@@ -21,72 +21,69 @@ interface ProviderItemProps {
 }
 
 /** One provider: linked or not, and the way to change that. */
-export function ProviderItem({ provider, user, methods, onChange }: ProviderItemProps) {
+export function ProviderItem(props: ProviderItemProps) {
+  return props.methods.providers.includes(props.provider) ? <LinkedItem {...props} /> : <UnlinkedItem {...props} />;
+}
+
+function Title({ provider, isLinked }: { provider: ProviderName; isLinked: boolean }) {
   const { name, kind } = PROVIDER_LABELS[provider];
-  const isLinked = methods.providers.includes(provider);
-  const title = name.charAt(0).toUpperCase() + name.slice(1);
   return (
-    <Item
-      title={
-        <>
-          {title} <span class={css.quiet}>({kind})</span>{" "}
-          {isLinked ? <Badge tone="good">Linked</Badge> : <Badge>Not linked</Badge>}
-        </>
-      }
-    >
-      {isLinked ? (
-        <Unlink provider={provider} methods={methods} onChange={onChange} />
-      ) : (
-        <Link provider={provider} isVerified={user.emailVerified !== false} />
-      )}
-    </Item>
+    <>
+      {name.charAt(0).toUpperCase() + name.slice(1)} <span class={css.quiet}>({kind})</span>{" "}
+      {isLinked ? <Badge tone="good">Linked</Badge> : <Badge>Not linked</Badge>}
+    </>
   );
 }
 
-function Link({ provider, isVerified }: { provider: ProviderName; isVerified: boolean }) {
+function UnlinkedItem({ provider, user }: ProviderItemProps) {
   const { name } = PROVIDER_LABELS[provider];
-  const [isMissing, setIsMissing] = useState(() => missingProviders().includes(provider));
+  const isVerified = user.emailVerified !== false;
   const { run, busy, failure } = useAction(async () => {
     const { data } = await authorized<{ authorizeUrl: string }>(`/auth/link/${provider}`, { method: "POST" });
     beginTrip({ provider, verifier: null, next: "/auth/account" });
     location.assign(data.authorizeUrl);
   });
   const wait = useWait(failure);
-  if (failure?.code === "OAUTH_NOT_CONFIGURED" && !isMissing) {
-    markMissing(provider);
-    setIsMissing(true);
-  }
-  if (isMissing) return <p class={css.quiet}>Not set up on this service.</p>;
+  if (failure?.code === "OAUTH_NOT_CONFIGURED") markMissing(provider);
+  const isMissing = missingProviders().includes(provider);
   return (
-    <>
-      <div>
-        <Button small busy={busy} disabled={!isVerified || wait > 0} onClick={() => run()}>
-          Link {name}
-        </Button>
-      </div>
-      {isVerified ? null : <p class={css.quiet}>Confirm your e-mail address first.</p>}
-      <Problem failure={failure} />
-    </>
+    <Item
+      title={<Title provider={provider} isLinked={false} />}
+      actions={
+        isMissing ? null : (
+          <Button small busy={busy} disabled={!isVerified || wait > 0} onClick={() => run()}>
+            Link {name}
+          </Button>
+        )
+      }
+    >
+      {isMissing ? (
+        <p class={css.quiet} role="status">
+          Not set up on this service.
+        </p>
+      ) : (
+        <>
+          {isVerified ? null : <p class={css.quiet}>Confirm your e-mail address first.</p>}
+          <Problem failure={failure} />
+        </>
+      )}
+    </Item>
   );
 }
 
-interface UnlinkProps {
-  provider: ProviderName;
-  methods: Methods;
-  onChange: (methods: Methods) => void;
-}
-
-function Unlink({ provider, methods, onChange }: UnlinkProps) {
+function LinkedItem({ provider, methods, onChange }: ProviderItemProps) {
   const { name } = PROVIDER_LABELS[provider];
   const [isAsking, setIsAsking] = useState(false);
   const isLast = !methods.hasPassword && methods.providers.length === 1;
   return (
-    <>
-      <div>
+    <Item
+      title={<Title provider={provider} isLinked />}
+      actions={
         <Button small disabled={isLast} onClick={() => setIsAsking(true)}>
           Unlink {name}
         </Button>
-      </div>
+      }
+    >
       {isLast ? (
         <p class={css.quiet}>
           A password or a provider must remain. Set a password, or link the other provider, first.
@@ -107,6 +104,6 @@ function Unlink({ provider, methods, onChange }: UnlinkProps) {
           <p>You cannot sign in with it any more. Sessions that you have stay.</p>
         </Confirm>
       ) : null}
-    </>
+    </Item>
   );
 }

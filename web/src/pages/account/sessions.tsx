@@ -14,6 +14,7 @@ import { Failure, Loading } from "../../ui/states.tsx";
 import { Time } from "../../ui/time.tsx";
 import { toast } from "../../ui/toasts.tsx";
 import { PROVIDER_LABELS } from "../auth/providers.ts";
+import css from "./account.module.css";
 import { programOf } from "./user-agent.ts";
 
 const METHOD_NAMES: Readonly<Record<SessionInfo["method"], string>> = {
@@ -31,10 +32,10 @@ export function Sessions() {
       {isShown ? (
         <List />
       ) : (
-        <Row>
+        <div class={css.between}>
           <span>Every browser and program that is signed in to this account.</span>
           <Button onClick={() => setIsShown(true)}>Show the sessions</Button>
-        </Row>
+        </div>
       )}
     </Card>
   );

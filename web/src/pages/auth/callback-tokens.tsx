@@ -47,7 +47,7 @@ export function TokensArrived({ accessToken, refreshToken }: TokensArrivedProps)
       </p>
       <Row>
         <Button look="primary" busy={going.busy} onClick={() => going.run(data)}>
-          Sign in as {data.email}
+          Sign in with this account
         </Button>
         <Button onClick={() => route("/login", true)}>Not me</Button>
       </Row>

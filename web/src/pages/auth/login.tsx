@@ -7,11 +7,10 @@ import { endedBecause, type SignedIn, signIn } from "../../session/session.ts";
 import { nextPath } from "../../session/signed-in-only.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Card, Page } from "../../ui/page.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import css from "./auth.module.css";
 import { ProviderChoices } from "./choices.tsx";
 import { rememberNext, useGoOn, withNext } from "./next.ts";
-import { EmailField, Note, Outcome, PasswordField } from "./parts.tsx";
+import { EmailField, Note, Outcome, PasswordField, Refused } from "./parts.tsx";
 import { SendAgain } from "./sent.tsx";
 
 /** Signs in: by password, by a mailed link, or through a provider. */
@@ -81,7 +80,7 @@ function Ways({ next, onMailed }: { next: string; onMailed: (email: string) => v
         <a class={css.end} href={withNext("/auth/forgot", next)}>
           Forgot the password?
         </a>
-        <Problem failure={failure} fields={["email", "password"]} />
+        <Refused failure={failure} fields={["email", "password"]} />
         <Button type="submit" look="primary" busy={signingIn.busy} disabled={isBusy || wait > 0}>
           Sign in
         </Button>

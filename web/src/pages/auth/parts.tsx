@@ -5,6 +5,7 @@ import { fieldError } from "../../lib/action.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { Field } from "../../ui/field.tsx";
 import { Card } from "../../ui/page.tsx";
+import { Problem } from "../../ui/problem.tsx";
 import css from "./auth.module.css";
 
 interface TextFieldProps {
@@ -91,10 +92,30 @@ export function PasswordField({
   );
 }
 
+/** Fields for a password that is being chosen, which say what is wrong with it. */
+const CHOSEN = new Set(["password", "newPassword"]);
+
 /** "must have at least 8 characters" as a sentence. */
 function saidOf(failure: ApiFailure | null, path: string): string | undefined {
-  const message = fieldError(failure, path);
+  const message = isWeak(failure) && CHOSEN.has(path) ? failure?.message : fieldError(failure, path);
   return message?.startsWith("must") ? `This ${message}.` : message;
+}
+
+/** Why a form was refused, where its fields do not say it already. What everybody mistypes now and then takes one line. */
+export function Refused({ failure, fields }: { failure: ApiFailure | null; fields: readonly string[] }) {
+  if (isWeak(failure)) return null;
+  if (failure?.code !== "INVALID_CREDENTIALS" || failure.details.length > 0) {
+    return <Problem failure={failure} fields={fields} />;
+  }
+  return (
+    <p class={css.refused} role="alert">
+      {failure.message}
+    </p>
+  );
+}
+
+function isWeak(failure: ApiFailure | null): boolean {
+  return failure?.code === "WEAK_PASSWORD";
 }
 
 /** What came of it, in place of a form. The heading takes the focus, so that a screen reader says it. */
@@ -115,7 +136,7 @@ export function Outcome({ title, children }: { title: string; children: Componen
 
 export function Note({ children, tone }: { children: ComponentChildren; tone?: "warn" }) {
   return (
-    <div class={`${css.note} ${tone === "warn" ? css.warn : ""}`} role="status">
+    <div class={`${css.note} ${tone === "warn" ? css.warn : ""}`} role={tone === undefined ? "status" : "alert"}>
       {children}
     </div>
   );

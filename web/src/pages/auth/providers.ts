@@ -52,7 +52,8 @@ export function missingProviders(): readonly string[] {
 }
 
 export function markMissing(provider: ProviderName): void {
-  sessionStorage.setItem(MISSING_KEY, [...missingProviders(), provider].join(" ").trim());
+  const known = new Set([...missingProviders(), provider]);
+  sessionStorage.setItem(MISSING_KEY, [...known].join(" ").trim());
 }
 
 function base64url(bytes: Uint8Array): string {

@@ -5,10 +5,9 @@ import { useWait } from "../../lib/countdown.ts";
 import { authorized, user } from "../../session/session.ts";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/page.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import css from "./auth.module.css";
 import { DeadEnd, isDead, mailedLinkPage } from "./mailed-link.tsx";
-import { GoOn, Outcome, PasswordField } from "./parts.tsx";
+import { GoOn, Outcome, PasswordField, Refused } from "./parts.tsx";
 
 /** Sets a new password with a mailed link. */
 export const Reset = mailedLinkPage("Set a new password", ({ token }) => {
@@ -57,7 +56,7 @@ export const Reset = mailedLinkPage("Set a new password", ({ token }) => {
           onValue={setPassword}
           failure={failure}
         />
-        <Problem failure={failure} fields={["password"]} />
+        <Refused failure={failure} fields={["password"]} />
         <Button type="submit" look="primary" busy={busy} disabled={wait > 0}>
           Set the password
         </Button>

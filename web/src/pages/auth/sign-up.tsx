@@ -8,11 +8,10 @@ import { nextPath } from "../../session/signed-in-only.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Field } from "../../ui/field.tsx";
 import { Card, Page } from "../../ui/page.tsx";
-import { Problem } from "../../ui/problem.tsx";
 import css from "./auth.module.css";
 import { ProviderChoices } from "./choices.tsx";
 import { rememberNext, useGoOn, withNext } from "./next.ts";
-import { EmailField, GoOn, Note, Outcome, PasswordField } from "./parts.tsx";
+import { EmailField, GoOn, Note, Outcome, PasswordField, Refused } from "./parts.tsx";
 import { SendAgain } from "./sent.tsx";
 
 /** Makes an account with its personal workspace. */
@@ -21,7 +20,7 @@ export function SignUp() {
   const [madeFor, setMadeFor] = useState<string | null>(null);
   useGoOn(next, madeFor !== null);
   return (
-    <Page title="Make an account" narrow>
+    <Page title={madeFor === null ? "Make an account" : "Your account is made"} narrow>
       {madeFor === null ? (
         <>
           <SignUpForm next={next} onMade={setMadeFor} />
@@ -100,7 +99,7 @@ function SignUpForm({ next, onMade }: { next: string; onMade: (email: string) =>
             </span>
           </Note>
         ) : (
-          <Problem failure={failure} fields={["name", "email", "password"]} />
+          <Refused failure={failure} fields={["name", "email", "password"]} />
         )}
         <Button type="submit" look="primary" busy={busy} disabled={wait > 0}>
           Make the account
@@ -124,8 +123,8 @@ function Made({ email, next }: { email: string; next: string }) {
   ) : (
     <Outcome title="Confirm your e-mail address">
       <p>
-        Your account is made, and you are signed in. We sent a link to <strong>{email}</strong>: open it to confirm that
-        the address is yours. It works for 24 hours.
+        You are signed in. We sent a link to <strong>{email}</strong>: open it to confirm that the address is yours. It
+        works for 24 hours.
       </p>
       <p class={css.quiet}>
         You can begin right away. Shared workspaces, invitations and signing in through a provider need a confirmed
