@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { MadeKey } from "../../../model/types.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Copy } from "../../../ui/copy.tsx";
@@ -11,6 +11,11 @@ import { clientCode, curlLine } from "./samples.ts";
 /** The one time that a key is seen. Only a button ends it: a stray click or key would lose the secret. */
 export function SecretDialog({ made, onClose }: { made: MadeKey; onClose: () => void }) {
   const [isLeaving, setLeaving] = useState(false);
+  const warning = useRef<HTMLParagraphElement>(null);
+  useEffect(() => {
+    // The way out is below what is to be copied: on a small screen out of sight.
+    if (isLeaving) warning.current?.scrollIntoView({ block: "center" });
+  }, [isLeaving]);
   const maySend = made.scopes.includes("logs:write");
   return (
     <Dialog title={`The key ${made.name}`} onClose={() => setLeaving(true)} closeOnBackdrop={false}>
@@ -21,8 +26,8 @@ export function SecretDialog({ made, onClose }: { made: MadeKey; onClose: () => 
       <Code title={maySend ? "Send an entry" : "Query entries"} text={curlLine(made, location.origin)} />
       {maySend ? <Code title="In JavaScript or TypeScript" text={clientCode(made, location.origin)} /> : null}
       {isLeaving ? (
-        <p class={css.warning} role="alert">
-          The key cannot be shown again. If it is not stored, copy it first.
+        <p ref={warning} class={css.warning} role="alert">
+          The key cannot be shown again. If it is not stored yet, copy it first. Then say so below.
         </p>
       ) : null}
       <Row>
