@@ -62,6 +62,7 @@ async function run(store: SegmentStore, { action, runs, projects, filters, limit
     order,
     after: null,
     limit,
+    look: Number.MAX_SAFE_INTEGER,
   };
   let result = 0;
   const startedAt = performance.now();
@@ -74,13 +75,13 @@ async function once(store: SegmentStore, action: ColdRun["action"], selection: S
     case "usage":
       return (await store.usage(selection.workspaceId)).entries;
     case "find":
-      return (await store.findSegments(selection)).length;
+      return (await store.findSegments(selection)).segments.length;
     case "levels":
       return countAll(store, selection);
     case "scan":
-      return scan(store, await store.findSegments(selection), filter, selection.tests, false);
+      return scan(store, (await store.findSegments(selection)).segments, filter, selection.tests, false);
     case "tail":
-      return scan(store, await store.findSegments(selection), filter, selection.tests, true);
+      return scan(store, (await store.findSegments(selection)).segments, filter, selection.tests, true);
   }
 }
 
@@ -88,15 +89,14 @@ async function countAll(store: SegmentStore, selection: SegmentSelection): Promi
   const minutes = new Map<number, number>();
   for (let after = selection.after; ; ) {
     const page = await store.readLevels({ ...selection, limit: STORE_LIMITS.levels, after });
-    for (const { counts } of page) {
+    for (const { counts } of page.segments) {
       for (const { minute, level, count } of readLevelCounts(counts)) {
         const key = minute * 8 + level;
         minutes.set(key, (minutes.get(key) ?? 0) + count);
       }
     }
-    const last = page.at(-1);
-    if (last === undefined || page.length < STORE_LIMITS.levels) return minutes.size;
-    after = last;
+    if (page.next === null) return minutes.size;
+    after = page.next;
   }
 }
 

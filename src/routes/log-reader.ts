@@ -74,16 +74,8 @@ export function statsSource(c: Context<AppEnv>, reader: Reader, projectId: strin
   return {
     ...sourceOf(c, reader, ask, store),
     recentCounts: (scan) => ask((stub, call) => stub.recentCounts({ ...call, scan })),
-    readLevels: async (selection) => {
-      const { levels: limit } = STORE_LIMITS;
-      const segments = await orUnavailable(c, store.readLevels({ ...selection, limit }));
-      return { segments, isLast: segments.length < limit };
-    },
-    readSummaries: async (selection) => {
-      const { summaries: limit } = STORE_LIMITS;
-      const segments = await orUnavailable(c, store.readSummaries({ ...selection, limit }));
-      return { segments, isLast: segments.length < limit };
-    },
+    levels: { read: (selection) => orUnavailable(c, store.readLevels(selection)), most: STORE_LIMITS.levels },
+    summaries: { read: (selection) => orUnavailable(c, store.readSummaries(selection)), most: STORE_LIMITS.summaries },
   };
 }
 

@@ -22,7 +22,10 @@ export interface SegmentSelection {
   order: Order;
   /** Behind this segment; null from the beginning. */
   after: SegmentPosition | null;
+  /** Segments given at most ... */
   limit: number;
+  /** ... and looked at: of the workspace's, or of the project's where there is one, those that the times leave. */
+  look: number;
 }
 
 /** A segment's place in either order. */
@@ -31,41 +34,100 @@ export interface SegmentPosition extends SegmentKey {
   maxTimestamp: number;
 }
 
+/** Part of a walk through segments. */
+export interface SegmentPage<S> {
+  segments: S[];
+  /** The walk goes on behind this segment, which need not be among those given; null where there is none behind. */
+  next: SegmentPosition | null;
+}
+
 export interface Statement {
   sql: string;
   params: (string | number)[];
 }
 
-/** The statement that selects columns of the segments wanted, in order. */
+/**
+ * The statement that selects columns of the segments wanted, in order. Each row begins with the place of the last segment
+ * looked at, as JSON of a `SegmentPosition`'s values, or null where there are fewer; without segments one row has only that.
+ *
+ * @param columns with those of `PLACE_COLUMNS` among them, by their own names
+ */
 export function selectStatement(selection: SegmentSelection, columns: string): Statement {
   const params: (string | number)[] = [];
   const tests = filterCondition(selection.tests);
   // They come first: a condition names them by number.
   if (tests !== null) params.push(...BIT_TABLES);
   const bind = (value: string | number): string => `?${params.push(value)}`;
-  const { from, to, levelMask, categoryMask, asOf, order, after } = selection;
+  const { levelMask, categoryMask, asOf, order, limit, look } = selection;
   const isDescending = order === "desc";
-  const key = isDescending
-    ? ["max_ts", "min_ts", "project_id", "first_seq", "part"]
-    : ["min_ts", "max_ts", "project_id", "first_seq", "part"];
-  const conditions = [`workspace_id = ${bind(selection.workspaceId)}`];
+  const key = (isDescending ? PLACE_COLUMNS : OLDEST_KEY).join(", ");
+  const direction = isDescending ? "DESC" : "ASC";
+  const sorted = key.replaceAll(/\w+/g, (name) => `${name} ${direction}`);
+  const source = `segments INDEXED BY ${isDescending ? "segments_newest" : "segments_oldest"}`;
+  const walk = walkConditions(selection, key, bind).join(" AND ");
+  const conditions = [
+    // Both are told by the index alone: behind the last one looked at nothing is read.
+    `${isDescending ? "max_ts >=" : "min_ts <="} (SELECT at FROM bound)`,
+    `(NOT (SELECT is_cut FROM bound) OR (${key}) ${isDescending ? ">=" : "<="} (SELECT ${key} FROM place))`,
+    projectCondition(selection.projects, bind),
+    `(level_mask & ${bind(levelMask)}) <> 0`,
+    `(category_mask & ${bind(categoryMask)}) <> 0`,
+  ];
+  if (asOf !== null) conditions.push(`min_commit <= ${bind(asOf)}`);
+  if (tests !== null) conditions.push(tests);
+  const [time, beyond] = isDescending ? ["max_ts", -BEYOND_ALL_TIME] : ["min_ts", BEYOND_ALL_TIME];
+  return {
+    sql: `WITH place AS MATERIALIZED (SELECT ${key} FROM ${source} WHERE ${walk} ORDER BY ${sorted}
+        LIMIT 1 OFFSET ${bind(look - 1)}),
+      bound AS MATERIALIZED (SELECT EXISTS (SELECT 1 FROM place) AS is_cut,
+        coalesce((SELECT ${time} FROM place), ${beyond}) AS at)
+      SELECT (SELECT json_array(${PLACE_COLUMNS.join(", ")}) FROM place), found.* FROM (SELECT 1)
+        LEFT JOIN (SELECT ${columns} FROM ${source} WHERE ${walk} AND ${conditions.join(" AND ")}
+          ORDER BY ${sorted} LIMIT ${bind(limit)}) AS found ON true
+      ORDER BY ${sorted}`,
+    params,
+  };
+}
+
+/** What a `SegmentPosition` is in the table, in the order of `segments_newest`. */
+const PLACE_COLUMNS = ["max_ts", "min_ts", "project_id", "first_seq", "part"] as const;
+const OLDEST_KEY = ["min_ts", "max_ts", "project_id", "first_seq", "part"] as const;
+
+/** Epoch milliseconds; a date has at most 8.64e15 of them. */
+const BEYOND_ALL_TIME = 9e15;
+
+/** @param json as the first column of `selectStatement` gives it */
+export function readPlace(json: string | null): SegmentPosition | null {
+  if (json === null) return null;
+  // SAFETY: this is the array that the statement makes, of columns of a STRICT table.
+  const [maxTimestamp, minTimestamp, projectId, firstSeq, part] = JSON.parse(json) as [
+    number,
+    number,
+    string,
+    number,
+    number,
+  ];
+  return { maxTimestamp, minTimestamp, projectId, firstSeq, part };
+}
+
+/** Which segments a walk looks at: told by an index alone. */
+function walkConditions(
+  { workspaceId, projects, from, to, order, after }: SegmentSelection,
+  key: string,
+  bind: (value: string | number) => string,
+): string[] {
+  const conditions = [`workspace_id = ${bind(workspaceId)}`];
+  const [only] = projects.keys();
+  if (only !== undefined && projects.size === 1) conditions.push(`project_id = ${bind(only)}`);
   if (from !== null) conditions.push(`max_ts >= ${bind(from)}`);
   if (to !== null) conditions.push(`min_ts < ${bind(to)}`);
   if (after !== null) {
     const { minTimestamp: min, maxTimestamp: max, projectId, firstSeq, part } = after;
+    const isDescending = order === "desc";
     const place = [...(isDescending ? [max, min] : [min, max]), projectId, firstSeq, part].map(bind);
-    conditions.push(`(${key.join(", ")}) ${isDescending ? "<" : ">"} (${place.join(", ")})`);
+    conditions.push(`(${key}) ${isDescending ? "<" : ">"} (${place.join(", ")})`);
   }
-  conditions.push(projectCondition(selection.projects, bind));
-  conditions.push(`(level_mask & ${bind(levelMask)}) <> 0`, `(category_mask & ${bind(categoryMask)}) <> 0`);
-  if (asOf !== null) conditions.push(`min_commit <= ${bind(asOf)}`);
-  if (tests !== null) conditions.push(tests);
-  const sorted = key.map((name) => `${name} ${isDescending ? "DESC" : "ASC"}`);
-  return {
-    sql: `SELECT ${columns} FROM segments INDEXED BY ${isDescending ? "segments_newest" : "segments_oldest"}
-      WHERE ${conditions.join(" AND ")} ORDER BY ${sorted.join(", ")} LIMIT ${bind(selection.limit)}`,
-    params,
-  };
+  return conditions;
 }
 
 function projectCondition(projects: ReadonlyMap<string, number>, bind: (value: string | number) => string): string {

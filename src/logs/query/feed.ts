@@ -44,6 +44,14 @@ export interface ScanFeed {
   /** The next item's place in that order, epoch milliseconds: no entry still to come lies before it. Null: no more. */
   bound(): number | null;
   take(): Promise<ScanItem>;
+  /** What finding items has cost so far, in bytes of a plain scan. */
+  readonly cost: number;
+}
+
+/** Stands where a feed has only learned more of what is to come. */
+export function nothingAt(tier: Tier, timestamp: number): ScanItem {
+  const span = { minTimestamp: timestamp, maxTimestamp: timestamp };
+  return { tier, count: 0, ...span, isWhole: true, open: async () => null };
 }
 
 /** An item's place in the scan order: no entry of it comes before. */
@@ -97,6 +105,10 @@ export class MergedFeed implements ScanFeed {
 
   take(): Promise<ScanItem> {
     return this.#nearest().take();
+  }
+
+  get cost(): number {
+    return this.#feeds[0].cost + this.#feeds[1].cost;
   }
 
   #nearest(): ScanFeed {

@@ -14,7 +14,7 @@ export const QUERY_LIMITS = {
 
 /** What one request may cost before its answer becomes a partial one. */
 export interface QueryBudget {
-  /** Bytes of batches looked through, uncompressed. */
+  /** Bytes of batches looked through, uncompressed. What finds them counts as so many bytes; see `segment-walk.ts`. */
   scanBytes: number;
   /** Characters of the lines held while scanning, those of an offset's rows included: bounds the isolate's memory. */
   heldCharacters: number;

@@ -1,4 +1,4 @@
-import { boundOf, itemOfBatch, type ScanFeed, type ScanItem } from "./feed.ts";
+import { boundOf, itemOfBatch, nothingAt, type ScanFeed, type ScanItem } from "./feed.ts";
 import type { RecentPage, RecentScan } from "./recent-scan.ts";
 
 /** Asks the workspace object for one page of candidate batches. */
@@ -18,6 +18,8 @@ export class WatermarkMoved extends Error {}
 
 /** The batches that the workspace object holds. */
 export class RecentFeed implements ScanFeed {
+  /** The object finds batches by columns in its memory. */
+  readonly cost = 0;
   /** The page that pinned the snapshot: what it says of the tiers holds for the whole query. */
   readonly first: RecentPage;
   readonly #source: RecentSource;
@@ -59,14 +61,9 @@ export class RecentFeed implements ScanFeed {
       this.#at = 0;
       if (hasMoved(this.first, this.#page)) throw new WatermarkMoved();
       // What was left has ended since the last page: its project was deleted, or its time is over.
-      if (this.#page.batches.length === 0 && this.#page.next === null) return nothingAt(position.timestamp);
+      if (this.#page.batches.length === 0 && this.#page.next === null) return nothingAt("recent", position.timestamp);
     }
   }
-}
-
-function nothingAt(timestamp: number): ScanItem {
-  const span = { minTimestamp: timestamp, maxTimestamp: timestamp };
-  return { tier: "recent", count: 0, ...span, isWhole: true, open: async () => null };
 }
 
 /** Whether some project that was there has less in the recent tier. One that is gone since is nobody's any more. */

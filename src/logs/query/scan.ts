@@ -53,7 +53,14 @@ export async function scan(
   const pacer = new Pacer();
   let cost = 0;
   let frontCost = 0;
+  let walked = 0;
+  const spend = (bound: number, amount: number) => {
+    if (sign * (bound - start) < 0) frontCost += amount;
+    else cost += amount;
+  };
   for (let bound = feed.bound(); bound !== null; bound = feed.bound()) {
+    spend(bound, feed.cost - walked);
+    walked = feed.cost;
     const { last } = collector;
     const canChangePage = last === null || sign * (bound - last.timestamp) <= 0;
     if (!canChangePage && outcome.total === null) break;
@@ -77,8 +84,7 @@ export async function scan(
     if (unit === null) continue;
     outcome.scanned += item.count;
     const unitCost = unit.body.length * byteCost;
-    if (sign * (bound - start) < 0) frontCost += unitCost;
-    else cost += unitCost;
+    spend(bound, unitCost);
     outcome.total = scanUnit(matcher, item, unit, query, collector, outcome.total);
     await pacer.pause(unitCost);
   }

@@ -3,22 +3,21 @@ import type { FrameHits } from "../cold/frame-filter.ts";
 import type { Frame } from "../cold/frame-index.ts";
 import { framesToRead } from "../cold/frames-to-read.ts";
 import { type BodyRange, CorruptSegment, type SegmentMeta, type StoredBody } from "../cold/segment.ts";
-import type { SegmentSelection } from "../cold/selection.ts";
-import { boundOf, type ScanFeed, type ScanItem, type ScanUnit, UnreadableItem } from "./feed.ts";
+import type { SegmentPage, SegmentSelection } from "../cold/selection.ts";
+import { boundOf, nothingAt, type ScanFeed, type ScanItem, type ScanUnit, UnreadableItem } from "./feed.ts";
+import { SegmentWalk, type WalkSelection } from "./segment-walk.ts";
 
 /** A segment, and what its filter says about its frames. */
 export type FoundSegment = SegmentMeta & FrameHits;
 
 /** The part of the cold tier's store that a scan reads. */
 export interface StoredSource {
-  findSegments(selection: SegmentSelection): Promise<FoundSegment[]>;
+  findSegments(selection: SegmentSelection): Promise<SegmentPage<FoundSegment>>;
   /** Reads as many ranges as one answer may hold, from the first on; null for one that is not there any more. */
   readBodies(workspaceId: string, ranges: readonly BodyRange[]): Promise<(StoredBody | null)[]>;
 }
 
-export type StoredSelection = Omit<SegmentSelection, "after" | "limit">;
-
-/** Segments named by the first answer; each further one names twice as many, up to the store's own bound. */
+/** Segments that the first answer looks at, and that any names: most queries need few. */
 const FIRST_SEGMENTS = 32;
 const MOST_SEGMENTS = 256;
 
@@ -43,38 +42,46 @@ interface WaitingFrame {
 /** Frames of the cold tier's segments. */
 export class StoredFeed implements ScanFeed {
   readonly #source: StoredSource;
-  readonly #selection: StoredSelection;
+  readonly #selection: WalkSelection;
   readonly #sign: number;
+  readonly #walk: SegmentWalk<FoundSegment>;
+  /** Found, and not told apart into frames yet. */
   #metas: FoundSegment[] = [];
-  #segments: number;
-  #isLastPage = false;
   /** In scan order. */
   #frames: WaitingFrame[] = [];
   #bodyBytes = FIRST_BODY_BYTES;
 
-  /** @param segments named by the first answer */
-  static async open(source: StoredSource, selection: StoredSelection, segments = FIRST_SEGMENTS): Promise<StoredFeed> {
+  /** @param segments looked at by the first answer */
+  static async open(source: StoredSource, selection: WalkSelection, segments = FIRST_SEGMENTS): Promise<StoredFeed> {
     const feed = new StoredFeed(source, selection, segments);
-    await feed.#settle();
+    if (!feed.#walk.isDone) await feed.#goOn();
     return feed;
   }
 
-  private constructor(source: StoredSource, selection: StoredSelection, segments: number) {
-    this.#segments = segments;
+  private constructor(source: StoredSource, selection: WalkSelection, segments: number) {
     this.#source = source;
     this.#selection = selection;
     this.#sign = selection.order === "desc" ? -1 : 1;
-    this.#isLastPage = selection.projects.size === 0;
+    this.#walk = new SegmentWalk((wanted) => source.findSegments(wanted), selection, MOST_SEGMENTS, segments);
   }
 
   bound(): number | null {
-    return this.#frames[0]?.bound ?? null;
+    return this.#unseenBound() ?? this.#frames[0]?.bound ?? null;
+  }
+
+  get cost(): number {
+    return this.#walk.cost;
   }
 
   async take(): Promise<ScanItem> {
+    const unseen = this.#unseenBound();
+    if (unseen !== null) {
+      await this.#goOn();
+      return nothingAt("stored", unseen);
+    }
     const taken = this.#frames.shift();
     if (!taken) throw new RangeError("There is no further frame.");
-    await this.#settle();
+    this.#settle();
     const { meta, frame } = taken;
     const { asOf } = this.#selection;
     return {
@@ -87,10 +94,23 @@ export class StoredFeed implements ScanFeed {
     };
   }
 
-  /** Takes in segments until no further one can hold a frame before the next. */
-  async #settle(): Promise<void> {
+  /** Where segments begin that have not been looked at, if those may hold the next frame. */
+  #unseenBound(): number | null {
+    const { place } = this.#walk;
+    if (place === null) return null;
+    const bound = boundOf(this.#selection.order, place);
+    const [next] = this.#frames;
+    return next && this.#sign * (next.bound - bound) < 0 ? null : bound;
+  }
+
+  async #goOn(): Promise<void> {
+    this.#metas.push(...(await this.#walk.page()));
+    this.#settle();
+  }
+
+  /** Takes in segments found until no further one of them can hold a frame before the next. */
+  #settle(): void {
     for (;;) {
-      if (this.#metas.length === 0 && !this.#isLastPage) await this.#nextPage();
       const [meta] = this.#metas;
       const [next] = this.#frames;
       if (!meta || (next && this.#sign * (next.bound - boundOf(this.#selection.order, meta)) < 0)) return;
@@ -98,16 +118,6 @@ export class StoredFeed implements ScanFeed {
       this.#frames.push(...this.#framesOf(meta));
       this.#frames.sort((a, b) => this.#sign * (a.bound - b.bound));
     }
-  }
-
-  #lastMeta: SegmentMeta | null = null;
-
-  async #nextPage(): Promise<void> {
-    const limit = this.#segments;
-    this.#metas = await this.#source.findSegments({ ...this.#selection, after: this.#lastMeta, limit });
-    this.#lastMeta = this.#metas.at(-1) ?? null;
-    this.#isLastPage = this.#metas.length < limit;
-    this.#segments = Math.min(limit * 2, MOST_SEGMENTS);
   }
 
   /** The frames of a segment that may hold an entry wanted. One that cannot be told apart into frames is one that fails. */

@@ -1,6 +1,5 @@
 import { readLevelCounts } from "../cold/level-counts.ts";
 import type { SegmentMeta } from "../cold/segment.ts";
-import type { SegmentPosition, SegmentSelection } from "../cold/selection.ts";
 import type { Entry } from "../entry.ts";
 import { LEVELS } from "../entry.ts";
 import { BatchMatcher } from "../query/batch-matcher.ts";
@@ -9,6 +8,7 @@ import { QUERY_BUDGET, type QueryBudget } from "../query/limits.ts";
 import { Pacer } from "../query/pacer.ts";
 import { hasMoved, WatermarkMoved } from "../query/recent-feed.ts";
 import { byteCostOf, openItem } from "../query/scan.ts";
+import { type ReadSegments, SegmentWalk, type WalkSelection } from "../query/segment-walk.ts";
 import { type LogSource, openRecent, withSnapshot, withStored } from "../query/tiers.ts";
 import { readSummary, SUMMARY_BUCKET_MS } from "../summary.ts";
 import { type Bucket, type Counted, Histogram, TooManyBuckets } from "./histogram.ts";
@@ -16,23 +16,16 @@ import { type RecentCountPage, type RecentCountScan, unpackSummaries } from "./r
 import type { StatsQuery } from "./schema.ts";
 
 /** A segment with its packed counts. */
-interface CountedSegment extends SegmentMeta {
+export interface CountedSegment extends SegmentMeta {
   counts: Uint8Array;
-}
-
-export type CountSelection = Omit<SegmentSelection, "limit">;
-
-export interface CountedPage {
-  segments: CountedSegment[];
-  isLast: boolean;
 }
 
 /** Where counts come from, beside the logs themselves. */
 export interface StatsSource extends LogSource {
   recentCounts(scan: RecentCountScan): Promise<RecentCountPage>;
-  /** Segments with counts by minute and level, or with all four: as many as one answer holds. */
-  readLevels(selection: CountSelection): Promise<CountedPage>;
-  readSummaries(selection: CountSelection): Promise<CountedPage>;
+  /** Segments with counts by minute and level, or with all four; and how many of them one answer holds. */
+  levels: { read: ReadSegments<CountedSegment>; most: number };
+  summaries: { read: ReadSegments<CountedSegment>; most: number };
 }
 
 /** What `POST /logger/stats` answers. */
@@ -69,7 +62,9 @@ async function tryStats(source: StatsSource, query: StatsQuery, budget: QueryBud
   if (needsEntries(filter)) complete = await countEntries(source, histogram, filter, null, budget);
   else {
     const whole = wholeMinutes(filter);
-    const asOf = await countSummaries(source, histogram, { ...filter, ...whole });
+    const summed = await countSummaries(source, histogram, { ...filter, ...whole }, budget);
+    const { asOf } = summed;
+    complete = summed.complete;
     for (const edge of edgesOf(filter, whole)) {
       if (!(await countEntries(source, histogram, { ...filter, ...edge }, asOf, budget))) complete = false;
     }
@@ -104,7 +99,12 @@ function edgesOf({ from, to }: LogFilter, whole: TimeRange): TimeRange[] {
 }
 
 /** Adds up what batches and segments were counted by. @returns the snapshot counted, a commit number */
-async function countSummaries(source: StatsSource, histogram: Histogram, filter: LogFilter): Promise<number> {
+async function countSummaries(
+  source: StatsSource,
+  histogram: Histogram,
+  filter: LogFilter,
+  budget: QueryBudget,
+): Promise<{ asOf: number; complete: boolean }> {
   const { levelMask, from, to } = filter;
   const categoryMask = categoryMaskOf(filter);
   const scan = { from, to, levelMask, categoryMask };
@@ -117,33 +117,37 @@ async function countSummaries(source: StatsSource, histogram: Histogram, filter:
     if (hasMoved(first, page)) throw new WatermarkMoved();
   }
   const projects = new Map(first.flushed.filter(({ seq }) => seq > 0).map(({ projectId, seq }) => [projectId, seq]));
-  if (projects.size > 0) {
-    const { workspaceId } = source;
-    const common = { workspaceId, projects, levelMask, categoryMask, asOf: null, tests: [], order: "asc" } as const;
-    await countSegments(source, histogram, kept, { ...common, from: kept.from, to });
-  }
-  return first.asOf;
+  const { workspaceId } = source;
+  const common = { workspaceId, projects, levelMask, categoryMask, asOf: null, tests: [], order: "desc" } as const;
+  const complete = await countSegments(source, histogram, kept, { ...common, from: kept.from, to }, budget);
+  return { asOf: first.asOf, complete };
 }
 
+/** Newest first. @returns whether the budget sufficed */
 async function countSegments(
   source: StatsSource,
   histogram: Histogram,
   filter: LogFilter,
-  selection: Omit<CountSelection, "after">,
-): Promise<void> {
+  selection: WalkSelection,
+  budget: QueryBudget,
+): Promise<boolean> {
   const byLevelAlone = filter.categories === null && filter.types === null && histogram.needsLevelsAlone;
-  let after: SegmentPosition | null = null;
-  for (;;) {
-    const wanted: CountSelection = { ...selection, after };
-    const { segments, isLast } = await (byLevelAlone ? source.readLevels(wanted) : source.readSummaries(wanted));
-    for (const { counts } of segments) {
+  const { read, most } = byLevelAlone ? source.levels : source.summaries;
+  const walk = new SegmentWalk(read, selection, most, most);
+  let cost = 0;
+  while (!walk.isDone) {
+    if (cost + walk.cost >= budget.scanBytes) return false;
+    for (const { counts } of await walk.page()) {
+      cost += counts.length * COUNTS_BYTE_COST;
       if (byLevelAlone) addLevels(histogram, counts, filter);
       else addSummary(histogram, counts, filter);
     }
-    after = segments.at(-1) ?? null;
-    if (isLast || after === null) return;
   }
+  return true;
 }
+
+/** To bring a byte of packed counts here and to unpack it, in bytes of a plain scan. */
+const COUNTS_BYTE_COST = 10;
 
 function addLevels(histogram: Histogram, packed: Uint8Array, filter: LogFilter): void {
   for (const { minute, level, count } of readLevelCounts(packed)) {
@@ -181,7 +185,7 @@ async function countEntries(
   const pacer = new Pacer();
   let cost = 0;
   while (feed.bound() !== null) {
-    if (cost >= budget.scanBytes) return false;
+    if (cost + feed.cost >= budget.scanBytes) return false;
     const unit = await openItem(await feed.take(), source.report);
     if (unit === null) continue;
     const { body } = unit;

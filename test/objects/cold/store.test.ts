@@ -32,6 +32,9 @@ const B = "proj_00000000000B";
 
 const store = new SegmentStore(env.DB);
 
+const found = async (wanted: SegmentSelection) => (await store.findSegments(wanted)).segments;
+const levelsOf = async (wanted: SegmentSelection) => (await store.readLevels(wanted)).segments;
+
 beforeEach(async () => {
   await env.DB.prepare("DELETE FROM segments").run();
 });
@@ -56,7 +59,7 @@ describe("insertSegments", () => {
       entries: 1200,
       bytes: segment?.storedBytes,
     });
-    expect(await store.findSegments(selection(WORKSPACE, [A]))).toEqual(range.map(metaOf));
+    expect(await found(selection(WORKSPACE, [A]))).toEqual(range.map(metaOf));
     const [stored] = await store.readBodies(WORKSPACE, [
       { key: metaOf(must(segment)), start: 0, end: must(segment).body.length },
     ]);
@@ -115,7 +118,7 @@ describe("insertSegments", () => {
 
 describe("findSegments", () => {
   const select = async (more: Partial<SegmentSelection> = {}, projects = [A, B]) =>
-    names(await store.findSegments(selection(WORKSPACE, projects, more)));
+    names(await found(selection(WORKSPACE, projects, more)));
 
   beforeEach(async () => {
     await insertAll(WORKSPACE, segmentsOf(A, [[list(0, 100)], [list(100, 200, { level: "error" })], [list(200, 300)]]));
@@ -139,12 +142,32 @@ describe("findSegments", () => {
       const whole = await select({ order });
       const paged: SegmentMeta[] = [];
       for (let after: SegmentMeta | null = null; ; ) {
-        const page: SegmentMeta[] = await store.findSegments(selection(WORKSPACE, [A, B], { order, after, limit: 2 }));
+        const page: SegmentMeta[] = await found(selection(WORKSPACE, [A, B], { order, after, limit: 2 }));
         paged.push(...page);
         after = page.at(-1) ?? null;
         if (page.length < 2) break;
       }
       expect(names(paged)).toEqual(whole);
+    }
+  });
+
+  it("looks at so many at a time, and says where it goes on, whatever it finds", async () => {
+    for (const order of ["asc", "desc"] as const) {
+      for (const more of [{}, { levelMask: levelBit("error") }, { projects: new Map([[B, 1000]]) }, { limit: 1 }]) {
+        const whole = await select({ order, ...more, limit: 100 });
+        for (const look of [1, 2, 3, 5]) {
+          const walked: string[] = [];
+          let after: SegmentSelection["after"] = null;
+          let pages = 0;
+          do {
+            const page = await store.findSegments(selection(WORKSPACE, [A, B], { order, ...more, after, look }));
+            expect(page.segments.length).toBeLessThanOrEqual(look);
+            walked.push(...names(page.segments));
+            after = page.next;
+          } while (after !== null && ++pages < 20);
+          expect(walked).toEqual(whole);
+        }
+      }
     }
   });
 
@@ -172,7 +195,7 @@ describe("findSegments", () => {
   });
 
   it("finds what a plain selection finds, in its order", async () => {
-    const all = (await store.findSegments(selection(WORKSPACE, [A, B]))).reverse();
+    const all = (await found(selection(WORKSPACE, [A, B]))).reverse();
     await fc.assert(
       fc.asyncProperty(
         fc.record({
@@ -265,8 +288,8 @@ describe("filters in SQL", () => {
           ),
         );
         if (passed.length < segments.length) told++;
-        const found = await store.findSegments(selection(WORKSPACE, [A], { tests, order: "asc" }));
-        expect(names(found)).toEqual(names(passed));
+        const metas = await found(selection(WORKSPACE, [A], { tests, order: "asc" }));
+        expect(names(metas)).toEqual(names(passed));
       }),
       { numRuns: 300 },
     );
@@ -283,7 +306,7 @@ describe("filters in SQL", () => {
       toFilter({ traceId: "x", search: "nothing", data: [{ path: ["a"], op: "eq", value: 1 }] }),
     );
     expect(tests.length).toBeGreaterThan(3);
-    expect(await store.findSegments(selection(WORKSPACE, [A], { tests }))).toHaveLength(1);
+    expect(await found(selection(WORKSPACE, [A], { tests }))).toHaveLength(1);
   });
 
   it("take the largest query there can be", async () => {
@@ -295,9 +318,7 @@ describe("filters in SQL", () => {
       value: Array.from({ length: 1000 }, (_, value) => value),
     }));
     for (const filter of [{ search }, { data }, { search, data, traceId: "t", session: "s" }]) {
-      expect(await store.findSegments(selection(WORKSPACE, [A], { tests: tokenTestsOf(toFilter(filter)) }))).toEqual(
-        [],
-      );
+      expect(await found(selection(WORKSPACE, [A], { tests: tokenTestsOf(toFilter(filter)) }))).toEqual([]);
     }
     const many = Array.from({ length: 100 }, (_, index) => ({
       path: [`p${index}`],
@@ -305,7 +326,7 @@ describe("filters in SQL", () => {
       value: Array.from({ length: 16 }, (_, value) => value),
     }));
     const tests = tokenTestsOf(toFilter({ data: many }));
-    expect(await store.findSegments(selection(WORKSPACE, [A], { tests }))).toEqual([]);
+    expect(await found(selection(WORKSPACE, [A], { tests }))).toEqual([]);
   });
 });
 
@@ -326,15 +347,15 @@ describe("frames of a segment found", () => {
     const framesFor = async (filters: Parameters<typeof toFilter>[0]) => {
       const filter = toFilter(filters);
       const tests = tokenTestsOf(filter);
-      const found = must((await store.findSegments(selection(WORKSPACE, [A], { tests })))[0]);
-      expect(found.slots).toBe(probesOfSlots(segment, tests).toUpperCase());
-      return { found, frames: framesToRead(found, { ...filter, tests }) };
+      const meta = must((await found(selection(WORKSPACE, [A], { tests })))[0]);
+      expect(meta.slots).toBe(probesOfSlots(segment, tests).toUpperCase());
+      return { found: meta, frames: framesToRead(meta, { ...filter, tests }) };
     };
     let read = 0;
     for (let index = 0; index < held.length; index += 100) {
-      const { found, frames } = await framesFor({ traceId: `trace-${index}` });
+      const { found: meta, frames } = await framesFor({ traceId: `trace-${index}` });
       const units: ScanUnit[] = [];
-      for await (const unit of readUnits(store, WORKSPACE, [{ meta: found, frames }], null)) units.push(unit);
+      for await (const unit of readUnits(store, WORKSPACE, [{ meta, frames }], null)) units.push(unit);
       const seqs = units.flatMap((unit) => Array.from({ length: unit.count }, (_, place) => unit.seqAt(place)));
       expect(seqs).toContain(index + 1);
       expect(units.map(({ body }) => new TextDecoder().decode(body)).join("\n")).toContain(`"trace-${index}"`);
@@ -348,7 +369,7 @@ describe("frames of a segment found", () => {
   it("are read with gaps between them, and not at all once the segment is gone", async () => {
     const [range = []] = segmentsOf(A, [[held]]);
     await store.insertSegments(WORKSPACE, range);
-    const [meta] = await store.findSegments(selection(WORKSPACE, [A]));
+    const [meta] = await found(selection(WORKSPACE, [A]));
     const every = allFrames(must(meta));
     const frames = every.filter((_, index) => index % 3 !== 1);
     const read = async () => {
@@ -370,7 +391,7 @@ describe("frames of a segment found", () => {
     const [range = []] = segmentsOf(A, [[held]]);
     await store.insertSegments(WORKSPACE, range);
     await env.DB.prepare("UPDATE segments SET body = substr(body, 1, length(body) - 100)").run();
-    const [meta] = await store.findSegments(selection(WORKSPACE, [A]));
+    const [meta] = await found(selection(WORKSPACE, [A]));
     const frames = allFrames(must(meta));
     const readAll = async () => {
       for await (const unit of readUnits(store, WORKSPACE, [{ meta: must(meta), frames }], null))
@@ -388,7 +409,7 @@ describe("counts", () => {
       [list(120, 240)],
     ]);
     await insertAll(WORKSPACE, ranges);
-    const levels = await store.readLevels(selection(WORKSPACE, [A], { order: "asc" }));
+    const levels = await levelsOf(selection(WORKSPACE, [A], { order: "asc" }));
     expect(names(levels)).toEqual(["A1/0", "A91/0", "A121/0"]);
     const minute = START / 60_000;
     expect(levels.map(({ counts }) => [...readLevelCounts(counts)])).toEqual([
@@ -402,14 +423,14 @@ describe("counts", () => {
         { minute: minute + 3, level: 3, count: 60 },
       ],
     ]);
-    const [, second] = await store.readSummaries(
-      selection(WORKSPACE, [A], { order: "asc", limit: STORE_LIMITS.summaries }),
-    );
+    const [, second] = (
+      await store.readSummaries(selection(WORKSPACE, [A], { order: "asc", limit: STORE_LIMITS.summaries }))
+    ).segments;
     expect([...readSummary(must(second).counts)]).toEqual([
       { minute: minute + 1, level: 5, category: "http", type: "request", count: 30 },
     ]);
     expect(
-      names(await store.readLevels(selection(WORKSPACE, [A], { order: "asc", after: must(levels[0]), limit: 1 }))),
+      names(await levelsOf(selection(WORKSPACE, [A], { order: "asc", after: must(levels[0]), limit: 1 }))),
     ).toEqual(["A91/0"]);
   });
 });

@@ -51,6 +51,7 @@ export function selection(
     order: "desc",
     after: null,
     limit: 100,
+    look: 10_000,
     ...more,
   };
 }

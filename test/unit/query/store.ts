@@ -2,14 +2,14 @@ import type { StoredBatch } from "../../../src/logs/batch.ts";
 import { decodeBody, encodeBody } from "../../../src/logs/codec.ts";
 import { encodeSegments } from "../../../src/logs/cold/encode.ts";
 import type { EncodedSegment } from "../../../src/logs/cold/segment.ts";
-import type { SegmentSelection } from "../../../src/logs/cold/selection.ts";
+import type { SegmentPage, SegmentSelection } from "../../../src/logs/cold/selection.ts";
 import { categoryBit, type Entry, LEVELS, levelBit } from "../../../src/logs/entry.ts";
 import type { RecentSource } from "../../../src/logs/query/recent-feed.ts";
 import type { RecentScan } from "../../../src/logs/query/recent-scan.ts";
 import type { StoredSource } from "../../../src/logs/query/stored-feed.ts";
 import type { LogSource } from "../../../src/logs/query/tiers.ts";
 import { packSummaries, type RecentCountPage, type RecentCountScan } from "../../../src/logs/stats/recent-counts.ts";
-import type { CountSelection, StatsSource } from "../../../src/logs/stats/run-stats.ts";
+import type { CountedSegment, StatsSource } from "../../../src/logs/stats/run-stats.ts";
 import { SummaryBuilder } from "../../../src/logs/summary.ts";
 
 /** An entry with its times in milliseconds, as tests make them up. */
@@ -44,6 +44,8 @@ export class TestStore {
   readonly #flushed = new Map<string, number>();
   readonly #segments: EncodedSegment[] = [];
   calls: RecentScan[] = [];
+  /** Segments looked at by all reads. */
+  looked = 0;
   /** Times at which what is older is past the retention. */
   oldest = 0;
   /** Called before each page of recent batches. */
@@ -108,16 +110,18 @@ export class TestStore {
 
   /** The same with counts. */
   stats(pageBatches: number): StatsSource {
-    const counted = async (selection: CountSelection, column: "levels" | "summary") => {
-      const segments = this.#selectSegments({ ...selection, limit: pageBatches });
-      const isLast = segments.length < pageBatches;
-      return { segments: segments.map((segment) => ({ ...segment, counts: segment[column] })), isLast };
-    };
+    const counted = (column: "levels" | "summary") => ({
+      most: pageBatches,
+      read: async (selection: SegmentSelection): Promise<SegmentPage<CountedSegment>> => {
+        const { segments, next } = this.#selectSegments(selection);
+        return { segments: segments.map((segment) => ({ ...segment, counts: segment[column] })), next };
+      },
+    });
     return {
       ...this.logs(pageBatches),
       recentCounts: async (scan) => this.#recentCounts(scan, pageBatches),
-      readLevels: (selection) => counted(selection, "levels"),
-      readSummaries: (selection) => counted(selection, "summary"),
+      levels: counted("levels"),
+      summaries: counted("summary"),
     };
   }
 
@@ -145,17 +149,26 @@ export class TestStore {
     }));
   }
 
-  #selectSegments(selection: SegmentSelection): EncodedSegment[] {
-    const sorted = this.#segments.filter((segment) => isSelected(segment, selection)).sort(bySelection(selection));
-    const { after } = selection;
-    const rest = after ? sorted.filter((segment) => bySelection(selection)(segment, after) > 0) : sorted;
-    return rest.slice(0, selection.limit);
+  #selectSegments(selection: SegmentSelection): SegmentPage<EncodedSegment> {
+    const { after, look, limit } = selection;
+    const compare = bySelection(selection);
+    const walked = this.#segments
+      .filter((segment) => isWalked(segment, selection) && (!after || compare(segment, after) > 0))
+      .sort(compare);
+    const place = walked[look - 1] ?? null;
+    const wanted = walked.slice(0, look).filter((segment) => isSelected(segment, selection));
+    this.looked += Math.min(look, walked.length);
+    const segments = wanted.slice(0, limit);
+    return { segments, next: segments.length === limit ? (segments.at(-1) ?? null) : place };
   }
 
   /** The cold tier alone. */
   stored(): StoredSource {
     return {
-      findSegments: async (selection) => this.#selectSegments(selection).map((segment) => ({ ...segment, slots: "" })),
+      findSegments: async (selection) => {
+        const { segments, next } = this.#selectSegments(selection);
+        return { segments: segments.map((segment) => ({ ...segment, slots: "" })), next };
+      },
       readBodies: async (_, ranges) =>
         ranges.slice(0, 2).map(({ key, start, end }) => {
           const segment = this.#segments.find(
@@ -212,12 +225,19 @@ function summaryOf(entries: readonly TestEntry[]): Uint8Array {
   return summary.pack();
 }
 
+/** Whether a segment is looked at. */
+function isWalked(segment: EncodedSegment, { projects, from, to }: SegmentSelection): boolean {
+  return (
+    (projects.size !== 1 || projects.has(segment.projectId)) &&
+    (from === null || segment.maxTimestamp >= from) &&
+    (to === null || segment.minTimestamp < to)
+  );
+}
+
 function isSelected(segment: EncodedSegment, selection: SegmentSelection): boolean {
-  const { projects, from, to, levelMask, categoryMask, asOf } = selection;
+  const { projects, levelMask, categoryMask, asOf } = selection;
   return (
     segment.lastSeq <= (projects.get(segment.projectId) ?? 0) &&
-    (from === null || segment.maxTimestamp >= from) &&
-    (to === null || segment.minTimestamp < to) &&
     (segment.levelMask & levelMask) !== 0 &&
     (segment.categoryMask & categoryMask) !== 0 &&
     (asOf === null || segment.minCommit <= asOf)

@@ -1,0 +1,74 @@
+import type { SegmentMeta } from "../cold/segment.ts";
+import type { SegmentPage, SegmentPosition, SegmentSelection } from "../cold/selection.ts";
+
+/** Which segments a walk gives, from the first one on. */
+export type WalkSelection = Omit<SegmentSelection, "after" | "limit" | "look">;
+
+export type ReadSegments<S> = (selection: SegmentSelection) => Promise<SegmentPage<S>>;
+
+/** What an answer costs, and to look at a segment with and without tests of its filter, in bytes of a plain scan. */
+const ANSWER_COST = 1024 * 1024;
+const TESTED_COST = 12 * 1024;
+const UNTESTED_COST = 1024;
+
+/** Segments that one statement looks at, at most: each takes up to a tenth of a second. */
+const TESTED_MOST = 4096;
+const UNTESTED_MOST = 32_768;
+
+/** How many are looked at next, as a multiple of the last time: where most are wanted, and where few are. */
+const DENSE_GROWTH = 2;
+const SPARSE_GROWTH = 4;
+
+/**
+ * Goes through the segments of a selection, some at a time. What is left out costs, too: filters may leave nearly none of
+ * a hundred thousand, so each statement looks at so many at most, and what has been looked at counts.
+ */
+export class SegmentWalk<S extends SegmentMeta> {
+  readonly #read: ReadSegments<S>;
+  readonly #selection: WalkSelection;
+  readonly #limit: number;
+  #look: number;
+  #next: SegmentPosition | null = null;
+  #isDone: boolean;
+  #cost = 0;
+
+  /**
+   * @param limit segments that one answer may hold
+   * @param first segments that the first answer looks at
+   */
+  constructor(read: ReadSegments<S>, selection: WalkSelection, limit: number, first: number) {
+    this.#read = read;
+    this.#selection = selection;
+    this.#limit = limit;
+    this.#look = first;
+    this.#isDone = selection.projects.size === 0;
+  }
+
+  get isDone(): boolean {
+    return this.#isDone;
+  }
+
+  /** What has been walked so far, in bytes of a plain scan. */
+  get cost(): number {
+    return this.#cost;
+  }
+
+  /** Everything still to come lies behind this segment; null before the first page, and at the end. */
+  get place(): SegmentPosition | null {
+    return this.#next;
+  }
+
+  /** The next segments wanted: none are no end. */
+  async page(): Promise<S[]> {
+    const look = this.#look;
+    const page = await this.#read({ ...this.#selection, after: this.#next, limit: this.#limit, look });
+    const found = page.segments.length;
+    const isTested = this.#selection.tests.length > 0;
+    this.#cost += ANSWER_COST + look * (isTested ? TESTED_COST : UNTESTED_COST);
+    this.#next = page.next;
+    this.#isDone = page.next === null;
+    if (found * DENSE_GROWTH >= look) this.#look = Math.min(look * DENSE_GROWTH, this.#limit);
+    else this.#look = Math.min(look * SPARSE_GROWTH, isTested ? TESTED_MOST : UNTESTED_MOST);
+    return page.segments;
+  }
+}
