@@ -1,0 +1,106 @@
+import type { Browser } from "playwright-core";
+import type { Tenant } from "../../test/support/api.ts";
+import { logsOf, signedIn } from "./world.ts";
+
+export interface FirstViewFigures {
+  cache: "empty" | "warm";
+  /** Milliseconds from the start of the navigation, one for each run, sorted. */
+  rows: number[];
+  interactive: number[];
+  /** Milliseconds from a key to the frame that shows what it did. */
+  key: number[];
+}
+
+interface Seen {
+  rows: number;
+  interactive: number;
+  key: number;
+}
+
+/** Opens the explorer again and again: with nothing kept by the browser, and with its files kept. */
+export async function benchFirstView(
+  browser: Browser,
+  url: string,
+  tenant: Tenant,
+  runs: number,
+): Promise<FirstViewFigures[]> {
+  const figures: FirstViewFigures[] = [];
+  for (const cache of ["empty", "warm"] as const) {
+    const seen: Seen[] = [];
+    let context = await signedIn(browser, url, tenant);
+    if (cache === "warm") await openOnce();
+    for (let run = 0; run < runs; run++) {
+      if (cache === "empty") {
+        await context.close();
+        context = await signedIn(browser, url, tenant);
+      }
+      seen.push(await openOnce());
+    }
+    await context.close();
+    const sorted = (times: number[]): number[] => times.sort((a, b) => a - b);
+    figures.push({
+      cache,
+      rows: sorted(seen.map(({ rows }) => rows)),
+      interactive: sorted(seen.map(({ interactive }) => interactive)),
+      key: sorted(seen.map(({ key }) => key)),
+    });
+
+    async function openOnce(): Promise<Seen> {
+      const page = await context.newPage();
+      await page.addInitScript(watchForRows);
+      await page.goto(logsOf(tenant), { waitUntil: "commit" });
+      const shown = await page.waitForFunction(() => Reflect.get(globalThis, "benchShown")?.());
+      const first = await shown.jsonValue();
+      await page.locator("[data-row]").first().focus();
+      await page.keyboard.press("ArrowDown");
+      const pressed = await page.waitForFunction(() => Reflect.get(globalThis, "benchKey"));
+      const key = await pressed.jsonValue();
+      await page.close();
+      return { ...first, key };
+    }
+  }
+  return figures;
+}
+
+/**
+ * Runs in the page before its own scripts. Rows are there in the first frame painted with one. Interactive is when the main
+ * thread is free after that: the end of the last long task (over 50 ms) that was under way or followed within 100 ms.
+ */
+function watchForRows(): void {
+  let rows = 0;
+  let busyUntil = 0;
+  let looked = 0;
+  new PerformanceObserver((list) => {
+    for (const { startTime, duration } of list.getEntries()) {
+      if (rows === 0 || startTime < rows + 100) busyUntil = Math.max(busyUntil, startTime + duration);
+    }
+  }).observe({ type: "longtask", buffered: true });
+  const look = (): void => {
+    if (document.querySelector("[data-row]") === null) {
+      requestAnimationFrame(look);
+      return;
+    }
+    // A message is answered after the frame has been painted.
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      rows = performance.now();
+      setTimeout(() => {
+        looked = performance.now();
+      }, 150);
+    };
+    requestAnimationFrame(() => port2.postMessage(null));
+  };
+  requestAnimationFrame(look);
+  Reflect.set(globalThis, "benchShown", () => (looked === 0 ? null : { rows, interactive: Math.max(rows, busyUntil) }));
+  addEventListener(
+    "keydown",
+    ({ timeStamp }) => {
+      requestAnimationFrame(() => {
+        const { port1, port2 } = new MessageChannel();
+        port1.onmessage = () => Reflect.set(globalThis, "benchKey", performance.now() - timeStamp);
+        port2.postMessage(null);
+      });
+    },
+    true,
+  );
+}
