@@ -160,11 +160,15 @@ async function openContext(page: Page): Promise<void> {
 async function arrive(page: Page, { url, projectId, key }: World): Promise<void> {
   await page.getByText("Live", { exact: true }).first().waitFor();
   const headers = { Authorization: `Bearer ${key.secret}`, "Content-Type": "application/json" };
-  const mark = Date.now();
-  const levels = ["info", "warn", "debug", "error", "info"];
-  const body = levels.map((level, i) => ({ level, message: `Came while somebody watched: ${mark + i}` }));
+  const order = 10_000 + (Date.now() % 90_000);
+  const body = [
+    { level: "info", category: "http", type: "request", message: "POST /checkout" },
+    { level: "debug", category: "database", type: "query", message: `Read order ${order}` },
+    { level: "warn", category: "queue", type: "retry", message: `Payment of order ${order} tried again` },
+    { level: "error", category: "billing", type: "payment", message: `Payment of order ${order} refused` },
+  ];
   await fetch(`${url}/logger/${projectId}/log`, { method: "POST", headers, body: JSON.stringify(body) });
-  await page.getByText(`Came while somebody watched: ${mark}`).waitFor();
+  await page.getByText(`Payment of order ${order} refused`).waitFor();
 }
 
 async function newKey(page: Page): Promise<void> {

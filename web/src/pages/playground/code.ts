@@ -108,8 +108,10 @@ function callOf({ level, category, type, message, data, ids = {} }: LoggedCall):
   const child = Object.keys(ids).length === 0 ? "" : `.child(${literal(ids)})`;
   const isPlain = category === "custom" && (type === undefined || type === "log");
   const scope = isPlain ? "" : `.category(${[category, ...(type === undefined ? [] : [type])].map(text).join(", ")})`;
-  const fields = Object.keys(data).length === 0 ? "" : `, ${literal(data)}`;
-  return `logger${child}${scope}.${level}(${text(message)}${fields});`;
+  const called = `logger${child}${scope}.${level}(${text(message)}`;
+  if (Object.keys(data).length === 0) return `${called});`;
+  const short = `${called}, ${literal(data)});`;
+  return short.length <= CALL ? short : `${called}, ${literal(data, "", 0)});`;
 }
 
 function loop(entries: readonly unknown[]): string[] {
@@ -156,9 +158,11 @@ function named(entry: unknown): Record<string, unknown> {
 
 /** Characters of a line that a value may make before it is broken into lines of its own. */
 const LINE = 60;
+/** The same of a whole call. */
+const CALL = 80;
 
 /** A value as a program writes it: names without quotes where they need none, and long ones over several lines. */
-function literal(value: unknown, indent = ""): string {
+function literal(value: unknown, indent = "", line = LINE): string {
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
   const inner = `${indent}  `;
   const isList = Array.isArray(value);
@@ -168,7 +172,7 @@ function literal(value: unknown, indent = ""): string {
   const [open, close] = isList ? ["[", "]"] : ["{", "}"];
   if (parts.length === 0) return open + close;
   const short = isList ? `[${parts.join(", ")}]` : `{ ${parts.join(", ")} }`;
-  if (short.length <= LINE && !short.includes("\n")) return short;
+  if (short.length <= line && !short.includes("\n")) return short;
   return `${open}\n${parts.map((part) => `${inner}${part},\n`).join("")}${indent}${close}`;
 }
 
