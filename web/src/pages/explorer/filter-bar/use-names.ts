@@ -1,3 +1,4 @@
+import { useRef } from "preact/hooks";
 import { useLoad } from "../../../lib/load.ts";
 import { countLogs } from "../query.ts";
 import type { Times } from "../view/range.ts";
@@ -20,9 +21,13 @@ export function useNames(
   wanted: boolean,
 ): readonly Seen[] {
   const { from, to } = times;
-  const key = wanted ? JSON.stringify([groupBy, workspaceId, projectId, from, to]) : "";
+  const current = JSON.stringify([groupBy, workspaceId, projectId, from, to]);
+  const begun = useRef("");
+  if (wanted) begun.current = current;
+  // What is there stays while something else is waited for.
+  const key = begun.current;
   const { data } = useLoad(key, async (signal): Promise<Seen[]> => {
-    if (!wanted) return [];
+    if (key === "") return [];
     const filters = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
     const request = { ...(projectId === null ? {} : { projectId }), filters, interval: "1d", groupBy } as const;
     const { buckets } = await countLogs(workspaceId, request, signal);

@@ -1,0 +1,67 @@
+import { Copy } from "../../../ui/copy.tsx";
+import { Dialog } from "../../../ui/dialog.tsx";
+import { fixed, type Times } from "../view/range.ts";
+import { type View, viewSearch } from "../view/view.ts";
+import css from "./actions.module.css";
+import { curlOf, type QueryRequest } from "./curl.ts";
+
+interface ShareDialogProps {
+  workspaceId: string;
+  projectId: string | null;
+  view: View;
+  times: Times;
+  request: QueryRequest;
+  onClose: () => void;
+}
+
+/** Links to what is shown, and the same query for a shell. */
+export function ShareDialog({ workspaceId, projectId, view, times, request, onClose }: ShareDialogProps) {
+  const page = `${location.origin}/w/${workspaceId}${projectId === null ? "" : `/p/${projectId}`}`;
+  const command = curlOf(location.origin, "/logger/query", { ...request, pagination: { limit: 100 } }, "logs:read");
+  const isRelative = view.range.kind === "last";
+  const pinned = { ...view, range: fixed(view.range, times), live: false };
+  return (
+    <Dialog title="Share" onClose={onClose}>
+      <Shared
+        title="Link"
+        hint={isRelative ? "Its time moves on: whoever opens it sees the newest." : "For members of this workspace."}
+        text={`${page}${viewSearch(view)}`}
+        label="Copy link"
+      />
+      {isRelative ? (
+        <Shared
+          title="Link to this time"
+          hint="Shows the same time whenever it is opened."
+          text={`${page}${viewSearch(pinned)}`}
+          label="Copy link to this time"
+        />
+      ) : null}
+      <Shared
+        title="Command"
+        hint={
+          projectId === null
+            ? "Reads the key from TAFFRAIL_KEY. A key sees its own project alone."
+            : "Reads the key, one of this project, from TAFFRAIL_KEY."
+        }
+        text={command}
+        label="Copy as curl"
+      />
+    </Dialog>
+  );
+}
+
+function Shared({ title, hint, text, label }: { title: string; hint: string; text: string; label: string }) {
+  return (
+    <section class="stack">
+      <h3>{title}</h3>
+      <p class={css.hint}>{hint}</p>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
+      <pre class={css.text} tabIndex={0}>
+        {text}
+      </pre>
+      <div>
+        <Copy text={text} label={label} />
+      </div>
+    </section>
+  );
+}
