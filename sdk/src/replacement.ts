@@ -18,7 +18,7 @@ export function replacement(o: object): unknown {
     names = ["name", "message", "stack", "cause", "errors", ...names];
   } else if (typeof toJSON === "function") {
     const json: unknown = toJSON.call(o);
-    if (json !== o) return json;
+    if (json !== o) return json ?? null;
   } else if (/(?:Array|Buffer|View)$/.test(tag)) {
     return `[${tag} ${byteLength} bytes]`;
   } else if (tag === "Set") {

@@ -201,6 +201,30 @@ test("messages of any kind make an entry", () => {
   ]);
 });
 
+test("an object that makes nothing of itself is null, also as the whole of data", () => {
+  const nothing = { toJSON: () => undefined };
+  expect(dataOf({ nothing, list: [nothing] })).toEqual({ nothing: null, list: [null] });
+  expect(dataOf(nothing)).toEqual({ value: null });
+});
+
+test("numbers are written as JavaScript writes them", () => {
+  const numbers = fc.oneof(
+    fc.double({ noNaN: true, noDefaultInfinity: true, min: -2e15, max: 2e15 }),
+    fc.integer(),
+    fc.integer({ min: -2_000_000, max: 2_000_000_000 }).map((n) => n / 1000),
+    fc.constantFrom(0, -0, 0.001, 0.1 + 0.2, 1.005, 999_999.999, 1e6, 1e6 + 0.5, 2 ** 31 - 1, 2 ** 31, 5e-324),
+  );
+  const texts: string[] = [];
+  const plain = createLogger({ transport: { write: (json) => texts.push(json) } });
+  fc.assert(
+    fc.property(numbers, (n) => {
+      plain.info("n", { n });
+      expect(texts.pop()).toContain(`"data":{"n":${JSON.stringify(n)}}`);
+    }),
+    { numRuns: 20_000 },
+  );
+});
+
 test("12 of 12 planted secrets are masked", () => {
   const secret = "hunter2-hunter2";
   const planted: Record<string, unknown> = {

@@ -2,6 +2,7 @@ import { createRedactor } from "../redact.ts";
 import { bytesOf, isError } from "../safe.ts";
 import { unitHash } from "../trace.ts";
 import type {
+  BatchOptions,
   Category,
   CategoryScope,
   CategoryType,
@@ -15,7 +16,7 @@ import type {
 import { createCleaner } from "./clean.ts";
 import { randomId } from "./page.ts";
 import { LEVELS, prototype } from "./scopes.ts";
-import { type BrowserBatchOptions, createSender } from "./sender.ts";
+import { createSender } from "./sender.ts";
 
 export type * from "../types.ts";
 
@@ -48,7 +49,7 @@ export interface BrowserLoggerOptions {
   /** Writes what the library does to the console, default false. */
   debug?: boolean;
   /** `maxQueueBytes` is 1 MiB by default: what waits is kept in `localStorage` too. */
-  batch?: BrowserBatchOptions;
+  batch?: Pick<BatchOptions, "size" | "flushInterval" | "maxRetries" | "backoff" | "backoffBase" | "maxQueueBytes">;
   /** Further member names whose values are masked, in any spelling. */
   redact?: readonly string[];
 }

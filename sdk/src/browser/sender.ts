@@ -2,11 +2,6 @@ import { bytesOf, within } from "../safe.ts";
 import type { BatchOptions, DropReason, FlushResult } from "../types.ts";
 import { type Batch, createPage, MAX_BYTES } from "./page.ts";
 
-export type BrowserBatchOptions = Pick<
-  BatchOptions,
-  "size" | "flushInterval" | "maxRetries" | "backoff" | "backoffBase" | "maxQueueBytes"
->;
-
 export interface Sender {
   push(line: string): void;
   flush(timeoutMs: number): Promise<FlushResult>;
@@ -19,7 +14,7 @@ export interface Sender {
  */
 export function createSender(
   url: string,
-  batch: BrowserBatchOptions,
+  batch: BatchOptions,
   report: (error: Error) => void,
   onDrop: (lines: string[], reason: DropReason) => void,
 ): Sender {
