@@ -1,0 +1,113 @@
+import { describe, expect, it } from "vitest";
+import type { SegmentPage, SegmentSelection } from "../../../src/logs/cold/selection.ts";
+import { runQuery } from "../../../src/logs/query/run-query.ts";
+import { QueryBody } from "../../../src/logs/query/schema.ts";
+import type { FoundSegment } from "../../../src/logs/query/stored-feed.ts";
+import { runStats } from "../../../src/logs/stats/run-stats.ts";
+import { StatsBody } from "../../../src/logs/stats/schema.ts";
+import { TestStore } from "./store.ts";
+
+const PROJECT = "proj_00000000000a";
+const SEGMENTS = 150_000;
+
+/**
+ * One segment with an entry at either end of time, and so many between them that the filter leaves out: a segment each
+ * second, none of which is anything but its place.
+ */
+function sparse(step = 1000) {
+  const store = new TestStore();
+  const ends = [1000, 1000 + (SEGMENTS + 1) * step];
+  for (const timestamp of ends) {
+    const entry = { timestamp, level: "error" as const, category: "custom", type: "log", message: "m" };
+    store.add(PROJECT, [{ ...entry, traceId: "wanted" }]);
+    store.flush(PROJECT, 1);
+  }
+  const source = store.logs(5);
+  const calls: SegmentSelection[] = [];
+  /** Place of a segment in a walk's order, from 0. */
+  const findSegments = async (selection: SegmentSelection): Promise<SegmentPage<FoundSegment>> => {
+    calls.push(selection);
+    const real = (await source.stored.findSegments({ ...selection, after: null, look: 10, limit: 10 })).segments;
+    const { order, after, look, from, to } = selection;
+    const segments: FoundSegment[] = [];
+    let last: SegmentSelection["after"] = null;
+    let looked = 0;
+    const total = SEGMENTS + 2;
+    const firstSeq = order === "desc" ? total : 1;
+    const direction = order === "desc" ? -1 : 1;
+    for (let seq = after ? after.firstSeq + direction : firstSeq; seq >= 1 && seq <= total; seq += direction) {
+      const at = 1000 + (seq - 1) * step;
+      if ((to !== null && at >= to) || (from !== null && at < from)) continue;
+      const place = { projectId: PROJECT, firstSeq: seq, part: 0, minTimestamp: at, maxTimestamp: at };
+      const own = seq === 1 || seq === total ? real.find(({ minTimestamp }) => minTimestamp === at) : undefined;
+      // The store's own numbers name its bodies.
+      if (own) segments.push(own);
+      last = place;
+      if (++looked === look) return { segments, next: last };
+    }
+    return { segments, next: null };
+  };
+  return { source: { ...source, stored: { ...source.stored, findSegments } }, store, calls, ends };
+}
+
+async function walkThrough(step?: number) {
+  const { source, calls } = sparse(step);
+  const seen: string[] = [];
+  const requests: { rows: number; complete: boolean; looked: number; statements: number }[] = [];
+  for (let cursor: string | undefined; requests.length < 50; ) {
+    calls.length = 0;
+    const pagination = cursor === undefined ? {} : { cursor };
+    const result = await runQuery(source, QueryBody.parse({ filters: { traceId: "wanted" }, pagination }), () => 0);
+    if (!result.ok) throw new Error(result.reason);
+    const { logs, complete } = result.page;
+    seen.push(...logs.map(({ timestamp }) => timestamp));
+    const looked = calls.reduce((sum, { look }) => sum + look, 0);
+    requests.push({ rows: logs.length, complete, looked, statements: calls.length });
+    const { nextCursor } = result.page.pagination;
+    if (nextCursor === null) break;
+    cursor = nextCursor;
+  }
+  return { seen, requests };
+}
+
+describe("many segments that a filter leaves out", () => {
+  it("end a query in a partial answer, and going on finds what lies behind them", async () => {
+    const { seen, requests } = await walkThrough();
+    expect(seen).toEqual([new Date(1000 + (SEGMENTS + 1) * 1000).toISOString(), new Date(1000).toISOString()]);
+    expect(requests.length).toBeGreaterThan(2);
+    expect(requests.length).toBeLessThan(7);
+    expect(requests.map(({ complete }) => complete)).toEqual(requests.map((_, at) => at === requests.length - 1));
+    for (const { looked, statements } of requests) {
+      expect(looked).toBeLessThan(50_000);
+      expect(statements).toBeLessThan(30);
+    }
+  });
+
+  it("are all looked at where they share one time: a page has to get on", async () => {
+    const { seen, requests } = await walkThrough(0);
+    expect(seen).toHaveLength(2);
+    expect(requests).toHaveLength(1);
+  });
+
+  it("end a histogram in a partial one", async () => {
+    const { source, store } = sparse();
+    const stats = store.stats(5);
+    const question = StatsBody.parse({ interval: "1d", filters: { traceId: "wanted" } });
+    const result = await runStats({ ...stats, ...source }, question);
+    expect(result).toMatchObject({ ok: true, answer: { total: 1, complete: false } });
+    let statements = 0;
+    const levels = {
+      most: 128,
+      read: async (selection: SegmentSelection) => {
+        statements++;
+        const place = { projectId: PROJECT, firstSeq: 1, part: 0, minTimestamp: 0, maxTimestamp: 0 };
+        const [segment] = (await stats.levels.read({ ...selection, after: null })).segments;
+        if (!segment) throw new Error("There is a segment.");
+        return { segments: new Array(selection.limit).fill(segment), next: place };
+      },
+    };
+    const endless = await runStats({ ...stats, levels }, StatsBody.parse({ interval: "1d" }));
+    expect(endless).toMatchObject({ ok: true, answer: { complete: false } });
+    expect(statements).toBeLessThan(600);
+  });
+});
