@@ -11,6 +11,8 @@ const RESERVE = 4096;
 const MAX_NAME = 256;
 /** Member names remembered with their JSON; past that the memory starts anew. */
 const MAX_NAMES = 1000;
+/** Calls inside calls, of getters that log. Deeper ones keep their message and lose their data. */
+const MAX_NESTED = 4;
 const CUT = "[Truncated]";
 /** What holds a secret without any character that calls for a look. */
 const SCHEME = /b(?:earer|asic) /i;
@@ -19,11 +21,12 @@ const COMMA = 44;
 const OPEN = 123;
 const CLOSE = 125;
 
-// One scratch for all loggers: an entry is complete and copied out before the call returns. Made here and never
+// One scratch for all loggers: an entry is complete and copied out before the call returns. Made here and hardly ever
 // replaced, so that the engine treats it as a constant.
-const buf: Uint8Array = /* @__PURE__ */ new Uint8Array(MAX_BYTES + 2 * RESERVE);
+let buf: Uint8Array = /* @__PURE__ */ scratch();
 let pos = 0;
 let limit = 0;
+let nestings = 0;
 /** The objects around the one that is written; of a getter that logs, those around the outer call too. */
 const above: (object | undefined)[] = [];
 let height = 0;
@@ -50,7 +53,7 @@ export interface Frame {
 /** How every entry starts; the timestamp's 24 characters follow. */
 export const START = '{"timestamp":"';
 
-/** Encoded JSON ends with a line feed, and is lent until the next call of any encoder. */
+/** Encoded JSON ends with a line feed, and is lent for the time of the call. */
 export interface Encoder {
   /** Never throws for what `message` and `data` hold. */
   entry(frame: Frame, time: string, message: unknown, data: object | undefined): Uint8Array;
@@ -244,61 +247,74 @@ export function createEncoder({ key, secrecy, suspects, text: masked }: Redactor
     return (typeof shown === "string" ? shown : apart(() => value(shown, 1)) || String(shown)) || "(no message)";
   }
 
-  /** What `write` writes, lent: behind what an outer call has written so far, whose getter may be what logs. */
-  function written(write: () => void): Uint8Array {
-    const start = height > 0 ? pos : 0;
-    const outer = limit;
-    pos = start;
-    limit = Math.min(start + MAX_BYTES, buf.length) - RESERVE;
-    write();
-    const line = buf.subarray(start, pos);
-    pos = start;
-    limit = outer;
-    return line;
+  function entry(frame: Frame, time: string, message: unknown, data: object | undefined): Uint8Array {
+    const { head, meta } = frame;
+    if (frame.time !== time) {
+      frame.time = time;
+      for (let i = 0; i < time.length; i++) head[START.length + i] = time.charCodeAt(i);
+    }
+    pos = 0;
+    // Half for the message at most: a long one must not cost the data.
+    limit = MAX_BYTES / 2;
+    const shown = typeof message === "string" && message ? message : said(message);
+    buf.set(head);
+    pos = head.length;
+    text(shown);
+    limit = MAX_BYTES - RESERVE;
+    if (data || meta.length > 0) {
+      ascii(',"data":');
+      raw(meta);
+      const from = pos;
+      if (data) fields(data);
+      const isEmpty = pos < from + 3;
+      // The brace of the call's own fields becomes what joins them to the others.
+      if (meta.length > 0) {
+        buf[from] = isEmpty ? CLOSE : COMMA;
+        if (isEmpty) pos = from + 1;
+      }
+    }
+    ascii("}\n");
+    return buf.subarray(0, pos);
+  }
+
+  function whole(o: object, depth: number, end: string): Uint8Array {
+    pos = 0;
+    limit = MAX_BYTES - RESERVE;
+    object(o, depth);
+    ascii(end);
+    return buf.subarray(0, pos);
   }
 
   return {
-    entry(frame, time, message, data) {
-      const start = height > 0 ? pos : 0;
-      const outer = limit;
-      const { head, meta } = frame;
-      if (frame.time !== time) {
-        frame.time = time;
-        for (let i = 0; i < time.length; i++) head[START.length + i] = time.charCodeAt(i);
-      }
-      pos = start;
-      // Half for the message at most: a long one must not cost the data.
-      limit = Math.min(start + MAX_BYTES / 2, buf.length - RESERVE);
-      const shown = typeof message === "string" && message ? message : said(message);
-      buf.set(head, pos);
-      pos += head.length;
-      text(shown);
-      limit = Math.min(start + MAX_BYTES, buf.length) - RESERVE;
-      if (data || meta.length > 0) {
-        ascii(',"data":');
-        raw(meta);
-        const from = pos;
-        if (data) fields(data);
-        const isEmpty = pos < from + 3;
-        // The brace of the call's own fields becomes what joins them to the others.
-        if (meta.length > 0) {
-          buf[from] = isEmpty ? CLOSE : COMMA;
-          if (isEmpty) pos = from + 1;
-        }
-      }
-      ascii("}\n");
-      const line = buf.subarray(start, pos);
-      pos = start;
-      limit = outer;
-      return line;
-    },
-    whole: (o) =>
-      written(() => {
-        object(o, 0);
-        ascii("\n");
-      }),
-    json: (o) => decodeText(written(() => object(o, 1))),
+    entry: (frame, time, message, data) =>
+      height > 0
+        ? nested(() => entry(frame, time, message, nestings > MAX_NESTED ? undefined : data))
+        : entry(frame, time, message, data),
+    whole: (o) => nested(() => whole(o, 0, "\n")),
+    json: (o) => decodeText(nested(() => whole(o, 1, ""))),
   };
+}
+
+/** Where a getter logs while another entry is written, that gets a scratch of its own. */
+function nested(write: () => Uint8Array): Uint8Array {
+  if (height === 0) return write();
+  const outer = buf;
+  const outerPos = pos;
+  const outerLimit = limit;
+  buf = scratch();
+  nestings++;
+  try {
+    return write();
+  } finally {
+    nestings--;
+    buf = outer;
+    pos = outerPos;
+    limit = outerLimit;
+  }
+}
+
+function scratch(): Uint8Array {
+  return new Uint8Array(MAX_BYTES + 2 * RESERVE);
 }
 
 function isSecret(v: unknown, secrecy: Secrecy): boolean {

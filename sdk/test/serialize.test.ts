@@ -184,6 +184,38 @@ test("a getter that logs gets its own entry and does not disturb the outer one",
   ]);
 });
 
+test("a getter that logs much, late in a large entry, spoils neither", () => {
+  const lines: string[] = [];
+  const meta = createLogger({
+    transport: { write: (json) => lines.push(json) },
+    defaultMeta: { m: "m".repeat(60_000) },
+  });
+  const inner = (left: number): object => ({
+    filler: "x".repeat(240_000),
+    get more() {
+      if (left > 0) meta.info("inner", inner(left - 1));
+      return left;
+    },
+  });
+  meta.info("outer", inner(3));
+  const entries = lines.map((line): LogEntry => JSON.parse(line));
+  expect(entries.map(({ message }) => message)).toEqual(["inner", "inner", "inner", "outer"]);
+  expect(Math.max(...lines.map((line) => Buffer.byteLength(line)))).toBeLessThanOrEqual(256 * 1024);
+});
+
+test("a getter that logs what logs again comes to an end", () => {
+  memory.clear();
+  const endless = (): object => ({
+    get more() {
+      logger.info("inner", endless());
+      return 1;
+    },
+  });
+  logger.info("outer", endless());
+  expect(memory.entries.length).toBeLessThan(10);
+  expect(memory.entries.at(-1)).toMatchObject({ message: "outer", data: { more: 1 } });
+});
+
 test("messages of any kind make an entry", () => {
   memory.clear();
   for (const message of ["", undefined, null, 5, { a: 1 }, Symbol("x"), 5n]) {
