@@ -25,6 +25,9 @@ const MARKS = { start: "bench-start", end: "bench-end" } as const;
 
 /** Runs something in the page under a trace. */
 export async function traced<T>(browser: Browser, page: Page, run: () => Promise<T>): Promise<[T, TracedTasks]> {
+  // The garbage of what was done before is not part of it.
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send("HeapProfiler.collectGarbage");
   await browser.startTracing(page, { categories: CATEGORIES });
   await mark(page, MARKS.start);
   const result = await run();

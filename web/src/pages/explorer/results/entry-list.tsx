@@ -16,7 +16,7 @@ const NARROW_ROW = 54;
 /** Width of the list in pixels below which a row takes two lines. */
 const NARROW = 720;
 /** Rows beside those to be seen that are there already. */
-const OVERSCAN = 12;
+const OVERSCAN = 5;
 /** Rows before the end at which more are asked for. */
 const NEAR_END = 40;
 /** Open entries that stay in the page when they are scrolled away, with what was opened in them. */
@@ -138,7 +138,7 @@ export function EntryList(props: EntryListProps) {
                 ref={isOpen ? (node) => virtual.measureElement(node) : null}
                 data-index={index}
                 data-level={entry.level}
-                class={css.item}
+                class={isOpen ? css.item : `${css.item} ${css.closed}`}
                 aria-posinset={index + 1}
                 aria-setsize={hasMore ? -1 : entries.length}
                 style={{ transform: `translateY(${start}px)` }}
