@@ -66,21 +66,20 @@ export function selectStatement(selection: SegmentSelection, columns: string): S
   const source = `segments INDEXED BY ${isDescending ? "segments_newest" : "segments_oldest"}`;
   const walk = walkConditions(selection, key, bind).join(" AND ");
   const conditions = [
-    // Both are told by the index alone: behind the last one looked at nothing is read.
-    `${isDescending ? "max_ts >=" : "min_ts <="} (SELECT at FROM bound)`,
-    `(NOT (SELECT is_cut FROM bound) OR (${key}) ${isDescending ? ">=" : "<="} (SELECT ${key} FROM place))`,
+    // Behind the last one looked at nothing is read. As `+` takes its type from a column, SQLite bounds the index by it.
+    `(${key}) ${isDescending ? ">=" : "<="} (SELECT ${key.replaceAll(/\w+/g, "+$&")} FROM bound)`,
     projectCondition(selection.projects, bind),
     `(level_mask & ${bind(levelMask)}) <> 0`,
     `(category_mask & ${bind(categoryMask)}) <> 0`,
   ];
   if (asOf !== null) conditions.push(`min_commit <= ${bind(asOf)}`);
   if (tests !== null) conditions.push(tests);
-  const [time, beyond] = isDescending ? ["max_ts", -BEYOND_ALL_TIME] : ["min_ts", BEYOND_ALL_TIME];
+  const beyond = isDescending ? -BEYOND_ALL : BEYOND_ALL;
   return {
     sql: `WITH place AS MATERIALIZED (SELECT ${key} FROM ${source} WHERE ${walk} ORDER BY ${sorted}
         LIMIT 1 OFFSET ${bind(look - 1)}),
-      bound AS MATERIALIZED (SELECT EXISTS (SELECT 1 FROM place) AS is_cut,
-        coalesce((SELECT ${time} FROM place), ${beyond}) AS at)
+      bound AS MATERIALIZED (SELECT * FROM place UNION ALL SELECT ${beyond}, ${beyond}, '', ${beyond}, ${beyond}
+        WHERE NOT EXISTS (SELECT 1 FROM place))
       SELECT (SELECT json_array(${PLACE_COLUMNS.join(", ")}) FROM place), found.* FROM (SELECT 1)
         LEFT JOIN (SELECT ${columns} FROM ${source} WHERE ${walk} AND ${conditions.join(" AND ")}
           ORDER BY ${sorted} LIMIT ${bind(limit)}) AS found ON true
@@ -93,8 +92,8 @@ export function selectStatement(selection: SegmentSelection, columns: string): S
 const PLACE_COLUMNS = ["max_ts", "min_ts", "project_id", "first_seq", "part"] as const;
 const OLDEST_KEY = ["min_ts", "max_ts", "project_id", "first_seq", "part"] as const;
 
-/** Epoch milliseconds; a date has at most 8.64e15 of them. */
-const BEYOND_ALL_TIME = 9e15;
+/** Beyond all times and `seq`s: a date has at most 8.64e15 ms. */
+const BEYOND_ALL = 9_000_000_000_000_000;
 
 /** @param json as the first column of `selectStatement` gives it */
 export function readPlace(json: string | null): SegmentPosition | null {

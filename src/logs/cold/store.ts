@@ -108,7 +108,7 @@ export class SegmentStore {
       );
   }
 
-  /** Segments that a query may need, in its order. To look at one for tests takes 19 us, without about 1 us. */
+  /** Segments that a query may need, in its order. To look at one takes 19 us with tests, 5 without. */
   async findSegments(selection: SegmentSelection): Promise<SegmentPage<FoundSegment>> {
     const columns = `${META_COLUMNS}, frame_kinds, slot_bytes, ${slotsColumn(selection.tests) ?? "''"}`;
     type Row = [...MetaRow, frameKinds: number, slotBytes: number, slots: string];

@@ -9,11 +9,11 @@ export type ReadSegments<S> = (selection: SegmentSelection) => Promise<SegmentPa
 /** What an answer costs, and to look at a segment with and without tests of its filter, in bytes of a plain scan. */
 const ANSWER_COST = 1024 * 1024;
 const TESTED_COST = 12 * 1024;
-const UNTESTED_COST = 1024;
+const UNTESTED_COST = 4 * 1024;
 
 /** Segments that one statement looks at, at most: each takes up to a tenth of a second. */
 const TESTED_MOST = 4096;
-const UNTESTED_MOST = 32_768;
+const UNTESTED_MOST = 16_384;
 
 /** How many are looked at next, as a multiple of the last time: where most are wanted, and where few are. */
 const DENSE_GROWTH = 2;
