@@ -106,7 +106,6 @@ export { type CaptureOptions, CapturedRequest, taffrail, taffrailErrors, webHand
 
 // dist/browser/index.d.mts
 import { BatchOptions, BuiltInCategories, Category, CategoryScope, CategoryType, ContextFields, DropReason, Explanation, FlushResult, LogData, LogEntry, LogLevel, LogMethod, Logger, LoggerMethods, LoggerOptions, LoggerStats, SamplingOptions, TaffrailCategories, Transport, TransportName } from "../types.mjs";
-import { BrowserBatchOptions } from "./sender.mjs";
 /** Options of a page's logger. What is not said here is as in `createLogger` of `taffrail`. */
 interface BrowserLoggerOptions {
   /** The route of `taffrail/proxy` on the application's own server. No key is needed here, and none may be. */
@@ -132,7 +131,7 @@ interface BrowserLoggerOptions {
   /** Writes what the library does to the console, default false. */
   debug?: boolean;
   /** `maxQueueBytes` is 1 MiB by default: what waits is kept in `localStorage` too. */
-  batch?: BrowserBatchOptions;
+  batch?: Pick<BatchOptions, "size" | "flushInterval" | "maxRetries" | "backoff" | "backoffBase" | "maxQueueBytes">;
   /** Further member names whose values are masked, in any spelling. */
   redact?: readonly string[];
 }
@@ -661,11 +660,6 @@ type NodeRequest = IncomingMessage & {
  */
 declare function webHandler(handler: (request: Request) => Promise<Response>): (request: NodeRequest, response: ServerResponse, next?: (error: unknown) => void) => void;
 export { webHandler };
-
-// dist/browser/sender.d.mts
-import { BatchOptions } from "../types.mjs";
-type BrowserBatchOptions = Pick<BatchOptions, "size" | "flushInterval" | "maxRetries" | "backoff" | "backoffBase" | "maxQueueBytes">;
-export { BrowserBatchOptions };
 
 // dist/proxy/options.d.mts
 import { RateLimit } from "./limit.mjs";
