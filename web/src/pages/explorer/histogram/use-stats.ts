@@ -1,3 +1,4 @@
+import { useRef } from "preact/hooks";
 import { type Loaded, useLoad } from "../../../lib/load.ts";
 import type { Filters } from "../filters.ts";
 import { countLogs } from "../query.ts";
@@ -12,7 +13,10 @@ export interface Counted {
   end: number;
 }
 
-/** Counts what the filters match, from `times` on. `fit`: shows only the time in which there is anything. */
+/**
+ * Counts what the filters match, from `times` on. `fit`: shows only the time in which there is anything. Until a new count
+ * is there the one before stays, marked by `busy`, so that who zooms keeps the chart and the focus on it.
+ */
 export function useStats(
   key: string,
   workspaceId: string,
@@ -21,7 +25,7 @@ export function useStats(
   times: Times,
   fit: boolean,
 ): Loaded<Counted> {
-  return useLoad(key, async (signal) => {
+  const loaded = useLoad(key, async (signal) => {
     const ask = async (filters: Filters, start: number, end: number): Promise<Counted> => {
       const interval = intervalFor(end - start);
       const request = { ...(projectId === null ? {} : { projectId }), filters, interval, groupBy: "level" } as const;
@@ -30,6 +34,9 @@ export function useStats(
     const all = await ask(filters, times.start, times.end);
     return fit ? fitted(all, filters, ask) : all;
   });
+  const before = useRef<Counted | null>(null);
+  if (loaded.data !== null || loaded.failure !== null) before.current = loaded.data;
+  return { ...loaded, data: before.current };
 }
 
 /** Cut to the time in which there is anything, and counted anew where that is short enough for finer buckets. */

@@ -1,0 +1,147 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { LEVELS } from "../../../../web/src/model/types.ts";
+import { OPERATORS, testsOf, withoutTest, withTest } from "../../../../web/src/pages/explorer/view/data-conditions.ts";
+import { PRESETS, type Range, timesOf, wider } from "../../../../web/src/pages/explorer/view/range.ts";
+import { patched, readView, type View, viewSearch } from "../../../../web/src/pages/explorer/view/view.ts";
+
+const word = fc.string({ minLength: 1, maxLength: 12, unit: "binary" }).filter((text) => text.isWellFormed());
+const time = fc.integer({ min: 0, max: 4e12 }).map((ms) => new Date(ms).toISOString());
+const scalar = fc.oneof(word, fc.integer(), fc.boolean(), fc.constant(null));
+const path = fc.oneof(word, fc.constantFrom("__proto__", "constructor", "a.b", '["a.b"]'));
+const condition = fc.oneof(
+  scalar,
+  fc.record({ gte: fc.integer(), lt: fc.integer() }),
+  fc.record({ in: fc.array(scalar, { minLength: 1, maxLength: 3 }) }),
+  fc.record({ exists: fc.boolean() }),
+);
+const data = fc
+  .array(fc.tuple(path, condition), { minLength: 1, maxLength: 3 })
+  .map((members): View["filters"]["data"] & object => Object.fromEntries(members));
+
+function optional<T>(name: string, value: fc.Arbitrary<T>): fc.Arbitrary<object> {
+  return fc.oneof(
+    fc.constant({}),
+    value.map((each) => ({ [name]: each })),
+  );
+}
+
+const filters = fc
+  .tuple(
+    optional("level", fc.uniqueArray(fc.constantFrom(...LEVELS), { minLength: 1 })),
+    optional("minLevel", fc.constantFrom(...LEVELS)),
+    optional("category", fc.uniqueArray(word, { minLength: 1, maxLength: 3 })),
+    optional("type", fc.uniqueArray(word, { minLength: 1, maxLength: 3 })),
+    optional("session", word),
+    optional("traceId", word),
+    optional("search", word),
+    optional("data", data),
+  )
+  .map((parts): View["filters"] => Object.assign({}, ...parts));
+
+const range: fc.Arbitrary<Range> = fc.oneof(
+  fc.constantFrom(...PRESETS).map(({ name }): Range => ({ kind: "last", preset: name })),
+  fc.constant<Range>({ kind: "all" }),
+  fc
+    .tuple(fc.option(time), fc.option(time))
+    .filter(([from, to]) => from !== null || to !== null)
+    .map(([from, to]): Range => ({ kind: "between", from, to })),
+);
+
+const view: fc.Arbitrary<View> = fc
+  .record({ filters, range, order: fc.constantFrom("asc" as const, "desc" as const), live: fc.boolean() })
+  .map((each) => ({ ...each, order: each.live ? "desc" : each.order }));
+
+describe("a view in the address", () => {
+  it("comes back as it was, whatever is in it", () => {
+    fc.assert(
+      fc.property(view, (each) => {
+        const search = viewSearch(each);
+        expect(readView(search)).toEqual({ view: each, faults: [] });
+        expect(viewSearch(readView(search).view)).toBe(search);
+      }),
+    );
+  });
+
+  it("is never more than the API would take, whatever an address says", () => {
+    fc.assert(
+      fc.property(fc.webQueryParameters(), (text) => {
+        const { view } = readView(`?${text}`);
+        expect(readView(viewSearch(view)).faults).toEqual([]);
+      }),
+    );
+  });
+
+  it("names what it cannot read, and reads the rest", () => {
+    const { view, faults } = readView("?level=error&level=loud&minLevel=x&data=[]&from=yesterday&range=2y&type=a");
+    expect(faults).toEqual(["level", "minLevel", "data", "from", "range"]);
+    expect(view.filters).toEqual({ level: ["error"], type: ["a"] });
+  });
+
+  it("takes epoch milliseconds as a time", () => {
+    expect(readView("?from=1795183200000").view.range).toEqual({
+      kind: "between",
+      from: "2026-11-20T14:00:00.000Z",
+      to: null,
+    });
+  });
+});
+
+describe("a click on an entry", () => {
+  it("replaces what it names and merges data", () => {
+    const before = readView('?level=error&category=http&data={"a":1,"b":2}&range=1h').view;
+    const after = patched(before, { category: ["auth"], data: { b: 3, c: null } });
+    expect(after.filters).toEqual({ level: ["error"], category: ["auth"], data: { a: 1, b: 3, c: null } });
+    expect(after.range).toEqual(before.range);
+    expect(patched(before, { from: "2026-11-20T14:00:00.000Z" }).range).toEqual({
+      kind: "between",
+      from: "2026-11-20T14:00:00.000Z",
+      to: null,
+    });
+  });
+});
+
+describe("tests of data", () => {
+  it("come one by one, and go one by one", () => {
+    fc.assert(
+      fc.property(data, (each) => {
+        let left: typeof each | undefined = each;
+        const tests = testsOf(each);
+        for (const [index, test] of tests.entries()) {
+          expect(testsOf(left)).toHaveLength(tests.length - index);
+          left = withoutTest(left, test);
+        }
+        expect(left).toBeUndefined();
+        const rebuilt = tests.reduce<typeof each | undefined>(withTest, undefined);
+        expect(testsOf(rebuilt)).toEqual(tests);
+      }),
+    );
+  });
+
+  it("hold together on one path", () => {
+    const both = withTest(withTest(undefined, { path: "ms", op: "gte", value: 5 }), { path: "ms", op: "lt", value: 9 });
+    expect(both).toEqual({ ms: { gte: 5, lt: 9 } });
+    expect(withTest({ ms: 7 }, { path: "ms", op: "ne", value: 9 })).toEqual({ ms: { eq: 7, ne: 9 } });
+    expect(OPERATORS.map(({ op }) => op)).toEqual(["eq", "ne", "gt", "gte", "lt", "lte", "in", "exists"]);
+  });
+});
+
+describe("a range", () => {
+  const now = Date.parse("2026-11-20T14:07:31.500Z");
+
+  it("begins at a whole minute and has no end where it moves with the clock", () => {
+    const times = timesOf({ kind: "last", preset: "15m" }, now, 30);
+    expect(times).toMatchObject({ from: "2026-11-20T13:52:00.000Z", end: now });
+    expect(times).not.toHaveProperty("to");
+  });
+
+  it("asks without a bound for all that is kept", () => {
+    const { from, to, start } = timesOf({ kind: "all" }, now, 7);
+    expect([from, to, Math.round((now - start) / 86_400_000)]).toEqual([undefined, undefined, 7]);
+  });
+
+  it("doubles around its middle", () => {
+    const times = timesOf(wider({ start: 100 * 60_000, end: 120 * 60_000 }), now, 30);
+    expect([times.start / 60_000, times.end / 60_000]).toEqual([90, 130]);
+  });
+});
