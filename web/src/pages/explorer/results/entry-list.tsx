@@ -15,6 +15,8 @@ const ROW = 32;
 const NARROW_ROW = 54;
 /** Width of the list in pixels below which a row takes two lines. */
 const NARROW = 720;
+/** The same where each row names its project. */
+const NARROW_MIXED = 900;
 /** Rows beside those to be seen that are there already. */
 const OVERSCAN = 5;
 /** Rows before the end at which more are asked for. */
@@ -49,8 +51,9 @@ export function EntryList(props: EntryListProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const detailsId = useId();
   const [open, setOpen] = useState<readonly string[]>([]);
-  const [width, setWidth] = useState(NARROW);
-  const isNarrow = width < NARROW;
+  const [width, setWidth] = useState(NARROW_MIXED);
+  const isMixed = useMemo(() => entries.some(({ projectId }) => projectId !== entries[0]?.projectId), [entries]);
+  const isNarrow = width < (isMixed ? NARROW_MIXED : NARROW);
   const getItemKey = useCallback((index: number) => entries[index]?.id ?? index, [entries]);
   const openIndexes = useMemo(() => indexesOf(entries, open), [entries, open]);
   const keys = useRowKeys(entries, (index) => virtual.scrollToIndex(index, { align: "auto" }));
@@ -101,7 +104,6 @@ export function EntryList(props: EntryListProps) {
     // A closed row is not measured: its height is known.
     if (isOpen) virtual.resizeItem(index, isNarrow ? NARROW_ROW : ROW);
   };
-  const isMixed = useMemo(() => entries.some(({ projectId }) => projectId !== entries[0]?.projectId), [entries]);
   return (
     <div class={css.frame}>
       {arrivals.fresh > 0 ? (

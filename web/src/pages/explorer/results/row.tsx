@@ -1,15 +1,15 @@
 import type { LogEntry } from "../../../model/types.ts";
 import css from "./row.module.css";
 
-const TIME = new Intl.DateTimeFormat(undefined, {
-  day: "2-digit",
-  month: "short",
+const CLOCK: Intl.DateTimeFormatOptions = {
   hour: "2-digit",
   minute: "2-digit",
   second: "2-digit",
   fractionalSecondDigits: 3,
   hourCycle: "h23",
-});
+};
+const DAY_AND_TIME = new Intl.DateTimeFormat(undefined, { day: "2-digit", month: "short", ...CLOCK });
+const TIME = new Intl.DateTimeFormat(undefined, CLOCK);
 /** Characters of a message that a line can have room for. */
 const MESSAGE = 600;
 
@@ -49,7 +49,7 @@ export function Row({ entry, project, isOpen, isMarked, isStop, isNarrow, detail
       onFocus={onFocus}
     >
       <time class={css.time} dateTime={timestamp} title={`${timestamp} (UTC)`}>
-        {TIME.format(date)}
+        {(isNarrow && isToday(date) ? TIME : DAY_AND_TIME).format(date)}
       </time>
       <span class={css.level}>{level}</span>
       <span class={css.source} title={`${category} / ${type}`}>
@@ -66,4 +66,8 @@ export function Row({ entry, project, isOpen, isMarked, isStop, isNarrow, detail
       </span>
     </button>
   );
+}
+
+function isToday(date: Date): boolean {
+  return date.getTime() >= new Date().setHours(0, 0, 0, 0);
 }
