@@ -18,7 +18,7 @@ export interface ChartOptions {
 }
 
 /** Pixels left and right of the bars. */
-export const PLOT = { left: 44, right: 8 } as const;
+export const PLOT = { left: 44, right: 20 } as const;
 
 /** Pixels that a pointer moves at least before that is a brush and no click. */
 const BRUSH_MIN = 4;

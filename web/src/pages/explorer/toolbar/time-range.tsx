@@ -1,6 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
 import { Button } from "../../../ui/button.tsx";
-import { rangeText } from "../view/format.ts";
 import { PRESETS, type Range, type Times } from "../view/range.ts";
 import css from "./toolbar.module.css";
 
@@ -20,8 +19,8 @@ export function TimeRange({ range, times, onChange }: TimeRangeProps) {
   const chosen = editing || isBetween ? CUSTOM : range.kind === "all" ? "all" : range.preset;
   useEffect(() => setEditing(false), [range]);
   return (
-    <div class={css.time}>
-      <label>
+    <>
+      <label class={css.time}>
         <span class="visually-hidden">Time range</span>
         <select
           value={chosen}
@@ -40,7 +39,7 @@ export function TimeRange({ range, times, onChange }: TimeRangeProps) {
             </option>
           ))}
           <option value="all">All that is kept</option>
-          <option value={CUSTOM}>{isBetween && !editing ? rangeText(range) : "From … to …"}</option>
+          <option value={CUSTOM}>From … to …</option>
         </select>
       </label>
       {chosen === CUSTOM ? (
@@ -53,7 +52,7 @@ export function TimeRange({ range, times, onChange }: TimeRangeProps) {
           }}
         />
       ) : null}
-    </div>
+    </>
   );
 }
 
