@@ -1,5 +1,5 @@
 import { createRedactor } from "../redact.ts";
-import { bytesOf, isError } from "../safe.ts";
+import { bytesOf } from "../safe.ts";
 import { unitHash } from "../trace.ts";
 import type {
   BatchOptions,

@@ -96,7 +96,7 @@ export function createPage(
   }
 
   function revive(id: string): Promise<void> | undefined {
-    const [, at = 0, body] = /^(\d+) ([^]+)/.exec(stored((storage) => storage.getItem(prefix + id)) ?? "") ?? [];
+    const [, at = 0, body] = /^(\d+) (.+)/s.exec(stored((storage) => storage.getItem(prefix + id)) ?? "") ?? [];
     if (!body) return undefined;
     const batch = batchOf(id, body);
     adopt(batch, +at > 0 && Date.now() - +at > REPEATABLE_MS);
