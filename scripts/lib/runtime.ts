@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { cpSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 import {
@@ -91,10 +91,13 @@ async function migrationTarget(runtime: Miniflare): Promise<MigrationTarget> {
   };
 }
 
-/** Serves the worker on its own socket; the promise is fulfilled once it listens. */
+/**
+ * Serves the worker on its own socket; the promise is fulfilled once it listens. Its static files are a copy of its own:
+ * a build that runs meanwhile takes none of them away.
+ */
 export async function serve(options: ServeOptions): Promise<Miniflare> {
   const { worker: source = SERVICE, dataDir, host, port, overrides, onLine } = options;
-  const worker = workerOptions(source.config);
+  const worker = withOwnAssets(workerOptions(source.config), path.join(dataDir, "assets"));
   const runtime = new Miniflare(
     convertV4MiniflareOptions({
       ...sharedOptions(dataDir),
@@ -120,6 +123,13 @@ export async function serve(options: ServeOptions): Promise<Miniflare> {
     throw error;
   }
   return runtime;
+}
+
+function withOwnAssets(worker: V4WorkerOptionsShape, copy: string): V4WorkerOptionsShape {
+  if (!worker.assets) return worker;
+  rmSync(copy, { recursive: true, force: true });
+  cpSync(worker.assets.directory, copy, { recursive: true });
+  return { ...worker, assets: { ...worker.assets, directory: copy } };
 }
 
 /** The simulator's own entry stays on a loopback port of the system's choice; nothing outside is ever contacted. */

@@ -28,7 +28,7 @@ export function App() {
     <LocationProvider scope={PAGES}>
       <Shell>
         <ErrorBoundary>
-          <Router>
+          <Router onRouteChange={focusPage}>
             <Route path="/" component={Home} />
             <Route path="/login" component={Login} />
             <Route path="/auth/sign-up" component={SignUp} />
@@ -50,6 +50,19 @@ export function App() {
       <Toasts />
     </LocationProvider>
   );
+}
+
+let shownPath = location.pathname;
+
+/** A new page is read from its beginning; one that has put the focus somewhere by itself keeps it there. */
+function focusPage(url: string): void {
+  const path = url.replace(/[?#].*$/, "");
+  if (path === shownPath) return;
+  shownPath = path;
+  const focused = document.activeElement;
+  if (focused === null || focused === document.body || !document.getElementById("main")?.contains(focused)) {
+    document.getElementById("main")?.focus({ preventScroll: true });
+  }
 }
 
 function guarded(Page: FunctionComponent): FunctionComponent {

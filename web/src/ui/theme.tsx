@@ -1,4 +1,5 @@
 import { signal } from "@preact/signals";
+import { Button } from "./button.tsx";
 
 export type Theme = "system" | "light" | "dark";
 
@@ -19,24 +20,26 @@ matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
   themeVersion.value++;
 });
 
+const SIGNS: Record<Theme, string> = { system: "◐", light: "☀", dark: "☾" };
+
+/** One button that goes from the system's theme to light, to dark, and back: the header has little room on a phone. */
 export function ThemeChoice() {
+  const name = `Theme: ${theme.value}`;
   return (
-    <label>
-      <span class="visually-hidden">Theme</span>
-      <select
-        value={theme.value}
-        onChange={(event) => {
-          theme.value = THEMES.find((each) => each === event.currentTarget.value) ?? "system";
-          localStorage.setItem(KEY, theme.value);
-          applyTheme();
-          themeVersion.value++;
-        }}
-      >
-        <option value="system">System theme</option>
-        <option value="light">Light</option>
-        <option value="dark">Dark</option>
-      </select>
-    </label>
+    <Button
+      look="quiet"
+      small
+      aria-label={`${name}. Change it`}
+      title={name}
+      onClick={() => {
+        theme.value = THEMES[(THEMES.indexOf(theme.value) + 1) % THEMES.length] ?? "system";
+        localStorage.setItem(KEY, theme.value);
+        applyTheme();
+        themeVersion.value++;
+      }}
+    >
+      <span aria-hidden="true">{SIGNS[theme.value]}</span>
+    </Button>
   );
 }
 

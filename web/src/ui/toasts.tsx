@@ -1,4 +1,5 @@
 import { signal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
 import css from "./toasts.module.css";
 
 /** Milliseconds that a message stays: enough to read two lines. */
@@ -22,10 +23,18 @@ export function toast(text: string, kind: Toast["kind"] = "good"): void {
   }, STAY_MS);
 }
 
+/** In the browser's top layer, and put there anew for each message: a dialog that is open must not cover it. */
 export function Toasts() {
+  const ref = useRef<HTMLDivElement>(null);
+  const toasts = shown.value;
+  useEffect(() => {
+    const layer = ref.current;
+    if (layer?.matches(":popover-open")) layer.hidePopover();
+    if (toasts.length > 0) layer?.showPopover();
+  }, [toasts]);
   return (
-    <div class={css.toasts} role="status" aria-live="polite">
-      {shown.value.map(({ id, text, kind }) => (
+    <div ref={ref} class={css.toasts} popover="manual" role="status" aria-live="polite">
+      {toasts.map(({ id, text, kind }) => (
         <div key={id} class={`${css.toast} ${kind === "error" ? css.error : ""}`}>
           {text}
         </div>
