@@ -50,6 +50,11 @@ async function open(search = ""): Promise<void> {
   await counted(page, /^\d+ entr(y|ies)$|^[\d,]+ loaded$/).waitFor();
 }
 
+/** The count before stays until the new one is there. */
+async function histogramSettled(): Promise<void> {
+  await page.locator('section[aria-label="Histogram"][aria-busy="false"]').waitFor();
+}
+
 interface FilterCase {
   name: string;
   act: () => Promise<void>;
@@ -311,6 +316,7 @@ describe("time", () => {
     await page.getByLabel("Time range").selectOption("all");
     expect((await asked).filters).toEqual({});
     await counted(page, `${sent.length} entries`).waitFor();
+    await histogramSettled();
     const bars = Number(await page.getByRole("slider").getAttribute("aria-valuemax"));
     expect(bars).toBeGreaterThan(50);
     expect(bars).toBeLessThan(70);
@@ -444,6 +450,7 @@ describe("keyboard", () => {
     await page.keyboard.type("entry");
     await page.keyboard.press("Enter");
     await page.waitForURL((url) => url.searchParams.get("search") === "entry");
+    await histogramSettled();
     // In the field it is a letter.
     await page.keyboard.press("h");
     expect(await page.getByLabel("Search in messages and data").inputValue()).toBe("entryh");

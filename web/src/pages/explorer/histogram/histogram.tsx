@@ -39,10 +39,12 @@ export function Histogram({ counted, busy, onZoom, onZoomOut }: HistogramProps) 
     const { stats, interval, start, end } = counted;
     return barsOf(stats, interval, start, end, Math.max(12, Math.floor((width - AXES) / BAR_MIN)));
   }, [counted, width]);
+  // A new count of the same bars leaves what somebody has chosen.
+  const [first] = bars;
   useEffect(() => {
     setSelection(null);
     setHovered(null);
-  }, [bars]);
+  }, [first?.start, first?.end, bars.length]);
   const zoom = (first: number, last: number): void => {
     const [from, to] = [bars[Math.min(first, last)], bars[Math.max(first, last)]];
     if (from && to) onZoom(from.start, to.end);
