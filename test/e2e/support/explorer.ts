@@ -56,7 +56,9 @@ export async function allMessages(page: Page): Promise<string[]> {
       for (const item of scroller.querySelectorAll("[data-index]")) {
         found.set(Number(item.getAttribute("data-index")), item.querySelector("[data-message]")?.textContent ?? "");
       }
-      if (scroller.scrollTop + scroller.clientHeight >= scroller.scrollHeight - 1) break;
+      // Of how many the list is it says only once all are there.
+      const isWhole = scroller.querySelector("[aria-setsize='-1']") === null;
+      if (isWhole && scroller.scrollTop + scroller.clientHeight >= scroller.scrollHeight - 1) break;
       scroller.scrollTop += scroller.clientHeight;
     }
     return [...found].sort(([a], [b]) => a - b).map(([, message]) => message);
