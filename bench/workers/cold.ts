@@ -100,6 +100,10 @@ async function countAll(store: SegmentStore, selection: SegmentSelection): Promi
   }
 }
 
+function refuse(): never {
+  throw new Error("A stored line is no entry.");
+}
+
 /** Entries of these segments that pass; of each only the last frame where `tail` is wanted. */
 async function scan(
   store: SegmentStore,
@@ -116,9 +120,10 @@ async function scan(
     frames: framesToRead(meta, { ...filter, tests }).slice(tail ? -1 : 0),
   }));
   for await (const unit of readUnits(store, WORKSPACE, wanted, null)) {
-    matcher.forEachMatch(unit.body, everything, () => {
+    const pass = () => {
       passed++;
-    });
+    };
+    matcher.forEachMatch(unit.body, everything, pass, refuse);
   }
   return passed;
 }

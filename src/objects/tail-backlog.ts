@@ -4,12 +4,13 @@ import { operation } from "../http/log.ts";
 import type { StoredBatch } from "../logs/batch.ts";
 import { SegmentStore } from "../logs/cold/store.ts";
 import { BatchMatcher } from "../logs/query/batch-matcher.ts";
+import type { ReportUnreadable } from "../logs/unreadable.ts";
 import { settingsOf } from "../settings.ts";
 import { readCold } from "../tail/cold-range.ts";
 import { entriesOf, type SeqEntry, type SeqRange } from "../tail/entries.ts";
 import { readTailFilter, toLogFilter } from "../tail/filter.ts";
 import { type Framed, framesOf } from "../tail/frames.ts";
-import { type ReportUnreadable, unitsOfBatches } from "../tail/unit.ts";
+import { unitsOfBatches } from "../tail/unit.ts";
 
 /** What one step of a tail that is behind needs. */
 export interface BacklogCall {
@@ -36,8 +37,15 @@ const STEP_CHARACTERS = 4 * 1024 * 1024;
 export class TailBacklog extends WorkerEntrypoint<Env> {
   async read(call: BacklogCall): Promise<Framed> {
     const { workspaceId, projectId, range, batches, most } = call;
-    const report = ({ message: fault }: Error) => {
-      const line = { event: "workspace.tail.read", outcome: "unreadable", workspaceId, projectId, fault };
+    const report: ReportUnreadable = ({ message: fault }, entries) => {
+      const line = {
+        event: "workspace.tail.read",
+        outcome: "unreadable",
+        workspaceId,
+        projectId,
+        fault,
+        unreadable: entries,
+      };
       operation(settingsOf(this.env).LOG_LEVEL, "error", line);
     };
     const matcher = new BatchMatcher(toLogFilter(readTailFilter(call.filter), call.oldest));
@@ -48,7 +56,8 @@ export class TailBacklog extends WorkerEntrypoint<Env> {
     }
     const scope = { workspaceId, projectId, report };
     const { units, through } = await readCold(new SegmentStore(this.env.DB), scope, range);
-    return framesOf(entriesOf(units, matcher, projectId, { after: range.after, until: through }), through, bound);
+    const read = { after: range.after, until: through };
+    return framesOf(entriesOf(units, matcher, projectId, read, report), through, bound);
   }
 }
 
@@ -61,7 +70,7 @@ function fromBatches(
   const entries: SeqEntry[] = [];
   let characters = 0;
   for (const batch of batches) {
-    for (const entry of entriesOf(unitsOfBatches([batch], report), matcher, projectId, range)) {
+    for (const entry of entriesOf(unitsOfBatches([batch], report), matcher, projectId, range, report)) {
       entries.push(entry);
       characters += entry.text.length;
     }

@@ -9,6 +9,7 @@ import type { RouteRef } from "../limits/state.ts";
 import { SegmentStore, STORE_LIMITS } from "../logs/cold/store.ts";
 import type { LogSource } from "../logs/query/tiers.ts";
 import type { StatsSource } from "../logs/stats/run-stats.ts";
+import type { ReportUnreadable } from "../logs/unreadable.ts";
 import { callWorkspace, type Stub } from "../objects/stubs.ts";
 import type { ReadCall, ReadResult, WorkspaceObject } from "../objects/workspace.ts";
 import { settingsOf } from "../settings.ts";
@@ -87,14 +88,18 @@ function sourceOf(c: Context<AppEnv>, { workspaceId }: Reader, ask: Ask, store: 
       findSegments: (selection) => orUnavailable(c, store.findSegments(selection)),
       readBodies: (id, ranges) => orUnavailable(c, store.readBodies(id, ranges)),
     },
-    report: ({ message: fault }) =>
-      operation(settingsOf(c.env).LOG_LEVEL, "error", {
-        event: "workspace.read",
-        outcome: "unreadable",
-        requestId: c.get("requestId"),
-        workspaceId,
-        fault,
-      }),
+    report: reportUnreadable(c, workspaceId),
+  };
+}
+
+/** A line of its own for each fault, and in that of the request how many entries were left out. */
+export function reportUnreadable(c: Context<AppEnv>, workspaceId: string): ReportUnreadable {
+  return ({ message: fault }, entries) => {
+    const log = c.get("log");
+    log.unreadable = Number(log.unreadable ?? 0) + entries;
+    const whose = { requestId: c.get("requestId"), workspaceId };
+    const line = { event: "workspace.read", outcome: "unreadable", ...whose, fault, unreadable: entries };
+    operation(settingsOf(c.env).LOG_LEVEL, "error", line);
   };
 }
 

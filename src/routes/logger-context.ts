@@ -4,7 +4,6 @@ import type { AppEnv } from "../http/context.ts";
 import { success } from "../http/envelope.ts";
 import { refuse } from "../http/errors.ts";
 import { validated } from "../http/json.ts";
-import { operation } from "../http/log.ts";
 import type { Resource } from "../http/resource.ts";
 import { isId } from "../ids.ts";
 import { SegmentStore } from "../logs/cold/store.ts";
@@ -15,7 +14,7 @@ import type { ColdScope } from "../tail/cold-range.ts";
 import { CONTEXT_LIMITS, readContext, type SeqSource } from "../tail/context.ts";
 import type { SeqScan } from "../workspace/seq-reader.ts";
 import { orCounted } from "./counted-reader.ts";
-import { orUnavailable, type Reader, readerOf } from "./log-reader.ts";
+import { orUnavailable, type Reader, readerOf, reportUnreadable } from "./log-reader.ts";
 import { refuseDenied } from "./workspace-guard.ts";
 
 const neighbours = z
@@ -82,14 +81,7 @@ function seqSource(c: Context<AppEnv>, { caller, workspaceId, route }: Reader, p
   const scope: ColdScope = {
     workspaceId,
     projectId,
-    report: ({ message: fault }) =>
-      operation(c.get("settings").LOG_LEVEL, "error", {
-        event: "workspace.read",
-        outcome: "unreadable",
-        requestId: c.get("requestId"),
-        workspaceId,
-        fault,
-      }),
+    report: reportUnreadable(c, workspaceId),
   };
   return {
     scope,

@@ -8,8 +8,8 @@ import {
   type SegmentMeta,
   type StoredBody,
 } from "../logs/cold/segment.ts";
+import type { ReportUnreadable } from "../logs/unreadable.ts";
 import type { SeqRange, SeqUnit } from "./entries.ts";
-import type { ReportUnreadable } from "./unit.ts";
 
 /** The part of the cold tier's store that a read by `seq` needs. */
 export interface ColdSource {
@@ -92,7 +92,8 @@ function unitsOf({ meta, start, frames }: Wanted, body: StoredBody, report: Repo
     );
   } catch (error) {
     if (!(error instanceof CorruptSegment)) throw error;
-    report(error);
+    const entries = frames.reduce((sum, { lines }) => sum + lines, 0);
+    report(error, entries);
     return [];
   }
 }

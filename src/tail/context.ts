@@ -89,7 +89,7 @@ async function readRange(
   const end = Math.min(until, page.lastSeq);
   // Some may be in both tiers: moved since the first look. Some that were not moved lie among those that were.
   const take = (units: readonly SeqUnit[], range: SeqRange) => {
-    for (const entry of entriesOf(units, matcher, scope.projectId, range)) found.add(entry);
+    for (const entry of entriesOf(units, matcher, scope.projectId, range, scope.report)) found.add(entry);
   };
   for (;;) {
     for (const batch of page.batches) take(unitsOfBatches([batch], scope.report), { after, until: end });
@@ -111,6 +111,6 @@ function everythingSince(oldest: number) {
 }
 
 function parsed({ text }: SeqEntry): StoredEntry {
-  // SAFETY: `entriesOf` writes the JSON of stored entries.
+  // SAFETY: `entriesOf` writes the JSON of stored entries, and has read what comes from a disk.
   return JSON.parse(text) as StoredEntry;
 }

@@ -1,5 +1,7 @@
 import { logId } from "../logs/log-id.ts";
-import type { BatchMatcher } from "../logs/query/batch-matcher.ts";
+import type { BatchMatcher, LineMatch } from "../logs/query/batch-matcher.ts";
+import { readLine } from "../logs/stored-line.ts";
+import { type ReportUnreadable, reportEntries } from "../logs/unreadable.ts";
 
 /** Lines of one project, and who they are, whatever tier they come from. Index `i` counts the lines of `body` from 0. */
 export interface SeqUnit {
@@ -25,12 +27,15 @@ export interface SeqRange {
 /**
  * The entries of a range that pass a filter, by `seq`. A stored line is the JSON of an entry already, so it is completed
  * as text and never parsed where the filter does not ask for it.
+ * @param report for what comes from a disk: each line is parsed, and one that is no entry is left out. Null for what has
+ * just been taken in, and is known to be entries
  */
 export function entriesOf(
   units: readonly SeqUnit[],
   matcher: BatchMatcher,
   projectId: string,
   { after, until }: SeqRange,
+  report: ReportUnreadable | null,
 ): SeqEntry[] {
   const entries: SeqEntry[] = [];
   let isSorted = true;
@@ -43,7 +48,16 @@ export function entriesOf(
       const seq = unit.seqAt(index);
       return seq > after && seq <= until;
     };
-    matcher.forEachMatch(unit.body, isWanted, ({ index, start, end }) => {
+    const damaged: number[] = [];
+    const leaveOut = (index: number) => {
+      if (report === null) throw new RangeError("What has just been taken in is no entry.");
+      const seq = unit.seqAt(index);
+      if (seq > after && seq <= until) damaged.push(seq);
+    };
+    const take = ({ index, start, end }: LineMatch) => {
+      if (report !== null && !matcher.parses && readLine(raw.toString("utf8", start, end)) === null) {
+        return leaveOut(index);
+      }
       const seq = unit.seqAt(index);
       const at = unit.receivedAtOf(index);
       if (at !== receivedAt) {
@@ -57,7 +71,9 @@ export function entriesOf(
       const id = logId(projectId, seq);
       const text = `{"id":"${id}",${members},"seq":${seq},"projectId":"${projectId}","receivedAt":"${received}"}`;
       entries.push({ seq, text });
-    });
+    };
+    matcher.forEachMatch(unit.body, isWanted, take, leaveOut);
+    if (report !== null) reportEntries(report, projectId, damaged);
   }
   // Only the parts of one cold range overlap each other.
   return isSorted ? entries : entries.sort((a, b) => a.seq - b.seq);

@@ -82,7 +82,7 @@ export class LiveDelivery {
       const live = [...tails].filter((tail) => tail.state === "live" && tail.sent < until);
       const [first] = live;
       if (!first) continue;
-      const framed = framesOf(entriesOf(units, matcher, first.projectId, { after, until }), until);
+      const framed = framesOf(entriesOf(units, matcher, first.projectId, { after, until }, null), until);
       const bytes = framed.frames.reduce((sum, frame) => sum + frame.bytes, 0);
       await this.#slices.looked(looked);
       for (const tail of live) {

@@ -1,16 +1,14 @@
 import type { StoredBatch } from "../logs/batch.ts";
 import { decodeBody } from "../logs/codec.ts";
+import { type ReportUnreadable, UnreadableItem } from "../logs/unreadable.ts";
 import type { SeqUnit } from "./entries.ts";
-
-/** Told of what is stored and cannot be read. Its entries are left out: nobody can read them, and all others can be. */
-export type ReportUnreadable = (fault: Error) => void;
 
 export function unitsOfBatches(batches: readonly StoredBatch[], report: ReportUnreadable): SeqUnit[] {
   return batches.flatMap((batch) => {
     try {
       return [unitOfBatch(batch)];
     } catch {
-      report(new Error(`The batch of commit ${batch.commit} cannot be decompressed.`));
+      report(new UnreadableItem(`Batch ${batch.commit} does not decode.`), batch.count);
       return [];
     }
   });

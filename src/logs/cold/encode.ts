@@ -1,4 +1,5 @@
 import { categoryBit, type Entry, LEVELS } from "../entry.ts";
+import { readLine } from "../stored-line.ts";
 import { SummaryBuilder } from "../summary.ts";
 import { buildFilter, filterBytes } from "./bloom.ts";
 import { BodyWriter } from "./body-writer.ts";
@@ -21,7 +22,7 @@ type Pause = null;
  * Makes segments of exactly a range of a project's entries. The same input gives the same segments.
  *
  * @param batches in order of `seq`, decoded one by one as they are needed; what lies outside the range is passed over
- * @throws RangeError where the batches do not hold every `seq` of the range once
+ * @throws RangeError where the batches do not hold every `seq` of the range once, or hold what is no entry
  */
 export function* encodeSegments(
   projectId: string,
@@ -144,10 +145,14 @@ function* encodePart(key: PartKey, lines: readonly SourceLine[]): Generator<Paus
   };
 }
 
-/** Parsed one by one and let go of: parsed, a range of small members takes twenty times its bytes. */
+/**
+ * Parsed one by one and let go of: parsed, a range of small members takes twenty times its bytes.
+ * @throws RangeError where a line is no entry
+ */
 function entryOf({ batch: { body }, start, end }: SourceLine): Entry {
-  // SAFETY: every stored line was written by `JSON.stringify` of an `Entry`.
-  return JSON.parse(Buffer.from(body.buffer, body.byteOffset + start, end - start).toString("utf8")) as Entry;
+  const entry = readLine(Buffer.from(body.buffer, body.byteOffset + start, end - start).toString("utf8"));
+  if (entry === null) throw new RangeError("A line is no entry.");
+  return entry;
 }
 
 /** The runs of a segment, put together from its lines. */

@@ -1,7 +1,8 @@
-import type { Entry } from "../entry.ts";
+import { readLine } from "../stored-line.ts";
 import { toByteString } from "./case-folding.ts";
 import { ALL_LEVELS_MASK, type LogFilter, matchesContent } from "./filter.ts";
-import { categoryAt, LineClock, severityAt, typeAt } from "./line.ts";
+import { AFTER_CATEGORY, AFTER_TYPE, categoryAt, LineClock, severityAt, typeAt } from "./line.ts";
+import { ListedNames } from "./listed.ts";
 import { type Needle, needlesOf } from "./needles.ts";
 
 /** One line of a batch that passes. `start` and `end` are bytes of the body. */
@@ -22,34 +23,45 @@ export class BatchMatcher {
   readonly passesAll: boolean;
   readonly #filter: LogFilter;
   readonly #needles: readonly Needle[];
-  readonly #categories: readonly string[] | null;
-  readonly #types: readonly string[] | null;
-  readonly #needsParse: boolean;
+  readonly #categories: ListedNames | null;
+  readonly #types: ListedNames | null;
+  /** Whether a line found has been parsed, so that it is known to be an entry. */
+  readonly parses: boolean;
   readonly #clock = new LineClock();
 
   constructor(filter: LogFilter) {
     this.#filter = filter;
     this.#needles = needlesOf(filter);
-    this.#categories = filter.categories?.map(jsonBytes) ?? null;
-    this.#types = filter.types?.map(jsonBytes) ?? null;
-    this.#needsParse =
+    this.#categories = filter.categories && new ListedNames(filter.categories.map(jsonBytes), AFTER_CATEGORY);
+    this.#types = filter.types && new ListedNames(filter.types.map(jsonBytes), AFTER_TYPE);
+    this.parses =
       filter.session !== null || filter.traceId !== null || filter.search !== null || filter.data.length > 0;
     this.passesAll =
-      !this.#needsParse && filter.levelMask === ALL_LEVELS_MASK && filter.categories === null && filter.types === null;
+      !this.parses && filter.levelMask === ALL_LEVELS_MASK && filter.categories === null && filter.types === null;
   }
 
-  /** Calls `found` for every line that passes and is wanted, in the order of the lines. */
-  forEachMatch(body: Uint8Array, wanted: Wanted, found: (match: LineMatch) => void): void {
+  /**
+   * Calls `found` for every line that passes and is wanted, in the order of the lines.
+   * @param damaged called for lines that are seen to be no entries, wanted or not; not all are looked at so closely
+   */
+  forEachMatch(
+    body: Uint8Array,
+    wanted: Wanted,
+    found: (match: LineMatch) => void,
+    damaged: (index: number) => void,
+  ): void {
     const raw = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
     // Looked for before the text is made of the bytes, which costs five times as much as this.
     if (this.#needles.some(({ bytes }) => bytes !== null && !raw.includes(bytes))) return;
     const bytes = raw.toString("latin1");
     forEachLine(bytes, this.#needles, (start, end, index) => {
       const timestamp = this.#clock.read(bytes, start);
-      if (!this.#passesHead(bytes, start, timestamp) || !wanted(timestamp, index)) return;
-      if (this.#needsParse) {
-        // SAFETY: every stored line was written by `JSON.stringify` of an `Entry`.
-        const entry = JSON.parse(raw.toString("utf8", start, end)) as Entry;
+      const severity = severityAt(bytes, start);
+      if (severity < 0 || Number.isNaN(timestamp)) return damaged(index);
+      if (!this.#passesHead(bytes, start, timestamp, severity) || !wanted(timestamp, index)) return;
+      if (this.parses) {
+        const entry = readLine(raw.toString("utf8", start, end));
+        if (entry === null) return damaged(index);
         if (!matchesContent(this.#filter, entry)) return;
       }
       found({ index, timestamp, start, end });
@@ -57,26 +69,21 @@ export class BatchMatcher {
   }
 
   /** Time, level, category and type: all stand at the head of a line. */
-  #passesHead(bytes: string, line: number, timestamp: number): boolean {
+  #passesHead(bytes: string, line: number, timestamp: number, severity: number): boolean {
     const { from, to, levelMask } = this.#filter;
     if (from !== null && timestamp < from) return false;
     if (to !== null && timestamp >= to) return false;
-    const severity = severityAt(bytes, line);
     if (((1 << severity) & levelMask) === 0) return false;
     if (this.#categories === null && this.#types === null) return true;
     const category = categoryAt(line, severity);
-    if (this.#categories !== null && !startsWithAny(bytes, category, this.#categories)) return false;
-    return this.#types === null || startsWithAny(bytes, typeAt(bytes, category), this.#types);
+    if (this.#categories !== null && !this.#categories.isAt(bytes, category)) return false;
+    return this.#types === null || this.#types.isAt(bytes, typeAt(bytes, category));
   }
 }
 
-/** A JSON string with both its quotes: as a quote inside is escaped, a prefix test on it is equality. */
+/** A JSON string with both its quotes. */
 function jsonBytes(text: string): string {
   return toByteString(JSON.stringify(text));
-}
-
-function startsWithAny(bytes: string, at: number, wanted: readonly string[]): boolean {
-  return wanted.some((text) => bytes.startsWith(text, at));
 }
 
 /** Visits the lines that contain every needle. Each needle runs over the bytes once, whatever the others find. */

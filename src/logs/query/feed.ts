@@ -1,5 +1,6 @@
 import type { StoredBatch } from "../batch.ts";
 import { decodeBody } from "../codec.ts";
+import { UnreadableItem } from "../unreadable.ts";
 import type { Order } from "./row-order.ts";
 
 /** Lines to be looked through, and who they are. Index `i` counts the lines of `body` from 0. */
@@ -32,9 +33,6 @@ export interface ScanItem {
    */
   open(): Promise<ScanUnit | null>;
 }
-
-/** What is stored does not decode. The message names it, never what it holds. */
-export class UnreadableItem extends Error {}
 
 /**
  * Items in scan order: by largest timestamp, falling (`desc`), or by smallest, rising (`asc`). Whatever tier they come

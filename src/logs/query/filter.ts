@@ -1,5 +1,6 @@
 import { categoryBit, type Entry, LEVELS, levelBit, OTHER_CATEGORY_BIT } from "../entry.ts";
 import { isRecord, valueAt } from "./data-path.ts";
+import { isListed } from "./listed.ts";
 
 export type Scalar = string | number | boolean | null;
 
@@ -40,8 +41,8 @@ export function matchesFilter(filter: LogFilter, entry: Entry, timestamp: number
   if (filter.from !== null && timestamp < filter.from) return false;
   if (filter.to !== null && timestamp >= filter.to) return false;
   if ((levelBit(entry.level) & filter.levelMask) === 0) return false;
-  if (filter.categories !== null && !filter.categories.includes(entry.category)) return false;
-  if (filter.types !== null && !filter.types.includes(entry.type)) return false;
+  if (filter.categories !== null && !isListed(filter.categories, entry.category)) return false;
+  if (filter.types !== null && !isListed(filter.types, entry.type)) return false;
   return matchesContent(filter, entry);
 }
 
@@ -64,7 +65,7 @@ function holds(condition: DataCondition, data: unknown): boolean {
     case "ne":
       return value !== condition.value;
     case "in":
-      return condition.value.some((wanted) => value === wanted);
+      return isListed(condition.value, value);
     case "exists":
       return (value !== undefined) === condition.value;
     default:

@@ -13,13 +13,17 @@ const CATEGORY_NAME = '","category":';
 const TYPE_NAME = ',"type":';
 const ZERO = 48;
 
+/** What stands behind a category and behind a type, from the closing quote on: inside they have no bare quote. */
+export const AFTER_CATEGORY = `"${TYPE_NAME}"`;
+export const AFTER_TYPE = '","message":';
+
 /** Severity by a level's first character: no two begin alike. */
 const SEVERITY_BY_INITIAL: readonly number[] = LEVELS.reduce<number[]>((table, level, severity) => {
   table[level.charCodeAt(0)] = severity;
   return table;
 }, new Array<number>(128).fill(-1));
 
-/** Severity of the line's level, 0..6. */
+/** Severity of the line's level, 0..6; -1 where the line has none at its place. */
 export function severityAt(bytes: string, line: number): number {
   return SEVERITY_BY_INITIAL[bytes.charCodeAt(line + LEVEL_AT)] ?? -1;
 }
@@ -31,7 +35,7 @@ export function categoryAt(line: number, severity: number): number {
 
 /** Where the type's JSON string begins. In a JSON string every quote is escaped, so the first `","type":` is the member. */
 export function typeAt(bytes: string, category: number): number {
-  return bytes.indexOf(`"${TYPE_NAME}"`, category) + 1 + TYPE_NAME.length;
+  return bytes.indexOf(AFTER_CATEGORY, category) + 1 + TYPE_NAME.length;
 }
 
 /** Timestamps of lines that follow each other: they mostly share the minute, which is parsed once. */

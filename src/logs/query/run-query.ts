@@ -127,7 +127,7 @@ function keyOf({ timestamp, seq, projectId }: Row): RowPosition {
 }
 
 function toStoredEntry({ line, seq, projectId, receivedAt }: Row): StoredEntry {
-  // SAFETY: every stored line was written by `JSON.stringify` of an `Entry`.
+  // SAFETY: the scan has read every line that it collected as an `Entry`.
   const entry = JSON.parse(line) as Entry;
   return { id: logId(projectId, seq), ...entry, seq, projectId, receivedAt: new Date(receivedAt).toISOString() };
 }

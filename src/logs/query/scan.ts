@@ -1,6 +1,8 @@
+import { readLine } from "../stored-line.ts";
+import { type ReportUnreadable, reportEntries, UnreadableItem } from "../unreadable.ts";
 import { BatchMatcher } from "./batch-matcher.ts";
 import { Collector } from "./collector.ts";
-import { type ScanFeed, type ScanItem, type ScanUnit, UnreadableItem } from "./feed.ts";
+import type { ScanFeed, ScanItem, ScanUnit } from "./feed.ts";
 import type { LogFilter } from "./filter.ts";
 import type { QueryBudget } from "./limits.ts";
 import { Pacer } from "./pacer.ts";
@@ -16,9 +18,6 @@ export interface ScanOutcome {
   total: number | null;
   scanned: number;
 }
-
-/** Told of an item that cannot be read: its entries are lost to this query, and no others. */
-export type Report = (unreadable: UnreadableItem) => void;
 
 /** Characters of `search` that double what a byte costs: hostile text is compared with a good part of the needle. */
 const SEARCH_COST_LENGTH = 32;
@@ -40,7 +39,7 @@ export async function scan(
   query: LogQuery,
   filter: LogFilter,
   budget: QueryBudget,
-  report: Report,
+  report: ReportUnreadable,
 ): Promise<ScanOutcome> {
   const { order, includeTotal } = query;
   const sign = direction(order);
@@ -85,7 +84,7 @@ export async function scan(
     outcome.scanned += item.count;
     const unitCost = unit.body.length * byteCost;
     spend(bound, unitCost);
-    outcome.total = scanUnit(matcher, item, unit, query, collector, outcome.total);
+    outcome.total = scanUnit(matcher, item, unit, query, collector, outcome.total, report);
     await pacer.pause(unitCost);
   }
   return outcome;
@@ -97,12 +96,12 @@ export function byteCostOf({ search, data }: LogFilter): number {
 }
 
 /** What an item holds; null where that is nothing, or not to be read, which is reported. */
-export async function openItem(item: ScanItem, report: Report): Promise<ScanUnit | null> {
+export async function openItem(item: ScanItem, report: ReportUnreadable): Promise<ScanUnit | null> {
   try {
     return await item.open();
   } catch (error) {
     if (!(error instanceof UnreadableItem)) throw error;
-    report(error);
+    report(error, item.count);
     return null;
   }
 }
@@ -115,8 +114,10 @@ function scanUnit(
   { order, cursor }: LogQuery,
   collector: Collector,
   total: number | null,
+  report: ReportUnreadable,
 ): number | null {
   const { projectId, body } = unit;
+  const damaged: number[] = [];
   const raw = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   const after = cursor?.position ?? null;
   let counted = total;
@@ -128,16 +129,22 @@ function scanUnit(
     body,
     (timestamp, index) => (isWhole || unit.isVisible(index)) && (counted !== null || isRow(timestamp, index)),
     ({ timestamp, index, start, end }) => {
-      if (counted !== null) {
-        counted++;
-        if (!isRow(timestamp, index)) return;
-      }
+      const isTaken = counted === null || isRow(timestamp, index);
       // Decoded anew rather than sliced: a slice would hold the whole body in memory.
-      const line = raw.toString("utf8", start, end);
+      const line = isTaken ? raw.toString("utf8", start, end) : "";
+      // A row of an answer is an entry, whatever was looked at so far.
+      if (isTaken && !matcher.parses && readLine(line) === null) {
+        damaged.push(unit.seqAt(index));
+        return;
+      }
+      if (counted !== null) counted++;
+      if (!isTaken) return;
       const receivedAt = unit.receivedAtOf(index);
       collector.add({ timestamp, seq: unit.seqAt(index), projectId, receivedAt, tier, line });
     },
+    (index) => damaged.push(unit.seqAt(index)),
   );
+  reportEntries(report, projectId, damaged);
   return counted;
 }
 

@@ -4,7 +4,8 @@ import type { Frame } from "../cold/frame-index.ts";
 import { framesToRead } from "../cold/frames-to-read.ts";
 import { type BodyRange, CorruptSegment, type SegmentMeta, type StoredBody } from "../cold/segment.ts";
 import type { SegmentPage, SegmentSelection } from "../cold/selection.ts";
-import { boundOf, nothingAt, type ScanFeed, type ScanItem, type ScanUnit, UnreadableItem } from "./feed.ts";
+import { UnreadableItem } from "../unreadable.ts";
+import { boundOf, nothingAt, type ScanFeed, type ScanItem, type ScanUnit } from "./feed.ts";
 import { SegmentWalk, type WalkSelection } from "./segment-walk.ts";
 
 /** A segment, and what its filter says about its frames. */

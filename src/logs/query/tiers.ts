@@ -1,9 +1,9 @@
 import { tokenTestsOf } from "../cold/tokens.ts";
+import type { ReportUnreadable } from "../unreadable.ts";
 import { MergedFeed, type ScanFeed } from "./feed.ts";
 import { categoryMaskOf, type LogFilter } from "./filter.ts";
 import { RecentFeed, type RecentSource, WatermarkMoved } from "./recent-feed.ts";
 import type { Order } from "./row-order.ts";
-import type { Report } from "./scan.ts";
 import { StoredFeed, type StoredSource } from "./stored-feed.ts";
 
 /** Where a workspace's logs are read from. */
@@ -11,7 +11,7 @@ export interface LogSource {
   workspaceId: string;
   recent: RecentSource;
   stored: StoredSource;
-  report: Report;
+  report: ReportUnreadable;
 }
 
 /** The part of what is stored that a read may need. Times are epoch milliseconds, `from` inclusive, `to` exclusive. */

@@ -1,16 +1,18 @@
 import { readLevelCounts } from "../cold/level-counts.ts";
 import type { SegmentMeta } from "../cold/segment.ts";
-import type { Entry } from "../entry.ts";
 import { LEVELS } from "../entry.ts";
 import { BatchMatcher } from "../query/batch-matcher.ts";
 import { categoryMaskOf, type LogFilter } from "../query/filter.ts";
 import { QUERY_BUDGET, type QueryBudget } from "../query/limits.ts";
+import { isListed } from "../query/listed.ts";
 import { Pacer } from "../query/pacer.ts";
 import { hasMoved, WatermarkMoved } from "../query/recent-feed.ts";
 import { byteCostOf, openItem } from "../query/scan.ts";
 import { type ReadSegments, SegmentWalk, type WalkSelection } from "../query/segment-walk.ts";
 import { type LogSource, openRecent, withSnapshot, withStored } from "../query/tiers.ts";
+import { readLine } from "../stored-line.ts";
 import { readSummary, SUMMARY_BUCKET_MS } from "../summary.ts";
+import { reportEntries } from "../unreadable.ts";
 import { type Bucket, type Counted, Histogram, TooManyBuckets } from "./histogram.ts";
 import { type RecentCountPage, type RecentCountScan, unpackSummaries } from "./recent-counts.ts";
 import type { StatsQuery } from "./schema.ts";
@@ -159,8 +161,8 @@ function addSummary(histogram: Histogram, packed: Uint8Array, filter: LogFilter)
   const { categories, types } = filter;
   for (const row of readSummary(packed)) {
     if (!passes(filter, row.minute, row.level)) continue;
-    if (categories !== null && !categories.includes(row.category)) continue;
-    if (types !== null && !types.includes(row.type)) continue;
+    if (categories !== null && !isListed(categories, row.category)) continue;
+    if (types !== null && !isListed(types, row.type)) continue;
     histogram.add(row.minute * SUMMARY_BUCKET_MS, row, row.count);
   }
 }
@@ -189,15 +191,20 @@ async function countEntries(
     const unit = await openItem(await feed.take(), source.report);
     if (unit === null) continue;
     const { body } = unit;
+    const damaged: number[] = [];
     const raw = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
     cost += body.length * byteCost;
     matcher.forEachMatch(
       body,
       (_, index) => unit.isVisible(index),
-      ({ timestamp, start, end }) => {
-        histogram.add(timestamp, histogram.needsNames ? countedOf(raw.toString("utf8", start, end)) : NOTHING, 1);
+      ({ timestamp, index, start, end }) => {
+        const counted = histogram.needsNames ? countedOf(raw.toString("utf8", start, end)) : NOTHING;
+        if (counted === null) damaged.push(unit.seqAt(index));
+        else histogram.add(timestamp, counted, 1);
       },
+      (index) => damaged.push(unit.seqAt(index)),
     );
+    reportEntries(source.report, unit.projectId, damaged);
     await pacer.pause(body.length * byteCost);
   }
   return true;
@@ -205,8 +212,7 @@ async function countEntries(
 
 const NOTHING: Counted = { level: 0, category: "", type: "" };
 
-function countedOf(line: string): Counted {
-  // SAFETY: every stored line was written by `JSON.stringify` of an `Entry`.
-  const { level, category, type } = JSON.parse(line) as Entry;
-  return { level: LEVELS.indexOf(level), category, type };
+function countedOf(line: string): Counted | null {
+  const entry = readLine(line);
+  return entry && { level: LEVELS.indexOf(entry.level), category: entry.category, type: entry.type };
 }

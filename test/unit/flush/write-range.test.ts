@@ -81,6 +81,17 @@ describe("writing a range", () => {
     expect(store.sent).toBe(0);
   });
 
+  it("names a batch that holds a line which is no entry", async () => {
+    const store = new Store();
+    for (const bad of ["no JSON", '{"message":"m"}', '"text"', line("m").replace("info", "loud"), line("m").slice(9)]) {
+      const lines = new TextEncoder().encode([line("m4"), bad].join("\n"));
+      const broken = { ...batch(2, 4, 2), ...encodeBody(lines) };
+      const outcome = await writeRange(store, callOf(batch(1, 1, 3), broken, batch(3, 6, 1)), now);
+      expect(outcome).toEqual({ outcome: "bad", batches: [{ commit: 2, reason: "it cannot be read" }] });
+    }
+    expect(store.sent).toBe(0);
+  });
+
   it("names all of a range that is not whole", async () => {
     const outcome = await writeRange(new Store(), callOf(batch(1, 1, 3), batch(2, 5, 1)), now);
     expect(outcome).toMatchObject({ outcome: "bad", batches: [{ commit: 1 }, { commit: 2 }] });

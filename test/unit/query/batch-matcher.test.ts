@@ -18,11 +18,12 @@ function filterOf(filters: TestFilters, tests: readonly DataTest[]) {
 function found(filters: TestFilters, tests: readonly DataTest[], entries: readonly TestEntry[]): number[] {
   const indexes: number[] = [];
   const everything = () => true;
-  new BatchMatcher(filterOf(filters, tests)).forEachMatch(bodyOf(entries), everything, ({ index }) =>
-    indexes.push(index),
-  );
+  const matcher = new BatchMatcher(filterOf(filters, tests));
+  matcher.forEachMatch(bodyOf(entries), everything, ({ index }) => indexes.push(index), noEntry);
   return indexes;
 }
+
+const noEntry = (index: number) => expect.fail(`Line ${index} is no entry.`);
 
 function expected(filters: TestFilters, tests: readonly DataTest[], entries: readonly TestEntry[]): number[] {
   return entries.flatMap((entry, index) => (passes(entry, filters, tests) ? [index] : []));
@@ -102,6 +103,51 @@ describe("BatchMatcher", () => {
     expect(performance.now() - startedAt).toBeLessThan(5000);
   });
 
+  it("finds what a thousand categories and types leave, as it does for a few", () => {
+    const many = (names: readonly string[]) => [
+      ...names,
+      ...Array.from({ length: 999 - names.length }, (_, i) => `c${i}`),
+    ];
+    fc.assert(
+      fc.property(
+        fc.array(entryAt(time), { minLength: 1, maxLength: 8 }),
+        fc.subarray([0, 1, 2, 3, 4, 5, 6, 7]),
+        fc.boolean(),
+        (entries, places, isType) => {
+          const wanted = places.flatMap((place) => entries[place] ?? []);
+          const filters = isType
+            ? { type: many(wanted.map(({ type }) => type)) }
+            : { category: many(wanted.map(({ category }) => category)) };
+          expect(found(filters, [], entries)).toEqual(expected(filters, [], entries));
+        },
+      ),
+    );
+  });
+
+  it("takes hardly longer for a thousand categories or types than for one", () => {
+    const names = Array.from({ length: 1000 }, (_, i) => `name ${i}`);
+    const entries = Array.from({ length: 2000 }, (): TestEntry => {
+      return { timestamp: 5, level: "info", category: "other", type: "kind", message: "m" };
+    });
+    const body = bodyOf(entries);
+    const took = (filters: TestFilters) => {
+      const matcher = new BatchMatcher(filterOf(filters, []));
+      const times = Array.from({ length: 7 }, () => {
+        const startedAt = performance.now();
+        matcher.forEachMatch(
+          body,
+          () => true,
+          () => expect.fail(),
+          noEntry,
+        );
+        return performance.now() - startedAt;
+      });
+      return Math.min(...times);
+    };
+    expect(took({ category: names })).toBeLessThan(8 * took({ category: "one" }) + 0.5);
+    expect(took({ type: names })).toBeLessThan(8 * took({ type: "one" }) + 0.5);
+  });
+
   it("looks no further at a line that nobody wants", () => {
     const entry = (message: string): TestEntry => ({
       timestamp: 5,
@@ -116,6 +162,7 @@ describe("BatchMatcher", () => {
       bodyOf(["yes", "no", "YES", "yes"].map(entry)),
       (_, index) => index !== 2,
       ({ index }) => seen.push(index),
+      noEntry,
     );
     expect(seen).toEqual([0, 3]);
   });

@@ -14,6 +14,7 @@ function isFound(filter: LogFilter, members: string): boolean {
     body,
     () => true,
     ({ index }) => lines.push(index),
+    () => expect.fail("The line is an entry."),
   );
   const found = matchesFilter(filter, JSON.parse(line), 0);
   expect(lines.length === 1).toBe(found);

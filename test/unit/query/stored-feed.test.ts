@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { boundOf, UnreadableItem } from "../../../src/logs/query/feed.ts";
+import { boundOf } from "../../../src/logs/query/feed.ts";
 import { ALL_CATEGORIES_MASK, ALL_LEVELS_MASK } from "../../../src/logs/query/filter.ts";
 import type { WalkSelection } from "../../../src/logs/query/segment-walk.ts";
 import { StoredFeed } from "../../../src/logs/query/stored-feed.ts";
+import { UnreadableItem } from "../../../src/logs/unreadable.ts";
 import { entryAt, time } from "./arbitraries.ts";
 import { TestStore } from "./store.ts";
 

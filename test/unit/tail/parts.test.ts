@@ -58,7 +58,7 @@ describe("entries as they leave", () => {
           const projectId = newId("proj");
           const unit = { body: bodyOf(list), seqAt: (i: number) => first + i, receivedAtOf: () => 1_800_000_000_000 };
           const matcher = new BatchMatcher(toLogFilter(EVERYTHING, null));
-          const found = entriesOf([unit], matcher, projectId, { after: first, until: first + 3 });
+          const found = entriesOf([unit], matcher, projectId, { after: first, until: first + 3 }, null);
           const lines = new TextDecoder().decode(unit.body).split("\n");
           const wanted = lines.flatMap((line, i) => {
             const seq = first + i;
@@ -80,7 +80,7 @@ describe("entries as they leave", () => {
       seqAt: (i: number) => seqs[i] ?? 0,
       receivedAtOf: () => 0,
     });
-    const found = entriesOf([unit([1, 4, 5]), unit([2, 3, 6])], matcher, newId("proj"), { after: 1, until: 5 });
+    const found = entriesOf([unit([1, 4, 5]), unit([2, 3, 6])], matcher, newId("proj"), { after: 1, until: 5 }, null);
     expect(found.map(({ seq }) => seq)).toEqual([2, 3, 4, 5]);
   });
 });

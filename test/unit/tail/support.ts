@@ -173,7 +173,7 @@ export class FakeObject {
         this.backlogs.push({ after: sent, through: until });
         const matcher = new BatchMatcher(toLogFilter(readTailFilter(filter), null));
         const units = wanted.map(({ batch, ...place }) => unitOfBatch({ ...place, ...batch }));
-        const entries = entriesOf(units, matcher, projectIdOf(project), { after: sent, until });
+        const entries = entriesOf(units, matcher, projectIdOf(project), { after: sent, until }, null);
         const framed = framesOf(entries, until, { entries: most, characters: this.stepCharacters });
         await waited();
         return framed;

@@ -1,0 +1,99 @@
+import { describe, expect, it } from "vitest";
+import { encodeBody } from "../../../src/logs/codec.ts";
+import type { RecentSource } from "../../../src/logs/query/recent-feed.ts";
+import { runQuery } from "../../../src/logs/query/run-query.ts";
+import { QueryBody } from "../../../src/logs/query/schema.ts";
+import { runStats } from "../../../src/logs/stats/run-stats.ts";
+import { StatsBody } from "../../../src/logs/stats/schema.ts";
+import { lineOf, type TestEntry, TestStore } from "./store.ts";
+
+const PROJECT = "proj_00000000000a";
+const entryAt = (second: number): TestEntry => ({
+  timestamp: 1_790_000_000_000 + second * 1000,
+  level: "info",
+  category: "http",
+  type: "request",
+  message: `m${second}`,
+  session: "s",
+});
+
+const good = lineOf(entryAt(1));
+
+/** What may stand on a disk in place of the second of four lines. */
+const DAMAGED = {
+  "no text at all": "\0\0\0\0",
+  nothing: "",
+  "a line cut off": good.slice(0, -20),
+  "a line cut off in its head": good.slice(0, 30),
+  "another value": '"a string"',
+  "another object": '{"some":"thing"}',
+  "another level": good.replace('"info"', '"none"'),
+  "a level that begins like one": good.replace('"info"', '"inxo"'),
+  "no message": good.replace('"message"', '"massage"'),
+  "no time": good.replace(/2026[^"]*/, "xxxxxxxxxxxxxxxxxxxxxxxx"),
+  "bytes that are no UTF-8": good.replace("m1", "m\\q"),
+};
+
+/** A store whose one batch has such a line in it, as its object gives it. */
+function damaged(line: string) {
+  const store = new TestStore();
+  const entries = [0, 1, 2, 3].map(entryAt);
+  store.add(PROJECT, entries);
+  const faults: [message: string, entries: number][] = [];
+  const body = encodeBody(
+    new TextEncoder().encode(entries.map((each, at) => (at === 1 ? line : lineOf(each))).join("\n")),
+  );
+  const recent: RecentSource = async (scan) => {
+    const page = await store.source(5)(scan);
+    return { ...page, batches: page.batches.map((batch) => ({ ...batch, ...body })) };
+  };
+  const report = ({ message }: Error, count: number) => faults.push([message, count]);
+  return { source: { ...store.stats(5), recent, report }, faults };
+}
+
+const FILTERS = {
+  nothing: {},
+  "a level": { level: "info" },
+  "a category": { category: ["http", "custom"] },
+  "a type": { type: "request" },
+  "what is inside": { session: "s" },
+  "a text": { search: "M" },
+} as const;
+
+describe.each(Object.entries(DAMAGED))("a stored line that is %s", (_name, line) => {
+  it.each(Object.entries(FILTERS))(
+    "costs a query for %s its own entry alone, and is reported",
+    async (_of, filters) => {
+      for (const order of ["asc", "desc"] as const) {
+        for (const includeTotal of [false, true]) {
+          for (const limit of [1, 100]) {
+            const { source, faults } = damaged(line);
+            const seen: string[] = [];
+            let cursor: string | null = null;
+            do {
+              const pagination: object = { limit, includeTotal, ...(cursor === null ? {} : { cursor }) };
+              const result = await runQuery(source, QueryBody.parse({ filters, order, pagination }), () => 0);
+              if (!result.ok) throw new Error(result.reason);
+              seen.push(...result.page.logs.map(({ message }) => message));
+              cursor = result.page.pagination.nextCursor;
+            } while (cursor !== null);
+            expect(seen).toEqual(order === "asc" ? ["m0", "m2", "m3"] : ["m3", "m2", "m0"]);
+            // Where a needle is not in it, nothing looks at the line.
+            if (!("search" in filters) && !("session" in filters)) {
+              expect(faults[0]).toEqual([`Stored lines of ${PROJECT} are no entries: 1, the first of them seq 2.`, 1]);
+            }
+          }
+        }
+      }
+    },
+  );
+
+  it("costs a histogram no other entry", async () => {
+    for (const groupBy of [undefined, "level", "category", "type"] as const) {
+      const { source } = damaged(line);
+      const question = StatsBody.parse({ filters: { session: "s" }, interval: "1d", ...(groupBy && { groupBy }) });
+      const result = await runStats(source, question);
+      expect(result).toMatchObject({ ok: true, answer: { total: 3, complete: true } });
+    }
+  });
+});
