@@ -47,14 +47,15 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
     if (projectId !== null) change((before) => withLive(before, !before.live));
   };
   useShortcuts({
-    "/": () => focusOn("search"),
+    "/": () => void focusOn("search"),
     f: () => {
+      if (focusOn("filters")) return;
+      // Where the panel is closed it has to be drawn first.
       setPanelOpen(true);
-      // The panel may be hidden until this is drawn.
       requestAnimationFrame(() => focusOn("filters"));
     },
-    t: () => focusOn("time"),
-    h: () => focusOn("histogram"),
+    t: () => void focusOn("time"),
+    h: () => void focusOn("histogram"),
     r: explorer.reload,
     l: toggleLive,
     p: () => (live.tail.state === "paused" ? live.tail.resume() : live.tail.pause()),

@@ -46,12 +46,13 @@ export function useShortcuts(acts: Record<ShortcutKey, () => void>): void {
   }, []);
 }
 
-/** Puts the focus on what a `data-shortcut` marks. */
-export function focusOn(name: string): void {
+/** Puts the focus on what a `data-shortcut` marks. @returns whether it is there: what is hidden takes none */
+export function focusOn(name: string): boolean {
   const element = document.querySelector(`[data-shortcut="${name}"]`);
-  if (!(element instanceof HTMLElement)) return;
+  if (!(element instanceof HTMLElement)) return false;
   element.focus();
   if (element instanceof HTMLInputElement) element.select();
+  return document.activeElement === element;
 }
 
 function isTyping(target: EventTarget | null): boolean {
