@@ -1,11 +1,8 @@
 import type { Env } from "../env.ts";
-import { ApiError } from "../http/errors.ts";
 import type { AddressObject } from "./address.ts";
+import { isUnknownMethod, unavailable } from "./outdated.ts";
 import type { UserObject } from "./user.ts";
 import type { WorkspaceObject } from "./workspace.ts";
-
-/** Seconds a client is asked to wait when an object cannot answer. */
-const RETRY_AFTER_SECONDS = "1";
 
 /**
  * The methods of an object as a caller sees them: the same signatures, as every argument and result is plain data.
@@ -20,7 +17,8 @@ export type Replay = "replay-safe" | "once";
 
 /**
  * Calls the object of a workspace. A stub is made per call: one that has seen a broken connection stays broken.
- * @throws ApiError SERVICE_UNAVAILABLE where the platform says that the object is overloaded or was reset
+ * @throws ApiError SERVICE_UNAVAILABLE where the platform says that the object is overloaded or was reset, or where the
+ * object is of an older version that does not know the call
  */
 export function callWorkspace<T>(
   env: Env,
@@ -74,17 +72,14 @@ async function withFailureMapping<T>(replay: Replay, attempt: () => Promise<T>):
         if (classify(second) === "fault") throw second;
       }
     }
-    throw new ApiError({
-      code: "SERVICE_UNAVAILABLE",
-      message: "The service is busy. Please try again.",
-      headers: { "Retry-After": RETRY_AFTER_SECONDS },
-    });
+    throw unavailable();
   }
 }
 
-/** By the platform's flags, never by message: `overloaded` must not be retried, a lost or reset call may be. */
-function classify(error: unknown): "overloaded" | "lost" | "fault" {
+/** By the platform's flags, where it has any: `overloaded` must not be retried, a lost or reset call may be. */
+function classify(error: unknown): "overloaded" | "lost" | "outdated" | "fault" {
   if (!(error instanceof Error)) return "fault";
+  if (isUnknownMethod(error)) return "outdated";
   if ("overloaded" in error && error.overloaded === true) return "overloaded";
   if ("retryable" in error && error.retryable === true) return "lost";
   if ("durableObjectReset" in error && error.durableObjectReset === true) return "lost";

@@ -7,9 +7,11 @@ import { operation } from "../http/log.ts";
 import { looksLikeApiKey } from "../keys/api-key.ts";
 import type { RouteRef } from "../limits/state.ts";
 import { SegmentStore, STORE_LIMITS } from "../logs/cold/store.ts";
+import type { RecentPage } from "../logs/query/recent-scan.ts";
 import type { LogSource } from "../logs/query/tiers.ts";
 import type { StatsSource } from "../logs/stats/run-stats.ts";
 import type { ReportUnreadable } from "../logs/unreadable.ts";
+import { whole } from "../objects/outdated.ts";
 import { callWorkspace, type Stub } from "../objects/stubs.ts";
 import type { ReadCall, ReadResult, WorkspaceObject } from "../objects/workspace.ts";
 import { settingsOf } from "../settings.ts";
@@ -104,7 +106,12 @@ export function reportUnreadable(c: Context<AppEnv>, workspaceId: string): Repor
 }
 
 /** Asks the workspace object for one page. The first one counts the request; the credential is checked for each. */
-type Ask = <T>(call: (stub: Stub<WorkspaceObject>, caller: ReadCall) => Promise<ReadResult<T>>) => Promise<T>;
+type Ask = <T extends Tiers>(
+  call: (stub: Stub<WorkspaceObject>, caller: ReadCall) => Promise<ReadResult<T>>,
+) => Promise<T>;
+
+/** What a page says of the tiers: without it no row can be told to be there once. */
+type Tiers = Pick<RecentPage, "asOf" | "flushed" | "oldest">;
 
 function once(c: Context<AppEnv>, reader: Reader, projectId: string | null): Ask {
   const { caller, workspaceId } = reader;
@@ -117,7 +124,7 @@ function once(c: Context<AppEnv>, reader: Reader, projectId: string | null): Ask
     if (!result.ok) return refuseDenied(c, result);
     if (result.limit) c.set("limit", result.limit);
     isCounted = true;
-    return result.page;
+    return whole(result.page, ["asOf", "flushed", "oldest"]);
   };
 }
 

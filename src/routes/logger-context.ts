@@ -9,6 +9,7 @@ import { isId } from "../ids.ts";
 import { SegmentStore } from "../logs/cold/store.ts";
 import { parseLogId } from "../logs/log-id.ts";
 import { storedEntrySchema } from "../logs/query/page-schema.ts";
+import { whole } from "../objects/outdated.ts";
 import { callWorkspace } from "../objects/stubs.ts";
 import type { ColdScope } from "../tail/cold-range.ts";
 import { CONTEXT_LIMITS, readContext, type SeqSource } from "../tail/context.ts";
@@ -92,7 +93,7 @@ function seqSource(c: Context<AppEnv>, { caller, workspaceId, route }: Reader, p
       if (!result.ok) return refuseDenied(c, result);
       if (result.limit) c.set("limit", result.limit);
       isCounted = true;
-      return result.page;
+      return whole(result.page, ["lastSeq", "flushedSeq", "oldest", "through", "batches"]);
     },
     cold: {
       segmentsBySeq: (...args) => orUnavailable(c, store.segmentsBySeq(...args)),

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { success } from "../http/envelope.ts";
 import { resource } from "../http/resource.ts";
+import { whole } from "../objects/outdated.ts";
 import { callWorkspace } from "../objects/stubs.ts";
 import { storedUsage } from "../workspace/flush/stored-usage.ts";
 import { WORKSPACE_ERRORS } from "./projects.ts";
@@ -42,10 +43,13 @@ usage.route(
   [workspaceGuard({ action: "usage.get", from: "path" })],
   async (c) => {
     const { userId } = c.get("user");
-    const { recent, watermarks, ingestedToday, flush } = await granted(
+    const usage = await granted(
       c,
       await callWorkspace(c.env, c.get("workspaceId"), "replay-safe", (stub) => stub.usage(userId)),
     );
+    const { watermarks, ingestedToday, ...parts } = whole(usage, ["recent", "watermarks", "ingestedToday", "flush"]);
+    const recent = whole(parts.recent, ["entries", "bytes", "oldestAt"]);
+    const flush = whole(parts.flush, ["pendingBatches", "setAside", "lastAt", "lastError"]);
     // The backlog has to be seen most of all while D1 cannot be reached.
     const stored = await storedUsage(c.env.DB, c.get("workspaceId"), watermarks).catch(() => null);
     if (stored === null) c.get("log").stored = "unreachable";

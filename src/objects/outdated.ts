@@ -1,0 +1,34 @@
+import { ApiError } from "../http/errors.ts";
+
+/** Seconds a client is asked to wait when an object cannot answer. */
+const RETRY_AFTER_SECONDS = "1";
+
+export function unavailable(): ApiError {
+  return new ApiError({
+    code: "SERVICE_UNAVAILABLE",
+    message: "The service is busy. Please try again.",
+    headers: { "Retry-After": RETRY_AFTER_SECONDS },
+  });
+}
+
+/** How the runtime says that an object has no such method. It has no flag for it. */
+const NO_METHOD = "The RPC receiver does not implement ";
+
+/**
+ * Whether a call met an object that does not know it yet: while a deployment is under way, routers may be newer than
+ * objects for minutes.
+ */
+export function isUnknownMethod(error: Error): boolean {
+  return (
+    error instanceof TypeError && "remote" in error && error.remote === true && error.message.startsWith(NO_METHOD)
+  );
+}
+
+/**
+ * An object's answer, if it has these members: one of an older version may lack what was added since.
+ * @throws ApiError SERVICE_UNAVAILABLE where one is missing
+ */
+export function whole<T extends object>(answer: T, members: readonly (keyof T & string)[]): T {
+  if (members.every((member) => answer[member] !== undefined)) return answer;
+  throw unavailable();
+}

@@ -1,0 +1,83 @@
+import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { WorkspaceObject } from "../../../src/objects/workspace.ts";
+import { type Answer, bearer, call } from "../accounts/support.ts";
+import { newKey, newProject } from "../projects/support.ts";
+import { by, newUser } from "../workspaces/support.ts";
+
+let user: Awaited<ReturnType<typeof newUser>>;
+let key: Record<string, string>;
+
+beforeAll(async () => {
+  user = await newUser();
+  const { accessToken, workspaceId, userId } = user;
+  const owner = { userId, workspaceId, headers: { ...bearer(accessToken), "X-Workspace-Id": workspaceId } };
+  key = bearer((await newKey(owner, await newProject(owner))).secret);
+});
+
+const removed = new Map<string, PropertyDescriptor>();
+
+/** As in an object of a version that did not have the method. */
+function without(method: "usage" | "recent" | "recentCounts"): void {
+  const own = Object.getOwnPropertyDescriptor(WorkspaceObject.prototype, method);
+  if (own) removed.set(method, own);
+  Reflect.deleteProperty(WorkspaceObject.prototype, method);
+}
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  for (const [method, own] of removed) Object.defineProperty(WorkspaceObject.prototype, method, own);
+  removed.clear();
+});
+
+const usage = () => by(user, `/workspaces/${user.workspaceId}/usage`);
+const query = () => call("/logger/query", { body: {}, headers: key });
+const stats = () => call("/logger/stats", { body: { interval: "1d" }, headers: key });
+
+function expectUnavailable(answer: Answer): void {
+  expect([answer.status, answer.code, answer.headers.get("Retry-After")]).toEqual([503, "SERVICE_UNAVAILABLE", "1"]);
+}
+
+describe("a router that is newer than the object it calls", () => {
+  it.each([
+    ["usage", usage],
+    ["recent", query],
+    ["recentCounts", stats],
+  ] as const)("asks to try again where the object has no %s yet", async (method, ask) => {
+    without(method);
+    expectUnavailable(await ask());
+  });
+
+  it.each(["watermarks", "recent", "flush"])("asks to try again where usage has no %s yet", async (member) => {
+    const whole = WorkspaceObject.prototype.usage;
+    vi.spyOn(WorkspaceObject.prototype, "usage").mockImplementation(async function (this: WorkspaceObject, userId) {
+      const answer = await whole.call(this, userId);
+      if (answer.ok) Reflect.deleteProperty(answer.value, member);
+      return answer;
+    });
+    expectUnavailable(await usage());
+  });
+
+  it.each(["lastAt", "setAside"])("asks to try again where the flush of usage has no %s yet", async (member) => {
+    const whole = WorkspaceObject.prototype.usage;
+    vi.spyOn(WorkspaceObject.prototype, "usage").mockImplementation(async function (this: WorkspaceObject, userId) {
+      const answer = await whole.call(this, userId);
+      if (answer.ok) Reflect.deleteProperty(answer.value.flush, member);
+      return answer;
+    });
+    expectUnavailable(await usage());
+  });
+
+  it.each(["flushed", "oldest"])("asks to try again where a page of batches has no %s yet", async (member) => {
+    const whole = WorkspaceObject.prototype.recent;
+    vi.spyOn(WorkspaceObject.prototype, "recent").mockImplementation(async function (this: WorkspaceObject, scan) {
+      const answer = await whole.call(this, scan);
+      if (answer.ok) Reflect.deleteProperty(answer.page, member);
+      return answer;
+    });
+    expectUnavailable(await query());
+  });
+
+  it("gets its answer from one that is as new", async () => {
+    for (const ask of [usage, query, stats]) expect((await ask()).status).toBe(200);
+  });
+});
