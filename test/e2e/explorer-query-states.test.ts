@@ -146,7 +146,7 @@ describe("refusals", () => {
   it("counts down where the workspace's limit is used up, and works again after it", async () => {
     const limited = await createTenant(console.server.url);
     await send(console.server.url, limited, [{ message: "one" }]);
-    const rule = { method: "POST", path: "/logger/query", limit: 3, windowSeconds: 15 };
+    const rule = { method: "POST", path: "/logger/query", limit: 3, windowSeconds: 10 };
     await setLimits(limited, { rules: [rule] });
     const own = await console.open({ as: limited.account, viewport: { width: 1440, height: 900 } });
     const other = await own.newPage();
