@@ -5,30 +5,34 @@ export type WindowVerdict = "fits" | "wait" | "close";
 
 /** Entries of small frames that stand under one mark. */
 const MARK_ENTRIES = 500;
-/** Numbers of a mark: the `seq` before its first entry, its entries, its bytes. */
+/** Numbers of a mark: the `seq` of its last entry, its entries, its bytes. */
 const MARK_LENGTH = 3;
 
 /**
  * What a tail's client has been sent and has not acknowledged. As a list of numbers it goes into the socket's attachment,
- * so it stays small: small frames share a mark, and an acknowledgement of part of a mark counts for all of it. So a
- * client can get up to 500 entries more than the bound, never fewer.
+ * so it stays small: small frames share a mark. Of a mark that is acknowledged in part, entries and bytes count by the
+ * part of its `seq`s. With a filter that is an estimate; what lies before the mark and behind it is exact.
  */
 export class AckWindow {
   readonly #marks: number[];
+  /** Everything up to this `seq` has been acknowledged, or was never sent. */
+  #floor: number;
   #entries = 0;
   #bytes = 0;
 
-  /** @param marks as `marks` gave them */
-  constructor(marks: readonly number[] = []) {
-    this.#marks = [...marks];
+  /** @param state as `state` gave it */
+  constructor([floor = 0, ...marks]: readonly number[] = []) {
+    this.#floor = floor;
+    this.#marks = marks;
     for (let at = 0; at < marks.length; at += MARK_LENGTH) {
       this.#entries += marks[at + 1] ?? 0;
       this.#bytes += marks[at + 2] ?? 0;
     }
   }
 
-  get marks(): readonly number[] {
-    return this.#marks;
+  /** What outlives the object's memory. */
+  get state(): readonly number[] {
+    return this.#marks.length === 0 ? [] : [this.#floor, ...this.#marks];
   }
 
   /** Bytes sent and not acknowledged. */
@@ -49,26 +53,46 @@ export class AckWindow {
     return total > TAIL_LIMITS.unackedBytes && this.#entries >= TAIL_LIMITS.ackEveryEntries ? "wait" : "fits";
   }
 
-  /** @param after the `seq` that the tail had come to before this frame */
-  sent(after: number, entries: number, bytes: number): void {
+  /**
+   * A frame has been sent.
+   * @param after the `seq` that the tail had come to before
+   * @param through the `seq` of its last entry
+   */
+  sent(after: number, through: number, entries: number, bytes: number): void {
     const last = this.#marks.length - MARK_LENGTH;
+    if (last < 0) this.#floor = after;
     const counted = this.#marks[last + 1] ?? 0;
     if (last >= 0 && counted + entries <= MARK_ENTRIES) {
+      this.#marks[last] = through;
       this.#marks[last + 1] = counted + entries;
       this.#marks[last + 2] = (this.#marks[last + 2] ?? 0) + bytes;
-    } else this.#marks.push(after, entries, bytes);
+    } else this.#marks.push(through, entries, bytes);
     this.#entries += entries;
     this.#bytes += bytes;
   }
 
-  /** The client has everything up to this `seq`. */
+  /** The client has everything up to this `seq`. Frees what was sent up to there, and nothing else, whatever it says. */
   acked(seq: number): void {
     let done = 0;
-    while (done < this.#marks.length && (this.#marks[done] ?? 0) < seq) {
+    for (; done < this.#marks.length; done += MARK_LENGTH) {
+      const last = this.#marks[done] ?? 0;
+      if (last > seq) break;
       this.#entries -= this.#marks[done + 1] ?? 0;
       this.#bytes -= this.#marks[done + 2] ?? 0;
-      done += MARK_LENGTH;
+      this.#floor = last;
     }
     this.#marks.splice(0, done);
+    if (this.#marks.length > 0 && seq > this.#floor) this.#ackedInPart(seq);
+  }
+
+  #ackedInPart(seq: number): void {
+    const [last = 0, entries = 0, bytes = 0] = this.#marks;
+    const [left, span] = [last - seq, last - this.#floor];
+    // Without a filter there are as many entries as `seq`s, and nothing is rounded.
+    const [entriesLeft, bytesLeft] = [Math.ceil((entries * left) / span), Math.ceil((bytes * left) / span)];
+    this.#entries -= entries - entriesLeft;
+    this.#bytes -= bytes - bytesLeft;
+    this.#marks.splice(0, MARK_LENGTH, last, entriesLeft, bytesLeft);
+    this.#floor = seq;
   }
 }

@@ -1,7 +1,7 @@
 import type { ErrorCode } from "../http/errors.ts";
 import type { AuthorityRuling } from "./authority.ts";
 import { CatchUp } from "./catch-up.ts";
-import { caughtUpText, errorText, type Framed } from "./frames.ts";
+import { errorText, type Framed } from "./frames.ts";
 import { TailGroups } from "./groups.ts";
 import { TAIL_CLOSE } from "./limits.ts";
 import { LiveDelivery } from "./live.ts";
@@ -160,7 +160,7 @@ export class TailHub {
     const last = this.#ports.lastSeq(tail.project);
     if (last === null || tail.sent < last) return false;
     tail.state = "live";
-    this.#attempt(tail, () => tail.socket.send(caughtUpText(tail.sent)));
+    this.#attempt(tail, () => tail.caughtUp());
     return true;
   }
 

@@ -1,6 +1,6 @@
 import { AckWindow, type WindowVerdict } from "./ack-window.ts";
 import { authorityText, readAuthority, type TailAuthority } from "./authority.ts";
-import type { Framed } from "./frames.ts";
+import { caughtUpText, type Framed } from "./frames.ts";
 
 /** The part of a hibernatable WebSocket that a tail uses. */
 export interface TailSocket {
@@ -46,7 +46,8 @@ type Attachment = [
   filter: string,
   expiresAt: number | null,
   sent: number,
-  marks: readonly number[],
+  /** As `AckWindow.state` gave it. */
+  window: readonly number[],
   /** Closed by the service, and not gone yet: what its client has not read is still held. */
   isClosed: boolean,
 ];
@@ -84,14 +85,14 @@ export class Tail {
   /** @param attachment as an earlier life of the object left it */
   static restore(socket: TailSocket, attachment: unknown): Tail {
     // SAFETY: only `#write` writes attachments.
-    const [project, projectId, authority, filter, expiresAt, sent, marks, isClosed] = attachment as Attachment;
+    const [project, projectId, authority, filter, expiresAt, sent, window, isClosed] = attachment as Attachment;
     const tail = { project, projectId, authority: readAuthority(authority), filter, expiresAt, sent };
-    const restored = new Tail(socket, tail, marks);
+    const restored = new Tail(socket, tail, window);
     restored.isOpen = !isClosed;
     return restored;
   }
 
-  private constructor(socket: TailSocket, tail: NewTail, marks: readonly number[]) {
+  private constructor(socket: TailSocket, tail: NewTail, window: readonly number[]) {
     this.socket = socket;
     this.project = tail.project;
     this.projectId = tail.projectId;
@@ -100,7 +101,7 @@ export class Tail {
     this.#expiresAt = tail.expiresAt;
     this.#sent = tail.sent;
     this.#written = tail.sent;
-    this.#window = new AckWindow(marks);
+    this.#window = new AckWindow(window);
   }
 
   get sent(): number {
@@ -141,7 +142,7 @@ export class Tail {
         return verdict === "fits" ? "full" : verdict;
       }
       this.socket.send(text);
-      this.#window.sent(this.#sent, entries, bytes);
+      this.#window.sent(this.#sent, last, entries, bytes);
       this.#sent = last;
       given += bytes;
     }
@@ -150,7 +151,13 @@ export class Tail {
     return "fits";
   }
 
-  /** @returns false for something that the client cannot have */
+  /** Tells the client how far everything has been looked at. It may acknowledge that also to a later life of the object. */
+  caughtUp(): void {
+    if (this.#written !== this.#sent) this.#write();
+    this.socket.send(caughtUpText(this.#sent));
+  }
+
+  /** @returns false for something that the client cannot have: it was never sent */
   ack(seq: number): boolean {
     if (seq > this.#sent) return false;
     this.#window.acked(seq);
@@ -174,7 +181,7 @@ export class Tail {
       this.filter,
       this.#expiresAt,
       this.#sent,
-      this.#window.marks,
+      this.#window.state,
       !this.isOpen,
     ];
     this.socket.serializeAttachment(attachment);

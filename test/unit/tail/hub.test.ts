@@ -217,7 +217,43 @@ describe("the hub", () => {
     const object = new FakeObject();
     const { tail } = object.open();
     object.commit(1, entriesNumbered(3));
-    expect(object.hub.ack(tail, 1)).toBe(false);
+    for (const seq of [1, 3, 4, Number.MAX_SAFE_INTEGER]) expect(object.hub.ack(tail, seq)).toBe(false);
+    expect(tail.unackedBytes).toBe(0);
+  });
+
+  it("takes an acknowledgement of the place it was told, also in a later life of the object", async () => {
+    const object = new FakeObject();
+    object.commit(1, entriesNumbered(900));
+    const { socket } = object.open({ sent: 0, filter: levelFilter("error") });
+    await object.settle();
+    expect(socket.frames).toEqual([{ type: "caught-up", seq: 900 }]);
+    object.evict([socket]);
+    const tail = object.tails.get(socket) ?? expect.fail();
+    expect(object.hub.ack(tail, 900)).toBe(true);
+  });
+
+  it("counts a client for what it has not acknowledged, ends it for what it cannot have, and no other is hurt", async () => {
+    const object = new FakeObject();
+    const liar = object.open();
+    const honest = object.open();
+    for (let batch = 0; batch < 40; batch++) {
+      object.commit(1, entriesNumbered(1000));
+      await object.settle();
+      // The liar takes a look at the first entry, and says so; later it says everything at once, and more.
+      expect(object.hub.ack(liar.tail, batch * 1000 + 1)).toBe(true);
+      object.hub.ack(honest.tail, honest.socket.seqs.at(-1) ?? 0);
+      expect(honest.tail.unackedBytes).toBe(0);
+      expect(liar.tail.unackedBytes).toBeGreaterThan(90_000);
+    }
+    expect(object.hub.ack(liar.tail, 40_001)).toBe(false);
+    object.hub.refuseMessage(liar.tail);
+    expect(liar.socket.closed?.code).toBe(1008);
+    expect(object.hub.ack(liar.tail, Number.MAX_SAFE_INTEGER)).toBe(false);
+    object.gone(liar.socket);
+    object.commit(1, entriesNumbered(1));
+    await object.settle();
+    expect(honest.socket.seqs).toEqual(range(1, 40_001));
+    expect(honest.socket.closed).toBeNull();
   });
 
   it("ends those whose authority is gone, with its code, and no others", async () => {
