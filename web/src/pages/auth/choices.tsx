@@ -1,7 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { PROVIDERS } from "../../model/account.ts";
 import { Button } from "../../ui/button.tsx";
-import css from "./auth.module.css";
 import { missingProviders, PROVIDER_LABELS, signInWith } from "./providers.ts";
 
 /** The buttons of the providers. One that the service was found not to know says so instead of leading nowhere again. */
