@@ -1,6 +1,7 @@
 import type { Env } from "../env.ts";
 import { type OperationFields, type OperationLevel, operation } from "../http/log.ts";
 import { settingsOf } from "../settings.ts";
+import { ARRIVALS_END_MS } from "../workspace/flush/doomed.ts";
 import {
   commitRange,
   type FlushIntent,
@@ -35,6 +36,10 @@ export class Flush {
   #running: Promise<void> | null = null;
   /** A range that D1 has answered for and that readers hold up. */
   #arrived: { intent: FlushIntent; stored: Stored } | null = null;
+  /** Until then a call for the open range that was not answered may still write, epoch milliseconds. */
+  #lateUntil = 0;
+  /** When the range that this life of the object works on was written down, epoch milliseconds. */
+  #intentAt: number | null = null;
 
   constructor(ctx: DurableObjectState, env: Env, state: WorkspaceState) {
     this.#ctx = ctx;
@@ -73,17 +78,25 @@ export class Flush {
   async #step(): Promise<void> {
     const now = Date.now();
     if (!this.isDue(now)) return;
-    const intent = readIntent(this.#state.sql) ?? this.#begin(now);
+    const open = readIntent(this.#state.sql);
+    // Found on disk by a new life of the object: nobody knows what became of its calls.
+    if (open !== null && this.#intentAt !== open.madeAt) this.#lateUntil = now + ARRIVALS_END_MS;
+    const intent = open ?? this.#begin(now);
     if (intent === null) return;
+    if (open === null) this.#lateUntil = 0;
+    this.#intentAt = intent.madeAt;
     const outcome = await this.#write(intent);
     switch (outcome.outcome) {
       case "stored":
         this.#arrive(intent, outcome);
         break;
       case "bad":
-        this.#setAside(intent, outcome.batches);
+        // Cut otherwise, the range must not meet itself as it was before: then some of it would be there twice.
+        if (Date.now() < this.#lateUntil) this.#failed(intent, "A writer may still be on its way");
+        else this.#setAside(intent, outcome.batches);
         break;
       case "failed":
+        this.#lateUntil = Date.now() + ARRIVALS_END_MS;
         this.#failed(intent, outcome.reason);
     }
   }
@@ -104,13 +117,12 @@ export class Flush {
     }
     const { batches, bad } = readRange(sql, intent);
     if (row === null) return { outcome: "failed", reason: "The workspace is gone" };
-    if (bad.length > 0) return { outcome: "bad", batches: bad };
     // The intent is on disk before anything leaves the object.
     await this.#ctx.storage.sync();
-    const { projectId, firstSeq, lastSeq } = intent;
+    const { projectId, firstSeq, lastSeq, watermark } = intent;
     const deadline = Date.now() + FLUSH_CALL_MS;
-    const call: FlushCall = { workspaceId: row.id, projectId, range: { firstSeq, lastSeq }, batches, deadline };
-    return this.#call(call);
+    const range = { firstSeq, lastSeq };
+    return this.#call({ workspaceId: row.id, projectId, range, watermark, batches, bad, deadline });
   }
 
   async #call(call: FlushCall): Promise<FlushOutcome> {
@@ -154,7 +166,9 @@ export class Flush {
     state.schedule.succeeded();
     this.#changed(commits);
     const count = intent.lastSeq - intent.firstSeq + 1;
-    const { segments, bytes } = stored;
+    const { segments, bytes, hasReplaced } = stored;
+    if (hasReplaced)
+      this.#line("error", "replaced", intent, { reason: "the cold tier held something else in its place" });
     this.#line("info", "ok", intent, {
       batches: commits.length,
       count,

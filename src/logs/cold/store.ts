@@ -65,19 +65,46 @@ export class SegmentStore {
    * would cut the range otherwise: what is stored first stays.
    *
    * @param segments as `encodeSegments` gave them for the range, all of one project
-   * @returns what is stored of the range now, by this call or an earlier one: anything but every entry once is
-   * a fault that the caller must not pass over
+   * @param watermark of the project, below the range: nothing but set-aside batches lies between
+   * @returns what is stored from the watermark to the range's end now, by this call or an earlier one: anything but every
+   * entry of the range once is a fault that the caller must not pass over
    */
-  async insertSegments(workspaceId: string, segments: readonly EncodedSegment[]): Promise<StoredTotals> {
+  async insertSegments(
+    workspaceId: string,
+    segments: readonly EncodedSegment[],
+    watermark = (segments[0]?.firstSeq ?? 1) - 1,
+  ): Promise<StoredTotals> {
+    return this.#store(workspaceId, segments, watermark, false);
+  }
+
+  /**
+   * The same, in place of whatever lies between the watermark and the range's end. Nothing there has ever been read: the
+   * object has it all, and holds it for right.
+   */
+  async replaceSegments(
+    workspaceId: string,
+    segments: readonly EncodedSegment[],
+    watermark: number,
+  ): Promise<StoredTotals> {
+    return this.#store(workspaceId, segments, watermark, true);
+  }
+
+  async #store(
+    workspaceId: string,
+    segments: readonly EncodedSegment[],
+    watermark: number,
+    isReplacing: boolean,
+  ): Promise<StoredTotals> {
     const [first] = segments;
     if (first === undefined) return { segments: 0, entries: 0, bytes: 0 };
     const lastSeq = segments.reduce((last, segment) => Math.max(last, segment.lastSeq), 0);
     // The first part of all stands for the range: with it in place nothing of the range is stored again, so it comes last.
     const inserts = [...segments.slice(1), first].map((segment) => this.#insert(workspaceId, segment, first.firstSeq));
-    const totals = this.#db
-      .prepare(`${TOTALS} WHERE workspace_id = ? AND project_id = ? AND first_seq BETWEEN ? AND ?`)
-      .bind(workspaceId, first.projectId, first.firstSeq, lastSeq);
-    const results = await this.#db.batch<StoredTotals>([...inserts, totals]);
+    const place = "WHERE workspace_id = ? AND project_id = ? AND first_seq BETWEEN ? AND ?";
+    const params = [workspaceId, first.projectId, watermark + 1, lastSeq];
+    const before = isReplacing ? [this.#db.prepare(`DELETE FROM segments ${place}`).bind(...params)] : [];
+    const totals = this.#db.prepare(`${TOTALS} ${place}`).bind(...params);
+    const results = await this.#db.batch<StoredTotals>([...before, ...inserts, totals]);
     return totalsOf(results.at(-1)?.results[0]);
   }
 

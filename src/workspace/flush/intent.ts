@@ -8,6 +8,8 @@ export interface FlushIntent extends FlushRange {
   /** The project's number and id. */
   project: number;
   projectId: string;
+  /** The project's watermark. */
+  watermark: number;
   /** Epoch milliseconds. */
   madeAt: number;
 }
@@ -17,14 +19,15 @@ export function readIntent(sql: SqlStorage): FlushIntent | null {
     .exec<{
       project: number;
       projectId: string;
+      watermark: number;
       firstSeq: number;
       lastSeq: number;
       firstCommit: number;
       lastCommit: number;
       madeAt: number;
     }>(
-      `SELECT project, id AS projectId, i.first_seq AS firstSeq, i.last_seq AS lastSeq, i.first_commit AS firstCommit,
-         i.last_commit AS lastCommit, i.made_at AS madeAt
+      `SELECT project, id AS projectId, flushed_seq AS watermark, i.first_seq AS firstSeq, i.last_seq AS lastSeq,
+         i.first_commit AS firstCommit, i.last_commit AS lastCommit, i.made_at AS madeAt
        FROM flush_intents i JOIN projects ON num = project LIMIT 1`,
     )
     .toArray()[0];

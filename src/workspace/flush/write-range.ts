@@ -3,7 +3,7 @@ import { decodeBody } from "../../logs/codec.ts";
 import { encodeSegments, encodeSteps } from "../../logs/cold/encode.ts";
 import type { BatchSlice, SeqRange } from "../../logs/cold/lines.ts";
 import type { EncodedSegment } from "../../logs/cold/segment.ts";
-import type { SegmentStore } from "../../logs/cold/store.ts";
+import type { SegmentStore, StoredTotals } from "../../logs/cold/store.ts";
 
 /** A batch as the object stores it. */
 export interface PackedBatch {
@@ -21,8 +21,12 @@ export interface FlushCall {
   workspaceId: string;
   projectId: string;
   range: SeqRange;
-  /** All of the range's batches, in order. */
+  /** The project's: entries up to this `seq` are read from the cold tier, all others from the object. */
+  watermark: number;
+  /** All of the range's batches, in order, but for those that are `bad`. */
   batches: PackedBatch[];
+  /** Batches that the object itself cannot read whole. */
+  bad: BadBatch[];
   /**
    * Epoch milliseconds: nothing is sent to D1 afterwards. A call may outlive the object that made it, and whoever deletes
    * a project has to know when nothing of it can arrive any more.
@@ -38,14 +42,20 @@ export interface BadBatch {
 
 export type FlushOutcome =
   /** The range is in D1, by this call or an earlier one. Bytes as stored there. */
-  | { outcome: "stored"; segments: number; bytes: number }
+  | {
+      outcome: "stored";
+      segments: number;
+      bytes: number;
+      /** There was something else in its place, which is gone. */
+      hasReplaced: boolean;
+    }
   /** These batches can never get there. Nothing of the range was written by this call. */
   | { outcome: "bad"; batches: BadBatch[] }
   /** D1 may or may not have it. To be tried again. */
   | { outcome: "failed"; reason: string };
 
 /** What the writer needs of the cold tier. */
-export type RangeStore = Pick<SegmentStore, "insertSegments" | "segmentsBySeq">;
+export type RangeStore = Pick<SegmentStore, "insertSegments" | "replaceSegments" | "segmentsBySeq">;
 
 /** Makes segments of a range and stores them. Safe to repeat. Throws nothing. */
 export async function writeRange(store: RangeStore, call: FlushCall, now: () => number): Promise<FlushOutcome> {
@@ -60,14 +70,22 @@ export async function writeRange(store: RangeStore, call: FlushCall, now: () => 
 }
 
 async function write(store: RangeStore, call: FlushCall, now: () => number): Promise<FlushOutcome> {
-  const { workspaceId, range } = call;
+  const { workspaceId, range, watermark } = call;
   const encoded = await encode(call);
   // A range that cannot be made into segments now may have been stored by a call that was not heard of any more.
   if (!encoded.ok) return (await findStored(store, call)) ?? { outcome: "bad", batches: encoded.batches };
   if (now() > call.deadline) return { outcome: "failed", reason: "The writer was too late." };
-  const { segments, entries, bytes } = await store.insertSegments(workspaceId, encoded.segments);
-  if (entries === range.lastSeq - range.firstSeq + 1) return { outcome: "stored", segments, bytes };
+  const count = range.lastSeq - range.firstSeq + 1;
+  const stored = await store.insertSegments(workspaceId, encoded.segments, watermark);
+  if (stored.entries === count) return { outcome: "stored", ...sizeOf(stored), hasReplaced: false };
+  // Set aside, the batches would be read beside what is there, as soon as the watermark has passed it.
+  const replaced = await store.replaceSegments(workspaceId, encoded.segments, watermark);
+  if (replaced.entries === count) return { outcome: "stored", ...sizeOf(replaced), hasReplaced: true };
   return { outcome: "bad", batches: allOf(call, "the cold tier holds something else under its place") };
+}
+
+function sizeOf({ segments, bytes }: StoredTotals) {
+  return { segments, bytes };
 }
 
 type Encoded = { ok: true; segments: EncodedSegment[] } | { ok: false; batches: BadBatch[] };
@@ -75,6 +93,7 @@ type Encoded = { ok: true; segments: EncodedSegment[] } | { ok: false; batches: 
 /** With pauses: on one machine writers share the thread with this. */
 async function encode(call: FlushCall): Promise<Encoded> {
   const segments: EncodedSegment[] = [];
+  if (call.bad.length > 0) return { ok: false, batches: call.bad };
   try {
     for (const step of encodeSteps(call.projectId, decoded(call.batches), call.range)) {
       if (step !== null) segments.push(step);
@@ -111,7 +130,7 @@ async function findStored(store: RangeStore, call: FlushCall): Promise<FlushOutc
   const segments = await store.segmentsBySeq(workspaceId, projectId, seqs, null, MOST_SEGMENTS);
   const sum = (of: "count" | "storedBytes") => segments.reduce((total, segment) => total + segment[of], 0);
   if (sum("count") !== range.lastSeq - range.firstSeq + 1) return null;
-  return { outcome: "stored", segments: segments.length, bytes: sum("storedBytes") };
+  return { outcome: "stored", segments: segments.length, bytes: sum("storedBytes"), hasReplaced: false };
 }
 
 function allOf({ batches }: FlushCall, reason: string): BadBatch[] {

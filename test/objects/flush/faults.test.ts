@@ -1,5 +1,6 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { z } from "zod";
 import { logId } from "../../../src/logs/log-id.ts";
 import { ColdWriter } from "../../../src/objects/cold-writer.ts";
 import { bearer, call } from "../accounts/support.ts";
@@ -26,6 +27,8 @@ beforeEach(() => {
   flushLines();
 });
 afterEach(() => clock.stop());
+
+const logsShape = z.object({ logs: z.array(z.object({ seq: z.int() })) });
 
 const segments = () => env.DB.prepare("SELECT COUNT(*) AS n FROM segments").first<number>("n");
 
@@ -253,5 +256,92 @@ describe("a batch that cannot be read", () => {
       200,
       { before: [], entry: { seq: 4 }, after: logs.slice(1) },
     ]);
+  });
+});
+
+describe("something else in the place of a range", () => {
+  const seqsOf = async ({ secret }: Tenant) => {
+    const answer = await call("/logger/query", { body: { order: "asc" }, headers: bearer(secret) });
+    return logsShape.parse(answer.data).logs.map(({ seq }) => seq);
+  };
+
+  it("is replaced, told of, and read by nobody", async () => {
+    const tenant = await newTenant();
+    const { workspaceId, projectId } = tenant;
+    await sendBatches(tenant, 3, 4);
+    clock.pass(AGED_MS);
+    await alarm(workspaceId);
+    expect(await tiers(tenant)).toEqual({ cold: 7, recent: 0 });
+    await sendBatches(tenant, 5, 2);
+    // Two segments where the next range goes, one of them reaching beyond it.
+    for (const [first, last] of [
+      [8, 9],
+      [12, 30],
+    ] as const) {
+      await env.DB.prepare(
+        `INSERT INTO segments SELECT NULL, workspace_id, project_id, ?3, part, ?4, count, min_ts, max_ts, min_commit, max_commit,
+           level_mask, category_mask, raw_bytes, stored_bytes, filter_kinds, frame_kinds, slot_bytes, frames, levels, summary,
+           directory, filter, frame_filter, body FROM segments WHERE workspace_id = ?1 AND project_id = ?2 AND first_seq = 1`,
+      )
+        .bind(workspaceId, projectId, first, last)
+        .run();
+    }
+    const lines = flushLines();
+    await flushAll(tenant);
+    expect(lines()).toMatchObject([{ outcome: "replaced", level: "error", firstSeq: 8, lastSeq: 14 }]);
+    expect(await tiers(tenant)).toEqual({ cold: 14, recent: 0 });
+    await sendBatches(tenant, 20);
+    await flushAll(tenant);
+    expect(await seqsOf(tenant)).toEqual(Array.from({ length: 34 }, (_, i) => i + 1));
+    expect((await usageOf(tenant)).flush).toMatchObject({ setAside: 0, lastError: null });
+  });
+
+  it("is not made by a writer that comes after its range was cut otherwise: the cut waits for it", async () => {
+    const tenant = await newTenant();
+    const { workspaceId } = tenant;
+    await sendBatches(tenant, 3, 4, 2);
+    clock.pass(AGED_MS);
+    const sent = holdInsert();
+    const first = alarm(workspaceId).catch(() => {});
+    const land = await sent();
+    await evict(workspaceId);
+    await onSql(workspaceId, (sql) =>
+      sql.exec("UPDATE batches SET body_bytes = body_bytes + 1, parts = 2 WHERE commit_no = 2").toArray(),
+    );
+    await alarm(workspaceId);
+    expect((await usageOf(tenant)).flush).toMatchObject({
+      setAside: 0,
+      lastError: "A writer may still be on its way.",
+    });
+    await land();
+    await first;
+    clock.pass(60_000);
+    await alarm(workspaceId);
+    // It was whole when it was sent.
+    expect(await tiers(tenant)).toEqual({ cold: 9, recent: 0 });
+    expect(await seqsOf(tenant)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  });
+
+  it("where no writer comes any more, the range is cut around what cannot be read", async () => {
+    const tenant = await newTenant();
+    const { workspaceId } = tenant;
+    await sendBatches(tenant, 3, 4, 2);
+    clock.pass(AGED_MS);
+    await onSql(workspaceId, (sql) => {
+      sql.exec(
+        `INSERT INTO flush_intents (project, first_seq, last_seq, first_commit, last_commit, made_at)
+         SELECT num, 1, 9, 1, 3, 5 FROM projects`,
+      );
+      sql.exec("UPDATE batches SET body_bytes = body_bytes + 1, parts = 2 WHERE commit_no = 2");
+    });
+    await evict(workspaceId);
+    await alarm(workspaceId);
+    expect((await usageOf(tenant)).flush.setAside).toBe(0);
+    for (let turn = 0; turn < 12; turn++) {
+      clock.pass(60_000);
+      await alarm(workspaceId);
+    }
+    expect((await usageOf(tenant)).flush).toMatchObject({ setAside: 1, pendingBatches: 0 });
+    expect(await seqsOf(tenant)).toEqual([1, 2, 3, 8, 9]);
   });
 });

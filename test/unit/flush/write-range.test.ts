@@ -20,7 +20,8 @@ function batch(commit: number, firstSeq: number, count: number): PackedBatch {
 function callOf(...batches: PackedBatch[]): FlushCall {
   const last = batches.at(-1);
   const range = { firstSeq: batches[0]?.firstSeq ?? 1, lastSeq: (last?.firstSeq ?? 1) + (last?.count ?? 0) - 1 };
-  return { workspaceId: "ws_a", projectId: "proj_a", range, batches, deadline: 1000 };
+  const watermark = range.firstSeq - 1;
+  return { workspaceId: "ws_a", projectId: "proj_a", range, watermark, batches, bad: [], deadline: 1000 };
 }
 
 /** A cold tier in memory that counts what it is sent. */
@@ -29,16 +30,20 @@ class Store implements RangeStore {
   sent = 0;
   error: Error | null = null;
 
-  async insertSegments(_: string, segments: readonly EncodedSegment[]) {
+  async replaceSegments(id: string, segments: readonly EncodedSegment[], watermark: number) {
+    const last = segments.at(-1)?.lastSeq ?? 0;
+    for (const firstSeq of this.rows.keys()) if (firstSeq > watermark && firstSeq <= last) this.rows.delete(firstSeq);
+    return this.insertSegments(id, segments, watermark);
+  }
+
+  async insertSegments(_: string, segments: readonly EncodedSegment[], watermark: number) {
     this.sent++;
     if (this.error) throw this.error;
     const [first] = segments;
     if (first && !this.rows.has(first.firstSeq))
       for (const segment of segments) this.rows.set(segment.firstSeq, segment);
     const last = segments.at(-1)?.lastSeq ?? 0;
-    const rows = [...this.rows.values()].filter(
-      ({ firstSeq }) => firstSeq >= (first?.firstSeq ?? 0) && firstSeq <= last,
-    );
+    const rows = [...this.rows.values()].filter(({ firstSeq }) => firstSeq > watermark && firstSeq <= last);
     const sum = (of: "count" | "storedBytes") => rows.reduce((total, row) => total + row[of], 0);
     return { segments: rows.length, entries: sum("count"), bytes: sum("storedBytes") };
   }
@@ -105,11 +110,36 @@ describe("writing a range", () => {
     expect(await writeRange(store, damaged, now)).toEqual(stored);
   });
 
-  it("sets a range aside whose place is taken by something else", async () => {
+  it("puts a range in the place of what lies there instead, so that nothing is there twice", async () => {
+    for (const other of [callOf(batch(1, 1, 3), batch(2, 4, 5)), callOf(batch(1, 1, 2)), callOf(batch(1, 2, 2))]) {
+      const store = new Store();
+      await writeRange(store, other, now);
+      expect(await writeRange(store, callOf(batch(1, 1, 3)), now)).toMatchObject({
+        outcome: "stored",
+        hasReplaced: true,
+      });
+      expect([...store.rows.values()].map(({ firstSeq, lastSeq }) => [firstSeq, lastSeq])).toEqual([[1, 3]]);
+      const again = await writeRange(store, callOf(batch(1, 1, 3)), now);
+      expect(again).toMatchObject({ outcome: "stored", hasReplaced: false });
+    }
+  });
+
+  it("sets a range aside that does not get its place", async () => {
     const store = new Store();
-    await writeRange(store, callOf(batch(1, 1, 3), batch(2, 4, 5)), now);
+    store.replaceSegments = async () => ({ segments: 1, entries: 2, bytes: 1 });
+    await writeRange(store, callOf(batch(1, 1, 2)), now);
     const outcome = await writeRange(store, callOf(batch(1, 1, 3)), now);
     expect(outcome).toMatchObject({ outcome: "bad", batches: [{ commit: 1 }] });
+  });
+
+  it("takes a range for stored whose batches the object itself cannot read any more", async () => {
+    const store = new Store();
+    const call = callOf(batch(1, 1, 3), batch(2, 4, 5));
+    const bad = [{ commit: 2, reason: "a part of it is missing" }];
+    const damaged = { ...call, batches: call.batches.slice(0, 1), bad };
+    expect(await writeRange(store, damaged, now)).toEqual({ outcome: "bad", batches: bad });
+    const stored = await writeRange(store, call, now);
+    expect(await writeRange(store, damaged, now)).toEqual(stored);
   });
 
   it("tells what passes from what does not, and shows nothing of a message but D1's code", async () => {
