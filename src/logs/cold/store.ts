@@ -1,7 +1,8 @@
 // Named here, so that pure modules tested on Node may name the store.
-import type { D1Database, D1PreparedStatement } from "@cloudflare/workers-types";
+import type { D1Database } from "@cloudflare/workers-types";
 import { type FrameHits, slotsColumn } from "./frame-filter.ts";
-import { fromHex, toHex } from "./hex.ts";
+import { fromHex } from "./hex.ts";
+import { insertStatement } from "./insert-statement.ts";
 import type { BodyRange, EncodedSegment, SegmentKey, SegmentMeta, StoredBody } from "./segment.ts";
 import { readPlace, type SegmentPage, type SegmentSelection, selectStatement } from "./selection.ts";
 
@@ -99,40 +100,15 @@ export class SegmentStore {
     if (first === undefined) return { segments: 0, entries: 0, bytes: 0 };
     const lastSeq = segments.reduce((last, segment) => Math.max(last, segment.lastSeq), 0);
     // The first part of all stands for the range: with it in place nothing of the range is stored again, so it comes last.
-    const inserts = [...segments.slice(1), first].map((segment) => this.#insert(workspaceId, segment, first.firstSeq));
+    const inserts = [...segments.slice(1), first].map((segment) =>
+      insertStatement(this.#db, workspaceId, segment, first.firstSeq),
+    );
     const place = "WHERE workspace_id = ? AND project_id = ? AND first_seq BETWEEN ? AND ?";
     const params = [workspaceId, first.projectId, watermark + 1, lastSeq];
     const before = isReplacing ? [this.#db.prepare(`DELETE FROM segments ${place}`).bind(...params)] : [];
     const totals = this.#db.prepare(`${TOTALS} ${place}`).bind(...params);
     const results = await this.#db.batch<StoredTotals>([...before, ...inserts, totals]);
     return totalsOf(results.at(-1)?.results[0]);
-  }
-
-  #insert(workspaceId: string, segment: EncodedSegment, rangeFirstSeq: number): D1PreparedStatement {
-    const { levels, summary, directory, filter, frameFilter, body, frames } = segment;
-    return this.#db
-      .prepare(INSERT)
-      .bind(
-        workspaceId,
-        segment.projectId,
-        segment.firstSeq,
-        segment.part,
-        segment.lastSeq,
-        segment.count,
-        segment.minTimestamp,
-        segment.maxTimestamp,
-        segment.minCommit,
-        segment.maxCommit,
-        segment.levelMask,
-        segment.categoryMask,
-        segment.rawBytes,
-        segment.storedBytes,
-        segment.filterKinds,
-        segment.frameKinds,
-        segment.slotBytes,
-        ...[frames, levels, summary, directory, filter, frameFilter, body].map(toHex),
-        rangeFirstSeq,
-      );
   }
 
   /** Segments that a query may need, in its order. To look at one takes 19 us with tests, 5 without. */
@@ -281,20 +257,6 @@ function refuseMoreThan(most: number, limit: number): void {
 function totalsOf(row: StoredTotals | null | undefined): StoredTotals {
   return row ?? { segments: 0, entries: 0, bytes: 0 };
 }
-
-/** Values before the blobs in `INSERT`, and the blobs. */
-const PLAIN_VALUES = 17;
-const BLOBS = 7;
-const VALUES = Array.from({ length: PLAIN_VALUES + BLOBS }, (_, index) =>
-  index < PLAIN_VALUES ? `?${index + 1}` : `unhex(?${index + 1})`,
-);
-
-/** Only a row that is there already is passed over: `OR IGNORE` would also pass over one that breaks a constraint. */
-const INSERT = `INSERT INTO segments (workspace_id, ${KEY_COLUMNS}, last_seq, count, min_ts, max_ts, min_commit,
-  max_commit, level_mask, category_mask, raw_bytes, stored_bytes, filter_kinds, frame_kinds, slot_bytes, frames, levels,
-  summary, directory, filter, frame_filter, body) SELECT ${VALUES.join(", ")} WHERE NOT EXISTS (SELECT 1 FROM segments
-    WHERE workspace_id = ?1 AND project_id = ?2 AND first_seq = ?${PLAIN_VALUES + BLOBS + 1} AND part = 0)
-  ON CONFLICT (workspace_id, ${KEY_COLUMNS}) DO NOTHING`;
 
 function metaOf(row: Readonly<[...MetaRow, ...unknown[]]>): SegmentMeta {
   return {
