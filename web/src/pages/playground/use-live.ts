@@ -9,7 +9,9 @@ import type { Sandbox, SandboxState } from "./sandbox.ts";
 /** Entries that the list keeps. */
 const KEPT = 1000;
 /** Milliseconds that something to be sent waits for the list to be live: then it goes out all the same. */
-const PATIENCE_MS = 5000;
+const PATIENCE_MS = 8000;
+/** Milliseconds without a connection after which what came meanwhile is let go: a reset sandbox may have taken in much. */
+const SUCCESSION_MS = 60_000;
 
 const OFF: TailStatus = { state: "off", reason: null, buffered: 0 };
 
@@ -47,6 +49,7 @@ export function useLive({ sandbox, note, renew }: Pick<SandboxState, "sandbox" |
   const [isDeclined, setDeclined] = useState(false);
   const running = useRef<Running | null>(null);
   const isLive = useRef(false);
+  const liveUntil = useRef(0);
   const waiting = useRef(new Set<() => void>());
 
   const settle = useCallback(() => {
@@ -78,11 +81,15 @@ export function useLive({ sandbox, note, renew }: Pick<SandboxState, "sandbox" |
 
   const follow = useCallback((wanted: Sandbox): Promise<void> => {
     if (running.current?.projectId === wanted.projectId) return ready();
+    if (isLive.current) liveUntil.current = Date.now();
+    // Another sandbox has come in the place of one that was watched until now: nothing that it was sent is left out.
+    const isSuccessor = running.current !== null && Date.now() - liveUntil.current < SUCCESSION_MS;
     end();
     setLimited(null);
     setDeclined(false);
     setEntries([]);
     const { workspaceId, projectId, apiKey } = wanted;
+    let madeAt: string | null = null;
     const giveUp = (): void => {
       if (running.current?.projectId !== projectId) return;
       running.current.unwatch();
@@ -113,16 +120,22 @@ export function useLive({ sandbox, note, renew }: Pick<SandboxState, "sandbox" |
           throw error;
         }
       },
-      entries: (fresh) => setEntries((before) => [...fresh.toReversed(), ...before].slice(0, KEPT)),
+      entries(fresh) {
+        // What a reset puts into the sandbox comes at once, and first of all.
+        if (isSuccessor && fresh[0]?.seq === 1) madeAt = fresh[0].receivedAt;
+        const sent = fresh.filter(({ receivedAt }) => receivedAt !== madeAt);
+        if (sent.length > 0) setEntries((before) => [...sent.toReversed(), ...before].slice(0, KEPT));
+      },
       changed(next) {
         setStatus(next);
+        if (isLive.current) liveUntil.current = Date.now();
         isLive.current = next.state === "live" || next.state === "paused";
         if (isLive.current) settle();
         if (next.state === "ended") void renew().then(goOn, giveUp);
       },
     });
     running.current = { link, projectId, unwatch: watchPage(link) };
-    link.start(null);
+    link.start(isSuccessor ? 0 : null);
     return ready();
   }, []);
 
