@@ -36,6 +36,7 @@ export class LiveDelivery {
   #queue: CommittedBatch[] = [];
   #queueBytes = 0;
   #isDelivering = false;
+  #deliveries = 0;
 
   constructor(tails: TailGroups, ports: LivePorts) {
     this.#tails = tails;
@@ -64,6 +65,7 @@ export class LiveDelivery {
         await this.#ports.durable();
         batches.push(...this.#takeQueue());
         this.#slices.begin(this.#tails.size);
+        this.#deliveries++;
         for (const run of runsOf(batches)) await this.#deliverRun(run);
         await this.#slices.end();
       } catch (error) {
@@ -85,7 +87,7 @@ export class LiveDelivery {
       const framed = framesOf(entriesOf(units, matcher, first.projectId, { after, until }, null), until);
       const bytes = framed.frames.reduce((sum, frame) => sum + frame.bytes, 0);
       await this.#slices.looked(looked);
-      for (const tail of live) {
+      for (const tail of inTurn(live, this.#deliveries)) {
         if (!tail.isOpen || tail.state !== "live" || this.#ports.isDue(tail)) continue;
         if (tail.sent === after) this.#ports.offer(tail, framed);
         else this.#ports.fallBehind(tail);
@@ -109,4 +111,13 @@ export class LiveDelivery {
     this.#queueBytes = 0;
     return queue;
   }
+}
+
+/** Of consecutive multiples of it, none comes soon near an earlier one. */
+const GOLDEN_RATIO = (Math.sqrt(5) - 1) / 2;
+
+/** Each delivery begins with another tail: the last one of many gets its frame some tens of milliseconds after the first. */
+function inTurn(tails: readonly Tail[], delivery: number): Tail[] {
+  const first = Math.floor(((delivery * GOLDEN_RATIO) % 1) * tails.length);
+  return [...tails.slice(first), ...tails.slice(0, first)];
 }

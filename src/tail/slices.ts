@@ -5,7 +5,8 @@ const LOOKED_BYTE_MS = 2 / (1024 * 1024);
 
 /**
  * Work after which others get their turn; the sockets' writing comes on top. An ingest takes several turns, each of which
- * may wait for a slice. With a hundred tails its p99 was 12 ms with slices of 1 ms and is 8.5 with these.
+ * may wait for a slice. With a hundred tails at 5,000 entries/s its p99 was 9 ms uncut and is 7 (4 without tails), and a
+ * tail sees an entry after 44 ms; slices of 0.8 ms gave 9 and 27.
  */
 const SLICE_MS = 0.5;
 
