@@ -1,9 +1,9 @@
 import { execFileSync } from "node:child_process";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { clock } from "../../../web/src/lib/now.ts";
 import { clientCode, curlCommand, pageCode } from "../../../web/src/pages/playground/code.ts";
 import { FIRST_FORM, formOutgoing, rawOutgoing } from "../../../web/src/pages/playground/draft.ts";
-import { clock } from "../../../web/src/pages/playground/now.ts";
 
 const raw = (text: string) => {
   const result = rawOutgoing(text);

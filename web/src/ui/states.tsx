@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { ApiFailure } from "../api/failure.ts";
 import { useWait } from "../lib/countdown.ts";
+import { clock } from "../lib/now.ts";
 import { Button } from "./button.tsx";
 import css from "./states.module.css";
 
@@ -42,8 +43,8 @@ export function Failure({ failure, onRetry }: { failure: ApiFailure; onRetry?: (
         </div>
         {/* Not within the alert: a screen reader would read out every second. */}
         <p role="timer">
-          {failure.limit?.remaining === 0 ? `The limit here is ${failure.limit.limit} requests. ` : ""}
-          {left > 0 ? `The next one fits in ${left} s.` : "The next one fits now."}
+          {failure.limit?.remaining === 0 ? `The limit here is ${requests(failure.limit.limit)}. ` : ""}
+          {left > 0 ? `The next one fits in ${waitOf(left)}.` : "The next one fits now."}
         </p>
         {onRetry ? (
           <Button disabled={left > 0} onClick={onRetry}>
@@ -72,4 +73,15 @@ export function Failure({ failure, onRetry }: { failure: ApiFailure; onRetry?: (
       {onRetry ? <Button onClick={onRetry}>Try again</Button> : null}
     </div>
   );
+}
+
+function requests(count: number): string {
+  return `${count.toLocaleString()} ${count === 1 ? "request" : "requests"}`;
+}
+
+/** Seconds up to which a wait is told in seconds. */
+const SHORT_WAIT = 120;
+
+function waitOf(seconds: number): string {
+  return seconds <= SHORT_WAIT ? `${seconds} s` : clock(seconds * 1000);
 }

@@ -1,6 +1,6 @@
 import type { LimitState } from "../../api/failure.ts";
+import { clock, useNow } from "../../lib/now.ts";
 import css from "./meter.module.css";
-import { clock, useNow } from "./now.ts";
 
 /** How much of a limit is left: as a bar, as numbers, and when there is more again. */
 export function Meter({ label, state, detail }: { label: string; state: LimitState; detail?: string }) {

@@ -1,5 +1,6 @@
 import { useMemo, useState } from "preact/hooks";
 import { useAction } from "../../lib/action.ts";
+import { clock, useNow } from "../../lib/now.ts";
 import { Copy } from "../../ui/copy.tsx";
 import { Card, useTitle } from "../../ui/page.tsx";
 import { Failure, Loading } from "../../ui/states.tsx";
@@ -12,7 +13,6 @@ import { Composer, type Draft } from "./composer.tsx";
 import { FIRST_FORM, formOutgoing, type Outgoing, rawOutgoing } from "./draft.ts";
 import { Feed } from "./feed.tsx";
 import { Meter } from "./meter.tsx";
-import { clock, useNow } from "./now.ts";
 import css from "./playground.module.css";
 import { FIRST_RAW } from "./raw.tsx";
 import { type BudgetName, type Sandbox, type SandboxState, useSandbox } from "./sandbox.ts";

@@ -1,5 +1,5 @@
 import type { LimitState } from "../../api/failure.ts";
-import { clock, useNow } from "./now.ts";
+import { clock, useNow } from "../../lib/now.ts";
 import css from "./playground.module.css";
 
 /** A budget with nothing left in it: what that stops, and until when. */
