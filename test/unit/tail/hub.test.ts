@@ -145,15 +145,29 @@ describe("the hub", () => {
     const early = Array.from({ length: 100 }, () => object.open());
     object.commit(1, entriesNumbered(2));
     await object.turn();
-    expect(early.at(-1)?.socket.seqs).toEqual([]);
+    const closed = early.find(({ socket }) => socket.seqs.length === 0) ?? expect.fail();
     const late = [object.open(), object.open({ sent: 0 }), object.open({ sent: 1 })];
     object.commit(1, entriesNumbered(1, 2));
-    object.hub.end(early[99]?.tail ?? expect.fail(), "API_KEY_REVOKED");
+    object.hub.end(closed.tail, "API_KEY_REVOKED");
     await object.settle();
-    for (const { socket } of early.slice(0, 99)) expect(socket.seqs).toEqual([1, 2, 3]);
-    expect(early[99]?.socket.seqs).toEqual([]);
+    for (const each of early) expect(each.socket.seqs).toEqual(each === closed ? [] : [1, 2, 3]);
     expect(late.map(({ socket }) => socket.seqs)).toEqual([[3], [1, 2, 3], [2, 3]]);
     expect(object.failures).toEqual([]);
+  });
+
+  it("begins each delivery with another tail, so that none is always the last", async () => {
+    const object = new FakeObject();
+    const sockets = Array.from({ length: 100 }, () => object.open().socket);
+    const firsts = new Set<FakeSocket | undefined>();
+    for (let commit = 1; commit <= 20; commit++) {
+      object.commit(1, entriesNumbered(1));
+      await object.turn();
+      const served = sockets.map(({ seqs }) => seqs.length === commit);
+      // The one that was served, and the one before it was not.
+      firsts.add(sockets.find((_, at) => served[at] && !served.at(at - 1)));
+      await object.settle();
+    }
+    expect(firsts.size).toBe(20);
   });
 
   it("closes a live tail that would get 10,000 entries ahead of its acknowledgements, and names where it goes on", async () => {
