@@ -1,6 +1,7 @@
 import { computed, signal } from "@preact/signals";
 import { ApiFailure } from "../api/failure.ts";
 import { type Answer, type RequestOptions, request } from "../api/request.ts";
+import { endAtService } from "./ending.ts";
 import { rotated } from "./rotate.ts";
 import {
   type AccessToken,
@@ -66,17 +67,17 @@ export async function signIn({ user, accessToken, refreshToken }: SignedIn): Pro
     endedBecause.value = null;
     return replaced;
   });
-  if (before !== null) await endAtService(before);
+  if (before !== null) await endAtService(before.refreshToken);
 }
 
 /**
- * Forgets the session in all tabs, and ends it at the service as well as it can.
+ * Forgets the session in all tabs, and has it ended at the service: at once, or as soon as that can be.
  * `because`: why somebody who wants to go on has to sign in anew, for the sign-in page to say
  */
 export async function signOut(because: string | null = null): Promise<void> {
   const session = readSession();
   forget(because);
-  if (session !== null) await endAtService(session);
+  if (session !== null) await endAtService(session.refreshToken);
 }
 
 /** Forgets a session that the service has ended already. */
@@ -174,11 +175,6 @@ function show(session: StoredSession | null): void {
   const before = stored.peek()?.user;
   const isSame = before !== undefined && JSON.stringify(before) === JSON.stringify(session?.user);
   stored.value = session && isSame ? { ...session, user: before } : session;
-}
-
-/** Whether the service hears of it or not: this browser has forgotten the tokens. */
-async function endAtService({ refreshToken }: StoredSession): Promise<void> {
-  await request("/auth/logout", { body: { refreshToken } }).catch(() => undefined);
 }
 
 /** Lifetime of an access token in seconds, as the API fixes it. */

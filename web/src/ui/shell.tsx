@@ -5,6 +5,7 @@ import { signOut, user } from "../session/session.ts";
 import { Button } from "./button.tsx";
 import icon from "./icon.svg";
 import css from "./shell.module.css";
+import { ShellEnding } from "./shell-ending.tsx";
 import { ThemeChoice } from "./theme.tsx";
 
 /** The frame of every page: where one is, where one can go, and who one is. */
@@ -44,6 +45,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
           )}
         </nav>
       </header>
+      <ShellEnding />
       <main class={css.main} id="main" tabIndex={-1}>
         {children}
       </main>
