@@ -23,10 +23,18 @@ describe("limits", () => {
     await page.getByRole("button", { name: "Add a rule" }).click();
     const rule = page.getByRole("group", { name: "Rule 1" });
     const save = page.getByRole("button", { name: "Save the limits" });
-    await rule.getByLabel("Path").fill("/nowhere");
     await rule.getByLabel("Requests").fill("three");
     await save.click();
+    await rule.getByText("needs a path").waitFor();
     await rule.getByText("must be a whole number").waitFor();
+    await rule.getByLabel("Path").fill("/nowhere");
+    // What is not saved is there again after a look at another section, and after a reload.
+    await page.getByText("Not saved yet.").waitFor();
+    await page.getByRole("link", { name: "Usage" }).click();
+    await page.getByRole("heading", { name: "Usage" }).waitFor();
+    await page.getByRole("link", { name: "Limits" }).click();
+    await page.reload();
+    expect(await rule.getByLabel("Path").inputValue()).toBe("/nowhere");
     await rule.getByLabel("Requests").fill("3");
     await save.click();
     await rule.getByText("No route of /logger, /projects or /workspaces has this path.").waitFor();
@@ -43,6 +51,7 @@ describe("limits", () => {
     await page.getByText("This request would fall under the rule POST /logger/:projectId/log: 3 requests").waitFor();
     await save.click();
     await page.getByText("Saved. The next request falls under it.").waitFor();
+    expect(await page.getByText("Not saved yet.").count()).toBe(0);
 
     const send = () => call(url, `/logger/${projectId}/log`, { token: key.secret, body: { message: "Hello" } });
     const statuses: number[] = [];

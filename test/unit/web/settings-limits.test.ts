@@ -69,6 +69,11 @@ describe("a draft", () => {
     );
   });
 
+  it("names a path that is missing", () => {
+    const draft = { default: null, rules: [{ ...newRule(), path: " ", limit: "5" }] };
+    expect([...faultsOf(draft)]).toEqual([["rules.0.path", "needs a path"]]);
+  });
+
   it("names numbers that are none by the path that the API would", () => {
     const draft = {
       default: { ...FIRST_DEFAULT, windowSeconds: "" },

@@ -24,6 +24,7 @@ export interface Draft {
   rules: readonly RuleDraft[];
 }
 
+const NO_PATH = "needs a path";
 const NO_NUMBER = "must be a whole number";
 const DEFAULT_WINDOW = "60";
 /** A limit to begin with where somebody sets a default of his own: the preset's. */
@@ -38,6 +39,11 @@ export function draftOf(configuration: LimitConfiguration): Draft {
   };
 }
 
+/** A draft of an earlier load of the page, with ids that no other row of this one has. */
+export function renumbered(draft: Draft): Draft {
+  return { ...draft, rules: draft.rules.map((rule) => ({ ...rule, id: ++lastId })) };
+}
+
 export function newRule(): RuleDraft {
   return { id: ++lastId, method: "POST", path: "", limit: "", windowSeconds: DEFAULT_WINDOW };
 }
@@ -46,7 +52,7 @@ export function methodOf(text: string): LimitRule["method"] {
   return RULE_METHODS.find((method) => method === text) ?? "*";
 }
 
-/** What is wrong before anything is sent: numbers that are none, by the path that the API would name. */
+/** What is wrong before anything is sent: paths that are missing and numbers that are none, by the path that the API would name. */
 export function faultsOf(draft: Draft): ReadonlyMap<string, string> {
   const faults = new Map<string, string>();
   const look = (limit: LimitDraft, path: string): void => {
@@ -55,6 +61,7 @@ export function faultsOf(draft: Draft): ReadonlyMap<string, string> {
   };
   if (draft.default) look(draft.default, "default");
   draft.rules.forEach((rule, index) => {
+    if (rule.path.trim() === "") faults.set(`rules.${index}.path`, NO_PATH);
     look(rule, `rules.${index}`);
   });
   return faults;

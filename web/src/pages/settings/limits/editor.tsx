@@ -47,6 +47,7 @@ export function LimitEditor({ path, current, base, draft, describedBy, onDraft, 
   const errorAt = (field: string): string | undefined =>
     faults.get(field) ?? numbered(fieldError(saving.failure, field));
   const isOther = !isSame(base, current);
+  const hasChanges = isChanged(draft, base);
   const hasConfiguration = current.default !== null || current.rules.length > 0;
   return (
     <Card title="What is set">
@@ -117,17 +118,20 @@ export function LimitEditor({ path, current, base, draft, describedBy, onDraft, 
             </Button>
           </p>
         ) : null}
+        {!isLocked && hasChanges ? (
+          <p role="status">Not saved yet. This tab keeps the changes until you save or undo them.</p>
+        ) : null}
         <Row>
           <Button
             type="submit"
             look="primary"
             busy={saving.busy}
-            disabled={isLocked || !isChanged(draft, base)}
+            disabled={isLocked || !hasChanges}
             aria-describedby={describedBy}
           >
             Save the limits
           </Button>
-          <Button disabled={isLocked || !isChanged(draft, base)} onClick={() => change(draftOf(base))}>
+          <Button disabled={isLocked || !hasChanges} onClick={() => change(draftOf(base))}>
             Undo changes
           </Button>
           <Button

@@ -2,12 +2,13 @@ import { useEffect, useState } from "preact/hooks";
 import { useLoad } from "../../../lib/load.ts";
 import { reasonAgainst } from "../../../model/roles.ts";
 import type { RateLimits, Workspace } from "../../../model/types.ts";
-import { authorized } from "../../../session/session.ts";
+import { authorized, user } from "../../../session/session.ts";
 import { Failure, Loading } from "../../../ui/states.tsx";
 import { RoleNote, Section } from "../section.tsx";
-import { configurationOf, type Draft, draftOf } from "./draft.ts";
+import { configurationOf, draftOf } from "./draft.ts";
 import { LimitEditor } from "./editor.tsx";
 import { Explain } from "./explain.tsx";
+import { type Edited, keepEdited, readEdited } from "./kept.ts";
 import { LiveCounters } from "./live.tsx";
 
 const NOTE = "limits-note";
@@ -19,9 +20,16 @@ export function Limits({ workspace }: { workspace: Workspace }) {
     path,
     async (signal) => (await authorized<RateLimits>(path, { signal })).data,
   );
-  /** `base`: the configuration that the draft was made from. */
-  const [edited, setEdited] = useState<{ base: RateLimits; draft: Draft } | null>(null);
-  const begin = (base: RateLimits): void => setEdited({ base, draft: draftOf(base) });
+  const userId = user.value?.id ?? "";
+  const [edited, setEdited] = useState<Edited | null>(() => readEdited(userId, workspace.id));
+  const edit = (next: Edited): void => {
+    setEdited(next);
+    keepEdited(userId, workspace.id, next);
+  };
+  const begin = ({ default: rest, rules }: RateLimits): void => {
+    const base = { default: rest, rules };
+    edit({ base, draft: draftOf(base) });
+  };
   useEffect(() => {
     // Later answers bring counters; what is being edited stays.
     if (data && edited === null) begin(data);
@@ -46,7 +54,7 @@ export function Limits({ workspace }: { workspace: Workspace }) {
             base={edited.base}
             draft={edited.draft}
             describedBy={reason === null ? undefined : NOTE}
-            onDraft={(draft) => setEdited({ ...edited, draft })}
+            onDraft={(draft) => edit({ ...edited, draft })}
             onSaved={(saved) => {
               put(saved);
               begin(saved);
