@@ -175,14 +175,30 @@ describe("the workspace", () => {
   it("is made, and deleted with all that is in it once its name is typed", async () => {
     const account = await verifiedAccount(url);
     const page = await openSettings(under, account, "general");
+    await page.waitForLoadState("networkidle");
+    const lists: string[] = [];
+    page.on("request", (request) => {
+      if (request.url().includes("/workspaces?limit=")) lists.push(request.url());
+    });
+    for (const section of ["general", "keys", "danger"]) {
+      lists.length = 0;
+      await page.goto(settingsPath(account.workspaceId, section));
+      await page.waitForLoadState("networkidle");
+      expect([section, lists.length]).toEqual([section, 1]);
+    }
+    await page.goto(settingsPath(account.workspaceId, "general"));
     await page.getByRole("button", { name: "Create a workspace" }).click();
+    lists.length = 0;
     await page.getByLabel("Name", { exact: true }).last().fill("Ours");
     await page.getByLabel("Slug (optional)").fill("Not a slug");
     await page.getByRole("button", { name: "Create", exact: true }).click();
     await page.getByRole("alert").getByText("must be lowercase").waitFor();
     await page.getByLabel("Slug (optional)").fill("");
     await page.getByRole("button", { name: "Create", exact: true }).click();
-    await page.getByRole("dialog").waitFor({ state: "detached" });
+    // The next step there: a project.
+    await page.waitForURL("**/settings/projects");
+    await page.getByRole("heading", { name: "No project yet" }).waitFor();
+    expect(lists).toHaveLength(1);
     await page.getByRole("link", { name: "Danger zone" }).click();
     await page.getByRole("button", { name: "Delete the workspace" }).click();
     await page.getByLabel("Type the name to confirm").fill("Ours");

@@ -10,7 +10,12 @@ export const workspacesFailure = signal<ApiFailure | null>(null);
 /** Largest page that the API's lists have. */
 const PAGE = 200;
 
+/** Milliseconds within which the list is as good as new. */
+const FRESH_MS = 5000;
+
 let owner: string | null = null;
+/** When the list that is there was asked for, in local milliseconds. */
+let askedAt = 0;
 effect(() => {
   const id = user.value?.id ?? null;
   if (id === owner) return;
@@ -22,14 +27,21 @@ effect(() => {
 /** Loads them anew: after one was made, renamed, left or deleted. */
 export async function loadWorkspaces(): Promise<void> {
   const asked = owner;
+  const at = Date.now();
   try {
     const items = await allOf<Workspace>("/workspaces");
     if (asked !== owner) return;
+    askedAt = at;
     workspaces.value = items;
     workspacesFailure.value = null;
   } catch (error) {
     if (asked === owner) workspacesFailure.value = failureOf(error);
   }
+}
+
+/** Loads them anew where they have been there for a while: others change one's roles. */
+export function refreshWorkspaces(): void {
+  if (workspaces.peek() !== null && Date.now() - askedAt > FRESH_MS) void loadWorkspaces();
 }
 
 /** Takes out one that was left or deleted, so that nothing asks about it while the list is loaded anew. */

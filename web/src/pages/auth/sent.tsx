@@ -51,17 +51,19 @@ export function SendAgain({ send, sentAt, label = "Send it again", children }: S
   );
 }
 
-/** On somebody's own machine mails are kept, not sent: the way to them. */
+/** Asked for once, for all pages that speak of a mail. */
+let outbox: Promise<boolean> | undefined;
+
+/** On somebody's own machine mails are kept, not sent: the way to them. Asks nobody anywhere else. */
 function LocalOutbox() {
   const [isThere, setIsThere] = useState(false);
   useEffect(() => {
     if (!LOOPBACK.has(location.hostname)) return;
-    const controller = new AbortController();
-    fetch("/dev/outbox", { signal: controller.signal }).then(
-      ({ ok }) => setIsThere(ok),
-      () => undefined,
+    outbox ??= fetch("/dev/outbox").then(
+      ({ ok }) => ok,
+      () => false,
     );
-    return () => controller.abort();
+    void outbox.then(setIsThere);
   }, []);
   return isThere ? (
     <p class={css.quiet}>

@@ -35,7 +35,7 @@ export function WorkspaceList() {
           onClose={() => setCreating(false)}
           onCreated={({ id }) => {
             setCreating(false);
-            route(`/w/${id}/settings`);
+            route(`/w/${id}/settings/projects`);
           }}
         />
       ) : null}

@@ -66,7 +66,7 @@ export function General({ workspace }: { workspace: Workspace }) {
           onClose={() => setCreating(false)}
           onCreated={({ id }) => {
             setCreating(false);
-            route(`/w/${id}/settings`);
+            route(`/w/${id}/settings/projects`);
           }}
         />
       ) : null}

@@ -2,7 +2,7 @@ import type { FunctionComponent } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { useLocation, useRoute } from "preact-iso";
 import type { Workspace } from "../../model/types.ts";
-import { loadWorkspaces, workspaces, workspacesFailure } from "../../model/workspaces.ts";
+import { loadWorkspaces, refreshWorkspaces, workspaces, workspacesFailure } from "../../model/workspaces.ts";
 import { Page, useTitle } from "../../ui/page.tsx";
 import { Empty, Failure, Loading } from "../../ui/states.tsx";
 import { Danger } from "./danger.tsx";
@@ -37,7 +37,7 @@ export function Settings() {
   const { workspaceId = "", section } = useRoute().params;
   useEffect(() => {
     // One's own role decides what is offered here, and others can change it.
-    if (workspaces.peek() !== null) void loadWorkspaces();
+    refreshWorkspaces();
   }, [workspaceId]);
   const workspace = workspaces.value?.find(({ id }) => id === workspaceId);
   if (workspace) return <Sections workspace={workspace} slug={section ?? GENERAL.slug} />;
