@@ -33,6 +33,27 @@ describe("the console's frame", () => {
     await context.close();
   });
 
+  it("has a header of two rows at most on a phone, with the account and the way out in it", async () => {
+    const account = await register(console.server.url);
+    const context = await console.open({ as: account, viewport: { width: 360, height: 740 } });
+    const page = await context.newPage();
+    await page.goto(`/w/${account.workspaceId}/settings`);
+    await page.getByRole("navigation", { name: "Settings" }).waitFor();
+    const header = page.getByRole("banner");
+    const tops = new Set<number>();
+    for (const control of await header.getByRole("link").or(header.getByRole("button")).all()) {
+      const box = await control.boundingBox();
+      // Those of a row differ in height by a few pixels.
+      if (box) tops.add(Math.round((box.y + box.height / 2) / 20));
+    }
+    expect(tops.size).toBeLessThanOrEqual(2);
+    expect(await header.getByRole("link", { name: "Account" }).isVisible()).toBe(true);
+    expect(await header.getByRole("button", { name: "Sign out" }).isVisible()).toBe(true);
+    expect(await header.getByRole("link", { name: "Taffrail" }).isVisible()).toBe(true);
+    expect(await axeFaults(page)).toEqual([]);
+    await context.close();
+  });
+
   it.each(["light", "dark"] as const)(
     "has no fault that axe finds on a page that is not there, %s",
     async (colorScheme) => {

@@ -20,7 +20,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
       <header class={css.header}>
         <a class={css.brand} href="/">
           <img src={icon} alt="" />
-          Taffrail
+          <span class={css.name}>Taffrail</span>
         </a>
         {workspaceId !== null && user.value ? <WorkspaceNav workspaceId={workspaceId} path={path} /> : null}
         <nav class={`${css.nav} ${css.end}`} aria-label="Taffrail">
