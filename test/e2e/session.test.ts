@@ -222,6 +222,23 @@ describe("a session that is ended from another browser", () => {
     expect(new URL(page.url()).searchParams.get("next")).toBe(`/w/${account.workspaceId}`);
     await Promise.all([here.close(), there.close()]);
   });
+
+  it("ends in all tabs of the browser as soon as somebody looks at one of them again", async () => {
+    const account = await newAccount();
+    const context = await signedInBrowser(account);
+    const [seen, other] = [await context.newPage(), await context.newPage()];
+    await seen.clock.install();
+    for (const page of [seen, other]) {
+      await page.goto("/auth/account");
+      await page.getByRole("heading", { name: "Account", exact: true }).waitFor();
+    }
+    const { refreshToken } = account;
+    await call(url, "/auth/logout", { body: { refreshToken }, headers: newAddress() });
+    await seen.clock.fastForward(10_000);
+    await seen.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
+    for (const page of [seen, other]) await page.getByText("Your session was ended. Sign in again.").waitFor();
+    await context.close();
+  });
 });
 
 describe("a limit that is used up", () => {

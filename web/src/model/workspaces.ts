@@ -27,21 +27,34 @@ effect(() => {
 /** Loads them anew: after one was made, renamed, left or deleted. */
 export async function loadWorkspaces(): Promise<void> {
   const asked = owner;
-  const at = Date.now();
   try {
-    const items = await allOf<Workspace>("/workspaces");
-    if (asked !== owner) return;
-    askedAt = at;
-    workspaces.value = items;
-    workspacesFailure.value = null;
+    await load();
   } catch (error) {
     if (asked === owner) workspacesFailure.value = failureOf(error);
   }
 }
 
-/** Loads them anew where they have been there for a while: others change one's roles. */
+/**
+ * Loads them anew where they have been there for a while: others change one's roles, and end one's session. What was there
+ * does where that fails.
+ */
 export function refreshWorkspaces(): void {
-  if (workspaces.peek() !== null && Date.now() - askedAt > FRESH_MS) void loadWorkspaces();
+  if (workspaces.peek() !== null && Date.now() - askedAt > FRESH_MS) load().catch(() => undefined);
+}
+
+// A tab that was put aside learns when somebody looks at it again whether its session is still there.
+document.addEventListener("visibilitychange", () => {
+  if (!document.hidden) refreshWorkspaces();
+});
+
+async function load(): Promise<void> {
+  const asked = owner;
+  const at = Date.now();
+  const items = await allOf<Workspace>("/workspaces");
+  if (asked !== owner) return;
+  askedAt = at;
+  workspaces.value = items;
+  workspacesFailure.value = null;
 }
 
 /** Takes out one that was left or deleted, so that nothing asks about it while the list is loaded anew. */
