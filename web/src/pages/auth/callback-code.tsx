@@ -40,5 +40,16 @@ export function CodeArrived({ code, trip }: { code: string; trip: Trip | null })
       </DeadEnd>
     );
   }
-  return <Failure failure={failure} onRetry={() => run(verifier)} />;
+  return (
+    <>
+      <Failure failure={failure} onRetry={() => run(verifier)} />
+      {failure.status === 429 ? (
+        <p>
+          The provider has let you in; only the last step is missing. A sign-in through a provider takes three of the
+          requests that your network address may make in a minute, so waiting helps. Should the way back have run out by
+          then, <a href={withNext("/login", next)}>begin again</a>.
+        </p>
+      ) : null}
+    </>
+  );
 }

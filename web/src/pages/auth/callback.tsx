@@ -45,7 +45,8 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   PROVIDER_ALREADY_LINKED: "That account at the provider is linked to another user here. Unlink it there first.",
   EMAIL_NOT_VERIFIED: "Confirm the e-mail address of your account first. Your account page sends you a link.",
   SESSION_REVOKED: "Your session ended meanwhile. Sign in, then begin again.",
-  RATE_LIMITED: "Too many tries from your address just now. Wait a minute, then begin again.",
+  RATE_LIMITED:
+    "Your network address has used up its sign-in requests of this minute; a sign-in through a provider takes three of them. Nothing was changed. Wait a minute, then begin again.",
   SERVICE_UNAVAILABLE: "The service is busy right now. Try again in a moment.",
 };
 
