@@ -54,6 +54,17 @@ describe("the console's frame", () => {
     await context.close();
   });
 
+  it("says that there is nothing at an address that nothing can decode", async () => {
+    const context = await console.open();
+    const page = await context.newPage();
+    await page.goto("/w/%ff");
+    await page.getByRole("heading", { name: "Nothing here" }).waitFor();
+    await page.getByRole("link", { name: "Go to the start" }).click();
+    await page.waitForURL((url) => url.pathname === "/");
+    await page.waitForFunction(() => document.title === "Taffrail");
+    await context.close();
+  });
+
   it.each(["light", "dark"] as const)(
     "has no fault that axe finds on a page that is not there, %s",
     async (colorScheme) => {

@@ -1,5 +1,5 @@
 import type { FunctionComponent } from "preact";
-import { ErrorBoundary, LocationProvider, lazy, Route, Router } from "preact-iso";
+import { ErrorBoundary, LocationProvider, lazy, Route, Router, useLocation } from "preact-iso";
 import { NotFound } from "./pages/not-found.tsx";
 import { SignedInOnly } from "./session/signed-in-only.tsx";
 import { Shell } from "./ui/shell.tsx";
@@ -27,29 +27,47 @@ export function App() {
   return (
     <LocationProvider scope={PAGES}>
       <Shell>
-        <ErrorBoundary>
-          <Router onRouteChange={focusPage}>
-            <Route path="/" component={Home} />
-            <Route path="/login" component={Login} />
-            <Route path="/auth/sign-up" component={SignUp} />
-            <Route path="/auth/forgot" component={Forgot} />
-            <Route path="/auth/verify" component={Verify} />
-            <Route path="/auth/magic" component={Magic} />
-            <Route path="/auth/reset" component={Reset} />
-            <Route path="/auth/callback" component={Callback} />
-            <Route path="/auth/invitation" component={Invitation} />
-            <Route path="/auth/account" component={Account} />
-            <Route path="/playground" component={Playground} />
-            <Route path="/w/:workspaceId" component={Explorer} />
-            <Route path="/w/:workspaceId/p/:projectId" component={Explorer} />
-            <Route path="/w/:workspaceId/settings/:section?" component={Settings} />
-            <Route default component={NotFound} />
-          </Router>
-        </ErrorBoundary>
+        <Routes />
       </Shell>
       <Toasts />
     </LocationProvider>
   );
+}
+
+function Routes() {
+  const { path } = useLocation();
+  // The router decodes what is in a path, and breaks where that cannot be done.
+  if (!isDecodable(path)) return <NotFound />;
+  return (
+    <ErrorBoundary>
+      <Router onRouteChange={focusPage}>
+        <Route path="/" component={Home} />
+        <Route path="/login" component={Login} />
+        <Route path="/auth/sign-up" component={SignUp} />
+        <Route path="/auth/forgot" component={Forgot} />
+        <Route path="/auth/verify" component={Verify} />
+        <Route path="/auth/magic" component={Magic} />
+        <Route path="/auth/reset" component={Reset} />
+        <Route path="/auth/callback" component={Callback} />
+        <Route path="/auth/invitation" component={Invitation} />
+        <Route path="/auth/account" component={Account} />
+        <Route path="/playground" component={Playground} />
+        <Route path="/w/:workspaceId" component={Explorer} />
+        <Route path="/w/:workspaceId/p/:projectId" component={Explorer} />
+        <Route path="/w/:workspaceId/settings/:section?" component={Settings} />
+        <Route default component={NotFound} />
+      </Router>
+    </ErrorBoundary>
+  );
+}
+
+function isDecodable(path: string): boolean {
+  try {
+    // A call whose answer nobody looks at would be left out of the bundle.
+    return decodeURIComponent(path) !== "";
+  } catch {
+    return false;
+  }
 }
 
 let shownPath = location.pathname;

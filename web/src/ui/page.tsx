@@ -37,6 +37,6 @@ export function Row({ children }: { children: ComponentChildren }) {
 
 export function useTitle(title: string): void {
   useEffect(() => {
-    document.title = `${title} · Taffrail`;
+    document.title = title === "Taffrail" ? title : `${title} · Taffrail`;
   }, [title]);
 }
