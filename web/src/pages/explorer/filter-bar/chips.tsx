@@ -1,6 +1,7 @@
 import { Button } from "../../../ui/button.tsx";
 import { testsOf, testText, withoutTest } from "../view/data-conditions.ts";
 import { type ViewFilters, without } from "../view/view.ts";
+import { visible } from "../view/visible.ts";
 import css from "./chips.module.css";
 
 interface Chip {
@@ -23,11 +24,11 @@ export function Chips({
     <ul class={css.chips} aria-label="Active filters">
       {chips.map(({ text, removed }) => (
         <li key={text} class={css.chip}>
-          <span class={css.text}>{text}</span>
+          <span class={css.text}>{visible(text)}</span>
           <button
             type="button"
             class={css.remove}
-            aria-label={`Remove filter: ${text}`}
+            aria-label={`Remove filter: ${visible(text)}`}
             onClick={() => onChange(removed)}
           >
             ✕

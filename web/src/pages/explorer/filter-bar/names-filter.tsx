@@ -1,6 +1,7 @@
 import { useId, useState } from "preact/hooks";
 import { Button } from "../../../ui/button.tsx";
 import { number, short } from "../view/format.ts";
+import { visible } from "../view/visible.ts";
 import css from "./filter-panel.module.css";
 import type { Seen } from "./use-names.ts";
 
@@ -40,7 +41,7 @@ export function NamesFilter({ label, plural, chosen, seen, known, onChange }: Na
               onChange(currentTarget.checked ? [...chosen, name] : chosen.filter((each) => each !== name))
             }
           />
-          <span class={css.name}>{name}</span>
+          <span class={css.name}>{visible(name)}</span>
           {count === null ? null : (
             <span class={css.count} title={`${number(count)} in this time, whatever the other filters`}>
               {short(count)}

@@ -5,6 +5,7 @@ import { Button } from "../../../ui/button.tsx";
 import { Copy } from "../../../ui/copy.tsx";
 import { Time } from "../../../ui/time.tsx";
 import type { FilterPatch } from "../filters.ts";
+import { visible } from "../view/visible.ts";
 import css from "./details.module.css";
 import { JsonTree } from "./json-tree.tsx";
 import { LongText } from "./long-text.tsx";
@@ -49,7 +50,7 @@ export function Details({ id, entry, project, onFilter, onContext, link }: Detai
         {link === null ? null : <Copy text={link} label="Copy link" />}
       </div>
       <p class={css.message}>
-        <LongText text={entry.message}>{(shown) => shown}</LongText>
+        <LongText text={entry.message}>{(shown) => visible(shown)}</LongText>
       </p>
       <dl class={css.fields}>
         <Fact name="Time">
@@ -65,8 +66,8 @@ export function Details({ id, entry, project, onFilter, onContext, link }: Detai
           <Choice name="Session" value={session} onChoose={() => onFilter({ session })} />
         )}
         {traceId === undefined ? null : <Choice name="Trace" value={traceId} onChoose={() => onFilter({ traceId })} />}
-        {spanId === undefined ? null : <Fact name="Span">{spanId}</Fact>}
-        {project === null ? null : <Fact name="Project">{project}</Fact>}
+        {spanId === undefined ? null : <Fact name="Span">{visible(spanId)}</Fact>}
+        {project === null ? null : <Fact name="Project">{visible(project)}</Fact>}
         <Fact name="Seq">{entry.seq.toLocaleString()}</Fact>
         <Fact name="Id">
           <code>{entry.id}</code>
@@ -101,7 +102,7 @@ function Choice({ name, value, onChoose }: { name: string; value: string; onChoo
         title={`Show only entries with this ${name.toLowerCase()}`}
         onClick={onChoose}
       >
-        {value}
+        {visible(value)}
       </button>
     </Fact>
   );

@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import { Button } from "../../../ui/button.tsx";
 import type { DataCondition, FilterPatch, Scalar } from "../filters.ts";
+import { visible } from "../view/visible.ts";
 import { writePath } from "./data-path.ts";
 import css from "./json-tree.module.css";
 import { LongText } from "./long-text.tsx";
@@ -77,7 +78,7 @@ function Branch({ name, value, names, filter }: NodeProps & { name: string; valu
           <span class={css.arrow} aria-hidden="true">
             {isOpen ? "▾" : "▸"}
           </span>
-          <span class={css.name}>{name}</span>
+          <span class={css.name}>{visible(name)}</span>
           <span class={css.summary}>{isList ? `[${summary}]` : `{${summary}}`}</span>
         </button>
         <ValueActions names={names} value={value} filter={filter} />
@@ -92,7 +93,7 @@ function Leaf({ name, value, names, filter }: NodeProps & { name: string; value:
   return (
     <div class={css.line}>
       <span class={css.leaf}>
-        <span class={css.name}>{name}</span>
+        <span class={css.name}>{visible(name)}</span>
         <LongText text={text}>
           {(shown) => (
             <button
@@ -101,7 +102,7 @@ function Leaf({ name, value, names, filter }: NodeProps & { name: string; value:
               title="Show only entries with this value"
               onClick={() => filter(names, value)}
             >
-              {typeof value === "string" ? `"${shown}"` : shown}
+              {typeof value === "string" ? `"${visible(shown)}"` : shown}
             </button>
           )}
         </LongText>

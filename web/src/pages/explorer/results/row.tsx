@@ -1,4 +1,5 @@
 import type { LogEntry } from "../../../model/types.ts";
+import { visible } from "../view/visible.ts";
 import css from "./row.module.css";
 
 const CLOCK: Intl.DateTimeFormatOptions = {
@@ -29,7 +30,8 @@ interface RowProps {
 
 /** An entry in one line, or two where there is no room. */
 export function Row({ entry, project, isOpen, isMarked, isStop, isNarrow, detailsId, onToggle, onFocus }: RowProps) {
-  const { level, category, type, message, timestamp } = entry;
+  const { level, message, timestamp } = entry;
+  const [category, type] = [visible(entry.category), visible(entry.type)];
   const date = new Date(timestamp);
   const classes = [css.row];
   if (isNarrow) classes.push(css.narrow);
@@ -57,12 +59,12 @@ export function Row({ entry, project, isOpen, isMarked, isStop, isNarrow, detail
         <span class={css.type}> / {type}</span>
       </span>
       {project === null ? null : (
-        <span class={css.project} title={project}>
-          {project}
+        <span class={css.project} title={visible(project)}>
+          {visible(project)}
         </span>
       )}
       <span class={css.message} data-message>
-        {message.length > MESSAGE ? message.slice(0, MESSAGE) : message}
+        {visible(message.length > MESSAGE ? message.slice(0, MESSAGE) : message)}
       </span>
     </button>
   );

@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import { Button } from "../../../ui/button.tsx";
 import { Copy } from "../../../ui/copy.tsx";
 import type { DataCondition, Scalar } from "../filters.ts";
+import { visible } from "../view/visible.ts";
 import { writePath } from "./data-path.ts";
 import css from "./json-tree.module.css";
 
@@ -21,7 +22,7 @@ export function ValueActions({ names, value, filter }: ActionsProps) {
         type="button"
         class={css.more}
         aria-expanded={isOpen}
-        aria-label={`More for ${path}`}
+        aria-label={`More for ${visible(path)}`}
         title="More"
         onClick={() => setOpen(!isOpen)}
       >

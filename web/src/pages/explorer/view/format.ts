@@ -12,6 +12,12 @@ const MINUTE = new Intl.DateTimeFormat(undefined, {
   hourCycle: "h23",
 });
 const CLOCK = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+const SECONDS = new Intl.DateTimeFormat(undefined, {
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+  hourCycle: "h23",
+});
 const DAY = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });
 
 export function number(value: number): string {
@@ -33,11 +39,15 @@ export function span(start: number, end: number): string {
   return `${MINUTE.format(start)} – ${sameDay ? CLOCK.format(end) : MINUTE.format(end)}`;
 }
 
-/** The time of a mark on an axis: a day where one begins or where marks are days apart, a time of day elsewhere. */
+/**
+ * The time of a mark on an axis: a day where one begins or where marks are days apart, a time of day elsewhere, with
+ * seconds where marks are closer than a minute.
+ */
 export function axisTime(ms: number, stepMs: number): string {
   const date = new Date(ms);
-  const isMidnight = date.getHours() === 0 && date.getMinutes() === 0;
-  return isMidnight || stepMs >= 86_400_000 ? DAY.format(date) : CLOCK.format(date);
+  const isMidnight = date.getHours() === 0 && date.getMinutes() === 0 && date.getSeconds() === 0;
+  if (isMidnight || stepMs >= 86_400_000) return DAY.format(date);
+  return (stepMs < 60_000 ? SECONDS : CLOCK).format(date);
 }
 
 export function rangeText(range: Range): string {

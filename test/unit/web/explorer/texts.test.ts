@@ -1,0 +1,26 @@
+import { describe, expect, it } from "vitest";
+import { axisTime } from "../../../../web/src/pages/explorer/view/format.ts";
+import { visible } from "../../../../web/src/pages/explorer/view/visible.ts";
+
+describe("texts of anybody's", () => {
+  it("spells out what hides, and leaves the rest", () => {
+    expect(visible("a\u202eb\u2066c\u200bd\u0000e\u001b[31m\ufeff\u{e0041}")).toBe(
+      "a\\u202eb\\u2066c\\u200bd\\u0000e\\u001b[31m\\ufeff\\u{e0041}",
+    );
+    for (const text of ["tab\t and\r\nlines", "👩‍👧 🏳️‍🌈", "می‌خواهم", "שלום", "e\u0301"])
+      expect(visible(text)).toBe(text);
+  });
+});
+
+describe("marks of a time axis", () => {
+  it.each([
+    [5000, 10],
+    [15_000, 8],
+    [60_000, 10],
+    [300_000, 10],
+  ])("are all different, %i ms apart", (step, count) => {
+    const start = new Date(2026, 4, 5, 20, 57).getTime();
+    const marks = Array.from({ length: count }, (_, index) => axisTime(start + index * step, step));
+    expect(new Set(marks).size).toBe(count);
+  });
+});
