@@ -215,9 +215,49 @@ describe("refusals", () => {
     await counted(page, "200 loaded").waitFor();
   });
 
-  it("says that a workspace is not there", async () => {
-    await page.goto("/w/ws_AAAAAAAAAAAA");
-    await page.getByRole("alert").filter({ hasText: "NOT_FOUND" }).first().waitFor();
+  it("keeps entries and histogram where loading them again fails, and says so above them", async () => {
+    await page.goto(explorerPath(large));
+    await counted(page, "100 loaded").waitFor();
+    const histogram = page.getByRole("slider", { name: "Entries over time" });
+    await histogram.waitFor();
+    await context.route("**/logger/*", (route) => route.abort());
+    await page.getByRole("button", { name: "Refresh" }).click();
+    const alert = page.getByRole("alert");
+    await alert.getByText("The service could not be reached").waitFor();
+    await counted(page, "100 loaded").waitFor();
+    expect(await rows(page).count()).toBeGreaterThan(0);
+    expect((await alert.boundingBox())?.y).toBeLessThan((await histogram.boundingBox())?.y ?? 0);
+    // Entries of another query would be wrong.
+    await page.getByLabel("At least").selectOption("fatal");
+    await page.getByRole("list", { name: "Log entries" }).waitFor({ state: "detached" });
+    await histogram.waitFor({ state: "detached" });
+    await context.unroute("**/logger/*");
+    await page.getByRole("button", { name: "Clear filters" }).click();
+    await counted(page, "100 loaded").waitFor();
+    expect(await alert.count()).toBe(0);
+  });
+
+  it("says that a workspace or a project is not there, and nothing else", async () => {
+    await page.goto("/w/nope");
+    await page.getByRole("heading", { name: "No such workspace" }).waitFor();
+    await page.goto(`/w/${large.account.workspaceId}/p/nope`);
+    await page.getByRole("heading", { name: "No such project" }).waitFor();
+    expect(await page.getByRole("button", { name: "Refresh" }).count()).toBe(0);
+    expect(await axeFaults(page)).toEqual([]);
+    await page.getByRole("link", { name: "See all projects" }).click();
+    await counted(page, "100 loaded").waitFor();
+  });
+
+  it("says that a project is gone that was there before", async () => {
+    const own = await createTenant(console.server.url);
+    await send(console.server.url, own, [{ message: "one" }]);
+    const other = await (await console.open({ as: own.account })).newPage();
+    await other.goto(explorerPath(own));
+    await counted(other, "1 entry").waitFor();
+    await call(console.server.url, `/projects/${own.projectId}`, { method: "DELETE", ...asUser(own.account) });
+    await other.getByRole("button", { name: "Refresh" }).click();
+    await other.getByRole("heading", { name: "No such project" }).waitFor();
+    await other.context().close();
   });
 
   it("drops what is superseded", async () => {
@@ -243,9 +283,14 @@ describe("nothing there", () => {
     const account = await register(console.server.url);
     const own = await console.open({ as: account });
     const other = await own.newPage();
+    let asked = 0;
+    other.on("request", (request) => {
+      if (new URL(request.url()).pathname.startsWith("/logger/")) asked++;
+    });
     await other.goto(`/w/${account.workspaceId}`);
     const link = other.getByRole("link", { name: "Make a project" });
     expect(await link.getAttribute("href")).toBe(`/w/${account.workspaceId}/settings/projects`);
+    expect(asked).toBe(0);
     const projectId = await createProject(console.server.url, account, "first");
     await other.goto(`/w/${account.workspaceId}/p/${projectId}`);
     await other.getByRole("heading", { name: "No entries yet" }).waitFor();

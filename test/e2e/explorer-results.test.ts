@@ -5,6 +5,8 @@ import { axeFaults, type ConsoleUnderTest, startConsole } from "./support/consol
 import { allMessages, logsOf, row, rows, send } from "./support/explorer.ts";
 
 const COUNT = 250;
+/** The entry whose message turns the writing direction. */
+const HIDING = 3;
 const LONG = "lorem ipsum ".repeat(100);
 
 let console: ConsoleUnderTest;
@@ -18,7 +20,7 @@ beforeAll(async () => {
     level: index % 10 === 0 ? "error" : "info",
     category: "http",
     type: "request",
-    message: `Request number ${index}`,
+    message: `Request number ${index}${index === HIDING ? "\u202egnp.\u0007" : ""}`,
     timestamp: new Date(start + index * 1000).toISOString(),
     session: `session-${index % 5}`,
     data: {
@@ -44,8 +46,31 @@ describe("the list of entries", () => {
   it("has every entry once, newest first, however many pages that takes", async () => {
     const page = await opened();
     const messages = await allMessages(page);
-    expect(messages).toEqual(Array.from({ length: COUNT }, (_, at) => `Request number ${COUNT - 1 - at}`));
+    const sent = Array.from({ length: COUNT }, (_, at) => `Request number ${COUNT - 1 - at}`);
+    // What hides in a message is spelled out.
+    sent[COUNT - 1 - HIDING] += "\\u202egnp.\\u0007";
+    expect(messages).toEqual(sent);
     expect(await rows(page).count()).toBeLessThan(100);
+    await page.context().close();
+  });
+
+  it("begins at its top with another query, and stays where it is when it is loaded again", async () => {
+    const page = await opened();
+    const list = page.locator("[data-list]");
+    const loaded = (text: string) => page.getByRole("status").filter({ hasText: text }).waitFor();
+    await list.evaluate((element) => {
+      element.scrollTop = 1500;
+    });
+    await loaded("100 loaded");
+    const again = page.waitForResponse("**/logger/query");
+    await page.getByRole("button", { name: "Refresh" }).click();
+    await again;
+    await loaded("100 loaded");
+    expect(await list.evaluate((element) => element.scrollTop)).toBeGreaterThan(1000);
+    await page.getByRole("button", { name: "Zoom out" }).click();
+    await page.waitForURL(/from=/);
+    await page.waitForFunction(() => document.querySelector("[data-list]")?.scrollTop === 0);
+    await row(page, "Request number 249").waitFor();
     await page.context().close();
   });
 
@@ -127,6 +152,25 @@ describe("an open entry", () => {
     await details.getByRole("button", { name: "Copied" }).waitFor();
     const copied = JSON.parse(await page.evaluate(() => navigator.clipboard.readText()));
     expect(copied).toMatchObject({ seq: 250, message: "Request number 249", data: { long: LONG } });
+    await page.context().close();
+  });
+
+  it("gives a link that opens it, whatever the filters", async () => {
+    const page = await opened({ permissions: ["clipboard-read", "clipboard-write"] }, "&level=error");
+    await row(page, "Request number 140").click();
+    const details = page.getByRole("region", { name: "Details of entry 141" });
+    await details.getByRole("button", { name: "Copy link" }).click();
+    await details.getByRole("button", { name: "Copied" }).waitFor();
+    const link = new URL(await page.evaluate(() => navigator.clipboard.readText()));
+    expect(link.origin).toBe(console.server.url);
+    link.searchParams.set("level", "fatal");
+    await page.goto(link.href);
+    const context = page.getByRole("dialog", { name: "In context" });
+    await context.getByRole("region", { name: "Details of entry 141" }).waitFor();
+    expect(await context.locator("[data-row][aria-current]").textContent()).toContain("Request number 140");
+    await context.getByRole("button", { name: "Close" }).click();
+    await page.waitForURL((url) => url.search === "?level=fatal");
+    await context.waitFor({ state: "detached" });
     await page.context().close();
   });
 

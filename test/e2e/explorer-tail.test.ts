@@ -95,7 +95,7 @@ describe("a live view", () => {
     await sendNumbered(tenant, 2, 20);
     await row(page, "number 20").waitFor();
     await console.server.kill9();
-    await says(page, "Connecting");
+    await says(page, "Trying again.");
     await console.server.restart();
     await sendNumbered(tenant, 21, 600);
     await row(page, "number 600").waitFor();
@@ -110,6 +110,23 @@ describe("a live view", () => {
     expect((await call(console.server.url, "/auth/logout", { body: { refreshToken } })).status).toBe(200);
     await says(page, "Your session has ended.");
     expect(await allMessages(page)).toEqual(["number 1"]);
+    const link = page.getByRole("link", { name: "Sign in", exact: true });
+    await link.first().click();
+    await page.waitForURL(
+      (url) => url.pathname === "/login" && url.searchParams.get("next")?.includes("live=1") === true,
+    );
+    await page.context().close();
+  });
+
+  it("counts what comes", async () => {
+    const { tenant, page } = await following();
+    const chart = page.getByRole("slider", { name: "Entries over time" });
+    await chart.and(page.locator("[aria-valuetext^='1 entry']")).waitFor();
+    await sendNumbered(tenant, 2, 5);
+    await says(page, "5 entries");
+    // As if the page had been out of sight: that is when it counts without waiting for its time.
+    await page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
+    await chart.and(page.locator("[aria-valuetext^='5 entries']")).waitFor();
     await page.context().close();
   });
 

@@ -16,20 +16,23 @@ import { Nothing } from "./nothing.tsx";
 import { Results } from "./results/results.tsx";
 import { StatusLine } from "./status-line.tsx";
 import { Toolbar } from "./toolbar/toolbar.tsx";
+import { Unknown } from "./unknown.tsx";
 import { useExplorer } from "./use-explorer.ts";
+import { entryLink, useLinkedEntry } from "./view/linked-entry.ts";
 import { between, wider } from "./view/range.ts";
-import { patched, type View, viewSearch } from "./view/view.ts";
+import { patched, type View } from "./view/view.ts";
 
 export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; projectId: string | null }) {
   useTitle("Logs");
   const explorer = useExplorer(workspaceId, projectId);
   const { view, faults, change, times, projects, live, results, stats, entries } = explorer;
   const [context, setContext] = useState<LogEntry | null>(null);
+  const { linked, unlink } = useLinkedEntry(projectId);
   const [panelOpen, setPanelOpen] = useState(false);
   const [dialog, setDialog] = useState<ActionDialog | null>(null);
   const panelId = useId();
   // They help choosing, so they wait until what was asked for is there.
-  const isSettled = results.busy === null;
+  const isSettled = results.busy === null && !explorer.isEmpty;
   const categories = useNames("category", workspaceId, projectId, times, isSettled);
   const types = useNames("type", workspaceId, projectId, times, isSettled);
   const projectNames = useMemo(() => {
@@ -64,7 +67,12 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
     "?": () => setDialog("keys"),
   });
   const isLive = view.live && projectId !== null && times.to === undefined;
-  const { failure } = results;
+  const { failure, failedOn } = results;
+  if (explorer.isMissing) return <Unknown workspaceId={workspaceId} />;
+  const shownFailure =
+    failure === null ? null : (
+      <Failure failure={failure} onRetry={failedOn === "load" ? explorer.reload : results.retry} />
+    );
   return (
     <div class={css.explorer}>
       <h1 class="visually-hidden">Logs</h1>
@@ -113,8 +121,12 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
             </p>
           ) : null}
           <Chips filters={view.filters} onChange={onFilters} />
+          <h2 class="visually-hidden">Histogram</h2>
+          {failedOn === "load" ? shownFailure : null}
           {stats.data === null ? (
-            <div class={css.waiting} />
+            stats.failure === null && !explorer.isEmpty ? (
+              <div class={css.waiting} />
+            ) : null
           ) : (
             <Histogram counted={stats.data} busy={stats.busy} onZoom={onZoom} onZoomOut={onZoomOut} />
           )}
@@ -125,17 +137,17 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
           <h2 class="visually-hidden">Entries</h2>
           <StatusLine
             results={results}
+            shown={entries.length}
             order={view.order}
             isLive={isLive}
             onOrder={(order) => change((before) => ({ ...before, order }))}
           />
-          {failure === null ? null : (
-            <Failure failure={failure} onRetry={entries.length > 0 ? results.more : explorer.reload} />
-          )}
+          {failedOn === "load" ? null : shownFailure}
           {failure !== null && entries.length === 0 ? null : (
             <div class={css.list} aria-busy={results.busy === "load"}>
               <Results
                 entries={entries}
+                query={results.query}
                 busy={results.busy === "load" || results.busy === "more"}
                 hasMore={results.nextCursor !== null && results.complete}
                 onMore={results.more}
@@ -143,7 +155,7 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
                 onContext={setContext}
                 projectNames={projectNames}
                 live={isLive}
-                linkTo={({ projectId, timestamp }) => entryLink(workspaceId, projectId, timestamp)}
+                linkTo={(entry) => entryLink(location.origin, workspaceId, entry)}
                 empty={
                   <Nothing
                     workspaceId={workspaceId}
@@ -161,6 +173,16 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
       {context === null ? null : (
         <ContextView workspaceId={workspaceId} entry={context} onClose={() => setContext(null)} onFilter={onFilter} />
       )}
+      {linked === null || context !== null ? null : (
+        <ContextView
+          key={linked.id}
+          workspaceId={workspaceId}
+          entry={linked}
+          opened
+          onClose={unlink}
+          onFilter={onFilter}
+        />
+      )}
     </div>
   );
 }
@@ -176,11 +198,4 @@ function withLive(view: View, live: boolean): View {
     order: "desc",
     range: !open ? range : range.from === null ? { kind: "all" } : { ...range, to: null },
   };
-}
-
-/** All entries of the millisecond that an entry is of. */
-function entryLink(workspaceId: string, projectId: string, timestamp: string): string {
-  const at = Date.parse(timestamp);
-  const view: View = { filters: {}, range: between(at, at + 1), order: "desc", live: false };
-  return `/w/${workspaceId}/p/${projectId}${viewSearch(view)}`;
 }

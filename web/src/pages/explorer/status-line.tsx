@@ -5,19 +5,21 @@ import { entries as entriesText, number } from "./view/format.ts";
 
 interface StatusLineProps {
   results: FoundEntries;
+  /** Entries in the list: those of the results, and what came live on top of them. */
+  shown: number;
   order: "desc" | "asc";
   isLive: boolean;
   onOrder: (order: "desc" | "asc") => void;
 }
 
 /** How much of what was found is there, and in which order. An answer that stopped early says so, and goes on if asked. */
-export function StatusLine({ results, order, isLive, onOrder }: StatusLineProps) {
+export function StatusLine({ results, shown, order, isLive, onOrder }: StatusLineProps) {
   const { entries, nextCursor, complete, scanned, total, busy, failure } = results;
   const isPartial = !complete && nextCursor !== null;
   return (
     <div class={css.line}>
       <p class={css.text} role="status">
-        {busy === "load" ? "Searching …" : failure !== null && entries.length === 0 ? "" : loadedText(results)}
+        {busy === "load" ? "Searching …" : failure !== null && entries.length === 0 ? "" : loadedText(results, shown)}
       </p>
       {busy !== "load" && (nextCursor !== null || isPartial) && total === null ? (
         <Button small look="quiet" busy={busy === "count"} onClick={results.count}>
@@ -50,8 +52,9 @@ export function StatusLine({ results, order, isLive, onOrder }: StatusLineProps)
   );
 }
 
-function loadedText({ entries, nextCursor, total }: FoundEntries): string {
-  if (nextCursor === null) return entriesText(entries.length);
-  const of = typeof total === "number" ? ` of ${number(total)}` : "";
-  return `${number(entries.length)}${of} loaded`;
+function loadedText({ entries, nextCursor, total }: FoundEntries, shown: number): string {
+  if (nextCursor === null) return entriesText(shown);
+  // What came live is not of the snapshot that was counted.
+  const of = typeof total === "number" ? ` of ${number(total + shown - entries.length)}` : "";
+  return `${number(shown)}${of} loaded`;
 }

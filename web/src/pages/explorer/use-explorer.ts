@@ -1,7 +1,8 @@
-import { useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useLoad } from "../../lib/load.ts";
 import { usePoll } from "../../lib/poll.ts";
-import { loadProjects, workspaces } from "../../model/workspaces.ts";
+import type { LogEntry } from "../../model/types.ts";
+import { loadProjects, loadWorkspaces, workspaces } from "../../model/workspaces.ts";
 import type { QueryRequest } from "./actions/curl.ts";
 import type { Filters } from "./filters.ts";
 import { useStats } from "./histogram/use-stats.ts";
@@ -14,7 +15,8 @@ import { viewSearch } from "./view/view.ts";
 /** Days of retention taken for granted until the workspace is known; the service's own default. */
 const RETENTION_DAYS = 30;
 /** Milliseconds between two counts of the histogram while a live view brings entries. */
-const RECOUNT_MS = 15_000;
+const RECOUNT_MS = 10_000;
+const NONE: LogEntry[] = [];
 
 /** All that the explorer shows: what the address asks for, and what the service answers to it. */
 export function useExplorer(workspaceId: string, projectId: string | null) {
@@ -35,7 +37,12 @@ export function useExplorer(workspaceId: string, projectId: string | null) {
   const request: QueryRequest = { ...(projectId === null ? {} : { projectId }), filters, order: view.order };
   const key = JSON.stringify([workspaceId, request, round]);
 
+  const query = JSON.stringify([workspaceId, shown]);
+
   const projects = useLoad(workspaceId, (signal) => loadProjects(workspaceId, signal));
+  const isEmpty = projectId === null && projects.data?.length === 0;
+  // Where no project is named, there may be none, and then there is nothing to ask for.
+  const hasScope = projectId !== null || projects.failure !== null || (projects.data !== null && !isEmpty);
   const live = useLive({
     workspaceId,
     projectId,
@@ -45,8 +52,10 @@ export function useExplorer(workspaceId: string, projectId: string | null) {
     wanted: view.live && to === undefined,
     key,
   });
-  const results = useResults(key, workspaceId, live.isReady ? request : null);
-  const stats = useStats(key, workspaceId, projectId, filters, times, from === undefined);
+  const found = useResults(key, query, workspaceId, live.isReady && hasScope ? request : null);
+  const results = isEmpty ? { ...found, entries: NONE, nextCursor: null, complete: true, busy: null } : found;
+  useLayoutEffect(() => live.settle(), [found.loads]);
+  const stats = useStats(key, query, hasScope, workspaceId, projectId, filters, times, from === undefined);
   const entries = useMerged(live.entries, results.entries);
   const counted = useRef(0);
   usePoll(() => {
@@ -60,7 +69,35 @@ export function useExplorer(workspaceId: string, projectId: string | null) {
     // Whether there has ever been an entry is said by the projects.
     if (!projects.data?.some(({ lastSeq }) => lastSeq > 0)) projects.reload();
   };
-  return { view, faults, change, times, filters, request, projects, live, results, stats, entries, reload };
+  // What this page knows of may have been removed since.
+  const isGone = results.failure?.code === "NOT_FOUND";
+  useEffect(() => {
+    if (!isGone) return;
+    void loadWorkspaces();
+    projects.reload();
+  }, [isGone]);
+  const isUnlisted = projectId !== null && (projects.data?.every(({ id }) => id !== projectId) ?? false);
+  useEffect(() => {
+    // It may be younger than the list.
+    if (isUnlisted) projects.reload();
+  }, [isUnlisted, projectId]);
+  const isMissing = isUnlisted && (isGone || !projects.busy);
+  return {
+    isEmpty,
+    isMissing,
+    view,
+    faults,
+    change,
+    times,
+    filters,
+    request,
+    projects,
+    live,
+    results,
+    stats,
+    entries,
+    reload,
+  };
 }
 
 export type ExplorerState = ReturnType<typeof useExplorer>;

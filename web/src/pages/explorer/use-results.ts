@@ -7,9 +7,15 @@ import { type QueryPage, queryLogs } from "./query.ts";
 /** Entries of one page: some screens full. */
 const PAGE = 100;
 
+type Step = "load" | "more" | "count";
+
 interface State {
   /** Of which load this is; what belongs to an older one is not shown. */
   key: string;
+  /** What was asked for by the load that brought the entries, whenever that was. */
+  query: string;
+  /** Loads after which the entries were others. */
+  loads: number;
   entries: LogEntry[];
   /** Null at the end. */
   nextCursor: string | null;
@@ -20,43 +26,57 @@ interface State {
   scanned: number;
   /** All matches of the snapshot, once somebody asked for it; "too many" where the service could not look through all. */
   total: number | "too many" | null;
-  busy: "load" | "more" | "count" | null;
+  busy: Step | null;
   failure: ApiFailure | null;
+  /** What the failure is of. */
+  failedOn: Step | null;
 }
 
 export interface FoundEntries extends Omit<State, "key"> {
   /** Loads the next page of the same snapshot. */
   more: () => void;
+  /** Does once more what failed. */
+  retry: () => void;
   /** Counts all matches of the snapshot. */
   count: () => void;
 }
 
 /**
  * Pages of one query: a new `key` begins anew and drops what was on its way. Until its first page is there the entries
- * before stay, marked by `busy`, so that a changed filter does not blank the page.
+ * before stay, marked by `busy`, so that a changed filter does not blank the page. Where a load fails, they stay if they
+ * are of the same `query`: a view that is loaded once more has the same, whatever the time.
  */
-export function useResults(key: string, workspaceId: string, request: QueryRequest | null): FoundEntries {
-  const [state, setState] = useState<State>(() => empty(key));
-  const current = useRef({ workspaceId, request, state });
-  current.current = { workspaceId, request, state };
+export function useResults(
+  key: string,
+  query: string,
+  workspaceId: string,
+  request: QueryRequest | null,
+): FoundEntries {
+  const [state, setState] = useState<State>(() => empty(key, query, 0));
+  const current = useRef({ workspaceId, request, state, query });
+  current.current = { workspaceId, request, state, query };
   const work = useRef<AbortController | null>(null);
 
-  const run = useCallback((busy: "load" | "more" | "count", key: string): void => {
-    const { workspaceId, request, state } = current.current;
+  const run = useCallback((busy: Step, key: string): void => {
+    const { workspaceId, request, state, query } = current.current;
     if (request === null) return;
     work.current?.abort();
     const controller = new AbortController();
     work.current = controller;
-    setState((before) => ({ ...before, busy, failure: null }));
+    setState((before) => ({ ...before, busy, failure: null, failedOn: null }));
     const body = bodyOf(busy, request, state);
     queryLogs(workspaceId, body, controller.signal).then(
       (page) => {
-        if (!controller.signal.aborted) setState((before) => merged(busy, key, before, page));
+        if (!controller.signal.aborted) setState((before) => merged(busy, key, query, before, page));
       },
       (error: unknown) => {
         if (controller.signal.aborted) return;
         const failure = failureOf(error);
-        setState((before) => ({ ...(busy === "load" ? empty(key) : before), busy: null, failure }));
+        setState((before) => {
+          const isKept = busy !== "load" || before.query === query;
+          const entries = isKept ? before : empty(key, query, before.loads + 1);
+          return { ...entries, key, busy: null, failure, failedOn: busy };
+        });
       },
     );
   }, []);
@@ -74,11 +94,15 @@ export function useResults(key: string, workspaceId: string, request: QueryReque
     const { busy, key } = current.current.state;
     if (busy === null) run("count", key);
   }, []);
-  const isCurrent = state.key === key;
-  return { ...state, busy: isCurrent ? state.busy : "load", failure: isCurrent ? state.failure : null, more, count };
+  const retry = useCallback(() => {
+    const { failedOn, key } = current.current.state;
+    if (failedOn !== null) run(failedOn, key);
+  }, []);
+  const now = state.key === key ? state : { ...state, busy: "load" as const, failure: null, failedOn: null };
+  return { ...now, more, count, retry };
 }
 
-function bodyOf(busy: "load" | "more" | "count", request: QueryRequest, { nextCursor, asOf }: State): QueryRequest {
+function bodyOf(busy: Step, request: QueryRequest, { nextCursor, asOf }: State): QueryRequest {
   if (busy === "load") return { ...request, pagination: { limit: PAGE } };
   if (busy === "more") {
     return { ...request, pagination: { limit: PAGE, ...(nextCursor === null ? {} : { cursor: nextCursor }) } };
@@ -86,7 +110,7 @@ function bodyOf(busy: "load" | "more" | "count", request: QueryRequest, { nextCu
   return { ...request, pagination: { limit: 1, includeTotal: true }, ...(asOf === null ? {} : { asOf }) };
 }
 
-function merged(busy: "load" | "more" | "count", key: string, before: State, page: QueryPage): State {
+function merged(busy: Step, key: string, query: string, before: State, page: QueryPage): State {
   const { logs, complete, asOf, stats, pagination } = page;
   if (busy === "count") {
     // A count that stopped early is no count: the answer has none then.
@@ -95,6 +119,8 @@ function merged(busy: "load" | "more" | "count", key: string, before: State, pag
   const isFirst = busy === "load";
   return {
     key,
+    query,
+    loads: before.loads + (isFirst ? 1 : 0),
     entries: isFirst ? logs : [...before.entries, ...logs],
     nextCursor: pagination.nextCursor,
     complete,
@@ -103,12 +129,15 @@ function merged(busy: "load" | "more" | "count", key: string, before: State, pag
     total: isFirst ? null : before.total,
     busy: null,
     failure: null,
+    failedOn: null,
   };
 }
 
-function empty(key: string): State {
+function empty(key: string, query: string, loads: number): State {
   return {
     key,
+    query,
+    loads,
     entries: [],
     nextCursor: null,
     complete: true,
@@ -117,5 +146,6 @@ function empty(key: string): State {
     total: null,
     busy: "load",
     failure: null,
+    failedOn: null,
   };
 }

@@ -1,24 +1,25 @@
 import { useEffect, useState } from "preact/hooks";
-import type { LogEntry } from "../../../model/types.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { Failure, Loading } from "../../../ui/states.tsx";
 import type { FilterPatch } from "../filters.ts";
 import { EntryList } from "../results/entry-list.tsx";
 import css from "./context-view.module.css";
-import { type Neighbours, useNeighbours } from "./use-neighbours.ts";
+import { type EntryPlace, type Neighbours, useNeighbours } from "./use-neighbours.ts";
 
 interface ContextProps {
   workspaceId: string;
-  entry: LogEntry;
+  entry: EntryPlace;
+  /** Everything that it has is shown at once: it was asked for by a link. */
+  opened?: boolean;
   onClose: () => void;
   onFilter: (patch: FilterPatch) => void;
 }
 
 /** An entry amid those that its project received before and after it. */
-export function ContextView({ workspaceId, entry, onClose, onFilter }: ContextProps) {
+export function ContextView({ workspaceId, entry, opened = false, onClose, onFilter }: ContextProps) {
   const [centre, setCentre] = useState(entry);
-  useEffect(() => setCentre(entry), [entry]);
+  useEffect(() => setCentre(entry), [entry.id]);
   const around = useNeighbours(workspaceId, centre);
   return (
     <Dialog title="In context" shape="panel" onClose={onClose}>
@@ -32,6 +33,7 @@ export function ContextView({ workspaceId, entry, onClose, onFilter }: ContextPr
             entries={around.entries}
             follow={false}
             marked={centre.id}
+            opened={opened && centre.id === entry.id}
             hasMore={around.after.hasMore}
             onNearEnd={() => around.more("after")}
             onContext={setCentre}

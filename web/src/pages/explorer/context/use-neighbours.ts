@@ -21,6 +21,9 @@ interface State extends Record<Side, SideState> {
   entries: readonly LogEntry[] | null;
 }
 
+/** What an entry is found by. */
+export type EntryPlace = Pick<LogEntry, "id" | "projectId">;
+
 export interface Neighbours extends State {
   more: (side: Side) => void;
 }
@@ -36,17 +39,20 @@ const SIDE: SideState = { busy: false, failure: null, hasMore: true };
 const NOTHING: State = { entries: null, before: { ...SIDE, busy: true }, after: SIDE };
 
 /** An entry and those around it by seq, as many as were asked for so far. */
-export function useNeighbours(workspaceId: string, entry: LogEntry): Neighbours {
+export function useNeighbours(workspaceId: string, entry: EntryPlace): Neighbours {
   const [state, setState] = useState<State>(NOTHING);
   const controller = useRef<AbortController>(new AbortController());
   const latest = useRef(state);
   latest.current = state;
 
-  const ask = (of: LogEntry, before: number, after: number, signal: AbortSignal): Promise<ContextAnswer> =>
-    authorized<ContextAnswer>(`/logger/${of.projectId}/log/${of.id}?before=${before}&after=${after}`, {
-      workspaceId,
-      signal,
-    }).then(({ data }) => data);
+  const ask = (of: EntryPlace, before: number, after: number, signal: AbortSignal): Promise<ContextAnswer> =>
+    authorized<ContextAnswer>(
+      `/logger/${of.projectId}/log/${encodeURIComponent(of.id)}?before=${before}&after=${after}`,
+      {
+        workspaceId,
+        signal,
+      },
+    ).then(({ data }) => data);
 
   const begin = (): void => {
     const { signal } = controller.current;

@@ -15,17 +15,21 @@ export interface Counted {
 
 /**
  * Counts what the filters match, from `times` on. `fit`: shows only the time in which there is anything. Until a new count
- * is there the one before stays, marked by `busy`, so that who zooms keeps the chart and the focus on it.
+ * is there the one before stays, marked by `busy`, so that who zooms keeps the chart and the focus on it. Where the new
+ * one fails, it stays if it is of the same `query`.
  */
 export function useStats(
   key: string,
+  query: string,
+  wanted: boolean,
   workspaceId: string,
   projectId: string | null,
   filters: Filters,
   times: Times,
   fit: boolean,
-): Loaded<Counted> {
-  const loaded = useLoad(key, async (signal) => {
+): Loaded<Counted | null> {
+  const loaded = useLoad(wanted ? key : "", async (signal) => {
+    if (!wanted) return null;
     const ask = async (filters: Filters, start: number, end: number): Promise<Counted> => {
       const interval = intervalFor(end - start);
       const request = { ...(projectId === null ? {} : { projectId }), filters, interval, groupBy: "level" } as const;
@@ -34,9 +38,10 @@ export function useStats(
     const all = await ask(filters, times.start, times.end);
     return fit ? fitted(all, filters, ask) : all;
   });
-  const before = useRef<Counted | null>(null);
-  if (loaded.data !== null || loaded.failure !== null) before.current = loaded.data;
-  return { ...loaded, data: before.current };
+  const before = useRef<{ query: string; counted: Counted } | null>(null);
+  if (loaded.data !== null) before.current = { query, counted: loaded.data };
+  else if (loaded.failure !== null && before.current?.query !== query) before.current = null;
+  return { ...loaded, data: before.current?.counted ?? null };
 }
 
 /** Cut to the time in which there is anything, and counted anew where that is short enough for finer buckets. */

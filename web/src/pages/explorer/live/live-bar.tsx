@@ -1,5 +1,7 @@
-import { Button } from "../../../ui/button.tsx";
+import { useLocation } from "preact-iso";
+import { Button, buttonClass } from "../../../ui/button.tsx";
 import { Failure } from "../../../ui/states.tsx";
+import { SESSION_ENDED } from "../tail/protocol.ts";
 import { number } from "../view/format.ts";
 import css from "./live-bar.module.css";
 import type { Live } from "./use-live.ts";
@@ -21,7 +23,9 @@ export function LiveBar({ live, onStop }: { live: Live; onStop: () => void }) {
           {number(entries.length)} new{dropped > 0 ? `, ${number(dropped)} more no longer shown` : ""}
         </span>
       ) : null}
-      {state === "ended" ? (
+      {state === "ended" && reason === SESSION_ENDED ? (
+        <SignIn onAsk={tail.reconnect} />
+      ) : state === "ended" ? (
         <Button small onClick={tail.reconnect}>
           Follow again
         </Button>
@@ -41,11 +45,29 @@ export function LiveBar({ live, onStop }: { live: Live; onStop: () => void }) {
   );
 }
 
+/** Where the session is over indeed, the next call says so to the whole page, which then leads to the sign-in by itself. */
+function SignIn({ onAsk }: { onAsk: () => void }) {
+  const { url } = useLocation();
+  return (
+    <a
+      class={buttonClass("plain", true)}
+      href={`/login?next=${encodeURIComponent(url)}`}
+      onClick={(event) => {
+        event.preventDefault();
+        event.stopPropagation();
+        onAsk();
+      }}
+    >
+      Sign in
+    </a>
+  );
+}
+
 function textOf(state: Live["tail"]["state"], reason: string | null, buffered: number): string {
   switch (state) {
     case "off":
     case "connecting":
-      return reason === null ? "Connecting …" : `Connecting: ${reason}`;
+      return reason ?? "Connecting …";
     case "catching-up":
       return "Catching up …";
     case "live":

@@ -23,13 +23,22 @@ interface LiveOptions {
 export interface Live {
   /** False while the list must wait: what is found before the tail's start is known could leave a gap. */
   isReady: boolean;
-  /** What has come since the list began to load, newest first. Some of it may be in the list, too. */
+  /** What has come since the list last began to load, newest first. Some of it may be in the list, too. */
   entries: readonly LogEntry[];
   /** Entries that had to be dropped for room. */
   dropped: number;
+  /** The list has loaded: what came before it began to is in it, or is not to be shown any more. */
+  settle: () => void;
   tail: ReturnType<typeof useTail>;
   failure: ReturnType<typeof useLoad<Start>>["failure"];
   retry: () => void;
+}
+
+/** `old`: how many of the last entries came before the list's present load began. They stay until it has loaded. */
+interface Came {
+  entries: LogEntry[];
+  dropped: number;
+  old: number;
 }
 
 /**
@@ -44,18 +53,26 @@ export function useLive({ workspaceId, projectId, filters, wanted, key }: LiveOp
   });
   const startSeq = isWanted ? (start.data?.project.lastSeq ?? null) : null;
   const isReady = !isWanted || startSeq !== null;
-  const [came, setCame] = useState<{ entries: LogEntry[]; dropped: number }>({ entries: [], dropped: 0 });
+  const [{ old: _, ...came }, setCame] = useState<Came>({ entries: [], dropped: 0, old: 0 });
   // A tail that starts anew, with other filters, goes on where the one before was.
   const seen = useRef(0);
   useEffect(() => {
     seen.current = 0;
   }, [startSeq, projectId]);
-  useEffect(() => setCame({ entries: [], dropped: 0 }), [key, isReady]);
+  useEffect(() => setCame((before) => ({ ...before, old: before.entries.length })), [key, isReady]);
+  const settle = useCallback(() => {
+    setCame(({ entries, old }) => ({ entries: entries.slice(0, entries.length - old), dropped: 0, old: 0 }));
+  }, []);
   const onEntries = useCallback((entries: LogEntry[]) => {
     seen.current = Math.max(seen.current, entries.at(-1)?.seq ?? 0);
     setCame((before) => {
       const all = [...entries.toReversed(), ...before.entries];
-      return { entries: all.slice(0, KEPT), dropped: before.dropped + Math.max(0, all.length - KEPT) };
+      const excess = Math.max(0, all.length - KEPT);
+      return {
+        entries: all.slice(0, KEPT),
+        dropped: before.dropped + excess,
+        old: Math.max(0, before.old - excess),
+      };
     });
   }, []);
   const tail = useTail({
@@ -66,7 +83,7 @@ export function useLive({ workspaceId, projectId, filters, wanted, key }: LiveOp
     since: startSeq === null ? null : Math.max(startSeq, seen.current),
     onEntries,
   });
-  return { isReady, ...came, tail, failure: start.failure, retry: start.reload };
+  return { isReady, ...came, settle, tail, failure: start.failure, retry: start.reload };
 }
 
 /** What came live on top of what was loaded, each entry once. */

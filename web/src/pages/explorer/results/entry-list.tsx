@@ -28,11 +28,15 @@ export interface EntryListProps {
   /** What the list is of, for who cannot see it. */
   label: string;
   entries: readonly LogEntry[];
+  /** Whatever they were asked for by: where it changes, the list begins at its top. */
+  query?: string | undefined;
   projectNames?: ReadonlyMap<string, string> | undefined;
   /** New entries come at the top by themselves: follow them there, stay in place elsewhere. */
   follow: boolean;
   /** The id of an entry to begin with and to set off from the others. */
   marked?: string | undefined;
+  /** Whether that entry is open at first. */
+  opened?: boolean;
   hasMore: boolean;
   onNearEnd: () => void;
   onFilter: (patch: FilterPatch) => void;
@@ -50,14 +54,14 @@ export function EntryList(props: EntryListProps) {
   const { entries, projectNames, follow, marked, hasMore, foot } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const detailsId = useId();
-  const [open, setOpen] = useState<readonly string[]>([]);
+  const [open, setOpen] = useState<readonly string[]>(props.opened && marked !== undefined ? [marked] : []);
   const [width, setWidth] = useState(NARROW_MIXED);
   const isMixed = useMemo(() => entries.some(({ projectId }) => projectId !== entries[0]?.projectId), [entries]);
   const isNarrow = width < (isMixed ? NARROW_MIXED : NARROW);
   const getItemKey = useCallback((index: number) => entries[index]?.id ?? index, [entries]);
   const openIndexes = useMemo(() => indexesOf(entries, open), [entries, open]);
   const keys = useRowKeys(entries, (index) => virtual.scrollToIndex(index, { align: "auto" }));
-  const arrivals = useArrivals(entries, { follow, isReading: openIndexes.length > 0, scroller });
+  const arrivals = useArrivals(entries, { query: props.query, follow, isReading: openIndexes.length > 0, scroller });
   const { stop } = keys;
   const virtual = useVirtual({
     count: entries.length,
@@ -66,7 +70,7 @@ export function EntryList(props: EntryListProps) {
     getItemKey,
     overscan: OVERSCAN,
     // What is being read stays where it is when rows come or grow above it.
-    anchorTo: arrivals.isAtTop ? "start" : "end",
+    anchorTo: arrivals.isAtTop || arrivals.isNew ? "start" : "end",
     // Never take the last row as a place to stick to.
     scrollEndThreshold: -1,
     rangeExtractor: ({ startIndex, endIndex, overscan, count }) => {

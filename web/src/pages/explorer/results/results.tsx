@@ -8,6 +8,8 @@ import css from "./results.module.css";
 
 interface ResultsProps {
   entries: readonly LogEntry[];
+  /** What they were asked for by: the list of another query begins at its top. */
+  query?: string;
   busy: boolean;
   hasMore: boolean;
   /** Called as the end comes near, once for each last entry, and by the button there. */
@@ -35,6 +37,7 @@ export function Results(props: ResultsProps) {
     <EntryList
       label="Log entries"
       entries={entries}
+      query={props.query}
       projectNames={props.projectNames}
       follow={live}
       hasMore={hasMore}

@@ -41,11 +41,14 @@ export function ackText(seq: number): string {
   return JSON.stringify({ type: "ack", seq });
 }
 
+/** Said where whoever follows has to sign in anew. */
+export const SESSION_ENDED = "Your session has ended. Sign in again to go on.";
+
 /** What a close with `CLOSE.ended` means to whoever looks at the page. */
 export function endWords(code: string): string {
   switch (code) {
     case "SESSION_REVOKED":
-      return "Your session has ended. Sign in again to go on.";
+      return SESSION_ENDED;
     case "API_KEY_REVOKED":
       return "The key has been revoked.";
     case "API_KEY_EXPIRED":

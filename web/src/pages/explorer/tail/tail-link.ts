@@ -240,7 +240,8 @@ export class TailLink {
   #refused(failure: ApiFailure): void {
     const { status, message, retryAfter } = failure;
     if (status === 429) this.#lost("Too many requests.", (retryAfter ?? 1) * 1000);
-    else if (status === 0 || status >= 500) this.#lost(message);
+    else if (status === 0) this.#lost("The service cannot be reached.");
+    else if (status >= 500) this.#lost(message);
     else this.#end(message);
   }
 
