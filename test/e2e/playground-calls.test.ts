@@ -102,13 +102,18 @@ describe("the same in code", () => {
 describe("limits", () => {
   it("says that no entries are left, and until when", async () => {
     const address = freshAddress();
-    await spend(address, "entries");
     const page = await openPlayground(under, {}, address);
-    await page.getByText("No entries left.").waitFor();
-    expect(await page.getByText("There is room again in").textContent()).toMatch(/room again in (59:\d\d|1:00:0\d)/);
-    await page.getByRole("button", { name: "Send the entry" }).click();
+    const send = page.getByRole("button", { name: "Send the entry" });
+    expect(await left(page, ENTRIES)).toBe(100);
+    await spend(address, "entries");
+    // The page learns of it by what is refused.
+    await send.click();
     await answer(page).getByText("429 Too Many Requests").waitFor();
     await answer(page).getByText("Retry-After").waitFor();
+    await page.getByText("No entries left.").waitFor();
+    expect(await page.getByText("There is room again in").textContent()).toMatch(/room again in (59:\d\d|1:00:0\d)/);
+    expect(await send.isDisabled()).toBe(true);
+    await page.getByText(/^Nothing more fits for /).waitFor();
     expect(await left(page, ENTRIES)).toBe(0);
     await page.context().close();
   });

@@ -33,7 +33,8 @@ describe("sending", () => {
     await page.getByRole("button", { name: "Send the entry" }).click();
     await answer(page).getByText("201 Created").waitFor();
     await answer(page).getByText("X-RateLimit-Remaining").waitFor();
-    expect(await answer(page).locator("dd").allInnerTexts()).toEqual(["100", "99", expect.stringMatching(/^\d{10}$/)]);
+    expect(await answer(page).locator("dd").allInnerTexts()).toEqual(["100", "99", expect.stringMatching(/\d:\d\d/)]);
+    expect(await answer(page).locator("dd time").getAttribute("title")).toMatch(/^\d{10} \(Unix seconds\)$/);
     await answer(page).getByText('"accepted": 1').waitFor();
     await row(page, message).waitFor();
     expect(await row(page, message).textContent()).toMatch(/error.*slow-query/);
@@ -56,6 +57,9 @@ describe("sending", () => {
       await page.getByRole("button", { name: button }).click();
       await row(page, message).waitFor();
     }
+    await box.fill(JSON.stringify(Array.from({ length: 101 }, () => ({ message: "too many" }))));
+    await page.getByText("101 entries never fit: an address has 100 an hour.").waitFor();
+    expect(await page.getByRole("button", { name: "Send 101 entries" }).isDisabled()).toBe(true);
     await box.fill('[{"message": "x"},');
     await page.getByRole("alert").getByText("This is no JSON.").waitFor();
     expect(await box.getAttribute("aria-invalid")).toBe("true");

@@ -38,6 +38,17 @@ describe("what is written as JSON", () => {
     ];
     expect(raw(JSON.stringify([...bad, { message: "m", category: "mine", type: "any" }]))).toEqual(["array", 7, 6]);
   });
+
+  it("is doubted where an integer would lose digits, and only there", () => {
+    const entry = (number: string) => `{"message": "m", "data": {"list": [{"id": ${number}}]}}`;
+    expect(raw(entry("9007199254740993"))).toEqual(["entry", 1, 1]);
+    expect(raw(`${entry("1")}\n${entry("12345678901234567890")}`)).toEqual(["ndjson", 2, 1]);
+    for (const number of ["9007199254740992", "1e20", "0.12345678901234567", '"9007199254740993"']) {
+      expect([number, raw(entry(number))]).toEqual([number, ["entry", 1, 0]]);
+    }
+    const form = formOutgoing({ ...FIRST_FORM, data: '{"id": 9007199254740993}' });
+    expect(form).toMatchObject({ ok: false, errors: { data: expect.stringContaining("too large") } });
+  });
 });
 
 describe("the form", () => {

@@ -4,6 +4,8 @@ import css from "./answer.module.css";
 import { type CallAnswer, errorCode, member } from "./call.ts";
 import { Meter } from "./meter.tsx";
 
+const CLOCK = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
+
 /** Names of the statuses that these calls can have. */
 const REASONS: Readonly<Record<number, string>> = {
   200: "OK",
@@ -38,7 +40,14 @@ export function Answer({ answer, units }: { answer: CallAnswer; units: string })
           <dl class={css.headers}>
             <Header name="X-RateLimit-Limit" value={limit.limit} />
             <Header name="X-RateLimit-Remaining" value={limit.remaining} />
-            <Header name="X-RateLimit-Reset" value={limit.resetAt} />
+            <div>
+              <dt>X-RateLimit-Reset</dt>
+              <dd>
+                <time dateTime={new Date(limit.resetAt * 1000).toISOString()} title={`${limit.resetAt} (Unix seconds)`}>
+                  {CLOCK.format(limit.resetAt * 1000)}
+                </time>
+              </dd>
+            </div>
             {retryAfter === null ? null : <Header name="Retry-After" value={retryAfter} />}
           </dl>
         </>

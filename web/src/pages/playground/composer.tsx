@@ -8,10 +8,11 @@ import type { Refused } from "./call.ts";
 import type { ShopAction } from "./code.ts";
 import type { FormDraft, FormResult, Outgoing, RawResult } from "./draft.ts";
 import { EntryForm } from "./form.tsx";
+import css from "./playground.module.css";
 import { RawEditor } from "./raw.tsx";
 import { Shop } from "./shop.tsx";
 import { Tabs } from "./tabs.tsx";
-import { UsedUp } from "./used-up.tsx";
+import { UsedUp, useShortage } from "./used-up.tsx";
 
 export type Way = "form" | "json" | "app";
 
@@ -20,6 +21,8 @@ const WAYS = [
   { name: "json", title: "JSON" },
   { name: "app", title: "As an app" },
 ] as const;
+
+const SHORTAGE = "entries-shortage";
 
 /** All that the composer holds. */
 export interface Draft {
@@ -52,6 +55,7 @@ export function Composer(props: ComposerProps) {
   const { way } = draft;
   const result = way === "form" ? form : raw;
   const count = result.ok ? result.outgoing.entries.length : 0;
+  const shortage = useShortage(budget, count);
   return (
     <Card title="Send entries">
       <UsedUp state={budget} what="entries" />
@@ -70,7 +74,7 @@ export function Composer(props: ComposerProps) {
             onSubmit={(event) => {
               event.preventDefault();
               setTried(true);
-              if (result.ok) onSend(result.outgoing);
+              if (result.ok && shortage === null) onSend(result.outgoing);
             }}
           >
             {way === "form" ? (
@@ -102,10 +106,16 @@ export function Composer(props: ComposerProps) {
                 type="submit"
                 look="primary"
                 busy={busy}
-                disabled={!result.ok || keyError(draft.idempotencyKey) !== undefined}
+                disabled={!result.ok || shortage !== null || keyError(draft.idempotencyKey) !== undefined}
+                aria-describedby={shortage === null ? undefined : SHORTAGE}
               >
                 Send {count > 1 ? `${count} entries` : "the entry"}
               </Button>
+              {shortage === null ? null : (
+                <span class={css.quiet} id={SHORTAGE}>
+                  {shortage}
+                </span>
+              )}
             </Row>
             {failure ? <Failure failure={failure} /> : null}
           </form>

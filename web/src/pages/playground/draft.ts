@@ -1,4 +1,5 @@
 import { CATEGORY_TYPES, INGEST_LIMITS } from "../../../../src/logs/entry.ts";
+import { InexactInteger, parseExactly } from "../../../../src/logs/ingest/exact-json.ts";
 import { LEVELS, type Level } from "../../model/types.ts";
 
 /** What the form holds. */
@@ -62,14 +63,27 @@ export function formOutgoing({ level, category, type, message, data }: FormDraft
   return { ok: true, outgoing: { ...outgoing, shape: "entry" } };
 }
 
+/** As many digits as an integer has that a number may not hold: 2^53 has 16. The slow look at digits is for these alone. */
+const LONG_NUMBER = /\d{16}/;
+const TOO_LARGE = "has an integer too large to be kept exactly. Write it as a text, in quotes.";
+
 /** JSON of any of the shapes that the service takes, or NDJSON; which of them, the text itself says. */
 export function rawOutgoing(text: string): RawResult {
+  const result = rawRead(text, JSON.parse);
+  if (!result.ok || !LONG_NUMBER.test(text)) return result;
+  const exact = rawRead(text, parseExactly);
+  return exact.ok ? { ...result, doubts: exact.doubts } : result;
+}
+
+type Parse = (text: string) => unknown;
+
+function rawRead(text: string, parse: Parse): RawResult {
   const body = text.trim();
   if (body === "") return { ok: false, error: 'Write one entry, an array of them, {"logs": [...]}, or one a line.' };
-  const whole = parsed(body);
+  const whole = parsed(body, parse);
   if (whole.ok) return shaped(body, whole.value);
   const lines = body.split("\n");
-  const read = lines.map(parsed);
+  const read = lines.map((line) => parsed(line, parse));
   const first = lines[0]?.trim() ?? "";
   // One line that is JSON by itself, with others below it, is meant to be NDJSON; anything else is JSON gone wrong.
   if (lines.length < 2 || !read[0]?.ok || first === "") return { ok: false, error: whole.error };
@@ -109,13 +123,21 @@ function doubtOf(entry: unknown): string | null {
   if (types && type !== undefined && !types.some((each) => each === type)) {
     return `type of ${category} is one of ${types.join(", ")}.`;
   }
-  return data === undefined || isObject(data) ? null : "data is an object.";
+  if (data !== undefined && !isObject(data)) return "data is an object.";
+  return hasInexact(data) ? `data ${TOO_LARGE}` : null;
+}
+
+/** Whether an integer in it has lost digits; of what `parseExactly` read. */
+function hasInexact(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return value instanceof InexactInteger || Object.values(value).some(hasInexact);
 }
 
 function objectOf(text: string): { ok: true; value: object | null } | { ok: false; error: string } {
   if (text.trim() === "") return { ok: true, value: null };
-  const read = parsed(text);
+  const read = parsed(text, JSON.parse);
   if (!read.ok) return { ok: false, error: read.error };
+  if (LONG_NUMBER.test(text) && hasInexact(parseExactly(text))) return { ok: false, error: `It ${TOO_LARGE}` };
   return isObject(read.value)
     ? { ok: true, value: read.value }
     : { ok: false, error: 'Data is a JSON object: { "status": 503 }' };
@@ -123,9 +145,9 @@ function objectOf(text: string): { ok: true; value: object | null } | { ok: fals
 
 type Parsed = { ok: true; value: unknown } | { ok: false; error: string };
 
-function parsed(text: string): Parsed {
+function parsed(text: string, parse: Parse): Parsed {
   try {
-    return { ok: true, value: JSON.parse(text) };
+    return { ok: true, value: parse(text) };
   } catch (error) {
     return { ok: false, error: error instanceof Error ? `This is no JSON. ${error.message}` : "This is no JSON." };
   }

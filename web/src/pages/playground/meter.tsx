@@ -27,7 +27,7 @@ export function Meter({ label, state, detail }: { label: string; state: LimitSta
         value={remaining}
       />
       <span class={css.reset}>
-        {isFull ? "All of it is there." : left > 0 ? `More in ${clock(left)}` : "There is more by now."}
+        {isFull ? "Nothing used in the last hour." : left > 0 ? `More in ${clock(left)}` : "There is more by now."}
         {detail ? ` ${detail}` : ""}
       </span>
     </div>

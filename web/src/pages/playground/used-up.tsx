@@ -17,3 +17,14 @@ export function UsedUp({ state, what }: { state: LimitState | null; what: string
     </div>
   );
 }
+
+/** Why this many entries cannot go out now; null where they can, and where nobody has said what is left. */
+export function useShortage(state: LimitState | null, count: number): string | null {
+  const now = useNow();
+  if (state === null) return null;
+  const { limit, remaining, resetAt } = state;
+  if (count > limit) return `${count} entries never fit: an address has ${limit} an hour. Take some out.`;
+  if (count <= remaining || resetAt * 1000 <= now) return null;
+  if (remaining === 0) return `Nothing more fits for ${clock(resetAt * 1000 - now)}.`;
+  return `Only ${remaining} more ${remaining === 1 ? "fits" : "fit"} for ${clock(resetAt * 1000 - now)}. Take some out, or wait.`;
+}
