@@ -44,6 +44,19 @@ describe("a live view", () => {
     await sendNumbered(tenant, 2, 3);
     await row(page, "number 3").waitFor();
     expect(await allMessages(page)).toEqual(down(3));
+    // Nor does a list that cannot be loaded again lose any.
+    await page.route("**/logger/query", (route) => route.abort());
+    await page.getByRole("button", { name: "Refresh" }).click();
+    const again = page.getByRole("alert").getByRole("button", { name: "Try again" });
+    await again.waitFor();
+    await sendNumbered(tenant, 4, 4);
+    await row(page, "number 4").waitFor();
+    expect(await allMessages(page)).toEqual(down(4));
+    await page.unroute("**/logger/query");
+    await again.click();
+    await again.waitFor({ state: "detached" });
+    await says(page, "4 entries");
+    expect(await allMessages(page)).toEqual(down(4));
     await page.context().close();
   });
 
