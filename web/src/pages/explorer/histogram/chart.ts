@@ -17,8 +17,8 @@ export interface ChartOptions {
   onBrush: (first: number, last: number) => void;
 }
 
-/** Pixels left and right of the bars. */
-export const PLOT = { left: 44, right: 20 } as const;
+/** Pixels left and right of the bars: at the right, half of a time with seconds. */
+export const PLOT = { left: 44, right: 28 } as const;
 
 /** Pixels that a pointer moves at least before that is a brush and no click. */
 const BRUSH_MIN = 4;

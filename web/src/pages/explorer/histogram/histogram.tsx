@@ -11,7 +11,7 @@ import type { Counted } from "./use-stats.ts";
 
 /** Pixels of a bar at least, with the room around all of them. */
 const BAR_MIN = 4;
-const AXES = 64;
+const AXES = 72;
 /** Bars that Page Up and Page Down pass over. */
 const PAGE = 10;
 
