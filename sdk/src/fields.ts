@@ -1,6 +1,7 @@
+import { bytesOf } from "./safe.ts";
 import { traceIds } from "./trace.ts";
 
-/** Characters of a session or trace id, and of JSON that `defaultMeta`, children and contexts may add to an entry. */
+/** Characters of a session or trace id, and bytes of JSON that `defaultMeta`, children and contexts may add to an entry. */
 const MAX_ID = 256;
 const MAX_MEMBERS = 64 * 1024;
 
@@ -19,7 +20,8 @@ export function merged(...all: (Fields | undefined)[]): Fields {
 export function fieldsOf({ traceparent, ...rest }: { traceparent?: unknown }, json: (value: object) => string): Fields {
   const members: Record<string, string> = Object.create(null);
   for (const [name, value] of Object.entries({ ...rest, ...traceIds(traceparent) })) {
-    const member = json({ [name]: IDS.test(name) ? idOf(value) : value }).slice(1, -1);
+    // No member where a function named toJSON makes something else of it.
+    const member = /^{(.*)}$/s.exec(json({ [name]: IDS.test(name) ? idOf(value) : value }))?.[1];
     if (member) members[name] = member;
   }
   return members;
@@ -31,7 +33,7 @@ export function idOf(value: unknown): string | undefined {
 
 /** JSON of the members of the entry, or of `data`, without braces. */
 export function membersOf(fields: Fields, areIds: boolean, without: object = {}): string {
-  const names = Object.keys(fields).filter((name) => IDS.test(name) === areIds && !(name in without));
+  const names = Object.keys(fields).filter((name) => IDS.test(name) === areIds && !Object.hasOwn(without, name));
   const json = names.map((name) => fields[name]).join();
-  return json.length > MAX_MEMBERS ? '"[Truncated]":true' : json;
+  return bytesOf(json) > MAX_MEMBERS ? '"[Truncated]":true' : json;
 }

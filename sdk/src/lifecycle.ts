@@ -33,7 +33,7 @@ export function createLifecycle(
 
   /** Waits for all outputs, but not for ever; a failure is reported. */
   function forAll(ms: number, work: (output: Output) => unknown): Promise<void> {
-    return within(ms, Promise.all(outputs.map(async (output) => work(output))).catch(report));
+    return within(ms, Promise.all(outputs.map((output) => (async () => work(output))().catch(report))));
   }
 
   let seenIdle = 0;
@@ -46,10 +46,10 @@ export function createLifecycle(
   return {
     stats,
     flush,
-    async close(limits = {}) {
+    async close({ timeoutMs = FLUSH_MS } = {}) {
       for (const { queue } of outputs) queue?.close();
-      const result = await flush(limits);
-      await forAll(limits.timeoutMs ?? FLUSH_MS, (output) => output.close?.());
+      const result = await flush({ timeoutMs });
+      await forAll(timeoutMs, (output) => output.close?.());
       stopIdle();
       return result;
     },

@@ -55,7 +55,7 @@ export function assemble(options: LoggerOptions, makeOutputs: MakeOutputs): Asse
   const { apiKey = "", level = "info", categories, excludeCategories, beforeSend, onError, onDrop, debug } = options;
   const lowest = oneOf("level", level, LEVELS);
   const rates = samplingRates(options.sampling);
-  const encoder = createEncoder(createRedactor(apiKey, options.redact ?? []));
+  const encoder = createEncoder(createRedactor(options.redact ?? []), apiKey);
   const entries: LogEntry[] = [];
   const counts = { logged: 0, sampledOut: 0, filtered: 0, dropped: 0 };
   let session = options.sessionId;
@@ -67,7 +67,7 @@ export function assemble(options: LoggerOptions, makeOutputs: MakeOutputs): Asse
     error: report,
     drop: (lines, reason) =>
       tell(`${lines.length} dropped: ${reason}`, () => {
-        if (onDrop) onDrop(lines.map(parsed), reason);
+        onDrop?.(lines.map(parsed), reason);
       }),
   };
   const outputs = makeOutputs(options, batchSettings(options.batch), events, entries);
@@ -169,11 +169,15 @@ export function assemble(options: LoggerOptions, makeOutputs: MakeOutputs): Asse
     const own = dataOf(message, data);
     // A field of the call's own stands for the one every entry has.
     if (own && frame.meta.length > 0) {
-      for (const name in own) {
-        if (name in view.fields || name === "sampleRate") {
-          frame = frameOf(state, view, severity, own);
-          break;
+      try {
+        for (const name in own) {
+          if (name in view.fields || name === "sampleRate") {
+            frame = frameOf(state, view, severity, own);
+            break;
+          }
         }
+      } catch {
+        // A proxy may answer nothing; that is marked where it is written.
       }
     }
     return encoder.entry(frame, isoTime(now), message, own);
@@ -181,9 +185,11 @@ export function assemble(options: LoggerOptions, makeOutputs: MakeOutputs): Asse
 
   function emit(line: Uint8Array, severity: number, now: number): void {
     counts.logged++;
+    // The line is lent until somebody logs, and an output may.
+    const kept = outputs.length > 1 ? line.slice() : line;
     for (const output of outputs) {
       try {
-        output.write(line, severity, now);
+        output.write(kept, severity, now);
       } catch (error) {
         report(error);
       }
@@ -198,21 +204,22 @@ export function assemble(options: LoggerOptions, makeOutputs: MakeOutputs): Asse
       if (entry === null) counts.filtered++;
       else {
         const { timestamp, level, category, type, message, session, traceId, spanId, data, ...others } = entry;
-        if (typeof message !== "string") throw new TypeError("beforeSend must return an entry or null.");
+        if (typeof message !== "string") throw new TypeError("beforeSend gave no entry");
         const place = placeOf(category, type);
         const final = LEVELS.includes(level) ? LEVELS.indexOf(level) : severity;
-        const whole = {
-          timestamp: new Date(timestamp).toJSON() ?? isoTime(now),
+        const time = new Date(timestamp).toJSON() ?? isoTime(now);
+        const members = encoder.json({
+          timestamp: time,
           level: LEVELS[final],
           category: place.category,
           type: place.type,
-          message: message || "(no message)",
           session: idOf(session),
           traceId: idOf(traceId),
           spanId: idOf(spanId),
-          data: { ...others, ...place.note, ...data },
-        };
-        emit(encoder.whole(whole), final, now);
+        });
+        const head = encodeText(`${members.slice(0, -1)},"message":`);
+        const more = { ...others, ...place.note, ...data };
+        emit(encoder.entry({ head, time, meta: encodeText("") }, time, message, more), final, now);
       }
     } catch (error) {
       counts.dropped++;
@@ -228,21 +235,18 @@ export function assemble(options: LoggerOptions, makeOutputs: MakeOutputs): Asse
   function explain(state: State, level: LogEntry["level"], message: string, data?: object): Explanation {
     const severity = LEVELS.indexOf(level);
     const view = viewOf(state);
-    let step: Explanation["step"] = "transport";
-    let reason = `rate ${rates[severity]}`;
-    if (severity < lowest) [step, reason] = ["level", `below ${LEVELS[lowest]}`];
-    else if (!isWanted(state.category)) [step, reason] = ["category", state.category];
+    const rate = `rate ${rates[severity]}`;
+    const told = (step: Explanation["step"], reason: string) => ({ sent: step === "transport", step, reason });
+    if (severity < lowest) return told("level", `below ${LEVELS[lowest]}`);
+    if (!isWanted(state.category)) return told("category", state.category);
     // What draws at each entry may or may not be sent.
-    else if (isSampledOut(view.draw ?? 0, severity)) step = "sampling";
-    else {
-      try {
-        const json = decodeText(encode(state, view, severity, message, data, Date.now()));
-        if (!ask(json)) [step, reason] = ["beforeSend", "returned null"];
-      } catch (error) {
-        [step, reason] = ["beforeSend", `threw ${asError(error).message}`];
-      }
+    if (isSampledOut(view.draw ?? 0, severity)) return told("sampling", rate);
+    try {
+      const json = decodeText(encode(state, view, severity, message, data, Date.now()));
+      return ask(json) ? told("transport", rate) : told("beforeSend", "returned null");
+    } catch (error) {
+      return told("beforeSend", `threw ${asError(error).message}`);
     }
-    return { sent: step === "transport", step, reason };
   }
 
   function isWanted(category: string): boolean {
@@ -252,25 +256,26 @@ export function assemble(options: LoggerOptions, makeOutputs: MakeOutputs): Asse
 
   function build(category: string, type: string, own: Fields): Logger {
     const state: State = { category, type, own };
-    const logger = Object.create(prototype);
-    LEVELS.forEach((level, severity) => {
-      const isOpen = isWanted(category) && severity >= lowest && rates[severity] !== 0;
-      const method: LogMethod = (message, data) => write(state, severity, message, data);
-      logger[level] = isOpen ? method : noop;
-    });
-    const members = {
+    const logger = {
+      __proto__: prototype,
       ...shared,
+      get sessionId() {
+        return own.session ? JSON.parse(`{${own.session}}`).session : sessionOf();
+      },
       category(name: unknown, kind: unknown) {
         const { category, type, note } = placeOf(name, kind);
         return build(category, type, merged(own, fieldsFor(note)));
       },
       child: (fields: object) => build(category, type, merged(own, fieldsFor(fields))),
       explain: (level: LogEntry["level"], message = "", data?: object) => explain(state, level, message, data),
-    };
-    Object.defineProperty(logger, "sessionId", {
-      get: () => (own.session ? JSON.parse(`{${own.session}}`).session : sessionOf()),
+      // SAFETY: the levels follow, and scopes are the prototype's.
+    } as unknown as Logger;
+    LEVELS.forEach((level, severity) => {
+      const isOpen = isWanted(category) && severity >= lowest && rates[severity] !== 0;
+      const method: LogMethod = (message, data) => write(state, severity, message, data);
+      logger[level] = isOpen ? method : noop;
     });
-    return Object.assign(logger, members);
+    return logger;
   }
 
   const shared = {
@@ -281,7 +286,7 @@ export function assemble(options: LoggerOptions, makeOutputs: MakeOutputs): Asse
       const all = merged(contexts.getStore()?.fields, fieldsFor(fields));
       return contexts.run({ fields: all, views: new WeakMap() }, work);
     },
-    [Symbol.asyncDispose ?? "asyncDispose"]: () => lifecycle.close(),
+    [Symbol.asyncDispose ?? "asyncDispose"]: lifecycle.close,
   };
 
   return { logger: build("custom", "log", merged()), queues: outputs.flatMap(({ queue }) => queue ?? []), report };

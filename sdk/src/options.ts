@@ -1,4 +1,5 @@
 import { LEVELS } from "./levels.ts";
+import { attempt } from "./safe.ts";
 import type { BatchOptions, LoggerOptions, SamplingOptions } from "./types.ts";
 
 /** The service's limits of one request. */
@@ -77,7 +78,7 @@ export function batchSettings(batch: BatchOptions = {}): BatchSettings {
     ...settings,
     gzip,
     wait(retry) {
-      if (typeof backoff === "function") return Math.max(backoff(retry), 0) || backoffBase;
+      if (typeof backoff === "function") return Math.max(Number(attempt(() => backoff(retry))), 0) || backoffBase;
       // Jitter over the whole width of the step, above it: from zero up, three retries could be over within a second.
       return backoffBase * STEPS[backoff](retry) * (1 + Math.random());
     },
@@ -92,7 +93,7 @@ export function samplingRates({ rate = 1, overrides = {} }: SamplingOptions = {}
 
 /** The service's address and project, which its transports cannot do without. */
 export function destination({ apiUrl, projectId }: LoggerOptions): { apiUrl: string; projectId: string } {
-  check(/^https?:\/\/[^/]/.test(`${apiUrl}`) && apiUrl, "apiUrl must be an http or https URL");
+  check(/^https?:\/\/[^/]/.test(`${apiUrl}`) && apiUrl, "apiUrl must be an http(s) URL");
   check(projectId && typeof projectId === "string", "projectId is required");
   return { apiUrl, projectId };
 }

@@ -5,8 +5,6 @@ export const REDACTED = "[REDACTED]";
 export type Secrecy = 0 | 1 | 2;
 
 export interface Redactor {
-  /** The own API key, or "" if there is none to mask. */
-  readonly key: string;
   secrecy(name: string): Secrecy;
   /** Whether a text may hold anything to mask; most do not, and `text` is slow. */
   suspects(text: string): boolean;
@@ -14,31 +12,31 @@ export interface Redactor {
   text(text: string): string;
 }
 
+/** What spellings of a name differ in besides case. */
+const SEPARATOR = "[_.-]?";
 /** Parts of names, and whole names; in lower case without separators `X-Api-Key`, `api_key` and `APIKEY` are one. */
-const PARTS = "passw|passphrase|secret|token|authori[sz]ation|cookie|credential|bearer|signature|cardnumber";
+const PARTS = `pass${SEPARATOR}(?:w|phrase)|secret|token|authori[sz]ation|cookie|credential|bearer|signature|card${SEPARATOR}number`;
 const WHOLE = "pwd|auth|jwt|ssn|cvv|cvc|pin";
 const KEYS = "(?:api|private|access|signing|encryption|session)key";
 /** Names that count or describe tokens rather than hold one. */
 const TOKENS = /token(?!$)/;
 const NO_TOKEN = /token(?:iz|is|type)/;
-/** A value: quoted, quoted inside a quoted text, an object or list, a scheme with its credentials, or a bare word. */
-const VALUE =
-  /("(?:[^"\\]|\\.)*"?|\\+"[\s\S]*?\\+"|'[^']*'?|[[{][^\]}]*[\]}]?|(?:bearer|basic|digest)\s+[^\s,;&"'<>]+|[^\s,;&"'<>)\]}#\\]+)/
-    .source;
+/**
+ * A value: quoted, quoted inside a quoted text (to as many backslashes, or cut), an object or list, a scheme with its
+ * credentials, or a bare word.
+ */
+const VALUE = String.raw`("(?:[^"\\]|\\.)*"?|(\\+)"[\s\S]*?(?:(?<!\\)\3"|$)|'[^']*'?|[[{](?:[^\]}]|[\]}](?=\s*[,\]}]))*[\]}]?|(?:bearer|basic|digest)\s+[^\s,;&"'<>]+|[^\s,;&"'<>)\]}#\\]+)`;
 /** A header's value goes to the end of its line: cookies are separated by `; `, schemes by spaces. */
 const HEADER_LINE = /((?:cookie|authorization)\s*:\s*)(?!\[|\\*["'{[])[^\r\n"]+/gi;
 /** `Bearer ...`, and passwords in addresses. */
 const SCHEME = /(\b(?:bearer|basic)\s+)[\w.~+/=-]{6,}|(:\/\/[^\s:/?#@]{0,256}:)[^\s/?#@]{1,256}(?=@)/gi;
-/** A shorter key would mask ordinary words. */
-const MIN_KEY = 6;
-
-/** @param ownKey masked wherever it stands  @param extra names of the user's own, in any spelling */
-export function createRedactor(ownKey: string, extra: readonly string[]): Redactor {
-  const key = ownKey.length < MIN_KEY ? "" : ownKey;
-  const own = new Set(extra.map(plain));
+/** @param extra names of the user's own, in any spelling */
+export function createRedactor(extra: readonly string[]): Redactor {
+  const names = extra.map(plain);
+  const own = new Set(names);
   const secret = new RegExp(`${PARTS}|${KEYS}|pwd$|^(?:${WHOLE})$`);
-  const words = [PARTS, WHOLE, "key", ...extra.map((name) => name.replace(/[^\w-]/g, "\\$&"))].join("|");
-  const hint = new RegExp(`${words}|basic |://`, "i");
+  const words = [PARTS, WHOLE, "key", ...names.map((name) => [...name].join(SEPARATOR))].join("|");
+  const hint = new RegExp(`${words}|basic\\s|://|\\\\u`, "i");
   const pair = new RegExp(`((?:${words})[\\w$.-]{0,40}(?:\\\\*["'])?\\s*[:=]\\s*)${VALUE}`, "gi");
 
   function secrecy(name: string): Secrecy {
@@ -62,7 +60,7 @@ export function createRedactor(ownKey: string, extra: readonly string[]): Redact
         // The value may hold a pair of its own: `key={"password":"x"}`.
         pair.lastIndex = from;
       } else {
-        const quote = /^\\*["']|/.exec(value)?.[0];
+        const quote = /^\\*["']?/.exec(value)?.[0];
         out += text.slice(done, from) + quote + REDACTED + quote;
         done = from + value.length;
       }
@@ -71,17 +69,12 @@ export function createRedactor(ownKey: string, extra: readonly string[]): Redact
   }
 
   return {
-    key,
     secrecy,
-    suspects: (text) => hint.test(text) || (key !== "" && text.includes(key)),
-    text: (text) =>
-      pairs((key ? text.replaceAll(key, REDACTED) : text).replace(HEADER_LINE, `$1${REDACTED}`)).replace(
-        SCHEME,
-        `$1$2${REDACTED}`,
-      ),
+    suspects: (text) => hint.test(text),
+    text: (text) => pairs(text.replace(HEADER_LINE, `$1${REDACTED}`)).replace(SCHEME, `$1$2${REDACTED}`),
   };
 }
 
 function plain(name: string): string {
-  return name.toLowerCase().replace(/[^a-z0-9]/g, "");
+  return name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
 }

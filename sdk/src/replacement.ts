@@ -16,13 +16,15 @@ export function replacement(o: object): unknown {
   if (tag === "Error" || isError(o)) {
     // Not enumerable, but what an error is about.
     names = ["name", "message", "stack", "cause", "errors", ...names];
+  } else if (byteLength >= 0 && /(?:Array|Buffer|View)$/.test(tag)) {
+    // Node's buffers would make a list of numbers of themselves.
+    return `[${tag} ${byteLength} bytes]`;
   } else if (typeof toJSON === "function") {
     const json: unknown = toJSON.call(o);
     if (json !== o) return json ?? null;
-  } else if (/(?:Array|Buffer|View)$/.test(tag)) {
-    return `[${tag} ${byteLength} bytes]`;
   } else if (tag === "Set") {
-    return Array.from(entries.call(o), ([item]) => item);
+    // SAFETY: or it throws, and is marked so.
+    return [...(o as Set<unknown>)];
   } else if (/^(?:Map|Headers|URLSearchParams|FormData)$/.test(tag)) {
     const pairs = [...entries.call(o)];
     const keys = new Set(pairs.map(([key]) => (typeof key === "string" ? key : pairs)));

@@ -42,7 +42,8 @@ export function asError(error: unknown): Error {
 export async function within(ms: number, work: Promise<unknown>): Promise<void> {
   let deadline: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise((resolve) => {
-    deadline = setTimeout(resolve, ms);
+    // Eleven days: from 2 ** 31 on timers go off at once.
+    deadline = setTimeout(resolve, Math.min(ms, 1e9));
   });
   await Promise.race([work, late]);
   clearTimeout(deadline);

@@ -2,16 +2,20 @@ import { REDACTED, type Redactor, type Secrecy } from "./redact.ts";
 import { replacement } from "./replacement.ts";
 import { attempt, decodeText, encodeText, isError, THROWS } from "./safe.ts";
 
-/** Bytes of one entry as the service takes it at most, and levels of nesting of `data` (`{}` is 1). */
-const MAX_BYTES = 256 * 1024;
+/**
+ * Bytes of one entry from which on it is cut. The service takes 4 KiB more: room for a last name, for closing brackets,
+ * and for the marks that say what was cut, 32 levels of them.
+ */
+const MAX_BYTES = 252 * 1024;
+/** Levels of nesting of `data` (`{}` is 1). */
 const MAX_DEPTH = 32;
-/** Kept free for a last name, for closing brackets, and for the marks that say what was cut, 32 levels of them. */
-const RESERVE = 4096;
 /** Characters of a member name; longer ones are cut. */
 const MAX_NAME = 256;
 /** Member names remembered with their JSON; past that the memory starts anew. */
 const MAX_NAMES = 1000;
-/** Calls inside calls, of getters that log. Deeper ones keep their message and lose their data. */
+/** A shorter key would mask ordinary words. */
+const MIN_KEY = 6;
+/** Calls inside calls, of getters that log. Of deeper ones nothing is asked. */
 const MAX_NESTED = 4;
 const CUT = "[Truncated]";
 /** What holds a secret without any character that calls for a look. */
@@ -57,12 +61,13 @@ export const START = '{"timestamp":"';
 export interface Encoder {
   /** Never throws for what `message` and `data` hold. */
   entry(frame: Frame, time: string, message: unknown, data: object | undefined): Uint8Array;
-  whole(value: object): Uint8Array;
   /** JSON of any object with secrets masked. */
   json(value: object): string;
 }
 
-export function createEncoder({ key, secrecy, suspects, text: masked }: Redactor): Encoder {
+/** @param ownKey masked wherever it stands */
+export function createEncoder({ secrecy, suspects, text: redactedText }: Redactor, ownKey: string): Encoder {
+  const key = ownKey.length < MIN_KEY ? "" : ownKey;
   const names = new Map<string, Name>();
   let last = nameOf("");
 
@@ -70,7 +75,7 @@ export function createEncoder({ key, secrecy, suspects, text: masked }: Redactor
     const known = names.get(key);
     if (known) return known;
     const shown = key.length > MAX_NAME ? key.slice(0, MAX_NAME) + CUT : key;
-    const made = { key, json: encodeText(`,${quoted(masked(shown))}:`), secrecy: secrecy(shown) };
+    const made = { key, json: encodeText(`,${quoted(masked(shown))}:`), secrecy: secrecy(key) };
     if (names.size >= MAX_NAMES) names.clear();
     if (shown === key) names.set(key, made);
     return made;
@@ -99,9 +104,10 @@ export function createEncoder({ key, secrecy, suspects, text: masked }: Redactor
   /** A string that needs escapes, may hold secrets, or is too long. */
   function looked(s: string): void {
     const room = Math.max(limit - pos, 0);
-    let shown = s.slice(0, room);
+    // A key that the cut would leave the first part of is masked whole.
+    let shown = s.slice(0, room + key.length);
     let isCut = shown !== s;
-    if (suspects(shown)) shown = redacted(shown);
+    if (suspects(shown) || (key && shown.includes(key))) shown = redacted(shown);
     for (;;) {
       const json = encodeText(quoted(isCut ? shown + CUT : shown));
       if (json.length <= room || !shown) {
@@ -112,6 +118,10 @@ export function createEncoder({ key, secrecy, suspects, text: masked }: Redactor
       shown = shown.slice(0, shown.length * Math.min(room / json.length, 0.9));
       isCut = true;
     }
+  }
+
+  function masked(s: string): string {
+    return redactedText(key ? s.replaceAll(key, REDACTED) : s);
   }
 
   /** JSON in a string is masked as the structure it is, anything else as running text. */
@@ -127,10 +137,12 @@ export function createEncoder({ key, secrecy, suspects, text: masked }: Redactor
   function apart(write: () => void): string {
     const start = pos;
     let json = "";
+    height++;
     try {
       write();
       if (pos < limit) json = decodeText(buf.subarray(start, pos));
     } catch {}
+    height--;
     pos = start;
     return json;
   }
@@ -149,10 +161,10 @@ export function createEncoder({ key, secrecy, suspects, text: masked }: Redactor
         else ascii("null");
         break;
       case "boolean":
-        ascii(v ? "true" : "false");
+        ascii(`${v}`);
         break;
       case "function":
-        text(`[Function ${attempt(() => v.name)}]`);
+        text(attempt(() => `[Function ${v.name}]`));
         break;
       case "undefined":
         break;
@@ -204,7 +216,7 @@ export function createEncoder({ key, secrecy, suspects, text: masked }: Redactor
       const before = pos;
       raw(name.json);
       const from = pos;
-      if (name.secrecy !== 0 && isSecret(v, name.secrecy)) ascii(`"${REDACTED}"`);
+      if (isSecret(v, name.secrecy)) ascii(`"${REDACTED}"`);
       else value(v, depth + 1);
       // JSON has no such value.
       if (pos === from) pos = before;
@@ -218,54 +230,57 @@ export function createEncoder({ key, secrecy, suspects, text: masked }: Redactor
 
   function list(items: readonly unknown[], depth: number): void {
     const start = pos;
-    // A pair of header name and value, as `rawHeaders` and `Object.entries` give them.
-    const isPair = items.length === 2 && typeof items[0] === "string" && isSecret(items[1], secrecy(items[0]));
+    let kind: Secrecy = 0;
     for (let i = 0; i < items.length; i++) {
       buf[pos++] = COMMA;
       const from = pos;
-      value(pos > limit ? CUT : isPair && i > 0 ? REDACTED : items[i], depth + 1);
+      const item = items[i];
+      const shown = isSecret(item, kind) ? REDACTED : item;
+      // Header names and values by turns, as `rawHeaders` and the pairs of `Object.entries` have them.
+      kind = (i | items.length) % 2 === 0 && typeof item === "string" && suspects(item) ? secrecy(item) : 0;
+      value(pos > limit ? CUT : shown, depth + 1);
       if (pos === from) ascii("null");
       if (from > limit) break;
     }
     close(start, 91);
   }
 
-  /** The members of an object in braces. An error or a list gets a name. */
+  /** The members of an object in braces. What has none, a list for one, gets a name. */
   function fields(data: object): void {
     const start = pos;
-    const isNamed = isError(data);
-    if (!isNamed) object(data, 1);
-    if (isNamed || buf[start] !== OPEN) {
+    object(data, 1);
+    if (buf[start] !== OPEN) {
       pos = start;
-      object({ [isNamed ? "error" : "value"]: data }, 1);
+      object({ value: data }, 1);
     }
   }
 
-  /** Text of a message, or JSON of one that has none. */
+  /** Text of a message, or JSON of one that has none. Half of the room is for it: a long one must not cost the data. */
   function said(message: unknown): string {
     const shown = isError(message) ? attempt(() => message.message) : message;
-    return (typeof shown === "string" ? shown : apart(() => value(shown, 1)) || String(shown)) || "(no message)";
+    pos = 0;
+    limit = MAX_BYTES / 2;
+    return (typeof shown === "string" ? shown : apart(() => value(shown, 1)) || `${shown && CUT}`) || "(no message)";
   }
 
   function entry(frame: Frame, time: string, message: unknown, data: object | undefined): Uint8Array {
     const { head, meta } = frame;
     if (frame.time !== time) {
       frame.time = time;
-      for (let i = 0; i < time.length; i++) head[START.length + i] = time.charCodeAt(i);
+      head.set(encodeText(time), START.length);
     }
-    pos = 0;
-    // Half for the message at most: a long one must not cost the data.
-    limit = MAX_BYTES / 2;
-    const shown = typeof message === "string" && message ? message : said(message);
+    // Before anything is written: a getter or a proxy that is asked may log.
+    const members = isError(data) ? { error: data } : data;
+    const shown = said(message);
     buf.set(head);
     pos = head.length;
     text(shown);
-    limit = MAX_BYTES - RESERVE;
+    limit = MAX_BYTES;
     if (data || meta.length > 0) {
       ascii(',"data":');
       raw(meta);
       const from = pos;
-      if (data) fields(data);
+      if (members) fields(members);
       const isEmpty = pos < from + 3;
       // The brace of the call's own fields becomes what joins them to the others.
       if (meta.length > 0) {
@@ -277,21 +292,19 @@ export function createEncoder({ key, secrecy, suspects, text: masked }: Redactor
     return buf.subarray(0, pos);
   }
 
-  function whole(o: object, depth: number, end: string): Uint8Array {
+  function whole(o: object): Uint8Array {
     pos = 0;
-    limit = MAX_BYTES - RESERVE;
-    object(o, depth);
-    ascii(end);
+    limit = MAX_BYTES;
+    object(o, 1);
     return buf.subarray(0, pos);
   }
 
   return {
     entry: (frame, time, message, data) =>
       height > 0
-        ? nested(() => entry(frame, time, message, nestings > MAX_NESTED ? undefined : data))
+        ? nested(() => (nestings > MAX_NESTED ? entry(frame, time, CUT, undefined) : entry(frame, time, message, data)))
         : entry(frame, time, message, data),
-    whole: (o) => nested(() => whole(o, 0, "\n")),
-    json: (o) => decodeText(nested(() => whole(o, 1, ""))),
+    json: (o) => decodeText(nested(() => whole(o))),
   };
 }
 
@@ -314,7 +327,7 @@ function nested(write: () => Uint8Array): Uint8Array {
 }
 
 function scratch(): Uint8Array {
-  return new Uint8Array(MAX_BYTES + 2 * RESERVE);
+  return new Uint8Array(264 * 1024);
 }
 
 function isSecret(v: unknown, secrecy: Secrecy): boolean {
@@ -337,7 +350,7 @@ function number(v: number): void {
     buf[pos++] = 46;
     let unit = 100;
     for (let rest = thousandths % 1000; rest > 0; rest %= unit, unit /= 10) buf[pos++] = 48 + ((rest / unit) | 0);
-  } else ascii(size <= Number.MAX_SAFE_INTEGER || (size >= 1e21 && size < 1 / 0) ? `${v}` : `"${v}"`);
+  } else ascii(size < 2 ** 53 || (size >= 1e21 && size < 1 / 0) ? `${v}` : `"${v}"`);
 }
 
 /** A whole number below 2 ** 31. */

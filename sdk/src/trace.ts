@@ -2,7 +2,7 @@ const TRACEPARENT = /^\s*(?!ff)[0-9a-f]{2}-(?!0+-)([0-9a-f]{32})-(?!0+-)([0-9a-f
 
 /** The ids of a W3C `traceparent`; nothing for one that is malformed or all zeros. */
 export function traceIds(traceparent: unknown): { traceId: string; spanId: string } | undefined {
-  const [, traceId, spanId] = (typeof traceparent === "string" && TRACEPARENT.exec(traceparent)) || [];
+  const [, traceId, spanId] = TRACEPARENT.exec(String(traceparent)) ?? [];
   return traceId && spanId ? { traceId, spanId } : undefined;
 }
 

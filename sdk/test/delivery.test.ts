@@ -1,5 +1,8 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { afterEach, expect, test } from "vitest";
 import { createLogger, type DropReason, type LogEntry, type Logger, type LoggerOptions } from "../src/index.ts";
+import { createLines } from "../src/transports/lines.ts";
 import { type Reply, type Seen, type Sink, sleep, startSink } from "./support/sink.ts";
 
 let sink: Sink | undefined;
@@ -264,6 +267,41 @@ test("a sink that never answers: memory stays bounded, flush returns, requests t
   expect(delivered).toBe(0);
   expect(pending + drops.length).toBe(20_000);
   expect(sink.seen.length).toBeGreaterThan(4);
+});
+
+test("lines that make room for others, and large ones, take no more memory than they measure", () => {
+  setFlagsFromString("--expose-gc");
+  const gc: () => void = runInNewContext("gc");
+  for (const bytes of [150, 35_000]) {
+    const line = new TextEncoder().encode(`${"x".repeat(bytes)}\n`);
+    gc();
+    const before = process.memoryUsage().arrayBuffers;
+    const lines = createLines();
+    while (lines.bytes < 4_000_000) lines.add(line, 1);
+    while (lines.evict(5)) lines.add(line, 5);
+    gc();
+    const { count, bytes: measured } = lines;
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(measured * 1.1);
+    // A lone one of the lowest level, in the midst of others.
+    lines.add(line, 0);
+    lines.add(line, 5);
+    expect(lines.evict(5)).toEqual(line);
+    expect(lines.take(2000, 2 ** 30).length + lines.bytes).toBe((count + 1) * line.length);
+  }
+});
+
+test("a backoff of the user's own that throws is replaced by the usual first wait", async () => {
+  const { sink, logger } = await setup((_, n) => ({ status: n < 2 ? 503 : 201 }), {
+    batch: {
+      backoffBase: 20,
+      backoff() {
+        throw new Error("no");
+      },
+    },
+  });
+  logMany(logger, 10);
+  expect(await logger.flush()).toEqual({ delivered: 10, dropped: 0, pending: 0 });
+  expectAll(sink.stored(), 10);
 });
 
 test("the interval runs from the oldest waiting entry, however steady the traffic", async () => {

@@ -216,6 +216,15 @@ describe("beforeSend", () => {
     });
   });
 
+  test("a message it makes too long costs neither the data nor the session", () => {
+    const { logger, memory } = setup({ beforeSend: (entry) => ({ ...entry, message: "x".repeat(400_000) }) });
+    logger.info("x", { a: 1, text: "y".repeat(50_000) });
+    const [entry] = memory.entries;
+    expect(entry?.session).toMatch(/^[\da-f-]{36}$/);
+    expect(entry?.message.length).toBeLessThan(140_000);
+    expect(entry?.data).toEqual({ a: 1, text: "y".repeat(50_000) });
+  });
+
   test("one that logs does not call itself", () => {
     const { logger, memory } = setup({
       beforeSend(entry) {
@@ -321,6 +330,32 @@ test.each([
 ])("%j is refused at construction", (options) => {
   // SAFETY: untyped callers pass anything.
   expect(() => createLogger({ transport: "memory", ...options } as unknown as LoggerOptions)).toThrow(TypeError);
+});
+
+test("a transport whose flush fails does not keep others from being waited for, and no time is too long", async () => {
+  const errors: Error[] = [];
+  const sent: LogEntry[] = [];
+  const logger = createLogger({
+    transport: [
+      {
+        write() {},
+        flush() {
+          throw new Error("no");
+        },
+      },
+      {
+        async send(entries) {
+          await new Promise((resolve) => setTimeout(resolve, 50));
+          sent.push(...entries);
+        },
+      },
+    ],
+    onError: (error) => errors.push(error),
+  });
+  logger.info("x");
+  expect(await logger.flush({ timeoutMs: Number.POSITIVE_INFINITY })).toMatchObject({ pending: 0 });
+  expect(sent.length).toBe(1);
+  expect(errors.map(({ message }) => message)).toEqual(["no"]);
 });
 
 test("memoryTransport asserts", () => {

@@ -7,6 +7,8 @@ const KEY = "sk_0123456789ab0123456789";
 const memory = memoryTransport();
 const logger = createLogger({ transport: memory, apiKey: KEY });
 
+const RUNS = Number(process.env.FUZZ_RUNS ?? 5000);
+
 /** What one call makes of its arguments. */
 function entryOf(data: unknown, message = "entry"): LogEntry {
   memory.clear();
@@ -216,6 +218,47 @@ test("a getter that logs what logs again comes to an end", () => {
   expect(memory.entries.at(-1)).toMatchObject({ message: "outer", data: { more: 1 } });
 });
 
+test("a proxy that answers nothing keeps its entry beside fields that every entry has", () => {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  const texts: string[] = [];
+  const errors: Error[] = [];
+  const meta = createLogger({
+    transport: { write: (json) => texts.push(json) },
+    defaultMeta: { service: "a", constructor: "b" },
+    onError: (error) => errors.push(error),
+  });
+  meta.info("revoked", proxy);
+  meta.info("own", { service: "c" });
+  expect(errors).toEqual([]);
+  expect(texts.map((json) => JSON.parse(json).data)).toEqual([
+    { service: "a", constructor: "b", value: "[Throws]" },
+    // A member of every object is none of the call's own.
+    { service: "c", constructor: "b" },
+  ]);
+});
+
+test("fields of every entry that are many bytes of few characters are cut, and what makes nothing of itself is left out", () => {
+  const texts: string[] = [];
+  const wide = createLogger({
+    transport: { write: (json) => texts.push(json) },
+    defaultMeta: { wide: "漢".repeat(60_000) },
+  });
+  wide.info("x".repeat(200_000), { a: 1 });
+  expect(JSON.parse(texts[0] ?? "").data).toEqual({ "[Truncated]": true, a: 1 });
+  wide.child({ toJSON: () => "text", kept: 1 }).info("child");
+  expect(JSON.parse(texts[1] ?? "").message).toBe("child");
+});
+
+test("a function whose name is none costs no sibling, and buffers are bytes like other arrays", () => {
+  const odd = Object.defineProperty(() => {}, "name", { value: Symbol("s") });
+  expect(dataOf({ odd, buffer: Buffer.from("secret"), kept: 1 })).toEqual({
+    odd: "[Throws]",
+    buffer: "[Uint8Array 6 bytes]",
+    kept: 1,
+  });
+});
+
 test("messages of any kind make an entry", () => {
   memory.clear();
   for (const message of ["", undefined, null, 5, { a: 1 }, Symbol("x"), 5n]) {
@@ -257,6 +300,55 @@ test("numbers are written as JavaScript writes them", () => {
   );
 });
 
+test("plain values are written as JSON.stringify writes them", () => {
+  const leaf = fc.oneof(
+    fc.string({ unit: "grapheme", maxLength: 60 }),
+    fc.string({ unit: "binary-ascii", maxLength: 20 }),
+    fc.constantFrom("\u2028", "\u0000\u001f\u007f", "\\u0041", "a b", 'say "x"', "\ufeff", ""),
+    fc.integer(),
+    fc.double({ noNaN: true, min: -1e15, max: 1e15 }),
+    fc.boolean(),
+    fc.constantFrom(null, undefined),
+  );
+  // Few names in changing order and number: each is a guess at what follows the one before.
+  const name = fc.oneof(
+    fc.constantFrom(
+      "a",
+      "b",
+      "c",
+      "id",
+      "name",
+      "1",
+      "__proto__",
+      "constructor",
+      "length",
+      "é",
+      '"',
+      "\n",
+      "d".repeat(40),
+    ),
+    fc.string({ unit: "grapheme", maxLength: 8 }),
+  );
+  const { value } = fc.letrec((tie) => ({
+    value: fc.oneof(
+      { depthSize: "medium" },
+      leaf,
+      fc.array(tie("value"), { maxLength: 5 }),
+      fc.dictionary(name, tie("value"), { maxKeys: 6 }),
+    ),
+  }));
+  // What would be masked is another test's.
+  const isPlain = (json: string) =>
+    !/pass|secret|token|authori|cookie|credential|bearer|signature|key|[:/]{3}/i.test(json);
+  fc.assert(
+    fc.property(fc.dictionary(name, value, { maxKeys: 6 }), (data) => {
+      fc.pre(isPlain(JSON.stringify(data)));
+      expect(dataOf(data)).toEqual(JSON.parse(JSON.stringify(data)));
+    }),
+    { numRuns: RUNS },
+  );
+}, 600_000);
+
 test("12 of 12 planted secrets are masked", () => {
   const secret = "hunter2-hunter2";
   const planted: Record<string, unknown> = {
@@ -288,6 +380,51 @@ test("12 of 12 planted secrets are masked", () => {
   expect(entryOf(Object.assign(new Error(`token=${secret}`, { cause: { apiKey: secret } }))).data).not.toContain(
     secret,
   );
+});
+
+test("secrets are masked in any spelling, wherever a text was cut, and in lists of headers", () => {
+  const secret = "hunter2-hunter2";
+  const texts: string[] = [];
+  const own = createLogger({
+    transport: { write: (json) => texts.push(json) },
+    apiKey: KEY,
+    redact: ["taxId", "密码"],
+  });
+  const planted: Record<string, unknown> = {
+    escapedName: `{"p\\u0061ssword":"${secret}"}`,
+    snakeInJson: `{"card_number":"${secret}","pass_word":"${secret}"}`,
+    snakeInQuery: `https://example.com/?card_number=${secret}`,
+    ownInJson: `{"tax_id":"${secret}"}`,
+    ownInQuery: `?tax-id=${secret}`,
+    longName: { [`${"x".repeat(300)}password`]: secret },
+    rawHeaders: ["Host", "a", "X-Api-Key", secret, "Cookie", `sid=${secret}`],
+    tab: `basic\t${secret}`,
+    quotedTwice: `x = "{\\"password\\":\\"a\\\\\\"${secret}\\"}"`,
+    quotedAndCut: `x = "{\\"password\\":\\"${secret}`,
+    nestedInText: `body {"credentials":{"a":{"b":[1]},"c":"${secret}"}} end`,
+    nestedAndCut: JSON.stringify({ credentials: { a: { b: 1 }, c: secret }, filler: "x".repeat(300_000) }),
+  };
+  for (const [name, value] of Object.entries(planted)) {
+    own.info("m", { value });
+    expect(texts.at(-1), name).not.toContain(secret);
+    expect(texts.at(-1), name).toContain("[REDACTED]");
+  }
+  own.info("m", { 密码: secret, 名前: "Ann" });
+  expect(JSON.parse(texts.at(-1) ?? "").data).toEqual({ 密码: "[REDACTED]", 名前: "Ann" });
+  expect(dataOf({ words: ["Password", "x", "name"] }).words).toEqual(["Password", "x", "name"]);
+});
+
+test("a cut leaves no part of the own key", () => {
+  const key = `sk_${"0123456789abcdef".repeat(4)}`;
+  const texts: string[] = [];
+  const own = createLogger({ transport: { write: (json) => texts.push(json) }, apiKey: key });
+  const filler = "x".repeat(252 * 1024 - 400);
+  for (let before = 0; before < 300; before++) {
+    own.info("m", { filler, text: `${"z".repeat(before)}${key}${"y".repeat(500)}` });
+    const text = texts.pop();
+    expect(text).toContain("[Truncated]");
+    expect(text).not.toContain("sk_");
+  }
 });
 
 test("what only sounds secret stays", () => {
@@ -421,8 +558,6 @@ const anything = fc.letrec<{ value: unknown; leaf: unknown; object: object }>((t
   ),
   value: fc.oneof({ depthSize: "small" }, tie("leaf"), tie("object")),
 }));
-
-const RUNS = Number(process.env.FUZZ_RUNS ?? 5000);
 
 test(`${RUNS} random values: no throw, always valid JSON within the limits, the entry always present`, () => {
   fc.assert(

@@ -1,4 +1,5 @@
 import { REDACTED, type Redactor } from "../redact.ts";
+import { isError } from "../safe.ts";
 
 /** Levels of nesting, and characters of one text, that an entry keeps. */
 const MAX_DEPTH = 32;
@@ -15,8 +16,7 @@ export function createCleaner({ secrecy, suspects, text: masked }: Redactor): (v
 
   function clean(value: unknown, above: readonly unknown[]): unknown {
     if (typeof value === "string") return text(value);
-    if (value === undefined || value === null || value === true || value === false) return value;
-    if (typeof value === "number" && Number.isFinite(value)) return value;
+    if (value == null || typeof value === "boolean" || Number.isFinite(value)) return value;
     if (typeof value === "function") return "[Function]";
     if (typeof value !== "object") return String(value);
     if (above.includes(value)) return "[Circular]";
@@ -43,7 +43,7 @@ export function createCleaner({ secrecy, suspects, text: masked }: Redactor): (v
     // Maps, headers, forms and search parameters.
     const isMap = typeof entries === "function" && !Object.hasOwn(value, "entries");
     const source: Named = isMap ? Object.fromEntries(entries.call(value)) : value;
-    const hidden = value instanceof Error ? ["name", "message", "stack", "cause", "errors"] : [];
+    const hidden = isError(value) ? ["name", "message", "stack", "cause", "errors"] : [];
     const copy: Named = Object.create(null);
     for (const name of [...hidden, ...Object.keys(source)]) {
       let member: unknown = "[Throws]";

@@ -1,5 +1,5 @@
 import { createRedactor } from "../redact.ts";
-import { bytesOf } from "../safe.ts";
+import { bytesOf, isError } from "../safe.ts";
 import { unitHash } from "../trace.ts";
 import type {
   BatchOptions,
@@ -82,8 +82,8 @@ export function createLogger(options: BrowserLoggerOptions): BrowserLogger {
     sessionId: session = sessionOf(),
   } = options;
   const lowest = LEVELS.indexOf(level);
-  if (typeof url !== "string" || lowest < 0) throw new TypeError("taffrail: url or level is wrong");
-  const clean = createCleaner(createRedactor("", redact));
+  if (typeof url !== "string" || lowest < 0) throw new TypeError("taffrail: wrong url or level");
+  const clean = createCleaner(createRedactor(redact));
   const draw = unitHash(session);
 
   const sender = createSender(
@@ -92,11 +92,10 @@ export function createLogger(options: BrowserLoggerOptions): BrowserLogger {
     (error) => quietly(() => onError?.(error), error),
     (lines, reason) =>
       quietly(() => {
-        if (onDrop)
-          onDrop(
-            lines.map((line) => JSON.parse(line)),
-            reason,
-          );
+        onDrop?.(
+          lines.map((line) => JSON.parse(line)),
+          reason,
+        );
       }, `${lines.length} dropped: ${reason}`),
   );
 
@@ -111,8 +110,8 @@ export function createLogger(options: BrowserLoggerOptions): BrowserLogger {
         : () => {};
     });
     function write(level: LogLevel, message: unknown, data: unknown): void {
-      const isError = message instanceof Error;
-      const fields = clean(data instanceof Error ? { error: data } : data);
+      const isNamed = isError(message);
+      const fields = clean(isError(data) ? { error: data } : data);
       // SAFETY: what `clean` makes of an object is a plain one.
       const {
         session: mine = session,
@@ -121,10 +120,10 @@ export function createLogger(options: BrowserLoggerOptions): BrowserLogger {
         ...rest
       } = {
         ...own,
-        ...(isError ? (clean({ error: message }) as object) : {}),
+        ...(isNamed && (clean({ error: message }) as object)),
         ...(typeof fields === "object" || fields === undefined ? fields : { value: fields }),
       } as Record<string, unknown>;
-      const text = clean(isError ? message.message : message);
+      const text = clean(isNamed ? message.message : message);
       let entry: unknown = {
         timestamp: new Date(),
         level,

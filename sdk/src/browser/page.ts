@@ -147,7 +147,8 @@ export function createPage(
     post(batch, isClosing) {
       const { id, body, bytes, tries } = batch;
       const lane = lanes.find(({ free }) => free >= bytes);
-      if (!lane && !isClosing) return undefined;
+      // What is too large to outlive the page at all goes out while that lives.
+      if (!lane && !isClosing && bytes <= MAX_BYTES) return undefined;
       batch.isSent = true;
       keep(batch, Date.now());
       const address = `${target}${target.includes("?") ? "&" : "?"}id=${id}`;

@@ -21,7 +21,7 @@ export function createSender(
   const { size = 50, flushInterval = 5000, maxRetries = 3, backoffBase = 1000, maxQueueBytes = 1_048_576 } = batch;
   const { backoff } = batch;
   if ([size, flushInterval, maxRetries, backoffBase, maxQueueBytes].some((number) => !(number >= 0))) {
-    throw new TypeError("taffrail: batch has a wrong number");
+    throw new TypeError("taffrail: wrong batch number");
   }
   let waiting: string[] = [];
   let waitingBytes = 0;
@@ -92,7 +92,11 @@ export function createSender(
     const isIdle = [...batches].every(({ isSent }) => isSent);
     if (batches.size + waiting.length === 0) page.reserve(0);
     else if (!isIdle || waiting.length > 0) {
-      timer = setTimeout(pump, Math.max(isIdle ? since + flushInterval - now : 0, pausedUntil - now, 50));
+      // Eleven days: from 2 ** 31 on timers go off at once.
+      timer = setTimeout(
+        pump,
+        Math.min(Math.max(isIdle ? since + flushInterval - now : 0, pausedUntil - now, 50), 1e9),
+      );
     }
   }
 
@@ -149,8 +153,8 @@ export function createSender(
   }
 
   async function drained(): Promise<void> {
+    // Those that are added meanwhile too.
     for (const batch of batches) await batch.done;
-    if (batches.size > 0) await drained();
   }
 
   function stats(): FlushResult {

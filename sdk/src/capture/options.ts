@@ -91,7 +91,7 @@ export function captureSettings(options: CaptureOptions): CaptureSettings {
       paths.has(path) ||
       // `search` starts at the beginning, also for a pattern with the flag g.
       patterns.some((pattern) => path.search(pattern) >= 0),
-    headerRedactor: createRedactor("", [...REDACTED_HEADERS, ...(options.redactHeaders ?? [])]),
-    fieldRedactor: createRedactor("", [...REDACTED_FIELDS, ...(options.redactFields ?? [])]),
+    headerRedactor: createRedactor([...REDACTED_HEADERS, ...(options.redactHeaders ?? [])]),
+    fieldRedactor: createRedactor([...REDACTED_FIELDS, ...(options.redactFields ?? [])]),
   };
 }

@@ -35,22 +35,20 @@ export function createLines(): Lines {
     lines.count += more;
   }
 
-  /** Closes the newest chunk: what is left of its room is given back when its last line is. */
+  /** Closes the newest chunk, and gives back what is left of its room. */
   function seal(): void {
-    if (tail) tail.bytes = tail.bytes.subarray(0, used);
+    if (tail) tail.bytes = tail.bytes.slice(0, used);
     tail = undefined;
   }
 
   function remove(chunk: Chunk, from: number, count: number): Uint8Array {
     const { bytes, levels } = chunk;
-    const startOf = (line: number): number => {
-      if (line === levels.length) return bytes.length;
-      let at = 0;
-      while (line-- > 0) at = bytes.indexOf(10, at) + 1;
+    const after = (at: number, count: number): number => {
+      for (let i = 0; i < count; i++) at = bytes.indexOf(10, at) + 1;
       return at;
     };
-    const start = startOf(from);
-    const end = startOf(from + count);
+    const start = after(0, from);
+    const end = count === levels.length ? bytes.length : after(start, count);
     for (const level of levels.splice(from, count)) tally(level, -1);
     chunk.bytes = from > 0 ? joined([bytes.subarray(0, start), bytes.subarray(end)]) : bytes.subarray(end);
     if (levels.length === 0) chunks.splice(chunks.indexOf(chunk), 1);
@@ -77,8 +75,8 @@ export function createLines(): Lines {
     evict(level) {
       const lowest = perLevel.findIndex((count) => count > 0);
       if (lowest < 0 || lowest >= level) return undefined;
-      seal();
       const chunk = chunks.find((one) => one.levels.includes(lowest));
+      if (chunk === tail) seal();
       return chunk && remove(chunk, chunk.levels.indexOf(lowest), 1);
     },
     take(maxLines, maxBytes) {

@@ -63,10 +63,7 @@ export function custom(transport: Transport, settings: BatchSettings, events: Qu
       close,
     };
   }
-  check(
-    typeof send === "function",
-    "transport must be batch, http, console, memory or an object with send(entries) or write(json)",
-  );
+  check(typeof send === "function", "transport needs send or write");
   const deliver: Deliver = async ({ body }) => {
     await send.call(
       transport,

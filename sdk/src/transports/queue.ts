@@ -124,7 +124,7 @@ export function createQueue(options: QueueOptions, deliver: Deliver, events: Que
   /** When the oldest that waits may have come, never too late. */
   let since = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  /** 0 if there is nothing to do. */
+  /** `Infinity` if there is nothing to do. */
   let timerAt = 0;
   let isPumpQueued = false;
   let isClosed = false;
@@ -137,14 +137,17 @@ export function createQueue(options: QueueOptions, deliver: Deliver, events: Que
   }
 
   function push(line: Uint8Array, level: number, now: number): void {
-    while (isClosed || waiting.bytes + cutBytes + line.length > maxQueueBytes) {
+    let kept = line;
+    while (isClosed || waiting.bytes + cutBytes + kept.length > maxQueueBytes) {
+      // It is lent until somebody logs, and who is told of a drop may.
+      kept = kept.slice();
       const evicted = isClosed ? undefined : waiting.evict(level);
-      drop(linesOf(evicted ?? line), isClosed ? "closed" : "queue-full");
+      drop(linesOf(evicted ?? kept), isClosed ? "closed" : "queue-full");
       if (!evicted) return;
     }
     const isFirst = waiting.count === 0;
     if (isFirst) since = now;
-    waiting.add(line, level);
+    waiting.add(kept, level);
     // Timers and requests vanish where a platform ends them with the request they were made in, or while a machine sleeps.
     const isLost = now > timerAt + timeout;
     if (!isPumpQueued && (isFirst || isLost || (underWay.size < slots && nextStart() <= now))) {
@@ -227,7 +230,7 @@ export function createQueue(options: QueueOptions, deliver: Deliver, events: Que
       if (kind === "retry") batch.tries++;
       // A pause is as long as the server says, if it says.
       const own = kind === "pause" && wait > 0 ? 0 : options.wait(batch.tries || 1);
-      pausedUntil = Math.max(pausedUntil, Date.now() + Math.max(Math.min(wait, MAX_WAIT_MS), own));
+      pausedUntil = Math.max(pausedUntil, Date.now() + Math.min(Math.max(wait, own), MAX_WAIT_MS));
       if (batch.tries <= maxRetries) {
         if (outcome.newId) batch.id = nextId();
         counts.retries++;
