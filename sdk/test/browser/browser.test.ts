@@ -311,6 +311,42 @@ test("the queue is bounded, flush keeps its deadline, and nothing a call is give
   expect(seen.took).toBeLessThan(1000);
 });
 
+test("no entry is lost to a proxy that answers nothing, and one too large to outlive the page blocks no other", async () => {
+  site = await startSite();
+  const page = await open();
+  await page.evaluate(async () => {
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    logger.info("revoked", proxy);
+    // Six bytes each.
+    logger.info("\u0001".repeat(16_000));
+    logger.info("after");
+    await logger.flush({ timeoutMs: 5000 });
+  });
+  const messages = (await site.sink.stored()).map(({ message }) => message.slice(0, 20));
+  expect(messages).toContain("revoked");
+  expect(messages).toContain("after");
+  expect(await page.evaluate(() => logger.stats().pending)).toBe(0);
+});
+
+test("an interval without an end sets no timer that goes off at once", async () => {
+  site = await startSite();
+  const page = await open();
+  const timers = await page.evaluate(async () => {
+    const { setTimeout: original } = globalThis;
+    let timers = 0;
+    // SAFETY: takes and gives the same.
+    globalThis.setTimeout = ((...of: Parameters<typeof setTimeout>) => {
+      timers++;
+      return original(...of);
+    }) as typeof setTimeout;
+    Taffrail.createLogger({ url: "/logs", batch: { flushInterval: Number.POSITIVE_INFINITY } }).info("waits");
+    await new Promise((resolve) => original(resolve, 300));
+    return timers;
+  });
+  expect(timers).toBeLessThan(5);
+});
+
 test("without a store, as in a private frame, entries live as long as their page", async () => {
   site = await startSite();
   context = await browser.newContext();
