@@ -60,6 +60,24 @@ describe("a live view", () => {
     await page.context().close();
   });
 
+  it("keeps the order when a filter that hid what came is taken off", async () => {
+    const tenant = await createTenant(console.server.url);
+    await sendNumbered(tenant, 1, 1);
+    const context = await console.open({ as: tenant.account });
+    const page = await context.newPage();
+    await page.goto(logsOf(tenant, "&live=1&level=error"));
+    await says(page, "Live");
+    await sendNumbered(tenant, 2, 300);
+    await page.getByRole("button", { name: "Clear filters" }).first().click();
+    await row(page, "number 300").waitFor();
+    await says(page, "Live");
+    await sendNumbered(tenant, 301, 301);
+    await row(page, "number 301").waitFor();
+    expect(await allMessages(page)).toEqual(down(301));
+    await page.getByText("1 new", { exact: true }).waitFor();
+    await context.close();
+  });
+
   it("loses nothing and doubles nothing over a pause in which 2,000 entries come", async () => {
     const { tenant, page } = await following();
     await page.getByRole("button", { name: "Pause" }).click();

@@ -133,7 +133,7 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
           {stats.failure !== null && failure === null ? (
             <Failure failure={stats.failure} onRetry={stats.reload} />
           ) : null}
-          {isLive ? <LiveBar live={live} onStop={toggleLive} /> : null}
+          {isLive ? <LiveBar live={live} fresh={entries.length - results.entries.length} onStop={toggleLive} /> : null}
           <h2 class="visually-hidden">Entries</h2>
           <StatusLine
             results={results}

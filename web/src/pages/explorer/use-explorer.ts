@@ -50,6 +50,7 @@ export function useExplorer(workspaceId: string, projectId: string | null) {
     filters: isRelative ? view.filters : filters,
     // A range with an end has nothing new to follow.
     wanted: view.live && to === undefined,
+    query,
     key,
   });
   const found = useResults(key, query, workspaceId, live.isReady && hasScope ? request : null);
@@ -57,10 +58,12 @@ export function useExplorer(workspaceId: string, projectId: string | null) {
   useLayoutEffect(() => live.settle(), [found.loads]);
   const stats = useStats(key, query, hasScope, workspaceId, projectId, filters, times, from === undefined);
   const entries = useMerged(live.entries, results.entries);
-  const counted = useRef(0);
+  const counted = useRef<string | undefined>(undefined);
   usePoll(() => {
-    if (live.entries.length === counted.current) return;
-    counted.current = live.entries.length;
+    // By the newest: once some are dropped for room, there always are as many.
+    const newest = live.entries[0]?.id;
+    if (newest === undefined || newest === counted.current) return;
+    counted.current = newest;
     stats.reload();
   }, RECOUNT_MS);
 

@@ -6,9 +6,16 @@ import { number } from "../view/format.ts";
 import css from "./live-bar.module.css";
 import type { Live } from "./use-live.ts";
 
+interface LiveBarProps {
+  live: Live;
+  /** Entries on top of those that were loaded. */
+  fresh: number;
+  onStop: () => void;
+}
+
 /** How the live view is doing, and its pause. */
-export function LiveBar({ live, onStop }: { live: Live; onStop: () => void }) {
-  const { tail, failure, retry, entries, dropped } = live;
+export function LiveBar({ live, fresh, onStop }: LiveBarProps) {
+  const { tail, failure, retry, dropped } = live;
   if (failure !== null) return <Failure failure={failure} onRetry={retry} />;
   const { state, reason, buffered } = tail;
   const isPaused = state === "paused";
@@ -18,9 +25,9 @@ export function LiveBar({ live, onStop }: { live: Live; onStop: () => void }) {
       <p class={css.text} role="status">
         {textOf(state, reason, buffered)}
       </p>
-      {entries.length > 0 ? (
+      {fresh > 0 ? (
         <span class={css.quiet}>
-          {number(entries.length)} new{dropped > 0 ? `, ${number(dropped)} more no longer shown` : ""}
+          {number(fresh)} new{dropped > 0 ? `, ${number(dropped)} more no longer shown` : ""}
         </span>
       ) : null}
       {state === "ended" && reason === SESSION_ENDED ? (

@@ -8,7 +8,7 @@ import { useTail } from "../tail/use-tail.ts";
 /** Entries kept on top of the list; older ones of them are dropped, and a reload finds them again. */
 const KEPT = 50_000;
 
-/** The project is asked how far it is before each start, and that is all that a start waits for. */
+/** The project is asked how far it is before the list of another query loads, and that is all that a start waits for. */
 type Start = { project: Project };
 
 interface LiveOptions {
@@ -16,6 +16,8 @@ interface LiveOptions {
   projectId: string | null;
   filters: Filters;
   wanted: boolean;
+  /** What the list shows: of another one a tail begins where its list does, not where the one before was. */
+  query: string;
   /** Of the load that the list shows: entries that came before it are in it. */
   key: string;
 }
@@ -45,16 +47,16 @@ interface Came {
  * Follows a project behind the list, without a gap and without a double: first asks for the project's newest `seq`, then
  * lets the list load, and follows from that `seq` on. What both bring is left to the list.
  */
-export function useLive({ workspaceId, projectId, filters, wanted, key }: LiveOptions): Live {
+export function useLive({ workspaceId, projectId, filters, wanted, query, key }: LiveOptions): Live {
   const isWanted = wanted && projectId !== null;
-  const start = useLoad<Start | null>(isWanted ? `${workspaceId} ${projectId}` : "", async (signal) => {
+  const start = useLoad<Start | null>(isWanted ? `${workspaceId} ${projectId} ${query}` : "", async (signal) => {
     if (!isWanted) return null;
     return { project: (await authorized<Project>(`/projects/${projectId}`, { workspaceId, signal })).data };
   });
   const startSeq = isWanted ? (start.data?.project.lastSeq ?? null) : null;
   const isReady = !isWanted || startSeq !== null;
   const [{ old: _, ...came }, setCame] = useState<Came>({ entries: [], dropped: 0, old: 0 });
-  // A tail that starts anew, with other filters, goes on where the one before was.
+  // A tail that starts anew of the same query goes on where the one before was.
   const seen = useRef(0);
   useEffect(() => {
     seen.current = 0;
@@ -86,11 +88,14 @@ export function useLive({ workspaceId, projectId, filters, wanted, key }: LiveOp
   return { isReady, ...came, settle, tail, failure: start.failure, retry: start.reload };
 }
 
-/** What came live on top of what was loaded, each entry once. */
+/**
+ * What came live on top of what was loaded, each entry once. A snapshot has all of a project up to a `seq`: what is not
+ * above the highest that is loaded is on one of its pages, loaded or still to be.
+ */
 export function useMerged(came: readonly LogEntry[], loaded: readonly LogEntry[]): readonly LogEntry[] {
-  const known = useMemo(() => new Set(loaded.map(({ id }) => id)), [loaded]);
+  const newest = useMemo(() => loaded.reduce((highest, { seq }) => Math.max(highest, seq), 0), [loaded]);
   return useMemo(
-    () => (came.length === 0 ? loaded : [...came.filter(({ id }) => !known.has(id)), ...loaded]),
-    [came, known, loaded],
+    () => (came.length === 0 ? loaded : [...came.filter(({ seq }) => seq > newest), ...loaded]),
+    [came, newest, loaded],
   );
 }
