@@ -74,6 +74,23 @@ describe("the list of entries", () => {
     await page.context().close();
   });
 
+  it("goes on in what it has where it cannot be loaded again", async () => {
+    const context = await console.open({ as: tenant.account });
+    const page = await context.newPage();
+    await page.goto(logsOf(tenant).replace("range=all", "range=1h"));
+    await page.getByRole("status").filter({ hasText: "100 loaded" }).waitFor();
+    // By now the same range begins at another time.
+    await page.clock.setFixedTime(Date.now() + 120_000);
+    await page.route("**/logger/query", (route) => route.abort());
+    await page.getByRole("button", { name: "Refresh" }).click();
+    await page.getByRole("alert").filter({ hasText: "could not be reached" }).waitFor();
+    await page.unroute("**/logger/query");
+    await rows(page).first().focus();
+    await page.keyboard.press("End");
+    await page.getByRole("status").filter({ hasText: "200 loaded" }).waitFor();
+    await context.close();
+  });
+
   it("is walked through by keys alone, and the focus survives any scrolling", async () => {
     const page = await opened();
     const focused = (text: string) => row(page, text).and(page.locator(":focus")).waitFor();

@@ -14,6 +14,8 @@ interface State {
   key: string;
   /** What was asked for by the load that brought the entries, whenever that was. */
   query: string;
+  /** The request of that load: a cursor goes on with its own filters only, and the times of a later one differ. */
+  request: QueryRequest;
   /** Loads after which the entries were others. */
   loads: number;
   entries: LogEntry[];
@@ -32,7 +34,7 @@ interface State {
   failedOn: Step | null;
 }
 
-export interface FoundEntries extends Omit<State, "key"> {
+export interface FoundEntries extends Omit<State, "key" | "request"> {
   /** Loads the next page of the same snapshot. */
   more: () => void;
   /** Does once more what failed. */
@@ -67,7 +69,7 @@ export function useResults(
     const body = bodyOf(busy, request, state);
     queryLogs(workspaceId, body, controller.signal).then(
       (page) => {
-        if (!controller.signal.aborted) setState((before) => merged(busy, key, query, before, page));
+        if (!controller.signal.aborted) setState((before) => merged(busy, key, query, request, before, page));
       },
       (error: unknown) => {
         if (controller.signal.aborted) return;
@@ -102,15 +104,15 @@ export function useResults(
   return { ...now, more, count, retry };
 }
 
-function bodyOf(busy: Step, request: QueryRequest, { nextCursor, asOf }: State): QueryRequest {
-  if (busy === "load") return { ...request, pagination: { limit: PAGE } };
+function bodyOf(busy: Step, wanted: QueryRequest, { request, nextCursor, asOf }: State): QueryRequest {
+  if (busy === "load") return { ...wanted, pagination: { limit: PAGE } };
   if (busy === "more") {
     return { ...request, pagination: { limit: PAGE, ...(nextCursor === null ? {} : { cursor: nextCursor }) } };
   }
   return { ...request, pagination: { limit: 1, includeTotal: true }, ...(asOf === null ? {} : { asOf }) };
 }
 
-function merged(busy: Step, key: string, query: string, before: State, page: QueryPage): State {
+function merged(busy: Step, key: string, query: string, request: QueryRequest, before: State, page: QueryPage): State {
   const { logs, complete, asOf, stats, pagination } = page;
   if (busy === "count") {
     // A count that stopped early is no count: the answer has none then.
@@ -120,6 +122,7 @@ function merged(busy: Step, key: string, query: string, before: State, page: Que
   return {
     key,
     query,
+    request: isFirst ? request : before.request,
     loads: before.loads + (isFirst ? 1 : 0),
     entries: isFirst ? logs : [...before.entries, ...logs],
     nextCursor: pagination.nextCursor,
@@ -137,6 +140,7 @@ function empty(key: string, query: string, loads: number): State {
   return {
     key,
     query,
+    request: {},
     loads,
     entries: [],
     nextCursor: null,
