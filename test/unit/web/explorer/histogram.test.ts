@@ -45,4 +45,9 @@ describe("the histogram", () => {
       }),
     );
   });
+
+  it("has no more bars than fit for the longest time that a link can name", () => {
+    const bars = barsOf({ buckets: [], total: 0, complete: true }, "1d", -8.64e15, 8.64e15, 100);
+    expect(bars.length).toBeLessThanOrEqual(101);
+  });
 });

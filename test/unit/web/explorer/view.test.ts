@@ -144,4 +144,10 @@ describe("a range", () => {
     const times = timesOf(wider({ start: 100 * 60_000, end: 120 * 60_000 }), now, 30);
     expect([times.start / 60_000, times.end / 60_000]).toEqual([90, 130]);
   });
+
+  it("becomes all that is kept, however often it doubles", () => {
+    let range: Range = { kind: "last", preset: "15m" };
+    for (let round = 0; round < 100 && range.kind !== "all"; round++) range = wider(timesOf(range, now, 365));
+    expect(range).toEqual({ kind: "all" });
+  });
 });

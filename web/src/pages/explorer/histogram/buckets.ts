@@ -52,7 +52,7 @@ export function barsOf(stats: Stats, interval: Interval, start: number, end: num
   const first = Math.min(start, times[0] ?? start);
   const last = Math.max(end, (times.at(-1) ?? 0) + 1);
   const base = intervalMs(interval);
-  const width = WIDTHS.find((ms) => ms >= base && (last - first) / ms <= most - 1) ?? WIDTHS.at(-1) ?? base;
+  const width = WIDTHS.find((ms) => ms >= base && (last - first) / ms <= most - 1) ?? widest(last - first, most);
   const origin = Math.floor(first / width) * width;
   const bars = Array.from({ length: Math.ceil((last - origin) / width) }, (_, index): Bar => {
     const from = origin + index * width;
@@ -65,6 +65,12 @@ export function barsOf(stats: Stats, interval: Interval, start: number, end: num
     for (const level of LEVELS) bar.levels[level] += groups?.[level] ?? 0;
   }
   return bars;
+}
+
+/** For a time that somebody has written into a link: a whole number of the widest bars. */
+function widest(ms: number, most: number): number {
+  const width = WIDTHS.at(-1) ?? DAY;
+  return Math.ceil(ms / (most - 1) / width) * width;
 }
 
 /** Levels that occur in any bar, most severe first. */

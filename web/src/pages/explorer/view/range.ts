@@ -59,10 +59,14 @@ export function timesOf(range: Range, now: number, retentionDays: number): Times
   }
 }
 
-/** A range of twice the length around the same middle. */
+/** The longest time that entries are kept: no retention is longer. */
+const LONGEST = 365 * DAY;
+
+/** A range of twice the length around the same middle; past what can be kept at all, everything. */
 export function wider({ start, end }: Times): Range {
-  const half = Math.max(end - start, MINUTE) / 2;
-  return between(Math.round(start - half), Math.round(end + half));
+  const length = Math.max(end - start, MINUTE);
+  if (length > LONGEST) return { kind: "all" };
+  return between(Math.round(start - length / 2), Math.round(end + length / 2));
 }
 
 export function between(start: number, end: number): Range {
