@@ -44,5 +44,5 @@ export function keepMethods(methods: Methods | null): void {
 export async function loadProfile(signal?: AbortSignal): Promise<void> {
   if (user.peek()?.emailVerified) return;
   const { data } = await authorized<{ user: StoredUser }>("/auth/me", signal ? { signal } : {});
-  updateUser(data.user);
+  await updateUser(data.user);
 }

@@ -88,10 +88,13 @@ export function forget(because: string | null): void {
   endedBecause.value = because;
 }
 
-/** Keeps what was learnt about the account. */
-export function updateUser(change: Partial<StoredUser>): void {
-  const session = readSession();
-  if (session) keep({ ...session, user: { ...session.user, ...change } });
+/** Keeps what was learnt about an account, if it is still the one that is signed in. */
+export function updateUser(user: StoredUser): Promise<void> {
+  // Not between another tab's reading and writing: the token of before would be put back.
+  return navigator.locks.request(LOCK, () => {
+    const session = readSession();
+    if (session?.user.id === user.id) keep({ ...session, user: { ...session.user, ...user } });
+  });
 }
 
 /**
