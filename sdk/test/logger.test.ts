@@ -42,6 +42,19 @@ test("an entry has the interface's members", () => {
   expect(Math.abs(Date.parse(memory.entries[0]?.timestamp ?? "") - Date.now())).toBeLessThan(1000);
 });
 
+test("each entry has the time of its own call", async () => {
+  const { logger, memory } = setup();
+  const times: number[] = [];
+  for (let n = 0; n < 3; n++) {
+    times.push(Date.now());
+    logger.info("x");
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  const late = memory.entries.map(({ timestamp }, n) => Date.parse(`${timestamp}`) - (times[n] ?? 0));
+  expect(Math.min(...late)).toBeGreaterThanOrEqual(0);
+  expect(Math.max(...late)).toBeLessThan(15);
+});
+
 test("a field of the call stands for the one every entry has", () => {
   const { logger, memory } = setup({ defaultMeta: { a: 1, b: { c: 2 } } });
   logger.info("x", { a: 5 });

@@ -339,7 +339,9 @@ test("plain values are written as JSON.stringify writes them", () => {
   }));
   // What would be masked is another test's.
   const isPlain = (json: string) =>
-    !/pass|secret|token|authori|cookie|credential|bearer|signature|key|[:/]{3}/i.test(json);
+    !/pass|secret|token|authori|cookie|credential|bearer|signature|key|pwd|auth|jwt|ssn|cvv|cvc|pin|[:/]{3}/i.test(
+      json,
+    );
   fc.assert(
     fc.property(fc.dictionary(name, value, { maxKeys: 6 }), (data) => {
       fc.pre(isPlain(JSON.stringify(data)));
@@ -412,6 +414,16 @@ test("secrets are masked in any spelling, wherever a text was cut, and in lists 
   own.info("m", { 密码: secret, 名前: "Ann" });
   expect(JSON.parse(texts.at(-1) ?? "").data).toEqual({ 密码: "[REDACTED]", 名前: "Ann" });
   expect(dataOf({ words: ["Password", "x", "name"] }).words).toEqual(["Password", "x", "name"]);
+});
+
+test("numbers are secrets too, where the name does not count something", () => {
+  expect(dataOf({ pin: 1234, card_number: 4111_1111, cvv: { a: 1 }, maxTokens: 5, maxTokensText: "5" })).toEqual({
+    pin: "[REDACTED]",
+    card_number: "[REDACTED]",
+    cvv: "[REDACTED]",
+    maxTokens: 5,
+    maxTokensText: "[REDACTED]",
+  });
 });
 
 test("a cut leaves no part of the own key", () => {
