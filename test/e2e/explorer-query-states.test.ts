@@ -234,7 +234,7 @@ describe("refusals", () => {
     await context.unroute("**/logger/*");
     await page.getByRole("button", { name: "Clear filters" }).click();
     await counted(page, "100 loaded").waitFor();
-    expect(await alert.count()).toBe(0);
+    await expect.poll(() => alert.count()).toBe(0);
   });
 
   it("says that a workspace or a project is not there, and nothing else", async () => {

@@ -155,14 +155,14 @@ describe("live", () => {
     await other.getByRole("button", { name: "Pause" }).click();
     await send(console.server.url, watched, [{ message: "live two" }]);
     await other.getByRole("status").filter({ hasText: "1 waiting" }).waitFor();
-    expect(await rows(other).count()).toBe(3);
+    await expect.poll(() => rows(other).count()).toBe(3);
     await other.getByRole("button", { name: "Go on" }).click();
     await rows(other).first().getByText("live two").waitFor();
-    expect(await rows(other).count()).toBe(4);
+    await expect.poll(() => rows(other).count()).toBe(4);
     expect(new URL(other.url()).search).toBe("?live=1");
     await other.getByRole("button", { name: "Stop following" }).click();
     await other.waitForURL((url) => url.search === "");
-    expect(await rows(other).count()).toBe(4);
+    await expect.poll(() => rows(other).count()).toBe(4);
     await own.close();
   });
 });

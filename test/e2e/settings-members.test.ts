@@ -119,11 +119,9 @@ it("offers each role what it may do, and nothing else", async () => {
   await expectUsable(page, admin);
   // Nobody gives a role above his own.
   await page.goto(settingsPath(workspaceId, "members"));
-  expect(await page.getByLabel("Role", { exact: true }).locator("option").allTextContents()).toEqual([
-    "admin",
-    "member",
-    "viewer",
-  ]);
+  const roles = page.getByLabel("Role", { exact: true });
+  await roles.waitFor();
+  expect(await roles.locator("option").allTextContents()).toEqual(["admin", "member", "viewer"]);
   const owners = page.getByRole("button", { name: `Change role of ${owner.email}` });
   expect(await owners.getAttribute("title")).toBe("Only an owner can change or remove an owner.");
   await promote("owner");

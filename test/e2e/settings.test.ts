@@ -206,7 +206,7 @@ describe("the workspace", () => {
     await page.getByRole("heading", { name: "Your workspaces" }).waitFor();
     const left = await call<{ items: { id: string }[] }>(url, "/workspaces", { token: account.accessToken });
     expect(left.body.data.items.map(({ id }) => id)).toEqual([account.workspaceId]);
-    expect(await page.getByRole("heading", { name: "Ours" }).count()).toBe(0);
+    await expect.poll(() => page.getByRole("heading", { name: "Ours" }).count()).toBe(0);
 
     await page.goto(settingsPath(account.workspaceId, "danger"));
     await page.getByText("A personal workspace cannot be deleted by itself.").waitFor();
