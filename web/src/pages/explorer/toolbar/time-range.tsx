@@ -44,6 +44,8 @@ export function TimeRange({ range, times, onChange }: TimeRangeProps) {
       </label>
       {chosen === CUSTOM ? (
         <Ends
+          // Another range in the address begins anew. A relative one moves with the clock, which must not undo what is typed.
+          key={isBetween ? `${range.from} ${range.to}` : ""}
           from={isBetween ? range.from : new Date(times.start).toISOString()}
           to={isBetween ? range.to : new Date(times.end).toISOString()}
           onApply={(from, to) => {
@@ -67,10 +69,6 @@ function Ends({
 }) {
   const [start, setStart] = useState(localText(from));
   const [end, setEnd] = useState(localText(to));
-  useEffect(() => {
-    setStart(localText(from));
-    setEnd(localText(to));
-  }, [from, to]);
   const isWrong = start !== "" && end !== "" && Date.parse(start) >= Date.parse(end);
   return (
     // Milliseconds, which a brush may bring in, are no whole step: the browser's own check would refuse them.
