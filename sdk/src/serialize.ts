@@ -379,6 +379,7 @@ function ascii(s: string): void {
 
 function raw(bytes: Uint8Array): void {
   const n = bytes.length;
+  // SAFETY: `i` is below the length.
   for (let i = 0; i < n; i++) buf[pos + i] = bytes[i] as number;
   pos += n;
 }

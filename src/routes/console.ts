@@ -4,8 +4,8 @@ import type { AppEnv } from "../http/context.ts";
 /** Paths of the console's own pages. Whatever else there is no route for gets the envelope's 404. */
 const PAGES = /^\/(?:|login|playground|w\/.+|auth\/(?:sign-up|forgot|verify|magic|reset|callback|invitation|account))$/;
 
-/** Files of the console: their names change with what is in them. */
-const FILES = "/app/";
+/** Files of the console: their names change with what is in them. Nothing beside them is served. */
+const FILES = "/app/files/";
 
 /** Where the build puts the console's one page. */
 const PAGE = "/app/index.html";
@@ -50,7 +50,6 @@ export async function consolePage(c: Context<AppEnv>): Promise<Response | null> 
 }
 
 async function consoleFile(c: Context<AppEnv>): Promise<Response | null> {
-  if (c.req.path === PAGE) return null;
   const found = await c.env.ASSETS.fetch(c.req.raw);
   if (found.status !== 200 && found.status !== 304) return null;
   const response = new Response(found.body, found);

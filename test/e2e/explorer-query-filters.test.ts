@@ -224,6 +224,7 @@ describe("filters", () => {
     const form = page.getByRole("form", { name: "Data" });
     const listed = (input: ReturnType<typeof form.getByLabel>): Promise<string[]> =>
       input.evaluate((element) => {
+        // SAFETY: the field that the label names is an input.
         const { list } = element as HTMLInputElement;
         return [...(list?.options ?? [])].map(({ value }) => value);
       });

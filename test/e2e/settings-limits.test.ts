@@ -123,6 +123,7 @@ describe("limits", () => {
 
 describe("the cascade's explanation", () => {
   it("knows the very routes that the API's description has", async () => {
+    // SAFETY: the document's own tests hold it to OpenAPI's schema.
     const { paths } = (await (await fetch(`${url}/openapi.json`)).json()) as { paths: Record<string, object> };
     const described = Object.entries(paths)
       .filter(([path]) => /^\/(logger|projects|workspaces)(\/|$)/.test(path))

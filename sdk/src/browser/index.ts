@@ -120,6 +120,7 @@ export function createLogger(options: BrowserLoggerOptions): BrowserLogger {
         ...rest
       } = {
         ...own,
+        // SAFETY: as above.
         ...(isNamed && (clean({ error: message }) as object)),
         ...(typeof fields === "object" || fields === undefined ? fields : { value: fields }),
       } as Record<string, unknown>;

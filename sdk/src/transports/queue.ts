@@ -180,6 +180,7 @@ export function createQueue(options: QueueOptions, deliver: Deliver, events: Que
     if (timerAt === 1 / 0) return;
     timer = setTimeout(pump, timerAt - now);
     // A process with nothing else to do may end; what waits then is flushed by its own hooks.
+    // SAFETY: a browser's timer is a number, which has no such method either.
     (timer as { unref?(): void }).unref?.();
   }
 

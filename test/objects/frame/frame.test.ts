@@ -35,6 +35,7 @@ describe("a path", () => {
       "/playground/x",
       "/app/",
       "/app/index.html",
+      "/app/made-from.txt",
       "/app/files/x.js",
       "/auth/sign-up/x",
       "//",

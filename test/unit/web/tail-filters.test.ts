@@ -82,6 +82,12 @@ describe("what a live view tests itself", () => {
   });
 });
 
+it("a condition that a link made by hand got wrong lets nothing through, and breaks nothing", () => {
+  // SAFETY: wrong on purpose.
+  const wrong = { in: "x" } as unknown as DataCondition;
+  expect(remainingTest({ data: { a: wrong } })(entry({ a: "x" }))).toBe(false);
+});
+
 describe("paths that the tree writes", () => {
   it.each([
     [["user", "plan"]],

@@ -75,6 +75,8 @@ describe("a view in the address", () => {
   it("names what it cannot read, and reads the rest", () => {
     const { view, faults } = readView("?level=error&level=loud&minLevel=x&data=[]&from=yesterday&range=2y&type=a");
     expect(faults).toEqual(["level", "minLevel", "data", "from", "range"]);
+    const long = readView(`?search=${"x".repeat(513)}`);
+    expect([long.view.filters.search, long.faults]).toEqual([undefined, ["search"]]);
     expect(view.filters).toEqual({ level: ["error"], type: ["a"] });
   });
 

@@ -10,11 +10,14 @@ import { PROVIDER_LABELS } from "./providers.ts";
 
 const ACCOUNT = "/auth/account";
 
-/** The provider is linked to the account. */
-export function Linked({ provider }: { provider: ProviderName }) {
+/**
+ * The provider is linked to the account.
+ * @param isOwn whether this tab set out for it: anybody can make a link that ends here, and nothing is said to that one
+ */
+export function Linked({ provider, isOwn }: { provider: ProviderName; isOwn: boolean }) {
   const { route } = useLocation();
   useEffect(() => {
-    sayLinked(provider);
+    if (isOwn) sayLinked(provider);
     route(ACCOUNT, true);
   }, []);
   return <Loading what="Going back to your account" />;

@@ -23,7 +23,7 @@ function Arrival({ given, trip }: { given: Given; trip: Trip | null }) {
   const { error, code, linked, linkCode, accessToken, refreshToken } = given;
   if (error !== undefined) return <Failed code={error} trip={trip} />;
   if (code !== undefined) return <CodeArrived code={code} trip={trip} />;
-  if (isProvider(linked)) return <Linked provider={linked} />;
+  if (isProvider(linked)) return <Linked provider={linked} isOwn={trip?.provider === linked} />;
   if (linkCode !== undefined) return <LinkCodeArrived linkCode={linkCode} />;
   if (accessToken !== undefined && refreshToken !== undefined) {
     return <TokensArrived accessToken={accessToken} refreshToken={refreshToken} />;

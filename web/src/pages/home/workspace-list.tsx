@@ -1,5 +1,4 @@
 import { useState } from "preact/hooks";
-import { useLocation } from "preact-iso";
 import { loadWorkspaces, workspaces, workspacesFailure } from "../../model/workspaces.ts";
 import { Button } from "../../ui/button.tsx";
 import { Page, Row } from "../../ui/page.tsx";
@@ -11,7 +10,6 @@ import { WorkspaceCard } from "./workspace-card.tsx";
 const OPENED = 10;
 
 export function WorkspaceList() {
-  const { route } = useLocation();
   const [isCreating, setCreating] = useState(false);
   const failure = workspacesFailure.value;
   const known = workspaces.value;
@@ -30,15 +28,7 @@ export function WorkspaceList() {
       {known?.map((workspace, index) => (
         <WorkspaceCard key={workspace.id} workspace={workspace} isOpen={index < OPENED} />
       ))}
-      {isCreating ? (
-        <CreateWorkspace
-          onClose={() => setCreating(false)}
-          onCreated={({ id }) => {
-            setCreating(false);
-            route(`/w/${id}/settings/projects`);
-          }}
-        />
-      ) : null}
+      {isCreating ? <CreateWorkspace onClose={() => setCreating(false)} /> : null}
     </Page>
   );
 }

@@ -1,4 +1,5 @@
 import { ENTRY_MEMBERS } from "../../../../src/logs/entry.ts";
+import { quoted } from "../../lib/shell.ts";
 import type { Call } from "./call.ts";
 import { type Outgoing, typesOf } from "./draft.ts";
 
@@ -184,8 +185,4 @@ function memberName(name: string): string {
 
 function text(value: string): string {
   return JSON.stringify(value);
-}
-
-function quoted(value: string): string {
-  return `'${value.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { useLocation } from "preact-iso";
 import { fieldError, useAction } from "../../lib/action.ts";
 import type { Workspace } from "../../model/types.ts";
 import { loadWorkspaces } from "../../model/workspaces.ts";
@@ -10,12 +11,9 @@ import { Row } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { toast } from "../../ui/toasts.tsx";
 
-interface CreateWorkspaceProps {
-  onCreated: (workspace: Workspace) => void;
-  onClose: () => void;
-}
-
-export function CreateWorkspace({ onCreated, onClose }: CreateWorkspaceProps) {
+/** Makes a workspace, and goes to its projects: the next thing to make. */
+export function CreateWorkspace({ onClose }: { onClose: () => void }) {
+  const { route } = useLocation();
   const [name, setName] = useState("");
   const [slug, setSlug] = useState("");
   const creating = useAction(async () => {
@@ -23,7 +21,8 @@ export function CreateWorkspace({ onCreated, onClose }: CreateWorkspaceProps) {
     const { data } = await authorized<Workspace>("/workspaces", { body });
     await loadWorkspaces();
     toast(`${data.name} is there.`);
-    onCreated(data);
+    onClose();
+    route(`/w/${data.id}/settings/projects`);
   });
   return (
     <Dialog title="Create a workspace" onClose={onClose} closeOnBackdrop={false}>

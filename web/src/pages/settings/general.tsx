@@ -21,7 +21,6 @@ const DAY_MS = 86_400_000;
 const NOTE = "general-note";
 
 export function General({ workspace }: { workspace: Workspace }) {
-  const { route } = useLocation();
   const [isCreating, setCreating] = useState(false);
   return (
     <Section title="General">
@@ -61,15 +60,7 @@ export function General({ workspace }: { workspace: Workspace }) {
         </Row>
       </Card>
       <Leave workspace={workspace} />
-      {isCreating ? (
-        <CreateWorkspace
-          onClose={() => setCreating(false)}
-          onCreated={({ id }) => {
-            setCreating(false);
-            route(`/w/${id}/settings/projects`);
-          }}
-        />
-      ) : null}
+      {isCreating ? <CreateWorkspace onClose={() => setCreating(false)} /> : null}
     </Section>
   );
 }

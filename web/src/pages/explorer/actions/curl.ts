@@ -1,3 +1,4 @@
+import { quoted } from "../../../lib/shell.ts";
 import type { Filters } from "../filters.ts";
 
 /** What `POST /logger/query` takes, as far as the explorer asks. */
@@ -20,8 +21,4 @@ export function curlOf(origin: string, path: string, body: object, scope: string
     `-H ${quoted("Content-Type: application/json")}`,
     `--data-raw ${quoted(JSON.stringify(body))}`,
   ].join(" \\\n  ");
-}
-
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
 }

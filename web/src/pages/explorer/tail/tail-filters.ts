@@ -49,7 +49,8 @@ function passes(condition: DataCondition, value: unknown): boolean {
   const { eq, ne, in: any, exists, ...bounds } = condition;
   if (eq !== undefined && value !== eq) return false;
   if (ne !== undefined && value === ne) return false;
-  if (any !== undefined && !any.some((wanted) => value === wanted)) return false;
+  // A link made by hand may hold anything; the list of the same filters is refused by the service.
+  if (any !== undefined && !(Array.isArray(any) && any.some((wanted) => value === wanted))) return false;
   if (exists !== undefined && (value !== undefined) !== exists) return false;
   const { gt, gte, lt, lte } = bounds;
   return Object.entries({ gt, gte, lt, lte }).every(([operator, bound]) => {

@@ -35,7 +35,7 @@ export function readView(search: string): ReadView {
     ...(minLevel !== null && isLevel(minLevel) ? { minLevel } : {}),
     ...listed("category", params.getAll("category").filter(Boolean)),
     ...listed("type", params.getAll("type").filter(Boolean)),
-    ...texts(params),
+    ...texts(params, faults),
     ...dataOf(params.get("data"), faults),
   };
   const live = params.get("live") === "1";
@@ -99,11 +99,18 @@ function listed<Name extends string, T>(name: Name, values: readonly T[]): { [ke
   return (values.length === 0 ? {} : { [name]: [...new Set(values)] }) as { [key in Name]?: T[] };
 }
 
-function texts(params: URLSearchParams): Pick<ViewFilters, "session" | "traceId" | "search"> {
+function texts(params: URLSearchParams, faults: string[]): Pick<ViewFilters, "session" | "traceId" | "search"> {
   const session = params.get("session");
   const traceId = params.get("traceId");
-  const search = params.get("search")?.slice(0, SEARCH_MAX);
-  return { ...(session ? { session } : {}), ...(traceId ? { traceId } : {}), ...(search ? { search } : {}) };
+  const search = params.get("search");
+  // A part of it would find something else.
+  const isTooLong = search !== null && search.length > SEARCH_MAX;
+  if (isTooLong) faults.push("search");
+  return {
+    ...(session ? { session } : {}),
+    ...(traceId ? { traceId } : {}),
+    ...(search && !isTooLong ? { search } : {}),
+  };
 }
 
 function dataOf(text: string | null, faults: string[]): Pick<ViewFilters, "data"> {
