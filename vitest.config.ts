@@ -34,7 +34,7 @@ export default defineConfig({
         test: {
           name: "sdk",
           include: ["sdk/test/**/*.test.ts"],
-          globalSetup: ["sdk/test/support/build.ts"],
+          globalSetup: ["sdk/test/support/build.ts", "test/support/chromium.ts"],
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },
@@ -44,6 +44,7 @@ export default defineConfig({
         test: {
           name: "e2e",
           include: ["test/e2e/**/*.test.ts"],
+          globalSetup: ["test/support/chromium.ts"],
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },

@@ -10,6 +10,7 @@ import { benchFirstView, type FirstViewFigures } from "./bench-console/first-vie
 import { benchScroll, type ScrollFigures } from "./bench-console/scroll.ts";
 import { seeded } from "./bench-console/world.ts";
 import { buildAll } from "./lib/bundle.ts";
+import { installChromium } from "./lib/chromium.ts";
 import { exitWith } from "./lib/failure.ts";
 
 /** Milliseconds that no task of the page may take while the list is scrolled. */
@@ -24,6 +25,7 @@ process.exitCode = (await bench(Number(values.rows), Number(values.runs)).catch(
 
 async function bench(rows: number, runs: number): Promise<boolean> {
   await buildAll();
+  installChromium();
   const [server, browser] = await Promise.all([startServer(), startChromium()]);
   try {
     console.log(`Storing ${rows.toLocaleString("en")} entries ...`);

@@ -7,6 +7,7 @@ import { mkdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { type ConsoleUnderTest, startConsole } from "../test/e2e/support/console.ts";
 import { freePort } from "../test/support/server.ts";
+import { installChromium } from "./lib/chromium.ts";
 import { ROOT } from "./lib/paths.ts";
 import { startBothProviders } from "./providers/both.ts";
 import { smallPng } from "./screens/png.ts";
@@ -28,6 +29,7 @@ const PATIENCE_MS = 15_000;
 const wanted = process.argv.slice(2);
 const shots = SHOTS.filter(({ name }) => wanted.length === 0 || wanted.some((each) => name.startsWith(each)));
 
+installChromium();
 const port = await freePort();
 const providers = await startBothProviders({ baseUrl: `http://127.0.0.1:${port}`, host: "127.0.0.1", ports: [0, 0] });
 const running = await startConsole({ env: { ...providers.settings, PORT: String(port) } });

@@ -1,13 +1,16 @@
-import { existsSync } from "node:fs";
 import { type Browser, chromium } from "playwright-core";
+import { findChromium, installChromium } from "../../scripts/lib/chromium.ts";
 
-const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+/** Before any of the files that start one, which run side by side. */
+export default function setup(): void {
+  installChromium();
+}
 
-/** The machine's own Chromium; CHROMIUM names another one. Without any the tests fail: what they show is shown nowhere else. */
+/** Without a Chromium the tests fail: what they show is shown nowhere else. */
 export async function startChromium(): Promise<Browser> {
-  const executablePath = process.env.CHROMIUM || PLACES.find((path) => existsSync(path));
+  const executablePath = findChromium();
   if (!executablePath) {
-    throw new Error(`These tests need Chromium at ${PLACES.join(", ")} or in CHROMIUM (apt-get install chromium).`);
+    throw new Error("There is no Chromium, and none could be installed: CHROMIUM=/path names one.");
   }
   return chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
 }
