@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { availableParallelism, cpus, loadavg, totalmem } from "node:os";
 import { ROOT } from "../scripts/lib/paths.ts";
+import { type Yardstick, yardstick } from "./yardstick.ts";
 
 /** What figures are worth nothing without. */
 export interface Machine {
@@ -16,6 +17,7 @@ export interface Machine {
   workerd: string;
   /** Processes that wanted a core, over the minute before the run: above 0.2 the machine was not quiet. */
   loadBefore: number;
+  yardstick: Yardstick;
 }
 
 export function machine(): Machine {
@@ -28,6 +30,7 @@ export function machine(): Machine {
     node: process.versions.node,
     workerd: workerdVersion(),
     loadBefore: loadavg()[0] ?? 0,
+    yardstick: yardstick(),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { QueryResults } from "./parts/query.ts";
 import type { Results } from "./results.ts";
+import { slowness, TARGETS_YARDSTICK } from "./yardstick.ts";
 
 /** The results as plain text: what is printed, and what docs/benchmarks.md shows. */
 export function tableOf(results: Results): string {
@@ -19,10 +20,12 @@ export function tableOf(results: Results): string {
 }
 
 function head({ machine, options, tookSeconds }: Results): string {
-  const { date, commit, cpu, cores, memoryGiB, node, workerd, loadBefore } = machine;
+  const { date, commit, cpu, cores, memoryGiB, node, workerd, loadBefore, yardstick } = machine;
+  const { parse, stringify } = TARGETS_YARDSTICK;
   return [
     `${date}, commit ${commit ?? "unknown"}, ${Math.round(tookSeconds)} s in all`,
     `${cpu}, ${cores} cores, ${memoryGiB} GiB; Node ${node}, workerd ${workerd}; load before ${loadBefore.toFixed(2)}`,
+    `Yardstick: JSON.parse of an entry ${yardstick.parse.toFixed(2)} us, JSON.stringify ${yardstick.stringify.toFixed(2)} us; ${parse} and ${stringify} where the targets were set: ${slowness(yardstick).toFixed(2)} times slower here`,
     `${options.rounds} rounds of ${options.seconds} s, medians; the load generator shares the cores`,
   ].join("\n");
 }
@@ -37,6 +40,7 @@ function ingestTable({ ingest }: Results): string | null {
     whole(row.entriesPerSecond),
     row.ratioToFloor.toFixed(2),
     decimal(row.cpuMicrosPerEntry, row.batch === 1000 ? 2 : 1),
+    decimal(row.allCpuMicrosPerEntry, row.batch === 1000 ? 2 : 1),
     decimal(row.p50Ms, 1),
     decimal(row.p99Ms, 1),
     whole(row.failed),
@@ -45,7 +49,7 @@ function ingestTable({ ingest }: Results): string | null {
     decimal(row.otherCores, 2),
   ]);
   return [
-    "Ingest (CPU us/entry of the server process; cores that the load generator and everything else kept busy)",
+    "Ingest (CPU us/entry of the server process while it ran, and until all it left behind was done; cores that the load generator and everything else kept busy)",
     aligned(
       [
         "batch",
@@ -55,6 +59,7 @@ function ingestTable({ ingest }: Results): string | null {
         "entries/s",
         "x floor",
         "CPU us/entry",
+        "all in",
         "p50 ms",
         "p99 ms",
         "failed",

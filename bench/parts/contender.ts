@@ -1,5 +1,6 @@
 import type { LoadGenerator } from "../load/generator.ts";
 import type { LoadResult, LoadRun } from "../load/protocol.ts";
+import { cpuMicros as cpuMicrosOf } from "../process-stats.ts";
 import { median, sum } from "../stats.ts";
 
 /** Milliseconds of load before each measured time: the new object's caches fill, the code is compiled. */
@@ -7,6 +8,11 @@ const WARM_MS = 500;
 
 /** Cores kept busy by others in a run above which its round is noise, and may be repeated. */
 const NOISY_CORES = 0.25;
+
+/** Milliseconds from one look to the next at whether a server has come to rest, the CPU it may use between two, and most looks. */
+const REST_LOOK_MS = 500;
+const REST_CPU_MICROS = 20_000;
+const REST_LOOKS = 120;
 
 /** One of those that are measured in turn. */
 export interface Contender {
@@ -27,6 +33,8 @@ export interface Figures {
   requestsPerSecond: number;
   /** CPU time of the server process a request, microseconds. Null where it cannot be read. */
   cpuMicrosPerRequest: number | null;
+  /** From the first request, warming up included, until the server was at rest again. */
+  allCpuMicrosPerRequest: number | null;
   p50Ms: number;
   p99Ms: number;
   /** Cores that the load generator kept busy: near 1 it is what limits. */
@@ -52,6 +60,8 @@ export interface Comparison {
 type Round = readonly Outcome[];
 
 interface Outcome extends LoadResult {
+  /** CPU time from the first request until the server was at rest again. */
+  allCpuMicros: number | null;
   stored: number | null;
 }
 
@@ -107,10 +117,29 @@ async function runOnce(
 ): Promise<Outcome> {
   const prepared = await contender.prepare();
   const measureMs = seconds * 1000;
+  const { serverPid } = prepared.load;
+  const before = cpuMicrosOf(serverPid);
   const result = await generator.run({ ...prepared.load, connections, warmMs: WARM_MS, measureMs });
+  const after = await atRest(serverPid);
+  const allCpuMicros = before === null || after === null ? null : after - before;
   const stored = prepared.stored === null ? null : await prepared.stored();
   await prepared.end();
-  return { ...result, stored };
+  return { ...result, stored, allCpuMicros };
+}
+
+/**
+ * Waits until a server has done what it puts off: the next run would pay for it, and be it another server's.
+ * @returns CPU time that it has used so far
+ */
+async function atRest(pid: number): Promise<number | null> {
+  let last = cpuMicrosOf(pid);
+  for (let look = 0; last !== null && look < REST_LOOKS; look++) {
+    await new Promise((resolve) => setTimeout(resolve, REST_LOOK_MS));
+    const next = cpuMicrosOf(pid);
+    if (next === null || next - last <= REST_CPU_MICROS) return next;
+    last = next;
+  }
+  return last;
 }
 
 /** @param counted what the medians are of; `all` is what counts and failures are added up over */
@@ -119,6 +148,7 @@ function figuresOf(counted: readonly Outcome[], all: readonly Outcome[]): Figure
   return {
     requestsPerSecond: median(counted.map(rate)),
     cpuMicrosPerRequest: medianOrNull(counted.map(cpuMicros)),
+    allCpuMicrosPerRequest: medianOrNull(counted.map(allCpuMicros)),
     p50Ms: median(counted.map(({ p50Ms }) => p50Ms)),
     p99Ms: median(counted.map(({ p99Ms }) => p99Ms)),
     clientCores: median(counted.map(({ clientCpuMicros, seconds }) => clientCpuMicros / 1e6 / seconds)),
@@ -140,6 +170,10 @@ function otherCores({ otherCpuMicros, seconds }: LoadResult): number | null {
 
 function cpuMicros({ serverCpuMicros, requests }: LoadResult): number | null {
   return serverCpuMicros === null ? null : serverCpuMicros / requests;
+}
+
+function allCpuMicros({ allCpuMicros: all, acknowledged }: Outcome): number | null {
+  return all === null ? null : all / acknowledged;
 }
 
 function cpuRatio(outcome: LoadResult | undefined, first: LoadResult | undefined): number | null {

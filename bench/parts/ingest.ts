@@ -17,6 +17,8 @@ export interface IngestRow extends Figures {
   connections: number;
   entriesPerSecond: number;
   cpuMicrosPerEntry: number | null;
+  /** With what the server did afterwards: batches on their way to the cold tier. */
+  allCpuMicrosPerEntry: number | null;
   /** Entries per second against the floor's. */
   ratioToFloor: number;
 }
@@ -30,6 +32,11 @@ export interface IngestResults {
 const FLOOR = "floor";
 export const SERVICE = "taffrail";
 const SERVICE_KEYED = "taffrail, Idempotency-Key";
+/** A steady load, not a burst: whatever comes in moves to the cold tier at once. */
+const SERVICE_FLUSHING = "taffrail, to the cold tier";
+/** The size of batch that is measured so, and the bytes that the recent tier may hold then: the fewest there may be. */
+const FLUSHED_BATCH = 1000;
+const FLUSHING_RECENT_BYTES = "10000";
 
 /** The service against the floor, for each size of batch and number of connections. */
 export async function benchIngest(
@@ -40,10 +47,11 @@ export async function benchIngest(
 ): Promise<IngestResults> {
   const floor = await workshop.startWorker(await workshop.bundle("floor", "own"));
   const service = await workshop.startService();
+  const flushing = await workshop.startService(undefined, { RECENT_MAX_BYTES: FLUSHING_RECENT_BYTES });
   const rows: IngestRow[] = [];
   for (const batch of BATCHES) {
     for (const connections of CONNECTIONS) {
-      const contenders = contendersOf(floor, service, batch);
+      const contenders = contendersOf({ floor, service, flushing }, batch);
       const { figures, ratios } = await compare(generator, contenders, { ...options, connections });
       figures.forEach((own, at) => {
         const contender = contenders[at]?.name ?? "";
@@ -55,6 +63,7 @@ export async function benchIngest(
   }
   const memory = peakMemoryMiB(service.pid);
   await service.stop();
+  await flushing.stop();
   await floor.stop();
   return { rows, peakMemoryMiB: memory };
 }
@@ -63,18 +72,25 @@ function rowOf(
   figures: Figures,
   of: Pick<IngestRow, "contender" | "batch" | "connections" | "ratioToFloor">,
 ): IngestRow {
-  const { cpuMicrosPerRequest: cpu } = figures;
+  const { cpuMicrosPerRequest: cpu, allCpuMicrosPerRequest: all } = figures;
   return {
     ...of,
     ...figures,
     entriesPerSecond: figures.requestsPerSecond * of.batch,
     cpuMicrosPerEntry: cpu === null ? null : cpu / of.batch,
+    allCpuMicrosPerEntry: all === null ? null : all / of.batch,
   };
 }
 
-function contendersOf(floor: BenchServer, service: BenchServer, batch: number): Contender[] {
-  const contenders = [floorContender(floor, batch), serviceContender(service, batch, false)];
-  return batch === KEYED_BATCH ? [...contenders, serviceContender(service, batch, true)] : contenders;
+type Servers = Record<"floor" | "service" | "flushing", BenchServer>;
+
+function contendersOf({ floor, service, flushing }: Servers, batch: number): Contender[] {
+  return [
+    floorContender(floor, batch),
+    serviceContender(SERVICE, service, batch, false),
+    ...(batch === KEYED_BATCH ? [serviceContender(SERVICE_KEYED, service, batch, true)] : []),
+    ...(batch === FLUSHED_BATCH ? [serviceContender(SERVICE_FLUSHING, flushing, batch, false)] : []),
+  ];
 }
 
 function floorContender({ url, pid }: BenchServer, batch: number): Contender {
@@ -95,10 +111,10 @@ function floorContender({ url, pid }: BenchServer, batch: number): Contender {
   };
 }
 
-function serviceContender({ url, pid }: BenchServer, batch: number, idempotent: boolean): Contender {
+function serviceContender(name: string, { url, pid }: BenchServer, batch: number, idempotent: boolean): Contender {
   const common = { origin: url, idempotent, batch, serverPid: pid, expectedStatus: 201 };
   return {
-    name: idempotent ? SERVICE_KEYED : SERVICE,
+    name,
     async prepare() {
       const tenant = await newTenant(url, 1);
       const [{ id, key } = { id: "", key: "" }] = tenant.projects;
