@@ -11,9 +11,10 @@ import type { Resource } from "../http/resource.ts";
 import { isId } from "../ids.ts";
 import type { ParsedApiKey } from "../keys/api-key.ts";
 import { INGEST_LIMITS } from "../logs/entry.ts";
-import { type BuiltBatch, buildBatch } from "../logs/ingest/build-batch.ts";
+import type { BuiltBatch } from "../logs/ingest/build-batch.ts";
 import { entrySchema, receiptSchema } from "../logs/ingest/entry-schema.ts";
-import { type IngestMediaType, type ParseResult, parseEntries } from "../logs/ingest/parse-entries.ts";
+import { type BodyFailure, readIngestBody } from "../logs/ingest/ingest-body.ts";
+import type { IngestMediaType } from "../logs/ingest/parse-entries.ts";
 import { callWorkspace } from "../objects/stubs.ts";
 import type { IngestResult } from "../workspace/ingest.ts";
 import type { Idempotency } from "../workspace/receipts.ts";
@@ -21,8 +22,6 @@ import { countedRoute } from "./sandbox-budget.ts";
 import { countRefusedKey, refuseDenied, requireApiKey } from "./workspace-guard.ts";
 
 const MEDIA_TYPES: ReadonlySet<string> = new Set<IngestMediaType>(["application/json", "application/x-ndjson"]);
-
-const NOTHING: BuiltBatch = { batch: null, rejected: [], rejectedCount: 0 };
 
 /** Seconds after which a client may try again where a workspace's storage is full: as soon as D1 takes entries again. */
 const STORAGE_RETRY_SECONDS = 60;
@@ -83,11 +82,9 @@ async function ingest(c: Context<AppEnv>): Promise<Response> {
   // Only what is an id: a key that was put there by mistake must not get into the lines.
   if (isId("proj", projectId)) c.get("log").projectId = projectId;
   const { bytes, type, idempotency } = await readRequest(c, key, projectId);
-  const now = Date.now();
-  const parsed = parseEntries(bytes, type);
-  const route = await countedRoute(c, key, "entries", unitsOf(parsed));
-  const build = (oldest: number | null) => (parsed.ok ? buildBatch(parsed.entries, { now, oldest }) : NOTHING);
-  let built = build(null);
+  const body = readIngestBody(bytes, type, Date.now());
+  const route = await countedRoute(c, key, "entries", body.units);
+  let built = body.build(null);
   let oldest: number | null = null;
   const send = (): Promise<IngestResult> =>
     callWorkspace(c.env, key.workspaceId, idempotency ? "replay-safe" : "once", (stub) =>
@@ -96,10 +93,10 @@ async function ingest(c: Context<AppEnv>): Promise<Response> {
   let result = await send();
   if (!result.ok && result.code === "TOO_OLD") {
     oldest = result.oldest;
-    built = build(oldest);
+    built = body.build(oldest);
     result = await send();
   }
-  return answer(c, result, parsed, built);
+  return answer(c, result, body.failure, built);
 }
 
 interface IngestRequest {
@@ -124,12 +121,6 @@ async function readRequest(c: Context<AppEnv>, key: ParsedApiKey, projectId: str
   return { bytes, type, idempotency: idempotencyOf(request.headers, type, bytes) };
 }
 
-/** What a request takes of a budget of entries: those it sends, good or bad; a body that holds none costs as one. */
-function unitsOf(parsed: ParseResult): number {
-  if (parsed.ok) return parsed.entries.values.length;
-  return parsed.reason === "too_many" ? INGEST_LIMITS.entries + 1 : 1;
-}
-
 function isIngestMediaType(type: string): type is IngestMediaType {
   return MEDIA_TYPES.has(type);
 }
@@ -143,7 +134,7 @@ function idempotencyOf(headers: Headers, type: IngestMediaType, bytes: Uint8Arra
 async function answer(
   c: Context<AppEnv>,
   result: IngestResult,
-  parsed: ParseResult,
+  failure: BodyFailure | null,
   built: BuiltBatch,
 ): Promise<Response> {
   const fields = c.get("log");
@@ -166,9 +157,9 @@ async function answer(
   if (result.code !== "VALIDATION_ERROR") return refuseDenied(c, result);
   if (result.limit) c.set("limit", result.limit);
   fields.rejected = built.rejectedCount;
-  if (parsed.ok) {
+  if (failure === null) {
     return refuse("VALIDATION_ERROR", "The request holds no valid entry.", { details: built.rejected });
   }
-  const code = parsed.reason === "too_many" ? "PAYLOAD_TOO_LARGE" : "VALIDATION_ERROR";
-  return refuse(code, parsed.message);
+  const code = failure.reason === "too_many" ? "PAYLOAD_TOO_LARGE" : "VALIDATION_ERROR";
+  return refuse(code, failure.message);
 }

@@ -13,7 +13,7 @@ import { reject, SHOWN_NAME } from "./rejection.ts";
 import { type Timestamp, TimestampReader } from "./timestamp.ts";
 
 /** Entries older than this are refused in any workspace; each workspace's own retention is checked by its object. */
-const OLDEST_MS = 365 * 24 * 60 * 60 * 1000;
+export const OLDEST_MS = 365 * 24 * 60 * 60 * 1000;
 
 const SEVERITY = new Map<unknown, number>(LEVELS.map((level, index) => [level, index]));
 const DEFAULT_SEVERITY = LEVELS.indexOf(DEFAULT_LEVEL);

@@ -1,0 +1,164 @@
+import { categoryBit, INGEST_LIMITS, LEVELS } from "../entry.ts";
+import { endOfObject, endOfString, startsWith } from "./canonical-json.ts";
+import { EntryRejected } from "./rejection.ts";
+import { EntryValidator, OLDEST_MS } from "./validate.ts";
+
+const encoder = new TextEncoder();
+const encode = (text: string): Uint8Array => encoder.encode(text);
+const TIMESTAMP = encode('{"timestamp":"');
+const LEVEL = encode('","level":"');
+const CATEGORY = encode('","category":"');
+const TYPE = encode('","type":"');
+const MESSAGE = encode('","message":"');
+const IDS = ['","session":"', '","traceId":"', '","spanId":"'].map(encode);
+const DATA = encode(',"data":{');
+
+const QUOTE = 0x22;
+const DOT = 0x2e;
+const ZERO = 0x30;
+const CLOSE_BRACE = 0x7d;
+const CAPITAL_Z = 0x5a;
+/** `2026-11-20T14:04:05.678Z`, and what of it comes before the seconds. */
+const TIMESTAMP_LENGTH = 24;
+const MINUTE_LENGTH = 17;
+
+/** A level's bytes by its first one: no two begin alike. */
+const LEVEL_BY_INITIAL = new Map(
+  LEVELS.map((level, severity) => [level.charCodeAt(0), { severity, bytes: encode(level) }]),
+);
+
+/** Category and type that an entry may have. */
+interface Place {
+  /** From the category's first byte to the quote behind the type. */
+  bytes: Uint8Array;
+  category: string;
+  type: string;
+  bit: number;
+}
+
+const NOWHERE: Place = { bytes: new Uint8Array(), category: "", type: "", bit: 0 };
+/** Places remembered: what is sent in a while has few. */
+const MOST_PLACES = 16;
+
+// What was found out about a text holds for all requests to come.
+const places: Place[] = [];
+let minute: Uint8Array = NOWHERE.bytes;
+let minuteMs = 0;
+
+/** Reads entries of one body that are written as they are stored; see `canonicalBatch`. */
+export class CanonicalEntryReader {
+  /** Of the entry read last, epoch milliseconds. */
+  ms = 0;
+  severity = 0;
+  place: Place = NOWHERE;
+
+  readonly #bytes: Uint8Array;
+  readonly #now: number;
+  readonly #oldest: number;
+  readonly #newest: number;
+
+  /** @param bytes valid UTF-8 @param now as for an `EntryValidator` */
+  constructor(bytes: Uint8Array, now: number) {
+    this.#bytes = bytes;
+    this.#now = now;
+    this.#oldest = now - OLDEST_MS;
+    this.#newest = now + INGEST_LIMITS.futureMs;
+  }
+
+  /** @returns index behind the entry that begins at `at`; -1 if it is not written so, or may have to be refused */
+  read(at: number): number {
+    const bytes = this.#bytes;
+    if (!startsWith(bytes, at, TIMESTAMP)) return -1;
+    let i = at + TIMESTAMP.length;
+    if (!this.#readTime(i)) return -1;
+    i += TIMESTAMP_LENGTH;
+    if (!startsWith(bytes, i, LEVEL)) return -1;
+    i += LEVEL.length;
+    const level = LEVEL_BY_INITIAL.get(bytes[i] ?? 0);
+    if (level === undefined || !startsWith(bytes, i, level.bytes)) return -1;
+    this.severity = level.severity;
+    i += level.bytes.length;
+    if (!startsWith(bytes, i, CATEGORY)) return -1;
+    i = this.#readPlace(i + CATEGORY.length);
+    if (i < 0 || !startsWith(bytes, i, MESSAGE)) return -1;
+    i += MESSAGE.length;
+    if (bytes[i] === QUOTE) return -1;
+    i = endOfString(bytes, i);
+    for (const id of IDS) {
+      if (i >= 0 && startsWith(bytes, i, id)) i = endOfString(bytes, i + id.length);
+    }
+    if (i < 0) return -1;
+    // Behind the quote of the last text.
+    i++;
+    if (startsWith(bytes, i, DATA)) i = endOfObject(bytes, i + DATA.length - 1, 1);
+    return i >= 0 && bytes[i] === CLOSE_BRACE ? i + 1 : -1;
+  }
+
+  #readTime(at: number): boolean {
+    const bytes = this.#bytes;
+    if (bytes[at + MINUTE_LENGTH + 2] !== DOT || bytes[at + TIMESTAMP_LENGTH - 1] !== CAPITAL_Z) return false;
+    const seconds = digits(bytes, at + MINUTE_LENGTH, 2);
+    const thousandths = digits(bytes, at + MINUTE_LENGTH + 3, 3);
+    if (seconds < 0 || seconds > 59 || thousandths < 0) return false;
+    if (minute.length === 0 || !startsWith(bytes, at, minute)) {
+      const own = new Uint8Array(bytes.subarray(at, at + MINUTE_LENGTH));
+      const ms = this.#checked({ timestamp: `${latin1(own)}00.000Z` })?.ms;
+      if (ms === undefined) return false;
+      minute = own;
+      minuteMs = ms;
+    }
+    this.ms = minuteMs + seconds * 1000 + thousandths;
+    return this.ms >= this.#oldest && this.ms <= this.#newest;
+  }
+
+  /** @returns index of the quote behind the type */
+  #readPlace(at: number): number {
+    const bytes = this.#bytes;
+    for (const place of places) {
+      const end = at + place.bytes.length;
+      if (bytes[end] === QUOTE && startsWith(bytes, at, place.bytes)) {
+        this.place = place;
+        return end;
+      }
+    }
+    const type = endOfString(bytes, at) + TYPE.length;
+    if (type < TYPE.length || !startsWith(bytes, type - TYPE.length, TYPE)) return -1;
+    const end = endOfString(bytes, type);
+    if (end < 0) return -1;
+    const names = {
+      category: latin1(bytes.subarray(at, type - TYPE.length)),
+      type: latin1(bytes.subarray(type, end)),
+    };
+    // Names outside ASCII, or with escapes, are for those who know about characters.
+    if (!/^[ -[\]-~]+$/.test(names.category + names.type) || this.#checked(names) === null) return -1;
+    const place = { ...names, bytes: new Uint8Array(bytes.subarray(at, end)), bit: categoryBit(names.category) };
+    if (places.length === MOST_PLACES) places.length = 0;
+    places.push(place);
+    this.place = place;
+    return end;
+  }
+
+  #checked(members: object): { ms: number } | null {
+    try {
+      return new EntryValidator(this.#now).check({ message: "-", ...members });
+    } catch (error) {
+      if (error instanceof EntryRejected) return null;
+      throw error;
+    }
+  }
+}
+
+/** A number of so many digits; -1 where there are others. */
+function digits(bytes: Uint8Array, at: number, count: number): number {
+  let value = 0;
+  for (let i = at; i < at + count; i++) {
+    const digit = (bytes[i] ?? 0) - ZERO;
+    if (digit < 0 || digit > 9) return -1;
+    value = value * 10 + digit;
+  }
+  return value;
+}
+
+function latin1(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
+}

@@ -1,0 +1,267 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Batch } from "../../../src/logs/batch.ts";
+import { decodeBody } from "../../../src/logs/codec.ts";
+import { CATEGORY_TYPES, INGEST_LIMITS, LEVELS } from "../../../src/logs/entry.ts";
+import { type BuiltBatch, buildBatch } from "../../../src/logs/ingest/build-batch.ts";
+import { canonicalBatch } from "../../../src/logs/ingest/canonical-body.ts";
+import { readIngestBody } from "../../../src/logs/ingest/ingest-body.ts";
+import { type IngestMediaType, parseEntries } from "../../../src/logs/ingest/parse-entries.ts";
+import { jsonText } from "./json-text.ts";
+
+const NOW = Date.UTC(2026, 10, 20, 12);
+const NDJSON = "application/x-ndjson";
+const JSON_TYPE = "application/json";
+const encoder = new TextEncoder();
+
+/** What parsing makes of a body; null where it holds nothing at all. */
+function parsed(bytes: Uint8Array, type: IngestMediaType): BuiltBatch | null {
+  const result = parseEntries(bytes, type);
+  return result.ok ? buildBatch(result.entries, { now: NOW, oldest: null }) : null;
+}
+
+function shown(batch: Batch) {
+  return {
+    ...batch,
+    summary: Buffer.from(batch.summary).toString("hex"),
+    body: Buffer.from(decodeBody(batch.encoding, batch.body)).toString(),
+  };
+}
+
+/** Whether a body is taken as it is. If so, it has to be what parsing makes of it, with nothing refused. */
+function isTaken(bytes: Uint8Array, type: IngestMediaType): boolean {
+  const before = Buffer.from(bytes);
+  const batch = canonicalBatch(bytes, type, NOW);
+  expect(before.equals(bytes)).toBe(true);
+  if (batch === null) return false;
+  const slow = parsed(bytes, type);
+  expect(slow?.rejectedCount).toBe(0);
+  expect(shown(batch)).toEqual(slow?.batch && shown(slow.batch));
+  return true;
+}
+
+const isTakenText = (text: string, type: IngestMediaType = NDJSON) => isTaken(encoder.encode(text), type);
+
+const HEAD = '{"timestamp":"2026-11-20T11:59:00.000Z","level":"info","category":"custom","type":"log","message":"m"';
+const withData = (data: string) => `${HEAD},"data":${data}}`;
+
+/** Forms that a body of lines may have. */
+const FORMS: readonly [string, IngestMediaType, (lines: readonly string[]) => string][] = [
+  ["NDJSON", NDJSON, (lines) => lines.join("\n")],
+  ["NDJSON with a last line feed", NDJSON, (lines) => `${lines.join("\n")}\n`],
+  ["an array", JSON_TYPE, (lines) => `[${lines.join(",")}]`],
+  ["a wrapper", JSON_TYPE, (lines) => `{"logs":[${lines.join(",")}]}`],
+];
+
+const text = fc.string({
+  unit: fc.oneof(fc.string({ unit: "binary", maxLength: 1 }), fc.constantFrom('"', "\\", "\n", "\u0001", "\u007f")),
+  maxLength: 12,
+});
+const name = fc.oneof(
+  { weight: 9, arbitrary: text.filter((each) => !/^\d/.test(each)) },
+  fc.constantFrom("__proto__", "toJSON", "constructor", ""),
+);
+const number = fc.oneof(
+  fc.integer(),
+  fc.integer({ min: -999_999, max: 999_999 }).map((each) => each / 1000),
+  fc.constantFrom(0, 0.5, -0.000001, 123456789.123456, 999999999999999, -1),
+);
+const { value } = fc.letrec<{ value: unknown }>((tie) => ({
+  value: fc.oneof(
+    { depthSize: "small", withCrossShrink: true },
+    text,
+    number,
+    fc.constantFrom(true, false, null),
+    fc.array(tie("value"), { maxLength: 4 }),
+    fc.dictionary(name, tie("value"), { maxKeys: 5, noNullPrototype: true }),
+  ),
+}));
+const data = fc.dictionary(name, value, { maxKeys: 5, noNullPrototype: true });
+const place = fc.oneof(
+  fc.constantFrom(
+    ...Object.entries(CATEGORY_TYPES).flatMap(([category, types]) => types.map((type) => [category, type])),
+  ),
+  fc.constantFrom(["custom", "log"], ["custom", "own type"], ["billing", "refund"]),
+);
+/** Entries as they are stored. */
+const stored = fc
+  .tuple(
+    fc.integer({ min: NOW - 90_000, max: NOW + 1000 }),
+    fc.constantFrom(...LEVELS),
+    place,
+    text.filter((each) => each !== ""),
+    fc.record({ session: text, traceId: text, spanId: text, data }, { requiredKeys: [] }),
+  )
+  .map(([ms, level, [category, type], message, { session, traceId, spanId, data: own }]) =>
+    JSON.stringify({
+      timestamp: new Date(ms).toISOString(),
+      ...{ level, category, type, message, session, traceId, spanId, data: own },
+    }),
+  )
+  // What `JSON.stringify` wrote is what it writes of what it reads, but for names that are set apart.
+  .filter((line) => JSON.stringify(JSON.parse(line)) === line);
+
+describe("a body that is written as it is stored", () => {
+  test.each(FORMS)("is taken as it is: %s", (_, type, form) => {
+    fc.assert(
+      fc.property(fc.array(stored, { minLength: 1, maxLength: 8 }), (lines) => {
+        // Lone surrogates become something else on their way into UTF-8, unless they are escaped: that is for the parser.
+        fc.pre(!/\\ud/.test(lines.join()));
+        expect(isTakenText(form(lines), type)).toBe(true);
+      }),
+      { numRuns: 250 },
+    );
+  });
+
+  test("may be a single entry", () => {
+    expect(isTakenText(withData('{"a":[1,{"b":"\\u0001é\\n"}],"c":{}}'), JSON_TYPE)).toBe(true);
+    expect(isTakenText(`${HEAD}}`, JSON_TYPE)).toBe(true);
+    expect(isTakenText(`${HEAD}},${HEAD}}`, JSON_TYPE)).toBe(false);
+  });
+
+  test("is what parsing makes of it, whatever bytes of it are changed", () => {
+    const bit = fc.tuple(
+      fc.nat(),
+      fc.constantFrom("replace", "insert", "remove"),
+      fc.constantFrom(
+        ...Buffer.from('"\\,:{}[]0123456789-.eE \n\r\t/ubfnrtaZ\u0000'),
+        0xff,
+        0xc3,
+        0xa9,
+        0xed,
+        0xa0,
+        0x80,
+      ),
+    );
+    let taken = 0;
+    fc.assert(
+      fc.property(
+        fc.array(stored, { minLength: 1, maxLength: 3 }),
+        fc.constantFrom(...FORMS),
+        fc.array(bit, { minLength: 1, maxLength: 3 }),
+        (lines, [, type, form], changes) => {
+          let bytes = [...encoder.encode(form(lines))];
+          for (const [at, how, byte] of changes) {
+            const place = at % bytes.length;
+            if (how === "replace") bytes[place] = byte;
+            else bytes = bytes.toSpliced(place, how === "remove" ? 1 : 0, ...(how === "remove" ? [] : [byte]));
+          }
+          if (isTaken(Uint8Array.from(bytes), type)) taken++;
+        },
+      ),
+      { numRuns: 4000 },
+    );
+    // A letter more or less in a text leaves it as it should be.
+    expect(taken).toBeGreaterThan(50);
+  });
+
+  test("is what parsing makes of it, whatever JSON is in it", () => {
+    fc.assert(
+      fc.property(jsonText, (json) => {
+        isTakenText(withData(json));
+        isTakenText(withData(`{"a":${json}}`));
+        isTakenText(`[${withData(`{"a":${json}}`)}]`, JSON_TYPE);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+describe("is not taken as it is", () => {
+  test.each([
+    ["a name twice", '{"a":1,"a":1}'],
+    ["a name twice, deeper", '{"a":{"b":1,"c":{},"b":2}}'],
+    ["a whole number as a name", '{"b":1,"1":2}'],
+    ["minus nothing", '{"a":-0}'],
+    ["an exponent", '{"a":1e5}'],
+    ["an exponent behind a point", '{"a":1.5e5}'],
+    ["a last zero", '{"a":1.50}'],
+    ["a first zero", '{"a":01}'],
+    ["a number without digits", '{"a":-}'],
+    ["a point without digits", '{"a":1.}'],
+    ["more digits than a number holds", '{"a":1234567890123456}'],
+    ["a number that is written with an exponent", '{"a":0.0000001}'],
+    ["an escape of a letter", '{"a":"\\u0041"}'],
+    ["an escaped slash", '{"a":"\\/"}'],
+    ["an escape in capitals", '{"a":"\\u001F"}'],
+    ["a long escape where there is a short one", '{"a":"\\u000a"}'],
+    ["a lone surrogate", '{"a":"\\ud800"}'],
+    ["a control character", '{"a":"\u0001"}'],
+    ["white space", '{"a": 1}'],
+    ["a value that is none", '{"a":nul}'],
+    ["nesting that is too deep", `${'{"a":'.repeat(33)}1${"}".repeat(33)}`],
+    ["lists that are too deep", `{"a":${"[".repeat(32)}${"]".repeat(32)}}`],
+    ["a list", "[]"],
+    ["an unfinished object", '{"a":1'],
+  ])("data with %s", (_, json) => {
+    expect(canonicalBatch(encoder.encode(withData(json)), NDJSON, NOW)).toBeNull();
+  });
+
+  test.each([
+    ["members in another order", '{"level":"info","timestamp":"2026-11-20T11:59:00.000Z","message":"m"}'],
+    ["members left out", '{"timestamp":"2026-11-20T11:59:00.000Z","level":"info","message":"m"}'],
+    ["another member", `${HEAD},"extra":1}`],
+    ["an id twice", `${HEAD},"session":"a","session":"b"}`],
+    ["ids in another order", `${HEAD},"traceId":"a","session":"b"}`],
+    ["an empty message", HEAD.replace('"m"', '""').concat("}")],
+    ["an unknown level", HEAD.replace("info", "inform").concat("}")],
+    ["a type of another category", HEAD.replace("custom", "http").concat("}")],
+    ["a category that is too long", HEAD.replace("custom", "c".repeat(65)).concat("}")],
+    ["an empty category", HEAD.replace("custom", "").concat("}")],
+    ["a category outside ASCII", HEAD.replace("custom", "é").concat("}")],
+    ["a time of another form", HEAD.replace("00.000Z", "00Z").concat("}")],
+    ["a second that is none", HEAD.replace("00.000Z", "60.000Z").concat("}")],
+    ["a day that is none", HEAD.replace("11-20", "02-30").concat("}")],
+    ["a time long ago", HEAD.replace("2026", "2024").concat("}")],
+    ["a time far ahead", HEAD.replace("11-20", "11-22").concat("}")],
+    ["a carriage return", `${HEAD}}\r\n${HEAD}}`],
+    ["an empty line", `${HEAD}}\n\n${HEAD}}`],
+    ["a mark in front", `\ufeff${HEAD}}`],
+    ["nothing", ""],
+  ])("a line with %s", (_, line) => {
+    expect(canonicalBatch(encoder.encode(line), NDJSON, NOW)).toBeNull();
+  });
+
+  test("bytes that are no UTF-8", () => {
+    const bytes = encoder.encode(`${HEAD.replace('"m"', '"mm"')}}`);
+    bytes[bytes.length - 3] = 0xc3;
+    expect(canonicalBatch(bytes, NDJSON, NOW)).toBeNull();
+  });
+
+  test("an entry, or more entries, than are allowed", () => {
+    const most = withData(`{"a":"${"x".repeat(INGEST_LIMITS.entryBytes - withData('{"a":""}').length)}"}`);
+    expect(most).toHaveLength(INGEST_LIMITS.entryBytes);
+    expect(isTakenText(most)).toBe(true);
+    expect(canonicalBatch(encoder.encode(most.replace("x", "xx")), NDJSON, NOW)).toBeNull();
+    const many = new Array<string>(INGEST_LIMITS.entries).fill(`${HEAD}}`);
+    expect(isTakenText(many.join("\n"))).toBe(true);
+    expect(canonicalBatch(encoder.encode([...many, `${HEAD}}`].join("\n")), NDJSON, NOW)).toBeNull();
+  });
+});
+
+test("what lies at the limits of time is judged to the millisecond", () => {
+  const DAY_MS = 86_400_000;
+  for (const edge of [NOW + INGEST_LIMITS.futureMs, NOW - 365 * DAY_MS]) {
+    for (const ms of [edge - 1, edge, edge + 1]) {
+      const line = `${HEAD.replace("2026-11-20T11:59:00.000Z", new Date(ms).toISOString())}}`;
+      const { batch } = readIngestBody(encoder.encode(line), NDJSON, NOW).build(null);
+      expect(batch && shown(batch)).toEqual(parsed(encoder.encode(line), NDJSON)?.batch && shown(batch as Batch));
+    }
+  }
+});
+
+test("entries older than the workspace keeps are left out when that is asked for", () => {
+  const lines = [`${HEAD}}`, HEAD.replace("11-20", "11-10").concat("}")].join("\n");
+  const body = readIngestBody(encoder.encode(lines), NDJSON, NOW);
+  expect(body.units).toBe(2);
+  expect(body.build(null)).toMatchObject({ rejectedCount: 0, batch: { count: 2 } });
+  expect(body.build(NOW - 86_400_000)).toMatchObject({
+    batch: { count: 1 },
+    rejected: [{ index: 1, code: "TIMESTAMP_TOO_OLD" }],
+  });
+});
+
+test("an entry whose category changes with each line is told by its own", () => {
+  const lines = Array.from({ length: 60 }, (_, index) => `${HEAD.replace("custom", `own${index % 40}`)}}`);
+  expect(isTakenText(lines.join("\n"))).toBe(true);
+});
