@@ -68,6 +68,22 @@ describe("what can be done with a view", () => {
     await dialog.getByText("No view is saved yet.").waitFor();
   });
 
+  it("says so where the browser keeps nothing, and takes no name away", async () => {
+    await open();
+    await page.evaluate(() => {
+      Storage.prototype.setItem = () => {
+        throw new DOMException("full", "QuotaExceededError");
+      };
+    });
+    const dialog = page.getByRole("dialog", { name: "Saved views" });
+    await page.getByRole("button", { name: "Views" }).click();
+    await dialog.getByLabel("Save this view as").fill("Bad things");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await page.getByText("This browser has no room for it").waitFor();
+    expect(await dialog.getByLabel("Save this view as").inputValue()).toBe("Bad things");
+    await dialog.getByText("No view is saved yet.").waitFor();
+  });
+
   it("gives a command that a shell runs as it is", async () => {
     await context.grantPermissions(["clipboard-read", "clipboard-write"]);
     await open(`?${new URLSearchParams({ search: NASTY })}`);

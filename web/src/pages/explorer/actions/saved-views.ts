@@ -1,4 +1,5 @@
 import { signal } from "@preact/signals";
+import { toast } from "../../../ui/toasts.tsx";
 
 /** A view with a name, kept in this browser. */
 export interface SavedView {
@@ -26,10 +27,10 @@ export function savedViews(workspaceId: string): SavedView[] {
   }
 }
 
-/** A view of the same name gives way. */
-export function saveView(workspaceId: string, view: Omit<SavedView, "id">): void {
+/** A view of the same name gives way. @returns whether the browser keeps it */
+export function saveView(workspaceId: string, view: Omit<SavedView, "id">): boolean {
   const others = savedViews(workspaceId).filter(({ name }) => name !== view.name);
-  write(workspaceId, [...others, { ...view, id: crypto.randomUUID() }]);
+  return write(workspaceId, [...others, { ...view, id: crypto.randomUUID() }]);
 }
 
 export function renameView(workspaceId: string, id: string, name: string): void {
@@ -51,9 +52,16 @@ export function viewPath(workspaceId: string, { projectId, search }: SavedView):
   return `/w/${workspaceId}${projectId === null ? "" : `/p/${projectId}`}${search}`;
 }
 
-function write(workspaceId: string, views: readonly SavedView[]): void {
-  localStorage.setItem(PREFIX + workspaceId, JSON.stringify(views));
+/** A browser may be told to keep nothing, or have no room. */
+function write(workspaceId: string, views: readonly SavedView[]): boolean {
+  try {
+    localStorage.setItem(PREFIX + workspaceId, JSON.stringify(views));
+  } catch {
+    toast("This browser has no room for it, or does not keep anything.", "error");
+    return false;
+  }
   viewsVersion.value++;
+  return true;
 }
 
 function isSavedView(value: unknown): value is SavedView {

@@ -30,8 +30,7 @@ export function ViewsDialog({ workspaceId, projectId, projects, search, onClose 
         onSubmit={(event) => {
           event.preventDefault();
           if (trimmed === "") return;
-          saveView(workspaceId, { name: trimmed, projectId, search });
-          setName("");
+          if (saveView(workspaceId, { name: trimmed, projectId, search })) setName("");
         }}
       >
         <Field label="Save this view as" hint="Filters, time and project. Kept in this browser.">
