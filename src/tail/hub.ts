@@ -47,6 +47,7 @@ export class TailHub {
     this.#ports = ports;
     this.#load = new TailLoad(() => ports.unackedBytes());
     const common = {
+      now: () => ports.now(),
       pause: (milliseconds: number) => ports.pause(milliseconds),
       isDue: (tail: Tail) => this.#isDue(tail),
       failed: (error: unknown) => ports.failed(error),
@@ -59,7 +60,6 @@ export class TailHub {
     });
     this.#catchUp = new CatchUp(this.#load, {
       ...common,
-      now: () => ports.now(),
       backlog: (tail, most) => ports.backlog(tail, most),
       settle: (tail) => this.#settle(tail),
       offer: (tail, framed) => this.#offer(tail, framed),

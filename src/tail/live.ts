@@ -2,12 +2,13 @@ import { entriesOf } from "./entries.ts";
 import { type Framed, framesOf } from "./frames.ts";
 import type { TailGroups } from "./groups.ts";
 import { type CommittedBatch, type Run, runsOf } from "./runs.ts";
-import { Slices } from "./slices.ts";
+import { type DeliveryWork, Slices } from "./slices.ts";
 import type { Tail } from "./tail.ts";
 import { unitOfBatch } from "./unit.ts";
 
 /** What the live tails need of their hub. */
 export interface LivePorts {
+  now(): number;
   /** Resolves once all that has been written is on disk; others get their turn before. */
   durable(): Promise<void>;
   /** Lets some time pass. */
@@ -23,6 +24,8 @@ export interface LivePorts {
 
 /** Bytes of committed batches, as stored, that wait for delivery; past it tails read them from disk like older ones. */
 const QUEUE_BYTES = 16 * 1024 * 1024;
+/** Of an entry that is sent, what its line does not have: ids and when it was received. */
+const COMPLETION_BYTES = 120;
 
 /**
  * Brings what is committed to the live tails, as it is committed. A tail that has everything up to a run's first entry gets
@@ -41,7 +44,10 @@ export class LiveDelivery {
   constructor(tails: TailGroups, ports: LivePorts) {
     this.#tails = tails;
     this.#ports = ports;
-    this.#slices = new Slices((milliseconds) => ports.pause(milliseconds));
+    this.#slices = new Slices(
+      () => ports.now(),
+      (milliseconds) => ports.pause(milliseconds),
+    );
   }
 
   /** To be told of every commit, once its transaction has ended. Costs a few instructions where nobody listens. */
@@ -64,9 +70,10 @@ export class LiveDelivery {
       try {
         await this.#ports.durable();
         batches.push(...this.#takeQueue());
-        this.#slices.begin(this.#tails.size);
+        const runs = runsOf(batches);
+        this.#slices.begin(this.#workOf(runs));
         this.#deliveries++;
-        for (const run of runsOf(batches)) await this.#deliverRun(run);
+        for (const run of runs) await this.#deliverRun(run);
         await this.#slices.end();
       } catch (error) {
         this.#ports.failed(error);
@@ -94,6 +101,20 @@ export class LiveDelivery {
         await this.#slices.sent(framed.frames.length, bytes);
       }
     }
+  }
+
+  /** As if every entry passed every filter. */
+  #workOf(runs: readonly Run[]): DeliveryWork {
+    const work = { messages: 0, sentBytes: 0, lookedBytes: 0 };
+    for (const { project, after, until, bytes } of runs) {
+      const sentBytes = bytes + (until - after) * COMPLETION_BYTES;
+      for (const { tails } of this.#tails.of(project)) {
+        work.lookedBytes += bytes;
+        work.messages += tails.size;
+        work.sentBytes += sentBytes * tails.size;
+      }
+    }
+    return work;
   }
 
   /** The live tails read these batches from disk, like older ones. */

@@ -61,6 +61,8 @@ export class FakeObject {
   readonly failures: unknown[] = [];
   readonly closed: string[] = [];
   readonly backlogs: { after: number; through: number }[] = [];
+  /** Milliseconds of each pause that was asked for. */
+  readonly paused: number[] = [];
   ruling: (tail: Tail) => AuthorityRuling = (tail) => ({ ok: true, expiresAt: tail.expiresAt });
   renewed: (tail: Tail) => Promise<AuthorityRuling> = async () => ({ ok: true, expiresAt: null });
   /** Batches of one step of a tail that is behind. */
@@ -157,8 +159,10 @@ export class FakeObject {
       now: () => this.now,
       durable: waited,
       unackedBytes: () => this.unackedBytes,
-      pause: (milliseconds) =>
-        milliseconds < 1000 ? waited() : new Promise<void>((resolve) => this.#pauses.push(resolve)),
+      pause: (milliseconds) => {
+        this.paused.push(milliseconds);
+        return milliseconds < 1000 ? waited() : new Promise<void>((resolve) => this.#pauses.push(resolve));
+      },
       lastSeq: (project) => this.lastSeq(project),
       backlog: async (tail, most) => {
         await waited();
