@@ -97,7 +97,12 @@ export type TailsCommand =
   | { kind: "close"; lastSeq: number };
 
 export interface TailsResult {
-  tails: { count: number; first: number; last: number; closed: string | null }[];
-  /** Of the first tail: last `seq` of each frame, and when it came, epoch milliseconds. */
-  seen: [seq: number, at: number][];
+  tails: {
+    /** It got every entry of the project up to this `seq`, once and in order. */
+    last: number;
+    /** Why it got no more; null while it is open. */
+    ended: string | null;
+    /** Last `seq` of each frame of entries, and when it came, epoch milliseconds. */
+    seen: [seq: number, at: number][];
+  }[];
 }

@@ -1,51 +1,68 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
+import { FrameReader } from "./frame-reader.ts";
+import type { KnownFrame, KnownFrames } from "./known-frames.ts";
 
 /** Entries between two acknowledgements; the service wants one each 1,000. */
 const ACK_EVERY = 500;
-const SEQ = Buffer.from('"seq":');
-const ENTRIES = Buffer.from('"type":"logs"');
 const TEXT = 1;
 const CLOSE = 8;
 
+/** What all sockets read into, one after the other: none keeps what it has read. */
+const CHUNK = Buffer.allocUnsafeSlow(512 * 1024);
+const HEAD_END = "\r\n\r\n";
+
+interface ServiceFrame {
+  type?: unknown;
+  seq?: unknown;
+  entries?: { seq?: unknown }[];
+}
+
 /**
- * A tail that does as little as a client can: it takes frames apart and counts `seq`s, and parses nothing, so that a hundred
- * of them leave the machine to the server. Entries of the benchmark have no `"seq":` in their text.
+ * A tail that costs its machine as little as one can that still knows what it got: each entry of the project from the
+ * first one on, once and in order. Anything else ends it.
  */
 export class TailClient {
   readonly #socket: Socket;
-  #rest: Buffer = Buffer.alloc(0);
+  readonly #known: KnownFrames;
+  readonly #frames: FrameReader;
+  #head: string | null = "";
+  #match: KnownFrame | null = null;
   #acked = 0;
-  /** Entries got, the first and the last `seq`. */
-  count = 0;
-  first = 0;
+  /** It has every entry up to this `seq`. */
   last = 0;
-  /** The code and reason that the service closed with; null while it has not. */
-  closed: string | null = null;
+  /** Code and reason that the service closed with, or what was wrong with what it sent; null while it is open. */
+  ended: string | null = null;
   /** Called with the last `seq` of each frame of entries. */
   onEntries: (seq: number) => void = () => {};
 
-  private constructor(socket: Socket) {
-    this.#socket = socket;
-    socket.on("error", (error) => {
-      this.closed ??= error.message;
+  private constructor(origin: string, known: KnownFrames) {
+    const { hostname, port } = new URL(origin);
+    this.#known = known;
+    this.#frames = new FrameReader({
+      expected: (opcode, length) => {
+        this.#match = opcode === TEXT ? known.find(this.last, length) : null;
+        return this.#match?.payload ?? null;
+      },
+      take: (opcode, payload) => this.#take(opcode, payload),
     });
-    socket.on("close", () => {
-      this.closed ??= "the connection was lost";
-    });
+    const callback = (bytes: number) => {
+      this.#read(CHUNK.subarray(0, bytes));
+      return true;
+    };
+    this.#socket = connect({ host: hostname, port: Number(port), noDelay: true, onread: { buffer: CHUNK, callback } });
+    this.#socket.on("error", (error) => this.#end(error.message));
+    this.#socket.on("close", () => this.#end("the connection was lost"));
   }
 
-  static async open(origin: string, path: string, authorization: string): Promise<TailClient> {
-    const { hostname, port } = new URL(origin);
-    const socket = connect(Number(port), hostname);
-    await once(socket, "connect");
-    socket.setNoDelay(true);
-    const client = new TailClient(socket);
-    socket.write(
+  static async open(origin: string, path: string, authorization: string, known: KnownFrames): Promise<TailClient> {
+    const client = new TailClient(origin, known);
+    await once(client.#socket, "connect");
+    client.#socket.write(
       [
         `GET ${path} HTTP/1.1`,
-        `Host: ${hostname}:${port}`,
+        `Host: ${new URL(origin).host}`,
         "Upgrade: websocket",
         "Connection: Upgrade",
         "Sec-WebSocket-Version: 13",
@@ -54,7 +71,7 @@ export class TailClient {
         "\r\n",
       ].join("\r\n"),
     );
-    await client.#upgraded();
+    await once(client.#socket, "upgraded");
     return client;
   }
 
@@ -62,81 +79,59 @@ export class TailClient {
     this.#socket.destroy();
   }
 
-  async #upgraded(): Promise<void> {
-    for (;;) {
-      const [chunk] = await once(this.#socket, "data");
-      this.#rest = Buffer.concat([this.#rest, chunk]);
-      const end = this.#rest.indexOf("\r\n\r\n");
-      if (end < 0) continue;
-      const head = this.#rest.toString("latin1", 0, end);
-      if (!head.startsWith("HTTP/1.1 101")) throw new Error(`The tail was refused: ${head.split("\r\n")[0]}`);
-      this.#socket.on("data", (data: Buffer) => this.#take(data));
-      this.#take(this.#rest.subarray(end + 4), true);
-      return;
+  #end(reason: string): void {
+    this.ended ??= reason;
+    this.#socket.destroy();
+  }
+
+  #read(chunk: Buffer): void {
+    try {
+      if (this.#head === null) this.#frames.read(chunk);
+      else this.#readHead(chunk.toString("latin1"));
+    } catch (error) {
+      this.#end(error instanceof Error ? error.message : String(error));
     }
   }
 
-  #take(data: Buffer, isFirst = false): void {
-    this.#rest = isFirst || this.#rest.length === 0 ? data : Buffer.concat([this.#rest, data]);
-    for (;;) {
-      const frame = frameOf(this.#rest);
-      if (frame === null) return;
-      this.#rest = this.#rest.subarray(frame.end);
-      if (frame.opcode === TEXT) this.#read(frame.payload);
-      else if (frame.opcode === CLOSE)
-        this.closed = `${frame.payload.readUInt16BE(0)} ${frame.payload.toString("utf8", 2)}`;
-    }
-  }
-
-  #read(payload: Buffer): void {
-    if (payload.indexOf(ENTRIES) < 0) {
-      this.#ack(Number(/"seq":(\d+)/.exec(payload.toString("utf8"))?.[1] ?? 0));
+  /** What stands before the frames. `latin1` keeps the bytes of those that come with it. */
+  #readHead(text: string): void {
+    const head = this.#head + text;
+    const end = head.indexOf(HEAD_END);
+    this.#head = head;
+    if (end < 0) return;
+    if (!head.startsWith("HTTP/1.1 101")) {
+      this.#socket.emit("error", new Error(`The tail was refused: ${head.split("\r\n")[0]}`));
       return;
     }
-    let last = 0;
-    for (let at = payload.indexOf(SEQ); at >= 0; at = payload.indexOf(SEQ, at + SEQ.length)) {
-      this.count++;
-      last = at;
-    }
-    this.last = numberAt(payload, last + SEQ.length);
-    if (this.first === 0) this.first = numberAt(payload, payload.indexOf(SEQ) + SEQ.length);
+    this.#head = null;
+    this.#socket.emit("upgraded");
+    this.#frames.read(Buffer.from(head.slice(end + HEAD_END.length), "latin1"));
+  }
+
+  #take(opcode: number, payload: Buffer): void {
+    if (opcode === CLOSE) this.#end(`${payload.readUInt16BE(0)} ${payload.toString("utf8", 2)}`);
+    if (opcode !== TEXT) return;
+    const known = payload === this.#match?.payload ? this.#match : this.#parse(payload);
+    if (known === null) return;
+    this.last = known.through;
     this.onEntries(this.last);
     if (this.last - this.#acked >= ACK_EVERY) this.#ack(this.last);
   }
 
+  /** @returns null for a frame without entries */
+  #parse(payload: Buffer): KnownFrame | null {
+    // SAFETY: what the service sends is JSON of an object, and every member is looked at before it is used.
+    const frame = JSON.parse(payload.toString("utf8")) as ServiceFrame;
+    if (frame.type === "logs") return this.#known.add(this.last, payload, frame.entries ?? []);
+    if (frame.type !== "caught-up") throw new Error(payload.toString("utf8"));
+    if (frame.seq !== this.last) throw new Error(`caught up with ${frame.seq}, and has come to ${this.last}`);
+    return null;
+  }
+
   #ack(seq: number): void {
-    if (seq <= this.#acked) return;
     this.#acked = seq;
     const text = Buffer.from(JSON.stringify({ type: "ack", seq }));
     // A mask of zeros leaves the text as it is.
     this.#socket.write(Buffer.concat([Buffer.from([0x81, 0x80 | text.length, 0, 0, 0, 0]), text]));
   }
-}
-
-function numberAt(bytes: Buffer, at: number): number {
-  let value = 0;
-  for (let i = at; ; i++) {
-    const digit = (bytes[i] ?? 0) - 48;
-    if (digit < 0 || digit > 9) return value;
-    value = value * 10 + digit;
-  }
-}
-
-/** The first whole frame of what has come; null where it is not whole. A service masks nothing. */
-function frameOf(bytes: Buffer): { opcode: number; payload: Buffer; end: number } | null {
-  if (bytes.length < 2) return null;
-  const opcode = (bytes[0] ?? 0) & 15;
-  let length = (bytes[1] ?? 0) & 127;
-  let at = 2;
-  if (length === 126) {
-    if (bytes.length < 4) return null;
-    length = bytes.readUInt16BE(2);
-    at = 4;
-  } else if (length === 127) {
-    if (bytes.length < 10) return null;
-    length = Number(bytes.readBigUInt64BE(2));
-    at = 10;
-  }
-  const end = at + length;
-  return bytes.length < end ? null : { opcode, payload: bytes.subarray(at, end), end };
 }

@@ -1,4 +1,5 @@
 import { setTimeout } from "node:timers/promises";
+import { KnownFrames } from "./known-frames.ts";
 import type { TailsCommand, TailsResult } from "./protocol.ts";
 import { TailClient } from "./tail-client.ts";
 
@@ -6,24 +7,25 @@ import { TailClient } from "./tail-client.ts";
 const LAST_MS = 15_000;
 
 let tails: TailClient[] = [];
-let seen: [seq: number, at: number][] = [];
+/** Of each tail: the last `seq` of each frame, and when it came. */
+let seen: [seq: number, at: number][][] = [];
 
 async function open({ origin, path, authorization, count }: Extract<TailsCommand, { kind: "open" }>): Promise<null> {
-  tails = await Promise.all(Array.from({ length: count }, () => TailClient.open(origin, path, authorization)));
-  seen = [];
-  const [first] = tails;
-  if (first) first.onEntries = (seq) => seen.push([seq, performance.timeOrigin + performance.now()]);
+  const known = new KnownFrames();
+  tails = await Promise.all(Array.from({ length: count }, () => TailClient.open(origin, path, authorization, known)));
+  seen = tails.map((tail) => {
+    const frames: [seq: number, at: number][] = [];
+    tail.onEntries = (seq) => frames.push([seq, performance.timeOrigin + performance.now()]);
+    return frames;
+  });
   return null;
 }
 
 async function close({ lastSeq }: Extract<TailsCommand, { kind: "close" }>): Promise<TailsResult> {
   const until = performance.now() + LAST_MS;
-  while (performance.now() < until && tails.some((tail) => tail.last < lastSeq && tail.closed === null))
+  while (performance.now() < until && tails.some((tail) => tail.last < lastSeq && tail.ended === null))
     await setTimeout(20);
-  const result: TailsResult = {
-    tails: tails.map(({ count, first, last, closed }) => ({ count, first, last, closed })),
-    seen,
-  };
+  const result = { tails: tails.map(({ last, ended }, at) => ({ last, ended, seen: seen[at] ?? [] })) };
   for (const tail of tails) tail.end();
   return result;
 }

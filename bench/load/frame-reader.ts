@@ -1,0 +1,80 @@
+const FINAL = 0x80;
+const MOST_HEADER = 10;
+
+/** What a frame's bytes are expected to be, and where they differ are put together. */
+export interface FrameTaker {
+  /** The bytes that a frame of this length is likely to have; null where nobody knows. */
+  expected(opcode: number, length: number): Buffer | null;
+  /** A whole frame. `payload` is what was expected, the same buffer, where the bytes were the same. */
+  take(opcode: number, payload: Buffer): void;
+}
+
+/** Takes what a service sends (RFC 6455, nothing masked) apart as it comes, and keeps no byte that was expected. */
+export class FrameReader {
+  readonly #taker: FrameTaker;
+  readonly #header = Buffer.alloc(MOST_HEADER);
+  /** Bytes of the header so far. */
+  #headed = 0;
+  /** Of the frame whose header is whole: */
+  #opcode = 0;
+  #length = 0;
+  #filled = 0;
+  #expected: Buffer | null = null;
+  #own: Buffer | null = null;
+
+  constructor(taker: FrameTaker) {
+    this.#taker = taker;
+  }
+
+  /** @param chunk may be written over once this has returned */
+  read(chunk: Buffer): void {
+    for (let at = 0; at < chunk.length; ) {
+      if (!this.#isHeaded) {
+        this.#header[this.#headed++] = chunk[at++] ?? 0;
+        if (this.#isHeaded) this.#begin();
+      } else {
+        const part = chunk.subarray(at, at + this.#length - this.#filled);
+        at += part.length;
+        this.#fill(part);
+      }
+      if (this.#isHeaded && this.#filled === this.#length) this.#end();
+    }
+  }
+
+  get #isHeaded(): boolean {
+    if (this.#headed < 2) return false;
+    const length = this.#header[1] ?? 0;
+    return this.#headed === 2 + (length === 126 ? 2 : length === 127 ? 8 : 0);
+  }
+
+  #begin(): void {
+    const [first = 0, length = 0] = this.#header;
+    if ((first & FINAL) === 0 || length > 127) throw new Error("the frame is in parts or masked");
+    this.#opcode = first & 15;
+    this.#length = length;
+    if (length === 126) this.#length = this.#header.readUInt16BE(2);
+    if (length === 127) this.#length = Number(this.#header.readBigUInt64BE(2));
+    this.#filled = 0;
+    this.#expected = this.#taker.expected(this.#opcode, this.#length);
+    this.#own = this.#expected ? null : Buffer.allocUnsafe(this.#length);
+  }
+
+  #fill(part: Buffer): void {
+    const from = this.#filled;
+    this.#filled += part.length;
+    if (this.#expected && !this.#own) {
+      if (part.compare(this.#expected, from, this.#filled) === 0) return;
+      this.#own = Buffer.allocUnsafe(this.#length);
+      this.#expected.copy(this.#own, 0, 0, from);
+    }
+    if (this.#own) part.copy(this.#own, from);
+  }
+
+  #end(): void {
+    const payload = this.#own ?? this.#expected;
+    this.#headed = 0;
+    this.#own = null;
+    this.#expected = null;
+    if (payload) this.#taker.take(this.#opcode, payload);
+  }
+}
