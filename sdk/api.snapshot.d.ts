@@ -402,7 +402,11 @@ type Category = keyof Categories & string;
 type CategoryType<C extends Category> = Categories[C] & string;
 /** `tool-call` as a member name of `logger.ai`: `toolCall`. Types of the user's own keep their names. */
 type CamelCase<S extends string> = S extends `${infer Head}-${infer Tail}` ? `${Head}${Capitalize<CamelCase<Tail>>}` : S;
-/** Fields of one entry. An `Error` becomes `{error}`. Redacted and copied at the call; no reference is kept. */
+/**
+ * Fields of one entry. An `Error` becomes `{error}`, and a list `{value}`. Beside an error as message, which is `error`
+ * itself, a second error becomes `error2`, and a Map or the like `value`. Redacted and copied at the call; no reference
+ * is kept.
+ */
 type LogData = object;
 /** Logs one entry. Returns at once and never throws. */
 type LogMethod = (message: string | Error, data?: LogData) => void;

@@ -1,5 +1,4 @@
-/** Characters of a category or type, as the service takes them. */
-const MAX_NAME = 64;
+import { MAX_PLACE } from "./limits.ts";
 
 /** The types of each category the service checks; the first is the default. */
 const CATEGORY_TYPES: ReadonlyMap<string, readonly string[]> = /* @__PURE__ */ new Map(
@@ -40,5 +39,5 @@ export function placeOf(wanted: unknown, kind: unknown): Place {
 }
 
 function nameOf(value: unknown, fallback: string): string {
-  return `${value ?? ""}`.slice(0, MAX_NAME).toWellFormed() || fallback;
+  return `${value ?? ""}`.slice(0, MAX_PLACE).toWellFormed() || fallback;
 }

@@ -1,9 +1,6 @@
+import { MAX_ID, MAX_MEMBERS } from "./limits.ts";
 import { bytesOf } from "./safe.ts";
 import { traceIds } from "./trace.ts";
-
-/** Characters of a session or trace id, and bytes of JSON that `defaultMeta`, children and contexts may add to an entry. */
-const MAX_ID = 256;
-const MAX_MEMBERS = 64 * 1024;
 
 /** Members of the entry itself; all others are members of its `data`. */
 const IDS = /^(?:session|traceId|spanId)$/;

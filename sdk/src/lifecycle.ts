@@ -1,9 +1,8 @@
 import { runtime } from "#runtime";
+import { FLUSH_MS } from "./limits.ts";
 import { within } from "./safe.ts";
 import type { Output } from "./transports/outputs.ts";
 import type { FlushResult, LoggerMethods, LoggerStats } from "./types.ts";
-
-const FLUSH_MS = 10_000;
 
 /** What became of entries before they reached an output. */
 export type Counts = Pick<LoggerStats, "logged" | "sampledOut" | "filtered" | "dropped">;

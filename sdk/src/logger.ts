@@ -1,18 +1,19 @@
 import { runtime } from "#runtime";
 import { isBuiltIn, placeOf } from "./categories.ts";
 import { isoTime } from "./clock.ts";
+import { dataOf } from "./data.ts";
 import { type Fields, fieldsOf, idOf, membersOf, merged } from "./fields.ts";
 import { LEVELS } from "./levels.ts";
 import { createLifecycle } from "./lifecycle.ts";
 import { batchSettings, checkTypes, oneOf, samplingRates } from "./options.ts";
 import { createRedactor } from "./redact.ts";
 import type { ContextStore } from "./runtime/runtime.ts";
-import { asError, decodeText, encodeText, isError } from "./safe.ts";
+import { asError, decodeText, encodeText } from "./safe.ts";
 import { scopePrototype } from "./scopes.ts";
 import { createEncoder, type Frame, START } from "./serialize.ts";
 import { unitHash } from "./trace.ts";
+import type { Queue, QueueEvents } from "./transports/delivery.ts";
 import type { MakeOutputs } from "./transports/outputs.ts";
-import type { Queue, QueueEvents } from "./transports/queue.ts";
 import type { Explanation, LogEntry, Logger, LoggerOptions, LogMethod } from "./types.ts";
 
 /** What entries of one child in one context have in common. */
@@ -40,6 +41,9 @@ interface Context {
 // One for all loggers, and made with the first context: reading it costs every call.
 let contexts: ContextStore<Context> | undefined;
 
+/** What the service answers to a key or a project it does not know. */
+const UNKNOWN = [401, 403, 404];
+
 const noop: LogMethod = () => {};
 const prototype: object = /* @__PURE__ */ scopePrototype(isBuiltIn);
 
@@ -62,7 +66,15 @@ export function assemble(options: LoggerOptions, makeOutputs: MakeOutputs): Asse
   /** In a callback of the user's: what it logs must not call it again. */
   let isInside = false;
 
-  const report = (error: unknown): void => tell(error, () => onError?.(asError(error)));
+  /** A key that is wrong loses all there is to lose: said once where nobody asked to be told. */
+  let isSilent = !onError && !debug;
+  function report(error: unknown): void {
+    if (isSilent && UNKNOWN.includes(Object(error).status)) {
+      isSilent = false;
+      console.warn("taffrail:", error);
+    }
+    tell(error, () => onError?.(asError(error)));
+  }
   const events: QueueEvents = {
     error: report,
     drop: (lines, reason) =>
@@ -260,7 +272,8 @@ export function assemble(options: LoggerOptions, makeOutputs: MakeOutputs): Asse
       __proto__: prototype,
       ...shared,
       get sessionId() {
-        return own.session ? JSON.parse(`{${own.session}}`).session : sessionOf();
+        const { session } = viewOf(state).fields;
+        return session ? JSON.parse(session.slice(10)) : sessionOf();
       },
       category(name: unknown, kind: unknown) {
         const { category, type, note } = placeOf(name, kind);
@@ -294,16 +307,4 @@ export function assemble(options: LoggerOptions, makeOutputs: MakeOutputs): Asse
 
 function parsed(json: string): LogEntry {
   return JSON.parse(json);
-}
-
-/** What the call's second argument means; an error as message brings itself. */
-function dataOf(message: unknown, data: unknown): object | undefined {
-  const fields = data == null ? undefined : typeof data === "object" ? data : { value: data };
-  if (typeof message === "string" || !isError(message)) return fields;
-  if (!fields) return message;
-  try {
-    return { error: message, ...fields };
-  } catch {
-    return { error: message, data: fields };
-  }
 }

@@ -1,11 +1,7 @@
 import { LEVELS } from "./levels.ts";
+import { HOUR_MS, MAX_BODY_BYTES, MAX_ENTRIES } from "./limits.ts";
 import { attempt } from "./safe.ts";
 import type { BatchOptions, LoggerOptions, SamplingOptions } from "./types.ts";
-
-/** The service's limits of one request. */
-export const MAX_ENTRIES = 1000;
-export const MAX_BODY_BYTES: number = 5 * 1024 * 1024;
-const HOUR_MS = 3_600_000;
 
 /** Throws for what a caller wrote wrongly: at construction, so that no call ever has to. */
 export function check(isGood: unknown, what: string): asserts isGood {

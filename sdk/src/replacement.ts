@@ -1,4 +1,4 @@
-import { attempt, isError } from "./safe.ts";
+import { isError, memberOf } from "./safe.ts";
 
 /**
  * What stands for an object that is neither plain nor an array: a text, a list, or a copy without a prototype.
@@ -36,7 +36,6 @@ export function replacement(o: object): unknown {
     return o.valueOf();
   }
   const copy: Record<string, unknown> = Object.create(null);
-  // SAFETY: reading any member of any object is sound; its value is unknown.
-  for (const name of names) copy[name] = attempt(() => (o as Record<string, unknown>)[name]);
+  for (const name of names) copy[name] = memberOf(o, name);
   return copy;
 }

@@ -10,7 +10,7 @@ export function encodeText(text: string): Uint8Array {
 
 /** Bytes of a text in UTF-8. */
 export function bytesOf(text: string): number {
-  return encodeText(text).length;
+  return utf8.encode(text).length;
 }
 
 export function decodeText(bytes: Uint8Array): string {
@@ -20,6 +20,16 @@ export function decodeText(bytes: Uint8Array): string {
 export function attempt<T>(read: () => T): T | typeof THROWS {
   try {
     return read();
+  } catch {
+    return THROWS;
+  }
+}
+
+/** A member, whatever reading it does. */
+export function memberOf(o: object, key: string | number): unknown {
+  try {
+    // SAFETY: reading any member of any object is sound; its value is unknown.
+    return (o as Record<string | number, unknown>)[key];
   } catch {
     return THROWS;
   }

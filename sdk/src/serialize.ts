@@ -1,29 +1,23 @@
+import {
+  CLOSE,
+  COMMA,
+  MAX_BYTES,
+  MAX_DEPTH,
+  MAX_NAME,
+  MAX_NAMES,
+  MAX_NESTED,
+  MIN_KEY,
+  OPEN,
+  QUOTE,
+  SCRATCH_BYTES,
+} from "./limits.ts";
 import { REDACTED, type Redactor, type Secrecy } from "./redact.ts";
 import { replacement } from "./replacement.ts";
-import { attempt, decodeText, encodeText, isError, THROWS } from "./safe.ts";
+import { attempt, decodeText, encodeText, isError, memberOf, THROWS } from "./safe.ts";
 
-/**
- * Bytes of one entry from which on it is cut. The service takes 4 KiB more: room for a last name, for closing brackets,
- * and for the marks that say what was cut, 32 levels of them.
- */
-const MAX_BYTES = 252 * 1024;
-/** Levels of nesting of `data` (`{}` is 1). */
-const MAX_DEPTH = 32;
-/** Characters of a member name; longer ones are cut. */
-const MAX_NAME = 256;
-/** Member names remembered with their JSON; past that the memory starts anew. */
-const MAX_NAMES = 1000;
-/** A shorter key would mask ordinary words. */
-const MIN_KEY = 6;
-/** Calls inside calls, of getters that log. Of deeper ones nothing is asked. */
-const MAX_NESTED = 4;
 const CUT = "[Truncated]";
 /** What holds a secret without any character that calls for a look. */
 const SCHEME = /b(?:earer|asic) /i;
-const QUOTE = 34;
-const COMMA = 44;
-const OPEN = 123;
-const CLOSE = 125;
 
 // One scratch for all loggers: an entry is complete and copied out before the call returns. Made here and hardly ever
 // replaced, so that the engine treats it as a constant.
@@ -66,7 +60,7 @@ export interface Encoder {
 }
 
 /** @param ownKey masked wherever it stands */
-export function createEncoder({ secrecy, suspects, text: redactedText }: Redactor, ownKey: string): Encoder {
+export function createEncoder([secrecy, suspects, redactedText]: Redactor, ownKey: string): Encoder {
   const key = ownKey.length < MIN_KEY ? "" : ownKey;
   const names = new Map<string, Name>();
   let last = nameOf("");
@@ -198,13 +192,12 @@ export function createEncoder({ secrecy, suspects, text: redactedText }: Redacto
   function plain(o: object, depth: number): void {
     const start = pos;
     for (const key in o) {
-      let v: unknown;
+      let v: unknown = THROWS;
       try {
+        // Here rather than in a function of its own: reading what `in` names is fast where it stands in the loop.
         // SAFETY: reading any member of any object is sound; its value is unknown.
         v = (o as Record<string, unknown>)[key];
-      } catch {
-        v = THROWS;
-      }
+      } catch {}
       if (key === "toJSON" && typeof v === "function") {
         pos = start;
         value(replacement(o), depth);
@@ -234,7 +227,7 @@ export function createEncoder({ secrecy, suspects, text: redactedText }: Redacto
     for (let i = 0; i < items.length; i++) {
       buf[pos++] = COMMA;
       const from = pos;
-      const item = items[i];
+      const item = memberOf(items, i);
       const shown = isSecret(item, kind) ? REDACTED : item;
       // Header names and values by turns, as `rawHeaders` and the pairs of `Object.entries` have them.
       kind = (i | items.length) % 2 === 0 && typeof item === "string" && suspects(item) ? secrecy(item) : 0;
@@ -327,11 +320,11 @@ function nested(write: () => Uint8Array): Uint8Array {
 }
 
 function scratch(): Uint8Array {
-  return new Uint8Array(264 * 1024);
+  return new Uint8Array(SCRATCH_BYTES);
 }
 
 function isSecret(v: unknown, secrecy: Secrecy): boolean {
-  return secrecy !== 0 && v != null && typeof v !== "boolean" && (secrecy === 2 || typeof v !== "number");
+  return secrecy > (typeof v === "number" ? 1 : 0) && v != null && typeof v !== "boolean";
 }
 
 /** JSON of a string. Lone surrogates would not survive UTF-8. */

@@ -31,7 +31,11 @@ type CamelCase<S extends string> = S extends `${infer Head}-${infer Tail}`
   ? `${Head}${Capitalize<CamelCase<Tail>>}`
   : S;
 
-/** Fields of one entry. An `Error` becomes `{error}`. Redacted and copied at the call; no reference is kept. */
+/**
+ * Fields of one entry. An `Error` becomes `{error}`, and a list `{value}`. Beside an error as message, which is `error`
+ * itself, a second error becomes `error2`, and a Map or the like `value`. Redacted and copied at the call; no reference
+ * is kept.
+ */
 export type LogData = object;
 
 /** Logs one entry. Returns at once and never throws. */

@@ -1,6 +1,6 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { createLogger, type DropReason, type LogEntry, type Logger, type LoggerOptions } from "../src/index.ts";
 import { createLines } from "../src/transports/lines.ts";
 import { type Reply, type Seen, type Sink, sleep, startSink } from "./support/sink.ts";
@@ -118,6 +118,39 @@ test("a full queue gives up the lowest level first, the oldest of it first", asy
   const kept = sink.stored();
   expect(kept.every(({ level }) => level === "error")).toBe(true);
   expect(kept.length + dropped.length).toBe(601);
+});
+
+test("an entry there is no room for costs no other, because of what is under way", async () => {
+  const { sink, logger, drops } = await setup(() => null, {
+    level: "trace",
+    batch: { maxQueueBytes: 64 * 1024, concurrency: 1 },
+  });
+  const ofBytes = (bytes: number) => ({ text: "x".repeat(bytes) });
+  logger.error("under way", ofBytes(30_000));
+  logger.flush({ timeoutMs: 0 });
+  for (let n = 0; n < 10; n++) logger.debug("waits", ofBytes(2000));
+  logger.error("too large", ofBytes(40_000));
+  expect(drops.flatMap(({ entries }) => entries.map(({ message }) => message))).toEqual(["too large"]);
+  logger.error("fits in place of some", ofBytes(20_000));
+  expect(new Set(drops.slice(1).flatMap(({ entries }) => entries.map(({ message }) => message)))).toEqual(
+    new Set(["waits"]),
+  );
+  expect(drops.length).toBeLessThan(6);
+  expect(sink.stored()).toEqual([]);
+});
+
+test("a key the service does not know is told once where nobody asked to be told", async () => {
+  const warn = vi.spyOn(console, "warn").mockImplementation(() => {});
+  const { url } = await setup(() => ({ status: 401, body: { error: { message: "Unknown key" } } })).then(
+    ({ sink }) => sink,
+  );
+  const logger = createLogger({ apiUrl: url, projectId: "proj_test" });
+  for (let n = 0; n < 3; n++) {
+    logger.info("lost");
+    await logger.flush();
+  }
+  expect(warn.mock.calls.map(([, error]) => `${error}`)).toEqual(["Error: The service answered 401: Unknown key"]);
+  warn.mockRestore();
 });
 
 test("503, 503, 200: nothing is lost", async () => {
@@ -283,13 +316,13 @@ test("lines that make room for others, and large ones, take no more memory than 
     const before = used();
     const lines = createLines();
     while (lines.bytes < 4_000_000) lines.add(line, 1);
-    while (lines.evict(5)) lines.add(line, 5);
+    while (lines.evict(5, 1)) lines.add(line, 5);
     const { count, bytes: measured } = lines;
     expect(used() - before).toBeLessThan(measured * 1.1 + 500_000);
     // A lone one of the lowest level, in the midst of others.
     lines.add(line, 0);
     lines.add(line, 5);
-    expect(lines.evict(5)).toEqual(line);
+    expect(lines.evict(5, 1)).toEqual(line);
     expect(lines.take(2000, 2 ** 30).length + lines.bytes).toBe((count + 1) * line.length);
   }
 });

@@ -74,6 +74,21 @@ test("methods work detached, and a session is made once", () => {
   expect(logger.sessionId).not.toBe("");
 });
 
+test("a logger names the session its entries have", () => {
+  const { logger, memory } = setup({ sessionId: "s1", defaultMeta: { session: "s2" } });
+  const child = logger.child({ session: "s3" });
+  const named = [logger, child].map((one) => {
+    one.info("x");
+    return one.sessionId;
+  });
+  logger.withContext({ session: "s4" }, () => {
+    logger.info("x");
+    named.push(logger.sessionId);
+  });
+  expect(named).toEqual(["s2", "s3", "s4"]);
+  expect(memory.entries.map(({ session }) => session)).toEqual(named);
+});
+
 test("scopes log with category and type; types named like a level log at it", () => {
   const { logger, memory } = setup({ level: "trace" });
   logger.http.request("GET /x", { ms: 5 });

@@ -96,6 +96,23 @@ test("errors keep name, message, stack, causes, members and errors", () => {
   ]);
 });
 
+test("beside an error as message nothing of the second argument is lost", () => {
+  memory.clear();
+  const error = new Error("declined");
+  logger.error(error, new TypeError("and the refund failed"));
+  logger.error(error, [1, 2]);
+  logger.error(error, new Map([["order", 1]]));
+  logger.error(error, new Date(0));
+  logger.error(error, {});
+  expect(memory.entries.map(({ data }) => data)).toEqual([
+    { error: expect.objectContaining({ message: "declined" }), error2: expect.objectContaining({ name: "TypeError" }) },
+    { error: expect.anything(), value: [1, 2] },
+    { error: expect.anything(), value: { order: 1 } },
+    { error: expect.anything(), value: "1970-01-01T00:00:00.000Z" },
+    { error: expect.anything() },
+  ]);
+});
+
 test("what throws or never ends is marked, and its siblings stand", () => {
   const circular: Record<string, unknown> = { a: 1 };
   circular.self = { again: circular };
@@ -124,6 +141,11 @@ test("what throws or never ends is marked, and its siblings stand", () => {
       revoke();
       return proxy;
     })(),
+    list: Object.defineProperty([1, 2, 3], 1, {
+      get() {
+        throw new Error("no");
+      },
+    }),
     circular,
     deep,
     twice: [shared, shared],
@@ -134,6 +156,7 @@ test("what throws or never ends is marked, and its siblings stand", () => {
     json: "[Throws]",
     proxy: "[Throws]",
     revoked: "[Throws]",
+    list: [1, "[Throws]", 3],
     circular: { a: 1, self: { again: "[Circular]" } },
     twice: [{ x: 1 }, { x: 1 }],
     after: "here",

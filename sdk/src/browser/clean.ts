@@ -1,17 +1,20 @@
 import { REDACTED, type Redactor } from "../redact.ts";
 import { isError } from "../safe.ts";
-
-/** Levels of nesting, and characters of one text, that an entry keeps. */
-const MAX_DEPTH = 32;
-const MAX_TEXT = 16_384;
+import { MAX_DEPTH, MAX_TEXT } from "./limits.ts";
 
 type Named = Record<string, unknown>;
 
 /** Copies values into what JSON can hold, secrets masked. Never throws. */
-export function createCleaner({ secrecy, suspects, text: masked }: Redactor): (value: unknown) => unknown {
+export function createCleaner([secrecy, suspects, masked]: Redactor): (value: unknown) => unknown {
   function text(value: string): string {
     const shown = value.length > MAX_TEXT ? `${value.slice(0, MAX_TEXT)}[Truncated]` : value;
-    return suspects(shown) ? masked(shown) : shown;
+    if (!suspects(shown)) return shown;
+    try {
+      // As the structure it is: its names may be written with escapes.
+      const json = JSON.stringify(clean(JSON.parse(shown), []));
+      if (json.includes(REDACTED)) return json;
+    } catch {}
+    return masked(shown);
   }
 
   function clean(value: unknown, above: readonly unknown[]): unknown {
@@ -33,31 +36,30 @@ export function createCleaner({ secrecy, suspects, text: masked }: Redactor): (v
     const { toJSON, entries } = value;
     if (typeof toJSON === "function") return clean(toJSON.call(value), above);
     if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
-    if (Array.isArray(value) || value instanceof Set) {
-      const list = [...value];
-      // A header's name and value, as `Object.entries` gives them.
-      return list.map((item, i) =>
-        clean(i === 1 && list.length === 2 && isSecret(`${list[0]}`, item) ? REDACTED : (item ?? null), above),
-      );
-    }
+    const isList = Array.isArray(value) || value instanceof Set;
     // Maps, headers, forms and search parameters.
-    const isMap = typeof entries === "function" && !Object.hasOwn(value, "entries");
-    const source: Named = isMap ? Object.fromEntries(entries.call(value)) : value;
+    const isMap = !isList && typeof entries === "function" && !Object.hasOwn(value, "entries");
+    // SAFETY: members of a list are read by their indexes.
+    const source = (
+      value instanceof Set ? [...value] : isMap ? Object.fromEntries(entries.call(value)) : value
+    ) as Named;
     const hidden = isError(value) ? ["name", "message", "stack", "cause", "errors"] : [];
-    const copy: Named = Object.create(null);
-    for (const name of [...hidden, ...Object.keys(source)]) {
+    const copy = isList ? [] : Object.create(null);
+    for (const key of [...hidden, ...Object.keys(source)]) {
+      let name = key;
       let member: unknown = "[Throws]";
       try {
-        member = source[name];
+        member = source[key];
+        // A header's name and value, as `Object.entries` gives them.
+        if (isList && key === "1" && source.length === 2) name = `${source[0]}`;
       } catch {}
-      copy[text(name)] = isSecret(name, member) ? REDACTED : clean(member, above);
+      copy[text(key)] = isSecret(name, member) ? REDACTED : clean(member, above);
     }
     return copy;
   }
 
   function isSecret(name: string, value: unknown): boolean {
-    const kind = secrecy(name);
-    return kind > 0 && value != null && typeof value !== "boolean" && (kind > 1 || typeof value !== "number");
+    return value != null && typeof value !== "boolean" && secrecy(name) > (typeof value === "number" ? 1 : 0);
   }
 
   return (value) => clean(value, []);

@@ -1,3 +1,4 @@
+import { LEVELS } from "../levels.ts";
 import { createRedactor } from "../redact.ts";
 import { bytesOf, isError } from "../safe.ts";
 import { unitHash } from "../trace.ts";
@@ -14,15 +15,12 @@ import type {
   SamplingOptions,
 } from "../types.ts";
 import { createCleaner } from "./clean.ts";
+import { MAX_ENTRY } from "./limits.ts";
 import { randomId } from "./page.ts";
-import { LEVELS, prototype } from "./scopes.ts";
+import { prototype } from "./scopes.ts";
 import { createSender } from "./sender.ts";
 
 export type * from "../types.ts";
-
-/** Bytes of one entry: it has to fit into a request that outlives the page. */
-const MAX_ENTRY = 50_000;
-const FLUSH_MS = 10_000;
 
 /** Options of a page's logger. What is not said here is as in `createLogger` of `taffrail`. */
 export interface BrowserLoggerOptions {
@@ -54,6 +52,8 @@ export interface BrowserLoggerOptions {
   redact?: readonly string[];
 }
 
+type Named = Record<string, unknown>;
+
 /** What a page logs with. */
 export type BrowserLogger = Pick<LoggerMethods, LogLevel | "sessionId"> & {
   /** A logger whose entries have this category and type. */
@@ -72,37 +72,36 @@ export type BrowserLogger = Pick<LoggerMethods, LogLevel | "sessionId"> & {
  */
 export function createLogger(options: BrowserLoggerOptions): BrowserLogger {
   const { url, level = "info", batch = {}, sampling = {}, categories, excludeCategories } = options;
-  const {
-    beforeSend,
-    onError,
-    onDrop,
-    debug,
-    defaultMeta = {},
-    redact = [],
-    sessionId: session = sessionOf(),
-  } = options;
+  const { beforeSend, onError, onDrop, debug, defaultMeta = {}, redact = [], sessionId = sessionOf() } = options;
   const lowest = LEVELS.indexOf(level);
   if (typeof url !== "string" || lowest < 0) throw new TypeError("taffrail: wrong url or level");
   const clean = createCleaner(createRedactor(redact));
-  const draw = unitHash(session);
 
-  const sender = createSender(
-    url,
-    batch,
-    (error) => quietly(() => onError?.(error), error),
-    (lines, reason) =>
-      quietly(() => {
-        onDrop?.(
-          lines.map((line) => JSON.parse(line)),
-          reason,
-        );
-      }, `${lines.length} dropped: ${reason}`),
+  const report = (error: unknown): void =>
+    quietly(() => onError?.(isError(error) ? error : new Error(`${error}`)), error);
+  const { push, drop, ...shared } = createSender(url, batch, report, (lines, reason) =>
+    quietly(() => {
+      onDrop?.(
+        lines.map((line) => JSON.parse(line)),
+        reason,
+      );
+    }, `${lines.length} dropped: ${reason}`),
   );
 
-  function build(category: string, type: string | undefined, own: object): BrowserLogger {
+  function build(category: string, type: string | undefined, own: Named): BrowserLogger {
     const has = (list: readonly string[] | null | undefined): boolean | undefined => list?.includes(category);
+    const { session = sessionId } = own;
+    const draw = unitHash(`${session}`);
     const isWanted = has(categories) !== false && !has(excludeCategories);
-    const logger = Object.create(prototype);
+    const logger: Record<string, unknown> = {
+      __proto__: prototype,
+      ...shared,
+      sessionId: session,
+      // Without a type the service takes the category's first.
+      category: (name: string, kind?: string) => build(name, kind, own),
+      // SAFETY: what `clean` makes of an object is a plain one.
+      child: (fields: object) => build(category, type, { ...own, ...(clean(fields) as object) }),
+    };
     LEVELS.forEach((name, severity) => {
       const isLogged = isWanted && severity >= lowest && draw < (sampling.overrides?.[name] ?? sampling.rate ?? 1);
       logger[name] = isLogged
@@ -111,7 +110,7 @@ export function createLogger(options: BrowserLoggerOptions): BrowserLogger {
     });
     function write(level: LogLevel, message: unknown, data: unknown): void {
       const isNamed = isError(message);
-      const fields = clean(isError(data) ? { error: data } : data);
+      const fields = clean(isError(data) ? { [isNamed ? "error2" : "error"]: data } : data);
       // SAFETY: what `clean` makes of an object is a plain one.
       const {
         session: mine = session,
@@ -122,10 +121,10 @@ export function createLogger(options: BrowserLoggerOptions): BrowserLogger {
         ...own,
         // SAFETY: as above.
         ...(isNamed && (clean({ error: message }) as object)),
-        ...(typeof fields === "object" || fields === undefined ? fields : { value: fields }),
-      } as Record<string, unknown>;
+        ...(Array.isArray(fields) || typeof (fields ?? {}) !== "object" ? { value: fields } : (fields as object)),
+      } as Named;
       const text = clean(isNamed ? message.message : message);
-      let entry: unknown = {
+      let entry: object = {
         timestamp: new Date(),
         level,
         category,
@@ -136,22 +135,26 @@ export function createLogger(options: BrowserLoggerOptions): BrowserLogger {
         spanId,
         data: rest,
       };
-      // What a hook puts in is masked as well.
-      if (beforeSend) entry = clean(beforeSend(JSON.parse(JSON.stringify(entry))));
-      if (!entry) return;
       let line = JSON.stringify(entry);
+      if (beforeSend) {
+        try {
+          // What a hook puts in is masked as well.
+          // SAFETY: whatever it is, it is only written.
+          entry = clean(beforeSend(JSON.parse(line))) as object;
+        } catch (error) {
+          // It may be what keeps private data back.
+          report(error);
+          drop([line], "before-send");
+          return;
+        }
+        if (!entry) return;
+        line = JSON.stringify(entry);
+      }
       if (bytesOf(line) > MAX_ENTRY) line = JSON.stringify({ ...entry, data: { "[Truncated]": true } });
-      sender.push(`${line}\n`);
+      push(`${line}\n`);
     }
-    return Object.assign(logger, {
-      sessionId: session,
-      // Without a type the service takes the category's first.
-      category: (name: string, kind?: string) => build(name, kind, own),
-      // SAFETY: what `clean` makes of an object is a plain one.
-      child: (fields: object) => build(category, type, { ...own, ...(clean(fields) as object) }),
-      stats: sender.stats,
-      flush: ({ timeoutMs = FLUSH_MS } = {}) => sender.flush(timeoutMs),
-    });
+    // SAFETY: it has all levels now, and scopes are the prototype's.
+    return logger as unknown as BrowserLogger;
   }
 
   /** No call throws, whatever it is given and whatever a callback does. @param what of it is told in `debug` */
@@ -168,16 +171,15 @@ export function createLogger(options: BrowserLoggerOptions): BrowserLogger {
   }
 
   // SAFETY: what `clean` makes of an object is a plain one.
-  return build("custom", "log", clean(defaultMeta) as object);
+  return build("custom", "log", clean(defaultMeta) as Named);
 }
 
 /** One for the tab, over all its pages; for this page alone where nothing can be stored. */
 function sessionOf(): string {
-  const made = randomId();
   try {
-    sessionStorage.taffrail ??= made;
+    sessionStorage.taffrail ??= randomId();
     return sessionStorage.taffrail;
   } catch {
-    return made;
+    return randomId();
   }
 }

@@ -1,11 +1,9 @@
-import type { LogLevel } from "../types.ts";
-
-export const LEVELS: readonly LogLevel[] = ["trace", "debug", "log", "info", "warn", "error", "fatal"];
+import { LEVELS } from "../levels.ts";
 
 /** Members that others ask any object for; they are no categories. */
 const PROBES = /^(?:then|toJSON|constructor|[_$@].*)$/;
-/** Their types are written with hyphens, and their scopes in camel case. */
-const BUILT_IN = /^(?:ai|http|system|database|auth|queue|cache)$/;
+/** Some of their types are written with hyphens, and the scopes of those in camel case. */
+const BUILT_IN = /^(?:ai|database|auth|queue)$/;
 
 interface Scoped {
   category(category: string, type: string): Record<string, unknown>;

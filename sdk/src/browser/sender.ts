@@ -1,21 +1,35 @@
-import { bytesOf, within } from "../safe.ts";
+import { attempt, bytesOf } from "../safe.ts";
 import type { BatchOptions, DropReason, FlushResult } from "../types.ts";
-import { type Batch, createPage, MAX_BYTES } from "./page.ts";
+import { EARLY_MS, FLUSH_MS, MAX_BYTES, REPEATABLE_MS, SETTLING_MS } from "./limits.ts";
+import { createLanes, later, locked, randomId, stored } from "./page.ts";
+
+/** Lines that travel together, under an id that a repetition keeps. */
+interface Batch {
+  id: string;
+  body: string;
+  bytes: number;
+  count: number;
+  tries: number;
+  /** Takes no more lines, and is not under way. */
+  isReady: boolean;
+}
 
 export interface Sender {
+  /** Takes a line, which ends with a line feed. */
   push(line: string): void;
-  flush(timeoutMs: number): Promise<FlushResult>;
+  drop(lines: string[], reason: DropReason): void;
   stats(): FlushResult;
+  flush(options?: { timeoutMs?: number }): Promise<FlushResult>;
 }
 
 /**
- * A bounded queue before the proxy.
+ * A bounded queue before the proxy; what waits in it is in the store too, and survives the page.
  * @throws TypeError for numbers that are wrong
  */
 export function createSender(
   url: string,
   batch: BatchOptions,
-  report: (error: Error) => void,
+  report: (error: unknown) => void,
   onDrop: (lines: string[], reason: DropReason) => void,
 ): Sender {
   const { size = 50, flushInterval = 5000, maxRetries = 3, backoffBase = 1000, maxQueueBytes = 1_048_576 } = batch;
@@ -23,31 +37,21 @@ export function createSender(
   if ([size, flushInterval, maxRetries, backoffBase, maxQueueBytes].some((number) => !(number >= 0))) {
     throw new TypeError("taffrail: wrong batch number");
   }
-  let waiting: string[] = [];
-  let waitingBytes = 0;
-  let since = 0;
-  /** Cut and not settled; those under way among them. */
+  const target = new URL(url, location.href).href;
+  const prefix = `taffrail ${target} `;
+  const tab = randomId();
+  const [lanes, reserve] = createLanes();
+  /** What is not delivered or dropped, oldest first. */
   const batches = new Set<Batch>();
-  let flushes = 0;
+  /** The one of them that still takes lines, and is not in the store yet. */
+  let open: Batch | undefined;
+  let made = 0;
+  /** Who waits for all others to be over. */
+  const waiting: (() => void)[] = [];
   let pausedUntil = 0;
-  let timer: ReturnType<typeof setTimeout> | undefined;
   let delivered = 0;
   let dropped = 0;
-
-  const page = createPage(
-    url,
-    (turn) => {
-      // What waits for its time goes where nobody may see the page again; what waits for the network, where that is back.
-      if (turn === "back") pausedUntil = 0;
-      else since = 0;
-      pump(turn === "closing");
-    },
-    (batch, isStale) => {
-      batches.add(batch);
-      if (isStale) end(batch, "retries");
-      pump();
-    },
-  );
+  let leave: (() => void) | undefined;
 
   function drop(lines: string[], reason: DropReason): void {
     dropped += lines.length;
@@ -55,136 +59,191 @@ export function createSender(
   }
 
   /** A batch is over, and these lines of it are lost. */
-  function end(batch: Batch, reason: DropReason, lost: string[] = linesOf(batch)): void {
+  function end(batch: Batch, reason: DropReason, lost = linesOf(batch.body)): void {
     drop(lost, reason);
     batches.delete(batch);
-    page.forget(batch);
-    batch.settle();
+    stored((storage) => delete storage[prefix + batch.id]);
   }
 
-  /** Everything that waits becomes batches, in the store until they are settled. */
+  /** @param at when it was sent last */
+  function keep({ id, body }: Batch, at: number): void {
+    stored((storage) => (storage[prefix + id] = `${at} ${body}`));
+  }
+
+  function add(body: string, isReady: boolean, id = `${tab}-${made++}`): Batch {
+    const batch = { id, body, bytes: bytesOf(body), count: linesOf(body).length, tries: 0, isReady };
+    batches.add(batch);
+    return batch;
+  }
+
+  /** No more lines for the one that took them: it goes at the end of the caller's turn. */
   function cut(): void {
-    let from = 0;
-    let bytes = 0;
-    waiting.forEach((line, i) => {
-      const more = bytesOf(line);
-      if (bytes > 0 && bytes + more > MAX_BYTES) {
-        add(waiting.slice(from, i));
-        from = i;
-        bytes = 0;
-      }
-      bytes += more;
-    });
-    add(waiting.slice(from));
-    waiting = [];
-    waitingBytes = 0;
-  }
-
-  function add(lines: string[]): void {
-    if (lines.length > 0) batches.add(page.made(lines.join("")));
+    if (open) {
+      keep(open, 1 / 0);
+      open.isReady = true;
+    }
+    open = undefined;
+    queueMicrotask(pump);
   }
 
   function pump(isClosing = false): void {
-    const now = Date.now();
-    if (flushes > 0 || waiting.length >= size || waitingBytes > MAX_BYTES || now >= since + flushInterval) cut();
-    if (isClosing || now >= pausedUntil) send(isClosing);
-    clearTimeout(timer);
-    const isIdle = [...batches].every(({ isSent }) => isSent);
-    if (batches.size + waiting.length === 0) page.reserve(0);
-    else if (!isIdle || waiting.length > 0) {
-      // Eleven days: from 2 ** 31 on timers go off at once.
-      timer = setTimeout(
-        pump,
-        Math.min(Math.max(isIdle ? since + flushInterval - now : 0, pausedUntil - now, 50), 1e9),
-      );
+    if (navigator.onLine && (isClosing || Date.now() >= pausedUntil)) {
+      for (const batch of batches) if (batch.isReady) send(batch, isClosing).catch(report);
     }
+    if (batches.size === (open ? 1 : 0)) for (const tell of waiting.splice(0)) tell();
+    if (batches.size === 0) reserve(0);
   }
 
-  function send(isClosing: boolean): void {
-    for (const batch of batches) {
-      if (batch.isSent) continue;
-      const answer = navigator.onLine !== false && page.post(batch, isClosing);
-      if (!answer) return;
-      answer
-        .then(
-          async (response) => settle(batch, response, await response.json().catch(() => ({}))),
-          (error: Error) => retry(batch, error, 0, navigator.onLine === false),
-        )
-        .catch(report)
-        .then(() => pump());
+  async function send(batch: Batch, isClosing: boolean): Promise<void> {
+    const { id, body, bytes, tries } = batch;
+    const lane = lanes.find(({ free }) => free >= bytes);
+    // What is too large to outlive the page at all goes out while that lives.
+    if (!lane && !isClosing && bytes <= MAX_BYTES) return;
+    batch.isReady = false;
+    keep(batch, Date.now());
+    const address = `${target}${target.includes("?") ? "&" : "?"}id=${id}`;
+    const { fetch, navigator } = lane?.view ?? window;
+    if (lane) lane.free -= bytes;
+    try {
+      if (isClosing && !("keepalive" in Request.prototype)) throw new Error("No keepalive.");
+      // The page may have such requests of its own, so a repetition does without. No content type: a request to another
+      // origin goes out without being announced by another one.
+      const keepalive = !!lane && (isClosing || tries === 0);
+      const response = await fetch(address, { method: "POST", body, keepalive });
+      settle(batch, response, await response.json().catch(() => ({})));
+    } catch (error) {
+      // Without an answer: should the page live on, a repetition under the same id gets it.
+      if (isClosing) navigator.sendBeacon(address, body);
+      retry(batch, error, 0, !navigator.onLine);
+    } finally {
+      if (lane) lane.free += bytes;
+      pump();
     }
   }
 
   function settle(batch: Batch, { status, headers, ok }: Response, answer: Answer): void {
-    const lines = linesOf(batch);
+    const lines = linesOf(batch.body);
     const error = new Error(`The proxy answered ${status}.`);
-    if (!ok) {
-      if (status === 429 || status >= 500) {
-        retry(batch, error, Number(headers.get("retry-after")) * 1000, status === 429);
-        return;
-      }
-      report(error);
+    if (status === 429 || status >= 500) {
+      retry(batch, error, Number(headers.get("retry-after")) * 1000, status === 429);
+      return;
     }
-    const isSplit = status === 413 && lines.length > 1;
-    if (isSplit) {
-      const rest = lines.splice(lines.length >> 1);
-      add(lines.splice(0));
-      add(rest);
-    }
+    if (!ok) report(error);
     const lost = ok ? (answer.data?.rejected ?? []).flatMap(({ index }) => lines[index] ?? []) : lines;
-    delivered += ok ? lines.length - lost.length : 0;
+    delivered += lines.length - lost.length;
+    if (status === 413 && lines.length > 1) {
+      for (const part of [lines.splice(0, lines.length >> 1), lines.splice(0)]) keep(add(part.join(""), true), 1 / 0);
+    }
     end(batch, status === 413 ? "too-large" : "rejected", lost);
   }
 
   /** @param isFree a pause the server asked for, or that the network is away for: no try is spent */
-  function retry(batch: Batch, error: Error, ms: number, isFree: boolean): void {
+  function retry(batch: Batch, error: unknown, asked: number, isFree: boolean): void {
     report(error);
-    batch.isSent = false;
+    batch.isReady = true;
     if (!isFree) batch.tries++;
-    pausedUntil = Date.now() + (ms || waitOf(batch.tries || 1));
     if (batch.tries > maxRetries) end(batch, "retries");
+    const number = batch.tries || 1;
+    const step = backoff === "fixed" ? 1 : backoff === "linear" ? number : 2 ** (number - 1);
+    const own = typeof backoff === "function" && attempt(() => backoff(number));
+    // One of the user's own that throws, or gives no number, is replaced.
+    const ms = asked || Number(own) || backoffBase * step * (1 + Math.random());
+    pausedUntil = Date.now() + ms;
+    later(pump, ms + EARLY_MS);
   }
 
-  /** Milliseconds before a retry, by its number from 1. */
-  function waitOf(retry: number): number {
-    if (typeof backoff === "function") return backoff(retry);
-    const step = backoff === "fixed" ? 1 : backoff === "linear" ? retry : 2 ** (retry - 1);
-    return backoffBase * step * (1 + Math.random());
+  /** Says that this tab lives, for as long as it does. A frozen page must hold no lock, or it would not be kept. */
+  function live(): void {
+    locked(prefix + tab, {}, () => new Promise<void>((resolve) => (leave = resolve)));
   }
 
-  async function drained(): Promise<void> {
-    // Those that are added meanwhile too.
-    for (const batch of batches) await batch.done;
+  function keysOf(start: string): string[] {
+    return stored((storage) => Object.keys(storage).filter((key) => key.startsWith(start))) ?? [];
+  }
+
+  /** Sends what tabs that are gone left, each tab's under its lock, so that one tab alone does. */
+  function adoptAll(): void {
+    for (const other of new Set(keysOf(prefix).map((key) => key.replace(/-\d+$/, "")))) {
+      if (other === prefix + tab) continue;
+      locked(other, { ifAvailable: true }, async (lock) => {
+        if (lock === null) return;
+        await new Promise<void>((resolve) =>
+          later(() => {
+            waiting.push(resolve);
+            keysOf(`${other}-`).forEach(adopt);
+            pump();
+          }, SETTLING_MS),
+        );
+      });
+    }
+  }
+
+  function adopt(key: string): void {
+    const [at = 0, body] = stored((storage) => storage[key].split(/ (.*)/s)) ?? [];
+    if (!body) return;
+    const batch = add(body, true, key.slice(prefix.length));
+    // It could have been stored already, and is too old to be recognized.
+    if (Date.now() - +at > REPEATABLE_MS) end(batch, "retries");
   }
 
   function stats(): FlushResult {
-    let pending = waiting.length;
-    for (const batch of batches) pending += linesOf(batch).length;
+    let pending = 0;
+    for (const { count } of batches) pending += count;
     return { delivered, dropped, pending };
   }
 
+  addEventListener("online", () => {
+    pausedUntil = 0;
+    pump();
+    adoptAll();
+  });
+  // Nobody may see the page again.
+  addEventListener("visibilitychange", cut);
+  // Nothing asynchronous runs after that.
+  addEventListener("pagehide", () => {
+    cut();
+    pump(true);
+    leave?.();
+  });
+  addEventListener("pageshow", ({ persisted }) => {
+    if (!persisted) return;
+    live();
+    pausedUntil = 0;
+    pump();
+  });
+  live();
+  adoptAll();
+
   return {
+    drop,
     stats,
     push(line) {
       const bytes = bytesOf(line);
-      let all = waitingBytes + bytes;
+      let all = bytes;
       for (const batch of batches) all += batch.bytes;
       if (all > maxQueueBytes) {
         drop([line], "queue-full");
         return;
       }
-      if (waiting.push(line) === 1) since = Date.now();
-      waitingBytes += bytes;
-      page.reserve(all);
+      reserve(all);
+      if (open && open.bytes + bytes > MAX_BYTES) cut();
+      if (!open) {
+        const mine = add("", false);
+        open = mine;
+        later(() => open === mine && cut(), flushInterval);
+      }
+      open.body += line;
+      open.bytes += bytes;
       // At the end of the caller's turn, so that a burst travels together.
-      if (waiting.length === 1 || waiting.length === size) queueMicrotask(pump);
+      if (++open.count >= size) queueMicrotask(cut);
     },
-    async flush(timeoutMs) {
+    async flush({ timeoutMs = FLUSH_MS } = {}) {
       const before = stats();
-      flushes++;
-      pump();
-      await within(timeoutMs, drained());
-      flushes--;
+      await new Promise<void>((resolve) => {
+        waiting.push(resolve);
+        later(resolve, timeoutMs);
+        cut();
+      });
       const { delivered, dropped, pending } = stats();
       return { delivered: delivered - before.delivered, dropped: dropped - before.dropped, pending };
     },
@@ -195,6 +254,6 @@ interface Answer {
   data?: { rejected?: readonly { index: number }[] };
 }
 
-function linesOf({ body }: Batch): string[] {
-  return body.split(/(?<=\n)/);
+function linesOf(body: string): string[] {
+  return body.match(/.+\n/g) ?? [];
 }

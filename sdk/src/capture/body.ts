@@ -40,7 +40,7 @@ export function createBodyTap(contentType: string | null | undefined, max: numbe
       const decoder = new TextDecoder();
       // Streaming drops a character that the limit cut in two.
       const text = chunks.map((chunk) => decoder.decode(chunk, { stream: true })).join("");
-      if (bytes > kept) return { body: redactor.text(text), bodyTruncated: true };
+      if (bytes > kept) return { body: maskedText(text, redactor), bodyTruncated: true };
       return { body: parsed(text, contentType ?? "", redactor) };
     },
   };
@@ -55,5 +55,9 @@ function parsed(text: string, contentType: string, redactor: Redactor): unknown 
     }
   }
   if (/form-urlencoded/i.test(contentType)) return maskedPairs(new URLSearchParams(text), redactor);
-  return redactor.text(text);
+  return maskedText(text, redactor);
+}
+
+function maskedText(text: string, [, , masked]: Redactor): string {
+  return masked(text);
 }

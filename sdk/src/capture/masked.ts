@@ -4,10 +4,13 @@ import { REDACTED, type Redactor } from "../redact.ts";
 const MAX_DEPTH = 32;
 
 /** Pairs as an object, values of one name together, secrets masked. */
-export function maskedPairs(pairs: Iterable<readonly [string, string]>, redactor: Redactor): Record<string, unknown> {
+export function maskedPairs(
+  pairs: Iterable<readonly [string, string]>,
+  [secrecy, , masked]: Redactor,
+): Record<string, unknown> {
   const all: Record<string, string | string[]> = Object.create(null);
   for (const [name, value] of pairs) {
-    const shown = redactor.secrecy(name) !== 0 ? REDACTED : redactor.text(value);
+    const shown = secrecy(name) !== 0 ? REDACTED : masked(value);
     const known = all[name];
     all[name] = known === undefined ? shown : [known, shown].flat();
   }
@@ -16,14 +19,15 @@ export function maskedPairs(pairs: Iterable<readonly [string, string]>, redactor
 
 /** Parsed JSON with secret members masked. */
 export function maskedJson(value: unknown, redactor: Redactor, depth = 1): unknown {
-  if (typeof value === "string") return redactor.suspects(value) ? redactor.text(value) : value;
+  const [secrecy, suspects, masked] = redactor;
+  if (typeof value === "string") return suspects(value) ? masked(value) : value;
   if (typeof value !== "object" || value === null || depth > MAX_DEPTH) return value;
   if (Array.isArray(value)) return value.map((item) => maskedJson(item, redactor, depth + 1));
   const all: Record<string, unknown> = Object.create(null);
   for (const [name, item] of Object.entries(value)) {
-    const isSecret = item !== null && typeof item !== "boolean" && redactor.secrecy(name) === 2;
+    const isSecret = item !== null && typeof item !== "boolean" && secrecy(name) === 2;
     const isText = typeof item !== "number" && typeof item !== "boolean" && item !== null;
-    all[name] = isSecret || (isText && redactor.secrecy(name) === 1) ? REDACTED : maskedJson(item, redactor, depth + 1);
+    all[name] = isSecret || (isText && secrecy(name) === 1) ? REDACTED : maskedJson(item, redactor, depth + 1);
   }
   return all;
 }

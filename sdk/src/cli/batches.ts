@@ -1,4 +1,4 @@
-import { MAX_BODY_BYTES, MAX_ENTRIES } from "../options.ts";
+import { MAX_BODY_BYTES, MAX_ENTRIES } from "../limits.ts";
 
 /** Milliseconds that an entry waits for others. A following sender makes at most two requests a second. */
 const WAIT_MS = 500;

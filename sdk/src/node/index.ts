@@ -1,8 +1,8 @@
 import { assemble } from "../logger.ts";
 import { check } from "../options.ts";
 import { asError } from "../safe.ts";
+import type { Delivery, Queue } from "../transports/delivery.ts";
 import { standardOutputs } from "../transports/outputs.ts";
-import type { Delivery, Queue } from "../transports/queue.ts";
 import type { Logger, LoggerOptions } from "../types.ts";
 import { keepIn } from "./resend.ts";
 import { guard } from "./shutdown.ts";

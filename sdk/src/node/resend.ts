@@ -1,4 +1,4 @@
-import type { Queue } from "../transports/queue.ts";
+import type { Queue } from "../transports/delivery.ts";
 import type { Spool } from "./spool.ts";
 
 /**

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import type { Delivery } from "../transports/queue.ts";
+import type { Delivery } from "../transports/delivery.ts";
 
 /** Bytes that may lie in one directory, of all processes together. */
 const MAX_BYTES = 64 * 1024 * 1024;

@@ -1,8 +1,6 @@
 import { runtime } from "#runtime";
-import type { Deliver, Outcome } from "./queue.ts";
-
-/** Bytes from which compression saves more than it costs. */
-const GZIP_FROM = 1024;
+import { GZIP_FROM } from "../limits.ts";
+import type { Deliver, Outcome } from "./delivery.ts";
 
 export interface HttpOptions {
   apiUrl: string;
@@ -32,13 +30,14 @@ interface Answer {
 export function httpDelivery({ apiUrl, projectId, apiKey, timeout, gzip }: HttpOptions): Deliver {
   const url = `${apiUrl.replace(/\/+$/, "")}/logger/${encodeURIComponent(projectId)}/log`;
   return async ({ body, id, count }) => {
-    const headers = new Headers({ "Content-Type": "application/x-ndjson", "Idempotency-Key": id });
-    if (apiKey) headers.set("Authorization", `Bearer ${apiKey}`);
-    let sent = body;
-    if (gzip && runtime.gzip && body.length >= GZIP_FROM) {
-      sent = await runtime.gzip(body);
-      headers.set("Content-Encoding", "gzip");
-    }
+    const zip = gzip && body.length >= GZIP_FROM ? runtime.gzip : null;
+    const sent = zip ? await zip(body) : body;
+    const headers = {
+      "Content-Type": "application/x-ndjson",
+      "Idempotency-Key": id,
+      ...(apiKey && { Authorization: `Bearer ${apiKey}` }),
+      ...(zip && { "Content-Encoding": "gzip" }),
+    };
     const response = await fetch(url, {
       method: "POST",
       headers,

@@ -1,13 +1,11 @@
+import { CHUNK_BYTES } from "../limits.ts";
 import { decodeText } from "../safe.ts";
-
-/** Bytes of a chunk; larger entries get one of their own. */
-const CHUNK_BYTES = 64 * 1024;
 
 interface Chunk {
   /** Lines, and room for more in the newest. */
   bytes: Uint8Array;
-  /** Of each line. */
-  levels: number[];
+  /** Of each line its length, times 8, and its level. */
+  marks: number[];
 }
 
 /** Lines that wait, oldest first, as flat bytes: what they cost is what they measure. */
@@ -16,8 +14,8 @@ export interface Lines {
   bytes: number;
   /** Takes a line; it is copied. */
   add(line: Uint8Array, level: number): void;
-  /** Takes out the oldest line of the lowest level below `level`, if there is one. */
-  evict(level: number): Uint8Array | undefined;
+  /** Takes out the oldest line of the lowest level, if those below `level` have so many bytes together. */
+  evict(level: number, bytes: number): Uint8Array | undefined;
   /** Takes out the oldest lines, at least one. */
   take(maxLines: number, maxBytes: number): Uint8Array;
 }
@@ -27,12 +25,16 @@ export function createLines(): Lines {
   /** The newest chunk, and the bytes of it that are used. */
   let tail: Chunk | undefined;
   let used = 0;
-  /** Lines of each level. */
+  /** Bytes of each level. */
   const perLevel = [0, 0, 0, 0, 0, 0, 0];
 
-  function tally(level: number, more: number): void {
-    perLevel[level] = (perLevel[level] ?? 0) + more;
-    lines.count += more;
+  /** @param sign 1 for a line that comes, -1 for one that goes  @returns its length */
+  function tally(mark: number, sign: number): number {
+    const length = mark >> 3;
+    perLevel[mark & 7] = (perLevel[mark & 7] ?? 0) + sign * length;
+    lines.bytes += sign * length;
+    lines.count += sign;
+    return length;
   }
 
   /** Closes the newest chunk, and gives back what is left of its room. */
@@ -42,17 +44,13 @@ export function createLines(): Lines {
   }
 
   function remove(chunk: Chunk, from: number, count: number): Uint8Array {
-    const { bytes, levels } = chunk;
-    const after = (at: number, count: number): number => {
-      for (let i = 0; i < count; i++) at = bytes.indexOf(10, at) + 1;
-      return at;
-    };
-    const start = after(0, from);
-    const end = count === levels.length ? bytes.length : after(start, count);
-    for (const level of levels.splice(from, count)) tally(level, -1);
+    const { bytes, marks } = chunk;
+    let start = 0;
+    for (let i = 0; i < from; i++) start += (marks[i] ?? 0) >> 3;
+    let end = start;
+    for (const mark of marks.splice(from, count)) end += tally(mark, -1);
     chunk.bytes = from > 0 ? joined([bytes.subarray(0, start), bytes.subarray(end)]) : bytes.subarray(end);
-    if (levels.length === 0) chunks.splice(chunks.indexOf(chunk), 1);
-    lines.bytes += start - end;
+    if (marks.length === 0) chunks.splice(chunks.indexOf(chunk), 1);
     return bytes.subarray(start, end);
   }
 
@@ -62,22 +60,23 @@ export function createLines(): Lines {
     add(line, level) {
       if (tail && used + line.length > tail.bytes.length) seal();
       if (!tail) {
-        tail = { bytes: new Uint8Array(Math.max(line.length, CHUNK_BYTES)), levels: [] };
+        tail = { bytes: new Uint8Array(Math.max(line.length, CHUNK_BYTES)), marks: [] };
         chunks.push(tail);
         used = 0;
       }
+      const mark = line.length * 8 + level;
       tail.bytes.set(line, used);
-      tail.levels.push(level);
-      tally(level, 1);
-      used += line.length;
-      lines.bytes += line.length;
+      tail.marks.push(mark);
+      used += tally(mark, 1);
     },
-    evict(level) {
-      const lowest = perLevel.findIndex((count) => count > 0);
-      if (lowest < 0 || lowest >= level) return undefined;
-      const chunk = chunks.find((one) => one.levels.includes(lowest));
+    evict(level, bytes) {
+      const below = perLevel.slice(0, level);
+      if (below.reduce((sum, more) => sum + more, 0) < bytes) return undefined;
+      const lowest = below.findIndex((bytes) => bytes > 0);
+      const isOf = (mark: number): boolean => (mark & 7) === lowest;
+      const chunk = chunks.find(({ marks }) => marks.some(isOf));
       if (chunk === tail) seal();
-      return chunk && remove(chunk, chunk.levels.indexOf(lowest), 1);
+      return chunk && remove(chunk, chunk.marks.findIndex(isOf), 1);
     },
     take(maxLines, maxBytes) {
       seal();
@@ -87,7 +86,7 @@ export function createLines(): Lines {
       for (let chunk = chunks[0]; chunk && room > 0; chunk = chunks[0]) {
         bytes += chunk.bytes.length;
         if (bytes > maxBytes && taken.length > 0) break;
-        const count = Math.min(chunk.levels.length, room);
+        const count = Math.min(chunk.marks.length, room);
         taken.push(remove(chunk, 0, count));
         room -= count;
       }

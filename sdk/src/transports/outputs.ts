@@ -1,14 +1,14 @@
 import { LEVELS } from "../levels.ts";
-import { type BatchSettings, check, destination, MAX_BODY_BYTES, MAX_ENTRIES } from "../options.ts";
+import { MAX_BODY_BYTES, MAX_ENTRIES, MEMORY_ENTRIES } from "../limits.ts";
+import { type BatchSettings, check, destination } from "../options.ts";
 import { decodeText } from "../safe.ts";
 import type { LogEntry, LoggerOptions, Transport } from "../types.ts";
 import { writeToConsole } from "./console.ts";
+import type { Deliver, Queue, QueueEvents, QueueOptions } from "./delivery.ts";
 import { httpDelivery } from "./http.ts";
 import { linesOf } from "./lines.ts";
-import { createQueue, type Deliver, type Queue, type QueueEvents, type QueueOptions } from "./queue.ts";
+import { createQueue } from "./queue.ts";
 
-/** Entries that the transport `memory` keeps, the newest. */
-const MEMORY_ENTRIES = 1000;
 /** Room for one entry under the service's limit of a body. */
 const QUEUE = { maxEntries: MAX_ENTRIES, maxBody: MAX_BODY_BYTES, isRepeatable: true };
 

@@ -1,96 +1,8 @@
+import { HOUR_MS } from "../limits.ts";
 import { asError, encodeText, within } from "../safe.ts";
 import type { DropReason } from "../types.ts";
+import type { Deliver, Delivery, Outcome, Queue, QueueEvents, QueueOptions } from "./delivery.ts";
 import { createLines, linesOf } from "./lines.ts";
-
-/** The longest wait, whatever a server asks for: an hour. */
-const MAX_WAIT_MS = 3_600_000;
-
-export interface QueueOptions {
-  /** Entries that start a delivery, and the most that one takes. */
-  size: number;
-  maxEntries: number;
-  /** Bytes of one delivery, unless one entry alone is larger. */
-  maxBody: number;
-  maxQueueBytes: number;
-  flushInterval: number;
-  concurrency: number;
-  maxRetries: number;
-  /** Milliseconds before a retry, by its number from 1. */
-  wait(retry: number): number;
-  /** Milliseconds after which a delivery has failed even if nothing was heard of it; its own limit comes first. */
-  timeout: number;
-  isRepeatable: boolean;
-}
-
-/** How a delivery ended. Indexes count the delivery's entries from 0. */
-export interface Outcome {
-  /**
-   * `retry` is worth another try, `pause` one that spends no retry, `split` one in halves; `refused` is meant for the
-   * entries named, without any for all of them.
-   */
-  kind: "delivered" | "retry" | "pause" | "split" | "refused";
-  rejected?: readonly number[];
-  /** Milliseconds until the next delivery may start, where the destination spreads them out. */
-  gap?: number;
-  /** Milliseconds the destination asks for. */
-  wait?: number;
-  /** Whether another try must be told from this one. */
-  newId?: boolean;
-  error?: Error | undefined;
-}
-
-/** What is delivered together: NDJSON that never changes, under an id that a repetition keeps. */
-export interface Delivery {
-  id: string;
-  body: Uint8Array;
-  count: number;
-}
-
-export type Deliver = (delivery: Delivery) => Promise<Outcome>;
-
-export interface QueueEvents {
-  error(error: Error): void;
-  drop(lines: readonly string[], reason: DropReason): void;
-}
-
-export interface QueueStats {
-  delivered: number;
-  dropped: number;
-  pending: number;
-  pendingBytes: number;
-  requests: number;
-  retries: number;
-  /** Out of retries, and in the spool. */
-  spooled: number;
-}
-
-/** Where deliveries may outlive the queue. */
-export interface QueueSpool {
-  /** Takes a delivery that is out of retries. @returns whether it has it now */
-  add(delivery: Delivery): boolean;
-  /** The destination takes deliveries again. */
-  delivered(): void;
-}
-
-export interface Queue {
-  /** Whether the destination takes a delivery of the same id only once. */
-  readonly isRepeatable: boolean;
-  /** Takes a line; it is copied. */
-  push(line: Uint8Array, level: number, now: number): void;
-  /** Settles when all that waits now is delivered or dropped, or at the deadline. */
-  flush(timeoutMs: number): Promise<unknown>;
-  close(): void;
-  stats(): QueueStats;
-  /** All that is not delivered yet, for a process about to end. */
-  pending(): Delivery[];
-  /** Without one, what is out of retries is dropped. */
-  spool?: QueueSpool;
-  /**
-   * Takes over what is kept. True once it is delivered, refused, or kept anew; false if it is out of retries and not
-   * kept: then it is not dropped, because it still is where it was.
-   */
-  adopt(delivery: Delivery): Promise<boolean>;
-}
 
 interface Batch extends Delivery {
   /** Of batches made from one, all have its number. */
@@ -138,11 +50,13 @@ export function createQueue(options: QueueOptions, deliver: Deliver, events: Que
 
   function push(line: Uint8Array, level: number, now: number): void {
     let kept = line;
-    while (isClosed || waiting.bytes + cutBytes + kept.length > maxQueueBytes) {
+    for (;;) {
+      const excess = waiting.bytes + cutBytes + kept.length - maxQueueBytes;
+      if (!isClosed && excess <= 0) break;
       // It is lent until somebody logs, and who is told of a drop may.
       kept = kept.slice();
-      const evicted = isClosed ? undefined : waiting.evict(level);
-      drop(linesOf(evicted ?? kept), isClosed ? "closed" : "queue-full");
+      const evicted = !isClosed && waiting.evict(level, excess);
+      drop(linesOf(evicted || kept), isClosed ? "closed" : "queue-full");
       if (!evicted) return;
     }
     const isFirst = waiting.count === 0;
@@ -229,9 +143,9 @@ export function createQueue(options: QueueOptions, deliver: Deliver, events: Que
     if (isFailed) {
       slots = 1;
       if (kind === "retry") batch.tries++;
-      // A pause is as long as the server says, if it says.
+      // A pause is as long as the server says, if it says; an hour at most.
       const own = kind === "pause" && wait > 0 ? 0 : options.wait(batch.tries || 1);
-      pausedUntil = Math.max(pausedUntil, Date.now() + Math.min(Math.max(wait, own), MAX_WAIT_MS));
+      pausedUntil = Math.max(pausedUntil, Date.now() + Math.min(Math.max(wait, own), HOUR_MS));
       if (batch.tries <= maxRetries) {
         if (outcome.newId) batch.id = nextId();
         counts.retries++;

@@ -365,6 +365,79 @@ test("without a store, as in a private frame, entries live as long as their page
   expectAll(await site.stored(100), 100);
 });
 
+test("a hook that throws drops its entry, counts it and says so", async () => {
+  site = await startSite();
+  const page = await open();
+  const seen = await page.evaluate(async () => {
+    const told: string[] = [];
+    const logger = Taffrail.createLogger({
+      url: "/logs",
+      beforeSend(entry) {
+        if (entry.message === "private") throw new Error("no");
+        return entry.message === "unwanted" ? null : entry;
+      },
+      onError: (error) => told.push(error.message),
+      onDrop: (entries, reason) => told.push(`${reason}: ${entries.map(({ message }) => message)}`),
+    });
+    for (const message of ["private", "unwanted", "kept"]) logger.info(message);
+    await logger.flush();
+    return { told, stats: logger.stats() };
+  });
+  expect(seen).toEqual({
+    told: ["no", "before-send: private"],
+    stats: { delivered: 1, dropped: 1, pending: 0 },
+  });
+  expect((await site.stored(1)).map(({ message }) => message)).toEqual(["kept"]);
+});
+
+test("a backoff of the user's own that throws loses no batch out of sight", async () => {
+  site = await startSite();
+  const page = await open();
+  const seen = await page.evaluate(async () => {
+    // Says nothing about when to come back.
+    window.fetch = async () => new Response("", { status: 503 });
+    const drops: string[] = [];
+    const logger = Taffrail.createLogger({
+      url: "/logs",
+      batch: {
+        maxRetries: 2,
+        backoffBase: 10,
+        backoff() {
+          throw new Error("no");
+        },
+      },
+      onDrop: (_, reason) => drops.push(reason),
+    });
+    logger.info("entry");
+    await logger.flush();
+    return { drops, stats: logger.stats() };
+  });
+  expect(seen).toEqual({ drops: ["retries"], stats: { delivered: 0, dropped: 1, pending: 0 } });
+});
+
+test("what a call is given is kept beside what throws, and the session is the one a logger names", async () => {
+  site = await startSite();
+  const page = await open({ defaultMeta: { session: "s1" } });
+  const named = await page.evaluate(async () => {
+    const list = Object.defineProperty([1, 2, 3], 1, {
+      get() {
+        throw new Error("no");
+      },
+    });
+    logger.error(new Error("one"), new TypeError("two"));
+    logger.info("lists", [4, list]);
+    const child = logger.child({ session: "s2" });
+    child.info("child");
+    await logger.flush();
+    return [logger.sessionId, child.sessionId];
+  });
+  expect(named).toEqual(["s1", "s2"]);
+  const [errors, lists, child] = await site.stored(3);
+  expect(errors?.data).toMatchObject({ error: { message: "one" }, error2: { name: "TypeError", message: "two" } });
+  expect(lists?.data).toEqual({ value: [4, [1, "[Throws]", 3]], source: "browser" });
+  expect([errors?.session, child?.session]).toEqual(named);
+});
+
 test("secrets are masked before they leave the page, wherever they stand", async () => {
   site = await startSite();
   const page = await open({ redact: ["pinCode"] });
@@ -378,6 +451,7 @@ test("secrets are masked before they leave the page, wherever they stand", async
       query: new URLSearchParams("token=hunter2-h&page=2"),
       url: new URL("https://user:hunter2-i@shop.example/?secret=hunter2-j"),
       json: '{"password":"hunter2-k"}',
+      escaped: '{"pass\\u0077ord":"hunter2-p","list":[1]}',
       error: Object.assign(new Error("token=hunter2-l"), { secret: "hunter2-m" }),
       pin_code: "hunter2-n",
     });
