@@ -1,7 +1,7 @@
 import { categoryBit, INGEST_LIMITS, LEVELS } from "../entry.ts";
 import { endOfObject, endOfString, startsWith } from "./canonical-json.ts";
 import { EntryRejected } from "./rejection.ts";
-import { EntryValidator, OLDEST_MS } from "./validate.ts";
+import { EntryValidator, OLDEST_MS, type ValidEntry } from "./validate.ts";
 
 const encoder = new TextEncoder();
 const encode = (text: string): Uint8Array => encoder.encode(text);
@@ -102,10 +102,12 @@ export class CanonicalEntryReader {
     if (seconds < 0 || seconds > 59 || thousandths < 0) return false;
     if (minute.length === 0 || !startsWith(bytes, at, minute)) {
       const own = new Uint8Array(bytes.subarray(at, at + MINUTE_LENGTH));
-      const ms = this.#checked({ timestamp: `${latin1(own)}00.000Z` })?.ms;
-      if (ms === undefined) return false;
+      const timestamp = `${latin1(own)}00.000Z`;
+      const valid = this.#checked({ timestamp });
+      // There are other ways to write a time, and they are as long.
+      if (valid?.entry.timestamp !== timestamp) return false;
       minute = own;
-      minuteMs = ms;
+      minuteMs = valid.ms;
     }
     this.ms = minuteMs + seconds * 1000 + thousandths;
     return this.ms >= this.#oldest && this.ms <= this.#newest;
@@ -138,7 +140,7 @@ export class CanonicalEntryReader {
     return end;
   }
 
-  #checked(members: object): { ms: number } | null {
+  #checked(members: object): ValidEntry | null {
     try {
       return new EntryValidator(this.#now).check({ message: "-", ...members });
     } catch (error) {
