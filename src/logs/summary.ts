@@ -45,11 +45,11 @@ export class SummaryBuilder {
   readonly #own: [string, string][] = [];
   readonly #ownIndex = new Map<string, Map<string, number>>();
 
-  add(timestamp: number, level: number, category: string, type: string): void {
+  add(timestamp: number, level: number, category: string, type: string, count = 1): void {
     const minute = Math.floor(timestamp / SUMMARY_BUCKET_MS);
     if (minute !== this.#minute) this.#enter(minute);
     const key = level * PAIR_SPAN + (BUILT_IN_INDEX.get(category)?.get(type) ?? this.#ownPair(category, type));
-    this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
+    this.#counts.set(key, (this.#counts.get(key) ?? 0) + count);
   }
 
   pack(): Uint8Array {

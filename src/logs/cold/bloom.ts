@@ -1,4 +1,5 @@
-import { type HashSet64, spread } from "./hash.ts";
+import { spread } from "./hash.ts";
+import type { TokenTable } from "./token-table.ts";
 
 /**
  * A Bloom filter that SQL can test. Each token sets `PROBES` bits. Which byte depends on the filter's length, which bit
@@ -14,10 +15,10 @@ export function filterBytes(tokens: number): number {
 }
 
 /** @param length bytes of the filter, below 2 ** 20 */
-export function buildFilter(sets: readonly HashSet64[], length: number): Uint8Array {
+export function buildFilter(tables: readonly TokenTable[], length: number): Uint8Array {
   const filter = new Uint8Array(length);
-  for (const set of sets) {
-    set.forEach((a, b) => {
+  for (const table of tables) {
+    table.forEach((a, b) => {
       const bits = bitsOf(a, b);
       for (let probe = 0; probe < PROBES; probe++) {
         const at = scaled(place(a, b, probe), length);

@@ -1,14 +1,23 @@
 import type { Frame } from "./frame-index.ts";
-import type { SourceLine } from "./lines.ts";
+import type { BatchSlice, SourceLine } from "./lines.ts";
 import { PIECE_BYTES, pack } from "./pack.ts";
 
 const LINE_BREAK = 10;
+
+/** Lines that stand one after another in a batch's body, with line breaks between them. */
+interface Stretch {
+  batch: BatchSlice;
+  start: number;
+  end: number;
+}
 
 /** Cuts lines into frames and compresses them. */
 export class BodyWriter {
   readonly #frames: Frame[] = [];
   readonly #packed: Uint8Array[] = [];
-  #lines: SourceLine[] = [];
+  #stretches: Stretch[] = [];
+  #last: Stretch | null = null;
+  #lines = 0;
   #rawBytes = 0;
   #stored = 0;
   #firstIndex = 0;
@@ -19,23 +28,29 @@ export class BodyWriter {
   /** Whether the next line begins a frame of its own; `close` has to be called before it is added then. */
   isFull(line: SourceLine): boolean {
     // One more for the line break before it; a line longer than a piece is a frame of its own.
-    return this.#lines.length > 0 && this.#rawBytes + 1 + line.end - line.start > PIECE_BYTES;
+    return this.#lines > 0 && this.#rawBytes + 1 + line.end - line.start > PIECE_BYTES;
   }
 
-  add(line: SourceLine, level: number): void {
-    this.#rawBytes += line.end - line.start + (this.#lines.length > 0 ? 1 : 0);
-    this.#lines.push(line);
-    if (line.timestamp < this.#min) this.#min = line.timestamp;
-    if (line.timestamp > this.#max) this.#max = line.timestamp;
+  add({ batch, start, end, timestamp }: SourceLine, level: number): void {
+    this.#rawBytes += end - start + (this.#lines > 0 ? 1 : 0);
+    this.#lines++;
+    const last = this.#last;
+    if (last !== null && last.batch === batch && last.end + 1 === start) last.end = end;
+    else {
+      this.#last = { batch, start, end };
+      this.#stretches.push(this.#last);
+    }
+    if (timestamp < this.#min) this.#min = timestamp;
+    if (timestamp > this.#max) this.#max = timestamp;
     this.#levelMask |= level;
   }
 
   /** Ends the frame: it has at least one line. */
   close(): void {
-    const packed = pack(joinLines(this.#lines, this.#rawBytes));
+    const packed = pack(join(this.#stretches, this.#rawBytes));
     this.#frames.push({
       firstIndex: this.#firstIndex,
-      lines: this.#lines.length,
+      lines: this.#lines,
       rawBytes: this.#rawBytes,
       start: this.#stored,
       end: this.#stored + packed.length,
@@ -45,8 +60,10 @@ export class BodyWriter {
     });
     this.#packed.push(packed);
     this.#stored += packed.length;
-    this.#firstIndex += this.#lines.length;
-    this.#lines = [];
+    this.#firstIndex += this.#lines;
+    this.#stretches = [];
+    this.#last = null;
+    this.#lines = 0;
     this.#rawBytes = 0;
     this.#min = Number.POSITIVE_INFINITY;
     this.#max = Number.NEGATIVE_INFINITY;
@@ -62,20 +79,14 @@ export class BodyWriter {
   }
 }
 
-/** Copies neighbours of one batch in one go, line breaks between them included. */
-function joinLines(lines: readonly SourceLine[], size: number): Uint8Array {
+/** Copies each stretch in one go. */
+function join(stretches: readonly Stretch[], size: number): Uint8Array {
   const joined = new Uint8Array(size);
   let at = 0;
-  for (let first = 0; first < lines.length; ) {
-    const begin = lines[first];
-    if (begin === undefined) break;
-    let { end } = begin;
-    let next = first + 1;
-    for (; lines[next]?.batch === begin.batch && lines[next]?.start === end + 1; next++) end = lines[next]?.end ?? end;
+  for (const { batch, start, end } of stretches) {
     if (at > 0) joined[at++] = LINE_BREAK;
-    joined.set(begin.batch.body.subarray(begin.start, end), at);
-    at += end - begin.start;
-    first = next;
+    joined.set(batch.body.subarray(start, end), at);
+    at += end - start;
   }
   return joined;
 }

@@ -1,19 +1,19 @@
-import { categoryBit, type Entry, LEVELS } from "../entry.ts";
-import { readLine } from "../stored-line.ts";
 import { SummaryBuilder } from "../summary.ts";
-import { buildFilter, filterBytes } from "./bloom.ts";
 import { BodyWriter } from "./body-writer.ts";
-import { type BatchRun, packDirectory } from "./directory.ts";
-import { buildFrameFilter, frameFilterBytes, slotBytes } from "./frame-filter.ts";
+import { packDirectory } from "./directory.ts";
+import { EntryReader } from "./entry-reader.ts";
+import { filterOf, frameFilterOf, mostFilterBytes } from "./filter-choice.ts";
+import { slotBytes } from "./frame-filter.ts";
 import { packFrames } from "./frame-index.ts";
 import { LevelCounter } from "./level-counts.ts";
 import { type BatchSlice, linesOf, type SeqRange, type SourceLine } from "./lines.ts";
+import { RunList } from "./run-list.ts";
 import { type EncodedSegment, SEGMENT_LIMITS } from "./segment.ts";
+import { Tally } from "./tally.ts";
 import { timeParts } from "./time-parts.ts";
-import { TOKEN_KIND, TokenCollector, type TokenSets } from "./tokens.ts";
 
-/** Lines from one pause to the next: about 5 ms of work. */
-const PAUSE_LINES = 512;
+/** Lines that are split from one pause to the next: about a millisecond of work. Reading them pauses after each frame. */
+const PAUSE_LINES = 2048;
 
 /** Stands among segments where whoever asks for them may let others have their turn. */
 type Pause = null;
@@ -32,7 +32,7 @@ export function* encodeSegments(
   for (const step of encodeSteps(projectId, batches, range)) if (step !== null) yield step;
 }
 
-/** The same in steps of some milliseconds: 10,000 entries take a tenth of a second. */
+/** The same in steps of a millisecond or two: 10,000 entries take some thirty. */
 export function* encodeSteps(
   projectId: string,
   batches: Iterable<BatchSlice>,
@@ -40,16 +40,22 @@ export function* encodeSteps(
 ): Generator<EncodedSegment | Pause> {
   let lines: SourceLine[] = [];
   let rawBytes = 0;
-  for (const line of linesOf(batches, range)) {
-    if (lines.length % PAUSE_LINES === PAUSE_LINES - 1) yield null;
-    const size = line.end - line.start + 1;
-    if (lines.length === SEGMENT_LIMITS.entries || (lines.length > 0 && rawBytes + size > SEGMENT_LIMITS.rawBytes)) {
-      yield* encodeLines(projectId, lines);
-      lines = [];
-      rawBytes = 0;
+  let sincePause = 0;
+  for (const batch of linesOf(batches, range)) {
+    for (const line of batch) {
+      const size = line.end - line.start + 1;
+      if (lines.length === SEGMENT_LIMITS.entries || (lines.length > 0 && rawBytes + size > SEGMENT_LIMITS.rawBytes)) {
+        yield* encodeLines(projectId, lines);
+        lines = [];
+        rawBytes = 0;
+      }
+      lines.push(line);
+      rawBytes += size;
     }
-    lines.push(line);
-    rawBytes += size;
+    sincePause += batch.length;
+    if (sincePause < PAUSE_LINES) continue;
+    sincePause = 0;
+    yield null;
   }
   if (lines.length > 0) yield* encodeLines(projectId, lines);
 }
@@ -87,37 +93,37 @@ type PartKey = SeqRange & { projectId: string; part: number };
 function* encodePart(key: PartKey, lines: readonly SourceLine[]): Generator<Pause, EncodedSegment> {
   const summary = new SummaryBuilder();
   const levelCounts = new LevelCounter();
-  const tokens = new TokenCollector();
+  const tally = new Tally(summary, levelCounts);
+  const reader = new EntryReader();
   const writer = new BodyWriter();
   const runs = new RunList();
   let minTimestamp = Number.POSITIVE_INFINITY;
   let maxTimestamp = Number.NEGATIVE_INFINITY;
   let categoryMask = 0;
-  const closeFrame = () => {
-    writer.close();
-    tokens.closeFrame();
-  };
-  for (const [index, line] of lines.entries()) {
-    if (index % PAUSE_LINES === PAUSE_LINES - 1) yield null;
+  for (const line of lines) {
     const { timestamp } = line;
-    const entry = entryOf(line);
-    if (writer.isFull(line)) closeFrame();
+    if (writer.isFull(line)) {
+      writer.close();
+      reader.closeFrame();
+      yield null;
+    }
+    reader.read(line);
     if (timestamp < minTimestamp) minTimestamp = timestamp;
     if (timestamp > maxTimestamp) maxTimestamp = timestamp;
-    categoryMask |= categoryBit(entry.category);
-    const severity = LEVELS.indexOf(entry.level);
-    summary.add(timestamp, severity, entry.category, entry.type);
-    levelCounts.add(timestamp, severity);
-    tokens.add(entry);
-    writer.add(line, 1 << severity);
+    categoryMask |= reader.pair.categoryBit;
+    tally.add(timestamp, reader.severity, reader.pair);
+    writer.add(line, 1 << reader.severity);
     runs.add(line);
   }
-  closeFrame();
+  writer.close();
+  reader.closeFrame();
+  tally.flush();
+  yield null;
   const { frames } = writer;
   const body = writer.toBytes();
-  const most = mostBytes(lines.length, body.length);
-  const { kinds: filterKinds, filter } = filterOf(tokens, most);
-  const { kinds: frameKinds, filter: frameFilter } = frameFilterOf(tokens, most, frames.length);
+  const most = mostFilterBytes(lines.length, body.length);
+  const { kinds: filterKinds, filter } = filterOf(reader.tokens, most);
+  const { kinds: frameKinds, filter: frameFilter } = frameFilterOf(reader.tokens, most, frames.length);
   const blobs = {
     frames: packFrames(frames, minTimestamp),
     levels: levelCounts.pack(),
@@ -143,91 +149,4 @@ function* encodePart(key: PartKey, lines: readonly SourceLine[]): Generator<Paus
     slotBytes: slotBytes(frames.length),
     ...blobs,
   };
-}
-
-/**
- * Parsed one by one and let go of: parsed, a range of small members takes twenty times its bytes.
- * @throws RangeError where a line is no entry
- */
-function entryOf({ batch: { body }, start, end }: SourceLine): Entry {
-  const entry = readLine(Buffer.from(body.buffer, body.byteOffset + start, end - start).toString("utf8"));
-  if (entry === null) throw new RangeError("A line is no entry.");
-  return entry;
-}
-
-/** The runs of a segment, put together from its lines. */
-class RunList {
-  readonly runs: BatchRun[] = [];
-  #batch: BatchSlice | null = null;
-
-  add({ batch, seq }: SourceLine): void {
-    const last = this.runs.at(-1);
-    if (last !== undefined && this.#batch === batch && last.firstSeq + last.count === seq) {
-      last.count++;
-      return;
-    }
-    this.#batch = batch;
-    this.runs.push({ firstSeq: seq, count: 1, commit: batch.commit, receivedAt: batch.receivedAt });
-  }
-}
-
-/** What each of a segment's filters may take: a part of its body's bytes, or so many bytes an entry where that is more. */
-const FILTER_SHARE = 1 / 5;
-const FILTER_BYTES_PER_ENTRY = 6;
-const SMALL_FILTER_BYTES = 2048;
-const LARGEST_FILTER_BYTES = 128 * 1024;
-
-/** Which kinds come first where not all can be in the filter. */
-const KINDS_BY_WORTH = [TOKEN_KIND.id, TOKEN_KIND.text, TOKEN_KIND.three, TOKEN_KIND.scalar, TOKEN_KIND.four];
-
-/** A filter of the kinds of token that fit. What is left out is not told apart, so it costs scans and never an entry. */
-function filterOf(tokens: TokenCollector, most: number): { kinds: number; filter: Uint8Array } {
-  const { kinds, count, chosen } = fitting(tokens, most, ({ all }) => all.size, filterBytes);
-  // At least a byte: what has no token of a kind is told by that, too.
-  const length = Math.max(1, filterBytes(count));
-  return {
-    kinds,
-    filter: buildFilter(
-      chosen.map(({ all }) => all),
-      length,
-    ),
-  };
-}
-
-function frameFilterOf(tokens: TokenCollector, most: number, frames: number) {
-  const bytes = (pairs: number) => frameFilterBytes(pairs, frames);
-  const size = ({ all, pairs }: TokenSets) => (Number.isFinite(all.size) ? pairs.length / 3 : all.size);
-  const { kinds, chosen } = fitting(tokens, most, size, bytes);
-  return {
-    kinds,
-    filter: buildFrameFilter(
-      chosen.map(({ pairs }) => pairs),
-      frames,
-    ),
-  };
-}
-
-function mostBytes(entries: number, bodyBytes: number): number {
-  const fair = Math.max(SMALL_FILTER_BYTES, bodyBytes * FILTER_SHARE, entries * FILTER_BYTES_PER_ENTRY);
-  return Math.min(LARGEST_FILTER_BYTES, fair);
-}
-
-/** The kinds that fit into so many bytes, the worthiest first. */
-function fitting(
-  tokens: TokenCollector,
-  most: number,
-  size: (sets: TokenSets) => number,
-  bytes: (count: number) => number,
-): { kinds: number; count: number; chosen: TokenSets[] } {
-  const chosen: TokenSets[] = [];
-  let kinds = 0;
-  let count = 0;
-  for (const kind of KINDS_BY_WORTH) {
-    const sets = tokens.kinds.get(kind);
-    if (sets === undefined || bytes(count + size(sets)) > most) continue;
-    chosen.push(sets);
-    kinds |= kind;
-    count += size(sets);
-  }
-  return { kinds, count, chosen };
 }

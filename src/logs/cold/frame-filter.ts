@@ -1,4 +1,5 @@
 import { scaled } from "./bloom.ts";
+import type { TokenTable } from "./token-table.ts";
 import type { TokenHash, TokenTest } from "./tokens.ts";
 
 /**
@@ -24,23 +25,19 @@ export function frameFilterBytes(pairs: number, frames: number): number {
   return frames < 2 ? 0 : Math.max(1, Math.ceil((pairs * BITS_PER_PAIR) / frames)) * slotBytes(frames);
 }
 
-/** @param pairLists as `TokenSets.pairs` */
-export function buildFrameFilter(pairLists: readonly (readonly number[])[], frames: number): Uint8Array {
+export function buildFrameFilter(tables: readonly TokenTable[], frames: number): Uint8Array {
   const width = slotBytes(frames);
-  const pairs = pairLists.reduce((sum, list) => sum + list.length / 3, 0);
+  const pairs = tables.reduce((sum, { pairCount }) => sum + pairCount, 0);
+  if (width === 0) return new Uint8Array(0);
   const filter = new Uint8Array(frameFilterBytes(pairs, frames));
-  if (width === 0) return filter;
   const slots = filter.length / width;
-  for (const list of pairLists) {
-    for (let at = 0; at < list.length; at += 3) {
-      const a = list[at] ?? 0;
-      const b = list[at + 1] ?? 0;
-      const frame = list[at + 2] ?? 0;
+  for (const table of tables) {
+    table.forEachPair((a, b, frame) => {
       for (let turn = 0; turn < SLOTS_PER_TOKEN; turn++) {
         const byte = scaled(place(a, b, turn), slots) * width + (frame >> 3);
         filter[byte] = (filter[byte] ?? 0) | (1 << (frame & 7));
       }
-    }
+    });
   }
   return filter;
 }

@@ -1,4 +1,5 @@
-import type { HashSet64, TokenHasher } from "./hash.ts";
+import type { TokenHasher } from "./hash.ts";
+import type { TokenTable } from "./token-table.ts";
 
 /**
  * Grams: runs of three and of four letters, by which a segment that cannot hold a searched text is told. A letter is "a"
@@ -14,6 +15,7 @@ const A = 97;
 const LETTERS = 26;
 const ASCII_END = 0x80;
 const LETTER_BITS = 5;
+const LETTER_MASK = (1 << LETTER_BITS) - 1;
 const THREE_MASK = (1 << (3 * LETTER_BITS)) - 1;
 const FOUR_MASK = (1 << (4 * LETTER_BITS)) - 1;
 
@@ -23,6 +25,14 @@ const NEEDLE_THREES = 2;
 
 function isLetter(unit: number): boolean {
   return unit >= ASCII_END || (unit >= A && unit < A + LETTERS);
+}
+
+/** Place in the alphabet of a byte of ASCII, lowered. */
+const NO_LETTER = 255;
+const LETTER_OF_BYTE = new Uint8Array(256).fill(NO_LETTER);
+for (let letter = 0; letter < LETTERS; letter++) {
+  LETTER_OF_BYTE[A + letter] = letter;
+  LETTER_OF_BYTE[A - 32 + letter] = letter;
 }
 
 /**
@@ -45,11 +55,11 @@ function newRound(): number {
 
 /** Collects the grams of many texts; in one go, before 65,535 other rounds have begun. */
 export class GramCollector {
-  readonly #threes: HashSet64;
-  readonly #fours: HashSet64;
+  readonly #threes: TokenTable;
+  readonly #fours: TokenTable;
   readonly #hasher: TokenHasher;
   #round = newRound();
-  constructor(threes: HashSet64, fours: HashSet64, hasher: TokenHasher) {
+  constructor(threes: TokenTable, fours: TokenTable, hasher: TokenHasher) {
     this.#threes = threes;
     this.#fours = fours;
     this.#hasher = hasher;
@@ -98,7 +108,42 @@ export class GramCollector {
     }
   }
 
-  #addGram(set: HashSet64, lower: string, from: number, length: number): void {
+  /** The same of a text that stands in bytes of ASCII. */
+  addAscii(bytes: Uint8Array, from: number, to: number): void {
+    const round = this.#round;
+    let run = 0;
+    let place = 0;
+    for (let at = from; at < to; at++) {
+      const letter = LETTER_OF_BYTE[bytes[at] ?? 0] ?? NO_LETTER;
+      if (letter === NO_LETTER) {
+        run = 0;
+        continue;
+      }
+      run++;
+      place = ((place << LETTER_BITS) | letter) & FOUR_MASK;
+      if (run < 3) continue;
+      if (run >= 4) {
+        if (seenFours[place] === round) continue;
+        seenFours[place] = round;
+        this.#addPlace(this.#fours, place, 4);
+      }
+      const three = place & THREE_MASK;
+      if (seenThrees[three] === round) continue;
+      seenThrees[three] = round;
+      this.#addPlace(this.#threes, three, 3);
+    }
+  }
+
+  #addPlace(set: TokenTable, place: number, length: number): void {
+    const hasher = this.#hasher.reset(GRAM_SEED, length);
+    for (let shift = (length - 1) * LETTER_BITS; shift >= 0; shift -= LETTER_BITS) {
+      hasher.unit(A + ((place >>> shift) & LETTER_MASK));
+    }
+    const { a, b } = hasher.finish();
+    set.add(a, b);
+  }
+
+  #addGram(set: TokenTable, lower: string, from: number, length: number): void {
     const { a, b } = hashGram(this.#hasher, lower, from, length);
     set.add(a, b);
   }

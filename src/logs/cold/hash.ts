@@ -36,6 +36,41 @@ export class TokenHasher {
     return this.unit(0x10000 + text.length);
   }
 
+  /** As `text` of what these bytes of ASCII say. */
+  ascii(bytes: Uint8Array, from: number, to: number): this {
+    let { a, b } = this;
+    for (let at = from; at < to; at++) {
+      const unit = bytes[at] ?? 0;
+      a = Math.imul(a ^ unit, 0x85ebca77);
+      b = Math.imul(b ^ unit, 0xc2b2ae3d);
+      a ^= a >>> 15;
+      b ^= b >>> 13;
+    }
+    this.a = a;
+    this.b = b;
+    return this.unit(0x10000 + to - from);
+  }
+
+  /**
+   * As `ascii` up to the first byte that is marked, if that is this one; else nothing is taken in. In one go, as most of
+   * what a line costs is this.
+   * @returns where the marked byte is
+   */
+  asciiUntil(stop: number, marks: Uint8Array, bytes: Uint8Array, from: number, end: number): number {
+    let { a, b } = this;
+    let at = from;
+    for (; at < end; at++) {
+      const unit = bytes[at] ?? 0;
+      if (marks[unit] !== 0) break;
+      a = Math.imul(a ^ unit, 0x85ebca77);
+      b = Math.imul(b ^ unit, 0xc2b2ae3d);
+      a ^= a >>> 15;
+      b ^= b >>> 13;
+    }
+    if (at < end && bytes[at] === stop) this.reset(a, b).unit(0x10000 + at - from);
+    return at;
+  }
+
   /** Spreads what was taken in over all bits. */
   finish(): this {
     this.a = spread(this.a);
@@ -51,72 +86,4 @@ export function spread(hash: number): number {
   h ^= h >>> 13;
   h = Math.imul(h, 0xc2b2ae35);
   return (h ^ (h >>> 16)) >>> 0;
-}
-
-const FIRST_CAPACITY = 1024;
-/** Hashes that a set takes; then it is full, stops counting and is of no more use. More fit no filter of a segment. */
-const MOST_HASHES = 80_000;
-
-/** A set of hash pairs: open addressing in two typed arrays, a tenth of the memory of a `Set`. */
-export class HashSet64 {
-  #a = new Uint32Array(FIRST_CAPACITY);
-  #b = new Uint32Array(FIRST_CAPACITY);
-  #size = 0;
-  #hasZero = false;
-
-  /** Infinite once it is full: what came later is not in it. */
-  get size(): number {
-    if (this.#size >= MOST_HASHES) return Number.POSITIVE_INFINITY;
-    return this.#size + (this.#hasZero ? 1 : 0);
-  }
-
-  add(a: number, b: number): void {
-    if (this.#size >= MOST_HASHES) return;
-    if (a === 0 && b === 0) {
-      this.#hasZero = true;
-      return;
-    }
-    if (this.#size * 2 >= this.#a.length) this.#grow();
-    if (insert(this.#a, this.#b, a >>> 0, b >>> 0)) this.#size++;
-  }
-
-  forEach(visit: (a: number, b: number) => void): void {
-    if (this.#hasZero) visit(0, 0);
-    for (let slot = 0; slot < this.#a.length; slot++) {
-      const a = this.#a[slot] ?? 0;
-      const b = this.#b[slot] ?? 0;
-      if (a !== 0 || b !== 0) visit(a, b);
-    }
-  }
-
-  clear(): void {
-    if (this.size === 0) return;
-    this.#a.fill(0);
-    this.#b.fill(0);
-    this.#size = 0;
-    this.#hasZero = false;
-  }
-
-  #grow(): void {
-    const a = new Uint32Array(this.#a.length * 2);
-    const b = new Uint32Array(this.#b.length * 2);
-    this.forEach((oldA, oldB) => {
-      if (oldA !== 0 || oldB !== 0) insert(a, b, oldA, oldB);
-    });
-    this.#a = a;
-    this.#b = b;
-  }
-}
-
-function insert(as: Uint32Array, bs: Uint32Array, a: number, b: number): boolean {
-  const mask = as.length - 1;
-  for (let slot = a & mask; ; slot = (slot + 1) & mask) {
-    const otherA = as[slot];
-    const otherB = bs[slot];
-    if (otherA === a && otherB === b) return false;
-    if (otherA !== 0 || otherB !== 0) continue;
-    as[slot] = a;
-    bs[slot] = b;
-    return true;
-  }
 }

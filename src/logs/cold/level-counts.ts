@@ -15,14 +15,14 @@ export interface LevelCount {
 export class LevelCounter {
   readonly #minutes = new Map<number, number[]>();
 
-  add(timestamp: number, level: number): void {
+  add(timestamp: number, level: number, count = 1): void {
     const minute = Math.floor(timestamp / SUMMARY_BUCKET_MS);
     let counts = this.#minutes.get(minute);
     if (counts === undefined) {
       counts = LEVELS.map(() => 0);
       this.#minutes.set(minute, counts);
     }
-    counts[level] = (counts[level] ?? 0) + 1;
+    counts[level] = (counts[level] ?? 0) + count;
   }
 
   /** LEB128 per minute, in order: minutes since the one before, mask of the levels there are, a count for each of them. */

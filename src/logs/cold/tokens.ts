@@ -1,7 +1,6 @@
-import type { Entry } from "../entry.ts";
 import type { DataCondition, LogFilter, Scalar } from "../query/filter.ts";
-import { GramCollector, gramsOfNeedle, hashGram } from "./grams.ts";
-import { HashSet64, TokenHasher } from "./hash.ts";
+import { gramsOfNeedle, hashGram } from "./grams.ts";
+import { TokenHasher } from "./hash.ts";
 
 /**
  * Tokens: what an entry holds, as hashes. A segment's filter knows those of all its entries; a query names those that an
@@ -32,105 +31,23 @@ export interface TokenTest {
 }
 
 const ID_SEED = 0x69640000;
-const PATH_SEED = 0x70617468;
+/** Where the paths of `data` begin: with this and its complement. */
+export const PATH_SEED = 0x70617468;
 /** What stands behind a path: that there is something, or what. */
-const MARK = { any: 1, string: 2, number: 3, boolean: 4, null: 5 } as const;
+export const MARK = { any: 1, string: 2, number: 3, boolean: 4, null: 5 } as const;
 
-/** Tokens of one kind: those of the whole segment, and which frames have them. */
-export class TokenSets {
-  readonly all = new HashSet64();
-  readonly inFrame = new HashSet64();
-  /** Three numbers a pair of token and frame: both halves of the hash, and the frame's place. */
-  readonly pairs: number[] = [];
-
-  close(frame: number): void {
-    this.inFrame.forEach((a, b) => {
-      this.all.add(a, b);
-      this.pairs.push(a, b, frame);
-    });
-    this.inFrame.clear();
-  }
+/** @param member 0 session, 1 traceId, 2 spanId */
+export function hashId(hasher: TokenHasher, member: number, id: string): TokenHasher {
+  return atId(hasher, member).text(id).finish();
 }
 
-/** Collects the tokens of a segment's entries, frame by frame. */
-export class TokenCollector {
-  readonly #hasher = new TokenHasher();
-  readonly #kinds = new Map<TokenKind, TokenSets>();
-  readonly #ids = this.#newKind(TOKEN_KIND.id);
-  readonly #texts = this.#newKind(TOKEN_KIND.text);
-  readonly #scalars = this.#newKind(TOKEN_KIND.scalar);
-  readonly #grams = new GramCollector(this.#newKind(TOKEN_KIND.three), this.#newKind(TOKEN_KIND.four), this.#hasher);
-  #frame = 0;
-
-  get kinds(): ReadonlyMap<TokenKind, TokenSets> {
-    return this.#kinds;
-  }
-
-  add(entry: Entry): void {
-    this.#id(0, entry.session);
-    this.#id(1, entry.traceId);
-    this.#id(2, entry.spanId);
-    this.#grams.add(entry.message);
-    if (entry.data !== undefined) this.#members(PATH_SEED, ~PATH_SEED, entry.data);
-  }
-
-  /** All entries of a frame have been added. */
-  closeFrame(): void {
-    for (const kind of this.#kinds.values()) kind.close(this.#frame);
-    this.#grams.forget();
-    this.#frame++;
-  }
-
-  #id(member: number, id: string | undefined): void {
-    if (id === undefined) return;
-    const { a, b } = hashId(this.#hasher, member, id);
-    this.#ids.add(a, b);
-  }
-
-  #members(pathA: number, pathB: number, record: object): void {
-    for (const [name, value] of Object.entries(record)) this.#member(pathA, pathB, name, value);
-  }
-
-  #member(pathA: number, pathB: number, name: string, value: unknown): void {
-    const path = this.#hasher.reset(pathA, pathB).text(name);
-    const { a, b } = path;
-    const any = hashValue(path, undefined);
-    this.#texts.add(any.a, any.b);
-    if (typeof value === "object" && value !== null) {
-      // An array's places are names like an object's.
-      this.#members(a, b, value);
-      return;
-    }
-    if (!isScalar(value)) return;
-    const token = hashValue(this.#hasher.reset(a, b), value);
-    if (typeof value !== "string") {
-      this.#scalars.add(token.a, token.b);
-      return;
-    }
-    this.#texts.add(token.a, token.b);
-    this.#grams.add(value);
-  }
-
-  #newKind(kind: TokenKind): HashSet64 {
-    const sets = new TokenSets();
-    this.#kinds.set(kind, sets);
-    return sets.inFrame;
-  }
-}
-
-function isScalar(value: unknown): value is Scalar {
-  return value === null || typeof value === "string" || typeof value === "number" || typeof value === "boolean";
-}
-
-function hashId(hasher: TokenHasher, member: number, id: string): TokenHasher {
-  return hasher
-    .reset(ID_SEED + member, member)
-    .text(id)
-    .finish();
+/** Where the hash of an id begins. */
+export function atId(hasher: TokenHasher, member: number): TokenHasher {
+  return hasher.reset(ID_SEED + member, member);
 }
 
 /** @param hasher at a path @param value undefined: any */
-function hashValue(hasher: TokenHasher, value: Scalar | undefined): TokenHasher {
+export function hashValue(hasher: TokenHasher, value: Scalar | undefined): TokenHasher {
   switch (typeof value) {
     case "undefined":
       return hasher.unit(MARK.any).finish();

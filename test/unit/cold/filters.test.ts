@@ -3,7 +3,6 @@ import { describe, expect, it } from "vitest";
 import { mayHold } from "../../../src/logs/cold/bloom.ts";
 import { encodeSegments } from "../../../src/logs/cold/encode.ts";
 import { allFrames, framesToRead } from "../../../src/logs/cold/frames-to-read.ts";
-import { HashSet64 } from "../../../src/logs/cold/hash.ts";
 import type { EncodedSegment } from "../../../src/logs/cold/segment.ts";
 import { TOKEN_KIND, tokenTestsOf } from "../../../src/logs/cold/tokens.ts";
 import type { LogFilter } from "../../../src/logs/query/filter.ts";
@@ -218,33 +217,6 @@ describe("a segment's frames", () => {
         }
       }),
       { numRuns: 60 },
-    );
-  });
-});
-
-describe("HashSet64", () => {
-  it("holds what was added, once", () => {
-    const half = fc.oneof(fc.constantFrom(0, 1, 0xffffffff), fc.integer({ min: 0, max: 0xffffffff }));
-    fc.assert(
-      fc.property(fc.array(fc.tuple(half, half), { maxLength: 3000 }), (pairs) => {
-        const set = new HashSet64();
-        const filled = () => {
-          for (const [a, b] of pairs) set.add(a, b);
-          const held: string[] = [];
-          set.forEach((a, b) => {
-            held.push(`${a} ${b}`);
-          });
-          const wanted = new Set(pairs.map(([a, b]) => `${a} ${b}`));
-          expect(set.size).toBe(wanted.size);
-          expect(new Set(held)).toEqual(wanted);
-          expect(held).toHaveLength(wanted.size);
-        };
-        filled();
-        set.clear();
-        expect(set.size).toBe(0);
-        filled();
-      }),
-      { numRuns: 100 },
     );
   });
 });

@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { entryAt as benchEntryAt } from "../../../bench/entries.ts";
@@ -30,6 +30,36 @@ const batchLists = fc.array(fc.array(entry, { minLength: 1, maxLength: 6 }), { m
 
 function plain(index: number, timestamp = 1_795_183_200_000 + index, message = `entry ${index}`): TestEntry {
   return { timestamp, level: "info", category: "custom", type: "log", message };
+}
+
+/** An entry of which every member says something else; an odd one is not in ASCII, and none of its lines is like another. */
+function pinned(index: number, isOdd: boolean): TestEntry {
+  return {
+    ...plain(index, 1_795_183_200_000 + index * 100, `GET /orders/${index * 7919} took ${index % 400} ms\nby "api"`),
+    level: LEVELS[index % 7] ?? "info",
+    category: isOdd ? "größe" : "http",
+    type: index % 3 === 0 ? "request" : `own-${index % 5}`,
+    session: `ses_${(index * 48_271) % 2_147_483_647}`,
+    traceId: isOdd ? `σ${index}` : `${index * index}`,
+    data: {
+      userId: index % 500,
+      ratio: index / 7,
+      route: "/orders/:id",
+      ok: index % 2 === 0,
+      nested: [{ a: null, deep: `Text ${isOdd ? "ÜBER" : "over"} ${index % 11}` }, -index, 1e-9],
+    },
+  };
+}
+
+const PINNED = {
+  filter: "bc51091f8a89c672",
+  frameFilter: "f3694e2939605f41",
+  summary: "20bc9e89b1d35d57",
+  levels: "c91beaaa9cb9284c",
+};
+
+function sha256(blob: Uint8Array): string {
+  return createHash("sha256").update(blob).digest("hex").slice(0, 16);
 }
 
 describe("encodeSegments", () => {
@@ -171,6 +201,17 @@ describe("encodeSegments", () => {
     const hour = 3_600_000;
     const batch = Array.from({ length: 200 }, (_, index) => plain(index, 1_795_183_200_000 + index * 2 * hour));
     expect([...encodeSegments(PROJECT, slices([batch]), { firstSeq: 1, lastSeq: 200 })]).toHaveLength(1);
+  });
+
+  it("writes the filters and counts that stored segments have: what queries look for is hashed alike", () => {
+    const batches = Array.from({ length: 40 }, (_, at) =>
+      Array.from({ length: 50 }, (_, i) => pinned(at * 50 + i, at % 10 === 9)),
+    );
+    const [segment] = encodeSegments(PROJECT, slices(batches), { firstSeq: 1, lastSeq: 2000 });
+    if (segment === undefined) throw new Error("There is a segment.");
+    const { filter, frameFilter, summary, levels } = segment;
+    const hashes = { filter, frameFilter, summary, levels };
+    expect(Object.fromEntries(Object.entries(hashes).map(([name, blob]) => [name, sha256(blob)]))).toEqual(PINNED);
   });
 
   it("refuses batches that lack an entry of the range", () => {

@@ -1,0 +1,72 @@
+/**
+ * Reads the time at the head of a line, `{"timestamp":"2026-11-20T14:04:05.678Z"`, out of its bytes. Of anything else
+ * than a time in exactly this form it says that it is none.
+ */
+
+const HEAD = new TextEncoder().encode('{"timestamp":"');
+/** `2026-11-20T14:04:` */
+const MINUTE_BYTES = 17;
+const ZERO = 48;
+const [DASH, LETTER_T, COLON, POINT, LETTER_Z, QUOTE] = [45, 84, 58, 46, 90, 34];
+/** `Date.UTC` takes smaller ones for years of the 20th century. */
+const FIRST_YEAR = 100;
+
+/** Behind the quote that closes the timestamp. */
+export const HEAD_BYTES = HEAD.length + '2026-11-20T14:04:05.678Z"'.length;
+
+export class ByteClock {
+  /** Entries that follow each other mostly share the minute. */
+  readonly #minute = new Uint8Array(MINUTE_BYTES);
+  #minuteMs = Number.NaN;
+
+  /**
+   * @param line where the line begins @param end where it ends
+   * @returns epoch milliseconds, or NaN
+   */
+  read(bytes: Uint8Array, line: number, end: number): number {
+    if (end - line < HEAD_BYTES) return Number.NaN;
+    for (let at = 0; at < HEAD.length; at++) if (bytes[line + at] !== HEAD[at]) return Number.NaN;
+    const start = line + HEAD.length;
+    let shared = 0;
+    while (shared < MINUTE_BYTES && bytes[start + shared] === this.#minute[shared]) shared++;
+    if (shared < MINUTE_BYTES && !this.#enter(bytes, start)) return Number.NaN;
+    const second = start + MINUTE_BYTES;
+    const isWhole = bytes[second + 2] === POINT && bytes[second + 6] === LETTER_Z && bytes[second + 7] === QUOTE;
+    const seconds = digits(bytes, second, 2);
+    const ms = digits(bytes, second + 3, 3);
+    return isWhole && seconds >= 0 && seconds < 60 && ms >= 0 ? this.#minuteMs + seconds * 1000 + ms : Number.NaN;
+  }
+
+  /** @returns whether this is a minute there has been or will be */
+  #enter(bytes: Uint8Array, at: number): boolean {
+    this.#minute.fill(0);
+    if (bytes[at + 4] !== DASH || bytes[at + 7] !== DASH) return false;
+    if (bytes[at + 10] !== LETTER_T || bytes[at + 13] !== COLON || bytes[at + 16] !== COLON) return false;
+    const year = digits(bytes, at, 4);
+    const month = digits(bytes, at + 5, 2);
+    const day = digits(bytes, at + 8, 2);
+    const hour = digits(bytes, at + 11, 2);
+    const minute = digits(bytes, at + 14, 2);
+    if (year < FIRST_YEAR || month < 1 || month > 12 || day < 1 || day > daysOf(year, month)) return false;
+    if (hour < 0 || hour > 23 || minute < 0 || minute > 59) return false;
+    this.#minuteMs = Date.UTC(year, month - 1, day, hour, minute);
+    for (let i = 0; i < MINUTE_BYTES; i++) this.#minute[i] = bytes[at + i] ?? 0;
+    return true;
+  }
+}
+
+function daysOf(year: number, month: number): number {
+  if (month === 2) return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0 ? 29 : 28;
+  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
+}
+
+/** -1 where not all are digits. */
+function digits(bytes: Uint8Array, from: number, count: number): number {
+  let value = 0;
+  for (let at = from; at < from + count; at++) {
+    const digit = (bytes[at] ?? 0) - ZERO;
+    if (digit < 0 || digit > 9) return -1;
+    value = value * 10 + digit;
+  }
+  return value;
+}

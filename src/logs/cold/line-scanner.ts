@@ -1,0 +1,166 @@
+import { LEVELS } from "../entry.ts";
+import { HEAD_BYTES } from "./byte-clock.ts";
+import { DataScanner } from "./data-scanner.ts";
+import { TokenHasher } from "./hash.ts";
+import { JsonText } from "./json-text.ts";
+import { LineTokens } from "./line-tokens.ts";
+import { Seen } from "./seen.ts";
+import { atId } from "./tokens.ts";
+import type { TypePair, TypePairs } from "./type-pairs.ts";
+
+const QUOTE = 34;
+const BACKSLASH = 92;
+const CLOSE_OBJECT = 125;
+const FIRST_PRINTED = 0x20;
+const LAST_ASCII = 0x7f;
+
+const LEVEL = ascii(',"level":"');
+/** By a level's first character, as no two begin alike: its severity, and what stands behind it. */
+const LEVEL_BY_INITIAL: ({ severity: number; rest: Uint8Array } | null)[] = new Array(LAST_ASCII + 1).fill(null);
+LEVELS.forEach((level, severity) => {
+  LEVEL_BY_INITIAL[level.charCodeAt(0)] = { severity, rest: ascii(`${level}","category":"`) };
+});
+const TYPE = ascii('","type":"');
+/** The quote before the message's text is left. */
+const MESSAGE = ascii('","message":');
+const ID_NAMES = ["session", "traceId", "spanId"].map((name) => ascii(`,"${name}":`));
+const DATA = ascii(',"data":');
+const MULTIPLIER = 31;
+
+/** Level, category and type as they stand in a line, up to the quote that opens the message. */
+interface Head {
+  bytes: Uint8Array;
+  from: number;
+  to: number;
+  pair: TypePair;
+}
+
+/**
+ * Understands a stored line from its bytes: members in the order that ingest writes them in, and JSON as `JSON.stringify`
+ * writes it. It costs a fifth of parsing the line, and knows nothing of any other: what it does not understand is to be
+ * parsed, and is found to be an entry or damaged there.
+ */
+export class LineScanner {
+  /** Of the line that was scanned last. */
+  readonly tokens = new LineTokens();
+  severity = 0;
+  pair: TypePair;
+  readonly #pairs: TypePairs;
+  readonly #text = new JsonText();
+  readonly #data = new DataScanner(this.tokens, this.#text);
+  readonly #hasher = new TokenHasher();
+  readonly #message = new Seen();
+  readonly #ids = ID_NAMES.map(() => new Seen());
+  /** By severity: what stood last between timestamp and message. */
+  readonly #heads: (Head | null)[] = LEVELS.map(() => null);
+  readonly #names = { from: 0, middle: 0, type: 0, to: 0, hash: 0 };
+
+  constructor(pairs: TypePairs) {
+    this.#pairs = pairs;
+    this.pair = pairs.of("", "");
+  }
+
+  /**
+   * @param start of a line whose timestamp `ByteClock` has read
+   * @returns whether the line is understood; else `tokens` and the other members hold nothing of use
+   */
+  scan(bytes: Uint8Array, start: number, end: number): boolean {
+    this.tokens.clear();
+    const isUnderstood = this.#members(bytes, this.#head(bytes, start + HEAD_BYTES, end), end) === end - 1;
+    // What has been seen in this line will not be added.
+    if (!isUnderstood) this.tokens.forget();
+    return isUnderstood;
+  }
+
+  /** From the message on. @returns where the closing brace is; negative where something is not understood */
+  #members(bytes: Uint8Array, message: number, end: number): number {
+    if (message < 0) return -1;
+    let at = this.#message.again(bytes, message, this.tokens.frame);
+    if (at < 0) {
+      if (!this.#text.read(bytes, message + 1, end)) return -1;
+      at = this.#text.next;
+      this.tokens.addText(this.#text);
+      this.#message.remember(bytes, message, at, this.tokens.frame);
+    }
+    for (let member = 0; member < ID_NAMES.length; member++) {
+      const name = ID_NAMES[member];
+      if (name === undefined || !isAt(name, bytes, at)) continue;
+      at = this.#id(bytes, at + name.length, end, member);
+      if (at < 0) return -1;
+    }
+    if (isAt(DATA, bytes, at)) at = this.#data.scan(bytes, at + DATA.length, end);
+    return bytes[at] === CLOSE_OBJECT ? at : -1;
+  }
+
+  #id(bytes: Uint8Array, at: number, end: number, member: number): number {
+    const seen = this.#ids[member];
+    const again = seen?.again(bytes, at, this.tokens.frame) ?? -1;
+    if (again >= 0) return again;
+    const hasher = atId(this.#hasher, member);
+    if (bytes[at] !== QUOTE || !this.#text.hash(bytes, at + 1, end, hasher)) return -1;
+    const { a, b } = hasher.finish();
+    this.tokens.ids.pushPair(a, b);
+    seen?.remember(bytes, at, this.#text.next, this.tokens.frame);
+    return this.#text.next;
+  }
+
+  /** Level, category and type. @returns where the message begins; negative where that is not understood */
+  #head(bytes: Uint8Array, from: number, end: number): number {
+    const level = LEVEL_BY_INITIAL[bytes[from + LEVEL.length] ?? 0];
+    if (!level) return -1;
+    const head = this.#heads[level.severity];
+    if (head && isSame(head.bytes, head.from, head.to, bytes, from)) {
+      this.severity = level.severity;
+      this.pair = head.pair;
+      const message = from + head.to - head.from;
+      return bytes[message] === QUOTE ? message : -1;
+    }
+    const message = this.#newHead(bytes, from, end, level);
+    if (message >= 0) this.#heads[level.severity] = { bytes, from, to: message, pair: this.pair };
+    return message;
+  }
+
+  #newHead(bytes: Uint8Array, from: number, end: number, level: { severity: number; rest: Uint8Array }): number {
+    if (!isAt(LEVEL, bytes, from) || !isAt(level.rest, bytes, from + LEVEL.length)) return -1;
+    this.severity = level.severity;
+    const names = this.#names;
+    names.from = from + LEVEL.length + level.rest.length;
+    names.hash = 0;
+    names.middle = this.#name(bytes, names.from, end);
+    names.type = names.middle + TYPE.length;
+    if (names.middle < 0 || !isAt(TYPE, bytes, names.middle)) return -1;
+    names.to = this.#name(bytes, names.type, end);
+    if (names.to < 0 || !isAt(MESSAGE, bytes, names.to) || bytes[names.to + MESSAGE.length] !== QUOTE) return -1;
+    this.pair = this.#pairs.at(bytes, names);
+    return names.to + MESSAGE.length;
+  }
+
+  /** @returns where a name of plain ASCII ends, which the hash of the names takes in; negative where it is something else */
+  #name(bytes: Uint8Array, from: number, end: number): number {
+    let { hash } = this.#names;
+    for (let at = from; at < end; at++) {
+      const byte = bytes[at] ?? 0;
+      if (byte === QUOTE) {
+        this.#names.hash = hash;
+        return at;
+      }
+      if (byte < FIRST_PRINTED || byte > LAST_ASCII || byte === BACKSLASH) return -1;
+      hash = (Math.imul(hash, MULTIPLIER) + byte) | 0;
+    }
+    return -1;
+  }
+}
+
+function isAt(wanted: Uint8Array, bytes: Uint8Array, from: number): boolean {
+  for (let at = 0; at < wanted.length; at++) if (bytes[from + at] !== wanted[at]) return false;
+  return true;
+}
+
+function isSame(seen: Uint8Array, seenFrom: number, seenTo: number, bytes: Uint8Array, from: number): boolean {
+  for (let a = seenFrom, b = from; a < seenTo; a++, b++) if (seen[a] !== bytes[b]) return false;
+  return true;
+}
+
+function ascii(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}

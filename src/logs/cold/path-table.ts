@@ -1,0 +1,101 @@
+import { Seen } from "./seen.ts";
+import { PATH_SEED } from "./tokens.ts";
+
+/** Slots at first, always a power of two; how many paths are remembered from line to line, and how many one line may add. */
+const FIRST_CAPACITY = 256;
+const MOST_REMEMBERED = 4096;
+const MOST_NEW = 2048;
+
+/** A path of `data`, and what stood there in the lines before: the same names mostly follow each other again. */
+export class Path {
+  /** The path's hash; see `tokens.ts`. */
+  readonly a: number;
+  readonly b: number;
+  /** Null for `data` itself. */
+  readonly parent: Path | null;
+  /** Numbers of the last line and of the last frame that have it. */
+  line = 0;
+  frame = 0;
+  readonly value = new Seen();
+  /** The first member, and the member that came behind this one. */
+  firstChild: Path | null = null;
+  next: Path | null = null;
+  /** Its place where it was one of an array, else -1. */
+  index = -1;
+  #bytes: Uint8Array = new Uint8Array(0);
+  #from = 0;
+  #to = 0;
+
+  constructor(a: number, b: number, parent: Path | null) {
+    this.a = a;
+    this.b = b;
+    this.parent = parent;
+  }
+
+  /** Its name stands there, with both quotes and the colon. */
+  named(bytes: Uint8Array, from: number, to: number): void {
+    this.#bytes = bytes;
+    this.#from = from;
+    this.#to = to;
+  }
+
+  /** @returns the place behind the name and its colon if it stands there, else -1 */
+  behindName(bytes: Uint8Array, at: number): number {
+    const own = this.#bytes;
+    const end = this.#to;
+    let next = at;
+    for (let from = this.#from; from < end; from++, next++) if (own[from] !== bytes[next]) return -1;
+    return next > at ? next : -1;
+  }
+}
+
+/** The paths of a segment's lines by their hashes. */
+export class PathTable {
+  root = new Path(PATH_SEED, ~PATH_SEED, null);
+  #slots: (Path | null)[] = emptySlots(FIRST_CAPACITY);
+  #size = 0;
+  #sizeBefore = 0;
+
+  beginLine(): void {
+    if (this.#size > MOST_REMEMBERED) {
+      this.root = new Path(PATH_SEED, ~PATH_SEED, null);
+      this.#slots = emptySlots(FIRST_CAPACITY);
+      this.#size = 0;
+    }
+    this.#sizeBefore = this.#size;
+  }
+
+  /** @returns null where the line has too many paths that are new, or this one cannot be told from another */
+  find(a: number, b: number, parent: Path): Path | null {
+    const slots = this.#slots;
+    const mask = slots.length - 1;
+    for (let slot = a & mask; ; slot = (slot + 1) & mask) {
+      const path = slots[slot] ?? null;
+      if (path !== null) {
+        if (path.a !== a || path.b !== b) continue;
+        return path.parent === parent ? path : null;
+      }
+      if (this.#size - this.#sizeBefore >= MOST_NEW) return null;
+      const added = new Path(a, b, parent);
+      slots[slot] = added;
+      if (++this.#size * 2 > slots.length) this.#grow();
+      return added;
+    }
+  }
+
+  #grow(): void {
+    const slots = emptySlots(this.#slots.length * 2);
+    const mask = slots.length - 1;
+    for (const path of this.#slots) {
+      if (path === null) continue;
+      let slot = path.a & mask;
+      while (slots[slot] !== null) slot = (slot + 1) & mask;
+      slots[slot] = path;
+    }
+    this.#slots = slots;
+  }
+}
+
+function emptySlots(count: number): (Path | null)[] {
+  return new Array<Path | null>(count).fill(null);
+}

@@ -1,0 +1,157 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { entryAt } from "../../../bench/entries.ts";
+import { EntryReader } from "../../../src/logs/cold/entry-reader.ts";
+import { LineScanner } from "../../../src/logs/cold/line-scanner.ts";
+import { linesOf, type SourceLine } from "../../../src/logs/cold/lines.ts";
+import { TokenCollector } from "../../../src/logs/cold/token-collector.ts";
+import { TypePairs } from "../../../src/logs/cold/type-pairs.ts";
+import { LEVELS } from "../../../src/logs/entry.ts";
+import { readLine } from "../../../src/logs/stored-line.ts";
+import { plainLine, storedLine } from "./stored-lines.ts";
+import { tokensOf } from "./tokens-of.ts";
+
+function sourceLines(lines: readonly Uint8Array[]): SourceLine[] {
+  const body = Buffer.concat(lines.flatMap((line, index) => (index > 0 ? [Buffer.from("\n"), line] : [line])));
+  const batch = { firstSeq: 1, count: lines.length, commit: 1, receivedAt: 0, body };
+  return [...linesOf([batch], { firstSeq: 1, lastSeq: lines.length })].flat();
+}
+
+interface Read {
+  severity: number;
+  category: string;
+  type: string;
+}
+
+/** What was read of each line, null for one that is no entry, and the tokens of all by kind. */
+interface Outcome {
+  entries: (Read | null)[];
+  tokens: { all: string[]; pairs: string[] }[];
+}
+
+/** As `EntryReader` does it, whichever way it takes. */
+function readAll(frames: readonly (readonly Uint8Array[])[]): Outcome {
+  const reader = new EntryReader();
+  const entries: (Read | null)[] = [];
+  for (const frame of frames) {
+    for (const line of sourceLines(frame)) {
+      entries.push(
+        orNull(() => {
+          reader.read(line);
+          const { category, type } = reader.pair;
+          return { severity: reader.severity, category, type };
+        }),
+      );
+    }
+    reader.closeFrame();
+  }
+  return { entries, tokens: [...reader.tokens.kinds.values()].map(tokensOf) };
+}
+
+/** By parsing every line. */
+function parseAll(frames: readonly (readonly Uint8Array[])[]): Outcome {
+  const tokens = new TokenCollector();
+  const entries: (Read | null)[] = [];
+  for (const frame of frames) {
+    for (const line of frame) {
+      entries.push(
+        orNull(() => {
+          const entry = readLine(Buffer.from(line).toString("utf8"));
+          if (entry === null) throw new RangeError("It is no entry.");
+          tokens.add(entry);
+          return { severity: LEVELS.indexOf(entry.level), category: entry.category, type: entry.type };
+        }),
+      );
+    }
+    tokens.closeFrame();
+  }
+  return { entries, tokens: [...tokens.kinds.values()].map(tokensOf) };
+}
+
+/** An entry whose members are of other types than they have to be is refused by a TypeError. */
+function orNull<T>(read: () => T): T | null {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof RangeError || error instanceof TypeError) return null;
+    throw error;
+  }
+}
+
+describe("EntryReader", () => {
+  it("reads out of a line's bytes what parsing it gives, and takes for an entry what that takes for one", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.array(storedLine, { minLength: 1, maxLength: 8 }), { minLength: 1, maxLength: 3 }),
+        (frames) => {
+          // Twice: what has been seen before is known by it.
+          const twice = frames.map((lines) => [...lines, ...lines]);
+          expect(readAll(twice)).toEqual(parseAll(twice));
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+
+  it("parses no line that ingest writes of an entry in ASCII", () => {
+    const scans = (lines: readonly Uint8Array[]) => {
+      const scanner = new LineScanner(new TypePairs());
+      return sourceLines(lines).every(
+        ({ batch, start, end, isTimed }) => isTimed && scanner.scan(batch.body, start, end),
+      );
+    };
+    const bench = Array.from({ length: 100 }, (_, index) =>
+      Buffer.from(JSON.stringify(entryAt(index, 1_795_183_200_000 + index))),
+    );
+    expect(scans(bench)).toBe(true);
+    fc.assert(
+      fc.property(fc.array(plainLine, { minLength: 1, maxLength: 5 }), (lines) => {
+        expect(scans(lines)).toBe(true);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it("adds nothing of a line that turns out to be another one than it seemed", () => {
+    const head = '{"timestamp":"2026-11-20T14:04:05.678Z","level":"info","category":"http","type":"request","message":';
+    const frames = [
+      [
+        `${head}"first words","session":"one","data":{"a":"first"},"message":"second"}`,
+        // The same again: it must not count as seen.
+        `${head}"first words","session":"one","data":{"a":"first"}}`,
+      ],
+      [`${head}"x","data":{"a":"lost","b":1,"a":"kept"}}`, `${head}"x","data":{"a":"lost"}}`],
+      [`${head}"x","data":{"a":{"b":1},"a.b":2,"c":{"b":1}}}`, `${head}"x","data":{"c":{"b":1},"a":{"b":1}}}`],
+    ].map((lines) => lines.map((line) => Buffer.from(line)));
+    expect(readAll(frames)).toEqual(parseAll(frames));
+  });
+
+  it("takes no other time than one there is for the time of a line", () => {
+    const times = [
+      "2026-02-28T23:59:59.999Z",
+      "2024-02-29T00:00:00.000Z",
+      "2026-02-29T00:00:00.000Z",
+      "2026-02-30T00:00:00.000Z",
+      "2026-04-31T00:00:00.000Z",
+      "2026-13-01T00:00:00.000Z",
+      "2026-00-01T00:00:00.000Z",
+      "2026-01-00T00:00:00.000Z",
+      "2026-01-01T24:00:00.000Z",
+      "2026-01-01T23:60:00.000Z",
+      "2026-01-01T23:00:60.000Z",
+      "2026-01-01T23:00:0a.000Z",
+      "2026-01-01T23:00:00.00Z",
+      "2026-01-01 23:00:00.000Z",
+      "0001-01-01T00:00:00.000Z",
+      "9999-12-31T23:59:59.999Z",
+    ];
+    for (const time of times) {
+      const line = Buffer.from(
+        `{"timestamp":"${time}","level":"info","category":"http","type":"request","message":"x"}`,
+      );
+      expect([time, readAll([[line]])]).toEqual([time, parseAll([[line]])]);
+      const [source] = sourceLines([line]);
+      if (source?.isTimed) expect(new Date(source.timestamp).toISOString()).toBe(time);
+    }
+  });
+});
