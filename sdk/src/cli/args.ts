@@ -206,21 +206,23 @@ function startOf(values: Values, now: number): Start {
   const since = text(values, "since");
   if (since === null) return { kind: "now" };
   const [, seq] = /^seq:(\d{1,15})$/.exec(since) ?? [];
-  return seq === undefined ? { kind: "time", ms: timeOf("--since", since, now) } : { kind: "seq", seq: Number(seq) };
+  if (seq !== undefined) return { kind: "seq", seq: Number(seq) };
+  if (since.startsWith("seq:")) throw usage(`--since ${since}: must be like seq:1234.`);
+  return { kind: "time", ms: timeOf("--since", since, now) };
 }
 
 function timesOf(values: Values, now: number): { from: number | null; to: number | null } {
   const [since, until] = [text(values, "since"), text(values, "until")];
-  return {
-    from: since === null ? null : timeOf("--since", since, now),
-    to: until === null ? null : timeOf("--until", until, now),
-  };
+  const from = since === null ? null : timeOf("--since", since, now);
+  const to = until === null ? null : timeOf("--until", until, now);
+  if (from !== null && to !== null && from >= to) throw usage(`--until ${until} is not behind --since ${since}.`);
+  return { from, to };
 }
 
 function timeOf(option: string, given: string, now: number): number {
   const ms = parseTime(given, now);
   if (ms === null) {
-    throw usage(`${option} ${given}: must be like 15m, 2h, 1d, 2026-11-20, 2026-11-20T14:00 or 2026-11-20T14:00Z.`);
+    throw usage(`${option} ${given}: must be like 15m, 2h, 1d, 2026-11-20, 2026-11-20T14:00, 2026-11-20T14:00Z or 1795183200000.`);
   }
   return ms;
 }
