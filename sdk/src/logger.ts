@@ -15,28 +15,7 @@ import { unitHash } from "./trace.ts";
 import type { Queue, QueueEvents } from "./transports/delivery.ts";
 import type { MakeOutputs } from "./transports/outputs.ts";
 import type { Explanation, LogEntry, Logger, LoggerOptions, LogMethod } from "./types.ts";
-
-/** What entries of one child in one context have in common. */
-interface View {
-  fields: Fields;
-  /** By severity, made at first use. */
-  frames: Frame[];
-  /** 0 to 1, the same for all entries of a trace or session; without either each entry draws its own. */
-  draw: number | undefined;
-}
-
-interface State {
-  category: string;
-  type: string;
-  own: Fields;
-  /** Outside any context. */
-  view?: View;
-}
-
-interface Context {
-  fields: Fields;
-  views: WeakMap<State, View>;
-}
+import type { Context, State, View } from "./views.ts";
 
 // One for all loggers, and made with the first context: reading it costs every call.
 let contexts: ContextStore<Context> | undefined;

@@ -488,7 +488,7 @@ test("what only sounds secret stays", () => {
 
 test("names of the user's own are masked in members and in text", () => {
   const own = memoryTransport();
-  createLogger({ transport: own, redact: ["iban"] }).info("iban=DE123 sent", {
+  createLogger({ transport: own, redact: ["iban", "contraseña"] }).info("iban=DE123 sent, contraseña: DE123", {
     IBAN: "DE123",
     text: '{"i_ban":1,"iban":"DE123"}',
   });
