@@ -32,7 +32,7 @@ export function* encodeSegments(
   for (const step of encodeSteps(projectId, batches, range)) if (step !== null) yield step;
 }
 
-/** The same in steps of a millisecond or two: 10,000 entries take some thirty. */
+/** The same in steps of a millisecond or two: 10,000 entries take some forty. */
 export function* encodeSteps(
   projectId: string,
   batches: Iterable<BatchSlice>,
