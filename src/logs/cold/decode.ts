@@ -92,6 +92,8 @@ export function decodeFrame(
   return {
     projectId: key.projectId,
     body,
+    pieces: [body],
+    size: body.length,
     count: frame.lines,
     seqAt: (index) => directory.seqAt(frame.firstIndex + index),
     receivedAtOf: (index) => directory.receivedAtOf(frame.firstIndex + index),

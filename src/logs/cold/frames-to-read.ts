@@ -17,10 +17,14 @@ export interface FrameSelection {
  * The frames of a segment found that may hold an entry wanted, in order.
  * @throws CorruptSegment
  */
-export function framesToRead(found: SegmentMeta & FrameHits, selection: FrameSelection): Frame[] {
+export function framesToRead(
+  found: SegmentMeta & FrameHits,
+  selection: FrameSelection,
+  all: readonly Frame[] = allFrames(found),
+): Frame[] {
   const { from, to, levelMask, tests } = selection;
   const mayHold = frameMask(tests, found);
-  return allFrames(found).filter(
+  return all.filter(
     (frame, index) =>
       (from === null || frame.maxTimestamp >= from) &&
       (to === null || frame.minTimestamp < to) &&

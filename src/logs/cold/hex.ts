@@ -7,6 +7,8 @@ export function toHex(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex");
 }
 
+const ENCODER = new TextEncoder();
+
 /** What two digits mean, by both of their character codes: the later one in the higher byte. */
 const PAIRS = makePairs();
 
@@ -15,7 +17,7 @@ const PAIRS = makePairs();
  * workerd, this one 2.
  */
 export function fromHex(text: string): Uint8Array {
-  const codes = new TextEncoder().encode(text);
+  const codes = ENCODER.encode(text);
   const pairs = new Uint16Array(codes.buffer, codes.byteOffset, codes.length >> 1);
   const bytes = new Uint8Array(pairs.length);
   for (let at = 0; at < pairs.length; at++) bytes[at] = PAIRS[pairs[at] ?? 0] ?? 0;

@@ -40,14 +40,16 @@ export class LevelCounter {
 }
 
 /** @throws RangeError on bytes that end in the middle */
-export function* readLevelCounts(packed: Uint8Array): Generator<LevelCount> {
+export function readLevelCounts(packed: Uint8Array): LevelCount[] {
+  const counts: LevelCount[] = [];
   const reader = new ByteReader(packed);
   let minute = 0;
   while (!reader.done) {
     minute += reader.varint();
     const mask = reader.varint();
     for (let level = 0; level < LEVELS.length; level++) {
-      if ((mask & (1 << level)) !== 0) yield { minute, level, count: reader.varint() };
+      if ((mask & (1 << level)) !== 0) counts.push({ minute, level, count: reader.varint() });
     }
   }
+  return counts;
 }

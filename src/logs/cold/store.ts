@@ -4,7 +4,13 @@ import { type FrameHits, slotsColumn } from "./frame-filter.ts";
 import { fromHex } from "./hex.ts";
 import { insertStatement } from "./insert-statement.ts";
 import type { BodyRange, EncodedSegment, SegmentKey, SegmentMeta, StoredBody } from "./segment.ts";
-import { readPlace, type SegmentPage, type SegmentSelection, selectStatement } from "./selection.ts";
+import {
+  readPlace,
+  type SegmentPage,
+  type SegmentPosition,
+  type SegmentSelection,
+  selectStatement,
+} from "./selection.ts";
 
 /** Most rows of one answer. Levels are at most 80 KB a row and mostly 300 bytes, summaries at most 64 KB. */
 export const STORE_LIMITS = {
@@ -20,8 +26,8 @@ export const STORE_LIMITS = {
 /** A segment that a query may need, and what its filter says about its frames; see `frames-to-read.ts`. */
 export type FoundSegment = SegmentMeta & FrameHits;
 
-/** A segment with its packed counts. `from` and `to` of a query may cut through it. */
-export interface CountedSegment extends SegmentMeta {
+/** A segment's place with its packed counts. `from` and `to` of a query may cut through it. */
+export interface CountedSegment extends SegmentPosition {
   /** As `levels` or `summary` of an `EncodedSegment`. */
   counts: Uint8Array;
 }
@@ -133,13 +139,15 @@ export class SegmentStore {
 
   async #readCounts(selection: SegmentSelection, column: "levels" | "summary", most: number) {
     const limit = Math.min(selection.limit, most);
-    type Row = [...MetaRow, counts: string];
-    return this.#select<Row, CountedSegment>({ ...selection, limit }, `${META_COLUMNS}, hex(${column})`, (row) => {
-      return { ...metaOf(row), counts: fromHex(row[14]) };
+    const columns = `${KEY_COLUMNS}, min_ts, max_ts, hex(${column})`;
+    type Row = [projectId: string, firstSeq: number, part: number, min: number, max: number, counts: string];
+    return this.#select<Row, CountedSegment>({ ...selection, limit }, columns, (row) => {
+      const [projectId, firstSeq, part, minTimestamp, maxTimestamp, counts] = row;
+      return { projectId, firstSeq, part, minTimestamp, maxTimestamp, counts: fromHex(counts) };
     });
   }
 
-  async #select<Row extends unknown[], S extends SegmentMeta>(
+  async #select<Row extends unknown[], S extends SegmentPosition>(
     selection: SegmentSelection,
     columns: string,
     segmentOf: (row: Row) => S,

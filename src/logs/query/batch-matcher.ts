@@ -3,7 +3,7 @@ import { toByteString } from "./case-folding.ts";
 import { ALL_LEVELS_MASK, type LogFilter, matchesContent } from "./filter.ts";
 import { AFTER_CATEGORY, AFTER_TYPE, categoryAt, LineClock, severityAt, typeAt } from "./line.ts";
 import { ListedNames } from "./listed.ts";
-import { type Needle, needlesOf } from "./needles.ts";
+import { isInPieces, type Needle, needlesOf } from "./needles.ts";
 
 /** One line of a batch that passes. `start` and `end` are bytes of the body. */
 export interface LineMatch {
@@ -38,6 +38,11 @@ export class BatchMatcher {
       filter.session !== null || filter.traceId !== null || filter.search !== null || filter.data.length > 0;
     this.passesAll =
       !this.parses && filter.levelMask === ALL_LEVELS_MASK && filter.categories === null && filter.types === null;
+  }
+
+  /** Whether a body may hold a line that passes, told by its pieces before they are put together. */
+  mayMatch(pieces: readonly Uint8Array[]): boolean {
+    return this.#needles.every(({ bytes }) => bytes === null || isInPieces(bytes, pieces));
   }
 
   /**

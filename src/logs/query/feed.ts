@@ -1,13 +1,17 @@
 import type { StoredBatch } from "../batch.ts";
-import { decodeBody } from "../codec.ts";
+import { decodeFrames } from "../codec.ts";
 import { UnreadableItem } from "../unreadable.ts";
 import type { Order } from "./row-order.ts";
 
 /** Lines to be looked through, and who they are. Index `i` counts the lines of `body` from 0. */
 export interface ScanUnit {
   projectId: string;
-  /** Canonical NDJSON; see `../batch.ts`. */
-  body: Uint8Array;
+  /** Canonical NDJSON; see `../batch.ts`. Asked for, it is put together where it comes in pieces. */
+  readonly body: Uint8Array;
+  /** The same as it was decoded. A line may cross from one to the next. */
+  readonly pieces: readonly Uint8Array[];
+  /** Bytes of them all. */
+  readonly size: number;
   seqAt(index: number): number;
   /** Epoch milliseconds. */
   receivedAtOf(index: number): number;
@@ -65,23 +69,50 @@ interface TimeSpan {
 /** A batch of the recent tier. The object gives those of the snapshot only. */
 export function itemOfBatch(batch: StoredBatch): ScanItem {
   const { count, minTimestamp, maxTimestamp } = batch;
-  return { tier: "recent", count, minTimestamp, maxTimestamp, isWhole: true, open: async () => unitOfBatch(batch) };
+  return { tier: "recent", count, minTimestamp, maxTimestamp, isWhole: true, open: async () => new BatchUnit(batch) };
 }
 
-function unitOfBatch(batch: StoredBatch): ScanUnit {
-  const { projectId, firstSeq, receivedAt } = batch;
-  return {
-    projectId,
-    body: bodyOf(batch),
-    seqAt: (index) => firstSeq + index,
-    receivedAtOf: () => receivedAt,
-    isVisible: () => true,
-  };
+/** A batch's lines, put together at the first look at them. */
+class BatchUnit implements ScanUnit {
+  readonly projectId: string;
+  readonly pieces: readonly Uint8Array[];
+  readonly size: number;
+  readonly #firstSeq: number;
+  readonly #receivedAt: number;
+  #body: Uint8Array | null = null;
+
+  /** @throws UnreadableItem */
+  constructor(batch: StoredBatch) {
+    this.projectId = batch.projectId;
+    this.#firstSeq = batch.firstSeq;
+    this.#receivedAt = batch.receivedAt;
+    this.pieces = piecesOf(batch);
+    this.size = this.pieces.reduce((sum, { length }) => sum + length, 0);
+  }
+
+  get body(): Uint8Array {
+    const [only] = this.pieces;
+    const body = this.#body ?? (this.pieces.length === 1 && only ? only : Buffer.concat(this.pieces, this.size));
+    this.#body = body;
+    return body;
+  }
+
+  seqAt(index: number): number {
+    return this.#firstSeq + index;
+  }
+
+  receivedAtOf(): number {
+    return this.#receivedAt;
+  }
+
+  isVisible(): boolean {
+    return true;
+  }
 }
 
-function bodyOf({ commit, encoding, body }: StoredBatch): Uint8Array {
+function piecesOf({ commit, encoding, body }: StoredBatch): Uint8Array[] {
   try {
-    return decodeBody(encoding, body);
+    return [...decodeFrames(encoding, body)];
   } catch (error) {
     throw new UnreadableItem(`Batch ${commit} does not decode.`, { cause: error });
   }

@@ -103,3 +103,17 @@ function memberNeedle(name: string, passes: (bytes: string, at: number) => boole
     },
   };
 }
+
+/** Whether bytes occur in others that come in pieces. Those are not put together for it, which takes half as long again. */
+export function isInPieces(bytes: Buffer, pieces: readonly Uint8Array[]): boolean {
+  const rest = bytes.length - 1;
+  let before: Buffer = Buffer.alloc(0);
+  for (const { buffer, byteOffset, byteLength } of pieces) {
+    const piece = Buffer.from(buffer, byteOffset, byteLength);
+    const seam = Buffer.concat([before, piece.subarray(0, rest)]);
+    if (piece.includes(bytes) || seam.includes(bytes)) return true;
+    // What may begin here and end in the pieces to come; more than one where they are shorter than what is looked for.
+    before = byteLength < rest ? seam.subarray(Math.max(0, seam.length - rest)) : piece.subarray(byteLength - rest);
+  }
+  return false;
+}

@@ -5,10 +5,12 @@ import type { RecentPage, RecentScan } from "./recent-scan.ts";
 export type RecentSource = (scan: RecentScan) => Promise<RecentPage>;
 
 /**
- * Bytes as stored of the first page asked for. Each further page asks for twice as much, until the object's own bound
- * cuts it short: most queries need few batches.
+ * Bytes as stored of the first page asked for: most queries need few batches. Each further page asks for more, until the
+ * object's own bound cuts it short. What looks for a single id needs all there are, and begins with that much.
  */
 const FIRST_PAGE_BYTES = 512 * 1024;
+const WHOLE_PAGE_BYTES = 4 * 1024 * 1024;
+const PAGE_GROWTH = 4;
 
 /**
  * Thrown where batches have gone to the cold tier between two pages: those not seen yet are now behind the watermark that
@@ -26,17 +28,23 @@ export class RecentFeed implements ScanFeed {
   readonly #scan: RecentScan;
   #page: RecentPage;
   #at = 0;
-  #maxBytes = FIRST_PAGE_BYTES;
+  #maxBytes: number;
 
   /** Reads the first page, which pins the snapshot. */
-  static async open(source: RecentSource, scan: Omit<RecentScan, "position" | "maxBytes">): Promise<RecentFeed> {
-    const page = await source({ ...scan, position: null, maxBytes: FIRST_PAGE_BYTES });
-    return new RecentFeed(source, { ...scan, asOf: page.asOf, position: null, maxBytes: FIRST_PAGE_BYTES }, page);
+  static async open(
+    source: RecentSource,
+    scan: Omit<RecentScan, "position" | "maxBytes">,
+    isForOneId = false,
+  ): Promise<RecentFeed> {
+    const first = { ...scan, position: null, maxBytes: isForOneId ? WHOLE_PAGE_BYTES : FIRST_PAGE_BYTES };
+    const page = await source(first);
+    return new RecentFeed(source, { ...first, asOf: page.asOf }, page);
   }
 
   private constructor(source: RecentSource, scan: RecentScan, page: RecentPage) {
     this.#source = source;
     this.#scan = scan;
+    this.#maxBytes = scan.maxBytes;
     this.first = page;
     this.#page = page;
   }
@@ -56,7 +64,7 @@ export class RecentFeed implements ScanFeed {
       }
       const position = this.#page.next;
       if (position === null) throw new RangeError("There is no further batch.");
-      this.#maxBytes *= 2;
+      this.#maxBytes = Math.min(this.#maxBytes * PAGE_GROWTH, WHOLE_PAGE_BYTES);
       this.#page = await this.#source({ ...this.#scan, position, maxBytes: this.#maxBytes });
       this.#at = 0;
       if (hasMoved(this.first, this.#page)) throw new WatermarkMoved();

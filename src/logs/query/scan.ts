@@ -82,12 +82,24 @@ export async function scan(
     const unit = await openItem(item, report);
     if (unit === null) continue;
     outcome.scanned += item.count;
-    const unitCost = unit.body.length * byteCost;
+    const unitCost = unit.size * byteCost;
     spend(bound, unitCost);
+    if (isPassedOver(matcher, unit)) {
+      await pacer.pause(unitCost * PASSED_OVER_COST);
+      continue;
+    }
     outcome.total = scanUnit(matcher, item, unit, query, collector, outcome.total, report);
     await pacer.pause(unitCost);
   }
   return outcome;
+}
+
+/** Time that a body takes which is passed over as it is decoded, as a part of what looking through its lines takes. */
+export const PASSED_OVER_COST = 0.5;
+
+/** Whether a body in several pieces is seen to hold nothing wanted before they are put together. */
+export function isPassedOver(matcher: BatchMatcher, { pieces }: ScanUnit): boolean {
+  return pieces.length > 1 && !matcher.mayMatch(pieces);
 }
 
 /** What it costs to look through a byte, in bytes of a plain scan. */

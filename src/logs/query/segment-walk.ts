@@ -1,4 +1,3 @@
-import type { SegmentMeta } from "../cold/segment.ts";
 import type { SegmentPage, SegmentPosition, SegmentSelection } from "../cold/selection.ts";
 
 /** Which segments a walk gives, from the first one on. */
@@ -23,7 +22,7 @@ const SPARSE_GROWTH = 4;
  * Goes through the segments of a selection, some at a time. What is left out costs, too: filters may leave nearly none of
  * a hundred thousand, so each statement looks at so many at most, and what has been looked at counts.
  */
-export class SegmentWalk<S extends SegmentMeta> {
+export class SegmentWalk<S extends SegmentPosition> {
   readonly #read: ReadSegments<S>;
   readonly #selection: WalkSelection;
   readonly #limit: number;

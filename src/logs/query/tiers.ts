@@ -4,7 +4,8 @@ import { MergedFeed, type ScanFeed } from "./feed.ts";
 import { categoryMaskOf, type LogFilter } from "./filter.ts";
 import { RecentFeed, type RecentSource, WatermarkMoved } from "./recent-feed.ts";
 import type { Order } from "./row-order.ts";
-import { StoredFeed, type StoredSource } from "./stored-feed.ts";
+import type { WalkSelection } from "./segment-walk.ts";
+import { FIRST_SEGMENTS, ID_SEGMENTS, StoredFeed, type StoredSource } from "./stored-feed.ts";
 
 /** Where a workspace's logs are read from. */
 export interface LogSource {
@@ -41,7 +42,13 @@ export async function withSnapshot<T>(read: () => Promise<T>): Promise<T | null>
 /** Opens the recent tier, which pins the snapshot and says how far the cold one is to be looked through. */
 export function openRecent(source: LogSource, filter: LogFilter, scan: TierScan): Promise<RecentFeed> {
   const { levelMask } = filter;
-  return RecentFeed.open(source.recent, { ...scan, levelMask, categoryMask: categoryMaskOf(filter) });
+  const selection = { ...scan, levelMask, categoryMask: categoryMaskOf(filter) };
+  return RecentFeed.open(source.recent, selection, isForOneId(filter));
+}
+
+/** Whether few entries of all can pass, wherever they are: then the first answers are to hold as much as they may. */
+function isForOneId({ session, traceId }: LogFilter): boolean {
+  return session !== null || traceId !== null;
 }
 
 /** Both tiers as one feed, and the filter with what is past the retention left out. */
@@ -55,7 +62,7 @@ export async function withStored(
   const kept = { ...filter, from: Math.max(filter.from ?? oldest, oldest) };
   const projects = new Map(flushed.filter(({ seq }) => seq > 0).map(({ projectId, seq }) => [projectId, seq]));
   if (projects.size === 0) return { feed: recent, filter: kept };
-  const stored = await StoredFeed.open(source.stored, {
+  const selection: WalkSelection = {
     workspaceId: source.workspaceId,
     projects,
     from: Math.max(from ?? oldest, oldest),
@@ -65,6 +72,7 @@ export async function withStored(
     asOf,
     tests: tokenTestsOf(filter),
     order,
-  });
+  };
+  const stored = await StoredFeed.open(source.stored, selection, isForOneId(filter) ? ID_SEGMENTS : FIRST_SEGMENTS);
   return { feed: new MergedFeed(order, recent, stored), filter: kept };
 }

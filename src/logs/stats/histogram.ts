@@ -19,6 +19,29 @@ export interface Counted {
 /** There are more buckets or groups than one answer has. */
 export class TooManyBuckets extends Error {}
 
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+
+/** Times of whole minutes as ISO 8601 UTC. Most share the day with the one before, of which the text is kept. */
+class MinuteClock {
+  #day = Number.NaN;
+  #date = "";
+
+  iso(timestamp: number): string {
+    const day = Math.floor(timestamp / DAY_MS);
+    if (day !== this.#day) {
+      this.#day = day;
+      this.#date = new Date(day * DAY_MS).toISOString().slice(0, -"00:00:00.000Z".length);
+    }
+    const minute = Math.floor((timestamp - day * DAY_MS) / MINUTE_MS);
+    return `${this.#date}${twoDigits(Math.floor(minute / 60))}:${twoDigits(minute % 60)}:00.000Z`;
+  }
+}
+
+function twoDigits(value: number): string {
+  return value < 10 ? `0${value}` : `${value}`;
+}
+
 interface Counts {
   count: number;
   levels: number[];
@@ -46,16 +69,18 @@ export class Histogram {
    * @throws TooManyBuckets
    */
   add(timestamp: number, counted: Counted, count: number): void {
-    this.total += count;
-    const counts = this.#countsAt(Math.floor(timestamp / this.#intervalMs) * this.#intervalMs);
-    counts.count += count;
+    const counts = this.#count(timestamp, count);
     if (this.#groupBy === "level") counts.levels[counted.level] = (counts.levels[counted.level] ?? 0) + count;
     else if (this.#groupBy !== null) this.#addName(counts.names, counted[this.#groupBy], count);
   }
 
-  /** Entries of which nothing but the level is known. */
+  /**
+   * Entries of which nothing but the level is known.
+   * @throws TooManyBuckets
+   */
   addLevel(timestamp: number, level: number, count: number): void {
-    this.add(timestamp, { level, category: "", type: "" }, count);
+    const counts = this.#count(timestamp, count);
+    if (this.#groupBy === "level") counts.levels[level] = (counts.levels[level] ?? 0) + count;
   }
 
   /** Whether counts by level suffice. */
@@ -70,12 +95,20 @@ export class Histogram {
 
   /** In order of time. */
   buckets(): Bucket[] {
+    const clock = new MinuteClock();
     return [...this.#buckets]
       .sort(([a], [b]) => a - b)
       .map(([at, counts]) => {
-        const bucket = { start: new Date(at).toISOString(), count: counts.count };
+        const bucket = { start: clock.iso(at), count: counts.count };
         return this.#groupBy === null ? bucket : { ...bucket, groups: this.#groupsOf(counts) };
       });
+  }
+
+  #count(timestamp: number, count: number): Counts {
+    this.total += count;
+    const counts = this.#countsAt(Math.floor(timestamp / this.#intervalMs) * this.#intervalMs);
+    counts.count += count;
+    return counts;
   }
 
   #groupsOf({ levels, names }: Counts): Record<string, number> {

@@ -1,5 +1,5 @@
 import { readLevelCounts } from "../cold/level-counts.ts";
-import type { SegmentMeta } from "../cold/segment.ts";
+import type { SegmentPosition } from "../cold/selection.ts";
 import { LEVELS } from "../entry.ts";
 import { BatchMatcher } from "../query/batch-matcher.ts";
 import { categoryMaskOf, type LogFilter } from "../query/filter.ts";
@@ -7,7 +7,7 @@ import { QUERY_BUDGET, type QueryBudget } from "../query/limits.ts";
 import { isListed } from "../query/listed.ts";
 import { Pacer } from "../query/pacer.ts";
 import { hasMoved, WatermarkMoved } from "../query/recent-feed.ts";
-import { byteCostOf, openItem } from "../query/scan.ts";
+import { byteCostOf, isPassedOver, openItem, PASSED_OVER_COST } from "../query/scan.ts";
 import { type ReadSegments, SegmentWalk, type WalkSelection } from "../query/segment-walk.ts";
 import { type LogSource, openRecent, withSnapshot, withStored } from "../query/tiers.ts";
 import { readLine } from "../stored-line.ts";
@@ -17,8 +17,8 @@ import { type Bucket, type Counted, Histogram, TooManyBuckets } from "./histogra
 import { type RecentCountPage, type RecentCountScan, unpackSummaries } from "./recent-counts.ts";
 import type { StatsQuery } from "./schema.ts";
 
-/** A segment with its packed counts. */
-export interface CountedSegment extends SegmentMeta {
+/** A segment's place with its packed counts. */
+export interface CountedSegment extends SegmentPosition {
   counts: Uint8Array;
 }
 
@@ -190,10 +190,15 @@ async function countEntries(
     if (cost + feed.cost >= budget.scanBytes) return false;
     const unit = await openItem(await feed.take(), source.report);
     if (unit === null) continue;
+    const unitCost = unit.size * byteCost;
+    cost += unitCost;
+    if (isPassedOver(matcher, unit)) {
+      await pacer.pause(unitCost * PASSED_OVER_COST);
+      continue;
+    }
     const { body } = unit;
     const damaged: number[] = [];
     const raw = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-    cost += body.length * byteCost;
     matcher.forEachMatch(
       body,
       (_, index) => unit.isVisible(index),
@@ -205,7 +210,7 @@ async function countEntries(
       (index) => damaged.push(unit.seqAt(index)),
     );
     reportEntries(source.report, unit.projectId, damaged);
-    await pacer.pause(body.length * byteCost);
+    await pacer.pause(unitCost);
   }
   return true;
 }

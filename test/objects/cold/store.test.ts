@@ -11,6 +11,7 @@ import {
   CorruptSegment,
   type EncodedSegment,
   SEGMENT_LIMITS,
+  type SegmentKey,
   type SegmentMeta,
 } from "../../../src/logs/cold/segment.ts";
 import type { SegmentSelection } from "../../../src/logs/cold/selection.ts";
@@ -47,7 +48,7 @@ function list(from: number, to: number, more: Partial<TestEntry> = {}): TestEntr
   return Array.from({ length: to - from }, (_, index) => entry(from + index, more));
 }
 
-const names = (metas: readonly SegmentMeta[]) =>
+const names = (metas: readonly SegmentKey[]) =>
   metas.map(({ projectId, firstSeq, part }) => `${projectId.at(-1)}${firstSeq}/${part}`);
 
 describe("insertSegments", () => {

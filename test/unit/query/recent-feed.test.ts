@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { StoredBatch } from "../../../src/logs/batch.ts";
 import { RecentFeed, WatermarkMoved } from "../../../src/logs/query/recent-feed.ts";
-import type { RecentPage } from "../../../src/logs/query/recent-scan.ts";
+import type { RecentPage, RecentScan } from "../../../src/logs/query/recent-scan.ts";
 
 const SCAN = { asOf: null, from: null, to: null, order: "asc", levelMask: 127, categoryMask: 255 } as const;
 const BATCH: StoredBatch = {
@@ -53,4 +53,19 @@ test("what was left has gone to the cold tier between two pages: the read begins
   const feed = await openPages(FIRST, { ...FIRST, flushed, batches: [], next: null });
   await feed.take();
   await expect(feed.take()).rejects.toThrow(WatermarkMoved);
+});
+
+test("what looks for one id begins with all that an answer may hold, anything else with little", async () => {
+  const asked = async (isForOneId: boolean) => {
+    const bytes: number[] = [];
+    const source = async ({ position, maxBytes }: RecentScan) => {
+      bytes.push(maxBytes);
+      return position === null || bytes.length < 5 ? FIRST : { ...FIRST, next: null };
+    };
+    const feed = await RecentFeed.open(source, SCAN, isForOneId);
+    while (feed.bound() !== null) await feed.take();
+    return bytes.map((each) => each / 1024);
+  };
+  expect(await asked(false)).toEqual([512, 2048, 4096, 4096, 4096]);
+  expect(await asked(true)).toEqual([4096, 4096, 4096, 4096, 4096]);
 });

@@ -169,15 +169,20 @@ export class TestStore {
         const { segments, next } = this.#selectSegments(selection);
         return { segments: segments.map((segment) => ({ ...segment, slots: "" })), next };
       },
-      readBodies: async (_, ranges) =>
-        ranges.slice(0, 2).map(({ key, start, end }) => {
-          const segment = this.#segments.find(
-            ({ projectId, firstSeq, part }) =>
-              projectId === key.projectId && firstSeq === key.firstSeq && part === key.part,
-          );
-          return segment ? { directory: segment.directory, bytes: segment.body.subarray(start, end) } : null;
-        }),
+      readBodies: this.bodies(2),
     };
+  }
+
+  /** @param most ranges of one answer */
+  bodies(most: number): StoredSource["readBodies"] {
+    return async (_, ranges) =>
+      ranges.slice(0, most).map(({ key, start, end }) => {
+        const segment = this.#segments.find(
+          ({ projectId, firstSeq, part }) =>
+            projectId === key.projectId && firstSeq === key.firstSeq && part === key.part,
+        );
+        return segment ? { directory: segment.directory, bytes: segment.body.subarray(start, end) } : null;
+      });
   }
 
   /** @param pageBatches batches of one answer, whatever size is asked for */

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { levelBit } from "../../../src/logs/entry.ts";
 import { boundOf } from "../../../src/logs/query/feed.ts";
 import { ALL_CATEGORIES_MASK, ALL_LEVELS_MASK } from "../../../src/logs/query/filter.ts";
 import type { WalkSelection } from "../../../src/logs/query/segment-walk.ts";
@@ -90,5 +91,49 @@ describe("the stored feed", () => {
     expect(first).toMatchObject({ status: "rejected", reason: expect.any(UnreadableItem) });
     expect(second).toMatchObject({ status: "fulfilled", value: { projectId: PROJECTS[0] } });
     expect(feed.bound()).toBeNull();
+  });
+
+  it("reads what filters leave of many segments at once, and little where they leave all", async () => {
+    const project = PROJECTS[0] ?? "";
+    const store = new TestStore();
+    // 9 segments of 5 frames and more, as 2,000 lines have 700 KB.
+    for (let range = 0; range < 9; range++) {
+      const entries = Array.from({ length: 2000 }, (_, index) => ({
+        timestamp: range * 2000 + index,
+        level: index === 0 ? ("error" as const) : ("info" as const),
+        category: "custom",
+        type: "log",
+        message: `${"m".repeat(250)}${index}`,
+      }));
+      store.add(project, entries.slice(0, 1000));
+      store.add(project, entries.slice(1000));
+      store.flush(project, 2);
+    }
+    const source = store.stored();
+    const reads: number[] = [];
+    const bodies = store.bodies(Number.POSITIVE_INFINITY);
+    const counting: typeof source = {
+      ...source,
+      readBodies: (id, ranges) => {
+        reads.push(ranges.length);
+        return bodies(id, ranges);
+      },
+    };
+    const readAll = async (levelMask: number) => {
+      reads.length = 0;
+      const feed = await StoredFeed.open(counting, { ...everything("asc", 100), levelMask });
+      let lines = 0;
+      while (feed.bound() !== null) {
+        const item = await feed.take();
+        if ((await item.open()) !== null) lines += item.count;
+      }
+      return lines;
+    };
+    await readAll(levelBit("error"));
+    expect(reads).toEqual([9]);
+    expect(await readAll(ALL_LEVELS_MASK)).toBe(18_000);
+    // Ranges of the first segment alone, as the next ones are not needed before it has been looked through.
+    expect(reads[0]).toBe(1);
+    expect(reads.length).toBeGreaterThan(2);
   });
 });
