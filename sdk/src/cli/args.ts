@@ -222,7 +222,9 @@ function timesOf(values: Values, now: number): { from: number | null; to: number
 function timeOf(option: string, given: string, now: number): number {
   const ms = parseTime(given, now);
   if (ms === null) {
-    throw usage(`${option} ${given}: must be like 15m, 2h, 1d, 2026-11-20, 2026-11-20T14:00, 2026-11-20T14:00Z or 1795183200000.`);
+    throw usage(
+      `${option} ${given}: must be like 15m, 2h, 1d, 2026-11-20, 2026-11-20T14:00, 2026-11-20T14:00Z or 1795183200000.`,
+    );
   }
   return ms;
 }
