@@ -85,7 +85,7 @@ export async function scan(
     const unitCost = unit.size * byteCost;
     spend(bound, unitCost);
     if (isPassedOver(matcher, unit)) {
-      await pacer.pause(unitCost * PASSED_OVER_COST);
+      await pacer.pause(unitCost);
       continue;
     }
     outcome.total = scanUnit(matcher, item, unit, query, collector, outcome.total, report);
@@ -93,9 +93,6 @@ export async function scan(
   }
   return outcome;
 }
-
-/** Time that a body takes which is passed over as it is decoded, as a part of what looking through its lines takes. */
-export const PASSED_OVER_COST = 0.5;
 
 /** Whether a body in several pieces is seen to hold nothing wanted before they are put together. */
 export function isPassedOver(matcher: BatchMatcher, { pieces }: ScanUnit): boolean {

@@ -7,7 +7,7 @@ import { QUERY_BUDGET, type QueryBudget } from "../query/limits.ts";
 import { isListed } from "../query/listed.ts";
 import { Pacer } from "../query/pacer.ts";
 import { hasMoved, WatermarkMoved } from "../query/recent-feed.ts";
-import { byteCostOf, isPassedOver, openItem, PASSED_OVER_COST } from "../query/scan.ts";
+import { byteCostOf, isPassedOver, openItem } from "../query/scan.ts";
 import { type ReadSegments, SegmentWalk, type WalkSelection } from "../query/segment-walk.ts";
 import { type LogSource, openRecent, withSnapshot, withStored } from "../query/tiers.ts";
 import { readLine } from "../stored-line.ts";
@@ -193,7 +193,7 @@ async function countEntries(
     const unitCost = unit.size * byteCost;
     cost += unitCost;
     if (isPassedOver(matcher, unit)) {
-      await pacer.pause(unitCost * PASSED_OVER_COST);
+      await pacer.pause(unitCost);
       continue;
     }
     const { body } = unit;
