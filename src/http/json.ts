@@ -15,9 +15,16 @@ export function mediaType(header: string | null | undefined): string {
   return (header ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
 }
 
-/** Reads and validates a JSON body; ends the request with 400, 413 or 415 where it cannot. */
-export async function jsonBody<S extends z.ZodType>(request: Request, schema: S): Promise<z.output<S>> {
-  return readJson(request, await readBody(request, JSON_BODY_MAX_BYTES), schema);
+/**
+ * Reads and validates a JSON body; ends the request with 400, 413 or 415 where it cannot.
+ * @param parse throws a SyntaxError for what is no JSON
+ */
+export async function jsonBody<S extends z.ZodType>(
+  request: Request,
+  schema: S,
+  parse: (text: string) => unknown = JSON.parse,
+): Promise<z.output<S>> {
+  return readJson(request, await readBody(request, JSON_BODY_MAX_BYTES), schema, parse);
 }
 
 /** The same where the body may be left out, or be empty: then an empty object stands for it. */
@@ -27,11 +34,16 @@ export async function optionalJsonBody<S extends z.ZodType>(request: Request, sc
   return body.ok && body.bytes.byteLength === 0 ? validated(schema, {}) : readJson(request, body, schema);
 }
 
-function readJson<S extends z.ZodType>(request: Request, body: BodyResult, schema: S): z.output<S> {
+function readJson<S extends z.ZodType>(
+  request: Request,
+  body: BodyResult,
+  schema: S,
+  parse?: (text: string) => unknown,
+): z.output<S> {
   if (mediaType(request.headers.get("Content-Type")) !== "application/json") {
     refuse("UNSUPPORTED_MEDIA_TYPE", "Send the body as Content-Type: application/json.");
   }
-  return validated(schema, parseJson(decodeUtf8(bodyOrRefuse(body, JSON_BODY_MAX_BYTES))));
+  return validated(schema, parseJson(decodeUtf8(bodyOrRefuse(body, JSON_BODY_MAX_BYTES)), parse));
 }
 
 export function bodyOrRefuse(body: BodyResult, limit: number): Uint8Array {
@@ -56,9 +68,9 @@ export function decodeUtf8(bytes: Uint8Array): string {
   }
 }
 
-export function parseJson(text: string): unknown {
+export function parseJson(text: string, parse: (text: string) => unknown = JSON.parse): unknown {
   try {
-    return JSON.parse(text);
+    return parse(text);
   } catch {
     return refuse("VALIDATION_ERROR", text.trim() === "" ? "The body is empty." : "The body is not valid JSON.");
   }

@@ -7,6 +7,7 @@ import { operation } from "../http/log.ts";
 import { looksLikeApiKey } from "../keys/api-key.ts";
 import type { RouteRef } from "../limits/state.ts";
 import { SegmentStore, STORE_LIMITS } from "../logs/cold/store.ts";
+import { parseExactly } from "../logs/ingest/exact-json.ts";
 import type { RecentPage } from "../logs/query/recent-scan.ts";
 import type { LogSource } from "../logs/query/tiers.ts";
 import type { StatsSource } from "../logs/stats/run-stats.ts";
@@ -54,7 +55,8 @@ export async function readerBody<S extends z.ZodType>(
   schema: S,
 ): Promise<z.output<S>> {
   try {
-    return await jsonBody(c.req.raw, schema);
+    // A number that lost digits would find what nobody asked for.
+    return await jsonBody(c.req.raw, schema, parseExactly);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const need = { scope: "logs:read", role: PERMISSIONS["logs.read"], projectId: null } as const;

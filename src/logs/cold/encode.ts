@@ -63,7 +63,10 @@ export function* encodeSteps(
 /** Segments of lines that follow each other: one range if every part of it fits a row, else two halves. */
 function* encodeLines(projectId: string, lines: readonly SourceLine[]): Generator<EncodedSegment | Pause> {
   const range = { firstSeq: lines[0]?.seq ?? 0, lastSeq: lines.at(-1)?.seq ?? 0 };
-  const parts = timeParts(lines.map(({ timestamp }) => timestamp));
+  const times = lines.map(({ timestamp }) => timestamp);
+  // Another's line may be an entry all the same, with its time elsewhere.
+  if (!times.every(Number.isFinite)) throw new RangeError("A line has no time at its place.");
+  const parts = timeParts(times);
   const segments: EncodedSegment[] = [];
   for (const [part, places] of parts.entries()) {
     const own = parts.length === 1 ? lines : places.map((place) => lines[place]).filter((line) => line !== undefined);

@@ -11,6 +11,9 @@ import type { TokenTable } from "./token-table.ts";
  * gram of a needle is a gram of every text that contains the needle, in any script.
  */
 
+/** As a folded needle has it. */
+const SIGMA = "\u03c3";
+
 const A = 97;
 const LETTERS = 26;
 const ASCII_END = 0x80;
@@ -149,7 +152,10 @@ export class GramCollector {
   }
 }
 
-/** The grams that every text with this needle has: at most a few of each length, spread over the needle. */
+/**
+ * The grams that every text with this needle has: at most a few of each length, spread over the needle. None with a sigma,
+ * which a text may have in either of its small forms.
+ */
 export function gramsOfNeedle(needle: string): { threes: string[]; fours: string[] } {
   return { threes: spreadOver(gramsOf(needle, 3), NEEDLE_THREES), fours: spreadOver(gramsOf(needle, 4), NEEDLE_FOURS) };
 }
@@ -162,7 +168,7 @@ function gramsOf(lower: string, length: number): string[] {
     run = isLetter(lower.charCodeAt(at)) ? run + 1 : 0;
     if (run >= length) grams.add(lower.slice(at + 1 - length, at + 1));
   }
-  return [...grams];
+  return [...grams].filter((gram) => !gram.includes(SIGMA));
 }
 
 function spreadOver<T>(all: readonly T[], count: number): T[] {

@@ -2,8 +2,8 @@
  * Case-insensitive search in stored lines without decoding or lower-casing them.
  *
  * A stored line is UTF-8 JSON, read as Latin-1: one character a byte. A needle becomes a regular expression over these
- * bytes, in which each character stands for every character that `toLowerCase` turns into it. So what it finds is never
- * less than what `value.toLowerCase().includes(needle)` finds, and sometimes more (a member name, a level).
+ * bytes, in which each character stands for every character that `foldCase` turns into it. So what it finds is never
+ * less than what `foldCase(value).includes(needle)` finds, and sometimes more (a member name, a level).
  */
 
 /** "I" with a dot above is the one character whose lower case is two: "i" and a combining dot. */
@@ -21,7 +21,7 @@ const KELVIN_SIGN = "\u212a";
  * A global pattern that matches, in the bytes of a stored line, every place a string that contains `needle` can be at.
  * No alternative in it begins another, so it never tries a place in two ways: a hostile needle costs its length, not more.
  *
- * @param needle in lower case, not empty
+ * @param needle folded, not empty
  */
 export function bytePattern(needle: string): RegExp {
   const characters = [...needle];
@@ -95,11 +95,8 @@ function upperCases(): Map<string, string[]> {
 }
 
 function invertLowerCase(): Map<string, string[]> {
-  // The lower case of sigma depends on what follows it, so either form may stand where the other was looked for.
-  const table = new Map([
-    ["σ", ["ς"]],
-    ["ς", ["σ", "Σ"]],
-  ]);
+  // Folded, sigma has one small form.
+  const table = new Map([["σ", ["ς"]]]);
   for (let code = 0x80; code < CASED_END; code++) {
     const character = String.fromCodePoint(code);
     const lower = character.toLowerCase();

@@ -1,5 +1,6 @@
 import { categoryBit, type Entry, LEVELS, levelBit, OTHER_CATEGORY_BIT } from "../entry.ts";
 import { isRecord, valueAt } from "./data-path.ts";
+import { foldCase } from "./fold-case.ts";
 import { isListed } from "./listed.ts";
 
 export type Scalar = string | number | boolean | null;
@@ -93,9 +94,9 @@ function hasOrder(op: "gt" | "gte" | "lt" | "lte", difference: number): boolean 
   }
 }
 
-/** Whether any string value at any depth contains `needle`, which is in lower case. Member names do not count. */
+/** Whether any string value at any depth contains `needle`, which is folded. Member names do not count. */
 function containsText(value: unknown, needle: string): boolean {
-  if (typeof value === "string") return value.toLowerCase().includes(needle);
+  if (typeof value === "string") return foldCase(value).includes(needle);
   if (Array.isArray(value)) return value.some((item) => containsText(item, needle));
   return isRecord(value) && Object.values(value).some((member) => containsText(member, needle));
 }

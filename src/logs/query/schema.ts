@@ -1,10 +1,12 @@
 import { z } from "zod";
 import { LEVELS, type Level } from "../entry.ts";
+import { InexactInteger } from "../ingest/exact-json.ts";
 import { EntryRejected } from "../ingest/rejection.ts";
 import { TimestampReader } from "../ingest/timestamp.ts";
 import { type Cursor, decodeAsOf, decodeCursor } from "./cursor.ts";
 import { isRecord, parseDataPath } from "./data-path.ts";
 import { ALL_LEVELS_MASK, type DataCondition, type LogFilter } from "./filter.ts";
+import { foldCase } from "./fold-case.ts";
 import { QUERY_LIMITS } from "./limits.ts";
 import type { Order } from "./row-order.ts";
 
@@ -45,10 +47,15 @@ const Time = z
   })
   .meta({ type: ["string", "integer"], examples: ["2026-11-20T14:00:00.000Z", 1795183200000] });
 
+/** Ingest refuses such an integer, too, so no entry has it. */
+const sayInexact =
+  (otherwise: string) =>
+  ({ input }: { input?: unknown }): string =>
+    input instanceof InexactInteger ? "An integer of so many digits is kept as a string only." : otherwise;
 const ScalarValue = z.union([z.string(), z.number(), z.boolean(), z.null()], {
-  error: "Must be a string, a number, a boolean or null.",
+  error: sayInexact("Must be a string, a number, a boolean or null."),
 });
-const Bound = z.union([z.number(), z.string()], { error: "Must be a number or a string." });
+const Bound = z.union([z.number(), z.string()], { error: sayInexact("Must be a number or a string.") });
 
 const Operators = z.strictObject({
   eq: ScalarValue.optional().describe("Equal in type and value."),
@@ -184,7 +191,7 @@ export function toFilter(filters: z.output<typeof Filters>): LogFilter {
     traceId: filters.traceId ?? null,
     from: filters.from ?? null,
     to: filters.to ?? null,
-    search: filters.search?.toLowerCase() ?? null,
+    search: filters.search === undefined ? null : foldCase(filters.search),
     data: filters.data ?? [],
   };
 }
@@ -224,11 +231,8 @@ function readConditions(text: string, test: unknown, ctx: BodyContext): DataCond
   if (!isRecord(test) || Object.keys(test).length === 0) {
     const value = ScalarValue.safeParse(test);
     if (value.success) return [{ path, op: "eq", value: value.data }];
-    ctx.addIssue({
-      code: "custom",
-      path: [text],
-      message: "Must be a string, a number, a boolean, null or an object of at least one operator.",
-    });
+    const message = sayInexact("Must be a string, a number, a boolean, null or an object of at least one operator.");
+    ctx.addIssue({ code: "custom", path: [text], message: message({ input: test }) });
     return [];
   }
   const operators = Operators.safeParse(test);

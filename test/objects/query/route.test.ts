@@ -79,6 +79,21 @@ describe("POST /logger/query", () => {
     expect(await messages(user, { projectId: second.id })).toEqual(["payment of another"]);
   });
 
+  it("refuses an integer that no entry can have, and says where it stands", async () => {
+    for (const [data, path] of [
+      ['{"ms":9007199254740993}', "filters.data.ms"],
+      ['{"ms":{"gte":12345678901234567890}}', "filters.data.ms.gte"],
+      ['{"ms":{"in":[1,9007199254740993]}}', "filters.data.ms.in.1"],
+    ]) {
+      const answer = await query(user, `{"filters":{"data":${data}}}`);
+      const message = "An integer of so many digits is kept as a string only.";
+      expect([answer.status, answer.details]).toMatchObject([400, [{ path, message }]]);
+    }
+    // These are written with as many digits, and lose none.
+    expect(await messages(user, '{"filters":{"data":{"ms":{"lt":9007199254740992}}}}')).toEqual(["Payment failed"]);
+    expect(await messages(user, '{"filters":{"data":{"ms":{"lt":1e300}}}}')).toEqual(["Payment failed"]);
+  });
+
   it.each([
     [{ level: "error" }, ["Payment failed"]],
     [{ level: ["warn", "info"] }, ["GET /", "payment of another"]],

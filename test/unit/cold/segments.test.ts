@@ -214,6 +214,17 @@ describe("encodeSegments", () => {
     expect(Object.fromEntries(Object.entries(hashes).map(([name, blob]) => [name, sha256(blob)]))).toEqual(PINNED);
   });
 
+  it("refuses an entry whose time is not where every line has it, rather than counting up to infinity", () => {
+    const [{ body: _, ...rest } = { body: null }] = slices([[plain(0)]]);
+    for (const line of [
+      '{"message":"m","timestamp":"2026-11-20T14:04:05.678Z","level":"info","category":"custom","type":"log"}',
+      '{"timestamp":"2026","level":"info","category":"custom","type":"log","message":"m"}',
+    ]) {
+      const batch = { firstSeq: 1, count: 1, commit: 1, receivedAt: 0, ...rest, body: new TextEncoder().encode(line) };
+      expect(() => [...encodeSegments(PROJECT, [batch], { firstSeq: 1, lastSeq: 1 })]).toThrow(RangeError);
+    }
+  });
+
   it("refuses batches that lack an entry of the range", () => {
     const source = slices([[plain(0)], [plain(1)], [plain(2)]]);
     const encode = (batches: typeof source) => [...encodeSegments(PROJECT, batches, { firstSeq: 1, lastSeq: 3 })];

@@ -43,6 +43,17 @@ describe("BatchMatcher", () => {
     );
   });
 
+  it("takes either small sigma for the other, wherever a word is cut", () => {
+    const messages = ["ΟΔΟΣΑ", "ΟΔΟΣ", "οδος", "οδοσ"];
+    const batch = messages.map((message): TestEntry => {
+      return { timestamp: 0, level: "info", category: "custom", type: "log", message };
+    });
+    for (const search of ["ΟΔΟΣ", "οδος", "οδοσ", "Σ", "ς"]) {
+      expect(found({ search }, [], batch)).toEqual([0, 1, 2, 3]);
+    }
+    expect(found({ search: "σα" }, [], batch)).toEqual([0]);
+  });
+
   it("finds every piece of a text, in whatever case it is asked for", () => {
     const piece = nastyText.chain((text) =>
       fc.record({

@@ -17,13 +17,13 @@ export function passes(entry: TestEntry, filters: TestFilters, data: readonly Da
     (filters.traceId === undefined || entry.traceId === filters.traceId) &&
     (filters.from === undefined || entry.timestamp >= new Date(filters.from).getTime()) &&
     (filters.to === undefined || entry.timestamp < new Date(filters.to).getTime()) &&
-    (filters.search === undefined || hasText([entry.message, entry.data], filters.search.toLowerCase())) &&
+    (filters.search === undefined || hasText([entry.message, entry.data], folded(filters.search))) &&
     data.every((test) => passesData(entry.data, test))
   );
 }
 
 function hasText(value: unknown, needle: string): boolean {
-  if (typeof value === "string") return value.toLowerCase().includes(needle);
+  if (typeof value === "string") return folded(value).includes(needle);
   if (typeof value !== "object" || value === null) return false;
   return Object.values(value).some((member) => hasText(member, needle));
 }
@@ -74,4 +74,9 @@ export function inOrder(rows: readonly TestRow[], order: "asc" | "desc"): TestRo
     (a, b) => a.entry.timestamp - b.entry.timestamp || a.seq - b.seq || (a.projectId < b.projectId ? -1 : 1),
   );
   return order === "asc" ? rising : rising.reverse();
+}
+
+/** Either small sigma is one. */
+function folded(text: string): string {
+  return text.toLowerCase().replace(/\u03c2/g, "\u03c3");
 }
