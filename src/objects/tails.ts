@@ -1,5 +1,5 @@
 import type { Env } from "../env.ts";
-import { operation } from "../http/log.ts";
+import { type OperationFields, type OperationLevel, operation } from "../http/log.ts";
 import type { LimitState, RouteRef } from "../limits/state.ts";
 import { SANDBOX_WORKSPACE_ID } from "../sandbox/sandbox.ts";
 import { settingsOf } from "../settings.ts";
@@ -21,6 +21,7 @@ import { nextBySeq } from "../workspace/seq-reader.ts";
 import type { WorkspaceState } from "../workspace/state.ts";
 import { callUser } from "./stubs.ts";
 import type { TailBacklog } from "./tail-backlog.ts";
+import { expiredTicket, invalidTicket, refused, type TailRefusal } from "./tail-refusal.ts";
 
 /** Who asks for a tail: somebody who may read, or whoever has a ticket of somebody who may. */
 export type TailReader = TailAuthority | { kind: "ticket"; hash: string };
@@ -36,11 +37,6 @@ export interface TailCall {
   since: number | null;
 }
 
-/** Why there is no tail. `limit` as in `Denied`. `FUTURE_SEQ`: the project has no such `seq` yet. */
-export type TailRefusal =
-  | Denied
-  | { ok: false; code: "INVALID_TOKEN" | "TOKEN_EXPIRED" | "SESSION_REVOKED" | "FUTURE_SEQ"; limit: LimitState | null };
-
 export interface TicketCall {
   reader: TailAuthority;
   projectId: string;
@@ -52,9 +48,6 @@ export type TicketResult = { ok: true; ticket: string; expiresAt: number; limit:
 /** Carries a `TailCall` to the object, and the counter's state back with the socket. */
 export const TAIL_CALL_HEADER = "X-Taffrail-Tail";
 export const TAIL_LIMIT_HEADER = "X-Taffrail-Limit";
-/** Carries a `TailRefusal` back. A body comes after its answer: the object may be lost in between. */
-export const TAIL_REFUSAL_HEADER = "X-Taffrail-Refusal";
-
 interface Opened {
   ok: true;
   authority: TailAuthority;
@@ -88,6 +81,7 @@ export class Tails {
       backlog: (tail, most) => this.#backlog(tail, most),
       ruling: (tail) => this.#ruling(tail),
       renewed: (tail) => this.#renewed(tail),
+      abandon: () => this.#abandon(),
       closed: (tail, code, reason) => this.#closed(tail, code, reason),
       failed: (error) => this.#failed(error),
     });
@@ -118,7 +112,10 @@ export class Tails {
   async open(call: TailCall): Promise<Response> {
     const opened = this.#state.transaction((gate) => this.#admit(gate, call));
     if (!opened) return refused(call.reader.kind === "ticket" ? invalidTicket() : nobody(call.reader));
-    if (!opened.ok) return refused(opened);
+    if (!opened.ok) {
+      if (opened.code === "CONFLICT") this.#hub.refused();
+      return refused(opened);
+    }
     const { authority, project, limit } = opened;
     const expiresAt = authority.kind === "user" ? await this.#watch(authority) : null;
     if (expiresAt === "ended") return refused({ ok: false, code: "SESSION_REVOKED", limit });
@@ -267,32 +264,27 @@ export class Tails {
     if (at !== null) this.#state.alarm.by(Math.max(at, Date.now()));
   }
 
-  #closed(tail: Tail, code: number, reason: string): void {
-    const line = { event: "workspace.tail.end", outcome: reason.startsWith("since=") ? "cut" : reason, status: code };
-    const { projectId, sent } = tail;
-    const workspaceId = this.#state.row?.id;
-    operation(settingsOf(this.#env).LOG_LEVEL, "info", { ...line, workspaceId, projectId, sent });
+  /** Whoever is asking something of the object is told to come again; what is committed stays. */
+  #abandon(): void {
+    this.#note("warn", { event: "workspace.tail", outcome: "abandoned", tails: this.#hub.size });
+    this.#ctx.abort("Clients that were closed and do not read hold the room of all tails.");
+  }
+
+  #closed({ projectId, sent }: Tail, code: number, reason: string): void {
+    const outcome = reason.startsWith("since=") ? "cut" : reason;
+    this.#note("info", { event: "workspace.tail.end", outcome, status: code, projectId, sent });
   }
 
   #failed(error: unknown): void {
     const fault = error instanceof Error ? error.name : "unknown";
-    const line = { event: "workspace.tail", outcome: "failed", workspaceId: this.#state.row?.id, fault };
-    operation(settingsOf(this.#env).LOG_LEVEL, "error", line);
+    this.#note("error", { event: "workspace.tail", outcome: "failed", fault });
   }
-}
 
-function refused(refusal: TailRefusal): Response {
-  return new Response(null, { headers: { [TAIL_REFUSAL_HEADER]: encodeURIComponent(JSON.stringify(refusal)) } });
+  #note(level: OperationLevel, fields: OperationFields): void {
+    operation(settingsOf(this.#env).LOG_LEVEL, level, { ...fields, workspaceId: this.#state.row?.id });
+  }
 }
 
 function needOf(projectId: string): Need {
   return { scope: "logs:read", role: PERMISSIONS["logs.read"], projectId };
-}
-
-function invalidTicket(): TailRefusal {
-  return { ok: false, code: "INVALID_TOKEN", limit: null };
-}
-
-function expiredTicket(): TailRefusal {
-  return { ok: false, code: "TOKEN_EXPIRED", limit: null };
 }

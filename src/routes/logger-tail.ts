@@ -7,13 +7,8 @@ import type { Resource } from "../http/resource.ts";
 import { isId } from "../ids.ts";
 import type { LimitState } from "../limits/state.ts";
 import { callWorkspace, fetchWorkspace } from "../objects/stubs.ts";
-import {
-  TAIL_CALL_HEADER,
-  TAIL_LIMIT_HEADER,
-  TAIL_REFUSAL_HEADER,
-  type TailCall,
-  type TailRefusal,
-} from "../objects/tails.ts";
+import { TAIL_REFUSAL_HEADER, type TailRefusal } from "../objects/tail-refusal.ts";
+import { TAIL_CALL_HEADER, TAIL_LIMIT_HEADER, type TailCall } from "../objects/tails.ts";
 import { SANDBOX_WORKSPACE_ID } from "../sandbox/sandbox.ts";
 import type { TailAuthority } from "../tail/authority.ts";
 import { TAIL_LIMITS, TICKET_LIFETIME_MS } from "../tail/limits.ts";

@@ -1,7 +1,10 @@
 import { TAIL_LIMITS } from "./limits.ts";
 
-/** What may be done with a frame: sent; sent once something has been acknowledged; never, as the client is too far behind. */
-export type WindowVerdict = "fits" | "wait" | "close";
+/**
+ * What may be done with a frame: sent; sent once something has been acknowledged; the same, and the client need not
+ * acknowledge anything before it has got more.
+ */
+export type WindowVerdict = "fits" | "wait" | "late";
 
 /** Entries of small frames that stand under one mark. */
 const MARK_ENTRIES = 500;
@@ -49,8 +52,8 @@ export class AckWindow {
     if (this.#entries === 0) return "fits";
     if (this.#entries + entries > TAIL_LIMITS.unackedEntries) return "wait";
     const total = this.#bytes + bytes;
-    if (total > TAIL_LIMITS.unackedBytesMost) return "close";
-    return total > TAIL_LIMITS.unackedBytes && this.#entries >= TAIL_LIMITS.ackEveryEntries ? "wait" : "fits";
+    if (total > TAIL_LIMITS.unackedBytes && this.#entries >= TAIL_LIMITS.ackEveryEntries) return "wait";
+    return total > TAIL_LIMITS.unackedBytesMost ? "late" : "fits";
   }
 
   /**

@@ -16,8 +16,10 @@ export interface CatchUpPorts {
   settle(tail: Tail): boolean;
   /** Sends a tail what lies right behind its place. Undefined where its socket is gone. */
   offer(tail: Tail, framed: Framed): OfferVerdict | undefined;
-  /** The client is too far behind with its acknowledgements. */
+  /** Its client stands still, and others wait. */
   closeBehind(tail: Tail): void;
+  /** What closed tails hold keeps others waiting, and does not go by itself: all connections end. */
+  cutAll(): Promise<void>;
   /** What lies behind a tail's place cannot be read. */
   closeBroken(tail: Tail, error: unknown): void;
   failed(error: unknown): void;
@@ -43,6 +45,7 @@ export class CatchUp {
       hasReader: () => this.#queue.length < READERS,
       resume: (tail) => this.add(tail),
       close: (tail) => ports.closeBehind(tail),
+      cutAll: () => ports.cutAll(),
       failed: (error) => ports.failed(error),
     });
   }
@@ -65,6 +68,11 @@ export class CatchUp {
   /** To be called when clients have acknowledged something, or are gone: there may be room for those that wait. */
   resume(): void {
     this.#starved.resume();
+  }
+
+  /** A new tail was refused for want of room: it waits outside, and comes back. */
+  refused(): void {
+    this.#starved.refused();
   }
 
   #read(): void {
@@ -98,9 +106,10 @@ export class CatchUp {
     if (framed === null || !tail.isOpen || tail.state !== "behind") return;
     if (framed.through <= place) throw new RangeError("A step of a tail that is behind leads nowhere.");
     const verdict = this.#ports.offer(tail, framed);
-    if (verdict === "close") this.#ports.closeBehind(tail);
-    else if (verdict === "full") this.#starved.add(tail);
-    else if (verdict === "wait") tail.state = "waiting";
+    if (verdict === "full") this.#starved.add(tail);
     else if (verdict === "fits") this.add(tail);
+    else if (verdict === "wait") tail.state = "waiting";
+    // What it lacks is on disk, and can wait there for the client as well.
+    else if (verdict === "late") this.#starved.addLate(tail);
   }
 }

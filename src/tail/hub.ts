@@ -26,6 +26,8 @@ export interface TailPorts {
   ruling(tail: Tail): AuthorityRuling;
   /** The same once its time has come: of a session, only the user object knows. */
   renewed(tail: Tail): Promise<AuthorityRuling>;
+  /** Ends the object's life, and with it the connections of all its tails: what they hold is free, and they come back. */
+  abandon(): void;
   /** A tail has been closed by the service. */
   closed(tail: Tail, code: number, reason: string): void;
   failed(error: unknown): void;
@@ -64,6 +66,7 @@ export class TailHub {
       settle: (tail) => this.#settle(tail),
       offer: (tail, framed) => this.#offer(tail, framed),
       closeBehind: (tail) => this.#closeBehind(tail),
+      cutAll: () => this.#cutAll(),
       closeBroken: (tail, error) => this.#closeBroken(tail, error),
     });
   }
@@ -77,6 +80,11 @@ export class TailHub {
     return this.#load.isFull;
   }
 
+  /** To be told of a new tail that was refused as there is no room. */
+  refused(): void {
+    this.#catchUp.refused();
+  }
+
   /** A tail that has just been opened. */
   add(tail: Tail): void {
     this.#tails.add(tail);
@@ -85,7 +93,7 @@ export class TailHub {
 
   /** A tail that has outlived the object's memory. Where nothing came meanwhile, it hears nothing of it. */
   restore(tail: Tail): void {
-    this.#load.update(tail, this.#ports.now());
+    this.#load.update(tail);
     if (!tail.isOpen) return;
     this.#tails.add(tail);
     if (tail.sent === this.#ports.lastSeq(tail.project)) tail.state = "live";
@@ -106,8 +114,8 @@ export class TailHub {
 
   /** @returns false for something that the client cannot have */
   ack(tail: Tail, seq: number): boolean {
-    if (!tail.ack(seq)) return false;
-    this.#load.update(tail, this.#ports.now());
+    if (!tail.ack(seq, this.#ports.now())) return false;
+    this.#load.update(tail);
     if (tail.isOpen && tail.state === "waiting") this.#catchUp.add(tail);
     this.#catchUp.resume();
     return true;
@@ -172,9 +180,9 @@ export class TailHub {
 
   #offer(tail: Tail, framed: Framed): OfferVerdict | undefined {
     try {
-      return this.#attempt(tail, () => tail.offer(framed, this.#load.roomFor(tail)));
+      return this.#attempt(tail, () => tail.offer(framed, this.#load.roomFor(tail), this.#ports.now()));
     } finally {
-      this.#load.update(tail, this.#ports.now());
+      this.#load.update(tail);
     }
   }
 
@@ -218,6 +226,12 @@ export class TailHub {
     this.#close(tail, TAIL_CLOSE.behind, `since=${tail.sent}`, null);
   }
 
+  /** The last resort: an object cannot end one connection whose client reads nothing, only all of them with itself. */
+  async #cutAll(): Promise<void> {
+    await this.#ports.durable();
+    this.#ports.abandon();
+  }
+
   #closeBroken(tail: Tail, error: unknown): void {
     this.#ports.failed(error);
     this.#close(tail, TAIL_CLOSE.fault, `since=${tail.sent}`, "SERVICE_UNAVAILABLE");
@@ -229,7 +243,7 @@ export class TailHub {
     this.#leave(tail);
     this.#attempt(tail, () => {
       if (error !== null) tail.socket.send(errorText(error));
-      tail.close(code, reason);
+      tail.close(code, reason, this.#ports.now());
     });
     this.#ports.closed(tail, code, reason);
   }

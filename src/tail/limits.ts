@@ -39,6 +39,12 @@ export const SANDBOX_TAIL_QUOTA: TailQuota = { tails: 50, unackedBytes: 16 * 102
 /** Milliseconds without an acknowledgement after which a tail may be closed while others wait for room. */
 export const TAIL_STALL_MS = 30_000;
 
+/**
+ * Milliseconds without an acknowledgement after which the connection of a closed tail may be ended while others wait for
+ * room. More than the 10 s that the local runtime takes to end one by itself.
+ */
+export const TAIL_CLOSING_MS = 20_000;
+
 /** Milliseconds for which a ticket may be used. */
 export const TICKET_LIFETIME_MS = 60_000;
 

@@ -1,4 +1,4 @@
-import { TAIL_STALL_MS } from "./limits.ts";
+import { TAIL_CLOSING_MS, TAIL_STALL_MS } from "./limits.ts";
 import type { TailLoad } from "./load.ts";
 import type { Tail } from "./tail.ts";
 
@@ -12,14 +12,21 @@ export interface StarvedPorts {
   resume(tail: Tail): void;
   /** Its client stands still, and others wait. */
   close(tail: Tail): void;
+  /** Ends the connections of all tails, whatever their clients read: they come back. */
+  cutAll(): Promise<void>;
   failed(error: unknown): void;
 }
 
-/** Tails that wait until all tails of the object together hold less. */
+/** Milliseconds between two looks at those that stand still. */
+const LOOK_MS = 10_000;
+
+/** Tails that wait until all tails of the object together hold less, and those whose clients keep them waiting. */
 export class StarvedTails {
   readonly #load: TailLoad;
   readonly #ports: StarvedPorts;
   readonly #tails = new Set<Tail>();
+  /** Each has so many bytes on their way that it waits for its own client. */
+  readonly #late = new Set<Tail>();
   #isWatching = false;
 
   constructor(load: TailLoad, ports: StarvedPorts) {
@@ -30,13 +37,24 @@ export class StarvedTails {
   add(tail: Tail): void {
     tail.state = "waiting";
     this.#tails.add(tail);
-    if (this.#isWatching) return;
-    this.#isWatching = true;
-    void this.#watch();
+    this.#startWatch();
+  }
+
+  /** The tail waits for its own client, and would for ever if that waited for more before it acknowledged anything. */
+  addLate(tail: Tail): void {
+    tail.state = "waiting";
+    this.#late.add(tail);
+    this.#startWatch();
+  }
+
+  /** A new tail was refused for want of room: it waits as well, but nothing is awake until it comes again. */
+  refused(): void {
+    this.#look(true).catch((error: unknown) => this.#ports.failed(error));
   }
 
   delete(tail: Tail): void {
     this.#tails.delete(tail);
+    this.#late.delete(tail);
   }
 
   /** To be called when there is more room, or a reader is free. Some go on at a time: they may fill the room again. */
@@ -48,26 +66,45 @@ export class StarvedTails {
     }
   }
 
-  /**
-   * Closes those whose clients stand still, so that they cannot keep the others waiting. One of them may be a client that
-   * acknowledges every 1,000 entries and has got fewer: nothing else would ever have it go on.
-   */
+  #startWatch(): void {
+    if (this.#isWatching) return;
+    this.#isWatching = true;
+    void this.#watch();
+  }
+
   async #watch(): Promise<void> {
     try {
-      while (this.#tails.size > 0 && this.#load.openBytes > 0) {
-        await this.#ports.pause(TAIL_STALL_MS);
-        const since = this.#ports.now() - TAIL_STALL_MS;
-        while (this.#tails.size > 0 && this.#load.isFullOfOpen) {
-          const tail = this.#load.laziest(since);
-          if (!tail) break;
-          this.#ports.close(tail);
-        }
+      while (this.#tails.size > 0 || this.#late.size > 0) {
+        await this.#ports.pause(LOOK_MS);
+        await this.#look(false);
         this.resume();
       }
     } catch (error) {
       this.#ports.failed(error);
     } finally {
       this.#isWatching = false;
+    }
+  }
+
+  /** @param isRefused a new tail waits, too */
+  async #look(isRefused: boolean): Promise<void> {
+    const now = this.#ports.now();
+    for (const tail of this.#late) if (this.#load.hasStood(tail, now - TAIL_STALL_MS)) this.#ports.close(tail);
+    if (!isRefused && this.#tails.size === 0) return;
+    this.#closeStanding(now - TAIL_STALL_MS, isRefused);
+    // A socket whose client reads nothing cannot send its close frame either, and the runtime ends no single one.
+    if (this.#load.isFull && this.#load.fitsWithoutClosed(now - TAIL_CLOSING_MS)) await this.#ports.cutAll();
+  }
+
+  /**
+   * Closes those whose clients stand still, so that they cannot keep the others waiting. One of them may be a client that
+   * acknowledges every 1,000 entries and has got fewer: nothing else would ever have it go on.
+   */
+  #closeStanding(since: number, isRefused: boolean): void {
+    while ((isRefused || this.#tails.size > 0) && this.#load.isFullOfOpen) {
+      const tail = this.#load.laziest(since);
+      if (!tail) return;
+      this.#ports.close(tail);
     }
   }
 }

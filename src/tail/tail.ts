@@ -50,6 +50,7 @@ type Attachment = [
   window: readonly number[],
   /** Closed by the service, and not gone yet: what its client has not read is still held. */
   isClosed: boolean,
+  movedAt: number,
 ];
 
 /** Entries that a tail may pass over, as they fail its filter, before that is written down. */
@@ -71,6 +72,8 @@ export class Tail {
   isOpen = true;
   /** Whether it stands in the queue of those that are behind. */
   isQueued = false;
+  /** When its client last acknowledged something, began to have something to acknowledge, or was closed; epoch milliseconds. */
+  #movedAt = 0;
   #expiresAt: number | null;
   #sent: number;
   #written: number;
@@ -85,10 +88,12 @@ export class Tail {
   /** @param attachment as an earlier life of the object left it */
   static restore(socket: TailSocket, attachment: unknown): Tail {
     // SAFETY: only `#write` writes attachments.
-    const [project, projectId, authority, filter, expiresAt, sent, window, isClosed] = attachment as Attachment;
+    const [project, projectId, authority, filter, expiresAt, sent, window, isClosed, movedAt] =
+      attachment as Attachment;
     const tail = { project, projectId, authority: readAuthority(authority), filter, expiresAt, sent };
     const restored = new Tail(socket, tail, window);
     restored.isOpen = !isClosed;
+    restored.#movedAt = movedAt;
     return restored;
   }
 
@@ -118,6 +123,10 @@ export class Tail {
     this.#write();
   }
 
+  get movedAt(): number {
+    return this.#movedAt;
+  }
+
   /** Entries that may be sent before the client acknowledges something. */
   get room(): number {
     return this.#window.room;
@@ -132,8 +141,9 @@ export class Tail {
    * Sends frames that begin right behind its place, as far as the window allows.
    * @returns `fits` where that is all of them
    */
-  offer({ frames, through }: Framed, { shared, own }: Room): OfferVerdict {
+  offer({ frames, through }: Framed, { shared, own }: Room, now: number): OfferVerdict {
     let given = 0;
+    if (this.unackedBytes === 0) this.#movedAt = now;
     for (const { text, entries, bytes, through: last } of frames) {
       const verdict = this.#window.verdict(entries, bytes);
       const isFull = given > shared && given + bytes > own;
@@ -158,16 +168,19 @@ export class Tail {
   }
 
   /** @returns false for something that the client cannot have: it was never sent */
-  ack(seq: number): boolean {
+  ack(seq: number, now: number): boolean {
     if (seq > this.#sent) return false;
+    const before = this.unackedBytes;
     this.#window.acked(seq);
+    if (this.unackedBytes < before) this.#movedAt = now;
     this.#write();
     return true;
   }
 
   /** The client may have much to read before it hears of it. */
-  close(code: number, reason: string): void {
+  close(code: number, reason: string, now: number): void {
     this.isOpen = false;
+    this.#movedAt = now;
     this.#write();
     this.socket.close(code, reason);
   }
@@ -183,6 +196,7 @@ export class Tail {
       this.#sent,
       this.#window.state,
       !this.isOpen,
+      this.#movedAt,
     ];
     this.socket.serializeAttachment(attachment);
   }

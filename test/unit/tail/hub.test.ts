@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type LEVELS, levelBit } from "../../../src/logs/entry.ts";
 import { tailFilterText } from "../../../src/tail/filter.ts";
+import { TAIL_LIMITS, TAIL_STALL_MS } from "../../../src/tail/limits.ts";
 import { EVERYTHING, entriesNumbered, entry, FakeObject, type FakeSocket } from "./support.ts";
 
 const range = (from: number, to: number) => Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => from + i);
@@ -214,6 +215,29 @@ describe("the hub", () => {
     }
     expect(socket.seqs).toEqual(range(1, 25_010));
     expect(socket.frames.at(-1)).toEqual({ type: "caught-up", seq: 25_010 });
+  });
+
+  it("has one that is behind wait for acknowledgements of large entries, too, until it has stood still for long", async () => {
+    const object = new FakeObject();
+    for (let batch = 0; batch < 40; batch++) object.commit(1, new Array(2).fill(entry("x".repeat(480_000))));
+    const [reader, still] = [object.open({ sent: 0 }), object.open({ sent: 0 })];
+    await object.settle();
+    expect([reader.tail.state, still.tail.state]).toEqual(["waiting", "waiting"]);
+    const got = still.socket.seqs.length;
+    expect(got * 480_000).toBeGreaterThan(12_000_000);
+    expect(got * 480_000).toBeLessThan(TAIL_LIMITS.unackedBytesMost);
+    await object.lapse(TAIL_STALL_MS - 1);
+    expect(still.socket.closed).toBeNull();
+    while (reader.socket.seqs.length < 80) {
+      expect(object.hub.ack(reader.tail, reader.socket.seqs.at(-1) ?? 0)).toBe(true);
+      await object.settle();
+    }
+    // It may be one that acknowledges every 1,000 entries: it comes back for more.
+    await object.lapse(TAIL_STALL_MS);
+    expect(still.socket.closed).toEqual({ code: 4008, reason: `since=${got}` });
+    expect(reader.socket.closed).toBeNull();
+    expect(reader.socket.seqs).toEqual(range(1, 80));
+    expect(reader.tail.state).toBe("live");
   });
 
   it("bounds what a reader that stands still makes it hold, by bytes too", async () => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { SANDBOX_TAIL_QUOTA, TAIL_QUOTA, TAIL_STALL_MS } from "../../../src/tail/limits.ts";
+import { SANDBOX_TAIL_QUOTA, TAIL_CLOSING_MS, TAIL_QUOTA, TAIL_STALL_MS } from "../../../src/tail/limits.ts";
 import { entriesNumbered, entry, FakeObject, type FakeSocket } from "./support.ts";
 
 const MB = 1_000_000;
@@ -138,6 +138,64 @@ describe("what all tails hold together", () => {
     }
     expect(waiting.socket.seqs).toHaveLength(40);
     expect(waiting.socket.closed).toBeNull();
+  });
+
+  it("ends all connections where closed ones do not go and keep others waiting: these come back and go on", async () => {
+    const object = objectWithEntries(3 * MB);
+    const dead = object.open({ sent: 0 });
+    await object.settle();
+    const waiting = object.open({ sent: 0 });
+    await object.settle();
+    await object.lapse(TAIL_STALL_MS);
+    expect(dead.socket.closed?.code).toBe(4008);
+    await object.lapse(TAIL_CLOSING_MS - 1);
+    expect([object.abandoned, waiting.socket.seqs]).toEqual([0, []]);
+    await object.lapse(1);
+    expect([object.abandoned, object.hub.isFull, object.failures]).toEqual([1, false, []]);
+    const again = object.open({ sent: last(waiting.socket) });
+    await object.settle();
+    expect(again.socket.seqs.length).toBeGreaterThan(20);
+  });
+
+  it("ends none for the sake of one that is closed, as long as it reads", async () => {
+    const object = objectWithEntries(3 * MB);
+    const slow = object.open({ sent: 0 });
+    await object.settle();
+    object.open({ sent: 0 });
+    await object.settle();
+    await object.lapse(TAIL_STALL_MS);
+    expect(slow.socket.closed?.code).toBe(4008);
+    for (let seq = 1; seq <= 10; seq++) {
+      await object.lapse(TAIL_CLOSING_MS - 1);
+      object.hub.ack(slow.tail, seq);
+    }
+    await object.settle();
+    expect([object.abandoned, object.hub.isFull]).toEqual([0, true]);
+    await object.lapse(TAIL_CLOSING_MS);
+    expect(object.abandoned).toBe(1);
+  });
+
+  it("makes room for a new tail, too, that was refused as those that hold it stand still", async () => {
+    const object = objectWithEntries(3 * MB);
+    // It has got all that it wants, so that nobody waits.
+    const dead = object.open({ sent: 13 });
+    await object.settle();
+    expect([object.hub.isFull, dead.tail.state]).toEqual([true, "live"]);
+    await object.lapse(TAIL_STALL_MS);
+    expect(dead.socket.closed).toBeNull();
+    // What an object has known before it slept counts.
+    object.evict([dead.socket]);
+    object.hub.refused();
+    expect(dead.socket.closed?.code).toBe(4008);
+    object.evict([dead.socket]);
+    await object.lapse(TAIL_CLOSING_MS - 1);
+    object.hub.refused();
+    await object.settle();
+    expect(object.abandoned).toBe(0);
+    await object.lapse(1);
+    object.hub.refused();
+    await object.settle();
+    expect([object.abandoned, object.hub.isFull]).toEqual([1, false]);
   });
 
   it("never passes its bound, and all get everything once, whatever clients do", async () => {

@@ -89,7 +89,7 @@ describe("the window of acknowledgements", () => {
     for (let seq = 0; seq < 30; seq++) window.sent(seq, seq + 1, 1, 500_000);
     window.acked(1);
     expect(window.bytes).toBe(29 * 500_000);
-    expect(window.verdict(3, 2_500_000)).toBe("close");
+    expect(window.verdict(3, 2_500_000)).toBe("late");
     window.acked(Number.MAX_SAFE_INTEGER);
     expect([window.bytes, window.room, window.state]).toEqual([0, TAIL_LIMITS.unackedEntries, []]);
   });

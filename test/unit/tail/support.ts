@@ -60,6 +60,8 @@ export class FakeObject {
   readonly batches: CommittedBatch[] = [];
   readonly failures: unknown[] = [];
   readonly closed: string[] = [];
+  /** How often it ended its own life. */
+  abandoned = 0;
   readonly backlogs: { after: number; through: number }[] = [];
   /** Milliseconds of each pause that was asked for. */
   readonly paused: number[] = [];
@@ -186,6 +188,11 @@ export class FakeObject {
       renewed: async (tail) => {
         await waited();
         return this.renewed(tail);
+      },
+      abandon: () => {
+        this.abandoned++;
+        for (const socket of this.tails.keys()) socket.isGone = true;
+        this.evict([]);
       },
       closed: (_tail, code, reason) => this.closed.push(`${code} ${reason}`),
       failed: (error) => this.failures.push(error),
