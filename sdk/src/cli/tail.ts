@@ -1,4 +1,4 @@
-import { answerOf, isPassing, record, wordsOf } from "./api.ts";
+import { answerOf, isPassing, type Refusal, record, wordsOf } from "./api.ts";
 import type { TailCommand } from "./args.ts";
 import { passes } from "./data-test.ts";
 import { EXIT, Failure, reasonOf } from "./failure.ts";
@@ -147,7 +147,7 @@ class Follower {
       const { refusal } = answer;
       // 409: the workspace has as many tails as it may have; one that was just cut may still be counted.
       const isPatient = isPassing(refusal) || (refusal.status === 409 && this.wasOpen);
-      if (!isPatient) throw new Failure(wordsOf(refusal));
+      if (!isPatient) throw new Failure(this.#wordsOf(refusal));
       return { kind: "again", why: wordsOf(refusal), wait: refusal.wait };
     } catch (error) {
       if (error instanceof Failure) throw error;
@@ -156,6 +156,14 @@ class Follower {
       if (!this.wasOpen && !this.#io.stop.aborted) throw new Failure(why);
       return { kind: "again", why, wait: null };
     }
+  }
+
+  /** A place that the project has not come to yet, in the words of whoever typed it. */
+  #wordsOf(refusal: Refusal): string {
+    const { start } = this.#command;
+    const isTyped = start.kind === "seq" && start.seq === this.place;
+    if (!isTyped || !refusal.details.some(({ path }) => path === "query.since")) return wordsOf(refusal);
+    return `--since seq:${start.seq}: the project has not come to this seq yet. Without --since it begins with what comes now.`;
   }
 
   async #live(connection: Connection): Promise<Closed | null> {

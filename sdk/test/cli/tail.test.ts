@@ -134,6 +134,19 @@ test("a refusal that passes is waited out, another one ends it", async () => {
   });
 });
 
+test("a seq that the project has not come to is told by what was typed", async () => {
+  const details = [{ path: "query.since", code: "custom", message: "The project has no such seq yet." }];
+  const error = { code: "VALIDATION_ERROR", message: "query.since: The project has no such seq yet.", details };
+  await serve(
+    () => {},
+    () => ({ head: "400 Bad Request", body: { success: false, error } }),
+  );
+  const { code, err } = await start(["tail", "--since", "seq:99999"], env()).ended;
+  expect(code).toBe(3);
+  expect(err).toContain("taffrail: --since seq:99999: the project has not come to this seq yet.");
+  expect(err).not.toContain("query.since");
+});
+
 test("Ctrl-C ends it while it waits, connects or listens", async () => {
   await serve((tail, number) => {
     if (number === 0) tail.send(caughtUp(1));
