@@ -163,6 +163,19 @@ test("503, 503, 200: nothing is lost", async () => {
   expect(drops).toEqual([]);
 });
 
+test("a 200 that is not the service's own answer delivers nothing", async () => {
+  const foreign = ["<html>Log in</html>", {}, null, { data: null }];
+  const { sink, logger, drops, errors } = await setup(
+    (_, number) => (number < foreign.length ? { status: 200, body: foreign[number] ?? [] } : { status: 201 }),
+    { batch: { backoffBase: 5, maxRetries: 4 } },
+  );
+  logMany(logger, 10);
+  expect(await logger.flush()).toEqual({ delivered: 10, dropped: 0, pending: 0 });
+  expect(sink.seen.length).toBe(5);
+  expect(errors.map(({ message }) => message)).toEqual(foreign.map(() => "The service answered 200: no reason given"));
+  expect(drops).toEqual([]);
+});
+
 test("503 for 4 s with the default waits: nothing is lost", async () => {
   const start = Date.now();
   const { sink, logger, drops } = await setup(() => ({ status: Date.now() - start < 4000 ? 503 : 201 }));

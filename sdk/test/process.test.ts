@@ -37,9 +37,11 @@ interface End {
 async function run(
   runtime: string,
   how: string,
-  options: { signal?: NodeJS.Signals; count?: number; flags?: string[] } = {},
+  options: { signal?: NodeJS.Signals; count?: number; timeoutMs?: number; flags?: string[] } = {},
 ): Promise<End> {
-  const child = spawn(runtime, [...(options.flags ?? []), APP, how, sink.url, dir, String(options.count ?? 10)], {
+  // Long enough for a busy machine, where nothing hinders a delivery.
+  const { flags = [], count = 10, timeoutMs = 8000 } = options;
+  const child = spawn(runtime, [...flags, APP, how, sink.url, dir, String(count), String(timeoutMs)], {
     stdio: ["ignore", "pipe", "pipe"],
   });
   let errors = "";
@@ -104,9 +106,16 @@ describe.each(RUNTIMES)("%s", (name, runtime) => {
     expect(readdirSync(dir)).toEqual([]);
   });
 
+  test("what the application's own exit listeners log is on disk too", async () => {
+    expect(await run(runtime, "listener")).toMatchObject({ code: 0 });
+    await run(runtime, "natural", { count: 0 });
+    expect(numbers(sink.stored())).toEqual([...TEN, 10, 11]);
+    expect(readdirSync(dir)).toEqual([]);
+  });
+
   test("a sink that is down at the end: on disk, and there after the next start", async () => {
     answer = () => ({ status: 503 });
-    await run(runtime, "signal", { signal: "SIGTERM" });
+    await run(runtime, "signal", { signal: "SIGTERM", timeoutMs: 2000 });
     expect(sink.stored().length).toBe(0);
     answer = () => ({ status: 201 });
     await run(runtime, "natural", { count: 0 });
@@ -115,7 +124,7 @@ describe.each(RUNTIMES)("%s", (name, runtime) => {
 
   test("stored, unanswered, and the process ends: the next start repeats the id, nothing is doubled", async () => {
     answer = () => "cut";
-    await run(runtime, "uncaught");
+    await run(runtime, "uncaught", { timeoutMs: 2000 });
     expect(sink.storedTwice()).toBeGreaterThan(0);
     answer = () => ({ status: 201 });
     await run(runtime, "natural", { count: 0 });

@@ -1,12 +1,11 @@
 import { assemble } from "../logger.ts";
 import { check } from "../options.ts";
 import { asError } from "../safe.ts";
-import type { Delivery, Queue } from "../transports/delivery.ts";
 import { standardOutputs } from "../transports/outputs.ts";
 import type { Logger, LoggerOptions } from "../types.ts";
 import { keepIn } from "./resend.ts";
 import { guard } from "./shutdown.ts";
-import { createSpool, type Spool, type SpoolOptions } from "./spool.ts";
+import { createSpool, type SpoolOptions } from "./spool.ts";
 
 export type * from "../types.ts";
 export type { SpoolOptions } from "./spool.ts";
@@ -33,7 +32,19 @@ export function createLogger(options: NodeLoggerOptions): Logger {
   const { shutdown = {}, spool: spooling = {}, ...rest } = options;
   const { timeoutMs = SHUTDOWN_MS } = shutdown || {};
   check(Number.isFinite(timeoutMs) && timeoutMs >= 0, "shutdown.timeoutMs must be a number of milliseconds");
-  const { logger, queues, report } = assemble(rest, standardOutputs);
+  /** What the process's last moments found in the queue, by id. */
+  const saved = new Set<string>();
+  let isOver = false;
+  const { logger, queues, report } = assemble(rest, (...args) =>
+    standardOutputs(...args).map((output) => ({
+      ...output,
+      write(line, severity, now) {
+        output.write(line, severity, now);
+        // Logged by an exit listener that comes after the one here: nothing asynchronous runs any more.
+        if (isOver) saveNew();
+      },
+    })),
+  );
   const { apiUrl, projectId } = rest;
   // Only what goes to the service has ids that make a repetition harmless.
   const [queue] = queues.filter(({ isRepeatable }) => isRepeatable);
@@ -47,12 +58,24 @@ export function createLogger(options: NodeLoggerOptions): Logger {
     }
   }
 
+  function saveNew(): void {
+    attempt(() => {
+      if (!spool || !queue) return;
+      const deliveries = queue.pending().filter(({ id }) => !saved.has(id));
+      if (deliveries.length > 0 && !spool.save(deliveries)) throw new Error("The spool is full.");
+      for (const { id } of deliveries) saved.add(id);
+    });
+  }
+
   const unguard =
     shutdown &&
     guard({
       timeoutMs,
       flush: () => logger.flush({ timeoutMs }),
-      save: () => attempt(() => spool && queue && save(spool, queue)),
+      save(isExit) {
+        isOver = isExit;
+        saveNew();
+      },
       uncaught: (error, origin) =>
         logger.category("system", "error").fatal(`Uncaught ${origin}: ${asError(error).message}`, { error }),
     });
@@ -65,9 +88,4 @@ export function createLogger(options: NodeLoggerOptions): Logger {
     return result;
   };
   return logger;
-}
-
-function save(spool: Spool, queue: Queue): void {
-  const deliveries: Delivery[] = queue.pending();
-  if (deliveries.length > 0 && !spool.save(deliveries)) throw new Error("The spool is full.");
 }

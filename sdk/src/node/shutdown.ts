@@ -3,8 +3,11 @@ export interface Guarded {
   /** Milliseconds that `flush` may take. */
   timeoutMs: number;
   flush(): Promise<unknown>;
-  /** Puts what is left where the next start finds it, synchronously. */
-  save(): void;
+  /**
+   * Puts what is left where the next start finds it, synchronously. May be called more than once.
+   * @param isExit nothing asynchronous runs any more, but further exit listeners may
+   */
+  save(isExit: boolean): void;
   /** Logs an error nobody caught. */
   uncaught(error: unknown, origin: string): void;
 }
@@ -22,21 +25,21 @@ let isEnding = false;
 /** Watches over a logger until the returned function is called. */
 export function guard(one: Guarded): () => void {
   if (guarded.size === 0) {
-    process.on("exit", saveAll);
+    process.on("exit", onExit);
     for (const event of ERRORS) process.on(event, onUncaught);
     for (const signal of SIGNAL_NAMES) process.on(signal, onSignal);
   }
   guarded.add(one);
   return () => {
     if (!guarded.delete(one) || guarded.size > 0) return;
-    process.off("exit", saveAll);
+    process.off("exit", onExit);
     for (const event of ERRORS) process.off(event, onUncaught);
     for (const signal of SIGNAL_NAMES) process.off(signal, onSignal);
   };
 }
 
-function saveAll(): void {
-  for (const one of guarded) one.save();
+function onExit(): void {
+  for (const one of guarded) one.save(true);
 }
 
 /** Flushes with a deadline, then saves the rest and lets the process end as it would have. */
@@ -44,7 +47,7 @@ function end(finish: () => void): void {
   const isSecond = isEnding;
   isEnding = true;
   const over = () => {
-    saveAll();
+    for (const one of guarded) one.save(false);
     finish();
   };
   // Asked twice: no more waiting.

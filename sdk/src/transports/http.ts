@@ -11,7 +11,7 @@ export interface HttpOptions {
   gzip: boolean;
 }
 
-/** What becomes of statuses besides 2xx, for which all is well, and 5xx, which may pass; others refuse. */
+/** What becomes of statuses besides 2xx and 5xx, which may pass; others refuse. */
 const KINDS: Readonly<Record<number, Outcome["kind"]>> = {
   408: "retry",
   409: "retry",
@@ -53,10 +53,12 @@ export function httpDelivery({ apiUrl, projectId, apiKey, timeout, gzip }: HttpO
 
 function outcomeOf({ status, ok, headers }: Response, { data, error }: Answer, count: number): Outcome {
   const rejected = indexes(ok ? data?.rejected : status === 400 && error?.details, count);
-  const told = ok ? `${rejected.length} entries refused` : (error?.message ?? "no reason given");
+  const told = data ? `${rejected.length} entries refused` : (error?.message ?? "no reason given");
   const failure = Object.assign(new Error(`The service answered ${status}: ${told}`), { status, code: error?.code });
-  if (ok) return { kind: "delivered", rejected, gap: gapOf(headers), error: rejected.length > 0 ? failure : undefined };
-  const kind = KINDS[status] ?? (status >= 500 ? "retry" : "refused");
+  // Anybody may say 200: a page to log in at, an application that has one for every path.
+  if (ok && data)
+    return { kind: "delivered", rejected, gap: gapOf(headers), error: rejected.length > 0 ? failure : undefined };
+  const kind = KINDS[status] ?? (ok || status >= 500 ? "retry" : "refused");
   return { kind, rejected, wait: waitOf(headers, status === 429), newId: status === 409, error: failure };
 }
 

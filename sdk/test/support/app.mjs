@@ -1,20 +1,25 @@
-// An application that logs ten entries and ends. Arguments: how, address, spool directory, and how many entries.
+// An application that logs ten entries and ends. Arguments: how, address, spool directory, how many entries, and
+// milliseconds for a flush at the end.
 import { createLogger } from "../../dist/node/index.mjs";
 
-const [how, apiUrl, dir, count = "10"] = process.argv.slice(2);
+const [how, apiUrl, dir, count = "10", timeoutMs = "8000"] = process.argv.slice(2);
 const logger = createLogger({
   apiUrl,
   projectId: "proj_test",
   sessionId: how,
   spool: { dir },
-  batch: { timeout: 1000 },
-  shutdown: { timeoutMs: 2000 },
+  shutdown: { timeoutMs: Number(timeoutMs) },
 });
 
 for (let n = 0; n < Number(count); n++) logger.info("entry", { n });
 
 switch (how) {
   case "exit":
+    process.exit(0);
+    break;
+  case "listener":
+    process.on("exit", () => logger.info("entry", { n: 10 }));
+    process.on("exit", () => logger.child({ late: true }).info("entry", { n: 11 }));
     process.exit(0);
     break;
   case "uncaught":
