@@ -178,8 +178,8 @@ describe("a tail of a real server", () => {
   });
 });
 
-test("the program of docs/tail.md works as it stands there, over a restart too", async () => {
-  tenant = await newTenant();
+/** Runs the program of docs/tail.md as it stands there. */
+function runProgram(env: Record<string, string>) {
   const page = readFileSync(path.join(import.meta.dirname, "../../../docs/tail.md"), "utf8");
   const program = /```ts\n([\s\S]*?)```/.exec(page)?.[1] ?? "";
   expect(program.split("\n").length).toBeLessThanOrEqual(12);
@@ -187,18 +187,26 @@ test("the program of docs/tail.md works as it stands there, over a restart too",
   const file = path.join(directory, "tail.ts");
   writeFileSync(file, program);
   writeFileSync(path.join(directory, "package.json"), '{"type":"module"}');
-  await send(tenant, numbered(5));
-  const env = { PATH: process.env.PATH, URL: server.url, PROJECT: tenant.projectId, KEY: tenant.key.secret };
-  const child = spawn(process.execPath, [file], { env, stdio: ["ignore", "pipe", "pipe"] });
-  let output = "";
+  const own = { PATH: process.env.PATH, URL: server.url, PROJECT: tenant.projectId, KEY: tenant.key.secret };
+  const child = spawn(process.execPath, [file], { env: { ...own, ...env }, stdio: ["ignore", "pipe", "pipe"] });
+  const run = { output: "", ended: new Promise<number | null>((resolve) => child.on("exit", resolve)) };
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8").on("data", (text: string) => {
-      output += text;
+      run.output += text;
     });
   }
-  const ended = new Promise<number | null>((resolve) => child.on("exit", resolve));
+  void run.ended.then(() => rmSync(directory, { recursive: true }));
+  return run;
+}
+
+test("the program of docs/tail.md works as it stands there, over a restart too", async () => {
+  tenant = await newTenant();
+  await send(tenant, numbered(5));
+  const run = runProgram({});
   const seqs = () =>
-    output.split("\n").flatMap((line) => (line.startsWith("{") && line.endsWith("}") ? [JSON.parse(line).seq] : []));
+    run.output
+      .split("\n")
+      .flatMap((line) => (line.startsWith("{") && line.endsWith("}") ? [JSON.parse(line).seq] : []));
   const has = async (count: number) => {
     const giveUp = performance.now() + 20_000;
     while (seqs().length < count && performance.now() < giveUp) await new Promise((resolve) => setTimeout(resolve, 50));
@@ -212,6 +220,27 @@ test("the program of docs/tail.md works as it stands there, over a restart too",
   await has(2000);
   const { account, projectId, key } = tenant;
   await call(server.url, `/projects/${projectId}/keys/${key.id}`, { ...asUser(account), method: "DELETE" });
-  expect([await ended, output.includes("Error")]).toEqual([0, false]);
-  rmSync(directory, { recursive: true });
+  expect([await run.ended, run.output.includes("Error")]).toEqual([0, false]);
+  expect(run.output).toContain("API_KEY_REVOKED");
+});
+
+test.each([
+  ["a seq ahead of the newest one", { SINCE: "99999" }, /^No tail behind 99999: .*ahead of the newest seq/],
+  ["a key that is none", { KEY: "sk_none" }, /^\{"success":false,.*API_KEY/],
+])("the program of docs/tail.md says what is wrong and ends: %s", async (_what, env, said) => {
+  tenant = await newTenant();
+  const run = runProgram(env);
+  expect(await run.ended).toBe(1);
+  expect(run.output).toMatch(said);
+  expect(run.output).not.toMatch(/^\s+at /m);
+});
+
+test("the program of docs/tail.md takes the address of a WebSocket as well", async () => {
+  tenant = await newTenant();
+  await send(tenant, numbered(1));
+  const run = runProgram({ URL: server.url.replace("http", "ws") });
+  await expect.poll(() => run.output, { timeout: 20_000 }).toContain('"seq":1');
+  const { account, projectId, key } = tenant;
+  await call(server.url, `/projects/${projectId}/keys/${key.id}`, { ...asUser(account), method: "DELETE" });
+  expect(await run.ended).toBe(0);
 });

@@ -1,5 +1,6 @@
 import { runInDurableObject } from "cloudflare:test";
 import { describe, expect, it, vi } from "vitest";
+import { TAIL_CLOSING_MS, TAIL_STALL_MS } from "../../../src/tail/limits.ts";
 import { answerOf, bearer, call } from "../accounts/support.ts";
 import {
   addKey,
@@ -290,6 +291,45 @@ describe("a client that", () => {
     for (const client of [live, ...lazy]) client.close();
   });
 
+  it("reads nothing is closed and, as its connection stays, ended with all others: there is room for tails again", async () => {
+    const tenant = await newTenant();
+    const live = await tailOf(tenant);
+    const big = range(0, 11).map((n) => ({ message: String(n % 10).repeat(250_000) }));
+    for (let batch = 0; batch < 4; batch++) receiptOf(await send(tenant, big));
+    await live.has(48);
+    const open = (since = 0) =>
+      tailResponse(tenant.projectId, { query: `?since=${since}`, headers: bearer(tenant.secret) });
+    // Their ends are not accepted: nothing is read, and no close is answered.
+    const dead: Response[] = [];
+    for (const [since, all] of [
+      [0, 48],
+      [0, 96],
+      [0, 144],
+      [0, 192],
+      [4, 236],
+    ] as const) {
+      dead.push(await open(since));
+      expect(dead.at(-1)?.status).toBe(101);
+      await vi.waitFor(async () => expect(await unacked(tenant)).toBe(all), 10_000);
+    }
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() });
+    try {
+      expect((await open()).status).toBe(409);
+      for (const wait of [TAIL_STALL_MS, TAIL_CLOSING_MS]) {
+        vi.setSystemTime(Date.now() + wait);
+        expect((await open()).status).toBe(409);
+      }
+    } finally {
+      vi.useRealTimers();
+    }
+    await live.ends();
+    const again = await tailOf(tenant, { query: "?since=40" });
+    await again.has(8);
+    expect(again.seqs).toEqual(range(41, 48));
+    expect(await openSockets(tenant)).toBe(1);
+    again.close();
+  });
+
   it("closes its end is gone", async () => {
     const tenant = await newTenant();
     const client = await tailOf(tenant);
@@ -299,6 +339,16 @@ describe("a client that", () => {
     expect(await openSockets(tenant)).toBe(0);
   });
 });
+
+/** Entries that were sent to any tail of the workspace that holds some, by their marks. */
+function unacked(tenant: Tenant): Promise<number> {
+  return runInDurableObject(workspace(tenant.workspaceId), (_, ctx) =>
+    ctx
+      .getWebSockets()
+      .map((socket) => socket.deserializeAttachment()[6])
+      .reduce((sum: number, [, , entries = 0]: number[]) => sum + entries, 0),
+  );
+}
 
 function openSockets(tenant: Tenant): Promise<number> {
   return runInDurableObject(workspace(tenant.workspaceId), (_, ctx) => ctx.getWebSockets().length);
