@@ -43,3 +43,5 @@ export const QUOTE = 34;
 export const COMMA = 44;
 export const OPEN = 123;
 export const CLOSE = 125;
+/** Characters of `2026-11-20T14:04:05.678Z`. */
+export const TIME_LENGTH = 24;

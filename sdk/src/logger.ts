@@ -5,12 +5,13 @@ import { dataOf } from "./data.ts";
 import { type Fields, fieldsOf, idOf, membersOf, merged } from "./fields.ts";
 import { LEVELS } from "./levels.ts";
 import { createLifecycle } from "./lifecycle.ts";
+import { TIME_LENGTH } from "./limits.ts";
 import { batchSettings, checkTypes, oneOf, samplingRates } from "./options.ts";
 import { createRedactor } from "./redact.ts";
 import type { ContextStore } from "./runtime/runtime.ts";
 import { asError, decodeText, encodeText } from "./safe.ts";
 import { scopePrototype } from "./scopes.ts";
-import { createEncoder, type Frame, START } from "./serialize.ts";
+import { createEncoder, type Frame } from "./serialize.ts";
 import { unitHash } from "./trace.ts";
 import type { Queue, QueueEvents } from "./transports/delivery.ts";
 import type { MakeOutputs } from "./transports/outputs.ts";
@@ -131,20 +132,30 @@ export function assemble(options: LoggerOptions, makeOutputs: MakeOutputs): Asse
     }
   }
 
-  function frameOf({ category, type }: State, { fields }: View, severity: number, without?: object): Frame {
+  /** @param ids,meta JSON of members, without braces; the timestamp is filled in with each entry */
+  function framed(
+    severity: number,
+    { category, type }: Pick<State, "category" | "type">,
+    ids: string,
+    meta: string,
+  ): Frame {
+    const json = encoder.json({ timestamp: new Date(0), level: LEVELS[severity], category, type });
+    return {
+      head: encodeText(`${json.slice(0, -1)},"message":`),
+      time: "",
+      ids: encodeText(ids && `,${ids}`),
+      meta: encodeText(meta && `{${meta}`),
+    };
+  }
+
+  function frameOf(state: State, { fields }: View, severity: number, without?: object): Frame {
     const rate = rates[severity] ?? 1;
     const all = merged(
       { session: `"session":"${sessionOf()}"` },
       fields,
       rate < 1 ? { sampleRate: `"sampleRate":${rate}` } : {},
     );
-    const place = encoder.json({ level: LEVELS[severity], category, type }).slice(1, -1);
-    const meta = membersOf(all, false, without);
-    return {
-      head: encodeText(`${START}${" ".repeat(24)}",${place},${membersOf(all, true)},"message":`),
-      time: "",
-      meta: encodeText(meta && `{${meta}`),
-    };
+    return framed(severity, state, membersOf(all, true), membersOf(all, false, without));
   }
 
   function encode(
@@ -198,19 +209,12 @@ export function assemble(options: LoggerOptions, makeOutputs: MakeOutputs): Asse
         if (typeof message !== "string") throw new TypeError("beforeSend gave no entry");
         const place = placeOf(category, type);
         const final = LEVELS.includes(level) ? LEVELS.indexOf(level) : severity;
-        const time = new Date(timestamp).toJSON() ?? isoTime(now);
-        const members = encoder.json({
-          timestamp: time,
-          level: LEVELS[final],
-          category: place.category,
-          type: place.type,
-          session: idOf(session),
-          traceId: idOf(traceId),
-          spanId: idOf(spanId),
-        });
-        const head = encodeText(`${members.slice(0, -1)},"message":`);
+        const time = new Date(timestamp).toJSON();
+        const ids = encoder.json({ session: idOf(session), traceId: idOf(traceId), spanId: idOf(spanId) }).slice(1, -1);
         const more = { ...others, ...place.note, ...data };
-        emit(encoder.entry({ head, time, meta: encodeText("") }, time, message, more), final, now);
+        // Years of more than four digits take more room than there is.
+        const fits = time?.length === TIME_LENGTH;
+        emit(encoder.entry(framed(final, place, ids, ""), fits ? time : isoTime(now), message, more), final, now);
       }
     } catch (error) {
       counts.dropped++;

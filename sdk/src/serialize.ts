@@ -44,12 +44,14 @@ export interface Frame {
   head: Uint8Array;
   /** What its timestamp says. */
   time: string;
+  /** Session and trace, each behind a comma; the service stores them behind the message, and takes it so as it is. */
+  ids: Uint8Array;
   /** A brace and the members of `data` that every entry has; empty if there are none. */
   meta: Uint8Array;
 }
 
-/** How every entry starts; the timestamp's 24 characters follow. */
-export const START = '{"timestamp":"';
+/** How every entry starts; the timestamp follows. */
+const START = '{"timestamp":"';
 
 /** Encoded JSON ends with a line feed, and is lent for the time of the call. */
 export interface Encoder {
@@ -257,7 +259,7 @@ export function createEncoder([secrecy, suspects, redactedText]: Redactor, ownKe
   }
 
   function entry(frame: Frame, time: string, message: unknown, data: object | undefined): Uint8Array {
-    const { head, meta } = frame;
+    const { head, ids, meta } = frame;
     if (frame.time !== time) {
       frame.time = time;
       head.set(encodeText(time), START.length);
@@ -268,6 +270,8 @@ export function createEncoder([secrecy, suspects, redactedText]: Redactor, ownKe
     buf.set(head);
     pos = head.length;
     text(shown);
+    buf.set(ids, pos);
+    pos += ids.length;
     limit = MAX_BYTES;
     if (data || meta.length > 0) {
       ascii(',"data":');

@@ -15,6 +15,8 @@ function setup(options: Rest = {}): { logger: Logger; memory: MemoryTransport } 
   return { memory, logger: createLogger({ ...options, transport: memory }) };
 }
 
+const TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+
 const places = ({ entries }: MemoryTransport): string[] =>
   entries.map(({ level, category, type }) => `${level} ${category}/${type}`);
 
@@ -40,6 +42,42 @@ test("an entry has the interface's members", () => {
     },
   ]);
   expect(Math.abs(Date.parse(memory.entries[0]?.timestamp ?? "") - Date.now())).toBeLessThan(1000);
+});
+
+test("lines have their members in the order in which the service stores them, which spares it a parse", () => {
+  const lines: string[] = [];
+  const transport = { write: (json: string) => void lines.push(json) };
+  const first = createLogger({
+    transport,
+    sampling: { rate: 0.999999 },
+    defaultMeta: { service: "shop", traceparent: TRACE },
+  });
+  const hooked = createLogger({ transport, beforeSend: (entry) => ({ ...entry, data: { ...entry.data, more: 1 } }) });
+  for (const logger of [first, first.child({ user: "u1" }), hooked, hooked.child({ session: "s", spanId: "b" })]) {
+    logger.info("plain");
+    logger.warn('quoted "x"\n', { a: [1, 2.5, null], b: { c: "é" } });
+    logger.http.request("GET /", { status: 200 });
+  }
+  expect(lines).toHaveLength(12);
+  const order = ["timestamp", "level", "category", "type", "message", "session", "traceId", "spanId", "data"];
+  for (const line of lines) {
+    const entry = JSON.parse(line);
+    expect(JSON.stringify(entry)).toBe(line);
+    expect(Object.keys(entry)).toEqual(order.filter((name) => Object.hasOwn(entry, name)));
+  }
+});
+
+test("a hook's time that no entry can have gives way to that of the call", () => {
+  const memory = memoryTransport();
+  const logger = createLogger({
+    transport: memory,
+    beforeSend: (entry) => ({ ...entry, timestamp: `${entry.message}` }),
+  });
+  for (const time of ["+012026-01-01T00:00:00.000Z", "soon", "2026-01-01T00:00:00Z"]) logger.info(time);
+  const [far, none, good] = memory.entries.map(({ timestamp }) => timestamp);
+  expect(Date.parse(`${far}`)).toBeLessThan(Date.UTC(2100, 0));
+  expect(none).toMatch(/^\d{4}-.{18}Z$/);
+  expect(good).toBe("2026-01-01T00:00:00.000Z");
 });
 
 test("each entry has the time of its own call", async () => {
