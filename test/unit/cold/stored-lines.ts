@@ -111,7 +111,8 @@ export const storedLine: fc.Arbitrary<Buffer> = fc.oneof(
     weight: 1,
     arbitrary: entry.map((made) => Buffer.from(json(made).replaceAll("a", "\\u0061").replaceAll("/", "\\/"))),
   },
-  { weight: 2, arbitrary: damaged },
+  // A batch of one line without a byte has no line: that is refused as a batch.
+  { weight: 2, arbitrary: damaged.filter((line) => line.length > 0) },
 );
 
 /** Lines that ingest writes of entries in ASCII. */
