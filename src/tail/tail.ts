@@ -50,7 +50,8 @@ type Attachment = [
   window: readonly number[],
   /** Closed by the service, and not gone yet: what its client has not read is still held. */
   isClosed: boolean,
-  movedAt: number,
+  /** Not there where a version wrote it that knew nothing of it. */
+  movedAt?: number,
 ];
 
 /** Entries that a tail may pass over, as they fail its filter, before that is written down. */
@@ -88,7 +89,7 @@ export class Tail {
   /** @param attachment as an earlier life of the object left it */
   static restore(socket: TailSocket, attachment: unknown): Tail {
     // SAFETY: only `#write` writes attachments.
-    const [project, projectId, authority, filter, expiresAt, sent, window, isClosed, movedAt] =
+    const [project, projectId, authority, filter, expiresAt, sent, window, isClosed, movedAt = 0] =
       attachment as Attachment;
     const tail = { project, projectId, authority: readAuthority(authority), filter, expiresAt, sent };
     const restored = new Tail(socket, tail, window);

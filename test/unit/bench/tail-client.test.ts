@@ -98,6 +98,7 @@ describe("a benchmark's tail", () => {
 
   const known = () => new KnownFrames();
   const open = (frames = known()) => {
+    // SAFETY: a server that listens on a port has an address of this kind.
     const { port } = server.address() as AddressInfo;
     return TailClient.open(`http://127.0.0.1:${port}`, "/tail", "Bearer x", frames);
   };
