@@ -3,8 +3,9 @@ import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { chromium } from "playwright-core";
 
-/** Where systems keep one: Debian, Ubuntu, Google's own packages, macOS. */
+/** Where systems keep one: Debian (the one without windows first, which takes least), Ubuntu, Google's own packages, macOS. */
 const PLACES = [
+  "/usr/bin/chromium-headless-shell",
   "/usr/bin/chromium",
   "/usr/bin/chromium-browser",
   "/usr/bin/google-chrome",
@@ -33,7 +34,7 @@ export function installChromium(): string | undefined {
   const isRoot = process.getuid?.() === 0;
   if (isRoot && isDebian()) {
     run("apt-get", ["update", "-qq"]);
-    run("apt-get", ["install", "-y", "-qq", "--no-install-recommends", "chromium"]);
+    run("apt-get", ["install", "-y", "-qq", "--no-install-recommends", "chromium-headless-shell"]);
   }
   if (findChromium() === undefined) {
     run(process.execPath, [PLAYWRIGHT, "install", ...(isRoot ? ["--with-deps"] : []), "chromium"]);

@@ -4,6 +4,7 @@ import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { DropReason, Logger } from "../src/index.ts";
 import { createLogger, type NodeLoggerOptions } from "../src/node/index.ts";
+import { createSpool } from "../src/node/spool.ts";
 import { type Sink, sleep, startSink } from "./support/sink.ts";
 
 let dir = "";
@@ -132,4 +133,17 @@ test("what a full spool cannot take twice stays in the file it came from", async
   expect(readdirSync(dir)).toEqual([expect.stringMatching(/\.spool$/)]);
   expect(drops).toEqual([]);
   expect(next.stats().spooled).toBe(0);
+});
+
+test("files of one millisecond come back in the order in which they were written", () => {
+  const ids = Array.from({ length: 50 }, (_, n) => `id-${n}`);
+  const before = createSpool("http://localhost", "proj_test", { dir });
+  for (const id of ids) before.add({ id, body: new TextEncoder().encode("{}\n"), count: 1 });
+  const after = createSpool("http://localhost", "proj_test", { dir });
+  const found: string[] = [];
+  for (let claim = after.claim(); claim; claim = after.claim()) {
+    found.push(...claim.deliveries.map(({ id }) => id));
+    claim.remove();
+  }
+  expect(found).toEqual(ids);
 });

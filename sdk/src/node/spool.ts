@@ -6,6 +6,8 @@ import type { Delivery } from "../transports/delivery.ts";
 
 /** Bytes that may lie in one directory, of all processes together. */
 const MAX_BYTES = 64 * 1024 * 1024;
+/** Files that this process wrote: names of one millisecond sort in the order in which they were made. */
+let files = 0;
 
 export interface SpoolOptions {
   /** Default: a directory of this user's in the system's temporary one, per service and project. */
@@ -61,7 +63,8 @@ export function createSpool(apiUrl: string, projectId: string, options: SpoolOpt
     const names = readdirSync(dir).filter((name) => isBeside || !mine.has(name));
     const held = names.reduce((sum, name) => sum + sizeOf(path.join(dir, name)), 0);
     if (held + data.length > maxBytes) return false;
-    const file = path.join(dir, `${Date.now()}-${process.pid}-${randomUUID()}.spool`);
+    const number = String(files++).padStart(9, "0");
+    const file = path.join(dir, `${Date.now()}-${process.pid}-${number}-${randomUUID()}.spool`);
     // Complete under its name, or not there at all.
     writeFileSync(`${file}.part`, data, { mode: 0o600 });
     renameSync(`${file}.part`, file);
