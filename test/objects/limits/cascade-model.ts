@@ -67,6 +67,10 @@ export class CascadeModel {
     this.#log.check({ identifier: "nobody", limit: 1, windowSeconds: 1, cost: 0 }, wall);
   }
 
+  sweep(wall: number): void {
+    this.#log.sweep(wall);
+  }
+
   restart(): void {
     this.#log.restart();
   }

@@ -153,7 +153,7 @@ function play(
       model.restart();
     } else if (step.do === "sweep") {
       state.transaction((gate) => houseKeep(gate.sql, state.limiter, null, wall));
-      model.tick(wall);
+      model.sweep(wall);
     } else {
       const live = state.transaction((gate) => liveCounters(gate, wall)) ?? [];
       model.tick(wall);

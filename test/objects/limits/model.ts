@@ -1,4 +1,4 @@
-import type { LimitRequest } from "../../../src/limits/limiter.ts";
+import { type LimitRequest, MAX_WINDOW_SECONDS } from "../../../src/limits/limiter.ts";
 import type { LimitState } from "../../../src/limits/state.ts";
 
 interface Admission {
@@ -40,6 +40,20 @@ export class LimitModel {
       const lengths = new Map(kept);
       for (const [name, list] of this.#admitted) list.length = lengths.get(name) ?? 0;
     };
+  }
+
+  /**
+   * What is older than the longest window, to the second, is gone for good: should the clock be set back after it, and the
+   * process start anew, nothing knows how late it has been. In true time those windows have passed.
+   */
+  sweep(wall: number): void {
+    const oldest = Math.floor(this.#advance(wall) / 1000) - MAX_WINDOW_SECONDS - 1;
+    for (const [name, list] of this.#admitted) {
+      this.#admitted.set(
+        name,
+        list.filter(({ at }) => Math.floor(at / 1000) >= oldest),
+      );
+    }
   }
 
   /** Memory is lost; the clock goes on from the newest admission, if the wall clock is behind it. */
