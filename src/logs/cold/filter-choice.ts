@@ -1,5 +1,5 @@
 import { buildFilter, filterBytes } from "./bloom.ts";
-import { buildFrameFilter, frameFilterBytes } from "./frame-filter.ts";
+import { ALL_SLOTS, buildFrameFilter, frameFilterBytes } from "./frame-filter.ts";
 import type { TokenCollector } from "./token-collector.ts";
 import type { TokenTable } from "./token-table.ts";
 import { TOKEN_KIND } from "./tokens.ts";
@@ -28,7 +28,7 @@ export function frameFilterOf(
 ): { kinds: number; filter: Uint8Array } {
   const bytes = (pairs: number) => frameFilterBytes(pairs, frames);
   const { kinds, chosen } = fitting(tokens, most, ({ pairCount }) => pairCount, bytes);
-  return { kinds, filter: buildFrameFilter(chosen, frames) };
+  return { kinds: kinds | ALL_SLOTS, filter: buildFrameFilter(chosen, frames) };
 }
 
 /** What each of the filters may take. */

@@ -8,9 +8,13 @@ import type { TokenHash, TokenTest } from "./tokens.ts";
  * query gets the slots of its tokens with each segment found and reads one frame of it rather than thirty.
  */
 
-/** With 5 bits and 3 slots a pair, 9 % of the frames without a token pass. */
-const BITS_PER_PAIR = 5;
-const SLOTS_PER_TOKEN = 3;
+/** With 8 bits and 4 slots a pair, 2.4 % of the frames without a token pass. To read one for nothing costs 0.4 ms. */
+const BITS_PER_PAIR = 8;
+const SLOTS_PER_TOKEN = 4;
+/** Segments made before had 5 bits, and the first three of the slots: 9 % pass. */
+const FORMER_SLOTS = 3;
+/** Among the kinds of a segment whose tokens have all the slots. */
+export const ALL_SLOTS = 32;
 
 /** Tokens of a query that slots are asked for. */
 const MOST_TOKENS = 16;
@@ -77,7 +81,7 @@ function concatenated(parts: readonly string[]): string {
 
 /** What a segment answers with about its frames. */
 export interface FrameHits {
-  /** Kinds of token that its frame filter knows. */
+  /** Kinds of token that its frame filter knows, and `ALL_SLOTS`. */
   frameKinds: number;
   slotBytes: number;
   /** As `slotsColumn` selects them; empty where they were not asked for. */
@@ -89,13 +93,14 @@ export function frameMask(tests: readonly TokenTest[], hits: FrameHits): (frame:
   if (hits.slotBytes === 0 || hits.slots === "") return () => true;
   const mask = new Uint8Array(hits.slotBytes).fill(0xff);
   const digits = hits.slotBytes * 2;
+  const turns = (hits.frameKinds & ALL_SLOTS) === 0 ? FORMER_SLOTS : SLOTS_PER_TOKEN;
   let at = 0;
   for (const { kind, anyOf } of asked(tests)) {
     const any = new Uint8Array(hits.slotBytes);
     for (const _ of anyOf) {
       const all = new Uint8Array(hits.slotBytes).fill(0xff);
       for (let turn = 0; turn < SLOTS_PER_TOKEN; turn++, at += digits) {
-        and(all, Buffer.from(hits.slots.slice(at, at + digits), "hex"));
+        if (turn < turns) and(all, Buffer.from(hits.slots.slice(at, at + digits), "hex"));
       }
       all.forEach((byte, index) => {
         any[index] = (any[index] ?? 0) | byte;

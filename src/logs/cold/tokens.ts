@@ -1,4 +1,5 @@
 import type { DataCondition, LogFilter, Scalar } from "../query/filter.ts";
+import { foldCase } from "../query/fold-case.ts";
 import { gramsOfNeedle, hashGram } from "./grams.ts";
 import { TokenHasher } from "./hash.ts";
 
@@ -70,23 +71,45 @@ export function hashValue(hasher: TokenHasher, value: Scalar | undefined): Token
 const MOST_ALTERNATIVES = 16;
 /** Tests of one query: each further one makes the statement longer and tells less. */
 const MOST_TESTS = 24;
+/** Grams of a value of `data`, of each length. Its own token tells most: they dismiss what that lets pass by chance. */
+const VALUE_GRAMS = 2;
 
 /** What an entry must have to pass a filter, as far as tokens can tell. All tests hold together. */
 export function tokenTestsOf(filter: LogFilter): TokenTest[] {
   const hasher = new TokenHasher();
   const hash = ({ a, b }: TokenHasher): TokenHash => ({ a, b });
   const tests: TokenTest[] = [];
+  /** What holds besides; last, as it tells least. */
+  const further: TokenTest[] = [];
   const wanted = [filter.session, filter.traceId];
   wanted.forEach((id, index) => {
     if (id !== null) tests.push({ kind: TOKEN_KIND.id, anyOf: [hash(hashId(hasher, index, id))] });
   });
-  for (const condition of filter.data) tests.push(...dataTests(hasher, condition));
-  if (filter.search !== null) {
-    const { threes, fours } = gramsOfNeedle(filter.search);
-    for (const gram of fours) tests.push({ kind: TOKEN_KIND.four, anyOf: [hash(hashGram(hasher, gram, 0, 4))] });
-    for (const gram of threes) tests.push({ kind: TOKEN_KIND.three, anyOf: [hash(hashGram(hasher, gram, 0, 3))] });
+  for (const condition of filter.data) {
+    tests.push(...dataTests(hasher, condition));
+    if (condition.op === "eq") further.push(...equalityTests(hasher, condition.path, condition.value));
   }
-  return tests.slice(0, MOST_TESTS);
+  if (filter.search !== null) tests.push(...gramTests(hasher, filter.search));
+  return [...tests, ...further].slice(0, MOST_TESTS);
+}
+
+/** @param needle lowered */
+function gramTests(hasher: TokenHasher, needle: string, most = Number.POSITIVE_INFINITY): TokenTest[] {
+  const { threes, fours } = gramsOfNeedle(needle);
+  const test = (kind: TokenKind, gram: string): TokenTest => {
+    const { a, b } = hashGram(hasher, gram, 0, gram.length);
+    return { kind, anyOf: [{ a, b }] };
+  };
+  return [
+    ...fours.slice(0, most).map((gram) => test(TOKEN_KIND.four, gram)),
+    ...threes.slice(0, most).map((gram) => test(TOKEN_KIND.three, gram)),
+  ];
+}
+
+/** What has a value has its path, and a text has its grams: two things rare by chance are seldom so together. */
+function equalityTests(hasher: TokenHasher, path: readonly string[], value: Scalar): TokenTest[] {
+  const grams = typeof value === "string" ? gramTests(hasher, foldCase(value), VALUE_GRAMS) : [];
+  return [anyTest(hasher, path), ...grams];
 }
 
 function dataTests(hasher: TokenHasher, condition: DataCondition): TokenTest[] {

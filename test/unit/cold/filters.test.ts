@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { mayHold } from "../../../src/logs/cold/bloom.ts";
 import { encodeSegments } from "../../../src/logs/cold/encode.ts";
+import { ALL_SLOTS } from "../../../src/logs/cold/frame-filter.ts";
 import { allFrames, framesToRead } from "../../../src/logs/cold/frames-to-read.ts";
 import type { EncodedSegment } from "../../../src/logs/cold/segment.ts";
 import { TOKEN_KIND, tokenTestsOf } from "../../../src/logs/cold/tokens.ts";
@@ -43,6 +44,18 @@ function framesFor(segment: EncodedSegment, wanted: LogFilter) {
   const tests = tokenTestsOf(wanted);
   const found = { ...segment, slots: probesOfSlots(segment, tests) };
   const { from, to, levelMask } = wanted;
+  return framesToRead(found, { from, to, levelMask, tests });
+}
+
+/** The same where only the first three slots of a token were ever written, as in segments made before there were four. */
+function framesOfFormer(segment: EncodedSegment, wanted: LogFilter) {
+  const tests = tokenTestsOf(wanted);
+  const digits = segment.slotBytes * 2;
+  const slots = probesOfSlots(segment, tests).replace(/./g, (digit, at: number) =>
+    Math.floor(at / digits) % 4 === 3 ? "0" : digit,
+  );
+  const { from, to, levelMask } = wanted;
+  const found = { ...segment, slots, frameKinds: segment.frameKinds & ~ALL_SLOTS };
   return framesToRead(found, { from, to, levelMask, tests });
 }
 
@@ -193,6 +206,31 @@ describe("a segment's frames", () => {
     expect(framesFor(segment, filterOf({}))).toEqual(frames);
   });
 
+  it("of a rare value are hardly more than those that have it", () => {
+    const held = Array.from({ length: 6000 }, (_, index) =>
+      plain(`request ${"x ".repeat(60)}`, {
+        timestamp: 1_795_183_200_000 + index,
+        traceId: `${index}${"f".repeat(20)}`,
+        data: {
+          order: `order ${index}`,
+          ...(index === 3000 ? { ticket: "T-4711", state: "Refunded" } : { state: "open" }),
+        },
+      }),
+    );
+    const segment = segmentOf(held);
+    const all = allFrames(segment).length;
+    expect(all).toBeGreaterThan(12);
+    let read = 0;
+    for (let index = 0; index < 6000; index += 10) {
+      read += framesFor(segment, filterOf({}, [{ names: [], text: "order", test: `order ${index}` }])).length - 1;
+      read += framesFor(segment, filterOf({ traceId: `${index}${"f".repeat(20)}` })).length - 1;
+    }
+    // 2.4 % of the others.
+    expect(read / 1200 / (all - 1)).toBeLessThan(0.035);
+    expect(framesFor(segment, filterOf({}, [{ names: [], text: "ticket", test: "T-4711" }]))).toHaveLength(1);
+    expect(framesFor(segment, filterOf({}, [{ names: [], text: "state", test: "Refunded" }]))).toHaveLength(1);
+  });
+
   it("never leave out an entry that passes", () => {
     const long = fc.array(
       entryAt(
@@ -211,9 +249,10 @@ describe("a segment's frames", () => {
         const wanted = filterOf(filters, tests);
         const indexes = held.flatMap((entry, index) => (passes(parsed(entry), filters, tests) ? [index] : []));
         fc.pre(indexes.length > 0);
-        const read = framesFor(segment, wanted);
-        for (const index of indexes) {
-          expect(read.some(({ firstIndex, lines }) => firstIndex <= index && index < firstIndex + lines)).toBe(true);
+        for (const read of [framesFor(segment, wanted), framesOfFormer(segment, wanted)]) {
+          for (const index of indexes) {
+            expect(read.some(({ firstIndex, lines }) => firstIndex <= index && index < firstIndex + lines)).toBe(true);
+          }
         }
       }),
       { numRuns: 60 },

@@ -53,7 +53,7 @@ function pinned(index: number, isOdd: boolean): TestEntry {
 
 const PINNED = {
   filter: "bc51091f8a89c672",
-  frameFilter: "f3694e2939605f41",
+  frameFilter: "956bbf2b4e9f6ffe",
   summary: "20bc9e89b1d35d57",
   levels: "c91beaaa9cb9284c",
 };
