@@ -17,6 +17,8 @@ export interface Batch {
   categoryMask: number;
   /** Packed counts by minute, level, category and type; see `summary.ts`. */
   summary: Uint8Array;
+  /** Filter of the ids in it; see `id-filter.ts`. A router of an older version makes none. */
+  ids?: Uint8Array;
   encoding: BatchEncoding;
   /** Bytes of the body before compression. */
   size: number;

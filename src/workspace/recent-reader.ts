@@ -1,4 +1,5 @@
 import type { BatchEncoding, StoredBatch } from "../logs/batch.ts";
+import { mayHoldId } from "../logs/id-filter.ts";
 import type { RecentPage, RecentScan } from "../logs/query/recent-scan.ts";
 import type { BatchIndex } from "./batch-index.ts";
 import { lastCommit } from "./batches.ts";
@@ -8,6 +9,8 @@ export type { RecentPage, RecentScan };
 /** Bodies as stored and batches that one turn gives at most, whatever a scan asks for: either takes about 5 ms. */
 const PAGE_MAX_BYTES = 4 * 1024 * 1024;
 const PAGE_MAX_BATCHES = 500;
+/** Filters of ids that one turn asks at most: as long again. */
+const PAGE_MAX_FILTERS = 1000;
 
 /** What is searched: some projects, and the name that cursors know them by. */
 export interface RecentScope {
@@ -28,9 +31,16 @@ export function readRecent(sql: SqlStorage, index: BatchIndex, scan: RecentScan,
   const projectIds = new Map(projects.map(({ num, id }) => [num, id]));
   const maxBytes = Math.min(scan.maxBytes, PAGE_MAX_BYTES);
   let bytes = 0;
+  const ids = scan.ids ?? [];
+  let asked = 0;
   for (const batch of index.select({ ...scan, asOf, projects: projectIds })) {
+    const isTired = asked === PAGE_MAX_FILTERS;
+    if (!isTired && ids.length > 0) {
+      asked++;
+      if (!mayHoldIds(sql, batch.commit, ids)) continue;
+    }
     bytes += batch.bodyBytes;
-    if (page.batches.length === PAGE_MAX_BATCHES || (bytes > maxBytes && page.batches.length > 0)) {
+    if (isTired || page.batches.length === PAGE_MAX_BATCHES || (bytes > maxBytes && page.batches.length > 0)) {
       const timestamp = scan.order === "desc" ? batch.maxTimestamp : batch.minTimestamp;
       page.next = { timestamp, commit: batch.commit };
       break;
@@ -38,6 +48,15 @@ export function readRecent(sql: SqlStorage, index: BatchIndex, scan: RecentScan,
     page.batches.push(giveBatch(sql, batch.commit, projectIds.get(batch.project) ?? ""));
   }
   return page;
+}
+
+function mayHoldIds(sql: SqlStorage, commit: number, ids: readonly number[]): boolean {
+  const { filter } = sql
+    .exec<{ filter: ArrayBuffer | null }>("SELECT ids AS filter FROM batches WHERE commit_no = ?", commit)
+    .one();
+  if (filter === null) return true;
+  const bytes = new Uint8Array(filter);
+  return ids.every((id) => mayHoldId(bytes, id));
 }
 
 type BatchRow = {

@@ -1,6 +1,7 @@
 import type { Batch } from "../batch.ts";
 import { encodeBody } from "../codec.ts";
 import { categoryBit, INGEST_LIMITS } from "../entry.ts";
+import { ID_MEMBERS, IdCollector } from "../id-filter.ts";
 import { SummaryBuilder } from "../summary.ts";
 import { EntryRejected, MaybeInexact, type Rejection } from "./rejection.ts";
 import { EntryValidator, type ValidEntry } from "./validate.ts";
@@ -93,6 +94,7 @@ function refuseOversized(checked: Checked[], parsed: ParsedEntries): void {
 
 function pack(valid: readonly ValidEntry[]): Batch {
   const summary = new SummaryBuilder();
+  const ids = new IdCollector();
   let minTimestamp = Number.POSITIVE_INFINITY;
   let maxTimestamp = Number.NEGATIVE_INFINITY;
   let levelMask = 0;
@@ -104,6 +106,10 @@ function pack(valid: readonly ValidEntry[]): Batch {
     levelMask |= 1 << severity;
     categoryMask |= categoryBit(entry.category);
     summary.add(ms, severity, entry.category, entry.type);
+    for (const [member, name] of ID_MEMBERS.entries()) {
+      const id = entry[name];
+      if (id !== undefined) ids.addText(member, id);
+    }
     text += text === "" ? JSON.stringify(entry) : `\n${JSON.stringify(entry)}`;
   }
   const raw = new TextEncoder().encode(text);
@@ -114,6 +120,7 @@ function pack(valid: readonly ValidEntry[]): Batch {
     levelMask,
     categoryMask,
     summary: summary.pack(),
+    ids: ids.toFilter(),
     size: raw.length,
     ...encodeBody(raw),
   };

@@ -75,6 +75,7 @@ function batchOf(bytes: Uint8Array, start: number, end: number, separator: numbe
     levelMask,
     categoryMask,
     summary: summary.pack(),
+    ids: reader.ids.toFilter(),
     size: raw.length,
     ...encodeBody(raw),
   };

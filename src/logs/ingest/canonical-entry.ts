@@ -1,4 +1,5 @@
 import { categoryBit, INGEST_LIMITS, LEVELS } from "../entry.ts";
+import { ID_MEMBERS, IdCollector } from "../id-filter.ts";
 import { endOfObject, endOfString, startsWith } from "./canonical-json.ts";
 import { EntryRejected } from "./rejection.ts";
 import { EntryValidator, OLDEST_MS, type ValidEntry } from "./validate.ts";
@@ -10,6 +11,7 @@ const LEVEL = encode('","level":"');
 const CATEGORY = encode('","category":"');
 const TYPE = encode('","type":"');
 const MESSAGE = encode('","message":"');
+/** The first of them are `ID_MEMBERS`. */
 const IDS = ['","session":"', '","traceId":"', '","spanId":"'].map(encode);
 const DATA = encode(',"data":{');
 
@@ -51,6 +53,8 @@ export class CanonicalEntryReader {
   ms = 0;
   severity = 0;
   place: Place = NOWHERE;
+  /** Of all entries read. */
+  readonly ids = new IdCollector();
 
   readonly #bytes: Uint8Array;
   readonly #now: number;
@@ -84,8 +88,12 @@ export class CanonicalEntryReader {
     i += MESSAGE.length;
     if (bytes[i] === QUOTE) return -1;
     i = endOfString(bytes, i);
-    for (const id of IDS) {
-      if (i >= 0 && startsWith(bytes, i, id)) i = endOfString(bytes, i + id.length);
+    for (let member = 0; member < IDS.length; member++) {
+      const name = IDS[member];
+      if (i < 0 || name === undefined || !startsWith(bytes, i, name)) continue;
+      const from = i + name.length;
+      i = endOfString(bytes, from);
+      if (i >= 0 && member < ID_MEMBERS.length) this.ids.addBytes(member, bytes, from, i);
     }
     if (i < 0) return -1;
     // Behind the quote of the last text.

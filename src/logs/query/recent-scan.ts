@@ -11,6 +11,8 @@ export interface RecentScan {
   /** Batches that share no bit with a mask are left out; see `levelBit` and `categoryBit`. */
   levelMask: number;
   categoryMask: number;
+  /** Batches whose filter lacks one of these ids are left out; see `idHashesOf`. Routers of an older version ask for none. */
+  ids?: readonly number[];
   /** `desc`: by largest timestamp, falling. `asc`: by smallest timestamp, rising. Ties by commit, the same way. */
   order: Order;
   /** First batch of this page, as `next` of the page before named it; null begins at the beginning. */

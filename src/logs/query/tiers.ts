@@ -1,4 +1,5 @@
 import { tokenTestsOf } from "../cold/tokens.ts";
+import { idHashesOf } from "../id-filter.ts";
 import type { ReportUnreadable } from "../unreadable.ts";
 import { MergedFeed, type ScanFeed } from "./feed.ts";
 import { categoryMaskOf, type LogFilter } from "./filter.ts";
@@ -42,7 +43,7 @@ export async function withSnapshot<T>(read: () => Promise<T>): Promise<T | null>
 /** Opens the recent tier, which pins the snapshot and says how far the cold one is to be looked through. */
 export function openRecent(source: LogSource, filter: LogFilter, scan: TierScan): Promise<RecentFeed> {
   const { levelMask } = filter;
-  const selection = { ...scan, levelMask, categoryMask: categoryMaskOf(filter) };
+  const selection = { ...scan, levelMask, categoryMask: categoryMaskOf(filter), ids: idHashesOf(filter) };
   return RecentFeed.open(source.recent, selection, isForOneId(filter));
 }
 

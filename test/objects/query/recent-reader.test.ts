@@ -1,6 +1,7 @@
 import { evictDurableObject } from "cloudflare:test";
 import { describe, expect, it } from "vitest";
 import { decodeBody } from "../../../src/logs/codec.ts";
+import { idHashesOf } from "../../../src/logs/id-filter.ts";
 import type { RecentPage, RecentScan } from "../../../src/logs/query/recent-scan.ts";
 import { BatchIndex } from "../../../src/workspace/batch-index.ts";
 import { insertBatch } from "../../../src/workspace/batches.ts";
@@ -101,6 +102,42 @@ describe("readRecent", () => {
         else expect(rising.filter((each) => each <= 7)).toEqual([6, 2, 4, 1, 3, 7, 5]);
         expect(new Set(seen).size).toBe(last);
       }
+    });
+  });
+
+  it("leaves out batches that lack an id, however many there are, but none of those stored without a filter", async () => {
+    await inWorkspace("ws_00000000rdr6", (sql) => {
+      const scope = { name: A, projects: [{ num: addProject(sql, A), id: A, flushedSeq: 0 }], oldest: 0 };
+      const hex = (n: number) => (n * 2654435761).toString(16).padStart(32, "0");
+      const count = 2500;
+      for (let commit = 1; commit <= count; commit++) {
+        const entry = { timestamp: commit, message: `${commit}`, traceId: hex(commit), session: `s${commit % 5}` };
+        insertBatch(sql, commit, 1, commit, batchOf([entry]), 0);
+      }
+      sql.exec("UPDATE batches SET ids = NULL WHERE commit_no = 1700");
+      const index = new BatchIndex(sql);
+      const find = (wanted: { session: string | null; traceId: string | null }, order: "asc" | "desc") => {
+        const found: number[] = [];
+        let pages = 0;
+        let scan: RecentScan = { ...EVERYTHING, order, ids: idHashesOf(wanted) };
+        for (;;) {
+          const page = readRecent(sql, index, scan, scope);
+          pages++;
+          found.push(...page.batches.map(({ commit }) => commit));
+          if (page.next === null) return { found, pages };
+          scan = { ...scan, asOf: page.asOf, position: page.next };
+        }
+      };
+      for (const order of ["asc", "desc"] as const) {
+        const { found, pages } = find({ session: null, traceId: hex(77) }, order);
+        expect(found).toContain(77);
+        expect(found).toContain(1700);
+        expect(found.length).toBeLessThan(60);
+        expect(pages).toBe(3);
+        expect(find({ session: "s3", traceId: hex(78) }, order).found).toContain(78);
+        expect(find({ session: "s4", traceId: hex(78) }, order).found).not.toContain(78);
+      }
+      expect(find({ session: null, traceId: null }, "asc").found).toHaveLength(count);
     });
   });
 

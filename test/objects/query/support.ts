@@ -24,6 +24,8 @@ export interface SimpleEntry {
   message: string;
   level?: Level;
   category?: string;
+  session?: string;
+  traceId?: string;
   data?: Record<string, unknown>;
 }
 

@@ -4,6 +4,7 @@ import { encodeSegments } from "../../../src/logs/cold/encode.ts";
 import type { EncodedSegment } from "../../../src/logs/cold/segment.ts";
 import type { SegmentPage, SegmentSelection } from "../../../src/logs/cold/selection.ts";
 import { categoryBit, type Entry, LEVELS, levelBit } from "../../../src/logs/entry.ts";
+import { ID_MEMBERS, IdCollector, mayHoldId } from "../../../src/logs/id-filter.ts";
 import type { RecentSource } from "../../../src/logs/query/recent-feed.ts";
 import type { RecentScan } from "../../../src/logs/query/recent-scan.ts";
 import type { StoredSource } from "../../../src/logs/query/stored-feed.ts";
@@ -33,7 +34,13 @@ export function bodyOf(entries: readonly TestEntry[]): Uint8Array {
   return new TextEncoder().encode(entries.map(lineOf).join("\n"));
 }
 
-type TestBatch = StoredBatch & { levelMask: number; categoryMask: number; summary: Uint8Array };
+type TestBatch = StoredBatch & {
+  levelMask: number;
+  categoryMask: number;
+  summary: Uint8Array;
+  /** Null in batches of a version that made none: every fourth one. */
+  ids: Uint8Array | null;
+};
 
 /** What the workspace object and D1 do, without SQL: all in memory, selected and ordered in the plainest way. */
 export class TestStore {
@@ -78,6 +85,7 @@ export class TestStore {
       levelMask: entries.reduce((mask, { level }) => mask | levelBit(level), 0),
       categoryMask: entries.reduce((mask, { category }) => mask | categoryBit(category), 0),
       summary: summaryOf(entries),
+      ids: commit % 4 === 0 ? null : idsOf(entries),
       ...encodeBody(bodyOf(entries)),
     });
   }
@@ -214,12 +222,24 @@ export class TestStore {
       .filter((batch) => scan.from === null || batch.maxTimestamp >= scan.from)
       .filter((batch) => scan.to === null || batch.minTimestamp < scan.to)
       .filter((batch) => batch.levelMask & scan.levelMask && batch.categoryMask & scan.categoryMask)
+      .filter(({ ids }) => ids === null || (scan.ids ?? []).every((id) => mayHoldId(ids, id)))
       .sort((a, b) => sign * (keyOf(scan, a) - keyOf(scan, b) || a.commit - b.commit));
   }
 }
 
 function keyOf({ order }: Pick<RecentScan, "order">, batch: StoredBatch): number {
   return order === "asc" ? batch.minTimestamp : batch.maxTimestamp;
+}
+
+function idsOf(entries: readonly TestEntry[]): Uint8Array {
+  const ids = new IdCollector();
+  for (const entry of entries) {
+    for (const [member, name] of ID_MEMBERS.entries()) {
+      const id = entry[name];
+      if (id !== undefined) ids.addText(member, id);
+    }
+  }
+  return ids.toFilter();
 }
 
 function summaryOf(entries: readonly TestEntry[]): Uint8Array {
