@@ -77,15 +77,31 @@ export function createLogger(options: BrowserLoggerOptions): BrowserLogger {
   if (typeof url !== "string" || lowest < 0) throw new TypeError("taffrail: wrong url or level");
   const clean = createCleaner(createRedactor(redact));
 
+  let isInside = false;
+  /** What a callback logs calls none: else one that tells of a full queue would fill it. */
+  function called<T>(callback: () => T): T {
+    if (isInside) throw new Error("A callback logged.");
+    isInside = true;
+    try {
+      return callback();
+    } finally {
+      isInside = false;
+    }
+  }
+
   const report = (error: unknown): void =>
-    quietly(() => onError?.(isError(error) ? error : new Error(`${error}`)), error);
+    quietly(() => called(() => onError?.(isError(error) ? error : new Error(`${error}`))), error);
   const { push, drop, ...shared } = createSender(url, batch, report, (lines, reason) =>
-    quietly(() => {
-      onDrop?.(
-        lines.map((line) => JSON.parse(line)),
-        reason,
-      );
-    }, `${lines.length} dropped: ${reason}`),
+    quietly(
+      () =>
+        called(() =>
+          onDrop?.(
+            lines.map((line) => JSON.parse(line)),
+            reason,
+          ),
+        ),
+      `${lines.length} dropped: ${reason}`,
+    ),
   );
 
   function build(category: string, type: string | undefined, own: Named): BrowserLogger {
@@ -140,7 +156,7 @@ export function createLogger(options: BrowserLoggerOptions): BrowserLogger {
         try {
           // What a hook puts in is masked as well.
           // SAFETY: whatever it is, it is only written.
-          entry = clean(beforeSend(JSON.parse(line))) as object;
+          entry = clean(called(() => beforeSend(JSON.parse(line)))) as object;
         } catch (error) {
           // It may be what keeps private data back.
           report(error);

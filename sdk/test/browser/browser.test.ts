@@ -390,6 +390,39 @@ test("a hook that throws drops its entry, counts it and says so", async () => {
   expect((await site.stored(1)).map(({ message }) => message)).toEqual(["kept"]);
 });
 
+test("a callback that logs calls neither itself nor another", async () => {
+  site = await startSite();
+  const page = await open();
+  const seen = await page.evaluate(async () => {
+    const told: string[] = [];
+    const logger = Taffrail.createLogger({
+      url: "/logs",
+      batch: { maxQueueBytes: 4000 },
+      beforeSend(entry) {
+        logger.warn("seen one");
+        return entry;
+      },
+      onDrop(entries, reason) {
+        told.push(reason);
+        for (const _ of entries) logger.info("dropped one");
+      },
+      onError(error) {
+        told.push(error.message);
+        logger.error("failed");
+      },
+    });
+    for (let n = 0; n < 20; n++) logger.info(`entry ${n}`, { text: "x".repeat(300) });
+    await logger.flush();
+    return { told: [...new Set(told)].sort(), calls: told.length, pending: logger.stats().pending };
+  });
+  // What was logged in there is dropped, as it could not be shown to the hook, and nobody is told of that.
+  expect(seen.told).toEqual(["queue-full"]);
+  expect(seen.calls).toBeLessThan(20);
+  expect(seen.pending).toBe(0);
+  const stored = await site.stored(1);
+  expect(stored.every(({ message }) => message.startsWith("entry "))).toBe(true);
+});
+
 test("a backoff of the user's own that throws loses no batch out of sight", async () => {
   site = await startSite();
   const page = await open();
