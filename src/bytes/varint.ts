@@ -44,6 +44,11 @@ export class ByteReader {
     this.#bytes = bytes;
   }
 
+  /** Index of the next byte. */
+  get at(): number {
+    return this.#at;
+  }
+
   get done(): boolean {
     return this.#at >= this.#bytes.length;
   }

@@ -15,10 +15,8 @@ export interface Batch {
   /** Bit per level and bit per category that occurs; see `levelBit` and `categoryBit`. */
   levelMask: number;
   categoryMask: number;
-  /** Packed counts by minute, level, category and type; see `summary.ts`. */
+  /** Packed counts by minute, level, category and type, and a filter of the ids; see `summary.ts`. */
   summary: Uint8Array;
-  /** Filter of the ids in it; see `id-filter.ts`. A router of an older version makes none. */
-  ids?: Uint8Array;
   encoding: BatchEncoding;
   /** Bytes of the body before compression. */
   size: number;

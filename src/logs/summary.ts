@@ -27,6 +27,8 @@ BUILT_IN_PAIRS.forEach(([category, type], index) => {
   BUILT_IN_INDEX.set(category, types.set(type, index));
 });
 
+const NO_CATEGORY = new Uint8Array();
+
 /** More pairs than there can be in a segment: level and pair together stay a small integer, which a Map holds unboxed. */
 const PAIR_SPAN = 16_384;
 
@@ -35,6 +37,9 @@ const PAIR_SPAN = 16_384;
  *
  * Packed form: number of own pairs, each as two blobs (category, type); then, in order, rows of
  * (minute minus the row before's, level, pair, count). A pair below the number of built-in pairs is built in.
+ *
+ * A batch's has one own pair more: the last one has no category, and its type is the filter of the batch's ids
+ * (`id-filter.ts`). No row names it, so that who counts passes it over, in versions before there were filters, too.
  */
 export class SummaryBuilder {
   /** Minute to (level and pair) to count. */
@@ -52,11 +57,16 @@ export class SummaryBuilder {
     this.#counts.set(key, (this.#counts.get(key) ?? 0) + count);
   }
 
-  pack(): Uint8Array {
+  /** @param ids filter of a batch's ids */
+  pack(ids: Uint8Array | null = null): Uint8Array {
     const writer = new ByteWriter();
     const encoder = new TextEncoder();
-    writer.varint(this.#own.length);
+    writer.varint(this.#own.length + (ids === null ? 0 : 1));
     for (const pair of this.#own) for (const name of pair) writer.blob(encoder.encode(name));
+    if (ids !== null) {
+      writer.blob(NO_CATEGORY);
+      writer.blob(ids);
+    }
     let previous = 0;
     for (const minute of [...this.#minutes.keys()].sort((a, b) => a - b)) {
       for (const [key, count] of this.#minutes.get(minute) ?? []) {
@@ -85,6 +95,38 @@ export class SummaryBuilder {
     this.#own.push([category, type]);
     types.set(type, pair);
     return pair;
+  }
+}
+
+/** The filter of ids in a batch's summary; null in one of a version that made none, and in a damaged one. */
+export function idFilterOf(packed: Uint8Array): Uint8Array | null {
+  return findIds(packed)?.filter ?? null;
+}
+
+/** A batch's summary without its filter: the counts alone. */
+export function countsOf(packed: Uint8Array): Uint8Array {
+  const found = findIds(packed);
+  if (found === null) return packed;
+  const own = new ByteWriter();
+  own.varint(found.own - 1);
+  return Buffer.concat([own.toBytes(), packed.subarray(found.pairs, found.start), packed.subarray(found.end)]);
+}
+
+/** Where own pairs begin, and the last one's place if it is the filter's. */
+function findIds(packed: Uint8Array) {
+  const reader = new ByteReader(packed);
+  try {
+    const own = reader.varint();
+    if (own === 0) return null;
+    const pairs = reader.at;
+    for (let blob = 2; blob < 2 * own; blob++) reader.blob();
+    const start = reader.at;
+    if (reader.blob().length > 0) return null;
+    return { own, pairs, start, filter: reader.blob(), end: reader.at };
+  } catch (error) {
+    // It ends in the middle: who counts will say so.
+    if (error instanceof RangeError) return null;
+    throw error;
   }
 }
 

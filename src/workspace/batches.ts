@@ -16,7 +16,7 @@ export function insertBatch(
   const parts = Math.ceil(body.length / PART_BYTES);
   sql.exec(
     `INSERT INTO batches (commit_no, project, first_seq, count, min_ts, max_ts, received_at, level_mask, category_mask,
-       encoding, size, body_bytes, parts, summary, body, ids) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       encoding, size, body_bytes, parts, summary, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     commit,
     project,
     firstSeq,
@@ -32,7 +32,6 @@ export function insertBatch(
     parts,
     batch.summary,
     parts === 1 ? body : body.subarray(0, PART_BYTES),
-    batch.ids ?? null,
   );
   for (let part = 1; part < parts; part++) {
     sql.exec(

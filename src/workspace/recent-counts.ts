@@ -1,4 +1,5 @@
 import { packSummaries, type RecentCountPage, type RecentCountScan } from "../logs/stats/recent-counts.ts";
+import { countsOf } from "../logs/summary.ts";
 import { lastCommit } from "./batches.ts";
 import type { RecentScope } from "./recent-reader.ts";
 
@@ -32,7 +33,7 @@ export function readRecentCounts(sql: SqlStorage, scan: RecentCountScan, scope: 
     if (scan.from !== null && max < scan.from) continue;
     if (scan.to !== null && min >= scan.to) continue;
     if ((levels & scan.levelMask) === 0 || (categories & scan.categoryMask) === 0) continue;
-    summaries.push(new Uint8Array(summary));
+    summaries.push(countsOf(new Uint8Array(summary)));
     bytes += summary.byteLength;
     if (bytes > PAGE_BYTES) break;
   }

@@ -1,6 +1,7 @@
 import type { BatchEncoding, StoredBatch } from "../logs/batch.ts";
 import { mayHoldId } from "../logs/id-filter.ts";
 import type { RecentPage, RecentScan } from "../logs/query/recent-scan.ts";
+import { idFilterOf } from "../logs/summary.ts";
 import type { BatchIndex } from "./batch-index.ts";
 import { lastCommit } from "./batches.ts";
 
@@ -9,8 +10,9 @@ export type { RecentPage, RecentScan };
 /** Bodies as stored and batches that one turn gives at most, whatever a scan asks for: either takes about 5 ms. */
 const PAGE_MAX_BYTES = 4 * 1024 * 1024;
 const PAGE_MAX_BATCHES = 500;
-/** Filters of ids that one turn asks at most: as long again. */
+/** Filters of ids that one turn asks at most, and bytes of the summaries that they are in: as long again. */
 const PAGE_MAX_FILTERS = 1000;
+const PAGE_MAX_FILTER_BYTES = 4 * 1024 * 1024;
 
 /** What is searched: some projects, and the name that cursors know them by. */
 export interface RecentScope {
@@ -33,11 +35,14 @@ export function readRecent(sql: SqlStorage, index: BatchIndex, scan: RecentScan,
   let bytes = 0;
   const ids = scan.ids ?? [];
   let asked = 0;
+  let askedBytes = 0;
   for (const batch of index.select({ ...scan, asOf, projects: projectIds })) {
-    const isTired = asked === PAGE_MAX_FILTERS;
+    const isTired = asked === PAGE_MAX_FILTERS || askedBytes > PAGE_MAX_FILTER_BYTES;
     if (!isTired && ids.length > 0) {
+      const summary = readSummaryOf(sql, batch.commit);
       asked++;
-      if (!mayHoldIds(sql, batch.commit, ids)) continue;
+      askedBytes += summary.length;
+      if (!mayHoldIds(summary, ids)) continue;
     }
     bytes += batch.bodyBytes;
     if (isTired || page.batches.length === PAGE_MAX_BATCHES || (bytes > maxBytes && page.batches.length > 0)) {
@@ -50,13 +55,15 @@ export function readRecent(sql: SqlStorage, index: BatchIndex, scan: RecentScan,
   return page;
 }
 
-function mayHoldIds(sql: SqlStorage, commit: number, ids: readonly number[]): boolean {
-  const { filter } = sql
-    .exec<{ filter: ArrayBuffer | null }>("SELECT ids AS filter FROM batches WHERE commit_no = ?", commit)
-    .one();
-  if (filter === null) return true;
-  const bytes = new Uint8Array(filter);
-  return ids.every((id) => mayHoldId(bytes, id));
+function readSummaryOf(sql: SqlStorage, commit: number): Uint8Array {
+  const row = sql.exec<{ summary: ArrayBuffer }>("SELECT summary FROM batches WHERE commit_no = ?", commit).one();
+  return new Uint8Array(row.summary);
+}
+
+/** Batches stored by a version that made no filter may hold any. */
+function mayHoldIds(summary: Uint8Array, ids: readonly number[]): boolean {
+  const filter = idFilterOf(summary);
+  return filter === null || ids.every((id) => mayHoldId(filter, id));
 }
 
 type BatchRow = {

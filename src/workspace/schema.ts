@@ -110,7 +110,4 @@ const VERSION_1 = [
 ] as const;
 
 /** A change of a table that has been released is a new version at the end, never an edit of an earlier one. */
-/** Batches stored before have none: they are looked through for any id. */
-const ID_FILTERS = ["ALTER TABLE batches ADD COLUMN ids BLOB"] as const;
-
-export const WORKSPACE_SCHEMA: SchemaSteps = [VERSION_1, FLUSH_SCHEMA, TICKET_SCHEMA, ID_FILTERS];
+export const WORKSPACE_SCHEMA: SchemaSteps = [VERSION_1, FLUSH_SCHEMA, TICKET_SCHEMA];

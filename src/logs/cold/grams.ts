@@ -156,8 +156,11 @@ export class GramCollector {
  * The grams that every text with this needle has: at most a few of each length, spread over the needle. None with a sigma,
  * which a text may have in either of its small forms.
  */
-export function gramsOfNeedle(needle: string): { threes: string[]; fours: string[] } {
-  return { threes: spreadOver(gramsOf(needle, 3), NEEDLE_THREES), fours: spreadOver(gramsOf(needle, 4), NEEDLE_FOURS) };
+export function gramsOfNeedle(
+  needle: string,
+  most = { threes: NEEDLE_THREES, fours: NEEDLE_FOURS },
+): { threes: string[]; fours: string[] } {
+  return { threes: spreadOver(gramsOf(needle, 3), most.threes), fours: spreadOver(gramsOf(needle, 4), most.fours) };
 }
 
 /** Different grams of a length in a text in lower case. */

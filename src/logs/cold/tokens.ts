@@ -71,8 +71,10 @@ export function hashValue(hasher: TokenHasher, value: Scalar | undefined): Token
 const MOST_ALTERNATIVES = 16;
 /** Tests of one query: each further one makes the statement longer and tells less. */
 const MOST_TESTS = 24;
-/** Grams of a value of `data`, of each length. Its own token tells most: they dismiss what that lets pass by chance. */
-const VALUE_GRAMS = 2;
+/** Grams of a value of `data`. Its own token tells most: they dismiss what that lets pass by chance. */
+const VALUE_GRAMS = { threes: 2, fours: 2 };
+/** Characters of a value that its grams are taken of: it may have 250,000. */
+const VALUE_CHARACTERS = 256;
 
 /** What an entry must have to pass a filter, as far as tokens can tell. All tests hold together. */
 export function tokenTestsOf(filter: LogFilter): TokenTest[] {
@@ -94,22 +96,25 @@ export function tokenTestsOf(filter: LogFilter): TokenTest[] {
 }
 
 /** @param needle lowered */
-function gramTests(hasher: TokenHasher, needle: string, most = Number.POSITIVE_INFINITY): TokenTest[] {
-  const { threes, fours } = gramsOfNeedle(needle);
+function gramTests(hasher: TokenHasher, needle: string, most?: typeof VALUE_GRAMS): TokenTest[] {
+  const { threes, fours } = gramsOfNeedle(needle, most);
   const test = (kind: TokenKind, gram: string): TokenTest => {
     const { a, b } = hashGram(hasher, gram, 0, gram.length);
     return { kind, anyOf: [{ a, b }] };
   };
-  return [
-    ...fours.slice(0, most).map((gram) => test(TOKEN_KIND.four, gram)),
-    ...threes.slice(0, most).map((gram) => test(TOKEN_KIND.three, gram)),
-  ];
+  return [...fours.map((gram) => test(TOKEN_KIND.four, gram)), ...threes.map((gram) => test(TOKEN_KIND.three, gram))];
 }
 
 /** What has a value has its path, and a text has its grams: two things rare by chance are seldom so together. */
 function equalityTests(hasher: TokenHasher, path: readonly string[], value: Scalar): TokenTest[] {
-  const grams = typeof value === "string" ? gramTests(hasher, foldCase(value), VALUE_GRAMS) : [];
+  const grams = typeof value === "string" ? gramTests(hasher, foldCase(beginningOf(value)), VALUE_GRAMS) : [];
   return [anyTest(hasher, path), ...grams];
+}
+
+/** Ends between two characters: half of one need not be lowered as it is within the whole. */
+function beginningOf(value: string): string {
+  const cut = value.slice(0, VALUE_CHARACTERS);
+  return cut.length < value.length && /[\ud800-\udbff]$/.test(cut) ? cut.slice(0, -1) : cut;
 }
 
 function dataTests(hasher: TokenHasher, condition: DataCondition): TokenTest[] {

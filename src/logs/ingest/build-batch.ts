@@ -119,8 +119,7 @@ function pack(valid: readonly ValidEntry[]): Batch {
     maxTimestamp,
     levelMask,
     categoryMask,
-    summary: summary.pack(),
-    ids: ids.toFilter(),
+    summary: summary.pack(ids.toFilter()),
     size: raw.length,
     ...encodeBody(raw),
   };

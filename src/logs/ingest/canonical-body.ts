@@ -74,8 +74,7 @@ function batchOf(bytes: Uint8Array, start: number, end: number, separator: numbe
     maxTimestamp,
     levelMask,
     categoryMask,
-    summary: summary.pack(),
-    ids: reader.ids.toFilter(),
+    summary: summary.pack(reader.ids.toFilter()),
     size: raw.length,
     ...encodeBody(raw),
   };

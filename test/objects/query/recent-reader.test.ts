@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { decodeBody } from "../../../src/logs/codec.ts";
 import { idHashesOf } from "../../../src/logs/id-filter.ts";
 import type { RecentPage, RecentScan } from "../../../src/logs/query/recent-scan.ts";
+import { countsOf } from "../../../src/logs/summary.ts";
 import { BatchIndex } from "../../../src/workspace/batch-index.ts";
 import { insertBatch } from "../../../src/workspace/batches.ts";
 import { type RecentScope, readRecent } from "../../../src/workspace/recent-reader.ts";
@@ -114,7 +115,11 @@ describe("readRecent", () => {
         const entry = { timestamp: commit, message: `${commit}`, traceId: hex(commit), session: `s${commit % 5}` };
         insertBatch(sql, commit, 1, commit, batchOf([entry]), 0);
       }
-      sql.exec("UPDATE batches SET ids = NULL WHERE commit_no = 1700");
+      // As a version before there were filters stored it.
+      const { summary } = sql
+        .exec<{ summary: ArrayBuffer }>("SELECT summary FROM batches WHERE commit_no = 1700")
+        .one();
+      sql.exec("UPDATE batches SET summary = ? WHERE commit_no = 1700", countsOf(new Uint8Array(summary)));
       const index = new BatchIndex(sql);
       const find = (wanted: { session: string | null; traceId: string | null }, order: "asc" | "desc") => {
         const found: number[] = [];

@@ -231,6 +231,20 @@ describe("a segment's frames", () => {
     expect(framesFor(segment, filterOf({}, [{ names: [], text: "state", test: "Refunded" }]))).toHaveLength(1);
   });
 
+  it("are found for a value longer than what its grams are taken of, wherever that cuts it", () => {
+    for (const [before, letter] of [
+      [254, "\u{10400}"],
+      [255, "\u{10400}"],
+      [255, "\u03a3"],
+      [255, "\u0130"],
+      [256, "\ud801"],
+    ] as const) {
+      const value = `${"Ab".repeat(before / 2)}${before % 2 === 0 ? "" : "c"}${letter}${"Ω".repeat(2000)}`;
+      const segment = segmentOf([plain("x", { data: { value } }), plain("y")]);
+      expect(mayPass(segment, filterOf({}, [{ names: [], text: "value", test: value }]))).toBe(true);
+    }
+  });
+
   it("never leave out an entry that passes", () => {
     const long = fc.array(
       entryAt(

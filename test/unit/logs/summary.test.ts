@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ByteReader, ByteWriter } from "../../../src/bytes/varint.ts";
 import { CATEGORY_TYPES, INGEST_LIMITS } from "../../../src/logs/entry.ts";
-import { readSummary, SummaryBuilder } from "../../../src/logs/summary.ts";
+import { countsOf, idFilterOf, readSummary, SummaryBuilder } from "../../../src/logs/summary.ts";
 
 type Added = [timestamp: number, level: number, category: string, type: string];
 
@@ -44,6 +44,23 @@ describe("a summary", () => {
         // One row per kind, minutes rising.
         expect(new Set(packed.map(({ key }) => key)).size).toBe(rows.length);
         expect(rows.map(({ minute }) => minute)).toEqual(rows.map(({ minute }) => minute).sort((a, b) => a - b));
+      }),
+    );
+  });
+
+  test("carries a filter of ids, which who counts passes over, and can be freed of it", () => {
+    fc.assert(
+      fc.property(fc.array(added, { maxLength: 50 }), fc.uint8Array({ maxLength: 3000 }), (entries, ids) => {
+        const builder = new SummaryBuilder();
+        for (const entry of entries) builder.add(...entry);
+        const plain = builder.pack();
+        const carrying = builder.pack(ids);
+        expect(idFilterOf(carrying)).toEqual(ids);
+        expect([...readSummary(carrying)]).toEqual([...readSummary(plain)]);
+        expect(new Uint8Array(countsOf(carrying))).toEqual(plain);
+        expect(idFilterOf(plain)).toBeNull();
+        for (const end of [0, 1, 2, 3]) expect(idFilterOf(carrying.subarray(0, end))?.length ?? 0).toBe(0);
+        expect(countsOf(plain)).toBe(plain);
       }),
     );
   });

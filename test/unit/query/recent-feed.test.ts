@@ -55,6 +55,21 @@ test("what was left has gone to the cold tier between two pages: the read begins
   await expect(feed.take()).rejects.toThrow(WatermarkMoved);
 });
 
+test("pages that filters leave empty are told of one by one, and cost", async () => {
+  const empty = (timestamp: number): RecentPage => ({ ...FIRST, batches: [], next: { timestamp, commit: 2 } });
+  const feed = await openPages(empty(2000), empty(3000), empty(4000), { ...FIRST, next: null });
+  const seen: [number | null, number, number][] = [];
+  while (feed.bound() !== null) {
+    const bound = feed.bound();
+    seen.push([bound, (await feed.take()).count, feed.cost / 1024 / 1024]);
+  }
+  expect(seen).toEqual([
+    [2000, 0, 4],
+    [3000, 0, 8],
+    [4000, 1, 8],
+  ]);
+});
+
 test("what looks for one id begins with all that an answer may hold, anything else with little", async () => {
   const asked = async (isForOneId: boolean) => {
     const bytes: number[] = [];

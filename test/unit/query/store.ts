@@ -11,7 +11,7 @@ import type { StoredSource } from "../../../src/logs/query/stored-feed.ts";
 import type { LogSource } from "../../../src/logs/query/tiers.ts";
 import { packSummaries, type RecentCountPage, type RecentCountScan } from "../../../src/logs/stats/recent-counts.ts";
 import type { CountedSegment, StatsSource } from "../../../src/logs/stats/run-stats.ts";
-import { SummaryBuilder } from "../../../src/logs/summary.ts";
+import { countsOf, idFilterOf, SummaryBuilder } from "../../../src/logs/summary.ts";
 
 /** An entry with its times in milliseconds, as tests make them up. */
 export type TestEntry = Omit<Entry, "timestamp"> & { timestamp: number };
@@ -34,13 +34,7 @@ export function bodyOf(entries: readonly TestEntry[]): Uint8Array {
   return new TextEncoder().encode(entries.map(lineOf).join("\n"));
 }
 
-type TestBatch = StoredBatch & {
-  levelMask: number;
-  categoryMask: number;
-  summary: Uint8Array;
-  /** Null in batches of a version that made none: every fourth one. */
-  ids: Uint8Array | null;
-};
+type TestBatch = StoredBatch & { levelMask: number; categoryMask: number; summary: Uint8Array };
 
 /** What the workspace object and D1 do, without SQL: all in memory, selected and ordered in the plainest way. */
 export class TestStore {
@@ -84,8 +78,8 @@ export class TestStore {
       receivedAt: 1_800_000_000_000 + commit,
       levelMask: entries.reduce((mask, { level }) => mask | levelBit(level), 0),
       categoryMask: entries.reduce((mask, { category }) => mask | categoryBit(category), 0),
-      summary: summaryOf(entries),
-      ids: commit % 4 === 0 ? null : idsOf(entries),
+      // Every fourth is of a version that made no filter of ids.
+      summary: summaryOf(entries, commit % 4 === 0 ? null : idsOf(entries)),
       ...encodeBody(bodyOf(entries)),
     });
   }
@@ -145,7 +139,7 @@ export class TestStore {
       asOf,
       flushed: this.#watermarks(),
       oldest: this.oldest,
-      summaries: packSummaries(page.map(({ summary }) => summary)),
+      summaries: packSummaries(page.map(({ summary }) => countsOf(summary))),
       next: selected.length > page.length ? (page.at(-1)?.commit ?? null) : null,
     };
   }
@@ -201,7 +195,8 @@ export class TestStore {
       const asOf = scan.asOf ?? this.lastCommit;
       const selected = asOf > this.lastCommit ? [] : this.#select(scan, asOf);
       const at = scan.position ? selected.findIndex(({ commit }) => commit === scan.position?.commit) : 0;
-      const batches = selected.slice(at, at + pageBatches);
+      // A page of those asked, of which filters may leave none.
+      const batches = selected.slice(at, at + pageBatches).filter((batch) => mayHoldIds(batch, scan.ids ?? []));
       const next = selected[at + pageBatches];
       return {
         asOf,
@@ -222,9 +217,13 @@ export class TestStore {
       .filter((batch) => scan.from === null || batch.maxTimestamp >= scan.from)
       .filter((batch) => scan.to === null || batch.minTimestamp < scan.to)
       .filter((batch) => batch.levelMask & scan.levelMask && batch.categoryMask & scan.categoryMask)
-      .filter(({ ids }) => ids === null || (scan.ids ?? []).every((id) => mayHoldId(ids, id)))
       .sort((a, b) => sign * (keyOf(scan, a) - keyOf(scan, b) || a.commit - b.commit));
   }
+}
+
+function mayHoldIds({ summary }: TestBatch, ids: readonly number[]): boolean {
+  const filter = idFilterOf(summary);
+  return filter === null || ids.every((id) => mayHoldId(filter, id));
 }
 
 function keyOf({ order }: Pick<RecentScan, "order">, batch: StoredBatch): number {
@@ -242,12 +241,12 @@ function idsOf(entries: readonly TestEntry[]): Uint8Array {
   return ids.toFilter();
 }
 
-function summaryOf(entries: readonly TestEntry[]): Uint8Array {
+function summaryOf(entries: readonly TestEntry[], ids: Uint8Array | null): Uint8Array {
   const summary = new SummaryBuilder();
   for (const { timestamp, level, category, type } of entries) {
     summary.add(timestamp, LEVELS.indexOf(level), category, type);
   }
-  return summary.pack();
+  return summary.pack(ids);
 }
 
 /** Whether a segment is looked at. */
