@@ -3,7 +3,7 @@
  * `bench/results.json`; see docs/benchmarks.md. Exit code 1 when an answer was not what it had to be or a stored entry
  * is missing: figures of wrong work are no figures. A target that is not reached is told, and no failure.
  */
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { buildAll } from "../scripts/lib/bundle.ts";
 import { exitWith } from "../scripts/lib/failure.ts";
@@ -17,6 +17,7 @@ import { benchLimits } from "./parts/limits.ts";
 import { benchQuery } from "./parts/query.ts";
 import { benchRows } from "./parts/rows.ts";
 import { benchTail } from "./parts/tail.ts";
+import { publish } from "./publish.ts";
 import { faultsOf, type Measured, type Results, verdictsOf } from "./results.ts";
 import { Workshop } from "./servers.ts";
 import { tableOf } from "./table.ts";
@@ -50,18 +51,8 @@ async function bench(args: readonly string[]): Promise<Results> {
   const timed = { ...measured, tookSeconds: (performance.now() - startedAt) / 1000 };
   const results: Results = { ...timed, verdicts: verdictsOf(timed), faults: faultsOf(timed) };
   if (out !== null) writeFileSync(out, `${JSON.stringify(results, rounded, 2)}\n`);
-  if (out === RESULTS_FILE) publish(tableOf(results));
+  if (out === RESULTS_FILE) publish(DOCS_FILE, `\`\`\`\n${tableOf(results)}\n\`\`\``);
   return results;
-}
-
-/** The documentation shows the table of the very run that `results.json` is of. */
-function publish(table: string): void {
-  const docs = readFileSync(DOCS_FILE, "utf8");
-  const block = /(<!-- results -->\n```\n)[\s\S]*?(\n```\n<!-- \/results -->)/;
-  writeFileSync(
-    DOCS_FILE,
-    docs.replace(block, (_all, open, close) => `${open}${table}${close}`),
-  );
 }
 
 async function measure(options: BenchOptions, workshop: Workshop, generator: LoadGenerator): Promise<Measured> {

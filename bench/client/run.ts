@@ -1,12 +1,14 @@
 /**
  * `npm run bench:client`: the client library beside others. `-- --only speed` measures calls and delivery,
  * `-- --only sinks` what arrives at a sink that fails, `--clients LIST` at some clients'. `--out FILE` takes the results
- * as JSON; without it a whole run writes bench/client/results.json, any other none.
+ * as JSON; without it a whole run writes bench/client/results.json and docs/client/benchmarks.md, any other none.
  */
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
+import { ROOT } from "../../scripts/lib/paths.ts";
 import { machine } from "../machine.ts";
+import { publish } from "../publish.ts";
 import { install, versions } from "./install.ts";
 import { measureSinks, type Shipper, sinkTable } from "./sinks.ts";
 import { measureSpeed, speedTable } from "./speed.ts";
@@ -24,7 +26,8 @@ if (parts.some((part) => !PARTS.includes(part))) {
 // The processes that are measured wait to be ended.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
 install();
-const results: Record<string, unknown> = { machine: machine(), versions: versions() };
+const here = machine();
+const results: Record<string, unknown> = { machine: here, versions: versions() };
 const tables: string[] = [];
 if (parts.includes("speed")) {
   const speed = await measureSpeed();
@@ -45,4 +48,8 @@ if (parts.includes("sinks")) {
 const isWhole = parts.length === PARTS.length && values.clients === undefined;
 const out = values.out ?? (isWhole ? path.join(import.meta.dirname, "results.json") : undefined);
 if (out !== undefined) writeFileSync(out, `${JSON.stringify(results, null, 2)}\n`);
-console.log(`\n${tables.join("\n\n")}`);
+const { date, commit, cpu, cores, node, yardstick } = here;
+const parsed = `JSON.parse of an entry takes ${yardstick.parse.toFixed(2)} us, JSON.stringify ${yardstick.stringify.toFixed(2)} us`;
+const shown = [`${date}, commit ${commit}: ${cpu}, ${cores} cores, Node ${node}; ${parsed}.`, ...tables].join("\n\n");
+if (isWhole && values.out === undefined) publish(path.join(ROOT, "docs", "client", "benchmarks.md"), shown);
+console.log(`\n${shown}`);
