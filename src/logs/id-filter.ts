@@ -29,8 +29,10 @@ export class IdCollector {
     this.#add(member, hashOf(member, bytes, from, to));
   }
 
-  addText(member: number, id: string): void {
-    this.#add(member, hashOfId(member, id));
+  /** The ids of an entry. */
+  addEntry({ session, traceId }: { session?: string; traceId?: string }): void {
+    if (session !== undefined) this.#add(0, hashOfId(0, session));
+    if (traceId !== undefined) this.#add(1, hashOfId(1, traceId));
   }
 
   /** Empty where there are no ids. */
@@ -68,8 +70,12 @@ export function idHashesOf(wanted: { session: string | null; traceId: string | n
   });
 }
 
-/** Whether a batch may have an id, told by its filter. */
-export function mayHoldId(filter: Uint8Array, hash: number): boolean {
+/** Whether a batch may have all of some ids. One without a filter, which an older version stored, may have any. */
+export function mayHoldIds(filter: Uint8Array | null, hashes: readonly number[]): boolean {
+  return filter === null || hashes.every((hash) => mayHoldId(filter, hash));
+}
+
+function mayHoldId(filter: Uint8Array, hash: number): boolean {
   if (filter.length === 0) return false;
   const step = stepOf(hash);
   for (let probe = 0, place = hash; probe < PROBES; probe++, place = (place + step) >>> 0) {

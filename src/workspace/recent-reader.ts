@@ -1,5 +1,5 @@
 import type { BatchEncoding, StoredBatch } from "../logs/batch.ts";
-import { mayHoldId } from "../logs/id-filter.ts";
+import { mayHoldIds } from "../logs/id-filter.ts";
 import type { RecentPage, RecentScan } from "../logs/query/recent-scan.ts";
 import { idFilterOf } from "../logs/summary.ts";
 import type { BatchIndex } from "./batch-index.ts";
@@ -42,7 +42,7 @@ export function readRecent(sql: SqlStorage, index: BatchIndex, scan: RecentScan,
       const summary = readSummaryOf(sql, batch.commit);
       asked++;
       askedBytes += summary.length;
-      if (!mayHoldIds(summary, ids)) continue;
+      if (!mayHoldIds(idFilterOf(summary), ids)) continue;
     }
     bytes += batch.bodyBytes;
     if (isTired || page.batches.length === PAGE_MAX_BATCHES || (bytes > maxBytes && page.batches.length > 0)) {
@@ -58,12 +58,6 @@ export function readRecent(sql: SqlStorage, index: BatchIndex, scan: RecentScan,
 function readSummaryOf(sql: SqlStorage, commit: number): Uint8Array {
   const row = sql.exec<{ summary: ArrayBuffer }>("SELECT summary FROM batches WHERE commit_no = ?", commit).one();
   return new Uint8Array(row.summary);
-}
-
-/** Batches stored by a version that made no filter may hold any. */
-function mayHoldIds(summary: Uint8Array, ids: readonly number[]): boolean {
-  const filter = idFilterOf(summary);
-  return filter === null || ids.every((id) => mayHoldId(filter, id));
 }
 
 type BatchRow = {

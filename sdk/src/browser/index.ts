@@ -78,9 +78,9 @@ export function createLogger(options: BrowserLoggerOptions): BrowserLogger {
   const clean = createCleaner(createRedactor(redact));
 
   let isInside = false;
-  /** What a callback logs calls none: else one that tells of a full queue would fill it. */
-  function called<T>(callback: () => T): T {
-    if (isInside) throw new Error("A callback logged.");
+  /** What a callback logs calls none: else one that tells of a full queue would fill it. @returns null instead */
+  function called<T>(callback: () => T): T | null {
+    if (isInside) return null;
     isInside = true;
     try {
       return callback();

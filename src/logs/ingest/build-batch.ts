@@ -1,7 +1,7 @@
 import type { Batch } from "../batch.ts";
 import { encodeBody } from "../codec.ts";
 import { categoryBit, INGEST_LIMITS } from "../entry.ts";
-import { ID_MEMBERS, IdCollector } from "../id-filter.ts";
+import { IdCollector } from "../id-filter.ts";
 import { SummaryBuilder } from "../summary.ts";
 import { EntryRejected, MaybeInexact, type Rejection } from "./rejection.ts";
 import { EntryValidator, type ValidEntry } from "./validate.ts";
@@ -106,10 +106,7 @@ function pack(valid: readonly ValidEntry[]): Batch {
     levelMask |= 1 << severity;
     categoryMask |= categoryBit(entry.category);
     summary.add(ms, severity, entry.category, entry.type);
-    for (const [member, name] of ID_MEMBERS.entries()) {
-      const id = entry[name];
-      if (id !== undefined) ids.addText(member, id);
-    }
+    ids.addEntry(entry);
     text += text === "" ? JSON.stringify(entry) : `\n${JSON.stringify(entry)}`;
   }
   const raw = new TextEncoder().encode(text);

@@ -4,7 +4,7 @@ import { encodeSegments } from "../../../src/logs/cold/encode.ts";
 import type { EncodedSegment } from "../../../src/logs/cold/segment.ts";
 import type { SegmentPage, SegmentSelection } from "../../../src/logs/cold/selection.ts";
 import { categoryBit, type Entry, LEVELS, levelBit } from "../../../src/logs/entry.ts";
-import { ID_MEMBERS, IdCollector, mayHoldId } from "../../../src/logs/id-filter.ts";
+import { IdCollector, mayHoldIds } from "../../../src/logs/id-filter.ts";
 import type { RecentSource } from "../../../src/logs/query/recent-feed.ts";
 import type { RecentScan } from "../../../src/logs/query/recent-scan.ts";
 import type { StoredSource } from "../../../src/logs/query/stored-feed.ts";
@@ -196,7 +196,9 @@ export class TestStore {
       const selected = asOf > this.lastCommit ? [] : this.#select(scan, asOf);
       const at = scan.position ? selected.findIndex(({ commit }) => commit === scan.position?.commit) : 0;
       // A page of those asked, of which filters may leave none.
-      const batches = selected.slice(at, at + pageBatches).filter((batch) => mayHoldIds(batch, scan.ids ?? []));
+      const batches = selected
+        .slice(at, at + pageBatches)
+        .filter(({ summary }) => mayHoldIds(idFilterOf(summary), scan.ids ?? []));
       const next = selected[at + pageBatches];
       return {
         asOf,
@@ -221,23 +223,13 @@ export class TestStore {
   }
 }
 
-function mayHoldIds({ summary }: TestBatch, ids: readonly number[]): boolean {
-  const filter = idFilterOf(summary);
-  return filter === null || ids.every((id) => mayHoldId(filter, id));
-}
-
 function keyOf({ order }: Pick<RecentScan, "order">, batch: StoredBatch): number {
   return order === "asc" ? batch.minTimestamp : batch.maxTimestamp;
 }
 
 function idsOf(entries: readonly TestEntry[]): Uint8Array {
   const ids = new IdCollector();
-  for (const entry of entries) {
-    for (const [member, name] of ID_MEMBERS.entries()) {
-      const id = entry[name];
-      if (id !== undefined) ids.addText(member, id);
-    }
-  }
+  for (const entry of entries) ids.addEntry(entry);
   return ids.toFilter();
 }
 
