@@ -1,0 +1,108 @@
+import { describe, expect, test } from "vitest";
+import { ISOLATE_BUDGET, ISOLATE_BUDGET_BYTES } from "../../../src/platform/isolate-budget.ts";
+import { MemoryPool } from "../../../src/platform/memory-pool.ts";
+
+/** A pool of 100 bytes on a clock that moves while a caller waits. */
+function poolOf(maxWaiting = 10) {
+  const clock = { now: 0 };
+  const wait = async (milliseconds: number) => {
+    await Promise.resolve();
+    clock.now += milliseconds;
+  };
+  return { clock, pool: new MemoryPool({ capacity: 100, maxWaiting, now: () => clock.now, wait }) };
+}
+
+describe("a memory pool", () => {
+  test("grants what fits and refuses the rest", () => {
+    const { pool } = poolOf();
+    const lease = pool.tryTake(60);
+    expect(lease?.bytes).toBe(60);
+    expect(pool.tryTake(41)).toBeNull();
+    expect(pool.tryTake(40)?.bytes).toBe(40);
+    lease?.release();
+    lease?.release();
+    expect(pool.held).toBe(40);
+  });
+
+  test("grants more than its capacity only while it is empty", () => {
+    const { pool } = poolOf();
+    const large = pool.tryTake(150);
+    expect(large).not.toBeNull();
+    expect(pool.tryTake(1)).toBeNull();
+    large?.release();
+    expect(pool.tryTake(1)).not.toBeNull();
+  });
+
+  test("admits waiting callers in order of arrival, a small one not before a large one", async () => {
+    const { pool } = poolOf();
+    const first = pool.tryTake(90);
+    const order: string[] = [];
+    const large = pool.take(80, 1000).then(() => order.push("large"));
+    const small = pool.take(5, 1000).then(() => order.push("small"));
+    expect(pool.tryTake(1)).toBeNull();
+    expect(pool.waiting).toBe(2);
+    first?.release();
+    await Promise.all([large, small]);
+    expect(order).toEqual(["large", "small"]);
+    expect(pool.held).toBe(85);
+    expect(pool.waiting).toBe(0);
+  });
+
+  test("gives up after the timeout, and at once where too many wait", async () => {
+    const { pool, clock } = poolOf(1);
+    pool.tryTake(100);
+    const waiting = pool.take(10, 500);
+    expect(await pool.take(10, 500)).toBeNull();
+    expect(clock.now).toBeLessThan(500);
+    expect(await waiting).toBeNull();
+    expect(clock.now).toBeGreaterThanOrEqual(500);
+    expect(pool.waiting).toBe(0);
+  });
+
+  test("a waiting caller that disconnects does not hold up the next", async () => {
+    const clock = { now: 0 };
+    let waits = 0;
+    // The first caller's timer never fires: the runtime has ended its request.
+    const wait = async (milliseconds: number) => {
+      if (waits++ === 0) await new Promise(() => {});
+      clock.now += milliseconds;
+    };
+    const pool = new MemoryPool({ capacity: 100, maxWaiting: 10, now: () => clock.now, wait });
+    const held = pool.tryTake(100);
+    void pool.take(100, 10_000);
+    held?.release();
+    expect(await pool.take(50, 10_000)).not.toBeNull();
+    expect(clock.now).toBeGreaterThanOrEqual(1000);
+  });
+
+  test("reclaims leases that were not renewed, and only when room is needed", () => {
+    const { pool, clock } = poolOf();
+    const lost = pool.tryTake(50);
+    const renewed = pool.tryTake(50);
+    clock.now = 50_000;
+    renewed?.renew();
+    clock.now = 61_000;
+    expect(pool.held).toBe(100);
+    expect(pool.tryTake(50)).not.toBeNull();
+    lost?.release();
+    expect(pool.held).toBe(100);
+    expect(pool.tryTake(1)).toBeNull();
+  });
+
+  test("counts what a lease has become", () => {
+    const { pool } = poolOf();
+    const lease = pool.tryTake(10);
+    lease?.resize(120);
+    expect(pool.held).toBe(120);
+    lease?.resize(20);
+    lease?.release();
+    expect(pool.held).toBe(0);
+    lease?.resize(70);
+    expect(pool.held).toBe(0);
+  });
+});
+
+test("the budgets of an isolate leave room below its 128 MB", () => {
+  const sum = Object.values(ISOLATE_BUDGET).reduce((total, bytes) => total + bytes, 0);
+  expect(sum).toBeLessThan(ISOLATE_BUDGET_BYTES);
+});
