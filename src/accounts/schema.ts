@@ -1,7 +1,6 @@
 import { LIMITER_SCHEMA } from "../limits/limiter.ts";
 import { PROMISED_MAIL_SCHEMA } from "../mail/promised.ts";
 import type { SchemaSteps } from "../sql/migrate.ts";
-import { SESSION_WATCH_SCHEMA } from "./session-watches.ts";
 
 /** Version 1 of the user object's tables; the newest are described column by column in `docs/storage-accounts.md`. */
 const VERSION_1 = [
@@ -89,5 +88,14 @@ const VERSION_2 = [
   "ALTER TABLE one_time_tokens DROP COLUMN mail_id",
 ] as const;
 
+/** Workspaces to notify of a session's end: each has a tail that was opened in it; see `session-watches.ts`. */
+const VERSION_3 = [
+  `CREATE TABLE session_watches (
+     session TEXT NOT NULL,
+     workspace TEXT NOT NULL,
+     PRIMARY KEY (session, workspace)
+   ) STRICT, WITHOUT ROWID`,
+] as const;
+
 /** A change of a table that has been released is a new version at the end, never an edit of an earlier one. */
-export const USER_SCHEMA: SchemaSteps = [VERSION_1, VERSION_2, SESSION_WATCH_SCHEMA];
+export const USER_SCHEMA: SchemaSteps = [VERSION_1, VERSION_2, VERSION_3];

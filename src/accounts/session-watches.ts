@@ -1,15 +1,6 @@
 import { readAccount } from "./account.ts";
 import { isAlive, sessionEnd } from "./families.ts";
 
-/** Workspaces that want to know when a session ends: they have a tail that was opened in it. */
-export const SESSION_WATCH_SCHEMA = [
-  `CREATE TABLE session_watches (
-     session TEXT NOT NULL,
-     workspace TEXT NOT NULL,
-     PRIMARY KEY (session, workspace)
-   ) STRICT, WITHOUT ROWID`,
-] as const;
-
 export interface SessionWatch {
   sessionId: string;
   workspaceId: string;
