@@ -25,16 +25,26 @@ export function busyMicros(): number | null {
 
 /** The most memory a process has had in use, in MiB. Null where there is no `/proc`. */
 export function peakMemoryMiB(pid: number): number | null {
+  return memoryMiB(pid, "VmHWM");
+}
+
+/** The memory that a process has in use now, in MiB. Null where there is no such process, or no `/proc`. */
+export function residentMemoryMiB(pid: number): number | null {
+  return memoryMiB(pid, "VmRSS");
+}
+
+function memoryMiB(pid: number, field: "VmHWM" | "VmRSS"): number | null {
   try {
-    const kibibytes = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+    const status = readFileSync(`/proc/${pid}/status`, "utf8");
+    const kibibytes = new RegExp(`^${field}:\\s+(\\d+) kB$`, "m").exec(status)?.[1];
     return kibibytes === undefined ? null : Number(kibibytes) / 1024;
   } catch {
     return null;
   }
 }
 
-/** Processes that this one has started and that run a program of this name. */
-export function childrenRunning(program: string): number[] {
+/** Processes that this one, or another parent, has started and that run a program of this name. */
+export function childrenRunning(program: string, parent = process.pid): number[] {
   let pids: number[];
   try {
     pids = readdirSync("/proc").map(Number).filter(Number.isInteger);
@@ -44,9 +54,7 @@ export function childrenRunning(program: string): number[] {
   return pids.filter((pid) => {
     try {
       // Second and fourth field: the name in parentheses, and the parent.
-      return (
-        Number(statFields(pid)?.[1]) === process.pid && readFileSync(`/proc/${pid}/comm`, "utf8").trim() === program
-      );
+      return Number(statFields(pid)?.[1]) === parent && readFileSync(`/proc/${pid}/comm`, "utf8").trim() === program;
     } catch {
       return false;
     }
