@@ -7,8 +7,8 @@ const ALLOWED_METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE";
 /** Seconds a browser may keep a preflight's answer; Chromium's own upper bound is 7,200. */
 const PREFLIGHT_MAX_AGE = "7200";
 
-/** Paths that pages of any origin may call: they authenticate by a header, never by a cookie. */
-const OPEN_PATHS = /^\/(logger|sandbox)(\/|$)/;
+/** Paths that pages of any origin may call: they authenticate by a header, never by a cookie, or not at all. */
+const OPEN_PATHS = /^\/(?:(?:logger|sandbox)(?:\/|$)|openapi\.json$)/;
 
 /** The value of `Access-Control-Allow-Origin`, or null where the origin is not allowed. Credentials never are. */
 export function allowedOrigin(path: string, origin: string, settings: Settings): string | null {

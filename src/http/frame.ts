@@ -13,7 +13,7 @@ import { LiteralFirstRouter } from "./router.ts";
 
 export interface FrameOptions {
   resources: readonly Resource[];
-  /** Counts a request that no route serves, where its path belongs to a limited group. */
+  /** Counts a request that no route serves and nothing else answers. */
   countUnrouted: (c: Context<AppEnv>) => Promise<void>;
   /** Serves what is neither API nor error: documents and static files. Null where there is none. */
   fallback: (c: Context<AppEnv>) => Promise<Response | null>;

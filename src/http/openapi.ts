@@ -26,8 +26,8 @@ const BY_SECURITY: Record<RouteSpec["security"], readonly ErrorCode[]> = {
 /** Errors that come with a validated JSON body. */
 const BY_BODY: readonly ErrorCode[] = ["VALIDATION_ERROR", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"];
 
-/** Groups whose answers carry the limit headers and may be a 429. */
-const LIMITED = /^\/(auth|logger|projects|workspaces|sandbox|playground|invitations)(\/|$)/;
+/** Errors that come with a limit: every operation counts, for its caller or for its client address. */
+const BY_LIMIT: readonly ErrorCode[] = ["RATE_LIMITED", "SERVICE_UNAVAILABLE"];
 const WORKSPACE_HEADER = "X-Workspace-Id";
 /** Paths that name no workspace and no key that would carry one: with an access token, the header must. */
 const NEEDS_WORKSPACE = /^\/projects(\/|$)/;
@@ -151,10 +151,9 @@ function requestBodyOf(spec: RouteSpec): Json | null {
 }
 
 function responsesOf(spec: RouteSpec): Json {
-  const limited = LIMITED.test(spec.path);
-  const headers = { ...REQUEST_ID_HEADER, ...(limited ? LIMIT_HEADERS : {}) };
+  const headers = { ...REQUEST_ID_HEADER, ...LIMIT_HEADERS };
   const responses: Record<string, Json> = { [spec.status]: successOf(spec, headers) };
-  for (const [status, codes] of errorsByStatus(spec, limited)) {
+  for (const [status, codes] of errorsByStatus(spec)) {
     responses[status] = {
       description: codes.join(", "),
       headers: { ...headers, ...(status === 429 || status === 503 ? RETRY_AFTER_HEADER : {}) },
@@ -174,13 +173,13 @@ function successOf(spec: RouteSpec, headers: Json): Json {
   };
 }
 
-function errorsByStatus(spec: RouteSpec, limited: boolean): Map<number, ErrorCode[]> {
+function errorsByStatus(spec: RouteSpec): Map<number, ErrorCode[]> {
   const codes = new Set<ErrorCode>([
     ...spec.errors,
     ...BY_SECURITY[spec.security],
     ...(spec.body || spec.documentedBody ? BY_BODY : []),
     ...(spec.query || spec.documentedQuery ? (["VALIDATION_ERROR"] as const) : []),
-    ...(limited ? (["RATE_LIMITED", "SERVICE_UNAVAILABLE"] as const) : []),
+    ...BY_LIMIT,
     ...EVERYWHERE,
   ]);
   const byStatus = new Map<number, ErrorCode[]>();

@@ -9,8 +9,8 @@ import { callAddress } from "../objects/stubs.ts";
 export type AddressPreset = "AUTH" | "API_DEFAULT";
 
 /**
- * Counts one request by client address: all of `/auth`, and API requests without a valid credential.
- * Ends the request with 429 when the limit is used up.
+ * Counts one request by client address: all of `/auth`, API requests without a valid credential, and JSON answers outside
+ * the API's groups. Ends the request with 429 when the limit is used up.
  */
 export async function countByAddress(c: Context<AppEnv>, preset: AddressPreset): Promise<void> {
   const ip = clientIp(c.req.raw.headers);
@@ -28,5 +28,11 @@ export async function countByAddress(c: Context<AppEnv>, preset: AddressPreset):
 /** Every `/auth` route counts by address, before anything of the request is read. */
 export const authLimit: MiddlewareHandler<AppEnv> = async (c, next) => {
   await countByAddress(c, "AUTH");
+  await next();
+};
+
+/** JSON answers outside the API's groups count by address: they know no caller. */
+export const publicLimit: MiddlewareHandler<AppEnv> = async (c, next) => {
+  await countByAddress(c, "API_DEFAULT");
   await next();
 };

@@ -2,11 +2,9 @@ import type { Context } from "hono";
 import type { AppEnv } from "../http/context.ts";
 import { countByAddress } from "./address-limits.ts";
 
-const API_GROUPS = /^\/(logger|projects|workspaces|sandbox|invitations)(\/|$)/;
 const AUTH_GROUP = /^\/auth(\/|$)/;
 
-/** A request below a limited group that no route serves still counts: by its address, as nobody is known. */
-export async function countUnrouted(c: Context<AppEnv>): Promise<void> {
-  if (AUTH_GROUP.test(c.req.path)) await countByAddress(c, "AUTH");
-  else if (API_GROUPS.test(c.req.path)) await countByAddress(c, "API_DEFAULT");
+/** Counts a request that no route serves by its client address: under AUTH below `/auth`, elsewhere under API_DEFAULT. */
+export function countUnrouted(c: Context<AppEnv>): Promise<void> {
+  return countByAddress(c, AUTH_GROUP.test(c.req.path) ? "AUTH" : "API_DEFAULT");
 }

@@ -4,6 +4,7 @@ import { refuse } from "../http/errors.ts";
 import { isLoopback } from "../http/loopback.ts";
 import { resource } from "../http/resource.ts";
 import { readOutbox } from "../mail/outbox.ts";
+import { publicLimit } from "./address-limits.ts";
 
 /** What exists only where mails are kept instead of sent: on one's own machine. */
 export const dev = resource();
@@ -34,7 +35,7 @@ dev.route(
     }),
     errors: ["NOT_FOUND"],
   },
-  [],
+  [publicLimit],
   async (c) => {
     // A page elsewhere can point its own name at this machine; under that name it gets nothing.
     if (c.get("settings").MAILER !== "outbox" || !isLoopback(new URL(c.req.url))) {

@@ -4,6 +4,7 @@ import { version } from "../../package.json";
 import type { AppEnv } from "../http/context.ts";
 import { openApiDocument } from "../http/openapi.ts";
 import { type Resource, resource } from "../http/resource.ts";
+import { publicLimit } from "./address-limits.ts";
 
 /** No host but this one, no inline script, nothing framed. `data:` is for the small images in the UI's style sheet. */
 const PAGE_POLICY = [
@@ -42,12 +43,15 @@ const FILE_MAX_AGE = 3600;
 export function docs(documented: readonly Resource[]): Resource {
   const routes = resource();
   let document: string | null = null;
-  routes.route(documentRoute("/openapi.json", "docs.document", "The API as an OpenAPI document"), [], (c) => {
-    document ??= JSON.stringify(openApiDocument(documented, c.get("settings").BASE_URL, version));
-    // Any page may read it: it is the same for everybody.
-    const headers = { "Content-Type": "application/json", "Access-Control-Allow-Origin": "*" };
-    return new Response(document, { headers: { ...headers, "X-Content-Type-Options": "nosniff" } });
-  });
+  routes.route(
+    documentRoute("/openapi.json", "docs.document", "The API as an OpenAPI document"),
+    [publicLimit],
+    (c) => {
+      document ??= JSON.stringify(openApiDocument(documented, c.get("settings").BASE_URL, version));
+      const headers = { "Content-Type": "application/json", "X-Content-Type-Options": "nosniff" };
+      return new Response(document, { headers });
+    },
+  );
   routes.route(documentRoute("/docs", "docs.page", "The API reference"), [], () => {
     const headers = { "Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": PAGE_POLICY };
     return new Response(PAGE, {

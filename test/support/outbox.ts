@@ -16,9 +16,12 @@ export interface OutboxMail {
 /** Milliseconds that a mail gets to arrive: the local queue waits a second for a batch to fill. */
 const ARRIVES_WITHIN_MS = 20_000;
 
+/** Where the tests look at mails from: what they look at so often must not use up the limit of what they test. */
+const READER = { "CF-Connecting-IP": "198.51.100.25" };
+
 /** All mails to an address, newest first. */
 export async function mailsTo(url: string, address: string): Promise<OutboxMail[]> {
-  const answer = await call<{ items: OutboxMail[] }>(url, "/dev/outbox");
+  const answer = await call<{ items: OutboxMail[] }>(url, "/dev/outbox", { headers: READER });
   if (answer.status !== 200) throw new Error(`/dev/outbox answered ${answer.status}: ${JSON.stringify(answer.body)}`);
   return answer.body.data.items.filter(({ to }) => to === address);
 }
@@ -36,7 +39,7 @@ export async function nextMail(
     const newest = mails[0];
     if (newest && mails.length >= count) return newest;
     if (Date.now() > deadline) throw new Error(`No ${kind} mail number ${count} came to ${address}.`);
-    await sleep(50);
+    await sleep(100);
   }
 }
 

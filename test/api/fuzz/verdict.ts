@@ -10,6 +10,7 @@ export interface FuzzAnswer {
 
 /** Paths of documents: exempt from the envelope. */
 const DOCUMENTS = /^\/(docs|openapi\.json)([/?]|$)/;
+/** Groups whose answers carry the limit headers whatever they are. Elsewhere those in JSON do. */
 const LIMITED = /^\/(auth|logger|projects|workspaces|sandbox)([/?]|$)/;
 const CODES = new Map<string, number>(Object.entries(ERROR_STATUS));
 
@@ -21,7 +22,8 @@ export function fault(
   if (status >= 500) return `status ${status}`;
   if (headers["x-request-id"] === undefined) return "no X-Request-Id";
   if (request.method === "OPTIONS" && status === 204) return body === "" ? null : "a 204 with a body";
-  if (LIMITED.test(request.path) && request.method !== "OPTIONS") {
+  const isJson = headers["content-type"] === "application/json";
+  if ((LIMITED.test(request.path) || isJson) && request.method !== "OPTIONS") {
     const missing = ["limit", "remaining", "reset"].filter(
       (name) => !/^\d+$/.test(String(headers[`x-ratelimit-${name}`])),
     );

@@ -63,7 +63,7 @@ describe("the API's own description", () => {
     async (target) => {
       const answer = await fetch(`${server.url}${target}`);
       expect(answer.status).toBe(404);
-      expect(answer.headers.get("X-RateLimit-Limit")).toBeNull();
+      expect(answer.headers.get("X-RateLimit-Limit")).toBe("1000");
       expect(await answer.json()).toMatchObject({ success: false, error: { code: "NOT_FOUND" } });
     },
   );

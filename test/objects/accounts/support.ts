@@ -40,9 +40,14 @@ export async function call(path: string, options: Call = {}): Promise<Answer> {
 }
 
 /** The same with other settings or bindings. */
-export async function callWith(settings: object, path: string, options: Call = {}): Promise<Answer> {
+export function callWith(settings: object, path: string, options: Call = {}): Promise<Answer> {
+  return callIn({ ...env, ...settings }, path, options);
+}
+
+/** The same in a whole environment: what an isolate keeps for one serves all of its requests. */
+export async function callIn(environment: typeof env, path: string, options: Call = {}): Promise<Answer> {
   const ctx = createExecutionContext();
-  const response = await app.fetch(requestOf(path, options), { ...env, ...settings }, ctx);
+  const response = await app.fetch(requestOf(path, options), environment, ctx);
   await waitOnExecutionContext(ctx);
   return answerOf(response);
 }
