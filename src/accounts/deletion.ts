@@ -1,17 +1,11 @@
 import { type Account, readAccount } from "./account.ts";
 import { isAlive } from "./families.ts";
-
-/** An account without a password is deleted from a session signed in at most this many milliseconds ago. */
-const FRESH_LOGIN_MS = 10 * 60_000;
+import { isReauthenticated, type Reauthentication } from "./reauthentication.ts";
 
 /** Rounds over the directory in one run: more are needed only while the user still joins workspaces. */
 const ROUNDS = 5;
 
-export interface DeletionRequest {
-  sessionId: string;
-  /** The account's epoch when its password was checked; null where none was sent. */
-  checkedEpoch: number | null;
-}
+export type DeletionRequest = Reauthentication;
 
 /** What a deleted account has here. */
 const EMPTIED = [
@@ -42,10 +36,9 @@ export function beginDeletion(sql: SqlStorage, request: DeletionRequest, now: nu
   return "begun";
 }
 
-function isProven(sql: SqlStorage, account: Account, { sessionId, checkedEpoch }: DeletionRequest, now: number) {
-  if (account.passwordHash !== null) return checkedEpoch === account.epoch;
-  const { at } = sql.exec<{ at: number }>("SELECT created_at AS at FROM families WHERE id = ?", sessionId).one();
-  return now - at <= FRESH_LOGIN_MS;
+function isProven(sql: SqlStorage, account: Account, request: DeletionRequest, now: number): boolean {
+  if (account.passwordHash !== null) return request.checkedEpoch === account.epoch;
+  return isReauthenticated(sql, account, request, now);
 }
 
 /** An account that was deleted here and may still have something elsewhere. */

@@ -68,6 +68,11 @@ export function isAlive(sql: SqlStorage, id: string, epoch: number, now: number)
   return alive.toArray().length > 0;
 }
 
+/** When a session was signed in to, epoch milliseconds. It must be there. */
+export function signedInAt(sql: SqlStorage, id: string): number {
+  return sql.exec<{ at: number }>("SELECT created_at AS at FROM families WHERE id = ?", id).one().at;
+}
+
 /** Ends every living family but one. @returns how many that were */
 export function endFamilies(sql: SqlStorage, reason: EndReason, exceptId: string | null, now: number): number {
   return sql

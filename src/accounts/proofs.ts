@@ -2,6 +2,7 @@ import { readAccount } from "./account.ts";
 import { endFamilies, isAlive, type NewFamily } from "./families.ts";
 import { notifyOwner } from "./notices.ts";
 import { proveAddress, purgeAccount } from "./purge.ts";
+import { isFresh, type Reauthentication } from "./reauthentication.ts";
 import { openSession, type Session } from "./sessions.ts";
 import { dropTokens, redeemToken, type TokenRefusal } from "./tokens.ts";
 
@@ -68,19 +69,24 @@ export function signInProven(sql: SqlStorage, family: ProvenFamily, keys: Sessio
   return session.ok ? session : { ok: false, code: "INVALID_TOKEN" };
 }
 
-export interface PasswordChange {
-  sessionId: string;
-  /** The account's epoch when the old password was checked. */
+export interface PasswordChange extends Reauthentication {
+  /** The account's epoch when its credentials were read. */
   epoch: number;
   passwordHash: string;
 }
 
-/** Sets the password and ends every other session; false where the session or what was checked is out of date. */
-export function changePassword(sql: SqlStorage, change: PasswordChange, now: number): boolean {
+/** `dead`: the session, or what was read of the account, is out of date. `unproven`: see `reauthentication.ts`. */
+export type PasswordVerdict = "changed" | "dead" | "unproven";
+
+/** Sets the password and ends every other session. A password takes the one before it, the first one a fresh sign-in. */
+export function changePassword(sql: SqlStorage, change: PasswordChange, now: number): PasswordVerdict {
+  const { sessionId, checkedEpoch, epoch, passwordHash } = change;
   const account = readAccount(sql);
-  if (!account || account.epoch !== change.epoch || !isAlive(sql, change.sessionId, account.epoch, now)) return false;
-  setPassword(sql, change.passwordHash, change.sessionId, now);
-  return true;
+  if (!account || account.epoch !== epoch || !isAlive(sql, sessionId, epoch, now)) return "dead";
+  const isProven = account.passwordHash === null ? isFresh(sql, sessionId, now) : checkedEpoch === epoch;
+  if (!isProven) return "unproven";
+  setPassword(sql, passwordHash, sessionId, now);
+  return "changed";
 }
 
 /** Ends everything that the old password may have opened, but for `keptSession`, and only then sets the new one. */

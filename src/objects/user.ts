@@ -12,8 +12,10 @@ import {
 import { insertLink, type NewLink, type SignInMethods } from "../accounts/links.ts";
 import { answerTokenRequest, mailToken, type TokenMailRequest } from "../accounts/mailed-token.ts";
 import {
+  allowLinking,
   epochOfLinked,
   finishLinking,
+  type LinkAllowed,
   type LinkAuthority,
   type LinkBegun,
   type LinkCompleted,
@@ -27,6 +29,7 @@ import { newSeed } from "../accounts/one-time-token.ts";
 import {
   changePassword,
   type PasswordChange,
+  type PasswordVerdict,
   type Proof,
   type ProvenFamily,
   type ProvenSession,
@@ -38,6 +41,7 @@ import {
   signInProven,
   verifyEmail,
 } from "../accounts/proofs.ts";
+import { isFresh, type Reauthentication } from "../accounts/reauthentication.ts";
 import type { OpenedRefreshToken } from "../accounts/refresh-token.ts";
 import { endByToken, type Presentation, type Rotation } from "../accounts/rotation.ts";
 import { watchSession } from "../accounts/session-watches.ts";
@@ -151,13 +155,15 @@ export class UserObject extends DurableObject<Env> {
     return this.#core.changeIn(sessionId, (sql, _account, now) => endFamilies(sql, "revoked", sessionId, now));
   }
 
-  /** What a password is checked against by somebody who is signed in. */
-  async credentialsIn(sessionId: string): Promise<(Credentials & { email: string }) | null> {
-    return this.#core.changeIn(sessionId, (_sql, { email, passwordHash, epoch }) => ({ email, passwordHash, epoch }));
+  /** What a signed-in user's password is checked against, and whether the session's sign-in is fresh. */
+  async credentialsIn(sessionId: string): Promise<(Credentials & { email: string; isFresh: boolean }) | null> {
+    return this.#core.changeIn(sessionId, (sql, { email, passwordHash, epoch }, now) => {
+      return { email, passwordHash, epoch, isFresh: isFresh(sql, sessionId, now) };
+    });
   }
 
-  /** False where the session, or what was checked before, is out of date. */
-  async changePassword(change: PasswordChange): Promise<boolean> {
+  /** Has another name than the method of the version before, whose callers know nothing of `unproven`. */
+  async setPassword(change: PasswordChange): Promise<PasswordVerdict> {
     return this.#core.change((sql, now) => changePassword(sql, change, now));
   }
 
@@ -194,6 +200,11 @@ export class UserObject extends DurableObject<Env> {
     return epochOfLinked(this.#core.sql, link);
   }
 
+  /** Whether a session may set out to link a provider. */
+  async allowLinking(shown: Reauthentication): Promise<LinkAllowed> {
+    return allowLinking(this.#core.sql, shown, Date.now());
+  }
+
   /** The first step of a link. Where it answers `unfinishedPurge`, `finishPurge` must follow. Safe to repeat. */
   async beginLink(link: NewLink, authority: LinkAuthority): Promise<LinkBegun> {
     return this.#core.change((sql, now) => startLinking(sql, link, authority, now));
@@ -204,8 +215,9 @@ export class UserObject extends DurableObject<Env> {
     return this.#core.change((sql, now) => finishLinking(sql, link, now));
   }
 
-  async unlink(sessionId: string, provider: ProviderName): Promise<Unlinked> {
-    return this.#core.change((sql, now) => unlinkBySession(sql, sessionId, provider, now));
+  /** Another name than before, as `setPassword` has. */
+  async unlinkProvider(shown: Reauthentication, provider: ProviderName): Promise<Unlinked> {
+    return this.#core.change((sql, now) => unlinkBySession(sql, shown, provider, now));
   }
 
   async methods(sessionId: string): Promise<SignInMethods | null> {

@@ -1,11 +1,10 @@
 import { z } from "zod";
-import { passwordSchema } from "../accounts/password.ts";
 import { success } from "../http/envelope.ts";
-import { refuse, refuseFields } from "../http/errors.ts";
+import { refuseFields } from "../http/errors.ts";
 import { resource } from "../http/resource.ts";
 import { callUser } from "../objects/stubs.ts";
 import { authLimit } from "./address-limits.ts";
-import { checkPassword } from "./password-check.ts";
+import { checkedEpoch, reauthenticationPassword, refuseUnproven } from "./reauthentication.ts";
 import { accessClaims, refuseSession } from "./user-guard.ts";
 
 export const authDelete = resource();
@@ -18,16 +17,24 @@ authDelete.route(
     tag: "Accounts",
     summary: "Delete the account",
     description: [
-      "An account with a password has to show it; one without has to have signed in within the last 10 minutes.",
+      "An account with a password has to show it, wherever and whenever it signed in; one without has to have signed in",
+      "within the last 10 minutes. Else 403 `REAUTHENTICATION_REQUIRED`, or 400 for a password that is missing in a session",
+      "as fresh as that.",
       "Every workspace that has no other owner goes with it, logs included, and so does the personal one. Memberships",
       "elsewhere end, and all API keys that the account made are refused from the next request on. All sessions end at",
       "once. The address can be registered anew.",
     ].join("\n"),
     security: "accessToken",
-    body: z.strictObject({ password: passwordSchema.optional() }),
+    body: z.strictObject({ password: reauthenticationPassword }),
     status: 200,
     response: z.object({ deleted: z.literal(true) }),
-    errors: ["VALIDATION_ERROR", "INVALID_CREDENTIALS", "FORBIDDEN", "RATE_LIMITED", "SERVICE_UNAVAILABLE"],
+    errors: [
+      "VALIDATION_ERROR",
+      "INVALID_CREDENTIALS",
+      "REAUTHENTICATION_REQUIRED",
+      "RATE_LIMITED",
+      "SERVICE_UNAVAILABLE",
+    ],
   },
   [
     authLimit,
@@ -40,20 +47,14 @@ authDelete.route(
     const { userId, sessionId } = c.get("user");
     const known = await callUser(c.env, userId, "replay-safe", (stub) => stub.credentialsIn(sessionId));
     if (!known) return refuseSession(c);
-    let checkedEpoch: number | null = null;
-    if (known.passwordHash !== null) {
-      if (password === undefined) {
-        return refuseFields([{ path: "password", code: "required", message: "The account has a password." }]);
-      }
-      const right = await checkPassword(c, known.email, password, async () => known);
-      if (!right) return refuse("INVALID_CREDENTIALS", "The password is wrong.");
-      checkedEpoch = known.epoch;
+    if (password === undefined && known.passwordHash !== null) {
+      if (!known.isFresh) return refuseUnproven();
+      return refuseFields([{ path: "password", code: "required", message: "The account has a password." }]);
     }
-    const verdict = await callUser(c.env, userId, "once", (stub) => stub.deleteAccount({ sessionId, checkedEpoch }));
+    const shown = { sessionId, checkedEpoch: password === undefined ? null : await checkedEpoch(c, known, password) };
+    const verdict = await callUser(c.env, userId, "once", (stub) => stub.deleteAccount(shown));
     if (verdict === "dead") return refuseSession(c);
-    if (verdict === "unproven") {
-      return refuse("FORBIDDEN", "Sign in again, and delete the account within 10 minutes.");
-    }
+    if (verdict === "unproven") return refuseUnproven();
     return success({ deleted: true }, c.get("requestId"));
   },
 );

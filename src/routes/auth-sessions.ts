@@ -12,7 +12,8 @@ import { resource } from "../http/resource.ts";
 import { isId } from "../ids.ts";
 import { callUser } from "../objects/stubs.ts";
 import { authLimit } from "./address-limits.ts";
-import { checkPassword, refuseWeakPassword } from "./password-check.ts";
+import { refuseWeakPassword } from "./password-check.ts";
+import { checkedEpoch, refuseUnproven } from "./reauthentication.ts";
 import { accessClaims, refuseSession, userGuard } from "./user-guard.ts";
 
 export const authSessions = resource();
@@ -189,12 +190,12 @@ authSessions.route(
     tag: TAG,
     summary: "Change the password, or set the first one",
     description:
-      "Ends all other sessions, and takes back every mailed link. An account with a password has to show it.",
+      "Ends all other sessions, and takes back every mailed link. An account with a password has to show it as `currentPassword`; one without has to have signed in within the last 10 minutes, refreshing aside (403 `REAUTHENTICATION_REQUIRED`).",
     security: "accessToken",
     body: z.strictObject({ currentPassword: passwordSchema.optional(), newPassword: passwordSchema }),
     status: 200,
     response: z.object({ changed: z.literal(true) }),
-    errors: ["VALIDATION_ERROR", "WEAK_PASSWORD", "INVALID_CREDENTIALS", ...LIMITED],
+    errors: ["VALIDATION_ERROR", "WEAK_PASSWORD", "INVALID_CREDENTIALS", "REAUTHENTICATION_REQUIRED", ...LIMITED],
   },
   // The guard is for a request whose body is bad: without a session it hears of that first.
   [authLimit, userGuard({ count: "none" })],
@@ -204,19 +205,19 @@ authSessions.route(
     const known = await callUser(c.env, userId, "replay-safe", (stub) => stub.credentialsIn(sessionId));
     if (!known) return refuseSession(c);
     refuseWeakPassword(c, newPassword);
-    if (known.passwordHash !== null) {
-      if (currentPassword === undefined) {
-        return refuseFields([{ path: "currentPassword", code: "required", message: "The account has a password." }]);
-      }
-      const right = await checkPassword(c, known.email, currentPassword, async () => known);
-      if (!right) return refuse("INVALID_CREDENTIALS", "The current password is wrong.");
+    if (known.passwordHash !== null && currentPassword === undefined) {
+      return refuseFields([{ path: "currentPassword", code: "required", message: "The account has a password." }]);
     }
+    const checked = currentPassword === undefined ? null : await checkedEpoch(c, known, currentPassword);
+    // Before the hash is made and links are taken back; decided again by the object, in one turn with the change.
+    if (checked === null && !known.isFresh) return refuseUnproven();
     const passwordHash = await hashPassword(newPassword);
     // Mailed before the address had an account. First, for once the password is changed nothing may fail any more.
     await dropAddressToken(c.env.DB, "magic-link", known.email);
-    const change = { sessionId, epoch: known.epoch, passwordHash };
-    const changed = await callUser(c.env, userId, "once", (stub) => stub.changePassword(change));
-    return changed ? success({ changed: true }, c.get("requestId")) : refuseSession(c);
+    const change = { sessionId, checkedEpoch: checked, epoch: known.epoch, passwordHash };
+    const verdict = await callUser(c.env, userId, "once", (stub) => stub.setPassword(change));
+    if (verdict === "unproven") return refuseUnproven();
+    return verdict === "changed" ? success({ changed: true }, c.get("requestId")) : refuseSession(c);
   },
 );
 

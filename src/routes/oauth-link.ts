@@ -1,4 +1,4 @@
-import type { Context } from "hono";
+import type { Context, MiddlewareHandler } from "hono";
 import { z } from "zod";
 import { takeLinkCode } from "../accounts/oauth/codes.ts";
 import { releaseClaim } from "../accounts/oauth/identities.ts";
@@ -12,6 +12,12 @@ import { callUser } from "../objects/stubs.ts";
 import { authLimit } from "./address-limits.ts";
 import { startFlow } from "./oauth-flow.ts";
 import { arrivalPorts } from "./oauth-ports.ts";
+import {
+  REAUTHENTICATION_NOTE,
+  reauthenticationOf,
+  reauthenticationPassword,
+  refuseUnproven,
+} from "./reauthentication.ts";
 import { accessClaims, refuseSession, userGuard } from "./user-guard.ts";
 
 export const oauthLinks = resource();
@@ -20,7 +26,17 @@ const TAG = "Accounts";
 
 const LIMITED: readonly ErrorCode[] = ["RATE_LIMITED", "SERVICE_UNAVAILABLE"];
 
+const UNPROVEN: readonly ErrorCode[] = ["VALIDATION_ERROR", "INVALID_CREDENTIALS", "REAUTHENTICATION_REQUIRED"];
+
 const providerShape = z.enum(PROVIDERS);
+
+const shownBody = z.strictObject({ password: reauthenticationPassword });
+
+/** A genuine access token, before the body is read. Whether its session lives is asked with the action. */
+const signedIn: MiddlewareHandler<AppEnv> = async (c, next) => {
+  await accessClaims(c);
+  await next();
+};
 
 for (const provider of PROVIDERS) {
   oauthLinks.route(
@@ -30,19 +46,30 @@ for (const provider of PROVIDERS) {
       operation: `auth.link.${provider}.start`,
       tag: TAG,
       summary: `Link ${provider} to the account: where to send the browser`,
-      description: "Needs a verified e-mail address. The way back ends at `{FRONTEND_URL}/auth/callback`.",
+      description: `Needs a verified e-mail address. The way back ends at \`{FRONTEND_URL}/auth/callback\`. ${REAUTHENTICATION_NOTE}`,
       security: "accessToken",
+      body: shownBody,
       status: 200,
       response: z.object({ authorizeUrl: z.string() }),
-      errors: ["EMAIL_NOT_VERIFIED", "OAUTH_NOT_CONFIGURED", "OAUTH_PROVIDER_ERROR", ...LIMITED],
+      errors: ["EMAIL_NOT_VERIFIED", "OAUTH_NOT_CONFIGURED", "OAUTH_PROVIDER_ERROR", ...UNPROVEN, ...LIMITED],
     },
-    [authLimit],
-    async (c) => {
-      const { userId, sessionId } = await accessClaims(c);
-      const profile = await callUser(c.env, userId, "replay-safe", (stub) => stub.me(sessionId));
-      if (!profile) return refuseSession(c);
-      if (!profile.emailVerified) return refuseUnverifiedAccount();
-      const { authorizeUrl, cookie } = await startFlow(c, provider, { mode: "link", userId, sessionId });
+    [authLimit, signedIn],
+    async (c, { body: { password } }) => {
+      const { userId, sessionId } = c.get("user");
+      const shown = await reauthenticationOf(c, password);
+      const allowed = await callUser(c.env, userId, "replay-safe", (stub) => stub.allowLinking(shown));
+      if (!allowed.ok) {
+        switch (allowed.reason) {
+          case "session ended":
+            return refuseSession(c);
+          case "unverified":
+            return refuseUnverifiedAccount();
+          case "unproven":
+            return refuseUnproven();
+        }
+      }
+      const purpose = { mode: "link", userId, sessionId, checkedEpoch: allowed.epoch } as const;
+      const { authorizeUrl, cookie } = await startFlow(c, provider, purpose);
       const response = success({ authorizeUrl: authorizeUrl.href }, c.get("requestId"));
       response.headers.set("Cache-Control", "no-store");
       response.headers.set("Set-Cookie", cookie);
@@ -57,20 +84,24 @@ for (const provider of PROVIDERS) {
       operation: `auth.link.${provider}.remove`,
       tag: TAG,
       summary: `Unlink ${provider} from the account`,
-      description: "Refused for the last way to sign in: a password or a provider must remain.",
+      description: `Refused for the last way to sign in: a password or a provider must remain. ${REAUTHENTICATION_NOTE}`,
       security: "accessToken",
+      body: shownBody,
       status: 200,
       response: z.object({ unlinked: z.literal(true) }),
-      errors: ["NOT_FOUND", "LAST_AUTH_METHOD", ...LIMITED],
+      errors: ["NOT_FOUND", "LAST_AUTH_METHOD", ...UNPROVEN, ...LIMITED],
     },
-    [authLimit],
-    async (c) => {
-      const { userId, sessionId } = await accessClaims(c);
-      const unlinked = await callUser(c.env, userId, "once", (stub) => stub.unlink(sessionId, provider));
+    [authLimit, signedIn],
+    async (c, { body: { password } }) => {
+      const { userId } = c.get("user");
+      const shown = await reauthenticationOf(c, password);
+      const unlinked = await callUser(c.env, userId, "once", (stub) => stub.unlinkProvider(shown, provider));
       if (!unlinked.ok) {
         switch (unlinked.reason) {
           case "session ended":
             return refuseSession(c);
+          case "unproven":
+            return refuseUnproven();
           case "not linked":
             return refuse("NOT_FOUND", "This provider is not linked to the account.");
           case "last method":
@@ -99,7 +130,14 @@ oauthLinks.route(
     body: z.strictObject({ linkCode: z.string().max(200) }),
     status: 200,
     response: z.object({ linked: providerShape }),
-    errors: ["INVALID_TOKEN", "TOKEN_EXPIRED", "EMAIL_NOT_VERIFIED", "PROVIDER_ALREADY_LINKED", ...LIMITED],
+    errors: [
+      "INVALID_TOKEN",
+      "TOKEN_EXPIRED",
+      "EMAIL_NOT_VERIFIED",
+      "REAUTHENTICATION_REQUIRED",
+      "PROVIDER_ALREADY_LINKED",
+      ...LIMITED,
+    ],
   },
   // As a guard: without a session a request hears of that before its body is read.
   [authLimit, userGuard({ count: "none" })],
@@ -110,8 +148,9 @@ oauthLinks.route(
       if (taken.reason === "expired") return refuse("TOKEN_EXPIRED", "The code has expired. Link the provider again.");
       return refuse("INVALID_TOKEN", "The code is unknown, was used already, or is another user's.");
     }
-    await linkFor(c, userId, sessionId, taken.value);
-    return success({ linked: taken.value.provider }, c.get("requestId"));
+    const { identity, checkedEpoch } = taken.value;
+    await linkFor(c, { userId, sessionId, checkedEpoch }, identity);
+    return success({ linked: identity.provider }, c.get("requestId"));
   },
 );
 
@@ -135,14 +174,21 @@ oauthLinks.route(
   },
 );
 
+/** For whom a link is made, and the account's epoch when it was allowed. */
+export interface LinkOwner {
+  userId: string;
+  sessionId: string;
+  checkedEpoch: number;
+}
+
 /** Links an identity on the word of a session, or ends the request with what stands against it. */
 export async function linkFor(
   c: Context<AppEnv>,
-  userId: string,
-  sessionId: string,
+  { userId, sessionId, checkedEpoch }: LinkOwner,
   identity: Identity,
 ): Promise<void> {
-  const outcome = await linkIdentity(arrivalPorts(c.env), userId, identity, { by: "session", sessionId });
+  const authority = { by: "session", sessionId, checkedEpoch } as const;
+  const outcome = await linkIdentity(arrivalPorts(c.env), userId, identity, authority);
   if (outcome.ok) return;
   switch (outcome.reason) {
     case "gone":
@@ -150,6 +196,8 @@ export async function linkFor(
       return refuseSession(c);
     case "unverified":
       return refuseUnverifiedAccount();
+    case "changed":
+      return refuse("REAUTHENTICATION_REQUIRED", "The account changed since this link was begun. Begin again.");
     case "another user's":
       return refuse("PROVIDER_ALREADY_LINKED", "This provider account is linked to another user.");
     case "busy":

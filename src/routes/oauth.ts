@@ -116,15 +116,15 @@ for (const provider of PROVIDERS) {
           return toFrontend(settings, { code });
         }
         case "link": {
-          const { userId, sessionId } = purpose;
+          const { userId, checkedEpoch } = purpose;
           c.get("log").userId = userId;
           if (profile.email === null) return refuseUnverified();
           if (bound) {
-            await linkFor(c, userId, sessionId, profile);
+            await linkFor(c, purpose, profile);
             return toFrontend(settings, { linked: provider });
           }
           const linkCode = randomSecret();
-          await issueLinkCode(c.env.DB, linkCode, userId, profile, Date.now());
+          await issueLinkCode(c.env.DB, linkCode, userId, { identity: profile, checkedEpoch }, Date.now());
           return toFrontend(settings, { linkCode });
         }
       }

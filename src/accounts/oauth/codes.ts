@@ -48,39 +48,49 @@ export async function takeExchangeCode(db: D1Database, code: string, now: number
   return { ok: true, value: { userId, epoch, provider, isNewUser: is_new_user === 1, codeChallenge } };
 }
 
+/** A link that is done but for the word of the account's owner. */
+export interface PendingLink {
+  identity: Identity;
+  /** See `LinkAuthority`. */
+  checkedEpoch: number;
+}
+
 export async function issueLinkCode(
   db: D1Database,
   code: string,
   userId: string,
-  identity: Identity,
+  { identity, checkedEpoch }: PendingLink,
   now: number,
 ): Promise<void> {
   await db.batch([
     purgeExpired(db, "oauth_link_codes", now),
     db
       .prepare(
-        "INSERT INTO oauth_link_codes (code_hash, user_id, provider, subject, expires_at) VALUES (?, ?, ?, ?, ?)",
+        `INSERT INTO oauth_link_codes (code_hash, user_id, provider, subject, checked_epoch, expires_at)
+         VALUES (?, ?, ?, ?, ?, ?)`,
       )
-      .bind(hashOf(code), userId, identity.provider, identity.subject, now + CODE_TTL_MS),
+      .bind(hashOf(code), userId, identity.provider, identity.subject, checkedEpoch, now + CODE_TTL_MS),
   ]);
 }
 
-/** Gives the identity once, and to its user alone: in other hands the code is unknown, and stays good for the user. */
+/** Gives the link once, and to its user alone: in other hands the code is unknown, and stays good for the user. */
 export async function takeLinkCode(
   db: D1Database,
   code: string,
   userId: string,
   now: number,
-): Promise<Taken<Identity>> {
+): Promise<Taken<PendingLink>> {
   const row = isSecretShaped(code)
     ? await db
         .prepare("DELETE FROM oauth_link_codes WHERE code_hash = ? AND user_id = ? RETURNING *")
         .bind(hashOf(code), userId)
         .first<LinkRow>()
     : null;
-  if (!row) return { ok: false, reason: "unknown" };
+  // Without an epoch: of a link that an older version began, without the reauthentication that it takes.
+  if (!row || row.checked_epoch === null) return { ok: false, reason: "unknown" };
   if (row.expires_at <= now) return { ok: false, reason: "expired" };
-  return { ok: true, value: { provider: row.provider, subject: row.subject } };
+  const { provider, subject, checked_epoch: checkedEpoch } = row;
+  return { ok: true, value: { identity: { provider, subject }, checkedEpoch } };
 }
 
 type ExchangeRow = {
@@ -92,4 +102,4 @@ type ExchangeRow = {
   expires_at: number;
 };
 
-type LinkRow = { provider: ProviderName; subject: string; expires_at: number };
+type LinkRow = { provider: ProviderName; subject: string; checked_epoch: number | null; expires_at: number };

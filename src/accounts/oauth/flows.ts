@@ -9,7 +9,7 @@ export const FLOW_TTL_MS = 600_000;
 export type FlowMode =
   | { mode: "tokens" }
   | { mode: "code"; codeChallenge: string }
-  | { mode: "link"; userId: string; sessionId: string };
+  | { mode: "link"; userId: string; sessionId: string /** See `LinkAuthority`. */; checkedEpoch: number };
 
 export interface FlowRecord {
   provider: ProviderName;
@@ -28,8 +28,9 @@ export async function beginFlow(db: D1Database, state: string, flow: FlowRecord,
     db
       .prepare(
         `INSERT INTO oauth_flows
-           (state_hash, provider, mode, browser_hash, verifier, nonce, code_challenge, user_id, session_id, expires_at)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+           (state_hash, provider, mode, browser_hash, verifier, nonce, code_challenge, user_id, session_id,
+            checked_epoch, expires_at)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       )
       .bind(
         hashOf(state),
@@ -41,6 +42,7 @@ export async function beginFlow(db: D1Database, state: string, flow: FlowRecord,
         purpose.mode === "code" ? purpose.codeChallenge : null,
         purpose.mode === "link" ? purpose.userId : null,
         purpose.mode === "link" ? purpose.sessionId : null,
+        purpose.mode === "link" ? purpose.checkedEpoch : null,
         now + FLOW_TTL_MS,
       ),
   ]);
@@ -53,27 +55,28 @@ export async function takeFlow(db: D1Database, state: string, now: number): Prom
     .prepare("DELETE FROM oauth_flows WHERE state_hash = ? RETURNING *")
     .bind(hashOf(state))
     .first<FlowRow>();
-  return row && row.expires_at > now ? fromRow(row) : null;
+  if (!row || row.expires_at <= now) return null;
+  const purpose = purposeOf(row);
+  const { provider, verifier, nonce, browser_hash: browserHash } = row;
+  return purpose && { provider, verifier, nonce, browserHash, purpose };
 }
 
 type FlowRow = { provider: ProviderName; browser_hash: string; verifier: string; nonce: string; expires_at: number } & (
   | { mode: "tokens" }
   | { mode: "code"; code_challenge: string }
-  | { mode: "link"; user_id: string; session_id: string }
+  | { mode: "link"; user_id: string; session_id: string; checked_epoch: number | null }
 );
 
-function fromRow(row: FlowRow): FlowRecord {
-  const { provider, verifier, nonce, browser_hash: browserHash } = row;
-  return { provider, verifier, nonce, browserHash, purpose: purposeOf(row) };
-}
-
-function purposeOf(row: FlowRow): FlowMode {
+/** Null for a link that an older version began, without the reauthentication that it takes. */
+function purposeOf(row: FlowRow): FlowMode | null {
   switch (row.mode) {
     case "tokens":
       return { mode: "tokens" };
     case "code":
       return { mode: "code", codeChallenge: row.code_challenge };
     case "link":
-      return { mode: "link", userId: row.user_id, sessionId: row.session_id };
+      return row.checked_epoch === null
+        ? null
+        : { mode: "link", userId: row.user_id, sessionId: row.session_id, checkedEpoch: row.checked_epoch };
   }
 }

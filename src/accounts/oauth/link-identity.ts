@@ -21,7 +21,7 @@ export interface LinkPorts {
   releaseClaim(identity: Identity, claim: string): Promise<void>;
 }
 
-export type LinkOutcome = { ok: true; epoch: number } | { ok: false; reason: LinkRefusal | "another user's" | "busy" };
+export type LinkOutcome = { ok: true; epoch: number } | { ok: false; reason: LinkRefusal | "another user's" };
 
 export function newClaim(): string {
   return randomBase62(CLAIM_LENGTH);

@@ -3,13 +3,33 @@ import { isAlive } from "../families.ts";
 import { beginLink, completeLink, holdsLink, type NewLink, readMethods, type SignInMethods, unlink } from "../links.ts";
 import { notifyOwner } from "../notices.ts";
 import { proveAddress, unfinishedPurge } from "../purge.ts";
+import { isReauthenticated, type Reauthentication } from "../reauthentication.ts";
 import type { ProviderName } from "./provider.ts";
 
-/** On whose word an identity may be linked: a live session's, or a provider's that says whose the address is. */
-export type LinkAuthority = { by: "session"; sessionId: string } | { by: "email"; email: string };
+/**
+ * On whose word an identity may be linked: a provider's that says whose the address is, or a live session's of an account
+ * that was reauthenticated when the link was asked for, and has not changed since. `checkedEpoch`: the account's epoch
+ * then; a router of an older version, which asked for no such thing, leaves it out.
+ */
+export type LinkAuthority =
+  | { by: "session"; sessionId: string; checkedEpoch?: number }
+  | { by: "email"; email: string };
 
-/** `gone`: no such account, or no longer with this address. */
-export type LinkRefusal = "gone" | "session ended" | "unverified";
+/** `gone`: no such account, or no longer with this address. `changed`: the account has since the link was asked for. */
+export type LinkRefusal = "gone" | "session ended" | "unverified" | "changed" | "busy";
+
+export type LinkAllowed =
+  | { ok: true; epoch: number }
+  | { ok: false; reason: "session ended" | "unverified" | "unproven" };
+
+/** Whether the account's session may set out to link a provider; `epoch` is what the link has to be completed under. */
+export function allowLinking(sql: SqlStorage, shown: Reauthentication, now: number): LinkAllowed {
+  const account = readAccount(sql);
+  if (!account || !isAlive(sql, shown.sessionId, account.epoch, now)) return { ok: false, reason: "session ended" };
+  if (!account.emailVerified) return { ok: false, reason: "unverified" };
+  if (!isReauthenticated(sql, account, shown, now)) return { ok: false, reason: "unproven" };
+  return { ok: true, epoch: account.epoch };
+}
 
 export type LinkBegun = { ok: true; claim: string; unfinishedPurge: boolean } | { ok: false; reason: LinkRefusal };
 
@@ -21,6 +41,9 @@ export function startLinking(sql: SqlStorage, link: NewLink, authority: LinkAuth
   if (authority.by === "session") {
     if (!isAlive(sql, authority.sessionId, epoch, now)) return { ok: false, reason: "session ended" };
     if (!emailVerified) return { ok: false, reason: "unverified" };
+    // A refusal that a router of an older version knows, too.
+    if (authority.checkedEpoch === undefined) return { ok: false, reason: "busy" };
+    if (authority.checkedEpoch !== epoch) return { ok: false, reason: "changed" };
     return { ok: true, claim: beginLink(sql, link), unfinishedPurge: false };
   }
   if (email !== authority.email) return { ok: false, reason: "gone" };
@@ -55,11 +78,17 @@ export function methodsOfSession(sql: SqlStorage, sessionId: string, now: number
 
 export type Unlinked =
   | { ok: true; released: NewLink[] }
-  | { ok: false; reason: "session ended" | "not linked" | "last method" };
+  | { ok: false; reason: "session ended" | "unproven" | "not linked" | "last method" };
 
 /** Takes a provider from the account in one turn: of two that would take the last two, one is refused. */
-export function unlinkBySession(sql: SqlStorage, sessionId: string, provider: ProviderName, now: number): Unlinked {
+export function unlinkBySession(
+  sql: SqlStorage,
+  shown: Reauthentication,
+  provider: ProviderName,
+  now: number,
+): Unlinked {
   const account = readAccount(sql);
-  if (!account || !isAlive(sql, sessionId, account.epoch, now)) return { ok: false, reason: "session ended" };
+  if (!account || !isAlive(sql, shown.sessionId, account.epoch, now)) return { ok: false, reason: "session ended" };
+  if (!isReauthenticated(sql, account, shown, now)) return { ok: false, reason: "unproven" };
   return unlink(sql, provider);
 }

@@ -180,12 +180,13 @@ describe("PUT /auth/password", () => {
     const stub = userStub(user.id);
     const before = await stub.credentials();
     const { sessionId } = await claimsOf(accessToken);
-    const change = { sessionId, epoch: before?.epoch ?? -1, passwordHash: await hashPassword("a new password") };
-    expect(await stub.changePassword(change)).toBe(true);
+    const epoch = before?.epoch ?? -1;
+    const change = { sessionId, epoch, checkedEpoch: epoch, passwordHash: await hashPassword("a new password") };
+    expect(await stub.setPassword(change)).toBe("changed");
     const family = { id: newId("fam"), method: "password", userAgent: null, ip: "::", epoch: change.epoch } as const;
     expect(await stub.createSession(family)).toEqual({ ok: false, reason: "stale" });
     // A second change that was checked against the old password comes too late as well.
-    expect(await stub.changePassword({ ...change, passwordHash: "pbkdf2:another" })).toBe(false);
+    expect(await stub.setPassword({ ...change, passwordHash: "pbkdf2:another" })).toBe("dead");
     await runInDurableObject(stub, (_, { storage }) => {
       expect(readAccount(storage.sql)?.passwordHash).toBe(change.passwordHash);
     });

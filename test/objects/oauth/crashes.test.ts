@@ -10,7 +10,16 @@ import { type RegistrationPorts, register } from "../../../src/accounts/register
 import { newId } from "../../../src/ids.ts";
 import { registrationPorts } from "../../../src/routes/sign-up.ts";
 import { dump, userStub, workspaceStub } from "../accounts/support.ts";
-import { accountsOf, arrived, crashing, identityRows, realPorts, sessionOf, visitor } from "./support.ts";
+import {
+  accountsOf,
+  arrived,
+  crashing,
+  identityRows,
+  realPorts,
+  sessionAuthority,
+  sessionOf,
+  visitor,
+} from "./support.ts";
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -106,7 +115,7 @@ describe("a link that is killed", () => {
   it.each(points)("%s %s does not keep the identity from anybody else", async (when, step) => {
     if (step === "finishPurge") return;
     const { entry, epoch } = await arrived(visitor());
-    const authority = { by: "session", sessionId: await sessionOf(entry.userId, epoch) } as const;
+    const authority = await sessionAuthority(entry.userId, epoch);
     const profile = visitor({ provider: "provider_b" });
     await expect(linkIdentity(crashing(realPorts(), step, when), entry.userId, profile, authority)).rejects.toThrow();
     const linked = when === "after" && step === "completeLink";

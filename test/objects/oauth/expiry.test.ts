@@ -36,7 +36,7 @@ describe("O1: a state", () => {
     const purposes = [
       { mode: "tokens" },
       { mode: "code", codeChallenge: hashOf("v") },
-      { mode: "link", userId: "usr_x", sessionId: "fam_x" },
+      { mode: "link", userId: "usr_x", sessionId: "fam_x", checkedEpoch: 3 },
     ] as const;
     for (const purpose of purposes) {
       const state = randomSecret();
@@ -84,14 +84,14 @@ describe("O8: a code to exchange", () => {
 
 describe("O6: a code to confirm a link with", () => {
   it("is stored hashed and works once, for 60 seconds, for its user alone", async () => {
-    const identity = { provider: "provider_a", subject: "42" } as const;
+    const link = { identity: { provider: "provider_a", subject: "42" }, checkedEpoch: 3 } as const;
     const code = randomSecret();
-    await issueLinkCode(env.DB, code, "usr_owner", identity, 0);
+    await issueLinkCode(env.DB, code, "usr_owner", link, 0);
     expect(JSON.stringify((await env.DB.prepare("SELECT * FROM oauth_link_codes").all()).results)).not.toContain(code);
     expect(await takeLinkCode(env.DB, code, "usr_other", 1)).toEqual({ ok: false, reason: "unknown" });
-    expect(await takeLinkCode(env.DB, code, "usr_owner", MINUTE_MS - 1)).toEqual({ ok: true, value: identity });
+    expect(await takeLinkCode(env.DB, code, "usr_owner", MINUTE_MS - 1)).toEqual({ ok: true, value: link });
     expect(await takeLinkCode(env.DB, code, "usr_owner", 1)).toEqual({ ok: false, reason: "unknown" });
-    await issueLinkCode(env.DB, code, "usr_owner", identity, 0);
+    await issueLinkCode(env.DB, code, "usr_owner", link, 0);
     expect(await takeLinkCode(env.DB, code, "usr_owner", MINUTE_MS)).toEqual({ ok: false, reason: "expired" });
   });
 });

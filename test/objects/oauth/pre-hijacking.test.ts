@@ -137,7 +137,7 @@ describe("O5: an address that somebody else registered first", () => {
     const attack = await attackerRegisters(victim.email ?? "");
     const { userId, sessionId } = await claimsOf(attack.account.accessToken);
     const own = visitor({ provider: "provider_b" });
-    const authority = { by: "session", sessionId } as const;
+    const authority = { by: "session", sessionId, checkedEpoch: 0 } as const;
     expect(await linkIdentity(realPorts(), userId, own, authority)).toEqual({ ok: false, reason: "unverified" });
     const real = realPorts();
     let during: unknown = null;

@@ -7,7 +7,7 @@ import { releaseClaim } from "../../../src/accounts/oauth/identities.ts";
 import { linkIdentity, newClaim } from "../../../src/accounts/oauth/link-identity.ts";
 import { PROVIDERS, type ProviderProfile } from "../../../src/accounts/oauth/provider.ts";
 import { userStub } from "../accounts/support.ts";
-import { accountsOf, arrived, identityRows, realPorts, sessionOf, visitor } from "./support.ts";
+import { accountsOf, arrived, identityRows, realPorts, sessionAuthority, sessionOf, visitor } from "./support.ts";
 
 /** Who holds an identity, by the directory and by the objects of these users: the two must agree. */
 async function holders(profile: ProviderProfile, userIds: readonly string[]): Promise<string[]> {
@@ -59,11 +59,11 @@ describe("one identity, many at once", () => {
       const users = await Promise.all(
         Array.from({ length: 4 }, async () => {
           const { entry, epoch } = await arrived(visitor());
-          return { userId: entry.userId, sessionId: await sessionOf(entry.userId, epoch) };
+          return { userId: entry.userId, authority: await sessionAuthority(entry.userId, epoch) };
         }),
       );
       const outcomes = await Promise.all(
-        users.map(({ userId, sessionId }) => linkIdentity(realPorts(), userId, profile, { by: "session", sessionId })),
+        users.map(({ userId, authority }) => linkIdentity(realPorts(), userId, profile, authority)),
       );
       expect(outcomes.filter(({ ok }) => ok)).toHaveLength(1);
       const winner = users[outcomes.findIndex(({ ok }) => ok)];
@@ -79,10 +79,10 @@ describe("one identity, many at once", () => {
   it("O6: a link under way and a sign-in of the same identity end with one holder, whoever comes first", async () => {
     for (let round = 0; round < 10; round++) {
       const { entry, epoch } = await arrived(visitor());
-      const sessionId = await sessionOf(entry.userId, epoch);
+      const authority = await sessionAuthority(entry.userId, epoch);
       const profile = visitor({ provider: "provider_b" });
       const [, arrival] = await Promise.all([
-        linkIdentity(realPorts(), entry.userId, profile, { by: "session", sessionId }),
+        linkIdentity(realPorts(), entry.userId, profile, authority),
         arrive(realPorts(), profile),
       ]);
       if (!arrival.ok) throw new Error(arrival.reason);
@@ -94,7 +94,7 @@ describe("one identity, many at once", () => {
 describe("a link that is overtaken", () => {
   it("between claim and completion is not completed with a claim that was taken away", async () => {
     const { entry, epoch } = await arrived(visitor());
-    const sessionId = await sessionOf(entry.userId, epoch);
+    const authority = await sessionAuthority(entry.userId, epoch);
     const profile = visitor({ provider: "provider_b" });
     let newcomer = "";
     const real = realPorts();
@@ -107,19 +107,19 @@ describe("a link that is overtaken", () => {
         return held;
       },
     };
-    const outcome = await linkIdentity(overtaken, entry.userId, profile, { by: "session", sessionId });
+    const outcome = await linkIdentity(overtaken, entry.userId, profile, authority);
     expect(outcome).toEqual({ ok: false, reason: "another user's" });
     expect(await holders(profile, [entry.userId, newcomer])).toEqual([newcomer]);
   });
 
   it("deletes only the claim it has met: a newer one of the same user stays", async () => {
     const { entry, epoch } = await arrived(visitor());
-    const sessionId = await sessionOf(entry.userId, epoch);
+    const authority = await sessionAuthority(entry.userId, epoch);
     const profile = visitor({ provider: "provider_b" });
     const real = realPorts();
     const stale = newClaim();
     await real.claimIdentity(profile, { userId: entry.userId, claim: stale });
-    await linkIdentity(real, entry.userId, profile, { by: "session", sessionId });
+    await linkIdentity(real, entry.userId, profile, authority);
     await releaseClaim(env.DB, profile, stale);
     expect(await holders(profile, [entry.userId])).toEqual([entry.userId]);
   });
@@ -133,7 +133,9 @@ describe("unlinking", () => {
       const { epoch } = await arrived({ ...visitor({ provider: "provider_b" }), email: first.email });
       const sessionId = await sessionOf(entry.userId, epoch);
       if (round % 2 === 1) await evictDurableObject(userStub(entry.userId));
-      const unlinks = PROVIDERS.map((provider) => userStub(entry.userId).unlink(sessionId, provider));
+      const unlinks = PROVIDERS.map((provider) =>
+        userStub(entry.userId).unlinkProvider({ sessionId, checkedEpoch: null }, provider),
+      );
       const outcomes = await Promise.all(unlinks);
       expect(outcomes.map((outcome) => (outcome.ok ? "ok" : outcome.reason)).sort()).toEqual(["last method", "ok"]);
       expect((await userStub(entry.userId).methods(sessionId))?.providers).toHaveLength(1);
@@ -148,7 +150,7 @@ describe("unlinking", () => {
       storage.sql.exec("UPDATE account SET password_hash = 'pbkdf2:x'");
     });
     const outcomes = await Promise.all(
-      Array.from({ length: 8 }, () => userStub(userId).unlink(sessionId, "provider_a")),
+      Array.from({ length: 8 }, () => userStub(userId).unlinkProvider({ sessionId, checkedEpoch: null }, "provider_a")),
     );
     expect(outcomes.filter(({ ok }) => ok)).toHaveLength(1);
     expect(await userStub(userId).methods(sessionId)).toEqual({ hasPassword: true, providers: [] });
@@ -161,7 +163,9 @@ describe("unlinking", () => {
     const { epoch } = await arrived(second);
     const sessionId = await sessionOf(entry.userId, epoch);
     // The process ends before the directory hears of it.
-    expect((await userStub(entry.userId).unlink(sessionId, "provider_b")).ok).toBe(true);
+    expect((await userStub(entry.userId).unlinkProvider({ sessionId, checkedEpoch: null }, "provider_b")).ok).toBe(
+      true,
+    );
     expect(await identityRows(entry.userId)).toHaveLength(2);
     const elsewhere = await arrived({ ...second, email: "moved-on@example.com" });
     expect(elsewhere.isNewUser).toBe(true);
@@ -177,7 +181,9 @@ describe("an object that is no account", () => {
     expect(await stub.beginLink(link, { by: "email", email: "x@example.com" })).toEqual({ ok: false, reason: "gone" });
     expect(await stub.completeLink(link)).toEqual({ ok: false, reason: "lost" });
     expect(await stub.methods("fam_nosuchfamily")).toBeNull();
-    expect(await stub.unlink("fam_nosuchfamily", "provider_a")).toEqual({ ok: false, reason: "session ended" });
+    const shown = { sessionId: "fam_nosuchfamily", checkedEpoch: null };
+    expect(await stub.allowLinking(shown)).toEqual({ ok: false, reason: "session ended" });
+    expect(await stub.unlinkProvider(shown, "provider_a")).toEqual({ ok: false, reason: "session ended" });
     const tables = await runInDurableObject(stub, (_, { storage }) =>
       storage.sql.exec("SELECT name FROM sqlite_master WHERE name NOT LIKE '_cf%'").toArray(),
     );

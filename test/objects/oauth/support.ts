@@ -35,6 +35,11 @@ export async function sessionOf(userId: string, epoch: number, method: ProviderN
   return id;
 }
 
+/** What a link that such a session has set out for is made on. */
+export async function sessionAuthority(userId: string, epoch: number) {
+  return { by: "session", sessionId: await sessionOf(userId, epoch), checkedEpoch: epoch } as const;
+}
+
 export async function identityRows(userId: string): Promise<{ provider: string; subject: string }[]> {
   const find = "SELECT provider, subject FROM oauth_identities WHERE user_id = ? ORDER BY provider, subject";
   return (await env.DB.prepare(find).bind(userId).all<{ provider: string; subject: string }>()).results;

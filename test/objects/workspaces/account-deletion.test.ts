@@ -112,7 +112,7 @@ describe("deleting an account", () => {
         storage.sql.exec("UPDATE families SET created_at = ?", Date.now() - ms).toArray(),
       );
     await age(11 * 60_000);
-    expect(refusal(await deletion(user, null))).toEqual([403, "FORBIDDEN"]);
+    expect(refusal(await deletion(user, null))).toEqual([403, "REAUTHENTICATION_REQUIRED"]);
     expect((await me(user.accessToken)).status).toBe(200);
     await age(9 * 60_000);
     expect((await deletion(user, null)).status).toBe(200);

@@ -145,7 +145,7 @@ function DeleteForm({ user, hasPassword, onClose }: DeleteFormProps) {
 }
 
 function Refusal({ failure }: { failure: ApiFailure | null }) {
-  if (failure?.code !== "FORBIDDEN") return <Problem failure={failure} fields={["password"]} />;
+  if (failure?.code !== "REAUTHENTICATION_REQUIRED") return <Problem failure={failure} fields={["password"]} />;
   return (
     <Note tone="warn">
       <strong>You signed in more than 10 minutes ago.</strong>
