@@ -39,11 +39,22 @@ const integer = (min: number, max: number) =>
     .transform(Number)
     .refine((value) => value >= min && value <= max, `must be between ${min} and ${max}`);
 
-const originList = z
+/** Parts between commas. */
+const list = z
   .string()
   .transform((text) => text.split(",").map((part) => part.trim()))
-  .transform((parts) => parts.filter((part) => part !== ""))
-  .pipe(z.array(origin));
+  .transform((parts) => parts.filter((part) => part !== ""));
+
+const originList = list.pipe(z.array(origin));
+
+/** RFC 9116 wants a URI, which ends no line; an e-mail address alone stands for its `mailto:`. */
+const contact = z
+  .string()
+  .transform((text) => (/^[^\s:/@]+@[^\s:/@]+$/.test(text) ? `mailto:${text}` : text))
+  .refine(
+    (text) => /^(https:\/\/[!-~]+|mailto:[!-~]+@[!-~]+)$/.test(text),
+    "must be e-mail addresses or https addresses",
+  );
 
 /**
  * Settings of the worker, from `[vars]`, secrets, or the environment of `npm start`.
@@ -79,6 +90,8 @@ export const settingsSchema = z
     RECENT_MAX_AGE_SECONDS: integer(1, 86_400).default(3600),
     RECENT_MAX_BYTES: integer(10_000, 67_108_864).default(16_777_216),
     AUTH_LIMIT: integer(1, 1_000_000).default(5),
+    // Where to report vulnerabilities of this deployment: `/.well-known/security.txt`, which is 404 without.
+    SECURITY_CONTACT: list.pipe(z.array(contact)).default([]),
     LOG_LEVEL: z.enum(["info", "warn", "error"]).default("info"),
   })
   .superRefine((settings, context) => {

@@ -10,6 +10,7 @@ import { levelOfStatus, operation } from "./log.ts";
 import { requestIdOf } from "./request-id.ts";
 import type { Resource, RouteSpec } from "./resource.ts";
 import { LiteralFirstRouter } from "./router.ts";
+import { securityHeaders } from "./security-headers.ts";
 
 export interface FrameOptions {
   resources: readonly Resource[];
@@ -23,7 +24,7 @@ export interface FrameOptions {
 export function createApp({ resources, countUnrouted, fallback }: FrameOptions): Hono<AppEnv> {
   const app = new Hono<AppEnv>({ router: new LiteralFirstRouter() });
   const allows = methodTable(resources.flatMap((resource) => resource.specs));
-  app.use("*", frame(allows));
+  app.use("*", securityHeaders, frame(allows));
   for (const { app: routes } of resources) app.route("/", routes);
   app.onError((error, c) => failure(refusalOf(error, c), c.get("requestId")));
   app.notFound(async (c) => {
@@ -60,7 +61,7 @@ function frame(allows: (path: string) => string[]): MiddlewareHandler<AppEnv> {
     c.set("requestId", requestId);
     c.set("log", {});
     const settings = settingsOrFault(c.env, requestId);
-    if (settings === null) return failure(FAULT, requestId);
+    if (settings === null) return failure({ ...FAULT, headers: { "X-Request-Id": requestId } }, requestId);
     c.set("settings", settings);
     c.set("limit", null);
     const { path } = c.req;

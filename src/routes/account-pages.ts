@@ -51,7 +51,6 @@ export async function accountPageFile(c: Context<AppEnv>): Promise<Response | nu
   if (found.status !== 200 && found.status !== 304) return null;
   const response = new Response(found.body, found);
   response.headers.set("Cache-Control", `public, max-age=${FILE_MAX_AGE}`);
-  response.headers.set("X-Content-Type-Options", "nosniff");
   return response;
 }
 
@@ -90,7 +89,6 @@ ${form}
       "Content-Security-Policy": POLICY,
       "Cache-Control": "no-store",
       "Referrer-Policy": "no-referrer",
-      "X-Content-Type-Options": "nosniff",
       Vary: "Accept",
     },
   });

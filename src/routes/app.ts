@@ -23,6 +23,7 @@ import { playgroundProxy } from "./playground-proxy.ts";
 import { projects } from "./projects.ts";
 import { rateLimits } from "./rate-limits.ts";
 import { sandbox } from "./sandbox.ts";
+import { securityTxt } from "./security-txt.ts";
 import { usage } from "./usage.ts";
 import { violations } from "./violations.ts";
 import { workspaces } from "./workspaces.ts";
@@ -60,7 +61,7 @@ const resources: Resource[] = [
 ];
 
 export const app = createApp({
-  resources: [...resources, docs(resources)],
+  resources: [...resources, docs(resources), securityTxt],
   countUnrouted,
   fallback: async (c) => (await docsFile(c)) ?? (await consolePage(c)) ?? accountPageFile(c),
 });

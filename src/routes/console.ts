@@ -43,7 +43,6 @@ export async function consolePage(c: Context<AppEnv>): Promise<Response | null> 
     // Names the files of one release: a kept page would ask for files of the last one.
     "Cache-Control": "no-cache",
     "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
     "Cross-Origin-Opener-Policy": "same-origin",
   };
   return new Response(c.req.method === "HEAD" ? null : found.body, { headers });
@@ -54,6 +53,5 @@ async function consoleFile(c: Context<AppEnv>): Promise<Response | null> {
   if (found.status !== 200 && found.status !== 304) return null;
   const response = new Response(found.body, found);
   response.headers.set("Cache-Control", `public, max-age=${FILE_MAX_AGE}, immutable`);
-  response.headers.set("X-Content-Type-Options", "nosniff");
   return response;
 }

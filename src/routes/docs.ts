@@ -48,15 +48,12 @@ export function docs(documented: readonly Resource[]): Resource {
     [publicLimit],
     (c) => {
       document ??= JSON.stringify(openApiDocument(documented, c.get("settings").BASE_URL, version));
-      const headers = { "Content-Type": "application/json", "X-Content-Type-Options": "nosniff" };
-      return new Response(document, { headers });
+      return new Response(document, { headers: { "Content-Type": "application/json" } });
     },
   );
   routes.route(documentRoute("/docs", "docs.page", "The API reference"), [], () => {
     const headers = { "Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": PAGE_POLICY };
-    return new Response(PAGE, {
-      headers: { ...headers, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer" },
-    });
+    return new Response(PAGE, { headers: { ...headers, "Referrer-Policy": "no-referrer" } });
   });
   return routes;
 }
@@ -68,7 +65,6 @@ export async function docsFile(c: Context<AppEnv>): Promise<Response | null> {
   if (found.status !== 200 && found.status !== 304) return null;
   const response = new Response(found.body, found);
   response.headers.set("Cache-Control", `public, max-age=${FILE_MAX_AGE}`);
-  response.headers.set("X-Content-Type-Options", "nosniff");
   return response;
 }
 

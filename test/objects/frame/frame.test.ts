@@ -318,6 +318,7 @@ describe("a fault of ours", () => {
     const answer = await callWith({ JWT_SECRET: "short" }, "/health").finally(() => spy.mockRestore());
     expect(refusal(answer)).toEqual([500, "INTERNAL_ERROR"]);
     expect(answer.text).not.toContain("short");
+    expect(answer.headers.get("X-Request-Id")).toMatch(/^req_/);
   });
 });
 
