@@ -15,6 +15,9 @@ const PAGES = {
   invite: "/auth/invitation",
 } as const satisfies Record<Exclude<MailKind, "notice">, string>;
 
+/** What may be the work of a thief: its notice leads to the page that shows what else was changed. It carries no token. */
+const REVIEWED: ReadonlySet<Notice["notice"]> = new Set(["session-ended", "provider-linked"]);
+
 type Wording = Omit<Layout, "action" | "site">;
 
 /**
@@ -46,7 +49,7 @@ function linkOf(
   ownerId: string,
   { FRONTEND_URL, REFRESH_PEPPER }: Pick<Settings, "FRONTEND_URL" | "REFRESH_PEPPER">,
 ): string | null {
-  if (content.kind === "notice") return null;
+  if (content.kind === "notice") return REVIEWED.has(content.notice) ? `${FRONTEND_URL}/auth/review` : null;
   // An address object is named after a hash, and the token of an address without an account is found by itself.
   const owner = /^[a-z]+_\w{12}$/.test(ownerId) ? ownerId : null;
   return `${FRONTEND_URL}${PAGES[content.kind]}#token=${mintOneTimeToken(owner, content.seed, REFRESH_PEPPER)}`;
@@ -102,7 +105,7 @@ function words(content: MailContent, site: string): Wording & { subject: string;
   }
 }
 
-function noticeWords(notice: Notice, site: string): Wording & { subject: string } {
+function noticeWords(notice: Notice, site: string): Wording & { subject: string; button?: string } {
   const recover = `If that was not you, ask for a new password at ${site}: it ends every session of your account.`;
   switch (notice.notice) {
     case "session-ended":
@@ -113,7 +116,11 @@ function noticeWords(notice: Notice, site: string): Wording & { subject: string 
           `A refresh token of your account at ${site} was used a second time. That happens when a token was stolen, or when a program uses a stored one twice.`,
           "To be safe, that one session was ended, and whoever used it has to sign in again. Your other sessions go on.",
         ],
-        after: [`If you cannot explain it, set a new password at ${site}: it ends every session of your account.`],
+        button: "Review your account",
+        after: [
+          "There you sign out everywhere else, take back providers that were added of late, and see the API keys made since.",
+          `If you cannot explain it, set a new password at ${site} first: it ends every session of your account.`,
+        ],
       };
     case "password-changed":
       return {
@@ -127,7 +134,8 @@ function noticeWords(notice: Notice, site: string): Wording & { subject: string 
         subject: "A new way to sign in was added",
         title: "A new way to sign in was added",
         paragraphs: [`An account at ${notice.provider} can now sign in to your account at ${site}.`],
-        after: [`${recover} Then remove the link in your account's settings.`],
+        button: "Review your account",
+        after: [`${recover} Then review your account, and take the provider back.`],
       };
   }
 }

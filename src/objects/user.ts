@@ -42,6 +42,7 @@ import {
   verifyEmail,
 } from "../accounts/proofs.ts";
 import { isFresh, type Reauthentication } from "../accounts/reauthentication.ts";
+import { type Recovered, type Recovery, readRecovery, recover } from "../accounts/recovery.ts";
 import type { OpenedRefreshToken } from "../accounts/refresh-token.ts";
 import { endByToken, type Presentation, type Rotation } from "../accounts/rotation.ts";
 import { watchSession } from "../accounts/session-watches.ts";
@@ -222,6 +223,16 @@ export class UserObject extends DurableObject<Env> {
 
   async methods(sessionId: string): Promise<SignInMethods | null> {
     return methodsOfSession(this.#core.sql, sessionId, Date.now());
+  }
+
+  /** What was added to the account of late; null where the session is dead. */
+  async recovery(sessionId: string): Promise<Recovery | null> {
+    return this.#core.changeIn(sessionId, (sql, account, now) => readRecovery(sql, sessionId, account, now));
+  }
+
+  /** Ends all other sessions and what was linked of late. */
+  async recover(shown: Reauthentication): Promise<Recovered> {
+    return this.#core.change((sql, now) => recover(sql, shown, now));
   }
 
   /**

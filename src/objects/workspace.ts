@@ -47,6 +47,7 @@ import {
 import { deleteWorkspace, type NewWorkspace, provision } from "../workspace/provision.ts";
 import { readableProjects } from "../workspace/read-scope.ts";
 import { readRecentCounts } from "../workspace/recent-counts.ts";
+import { keysMadeBy, type OwnKeys } from "../workspace/recent-keys.ts";
 import { type RecentPage, type RecentScan, type RecentScope, readRecent } from "../workspace/recent-reader.ts";
 import { oldestKept } from "../workspace/retention.ts";
 import type { Ruling } from "../workspace/ruling.ts";
@@ -212,6 +213,12 @@ export class WorkspaceObject extends DurableObject<Env> {
   /** False where the project has no such key. Revoking a revoked key changes nothing. */
   async revokeKey(userId: string, projectId: string, keyId: string): Promise<Answer<boolean>> {
     return this.#core.as(userId, "key.revoke", projectId, ({ sql }, { num }) => removeKey(sql, num, keyId, Date.now()));
+  }
+
+  /** The keys that a user made since a time, and that still work; reads only. */
+  async keysMadeBy(userId: string, since: number): Promise<OwnKeys> {
+    const { row, sql } = this.#core.state;
+    return row ? keysMadeBy(sql, row.id, userId, since, Date.now()) : { keys: [], complete: true };
   }
 
   /** Ends the keys that a user made by `until`: of one who leaves, or whose account was somebody else's until then. */

@@ -6,6 +6,7 @@ import { auth } from "./auth.ts";
 import { authDelete } from "./auth-delete.ts";
 import { authMailRequests } from "./auth-mail-requests.ts";
 import { authMailedTokens } from "./auth-mailed-tokens.ts";
+import { authRecovery } from "./auth-recovery.ts";
 import { authSessions } from "./auth-sessions.ts";
 import { consolePage } from "./console.ts";
 import { countUnrouted } from "./count-unrouted.ts";
@@ -43,6 +44,7 @@ const resources: Resource[] = [
   authMailedTokens,
   oauth,
   oauthLinks,
+  authRecovery,
   authDelete,
   workspaces,
   members,

@@ -2,7 +2,8 @@ import type { Context } from "hono";
 import type { AppEnv } from "../http/context.ts";
 
 /** Paths of the console's own pages. Whatever else there is no route for gets the envelope's 404. */
-const PAGES = /^\/(?:|login|playground|w\/.+|auth\/(?:sign-up|forgot|verify|magic|reset|callback|invitation|account))$/;
+const PAGES =
+  /^\/(?:|login|playground|w\/.+|auth\/(?:sign-up|forgot|verify|magic|reset|callback|invitation|account|review))$/;
 
 /** Files of the console: their names change with what is in them. Nothing beside them is served. */
 const FILES = "/app/files/";

@@ -33,7 +33,7 @@ export async function checkedEpoch(
   password: string,
 ): Promise<number> {
   const right = await checkPassword(c, known.email, password, async () => known);
-  return right ? right.epoch : refuse("INVALID_CREDENTIALS", "The password is wrong.");
+  return right ? right.epoch : refuse("INVALID_CREDENTIALS", "The current password is wrong.");
 }
 
 export function refuseUnproven(): never {

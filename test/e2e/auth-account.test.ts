@@ -137,7 +137,7 @@ describe("the account page", () => {
     expect(await button.isDisabled()).toBe(true);
     await dialog.getByLabel("Type the e-mail address of the account").fill(account.email);
     await button.click();
-    await dialog.getByText("The password is wrong.").waitFor();
+    await dialog.getByText("The current password is wrong.").waitFor();
     await dialog.getByLabel("Password", { exact: true }).fill(account.password);
     await button.click();
     await page.getByText("Your account is deleted.").waitFor();
