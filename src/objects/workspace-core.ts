@@ -256,7 +256,10 @@ export class WorkspaceCore {
   }
 
   async #rearm(): Promise<void> {
-    if ((await this.state.alarm.load()) === null) this.state.alarm.by(Date.now() + REARM_MS);
+    const now = Date.now();
+    if ((await this.state.alarm.load()) === null) this.state.alarm.by(now + REARM_MS);
+    // The settings may have changed since the alarm was set.
+    this.flush.arm(now);
   }
 
   #failed(event: string, error: unknown, workspaceId = this.state.row?.id): void {

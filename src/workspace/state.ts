@@ -16,6 +16,12 @@ import { StorageRoom } from "./storage-room.ts";
 /** The settings' defaults. */
 const FLUSH_BOUNDS: FlushBounds = { maxAgeMs: 3_600_000, maxBytes: 16_777_216 };
 
+/**
+ * Milliseconds to the next alarm at most while batches wait. A lower RECENT_MAX_AGE_SECONDS is deployed while the object
+ * sleeps, so the object has to wake to apply it.
+ */
+const LONGEST_SLEEP_MS = 60 * 60 * 1000;
+
 /** The part of an object's storage that its state works on. */
 export type StateStorage = Pick<DurableObjectStorage, "sql" | "transactionSync" | "getAlarm" | "setAlarm">;
 
@@ -113,7 +119,7 @@ export class WorkspaceState {
   flushInTime(now: number, isOpen = false): void {
     if (!this.schedule.isLoaded) this.schedule.load(this.waiting.summary());
     const at = this.schedule.dueAt(isOpen);
-    if (at !== null) this.alarm.by(Math.max(at, now));
+    if (at !== null) this.alarm.by(Math.max(now, Math.min(at, now + LONGEST_SLEEP_MS)));
   }
 
   /** To be called after a change of keys, projects or the workspace's own row: limits may have another window now. */

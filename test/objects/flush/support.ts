@@ -143,10 +143,17 @@ export function holdInsert(): () => Promise<() => Promise<unknown>> {
 }
 
 /** As if RECENT_MAX_BYTES had another value, for all objects of this test file that wake from now on. */
-export async function boundBytes(workspaceId: string, bytes: number): Promise<void> {
+export function boundBytes(workspaceId: string, bytes: number): Promise<void> {
+  return withSettings(workspaceId, { RECENT_MAX_BYTES: bytes });
+}
+
+/** As if a version with other settings had been deployed: for all objects of this test file that wake from now on. */
+export async function withSettings(
+  workspaceId: string,
+  changed: { RECENT_MAX_BYTES?: number; RECENT_MAX_AGE_SECONDS?: number },
+): Promise<void> {
   await runInDurableObject(workspace(workspaceId), async (object) => {
-    const settings = settingsOf(Reflect.get(object, "env"));
-    settings.RECENT_MAX_BYTES = bytes;
+    Object.assign(settingsOf(Reflect.get(object, "env")), changed);
   });
   await evict(workspaceId);
 }
