@@ -125,14 +125,14 @@ export class WorkspaceObject extends DurableObject<Env> {
   /** Gives the recent batches that a query may need, some at a time. */
   async recent({ scan, ...call }: ReadCall & { scan: RecentScan }): Promise<ReadResult<RecentPage>> {
     const result = this.#read(call, (sql, scope) => readRecent(sql, this.#core.state.index, scan, scope));
-    if (result.ok && scan.position !== null) this.#core.flush.leases.renew(Date.now());
+    if (result.ok && scan.position !== null && !scan.followsMoves) this.#core.flush.leases.renew(Date.now());
     return result;
   }
 
   /** Gives the counts of recent batches, some at a time. */
   async recentCounts({ scan, ...call }: ReadCall & { scan: RecentCountScan }): Promise<ReadResult<RecentCountPage>> {
     const result = this.#read(call, (sql, scope) => readRecentCounts(sql, scan, scope));
-    if (result.ok && scan.after > 0) this.#core.flush.leases.renew(Date.now());
+    if (result.ok && scan.after > 0 && !scan.followsMoves) this.#core.flush.leases.renew(Date.now());
     return result;
   }
 

@@ -90,6 +90,7 @@ function sourceOf(c: Context<AppEnv>, { workspaceId }: Reader, ask: Ask, store: 
     recent: (scan) => ask((stub, call) => stub.recent({ ...call, scan })),
     stored: {
       findSegments: (selection) => orUnavailable(c, store.findSegments(selection)),
+      segmentsBySeq: (...args) => orUnavailable(c, store.segmentsBySeq(...args)),
       readBodies: (id, ranges) => orUnavailable(c, store.readBodies(id, ranges)),
     },
     report: reportUnreadable(c, workspaceId),
@@ -140,9 +141,4 @@ export async function orUnavailable<T>(c: Context<AppEnv>, answer: Promise<T>): 
     c.get("log").fault = error instanceof Error ? error.message : "unknown";
     return refuse("SERVICE_UNAVAILABLE", "Older logs cannot be read right now. Please try again.", RETRY_SOON);
   }
-}
-
-/** Ends a request whose rows moved from tier to tier each time it began anew. */
-export function refuseMoving(): never {
-  return refuse("SERVICE_UNAVAILABLE", "The logs are being moved right now. Please try again.", RETRY_SOON);
 }

@@ -6,7 +6,7 @@ import type { Resource } from "../http/resource.ts";
 import { queryPageSchema } from "../logs/query/page-schema.ts";
 import { type QueryFailure, runQuery } from "../logs/query/run-query.ts";
 import { QueryBody } from "../logs/query/schema.ts";
-import { logSource, readerBody, readerOf, refuseMoving } from "./log-reader.ts";
+import { logSource, readerBody, readerOf } from "./log-reader.ts";
 
 export function addQuery(logger: Resource): void {
   logger.route(
@@ -37,14 +37,14 @@ async function query(c: Context<AppEnv>): Promise<Response> {
   const reader = await readerOf(c);
   const wanted = await readerBody(c, reader, QueryBody);
   const result = await runQuery(logSource(c, reader, wanted.projectId), wanted, Date.now);
-  if (!result.ok) return result.reason === "moving" ? refuseMoving() : refuseFields([FAILURES[result.reason]]);
+  if (!result.ok) return refuseFields([FAILURES[result.reason]]);
   const { page } = result;
   const { scanned, tookMs } = page.stats;
   Object.assign(c.get("log"), { rows: page.logs.length, scanned, tookMs, complete: page.complete });
   return success(page, c.get("requestId"));
 }
 
-const FAILURES: Record<Exclude<QueryFailure, "moving">, ErrorDetail> = {
+const FAILURES: Record<QueryFailure, ErrorDetail> = {
   foreign_cursor: {
     path: "pagination.cursor",
     code: "custom",

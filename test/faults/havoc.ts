@@ -31,7 +31,7 @@ export function anyPlan(random: Random, settings: Plan["settings"]): Plan {
     pages: {
       ...random.pick([CALM.pages, { bytes: 20_000, batches: 40 }, { bytes: 3000, batches: 6 }]),
       delayMs: random.pick([0, 5, 40]),
-      areLeased: random.oneIn(2),
+      moves: chance(40),
     },
     settings,
   };

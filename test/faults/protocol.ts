@@ -34,8 +34,8 @@ export interface Plan {
     batches: number;
     /** Each waits up to this long. */
     delayMs: number;
-    /** Whether a flush waits for who is in the middle of them. */
-    areLeased: boolean;
+    /** Chance that everything that waits is moved to the cold tier between two pages of one read. */
+    moves: number;
   };
   /** Settings of workspace objects that wake from now on, over those of the server. */
   settings: Record<string, string>;
@@ -45,7 +45,7 @@ export const CALM: Plan = {
   seed: 0,
   d1: { before: 0, after: 0, delayMs: 0 },
   writer: { before: 0, after: 0, late: 0, again: 0, abort: 0, delayMs: 0, lateMs: 0 },
-  pages: { bytes: Number.MAX_SAFE_INTEGER, batches: Number.MAX_SAFE_INTEGER, delayMs: 0, areLeased: true },
+  pages: { bytes: Number.MAX_SAFE_INTEGER, batches: Number.MAX_SAFE_INTEGER, delayMs: 0, moves: 0 },
   settings: {},
 };
 

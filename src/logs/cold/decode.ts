@@ -77,6 +77,7 @@ export class SegmentDirectory {
  * One frame's lines.
  * @param bytes of the frame, as `frame.start` and `frame.end` cut them out of the body
  * @param asOf last commit that counts; null for all
+ * @param afterCommit entries of this commit and earlier ones are not visible either
  * @throws CorruptSegment
  */
 export function decodeFrame(
@@ -85,9 +86,11 @@ export function decodeFrame(
   frame: Frame,
   bytes: Uint8Array,
   asOf: number | null,
+  afterCommit = 0,
 ): ScanUnit {
   const body = decoded(key, "a frame cannot be decompressed", () => unpack(bytes));
   if (body.length !== frame.rawBytes) throw new CorruptSegment(key, "a frame has another length");
+  const hidden = directory.visibleCount(afterCommit) - frame.firstIndex;
   const visible = directory.visibleCount(asOf) - frame.firstIndex;
   return {
     projectId: key.projectId,
@@ -97,7 +100,7 @@ export function decodeFrame(
     count: frame.lines,
     seqAt: (index) => directory.seqAt(frame.firstIndex + index),
     receivedAtOf: (index) => directory.receivedAtOf(frame.firstIndex + index),
-    isVisible: (index) => index < visible,
+    isVisible: (index) => index >= hidden && index < visible,
   };
 }
 

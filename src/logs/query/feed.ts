@@ -117,32 +117,3 @@ function piecesOf({ commit, encoding, body }: StoredBatch): Uint8Array[] {
     throw new UnreadableItem(`Batch ${commit} does not decode.`, { cause: error });
   }
 }
-
-/** Two feeds as one. */
-export class MergedFeed implements ScanFeed {
-  readonly #sign: number;
-  readonly #feeds: readonly [ScanFeed, ScanFeed];
-
-  constructor(order: Order, first: ScanFeed, second: ScanFeed) {
-    this.#sign = order === "desc" ? -1 : 1;
-    this.#feeds = [first, second];
-  }
-
-  bound(): number | null {
-    return this.#nearest().bound();
-  }
-
-  take(): Promise<ScanItem> {
-    return this.#nearest().take();
-  }
-
-  get cost(): number {
-    return this.#feeds[0].cost + this.#feeds[1].cost;
-  }
-
-  #nearest(): ScanFeed {
-    const [first, second] = this.#feeds;
-    const [a, b] = [first.bound(), second.bound()];
-    return a === null || (b !== null && this.#sign * (b - a) < 0) ? second : first;
-  }
-}

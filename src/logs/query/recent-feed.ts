@@ -1,4 +1,5 @@
 import { boundOf, itemOfBatch, nothingAt, type ScanFeed, type ScanItem } from "./feed.ts";
+import { GivenSeqs, type Move, type SeqRun, Watermarks } from "./moves.ts";
 import type { RecentPage, RecentScan } from "./recent-scan.ts";
 
 /** Asks the workspace object for one page of candidate batches. */
@@ -14,11 +15,12 @@ const PAGE_GROWTH = 4;
 /** What a page of filters costs that lets no batch through, in bytes of a plain scan: 5 ms. */
 const FILTERED_PAGE_COST = 4 * 1024 * 1024;
 
-/**
- * Thrown where batches have gone to the cold tier between two pages: those not seen yet are now behind the watermark that
- * the query began with, so neither tier gives them. The query has to begin anew.
- */
-export class WatermarkMoved extends Error {}
+/** What went to the cold tier between two pages, with what the read had been given of it before. */
+export interface FollowedMove extends Move {
+  given: SeqRun[];
+  /** Where the read stood then, epoch milliseconds: no entry that it was not given lies before it. */
+  place: number;
+}
 
 /** The batches that the workspace object holds. */
 export class RecentFeed implements ScanFeed {
@@ -30,6 +32,9 @@ export class RecentFeed implements ScanFeed {
   #at = 0;
   #maxBytes: number;
   #cost = 0;
+  readonly #watermarks: Watermarks;
+  readonly #given = new GivenSeqs();
+  #moves: FollowedMove[] = [];
 
   /** Reads the first page, which pins the snapshot. */
   static async open(
@@ -37,7 +42,12 @@ export class RecentFeed implements ScanFeed {
     scan: Omit<RecentScan, "position" | "maxBytes">,
     isForOneId = false,
   ): Promise<RecentFeed> {
-    const first = { ...scan, position: null, maxBytes: isForOneId ? WHOLE_PAGE_BYTES : FIRST_PAGE_BYTES };
+    const first = {
+      ...scan,
+      followsMoves: true,
+      position: null,
+      maxBytes: isForOneId ? WHOLE_PAGE_BYTES : FIRST_PAGE_BYTES,
+    };
     const page = await source(first);
     return new RecentFeed(source, { ...first, asOf: page.asOf }, page);
   }
@@ -47,7 +57,9 @@ export class RecentFeed implements ScanFeed {
     this.#scan = scan;
     this.#maxBytes = scan.maxBytes;
     this.first = page;
+    this.#watermarks = new Watermarks(page.flushed);
     this.#page = page;
+    this.#take(page);
   }
 
   /** The object finds batches by columns in its memory; only filters of ids have to be read. */
@@ -60,7 +72,13 @@ export class RecentFeed implements ScanFeed {
     return batch ? boundOf(this.#scan.order, batch) : (this.#page.next?.timestamp ?? null);
   }
 
-  /** @throws WatermarkMoved */
+  /** What has moved since the last call. The read is exact if its entries but those given are read in the cold tier. */
+  takeMoves(): FollowedMove[] {
+    const moves = this.#moves;
+    this.#moves = [];
+    return moves;
+  }
+
   async take(): Promise<ScanItem> {
     for (;;) {
       const batch = this.#page.batches[this.#at];
@@ -73,18 +91,19 @@ export class RecentFeed implements ScanFeed {
       this.#maxBytes = Math.min(this.#maxBytes * PAGE_GROWTH, WHOLE_PAGE_BYTES);
       this.#page = await this.#source({ ...this.#scan, position, maxBytes: this.#maxBytes });
       this.#at = 0;
-      if (hasMoved(this.first, this.#page)) throw new WatermarkMoved();
+      for (const move of this.#watermarks.follow(this.#page.flushed)) {
+        this.#moves.push({ ...move, given: this.#given.take(move), place: position.timestamp });
+      }
+      this.#take(this.#page);
       if (this.#page.batches.length > 0) continue;
-      // What was left has ended since the last page, as its project was deleted or its time is over; or the filters of
-      // those asked let none through, and there are further ones.
+      // What was left has moved or ended since the last page, as its project was deleted or its time is over; or the
+      // filters of those asked let none through, and there are further ones.
       if (this.#page.next !== null) this.#cost += FILTERED_PAGE_COST;
       return nothingAt("recent", position.timestamp);
     }
   }
-}
 
-/** Whether some project that was there has less in the recent tier. One that is gone since is nobody's any more. */
-export function hasMoved(before: Pick<RecentPage, "flushed">, now: Pick<RecentPage, "flushed">): boolean {
-  const seqs = new Map(now.flushed.map(({ projectId, seq }) => [projectId, seq]));
-  return before.flushed.some(({ projectId, seq }) => (seqs.get(projectId) ?? seq) !== seq);
+  #take({ batches }: RecentPage): void {
+    for (const { projectId, firstSeq, count } of batches) this.#given.add(projectId, firstSeq, firstSeq + count - 1);
+  }
 }

@@ -17,6 +17,11 @@ export interface RecentScan {
   order: Order;
   /** First batch of this page, as `next` of the page before named it; null begins at the beginning. */
   position: ScanPosition | null;
+  /**
+   * The router reads what moves to the cold tier meanwhile there, so the object holds no flush up for this read. Routers of
+   * an older version begin again instead, and leave this out.
+   */
+  followsMoves?: boolean;
   /** Bodies of one page, in bytes as stored. At least one batch is given even if it alone is larger. */
   maxBytes: number;
 }

@@ -6,7 +6,7 @@ import { QUERY_BUDGET, type QueryBudget } from "./limits.ts";
 import { direction, type RowPosition } from "./row-order.ts";
 import { type ScanOutcome, scan, skipOf } from "./scan.ts";
 import type { LogQuery } from "./schema.ts";
-import { type LogSource, openRecent, type TierScan, withSnapshot, withStored } from "./tiers.ts";
+import { type LogSource, openRecent, type TierScan, withStored } from "./tiers.ts";
 
 /** One page, as `POST /logger/query` answers it. */
 export interface QueryPage {
@@ -27,8 +27,8 @@ export interface QueryStats {
   tookMs: number;
 }
 
-/** What only the object can tell about a request: the first two are the caller's mistake, the last one is to be retried. */
-export type QueryFailure = "foreign_cursor" | "future_snapshot" | "moving";
+/** What only the object can tell about a request: the caller's mistakes. */
+export type QueryFailure = "foreign_cursor" | "future_snapshot";
 
 export type QueryResult = { ok: true; page: QueryPage } | { ok: false; reason: QueryFailure };
 
@@ -43,13 +43,12 @@ export async function runQuery(
   budget: QueryBudget = QUERY_BUDGET,
 ): Promise<QueryResult> {
   const startedAt = clock();
-  const result = await withSnapshot(() => tryQuery(source, query, budget));
-  if (result === null) return { ok: false, reason: "moving" };
+  const result = await readPage(source, query, budget);
   if (result.ok) result.page.stats.tookMs = clock() - startedAt;
   return result;
 }
 
-async function tryQuery(source: LogSource, query: LogQuery, budget: QueryBudget): Promise<QueryResult> {
+async function readPage(source: LogSource, query: LogQuery, budget: QueryBudget): Promise<QueryResult> {
   const recent = await openRecent(source, query.filter, scanOf(query));
   const { asOf, lastCommit, scope } = recent.first;
   if (asOf > lastCommit) return { ok: false, reason: "future_snapshot" };

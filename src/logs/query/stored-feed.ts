@@ -36,6 +36,11 @@ const SPARSE_GROWTH = 4;
 /** Frames are few where no more than this part of their segments' is left. */
 const SPARSE_SHARE = 0.25;
 
+export interface StoredSelection extends WalkSelection {
+  /** Entries of this commit and earlier ones are left out. */
+  afterCommit?: number;
+}
+
 interface FrameBody {
   directory: SegmentDirectory;
   bytes: Uint8Array;
@@ -53,7 +58,7 @@ interface WaitingFrame {
 /** Frames of the cold tier's segments. */
 export class StoredFeed implements ScanFeed {
   readonly #source: StoredSource;
-  readonly #selection: WalkSelection;
+  readonly #selection: StoredSelection;
   readonly #sign: number;
   readonly #walk: SegmentWalk<FoundSegment>;
   /** Found, and not told apart into frames yet. */
@@ -67,13 +72,13 @@ export class StoredFeed implements ScanFeed {
   #framesLeft = 0;
 
   /** @param segments looked at by the first answer */
-  static async open(source: StoredSource, selection: WalkSelection, segments = FIRST_SEGMENTS): Promise<StoredFeed> {
+  static async open(source: StoredSource, selection: StoredSelection, segments = FIRST_SEGMENTS): Promise<StoredFeed> {
     const feed = new StoredFeed(source, selection, segments);
     if (!feed.#walk.isDone) await feed.#goOn();
     return feed;
   }
 
-  private constructor(source: StoredSource, selection: WalkSelection, segments: number) {
+  private constructor(source: StoredSource, selection: StoredSelection, segments: number) {
     this.#source = source;
     this.#selection = selection;
     this.#sign = selection.order === "desc" ? -1 : 1;
@@ -98,13 +103,13 @@ export class StoredFeed implements ScanFeed {
     if (!taken) throw new RangeError("There is no further frame.");
     this.#settle();
     const { meta, frame } = taken;
-    const { asOf } = this.#selection;
+    const { asOf, afterCommit = 0 } = this.#selection;
     return {
       tier: "stored",
       count: frame.lines,
       minTimestamp: frame.minTimestamp,
       maxTimestamp: frame.maxTimestamp,
-      isWhole: asOf === null || meta.maxCommit <= asOf,
+      isWhole: (asOf === null || meta.maxCommit <= asOf) && meta.minCommit > afterCommit,
       open: () => this.#open(taken),
     };
   }
@@ -175,7 +180,8 @@ export class StoredFeed implements ScanFeed {
     if (body === null || body === undefined) return null;
     try {
       if (body instanceof CorruptSegment) throw body;
-      return decodeFrame(meta, body.directory, frame, body.bytes, this.#selection.asOf);
+      const { asOf, afterCommit } = this.#selection;
+      return decodeFrame(meta, body.directory, frame, body.bytes, asOf, afterCommit);
     } catch (error) {
       throw error instanceof CorruptSegment ? new UnreadableItem(error.message, { cause: error }) : error;
     }

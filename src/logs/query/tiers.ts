@@ -1,18 +1,19 @@
 import { tokenTestsOf } from "../cold/tokens.ts";
 import { idHashesOf } from "../id-filter.ts";
 import type { ReportUnreadable } from "../unreadable.ts";
-import { MergedFeed, type ScanFeed } from "./feed.ts";
+import type { ScanFeed, ScanItem } from "./feed.ts";
 import { categoryMaskOf, type LogFilter } from "./filter.ts";
-import { RecentFeed, type RecentSource, WatermarkMoved } from "./recent-feed.ts";
-import type { Order } from "./row-order.ts";
+import { MovedFeed, type MovedSource, openMoved } from "./moved-feed.ts";
+import { type FollowedMove, RecentFeed, type RecentSource } from "./recent-feed.ts";
+import { direction, type Order } from "./row-order.ts";
 import type { WalkSelection } from "./segment-walk.ts";
-import { FIRST_SEGMENTS, ID_SEGMENTS, StoredFeed, type StoredSource } from "./stored-feed.ts";
+import { FIRST_SEGMENTS, ID_SEGMENTS, StoredFeed } from "./stored-feed.ts";
 
 /** Where a workspace's logs are read from. */
 export interface LogSource {
   workspaceId: string;
   recent: RecentSource;
-  stored: StoredSource;
+  stored: MovedSource;
   report: ReportUnreadable;
 }
 
@@ -23,21 +24,6 @@ export interface TierScan {
   from: number | null;
   to: number | null;
   order: Order;
-}
-
-/** Reads of one answer that begin anew because a flush came between; each holds the next one off (`recent` leases). */
-const TRIES = 3;
-
-/** Runs a read until no flush comes between its pages; null where that does not come about. */
-export async function withSnapshot<T>(read: () => Promise<T>): Promise<T | null> {
-  for (let tries = 0; tries < TRIES; tries++) {
-    try {
-      return await read();
-    } catch (error) {
-      if (!(error instanceof WatermarkMoved)) throw error;
-    }
-  }
-  return null;
 }
 
 /** Opens the recent tier, which pins the snapshot and says how far the cold one is to be looked through. */
@@ -62,7 +48,6 @@ export async function withStored(
   const { asOf, oldest, flushed } = recent.first;
   const kept = { ...filter, from: Math.max(filter.from ?? oldest, oldest) };
   const projects = new Map(flushed.filter(({ seq }) => seq > 0).map(({ projectId, seq }) => [projectId, seq]));
-  if (projects.size === 0) return { feed: recent, filter: kept };
   const selection: WalkSelection = {
     workspaceId: source.workspaceId,
     projects,
@@ -74,6 +59,71 @@ export async function withStored(
     tests: tokenTestsOf(filter),
     order,
   };
-  const stored = await StoredFeed.open(source.stored, selection, isForOneId(filter) ? ID_SEGMENTS : FIRST_SEGMENTS);
-  return { feed: new MergedFeed(order, recent, stored), filter: kept };
+  const segments = isForOneId(filter) ? ID_SEGMENTS : FIRST_SEGMENTS;
+  const stored = projects.size === 0 ? null : await StoredFeed.open(source.stored, selection, segments);
+  const openMove = async (move: FollowedMove) =>
+    new MovedFeed(
+      order,
+      await openMoved(source.stored, { ...selection, afterCommit: 0 }, move),
+      move.place,
+      move.given,
+    );
+  return { feed: new TieredFeed(order, recent, stored, openMove), filter: kept };
+}
+
+/** Both tiers as one feed. What moves from one to the other while it is read is read where it lies then, and once. */
+class TieredFeed implements ScanFeed {
+  readonly #sign: number;
+  readonly #recent: RecentFeed;
+  readonly #openMove: (move: FollowedMove) => Promise<ScanFeed>;
+  /** Those that have something left. At the same place the recent tier comes first. */
+  #feeds: ScanFeed[];
+  /** What those cost that have nothing left. */
+  #cost = 0;
+
+  constructor(
+    order: Order,
+    recent: RecentFeed,
+    stored: ScanFeed | null,
+    openMove: (move: FollowedMove) => Promise<ScanFeed>,
+  ) {
+    this.#sign = direction(order);
+    this.#recent = recent;
+    this.#openMove = openMove;
+    this.#feeds = stored === null ? [recent] : [recent, stored];
+  }
+
+  get cost(): number {
+    return this.#feeds.reduce((sum, { cost }) => sum + cost, this.#cost);
+  }
+
+  bound(): number | null {
+    return this.#nearest()?.bound() ?? null;
+  }
+
+  async take(): Promise<ScanItem> {
+    const feed = this.#nearest();
+    if (!feed) throw new RangeError("There is no further item.");
+    const item = await feed.take();
+    if (feed === this.#recent) {
+      for (const move of this.#recent.takeMoves()) this.#feeds.push(await this.#openMove(move));
+    }
+    if (feed.bound() === null) {
+      this.#cost += feed.cost;
+      this.#feeds = this.#feeds.filter((each) => each !== feed);
+    }
+    return item;
+  }
+
+  #nearest(): ScanFeed | undefined {
+    let nearest: ScanFeed | undefined;
+    let least = Number.POSITIVE_INFINITY;
+    for (const feed of this.#feeds) {
+      const bound = feed.bound();
+      if (bound === null || this.#sign * bound >= least) continue;
+      least = this.#sign * bound;
+      nearest = feed;
+    }
+    return nearest;
+  }
 }

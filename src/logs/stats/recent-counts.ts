@@ -10,6 +10,8 @@ export interface RecentCountScan {
   categoryMask: number;
   /** Behind this commit; 0 from the beginning. */
   after: number;
+  /** As in `RecentScan`. */
+  followsMoves?: boolean;
 }
 
 /** One turn's worth of summaries. */

@@ -2,14 +2,16 @@ import { readLevelCounts } from "../cold/level-counts.ts";
 import type { SegmentPosition } from "../cold/selection.ts";
 import { LEVELS } from "../entry.ts";
 import { BatchMatcher } from "../query/batch-matcher.ts";
+import type { ScanFeed } from "../query/feed.ts";
 import { categoryMaskOf, type LogFilter } from "../query/filter.ts";
 import { QUERY_BUDGET, type QueryBudget } from "../query/limits.ts";
 import { isListed } from "../query/listed.ts";
+import { openMoved } from "../query/moved-feed.ts";
+import { Watermarks } from "../query/moves.ts";
 import { Pacer } from "../query/pacer.ts";
-import { hasMoved, WatermarkMoved } from "../query/recent-feed.ts";
 import { byteCostOf, isPassedOver, openItem } from "../query/scan.ts";
 import { type ReadSegments, SegmentWalk, type WalkSelection } from "../query/segment-walk.ts";
-import { type LogSource, openRecent, withSnapshot, withStored } from "../query/tiers.ts";
+import { type LogSource, openRecent, withStored } from "../query/tiers.ts";
 import { readLine } from "../stored-line.ts";
 import { readSummary, SUMMARY_BUCKET_MS } from "../summary.ts";
 import { reportEntries } from "../unreadable.ts";
@@ -37,7 +39,7 @@ export interface StatsAnswer {
   complete: boolean;
 }
 
-export type StatsResult = { ok: true; answer: StatsAnswer } | { ok: false; reason: "too_many" | "moving" };
+export type StatsResult = { ok: true; answer: StatsAnswer } | { ok: false; reason: "too_many" };
 
 /**
  * Counts entries by time. Counts that batches and segments were stored with answer whatever asks for level, category,
@@ -49,15 +51,14 @@ export async function runStats(
   budget: QueryBudget = QUERY_BUDGET,
 ): Promise<StatsResult> {
   try {
-    const answer = await withSnapshot(() => tryStats(source, query, budget));
-    return answer === null ? { ok: false, reason: "moving" } : { ok: true, answer };
+    return { ok: true, answer: await count(source, query, budget) };
   } catch (error) {
     if (error instanceof TooManyBuckets) return { ok: false, reason: "too_many" };
     throw error;
   }
 }
 
-async function tryStats(source: StatsSource, query: StatsQuery, budget: QueryBudget): Promise<StatsAnswer> {
+async function count(source: StatsSource, query: StatsQuery, budget: QueryBudget): Promise<StatsAnswer> {
   const { filter } = query;
   const histogram = new Histogram(query.intervalMs, query.groupBy);
   let complete = true;
@@ -109,20 +110,28 @@ async function countSummaries(
 ): Promise<{ asOf: number; complete: boolean }> {
   const { levelMask, from, to } = filter;
   const categoryMask = categoryMaskOf(filter);
-  const scan = { from, to, levelMask, categoryMask };
+  const scan = { from, to, levelMask, categoryMask, followsMoves: true };
   const first = await source.recentCounts({ ...scan, asOf: null, after: 0 });
   const kept = { ...filter, from: Math.max(from ?? first.oldest, first.oldest) };
+  const { workspaceId } = source;
+  const { asOf } = first;
+  const watermarks = new Watermarks(first.flushed);
+  let complete = true;
   for (let page = first; ; ) {
     for (const summary of unpackSummaries(page.summaries)) addSummary(histogram, summary, kept);
     if (page.next === null) break;
-    page = await source.recentCounts({ ...scan, asOf: first.asOf, after: page.next });
-    if (hasMoved(first, page)) throw new WatermarkMoved();
+    const after = page.next;
+    page = await source.recentCounts({ ...scan, asOf, after });
+    const wanted = { workspaceId, from: kept.from, to, levelMask, categoryMask, asOf, afterCommit: after };
+    for (const move of watermarks.follow(page.flushed)) {
+      const moved = await openMoved(source.stored, { ...wanted, order: "desc" }, move);
+      if (!(await countFeed(source, histogram, moved, kept, budget))) complete = false;
+    }
   }
   const projects = new Map(first.flushed.filter(({ seq }) => seq > 0).map(({ projectId, seq }) => [projectId, seq]));
-  const { workspaceId } = source;
   const common = { workspaceId, projects, levelMask, categoryMask, asOf: null, tests: [], order: "desc" } as const;
-  const complete = await countSegments(source, histogram, kept, { ...common, from: kept.from, to }, budget);
-  return { asOf: first.asOf, complete };
+  if (!(await countSegments(source, histogram, kept, { ...common, from: kept.from, to }, budget))) complete = false;
+  return { asOf, complete };
 }
 
 /** Newest first. @returns whether the budget sufficed */
@@ -182,6 +191,17 @@ async function countEntries(
 ): Promise<boolean> {
   const scan = { asOf, from: wanted.from, to: wanted.to, order: "desc" } as const;
   const { feed, filter } = await withStored(source, await openRecent(source, wanted, scan), wanted, scan);
+  return countFeed(source, histogram, feed, filter, budget);
+}
+
+/** Counts what a feed has left. @returns whether the budget sufficed */
+async function countFeed(
+  source: StatsSource,
+  histogram: Histogram,
+  feed: ScanFeed,
+  filter: LogFilter,
+  budget: QueryBudget,
+): Promise<boolean> {
   const matcher = new BatchMatcher(filter);
   const byteCost = byteCostOf(filter);
   const pacer = new Pacer();

@@ -6,8 +6,9 @@ const MAX_HOLD_MS = 30_000;
 const FREE_SHARE = 1 / 2;
 
 /**
- * Readers in the middle of a read of several pages. A flush that moves what they have not read yet makes them begin anew,
- * so it waits for them a little. Memory only: a reader whose lease is lost is slower, and never wrong.
+ * Routers of an older version in the middle of a read of several pages. A flush that moves what they have not read yet makes
+ * them begin again, so it waits a little for them. Routers of this version follow what moves and take no lease; see
+ * `docs/decisions/0016-reads-follow-what-moves.md`. Memory only: a reader whose lease is lost is slower, and never wrong.
  */
 export class ReadLeases {
   #until = 0;

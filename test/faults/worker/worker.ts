@@ -5,7 +5,6 @@
 import type { Env } from "../../../src/env.ts";
 import { direct as service } from "../../../src/worker.ts";
 import { ARRIVALS_END_MS } from "../../../src/workspace/flush/doomed.ts";
-import { ReadLeases } from "../../../src/workspace/flush/leases.ts";
 import { FlushSchedule } from "../../../src/workspace/flush/schedule.ts";
 import type { Look, Order } from "../protocol.ts";
 import { chaos, pause } from "./chaos.ts";
@@ -31,11 +30,6 @@ const { dueAt } = FlushSchedule.prototype;
 FlushSchedule.prototype.dueAt = function (isOpen) {
   const at = dueAt.call(this, isOpen);
   return at === null || !chaos.isEager ? at : 0;
-};
-
-const { renew } = ReadLeases.prototype;
-ReadLeases.prototype.renew = function (now) {
-  if (chaos.plan.pages.areLeased) renew.call(this, now);
 };
 
 interface ChaosEnv extends Env {

@@ -22,18 +22,27 @@ export class WorkspaceObject extends ServiceWorkspaceObject {
   override async recent(call: RecentCall): ReturnType<ServiceWorkspaceObject["recent"]> {
     const { scan } = call;
     await pause(chaos.delay(chaos.plan.pages.delayMs));
+    if (scan.position !== null) await this.#moveMaybe();
     const maxBytes = Math.min(scan.maxBytes, chaos.plan.pages.bytes);
     return super.recent({ ...call, scan: { ...scan, maxBytes } });
   }
 
   override async recentCounts(call: CountCall): ReturnType<ServiceWorkspaceObject["recentCounts"]> {
     await pause(chaos.delay(chaos.plan.pages.delayMs));
+    if (call.scan.after > 0) await this.#moveMaybe();
     const { sql } = this.ctx.storage;
     const asOf = call.scan.asOf ?? lastCommit(sql);
     const { first } = sql.exec<{ first: number | null }>("SELECT MIN(commit_no) AS first FROM batches").one();
     const end = Math.min(asOf, Math.max(call.scan.after, (first ?? 0) - 1) + chaos.plan.pages.batches);
     const result = await super.recentCounts({ ...call, scan: { ...call.scan, asOf: end } });
     return result.ok ? { ...result, page: { ...result.page, asOf, next: end < asOf ? end : null } } : result;
+  }
+
+  /** Between two pages of a read: the next one has to be told of what is in the cold tier by then. */
+  async #moveMaybe(): Promise<void> {
+    if (!chaos.strikes(chaos.plan.pages.moves, "moved between pages")) return;
+    // As an alarm would: what it throws is no answer's.
+    await this.alarms({ times: 2, atOnce: false, isEager: true }).catch(() => {});
   }
 
   override async bySeq(call: SeqCall): ReturnType<ServiceWorkspaceObject["bySeq"]> {

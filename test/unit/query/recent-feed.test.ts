@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { StoredBatch } from "../../../src/logs/batch.ts";
-import { RecentFeed, WatermarkMoved } from "../../../src/logs/query/recent-feed.ts";
+import { RecentFeed } from "../../../src/logs/query/recent-feed.ts";
 import type { RecentPage, RecentScan } from "../../../src/logs/query/recent-scan.ts";
 
 const SCAN = { asOf: null, from: null, to: null, order: "asc", levelMask: 127, categoryMask: 255 } as const;
@@ -48,11 +48,26 @@ test("what was left is deleted between two pages: the read comes to its end", as
   expect(feed.bound()).toBeNull();
 });
 
-test("what was left has gone to the cold tier between two pages: the read begins anew", async () => {
+test("26: what was left has gone to the cold tier between two pages: the read learns which part of it is still to be read", async () => {
   const flushed = FIRST.flushed.map((each) => ({ ...each, seq: 5 }));
-  const feed = await openPages(FIRST, { ...FIRST, flushed, batches: [], next: null });
+  const next = { timestamp: 3000, commit: 2 };
+  const further = { ...BATCH, projectId: "proj_kept", firstSeq: 9 };
+  const feed = await openPages(
+    { ...FIRST, batches: [{ ...BATCH, firstSeq: 2, count: 2 }, BATCH, further] },
+    { ...FIRST, flushed, batches: [], next },
+    { ...FIRST, flushed: [...flushed, { projectId: "proj_new", seq: 3 }], batches: [], next: null },
+  );
+  for (let batch = 0; batch < 3; batch++) await feed.take();
+  expect(feed.takeMoves()).toEqual([]);
+  expect((await feed.take()).count).toBe(0);
+  expect(feed.takeMoves()).toEqual([
+    { projectId: "proj_gone", after: 0, until: 5, given: [{ first: 1, last: 3 }], place: 2000 },
+    { projectId: "proj_kept", after: 0, until: 5, given: [], place: 2000 },
+  ]);
+  expect(feed.takeMoves()).toEqual([]);
   await feed.take();
-  await expect(feed.take()).rejects.toThrow(WatermarkMoved);
+  expect(feed.takeMoves()).toEqual([]);
+  expect(feed.bound()).toBeNull();
 });
 
 test("pages that filters leave empty are told of one by one, and cost", async () => {

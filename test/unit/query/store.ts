@@ -5,6 +5,7 @@ import type { EncodedSegment } from "../../../src/logs/cold/segment.ts";
 import type { SegmentPage, SegmentSelection } from "../../../src/logs/cold/selection.ts";
 import { categoryBit, type Entry, LEVELS, levelBit } from "../../../src/logs/entry.ts";
 import { IdCollector, mayHoldIds } from "../../../src/logs/id-filter.ts";
+import type { MovedSource } from "../../../src/logs/query/moved-feed.ts";
 import type { RecentSource } from "../../../src/logs/query/recent-feed.ts";
 import type { RecentScan } from "../../../src/logs/query/recent-scan.ts";
 import type { StoredSource } from "../../../src/logs/query/stored-feed.ts";
@@ -165,12 +166,18 @@ export class TestStore {
   }
 
   /** The cold tier alone. */
-  stored(): StoredSource {
+  stored(): MovedSource {
     return {
       findSegments: async (selection) => {
         const { segments, next } = this.#selectSegments(selection);
         return { segments: segments.map((segment) => ({ ...segment, slots: "" })), next };
       },
+      segmentsBySeq: async (_, projectId, { from, to }, after, limit) =>
+        this.#segments
+          .filter((segment) => segment.projectId === projectId && segment.firstSeq <= to && segment.lastSeq >= from)
+          .sort((a, b) => a.firstSeq - b.firstSeq || a.part - b.part)
+          .filter(({ firstSeq, part }) => !after || (firstSeq - after.firstSeq || part - after.part) > 0)
+          .slice(0, limit),
       readBodies: this.bodies(2),
     };
   }
@@ -194,7 +201,12 @@ export class TestStore {
       this.beforePage();
       const asOf = scan.asOf ?? this.lastCommit;
       const selected = asOf > this.lastCommit ? [] : this.#select(scan, asOf);
-      const at = scan.position ? selected.findIndex(({ commit }) => commit === scan.position?.commit) : 0;
+      const { position } = scan;
+      const sign = scan.order === "asc" ? 1 : -1;
+      const isBehind = (batch: TestBatch) =>
+        position === null || sign * (keyOf(scan, batch) - position.timestamp || batch.commit - position.commit) >= 0;
+      const first = selected.findIndex(isBehind);
+      const at = first < 0 ? selected.length : first;
       // A page of those asked, of which filters may leave none.
       const batches = selected
         .slice(at, at + pageBatches)

@@ -1,0 +1,94 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { WorkspaceObject } from "../../../src/objects/workspace.ts";
+import { WaitingBatches } from "../../../src/workspace/flush/waiting.ts";
+import { bearer, call } from "../accounts/support.ts";
+import { newTenant, numbered, receiptOf, send, type Tenant } from "../ingest/support.ts";
+import { AGED_MS, clock, tiers } from "./support.ts";
+
+const BATCHES = 24;
+const ENTRIES = 7;
+const TOTAL = BATCHES * ENTRIES;
+/** Batches that a step of the flush takes here. */
+const STEP = 2;
+
+let tenant: Tenant;
+/** Pages behind the first, before each of which the flush took a step. */
+let steps = 0;
+
+beforeEach(async () => {
+  clock.start();
+  tenant = await newTenant();
+  for (let batch = 0; batch < BATCHES; batch++) {
+    receiptOf(await send(tenant, numbered(ENTRIES)));
+    clock.pass(20_000);
+  }
+  clock.pass(AGED_MS);
+  steps = 0;
+  const { nextRange } = WaitingBatches.prototype;
+  vi.spyOn(WaitingBatches.prototype, "nextRange").mockImplementation(function (this: WaitingBatches) {
+    const range = nextRange.call(this);
+    if (range === null) return null;
+    const { firstSeq, firstCommit } = range;
+    const lastSeq = Math.min(range.lastSeq, firstSeq + STEP * ENTRIES - 1);
+    return { ...range, lastSeq, lastCommit: Math.min(range.lastCommit, firstCommit + STEP - 1) };
+  });
+  const { recent, recentCounts } = WorkspaceObject.prototype;
+  vi.spyOn(WorkspaceObject.prototype, "recent").mockImplementation(async function (this: WorkspaceObject, read) {
+    if (read.scan.position !== null) await step(this);
+    return recent.call(this, { ...read, scan: { ...read.scan, maxBytes: 1 } });
+  });
+  vi.spyOn(WorkspaceObject.prototype, "recentCounts").mockImplementation(async function (this: WorkspaceObject, read) {
+    const { after } = read.scan;
+    if (after > 0) await step(this);
+    const result = await recentCounts.call(this, { ...read, scan: { ...read.scan, asOf: after + 1 } });
+    const next = after + 1 < BATCHES ? after + 1 : null;
+    return result.ok ? { ...result, page: { ...result.page, asOf: BATCHES, next } } : result;
+  });
+});
+
+afterEach(() => clock.stop());
+
+async function step(object: WorkspaceObject): Promise<void> {
+  steps++;
+  await object.alarm();
+}
+
+const ask = (path: string, body: object) => call(path, { body, headers: bearer(tenant.secret) });
+
+describe("26: a read between whose pages a flush takes a step each time", () => {
+  it.each(["asc", "desc"] as const)("is a query that gives every entry once, in order (%s)", async (order) => {
+    const answer = await ask("/logger/query", { order, pagination: { limit: 1000, includeTotal: true } });
+    expect(answer.status).toBe(200);
+    // SAFETY: the page's schema is tested elsewhere.
+    const page = answer.data as { logs: { seq: number }[]; pagination: object; complete: boolean };
+    const seqs = Array.from({ length: TOTAL }, (_, index) => index + 1);
+    expect(page.logs.map(({ seq }) => seq)).toEqual(order === "asc" ? seqs : seqs.reverse());
+    expect(page).toMatchObject({ complete: true, pagination: { total: TOTAL, hasMore: false } });
+    await expectSteps();
+  });
+
+  it.each([{}, { search: "a" }, { search: "no such text" }])(
+    "is a histogram that counts every entry once (%j)",
+    async (filters) => {
+      const still = await ask("/logger/query", { filters, pagination: { limit: 1, includeTotal: true } });
+      const answer = await ask("/logger/stats", { filters, interval: "1m" });
+      expect(answer.status).toBe(200);
+      // SAFETY: as above.
+      const wanted = (still.data as { pagination: { total: number } }).pagination.total;
+      expect(answer.data).toMatchObject({ complete: true, total: wanted });
+    },
+  );
+
+  it("is a histogram from summaries that counts every entry once", async () => {
+    const answer = await ask("/logger/stats", { interval: "1m" });
+    expect(answer.data).toMatchObject({ complete: true, total: TOTAL });
+    await expectSteps();
+  });
+});
+
+/** The object was never asked from the beginning again, and every step moved what it could. */
+async function expectSteps(): Promise<void> {
+  expect(steps).toBeGreaterThanOrEqual(BATCHES / 3);
+  expect(steps).toBeLessThan(BATCHES);
+  expect(await tiers(tenant)).toEqual({ cold: Math.min(steps * STEP, BATCHES) * ENTRIES, recent: expect.any(Number) });
+}
