@@ -4,7 +4,11 @@ import type { Denied } from "../workspace/caller.ts";
 /** Why there is no tail. `limit` as in `Denied`. `FUTURE_SEQ`: the project has no such `seq` yet. */
 export type TailRefusal =
   | Denied
-  | { ok: false; code: "INVALID_TOKEN" | "TOKEN_EXPIRED" | "SESSION_REVOKED" | "FUTURE_SEQ"; limit: LimitState | null };
+  | {
+      ok: false;
+      code: "INVALID_TOKEN" | "TOKEN_EXPIRED" | "SESSION_REVOKED" | "FUTURE_SEQ" | "SERVICE_UNAVAILABLE";
+      limit: LimitState | null;
+    };
 
 /** Carries a `TailRefusal` back. A body comes after its answer: the object may be lost in between. */
 export const TAIL_REFUSAL_HEADER = "X-Taffrail-Refusal";

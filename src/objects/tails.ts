@@ -1,4 +1,5 @@
 import type { Env } from "../env.ts";
+import { ApiError } from "../http/errors.ts";
 import { type OperationFields, type OperationLevel, operation } from "../http/log.ts";
 import type { LimitState, RouteRef } from "../limits/state.ts";
 import { SANDBOX_WORKSPACE_ID } from "../sandbox/sandbox.ts";
@@ -117,7 +118,14 @@ export class Tails {
       return refused(opened);
     }
     const { authority, project, limit } = opened;
-    const expiresAt = authority.kind === "user" ? await this.#watch(authority) : null;
+    let expiresAt: number | "ended" | null;
+    try {
+      expiresAt = authority.kind === "user" ? await this.#watch(authority) : null;
+    } catch (error) {
+      // The user object cannot answer now. An `ApiError` that left this object would be a fault to the router.
+      if (error instanceof ApiError) return refused({ ok: false, code: "SERVICE_UNAVAILABLE", limit });
+      throw error;
+    }
     if (expiresAt === "ended") return refused({ ok: false, code: "SESSION_REVOKED", limit });
     // Asked again, as the session was waited for: from here to the socket's place among the others it is one turn.
     const ruling = this.#ruling({ authority, project: project.num, expiresAt });

@@ -6,6 +6,7 @@ import { refuse, refuseFields } from "../http/errors.ts";
 import type { Resource } from "../http/resource.ts";
 import { isId } from "../ids.ts";
 import type { LimitState } from "../limits/state.ts";
+import { unavailable } from "../objects/outdated.ts";
 import { callWorkspace, fetchWorkspace } from "../objects/stubs.ts";
 import { TAIL_REFUSAL_HEADER, type TailRefusal } from "../objects/tail-refusal.ts";
 import { TAIL_CALL_HEADER, TAIL_LIMIT_HEADER, type TailCall } from "../objects/tails.ts";
@@ -154,6 +155,9 @@ async function refuseTail(c: Context<AppEnv>, refusal: TailRefusal): Promise<nev
     case "SESSION_REVOKED":
       if (refusal.limit) c.set("limit", refusal.limit);
       return refuse("SESSION_REVOKED", "The session of this access token has ended. Sign in again.");
+    case "SERVICE_UNAVAILABLE":
+      if (refusal.limit) c.set("limit", refusal.limit);
+      throw unavailable();
     case "FUTURE_SEQ":
       if (refusal.limit) c.set("limit", refusal.limit);
       return refuseFields([{ path: "query.since", code: "custom", message: "The project has no such seq yet." }]);

@@ -1,0 +1,77 @@
+import { env, exports } from "cloudflare:workers";
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { UserObject } from "../../../src/objects/user.ts";
+import { answerOf, bearer, callWith, requestOf } from "../accounts/support.ts";
+import { newTenant, numbered, send, type Tenant } from "../ingest/support.ts";
+import { newOwner, newProject } from "../projects/support.ts";
+
+const RESET = { overloaded: true, durableObjectReset: true };
+const BUSY = { overloaded: true };
+
+/** The workspaces' binding, on which the first calls fail as the platform fails them. */
+function failing(flags: object, times: number) {
+  const made = { stubs: 0 };
+  const WORKSPACES = {
+    idFromName: (name: string) => env.WORKSPACES.idFromName(name),
+    get: (id: DurableObjectId) => {
+      if (made.stubs++ >= times) return env.WORKSPACES.get(id);
+      return new Proxy({}, { get: () => () => Promise.reject(Object.assign(new Error("failed"), flags)) });
+    },
+  };
+  return { made, bindings: { WORKSPACES } };
+}
+
+describe("D19: a workspace's object that was reset under load", () => {
+  let tenant: Tenant;
+  beforeAll(async () => {
+    tenant = await newTenant();
+    await send(tenant, numbered(3));
+  });
+  const log = (bindings: object, headers: Record<string, string> = {}) =>
+    callWith(bindings, `/logger/${tenant.projectId}/log`, {
+      body: { message: "m" },
+      headers: { ...bearer(tenant.secret), ...headers },
+    });
+
+  it("D19: takes entries with an Idempotency-Key at the second attempt, by a fresh stub, once", async () => {
+    const { made, bindings } = failing(RESET, 1);
+    const first = await log(bindings, { "Idempotency-Key": "d19" });
+    expect([first.status, first.data]).toMatchObject([201, { accepted: 1, duplicate: false }]);
+    expect(made.stubs).toBe(2);
+    expect((await log({}, { "Idempotency-Key": "d19" })).data).toMatchObject({ duplicate: true });
+  });
+
+  it("D19: is not sent entries without one again: they might be stored twice", async () => {
+    const { made, bindings } = failing(RESET, 1);
+    const answer = await log(bindings);
+    expect([answer.status, answer.code, answer.headers.get("Retry-After")]).toEqual([503, "SERVICE_UNAVAILABLE", "1"]);
+    expect(made.stubs).toBe(1);
+  });
+
+  it("D19: that is overloaded and was not reset is called once, and one that stays away three times", async () => {
+    const busy = failing(BUSY, 1);
+    expect((await log(busy.bindings, { "Idempotency-Key": "d19-busy" })).status).toBe(503);
+    expect(busy.made.stubs).toBe(1);
+    const away = failing(RESET, 9);
+    expect((await log(away.bindings, { "Idempotency-Key": "d19-away" })).status).toBe(503);
+    expect(away.made.stubs).toBe(3);
+  });
+});
+
+describe("D19: a user object that cannot answer a workspace's", () => {
+  const own = Object.getOwnPropertyDescriptor(UserObject.prototype, "watchSession");
+  afterEach(() => {
+    if (own) Object.defineProperty(UserObject.prototype, "watchSession", own);
+  });
+
+  it("D19: makes the opening of a tail a 503 with the limit's headers, and no 500", async () => {
+    const owner = await newOwner();
+    const projectId = await newProject(owner);
+    // As an object of an older version, which the workspace's cannot ask.
+    Reflect.deleteProperty(UserObject.prototype, "watchSession");
+    const headers = { ...owner.headers, Upgrade: "websocket" };
+    const answer = await answerOf(await exports.default.fetch(requestOf(`/logger/${projectId}/tail`, { headers })));
+    expect([answer.status, answer.code, answer.headers.get("Retry-After")]).toEqual([503, "SERVICE_UNAVAILABLE", "1"]);
+    expect(answer.headers.get("X-RateLimit-Limit")).toBe("1000");
+  });
+});
