@@ -89,6 +89,8 @@ export const settingsSchema = z
     // Seconds that a batch stays in its workspace's object at most, and bytes as stored that one object keeps there.
     RECENT_MAX_AGE_SECONDS: integer(1, 86_400).default(3600),
     RECENT_MAX_BYTES: integer(10_000, 67_108_864).default(16_777_216),
+    // Workspaces that one account may own, beside its personal one.
+    MAX_OWNED_WORKSPACES: integer(1, 100_000).default(10),
     AUTH_LIMIT: integer(1, 1_000_000).default(5),
     // Where to report vulnerabilities of this deployment: `/.well-known/security.txt`, which is 404 without.
     SECURITY_CONTACT: list.pipe(z.array(contact)).default([]),

@@ -1,6 +1,7 @@
 import { LIMITER_SCHEMA } from "../limits/limiter.ts";
 import { PROMISED_MAIL_SCHEMA } from "../mail/promised.ts";
 import type { SchemaSteps } from "../sql/migrate.ts";
+import { ALLOWANCE_SCHEMA } from "./allowances.ts";
 
 /** Version 1 of the user object's tables; the newest are described column by column in `docs/storage-accounts.md`. */
 const VERSION_1 = [
@@ -98,4 +99,4 @@ const VERSION_3 = [
 ] as const;
 
 /** A change of a table that has been released is a new version at the end, never an edit of an earlier one. */
-export const USER_SCHEMA: SchemaSteps = [VERSION_1, VERSION_2, VERSION_3];
+export const USER_SCHEMA: SchemaSteps = [VERSION_1, VERSION_2, VERSION_3, ALLOWANCE_SCHEMA];

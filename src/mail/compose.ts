@@ -3,6 +3,7 @@ import type { Settings } from "../settings.ts";
 import { type Layout, renderHtml, renderText } from "./layout.ts";
 import type { Mail, MailContent, MailKind, Notice } from "./mail.ts";
 import type { Letter } from "./message.ts";
+import { spelledAddress, unlinkable } from "./plain-text.ts";
 
 /**
  * Pages of the frontend that a mail's link opens. The token is in the fragment, which no server and no log ever sees, and
@@ -21,8 +22,9 @@ const REVIEWED: ReadonlySet<Notice["notice"]> = new Set(["session-ended", "provi
 type Wording = Omit<Layout, "action" | "site">;
 
 /**
- * The letter of a promised mail. Nothing that a stranger could have typed is in it, names included, but for an
- * invitation's: whoever registers somebody else's address must not get to write to them.
+ * The letter of a promised mail. Nothing that a user typed is in any subject. The text of an invitation has the names of
+ * workspace and inviter, without anything that mail programs make links of; other mails have no typed text at all: an
+ * account in the name of another person's address must not become a way to write to that person.
  */
 export function composeLetter(
   { id, to, content }: Mail,
@@ -94,15 +96,21 @@ function words(content: MailContent, site: string): Wording & { subject: string;
       };
     case "invite":
       return {
-        subject: `Invitation to ${content.workspace}`,
-        title: `Join ${content.workspace}`,
-        paragraphs: [`${content.inviter} invites you to the workspace “${content.workspace}” at ${site}.`],
+        subject: "Invitation to a workspace",
+        title: "You are invited to a workspace",
+        paragraphs: [invitationWords(content, site)],
         button: "See the invitation",
         after: ["The link works once, for 7 days.", "If you do not know the sender, ignore this mail."],
       };
     case "notice":
       return noticeWords(content, site);
   }
+}
+
+function invitationWords({ workspace, inviter }: { workspace: string; inviter: string }, site: string): string {
+  const name = unlinkable(workspace);
+  const what = name === "" ? "a workspace" : `the workspace “${name}”`;
+  return `The account ${spelledAddress(inviter)} invites you to ${what} at ${site}.`;
 }
 
 function noticeWords(notice: Notice, site: string): Wording & { subject: string; button?: string } {

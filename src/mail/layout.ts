@@ -36,6 +36,7 @@ export function renderHtml({ title, paragraphs, action, after, site }: Layout): 
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light">
+<meta name="format-detection" content="telephone=no,date=no,address=no,email=no,url=no">
 <title>${escapeHtml(title)}</title>
 </head>
 <body style="margin:0;padding:0;background:#eef1f4">

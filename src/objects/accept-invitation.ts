@@ -11,9 +11,13 @@ import type { WorkspaceCore } from "./workspace-core.ts";
 export interface Guest {
   userId: string;
   email: string;
+  /** False where the account's workspaces were not counted: then the invitation must not be to own one. */
+  mayOwn?: boolean;
 }
 
 const UNKNOWN = refused("INVALID_TOKEN", "The invitation is not valid, has been accepted or was taken back.");
+
+const CHANGED = refused("CONFLICT", "The invitation has just changed. Accept it again.");
 
 /**
  * Takes a guest in. The directory lists the membership first: a crash in between leaves an entry too many, which counts
@@ -23,14 +27,15 @@ export async function acceptInvitation(
   core: WorkspaceCore,
   db: D1Database,
   tokenHash: Uint8Array,
-  { userId, email }: Guest,
+  guest: Guest,
 ): Promise<Ruling<WorkspaceInfo>> {
+  const { userId, email } = guest;
   const { row, sql } = core.state;
   if (!row) return UNKNOWN;
   const known = findAcceptable(sql, tokenHash, email, Date.now());
   if (!known.ok) return known;
   if (!(await listMember(db, row.id, userId))) return UNKNOWN;
-  const taken = core.state.transaction((gate) => takeIn(gate.sql, tokenHash, { userId, email }, Date.now()));
+  const taken = core.state.transaction((gate) => takeIn(gate.sql, tokenHash, guest, Date.now()));
   core.state.settingsChanged();
   await core.workOff();
   if (!taken?.ok) return taken ?? UNKNOWN;
@@ -38,12 +43,13 @@ export async function acceptInvitation(
   return info.ok ? info : UNKNOWN;
 }
 
-function takeIn(sql: SqlStorage, tokenHash: Uint8Array, { userId, email }: Guest, now: number): Ruling<true> {
+function takeIn(sql: SqlStorage, tokenHash: Uint8Array, { userId, email, mayOwn }: Guest, now: number): Ruling<true> {
   // Whatever becomes of it, what has just been listed is compared with the truth.
   markUnlisted(sql, userId);
   const found = findAcceptable(sql, tokenHash, email, now);
   if (!found.ok) return found;
   if (hasDeparted(sql, userId)) return UNKNOWN;
+  if (mayOwn === false && found.value.role === "owner") return CHANGED;
   deleteInvitation(sql, found.value.id);
   if (roleOf(sql, userId) !== null) return refused("CONFLICT", "You are a member already.");
   addMember(sql, { userId, role: found.value.role, joinedAt: now });

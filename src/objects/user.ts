@@ -1,5 +1,12 @@
 import { DurableObject } from "cloudflare:workers";
 import { type NewAccount, provisionAccount, readAccount } from "../accounts/account.ts";
+import {
+  admitInvitation,
+  beginOwnership,
+  endOwnershipAttempt,
+  forgetInvitation,
+  type InvitationAdmitted,
+} from "../accounts/allowances.ts";
 import type { DeletionRequest, DeletionVerdict } from "../accounts/deletion.ts";
 import {
   endFamilies,
@@ -223,6 +230,24 @@ export class UserObject extends DurableObject<Env> {
 
   async methods(sessionId: string): Promise<SignInMethods | null> {
     return methodsOfSession(this.#core.sql, sessionId, Date.now());
+  }
+
+  /** Counts an invitation that the user is about to make; null where the session is dead. */
+  async admitInvitation(sessionId: string, invitationId: string): Promise<InvitationAdmitted | null> {
+    return this.#core.changeIn(sessionId, (sql, _account, now) => admitInvitation(sql, invitationId, now));
+  }
+
+  async forgetInvitation(invitationId: string): Promise<void> {
+    if (this.#core.provisioned) forgetInvitation(this.#core.sql, invitationId);
+  }
+
+  /** The user is about to own a workspace; gives those of earlier attempts. `endOwnershipAttempt` has to follow. */
+  async beginOwnership(workspaceId: string): Promise<string[]> {
+    return this.#core.provisioned ? this.#core.change((sql, now) => beginOwnership(sql, workspaceId, now)) : [];
+  }
+
+  async endOwnershipAttempt(workspaceId: string): Promise<void> {
+    if (this.#core.provisioned) endOwnershipAttempt(this.#core.sql, workspaceId);
   }
 
   /** What was added to the account of late; null where the session is dead. */

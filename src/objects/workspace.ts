@@ -13,6 +13,7 @@ import { GroupCommit } from "../workspace/group-commit.ts";
 import { markRenamed } from "../workspace/index-changes.ts";
 import type { IngestCall, IngestResult } from "../workspace/ingest.ts";
 import {
+  findAcceptable,
   type Invitation,
   type InviteRequest,
   invite,
@@ -31,7 +32,7 @@ import {
 import { revokeKeysBy } from "../workspace/keys.ts";
 import { writeLimits } from "../workspace/limit-rules.ts";
 import { type LiveCounter, liveCounters } from "../workspace/live-counters.ts";
-import { listMembers, type Member } from "../workspace/members.ts";
+import { listMembers, type Member, roleOf } from "../workspace/members.ts";
 import { changeRole, removeMember } from "../workspace/membership.ts";
 import { PERMISSIONS } from "../workspace/permissions.ts";
 import {
@@ -52,7 +53,7 @@ import { type RecentPage, type RecentScan, type RecentScope, readRecent } from "
 import { oldestKept } from "../workspace/retention.ts";
 import type { Ruling } from "../workspace/ruling.ts";
 import { readBySeq, type SeqPage, type SeqScan } from "../workspace/seq-reader.ts";
-import { changeSettings, type SettingsChange } from "../workspace/settings.ts";
+import { changeSettings, readWorkspace, type SettingsChange } from "../workspace/settings.ts";
 import { readUsage, type Usage } from "../workspace/usage.ts";
 import { acceptInvitation, type Guest } from "./accept-invitation.ts";
 import { describe, type WorkspaceInfo } from "./describe-workspace.ts";
@@ -215,6 +216,12 @@ export class WorkspaceObject extends DurableObject<Env> {
     return this.#core.as(userId, "key.revoke", projectId, ({ sql }, { num }) => removeKey(sql, num, keyId, Date.now()));
   }
 
+  /** Whether the user owns this workspace, and it is not the user's personal one; reads only. */
+  async isOwnedBy(userId: string): Promise<boolean> {
+    const { row, sql } = this.#core.state;
+    return row !== null && readWorkspace(sql).personalOf !== userId && roleOf(sql, userId) === "owner";
+  }
+
   /** The keys that a user made since a time, and that still work; reads only. */
   async keysMadeBy(userId: string, since: number): Promise<OwnKeys> {
     const { row, sql } = this.#core.state;
@@ -275,7 +282,9 @@ export class WorkspaceObject extends DurableObject<Env> {
   }
 
   async changeRole(userId: string, memberId: string, role: Role): Promise<Answer<Ruling<Member>>> {
-    return this.#core.as(userId, "member.change", null, ({ sql }, by) => changeRole(sql, by, memberId, role));
+    return this.#core.as(userId, "member.change", null, ({ sql }, by) =>
+      changeRole(sql, by, memberId, role, Date.now()),
+    );
   }
 
   /** Removes a member, or lets the caller leave. The member's keys are refused from this turn on. */
@@ -311,6 +320,13 @@ export class WorkspaceObject extends DurableObject<Env> {
 
   async revokeInvitation(userId: string, id: string): Promise<Answer<Ruling<true>>> {
     return this.#core.as(userId, "invitation.revoke", null, ({ sql }, by) => revokeInvitation(sql, by, id, Date.now()));
+  }
+
+  /** The role that an invitation offers to the owner of an address; null where that one cannot accept it. */
+  async offeredRole(tokenHash: Uint8Array, email: string): Promise<Role | null> {
+    const { row, sql } = this.#core.state;
+    const found = row && findAcceptable(sql, tokenHash, email, Date.now());
+    return found?.ok ? found.value.role : null;
   }
 
   /** Takes in the verified owner of the address that the token of this hash was mailed to. */

@@ -9,11 +9,14 @@ import { pageOf, pageQuery } from "../http/paging.ts";
 import { resource } from "../http/resource.ts";
 import { timeCursor, timePage } from "../http/time-cursor.ts";
 import { newId } from "../ids.ts";
-import { callAddress, callWorkspace } from "../objects/stubs.ts";
+import type { WorkspaceInfo } from "../objects/describe-workspace.ts";
+import { callAddress, callUser, callWorkspace } from "../objects/stubs.ts";
 import { openInvitationToken } from "../workspace/invitation-token.ts";
 import type { Invitation } from "../workspace/invitations.ts";
+import { refused } from "../workspace/ruling.ts";
+import { owningOneMore } from "./owned-workspaces.ts";
 import { WORKSPACE_ERRORS } from "./projects.ts";
-import { userGuard } from "./user-guard.ts";
+import { refuseSession, userGuard } from "./user-guard.ts";
 import { verifiedUser } from "./verified-user.ts";
 import { granted, ruled, workspaceGuard } from "./workspace-guard.ts";
 import { roleSchema, workspaceData, workspaceShape } from "./workspace-shape.ts";
@@ -42,9 +45,10 @@ invitations.route(
     summary: "Invite somebody by e-mail",
     description: [
       "The mail's link works once, for 7 days, for a confirmed account of that very address, which may be made after the",
-      "mail has arrived. A new invitation of an address replaces the one before. At most 20 in any 24 hours; and like every",
-      "mail that a stranger can trigger, at most one a minute and five an hour reach one address: beyond that the",
-      "invitation is made, and the mail that went before stays good. Only an owner invites an owner.",
+      "mail has arrived. A new invitation of an address replaces the one before. At most 20 in any 24 hours from one account,",
+      "and 20 to one workspace; and like every mail that a stranger can trigger, at most one a minute and five an hour",
+      "reach one address: beyond that the invitation is made, and the mail that went before stays good. Only an owner",
+      "invites an owner.",
     ].join("\n"),
     security: "accessToken",
     body: z.strictObject({ email: emailSchema, role: roleSchema }),
@@ -55,12 +59,20 @@ invitations.route(
   [workspaceGuard({ action: "invitation.create", from: "path" })],
   async (c, { body: { email, role } }) => {
     const { id: userId, email: inviter } = await verifiedUser(c);
+    const { sessionId } = c.get("user");
+    const id = newId("inv");
+    // Before any mail is counted: what is refused here reaches nobody.
+    const own = await callUser(c.env, userId, "replay-safe", (stub) => stub.admitInvitation(sessionId, id));
+    if (!own) return refuseSession(c);
+    if (!own.admitted) ruled({ ...refused("RATE_LIMITED", "Too many requests"), retryAfter: own.retryAfter });
     const name = emailObjectName(email, c.get("settings").REFRESH_PEPPER);
     const invitee = await findByEmail(c.env.DB, email);
     const isMailed = await callAddress(c.env, name, "once", (stub) => stub.admitInvite());
-    const id = newId("inv");
     const request = { id, email, role, inviteeId: invitee?.userId ?? null, inviter, seed: newSeed(), isMailed };
     const answer = await callWorkspace(c.env, c.get("workspaceId"), "once", (stub) => stub.invite(userId, request));
+    if (!answer.ok || !answer.value.ok) {
+      await callUser(c.env, userId, "replay-safe", (stub) => stub.forgetInvitation(id));
+    }
     return success(invitationData(ruled(await granted(c, answer))), c.get("requestId"), 201);
   },
 );
@@ -127,7 +139,8 @@ acceptances.route(
     operation: "invitation.accept",
     tag: TAG,
     summary: "Accept an invitation",
-    description: "Needs a confirmed account of the very address that was invited. Gives the workspace.",
+    description:
+      "Needs a confirmed account of the very address that was invited. Gives the workspace. An invitation to own it is refused (409) where the account owns as many as it may.",
     security: "accessToken",
     body: z.strictObject({ token: z.string() }),
     status: 200,
@@ -148,9 +161,13 @@ acceptances.route(
     const opened = openInvitationToken(token);
     if (!opened) return refuse("INVALID_TOKEN", "The invitation is not valid.");
     const { workspaceId, hash } = opened;
-    const guest = { userId, email };
-    const ruling = await callWorkspace(c.env, workspaceId, "once", (stub) => stub.acceptInvitation(hash, guest));
-    const workspace = ruled(ruling);
+    const accept = async (mayOwn: boolean): Promise<WorkspaceInfo> => {
+      const guest = { userId, email, mayOwn };
+      return ruled(await callWorkspace(c.env, workspaceId, "once", (stub) => stub.acceptInvitation(hash, guest)));
+    };
+    const offered = await callWorkspace(c.env, workspaceId, "replay-safe", (stub) => stub.offeredRole(hash, email));
+    const workspace =
+      offered === "owner" ? await owningOneMore(c, userId, workspaceId, () => accept(true)) : await accept(false);
     c.get("log").workspaceId = workspaceId;
     return success(workspaceData(workspace), c.get("requestId"));
   },

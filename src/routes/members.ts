@@ -6,6 +6,7 @@ import { timeCursor, timePage } from "../http/time-cursor.ts";
 import { callWorkspace } from "../objects/stubs.ts";
 import { emailsOf } from "../workspace/listing.ts";
 import type { Member } from "../workspace/members.ts";
+import { owningOneMore } from "./owned-workspaces.ts";
 import { WORKSPACE_ERRORS } from "./projects.ts";
 import { granted, ruled, workspaceGuard } from "./workspace-guard.ts";
 import { roleSchema } from "./workspace-shape.ts";
@@ -67,7 +68,8 @@ members.route(
     summary: "Change a member's role",
     description: [
       "Only an owner makes an owner or changes one's role. The last owner stays one (409), and so does the person that a",
-      "personal workspace was made for.",
+      "personal workspace was made for. One who owns as many workspaces as an account may becomes no owner (409). API keys",
+      "and invitations that the new role could not make are refused from the next request on.",
     ].join("\n"),
     security: "accessToken",
     body: z.strictObject({ role: roleSchema }),
@@ -79,10 +81,18 @@ members.route(
   async (c, { body: { role } }) => {
     const { userId } = c.get("user");
     const memberId = c.req.param("userId") ?? "";
-    const answer = await callWorkspace(c.env, c.get("workspaceId"), "replay-safe", (stub) =>
-      stub.changeRole(userId, memberId, role),
-    );
-    const member = ruled(await granted(c, answer));
+    const workspaceId = c.get("workspaceId");
+    const change = async (): Promise<Member> => {
+      const answer = await callWorkspace(c.env, workspaceId, "replay-safe", (stub) =>
+        stub.changeRole(userId, memberId, role),
+      );
+      return ruled(await granted(c, answer));
+    };
+    // Only of a member it is said here how many workspaces they own.
+    const gains =
+      role === "owner" &&
+      (await callWorkspace(c.env, workspaceId, "replay-safe", (stub) => stub.describe(memberId))).ok;
+    const member = gains ? await owningOneMore(c, memberId, workspaceId, change) : await change();
     return success(memberData(member, await emailsOf(c.env.DB, [memberId])), c.get("requestId"));
   },
 );

@@ -11,6 +11,7 @@ import { RETENTION_DAYS } from "../logs/entry.ts";
 import { callWorkspace } from "../objects/stubs.ts";
 import { type CreationPorts, createWorkspace } from "../workspace/create.ts";
 import { claimWorkspace, listedWorkspaces } from "../workspace/listing.ts";
+import { owningOneMore } from "./owned-workspaces.ts";
 import { WORKSPACE_ERRORS } from "./projects.ts";
 import { userGuard } from "./user-guard.ts";
 import { verifiedUser } from "./verified-user.ts";
@@ -36,7 +37,8 @@ workspaces.route(
     summary: "Create a workspace",
     description: [
       "Needs a confirmed e-mail address. Without `slug` one is made from the name, with a suffix where it is taken; a slug",
-      "that was asked for is given as it is, or refused with 409.",
+      "that was asked for is given as it is, or refused with 409. An account owns at most 10 workspaces beside its personal",
+      "one, unless the operator has set another number (409).",
     ].join("\n"),
     security: "accessToken",
     body: z.strictObject({ name: workspaceName, slug: slugSchema.optional() }),
@@ -56,7 +58,9 @@ workspaces.route(
     const id = newId("ws");
     c.get("log").workspaceId = id;
     const creation = { id, name, ownerId: userId, slug: slug ?? null };
-    const created = await createWorkspace(creationPorts(c.env), creation, Date.now());
+    const created = await owningOneMore(c, userId, id, () =>
+      createWorkspace(creationPorts(c.env), creation, Date.now()),
+    );
     if (!created.ok && created.reason === "taken") return refuse("CONFLICT", "The slug is taken.");
     if (!created.ok) {
       const headers = { "Retry-After": "1" };

@@ -3,7 +3,7 @@ import { markUnlisted } from "./index-changes.ts";
 import { dropInvitationsOf } from "./invitations.ts";
 import { revokeKeysBy } from "./keys.ts";
 import { deleteMember, findMember, isLastOwner, type Member, setRole } from "./members.ts";
-import { mayAssign } from "./permissions.ts";
+import { may, mayAssign } from "./permissions.ts";
 import { endWorkspace } from "./provision.ts";
 import { type Refused, type Ruling, refused } from "./ruling.ts";
 import { readWorkspace } from "./settings.ts";
@@ -13,8 +13,11 @@ const LAST_OWNER = refused("CONFLICT", "A workspace keeps at least one owner. Ma
 const PERSON = refused("CONFLICT", "A personal workspace stays with the person it was made for, as its owner.");
 const OWNERS_ONLY = refused("FORBIDDEN", "Only an owner can make, change or remove an owner.");
 
-/** Gives a member another role. `by` is the caller's own role, which has been found enough to change members at all. */
-export function changeRole(sql: SqlStorage, by: Role, userId: string, role: Role): Ruling<Member> {
+/**
+ * Gives a member another role. `by` is the caller's own role, which has been found enough to change members at all. Keys and
+ * invitations that the new role could not make end with the old one, in the same turn.
+ */
+export function changeRole(sql: SqlStorage, by: Role, userId: string, role: Role, now: number): Ruling<Member> {
   const member = findMember(sql, userId);
   if (!member) return NO_MEMBER;
   if (!mayAssign(by, member.role) || !mayAssign(by, role)) return OWNERS_ONLY;
@@ -23,6 +26,7 @@ export function changeRole(sql: SqlStorage, by: Role, userId: string, role: Role
   if (bound) return bound;
   setRole(sql, userId, role);
   dropInvitationsOf(sql, userId, role);
+  if (!may(role, "key.create")) revokeKeysBy(sql, userId, Number.MAX_SAFE_INTEGER, now);
   return { ok: true, value: { ...member, role } };
 }
 

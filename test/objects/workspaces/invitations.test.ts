@@ -4,6 +4,7 @@ import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { hashOneTimeToken } from "../../../src/accounts/one-time-token.ts";
 import { newId } from "../../../src/ids.ts";
+import { spelledAddress } from "../../../src/mail/plain-text.ts";
 import { emailStub, mailedToken, mailsTo } from "../accounts/mail-support.ts";
 import { call, dump, signedIn, workspaceStub } from "../accounts/support.ts";
 import { onSql } from "../ingest/support.ts";
@@ -64,7 +65,7 @@ describe("an invitation", () => {
     expect((await pending(owner, id)).items).toContainEqual(made);
     const token = await invitationToken(id, email);
     const [mail] = await mailsTo(email, "invite");
-    expect(mail?.text).toContain(owner.email);
+    expect(mail?.text).toContain(spelledAddress(owner.email));
     expect(mail?.text).toContain("Harbour");
     const user = await newUser({ email, isVerified: false });
     expect(refusal(await accept(user, token))).toEqual([403, "EMAIL_NOT_VERIFIED"]);

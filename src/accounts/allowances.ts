@@ -1,0 +1,64 @@
+/** What one user may do over all workspaces, counted here as no workspace can see it. */
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** Invitations that a user makes in any 24 hours at most, those taken back included. */
+const INVITATIONS_A_DAY = 20;
+
+/** An attempt to own a workspace is over after this many milliseconds, whatever became of it: see `CLAIM_WITHIN_MS`. */
+const ATTEMPT_MS = 300_000;
+
+export const ALLOWANCE_SCHEMA = [
+  // Invitations made in the last 24 hours.
+  `CREATE TABLE made_invitations (
+     id TEXT PRIMARY KEY,
+     made_at INTEGER NOT NULL
+   ) STRICT, WITHOUT ROWID`,
+  // Workspaces that the user is about to own, in the order of the attempts.
+  `CREATE TABLE ownership_attempts (
+     num INTEGER PRIMARY KEY AUTOINCREMENT,
+     workspace TEXT NOT NULL UNIQUE,
+     begun_at INTEGER NOT NULL
+   ) STRICT`,
+] as const;
+
+export type InvitationAdmitted = { admitted: true } | { admitted: false /** Milliseconds. */; retryAfter: number };
+
+/** Counts an invitation, or says when the next one fits: exact, sliding. Safe to repeat with the same id. */
+export function admitInvitation(sql: SqlStorage, id: string, now: number): InvitationAdmitted {
+  sql.exec("DELETE FROM made_invitations WHERE made_at <= ?", now - DAY_MS);
+  const made = sql
+    .exec<{ id: string; at: number }>("SELECT id, made_at AS at FROM made_invitations ORDER BY made_at, id")
+    .toArray();
+  if (made.some((one) => one.id === id)) return { admitted: true };
+  const leaves = made[made.length - INVITATIONS_A_DAY];
+  if (leaves) return { admitted: false, retryAfter: leaves.at + DAY_MS - now };
+  sql.exec("INSERT INTO made_invitations (id, made_at) VALUES (?, ?)", id, now);
+  return { admitted: true };
+}
+
+/** The workspace has refused the invitation: it counts no more. */
+export function forgetInvitation(sql: SqlStorage, id: string): void {
+  sql.exec("DELETE FROM made_invitations WHERE id = ?", id);
+}
+
+/**
+ * Notes that the user is about to own a workspace.
+ * @returns the workspaces of earlier attempts that are not over: each may be owned by now, listed or not
+ */
+export function beginOwnership(sql: SqlStorage, workspaceId: string, now: number): string[] {
+  sql.exec("DELETE FROM ownership_attempts WHERE begun_at <= ?", now - ATTEMPT_MS);
+  sql.exec("INSERT OR IGNORE INTO ownership_attempts (workspace, begun_at) VALUES (?, ?)", workspaceId, now);
+  return sql
+    .exec<{ workspace: string }>(
+      `SELECT workspace FROM ownership_attempts
+       WHERE num < (SELECT num FROM ownership_attempts WHERE workspace = ?) ORDER BY num`,
+      workspaceId,
+    )
+    .toArray()
+    .map(({ workspace }) => workspace);
+}
+
+/** The attempt is over: the workspace's own members say what came of it. */
+export function endOwnershipAttempt(sql: SqlStorage, workspaceId: string): void {
+  sql.exec("DELETE FROM ownership_attempts WHERE workspace = ?", workspaceId);
+}

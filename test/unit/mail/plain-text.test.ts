@@ -1,0 +1,69 @@
+import { describe, expect, it } from "vitest";
+import { composeLetter } from "../../../src/mail/compose.ts";
+import { spelledAddress, unlinkable } from "../../../src/mail/plain-text.ts";
+
+const settings = { FRONTEND_URL: "https://logs.example.com", REFRESH_PEPPER: "pepper-pepper-pepper-pepper-pepper" };
+
+/** Names that somebody gives a workspace to have a link mailed, and what is left of them. */
+const HOSTILE = [
+  ["Invoice overdue: pay at http://evil.com/pay?id=1", "Invoice overdue pay at http evil com pay id 1"],
+  ["www.evil.com", "www evil com"],
+  ["evil.com", "evil com"],
+  ["HTTPS://EVIL.COM", "HTTPS EVIL COM"],
+  ["еvil.рф", "еvil рф"],
+  ["xn--e1afmkfd.xn--p1ai", "xn--e1afmkfd xn--p1ai"],
+  // Dots of other scripts, widths and sizes.
+  ["evil。com", "evil com"],
+  ["evil．com", "evil com"],
+  ["evil｡com", "evil com"],
+  ["evil․com", "evil com"],
+  ["evil‥com…now", "evil com now"],
+  ["evil⒈com", "evil1 com"],
+  ["evil·com evil•com", "evil com evil com"],
+  ["ｈｔｔｐ：／／ｅｖｉｌ．ｃｏｍ", "http evil com"],
+  ["℀ ℅", "a c c o"],
+  ["evil∕com evil⁄com evil⧸com", "evil com evil com evil com"],
+  ["pay@evil.com pay＠evil．com pay﹫evil﹒com", "pay evil com pay evil com pay evil com"],
+  ["mailto:pay javascript:alert(1) tel:+18005550199", "mailto pay javascript alert(1) tel …"],
+  ["Call +1 (800) 555-0199 now", "Call … now"],
+  ["٠٨٠٠ ٥٥٥ ٠١٩٩", "…"],
+  // Right to left, overrides and isolates, invisible joints.
+  ["\u202Emoc.live\u202C", "moc live"],
+  ["evil\u200B.\u200Bcom", "evil com"],
+  ["\u2067שלום\u2069.com", "שלום com"],
+  ["a\r\nBcc: x@evil.com", "a Bcc x evil com"],
+  ["<a href='http://evil.com'>x</a>", "a href 'http evil com' x a"],
+  ["://.@", ""],
+] as const;
+
+const ORDINARY = ["Ada's Team", "Größe & Co, (Nord)", "日本チーム", "Team 2026-27", "फ़ॉण्ट", "back_end!"];
+
+describe("B9: nothing that a user typed becomes a link in a mail", () => {
+  it.each(HOSTILE)("B9: %j", (typed, left) => {
+    expect(unlinkable(typed)).toBe(left);
+    const content = { kind: "invite", seed: new Uint8Array(32), workspace: typed, inviter: "ada.b@evil.com" } as const;
+    const mail = { id: "mail_0123456789ab", to: "x@example.com", content, expiresAt: 0 };
+    const { subject, text, html, links } = composeLetter(mail, "ws_0123456789aB", settings);
+    expect(subject).toBe("Invitation to a workspace");
+    for (const body of [text, html.replace(/<[^>]*>/g, "")]) {
+      const rest = body.replaceAll(links[0] ?? "", "").replaceAll("logs.example.com", "");
+      expect(rest).not.toMatch(
+        /evil\s*[^\p{L}\p{N}\s'()&,-]\s*com|:\/\/|www\.|@|\d{7}|[\u200B-\u200F\u202A-\u202E\u2066-\u2069]/u,
+      );
+      expect(rest).toContain("ada dot b at evil dot com");
+    }
+    expect([...html.matchAll(/href="([^"]*)"/g)].every(([, href]) => href === links[0])).toBe(true);
+  });
+
+  it.each(ORDINARY)("B9: %s stays as it is", (name) => {
+    expect(unlinkable(name)).toBe(name.normalize("NFKC"));
+  });
+
+  it("B9: an address is for people to read, and nothing is endless", () => {
+    expect(spelledAddress("ada.lovelace@mail.example.com")).toBe("ada dot lovelace at mail dot example dot com");
+    expect([...unlinkable("𝒶".repeat(500))].length).toBe(65);
+    const started = performance.now();
+    for (const long of ["1 ".repeat(5000), "(".repeat(10_000), "- ".repeat(5000), "1(".repeat(5000)]) unlinkable(long);
+    expect(performance.now() - started).toBeLessThan(500);
+  });
+});
