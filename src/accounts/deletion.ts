@@ -1,3 +1,4 @@
+import type { Origin } from "../platform/origin.ts";
 import { type Account, readAccount } from "./account.ts";
 import { isAlive } from "./families.ts";
 import { isReauthenticated, type Reauthentication } from "./reauthentication.ts";
@@ -27,11 +28,16 @@ export type DeletionVerdict = "begun" | "dead" | "unproven";
  * Deletes the account in one turn: with it go its sessions, tokens, links and promised mails, so nothing signs in to it
  * any more. What it has elsewhere is noted, for `finishDeletion`.
  */
-export function beginDeletion(sql: SqlStorage, request: DeletionRequest, now: number): DeletionVerdict {
+export function beginDeletion(sql: SqlStorage, request: DeletionRequest, origin: Origin, now: number): DeletionVerdict {
   const account = readAccount(sql);
   if (!account || !isAlive(sql, request.sessionId, account.epoch, now)) return "dead";
   if (!isProven(sql, account, request, now)) return "unproven";
-  sql.exec("INSERT INTO deletion (one, user_id, workspace_id) VALUES (1, ?, ?)", account.id, account.workspaceId);
+  sql.exec(
+    "INSERT INTO deletion (one, user_id, workspace_id, request_id) VALUES (1, ?, ?, ?)",
+    account.id,
+    account.workspaceId,
+    origin.requestId,
+  );
   for (const table of EMPTIED) sql.exec(`DELETE FROM ${table}`);
   return "begun";
 }
@@ -46,11 +52,13 @@ export interface Deletion {
   userId: string;
   /** Of its personal workspace. */
   workspaceId: string;
+  /** The request that deleted it; null where a version did that which did not keep it. */
+  requestId: string | null;
 }
 
 export function unfinishedDeletion(sql: SqlStorage): Deletion | null {
-  const rows = sql.exec<{ userId: string; workspaceId: string }>(
-    "SELECT user_id AS userId, workspace_id AS workspaceId FROM deletion",
+  const rows = sql.exec<{ userId: string; workspaceId: string; requestId: string | null }>(
+    "SELECT user_id AS userId, workspace_id AS workspaceId, request_id AS requestId FROM deletion",
   );
   return rows.toArray()[0] ?? null;
 }

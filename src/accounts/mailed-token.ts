@@ -10,13 +10,15 @@ export interface TokenMailRequest {
   mailId: string;
   /** 32 random bytes that the token is derived from. */
   seed: Uint8Array;
+  /** Of the request for it; absent where an older version asks. */
+  requestId?: string;
 }
 
 /** Issues a token for the account's address and promises its mail, in the caller's transaction. */
 export function mailToken(
   sql: SqlStorage,
   account: Pick<Account, "id" | "email">,
-  { purpose, mailId, seed }: TokenMailRequest,
+  { purpose, mailId, seed, requestId }: TokenMailRequest,
   pepper: string,
   now: number,
 ): void {
@@ -24,7 +26,7 @@ export function mailToken(
   const address = account.email;
   if (!issueToken(sql, { purpose, hash, address, mailId }, now)) return;
   const expiresAt = now + TOKEN_LIFETIME_MS[purpose];
-  promiseMail(sql, { id: mailId, to: address, content: { kind: purpose, seed }, expiresAt }, now);
+  promiseMail(sql, { id: mailId, to: address, content: { kind: purpose, seed }, expiresAt, requestId }, now);
 }
 
 /** The same for an account that was found by its address: being listed there confirms it. */

@@ -1,6 +1,7 @@
 import { newId } from "../ids.ts";
 import type { Notice } from "../mail/mail.ts";
 import { promiseMail } from "../mail/promised.ts";
+import type { Origin } from "../platform/origin.ts";
 import { readAccount } from "./account.ts";
 
 /** A notice is tried for this many milliseconds. */
@@ -10,9 +11,10 @@ const NOTICE_LIFETIME_MS = 24 * 60 * 60 * 1000;
  * Promises the owner a mail about what has just happened; at most one an hour of each kind. An address that was never
  * proven may be a stranger's, who must hear nothing of what somebody else does with an account in their name.
  */
-export function notifyOwner(sql: SqlStorage, notice: Notice, now: number): void {
+export function notifyOwner(sql: SqlStorage, notice: Notice, { requestId }: Origin, now: number): void {
   const account = readAccount(sql);
   if (!account?.emailVerified) return;
   const content = { kind: "notice", ...notice } as const;
-  promiseMail(sql, { id: newId("mail"), to: account.email, content, expiresAt: now + NOTICE_LIFETIME_MS }, now);
+  const expiresAt = now + NOTICE_LIFETIME_MS;
+  promiseMail(sql, { id: newId("mail"), to: account.email, content, expiresAt, requestId }, now);
 }

@@ -1,3 +1,4 @@
+import type { Origin } from "../platform/origin.ts";
 import { readAccount } from "./account.ts";
 import { endFamilies, isAlive, type NewFamily } from "./families.ts";
 import { notifyOwner } from "./notices.ts";
@@ -31,11 +32,17 @@ export function rejectEmail(sql: SqlStorage, hash: Uint8Array, now: number): Pro
 export type Reset = { ok: true; email: string } | TokenRefusal;
 
 /** R10: the epoch has moved and every family has ended before the new hash is in force. */
-export function resetPassword(sql: SqlStorage, hash: Uint8Array, passwordHash: string, now: number): Reset {
+export function resetPassword(
+  sql: SqlStorage,
+  hash: Uint8Array,
+  passwordHash: string,
+  origin: Origin,
+  now: number,
+): Reset {
   const used = redeemToken(sql, "reset-password", hash, now);
   if (!used.ok) return used;
   proveAddress(sql, now);
-  setPassword(sql, passwordHash, null, now);
+  setPassword(sql, passwordHash, null, origin, now);
   return { ok: true, email: used.address };
 }
 
@@ -79,22 +86,28 @@ export interface PasswordChange extends Reauthentication {
 export type PasswordVerdict = "changed" | "dead" | "unproven";
 
 /** Sets the password and ends every other session. A password takes the one before it, the first one a fresh sign-in. */
-export function changePassword(sql: SqlStorage, change: PasswordChange, now: number): PasswordVerdict {
+export function changePassword(sql: SqlStorage, change: PasswordChange, origin: Origin, now: number): PasswordVerdict {
   const { sessionId, checkedEpoch, epoch, passwordHash } = change;
   const account = readAccount(sql);
   if (!account || account.epoch !== epoch || !isAlive(sql, sessionId, epoch, now)) return "dead";
   const isProven = account.passwordHash === null ? isFresh(sql, sessionId, now) : checkedEpoch === epoch;
   if (!isProven) return "unproven";
-  setPassword(sql, passwordHash, sessionId, now);
+  setPassword(sql, passwordHash, sessionId, origin, now);
   return "changed";
 }
 
 /** Ends everything that the old password may have opened, but for `keptSession`, and only then sets the new one. */
-function setPassword(sql: SqlStorage, passwordHash: string, keptSession: string | null, now: number): void {
+function setPassword(
+  sql: SqlStorage,
+  passwordHash: string,
+  keptSession: string | null,
+  origin: Origin,
+  now: number,
+): void {
   sql.exec("UPDATE account SET epoch = epoch + 1");
   endFamilies(sql, "password", keptSession, now);
   sql.exec("UPDATE families SET epoch = (SELECT epoch FROM account) WHERE id = ?", keptSession);
   dropTokens(sql);
   sql.exec("UPDATE account SET password_hash = ?", passwordHash);
-  notifyOwner(sql, { notice: "password-changed" }, now);
+  notifyOwner(sql, { notice: "password-changed" }, origin, now);
 }

@@ -98,5 +98,8 @@ const VERSION_3 = [
    ) STRICT, WITHOUT ROWID`,
 ] as const;
 
+/** The request that deleted the account, for the lines of what follows. */
+const VERSION_5 = ["ALTER TABLE deletion ADD COLUMN request_id TEXT"] as const;
+
 /** A change of a table that has been released is a new version at the end, never an edit of an earlier one. */
-export const USER_SCHEMA: SchemaSteps = [VERSION_1, VERSION_2, VERSION_3, ALLOWANCE_SCHEMA];
+export const USER_SCHEMA: SchemaSteps = [VERSION_1, VERSION_2, VERSION_3, ALLOWANCE_SCHEMA, VERSION_5];

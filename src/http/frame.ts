@@ -23,15 +23,23 @@ export interface FrameOptions {
 /** The application: every resource behind one frame of envelope, request id, CORS, limit headers and operation line. */
 export function createApp({ resources, countUnrouted, fallback }: FrameOptions): Hono<AppEnv> {
   const app = new Hono<AppEnv>({ router: new LiteralFirstRouter() });
-  const allows = methodTable(resources.flatMap((resource) => resource.specs));
+  const specs = resources.flatMap((resource) => resource.specs);
+  const allows = methodTable(specs);
+  const groupOf = pathGroups(specs);
   app.use("*", securityHeaders, frame(allows));
   for (const { app: routes } of resources) app.route("/", routes);
   app.onError((error, c) => failure(refusalOf(error, c), c.get("requestId")));
   app.notFound(async (c) => {
     const allowed = allows(c.req.path);
+    const fields = c.get("log");
+    fields.event = allowed.length === 0 ? "router.not-found" : "router.method-not-allowed";
+    fields.group = groupOf(c.req.path);
     if (allowed.length === 0 && (c.req.method === "GET" || c.req.method === "HEAD")) {
       const served = await fallback(c);
-      if (served) return served;
+      if (served) {
+        fields.event = "router.page";
+        return served;
+      }
     }
     // `OPTIONS` is never limited: a preflight carries no credential, and a browser cannot help sending it.
     try {
@@ -42,7 +50,9 @@ export function createApp({ resources, countUnrouted, fallback }: FrameOptions):
       c.error = error;
       return failure(refusalOf(error, c), c.get("requestId"));
     }
-    return failure(unroutedRefusal(c, allowed), c.get("requestId"));
+    const refusal = unroutedRefusal(c, allowed);
+    fields.outcome = refusal.code;
+    return failure(refusal, c.get("requestId"));
   });
   return app;
 }
@@ -135,6 +145,22 @@ function settingsOrFault(env: object, requestId: string): Settings | null {
 function faultOf(error: Error): string {
   const place = error.stack?.split("\n").find((line) => line.trimStart().startsWith("at ")) ?? "";
   return `${error.name} ${place.trim()}`;
+}
+
+/** First segments of paths that no API route has: pages, and the files that they load. */
+const PAGE_GROUPS = ["", "app", "login", "pages", "playground", "w"] as const;
+
+/**
+ * What the line of a request without a route says of its path: the first segment where the service has one like it,
+ * else `other`. Never the path itself, as a client may have put a secret there by mistake.
+ */
+function pathGroups(specs: readonly RouteSpec[]): (path: string) => string {
+  const known = new Set<string>([...PAGE_GROUPS, ...specs.map(({ path }) => firstSegment(path))]);
+  return (path) => (known.has(firstSegment(path)) ? `/${firstSegment(path)}` : "other");
+}
+
+function firstSegment(path: string): string {
+  return path.split("/", 2)[1] ?? "";
 }
 
 /** Methods a path answers to, by its pattern; HEAD where GET is. */

@@ -1,5 +1,6 @@
 import { type Context, Hono, type MiddlewareHandler } from "hono";
 import type { z } from "zod";
+import { isId } from "../ids.ts";
 import type { AppEnv } from "./context.ts";
 import type { ErrorCode } from "./errors.ts";
 import { jsonBody, optionalJsonBody, validated } from "./json.ts";
@@ -67,8 +68,12 @@ export function resource(): Resource {
     route(spec, guards, handler) {
       specs.push(spec);
       const entry: MiddlewareHandler<AppEnv> = async (c, next) => {
-        c.set("route", { method: spec.method, pattern: spec.path, path: c.req.path });
+        const requestId = c.get("requestId");
+        c.set("route", { method: spec.method, pattern: spec.path, path: c.req.path, requestId });
         c.get("log").event = spec.operation;
+        const projectId = c.req.param("projectId");
+        // Only what is an id: a key that was put there by mistake must not get into the lines.
+        if (projectId !== undefined && isId("proj", projectId)) c.get("log").projectId = projectId;
         await next();
       };
       const readBody = isOptional(spec) ? optionalJsonBody : jsonBody;

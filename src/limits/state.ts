@@ -18,6 +18,8 @@ export interface RouteRef {
   pattern: string;
   /** The literal path, without the query string. */
   path: string;
+  /** Of the request, for the line of a violation; absent where the router is of an older version. */
+  requestId?: string;
 }
 
 /** Preset AUTH: every `/auth/*` route, per client IP. The number is the setting AUTH_LIMIT; 5 in the interface. */

@@ -34,7 +34,7 @@ export const VIOLATION_SCHEMA = [
 ] as const;
 
 /** A mapped type, as `exec` takes no interface. */
-type Row = Pick<Violation, keyof Violation> & { stored: number };
+type Row = Omit<Violation, "requestId"> & { stored: number };
 
 interface Entry extends Violation {
   /** The count that the row on disk has; 0 without a row. */
@@ -151,8 +151,8 @@ export class ViolationOutbox {
     } else if (entry.stored >= entry.count || now < entry.retryAt) return;
     entry.sent = entry.count;
     entry.retryAt = now + Math.min(RETRY.firstMs * 2 ** entry.tries++, RETRY.maxMs);
-    const { minute, identifier, rule, limit, windowSeconds, count, firstAt, lastAt } = entry;
-    due.push({ minute, identifier, rule, limit, windowSeconds, count, firstAt, lastAt });
+    const { minute, identifier, rule, limit, windowSeconds, requestId, count, firstAt, lastAt } = entry;
+    due.push({ minute, identifier, rule, limit, windowSeconds, requestId, count, firstAt, lastAt });
   }
 
   /** Its minute is over and all of it is in D1. Until then it is kept, as its count must go on, not begin again. */
@@ -166,9 +166,20 @@ export class ViolationOutbox {
     const key = keyOf(request, minute);
     const known = entries.get(key);
     if (known) return known;
-    const { identifier, rule, limit, windowSeconds } = request;
+    const { identifier, rule, limit, windowSeconds, requestId } = request;
     const times = { minute, firstAt: at, lastAt: at };
-    const entry = { identifier, rule, limit, windowSeconds, ...times, ...UNKNOWN, count: 0, saved: 0, saveAt: 1 };
+    const entry = {
+      identifier,
+      rule,
+      limit,
+      windowSeconds,
+      requestId,
+      ...times,
+      ...UNKNOWN,
+      count: 0,
+      saved: 0,
+      saveAt: 1,
+    };
     entries.set(key, entry);
     return entry;
   }

@@ -6,9 +6,14 @@ export interface RefusedRequest {
   rule: string;
   limit: number;
   windowSeconds: number;
+  /** Of the request; absent where the router is of an older version. */
+  requestId?: string | undefined;
 }
 
-/** All refusals of one identifier under one rule within one minute; the limit is that of the last one. */
+/**
+ * All refusals of one identifier under one rule within one minute; the limit is that of the last one, the request id that
+ * of the first. The id is for operation lines: it is kept in memory only, and not written to D1.
+ */
 export interface Violation extends RefusedRequest {
   /** Minutes since the epoch. */
   minute: number;
@@ -30,7 +35,8 @@ export function minuteEnd(minute: number): number {
 }
 
 /**
- * A message of the violations queue: the object that refused (a workspace id, `usr_...` or `ip:<address>`), and what it
- * refused so far. Counts only rise, so a message that comes twice or late changes nothing.
+ * A message of the violations queue: the object that refused (a workspace id, `usr_...` or `ip:<address>`), what it refused
+ * so far, and the request that was refused first (absent in a message of an older version). Counts only rise, so a
+ * message that comes twice or late changes nothing.
  */
-export type ViolationMessage = readonly [object: string, violations: readonly Violation[]];
+export type ViolationMessage = readonly [object: string, violations: readonly Violation[], requestId?: string | null];

@@ -21,4 +21,6 @@ export interface Mail {
   content: MailContent;
   /** Epoch milliseconds after which it is not worth sending any more. */
   expiresAt: number;
+  /** The request that caused it; absent where none is known, as in what an older version promised. */
+  requestId?: string | undefined;
 }

@@ -1,8 +1,9 @@
 /**
- * A message of the mail queue: who promised the mail (`usr_...`, or `email:<hash>` for an address object), and its id.
- * Nothing of the mail itself: that stays in the object until it is sent.
+ * A message of the mail queue: who promised the mail (`usr_...`, or `email:<hash>` for an address object), its id, and the
+ * request that caused it (absent in a message of an older version). Nothing of the mail itself: that stays in the object
+ * until it is sent.
  */
-export type MailMessage = readonly [owner: string, mailId: string];
+export type MailMessage = readonly [owner: string, mailId: string, requestId?: string | null];
 
 /** A mail as a provider gets it. */
 export interface Letter {

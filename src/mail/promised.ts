@@ -24,7 +24,7 @@ export const PROMISED_MAIL_SCHEMA = [
      address TEXT NOT NULL,
      -- 32 random bytes that the link's token is derived from with the pepper; null for a mail without a link.
      seed BLOB,
-     -- JSON: what else its text needs.
+     -- JSON: what else its text needs, and requestId, the request that caused it.
      details TEXT NOT NULL,
      expires_at INTEGER NOT NULL,
      -- When the alarm hands it to the queue (again).
@@ -46,7 +46,8 @@ export const PROMISED_MAIL_SCHEMA = [
 export function promiseMail(sql: SqlStorage, mail: Mail, now: number): boolean {
   const { kind, ...rest } = mail.content;
   if (mail.content.kind === "notice" && !admitNotice(sql, mail.content.notice, now)) return false;
-  const { seed = null, ...details } = "seed" in rest ? rest : { ...rest, seed: null };
+  const { seed = null, ...parts } = "seed" in rest ? rest : { ...rest, seed: null };
+  const details = mail.requestId === undefined ? parts : { ...parts, requestId: mail.requestId };
   sql.exec(
     `INSERT OR IGNORE INTO promised_mails (id, kind, address, seed, details, expires_at, next_at)
      VALUES (?, ?, ?, ?, ?, ?, ?)`,
@@ -68,18 +69,27 @@ function admitNotice(sql: SqlStorage, notice: string, now: number): boolean {
   return true;
 }
 
+/** A promised mail by its id, with the request that caused it; null where none is known. */
+export interface MailRef {
+  id: string;
+  requestId: string | null;
+}
+
+type RefRow = { id: string; requestId: string | null };
+
+const REF = "id, json_extract(details, '$.requestId') AS requestId";
+
 /** Takes what is due for the queue and notes that it was handed over; what has expired is dropped. */
-export function takeDueMails(sql: SqlStorage, now: number): { due: string[]; dropped: string[] } {
-  const dropped = sql.exec<{ id: string }>("DELETE FROM promised_mails WHERE expires_at <= ? RETURNING id", now);
-  const droppedIds = dropped.toArray().map(({ id }) => id);
+export function takeDueMails(sql: SqlStorage, now: number): { due: MailRef[]; dropped: MailRef[] } {
+  const dropped = sql.exec<RefRow>(`DELETE FROM promised_mails WHERE expires_at <= ? RETURNING ${REF}`, now).toArray();
   const rows = sql
-    .exec<{ id: string; handed_over: number }>("SELECT id, handed_over FROM promised_mails WHERE next_at <= ?", now)
+    .exec<RefRow & { handed_over: number }>(`SELECT ${REF}, handed_over FROM promised_mails WHERE next_at <= ?`, now)
     .toArray();
   for (const { id, handed_over } of rows) {
     const wait = Math.min(RETRY.firstMs * 2 ** handed_over, RETRY.maxMs);
     sql.exec("UPDATE promised_mails SET next_at = ?, handed_over = handed_over + 1 WHERE id = ?", now + wait, id);
   }
-  return { due: rows.map(({ id }) => id), dropped: droppedIds };
+  return { due: rows.map(({ id, requestId }) => ({ id, requestId })), dropped };
 }
 
 /** When the alarm must look at the promised mails again; null where there are none. */
@@ -127,7 +137,8 @@ type MailRow = {
 
 function fromRow(row: MailRow): Mail {
   const seed = row.seed === null ? {} : { seed: new Uint8Array(row.seed) };
-  // SAFETY: `promiseMail` is the only writer, and writes exactly the parts of a `MailContent`.
-  const content = { kind: row.kind, ...seed, ...JSON.parse(row.details) } as MailContent;
-  return { id: row.id, to: row.address, content, expiresAt: row.expires_at };
+  // SAFETY: `promiseMail` is the only writer, and writes exactly the parts of a `MailContent` and `requestId`.
+  const { requestId, ...details } = JSON.parse(row.details) as { requestId?: string };
+  const content = { kind: row.kind, ...seed, ...details } as MailContent;
+  return { id: row.id, to: row.address, content, expiresAt: row.expires_at, requestId };
 }

@@ -19,11 +19,15 @@ export const MAIL_REQUEST_SCHEMA = [
    ) STRICT, WITHOUT ROWID`,
 ] as const;
 
+/** The HTTP request that asked for the mail; null where an older version took it in. */
+export const MAIL_REQUEST_CAUSE = ["ALTER TABLE mail_requests ADD COLUMN request_id TEXT"] as const;
+
 export interface MailRequest {
   id: string;
   kind: TokenMailKind;
   address: string;
   seed: Uint8Array;
+  requestId?: string | undefined;
 }
 
 /** Mails of one kind for one address that a stranger can trigger. */
@@ -62,13 +66,14 @@ export function admitRegistrationMail(limiter: Limiter, now: number): boolean {
 export function takeMailRequest(sql: SqlStorage, limiter: Limiter, request: MailRequest, now: number): boolean {
   if (!admitMail(limiter, request.kind, now)) return false;
   sql.exec(
-    "INSERT INTO mail_requests (id, kind, address, seed, next_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)",
+    "INSERT INTO mail_requests (id, kind, address, seed, next_at, expires_at, request_id) VALUES (?, ?, ?, ?, ?, ?, ?)",
     request.id,
     request.kind,
     request.address,
     request.seed,
     now,
     now + REQUEST_LIFETIME_MS,
+    request.requestId ?? null,
   );
   return true;
 }
@@ -77,17 +82,26 @@ export function takeMailRequest(sql: SqlStorage, limiter: Limiter, request: Mail
 export function dueMailRequests(sql: SqlStorage, now: number): MailRequest[] {
   sql.exec("DELETE FROM mail_requests WHERE expires_at <= ?", now);
   const rows = sql
-    .exec<{ id: string; kind: TokenMailKind; address: string; seed: ArrayBuffer; tries: number }>(
-      "SELECT id, kind, address, seed, tries FROM mail_requests WHERE next_at <= ?",
+    .exec<MailRequestRow>(
+      "SELECT id, kind, address, seed, tries, request_id FROM mail_requests WHERE next_at <= ?",
       now,
     )
     .toArray();
-  return rows.map(({ id, kind, address, seed, tries }) => {
+  return rows.map(({ id, kind, address, seed, tries, request_id }) => {
     const next = now + RETRY_MS * 2 ** tries;
     sql.exec("UPDATE mail_requests SET next_at = ?, tries = tries + 1 WHERE id = ?", next, id);
-    return { id, kind, address, seed: new Uint8Array(seed) };
+    return { id, kind, address, seed: new Uint8Array(seed), requestId: request_id ?? undefined };
   });
 }
+
+type MailRequestRow = {
+  id: string;
+  kind: TokenMailKind;
+  address: string;
+  seed: ArrayBuffer;
+  tries: number;
+  request_id: string | null;
+};
 
 export function dropMailRequest(sql: SqlStorage, id: string): void {
   sql.exec("DELETE FROM mail_requests WHERE id = ?", id);

@@ -1,3 +1,4 @@
+import type { Origin } from "../platform/origin.ts";
 import { markUnlisted } from "../workspace/index-changes.ts";
 import { deleteInvitation, findAcceptable } from "../workspace/invitations.ts";
 import { listMember } from "../workspace/listing.ts";
@@ -28,6 +29,7 @@ export async function acceptInvitation(
   db: D1Database,
   tokenHash: Uint8Array,
   guest: Guest,
+  origin: Origin,
 ): Promise<Ruling<WorkspaceInfo>> {
   const { userId, email } = guest;
   const { row, sql } = core.state;
@@ -37,7 +39,7 @@ export async function acceptInvitation(
   if (!(await listMember(db, row.id, userId))) return UNKNOWN;
   const taken = core.state.transaction((gate) => takeIn(gate.sql, tokenHash, guest, Date.now()));
   core.state.settingsChanged();
-  await core.workOff();
+  await core.workOff(origin);
   if (!taken?.ok) return taken ?? UNKNOWN;
   const info = await describe(core, userId);
   return info.ok ? info : UNKNOWN;

@@ -12,16 +12,22 @@ import { claimMail, mailSent, nextMailAt, PROMISED_MAIL_SCHEMA, releaseMail } fr
 import {
   admitMail,
   admitRegistrationMail,
+  MAIL_REQUEST_CAUSE,
   MAIL_REQUEST_SCHEMA,
   nextMailRequestAt,
   takeMailRequest,
 } from "../mail/requests.ts";
+import { newRun, type Origin, orNewRun } from "../platform/origin.ts";
+import { migrate, type SchemaSteps } from "../sql/migrate.ts";
 import { answerMailRequests } from "./answer-mail-requests.ts";
 import { handOverMails } from "./hand-over.ts";
 import { handOverViolations } from "./violation-hand-over.ts";
 
 /** What an object of an e-mail address keeps beside counters; one of a client address never has these tables. */
-const EMAIL_SCHEMA = [...LOGIN_GATE_SCHEMA, ...MAIL_REQUEST_SCHEMA, ...PROMISED_MAIL_SCHEMA];
+const EMAIL_SCHEMA: SchemaSteps = [
+  [...LOGIN_GATE_SCHEMA, ...MAIL_REQUEST_SCHEMA, ...PROMISED_MAIL_SCHEMA],
+  MAIL_REQUEST_CAUSE,
+];
 
 /**
  * What is counted before anybody is known: of a client address (`ip:<address>`) its requests, of an e-mail address
@@ -35,6 +41,7 @@ export class AddressObject extends DurableObject<Env> {
   readonly #violations: ViolationOutbox;
   #provisioned = false;
   #hasEmailTables = false;
+  #isMigrated = false;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -48,13 +55,13 @@ export class AddressObject extends DurableObject<Env> {
    * Decides on one request of this address and counts it if it is admitted.
    * @param preset what a refusal is recorded under
    */
-  async check(request: LimitRequest, preset: string): Promise<LimitState> {
+  async check(request: LimitRequest, preset: string, origin?: Origin): Promise<LimitState> {
     this.#provision();
     const now = Date.now();
     const state = this.#limiter.check(request, now);
     this.#limiter.flush();
     // What is larger than the whole limit is refused for its size.
-    if (!state.admitted && request.cost <= request.limit) this.#noteRefusal(request, preset, now);
+    if (!state.admitted && request.cost <= request.limit) this.#noteRefusal(request, preset, origin?.requestId, now);
     return state;
   }
 
@@ -90,15 +97,16 @@ export class AddressObject extends DurableObject<Env> {
    * Takes in a request for a mail, or drops it where there were too many; nobody is told which. What becomes of it
    * depends on whether the address has an account, and happens after this answer.
    */
-  async requestMail(kind: TokenMailKind, address: string): Promise<void> {
+  async requestMail(kind: TokenMailKind, address: string, origin?: Origin): Promise<void> {
     this.#provisionEmail();
     const now = Date.now();
-    const request = { id: newId("mail"), kind, address, seed: newSeed() };
+    const cause = orNewRun(origin);
+    const request = { id: newId("mail"), kind, address, seed: newSeed(), requestId: cause.requestId };
     const taken = this.ctx.storage.transactionSync(() => takeMailRequest(this.#sql, this.#limiter, request, now));
     if (!taken) return;
     this.#armMail();
     // Not awaited: the answer must not wait for it. Whatever cuts it short, the alarm takes it up again.
-    this.ctx.waitUntil(this.#answerRequests());
+    this.ctx.waitUntil(this.#answerRequests(cause));
   }
 
   /** Whether an invitation may be mailed to this address now; counts it if so. */
@@ -129,33 +137,44 @@ export class AddressObject extends DurableObject<Env> {
   override async alarm(): Promise<void> {
     this.#provision();
     const isEmail = this.#isEmail();
-    if (isEmail) await this.#answerRequests();
+    const run = newRun();
+    if (isEmail) {
+      this.#provisionEmail();
+      await this.#answerRequests(run);
+    }
     const now = Date.now();
     const sweepAt = this.#limiter.sweep(now);
     const gateAt = isEmail && this.#gate.sweep(now) ? now + SWEEP_AFTER_MS : null;
-    handOverViolations(this.env, this.#violations, this.ctx.id.name ?? "", now);
+    handOverViolations(this.env, this.#violations, this.ctx.id.name ?? "", now, run);
     const mailAt = isEmail ? this.#nextMailAt() : null;
     const duties = [sweepAt, gateAt, mailAt, this.#violations.dueAt].filter((at) => at !== null);
     if (duties.length > 0) return this.ctx.storage.setAlarm(Math.min(...duties));
     this.#provisioned = false;
     this.#hasEmailTables = false;
+    this.#isMigrated = false;
     await this.ctx.storage.deleteAll();
     this.#violations.forget();
   }
 
-  #noteRefusal({ limit, windowSeconds }: LimitRequest, preset: string, now: number): void {
+  #noteRefusal(
+    { limit, windowSeconds }: LimitRequest,
+    preset: string,
+    requestId: string | undefined,
+    now: number,
+  ): void {
     const before = this.#violations.dueAt;
-    this.#violations.refused({ identifier: this.ctx.id.name ?? "", rule: preset, limit, windowSeconds }, now);
+    const identifier = this.ctx.id.name ?? "";
+    this.#violations.refused({ identifier, rule: preset, limit, windowSeconds, requestId }, now);
     this.#violations.flush();
     const { dueAt } = this.#violations;
     // Earlier than any sweep. Not awaited, as in `#provision`.
     if (dueAt !== null && dueAt !== before) this.ctx.storage.setAlarm(dueAt);
   }
 
-  async #answerRequests(): Promise<void> {
+  async #answerRequests(origin: Origin): Promise<void> {
     const owner = this.ctx.id.name ?? "";
-    await answerMailRequests(this.env, this.ctx.storage, Date.now());
-    handOverMails(this.env, this.#sql, owner, Date.now());
+    await answerMailRequests(this.env, this.ctx.storage, origin, Date.now());
+    handOverMails(this.env, this.#sql, owner, Date.now(), origin);
     this.#armMail();
   }
 
@@ -179,9 +198,11 @@ export class AddressObject extends DurableObject<Env> {
 
   #provisionEmail(): void {
     this.#provision();
-    if (this.#isEmail()) return;
-    for (const statement of EMAIL_SCHEMA) this.#sql.exec(statement);
+    if (this.#isMigrated) return;
+    // Also where an older version made the tables.
+    this.ctx.storage.transactionSync(() => migrate(this.#sql, EMAIL_SCHEMA));
     this.#hasEmailTables = true;
+    this.#isMigrated = true;
   }
 
   /** Tables and the alarm that ends them are written in one turn, so neither exists without the other. */

@@ -2,10 +2,11 @@ import { dropAddressToken, storeAddressToken } from "../accounts/address-tokens.
 import { findByEmail } from "../accounts/directory.ts";
 import { hashOneTimeToken, mintOneTimeToken, TOKEN_LIFETIME_MS } from "../accounts/one-time-token.ts";
 import type { Env } from "../env.ts";
-import { operation } from "../http/log.ts";
 import { promiseMail } from "../mail/promised.ts";
 import { dropMailRequest, dueMailRequests, type MailRequest } from "../mail/requests.ts";
+import type { Origin } from "../platform/origin.ts";
 import { settingsOf } from "../settings.ts";
+import { objectLine } from "./object-line.ts";
 import { callUser } from "./stubs.ts";
 
 /**
@@ -13,7 +14,12 @@ import { callUser } from "./stubs.ts";
  * one a magic link is promised here, and anything else comes to nothing. Every step may be repeated: a request goes only
  * when the mail is promised elsewhere, or in the very transaction that promises it here.
  */
-export async function answerMailRequests(env: Env, storage: DurableObjectStorage, now: number): Promise<void> {
+export async function answerMailRequests(
+  env: Env,
+  storage: DurableObjectStorage,
+  run: Origin,
+  now: number,
+): Promise<void> {
   const due = storage.transactionSync(() => dueMailRequests(storage.sql, now));
   for (const request of due) {
     try {
@@ -21,24 +27,25 @@ export async function answerMailRequests(env: Env, storage: DurableObjectStorage
     } catch (error) {
       const fault = error instanceof Error ? error.name : "unknown";
       const fields = { event: "mail.request", outcome: "failed", kind: request.kind, mailId: request.id, fault };
-      operation(settingsOf(env).LOG_LEVEL, "warn", fields);
+      objectLine(env, "address", { requestId: request.requestId ?? run.requestId }, "warn", fields);
     }
   }
 }
 
 async function answer(env: Env, storage: DurableObjectStorage, request: MailRequest): Promise<void> {
-  const { id, kind, address, seed } = request;
+  const { id, kind, address, seed, requestId } = request;
   const entry = await findByEmail(env.DB, address);
   if (entry) {
     if (kind === "magic-link") await dropAddressToken(env.DB, kind, address);
-    const asked = { purpose: kind, mailId: id, seed };
+    const asked = { purpose: kind, mailId: id, seed, ...(requestId === undefined ? {} : { requestId }) };
     await callUser(env, entry.userId, "replay-safe", (stub) => stub.requestTokenMail(asked));
     dropMailRequest(storage.sql, id);
   } else if (kind === "magic-link") {
     const now = Date.now();
     const hash = hashOneTimeToken(mintOneTimeToken(null, seed, settingsOf(env).REFRESH_PEPPER));
     await storeAddressToken(env.DB, { purpose: kind, address, hash }, now);
-    const mail = { id, to: address, content: { kind, seed }, expiresAt: now + TOKEN_LIFETIME_MS[kind] } as const;
+    const expiresAt = now + TOKEN_LIFETIME_MS[kind];
+    const mail = { id, to: address, content: { kind, seed }, expiresAt, requestId } as const;
     storage.transactionSync(() => {
       promiseMail(storage.sql, mail, now);
       dropMailRequest(storage.sql, id);

@@ -1,13 +1,13 @@
 import type { Env } from "../env.ts";
-import { operation } from "../http/log.ts";
 import { SegmentStore } from "../logs/cold/store.ts";
-import { settingsOf } from "../settings.ts";
+import type { Origin } from "../platform/origin.ts";
 import { nextRemains, remainsSwept } from "../workspace/flush/doomed.ts";
 import { expireBatches } from "../workspace/flush/expire.ts";
 import { readIntent } from "../workspace/flush/intent.ts";
 import { hasColdEntries } from "../workspace/flush/progress.ts";
 import { oldestKept } from "../workspace/retention.ts";
 import type { WorkspaceState } from "../workspace/state.ts";
+import { objectLine } from "./object-line.ts";
 
 /** Milliseconds between two looks for entries past the retention, and to the next step of one. */
 const EXPIRE_EVERY_MS = 60 * 60 * 1000;
@@ -51,7 +51,7 @@ export class ColdUpkeep {
   }
 
   /** One step of each, if due. Throws nothing. */
-  async step(): Promise<void> {
+  async step(run: Origin): Promise<void> {
     if (Date.now() < this.#heldUntil) return;
     try {
       await this.#sweep();
@@ -62,7 +62,7 @@ export class ColdUpkeep {
       const fault = error instanceof Error ? error.name : "unknown";
       const workspaceId = this.#state.row?.id;
       const line = { event: "workspace.cold-upkeep", outcome: "failed", workspaceId, fault };
-      operation(settingsOf(this.#env).LOG_LEVEL, "error", line);
+      objectLine(this.#env, "workspace", run, "error", line);
     }
   }
 

@@ -1,6 +1,6 @@
 import type { Env } from "../env.ts";
-import { type OperationFields, type OperationLevel, operation } from "../http/log.ts";
-import { settingsOf } from "../settings.ts";
+import type { OperationFields, OperationLevel } from "../http/log.ts";
+import { newRun, type Origin } from "../platform/origin.ts";
 import { ARRIVALS_END_MS } from "../workspace/flush/doomed.ts";
 import {
   commitRange,
@@ -15,6 +15,7 @@ import { ReadLeases } from "../workspace/flush/leases.ts";
 import { noteFailure, noteFlushed } from "../workspace/flush/progress.ts";
 import type { BadBatch, FlushCall, FlushOutcome } from "../workspace/flush/write-range.ts";
 import type { WorkspaceState } from "../workspace/state.ts";
+import { objectLine } from "./object-line.ts";
 
 /** Milliseconds in which a writer has to begin with D1; see `ARRIVALS_END_MS`. */
 const FLUSH_CALL_MS = 60_000;
@@ -34,6 +35,8 @@ export class Flush {
   readonly #env: Env;
   readonly #state: WorkspaceState;
   #running: Promise<void> | null = null;
+  /** The alarm run that the step belongs to. Steps do not overlap. */
+  #run = newRun();
   /** A range that D1 has answered for and that readers hold up. */
   #arrived: { intent: FlushIntent; stored: Stored } | null = null;
   /** Until then a call for the open range that was not answered may still write, epoch milliseconds. */
@@ -66,7 +69,8 @@ export class Flush {
   }
 
   /** One step, if it is due; one at a time. Throws nothing. */
-  step(): Promise<void> {
+  step(run: Origin): Promise<void> {
+    if (this.#running === null) this.#run = run;
     this.#running ??= this.#step()
       .catch((error: unknown) => this.#failed(null, error instanceof Error ? error.name : "unknown"))
       .finally(() => {
@@ -215,6 +219,6 @@ export class Flush {
     const workspaceId = this.#state.row?.id;
     const { projectId, firstSeq, lastSeq } = intent ?? {};
     const whose = { workspaceId, projectId, firstSeq, lastSeq };
-    operation(settingsOf(this.#env).LOG_LEVEL, level, { event: "workspace.flush", outcome, ...whose, ...fields });
+    objectLine(this.#env, "workspace", this.#run, level, { event: "workspace.flush", outcome, ...whose, ...fields });
   }
 }

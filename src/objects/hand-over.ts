@@ -1,21 +1,25 @@
 import type { Env } from "../env.ts";
-import { operation } from "../http/log.ts";
 import { takeDueMails } from "../mail/promised.ts";
-import { settingsOf } from "../settings.ts";
+import type { Origin } from "../platform/origin.ts";
+import { classOf, objectLine } from "./object-line.ts";
 
 /**
  * Hands the mails that are due to the queue, after the turn that promised them: the runtime lets no message out before
  * the turn's writes are on disk. A message that is lost on the way is handed over again by the object's alarm.
+ * @param origin the request or alarm run that hands over; each mail carries the request that promised it
  */
-export function handOverMails(env: Env, sql: SqlStorage, owner: string, now: number): void {
-  const threshold = settingsOf(env).LOG_LEVEL;
+export function handOverMails(env: Env, sql: SqlStorage, owner: string, now: number, origin: Origin): void {
   const { due, dropped } = takeDueMails(sql, now);
-  for (const mailId of dropped)
-    operation(threshold, "error", { event: "mail.send", outcome: "expired", owner, mailId });
+  const object = classOf(owner);
+  for (const { id: mailId, requestId } of dropped) {
+    const cause = { requestId: requestId ?? origin.requestId };
+    objectLine(env, object, cause, "error", { event: "mail.send", outcome: "expired", owner, mailId });
+  }
   if (due.length === 0) return;
-  const messages = due.map((mailId) => ({ body: [owner, mailId] as const }));
+  const messages = due.map(({ id, requestId }) => ({ body: [owner, id, requestId ?? origin.requestId] as const }));
   env.MAIL_QUEUE.sendBatch(messages).catch((error: unknown) => {
     const fault = error instanceof Error ? error.name : "unknown";
-    operation(threshold, "warn", { event: "mail.hand-over", outcome: "failed", owner, count: due.length, fault });
+    const line = { event: "mail.hand-over", outcome: "failed", owner, count: due.length, fault };
+    objectLine(env, object, origin, "warn", line);
   });
 }

@@ -24,11 +24,12 @@ export async function consumeMails(batch: MessageBatch<MailMessage>, env: Env): 
   const mailer = mailerOf(env);
   await Promise.all(
     batch.messages.map(async (message) => {
-      const [owner, mailId] = message.body;
+      const [owner, mailId, requestId] = message.body;
       const outcome = await sendOne(env, mailer, owner, mailId);
       const level = outcome.name === "failed" || outcome.name === "refused" ? "warn" : "info";
       const { name, ...fields } = outcome;
-      const line = { event: "mail.send", outcome: name, ...fields, owner, mailId, attempt: message.attempts };
+      const whose = { owner, mailId, requestId: requestId ?? null, attempt: message.attempts };
+      const line = { event: "mail.send", outcome: name, ...fields, ...whose };
       operation(settingsOf(env).LOG_LEVEL, level, line);
       if (name === "failed") message.retry({ delaySeconds: RETRY_SECONDS * 2 ** (message.attempts - 1) });
       else message.ack();
@@ -39,8 +40,9 @@ export async function consumeMails(batch: MessageBatch<MailMessage>, env: Env): 
 /** What the queue gave up on. The mail itself is still promised: its object hands it over again, until it expires. */
 export async function noteDeadMails(batch: MessageBatch<MailMessage>, env: Env): Promise<void> {
   for (const { body } of batch.messages) {
-    const [owner, mailId] = body;
-    operation(settingsOf(env).LOG_LEVEL, "error", { event: "mail.dead-letter", outcome: "noted", owner, mailId });
+    const [owner, mailId, requestId = null] = body;
+    const line = { event: "mail.dead-letter", outcome: "noted", owner, mailId, requestId };
+    operation(settingsOf(env).LOG_LEVEL, "error", line);
   }
   batch.ackAll();
 }

@@ -1,23 +1,23 @@
 import { notifyOwner } from "../accounts/notices.ts";
 import { type Presentation, type Rotation, rotate } from "../accounts/rotation.ts";
-import { operation } from "../http/log.ts";
+import type { Origin } from "../platform/origin.ts";
 import type { UserCore } from "./user-core.ts";
 
 /** A rotation with what must be said about it: reuse is logged and mailed, a replay from elsewhere is logged (R11, R2). */
-export function refresh(core: UserCore, presented: Presentation): Rotation {
-  const { REFRESH_PEPPER: pepper, REFRESH_LEEWAY_SECONDS, LOG_LEVEL } = core.settings;
+export function refresh(core: UserCore, presented: Presentation, origin: Origin): Rotation {
+  const { REFRESH_PEPPER: pepper, REFRESH_LEEWAY_SECONDS } = core.settings;
   const { familyId: sessionId, userId } = presented.token;
-  const rotation = core.change((sql, now) => {
+  const rotation = core.change(origin, (sql, now) => {
     const result = rotate(sql, presented, { pepper, leewayMs: REFRESH_LEEWAY_SECONDS * 1000 }, now);
-    if ("ended" in result && result.ended) notifyOwner(sql, { notice: "session-ended" }, now);
+    if ("ended" in result && result.ended) notifyOwner(sql, { notice: "session-ended" }, origin, now);
     return result;
   });
   if ("sameAddress" in rotation && !rotation.sameAddress) {
-    operation(LOG_LEVEL, "warn", { event: "user.refresh.replayed", outcome: "other_address", userId, sessionId });
+    core.line("warn", origin, { event: "user.refresh.replayed", outcome: "other_address", userId, sessionId });
   }
   if ("ended" in rotation) {
     const outcome = rotation.ended ? "session_ended" : "refused";
-    operation(LOG_LEVEL, "warn", { event: "user.refresh.reused", outcome, userId, sessionId });
+    core.line("warn", origin, { event: "user.refresh.reused", outcome, userId, sessionId });
   }
   return rotation;
 }

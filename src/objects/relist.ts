@@ -1,5 +1,6 @@
 import { suffixedSlug } from "../accounts/slug.ts";
 import { randomBase62 } from "../ids.ts";
+import type { Origin } from "../platform/origin.ts";
 import { hasIndexChanges, hasLost, markAllUnlisted } from "../workspace/index-changes.ts";
 import { listingOf, relistWorkspace, unlistWorkspace } from "../workspace/listing.ts";
 import type { WorkspaceCore } from "./workspace-core.ts";
@@ -12,7 +13,7 @@ const SLUG_SUFFIX_LENGTH = 8;
  * makes its part of it whole. Costs a read of D1.
  * @returns whether anything was lost
  */
-export async function relist(core: WorkspaceCore, db: D1Database): Promise<boolean> {
+export async function relist(core: WorkspaceCore, db: D1Database, run: Origin): Promise<boolean> {
   const slug = await core.slug();
   const { row, sql } = core.state;
   // Never listed yet, or about to tell it anyway.
@@ -28,6 +29,6 @@ export async function relist(core: WorkspaceCore, db: D1Database): Promise<boole
     else core.confirm(given);
   }
   core.state.transaction((gate) => markAllUnlisted(gate.sql));
-  await core.tellDirectory();
+  await core.tellDirectory(run);
   return true;
 }

@@ -1,10 +1,11 @@
 import type { Env } from "../env.ts";
-import { operation } from "../http/log.ts";
+import { newRun, type Origin } from "../platform/origin.ts";
 import { demoKey } from "../sandbox/demo-key.ts";
 import { provisionSandbox, readSandbox, resetSandbox } from "../sandbox/reset.ts";
 import { nextReset, SANDBOX_INTAKE, SANDBOX_WORKSPACE_ID } from "../sandbox/sandbox.ts";
 import { settingsOf } from "../settings.ts";
 import type { IngestCall, IngestResult } from "../workspace/ingest.ts";
+import { objectLine } from "./object-line.ts";
 import type { WorkspaceCore } from "./workspace-core.ts";
 
 /** Milliseconds until a reset that failed is tried again. */
@@ -40,18 +41,18 @@ export class Sandbox {
   }
 
   /** The key of now; makes the sandbox where there is none yet. An overdue reset that fails leaves the old one. */
-  access(now: number): SandboxAccess {
+  access(now: number, origin: Origin): SandboxAccess {
     const known = this.#known();
     const due = known ? nextReset(known.epoch) : now;
     const current = known && { projectId: known.projectId, apiKey: known.apiKey, resetsAt: due };
     if (current && now < due) return current;
     try {
-      this.#reset(now, due);
+      this.#reset(now, due, origin);
     } catch (error) {
       if (current) return current;
       throw error;
     }
-    return this.access(now);
+    return this.access(now, origin);
   }
 
   /**
@@ -63,7 +64,7 @@ export class Sandbox {
     const due = Math.min(dueAt, now + MAX_SKEW_MS);
     const known = this.#known();
     if (known && known.epoch >= due) return false;
-    this.#reset(now, due);
+    this.#reset(now, due, newRun());
     return true;
   }
 
@@ -78,14 +79,14 @@ export class Sandbox {
   }
 
   /** To be called when the object's alarm has done everything else. */
-  alarm(now: number): void {
+  alarm(now: number, run: Origin): void {
     const { row, sql, alarm } = this.#core.state;
     if (row?.id !== SANDBOX_WORKSPACE_ID) return;
     const live = readSandbox(sql);
     const due = live ? nextReset(live.epoch) : now;
     try {
       if (now < due) alarm.by(due);
-      else this.#reset(now, due);
+      else this.#reset(now, due, run);
     } catch {
       // The reset has written its line; the sandbox before it goes on.
       alarm.by(now + RETRY_MS);
@@ -102,11 +103,10 @@ export class Sandbox {
     return key.hash === keyHash ? { epoch, projectId, apiKey: key.secret } : null;
   }
 
-  #reset(now: number, due: number): void {
+  #reset(now: number, due: number, origin: Origin): void {
     if (!this.#isHere()) throw new Error("This object is not the sandbox's.");
     const { state } = this.#core;
     const line = { event: "sandbox.reset", workspaceId: SANDBOX_WORKSPACE_ID };
-    const threshold = settingsOf(this.#env).LOG_LEVEL;
     try {
       if (!state.row) this.#ctx.storage.transactionSync(() => provisionSandbox(state.sql, now));
       const before = readSandbox(state.sql)?.epoch ?? 0;
@@ -116,10 +116,10 @@ export class Sandbox {
       state.forget();
       // The alarm that deletes the old project is the next one; it sets itself to the next reset.
       this.#core.sweepSoon();
-      operation(threshold, "info", { ...line, outcome: "ok", count });
+      objectLine(this.#env, "workspace", origin, "info", { ...line, outcome: "ok", count });
     } catch (error) {
       const fault = error instanceof Error ? error.name : "unknown";
-      operation(threshold, "error", { ...line, outcome: "failed", fault });
+      objectLine(this.#env, "workspace", origin, "error", { ...line, outcome: "failed", fault });
       throw error;
     }
   }

@@ -25,6 +25,8 @@ export interface BacklogCall {
   most: number;
   /** The batches that hold the range; null where it is in the cold tier. */
   batches: StoredBatch[] | null;
+  /** Of the request that opened the tail; absent where the object is of an older version. */
+  requestId?: string;
 }
 
 /** Characters of entries after which a step ends: the workspace object holds several steps' frames at a time. */
@@ -36,13 +38,14 @@ const STEP_CHARACTERS = 4 * 1024 * 1024;
  */
 export class TailBacklog extends WorkerEntrypoint<Env> {
   async read(call: BacklogCall): Promise<Framed> {
-    const { workspaceId, projectId, range, batches, most } = call;
+    const { workspaceId, projectId, range, batches, most, requestId } = call;
     const report: ReportUnreadable = ({ message: fault }, entries) => {
       const line = {
         event: "workspace.tail.read",
         outcome: "unreadable",
         workspaceId,
         projectId,
+        requestId,
         fault,
         unreadable: entries,
       };

@@ -1,9 +1,9 @@
 import type { Env } from "../env.ts";
 import { ApiError } from "../http/errors.ts";
-import { type OperationFields, type OperationLevel, operation } from "../http/log.ts";
+import type { OperationFields, OperationLevel } from "../http/log.ts";
 import type { LimitState, RouteRef } from "../limits/state.ts";
+import { newRun, type Origin, orNewRun } from "../platform/origin.ts";
 import { SANDBOX_WORKSPACE_ID } from "../sandbox/sandbox.ts";
-import { settingsOf } from "../settings.ts";
 import type { AuthorityRuling, TailAuthority } from "../tail/authority.ts";
 import type { Framed } from "../tail/frames.ts";
 import { TailHub } from "../tail/hub.ts";
@@ -20,6 +20,7 @@ import { ruleOnReading } from "../workspace/reading-authority.ts";
 import { oldestKept } from "../workspace/retention.ts";
 import { nextBySeq } from "../workspace/seq-reader.ts";
 import type { WorkspaceState } from "../workspace/state.ts";
+import { objectLine } from "./object-line.ts";
 import { callUser } from "./stubs.ts";
 import type { TailBacklog } from "./tail-backlog.ts";
 import { expiredTicket, invalidTicket, refused, type TailRefusal } from "./tail-refusal.ts";
@@ -32,6 +33,8 @@ export interface TailCall {
   projectId: string;
   /** What the request counts under; null where it has been counted outside the workspace. */
   route: RouteRef | null;
+  /** Absent where the router is of an older version. */
+  origin?: Origin;
   /** As `tailFilterText` wrote it. */
   filter: string;
   /** Entries behind this `seq`; null for those that come from now on. */
@@ -84,7 +87,7 @@ export class Tails {
       renewed: (tail) => this.#renewed(tail),
       abandon: () => this.#abandon(),
       closed: (tail, code, reason) => this.#closed(tail, code, reason),
-      failed: (error) => this.#failed(error),
+      failed: (error, tail) => this.#failed(error, tail),
     });
     for (const socket of ctx.getWebSockets()) {
       const tail = Tail.restore(socket, socket.deserializeAttachment());
@@ -136,7 +139,8 @@ export class Tails {
     const lastSeq = this.#state.directory.projectByNum(project.num)?.lastSeq ?? 0;
     const { filter, since } = call;
     const place = { project: project.num, projectId: project.id, sent: since ?? lastSeq };
-    const tail = Tail.open(server, { ...place, authority, filter, expiresAt: ruling.expiresAt });
+    const { requestId } = orNewRun(call.origin);
+    const tail = Tail.open(server, { ...place, authority, filter, expiresAt: ruling.expiresAt, requestId });
     this.#bySocket.set(server, tail);
     this.#hub.add(tail);
     this.#arm();
@@ -154,11 +158,18 @@ export class Tails {
     if (ack === null || !this.#hub.ack(tail, ack.seq)) this.#hub.refuseMessage(tail);
   }
 
-  /** The client's end is closed, or lost. */
-  gone(socket: WebSocket): void {
+  /**
+   * The client's end is closed, or lost.
+   * @param code as the client gave it; 1006 where the connection broke
+   */
+  gone(socket: WebSocket, code: number): void {
     const tail = this.#bySocket.get(socket);
     this.#bySocket.delete(socket);
-    if (tail) this.#hub.gone(tail);
+    if (tail) {
+      // What the service itself closed has had its line.
+      if (tail.isOpen) this.#closed(tail, code, "client");
+      this.#hub.gone(tail);
+    }
     try {
       socket.close();
     } catch {
@@ -241,13 +252,13 @@ export class Tails {
     return ruling;
   }
 
-  async #backlog({ project: num, projectId, sent, filter }: Tail, most: number): Promise<Framed | null> {
+  async #backlog({ project: num, projectId, sent, filter, requestId }: Tail, most: number): Promise<Framed | null> {
     const { row, sql, index } = this.#state;
     // Read anew: a flush changes rows that caches still hold.
     const project = findProjectByNum(sql, num);
     if (!row || !project) return null;
     const oldest = oldestKept(row.retentionDays, Date.now());
-    const step = { workspaceId: row.id, projectId, filter, oldest, most };
+    const step = { workspaceId: row.id, projectId, filter, oldest, most, requestId };
     const reader = this.#backlogReader();
     const next = nextBySeq(sql, index, project, oldest, sent);
     if (next.tier === "cold") return reader.read({ ...step, range: { after: sent, until: next.until }, batches: null });
@@ -274,22 +285,24 @@ export class Tails {
 
   /** Whoever is asking something of the object is told to come again; what is committed stays. */
   #abandon(): void {
-    this.#note("warn", { event: "workspace.tail", outcome: "abandoned", tails: this.#hub.size });
+    this.#note("warn", newRun(), { event: "workspace.tail", outcome: "abandoned", tails: this.#hub.size });
     this.#ctx.abort("Clients that were closed and do not read hold the room of all tails.");
   }
 
-  #closed({ projectId, sent }: Tail, code: number, reason: string): void {
+  #closed({ projectId, sent, requestId }: Tail, code: number, reason: string): void {
     const outcome = reason.startsWith("since=") ? "cut" : reason;
-    this.#note("info", { event: "workspace.tail.end", outcome, status: code, projectId, sent });
+    this.#note("info", { requestId }, { event: "workspace.tail.end", outcome, status: code, projectId, sent });
   }
 
-  #failed(error: unknown): void {
+  /** @param tail null where the fault is of no one tail */
+  #failed(error: unknown, tail: Tail | null): void {
     const fault = error instanceof Error ? error.name : "unknown";
-    this.#note("error", { event: "workspace.tail", outcome: "failed", fault });
+    const line = { event: "workspace.tail", outcome: "failed", projectId: tail?.projectId, fault };
+    this.#note("error", tail ?? newRun(), line);
   }
 
-  #note(level: OperationLevel, fields: OperationFields): void {
-    operation(settingsOf(this.#env).LOG_LEVEL, level, { ...fields, workspaceId: this.#state.row?.id });
+  #note(level: OperationLevel, origin: Pick<Origin, "requestId">, fields: OperationFields): void {
+    objectLine(this.#env, "workspace", origin, level, { ...fields, workspaceId: this.#state.row?.id });
   }
 }
 

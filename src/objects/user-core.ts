@@ -13,16 +13,18 @@ import { USER_SCHEMA } from "../accounts/schema.ts";
 import { endedWatches, forgetWatch } from "../accounts/session-watches.ts";
 import { type Settlement, settleRegistration } from "../accounts/settle.ts";
 import type { Env } from "../env.ts";
-import { operation } from "../http/log.ts";
+import type { OperationFields, OperationLevel } from "../http/log.ts";
 import { Limiter } from "../limits/limiter.ts";
 import { API_DEFAULT, type LimitState } from "../limits/state.ts";
 import type { Violation } from "../limits/violation.ts";
 import { ViolationOutbox } from "../limits/violation-outbox.ts";
 import { nextMailAt } from "../mail/promised.ts";
+import { newRun, type Origin } from "../platform/origin.ts";
 import { type Settings, settingsOf } from "../settings.ts";
 import { migrate } from "../sql/migrate.ts";
 import { deletionPorts } from "./deletion-ports.ts";
 import { handOverMails } from "./hand-over.ts";
+import { objectLine } from "./object-line.ts";
 import { purgePorts } from "./purge-ports.ts";
 import { callWorkspace } from "./stubs.ts";
 import { handOverViolations } from "./violation-hand-over.ts";
@@ -63,54 +65,61 @@ export class UserCore {
   }
 
   /** Runs `work` in one synchronous transaction. The mails that it promised are handed over once it is on disk. */
-  change<T>(work: (sql: SqlStorage, now: number) => T): T {
+  change<T>(origin: Origin, work: (sql: SqlStorage, now: number) => T): T {
     const now = Date.now();
     const result = this.#ctx.storage.transactionSync(() => work(this.sql, now));
     const account = readAccount(this.sql);
-    if (account) this.#workOff(account, now);
+    if (account) this.#workOff(account, origin, now);
     return result;
   }
 
   /** The same on behalf of a living session; null where it is dead. */
-  changeIn<T>(sessionId: string, work: (sql: SqlStorage, account: Account, now: number) => T): T | null {
-    return this.change((sql, now) => {
+  changeIn<T>(
+    sessionId: string,
+    origin: Origin,
+    work: (sql: SqlStorage, account: Account, now: number) => T,
+  ): T | null {
+    return this.change(origin, (sql, now) => {
       const account = readAccount(sql);
       return account && isAlive(sql, sessionId, account.epoch, now) ? work(sql, account, now) : null;
     });
   }
 
   /** The same for a change that may purge: before the answer nothing is left of what this or an earlier one purged. */
-  async prove<T extends { ok: boolean }>(work: (sql: SqlStorage, now: number) => T): Promise<T | PurgeUnfinished> {
-    const proof = this.change(work);
-    if (!proof.ok || unfinishedPurge(this.sql) === null || (await this.finishPurge())) return proof;
+  async prove<T extends { ok: boolean }>(
+    origin: Origin,
+    work: (sql: SqlStorage, now: number) => T,
+  ): Promise<T | PurgeUnfinished> {
+    const proof = this.change(origin, work);
+    if (!proof.ok || unfinishedPurge(this.sql) === null || (await this.finishPurge(origin))) return proof;
     return { ok: false, code: "PURGE_UNFINISHED" };
   }
 
   /** False where a workspace did not answer; then the alarm goes on with it. */
-  async finishPurge(): Promise<boolean> {
+  async finishPurge(origin: Origin): Promise<boolean> {
     try {
-      await finishPurge(this.sql, purgePorts(this.#env));
+      await finishPurge(this.sql, purgePorts(this.#env, origin));
       return true;
     } catch (error) {
-      this.#failed("user.purge", error);
+      this.#failed("user.purge", error, origin);
       return false;
     }
   }
 
   /** Deletes the account, and before the answer all that it has elsewhere, if that can be reached; else by alarm. */
-  async deleteAccount(request: DeletionRequest): Promise<DeletionVerdict> {
-    const verdict = this.#ctx.storage.transactionSync(() => beginDeletion(this.sql, request, Date.now()));
-    if (verdict === "begun") await this.#finishDeletion();
+  async deleteAccount(request: DeletionRequest, origin: Origin): Promise<DeletionVerdict> {
+    const verdict = this.#ctx.storage.transactionSync(() => beginDeletion(this.sql, request, origin, Date.now()));
+    if (verdict === "begun") await this.#finishDeletion(origin);
     return verdict;
   }
 
   /** Counts one request of the user. */
-  count(userId: string, now: number): LimitState {
+  count(userId: string, requestId: string | undefined, now: number): LimitState {
     const armed = this.#limiter.nextSweepAt(now) !== null;
     const dueAt = this.#violations.dueAt;
     const identifier = `user:${userId}`;
     const state = this.#limiter.check({ identifier, cost: 1, ...API_DEFAULT }, now);
-    if (!state.admitted) this.#violations.refused({ identifier, rule: "API_DEFAULT", ...API_DEFAULT }, now);
+    if (!state.admitted) this.#violations.refused({ identifier, rule: "API_DEFAULT", ...API_DEFAULT, requestId }, now);
     this.#limiter.flush();
     this.#violations.flush();
     const account = readAccount(this.sql);
@@ -125,16 +134,17 @@ export class UserCore {
   }
 
   async alarm(): Promise<void> {
-    if (this.provisioned && unfinishedDeletion(this.sql)) return this.#finishDeletion();
-    const settlement = await this.#settle();
+    const run = newRun();
+    if (this.provisioned && unfinishedDeletion(this.sql)) return this.#finishDeletion(run);
+    const settlement = await this.#settle(run);
     if (!this.provisioned) return;
     const sweepAt = this.#limiter.sweep(Date.now());
-    if (unfinishedPurge(this.sql) !== null) await this.finishPurge();
+    if (unfinishedPurge(this.sql) !== null) await this.finishPurge(run);
     const now = Date.now();
     const account = readAccount(this.sql);
     if (!account) return;
-    handOverViolations(this.#env, this.#violations, account.id, now);
-    this.#workOff(account, now);
+    handOverViolations(this.#env, this.#violations, account.id, now, run);
+    this.#workOff(account, run, now);
     if (settlement === "failed") this.#arm(now + RETRY_MS.settle);
     else this.#arm(earlier(sweepAt, this.#nextDuty(account, now)));
   }
@@ -146,40 +156,41 @@ export class UserCore {
     this.#violations.forget();
   }
 
-  async #finishDeletion(): Promise<void> {
-    const userId = unfinishedDeletion(this.sql)?.userId ?? null;
+  async #finishDeletion(origin: Origin): Promise<void> {
+    const { userId, requestId } = unfinishedDeletion(this.sql) ?? { userId: null, requestId: null };
+    const cause = { ...origin, requestId: requestId ?? origin.requestId };
     // Before anything is waited for: a crash must leave an alarm.
     this.#arm(Date.now() + RETRY_MS.deletion);
     const event = "user.delete";
     try {
       const isDone = await finishDeletion(
         this.sql,
-        deletionPorts(this.#env, () => this.destroy()),
+        deletionPorts(this.#env, cause, () => this.destroy()),
       );
-      operation(this.settings.LOG_LEVEL, "info", { event, outcome: isDone ? "ok" : "unfinished", userId });
+      this.line("info", cause, { event, outcome: isDone ? "ok" : "unfinished", userId });
     } catch (error) {
       const fault = error instanceof Error ? error.name : "unknown";
-      operation(this.settings.LOG_LEVEL, "error", { event, outcome: "failed", userId, fault });
+      this.line("error", cause, { event, outcome: "failed", userId, fault });
     }
   }
 
   /** Sends what was promised, once the directory is known to list the account: one that is taken back mails nothing. */
-  #workOff(account: Account, now: number): void {
+  #workOff(account: Account, origin: Origin, now: number): void {
     const { confirmed, id } = account;
-    if (confirmed) handOverMails(this.#env, this.sql, id, now);
-    const ended = this.#tellWatches(account, now);
+    if (confirmed) handOverMails(this.#env, this.sql, id, now, origin);
+    const ended = this.#tellWatches(account, origin, now);
     const owed = ended || nextMailAt(this.sql) !== null || unfinishedPurge(this.sql) !== null;
     if (owed || !confirmed) this.#arm(this.#nextDuty(account, now));
   }
 
   /** Tells workspaces of sessions that have ended. What does not get there is told again by the alarm. */
-  #tellWatches({ epoch }: Account, now: number): boolean {
+  #tellWatches({ epoch }: Account, origin: Origin, now: number): boolean {
     const ended = endedWatches(this.sql, epoch, now);
     for (const watch of ended) {
       const { sessionId, workspaceId } = watch;
       callWorkspace(this.#env, workspaceId, "replay-safe", (stub) => stub.sessionEnded(sessionId)).then(
         () => forgetWatch(this.sql, watch),
-        (error: unknown) => this.#failed("user.session.watch", error),
+        (error: unknown) => this.#failed("user.session.watch", error, origin),
       );
     }
     return ended.length > 0;
@@ -204,29 +215,34 @@ export class UserCore {
   }
 
   /** `failed` rather than a throw: the platform gives up on an alarm after six tries, and this must happen some day. */
-  async #settle(): Promise<Settlement | "failed"> {
+  async #settle(run: Origin): Promise<Settlement | "failed"> {
     const userId = readAccount(this.sql)?.id ?? null;
     const ports = {
       isListed: (id: string) => isListed(this.#env.DB, id),
-      destroyWorkspace: (id: string) => callWorkspace(this.#env, id, "replay-safe", (stub) => stub.destroy()),
+      destroyWorkspace: (id: string) => callWorkspace(this.#env, id, "replay-safe", (stub) => stub.destroy(run)),
       destroySelf: () => this.destroy(),
       now: () => Date.now(),
     };
     const event = "user.registration.settle";
     try {
       const outcome = await settleRegistration(this.sql, ports);
-      if (outcome !== null) operation(this.settings.LOG_LEVEL, "info", { event, outcome, userId });
+      if (outcome !== null) this.line("info", run, { event, outcome, userId });
       return outcome;
     } catch (error) {
-      this.#failed(event, error);
+      this.#failed(event, error, run);
       return "failed";
     }
   }
 
-  #failed(event: string, error: unknown): void {
+  /** Writes an operation line of this object. */
+  line(level: OperationLevel, origin: Origin, fields: OperationFields): void {
+    objectLine(this.#env, "user", origin, level, fields);
+  }
+
+  #failed(event: string, error: unknown, origin: Origin): void {
     const fault = error instanceof Error ? error.name : "unknown";
     const userId = readAccount(this.sql)?.id ?? null;
-    operation(this.settings.LOG_LEVEL, "error", { event, outcome: "failed", userId, fault });
+    this.line("error", origin, { event, outcome: "failed", userId, fault });
   }
 }
 

@@ -68,6 +68,7 @@ import { newId } from "../ids.ts";
 import type { Violation } from "../limits/violation.ts";
 import type { Mail } from "../mail/mail.ts";
 import { claimMail, mailSent, releaseMail } from "../mail/promised.ts";
+import { newRun, type Origin, orNewRun } from "../platform/origin.ts";
 import { refresh } from "./refresh.ts";
 import { type PurgeUnfinished, UserCore } from "./user-core.ts";
 
@@ -92,10 +93,13 @@ export class UserObject extends DurableObject<Env> {
     account: NewAccount,
     link: NewLink | null = null,
     mails: boolean = !account.emailVerified,
+    origin?: Origin,
   ): Promise<void> {
     if (readAccount(this.#core.sql)) return;
-    const request = { purpose: "verify-email", mailId: newId("mail"), seed: newSeed() } as const;
-    this.#core.change((sql, now) => {
+    const cause = orNewRun(origin);
+    const { requestId } = cause;
+    const request = { purpose: "verify-email", mailId: newId("mail"), seed: newSeed(), requestId } as const;
+    this.#core.change(cause, (sql, now) => {
       provisionAccount(sql, account, now);
       if (link) insertLink(sql, link, now);
       if (mails) mailToken(sql, account, request, this.#pepper, now);
@@ -114,22 +118,22 @@ export class UserObject extends DurableObject<Env> {
   }
 
   /** Opens a session for a sign-in that was verified against `family.epoch`. Safe to repeat with the same id. */
-  async createSession(family: NewFamily): Promise<SessionResult> {
+  async createSession(family: NewFamily, origin?: Origin): Promise<SessionResult> {
     const keys = this.#newKeys();
-    return this.#core.change((sql, now) => openSession(sql, family, keys.family, keys.pepper, now));
+    return this.#core.change(orNewRun(origin), (sql, now) => openSession(sql, family, keys.family, keys.pepper, now));
   }
 
   /** Whether the session lives; with `cost` 1 also counts one request of its user. */
-  async authenticate(sessionId: string, cost: 0 | 1): Promise<Authentication> {
+  async authenticate(sessionId: string, cost: 0 | 1, origin?: Origin): Promise<Authentication> {
     const now = Date.now();
-    const count = cost === 0 ? null : (userId: string) => this.#core.count(userId, now);
+    const count = cost === 0 ? null : (userId: string) => this.#core.count(userId, origin?.requestId, now);
     return authenticate(this.#core.sql, sessionId, now, count);
   }
 
   /** A workspace wants to know when the session ends. @returns when it does by itself; null where it has. Safe to repeat. */
   async watchSession(sessionId: string, workspaceId: string): Promise<number | null> {
     if (!this.#core.provisioned) return null;
-    return this.#core.change((sql, now) => watchSession(sql, { sessionId, workspaceId }, now));
+    return this.#core.change(newRun(), (sql, now) => watchSession(sql, { sessionId, workspaceId }, now));
   }
 
   async me(sessionId: string): Promise<Profile | null> {
@@ -137,70 +141,80 @@ export class UserObject extends DurableObject<Env> {
   }
 
   /** Gives a refresh token's successor, or says why not. */
-  async refresh(presented: Presentation): Promise<Rotation> {
-    return refresh(this.#core, presented);
+  async refresh(presented: Presentation, origin?: Origin): Promise<Rotation> {
+    return refresh(this.#core, presented, orNewRun(origin));
   }
 
   /** Ends the session of any genuine token of it. */
-  async logout(token: OpenedRefreshToken): Promise<void> {
-    this.#core.change((sql, now) => endByToken(sql, token, this.#pepper, now));
+  async logout(token: OpenedRefreshToken, origin?: Origin): Promise<void> {
+    this.#core.change(orNewRun(origin), (sql, now) => endByToken(sql, token, this.#pepper, now));
   }
 
   /** All sessions, asked for in one of them; null where that is dead, as in the three methods below. */
   async sessions(sessionId: string): Promise<SessionInfo[] | null> {
-    return this.#core.changeIn(sessionId, (sql, { epoch }, now) => listSessions(sql, epoch, now));
+    return this.#core.changeIn(sessionId, newRun(), (sql, { epoch }, now) => listSessions(sql, epoch, now));
   }
 
   /** False where there is no such session. */
-  async endSession(sessionId: string, endedId: string): Promise<boolean | null> {
-    return this.#core.changeIn(sessionId, (sql, { epoch }, now) => {
+  async endSession(sessionId: string, endedId: string, origin?: Origin): Promise<boolean | null> {
+    return this.#core.changeIn(sessionId, orNewRun(origin), (sql, { epoch }, now) => {
       return isAlive(sql, endedId, epoch, now) && endFamily(sql, endedId, "revoked", now);
     });
   }
 
   /** Ends all but this one, and says how many. */
-  async endOtherSessions(sessionId: string): Promise<number | null> {
-    return this.#core.changeIn(sessionId, (sql, _account, now) => endFamilies(sql, "revoked", sessionId, now));
+  async endOtherSessions(sessionId: string, origin?: Origin): Promise<number | null> {
+    return this.#core.changeIn(sessionId, orNewRun(origin), (sql, _account, now) =>
+      endFamilies(sql, "revoked", sessionId, now),
+    );
   }
 
   /** What a signed-in user's password is checked against, and whether the session's sign-in is fresh. */
   async credentialsIn(sessionId: string): Promise<(Credentials & { email: string; isFresh: boolean }) | null> {
-    return this.#core.changeIn(sessionId, (sql, { email, passwordHash, epoch }, now) => {
+    return this.#core.changeIn(sessionId, newRun(), (sql, { email, passwordHash, epoch }, now) => {
       return { email, passwordHash, epoch, isFresh: isFresh(sql, sessionId, now) };
     });
   }
 
   /** Has another name than the method of the version before, whose callers know nothing of `unproven`. */
-  async setPassword(change: PasswordChange): Promise<PasswordVerdict> {
-    return this.#core.change((sql, now) => changePassword(sql, change, now));
+  async setPassword(change: PasswordChange, origin?: Origin): Promise<PasswordVerdict> {
+    const cause = orNewRun(origin);
+    return this.#core.change(cause, (sql, now) => changePassword(sql, change, cause, now));
   }
 
   /** Somebody asked for a mail with a token. Safe to repeat with the same mail id. */
   async requestTokenMail(request: TokenMailRequest): Promise<void> {
-    this.#core.change((sql, now) => answerTokenRequest(sql, request, this.#pepper, now));
+    const { requestId } = request;
+    const origin = requestId === undefined ? newRun() : { requestId, address: null };
+    this.#core.change(origin, (sql, now) => answerTokenRequest(sql, request, this.#pepper, now));
   }
 
-  async verifyEmail(tokenHash: Uint8Array): Promise<Proof | PurgeUnfinished> {
-    return this.#core.prove((sql, now) => verifyEmail(sql, tokenHash, now));
+  async verifyEmail(tokenHash: Uint8Array, origin?: Origin): Promise<Proof | PurgeUnfinished> {
+    return this.#core.prove(orNewRun(origin), (sql, now) => verifyEmail(sql, tokenHash, now));
   }
 
-  async rejectEmail(tokenHash: Uint8Array): Promise<Proof | PurgeUnfinished> {
-    return this.#core.prove((sql, now) => rejectEmail(sql, tokenHash, now));
+  async rejectEmail(tokenHash: Uint8Array, origin?: Origin): Promise<Proof | PurgeUnfinished> {
+    return this.#core.prove(orNewRun(origin), (sql, now) => rejectEmail(sql, tokenHash, now));
   }
 
-  async resetPassword(tokenHash: Uint8Array, passwordHash: string): Promise<Reset | PurgeUnfinished> {
-    return this.#core.prove((sql, now) => resetPassword(sql, tokenHash, passwordHash, now));
+  async resetPassword(tokenHash: Uint8Array, passwordHash: string, origin?: Origin): Promise<Reset | PurgeUnfinished> {
+    const cause = orNewRun(origin);
+    return this.#core.prove(cause, (sql, now) => resetPassword(sql, tokenHash, passwordHash, cause, now));
   }
 
-  async signInByMail(tokenHash: Uint8Array, family: ProvenFamily): Promise<ProvenSession | PurgeUnfinished> {
+  async signInByMail(
+    tokenHash: Uint8Array,
+    family: ProvenFamily,
+    origin?: Origin,
+  ): Promise<ProvenSession | PurgeUnfinished> {
     const keys = this.#newKeys();
-    return this.#core.prove((sql, now) => signInByMail(sql, tokenHash, family, keys, now));
+    return this.#core.prove(orNewRun(origin), (sql, now) => signInByMail(sql, tokenHash, family, keys, now));
   }
 
   /** Signs in whoever has proven elsewhere, by a token of the directory, to own the address. */
-  async signInProven(family: ProvenFamily): Promise<ProvenSession | PurgeUnfinished> {
+  async signInProven(family: ProvenFamily, origin?: Origin): Promise<ProvenSession | PurgeUnfinished> {
     const keys = this.#newKeys();
-    return this.#core.prove((sql, now) => signInProven(sql, family, keys, now));
+    return this.#core.prove(orNewRun(origin), (sql, now) => signInProven(sql, family, keys, now));
   }
 
   /** The epoch for a session of whoever has this identity; null where the account has not, and never will by that claim. */
@@ -214,18 +228,19 @@ export class UserObject extends DurableObject<Env> {
   }
 
   /** The first step of a link. Where it answers `unfinishedPurge`, `finishPurge` must follow. Safe to repeat. */
-  async beginLink(link: NewLink, authority: LinkAuthority): Promise<LinkBegun> {
-    return this.#core.change((sql, now) => startLinking(sql, link, authority, now));
+  async beginLink(link: NewLink, authority: LinkAuthority, origin?: Origin): Promise<LinkBegun> {
+    return this.#core.change(orNewRun(origin), (sql, now) => startLinking(sql, link, authority, now));
   }
 
   /** The last step of a link, once the directory has the claim. Safe to repeat. */
-  async completeLink(link: NewLink): Promise<LinkCompleted> {
-    return this.#core.change((sql, now) => finishLinking(sql, link, now));
+  async completeLink(link: NewLink, origin?: Origin): Promise<LinkCompleted> {
+    const cause = orNewRun(origin);
+    return this.#core.change(cause, (sql, now) => finishLinking(sql, link, cause, now));
   }
 
   /** Another name than before, as `setPassword` has. */
-  async unlinkProvider(shown: Reauthentication, provider: ProviderName): Promise<Unlinked> {
-    return this.#core.change((sql, now) => unlinkBySession(sql, shown, provider, now));
+  async unlinkProvider(shown: Reauthentication, provider: ProviderName, origin?: Origin): Promise<Unlinked> {
+    return this.#core.change(orNewRun(origin), (sql, now) => unlinkBySession(sql, shown, provider, now));
   }
 
   async methods(sessionId: string): Promise<SignInMethods | null> {
@@ -234,7 +249,7 @@ export class UserObject extends DurableObject<Env> {
 
   /** Counts an invitation that the user is about to make; null where the session is dead. */
   async admitInvitation(sessionId: string, invitationId: string): Promise<InvitationAdmitted | null> {
-    return this.#core.changeIn(sessionId, (sql, _account, now) => admitInvitation(sql, invitationId, now));
+    return this.#core.changeIn(sessionId, newRun(), (sql, _account, now) => admitInvitation(sql, invitationId, now));
   }
 
   async forgetInvitation(invitationId: string): Promise<void> {
@@ -243,7 +258,9 @@ export class UserObject extends DurableObject<Env> {
 
   /** The user is about to own a workspace; gives those of earlier attempts. `endOwnershipAttempt` has to follow. */
   async beginOwnership(workspaceId: string): Promise<string[]> {
-    return this.#core.provisioned ? this.#core.change((sql, now) => beginOwnership(sql, workspaceId, now)) : [];
+    return this.#core.provisioned
+      ? this.#core.change(newRun(), (sql, now) => beginOwnership(sql, workspaceId, now))
+      : [];
   }
 
   async endOwnershipAttempt(workspaceId: string): Promise<void> {
@@ -252,25 +269,25 @@ export class UserObject extends DurableObject<Env> {
 
   /** What was added to the account of late; null where the session is dead. */
   async recovery(sessionId: string): Promise<Recovery | null> {
-    return this.#core.changeIn(sessionId, (sql, account, now) => readRecovery(sql, sessionId, account, now));
+    return this.#core.changeIn(sessionId, newRun(), (sql, account, now) => readRecovery(sql, sessionId, account, now));
   }
 
   /** Ends all other sessions and what was linked of late. */
-  async recover(shown: Reauthentication): Promise<Recovered> {
-    return this.#core.change((sql, now) => recover(sql, shown, now));
+  async recover(shown: Reauthentication, origin?: Origin): Promise<Recovered> {
+    return this.#core.change(orNewRun(origin), (sql, now) => recover(sql, shown, now));
   }
 
   /**
    * Ends a purge outside this object: to be called after any call that purged, before the answer to its request.
    * False where that could not be done yet.
    */
-  async finishPurge(): Promise<boolean> {
-    return this.#core.finishPurge();
+  async finishPurge(origin?: Origin): Promise<boolean> {
+    return this.#core.finishPurge(orNewRun(origin));
   }
 
   /** Deletes the account with all it has, here and elsewhere. */
-  async deleteAccount(request: DeletionRequest): Promise<DeletionVerdict> {
-    return this.#core.deleteAccount(request);
+  async deleteAccount(request: DeletionRequest, origin?: Origin): Promise<DeletionVerdict> {
+    return this.#core.deleteAccount(request, orNewRun(origin));
   }
 
   /** The queue's consumer takes a mail for one try; null where there is nothing to send. */

@@ -18,8 +18,9 @@ export async function consumeViolations(batch: MessageBatch<ViolationMessage>, e
   const threshold = settingsOf(env).LOG_LEVEL;
   await Promise.all(
     batch.messages.map(async (message) => {
-      const [owner, violations] = message.body;
-      const line = { event: "violations.store", owner, count: violations.length, attempt: message.attempts };
+      const [owner, violations, requestId = null] = message.body;
+      const whose = { owner, requestId, count: violations.length, attempt: message.attempts };
+      const line = { event: "violations.store", ...whose };
       try {
         await storeViolations(env.DB, message.body);
         message.ack();
@@ -47,8 +48,8 @@ export async function consumeViolations(batch: MessageBatch<ViolationMessage>, e
 /** What the queue gave up on. The object still has it, and hands it over again for a day. */
 export async function noteDeadViolations(batch: MessageBatch<ViolationMessage>, env: Env): Promise<void> {
   for (const { body } of batch.messages) {
-    const [owner, violations] = body;
-    const line = { event: "violations.dead-letter", outcome: "noted", owner, count: violations.length };
+    const [owner, violations, requestId = null] = body;
+    const line = { event: "violations.dead-letter", outcome: "noted", owner, requestId, count: violations.length };
     operation(settingsOf(env).LOG_LEVEL, "error", line);
   }
   batch.ackAll();

@@ -1,6 +1,6 @@
 import type { Env } from "../env.ts";
-import { operation } from "../http/log.ts";
 import { nextMailAt } from "../mail/promised.ts";
+import { newRun, type Origin } from "../platform/origin.ts";
 import { settingsOf } from "../settings.ts";
 import { admit, type Gate } from "../workspace/admission.ts";
 import { type Denied, nobody, type Role } from "../workspace/caller.ts";
@@ -19,6 +19,7 @@ import { wipeOutside } from "../workspace/wipe.ts";
 import { ColdUpkeep } from "./cold-upkeep.ts";
 import { Flush } from "./flush.ts";
 import { handOverMails } from "./hand-over.ts";
+import { objectLine } from "./object-line.ts";
 import { relist } from "./relist.ts";
 import { handOverViolations } from "./violation-hand-over.ts";
 
@@ -91,20 +92,20 @@ export class WorkspaceCore {
   }
 
   /** What was written is to be worked off before the answer where that is quick, and by the alarm where it is not. */
-  async workOff(): Promise<void> {
+  async workOff(origin: Origin): Promise<void> {
     const { row, alarm, sql } = this.state;
     if (endedWorkspace(sql)) return this.finishDeletion();
     if (!row) return;
-    this.#handOverMails(row.id);
+    this.#handOverMails(row.id, origin);
     if (!hasIndexChanges(sql)) return;
     alarm.by(Date.now() + RETRY_MS);
-    await this.tellDirectory();
+    await this.tellDirectory(origin);
   }
 
   /** A member's account is gone; see `membership.ts`. `workOff` has to follow. */
-  depart(userId: string): void {
+  depart(userId: string, origin: Origin): void {
     const { state } = this;
-    const what = state.transaction(({ sql }) => depart(sql, userId, Date.now()));
+    const what = state.transaction(({ sql }) => depart(sql, userId, origin, Date.now()));
     state.settingsChanged();
     if (what === "workspace") state.alarm.by(Date.now());
   }
@@ -130,10 +131,10 @@ export class WorkspaceCore {
   }
 
   /** Tells D1 what has changed, one batch at a time. What fails is tried again by the alarm. */
-  tellDirectory(): Promise<void> {
+  tellDirectory(origin: Origin): Promise<void> {
     this.#telling ??= this.#tell()
       .catch((error: unknown) => {
-        this.#failed("workspace.index", error);
+        this.#failed("workspace.index", error, origin);
         this.state.alarm.by(Date.now() + RETRY_MS);
       })
       .finally(() => {
@@ -146,7 +147,8 @@ export class WorkspaceCore {
   async finishDeletion(): Promise<void> {
     const ended = endedWorkspace(this.state.sql);
     if (!ended) return;
-    const { id, deletedAt } = ended;
+    const { id, deletedAt, requestId } = ended;
+    const cause = requestId === null ? newRun() : { requestId };
     // Before anything is waited for: a crash must leave an alarm.
     this.state.alarm.by(Date.now() + RETRY_MS);
     const now = Date.now();
@@ -154,7 +156,7 @@ export class WorkspaceCore {
     try {
       isDone = await wipeOutside(this.#env.DB, id);
     } catch (error) {
-      return this.#failed("workspace.wipe", error, id);
+      return this.#failed("workspace.wipe", error, cause, id);
     }
     if (!isDone) return this.state.alarm.by(Date.now() + STEP_MS);
     // Another call may have come to the end first.
@@ -163,14 +165,14 @@ export class WorkspaceCore {
     const endsAt = deletedAt + ARRIVALS_END_MS;
     if (now < endsAt && hasColdEntries(this.state.sql)) return this.state.alarm.by(endsAt);
     await this.destroy();
-    operation(settingsOf(this.#env).LOG_LEVEL, "info", { event: "workspace.wipe", outcome: "ok", workspaceId: id });
+    objectLine(this.#env, "workspace", cause, "info", { event: "workspace.wipe", outcome: "ok", workspaceId: id });
   }
 
   /** Everything goes: at once where it is all in this object, by and by where some of it is in the cold tier. */
-  async end(): Promise<void> {
+  async end(origin: Origin): Promise<void> {
     const { sql } = this.state;
     if (!isProvisioned(sql) || !hasColdEntries(sql)) return this.destroy();
-    this.state.transaction((gate) => endWorkspace(gate.sql, Date.now()));
+    this.state.transaction((gate) => endWorkspace(gate.sql, origin, Date.now()));
     this.state.forget();
     await this.finishDeletion();
   }
@@ -182,7 +184,7 @@ export class WorkspaceCore {
     await this.#ctx.storage.deleteAll();
   }
 
-  async alarm(): Promise<void> {
+  async alarm(run: Origin): Promise<void> {
     const { alarm, violations, row, sql } = this.state;
     alarm.wentOff();
     if (endedWorkspace(sql)) return this.finishDeletion();
@@ -190,42 +192,42 @@ export class WorkspaceCore {
     const now = Date.now();
     // A flood of refusals is looked at every few seconds, and a flush goes in steps; that is no reason to sweep every table.
     const isForOthers = (violations.dueAt !== null && violations.dueAt <= now) || this.flush.isDue(now);
-    handOverViolations(this.#env, violations, row.id, now);
+    handOverViolations(this.#env, violations, row.id, now, run);
     if (!isForOthers || now >= this.#roundAt) this.#houseKeep(now);
-    this.#handOverMails(row.id);
+    this.#handOverMails(row.id, run);
     alarm.by(Math.min(this.#roundAt, violations.dueAt ?? Number.POSITIVE_INFINITY));
-    await this.tellDirectory();
-    await this.#settle(now);
-    if (now >= this.#relistAt) await this.#relist(now);
+    await this.tellDirectory(run);
+    await this.#settle(now, run);
+    if (now >= this.#relistAt) await this.#relist(now, run);
     // Last, as it may wait for D1 for long.
-    await this.flush.step();
-    await this.upkeep.step();
+    await this.flush.step(run);
+    await this.upkeep.step(run);
     this.flush.arm(Date.now());
     this.upkeep.arm(Date.now());
   }
 
-  async #relist(now: number): Promise<void> {
+  async #relist(now: number, run: Origin): Promise<void> {
     this.#relistAt = now + RELIST_EVERY_MS;
     try {
-      const hadLost = await relist(this, this.#env.DB);
+      const hadLost = await relist(this, this.#env.DB, run);
       const fields = { event: "workspace.relist", outcome: "ok", workspaceId: this.state.row?.id };
-      if (hadLost) operation(settingsOf(this.#env).LOG_LEVEL, "warn", fields);
+      if (hadLost) objectLine(this.#env, "workspace", run, "warn", fields);
     } catch (error) {
-      this.#failed("workspace.relist", error);
+      this.#failed("workspace.relist", error, run);
     }
   }
 
   /** What was begun by a request that never said how it ended: listed, it is a workspace; not listed in time, it goes. */
-  async #settle(now: number): Promise<void> {
+  async #settle(now: number, run: Origin): Promise<void> {
     const settleAt = this.state.row?.settleAt ?? null;
     if (settleAt === null) return;
     try {
       // `now` is from before the directory is asked: only an answer from after `settleAt` proves that nothing follows.
       if ((await this.slug()) !== null) return;
-      if (now >= settleAt) return await this.end();
+      if (now >= settleAt) return await this.end(run);
       this.state.alarm.by(settleAt);
     } catch (error) {
-      this.#failed("workspace.settle", error);
+      this.#failed("workspace.settle", error, run);
       this.state.alarm.by(Date.now() + RETRY_MS);
     }
   }
@@ -240,9 +242,9 @@ export class WorkspaceCore {
     }
   }
 
-  #handOverMails(id: string): void {
+  #handOverMails(id: string, origin: Origin): void {
     const { sql, alarm } = this.state;
-    handOverMails(this.#env, sql, id, Date.now());
+    handOverMails(this.#env, sql, id, Date.now(), origin);
     const at = nextMailAt(sql);
     if (at !== null) alarm.by(at);
   }
@@ -262,8 +264,8 @@ export class WorkspaceCore {
     this.flush.arm(now);
   }
 
-  #failed(event: string, error: unknown, workspaceId = this.state.row?.id): void {
+  #failed(event: string, error: unknown, origin: Pick<Origin, "requestId">, workspaceId = this.state.row?.id): void {
     const fault = error instanceof Error ? error.name : "unknown";
-    operation(settingsOf(this.#env).LOG_LEVEL, "error", { event, outcome: "failed", workspaceId, fault });
+    objectLine(this.#env, "workspace", origin, "error", { event, outcome: "failed", workspaceId, fault });
   }
 }

@@ -6,6 +6,7 @@ import type { Violation } from "../limits/violation.ts";
 import type { RecentCountPage, RecentCountScan } from "../logs/stats/recent-counts.ts";
 import type { Mail } from "../mail/mail.ts";
 import { claimMail, mailSent, releaseMail } from "../mail/promised.ts";
+import { newRun, type Origin, orNewRun } from "../platform/origin.ts";
 import { settingsOf } from "../settings.ts";
 import { type Admitted, admit, unknownKey } from "../workspace/admission.ts";
 import { type Caller, type Denied, type Need, nobody, type Role } from "../workspace/caller.ts";
@@ -68,7 +69,8 @@ export interface ReadCall {
   projectId: string | null;
 }
 
-export type ReadResult<T> = { ok: true; limit: LimitState | null; page: T } | Denied;
+/** `projectId`: what was read, also where the call named none; null for all of the workspace. */
+export type ReadResult<T> = { ok: true; limit: LimitState | null; page: T; projectId?: string | null } | Denied;
 
 /**
  * One workspace: the single writer of its members, projects, keys, limits, `seq` and recent batches.
@@ -99,9 +101,9 @@ export class WorkspaceObject extends DurableObject<Env> {
   }
 
   /** Deletes everything. For a registration that lost the race for its address, and for account deletion. */
-  async destroy(): Promise<void> {
+  async destroy(origin?: Origin): Promise<void> {
     this.#tails.endAll();
-    await this.#core.end();
+    await this.#core.end(orNewRun(origin));
   }
 
   /** The directory lists the workspace, under this slug. Safe to repeat. */
@@ -144,7 +146,8 @@ export class WorkspaceObject extends DurableObject<Env> {
       if (!admitted.ok) return admitted;
       const { limit, project } = admitted;
       const scope = { name: project?.id ?? row.id, projects: readableProjects(sql, project) };
-      return { ok: true, limit, page: read(sql, { ...scope, oldest: oldestKept(row.retentionDays, Date.now()) }) };
+      const page = read(sql, { ...scope, oldest: oldestKept(row.retentionDays, Date.now()) });
+      return { ok: true, limit, page, projectId: project?.id ?? null };
     });
     return result ?? nobody(caller);
   }
@@ -229,7 +232,7 @@ export class WorkspaceObject extends DurableObject<Env> {
   }
 
   /** Ends the keys that a user made by `until`: of one who leaves, or whose account was somebody else's until then. */
-  async revokeKeysOf(userId: string, until: number): Promise<void> {
+  async revokeKeysOf(userId: string, until: number, _origin?: Origin): Promise<void> {
     this.#core.state.transaction(({ sql }) => revokeKeysBy(sql, userId, until, Date.now()));
     this.#core.state.settingsChanged();
   }
@@ -254,21 +257,24 @@ export class WorkspaceObject extends DurableObject<Env> {
     return describe(this.#core, userId);
   }
 
-  async changeSettings(userId: string, change: SettingsChange): Promise<Answer<WorkspaceInfo>> {
+  async changeSettings(userId: string, change: SettingsChange, origin?: Origin): Promise<Answer<WorkspaceInfo>> {
     const changed = this.#core.as(userId, "workspace.update", null, ({ sql }) => {
       changeSettings(sql, change);
       if (change.name !== undefined) markRenamed(sql);
     });
     if (!changed.ok) return changed;
     if (change.retentionDays !== undefined) this.#core.upkeep.expireSoon();
-    await this.#core.workOff();
+    await this.#core.workOff(orNewRun(origin));
     return describe(this.#core, userId);
   }
 
   /** From this turn on there is no such workspace. Before the answer it is out of the directory, if D1 can be reached. */
-  async deleteWorkspace(userId: string): Promise<Answer<Ruling<true>>> {
-    const answer = this.#core.as(userId, "workspace.delete", null, ({ sql }) => deleteWorkspace(sql, Date.now()));
-    await this.#core.workOff();
+  async deleteWorkspace(userId: string, origin?: Origin): Promise<Answer<Ruling<true>>> {
+    const cause = orNewRun(origin);
+    const answer = this.#core.as(userId, "workspace.delete", null, ({ sql }) =>
+      deleteWorkspace(sql, cause, Date.now()),
+    );
+    await this.#core.workOff(cause);
     return answer;
   }
 
@@ -288,24 +294,28 @@ export class WorkspaceObject extends DurableObject<Env> {
   }
 
   /** Removes a member, or lets the caller leave. The member's keys are refused from this turn on. */
-  async removeMember(userId: string, memberId: string): Promise<Answer<Ruling<true>>> {
+  async removeMember(userId: string, memberId: string, origin?: Origin): Promise<Answer<Ruling<true>>> {
     const action = userId === memberId ? "member.leave" : "member.remove";
     const answer = this.#core.as(userId, action, null, ({ sql }, by) => removeMember(sql, by, memberId, Date.now()));
-    await this.#core.workOff();
+    await this.#core.workOff(orNewRun(origin));
     return answer;
   }
 
   /** The account of this user is gone: so is what it was and made here, and a workspace that was its own. */
-  async depart(userId: string): Promise<void> {
-    this.#core.depart(userId);
-    await this.#core.workOff();
+  async depart(userId: string, origin?: Origin): Promise<void> {
+    const cause = orNewRun(origin);
+    this.#core.depart(userId, cause);
+    await this.#core.workOff(cause);
   }
 
-  async invite(userId: string, request: InviteRequest): Promise<Answer<Ruling<Invitation>>> {
+  async invite(userId: string, request: InviteRequest, origin?: Origin): Promise<Answer<Ruling<Invitation>>> {
+    const cause = orNewRun(origin);
+    const { requestId } = cause;
+    const pepper = settingsOf(this.env).REFRESH_PEPPER;
     const answer = this.#core.as(userId, "invitation.create", null, ({ sql }, by, id) =>
-      invite(sql, { by, userId, workspaceId: id, pepper: settingsOf(this.env).REFRESH_PEPPER }, request, Date.now()),
+      invite(sql, { by, userId, workspaceId: id, pepper, requestId }, request, Date.now()),
     );
-    await this.#core.workOff();
+    await this.#core.workOff(cause);
     return answer;
   }
 
@@ -330,8 +340,8 @@ export class WorkspaceObject extends DurableObject<Env> {
   }
 
   /** Takes in the verified owner of the address that the token of this hash was mailed to. */
-  async acceptInvitation(tokenHash: Uint8Array, guest: Guest): Promise<Ruling<WorkspaceInfo>> {
-    return acceptInvitation(this.#core, this.env.DB, tokenHash, guest);
+  async acceptInvitation(tokenHash: Uint8Array, guest: Guest, origin?: Origin): Promise<Ruling<WorkspaceInfo>> {
+    return acceptInvitation(this.#core, this.env.DB, tokenHash, guest, orNewRun(origin));
   }
 
   /** The queue's consumer takes a mail for one try; null where there is nothing to send. */
@@ -353,8 +363,8 @@ export class WorkspaceObject extends DurableObject<Env> {
   }
 
   /** The sandbox's key; makes the sandbox at its first use. */
-  async sandbox(): Promise<SandboxAccess> {
-    return this.#sandbox.access(Date.now());
+  async sandbox(origin?: Origin): Promise<SandboxAccess> {
+    return this.#sandbox.access(Date.now(), orNewRun(origin));
   }
 
   /** Resets the sandbox unless that has happened since this time. Safe to repeat. @returns whether it was done now */
@@ -391,17 +401,18 @@ export class WorkspaceObject extends DurableObject<Env> {
     this.#tails.message(socket, message);
   }
 
-  override async webSocketClose(socket: WebSocket): Promise<void> {
-    this.#tails.gone(socket);
+  override async webSocketClose(socket: WebSocket, code: number): Promise<void> {
+    this.#tails.gone(socket, code);
   }
 
   override async webSocketError(socket: WebSocket): Promise<void> {
-    this.#tails.gone(socket);
+    this.#tails.gone(socket, 1006);
   }
 
   override async alarm(): Promise<void> {
-    await this.#core.alarm();
-    this.#sandbox.alarm(Date.now());
+    const run = newRun();
+    await this.#core.alarm(run);
+    this.#sandbox.alarm(Date.now(), run);
     this.#tails.alarm();
   }
 }

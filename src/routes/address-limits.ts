@@ -2,6 +2,7 @@ import type { Context, MiddlewareHandler } from "hono";
 import { clientIp } from "../http/client-ip.ts";
 import type { AppEnv } from "../http/context.ts";
 import { refuse } from "../http/errors.ts";
+import { originOf } from "../http/origin.ts";
 import { API_DEFAULT, AUTH_WINDOW_SECONDS } from "../limits/state.ts";
 import { callAddress } from "../objects/stubs.ts";
 
@@ -19,7 +20,7 @@ export async function countByAddress(c: Context<AppEnv>, preset: AddressPreset):
   // The preset is part of the identifier: both presets have the same window, and each counts by itself.
   const identifier = preset === "AUTH" ? `auth:${ip}` : `ip:${ip}`;
   const state = await callAddress(c.env, `ip:${ip}`, "once", (stub) =>
-    stub.check({ identifier, cost: 1, ...limits }, preset),
+    stub.check({ identifier, cost: 1, ...limits }, preset, originOf(c)),
   );
   c.set("limit", state);
   if (!state.admitted) refuse("RATE_LIMITED", "Too many requests");

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { success } from "../http/envelope.ts";
 import { refuseFields } from "../http/errors.ts";
+import { originOf } from "../http/origin.ts";
 import { resource } from "../http/resource.ts";
 import { callUser } from "../objects/stubs.ts";
 import { authLimit } from "./address-limits.ts";
@@ -52,7 +53,7 @@ authDelete.route(
       return refuseFields([{ path: "password", code: "required", message: "The account has a password." }]);
     }
     const shown = { sessionId, checkedEpoch: password === undefined ? null : await checkedEpoch(c, known, password) };
-    const verdict = await callUser(c.env, userId, "once", (stub) => stub.deleteAccount(shown));
+    const verdict = await callUser(c.env, userId, "once", (stub) => stub.deleteAccount(shown, originOf(c)));
     if (verdict === "dead") return refuseSession(c);
     if (verdict === "unproven") return refuseUnproven();
     return success({ deleted: true }, c.get("requestId"));

@@ -5,6 +5,7 @@ import { emailObjectName } from "../accounts/email-object.ts";
 import type { AppEnv } from "../http/context.ts";
 import { success } from "../http/envelope.ts";
 import type { ErrorCode } from "../http/errors.ts";
+import { originOf } from "../http/origin.ts";
 import { resource } from "../http/resource.ts";
 import type { TokenMailKind } from "../mail/mail.ts";
 import { callAddress, callUser } from "../objects/stubs.ts";
@@ -86,6 +87,6 @@ authMailRequests.route(
 /** The one call is the same for every address: what the address is, its object looks up after the answer. */
 async function askForMail(c: Context<AppEnv>, kind: TokenMailKind, email: string): Promise<Response> {
   const name = emailObjectName(email, c.get("settings").REFRESH_PEPPER);
-  await callAddress(c.env, name, "once", (stub) => stub.requestMail(kind, email));
+  await callAddress(c.env, name, "once", (stub) => stub.requestMail(kind, email, originOf(c)));
   return success({ message: ON_ITS_WAY[kind] }, c.get("requestId"));
 }

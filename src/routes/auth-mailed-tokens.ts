@@ -12,6 +12,7 @@ import type { AppEnv } from "../http/context.ts";
 import { success } from "../http/envelope.ts";
 import { type ErrorCode, refuse } from "../http/errors.ts";
 import { operation } from "../http/log.ts";
+import { originOf } from "../http/origin.ts";
 import { resource } from "../http/resource.ts";
 import { callAddress, callUser } from "../objects/stubs.ts";
 import type { PurgeUnfinished } from "../objects/user-core.ts";
@@ -130,7 +131,7 @@ authMailedTokens.route(
   [authLimit],
   async (c, { body }) => {
     const { userId, hash } = openedForUser(c, body.token);
-    const proof = await callUser(c.env, userId, "once", (stub) => stub.rejectEmail(hash));
+    const proof = await callUser(c.env, userId, "once", (stub) => stub.rejectEmail(hash, originOf(c)));
     return proof.ok ? success({ rejected: true }, c.get("requestId")) : refuseToken(proof.code);
   },
 );
@@ -154,7 +155,8 @@ authMailedTokens.route(
     const { userId, hash } = openedForUser(c, body.token);
     refuseWeakPassword(c, body.password);
     const passwordHash = await hashPassword(body.password);
-    const reset = await callUser(c.env, userId, "once", (stub) => stub.resetPassword(hash, passwordHash));
+    const origin = originOf(c);
+    const reset = await callUser(c.env, userId, "once", (stub) => stub.resetPassword(hash, passwordHash, origin));
     if (!reset.ok) return refuseToken(reset.code);
     await tidyAfterReset(c, reset.email);
     return success({ reset: true }, c.get("requestId"));
@@ -180,7 +182,7 @@ async function tidyAfterReset(c: Context<AppEnv>, email: string): Promise<void> 
 
 async function verify(c: Context<AppEnv>, token: string): Promise<Response> {
   const { userId, hash } = openedForUser(c, token);
-  const proof = await callUser(c.env, userId, "once", (stub) => stub.verifyEmail(hash));
+  const proof = await callUser(c.env, userId, "once", (stub) => stub.verifyEmail(hash, originOf(c)));
   return proof.ok ? success({ verified: true }, c.get("requestId")) : refuseToken(proof.code);
 }
 
@@ -193,7 +195,7 @@ async function signInWithLink(c: Context<AppEnv>, token: string): Promise<Respon
   const family = newFamily(c, { method: "magic_link" });
   if (!entry) return refuseToken("INVALID_TOKEN");
   const session = await callUser<ProvenSession | PurgeUnfinished>(c.env, userId, "once", (stub) =>
-    stub.signInByMail(opened.hash, family),
+    stub.signInByMail(opened.hash, family, originOf(c)),
   );
   if (!session.ok) return refuseToken(session.code);
   return magicAnswer(c, await signedIn(c, entry, family.id, session), false);
@@ -205,7 +207,8 @@ async function signInNewcomer(c: Context<AppEnv>, opened: OpenedOneTimeToken): P
   if (!used.ok) return refuseToken(used.code);
   const email = used.address;
   const method = "magic_link";
-  const registration = await signUp(c.env, { email, name: null, passwordHash: null, emailVerified: true });
+  const account = { email, name: null, passwordHash: null, emailVerified: true };
+  const registration = await signUp(c.env, account, originOf(c));
   if (registration.ok) {
     const session = await startSession(c, { entry: registration.entry, epoch: FIRST_EPOCH, method });
     if (session) return magicAnswer(c, session, true);
@@ -214,7 +217,7 @@ async function signInNewcomer(c: Context<AppEnv>, opened: OpenedOneTimeToken): P
   if (!entry) return refuse("SERVICE_UNAVAILABLE", "The registration took too long. Ask for a new link.", RETRY_SOON);
   const family = newFamily(c, { method });
   const session = await callUser<ProvenSession | PurgeUnfinished>(c.env, entry.userId, "once", (stub) =>
-    stub.signInProven(family),
+    stub.signInProven(family, originOf(c)),
   );
   if (!session.ok) return refuseToken(session.code);
   return magicAnswer(c, await signedIn(c, entry, family.id, session), false);

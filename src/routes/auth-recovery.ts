@@ -5,6 +5,7 @@ import { PROVIDERS } from "../accounts/oauth/provider.ts";
 import type { Env } from "../env.ts";
 import { success } from "../http/envelope.ts";
 import { type ErrorCode, refuse } from "../http/errors.ts";
+import { originOf } from "../http/origin.ts";
 import { resource } from "../http/resource.ts";
 import { SCOPES } from "../keys/scopes.ts";
 import { callUser, callWorkspace } from "../objects/stubs.ts";
@@ -115,7 +116,7 @@ authRecovery.route(
   async (c, { body: { password } }) => {
     const { userId } = c.get("user");
     const shown = await reauthenticationOf(c, password);
-    const recovered = await callUser(c.env, userId, "once", (stub) => stub.recover(shown));
+    const recovered = await callUser(c.env, userId, "once", (stub) => stub.recover(shown, originOf(c)));
     if (!recovered.ok) {
       switch (recovered.reason) {
         case "session ended":

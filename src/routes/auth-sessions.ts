@@ -8,6 +8,7 @@ import { clientIp } from "../http/client-ip.ts";
 import { success } from "../http/envelope.ts";
 import { type ErrorCode, refuse, refuseFields } from "../http/errors.ts";
 import { idempotencyKeyHash } from "../http/idempotency-key.ts";
+import { originOf } from "../http/origin.ts";
 import { resource } from "../http/resource.ts";
 import { isId } from "../ids.ts";
 import { callUser } from "../objects/stubs.ts";
@@ -67,7 +68,7 @@ authSessions.route(
     const presented = { token, keyHash, ip: clientIp(headers), userAgent: headers.get("User-Agent") };
     // With a key a call whose answer was lost may be made again; without one that would be reuse.
     const replay = keyHash ? "replay-safe" : "once";
-    const rotation = await callUser(c.env, userId, replay, (stub) => stub.refresh(presented));
+    const rotation = await callUser(c.env, userId, replay, (stub) => stub.refresh(presented, originOf(c)));
     if (!rotation.ok) return refuse(rotation.code, REFUSALS[rotation.code]);
     const { refreshToken } = rotation;
     const accessToken = await mintAccessToken({ userId, sessionId }, settings, Date.now());
@@ -98,7 +99,7 @@ authSessions.route(
     const token = opened(body.refreshToken, c.get("settings").REFRESH_PEPPER);
     if (token) {
       c.get("log").userId = token.userId;
-      await callUser(c.env, token.userId, "replay-safe", (stub) => stub.logout(token));
+      await callUser(c.env, token.userId, "replay-safe", (stub) => stub.logout(token, originOf(c)));
     }
     return success({ revoked: true }, c.get("requestId"));
   },
@@ -153,7 +154,8 @@ authSessions.route(
   [authLimit],
   async (c) => {
     const { userId, sessionId } = await accessClaims(c);
-    const revoked = await callUser(c.env, userId, "replay-safe", (stub) => stub.endOtherSessions(sessionId));
+    const origin = originOf(c);
+    const revoked = await callUser(c.env, userId, "replay-safe", (stub) => stub.endOtherSessions(sessionId, origin));
     return revoked === null ? refuseSession(c) : success({ revoked }, c.get("requestId"));
   },
 );
@@ -175,7 +177,7 @@ authSessions.route(
     const { userId, sessionId } = await accessClaims(c);
     const endedId = c.req.param("sessionId") ?? "";
     const ended = await callUser(c.env, userId, "once", (stub) =>
-      stub.endSession(sessionId, isId("fam", endedId) ? endedId : ""),
+      stub.endSession(sessionId, isId("fam", endedId) ? endedId : "", originOf(c)),
     );
     if (ended === null) return refuseSession(c);
     return ended ? success({ revoked: true }, c.get("requestId")) : refuse("NOT_FOUND", "There is no such session.");
@@ -215,7 +217,7 @@ authSessions.route(
     // Mailed before the address had an account. First, for once the password is changed nothing may fail any more.
     await dropAddressToken(c.env.DB, "magic-link", known.email);
     const change = { sessionId, checkedEpoch: checked, epoch: known.epoch, passwordHash };
-    const verdict = await callUser(c.env, userId, "once", (stub) => stub.setPassword(change));
+    const verdict = await callUser(c.env, userId, "once", (stub) => stub.setPassword(change, originOf(c)));
     if (verdict === "unproven") return refuseUnproven();
     return verdict === "changed" ? success({ changed: true }, c.get("requestId")) : refuseSession(c);
   },

@@ -7,6 +7,7 @@ import { hashPassword, passwordSchema } from "../accounts/password.ts";
 import { success } from "../http/envelope.ts";
 import { refuse } from "../http/errors.ts";
 import { nameSchema } from "../http/name.ts";
+import { originOf } from "../http/origin.ts";
 import { resource } from "../http/resource.ts";
 import { callUser } from "../objects/stubs.ts";
 import { authLimit } from "./address-limits.ts";
@@ -42,7 +43,7 @@ auth.route(
     // Hashed before anything is looked up, so that the time taken does not tell whether the address is known.
     const passwordHash = await hashPassword(body.password);
     const account = { email: body.email, name: body.name || null, passwordHash, emailVerified: false };
-    const registration = await signUp(c.env, account);
+    const registration = await signUp(c.env, account, originOf(c));
     if (!registration.ok && registration.reason === "taken") {
       return refuse("EMAIL_ALREADY_EXISTS", "There is an account with this e-mail address already.");
     }

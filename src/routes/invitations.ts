@@ -5,6 +5,7 @@ import { emailObjectName } from "../accounts/email-object.ts";
 import { newSeed } from "../accounts/one-time-token.ts";
 import { success } from "../http/envelope.ts";
 import { refuse } from "../http/errors.ts";
+import { originOf } from "../http/origin.ts";
 import { pageOf, pageQuery } from "../http/paging.ts";
 import { resource } from "../http/resource.ts";
 import { timeCursor, timePage } from "../http/time-cursor.ts";
@@ -69,7 +70,9 @@ invitations.route(
     const invitee = await findByEmail(c.env.DB, email);
     const isMailed = await callAddress(c.env, name, "once", (stub) => stub.admitInvite());
     const request = { id, email, role, inviteeId: invitee?.userId ?? null, inviter, seed: newSeed(), isMailed };
-    const answer = await callWorkspace(c.env, c.get("workspaceId"), "once", (stub) => stub.invite(userId, request));
+    const answer = await callWorkspace(c.env, c.get("workspaceId"), "once", (stub) =>
+      stub.invite(userId, request, originOf(c)),
+    );
     if (!answer.ok || !answer.value.ok) {
       await callUser(c.env, userId, "replay-safe", (stub) => stub.forgetInvitation(id));
     }
@@ -163,7 +166,10 @@ acceptances.route(
     const { workspaceId, hash } = opened;
     const accept = async (mayOwn: boolean): Promise<WorkspaceInfo> => {
       const guest = { userId, email, mayOwn };
-      return ruled(await callWorkspace(c.env, workspaceId, "once", (stub) => stub.acceptInvitation(hash, guest)));
+      const origin = originOf(c);
+      return ruled(
+        await callWorkspace(c.env, workspaceId, "once", (stub) => stub.acceptInvitation(hash, guest, origin)),
+      );
     };
     const offered = await callWorkspace(c.env, workspaceId, "replay-safe", (stub) => stub.offeredRole(hash, email));
     const workspace =

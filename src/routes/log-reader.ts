@@ -4,6 +4,7 @@ import type { AppEnv } from "../http/context.ts";
 import { ApiError, refuse } from "../http/errors.ts";
 import { jsonBody } from "../http/json.ts";
 import { operation } from "../http/log.ts";
+import { isId } from "../ids.ts";
 import { looksLikeApiKey } from "../keys/api-key.ts";
 import type { RouteRef } from "../limits/state.ts";
 import { SegmentStore, STORE_LIMITS } from "../logs/cold/store.ts";
@@ -102,7 +103,8 @@ export function reportUnreadable(c: Context<AppEnv>, workspaceId: string): Repor
   return ({ message: fault }, entries) => {
     const log = c.get("log");
     log.unreadable = Number(log.unreadable ?? 0) + entries;
-    const whose = { requestId: c.get("requestId"), workspaceId };
+    const { projectId = null } = log;
+    const whose = { requestId: c.get("requestId"), workspaceId, projectId };
     const line = { event: "workspace.read", outcome: "unreadable", ...whose, fault, unreadable: entries };
     operation(settingsOf(c.env).LOG_LEVEL, "error", line);
   };
@@ -118,6 +120,7 @@ type Tiers = Pick<RecentPage, "asOf" | "flushed" | "oldest">;
 
 function once(c: Context<AppEnv>, reader: Reader, projectId: string | null): Ask {
   const { caller, workspaceId } = reader;
+  if (projectId !== null && isId("proj", projectId)) c.get("log").projectId = projectId;
   let isCounted = false;
   return async (call) => {
     const route = isCounted ? null : reader.route;
@@ -126,6 +129,7 @@ function once(c: Context<AppEnv>, reader: Reader, projectId: string | null): Ask
     );
     if (!result.ok) return refuseDenied(c, result);
     if (result.limit) c.set("limit", result.limit);
+    if (result.projectId) c.get("log").projectId = result.projectId;
     isCounted = true;
     return whole(result.page, ["asOf", "flushed", "oldest"]);
   };

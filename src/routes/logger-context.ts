@@ -5,7 +5,6 @@ import { success } from "../http/envelope.ts";
 import { refuse } from "../http/errors.ts";
 import { validated } from "../http/json.ts";
 import type { Resource } from "../http/resource.ts";
-import { isId } from "../ids.ts";
 import { SegmentStore } from "../logs/cold/store.ts";
 import { parseLogId } from "../logs/log-id.ts";
 import { storedEntrySchema } from "../logs/query/page-schema.ts";
@@ -62,7 +61,6 @@ export function addContext(logger: Resource): void {
 
 async function context(c: Context<AppEnv>): Promise<Response> {
   const projectId = c.req.param("projectId") ?? "";
-  if (isId("proj", projectId)) c.get("log").projectId = projectId;
   const reader = await readerOf(c);
   const { before, after, seq } = await orCounted(c, reader, projectId, () => {
     const { before = 0, after = 0 } = validated(ContextParameters, c.req.query(), "query");

@@ -3,8 +3,8 @@ import { z } from "zod";
 import type { AppEnv } from "../http/context.ts";
 import { success } from "../http/envelope.ts";
 import { refuse, refuseFields } from "../http/errors.ts";
+import { originOf } from "../http/origin.ts";
 import type { Resource } from "../http/resource.ts";
-import { isId } from "../ids.ts";
 import type { LimitState } from "../limits/state.ts";
 import { unavailable } from "../objects/outdated.ts";
 import { callWorkspace, fetchWorkspace } from "../objects/stubs.ts";
@@ -100,7 +100,8 @@ type AddressedCall = TailCall & { workspaceId: string };
 async function callOfReader(c: Context<AppEnv>, projectId: string, params: URLSearchParams): Promise<AddressedCall> {
   const reader = await readerOf(c);
   const query = await orCounted(c, reader, projectId, () => readRequest(c, params));
-  return { reader: authorityOf(c, reader), projectId, route: reader.route, workspaceId: reader.workspaceId, ...query };
+  const { route, workspaceId } = reader;
+  return { reader: authorityOf(c, reader), projectId, route, origin: originOf(c), workspaceId, ...query };
 }
 
 /** Nobody is known yet, so what is wrong with the request counts by address. */
@@ -125,7 +126,7 @@ async function callOfTicket(
     throw error;
   }
   const route = isDemo ? null : c.get("route");
-  return { reader: { kind: "ticket", hash }, projectId, route, workspaceId, ...query };
+  return { reader: { kind: "ticket", hash }, projectId, route, origin: originOf(c), workspaceId, ...query };
 }
 
 /** What a tail is to bring. Ends the request where that cannot be told, or where no WebSocket is asked for. */
@@ -186,10 +187,7 @@ async function makeTicket(c: Context<AppEnv>): Promise<Response> {
 }
 
 function projectOf(c: Context<AppEnv>): string {
-  const projectId = c.req.param("projectId") ?? "";
-  // Only what is an id: a key that was put there by mistake must not get into the lines.
-  if (isId("proj", projectId)) c.get("log").projectId = projectId;
-  return projectId;
+  return c.req.param("projectId") ?? "";
 }
 
 /** A user's tail lives in the session that it was opened in. */

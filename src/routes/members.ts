@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { success } from "../http/envelope.ts";
+import { originOf } from "../http/origin.ts";
 import { pageOf, pageQuery } from "../http/paging.ts";
 import { resource } from "../http/resource.ts";
 import { timeCursor, timePage } from "../http/time-cursor.ts";
@@ -124,7 +125,7 @@ members.route(
     const { userId } = c.get("user");
     const memberId = c.req.param("userId") ?? "";
     const answer = await callWorkspace(c.env, c.get("workspaceId"), "once", (stub) =>
-      stub.removeMember(userId, memberId),
+      stub.removeMember(userId, memberId, originOf(c)),
     );
     ruled(await granted(c, answer));
     return success({ removed: true }, c.get("requestId"));

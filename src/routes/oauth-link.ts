@@ -7,6 +7,7 @@ import { type Identity, PROVIDERS } from "../accounts/oauth/provider.ts";
 import type { AppEnv } from "../http/context.ts";
 import { success } from "../http/envelope.ts";
 import { type ErrorCode, refuse } from "../http/errors.ts";
+import { originOf } from "../http/origin.ts";
 import { resource } from "../http/resource.ts";
 import { callUser } from "../objects/stubs.ts";
 import { authLimit } from "./address-limits.ts";
@@ -95,7 +96,9 @@ for (const provider of PROVIDERS) {
     async (c, { body: { password } }) => {
       const { userId } = c.get("user");
       const shown = await reauthenticationOf(c, password);
-      const unlinked = await callUser(c.env, userId, "once", (stub) => stub.unlinkProvider(shown, provider));
+      const unlinked = await callUser(c.env, userId, "once", (stub) =>
+        stub.unlinkProvider(shown, provider, originOf(c)),
+      );
       if (!unlinked.ok) {
         switch (unlinked.reason) {
           case "session ended":
@@ -188,7 +191,7 @@ export async function linkFor(
   identity: Identity,
 ): Promise<void> {
   const authority = { by: "session", sessionId, checkedEpoch } as const;
-  const outcome = await linkIdentity(arrivalPorts(c.env), userId, identity, authority);
+  const outcome = await linkIdentity(arrivalPorts(c.env, originOf(c)), userId, identity, authority);
   if (outcome.ok) return;
   switch (outcome.reason) {
     case "gone":

@@ -8,6 +8,7 @@ import { PROVIDERS, type ProviderProfile } from "../accounts/oauth/provider.ts";
 import { hashOf, isSecretShaped, randomSecret } from "../accounts/oauth/secret-text.ts";
 import type { AppEnv } from "../http/context.ts";
 import { refuse } from "../http/errors.ts";
+import { originOf } from "../http/origin.ts";
 import { resource } from "../http/resource.ts";
 import { authLimit } from "./address-limits.ts";
 import { failToFrontend, finishFlow, forgetBrowser, redirect, startFlow, toFrontend } from "./oauth-flow.ts";
@@ -167,7 +168,7 @@ oauth.route(
 type Arrived = Extract<Arrival, { ok: true }>;
 
 async function arrived(c: Context<AppEnv>, profile: ProviderProfile): Promise<Arrived> {
-  const arrival = await arrive(arrivalPorts(c.env), profile);
+  const arrival = await arrive(arrivalPorts(c.env, originOf(c)), profile);
   if (arrival.ok) return arrival;
   return arrival.reason === "unverified" ? refuseUnverified() : refuseBusy();
 }

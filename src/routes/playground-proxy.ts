@@ -4,6 +4,7 @@ import { createProxy } from "../../sdk/src/proxy/index.ts";
 import { clientIp } from "../http/client-ip.ts";
 import type { AppEnv } from "../http/context.ts";
 import { ERROR_STATUS, type ErrorCode, refuse } from "../http/errors.ts";
+import { originOf } from "../http/origin.ts";
 import { type Resource, resource } from "../http/resource.ts";
 import { receiptSchema } from "../logs/ingest/entry-schema.ts";
 import { callWorkspace } from "../objects/stubs.ts";
@@ -75,7 +76,7 @@ export function playgroundProxy(service: Service): Resource {
 
 async function send(c: Context<AppEnv>, service: Service): Promise<Response> {
   const { projectId, apiKey } = await callWorkspace(c.env, SANDBOX_WORKSPACE_ID, "replay-safe", (stub) =>
-    stub.sandbox(),
+    stub.sandbox(originOf(c)),
   );
   const proxy = createProxy({
     apiUrl: new URL(c.req.url).origin,

@@ -2,6 +2,7 @@ import type { Context } from "hono";
 import { clientIp } from "../http/client-ip.ts";
 import type { AppEnv } from "../http/context.ts";
 import { refuse } from "../http/errors.ts";
+import { originOf } from "../http/origin.ts";
 import type { ParsedApiKey } from "../keys/api-key.ts";
 import type { LimitState, RouteRef } from "../limits/state.ts";
 import { callAddress, callWorkspace } from "../objects/stubs.ts";
@@ -63,5 +64,5 @@ function check(c: Context<AppEnv>, name: BudgetName, cost: number): Promise<Limi
   const ip = clientIp(c.req.raw.headers);
   // Its own counter beside those of the address's other presets.
   const request = { identifier: `sandbox-${name}:${ip}`, limit, windowSeconds, cost };
-  return callAddress(c.env, `ip:${ip}`, "once", (stub) => stub.check(request, preset));
+  return callAddress(c.env, `ip:${ip}`, "once", (stub) => stub.check(request, preset, originOf(c)));
 }

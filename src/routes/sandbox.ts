@@ -2,6 +2,7 @@ import type { Context, Next } from "hono";
 import { z } from "zod";
 import type { AppEnv } from "../http/context.ts";
 import { success } from "../http/envelope.ts";
+import { originOf } from "../http/origin.ts";
 import { resource } from "../http/resource.ts";
 import type { LimitState } from "../limits/state.ts";
 import { callWorkspace } from "../objects/stubs.ts";
@@ -55,7 +56,7 @@ sandbox.route(
   [countCaller],
   async (c) => {
     const { projectId, apiKey, resetsAt } = await callWorkspace(c.env, SANDBOX_WORKSPACE_ID, "replay-safe", (stub) =>
-      stub.sandbox(),
+      stub.sandbox(originOf(c)),
     );
     const limits = { logsPerHour: entries.limit, queriesPerHour: reads.limit };
     const resets = { resetsAt: new Date(resetsAt).toISOString() };

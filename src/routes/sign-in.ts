@@ -8,6 +8,7 @@ import type { Profile, Session, SessionResult } from "../accounts/sessions.ts";
 import { clientIp } from "../http/client-ip.ts";
 import type { AppEnv } from "../http/context.ts";
 import { success } from "../http/envelope.ts";
+import { originOf } from "../http/origin.ts";
 import { newId } from "../ids.ts";
 import { callUser } from "../objects/stubs.ts";
 
@@ -48,7 +49,7 @@ export async function startSession(c: Context<AppEnv>, verified: VerifiedSignIn)
   const { entry, epoch, ...start } = verified;
   const family = { ...newFamily(c, start), epoch };
   const session = await callUser<SessionResult>(c.env, entry.userId, "replay-safe", (stub) =>
-    stub.createSession(family),
+    stub.createSession(family, originOf(c)),
   );
   return session.ok ? signedIn(c, entry, family.id, session) : null;
 }

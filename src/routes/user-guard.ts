@@ -2,6 +2,7 @@ import type { Context, MiddlewareHandler } from "hono";
 import { type AccessClaims, verifyAccessToken } from "../accounts/access-token.ts";
 import type { AppEnv } from "../http/context.ts";
 import { type ErrorCode, refuse } from "../http/errors.ts";
+import { originOf } from "../http/origin.ts";
 import type { LimitState } from "../limits/state.ts";
 import { callUser } from "../objects/stubs.ts";
 import { countByAddress } from "./address-limits.ts";
@@ -34,7 +35,9 @@ async function admit(c: Context<AppEnv>, cost: 0 | 1): Promise<{ claims: AccessC
   const { userId, sessionId } = claims;
   // Counting twice after a lost answer would cost the user a request that was never made.
   const replay = cost === 0 ? "replay-safe" : "once";
-  const { alive, limit } = await callUser(c.env, userId, replay, (stub) => stub.authenticate(sessionId, cost));
+  const { alive, limit } = await callUser(c.env, userId, replay, (stub) =>
+    stub.authenticate(sessionId, cost, originOf(c)),
+  );
   if (!alive) return refuseSession(c);
   return { claims, limit };
 }

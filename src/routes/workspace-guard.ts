@@ -1,6 +1,7 @@
 import type { Context, MiddlewareHandler } from "hono";
 import type { AppEnv } from "../http/context.ts";
 import { refuse } from "../http/errors.ts";
+import { originOf } from "../http/origin.ts";
 import { isId } from "../ids.ts";
 import { looksLikeApiKey, type ParsedApiKey, parseApiKey } from "../keys/api-key.ts";
 import type { RouteRef } from "../limits/state.ts";
@@ -39,7 +40,8 @@ export function ruled<T>(ruling: Ruling<T>): T {
 async function countElsewhere(c: Context<AppEnv>): Promise<void> {
   const user = c.get("user");
   if (!user) return countByAddress(c, "API_DEFAULT");
-  const { limit } = await callUser(c.env, user.userId, "once", (stub) => stub.authenticate(user.sessionId, 1));
+  const origin = originOf(c);
+  const { limit } = await callUser(c.env, user.userId, "once", (stub) => stub.authenticate(user.sessionId, 1, origin));
   if (!limit) return;
   c.set("limit", limit);
   if (!limit.admitted) refuse("RATE_LIMITED", "Too many requests");

@@ -3,12 +3,14 @@ import type { Env } from "../env.ts";
 import { success } from "../http/envelope.ts";
 import { refuse } from "../http/errors.ts";
 import { nameSchema } from "../http/name.ts";
+import { originOf } from "../http/origin.ts";
 import { pageOf, pageQuery } from "../http/paging.ts";
 import { resource } from "../http/resource.ts";
 import { timeCursor, timePage } from "../http/time-cursor.ts";
 import { newId } from "../ids.ts";
 import { RETENTION_DAYS } from "../logs/entry.ts";
 import { callWorkspace } from "../objects/stubs.ts";
+import type { Origin } from "../platform/origin.ts";
 import { type CreationPorts, createWorkspace } from "../workspace/create.ts";
 import { claimWorkspace, listedWorkspaces } from "../workspace/listing.ts";
 import { owningOneMore } from "./owned-workspaces.ts";
@@ -59,7 +61,7 @@ workspaces.route(
     c.get("log").workspaceId = id;
     const creation = { id, name, ownerId: userId, slug: slug ?? null };
     const created = await owningOneMore(c, userId, id, () =>
-      createWorkspace(creationPorts(c.env), creation, Date.now()),
+      createWorkspace(creationPorts(c.env, originOf(c)), creation, Date.now()),
     );
     if (!created.ok && created.reason === "taken") return refuse("CONFLICT", "The slug is taken.");
     if (!created.ok) {
@@ -71,12 +73,12 @@ workspaces.route(
   },
 );
 
-function creationPorts(env: Env): CreationPorts {
+function creationPorts(env: Env, origin: Origin): CreationPorts {
   return {
     provision: (workspace) => callWorkspace(env, workspace.id, "replay-safe", (stub) => stub.provision(workspace)),
     claim: (claim) => claimWorkspace(env.DB, claim),
     confirm: (id, slug) => callWorkspace(env, id, "replay-safe", (stub) => stub.confirm(slug)),
-    discard: (id) => callWorkspace(env, id, "replay-safe", (stub) => stub.destroy()),
+    discard: (id) => callWorkspace(env, id, "replay-safe", (stub) => stub.destroy(origin)),
   };
 }
 
@@ -148,7 +150,7 @@ workspaces.route(
   async (c, { body }) => {
     const { userId } = c.get("user");
     const answer = await callWorkspace(c.env, c.get("workspaceId"), "replay-safe", (stub) =>
-      stub.changeSettings(userId, body),
+      stub.changeSettings(userId, body, originOf(c)),
     );
     return success(workspaceData(await granted(c, answer)), c.get("requestId"));
   },
@@ -173,7 +175,9 @@ workspaces.route(
   [workspaceGuard({ action: "workspace.delete", from: "path" })],
   async (c) => {
     const { userId } = c.get("user");
-    const answer = await callWorkspace(c.env, c.get("workspaceId"), "once", (stub) => stub.deleteWorkspace(userId));
+    const answer = await callWorkspace(c.env, c.get("workspaceId"), "once", (stub) =>
+      stub.deleteWorkspace(userId, originOf(c)),
+    );
     ruled(await granted(c, answer));
     return success({ deleted: true }, c.get("requestId"));
   },

@@ -30,7 +30,8 @@ export interface TailPorts {
   abandon(): void;
   /** A tail has been closed by the service. */
   closed(tail: Tail, code: number, reason: string): void;
-  failed(error: unknown): void;
+  /** @param tail null where the fault is of no one tail */
+  failed(error: unknown, tail: Tail | null): void;
 }
 
 /**
@@ -52,7 +53,7 @@ export class TailHub {
       now: () => ports.now(),
       pause: (milliseconds: number) => ports.pause(milliseconds),
       isDue: (tail: Tail) => this.#isDue(tail),
-      failed: (error: unknown) => ports.failed(error),
+      failed: (error: unknown) => ports.failed(error, null),
     };
     this.#live = new LiveDelivery(this.#tails, {
       ...common,
@@ -233,7 +234,7 @@ export class TailHub {
   }
 
   #closeBroken(tail: Tail, error: unknown): void {
-    this.#ports.failed(error);
+    this.#ports.failed(error, tail);
     this.#close(tail, TAIL_CLOSE.fault, `since=${tail.sent}`, "SERVICE_UNAVAILABLE");
   }
 

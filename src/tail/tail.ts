@@ -1,3 +1,4 @@
+import { newRun } from "../platform/origin.ts";
 import { AckWindow, type WindowVerdict } from "./ack-window.ts";
 import { authorityText, readAuthority, type TailAuthority } from "./authority.ts";
 import { caughtUpText, type Framed } from "./frames.ts";
@@ -36,6 +37,8 @@ export interface NewTail {
   expiresAt: number | null;
   /** The `seq` it has come to: it gets what lies behind. */
   sent: number;
+  /** Of the request that opened it. */
+  requestId: string;
 }
 
 /** What outlives the object's memory, in the socket's attachment. */
@@ -50,8 +53,9 @@ type Attachment = [
   window: readonly number[],
   /** Closed by the service, and not gone yet: what its client has not read is still held. */
   isClosed: boolean,
-  /** Not there where a version wrote it that knew nothing of it. */
+  /** Neither is there where a version wrote it that did not have it. */
   movedAt?: number,
+  requestId?: string,
 ];
 
 /** Entries that a tail may pass over, as they fail its filter, before that is written down. */
@@ -69,6 +73,8 @@ export class Tail {
   readonly projectId: string;
   readonly authority: TailAuthority;
   readonly filter: string;
+  /** Of the request that opened it; of its own where an older version opened it. */
+  readonly requestId: string;
   state: TailState = "behind";
   isOpen = true;
   /** Whether it stands in the queue of those that are behind. */
@@ -89,9 +95,10 @@ export class Tail {
   /** @param attachment as an earlier life of the object left it */
   static restore(socket: TailSocket, attachment: unknown): Tail {
     // SAFETY: only `#write` writes attachments.
-    const [project, projectId, authority, filter, expiresAt, sent, window, isClosed, movedAt = 0] =
+    const [project, projectId, authority, filter, expiresAt, sent, window, isClosed, movedAt = 0, opener] =
       attachment as Attachment;
-    const tail = { project, projectId, authority: readAuthority(authority), filter, expiresAt, sent };
+    const requestId = opener ?? newRun().requestId;
+    const tail = { project, projectId, authority: readAuthority(authority), filter, expiresAt, sent, requestId };
     const restored = new Tail(socket, tail, window);
     restored.isOpen = !isClosed;
     restored.#movedAt = movedAt;
@@ -104,6 +111,7 @@ export class Tail {
     this.projectId = tail.projectId;
     this.authority = tail.authority;
     this.filter = tail.filter;
+    this.requestId = tail.requestId;
     this.#expiresAt = tail.expiresAt;
     this.#sent = tail.sent;
     this.#written = tail.sent;
@@ -198,6 +206,7 @@ export class Tail {
       this.#window.state,
       !this.isOpen,
       this.#movedAt,
+      this.requestId,
     ];
     this.socket.serializeAttachment(attachment);
   }

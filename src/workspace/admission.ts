@@ -103,6 +103,8 @@ function limited(limit: LimitState): Denied {
 function count(gate: Gate, identifier: string, route: RouteRef, now: number): LimitState {
   const { limit, windowSeconds, rule, suffix } = gate.limits.limitOf(route);
   const state = gate.limiter.check({ identifier: identifier + suffix, limit, windowSeconds, cost: 1 }, now);
-  if (!state.admitted) gate.violations.refused({ identifier, rule, limit, windowSeconds }, now);
+  if (!state.admitted) {
+    gate.violations.refused({ identifier, rule, limit, windowSeconds, requestId: route.requestId }, now);
+  }
   return state;
 }

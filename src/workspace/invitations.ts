@@ -61,6 +61,8 @@ export interface Inviter {
   userId: string;
   workspaceId: string;
   pepper: string;
+  /** Of the request, for the mail. */
+  requestId: string;
 }
 
 interface NewInvitation extends Pick<Invitation, "id" | "email" | "role"> {
@@ -76,7 +78,7 @@ const COLUMNS = "id, email, role, created_at, expires_at";
 /** Makes an invitation and promises its mail, in the caller's transaction. */
 export function invite(
   sql: SqlStorage,
-  { by, userId, workspaceId, pepper }: Inviter,
+  { by, userId, workspaceId, pepper, requestId }: Inviter,
   request: InviteRequest,
   now: number,
 ): Ruling<Invitation> {
@@ -88,7 +90,8 @@ export function invite(
   const made = makeInvitation(sql, by, { id, email, role, invitedBy: userId, hash, isMailed }, now);
   if (made.ok && isMailed) {
     const content = { kind: "invite", seed, workspace: readWorkspace(sql).name, inviter } as const;
-    promiseMail(sql, { id: mailOfInvitation(id), to: email, content, expiresAt: made.value.expiresAt }, now);
+    const { expiresAt } = made.value;
+    promiseMail(sql, { id: mailOfInvitation(id), to: email, content, expiresAt, requestId }, now);
   }
   return made;
 }

@@ -1,3 +1,4 @@
+import type { Origin } from "../platform/origin.ts";
 import type { Role } from "./caller.ts";
 import { markUnlisted } from "./index-changes.ts";
 import { dropInvitationsOf } from "./invitations.ts";
@@ -48,11 +49,11 @@ export type Departure = "workspace" | "member" | "nobody";
  * What becomes of a workspace whose member has deleted the account. The id is remembered: an acceptance of that user
  * which is still under way finds it, and is refused.
  */
-export function depart(sql: SqlStorage, userId: string, now: number): Departure {
+export function depart(sql: SqlStorage, userId: string, origin: Origin, now: number): Departure {
   const { personalOf } = readWorkspace(sql);
   const member = findMember(sql, userId);
   if (personalOf === userId || (member && isLastOwner(sql, member))) {
-    endWorkspace(sql, now);
+    endWorkspace(sql, origin, now);
     return "workspace";
   }
   sql.exec("INSERT OR IGNORE INTO departed_users (user_id) VALUES (?)", userId);

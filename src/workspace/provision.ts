@@ -1,4 +1,5 @@
 import { RETENTION_DAYS } from "../logs/entry.ts";
+import type { Origin } from "../platform/origin.ts";
 import { migrate } from "../sql/migrate.ts";
 import { type Ruling, refused } from "./ruling.ts";
 import { WORKSPACE_SCHEMA } from "./schema.ts";
@@ -49,23 +50,32 @@ export function confirmListed(sql: SqlStorage, slug: string): void {
 }
 
 /** Deletes the workspace, unless it is somebody's personal one. */
-export function deleteWorkspace(sql: SqlStorage, now: number): Ruling<true> {
+export function deleteWorkspace(sql: SqlStorage, origin: Origin, now: number): Ruling<true> {
   if (readWorkspace(sql).personal) return refused("CONFLICT", "A personal workspace goes only with its account.");
-  endWorkspace(sql, now);
+  endWorkspace(sql, origin, now);
   return { ok: true, value: true };
 }
 
 /** From this turn on there is no workspace for anybody; what is left of it is for `wipeOutside` and the object's end. */
-export function endWorkspace(sql: SqlStorage, now: number): void {
-  sql.exec("UPDATE workspace SET deleted_at = ?", now);
+export function endWorkspace(sql: SqlStorage, { requestId }: Origin, now: number): void {
+  sql.exec("UPDATE workspace SET deleted_at = ?, deleted_by_request = ?", now, requestId);
 }
 
-/** A workspace that was deleted and is not gone yet, and when that was; null for any other object. */
-export function endedWorkspace(sql: SqlStorage): { id: string; deletedAt: number } | null {
+export interface EndedWorkspace {
+  id: string;
+  /** Epoch milliseconds. */
+  deletedAt: number;
+  /** The request or alarm run that deleted it; null where a version did that which did not keep it. */
+  requestId: string | null;
+}
+
+/** A workspace that was deleted and is not gone yet; null for any other object. */
+export function endedWorkspace(sql: SqlStorage): EndedWorkspace | null {
   if (!isProvisioned(sql)) return null;
   const ended = sql
-    .exec<{ id: string; deletedAt: number }>(
-      "SELECT id, deleted_at AS deletedAt FROM workspace WHERE deleted_at IS NOT NULL",
+    .exec<{ id: string; deletedAt: number; requestId: string | null }>(
+      `SELECT id, deleted_at AS deletedAt, deleted_by_request AS requestId FROM workspace
+       WHERE deleted_at IS NOT NULL`,
     )
     .toArray()[0];
   return ended ?? null;

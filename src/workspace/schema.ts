@@ -109,5 +109,8 @@ const VERSION_1 = [
   ...VIOLATION_SCHEMA,
 ] as const;
 
+/** The request or alarm run that deleted the workspace, for the lines of what follows. */
+const VERSION_4 = ["ALTER TABLE workspace ADD COLUMN deleted_by_request TEXT"] as const;
+
 /** A change of a table that has been released is a new version at the end, never an edit of an earlier one. */
-export const WORKSPACE_SCHEMA: SchemaSteps = [VERSION_1, FLUSH_SCHEMA, TICKET_SCHEMA];
+export const WORKSPACE_SCHEMA: SchemaSteps = [VERSION_1, FLUSH_SCHEMA, TICKET_SCHEMA, VERSION_4];

@@ -6,6 +6,7 @@ import { claimAddress } from "../../../src/accounts/directory.ts";
 import { hashPassword } from "../../../src/accounts/password.ts";
 import { type RegistrationPorts, register } from "../../../src/accounts/register.ts";
 import { newId } from "../../../src/ids.ts";
+import { newRun } from "../../../src/platform/origin.ts";
 import { registrationPorts } from "../../../src/routes/sign-up.ts";
 import { call, claimsOf, dump, login, me, PASSWORD, registered, signedIn, userStub, workspaceStub } from "./support.ts";
 
@@ -125,7 +126,7 @@ describe("POST /auth/register", () => {
 
 describe("register", () => {
   it("takes back both objects of whoever comes second, even if both found the address free", async () => {
-    const ports = { ...registrationPorts({ ...env }), findByEmail: async () => null };
+    const ports = { ...registrationPorts({ ...env }, newRun()), findByEmail: async () => null };
     const accounts = [await newAccount("second@example.com"), await newAccount("second@example.com")];
     const outcomes = await Promise.all(accounts.map((account) => register(ports, account, Date.now())));
     expect(outcomes.map(({ ok }) => ok).sort()).toEqual([false, true]);
@@ -140,7 +141,7 @@ const STEPS = ["provisionUser", "provisionWorkspace", "claimAddress"] as const;
 
 /** The real steps, ending as a killed process ends: before or after the named one. */
 function crashing(at: (typeof STEPS)[number], when: "before" | "after"): RegistrationPorts {
-  const ports = registrationPorts({ ...env });
+  const ports = registrationPorts({ ...env }, newRun());
   const broken = { ...ports, discard: () => Promise.reject(new Error("no process is left to do this")) };
   const crash = async <T>(run: () => Promise<T>): Promise<T> => {
     if (when === "after") await run();

@@ -13,6 +13,7 @@ import { register } from "../../../src/accounts/register.ts";
 import { newId } from "../../../src/ids.ts";
 import { claimMail, nextMailAt, promiseMail, takeDueMails } from "../../../src/mail/promised.ts";
 import { handOverMails } from "../../../src/objects/hand-over.ts";
+import { newRun } from "../../../src/platform/origin.ts";
 import { registrationPorts } from "../../../src/routes/sign-up.ts";
 import worker from "../../../src/worker.ts";
 import {
@@ -195,7 +196,7 @@ describe("the mail queue", () => {
     await worker.queue(batch, { ...env });
     expect((await getQueueResult(batch, ctx)).ackAll).toBe(true);
     expect(lines.map((line) => JSON.parse(line))).toEqual([
-      { level: "error", event: "mail.dead-letter", outcome: "noted", owner: userId, mailId: id },
+      { level: "error", event: "mail.dead-letter", outcome: "noted", owner: userId, mailId: id, requestId: null },
     ]);
     expect(await promisedBy(userId)).toEqual([id]);
   });
@@ -221,12 +222,18 @@ describe("a promised mail", () => {
         [209, 3],
         [210, 4],
       ] as const) {
-        handOverMails({ ...env, MAIL_QUEUE: queue } as never, storage.sql, userId, startedAt + seconds * 1000);
+        handOverMails(
+          { ...env, MAIL_QUEUE: queue } as never,
+          storage.sql,
+          userId,
+          startedAt + seconds * 1000,
+          newRun(),
+        );
         expect([seconds, handed.length]).toEqual([seconds, total]);
       }
-      handOverMails({ ...env, MAIL_QUEUE: broken } as never, storage.sql, userId, startedAt + 600_000);
+      handOverMails({ ...env, MAIL_QUEUE: broken } as never, storage.sql, userId, startedAt + 600_000, newRun());
       expect(storage.sql.exec("SELECT id FROM promised_mails").toArray()).toEqual([{ id }]);
-      handOverMails({ ...env, MAIL_QUEUE: queue } as never, storage.sql, userId, startedAt + 3_600_000);
+      handOverMails({ ...env, MAIL_QUEUE: queue } as never, storage.sql, userId, startedAt + 3_600_000, newRun());
       expect(storage.sql.exec("SELECT id FROM promised_mails").toArray()).toEqual([]);
     });
   });
@@ -238,13 +245,13 @@ describe("a promised mail", () => {
       const id = newId("mail");
       const content = { kind: "notice", notice: "session-ended" } as const;
       promiseMail(sql, { id, to: "x@mail.example", content, expiresAt: startedAt + 3_600_000 }, startedAt);
-      expect(takeDueMails(sql, startedAt).due).toEqual([id]);
+      expect(takeDueMails(sql, startedAt).due).toEqual([{ id, requestId: null }]);
       const claimedAt = startedAt + 2000;
       expect(claimMail(sql, id, claimedAt)).toMatchObject({ id });
       expect(nextMailAt(sql)).toBe(claimedAt + 30_000);
       expect(takeDueMails(sql, claimedAt + 29_999).due).toEqual([]);
       expect(claimMail(sql, id, claimedAt + 29_999)).toBeNull();
-      expect(takeDueMails(sql, claimedAt + 30_000).due).toEqual([id]);
+      expect(takeDueMails(sql, claimedAt + 30_000).due).toEqual([{ id, requestId: null }]);
       expect(claimMail(sql, id, claimedAt + 30_000)).toMatchObject({ id });
       sql.exec("DELETE FROM promised_mails");
     });
@@ -275,7 +282,7 @@ describe("a promised mail", () => {
     const steps = ["provisionUser", "provisionWorkspace", "claimAddress"] as const;
     for (const step of steps) {
       const email = `killed-${step.toLowerCase()}@mail.example`;
-      const ports = registrationPorts({ ...env });
+      const ports = registrationPorts({ ...env }, newRun());
       const killed = {
         ...ports,
         discard: () => Promise.reject(new Error("no process is left")),

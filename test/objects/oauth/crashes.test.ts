@@ -8,6 +8,7 @@ import { linkIdentity } from "../../../src/accounts/oauth/link-identity.ts";
 import type { ProviderProfile } from "../../../src/accounts/oauth/provider.ts";
 import { type RegistrationPorts, register } from "../../../src/accounts/register.ts";
 import { newId } from "../../../src/ids.ts";
+import { newRun } from "../../../src/platform/origin.ts";
 import { registrationPorts } from "../../../src/routes/sign-up.ts";
 import { dump, userStub, workspaceStub } from "../accounts/support.ts";
 import {
@@ -34,7 +35,7 @@ function registrationKilled(step: Step, when: "before" | "after", made: { userId
     const ids = { userId: newId("usr"), workspaceId: newId("ws") };
     made.push(ids);
     const whole: RegistrationPorts = {
-      ...registrationPorts({ ...env }, link),
+      ...registrationPorts({ ...env }, newRun(), link),
       discard: () => Promise.reject(new Error("no process is left to do this")),
     };
     const person = { ...account, id: ids.userId, workspaceId: ids.workspaceId };
@@ -92,7 +93,7 @@ async function unverifiedAccount(email: string): Promise<string> {
     passwordHash: "x",
     emailVerified: false,
   };
-  const made = await register(registrationPorts({ ...env }), account, Date.now());
+  const made = await register(registrationPorts({ ...env }, newRun()), account, Date.now());
   if (!made.ok) throw new Error(made.reason);
   return account.id;
 }

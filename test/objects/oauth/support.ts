@@ -2,12 +2,13 @@ import { env } from "cloudflare:workers";
 import { type Arrival, type ArrivalPorts, arrive } from "../../../src/accounts/oauth/arrive.ts";
 import type { ProviderName, ProviderProfile } from "../../../src/accounts/oauth/provider.ts";
 import { newId } from "../../../src/ids.ts";
+import { newRun } from "../../../src/platform/origin.ts";
 import { arrivalPorts } from "../../../src/routes/oauth-ports.ts";
 import { userStub } from "../accounts/support.ts";
 
 /** The real steps, on the real objects and the real directory. */
 export function realPorts(): ArrivalPorts {
-  return arrivalPorts({ ...env });
+  return arrivalPorts({ ...env }, newRun());
 }
 
 let people = 0;

@@ -114,6 +114,7 @@ export class FakeObject {
       authority: { kind: "key", hash: "k" },
       filter: tailFilterText(EVERYTHING),
       expiresAt: null,
+      requestId: "req_tail",
       sent: this.lastSeq(tail.project ?? 1),
       ...tail,
     });

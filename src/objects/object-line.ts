@@ -1,0 +1,23 @@
+import type { Env } from "../env.ts";
+import { type OperationFields, type OperationLevel, operation } from "../http/log.ts";
+import type { Origin } from "../platform/origin.ts";
+import { settingsOf } from "../settings.ts";
+
+export type ObjectClass = "workspace" | "user" | "address";
+
+/** Writes an operation line of an object: with its class, and the id of the request or alarm run that caused it. */
+export function objectLine(
+  env: Env,
+  object: ObjectClass,
+  { requestId }: Pick<Origin, "requestId">,
+  level: OperationLevel,
+  fields: OperationFields,
+): void {
+  operation(settingsOf(env).LOG_LEVEL, level, { ...fields, object, requestId });
+}
+
+/** The class of the object that goes by this name: `ws_...`, `usr_...`, or `ip:...` and `email:...`. */
+export function classOf(owner: string): ObjectClass {
+  if (owner.startsWith("ws_")) return "workspace";
+  return owner.startsWith("usr_") ? "user" : "address";
+}
