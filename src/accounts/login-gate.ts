@@ -15,7 +15,7 @@ const ATTEMPT_MS = 10_000;
 
 export const LOGIN_GATE_SCHEMA = [
   `CREATE TABLE IF NOT EXISTS login_failures (
-     -- The /24 of an IPv4 address, the /64 of an IPv6 one.
+     -- The /24 of an IPv4 address, the /64 of an IPv6 one, or \`device:<id>\`.
      prefix TEXT PRIMARY KEY,
      failures INTEGER NOT NULL,
      last_at INTEGER NOT NULL,
@@ -24,12 +24,21 @@ export const LOGIN_GATE_SCHEMA = [
 ] as const;
 
 export type LoginVerdict = { admitted: true } | { admitted: false /** Milliseconds. */; retryAfter: number };
+/** Where a login comes from. `device`: the id of one that has signed in before, whose failures count for themselves. */
+export interface LoginOrigin {
+  prefix: string;
+  device: string | null;
+}
+
 export type LoginOutcome = "failed" | "succeeded" | "undecided";
 
 /**
  * Throttles password guesses for one e-mail address, known or not. Failures are on disk; attempts under way are in
  * memory, and as many are let through at once as may fail. The rest wait for how those go: so parallel guesses get no
  * further than guesses one by one, and parallel logins with the right password all succeed.
+ *
+ * A device that has signed in before has a counter of its own, with the same free failures and locks, apart from the
+ * others in both directions: strangers cannot lock it out, and what it does changes nothing for strangers.
  */
 export class LoginGate {
   readonly #sql: SqlStorage;
@@ -46,21 +55,26 @@ export class LoginGate {
   }
 
   /** Lets an attempt through or not, perhaps after waiting. One that is let through must be `settle`d. */
-  async attempt(prefix: string, sleep: (ms: number) => Promise<void>): Promise<LoginVerdict> {
+  async attempt(origin: LoginOrigin, sleep: (ms: number) => Promise<void>): Promise<LoginVerdict> {
     for (;;) {
-      const verdict = this.#decide(prefix, this.#now());
+      const verdict = this.#decide(origin, this.#now());
       if (verdict !== "wait") return verdict;
       // Woken by the next settled attempt; the sleep is for one that is never settled.
       await Promise.race([new Promise<void>((wake) => this.#waiting.push(wake)), sleep(ATTEMPT_MS)]);
     }
   }
 
-  settle(prefix: string, outcome: LoginOutcome): void {
-    const attempts = this.#underWay.get(prefix) ?? [];
+  settle(origin: LoginOrigin, outcome: LoginOutcome): void {
+    const counter = counterOf(origin);
+    const attempts = this.#underWay.get(counter) ?? [];
     attempts.shift();
-    if (attempts.length === 0) this.#underWay.delete(prefix);
-    if (outcome === "failed") this.#fail(prefix, this.#now());
-    if (outcome === "succeeded") this.clear();
+    if (attempts.length === 0) this.#underWay.delete(counter);
+    if (outcome === "failed") this.#fail(origin, this.#now());
+    if (outcome === "succeeded") {
+      // The guesses of strangers go on counting: they are none of this device's.
+      if (origin.device === null) this.clear();
+      else this.#sql.exec("DELETE FROM login_failures WHERE prefix = ?", counter);
+    }
     this.#wake();
   }
 
@@ -79,44 +93,51 @@ export class LoginGate {
     return this.#sql.exec("SELECT 1 FROM login_failures LIMIT 1").toArray().length > 0;
   }
 
-  #decide(prefix: string, now: number): LoginVerdict | "wait" {
-    const { failures, lockedUntil } = this.#failuresOf(prefix, now);
+  #decide(origin: LoginOrigin, now: number): LoginVerdict | "wait" {
+    const counter = counterOf(origin);
+    const { failures, lockedUntil } = this.#failuresOf(counter, now);
     if (lockedUntil > now) return { admitted: false, retryAfter: lockedUntil - now };
-    const anywhere = this.#limiter.peek({ ...ANYWHERE, cost: 1 }, now);
-    if (!anywhere.admitted) return { admitted: false, retryAfter: anywhere.resetAt - now };
+    let room = Number.POSITIVE_INFINITY;
+    if (origin.device === null) {
+      const anywhere = this.#limiter.peek({ ...ANYWHERE, cost: 1 }, now);
+      if (!anywhere.admitted) return { admitted: false, retryAfter: anywhere.resetAt - now };
+      room = anywhere.remaining;
+    }
     let total = 0;
     for (const [key, attempts] of this.#underWay) {
       const present = attempts.filter((startedAt) => now - startedAt < ATTEMPT_MS);
       this.#underWay.set(key, present);
-      total += present.length;
+      if (!key.startsWith(DEVICE)) total += present.length;
     }
-    const here = this.#underWay.get(prefix) ?? [];
+    const here = this.#underWay.get(counter) ?? [];
     // Past the free failures every further one locks, so they go one at a time.
-    if (here.length >= Math.max(1, FREE_FAILURES - failures) || total >= anywhere.remaining) return "wait";
-    this.#underWay.set(prefix, [...here, now]);
+    if (here.length >= Math.max(1, FREE_FAILURES - failures) || total >= room) return "wait";
+    this.#underWay.set(counter, [...here, now]);
     return { admitted: true };
   }
 
-  #fail(prefix: string, now: number): void {
-    const failures = this.#failuresOf(prefix, now).failures + 1;
+  #fail(origin: LoginOrigin, now: number): void {
+    const counter = counterOf(origin);
+    const failures = this.#failuresOf(counter, now).failures + 1;
     const over = failures - FREE_FAILURES;
     const lockedUntil = over < 0 ? 0 : now + Math.min(LOCK.firstMs * 2 ** over, LOCK.maxMs);
     this.#sql.exec(
       "INSERT OR REPLACE INTO login_failures (prefix, failures, last_at, locked_until) VALUES (?, ?, ?, ?)",
-      prefix,
+      counter,
       failures,
       now,
       lockedUntil,
     );
+    if (origin.device !== null) return;
     this.#limiter.check({ ...ANYWHERE, cost: 1 }, now);
     this.#limiter.flush();
   }
 
-  #failuresOf(prefix: string, now: number): { failures: number; lockedUntil: number } {
+  #failuresOf(counter: string, now: number): { failures: number; lockedUntil: number } {
     const row = this.#sql
       .exec<{ failures: number; last_at: number; locked_until: number }>(
         "SELECT failures, last_at, locked_until FROM login_failures WHERE prefix = ?",
-        prefix,
+        counter,
       )
       .toArray()[0];
     if (!row || (now - row.last_at >= FORGET_MS && row.locked_until <= now)) return { failures: 0, lockedUntil: 0 };
@@ -128,6 +149,13 @@ export class LoginGate {
     this.#waiting = [];
     for (const wake of woken) wake();
   }
+}
+
+/** Begins the name of a device's counter; no prefix of an address does. */
+const DEVICE = "device:";
+
+function counterOf({ prefix, device }: LoginOrigin): string {
+  return device === null ? prefix : `${DEVICE}${device}`;
 }
 
 /** The part of an address that one household or host can move within. IPv6 addresses are a /64 already. */

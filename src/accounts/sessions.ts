@@ -21,6 +21,8 @@ export interface Profile {
 export interface Session {
   refreshToken: string;
   profile: Profile;
+  /** The account's; an object of an older version leaves it out. */
+  epoch?: number;
 }
 
 /** `stale`: the epoch moved since the credentials were read, so what was verified with them counts no more. */
@@ -53,7 +55,7 @@ export function openSession(
   confirmAccount(sql);
   const { key, familyId, counter } = startFamily(sql, family, familyKey, now);
   const refreshToken = mintRefreshToken({ userId: account.id, familyId, counter }, key, pepper);
-  return { ok: true, refreshToken, profile: profileOf(account) };
+  return { ok: true, refreshToken, profile: profileOf(account), epoch: account.epoch };
 }
 
 /** Whether the session lives and, if it does, what `count` says of one more request of its user. */

@@ -75,15 +75,18 @@ export class AddressObject extends DurableObject<Env> {
     return true;
   }
 
-  /** Whether a password may be tried for this e-mail address; if so, `settleLogin` must follow. May wait for others. */
-  async attemptLogin(prefix: string): Promise<LoginVerdict> {
+  /**
+   * Whether a password may be tried for this e-mail address; if so, `settleLogin` must follow. May wait for others.
+   * @param device id of a device that has signed in to the account before; null for any other
+   */
+  async attemptLogin(prefix: string, device: string | null = null): Promise<LoginVerdict> {
     this.#provisionEmail();
-    return this.#gate.attempt(prefix, (ms) => scheduler.wait(ms));
+    return this.#gate.attempt({ prefix, device }, (ms) => scheduler.wait(ms));
   }
 
-  async settleLogin(prefix: string, outcome: LoginOutcome): Promise<void> {
+  async settleLogin(prefix: string, outcome: LoginOutcome, device: string | null = null): Promise<void> {
     this.#provisionEmail();
-    this.#gate.settle(prefix, outcome);
+    this.#gate.settle({ prefix, device }, outcome);
   }
 
   /** The owner has a new password: the guesses at the old one count no more. */

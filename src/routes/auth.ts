@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { FIRST_EPOCH } from "../accounts/account.ts";
 import { decoyUserId } from "../accounts/decoy.ts";
-import { findByEmail } from "../accounts/directory.ts";
+import { type Device, openDeviceToken } from "../accounts/device-token.ts";
+import { type DirectoryEntry, findByEmail } from "../accounts/directory.ts";
 import { emailSchema } from "../accounts/email.ts";
 import { hashPassword, passwordSchema } from "../accounts/password.ts";
 import { success } from "../http/envelope.ts";
@@ -63,27 +64,44 @@ auth.route(
     description: [
       "Every wrong combination gets the same answer, whether or not the address has an account. After 10 failures for one",
       "address from one network further tries are refused for 30 seconds, then for twice as long each time, up to 15 minutes.",
+      "A device that sends the `deviceToken` of its last sign-in to this account has a counter of its own instead, so that",
+      "failures of others do not lock it out. A token that is old, of another address or not genuine is as good as none.",
     ].join(" "),
     security: "none",
-    body: z.strictObject({ email: emailSchema, password: passwordSchema }),
+    body: z.strictObject({
+      email: emailSchema,
+      password: passwordSchema,
+      deviceToken: z.string().optional().describe("Of the last sign-in on this device; a new password ends it."),
+    }),
     status: 200,
     response: signedInShape,
     errors: ["VALIDATION_ERROR", "INVALID_CREDENTIALS", "RATE_LIMITED", "SERVICE_UNAVAILABLE"],
   },
   [authLimit],
   async (c, { body }) => {
-    const found = await checkPassword(c, body.email, body.password, async () => {
+    const { REFRESH_PEPPER } = c.get("settings");
+    const find = async () => {
       const entry = await findByEmail(c.env.DB, body.email);
       // An unknown address asks an object too, one that is no account and writes nothing: it must take as long.
-      const userId = entry?.userId ?? decoyUserId(body.email, c.get("settings").REFRESH_PEPPER);
+      const userId = entry?.userId ?? decoyUserId(body.email, REFRESH_PEPPER);
       const known = await callUser(c.env, userId, "replay-safe", (stub) => stub.credentials());
       return { entry, epoch: known?.epoch ?? null, passwordHash: known?.passwordHash ?? null };
-    });
+    };
+    const { deviceToken = "" } = body;
+    const device = openDeviceToken(deviceToken, body.email, REFRESH_PEPPER, Date.now());
+    const deviceOf = device && marker(device);
+    const found = await checkPassword(c, body.email, body.password, find, deviceOf);
     const { entry, epoch } = found ?? {};
     const response = entry && epoch != null && (await signIn(c, { entry, epoch, method: "password" }, 200));
     return response || refuse("INVALID_CREDENTIALS", "The e-mail address or the password is wrong.");
   },
 );
+
+/** Whether the device has signed in to what was found: to this account, and since its last new password. */
+function marker({ userId, epoch, deviceId }: Device) {
+  return (found: { entry: DirectoryEntry | null; epoch: number | null }): string | null =>
+    found.entry?.userId === userId && found.epoch === epoch ? deviceId : null;
+}
 
 auth.route(
   {

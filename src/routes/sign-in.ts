@@ -1,6 +1,7 @@
 import type { Context } from "hono";
 import { z } from "zod";
 import { mintAccessToken } from "../accounts/access-token.ts";
+import { mintDeviceToken } from "../accounts/device-token.ts";
 import type { DirectoryEntry } from "../accounts/directory.ts";
 import type { SignInMethod } from "../accounts/families.ts";
 import type { ProvenFamily } from "../accounts/proofs.ts";
@@ -20,6 +21,9 @@ export const signedInShape = z.object({
   user: userShape,
   accessToken: z.string(),
   refreshToken: z.string(),
+  deviceToken: z
+    .string()
+    .describe("Marks this device for later logins with the same address; see `POST /auth/login`. No credential."),
   personalWorkspace: z.object({ id: z.string(), slug: z.string() }),
 });
 
@@ -60,16 +64,23 @@ export function newFamily(c: Context<AppEnv>, start: Omit<VerifiedSignIn, "entry
   return { id: newId("fam"), ...start, userAgent: headers.get("User-Agent"), ip: clientIp(headers) };
 }
 
+/** No account is ever in it: a mark of it marks nothing. */
+const NO_EPOCH = -1;
+
 /** What a sign-in answers with, once the user object has opened its session. */
 export async function signedIn(
   c: Context<AppEnv>,
   { userId, workspaceId, slug }: DirectoryEntry,
   sessionId: string,
-  { profile, refreshToken }: Session,
+  { profile, refreshToken, epoch = NO_EPOCH }: Session,
 ): Promise<SignedIn> {
   c.get("log").userId = userId;
-  const accessToken = await mintAccessToken({ userId, sessionId }, c.get("settings"), Date.now());
-  return { user: clientUser(profile), accessToken, refreshToken, personalWorkspace: { id: workspaceId, slug } };
+  const settings = c.get("settings");
+  const now = Date.now();
+  const accessToken = await mintAccessToken({ userId, sessionId }, settings, now);
+  const deviceToken = mintDeviceToken({ userId, email: profile.email, epoch }, settings.REFRESH_PEPPER, now);
+  const personalWorkspace = { id: workspaceId, slug };
+  return { user: clientUser(profile), accessToken, refreshToken, deviceToken, personalWorkspace };
 }
 
 export function signedInAnswer<D extends SignedIn>(c: Context<AppEnv>, data: D, status: 200 | 201): Response {

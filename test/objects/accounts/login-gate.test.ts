@@ -118,9 +118,9 @@ describe("LoginGate", () => {
         now += ms;
       };
       const admitted: LoginVerdict = { admitted: true };
-      for (let i = 0; i < 10; i++) expect(await gate.attempt("p", sleep)).toEqual(admitted);
+      for (let i = 0; i < 10; i++) expect(await gate.attempt({ prefix: "p", device: null }, sleep)).toEqual(admitted);
       expect(sleeps).toEqual([]);
-      expect(await gate.attempt("p", sleep)).toEqual(admitted);
+      expect(await gate.attempt({ prefix: "p", device: null }, sleep)).toEqual(admitted);
       expect(sleeps).toEqual([10_000]);
     });
   });
