@@ -48,11 +48,14 @@ if (process.env.npm_lifecycle_event) {
 
 if (!installed()) {
   console.error("Installing dependencies (once; package-lock.json says which) ...");
-  let code = await npm("ci", "--no-audit", "--no-fund", "--loglevel=error");
-  if (code !== 0 && !asked) code = await npm("install", "--no-audit", "--no-fund", "--loglevel=error");
+  // Never `npm install`: it would take versions that package-lock.json does not name, and say nothing of it.
+  const code = await npm("ci", "--no-audit", "--no-fund", "--loglevel=error");
   if (asked) process.exit(isServer ? 0 : 128 + constants.signals[asked]);
   if (code !== 0) {
-    console.error("The dependencies could not be installed; npm says why above.");
+    console.error(
+      "The dependencies that package-lock.json names could not be installed; npm says why above. Nothing else was tried. " +
+        "If package.json and package-lock.json contradict each other, run `npm install` and look at what it changes.",
+    );
     process.exit(1);
   }
 }

@@ -18,12 +18,12 @@ import {
   startSettings,
   workerOverrides,
 } from "./lib/settings.ts";
-import { aborted, stopSignal } from "./lib/stop.ts";
+import { aborted, stopSignals } from "./lib/stop.ts";
 
 /** An operation line costs 40 us of CPU on its way through the simulator: here only what went wrong is written. */
 const DEFAULT_LOG_LEVEL = "warn";
 
-const stop = stopSignal();
+const { stop, cut } = stopSignals();
 
 try {
   await start(startSettings(process.env));
@@ -49,16 +49,17 @@ async function start({ HOST, PORT, DATA_DIR }: StartSettings): Promise<void> {
   const migrations = await migrateDatabase(DATA_DIR);
   if (migrations.length > 0) console.log(`Migrated the database: ${migrations.join(", ")}.`);
   stop.throwIfAborted();
-  const runtime = await serve({ dataDir: DATA_DIR, host: HOST, port, overrides, onLine: writeLine });
+  const served = await serve({ dataDir: DATA_DIR, host: HOST, port, overrides, onLine: writeLine });
   try {
     if (!stop.aborted) {
       await proveHealthy(address);
       announce(address, DATA_DIR, await openSandbox(address));
       await aborted(stop);
-      console.log("Stopping.");
+      console.log("Stopping: requests in flight get 10 s. A second signal ends at once.");
+      await served.stop(cut);
     }
   } finally {
-    await runtime.dispose();
+    await served.dispose();
     lock.release();
   }
 }

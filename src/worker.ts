@@ -2,6 +2,7 @@ import type { Env } from "./env.ts";
 import { noteRequest } from "./http/arrivals.ts";
 import type { ViolationMessage } from "./limits/violation.ts";
 import type { MailMessage } from "./mail/message.ts";
+import { inFlight, obeyHost } from "./objects/host-control.ts";
 import { consumeMails, noteDeadMails } from "./objects/mail-consumer.ts";
 import { callWorkspace } from "./objects/stubs.ts";
 import { consumeViolations, noteDeadViolations } from "./objects/violation-consumer.ts";
@@ -53,4 +54,9 @@ export default handlers;
  * `fetch` under a name: `npm start` binds its socket straight to it, without a proxy worker in between. Nothing else:
  * the local runtime lets whoever reaches that socket send any event that its entrypoint handles.
  */
-export const direct = { fetch: handlers.fetch } satisfies ExportedHandler<Env>;
+export const direct = {
+  fetch: (request, env, ctx) => inFlight.track(() => handlers.fetch(request, env, ctx)),
+} satisfies ExportedHandler<Env>;
+
+/** What `npm start` binds its control socket to. */
+export const control = { fetch: obeyHost } satisfies ExportedHandler<Env>;

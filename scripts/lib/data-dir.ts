@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { StartFailure } from "./failure.ts";
@@ -7,11 +7,17 @@ export interface DataDirLock {
   release(): void;
 }
 
+/** The lock's file, which is there in every directory that a server has used. */
+const LOCK_FILE = "server.lock";
+/** What a file system of its own has at its root. */
+const FOREIGN_BUT_HARMLESS = "lost+found";
+
 /**
  * Makes a data directory exist and takes it for this process alone: two runtimes on the same files would each be the
  * single writer of every workspace. The lock is the operating system's own, held through a SQLite file, so that it
  * is gone with the process, kill -9 included; the file beside it with the process id is for the message only.
- * @throws StartFailure when another process has it, or it cannot be written
+ * Other users of the machine are shut out of it: its databases hold every log entry.
+ * @throws StartFailure when another process has it, it cannot be written, or it cannot be made private
  */
 export function takeDataDir(dataDir: string): DataDirLock {
   const pidFile = path.join(dataDir, "server.pid");
@@ -39,10 +45,34 @@ function useOwnTemporaryDir(directory: string): void {
 function openLock(dataDir: string): DatabaseSync {
   try {
     makeDirectories(dataDir);
-    return new DatabaseSync(path.join(dataDir, "server.lock"), { timeout: 0 });
+    shutOthersOut(dataDir);
+    return new DatabaseSync(path.join(dataDir, LOCK_FILE), { timeout: 0 });
   } catch (error) {
+    if (error instanceof StartFailure) throw error;
     throw new StartFailure(`DATA_DIR ${dataDir} cannot be used: ${error instanceof Error ? error.message : error}`);
   }
+}
+
+/** Files and databases below are readable as the system's defaults say, so the directory itself has to keep others out. */
+function shutOthersOut(dataDir: string): void {
+  const { mode, uid } = statSync(dataDir);
+  const user = process.getuid?.();
+  if (user === undefined || (mode & 0o077) === 0) return;
+  const open = `DATA_DIR ${dataDir} is open to other users of this machine (mode ${(mode & 0o7777).toString(8)})`;
+  if (uid !== user) {
+    throw new StartFailure(
+      `${open} and belongs to another user. Have its owner set mode 700, or choose another DATA_DIR.`,
+    );
+  }
+  const files = readdirSync(dataDir).filter((name) => name !== FOREIGN_BUT_HARMLESS);
+  // A directory that others use, such as /tmp, must not be closed to them by a slip of the setting.
+  if (files.length > 0 && !files.includes(LOCK_FILE)) {
+    throw new StartFailure(
+      `${open} and holds files of other programs. Choose a directory of its own, e.g. ${path.join(dataDir, "taffrail")}.`,
+    );
+  }
+  chmodSync(dataDir, 0o700);
+  console.log(`${open}: it has mode 700 now.`);
 }
 
 function holder(pidFile: string): string {

@@ -9,6 +9,11 @@ export const ASSETS_DIR = path.join(ROOT, "dist", "assets");
 /** The worker as one file, bundled just as for production. */
 export const BUNDLE = path.join(ROOT, "dist", "worker", "worker.js");
 
+/** Where the runtime's own sockets are below DATA_DIR. */
+export function runDirOf(dataDir: string): string {
+  return path.join(dataDir, "run");
+}
+
 /** Where the runtime keeps D1 and the objects below DATA_DIR; `wrangler dev --persist-to DATA_DIR` uses the same. */
 export function stateDir(dataDir: string): string {
   return path.join(dataDir, "v3");

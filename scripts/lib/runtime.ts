@@ -1,4 +1,4 @@
-import { cpSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 import {
@@ -10,8 +10,10 @@ import {
   type V4WorkerOptionsShape,
 } from "miniflare";
 import { unstable_getMiniflareWorkerOptions, unstable_readConfig } from "wrangler";
+import { Control } from "./control.ts";
 import { MIGRATIONS_TABLE, type MigrationTarget, migrate } from "./migrations.ts";
-import { BUNDLE, stateDir, WRANGLER_CONFIG } from "./paths.ts";
+import { BUNDLE, runDirOf, stateDir, WRANGLER_CONFIG } from "./paths.ts";
+import { Served } from "./served.ts";
 
 /** The worker's name: objects are stored under it, so it is the one of wrangler.toml. */
 const WORKER_NAME = "taffrail";
@@ -32,6 +34,8 @@ export interface ServeOptions {
   port: number;
   /** Settings over those of `[vars]`. */
   overrides: Readonly<Record<string, string>>;
+  /** Whether the worker exports `control`, as the service itself does. */
+  hasControl?: boolean;
   /** Gets each line the worker writes. */
   onLine: (line: string) => void;
 }
@@ -92,15 +96,20 @@ async function migrationTarget(runtime: Miniflare): Promise<MigrationTarget> {
 }
 
 /**
- * Serves the worker on its own socket; the promise is fulfilled once it listens. Its static files are a copy of its own:
- * a build that runs meanwhile takes none of them away.
+ * Serves the worker on its own socket, the only one that is not a file below `dataDir`; the promise is fulfilled once it
+ * listens. Its static files are a copy of its own: a build that runs meanwhile takes none of them away.
  */
-export async function serve(options: ServeOptions): Promise<Miniflare> {
+export async function serve(options: ServeOptions): Promise<Served> {
   const { worker: source = SERVICE, dataDir, host, port, overrides, onLine } = options;
+  const { hasControl = source === SERVICE } = options;
+  const runDir = runDirOf(dataDir);
+  mkdirSync(runDir, { recursive: true });
+  chmodSync(runDir, 0o700);
   const worker = withOwnAssets(workerOptions(source.config), path.join(dataDir, "assets"));
   const runtime = new Miniflare(
     convertV4MiniflareOptions({
       ...sharedOptions(dataDir),
+      unsafeRuntimeEnv: { TAFFRAIL_RUN_DIR: runDir, TAFFRAIL_CONTROL: hasControl ? CONTROL_SOCKET : "" },
       handleStructuredLogs: ({ message }) => onLine(message),
       workers: [
         {
@@ -110,7 +119,11 @@ export async function serve(options: ServeOptions): Promise<Miniflare> {
           modules: [{ type: "ESModule", path: "worker.js", contents: readFileSync(source.bundle, "utf8") }],
           // Straight to the worker: through the entry worker of the simulator it serves 3,700 requests/s instead of
           // 9,300, and that one answers /cdn-cgi/* by itself.
-          unsafeDirectSockets: [{ host, port, entrypoint: "direct" }],
+          unsafeDirectSockets: [
+            { host, port, entrypoint: "direct" },
+            // workerd.sh binds it to a file instead.
+            ...(hasControl ? [{ host: "127.0.0.1", port: 0, entrypoint: "control" }] : []),
+          ],
         },
       ],
     }),
@@ -122,7 +135,7 @@ export async function serve(options: ServeOptions): Promise<Miniflare> {
     await runtime.dispose().catch(() => {});
     throw error;
   }
-  return runtime;
+  return new Served(runtime, hasControl ? new Control(runDir) : null, runDir);
 }
 
 function withOwnAssets(worker: V4WorkerOptionsShape, copy: string): V4WorkerOptionsShape {
@@ -132,7 +145,17 @@ function withOwnAssets(worker: V4WorkerOptionsShape, copy: string): V4WorkerOpti
   return { ...worker, assets: { ...worker.assets, directory: copy } };
 }
 
-/** The simulator's own entry stays on a loopback port of the system's choice; nothing outside is ever contacted. */
+/** What the simulator calls the socket of the first worker's entrypoint `control`. */
+const CONTROL_SOCKET = "direct:0:control";
+
+/** A runtime that was told to end has not crashed. */
+class RuntimeLog extends Log {
+  override warn(message: string): void {
+    if (!process.env.TAFFRAIL_STOPPING) super.warn(message);
+  }
+}
+
+/** Nothing outside is ever contacted. */
 function sharedOptions(dataDir: string): V4SharedOptions {
   const require = createRequire(createRequire(import.meta.url).resolve("miniflare"));
   process.env.TAFFRAIL_WORKERD = require("workerd").default;
@@ -143,7 +166,7 @@ function sharedOptions(dataDir: string): V4SharedOptions {
     port: 0,
     cf: {},
     logRequests: false,
-    log: new Log(LogLevel.WARN),
+    log: new RuntimeLog(LogLevel.WARN),
     telemetry: { enabled: false },
   };
 }

@@ -2,6 +2,7 @@ import type { Env } from "../env.ts";
 import { ApiError } from "../http/errors.ts";
 import type { OperationFields, OperationLevel } from "../http/log.ts";
 import type { LimitState, RouteRef } from "../limits/state.ts";
+import { hostState } from "../platform/host-state.ts";
 import { newRun, type Origin, orNewRun } from "../platform/origin.ts";
 import { SANDBOX_WORKSPACE_ID } from "../sandbox/sandbox.ts";
 import type { AuthorityRuling, TailAuthority } from "../tail/authority.ts";
@@ -10,6 +11,7 @@ import { TailHub } from "../tail/hub.ts";
 import { SANDBOX_TAIL_QUOTA, TAIL_QUOTA, type TailQuota } from "../tail/limits.ts";
 import { readMessage } from "../tail/message.ts";
 import { Tail } from "../tail/tail.ts";
+import { tailedWorkspaces } from "../tail/tailed-workspaces.ts";
 import { newTicket, openTicket } from "../tail/ticket.ts";
 import { deleteTicket, findTicket, insertTicket } from "../tail/tickets.ts";
 import { admit, type Gate } from "../workspace/admission.ts";
@@ -94,6 +96,7 @@ export class Tails {
       this.#bySocket.set(socket, tail);
       this.#hub.restore(tail);
     }
+    this.#noteTails();
     state.onCommit = (stored) => this.#hub.committed(stored);
     state.onChange = () => this.#changed();
   }
@@ -133,6 +136,7 @@ export class Tails {
     // Asked again, as the session was waited for: from here to the socket's place among the others it is one turn.
     const ruling = this.#ruling({ authority, project: project.num, expiresAt });
     if (!ruling.ok) return refused({ ok: false, code: ruling.code, message: "You may not read this project.", limit });
+    if (hostState.isStopping) return refused({ ok: false, code: "SERVICE_UNAVAILABLE", limit });
     const [client, server] = Object.values(new WebSocketPair());
     if (!client || !server) throw new Error("A pair of sockets has two.");
     this.#ctx.acceptWebSocket(server);
@@ -142,6 +146,7 @@ export class Tails {
     const { requestId } = orNewRun(call.origin);
     const tail = Tail.open(server, { ...place, authority, filter, expiresAt: ruling.expiresAt, requestId });
     this.#bySocket.set(server, tail);
+    this.#noteTails();
     this.#hub.add(tail);
     this.#arm();
     return new Response(null, {
@@ -170,6 +175,7 @@ export class Tails {
       if (tail.isOpen) this.#closed(tail, code, "client");
       this.#hub.gone(tail);
     }
+    this.#noteTails();
     try {
       socket.close();
     } catch {
@@ -181,6 +187,10 @@ export class Tails {
   sessionEnded(sessionId: string): void {
     for (const opening of this.#opening) if (opening.sessionId === sessionId) opening.hasEnded = true;
     this.#hub.sessionEnded(sessionId);
+  }
+
+  stopAll(): void {
+    this.#hub.stopAll();
   }
 
   endAll(): void {
@@ -218,6 +228,14 @@ export class Tails {
     }
     if (reader.kind === "ticket") deleteTicket(gate.sql, reader.hash);
     return { ok: true, authority, project, limit };
+  }
+
+  /** Keeps the list of workspaces with tails. */
+  #noteTails(): void {
+    const id = this.#state.row?.id;
+    if (id === undefined) return;
+    if (this.#bySocket.size > 0) tailedWorkspaces.add(id);
+    else tailedWorkspaces.delete(id);
   }
 
   get #quota(): TailQuota {

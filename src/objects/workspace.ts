@@ -391,6 +391,11 @@ export class WorkspaceObject extends DurableObject<Env> {
     this.#tails.sessionEnded(sessionId);
   }
 
+  /** The service stops: closes every tail, with the place to resume at. */
+  async stopTails(): Promise<void> {
+    this.#tails.stopAll();
+  }
+
   /** Opens a tail: the one thing that takes a request, as no call can hand a socket over. */
   override async fetch(request: Request): Promise<Response> {
     // SAFETY: only the router of this worker reaches an object, and it writes the header.

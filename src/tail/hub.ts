@@ -139,6 +139,11 @@ export class TailHub {
     for (const tail of [...this.#tails]) this.end(tail, code);
   }
 
+  /** The service stops: clients resume at their place on the next one. */
+  stopAll(): void {
+    for (const tail of [...this.#tails]) this.#close(tail, TAIL_CLOSE.stopping, `since=${tail.sent}`, null);
+  }
+
   /** When the first tail's authority has to be looked at again. */
   nextExpiry(): number | null {
     let next = Number.POSITIVE_INFINITY;

@@ -58,4 +58,6 @@ export const TAIL_CLOSE = {
   badMessage: 1008,
   /** A fault of the service; the client comes back with `since` (RFC 6455). */
   fault: 1011,
+  /** The service stops or restarts; the client comes back with `since` (RFC 6455). */
+  stopping: 1001,
 } as const;

@@ -17,6 +17,7 @@ const PING_MS = 20_000;
 const ENDED = 4001;
 const BEHIND = 4008;
 const BAD_MESSAGE = 1008;
+const STOPPING = 1001;
 
 /** What the service means by closing with 4001. */
 const ENDS: Readonly<Record<string, string>> = {
@@ -200,6 +201,7 @@ class Follower {
       notice(this.#io, "Too far behind for the service; going on from here.");
       return;
     }
+    if (code === STOPPING) return this.#pause("The service restarts.", null);
     await this.#pause(`The connection was lost (${reason === "" ? code : `${code}, ${reason}`}).`, null);
   }
 

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -69,6 +69,47 @@ describe("a start that cannot be", () => {
     process.kill(run.pid, "SIGINT");
     expect(await run.exit).toBe(0);
     expect(run.output()).not.toContain("running");
+  });
+});
+
+describe("B13: a DATA_DIR that is open to other users of the machine", () => {
+  const start = async (dataDir: string) => failedStart({ PORT: String(await freePort()), DATA_DIR: dataDir });
+  const modeOf = (dataDir: string) => statSync(dataDir).mode & 0o7777;
+
+  test("is closed to them where it is empty or a server's own, and the start says so", async () => {
+    const dataDir = temporaryDir();
+    chmodSync(dataDir, 0o755);
+    const server = await startServer({ env: { DATA_DIR: dataDir } });
+    expect(server.output()).toContain(`DATA_DIR ${dataDir} is open to other users of this machine (mode 755)`);
+    expect(modeOf(dataDir)).toBe(0o700);
+    await server.restart();
+    expect(server.output()).not.toContain("open to other users");
+    chmodSync(dataDir, 0o750);
+    await server.restart();
+    expect(server.output()).toContain("(mode 750): it has mode 700 now.");
+    expect(modeOf(dataDir)).toBe(0o700);
+    await server.stop();
+  });
+
+  test("is refused where other programs keep files there", async () => {
+    const dataDir = temporaryDir();
+    writeFileSync(path.join(dataDir, "theirs.txt"), "");
+    chmodSync(dataDir, 0o1777);
+    const { code, output } = await start(dataDir);
+    expect(code).toBe(1);
+    expect(output).toContain("(mode 1777) and holds files of other programs");
+    expect(output).not.toContain("    at ");
+    expect(modeOf(dataDir)).toBe(0o1777);
+  });
+
+  test.runIf(process.getuid?.() === 0)("is refused where it belongs to another user", async () => {
+    const dataDir = temporaryDir();
+    chmodSync(dataDir, 0o755);
+    chownSync(dataDir, 12_345, 12_345);
+    const { code, output } = await start(dataDir);
+    expect(code).toBe(1);
+    expect(output).toContain("belongs to another user");
+    expect(modeOf(dataDir)).toBe(0o755);
   });
 });
 

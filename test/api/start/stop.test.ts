@@ -1,0 +1,214 @@
+import { once } from "node:events";
+import http from "node:http";
+import net from "node:net";
+import { setTimeout as wait } from "node:timers/promises";
+import { WebSocket } from "undici";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { asUser, call, createTenant, type FoundLogs, type Tenant } from "../../support/api.ts";
+import { startServer, type TestServer } from "../../support/server.ts";
+import { TailClient } from "../tail/client.ts";
+
+/** Milliseconds that a stop gives the requests in flight. */
+const STOP_MS = 10_000;
+/** Milliseconds that ending the runtime itself may take on a busy machine. */
+const END_MS = 5_000;
+
+/** Bytes that a server wrote to one connection, until it closed it. */
+function connection(port: number, text: string): { socket: net.Socket; received: Promise<string> } {
+  const socket = net.connect(port, "127.0.0.1", () => socket.write(text));
+  let bytes = "";
+  socket.setEncoding("utf8").on("data", (data: string) => {
+    bytes += data;
+  });
+  socket.on("error", () => {});
+  return { socket, received: new Promise((resolve) => socket.on("close", () => resolve(bytes))) };
+}
+
+/** A request as it goes over the wire, with its body cut after `sent` bytes. */
+function requestText(tenant: Tenant, path: string, body: string, sent = body.length): string {
+  return [
+    `POST ${path} HTTP/1.1`,
+    "Host: 127.0.0.1",
+    `Authorization: Bearer ${tenant.key.secret}`,
+    "Content-Type: application/json",
+    `Content-Length: ${body.length}`,
+    "",
+    body.slice(0, sent),
+  ].join("\r\n");
+}
+
+describe("27: a stop", () => {
+  let server: TestServer;
+  let tenant: Tenant;
+  const logPath = () => `/logger/${tenant.projectId}/log`;
+
+  beforeAll(async () => {
+    server = await startServer();
+    tenant = await createTenant(server.url);
+    const limits = { default: { limit: 1_000_000 } };
+    const { account } = tenant;
+    await call(server.url, `/workspaces/${account.workspaceId}/rate-limits`, {
+      ...asUser(account),
+      method: "PUT",
+      body: limits,
+    });
+  });
+  afterAll(() => server.stop());
+
+  /** Until the server has been stopped and started again. */
+  async function stopped(): Promise<{ code: number | null; ms: number }> {
+    const begun = Date.now();
+    const code = await server.stop();
+    return { code, ms: Date.now() - begun };
+  }
+
+  async function stored(): Promise<number> {
+    const { body } = await call<FoundLogs & { pagination: { total: number } }>(server.url, "/logger/query", {
+      token: tenant.key.secret,
+      body: { pagination: { includeTotal: true, limit: 1 } },
+    });
+    return body.data.pagination.total;
+  }
+
+  test("answers a query in the midst of its work and a body that is half sent, and takes no new connection", async () => {
+    const data = { text: "lorem ipsum ".repeat(150) };
+    const batch = Array.from({ length: 1000 }, (_, i) => ({ message: `entry ${i}`, data }));
+    for (let i = 0; i < 20; i++) await call(server.url, logPath(), { token: tenant.key.secret, body: batch });
+    const slow = {
+      filters: { search: "not there" },
+      pagination: { includeTotal: true },
+    };
+    const entry = JSON.stringify({ message: "half sent" });
+    const half = connection(server.port, requestText(tenant, logPath(), entry, 5));
+    const idle = connection(server.port, "GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");
+    await once(idle.socket, "data");
+    const query = call<FoundLogs>(server.url, "/logger/query", { token: tenant.key.secret, body: slow });
+    let isAnswered = false;
+    query.finally(() => {
+      isAnswered = true;
+    });
+    await wait(50);
+    expect(isAnswered).toBe(false);
+    const stop = stopped();
+    // Its connection is closed without a word once the runtime drains.
+    expect(await idle.received).toMatch(/^HTTP\/1.1 200/);
+    const late = connection(server.port, requestText(tenant, logPath(), JSON.stringify({ message: "late" })));
+    await wait(300);
+    half.socket.write(entry.slice(5));
+    expect((await query).body).toMatchObject({ success: true, data: { logs: [] } });
+    expect(await half.received).toMatch(/^HTTP\/1.1 201[^]*Connection: close/);
+    const { code, ms } = await stop;
+    expect(code).toBe(0);
+    expect(ms).toBeLessThan(STOP_MS);
+    expect(await late.received).toBe("");
+    await server.restart();
+    expect(await stored()).toBe(20_001);
+  });
+
+  test("closes tails with 1001 and the place to resume at, also one whose client never sent anything", async () => {
+    const { projectId, key } = tenant;
+    const tails = await Promise.all([1, 2, 3].map(() => TailClient.open(server.url, projectId, key.secret)));
+    const silent = new WebSocket(`${server.url.replace("http", "ws")}/logger/${projectId}/tail`, {
+      headers: { Authorization: `Bearer ${key.secret}` },
+    });
+    await once(silent, "message");
+    const silentEnd = once(silent, "close");
+    const { body } = await call<{ lastSeq: number }>(server.url, logPath(), {
+      token: key.secret,
+      body: { message: "seen by all" },
+    });
+    const { lastSeq } = body.data;
+    await Promise.all(tails.map((tail) => tail.has(1)));
+    const { code, ms } = await stopped();
+    expect(code).toBe(0);
+    expect(ms).toBeLessThan(END_MS);
+    const closed = { code: 1001, reason: `since=${lastSeq}` };
+    for (const tail of tails) expect(tail.closed).toEqual(closed);
+    expect((await silentEnd)[0]).toMatchObject(closed);
+    await server.restart();
+    const resumed = await TailClient.open(server.url, projectId, key.secret, `?since=${lastSeq - 1}`);
+    expect(resumed.seqs).toEqual([lastSeq]);
+    resumed.close();
+  });
+
+  test("cuts off after 10 s what is still in flight, and ends with 0", async () => {
+    const half = connection(server.port, requestText(tenant, logPath(), JSON.stringify({ message: "never" }), 5));
+    await wait(100);
+    const { code, ms } = await stopped();
+    expect(code).toBe(0);
+    expect(ms).toBeGreaterThanOrEqual(STOP_MS - 50);
+    expect(ms).toBeLessThan(STOP_MS + END_MS);
+    expect(await half.received).toBe("");
+    await server.restart();
+  });
+
+  test("ends at once on a second signal", async () => {
+    const half = connection(server.port, requestText(tenant, logPath(), JSON.stringify({ message: "never" }), 5));
+    await wait(100);
+    const stop = stopped();
+    await wait(500);
+    process.kill(server.pid, "SIGINT");
+    const { code, ms } = await stop;
+    expect(code).toBe(0);
+    expect(ms).toBeLessThan(END_MS);
+    expect(await half.received).toBe("");
+    await server.restart();
+  });
+
+  test("is the same one where the signal reaches every process of the group, as a service manager may send it", async () => {
+    const tail = await TailClient.open(server.url, tenant.projectId, tenant.key.secret);
+    const entry = JSON.stringify({ message: "half sent" });
+    const half = connection(server.port, requestText(tenant, logPath(), entry, 5));
+    await wait(100);
+    process.kill(-server.pid, "SIGTERM");
+    await wait(300);
+    half.socket.write(entry.slice(5));
+    expect(await half.received).toMatch(/^HTTP\/1.1 201/);
+    expect(await server.stop()).toBe(0);
+    await tail.until(() => tail.closed !== null);
+    expect(tail.closed).toMatchObject({ code: 1001, reason: expect.stringMatching(/^since=\d+$/) });
+    await server.restart();
+  });
+
+  test("seven times under load: whatever was not answered was not stored", async () => {
+    const agent = new http.Agent({ keepAlive: true, maxSockets: 8 });
+    let acknowledged = await stored();
+    for (let round = 0; round < 7; round++) {
+      let isOver = false;
+      const early: number[] = [];
+      let stoppedAt = Number.POSITIVE_INFINITY;
+      const send = (): Promise<number | null> =>
+        new Promise((resolve) => {
+          const headers = { Authorization: `Bearer ${tenant.key.secret}`, "Content-Type": "application/json" };
+          const options = { port: server.port, host: "127.0.0.1", method: "POST", path: logPath(), headers, agent };
+          const request = http.request(options, (response) => {
+            response.resume().on("end", () => resolve(response.statusCode ?? null));
+          });
+          request.on("error", () => resolve(null));
+          request.end(JSON.stringify({ message: `round ${round}` }));
+        });
+      const worker = async () => {
+        while (!isOver) {
+          const sentAt = Date.now();
+          const status = await send();
+          if (status === 201) acknowledged++;
+          else {
+            // Sent at least 100 ms before the signal, so the server had it.
+            if (sentAt < stoppedAt - 100) early.push(sentAt);
+            isOver = true;
+          }
+        }
+      };
+      const workers = Promise.all(Array.from({ length: 8 }, worker));
+      await wait(400);
+      stoppedAt = Date.now();
+      expect(await server.stop()).toBe(0);
+      isOver = true;
+      await workers;
+      expect(early).toEqual([]);
+      await server.restart();
+      expect(await stored()).toBe(acknowledged);
+    }
+    agent.destroy();
+  }, 180_000);
+});
