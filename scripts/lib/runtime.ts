@@ -10,6 +10,7 @@ import {
   type V4WorkerOptionsShape,
 } from "miniflare";
 import { unstable_getMiniflareWorkerOptions, unstable_readConfig } from "wrangler";
+import { childRunning } from "./child-processes.ts";
 import { Control } from "./control.ts";
 import { MIGRATIONS_TABLE, type MigrationTarget, migrate } from "./migrations.ts";
 import { BUNDLE, runDirOf, stateDir, WRANGLER_CONFIG } from "./paths.ts";
@@ -135,7 +136,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
     await runtime.dispose().catch(() => {});
     throw error;
   }
-  return new Served(runtime, hasControl ? new Control(runDir) : null, runDir);
+  return new Served(runtime, () => childRunning(WORKERD_SCRIPT), hasControl ? new Control(runDir) : null);
 }
 
 function withOwnAssets(worker: V4WorkerOptionsShape, copy: string): V4WorkerOptionsShape {
@@ -148,25 +149,21 @@ function withOwnAssets(worker: V4WorkerOptionsShape, copy: string): V4WorkerOpti
 /** What the simulator calls the socket of the first worker's entrypoint `control`. */
 const CONTROL_SOCKET = "direct:0:control";
 
-/** A runtime that was told to end has not crashed. */
-class RuntimeLog extends Log {
-  override warn(message: string): void {
-    if (!process.env.TAFFRAIL_STOPPING) super.warn(message);
-  }
-}
+/** Started in the runtime's place. */
+const WORKERD_SCRIPT = path.join(import.meta.dirname, "workerd.sh");
 
 /** Nothing outside is ever contacted. */
 function sharedOptions(dataDir: string): V4SharedOptions {
   const require = createRequire(createRequire(import.meta.url).resolve("miniflare"));
   process.env.TAFFRAIL_WORKERD = require("workerd").default;
-  process.env.MINIFLARE_WORKERD_PATH = path.join(import.meta.dirname, "workerd.sh");
+  process.env.MINIFLARE_WORKERD_PATH = WORKERD_SCRIPT;
   return {
     resourcePersistencePath: stateDir(dataDir),
     host: "127.0.0.1",
     port: 0,
     cf: {},
     logRequests: false,
-    log: new RuntimeLog(LogLevel.WARN),
+    log: new Log(LogLevel.WARN),
     telemetry: { enabled: false },
   };
 }

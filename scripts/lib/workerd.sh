@@ -4,18 +4,10 @@
 # setpriv is missing (macOS), only a clean stop and a kill of the whole process group end it.
 # Ctrl-C reaches the whole process group: the parent alone decides what it means.
 trap '' INT
-if [ -n "$TAFFRAIL_STOPPING" ]; then
-  # The runtime has ended because it was told to. The simulator takes that for a crash, starts another one and waits until
-  # that has read its configuration.
-  cat > /dev/null
-  exec sleep 60
-fi
 if [ -n "$TAFFRAIL_RUN_DIR" ]; then
   # The directory is the owner's alone (mode 700), so its sockets are, too. Sockets of an earlier run would be in the way.
   cd "$TAFFRAIL_RUN_DIR" || exit 1
   rm -f entry.sock control.sock
-  # A link, as a full disk still has room for one.
-  ln -sfn $$ runtime.pid
   # The simulator's own entry obeys headers that name another URL and host: on a TCP port, any process of this machine could
   # reach it.
   first=$1
