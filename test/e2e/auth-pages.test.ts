@@ -2,7 +2,7 @@ import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { register } from "../support/api.ts";
 import { linkMailedTo, newEmail, signUp } from "./support/account.ts";
-import { axeFaults, type ConsoleUnderTest, startConsole } from "./support/console.ts";
+import { axeFaults, type ConsoleUnderTest, overflowOf, startConsole } from "./support/console.ts";
 
 /** Widths, in CSS pixels, of a phone, a tablet and a desk. */
 const WIDTHS = [360, 768, 1440];
@@ -125,8 +125,7 @@ describe.each(STATES)("$name", ({ as, show }) => {
     }
     for (const width of WIDTHS) {
       await page.setViewportSize({ width, height: 800 });
-      const { scrollWidth, clientWidth } = await page.evaluate(() => document.documentElement);
-      expect([width, scrollWidth]).toEqual([width, clientWidth]);
+      expect([width, await overflowOf(page)]).toEqual([width, 0]);
     }
     await context.close();
   });

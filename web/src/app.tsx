@@ -19,6 +19,7 @@ const Callback = lazy(() => import("./pages/auth/callback.tsx").then((page) => p
 const Invitation = lazy(() => import("./pages/auth/invitation.tsx").then((page) => page.Invitation));
 const Playground = lazy(() => import("./pages/playground/playground.tsx").then((page) => page.Playground));
 const Account = guarded(lazy(() => import("./pages/account/account.tsx").then((page) => page.Account)));
+const Review = guarded(lazy(() => import("./pages/account/review.tsx").then((page) => page.Review)));
 const Explorer = guarded(lazy(() => import("./pages/explorer/explorer.tsx").then((page) => page.Explorer)));
 const Settings = guarded(lazy(() => import("./pages/settings/settings.tsx").then((page) => page.Settings)));
 
@@ -51,6 +52,7 @@ function Routes() {
         <Route path="/auth/callback" component={Callback} />
         <Route path="/auth/invitation" component={Invitation} />
         <Route path="/auth/account" component={Account} />
+        <Route path="/auth/review" component={Review} />
         <Route path="/playground" component={Playground} />
         <Route path="/w/:workspaceId" component={Explorer} />
         <Route path="/w/:workspaceId/p/:projectId" component={Explorer} />

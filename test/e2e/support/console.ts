@@ -64,6 +64,11 @@ function signInOnce({ session, access }: Seed): void {
   sessionStorage.setItem("taffrail.access", access);
 }
 
+/** By how many CSS pixels a page is wider than its window: above 0 it scrolls sideways. */
+export function overflowOf(page: Page): Promise<number> {
+  return page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+}
+
 /** What axe-core finds on a page: each fault with the elements that have it. Empty is good. */
 export async function axeFaults(page: Page): Promise<string[]> {
   // Through the driver's own channel: the page's policy lets no foreign script in, as it should.

@@ -1,6 +1,7 @@
 import { computed, signal } from "@preact/signals";
 import { ApiFailure } from "../api/failure.ts";
 import { type Answer, type RequestOptions, request } from "../api/request.ts";
+import { keepDeviceToken } from "./devices.ts";
 import { endAtService } from "./ending.ts";
 import { rotated } from "./rotate.ts";
 import {
@@ -36,6 +37,8 @@ export interface SignedIn {
   user: StoredUser;
   accessToken: string;
   refreshToken: string;
+  /** Marks this browser for the account's next login; tokens that came in an address have none. */
+  deviceToken?: string;
 }
 
 const stored = signal(readSession());
@@ -58,7 +61,8 @@ onSessionChange(() => {
 });
 
 /** Begins a session in all tabs; one that was there before ends. */
-export async function signIn({ user, accessToken, refreshToken }: SignedIn): Promise<void> {
+export async function signIn({ user, accessToken, refreshToken, deviceToken }: SignedIn): Promise<void> {
+  if (deviceToken !== undefined) await keepDeviceToken(user.email, deviceToken);
   const before = await navigator.locks.request(LOCK, () => {
     const replaced = readSession();
     const id = crypto.randomUUID();

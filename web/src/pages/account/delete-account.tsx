@@ -3,9 +3,9 @@ import type { ApiFailure } from "../../api/failure.ts";
 import { useAction } from "../../lib/action.ts";
 import { useWait } from "../../lib/countdown.ts";
 import { useLoad } from "../../lib/load.ts";
-import { loadMethods } from "../../model/account.ts";
+import { loadMethods, type Methods } from "../../model/account.ts";
 import { workspaces } from "../../model/workspaces.ts";
-import { authorized, forget, signOut } from "../../session/session.ts";
+import { authorized, forget } from "../../session/session.ts";
 import type { StoredUser } from "../../session/stored.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -16,10 +16,13 @@ import { Failure, Loading } from "../../ui/states.tsx";
 import { toast } from "../../ui/toasts.tsx";
 import { Note, PasswordField } from "../auth/parts.tsx";
 import css from "./account.module.css";
-import { wrongPasswordAt } from "./password.tsx";
+import { SignInAgain } from "./sign-in-again.tsx";
+import { pathOf } from "./steps.ts";
+import { wrongPasswordAt } from "./wrong-password.ts";
 
-export function DeleteAccount({ user }: { user: StoredUser }) {
-  const [isOpen, setIsOpen] = useState(false);
+/** @param isOpen whether its dialog is open from the beginning */
+export function DeleteAccount({ user, isOpen: isOpenFirst }: { user: StoredUser; isOpen: boolean }) {
+  const [isOpen, setIsOpen] = useState(isOpenFirst);
   return (
     <Card title="Delete the account">
       <div class={css.between}>
@@ -39,7 +42,7 @@ function DeleteDialog({ user, onClose }: { user: StoredUser; onClose: () => void
     <Dialog title="Delete the account?" onClose={onClose} closeOnBackdrop={false}>
       <WhatGoes />
       {data ? (
-        <DeleteForm user={user} hasPassword={data.hasPassword} onClose={onClose} />
+        <DeleteForm user={user} methods={data} onClose={onClose} />
       ) : failure ? (
         <Failure failure={failure} onRetry={reload} />
       ) : (
@@ -78,11 +81,12 @@ function WhatGoes() {
 
 interface DeleteFormProps {
   user: StoredUser;
-  hasPassword: boolean;
+  methods: Methods;
   onClose: () => void;
 }
 
-function DeleteForm({ user, hasPassword, onClose }: DeleteFormProps) {
+function DeleteForm({ user, methods, onClose }: DeleteFormProps) {
+  const { hasPassword } = methods;
   const [typed, setTyped] = useState("");
   const [password, setPassword] = useState("");
   const { run, busy, failure } = useAction(async () => {
@@ -133,7 +137,7 @@ function DeleteForm({ user, hasPassword, onClose }: DeleteFormProps) {
       ) : (
         <p>The account has no password: this takes having signed in within the last 10 minutes.</p>
       )}
-      <Refusal failure={shown} />
+      <Refusal failure={shown} user={user} methods={methods} />
       <Row>
         <Button type="submit" look="danger" busy={busy} disabled={!isReady}>
           Delete the account
@@ -144,16 +148,20 @@ function DeleteForm({ user, hasPassword, onClose }: DeleteFormProps) {
   );
 }
 
-function Refusal({ failure }: { failure: ApiFailure | null }) {
+interface RefusalProps {
+  failure: ApiFailure | null;
+  user: StoredUser;
+  methods: Methods;
+}
+
+function Refusal({ failure, user, methods }: RefusalProps) {
   if (failure?.code !== "REAUTHENTICATION_REQUIRED") return <Problem failure={failure} fields={["password"]} />;
   return (
     <Note tone="warn">
       <strong>You signed in more than 10 minutes ago.</strong>
-      <Row>
-        <Button onClick={() => signOut("Sign in again, then delete the account within 10 minutes.")}>
-          Sign in again
-        </Button>
-      </Row>
+      <SignInAgain user={user} methods={methods} next={pathOf("delete")}>
+        Sign in again, and go on here:
+      </SignInAgain>
     </Note>
   );
 }

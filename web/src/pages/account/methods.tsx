@@ -10,9 +10,17 @@ import { Failure, Loading } from "../../ui/states.tsx";
 import css from "./account.module.css";
 import { PasswordDialog } from "./password.tsx";
 import { ProviderItem } from "./provider.tsx";
+import type { Step } from "./steps.ts";
+
+interface WaysInProps {
+  user: StoredUser;
+  /** What a new sign-in came between. */
+  step: Step | null;
+  onNewPassword: () => void;
+}
 
 /** The ways to sign in to this account, and changing them. */
-export function WaysIn({ user, onNewPassword }: { user: StoredUser; onNewPassword: () => void }) {
+export function WaysIn({ user, step, onNewPassword }: WaysInProps) {
   const { data, failure, reload, put } = useLoad(user.id, loadMethods);
   const change = (methods: Methods): void => {
     keepMethods(methods);
@@ -30,7 +38,8 @@ export function WaysIn({ user, onNewPassword }: { user: StoredUser; onNewPasswor
         <Items label="Ways to sign in">
           <PasswordItem
             user={user}
-            hasPassword={data.hasPassword}
+            methods={data}
+            isOpen={step === "password"}
             onSet={() => {
               change({ ...data, hasPassword: true });
               onNewPassword();
@@ -40,7 +49,7 @@ export function WaysIn({ user, onNewPassword }: { user: StoredUser; onNewPasswor
             <p class={css.quiet}>A link to {user.email}, on the sign-in page.</p>
           </Item>
           {PROVIDERS.map((provider) => (
-            <ProviderItem key={provider} provider={provider} user={user} methods={data} onChange={change} />
+            <ProviderItem key={provider} provider={provider} user={user} methods={data} step={step} onChange={change} />
           ))}
         </Items>
       )}
@@ -50,12 +59,15 @@ export function WaysIn({ user, onNewPassword }: { user: StoredUser; onNewPasswor
 
 interface PasswordItemProps {
   user: StoredUser;
-  hasPassword: boolean;
+  methods: Methods;
+  /** Whether its dialog is open from the beginning. */
+  isOpen: boolean;
   onSet: () => void;
 }
 
-function PasswordItem({ user, hasPassword, onSet }: PasswordItemProps) {
-  const [isOpen, setIsOpen] = useState(false);
+function PasswordItem({ user, methods, isOpen: isOpenFirst, onSet }: PasswordItemProps) {
+  const [isOpen, setIsOpen] = useState(isOpenFirst);
+  const { hasPassword } = methods;
   return (
     <Item
       title={<>Password {hasPassword ? <Badge tone="good">Set</Badge> : <Badge>Not set</Badge>}</>}
@@ -67,8 +79,8 @@ function PasswordItem({ user, hasPassword, onSet }: PasswordItemProps) {
     >
       {isOpen ? (
         <PasswordDialog
-          email={user.email}
-          hasPassword={hasPassword}
+          user={user}
+          methods={methods}
           onClose={() => setIsOpen(false)}
           onDone={() => {
             setIsOpen(false);

@@ -1,23 +1,28 @@
 import { useState } from "preact/hooks";
-import { ApiFailure } from "../../api/failure.ts";
 import { useAction } from "../../lib/action.ts";
 import { useWait } from "../../lib/countdown.ts";
+import type { Methods } from "../../model/account.ts";
 import { authorized } from "../../session/session.ts";
+import type { StoredUser } from "../../session/stored.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Row } from "../../ui/page.tsx";
 import { toast } from "../../ui/toasts.tsx";
 import { PasswordField, Refused } from "../auth/parts.tsx";
+import { SignInAgain } from "./sign-in-again.tsx";
+import { pathOf } from "./steps.ts";
+import { wrongPasswordAt } from "./wrong-password.ts";
 
 interface PasswordDialogProps {
-  email: string;
-  hasPassword: boolean;
+  user: StoredUser;
+  methods: Methods;
   onClose: () => void;
   onDone: () => void;
 }
 
 /** Sets the first password, or another one. */
-export function PasswordDialog({ email, hasPassword, onClose, onDone }: PasswordDialogProps) {
+export function PasswordDialog({ user, methods, onClose, onDone }: PasswordDialogProps) {
+  const { hasPassword } = methods;
   const [currentPassword, setCurrentPassword] = useState("");
   const [newPassword, setNewPassword] = useState("");
   const { run, busy, failure } = useAction(async () => {
@@ -27,6 +32,16 @@ export function PasswordDialog({ email, hasPassword, onClose, onDone }: Password
     onDone();
   });
   const wait = useWait(failure);
+  if (failure?.code === "REAUTHENTICATION_REQUIRED") {
+    return (
+      <Dialog title="Confirm that it is you" onClose={onClose} closeOnBackdrop={false}>
+        <p>You signed in more than 10 minutes ago. Setting a first password takes a new sign-in.</p>
+        <SignInAgain user={user} methods={methods} next={pathOf("password")}>
+          Sign in again, and go on here:
+        </SignInAgain>
+      </Dialog>
+    );
+  }
   return (
     <Dialog title={hasPassword ? "Change the password" : "Set a password"} onClose={onClose} closeOnBackdrop={false}>
       <p>All other sessions of your account end with it, and mailed links stop working.</p>
@@ -38,7 +53,7 @@ export function PasswordDialog({ email, hasPassword, onClose, onDone }: Password
         }}
       >
         {/* For password managers: whose password it is. */}
-        <input type="email" name="email" autocomplete="username" value={email} readOnly hidden />
+        <input type="email" name="email" autocomplete="username" value={user.email} readOnly hidden />
         {hasPassword ? (
           <PasswordField
             label="Current password"
@@ -70,11 +85,4 @@ export function PasswordDialog({ email, hasPassword, onClose, onDone }: Password
       </form>
     </Dialog>
   );
-}
-
-/** A wrong password is said at its field. */
-export function wrongPasswordAt(path: string, failure: ApiFailure | null): ApiFailure | null {
-  if (failure?.code !== "INVALID_CREDENTIALS") return failure;
-  const { message, code, status } = failure;
-  return new ApiFailure(message, { code, status, details: [{ path, code, message }] });
 }

@@ -3,6 +3,7 @@ import { useLocation } from "preact-iso";
 import { request } from "../../api/request.ts";
 import { useAction } from "../../lib/action.ts";
 import { useWait } from "../../lib/countdown.ts";
+import { deviceTokenOf } from "../../session/devices.ts";
 import { endedBecause, type SignedIn, signIn } from "../../session/session.ts";
 import { nextPath } from "../../session/signed-in-only.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -38,7 +39,9 @@ function Ways({ next, onMailed }: { next: string; onMailed: (email: string) => v
   const [password, setPassword] = useState("");
   const form = useRef<HTMLFormElement>(null);
   const signingIn = useAction(async () => {
-    const { data } = await request<SignedIn>("/auth/login", { body: { email, password } });
+    const deviceToken = await deviceTokenOf(email);
+    const body = { email, password, ...(deviceToken === null ? {} : { deviceToken }) };
+    const { data } = await request<SignedIn>("/auth/login", { body });
     await signIn(data);
   });
   const mailing = useAction(async () => {

@@ -4,9 +4,10 @@ import { useAction } from "../../lib/action.ts";
 import { useWait } from "../../lib/countdown.ts";
 import { authorized, user } from "../../session/session.ts";
 import { Button } from "../../ui/button.tsx";
-import { Card } from "../../ui/page.tsx";
+import { Card, Row } from "../../ui/page.tsx";
 import css from "./auth.module.css";
 import { DeadEnd, isDead, mailedLinkPage } from "./mailed-link.tsx";
+import { withNext } from "./next.ts";
 import { GoOn, Outcome, PasswordField, Refused } from "./parts.tsx";
 
 /** Sets a new password with a mailed link. */
@@ -24,9 +25,16 @@ export const Reset = mailedLinkPage("Set a new password", ({ token }) => {
     return (
       <Outcome title="Your new password is set">
         <p>Every session of your account was ended. Sign in with the new password.</p>
-        <div>
+        <Row>
           <GoOn to="/login">Sign in</GoOn>
-        </div>
+          <GoOn to={withNext("/login", "/auth/review")} plain>
+            Review the account
+          </GoOn>
+        </Row>
+        <p class={css.quiet}>
+          Was somebody else in your account? Once you are signed in, the review shows what was added to it in the last
+          30 days, providers and API keys, and takes it back.
+        </p>
       </Outcome>
     );
   }

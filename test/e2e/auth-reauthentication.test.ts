@@ -1,0 +1,308 @@
+import type { BrowserContext, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type BothProviders, startBothProviders } from "../../scripts/providers/both.ts";
+import { type Account, call, register, type SignedIn } from "../support/api.ts";
+import { nextMail, tokenIn } from "../support/outbox.ts";
+import { freePort } from "../support/server.ts";
+import { linkMailedTo, newEmail, PASSWORD, signedIn, signedOut, signIn } from "./support/account.ts";
+import { axeFaults, type ConsoleUnderTest, overflowOf, startConsole } from "./support/console.ts";
+
+let console: ConsoleUnderTest;
+let providers: BothProviders;
+let url: string;
+
+beforeAll(async () => {
+  const port = await freePort();
+  url = `http://127.0.0.1:${port}`;
+  providers = await startBothProviders({ baseUrl: url, host: "127.0.0.1", ports: [0, 0] });
+  console = await startConsole({ env: { PORT: String(port), ...providers.settings } });
+});
+
+afterAll(async () => {
+  await console?.close();
+  await providers?.close();
+});
+
+async function atProvider(page: Page, email: string): Promise<void> {
+  await page.getByLabel("E-mail address").fill(email);
+  await page.getByRole("button", { name: "Sign in" }).click();
+}
+
+/** An account with a confirmed address and a password. */
+async function confirmed(): Promise<Account> {
+  const account = await register(url);
+  const token = tokenIn(await nextMail(url, account.email, "verify-email"));
+  await call(url, "/auth/verify-email", { body: { token } });
+  return account;
+}
+
+/**
+ * Lets the account's first session be older than 10 minutes: what it sends without a password gets the service's refusal.
+ * Everything else, another session's calls among it, goes to the service itself.
+ */
+async function aged(account: Account): Promise<{ context: BrowserContext; page: Page }> {
+  const context = await console.open({ as: account });
+  await age(context, account.accessToken);
+  const page = await context.newPage();
+  await page.goto("/auth/account");
+  return { context, page };
+}
+
+async function age(context: BrowserContext, accessToken: string): Promise<void> {
+  await context.route(/\/auth\/(link\/|password|recovery|me)/, async (route) => {
+    const request = route.request();
+    const isOld = request.headers().authorization === `Bearer ${accessToken}`;
+    const isAsked = request.method() !== "GET" && !/"(current)?[pP]assword":/.test(request.postData() ?? "");
+    if (!isOld || !isAsked) return route.continue();
+    const error = { code: "REAUTHENTICATION_REQUIRED", message: "Sign in again." };
+    const body = JSON.stringify({ success: false, data: null, error, meta: {} });
+    return route.fulfill({ status: 403, contentType: "application/json", body });
+  });
+}
+
+/** Links a provider to an account, by the console itself. */
+async function linkedB(account: Account): Promise<string> {
+  const email = newEmail();
+  const context = await console.open({ as: account });
+  const page = await context.newPage();
+  await page.goto("/auth/account");
+  await page.getByRole("button", { name: "Link provider B" }).click();
+  await atProvider(page, email);
+  await page.getByText("Linked: you can sign in with provider B from now on.").waitFor();
+  await context.close();
+  return email;
+}
+
+async function methodsOf(account: Account): Promise<unknown> {
+  return (await call(url, "/auth/methods", { token: account.accessToken })).body.data;
+}
+
+const dialogOf = (page: Page) => page.getByRole("dialog", { name: "Confirm that it is you" });
+
+describe("B8: a session that was signed in to longer ago", () => {
+  it("B8: asks for the password before it unlinks, and goes on", async () => {
+    const account = await confirmed();
+    await linkedB(account);
+    const { context, page } = await aged(account);
+    await page.getByRole("button", { name: "Unlink provider B" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Unlink provider B" }).click();
+    const dialog = dialogOf(page);
+    await dialog.getByLabel("Password", { exact: true }).fill("not the password");
+    await dialog.getByRole("button", { name: "Go on" }).click();
+    await dialog.getByText("The current password is wrong.").waitFor();
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect([colorScheme, await axeFaults(page)]).toEqual([colorScheme, []]);
+    }
+    await dialog.getByLabel("Password", { exact: true }).fill(account.password);
+    await dialog.getByRole("button", { name: "Go on" }).click();
+    await page.getByText("Unlinked provider B.").waitFor();
+    await dialog.waitFor({ state: "hidden" });
+    expect(await methodsOf(account)).toEqual({ hasPassword: true, providers: [] });
+    await context.close();
+  });
+
+  it("B8: asks for the password before it links, and sets out", async () => {
+    const account = await confirmed();
+    const { context, page } = await aged(account);
+    await page.getByRole("button", { name: "Link provider A" }).click();
+    await dialogOf(page).getByLabel("Password", { exact: true }).fill(account.password);
+    await dialogOf(page).getByRole("button", { name: "Go on" }).click();
+    await atProvider(page, newEmail());
+    await page.getByText("Linked: you can sign in with provider A from now on.").waitFor();
+    expect(await methodsOf(account)).toEqual({ hasPassword: true, providers: ["provider_a"] });
+    await context.close();
+  });
+
+  it("B8: without a password takes a mailed link, which goes on where it was", async () => {
+    const context = await console.open();
+    const page = await context.newPage();
+    const email = newEmail();
+    await page.goto("/login?next=%2Fauth%2Faccount");
+    await page.getByRole("button", { name: "Continue with provider A" }).click();
+    await atProvider(page, email);
+    await page.getByText("Not set", { exact: true }).waitFor();
+    const access = await page.evaluate(() => sessionStorage.getItem("taffrail.access"));
+    await age(context, JSON.parse(access ?? "{}").token);
+    await page.getByRole("button", { name: "Set a password" }).click();
+    await page.getByRole("dialog").getByLabel("New password").fill(PASSWORD);
+    await page.getByRole("dialog").getByRole("button", { name: "Set it" }).click();
+    await dialogOf(page).getByRole("button", { name: "Mail me a sign-in link" }).click();
+    await dialogOf(page).getByText("A sign-in link is on its way").waitFor();
+    const mail = await context.newPage();
+    await mail.goto(await linkMailedTo(url, email, "magic-link"));
+    await mail.getByRole("button", { name: "Sign in", exact: true }).click();
+    const dialog = mail.getByRole("dialog", { name: "Set a password" });
+    await dialog.getByLabel("New password").fill(PASSWORD);
+    await dialog.getByRole("button", { name: "Set it" }).click();
+    await mail.getByText("The password is set.").waitFor();
+    expect((await call(url, "/auth/login", { body: { email, password: PASSWORD } })).status).toBe(200);
+    await context.close();
+  });
+
+  it("B8: goes on with a provider: signed in again, the same step is open", async () => {
+    const account = await confirmed();
+    const email = await linkedB(account);
+    const { context, page } = await aged(account);
+    await page.getByRole("button", { name: "Unlink provider B" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Unlink provider B" }).click();
+    await dialogOf(page).getByRole("button", { name: "Continue with provider B" }).click();
+    await atProvider(page, email);
+    const dialog = page.getByRole("dialog", { name: "Unlink provider B?" });
+    await dialog.waitFor();
+    expect(new URL(page.url()).search).toBe("");
+    await dialog.getByRole("button", { name: "Unlink provider B" }).click();
+    await page.getByText("Unlinked provider B.").waitFor();
+    await context.close();
+  });
+
+  it.each([
+    ["link-provider_a", "Link provider A?"],
+    ["password", "Change the password"],
+    ["delete", "Delete the account?"],
+  ])("B8: opens the step %s of an address, and does nothing by itself", async (step, title) => {
+    const context = await console.open({ as: await confirmed() });
+    const page = await context.newPage();
+    const calls: string[] = [];
+    page.on("request", (request) => {
+      if (request.resourceType() === "fetch" && request.method() !== "GET") calls.push(request.url());
+    });
+    await page.goto(`/auth/account?step=${step}`);
+    await page.getByRole("dialog", { name: title }).waitFor();
+    expect(new URL(page.url()).search).toBe("");
+    expect(calls).toEqual([]);
+    await context.close();
+  });
+});
+
+describe("B8: the review of an account", () => {
+  it("B8: comes after a reset: signs out everywhere else, unlinks what was added, and revokes keys", async () => {
+    const account = await confirmed();
+    await linkedB(account);
+    const headers = { token: account.accessToken, workspaceId: account.workspaceId };
+    const project = await call<{ id: string }>(url, "/projects", { ...headers, body: { name: "Harbour" } });
+    const path = `/projects/${project.body.data.id}/keys`;
+    const body = { name: "odd key", scopes: ["logs:write"] };
+    const made = await call<{ secret: string }>(url, path, { ...headers, body });
+    await call(url, "/auth/forgot-password", { body: { email: account.email } });
+    const context = await console.open();
+    const page = await context.newPage();
+    await page.goto(await linkMailedTo(url, account.email, "reset-password"));
+    await page.getByLabel("New password").fill(PASSWORD);
+    await page.getByRole("button", { name: "Set the password" }).click();
+    await page.getByRole("link", { name: "Review the account" }).click();
+    const login = { email: account.email, password: PASSWORD };
+    const other = await call<SignedIn>(url, "/auth/login", { body: login });
+    await signIn(page, account.email);
+    await page.getByRole("heading", { name: "Review your account" }).waitFor();
+    await page.getByRole("list", { name: "Providers linked in the last 30 days" }).getByText("Provider B").waitFor();
+    await page.getByText("1 other browser or program is signed in.").waitFor();
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect([colorScheme, await axeFaults(page)]).toEqual([colorScheme, []]);
+    }
+    for (const width of [360, 1280]) {
+      await page.setViewportSize({ width, height: 800 });
+      expect([width, await overflowOf(page)]).toEqual([width, 0]);
+    }
+    await page.getByRole("button", { name: "Sign out elsewhere, unlink" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Sign out elsewhere, unlink" }).click();
+    await page.getByText("1 session ended, 1 provider unlinked.").waitFor();
+    await page.getByText("This browser is the only one that is signed in.").waitFor();
+    expect((await call(url, "/workspaces", { token: other.body.data.accessToken })).status).toBe(401);
+    await page.getByRole("button", { name: "Revoke odd key" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Revoke it" }).click();
+    await page.getByText("You made no key that still works.").waitFor();
+    const ingest = `/logger/${project.body.data.id}/log`;
+    const refused = await call(url, ingest, { token: made.body.data.secret, body: { message: "x" } });
+    expect([refused.status, refused.body.error.code]).toEqual([401, "API_KEY_REVOKED"]);
+    await context.close();
+  });
+
+  it("B8: of an old session asks for the password", async () => {
+    const account = await confirmed();
+    await linkedB(account);
+    const { context, page } = await aged(account);
+    await page.getByRole("link", { name: "Review your account" }).click();
+    await page.getByRole("button", { name: "Sign out elsewhere, unlink" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Sign out elsewhere, unlink" }).click();
+    await dialogOf(page).getByLabel("Password", { exact: true }).fill(account.password);
+    await dialogOf(page).getByRole("button", { name: "Go on" }).click();
+    await page.getByText("0 sessions ended, 1 provider unlinked.").waitFor();
+    await context.close();
+  });
+});
+
+describe("B11: tokens in the address of the callback page", () => {
+  const shown = (parameters: Record<string, string>): string => `/auth/callback?${new URLSearchParams(parameters)}`;
+
+  it("B11: of two accounts sign in to neither, and end the session of the refresh token", async () => {
+    const [named, hidden] = [await confirmed(), await confirmed()];
+    const context = await console.open();
+    const page = await context.newPage();
+    await page.goto(shown({ accessToken: named.accessToken, refreshToken: hidden.refreshToken, isNewUser: "false" }));
+    await page.getByText(`The provider let you in as ${named.email}.`).waitFor();
+    await page.getByRole("button", { name: "Sign in with this account" }).click();
+    await page.getByText("are of different accounts or sessions").waitFor();
+    await signedOut(page);
+    expect(await page.evaluate(() => localStorage.getItem("taffrail.session"))).toBeNull();
+    await expect.poll(async () => (await call(url, "/auth/me", { token: hidden.accessToken })).status).toBe(401);
+    expect((await call(url, "/auth/me", { token: named.accessToken })).status).toBe(200);
+    await context.close();
+  });
+
+  it("B11: of two sessions of one account are refused, too", async () => {
+    const account = await confirmed();
+    const { email, password } = account;
+    const other = (await call<SignedIn>(url, "/auth/login", { body: { email, password } })).body.data;
+    const context = await console.open();
+    const page = await context.newPage();
+    await page.goto(shown({ accessToken: account.accessToken, refreshToken: other.refreshToken, isNewUser: "false" }));
+    await page.getByRole("button", { name: "Sign in with this account" }).click();
+    await page.getByText("are of different accounts or sessions").waitFor();
+    await signedOut(page);
+    await context.close();
+  });
+
+  it("B11: of one session sign in to the account that was named", async () => {
+    const account = await confirmed();
+    const { accessToken, refreshToken } = account;
+    const context = await console.open();
+    const page = await context.newPage();
+    await page.goto(shown({ accessToken, refreshToken, isNewUser: "false" }));
+    await page.getByRole("button", { name: "Sign in with this account" }).click();
+    await signedIn(page);
+    await page.goto("/auth/account");
+    await page.getByText(account.email).first().waitFor();
+    await context.close();
+  });
+});
+
+describe("B10: the mark of this browser", () => {
+  it("B10: outlives signing out, and goes with the next login of its address alone", async () => {
+    const [account, other] = [await confirmed(), await confirmed()];
+    const context = await console.open();
+    const page = await context.newPage();
+    const sent: { email: string; deviceToken?: string }[] = [];
+    page.on("request", (request) => {
+      if (request.url().endsWith("/auth/login") && request.method() === "POST") sent.push(request.postDataJSON());
+    });
+    for (const { email, password } of [account, account, other]) {
+      await page.goto("/login");
+      await signIn(page, email, password);
+      await signedIn(page);
+      await page.getByRole("button", { name: "Sign out" }).click();
+      await signedOut(page);
+    }
+    expect(sent.map(({ deviceToken }) => deviceToken?.slice(0, 3))).toEqual([undefined, "dt_", undefined]);
+    const kept = await page.evaluate(() => localStorage.getItem("taffrail.devices"));
+    expect(JSON.parse(kept ?? "[]")).toHaveLength(2);
+    expect(kept).not.toContain("@");
+    await context.close();
+  });
+});
+
+it("contacts nobody but the providers, and breaks no rule of the policy", () => {
+  const allowed = [providers.a.url, providers.b.url].map((origin) => `contacted ${origin}`);
+  expect(console.faults().filter((fault) => !allowed.includes(fault))).toEqual([]);
+});

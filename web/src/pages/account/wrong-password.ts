@@ -1,0 +1,8 @@
+import { ApiFailure } from "../../api/failure.ts";
+
+/** A wrong password is said at its field. */
+export function wrongPasswordAt(path: string, failure: ApiFailure | null): ApiFailure | null {
+  if (failure?.code !== "INVALID_CREDENTIALS") return failure;
+  const { message, code, status } = failure;
+  return new ApiFailure(message, { code, status, details: [{ path, code, message }] });
+}

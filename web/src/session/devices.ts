@@ -1,0 +1,39 @@
+/**
+ * Marks of this browser, one for each account that has signed in here: a login with one is not held up by the failed logins
+ * of others. They are no credentials, so they stay when somebody signs out. Kept by a hash of the address, as whoever uses
+ * the browser next need not read who was here.
+ */
+const KEY = "taffrail.devices";
+/** Accounts whose mark is kept; the oldest gives way. */
+const MOST = 20;
+
+/** The mark for an address; null where the account has not signed in here. */
+export async function deviceTokenOf(email: string): Promise<string | null> {
+  const name = await nameOf(email);
+  return read().find(([kept]) => kept === name)?.[1] ?? null;
+}
+
+export async function keepDeviceToken(email: string, token: string): Promise<void> {
+  const name = await nameOf(email);
+  const others = read().filter(([kept]) => kept !== name);
+  localStorage.setItem(KEY, JSON.stringify([[name, token], ...others].slice(0, MOST)));
+}
+
+async function nameOf(email: string): Promise<string> {
+  const bytes = new TextEncoder().encode(email.trim().toLowerCase());
+  const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+  return Array.from(hash, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+function read(): [name: string, token: string][] {
+  try {
+    const value: unknown = JSON.parse(localStorage.getItem(KEY) ?? "[]");
+    if (!Array.isArray(value)) return [];
+    return value.filter(
+      (each): each is [string, string] =>
+        Array.isArray(each) && typeof each[0] === "string" && typeof each[1] === "string",
+    );
+  } catch {
+    return [];
+  }
+}
