@@ -96,7 +96,7 @@ describe("27: a stop", () => {
     await wait(300);
     half.socket.write(entry.slice(5));
     expect((await query).body).toMatchObject({ success: true, data: { logs: [] } });
-    expect(await half.received).toMatch(/^HTTP\/1.1 201[^]*Connection: close/);
+    expect(await half.received).toMatch(/^HTTP\/1.1 201[\s\S]*Connection: close/);
     const { code, ms } = await stop;
     expect(code).toBe(0);
     expect(ms).toBeLessThan(STOP_MS);
