@@ -120,17 +120,13 @@ function parametersOf(spec: RouteSpec): Json[] {
     schema: { type: "string" },
   }));
   const needsWorkspace = NEEDS_WORKSPACE.test(spec.path) && spec.security === "accessToken";
-  const named: Record<string, string | z.ZodType> = {
-    ...(needsWorkspace ? { [WORKSPACE_HEADER]: "The workspace to act in." } : {}),
-    ...spec.headers,
-  };
-  const headers = Object.entries(named).map(([name, what]) => ({
+  const named = { ...(needsWorkspace ? { [WORKSPACE_HEADER]: "The workspace to act in." } : {}), ...spec.headers };
+  const headers = Object.entries(named).map(([name, description]) => ({
     name,
     in: "header",
+    description,
     required: name === WORKSPACE_HEADER && needsWorkspace,
-    ...(typeof what === "string"
-      ? { description: what, schema: { type: "string" } }
-      : { description: what.description, schema: jsonSchema(what, "input") }),
+    schema: { type: "string" },
   }));
   return [...inPath, ...queryParameters(spec), ...headers, { $ref: "#/components/parameters/requestId" }];
 }
@@ -139,17 +135,12 @@ function queryParameters({ query, documentedQuery = query }: RouteSpec): Json[] 
   if (!documentedQuery) return [];
   const schema = z.toJSONSchema(documentedQuery, { io: "input", unrepresentable: "any" });
   const required = new Set(schema.required ?? []);
-  return Object.entries(schema.properties ?? {}).map(([name, property]) => {
-    // OpenAPI has this beside the schema. zod's type knows members of JSON Schema alone.
-    const { allowEmptyValue, ...rest } = Object(property);
-    return {
-      name,
-      in: "query",
-      required: required.has(name),
-      ...(allowEmptyValue === true ? { allowEmptyValue } : {}),
-      schema: rest,
-    };
-  });
+  return Object.entries(schema.properties ?? {}).map(([name, property]) => ({
+    name,
+    in: "query",
+    required: required.has(name),
+    schema: property,
+  }));
 }
 
 function requestBodyOf(spec: RouteSpec): Json | null {
@@ -261,8 +252,8 @@ const COMPONENTS: Json = {
       in: "header",
       required: false,
       description:
-        "Echoed in the answer and in every log line about the request, if it is at most 128 printable ASCII characters. Another one is replaced.",
-      schema: { type: "string" },
+        "Echoed in the answer and in every log line about the request, if it is at most 128 printable ASCII characters.",
+      schema: { type: "string", maxLength: 128 },
     },
   },
   headers: {

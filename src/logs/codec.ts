@@ -20,15 +20,17 @@ const SMALL_OPTIONS = { params: { ...OPTIONS.params, [constants.ZSTD_c_windowLog
 const COMPRESS_FROM_BYTES = 1024;
 
 /** Compresses a batch body if that makes it smaller. */
-export function encodeBody(raw: Uint8Array): { encoding: BatchEncoding; body: Uint8Array } {
+export function encodeBody(raw: Uint8Array): EncodedBody {
   if (raw.length < COMPRESS_FROM_BYTES) return { encoding: 0, body: raw };
   const frames: Uint8Array[] = [];
+  for (let at = 0; at < raw.length; at += FRAME_BYTES) frames.push(...compress(raw.subarray(at, at + FRAME_BYTES)));
+  const body = joined(frames);
+  return body.length >= raw.length ? { encoding: 0, body: raw } : { encoding: 1, body };
+}
+
+function joined(frames: readonly Uint8Array[]): Uint8Array {
   let size = 0;
-  for (let at = 0; at < raw.length; at += FRAME_BYTES) {
-    frames.push(...compress(raw.subarray(at, at + FRAME_BYTES)));
-  }
   for (const frame of frames) size += LENGTH_BYTES + frame.length;
-  if (size >= raw.length) return { encoding: 0, body: raw };
   const body = new Uint8Array(size);
   const view = new DataView(body.buffer);
   let at = 0;
@@ -37,7 +39,79 @@ export function encodeBody(raw: Uint8Array): { encoding: BatchEncoding; body: Ui
     body.set(frame, at + LENGTH_BYTES);
     at += LENGTH_BYTES + frame.length;
   }
-  return { encoding: 1, body };
+  return body;
+}
+
+export interface EncodedBody {
+  encoding: BatchEncoding;
+  body: Uint8Array;
+}
+
+/** Compresses a batch body that comes in pieces. Holds the frames made so far and less than one frame of input. */
+export class BodyEncoder {
+  readonly #frames: Uint8Array[] = [];
+  /** Bytes of all frames, with their lengths. */
+  #framedBytes = 0;
+  #size = 0;
+  /** Input of the frame that is being filled; null while there is none. */
+  #open: Uint8Array | null = null;
+  #openBytes = 0;
+
+  /** Bytes added so far. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Bytes that the encoder holds. */
+  get held(): number {
+    return this.#framedBytes + (this.#open?.length ?? 0);
+  }
+
+  /** Adds a piece, which may change afterwards. */
+  add(piece: Uint8Array): void {
+    this.#size += piece.length;
+    let at = 0;
+    while (at < piece.length) {
+      if (this.#openBytes === 0 && piece.length - at >= FRAME_BYTES) {
+        this.#close(piece.subarray(at, at + FRAME_BYTES));
+        at += FRAME_BYTES;
+        continue;
+      }
+      const taken = Math.min(piece.length - at, FRAME_BYTES - this.#openBytes);
+      this.#reserve(this.#openBytes + taken).set(piece.subarray(at, at + taken), this.#openBytes);
+      this.#openBytes += taken;
+      at += taken;
+      if (this.#openBytes === FRAME_BYTES) this.#closeOpen();
+    }
+  }
+
+  /** The whole body: as it came where it is less than one frame's input and does not get smaller. */
+  finish(): EncodedBody {
+    const rest = this.#open?.subarray(0, this.#openBytes) ?? new Uint8Array();
+    if (this.#frames.length === 0) return encodeBody(rest.slice());
+    if (rest.length > 0) this.#close(rest);
+    return { encoding: 1, body: joined(this.#frames) };
+  }
+
+  #reserve(bytes: number): Uint8Array {
+    if (this.#open !== null && this.#open.length >= bytes) return this.#open;
+    const grown = new Uint8Array(Math.min(FRAME_BYTES, Math.max(bytes, (this.#open?.length ?? 0) * 2)));
+    if (this.#open !== null) grown.set(this.#open.subarray(0, this.#openBytes));
+    this.#open = grown;
+    return grown;
+  }
+
+  #closeOpen(): void {
+    if (this.#open !== null) this.#close(this.#open);
+    this.#openBytes = 0;
+  }
+
+  #close(input: Uint8Array): void {
+    for (const frame of compress(input)) {
+      this.#frames.push(frame);
+      this.#framedBytes += LENGTH_BYTES + frame.length;
+    }
+  }
 }
 
 /** One frame, or several of less input each where the data hardly compresses. */

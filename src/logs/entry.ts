@@ -79,6 +79,8 @@ export const INGEST_LIMITS = {
   entries: 1000,
   /** Bytes of one entry. */
   entryBytes: 256 * 1024,
+  /** Values of one entry: objects, arrays and scalars, itself included. A value takes some 50 bytes of memory, however short it is. */
+  entryValues: 20_000,
   /** Nesting of `data`: `{}` is depth 1. */
   dataDepth: 32,
   /** Characters of `category` and of `type`. */

@@ -206,7 +206,7 @@ export class Flush {
   #changed(deleted: readonly number[]): void {
     const { directory, index, schedule } = this.#state;
     directory.clear();
-    index.remove(deleted);
+    for (const commit of deleted) index.remove(commit);
     schedule.unload();
   }
 

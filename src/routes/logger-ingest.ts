@@ -5,17 +5,18 @@ import { readBody } from "../http/body.ts";
 import type { AppEnv } from "../http/context.ts";
 import { success } from "../http/envelope.ts";
 import { refuse } from "../http/errors.ts";
-import { hasGoodIdempotencyKey, idempotencyKeyHash, idempotencyKeySchema } from "../http/idempotency-key.ts";
+import { hasGoodIdempotencyKey, idempotencyKeyHash } from "../http/idempotency-key.ts";
 import { bodyOrRefuse, mediaType } from "../http/json.ts";
 import type { Resource } from "../http/resource.ts";
 import { isId } from "../ids.ts";
 import type { ParsedApiKey } from "../keys/api-key.ts";
 import { INGEST_LIMITS } from "../logs/entry.ts";
 import type { BuiltBatch } from "../logs/ingest/build-batch.ts";
-import { entriesSchema, receiptSchema } from "../logs/ingest/entry-schema.ts";
-import { type BodyFailure, readIngestBody } from "../logs/ingest/ingest-body.ts";
-import type { IngestMediaType } from "../logs/ingest/parse-entries.ts";
+import { entrySchema, receiptSchema } from "../logs/ingest/entry-schema.ts";
+import { type IngestBody, readIngestBody } from "../logs/ingest/ingest-body.ts";
+import type { BodyFailure, IngestMediaType } from "../logs/ingest/parse-entries.ts";
 import { callWorkspace } from "../objects/stubs.ts";
+import { inTurns, WorkMeter } from "../platform/turns.ts";
 import type { IngestResult } from "../workspace/ingest.ts";
 import type { Idempotency } from "../workspace/receipts.ts";
 import { countedRoute } from "./sandbox-budget.ts";
@@ -40,15 +41,20 @@ export function addIngest(logger: Resource): void {
         "it is named in `rejected` by its index. With an `Idempotency-Key` a request may be repeated for 24 hours and is",
         "stored once.",
         `Limits: ${INGEST_LIMITS.bodyBytes} bytes a body after decompression, ${INGEST_LIMITS.entries} entries,`,
-        `${INGEST_LIMITS.entryBytes} bytes an entry, ${INGEST_LIMITS.dataDepth} levels of nesting in \`data\`.`,
+        `${INGEST_LIMITS.entryBytes} bytes and ${INGEST_LIMITS.entryValues} values (objects, arrays, scalars) an entry,`,
+        `${INGEST_LIMITS.dataDepth} levels of nesting in \`data\`.`,
         "Members of an entry that have no meaning of their own are kept in `data`.",
       ].join("\n"),
       security: "apiKey",
       documentedBody: {
-        "application/json": entriesSchema,
+        "application/json": z.union([
+          entrySchema,
+          z.array(entrySchema),
+          z.strictObject({ logs: z.array(entrySchema) }),
+        ]),
         "application/x-ndjson": z.string().describe("One entry a line."),
       },
-      headers: { "Idempotency-Key": idempotencyKeySchema.describe("Makes a retry safe for 24 hours.") },
+      headers: { "Idempotency-Key": "1 to 128 printable ASCII characters; makes a retry safe for 24 hours." },
       status: 201,
       response: receiptSchema,
       errors: [
@@ -78,9 +84,14 @@ async function ingest(c: Context<AppEnv>): Promise<Response> {
   // Only what is an id: a key that was put there by mistake must not get into the lines.
   if (isId("proj", projectId)) c.get("log").projectId = projectId;
   const { bytes, type, idempotency } = await readRequest(c, key, projectId);
-  const body = readIngestBody(bytes, type, Date.now());
-  const route = await countedRoute(c, key, "entries", body.units);
-  let built = body.build(null);
+  const now = Date.now();
+  const read = (oldest: number | null): Promise<IngestBody> => {
+    const meter = new WorkMeter();
+    return inTurns(readIngestBody(bytes, type, { now, oldest }, meter), meter);
+  };
+  const { units, failure, ...body } = await read(null);
+  const route = await countedRoute(c, key, "entries", units);
+  let { built } = body;
   let oldest: number | null = null;
   const send = (): Promise<IngestResult> =>
     callWorkspace(c.env, key.workspaceId, idempotency ? "replay-safe" : "once", (stub) =>
@@ -89,10 +100,10 @@ async function ingest(c: Context<AppEnv>): Promise<Response> {
   let result = await send();
   if (!result.ok && result.code === "TOO_OLD") {
     oldest = result.oldest;
-    built = body.build(oldest);
+    ({ built } = await read(oldest));
     result = await send();
   }
-  return answer(c, result, body.failure, built);
+  return answer(c, result, failure, built);
 }
 
 interface IngestRequest {

@@ -72,9 +72,7 @@ export function resetSandbox(gate: Gate, epoch: number, pepper: string, now: num
 
 /** By the way that every batch takes. @returns how many were stored */
 function storeDemoEntries(gate: Gate, keyHash: string, projectId: string, now: number): number {
-  const values = demoEntries(now);
-  const parsed = { values, exactValues: () => values, bodyBytes: 0, sizes: () => [] };
-  const built = buildBatch(parsed, { now, oldest: null });
+  const built = buildBatch(demoEntries(now), { now, oldest: null });
   const group = new IngestGroup(gate, RETENTION_DAYS.default, null, now);
   const result = group.run({ keyHash, projectId, route: null, idempotency: null, oldest: null, ...built });
   if (!result.ok || result.receipt.rejectedCount > 0) throw new Error("The demo entries were not stored.");

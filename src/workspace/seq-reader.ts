@@ -49,8 +49,7 @@ export function readBySeq(
       page.through = firstSeq - 1;
       break;
     }
-    const batch = giveBatch(sql, commit, projectId);
-    if (batch) page.batches.push(batch);
+    page.batches.push(giveBatch(sql, commit, projectId));
   }
   return page;
 }

@@ -1,9 +1,9 @@
 import type { Batch } from "../batch.ts";
-import { encodeBody } from "../codec.ts";
+import { BodyEncoder, encodeBody } from "../codec.ts";
 import { categoryBit, INGEST_LIMITS } from "../entry.ts";
 import { IdCollector } from "../id-filter.ts";
 import { SummaryBuilder } from "../summary.ts";
-import { EntryRejected, MaybeInexact, type Rejection } from "./rejection.ts";
+import { EntryRejected, MaybeInexact, type Rejection, type RejectionCode } from "./rejection.ts";
 import { EntryValidator, type ValidEntry } from "./validate.ts";
 
 /** What became of a request's entries. */
@@ -16,17 +16,6 @@ export interface BuiltBatch {
   rejectedCount: number;
 }
 
-/** The entries of a request, parsed but not yet checked. An `Error` stands for an element that is not even JSON. */
-export interface ParsedEntries {
-  values: readonly unknown[];
-  /** The same by `parseExactly`; only called when a value may have lost digits. */
-  exactValues: () => readonly unknown[];
-  /** Bytes of the whole body, decompressed. */
-  bodyBytes: number;
-  /** Bytes of each entry as sent; only called when the body is so large that an entry could be over its limit. */
-  sizes: () => readonly number[];
-}
-
 export interface BuildOptions {
   /** Epoch milliseconds of the receipt. */
   now: number;
@@ -34,90 +23,132 @@ export interface BuildOptions {
   oldest: number | null;
 }
 
-/** Checks every entry and makes one batch of the good ones: a bad entry never costs a good one. */
-export function buildBatch(parsed: ParsedEntries, options: BuildOptions): BuiltBatch {
-  let checked = checkAll(parsed.values, options, false);
-  if (checked.some((result) => result instanceof MaybeInexact)) checked = checkAll(parsed.exactValues(), options, true);
-  refuseOversized(checked, parsed);
-  const rejected: Rejection[] = [];
-  let rejectedCount = 0;
-  const valid: ValidEntry[] = [];
-  checked.forEach((result, index) => {
-    if (!(result instanceof EntryRejected)) valid.push(result);
-    else if (++rejectedCount <= INGEST_LIMITS.rejectedListed) {
-      rejected.push({ index, code: result.code, message: result.message });
+/** Characters of lines that are held before they become bytes: few calls of the encoder, and little memory. */
+const TEXT_LENGTH = 128 * 1024;
+
+/** Checks entries one after the other and makes one batch of the good ones: a bad entry never costs a good one. */
+export class BatchBuilder {
+  readonly #oldest: number | null;
+  readonly #now: number;
+  readonly #validator: EntryValidator;
+  #exactValidator: EntryValidator | null = null;
+  readonly #rejected: Rejection[] = [];
+  #rejectedCount = 0;
+  #count = 0;
+  #minTimestamp = Number.POSITIVE_INFINITY;
+  #maxTimestamp = Number.NEGATIVE_INFINITY;
+  #levelMask = 0;
+  #categoryMask = 0;
+  readonly #summary = new SummaryBuilder();
+  readonly #ids = new IdCollector();
+  /** Lines that are not in the encoder yet. */
+  #text = "";
+  #encoder: BodyEncoder | null = null;
+  #values = 0;
+
+  constructor({ now, oldest }: BuildOptions) {
+    this.#now = now;
+    this.#oldest = oldest;
+    this.#validator = new EntryValidator(now);
+  }
+
+  /** Entries so far, good or bad. */
+  get entries(): number {
+    return this.#count + this.#rejectedCount;
+  }
+
+  /** Values in `data` of all entries so far, which their checks have looked at. */
+  get values(): number {
+    return this.#values;
+  }
+
+  /** Bytes that the builder holds, about. */
+  get held(): number {
+    return 2 * this.#text.length + (this.#encoder?.held ?? 0);
+  }
+
+  /**
+   * Takes the next entries. An `EntryRejected` stands for one that is not even JSON.
+   * @param exactly the same values by `parseExactly`; only called where digits may have been lost
+   */
+  add(values: readonly unknown[], exactly: () => readonly unknown[]): void {
+    let exact: readonly unknown[] | null = null;
+    for (let i = 0; i < values.length; i++) {
+      let checked = this.#check(this.#validator, values[i]);
+      if (checked instanceof MaybeInexact) {
+        this.#exactValidator ??= new EntryValidator(this.#now, true);
+        exact ??= exactly();
+        checked = this.#check(this.#exactValidator, exact[i]);
+      }
+      if (checked instanceof EntryRejected) this.refuse(checked.code, checked.message);
+      else this.#store(checked);
     }
-  });
-  return { batch: valid.length === 0 ? null : pack(valid), rejected, rejectedCount };
-}
+  }
 
-type Checked = ValidEntry | EntryRejected;
+  /** Takes the next entry as one that is refused. */
+  refuse(code: RejectionCode, message: string): void {
+    const index = this.entries;
+    if (++this.#rejectedCount <= INGEST_LIMITS.rejectedListed) this.#rejected.push({ index, code, message });
+  }
 
-function checkAll(values: readonly unknown[], { now, oldest }: BuildOptions, isExact: boolean): Checked[] {
-  const validator = new EntryValidator(now, isExact);
-  return values.map((value) => {
+  finish(): BuiltBatch {
+    const batch = this.#count === 0 ? null : this.#pack();
+    return { batch, rejected: this.#rejected, rejectedCount: this.#rejectedCount };
+  }
+
+  #check(validator: EntryValidator, value: unknown): ValidEntry | EntryRejected {
+    if (value instanceof EntryRejected) return value;
     try {
-      if (value instanceof Error) return new EntryRejected("INVALID_ENTRY", value.message);
       const valid = validator.check(value);
-      if (oldest === null || valid.ms >= oldest) return valid;
+      if (this.#oldest === null || valid.ms >= this.#oldest) return valid;
       return new EntryRejected("TIMESTAMP_TOO_OLD", "timestamp is older than the workspace's retention.");
     } catch (error) {
       if (error instanceof EntryRejected) return error;
       throw error;
     }
-  });
+  }
+
+  #store({ entry, ms, severity, values }: ValidEntry): void {
+    if (ms < this.#minTimestamp) this.#minTimestamp = ms;
+    if (ms > this.#maxTimestamp) this.#maxTimestamp = ms;
+    this.#levelMask |= 1 << severity;
+    this.#categoryMask |= categoryBit(entry.category);
+    this.#summary.add(ms, severity, entry.category, entry.type);
+    this.#ids.addEntry(entry);
+    this.#values += values;
+    this.#text += this.#count++ === 0 ? JSON.stringify(entry) : `\n${JSON.stringify(entry)}`;
+    if (this.#text.length >= TEXT_LENGTH) this.#encode();
+  }
+
+  #encode(): void {
+    this.#encoder ??= new BodyEncoder();
+    this.#encoder.add(encoder.encode(this.#text));
+    this.#text = "";
+  }
+
+  #pack(): Batch {
+    const columns = {
+      count: this.#count,
+      minTimestamp: this.#minTimestamp,
+      maxTimestamp: this.#maxTimestamp,
+      levelMask: this.#levelMask,
+      categoryMask: this.#categoryMask,
+      summary: this.#summary.pack(this.#ids.toFilter()),
+    };
+    if (this.#encoder === null) {
+      const raw = encoder.encode(this.#text);
+      return { ...columns, size: raw.length, ...encodeBody(raw) };
+    }
+    this.#encode();
+    return { ...columns, size: this.#encoder.size, ...this.#encoder.finish() };
+  }
 }
 
-/**
- * An entry may be as large as the body less the least the others can take. Only where that leaves room for an entry over
- * the limit are the real sizes measured, which costs a pass over the body.
- */
-function refuseOversized(checked: Checked[], parsed: ParsedEntries): void {
-  if (parsed.bodyBytes <= INGEST_LIMITS.entryBytes) return;
-  let least = 0;
-  let largest = 0;
-  for (const result of checked) {
-    if (result instanceof EntryRejected) continue;
-    least += result.leastBytes;
-    largest = Math.max(largest, result.leastBytes);
-  }
-  if (parsed.bodyBytes - least + largest <= INGEST_LIMITS.entryBytes) return;
-  const sizes = parsed.sizes();
-  checked.forEach((_, index) => {
-    if ((sizes[index] ?? 0) <= INGEST_LIMITS.entryBytes) return;
-    checked[index] = new EntryRejected(
-      "ENTRY_TOO_LARGE",
-      `The entry is larger than ${INGEST_LIMITS.entryBytes} bytes.`,
-    );
-  });
-}
+const encoder = new TextEncoder();
 
-function pack(valid: readonly ValidEntry[]): Batch {
-  const summary = new SummaryBuilder();
-  const ids = new IdCollector();
-  let minTimestamp = Number.POSITIVE_INFINITY;
-  let maxTimestamp = Number.NEGATIVE_INFINITY;
-  let levelMask = 0;
-  let categoryMask = 0;
-  let text = "";
-  for (const { entry, ms, severity } of valid) {
-    if (ms < minTimestamp) minTimestamp = ms;
-    if (ms > maxTimestamp) maxTimestamp = ms;
-    levelMask |= 1 << severity;
-    categoryMask |= categoryBit(entry.category);
-    summary.add(ms, severity, entry.category, entry.type);
-    ids.addEntry(entry);
-    text += text === "" ? JSON.stringify(entry) : `\n${JSON.stringify(entry)}`;
-  }
-  const raw = new TextEncoder().encode(text);
-  return {
-    count: valid.length,
-    minTimestamp,
-    maxTimestamp,
-    levelMask,
-    categoryMask,
-    summary: summary.pack(ids.toFilter()),
-    size: raw.length,
-    ...encodeBody(raw),
-  };
+/** One batch of values that are in memory as a whole, and whose numbers are what was meant. */
+export function buildBatch(values: readonly unknown[], options: BuildOptions): BuiltBatch {
+  const builder = new BatchBuilder(options);
+  builder.add(values, () => values);
+  return builder.finish();
 }

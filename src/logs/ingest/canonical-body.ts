@@ -1,14 +1,21 @@
 import { isUtf8 } from "node:buffer";
+import type { Steps, WorkMeter } from "../../platform/turns.ts";
 import type { Batch } from "../batch.ts";
-import { encodeBody } from "../codec.ts";
+import { BodyEncoder, type EncodedBody, encodeBody } from "../codec.ts";
 import { INGEST_LIMITS } from "../entry.ts";
 import { SummaryBuilder } from "../summary.ts";
 import { CanonicalEntryReader } from "./canonical-entry.ts";
 import { startsWith } from "./canonical-json.ts";
+import { countValues } from "./check-json.ts";
 import type { IngestMediaType } from "./parse-entries.ts";
 
 const COMMA = 0x2c;
 const LINE_BREAK = 0x0a;
+
+/** Bytes that are copied and compressed at a time. */
+const PIECE_BYTES = 128 * 1024;
+/** Nanoseconds at worst, of many short names, to look at a byte or to compress it. */
+const COST_OF_BYTE = 10;
 
 const encoder = new TextEncoder();
 /** What a document may begin with before its first entry, and then ends with. */
@@ -25,26 +32,44 @@ const FRAMES = [
  *
  * Null for any other body, and for one with an entry that may have to be refused: `parseEntries` takes those.
  */
-export function canonicalBatch(bytes: Uint8Array, mediaType: IngestMediaType, now: number): Batch | null {
-  return mediaType === "application/x-ndjson" ? batchOfLines(bytes, now) : batchOfDocument(bytes, now);
+export function* canonicalBatch(
+  bytes: Uint8Array,
+  mediaType: IngestMediaType,
+  now: number,
+  meter: WorkMeter,
+): Steps<Batch | null> {
+  const place = mediaType === "application/x-ndjson" ? placeOfLines(bytes) : placeInDocument(bytes);
+  return place === null || !isUtf8(bytes) ? null : yield* batchOf(bytes, place, now, meter);
 }
 
-function batchOfLines(bytes: Uint8Array, now: number): Batch | null {
+/** Where the entries of a body lie. */
+interface Place {
+  start: number;
+  end: number;
+  /** Byte between two entries; -1 where there is one only. */
+  separator: number;
+}
+
+function placeOfLines(bytes: Uint8Array): Place {
   const end = bytes.at(-1) === LINE_BREAK ? bytes.length - 1 : bytes.length;
-  return batchOf(bytes, 0, end, LINE_BREAK, now);
+  return { start: 0, end, separator: LINE_BREAK };
 }
 
-function batchOfDocument(bytes: Uint8Array, now: number): Batch | null {
+function placeInDocument(bytes: Uint8Array): Place | null {
   const frame = FRAMES.find(({ open }) => startsWith(bytes, 0, open));
   if (frame === undefined) return null;
   const end = bytes.length - frame.close.length;
+  if (!startsWith(bytes, end, frame.close)) return null;
   // A single entry is none of many.
-  return startsWith(bytes, end, frame.close) ? batchOf(bytes, frame.skip, end, frame.skip > 0 ? COMMA : -1, now) : null;
+  return { start: frame.skip, end, separator: frame.skip > 0 ? COMMA : -1 };
 }
 
-/** @param separator byte between two entries; -1 where there is one only */
-function batchOf(bytes: Uint8Array, start: number, end: number, separator: number, now: number): Batch | null {
-  if (!isUtf8(bytes)) return null;
+function* batchOf(
+  bytes: Uint8Array,
+  { start, end, separator }: Place,
+  now: number,
+  meter: WorkMeter,
+): Steps<Batch | null> {
   const summary = new SummaryBuilder();
   const reader = new CanonicalEntryReader(bytes, now);
   const separators: number[] = [];
@@ -55,7 +80,7 @@ function batchOf(bytes: Uint8Array, start: number, end: number, separator: numbe
   for (let at = start; ; at++) {
     const from = at;
     at = reader.read(at);
-    if (at < 0 || at > end || at - from > INGEST_LIMITS.entryBytes) return null;
+    if (at < 0 || at > end || isLarge(bytes, from, at)) return null;
     const { ms, severity, place } = reader;
     if (ms < minTimestamp) minTimestamp = ms;
     if (ms > maxTimestamp) maxTimestamp = ms;
@@ -64,10 +89,10 @@ function batchOf(bytes: Uint8Array, start: number, end: number, separator: numbe
     summary.add(ms, severity, place.category, place.type);
     if (at === end) break;
     if (bytes[at] !== separator || separators.push(at) === INGEST_LIMITS.entries) return null;
+    meter.spend((at - from) * COST_OF_BYTE);
+    if (meter.isDue) yield;
   }
-  // A copy, whatever kind of array it is: the slice of a Buffer would be none.
-  const raw = new Uint8Array(bytes.subarray(start, end));
-  if (separator !== LINE_BREAK) for (const at of separators) raw[at - start] = LINE_BREAK;
+  const body = yield* encoded(bytes, { start, end, separator }, separators, meter);
   return {
     count: separators.length + 1,
     minTimestamp,
@@ -75,7 +100,50 @@ function batchOf(bytes: Uint8Array, start: number, end: number, separator: numbe
     levelMask,
     categoryMask,
     summary: summary.pack(reader.ids.toFilter()),
-    size: raw.length,
-    ...encodeBody(raw),
+    size: end - start,
+    ...body,
   };
+}
+
+/** Whether an entry has to be refused for its size, or for the number of its values. */
+function isLarge(bytes: Uint8Array, from: number, to: number): boolean {
+  const { entryBytes, entryValues } = INGEST_LIMITS;
+  const size = to - from;
+  return size > entryBytes || (size > 2 * entryValues && countValues(bytes, from, to) > entryValues);
+}
+
+/** The entries as lines. @param separators where they end, but for the last one */
+function* encoded(
+  bytes: Uint8Array,
+  { start, end, separator }: Place,
+  separators: readonly number[],
+  meter: WorkMeter,
+): Steps<EncodedBody> {
+  if (end - start <= PIECE_BYTES) return encodeBody(lines(bytes, start, end, separator, separators));
+  const encoder = new BodyEncoder();
+  let next = 0;
+  for (let from = start; from < end; ) {
+    const to = Math.min(end, from + PIECE_BYTES);
+    const first = next;
+    while ((separators[next] ?? end) < to) next++;
+    encoder.add(lines(bytes, from, to, separator, separators.slice(first, next)));
+    meter.spend((to - from) * COST_OF_BYTE);
+    meter.held = encoder.held;
+    if (meter.isDue) yield;
+    from = to;
+  }
+  return encoder.finish();
+}
+
+function lines(
+  bytes: Uint8Array,
+  from: number,
+  to: number,
+  separator: number,
+  separators: readonly number[],
+): Uint8Array {
+  // A copy, whatever kind of array it is: the slice of a Buffer would be none.
+  const raw = new Uint8Array(bytes.subarray(from, to));
+  if (separator !== LINE_BREAK) for (const at of separators) raw[at - from] = LINE_BREAK;
+  return raw;
 }

@@ -27,6 +27,8 @@ const MOST_LEADING_ZEROS = 5;
 
 /** Hashes of the names of all objects that are open, those of the innermost last. */
 const names = new Int32Array(4096);
+/** Names of one object: each is compared with those before it. */
+const MOST_NAMES = 256;
 
 /**
  * @param at behind the opening quote
@@ -99,7 +101,7 @@ export function endOfObject(bytes: Uint8Array, at: number, depth: number, known 
     if (i < 0 || bytes[i + 1] !== COLON) return -1;
     const hash = hashOf(bytes, first, i);
     for (let other = known; other < count; other++) if (names[other] === hash) return -1;
-    if (count === names.length) return -1;
+    if (count === names.length || count - known === MOST_NAMES) return -1;
     names[count++] = hash;
     i = endOfValue(bytes, i + 2, depth, count);
     if (i < 0) return -1;

@@ -1,93 +1,261 @@
+import { isUtf8 } from "node:buffer";
+import type { Steps, WorkMeter } from "../../platform/turns.ts";
 import { INGEST_LIMITS } from "../entry.ts";
-import type { ParsedEntries } from "./build-batch.ts";
+import { BatchBuilder, type BuildOptions } from "./build-batch.ts";
+import { countValues } from "./check-json.ts";
 import { parseExactly } from "./exact-json.ts";
-import { SHOWN_NAME } from "./rejection.ts";
-import { elementSizes } from "./spans.ts";
+import { EntryRejected } from "./rejection.ts";
+import { isBlank, markLength, type Spans, splitDocument, splitLines, trimmedLength } from "./spans.ts";
 
 /** The forms a body may have; the media type decides between the first and the last. */
 export type IngestMediaType = "application/json" | "application/x-ndjson";
 
-export type ParseResult =
-  | { ok: true; entries: ParsedEntries }
-  | { ok: false; reason: "invalid" | "too_many"; message: string };
+/** Why a body holds no entries at all. */
+export interface BodyFailure {
+  reason: "invalid" | "too_many";
+  message: string;
+}
 
-/** Takes a body apart into its entries: one entry, an array, `{"logs": [...]}`, or NDJSON. Checks none of them. */
-export function parseEntries(bytes: Uint8Array, mediaType: IngestMediaType): ParseResult {
-  let text: string;
+/** Bytes of JSON that cannot have more values than an entry may: each takes a byte, and another one to part it. */
+const FEW_VALUES_BYTES = 2 * INGEST_LIMITS.entryValues;
+/** Bytes of entries that are parsed at once. */
+const GROUP_BYTES = 32 * 1024;
+
+/** Costs in nanoseconds of a fast machine, of the worst input. */
+const COST = {
+  /** To find entries, or to count values. */
+  scannedByte: 2,
+  /** To parse: a byte of `{},{},{}` takes most. */
+  parsedByte: 16,
+  /** To check a value of `data` and to write it again. */
+  value: 150,
+  /** To parse a value again by `parseExactly`. */
+  exactByte: 200,
+} as const;
+
+/** What the entries of a body have become, or why it holds none. */
+export type ParseResult = { ok: true; builder: BatchBuilder } | ({ ok: false } & BodyFailure);
+
+/**
+ * Takes a body apart into its entries, one entry, an array, `{"logs": [...]}` or NDJSON, and hands each to a builder.
+ * Entries are found in the bytes and parsed a few at a time, so that what the parser makes of them is never more than one
+ * large entry or some small ones.
+ */
+export function* parseEntries(
+  bytes: Uint8Array,
+  mediaType: IngestMediaType,
+  options: BuildOptions,
+  meter: WorkMeter,
+): Steps<ParseResult> {
+  if (!isUtf8(bytes)) return invalid("The body is not valid UTF-8.");
+  const newReader = () => new EntryReader(bytes, new BatchBuilder(options), meter);
+  return mediaType === "application/x-ndjson"
+    ? yield* parseLines(bytes, newReader())
+    : ((yield* parsePlainList(bytes, newReader())) ?? (yield* parseDocument(bytes, newReader(), meter)));
+}
+
+function* parseLines(bytes: Uint8Array, reader: EntryReader): Steps<ParseResult> {
+  const spans = splitLines(bytes, INGEST_LIMITS.entries);
+  if (spans === null) return tooMany();
+  if (spans.starts.length === 0) return noEntry();
+  yield* reader.readLines(spans);
+  return { ok: true, builder: reader.builder };
+}
+
+/** How a list of entries begins that was written without white space, and how it ends then. */
+const LISTS = [
+  { open: Buffer.from("[{"), close: Buffer.from("}]") },
+  { open: Buffer.from('{"logs":[{'), close: Buffer.from("}]}") },
+];
+/** Bytes between which the name of an entry's first member has to end. */
+const NAME_BYTES = 64;
+
+/**
+ * Reads a list as most clients write it, without looking for its entries byte by byte: it is cut where an entry seems to
+ * begin as the first one does, and each piece is parsed as a list. If all are JSON, then so is the whole, and its entries
+ * are theirs. Null where a piece is not, or cannot be cut, or is too large: then it is for `parseDocument` to say what it is.
+ */
+function* parsePlainList(bytes: Uint8Array, reader: EntryReader): Steps<ParseResult | null> {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const list = LISTS.find(({ open }) => open.equals(buffer.subarray(0, open.length)));
+  if (list === undefined || !list.close.equals(buffer.subarray(-list.close.length))) return null;
+  const start = list.open.length - 1;
+  const end = bytes.length - list.close.length + 1;
+  const name = buffer.subarray(start, buffer.indexOf(":", start) + 1);
+  if (name.length === 0 || name.length > NAME_BYTES) return null;
+  const border = Buffer.concat([Buffer.from("},"), name]);
+  for (let from = start; from < end; ) {
+    let to = end;
+    if (end - from > GROUP_BYTES) {
+      const cut = buffer.subarray(from, from + GROUP_BYTES).lastIndexOf(border);
+      if (cut < 0) return null;
+      to = from + cut + 1;
+    }
+    if (!reader.readList(from, to) || reader.builder.entries > INGEST_LIMITS.entries) return null;
+    if (reader.isDue()) yield;
+    // Behind the comma.
+    from = to + 1;
+  }
+  return { ok: true, builder: reader.builder };
+}
+
+function* parseDocument(bytes: Uint8Array, reader: EntryReader, meter: WorkMeter): Steps<ParseResult> {
+  const split = splitDocument(bytes, INGEST_LIMITS.entries);
+  meter.spend(bytes.length * COST.scannedByte);
+  if (split.found !== "entries") {
+    if (meter.isDue) yield;
+    if (split.found === "broken" || countValues(bytes, markLength(bytes), bytes.length) < 0) return notJson(bytes);
+    meter.spend(bytes.length * COST.scannedByte);
+    if (split.found === "too_many") return tooMany();
+    if (split.found === "no-entries") return invalid(split.message);
+  }
+  if (split.spans.starts.length === 0) return noEntry();
+  return (yield* reader.readElements(split.spans)) ? { ok: true, builder: reader.builder } : notJson(bytes);
+}
+
+/** Decodes, parses and hands on entries whose places are known. */
+class EntryReader {
+  readonly builder: BatchBuilder;
+  readonly #bytes: Uint8Array;
+  readonly #meter: WorkMeter;
+  #values = 0;
+
+  constructor(bytes: Uint8Array, builder: BatchBuilder, meter: WorkMeter) {
+    this.#bytes = bytes;
+    this.builder = builder;
+    this.#meter = meter;
+  }
+
+  /** @returns false where an element is not JSON */
+  *readElements({ starts, ends }: Spans): Steps<boolean> {
+    for (let from = 0; from < starts.length; ) {
+      const to = groupEnd(starts, ends, from);
+      const start = starts[from] ?? 0;
+      const end = ends[to - 1] ?? 0;
+      const values = end - start > FEW_VALUES_BYTES ? this.#count(start, end) : 0;
+      if (values < 0) return false;
+      if (!this.#isTooLarge(end - start, values) && !this.readList(start, end)) return false;
+      from = to;
+      if (this.isDue()) yield;
+    }
+    return true;
+  }
+
+  /** Reads elements with what lies between them, of which none is too large. @returns false where that is not JSON */
+  readList(start: number, end: number): boolean {
+    const text = `[${this.#text(start, end)}]`;
+    const list = parsed(text);
+    if (!Array.isArray(list)) return false;
+    this.#hand(list, start, end, () => parseExactly(text));
+    return true;
+  }
+
+  *readLines({ starts, ends }: Spans): Steps<void> {
+    for (let from = 0; from < starts.length; ) {
+      const to = groupEnd(starts, ends, from);
+      const start = starts[from] ?? 0;
+      const end = ends[to - 1] ?? 0;
+      if (end - start <= FEW_VALUES_BYTES || this.#isReadableLine(start, end)) this.#readGroupOfLines(start, end);
+      from = to;
+      if (this.isDue()) yield;
+    }
+  }
+
+  #readGroupOfLines(start: number, end: number): void {
+    const lines = this.#text(start, end).split("\n");
+    const values: unknown[] = [];
+    for (const line of lines) {
+      const value = parsed(line);
+      // Lines of white space hold no entry.
+      if (value !== NOT_JSON || line.trim() !== "") values.push(value);
+    }
+    this.#hand(values, start, end, () => lines.filter((line) => line.trim() !== "").map(exactly));
+  }
+
+  /** Whether a large line can be parsed; if not, it is refused. */
+  #isReadableLine(start: number, end: number): boolean {
+    const size = trimmedLength(this.#bytes, start, end);
+    const values = size > INGEST_LIMITS.entryBytes ? 0 : this.#count(start, end);
+    if (values >= 0) return !this.#isTooLarge(size, values);
+    this.builder.refuse("INVALID_ENTRY", NOT_JSON.message);
+    return false;
+  }
+
+  #isTooLarge(size: number, values: number): boolean {
+    const { entryBytes, entryValues } = INGEST_LIMITS;
+    if (size <= entryBytes && values <= entryValues) return false;
+    const bound = size > entryBytes ? `is larger than ${entryBytes} bytes` : `has more than ${entryValues} values`;
+    this.builder.refuse("ENTRY_TOO_LARGE", `The entry ${bound}.`);
+    return true;
+  }
+
+  #count(start: number, end: number): number {
+    this.#meter.spend((end - start) * COST.scannedByte);
+    return countValues(this.#bytes, start, end);
+  }
+
+  /** @param exact the same values by `parseExactly` */
+  #hand(values: readonly unknown[], start: number, end: number, exact: () => unknown): void {
+    this.builder.add(values, () => {
+      this.#meter.spend((end - start) * COST.exactByte);
+      const again = exact();
+      return Array.isArray(again) ? again : [];
+    });
+    this.#meter.spend((end - start) * COST.parsedByte + (this.builder.values - this.#values) * COST.value);
+    this.#values = this.builder.values;
+  }
+
+  /** Whether the work has to pause. */
+  isDue(): boolean {
+    this.#meter.held = this.builder.held;
+    return this.#meter.isDue;
+  }
+
+  #text(start: number, end: number): string {
+    return utf8.decode(this.#bytes.subarray(start, end));
+  }
+}
+
+/** A mark inside the body is a character like any other, which no parser takes. */
+const utf8 = new TextDecoder("utf-8", { fatal: false, ignoreBOM: true });
+
+/** @returns index behind the last entry to be parsed together with the one at `from` */
+function groupEnd(starts: readonly number[], ends: readonly number[], from: number): number {
+  const limit = (starts[from] ?? 0) + GROUP_BYTES;
+  let to = from + 1;
+  while (to < starts.length && (ends[to] ?? 0) <= limit) to++;
+  return to;
+}
+
+/** Stands for a line that is not JSON: it takes no other line with it. */
+const NOT_JSON = new EntryRejected("INVALID_ENTRY", "The line is not valid JSON.");
+
+function parsed(text: string): unknown {
   try {
-    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes);
+    return JSON.parse(text);
   } catch {
-    return invalid("The body is not valid UTF-8.");
+    return NOT_JSON;
   }
-  return mediaType === "application/x-ndjson" ? parseLines(text, bytes) : parseDocument(text, bytes);
 }
 
-type Parse = (text: string) => unknown;
-
-function parseDocument(text: string, bytes: Uint8Array): ParseResult {
-  let value: unknown;
+function exactly(line: string): unknown {
   try {
-    value = JSON.parse(text);
+    return parseExactly(line);
   } catch {
-    return invalid(text.trim() === "" ? "The body is empty." : "The body is not valid JSON.");
+    return NOT_JSON;
   }
-  const found = entriesOf(value, text, bytes);
-  if (typeof found === "string") return invalid(found);
-  const exactValues = () => {
-    const exact = entriesOf(parseExactly(text), text, bytes);
-    return typeof exact === "string" ? [] : exact.values;
-  };
-  return checked({ ...found, exactValues, bodyBytes: bytes.length });
-}
-
-/** The entries of a document; a sentence where it holds none. */
-function entriesOf(value: unknown, text: string, bytes: Uint8Array): Pick<ParsedEntries, "values" | "sizes"> | string {
-  if (Array.isArray(value)) return { values: value, sizes: () => elementSizes(bytes, 0) };
-  if (typeof value !== "object" || value === null) {
-    return "The body must be an entry, an array of entries or {logs: [...]}.";
-  }
-  if (!Object.hasOwn(value, "logs") || Object.hasOwn(value, "message")) {
-    return { values: [value], sizes: () => [utf8Length(text.trim())] };
-  }
-  // SAFETY: `logs` is an own member, as checked above.
-  const { logs, ...others } = value as { logs: unknown };
-  const [other] = Object.keys(others);
-  if (other !== undefined) return `${other.slice(0, SHOWN_NAME)}: beside logs the body must have no other member.`;
-  if (!Array.isArray(logs)) return "logs must be an array of entries.";
-  return { values: logs, sizes: () => elementSizes(bytes, 1) };
-}
-
-function parseLines(text: string, bytes: Uint8Array): ParseResult {
-  const lines = text.split("\n").filter((line) => line.trim() !== "");
-  if (lines.length > INGEST_LIMITS.entries) return tooMany();
-  return checked({
-    values: lines.map((line) => parseLine(line, JSON.parse)),
-    exactValues: () => lines.map((line) => parseLine(line, parseExactly)),
-    bodyBytes: bytes.length,
-    sizes: () => lines.map((line) => utf8Length(line.trim())),
-  });
-}
-
-function utf8Length(text: string): number {
-  return Buffer.byteLength(text);
-}
-
-/** A line that is not JSON takes no other line with it: it stands as an error in its place. */
-function parseLine(line: string, parse: Parse): unknown {
-  try {
-    return parse(line);
-  } catch {
-    return new SyntaxError("The line is not valid JSON.");
-  }
-}
-
-function checked(entries: ParsedEntries): ParseResult {
-  if (entries.values.length === 0) return invalid("The body holds no entry.");
-  return entries.values.length > INGEST_LIMITS.entries ? tooMany() : { ok: true, entries };
 }
 
 function invalid(message: string): ParseResult {
   return { ok: false, reason: "invalid", message };
+}
+
+function noEntry(): ParseResult {
+  return invalid("The body holds no entry.");
+}
+
+function notJson(bytes: Uint8Array): ParseResult {
+  return invalid(isBlank(bytes, 0, bytes.length) ? "The body is empty." : "The body is not valid JSON.");
 }
 
 function tooMany(): ParseResult {

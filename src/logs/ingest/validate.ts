@@ -28,8 +28,8 @@ export interface ValidEntry {
   ms: number;
   /** 0..6. */
   severity: number;
-  /** A lower bound of the entry's bytes as sent. */
-  leastBytes: number;
+  /** Values in `entry.data`, itself included. */
+  values: number;
 }
 
 /**
@@ -75,13 +75,12 @@ export class EntryValidator {
     const time = this.#timestamp(sent.timestamp);
     const own = sent.data === undefined ? undefined : checkIsObject(sent.data);
     const data = known === members ? own : fold(sent, own);
-    const leastBytes =
-      message.length + 13 + (data === undefined ? 0 : checkData(data, this.#isExact) + (data === own ? 8 : 0));
+    const values = data === undefined ? 0 : checkData(data, this.#isExact);
     return {
       entry: makeEntry(time.iso, LEVELS[severity] ?? DEFAULT_LEVEL, category, type, message, sent, data),
       ms: time.ms,
       severity,
-      leastBytes,
+      values,
     };
   }
 

@@ -1,5 +1,9 @@
 import { expect, test } from "vitest";
-import { parseEntries } from "../../../src/logs/ingest/parse-entries.ts";
+import { decodeBody } from "../../../src/logs/codec.ts";
+import { readIngestBody } from "../../../src/logs/ingest/ingest-body.ts";
+import { inOneTurn } from "../../../src/platform/turns.ts";
+
+const now = Date.UTC(2026, 10, 20);
 
 /** Names that are written with a backslash, or that look like the beginning of one that is. */
 const NAMES = [
@@ -31,9 +35,12 @@ function spellings(name: string): string[] {
 }
 
 function namesOf(body: string): string[] {
-  const parsed = parseEntries(new TextEncoder().encode(body), "application/json");
-  const [entry] = parsed.ok ? parsed.entries.values : [];
-  return Object.keys(entry ?? {});
+  const { built } = inOneTurn(
+    readIngestBody(new TextEncoder().encode(body), "application/json", { now, oldest: null }),
+  );
+  if (built.batch === null) throw new Error("The entry was refused.");
+  const { data } = JSON.parse(new TextDecoder().decode(decodeBody(built.batch.encoding, built.batch.body)));
+  return Object.keys(data);
 }
 
 /**
@@ -49,8 +56,8 @@ test("the runtime reads every member name right, whatever objects it read before
         for (const value of ["1", '"漢"']) {
           // A first member of its own, so that no other round's guesses count.
           const first = `m${layout++}`;
-          for (let times = 0; times < 2; times++) namesOf(`{"${first}":${value},${before}:1}`);
-          const [, read] = namesOf(`{"${first}":${value},${spelling}:[]}`);
+          for (let times = 0; times < 2; times++) namesOf(`{"message":"m","${first}":${value},${before}:1}`);
+          const [, read] = namesOf(`{"message":"m","${first}":${value},${spelling}:[]}`);
           if (read !== name) wrong.push(`${spelling} after ${before}: ${JSON.stringify(read)}`);
         }
       }

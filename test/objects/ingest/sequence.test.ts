@@ -162,10 +162,7 @@ describe("a group commit", () => {
 
 function callOf({ secret, projectId }: Pick<Tenant, "secret" | "projectId">, count: number, message = "m"): IngestCall {
   const values = Array.from({ length: count }, () => ({ message }));
-  const { batch } = buildBatch(
-    { values, exactValues: () => values, bodyBytes: 0, sizes: () => [] },
-    { now: Date.now(), oldest: null },
-  );
+  const { batch } = buildBatch(values, { now: Date.now(), oldest: null });
   return {
     keyHash: parseApiKey(secret)?.hash ?? "",
     projectId,

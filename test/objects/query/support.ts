@@ -31,13 +31,9 @@ export interface SimpleEntry {
 
 /** A batch as the router builds it. */
 export function batchOf(entries: readonly SimpleEntry[]): Batch {
-  const bodyBytes = 0;
   // Received when its last entry happened, so that none is too old.
   const now = Math.max(...entries.map(({ timestamp }) => timestamp));
-  const { batch, rejected } = buildBatch(
-    { values: entries, exactValues: () => entries, bodyBytes, sizes: () => [] },
-    { now, oldest: null },
-  );
+  const { batch, rejected } = buildBatch(entries, { now, oldest: null });
   if (batch === null || rejected.length > 0) throw new Error(`The entries are not valid: ${JSON.stringify(rejected)}`);
   return batch;
 }
@@ -47,10 +43,7 @@ export function workspaceStub(id: string) {
 }
 
 /** Runs `work` on the SQLite of a fresh workspace object. */
-export function inWorkspace<T>(
-  id: string,
-  work: (sql: SqlStorage, storage: DurableObjectStorage) => T | Promise<T>,
-): Promise<T> {
+export function inWorkspace<T>(id: string, work: (sql: SqlStorage, storage: DurableObjectStorage) => T): Promise<T> {
   return runInDurableObject(workspaceStub(id), (_, { storage }) => {
     provision(storage.sql, { id, name: "Test", personal: true, ownerId: OWNER }, 0);
     return work(storage.sql, storage);

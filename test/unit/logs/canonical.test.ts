@@ -3,10 +3,11 @@ import { describe, expect, test } from "vitest";
 import type { Batch } from "../../../src/logs/batch.ts";
 import { decodeBody } from "../../../src/logs/codec.ts";
 import { CATEGORY_TYPES, INGEST_LIMITS, LEVELS } from "../../../src/logs/entry.ts";
-import { type BuiltBatch, buildBatch } from "../../../src/logs/ingest/build-batch.ts";
+import type { BuiltBatch } from "../../../src/logs/ingest/build-batch.ts";
 import { canonicalBatch } from "../../../src/logs/ingest/canonical-body.ts";
 import { readIngestBody } from "../../../src/logs/ingest/ingest-body.ts";
 import { type IngestMediaType, parseEntries } from "../../../src/logs/ingest/parse-entries.ts";
+import { inOneTurn, WorkMeter } from "../../../src/platform/turns.ts";
 import { jsonText } from "./json-text.ts";
 
 const NOW = Date.UTC(2026, 10, 20, 12);
@@ -16,8 +17,12 @@ const encoder = new TextEncoder();
 
 /** What parsing makes of a body; null where it holds nothing at all. */
 function parsed(bytes: Uint8Array, type: IngestMediaType): BuiltBatch | null {
-  const result = parseEntries(bytes, type);
-  return result.ok ? buildBatch(result.entries, { now: NOW, oldest: null }) : null;
+  const result = inOneTurn(parseEntries(bytes, type, { now: NOW, oldest: null }, new WorkMeter()));
+  return result.ok ? result.builder.finish() : null;
+}
+
+function canonical(bytes: Uint8Array, type: IngestMediaType): Batch | null {
+  return inOneTurn(canonicalBatch(bytes, type, NOW, new WorkMeter()));
 }
 
 function shown(batch: Batch) {
@@ -31,7 +36,7 @@ function shown(batch: Batch) {
 /** Whether a body is taken as it is. If so, it has to be what parsing makes of it, with nothing refused. */
 function isTaken(bytes: Uint8Array, type: IngestMediaType): boolean {
   const before = Buffer.from(bytes);
-  const batch = canonicalBatch(bytes, type, NOW);
+  const batch = canonical(bytes, type);
   expect(before.equals(bytes)).toBe(true);
   if (batch === null) return false;
   const slow = parsed(bytes, type);
@@ -100,6 +105,10 @@ const stored = fc
   )
   // What `JSON.stringify` wrote is what it writes of what it reads, but for names that are set apart.
   .filter((line) => JSON.stringify(JSON.parse(line)) === line);
+
+function read(lines: string, oldest: number | null = null) {
+  return inOneTurn(readIngestBody(encoder.encode(lines), NDJSON, { now: NOW, oldest }));
+}
 
 describe("a body that is written as it is stored", () => {
   test.each(FORMS)("is taken as it is: %s", (_, type, form) => {
@@ -195,7 +204,7 @@ describe("is not taken as it is", () => {
     ["a list", "[]"],
     ["an unfinished object", '{"a":1'],
   ])("data with %s", (_, json) => {
-    expect(canonicalBatch(encoder.encode(withData(json)), NDJSON, NOW)).toBeNull();
+    expect(canonical(encoder.encode(withData(json)), NDJSON)).toBeNull();
   });
 
   test.each([
@@ -223,23 +232,23 @@ describe("is not taken as it is", () => {
     ["a mark in front", `\ufeff${HEAD}}`],
     ["nothing", ""],
   ])("a line with %s", (_, line) => {
-    expect(canonicalBatch(encoder.encode(line), NDJSON, NOW)).toBeNull();
+    expect(canonical(encoder.encode(line), NDJSON)).toBeNull();
   });
 
   test("bytes that are no UTF-8", () => {
     const bytes = encoder.encode(`${HEAD.replace('"m"', '"mm"')}}`);
     bytes[bytes.length - 3] = 0xc3;
-    expect(canonicalBatch(bytes, NDJSON, NOW)).toBeNull();
+    expect(canonical(bytes, NDJSON)).toBeNull();
   });
 
   test("an entry, or more entries, than are allowed", () => {
     const most = withData(`{"a":"${"x".repeat(INGEST_LIMITS.entryBytes - withData('{"a":""}').length)}"}`);
     expect(most).toHaveLength(INGEST_LIMITS.entryBytes);
     expect(isTakenText(most)).toBe(true);
-    expect(canonicalBatch(encoder.encode(most.replace("x", "xx")), NDJSON, NOW)).toBeNull();
+    expect(canonical(encoder.encode(most.replace("x", "xx")), NDJSON)).toBeNull();
     const many = new Array<string>(INGEST_LIMITS.entries).fill(`${HEAD}}`);
     expect(isTakenText(many.join("\n"))).toBe(true);
-    expect(canonicalBatch(encoder.encode([...many, `${HEAD}}`].join("\n")), NDJSON, NOW)).toBeNull();
+    expect(canonical(encoder.encode([...many, `${HEAD}}`].join("\n")), NDJSON)).toBeNull();
   });
 });
 
@@ -248,7 +257,7 @@ test("what lies at the limits of time is judged to the millisecond", () => {
   for (const edge of [NOW + INGEST_LIMITS.futureMs, NOW - 365 * DAY_MS]) {
     for (const ms of [edge - 1, edge, edge + 1]) {
       const line = `${HEAD.replace("2026-11-20T11:59:00.000Z", new Date(ms).toISOString())}}`;
-      const { batch } = readIngestBody(encoder.encode(line), NDJSON, NOW).build(null);
+      const { batch } = read(line).built;
       const slow = parsed(encoder.encode(line), NDJSON)?.batch ?? null;
       expect(slow === null).toBe(ms > NOW + INGEST_LIMITS.futureMs || ms < NOW - 365 * DAY_MS);
       expect(batch && shown(batch)).toEqual(slow && shown(slow));
@@ -258,12 +267,10 @@ test("what lies at the limits of time is judged to the millisecond", () => {
 
 test("entries older than the workspace keeps are left out when that is asked for", () => {
   const lines = [`${HEAD}}`, HEAD.replace("11-20", "11-10").concat("}")].join("\n");
-  const body = readIngestBody(encoder.encode(lines), NDJSON, NOW);
-  expect(body.units).toBe(2);
-  expect(body.build(null)).toMatchObject({ rejectedCount: 0, batch: { count: 2 } });
-  expect(body.build(NOW - 86_400_000)).toMatchObject({
-    batch: { count: 1 },
-    rejected: [{ index: 1, code: "TIMESTAMP_TOO_OLD" }],
+  expect(read(lines)).toMatchObject({ units: 2, built: { rejectedCount: 0, batch: { count: 2 } } });
+  expect(read(lines, NOW - 86_400_000)).toMatchObject({
+    units: 2,
+    built: { batch: { count: 1 }, rejected: [{ index: 1, code: "TIMESTAMP_TOO_OLD" }] },
   });
 });
 

@@ -65,10 +65,7 @@ test("a batch's columns say what its lines say", () => {
   });
   fc.assert(
     fc.property(fc.array(entry, { minLength: 1, maxLength: 300 }), (values) => {
-      const { batch } = buildBatch(
-        { values, exactValues: () => values, bodyBytes: 0, sizes: () => [] },
-        { now, oldest: null },
-      );
+      const { batch } = buildBatch(values, { now, oldest: null });
       if (!batch) throw new Error("All entries are valid.");
       const raw = decodeBody(batch.encoding, batch.body);
       const lines = Buffer.from(raw).toString().split("\n");

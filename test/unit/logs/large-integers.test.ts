@@ -1,17 +1,14 @@
 import { expect, it } from "vitest";
-import { decodeBody } from "../../../src/logs/codec.ts";
-import { buildBatch } from "../../../src/logs/ingest/build-batch.ts";
-import { type IngestMediaType, parseEntries } from "../../../src/logs/ingest/parse-entries.ts";
+import type { IngestMediaType } from "../../../src/logs/ingest/parse-entries.ts";
+import { verdictOf } from "./reference-ingest.ts";
 
 const NOW = Date.UTC(2026, 10, 20);
 
 /** Which entries of a body are refused, and the data of those that are stored. */
 function ingest(body: string, type: IngestMediaType = "application/json") {
-  const parsed = parseEntries(new TextEncoder().encode(body), type);
-  if (!parsed.ok) throw new Error(parsed.message);
-  const { batch, rejected } = buildBatch(parsed.entries, { now: NOW, oldest: null });
-  const lines = batch ? new TextDecoder().decode(decodeBody(batch.encoding, batch.body)).split("\n") : [];
-  return { refused: rejected.map(({ index, code }) => [index, code]), lines };
+  const { failure, lines, rejected } = verdictOf(new TextEncoder().encode(body), type, NOW);
+  if (failure !== null) throw new Error(failure);
+  return { refused: rejected.map(([index, code]) => [index, code]), lines };
 }
 
 const entry = (number: string) => `{"message":"m","data":{"deep":[{"id":${number}}]}}`;

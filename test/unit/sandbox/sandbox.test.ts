@@ -68,10 +68,7 @@ describe("the demo entries", () => {
   });
 
   test("are accepted whole by ingest, as one batch", () => {
-    const built = buildBatch(
-      { values: entries, exactValues: () => entries, bodyBytes: 0, sizes: () => [] },
-      { now: NOON, oldest: NOON - 7 * 60 * 60 * 1000 },
-    );
+    const built = buildBatch(entries, { now: NOON, oldest: NOON - 7 * 60 * 60 * 1000 });
     expect(built.rejected).toEqual([]);
     expect(built.batch?.count).toBe(entries.length);
     expect(entries.length).toBeGreaterThan(300);

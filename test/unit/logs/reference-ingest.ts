@@ -1,0 +1,118 @@
+import { decodeBody } from "../../../src/logs/codec.ts";
+import { INGEST_LIMITS } from "../../../src/logs/entry.ts";
+import { parseExactly } from "../../../src/logs/ingest/exact-json.ts";
+import { readIngestBody } from "../../../src/logs/ingest/ingest-body.ts";
+import type { IngestMediaType } from "../../../src/logs/ingest/parse-entries.ts";
+import { EntryRejected, MaybeInexact } from "../../../src/logs/ingest/rejection.ts";
+import { EntryValidator } from "../../../src/logs/ingest/validate.ts";
+import { inOneTurn } from "../../../src/platform/turns.ts";
+
+/** What becomes of a body: why it holds nothing, or the lines that are stored and the entries that are refused. */
+export interface Verdict {
+  failure: string | null;
+  lines: string[];
+  rejected: [number, string, string][];
+}
+
+/** What the service makes of a body. */
+export function verdictOf(bytes: Uint8Array, type: IngestMediaType, now: number): Verdict {
+  const { failure, built } = inOneTurn(readIngestBody(bytes, type, { now, oldest: null }));
+  const { batch, rejected } = built;
+  return {
+    failure: failure && `${failure.reason}: ${failure.message}`,
+    lines: batch === null ? [] : Buffer.from(decodeBody(batch.encoding, batch.body)).toString().split("\n"),
+    rejected: rejected.map(({ index, code, message }) => [index, code, message]),
+  };
+}
+
+/** The same by one `JSON.parse` of the whole body, as simply as it can be said. */
+export function referenceVerdict(bytes: Uint8Array, type: IngestMediaType, now: number): Verdict {
+  const values = valuesOf(bytes, type);
+  if (typeof values === "string") return { failure: values, lines: [], rejected: [] };
+  const lines: string[] = [];
+  const rejected: [number, string, string][] = [];
+  values.forEach(({ value, exact, size }, index) => {
+    try {
+      if (size > INGEST_LIMITS.entryBytes) {
+        throw new EntryRejected("ENTRY_TOO_LARGE", `The entry is larger than ${INGEST_LIMITS.entryBytes} bytes.`);
+      }
+      if (value instanceof EntryRejected) throw value;
+      lines.push(JSON.stringify(checked(value, exact, now)));
+    } catch (error) {
+      if (!(error instanceof EntryRejected)) throw error;
+      if (rejected.length < INGEST_LIMITS.rejectedListed) rejected.push([index, error.code, error.message]);
+    }
+  });
+  return { failure: null, lines, rejected };
+}
+
+function checked(value: unknown, exact: unknown, now: number) {
+  try {
+    return new EntryValidator(now).check(value).entry;
+  } catch (error) {
+    if (!(error instanceof MaybeInexact)) throw error;
+    return new EntryValidator(now, true).check(exact).entry;
+  }
+}
+
+interface Sent {
+  value: unknown;
+  exact: unknown;
+  size: number;
+}
+
+function valuesOf(bytes: Uint8Array, type: IngestMediaType): Sent[] | string {
+  let text: string;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return "invalid: The body is not valid UTF-8.";
+  }
+  const sent = type === "application/x-ndjson" ? linesOf(text) : elementsOf(text);
+  if (typeof sent === "string") return `invalid: ${sent}`;
+  if (sent.length === 0) return "invalid: The body holds no entry.";
+  if (sent.length > INGEST_LIMITS.entries)
+    return `too_many: The body holds more than ${INGEST_LIMITS.entries} entries.`;
+  return sent;
+}
+
+function linesOf(text: string): Sent[] {
+  const lines = text.split("\n").filter((line) => line.trim() !== "");
+  return lines.map((line) => {
+    const size = Buffer.byteLength(line.trim());
+    try {
+      return { value: JSON.parse(line), exact: parseExactly(line), size };
+    } catch {
+      const fault = new EntryRejected("INVALID_ENTRY", "The line is not valid JSON.");
+      return { value: fault, exact: fault, size };
+    }
+  });
+}
+
+function elementsOf(text: string): Sent[] | string {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return text.trim() === "" ? "The body is empty." : "The body is not valid JSON.";
+  }
+  const exact = parseExactly(text);
+  if (Array.isArray(value)) return sized(value, exact, text);
+  if (typeof value !== "object" || value === null) {
+    return "The body must be an entry, an array of entries or {logs: [...]}.";
+  }
+  if (!Object.hasOwn(value, "logs") || Object.hasOwn(value, "message")) {
+    return [{ value, exact, size: Buffer.byteLength(text.trim()) }];
+  }
+  const { logs, ...others } = value as { logs: unknown };
+  const [other] = Object.keys(others);
+  if (other !== undefined) return `${other.slice(0, 64)}: beside logs the body must have no other member.`;
+  if (!Array.isArray(logs)) return "logs must be an array of entries.";
+  return sized(logs, (exact as { logs: unknown }).logs, text);
+}
+
+/** Fuzzed elements of a list are far too small to be measured. */
+function sized(values: unknown[], exact: unknown, text: string): Sent[] {
+  if (text.length > INGEST_LIMITS.entryBytes) throw new Error("The reference does not measure elements.");
+  return values.map((value, index) => ({ value, exact: (exact as unknown[])[index], size: 0 }));
+}
