@@ -16,7 +16,8 @@ export const ALLOWANCE_SCHEMA = [
   // Workspaces that the user is about to own, in the order of the attempts.
   `CREATE TABLE ownership_attempts (
      num INTEGER PRIMARY KEY AUTOINCREMENT,
-     workspace TEXT NOT NULL UNIQUE,
+     id TEXT NOT NULL UNIQUE,
+     workspace TEXT NOT NULL,
      begun_at INTEGER NOT NULL
    ) STRICT`,
 ] as const;
@@ -41,24 +42,30 @@ export function forgetInvitation(sql: SqlStorage, id: string): void {
   sql.exec("DELETE FROM made_invitations WHERE id = ?", id);
 }
 
+/** One request that may make the user an owner. Several may be about one workspace: each has an id of its own. */
+export interface OwnershipAttempt {
+  id: string;
+  workspaceId: string;
+}
+
 /**
- * Notes that the user is about to own a workspace.
+ * Notes that the user is about to own a workspace. Safe to repeat with the same id.
  * @returns the workspaces of earlier attempts that are not over: each may be owned by now, listed or not
  */
-export function beginOwnership(sql: SqlStorage, workspaceId: string, now: number): string[] {
+export function beginOwnership(sql: SqlStorage, { id, workspaceId }: OwnershipAttempt, now: number): string[] {
   sql.exec("DELETE FROM ownership_attempts WHERE begun_at <= ?", now - ATTEMPT_MS);
-  sql.exec("INSERT OR IGNORE INTO ownership_attempts (workspace, begun_at) VALUES (?, ?)", workspaceId, now);
+  sql.exec("INSERT OR IGNORE INTO ownership_attempts (id, workspace, begun_at) VALUES (?, ?, ?)", id, workspaceId, now);
   return sql
     .exec<{ workspace: string }>(
-      `SELECT workspace FROM ownership_attempts
-       WHERE num < (SELECT num FROM ownership_attempts WHERE workspace = ?) ORDER BY num`,
-      workspaceId,
+      `SELECT DISTINCT workspace FROM ownership_attempts
+       WHERE num < (SELECT num FROM ownership_attempts WHERE id = ?)`,
+      id,
     )
     .toArray()
     .map(({ workspace }) => workspace);
 }
 
 /** The attempt is over: the workspace's own members say what came of it. */
-export function endOwnershipAttempt(sql: SqlStorage, workspaceId: string): void {
-  sql.exec("DELETE FROM ownership_attempts WHERE workspace = ?", workspaceId);
+export function endOwnershipAttempt(sql: SqlStorage, id: string): void {
+  sql.exec("DELETE FROM ownership_attempts WHERE id = ?", id);
 }

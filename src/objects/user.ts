@@ -6,6 +6,7 @@ import {
   endOwnershipAttempt,
   forgetInvitation,
   type InvitationAdmitted,
+  type OwnershipAttempt,
 } from "../accounts/allowances.ts";
 import type { DeletionRequest, DeletionVerdict } from "../accounts/deletion.ts";
 import {
@@ -257,14 +258,12 @@ export class UserObject extends DurableObject<Env> {
   }
 
   /** The user is about to own a workspace; gives those of earlier attempts. `endOwnershipAttempt` has to follow. */
-  async beginOwnership(workspaceId: string): Promise<string[]> {
-    return this.#core.provisioned
-      ? this.#core.change(newRun(), (sql, now) => beginOwnership(sql, workspaceId, now))
-      : [];
+  async beginOwnership(attempt: OwnershipAttempt): Promise<string[]> {
+    return this.#core.provisioned ? this.#core.change(newRun(), (sql, now) => beginOwnership(sql, attempt, now)) : [];
   }
 
-  async endOwnershipAttempt(workspaceId: string): Promise<void> {
-    if (this.#core.provisioned) endOwnershipAttempt(this.#core.sql, workspaceId);
+  async endOwnershipAttempt(id: string): Promise<void> {
+    if (this.#core.provisioned) endOwnershipAttempt(this.#core.sql, id);
   }
 
   /** What was added to the account of late; null where the session is dead. */

@@ -3,10 +3,13 @@ import { workspacesOf } from "../accounts/directory.ts";
 import type { Env } from "../env.ts";
 import type { AppEnv } from "../http/context.ts";
 import { refuse } from "../http/errors.ts";
+import { randomBase62 } from "../ids.ts";
 import { callUser, callWorkspace } from "../objects/stubs.ts";
 
 /** Workspaces that are asked at a time whose they are. */
 const AT_ONCE = 20;
+/** Characters of an attempt's id: 131 bits. */
+const ATTEMPT_ID_LENGTH = 22;
 
 /**
  * Runs `become`, which makes a user an owner of a workspace, unless the user owns as many as one may, beside the personal
@@ -20,7 +23,8 @@ export async function owningOneMore<T>(
   become: () => Promise<T>,
 ): Promise<T> {
   const { MAX_OWNED_WORKSPACES: most } = c.get("settings");
-  const earlier = await callUser(c.env, userId, "replay-safe", (stub) => stub.beginOwnership(workspaceId));
+  const attempt = { id: randomBase62(ATTEMPT_ID_LENGTH), workspaceId };
+  const earlier = await callUser(c.env, userId, "replay-safe", (stub) => stub.beginOwnership(attempt));
   try {
     const others = earlier.filter((id) => id !== workspaceId);
     if (others.length >= most || (await ownedBy(c.env, userId, workspaceId, others, most)) >= most) {
@@ -29,9 +33,7 @@ export async function owningOneMore<T>(
     return await become();
   } finally {
     // Without it the attempt counts for five minutes more. It must not hide what came of the request.
-    await callUser(c.env, userId, "replay-safe", (stub) => stub.endOwnershipAttempt(workspaceId)).catch(
-      () => undefined,
-    );
+    await callUser(c.env, userId, "replay-safe", (stub) => stub.endOwnershipAttempt(attempt.id)).catch(() => undefined);
   }
 }
 
