@@ -9,9 +9,10 @@ import { TIME_LENGTH } from "./limits.ts";
 import { batchSettings, checkTypes, oneOf, samplingRates } from "./options.ts";
 import { createRedactor } from "./redact.ts";
 import type { ContextStore } from "./runtime/runtime.ts";
-import { asError, decodeText, encodeText } from "./safe.ts";
+import { asError, attempt, decodeText, encodeText, isError } from "./safe.ts";
 import { scopePrototype } from "./scopes.ts";
 import { createEncoder, type Frame } from "./serialize.ts";
+import { visible } from "./terminal.ts";
 import { unitHash } from "./trace.ts";
 import type { Queue, QueueEvents } from "./transports/delivery.ts";
 import type { MakeOutputs } from "./transports/outputs.ts";
@@ -51,7 +52,7 @@ export function assemble(options: LoggerOptions, makeOutputs: MakeOutputs): Asse
   function report(error: unknown): void {
     if (isSilent && UNKNOWN.includes(Object(error).status)) {
       isSilent = false;
-      console.warn("taffrail:", error);
+      warn(error);
     }
     tell(error, () => onError?.(asError(error)));
   }
@@ -67,11 +68,11 @@ export function assemble(options: LoggerOptions, makeOutputs: MakeOutputs): Asse
   const root = fieldsFor({ session, ...options.defaultMeta });
 
   function tell(what: unknown, callback: () => void): void {
-    if (debug) console.warn("taffrail:", what);
+    if (debug) warn(what);
     try {
       called(callback);
     } catch (error) {
-      if (debug) console.warn("taffrail:", error);
+      if (debug) warn(error);
     }
   }
 
@@ -286,6 +287,13 @@ export function assemble(options: LoggerOptions, makeOutputs: MakeOutputs): Asse
   };
 
   return { logger: build("custom", "log", merged()), queues: outputs.flatMap(({ queue }) => queue ?? []), report };
+}
+
+/** An error may repeat what it was given: where a terminal would obey that, it is told as text. */
+function warn(what: unknown): void {
+  const text = attempt(() => String(isError(what) ? what.stack : what));
+  const shown = visible(text, "\n\t");
+  console.warn("taffrail:", shown === text ? what : shown);
 }
 
 function parsed(json: string): LogEntry {

@@ -106,7 +106,11 @@ export interface BatchOptions {
   gzip?: boolean;
 }
 
-/** Which part of the entries is kept: decided by the trace or the session, so that those stay whole. */
+/**
+ * Which part of the entries is kept. The trace decides, or without one the session that was given (`sessionId`, or a field
+ * `session`), so that those stay whole. With neither each entry is drawn for itself: the automatic session lasts as long as
+ * its logger, and all or nothing of a process would be kept. In browsers the session of the tab decides.
+ */
 export interface SamplingOptions {
   /** Part of the entries to keep, 0 to 1, default 1. */
   rate?: number;

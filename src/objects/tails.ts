@@ -2,15 +2,14 @@ import type { Env } from "../env.ts";
 import { ApiError } from "../http/errors.ts";
 import type { OperationFields, OperationLevel } from "../http/log.ts";
 import type { LimitState, RouteRef } from "../limits/state.ts";
-import { hostState } from "../platform/host-state.ts";
-import { newRun, type Origin, orNewRun } from "../platform/origin.ts";
 import { SANDBOX_WORKSPACE_ID } from "../sandbox/sandbox.ts";
 import type { AuthorityRuling, TailAuthority } from "../tail/authority.ts";
 import type { Framed } from "../tail/frames.ts";
 import { TailHub } from "../tail/hub.ts";
 import { SANDBOX_TAIL_QUOTA, TAIL_QUOTA, type TailQuota } from "../tail/limits.ts";
 import { readMessage } from "../tail/message.ts";
-import { Tail } from "../tail/tail.ts";
+import { type TailShare, TailShares } from "../tail/shares.ts";
+import { readerText, Tail } from "../tail/tail.ts";
 import { tailedWorkspaces } from "../tail/tailed-workspaces.ts";
 import { newTicket, openTicket } from "../tail/ticket.ts";
 import { deleteTicket, findTicket, insertTicket } from "../tail/tickets.ts";
@@ -41,6 +40,8 @@ export interface TailCall {
   filter: string;
   /** Entries behind this `seq`; null for those that come from now on. */
   since: number | null;
+  /** In the sandbox: the client's address, as its key is everybody's. */
+  address?: string;
 }
 
 export interface TicketCall {
@@ -54,6 +55,10 @@ export type TicketResult = { ok: true; ticket: string; expiresAt: number; limit:
 /** Carries a `TailCall` to the object, and the counter's state back with the socket. */
 export const TAIL_CALL_HEADER = "X-Taffrail-Tail";
 export const TAIL_LIMIT_HEADER = "X-Taffrail-Limit";
+
+/** Module state: one instance an isolate, for the tails of all objects in it. */
+const shares = new TailShares(tailMemory);
+
 interface Opened {
   ok: true;
   authority: TailAuthority;
@@ -69,6 +74,7 @@ export class Tails {
   readonly #ctx: DurableObjectState;
   readonly #env: Env;
   readonly #state: WorkspaceState;
+  readonly #share: TailShare;
   readonly #hub: TailHub;
   readonly #bySocket = new Map<WebSocket, Tail>();
   /** Sessions that a tail is being opened for; one that ends meanwhile is taken out. */
@@ -78,9 +84,11 @@ export class Tails {
     this.#ctx = ctx;
     this.#env = env;
     this.#state = state;
+    this.#share = shares.join(ctx.id.toString(), this);
     this.#hub = new TailHub({
       now: () => Date.now(),
-      unackedBytes: () => this.#quota.unackedBytes,
+      share: this.#share,
+      quota: () => this.#quota,
       durable: () => ctx.storage.sync(),
       pause: (milliseconds) => scheduler.wait(milliseconds),
       lastSeq: (project) => (state.row ? (state.directory.projectByNum(project)?.lastSeq ?? null) : null),
@@ -141,10 +149,11 @@ export class Tails {
     if (!client || !server) throw new Error("A pair of sockets has two.");
     this.#ctx.acceptWebSocket(server);
     const lastSeq = this.#state.directory.projectByNum(project.num)?.lastSeq ?? 0;
-    const { filter, since } = call;
+    const { filter, since, address } = call;
     const place = { project: project.num, projectId: project.id, sent: since ?? lastSeq };
     const { requestId } = orNewRun(call.origin);
-    const tail = Tail.open(server, { ...place, authority, filter, expiresAt: ruling.expiresAt, requestId });
+    const opening = { ...place, authority, filter, expiresAt: ruling.expiresAt, requestId, address };
+    const tail = Tail.open(server, opening, Date.now());
     this.#bySocket.set(server, tail);
     this.#noteTails();
     this.#hub.add(tail);
@@ -203,7 +212,7 @@ export class Tails {
     this.#arm();
   }
 
-  #admit(gate: Gate, { reader, projectId, route, since }: TailCall): Opened | TailRefusal {
+  #admit(gate: Gate, { reader, projectId, route, since, address }: TailCall): Opened | TailRefusal {
     const now = Date.now();
     let authority: TailAuthority;
     if (reader.kind === "ticket") {
@@ -221,9 +230,13 @@ export class Tails {
       const message = `This workspace has ${this.#quota.tails} open tails; close one first.`;
       return { ok: false, code: "CONFLICT", message, limit };
     }
+    if (this.#hub.tailsOf(readerText({ authority, address })) >= this.#quota.readerTails) {
+      const whose = address === undefined ? "your key or account" : "your address";
+      const message = `This workspace has ${this.#quota.readerTails} open tails of ${whose}; close one first.`;
+      return { ok: false, code: "CONFLICT", message, limit };
+    }
     if (this.#hub.isFull) {
-      const message =
-        "The open tails of this workspace are too far behind with their acknowledgements; try again later.";
+      const message = "The open tails are too far behind with their acknowledgements; try again later.";
       return { ok: false, code: "CONFLICT", message, limit };
     }
     if (reader.kind === "ticket") deleteTicket(gate.sql, reader.hash);
@@ -304,6 +317,7 @@ export class Tails {
   /** Whoever is asking something of the object is told to come again; what is committed stays. */
   #abandon(): void {
     this.#note("warn", newRun(), { event: "workspace.tail", outcome: "abandoned", tails: this.#hub.size });
+    this.#share.leave();
     this.#ctx.abort("Clients that were closed and do not read hold the room of all tails.");
   }
 

@@ -31,4 +31,5 @@ const MAX_WAITING = 256;
 /** Module state: one instance an isolate, which all requests and objects in it share. */
 export const ingestMemory = new MemoryPool({ capacity: ISOLATE_BUDGET.ingest, maxWaiting: MAX_WAITING });
 export const queryMemory = new MemoryPool({ capacity: ISOLATE_BUDGET.queries, maxWaiting: MAX_WAITING });
-export const tailMemory = new MemoryPool({ capacity: ISOLATE_BUDGET.tails, maxWaiting: MAX_WAITING });
+/** Tails wait in their objects: nobody waits for this pool. */
+export const tailMemory = new MemoryPool({ capacity: ISOLATE_BUDGET.tails, maxWaiting: 0 });

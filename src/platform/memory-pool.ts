@@ -10,6 +10,8 @@ const LEASE_LOST_MS = 60_000;
 
 export interface MemoryLease {
   readonly bytes: number;
+  /** False once it was released or reclaimed. */
+  readonly isLive: boolean;
   /** Changes the size without waiting: what is already in memory has to be counted, even past the pool's capacity. */
   resize(bytes: number): void;
   /** Keeps the lease from being reclaimed for another minute. */
@@ -73,6 +75,11 @@ export class MemoryPool {
     return this.#waiting.size === 0 ? this.#grant(bytes) : null;
   }
 
+  /** Leases bytes that are in memory already: they count even past the capacity, and whether other callers wait or not. */
+  hold(bytes: number): MemoryLease {
+    return this.#lease(bytes);
+  }
+
   /** Leases bytes, waiting for them up to `timeoutMs`; null after that, or at once where too many callers wait already. */
   async take(bytes: number, timeoutMs: number): Promise<MemoryLease | null> {
     const granted = this.tryTake(bytes);
@@ -100,7 +107,10 @@ export class MemoryPool {
 
   #grant(bytes: number): MemoryLease | null {
     if (!this.#fits(bytes)) this.#reclaimLostLeases();
-    if (!this.#fits(bytes)) return null;
+    return this.#fits(bytes) ? this.#lease(bytes) : null;
+  }
+
+  #lease(bytes: number): MemoryLease {
     const lease = new Lease(bytes, {
       resized: (difference) => {
         this.#held += difference;
@@ -159,6 +169,10 @@ class Lease implements MemoryLease {
 
   get bytes(): number {
     return this.#bytes;
+  }
+
+  get isLive(): boolean {
+    return this.#isLive;
   }
 
   resize(bytes: number): void {

@@ -1,5 +1,6 @@
 import type { Context } from "hono";
 import { z } from "zod";
+import { clientIp } from "../http/client-ip.ts";
 import type { AppEnv } from "../http/context.ts";
 import { success } from "../http/envelope.ts";
 import { refuse, refuseFields } from "../http/errors.ts";
@@ -101,7 +102,15 @@ async function callOfReader(c: Context<AppEnv>, projectId: string, params: URLSe
   const reader = await readerOf(c);
   const query = await orCounted(c, reader, projectId, () => readRequest(c, params));
   const { route, workspaceId } = reader;
-  return { reader: authorityOf(c, reader), projectId, route, origin: originOf(c), workspaceId, ...query };
+  return {
+    reader: authorityOf(c, reader),
+    projectId,
+    route,
+    origin: originOf(c),
+    workspaceId,
+    ...query,
+    ...addressOf(c, workspaceId),
+  };
 }
 
 /** Nobody is known yet, so what is wrong with the request counts by address. */
@@ -126,7 +135,12 @@ async function callOfTicket(
     throw error;
   }
   const route = isDemo ? null : c.get("route");
-  return { reader: { kind: "ticket", hash }, projectId, route, origin: originOf(c), workspaceId, ...query };
+  return { reader: { kind: "ticket", hash }, projectId, route, origin: originOf(c), workspaceId, ...query, ...addressOf(c, workspaceId) };
+}
+
+/** The sandbox's key is everybody's: there an address is a reader. */
+function addressOf(c: Context<AppEnv>, workspaceId: string): Pick<TailCall, "address"> {
+  return workspaceId === SANDBOX_WORKSPACE_ID ? { address: clientIp(c.req.raw.headers) } : {};
 }
 
 /** What a tail is to bring. Ends the request where that cannot be told, or where no WebSocket is asked for. */

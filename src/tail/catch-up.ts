@@ -1,3 +1,4 @@
+import type { MemoryLease } from "../platform/memory-pool.ts";
 import type { Framed } from "./frames.ts";
 import type { TailLoad } from "./load.ts";
 import { StarvedTails } from "./starved.ts";
@@ -8,6 +9,8 @@ export interface CatchUpPorts {
   now(): number;
   /** Lets some time pass. */
   pause(milliseconds: number): Promise<void>;
+  /** Leases the memory of one step; null where that has to wait. */
+  takeStep(): MemoryLease | null;
   /** What lies right behind a tail's place, at most so many entries, decoded elsewhere; null where the project is gone. */
   backlog(tail: Tail, most: number): Promise<Framed | null>;
   /** Whether a tail's time has come: then it gets nothing for now. */
@@ -16,6 +19,8 @@ export interface CatchUpPorts {
   settle(tail: Tail): boolean;
   /** Sends a tail what lies right behind its place. Undefined where its socket is gone. */
   offer(tail: Tail, framed: Framed): OfferVerdict | undefined;
+  /** Asks the client of a tail that waits for an acknowledgement: it may wait for more entries before it sends one. */
+  askForAck(tail: Tail): void;
   /** Its client stands still, and others wait. */
   closeBehind(tail: Tail): void;
   /** What closed tails hold keeps others waiting, and does not go by itself: all connections end. */
@@ -25,8 +30,10 @@ export interface CatchUpPorts {
   failed(error: unknown): void;
 }
 
-/** Tails that read older entries at the same time. Each holds a few megabytes. */
+/** Tails of an object that read older entries at the same time. Over all objects the memory that they lease is bounded. */
 const READERS = 4;
+/** Milliseconds after which a step that found no memory free tries again. */
+const STEP_AGAIN_MS = 50;
 
 /** The tails that are behind: each reads what it lacks from disk, a step at a time in turn, until it is live. */
 export class CatchUp {
@@ -70,6 +77,11 @@ export class CatchUp {
     this.#starved.resume();
   }
 
+  /** To be called when tails hold more than before: clients that stand still are looked for where it is much. */
+  watch(): void {
+    this.#starved.watch();
+  }
+
   /** A new tail was refused for want of room: it waits outside, and comes back. */
   refused(): void {
     this.#starved.refused();
@@ -99,17 +111,46 @@ export class CatchUp {
       tail.state = "waiting";
       return;
     }
-    if (this.#load.isFull) return this.#starved.add(tail);
-    const place = tail.sent;
-    const framed = await this.#ports.backlog(tail, room);
-    // A project that is gone ends its tails by itself.
-    if (framed === null || !tail.isOpen || tail.state !== "behind") return;
-    if (framed.through <= place) throw new RangeError("A step of a tail that is behind leads nowhere.");
-    const verdict = this.#ports.offer(tail, framed);
-    if (verdict === "full") this.#starved.add(tail);
+    if (!this.#load.hasRoom(tail)) return this.#starve(tail);
+    const lease = await this.#leaseOf(tail);
+    if (lease === null) return;
+    let verdict: OfferVerdict | undefined;
+    try {
+      const place = tail.sent;
+      const framed = await this.#ports.backlog(tail, room);
+      // A project that is gone ends its tails by itself.
+      if (framed === null || !isBehind(tail)) return;
+      if (framed.through <= place) throw new RangeError("A step of a tail that is behind leads nowhere.");
+      verdict = this.#ports.offer(tail, framed);
+    } finally {
+      lease.release();
+    }
+    if (verdict === "full") this.#starve(tail);
     else if (verdict === "fits") this.add(tail);
     else if (verdict === "wait") tail.state = "waiting";
     // What it lacks is on disk, and can wait there for the client as well.
-    else if (verdict === "late") this.#starved.addLate(tail);
+    else if (verdict === "late") {
+      this.#starved.addLate(tail);
+      this.#ports.askForAck(tail);
+    }
   }
+
+  #starve(tail: Tail): void {
+    this.#starved.add(tail);
+    if (tail.unackedBytes > 0) this.#ports.askForAck(tail);
+  }
+
+  /** Null where the tail has ended meanwhile. */
+  async #leaseOf(tail: Tail): Promise<MemoryLease | null> {
+    while (isBehind(tail)) {
+      const lease = this.#ports.takeStep();
+      if (lease !== null) return lease;
+      await this.#ports.pause(STEP_AGAIN_MS);
+    }
+    return null;
+  }
+}
+
+function isBehind({ isOpen, state }: Tail): boolean {
+  return isOpen && state === "behind";
 }

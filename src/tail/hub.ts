@@ -3,17 +3,20 @@ import type { AuthorityRuling } from "./authority.ts";
 import { CatchUp } from "./catch-up.ts";
 import { errorText, type Framed } from "./frames.ts";
 import { TailGroups } from "./groups.ts";
-import { TAIL_CLOSE } from "./limits.ts";
+import { TAIL_CLOSE, type TailQuota } from "./limits.ts";
 import { LiveDelivery } from "./live.ts";
 import { TailLoad } from "./load.ts";
+import { ProgressReports } from "./progress.ts";
 import type { CommittedBatch } from "./runs.ts";
+import type { TailShare } from "./shares.ts";
 import type { OfferVerdict, Tail } from "./tail.ts";
 
 /** What tails need of the object that they live in. */
 export interface TailPorts {
   now(): number;
-  /** Bytes that may have been sent to all tails together without being acknowledged. */
-  unackedBytes(): number;
+  /** Of the isolate's memory, what the tails of this object may take. */
+  share: TailShare;
+  quota(): TailQuota;
   /** Resolves once all that has been written is on disk; others get their turn before. */
   durable(): Promise<void>;
   /** Lets some time pass. */
@@ -45,10 +48,11 @@ export class TailHub {
   readonly #load: TailLoad;
   readonly #live: LiveDelivery;
   readonly #catchUp: CatchUp;
+  readonly #progress: ProgressReports;
 
   constructor(ports: TailPorts) {
     this.#ports = ports;
-    this.#load = new TailLoad(() => ports.unackedBytes());
+    this.#load = new TailLoad(ports.share, () => ports.quota());
     const common = {
       now: () => ports.now(),
       pause: (milliseconds: number) => ports.pause(milliseconds),
@@ -60,9 +64,17 @@ export class TailHub {
       durable: () => ports.durable(),
       offer: (tail, framed) => this.#offerLive(tail, framed),
       fallBehind: (tail) => this.#catchUp.add(tail),
+      holds: (bytes) => this.#load.delivering(bytes),
+    });
+    this.#progress = new ProgressReports({
+      ...common,
+      tails: () => this.#tails,
+      report: (tail) => this.#attempt(tail, () => tail.report(ports.now())),
     });
     this.#catchUp = new CatchUp(this.#load, {
       ...common,
+      takeStep: () => ports.share.step(),
+      askForAck: (tail) => this.#attempt(tail, () => tail.askForAck(ports.now())),
       backlog: (tail, most) => ports.backlog(tail, most),
       settle: (tail) => this.#settle(tail),
       offer: (tail, framed) => this.#offer(tail, framed),
@@ -76,7 +88,14 @@ export class TailHub {
     return this.#tails.size;
   }
 
-  /** Whether the clients are so far behind together that there is no room for another tail. */
+  /** Open tails of a reader; see `Tail.reader`. */
+  tailsOf(reader: string): number {
+    let tails = 0;
+    for (const tail of this.#tails) if (tail.reader === reader) tails++;
+    return tails;
+  }
+
+  /** Whether there is no memory left for another tail. */
   get isFull(): boolean {
     return this.#load.isFull;
   }
@@ -88,7 +107,7 @@ export class TailHub {
 
   /** A tail that has just been opened. */
   add(tail: Tail): void {
-    this.#tails.add(tail);
+    this.#join(tail);
     if (!this.#settle(tail)) this.#catchUp.add(tail);
   }
 
@@ -96,7 +115,7 @@ export class TailHub {
   restore(tail: Tail): void {
     this.#load.update(tail);
     if (!tail.isOpen) return;
-    this.#tails.add(tail);
+    this.#join(tail);
     if (tail.sent === this.#ports.lastSeq(tail.project)) tail.state = "live";
     else this.#catchUp.add(tail);
   }
@@ -174,14 +193,15 @@ export class TailHub {
     const last = this.#ports.lastSeq(tail.project);
     if (last === null || tail.sent < last) return false;
     tail.state = "live";
-    this.#attempt(tail, () => tail.caughtUp());
+    this.#attempt(tail, () => tail.caughtUp(this.#ports.now()));
     return true;
   }
 
-  #offerLive(tail: Tail, framed: Framed): void {
+  /** @returns whether it can be offered again: the memory that tails share is full */
+  #offerLive(tail: Tail, framed: Framed): boolean {
     const verdict = this.#offer(tail, framed);
-    if (verdict === "full") this.#overflow(tail);
-    else if (verdict !== undefined && verdict !== "fits") this.#closeBehind(tail);
+    if (verdict === "wait" || verdict === "late") this.#closeBehind(tail);
+    return verdict === "full";
   }
 
   #offer(tail: Tail, framed: Framed): OfferVerdict | undefined {
@@ -189,14 +209,9 @@ export class TailHub {
       return this.#attempt(tail, () => tail.offer(framed, this.#load.roomFor(tail), this.#ports.now()));
     } finally {
       this.#load.update(tail);
+      this.#catchUp.watch();
+      if (tail.isAhead) this.#progress.expect();
     }
-  }
-
-  /** A live tail does not get what is new: it waits with those that are behind, unless it is the one that holds most. */
-  #overflow(tail: Tail): void {
-    const greediest = this.#load.greediest();
-    if (greediest && this.#load.isFullOfOpen) this.#closeBehind(greediest);
-    if (tail.isOpen) this.#catchUp.add(tail);
   }
 
   /** Whether a tail's time has come: then it gets nothing until it is known to go on. */
@@ -268,6 +283,12 @@ export class TailHub {
   #leave(tail: Tail): void {
     tail.isOpen = false;
     this.#tails.remove(tail);
+    this.#ports.share.tails = this.#tails.size;
     this.#catchUp.delete(tail);
+  }
+
+  #join(tail: Tail): void {
+    this.#tails.add(tail);
+    this.#ports.share.tails = this.#tails.size;
   }
 }

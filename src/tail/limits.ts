@@ -2,16 +2,16 @@
 export const TAIL_LIMITS = {
   /** Entries of one frame ... */
   frameEntries: 500,
-  /** ... and its characters, unless a single entry alone has more. */
-  frameCharacters: 512 * 1024,
+  /** ... and its characters, unless a single entry alone has more: a frame has to fit where many share the memory. */
+  frameCharacters: 128 * 1024,
   /** Entries that may have been sent without being acknowledged. */
   unackedEntries: 10_000,
   /**
-   * The same in bytes of one tail, so that one alone cannot use up what all of them share. A client that acknowledges
-   * every 1,000 entries must be able to get on, so the lower bound counts only from there.
+   * The same in bytes of one tail. A client that acknowledges every 1,000 entries must be able to get on, so the lower bound
+   * counts only from there.
    */
   unackedBytes: 4 * 1024 * 1024,
-  unackedBytesMost: 16 * 1024 * 1024,
+  unackedBytesMost: 6 * 1024 * 1024,
   /** Entries after which a client acknowledges at the latest. */
   ackEveryEntries: 1000,
   /** Characters of a message from a client. An acknowledgement has about 30. */
@@ -20,21 +20,29 @@ export const TAIL_LIMITS = {
   filterBytes: 1024,
 } as const;
 
-/** What the tails of one workspace may come to. */
+/** What the tails of one workspace, and of one reader in it, may come to. */
 export interface TailQuota {
   /** Tails at a time. */
   tails: number;
+  /** Tails at a time of one reader: an API key, a user, in the sandbox a client address. */
+  readerTails: number;
   /**
-   * Bytes that have been sent to all of them and not acknowledged. Readers that stand still have them kept in the
-   * object's memory (128 MiB), of which steps and queues of the tails take up to 32 MiB more.
+   * How many times of what is free all tails may hold together, in bytes sent and not acknowledged; see `TailShares`. Alone
+   * in an isolate that is `weight / (1 + weight)` of 12 MiB.
    */
-  unackedBytes: number;
+  weight: number;
+  /** The same for the tails of one reader. */
+  readerWeight: number;
 }
 
-export const TAIL_QUOTA: TailQuota = { tails: 500, unackedBytes: 64 * 1024 * 1024 };
+/** Alone: 10.7 MiB, of which one reader has 9.6. */
+export const TAIL_QUOTA: TailQuota = { tails: 500, readerTails: 400, weight: 8, readerWeight: 4 };
 
-/** The sandbox's: anybody may open tails there. */
-export const SANDBOX_TAIL_QUOTA: TailQuota = { tails: 50, unackedBytes: 16 * 1024 * 1024 };
+/** The sandbox's, where anyone may open tails. Alone: 4 MiB, of which one address has 1.3. */
+export const SANDBOX_TAIL_QUOTA: TailQuota = { tails: 50, readerTails: 10, weight: 1 / 2, readerWeight: 1 / 8 };
+
+/** Milliseconds in which a client is told how far its tail has come, if that is further than it was told before. */
+export const TAIL_PROGRESS_MS = 10_000;
 
 /** Milliseconds without an acknowledgement after which a tail may be closed while others wait for room. */
 export const TAIL_STALL_MS = 30_000;

@@ -15,15 +15,25 @@ export interface LivePorts {
   pause(milliseconds: number): Promise<void>;
   /** Whether a tail's time has come: then it gets nothing for now. */
   isDue(tail: Tail): boolean;
-  /** Sends a live tail what lies right behind its place. */
-  offer(tail: Tail, framed: Framed): void;
+  /** Sends a live tail what lies right behind its place. @returns whether it has to be offered again, for want of room */
+  offer(tail: Tail, framed: Framed): boolean;
   /** A live tail has to read what it lacks from disk, like older entries. */
   fallBehind(tail: Tail): void;
+  /** Bytes that deliveries hold from now on: batches that wait, and what is made of one run. */
+  holds(bytes: number): void;
   failed(error: unknown): void;
 }
 
 /** Bytes of committed batches, as stored, that wait for delivery; past it tails read them from disk like older ones. */
-const QUEUE_BYTES = 16 * 1024 * 1024;
+const QUEUE_BYTES = 1024 * 1024;
+/** A run in memory: its lines, the entries made of them, the texts of the frames. Measured in bytes of lines. */
+const RUN_FACTOR = 3;
+/**
+ * Milliseconds that a delivery waits for acknowledgements where the memory that tails share is full, at its end. Clients of
+ * a hundred tails that read acknowledge within a few; reading what they lack from disk would take longer.
+ */
+const PATIENCE_MS = 50;
+const PATIENCE_STEP_MS = 5;
 /** Of an entry that is sent, what its line does not have: ids and when it was received. */
 const COMPLETION_BYTES = 120;
 
@@ -38,6 +48,7 @@ export class LiveDelivery {
   readonly #slices: Slices;
   #queue: CommittedBatch[] = [];
   #queueBytes = 0;
+  #deliveringBytes = 0;
   #isDelivering = false;
   #deliveries = 0;
 
@@ -59,6 +70,7 @@ export class LiveDelivery {
       this.#queueBytes += committed.batch.body.length;
     }
     if (this.#queueBytes > QUEUE_BYTES) this.#passOver(this.#takeQueue());
+    this.#tellHeld();
     if (this.#queue.length === 0 || this.#isDelivering) return;
     this.#isDelivering = true;
     void this.#deliver();
@@ -69,15 +81,23 @@ export class LiveDelivery {
       const batches: CommittedBatch[] = [];
       try {
         await this.#ports.durable();
+        const stored = this.#queueBytes;
         batches.push(...this.#takeQueue());
         const runs = runsOf(batches);
         this.#slices.begin(this.#workOf(runs));
         this.#deliveries++;
-        for (const run of runs) await this.#deliverRun(run);
+        for (const run of runs) {
+          this.#deliveringBytes = stored + run.bytes * RUN_FACTOR;
+          this.#tellHeld();
+          await this.#deliverRun(run);
+        }
         await this.#slices.end();
       } catch (error) {
         this.#ports.failed(error);
         this.#passOver(batches);
+      } finally {
+        this.#deliveringBytes = 0;
+        this.#tellHeld();
       }
     }
     // In the turn in which the queue was found empty: the next commit starts anew.
@@ -94,13 +114,32 @@ export class LiveDelivery {
       const framed = framesOf(entriesOf(units, matcher, first.projectId, { after, until }, null), until);
       const bytes = framed.frames.reduce((sum, frame) => sum + frame.bytes, 0);
       await this.#slices.looked(looked);
+      const short: Tail[] = [];
       for (const tail of inTurn(live, this.#deliveries)) {
         if (!tail.isOpen || tail.state !== "live" || this.#ports.isDue(tail)) continue;
-        if (tail.sent === after) this.#ports.offer(tail, framed);
-        else this.#ports.fallBehind(tail);
+        if (tail.sent !== after) this.#ports.fallBehind(tail);
+        else if (this.#ports.offer(tail, framed)) short.push(tail);
         await this.#slices.sent(framed.frames.length, bytes);
       }
+      await this.#offerAgain(short, framed);
     }
+  }
+
+  /** To those that got a part or nothing, until they have it all or it takes too long: then they read it from disk. */
+  async #offerAgain(tails: readonly Tail[], framed: Framed): Promise<void> {
+    let short = tails;
+    for (let waited = 0; short.length > 0 && waited < PATIENCE_MS; waited += PATIENCE_STEP_MS) {
+      await this.#ports.pause(PATIENCE_STEP_MS);
+      const left: Tail[] = [];
+      for (const tail of short) {
+        if (!tail.isOpen || tail.state !== "live" || this.#ports.isDue(tail)) continue;
+        const had = tail.sent;
+        if (this.#ports.offer(tail, framed)) left.push(tail);
+        if (tail.sent > had) await this.#slices.sent(1, tail.unackedBytes);
+      }
+      short = left;
+    }
+    for (const tail of short) if (tail.isOpen && tail.state === "live") this.#ports.fallBehind(tail);
   }
 
   /** As if every entry passed every filter. */
@@ -131,6 +170,10 @@ export class LiveDelivery {
     this.#queue = [];
     this.#queueBytes = 0;
     return queue;
+  }
+
+  #tellHeld(): void {
+    this.#ports.holds(this.#queueBytes + this.#deliveringBytes);
   }
 }
 

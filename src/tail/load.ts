@@ -1,66 +1,112 @@
+import type { TailQuota } from "./limits.ts";
+import type { TailShare } from "./shares.ts";
 import type { Room, Tail } from "./tail.ts";
 
-/** Of the total: with less than this left, tails that are behind wait. More than the largest frame, about 1.5 MB. */
-const MARGIN = 1 / 8;
-/** Of the total: what a live tail may hold while there is no room for others. */
-const SHARE = 1 / 16;
-/** Bytes that a tail may always have on their way, so that readers that stand still cannot stop one that keeps up. */
-const FLOOR_BYTES = 16 * 1024;
+/** Of what tails share: an object that holds more looks for clients that stand still, and with less free it closes them. */
+const MUCH = 1 / 16;
 
 /**
- * What the sockets of an object hold together: bytes sent and not acknowledged. A socket keeps what its client does not
- * read in the object's memory, also once the service has closed it: so it counts until the socket is gone.
+ * What the tails of an object hold of the isolate's memory. The runtime copies a frame for each socket and keeps what the
+ * client does not read, also once the service has closed the tail. So what was sent and not acknowledged counts for each
+ * socket, until that is gone. Each reader (a key, a user, an address of the sandbox) is bounded before it bounds others.
  */
 export class TailLoad {
-  readonly #most: () => number;
+  readonly #share: TailShare;
+  readonly #quota: () => TailQuota;
   /** Bytes of those that hold something. */
   readonly #held = new Map<Tail, number>();
-  #bytes = 0;
+  readonly #readers = new Map<string, number>();
+  /** Sent and not acknowledged. */
+  #unacked = 0;
+  /** Of a delivery: batches that wait, and what is made of them. */
+  #delivering = 0;
 
-  /** @param most bytes of all together, and `FLOOR_BYTES` for each tail on top */
-  constructor(most: () => number) {
-    this.#most = most;
+  constructor(share: TailShare, quota: () => TailQuota) {
+    this.#share = share;
+    this.#quota = quota;
   }
 
+  /** Whether there is no room for another tail: not even for small frames. */
   get isFull(): boolean {
-    return this.#bytes > this.#mostUsed;
+    return this.#share.floor() <= 0;
   }
 
-  /** Whether those that have not been closed are too many by themselves: then waiting for the others does not help. */
-  get isFullOfOpen(): boolean {
-    let bytes = 0;
-    for (const [tail, held] of this.#held) if (tail.isOpen) bytes += held;
-    return bytes > this.#mostUsed;
+  /** Whether the object holds so much that clients that stand still matter, even if no tail of its own waits. */
+  get isMuch(): boolean {
+    return this.#unacked > MUCH * this.#share.capacity;
   }
 
-  /** What this tail may be sent. One that is refused a frame leaves `isFull` behind: waiting for less makes sense. */
+  /** Whether the tails of the isolate have little left. */
+  get isShort(): boolean {
+    return this.#share.free < MUCH * this.#share.capacity;
+  }
+
+  /** What this tail may be sent. */
   roomFor(tail: Tail): Room {
-    return { shared: this.#mostUsed - this.#bytes, own: FLOOR_BYTES - tail.unackedBytes };
+    return { shared: this.#sharedRoom(tail, null), own: this.#share.floor() - tail.unackedBytes };
+  }
+
+  /** Whether the frame that a tail lacks would fit now. */
+  hasRoom(tail: Tail): boolean {
+    const { shared, own } = this.roomFor(tail);
+    return tail.lacking < Math.max(shared, own);
+  }
+
+  /** Whether it would fit once the connections of closed tails are gone. */
+  hasRoomSoon(tail: Tail): boolean {
+    return tail.lacking < this.#sharedRoom(tail, ({ isOpen }) => !isOpen);
+  }
+
+  /** Whether it would fit without other readers' tails that were closed before that and have acknowledged nothing since. */
+  isBlockedByClosed(tail: Tail, since: number): boolean {
+    if (this.hasRoom(tail)) return false;
+    return tail.lacking < this.#sharedRoom(tail, (other) => isDead(other, since) && other.reader !== tail.reader);
+  }
+
+  /** Whether closed tails that have acknowledged nothing since then hold so much that other objects lack it. */
+  isMuchOfClosed(since: number): boolean {
+    if (!this.isShort) return false;
+    let bytes = 0;
+    for (const [tail, held] of this.#held) if (isDead(tail, since)) bytes += held;
+    return bytes > MUCH * this.#share.capacity;
+  }
+
+  /** Whether closed tails hold anything, and have acknowledged nothing since then. */
+  holdsClosed(since: number): boolean {
+    for (const tail of this.#held.keys()) if (isDead(tail, since)) return true;
+    return false;
   }
 
   /** To be called whenever a tail has been sent something, or has acknowledged something. */
   update(tail: Tail): void {
-    const bytes = tail.unackedBytes;
-    this.#bytes += bytes - (this.#held.get(tail) ?? 0);
-    if (bytes === 0) this.#held.delete(tail);
-    else this.#held.set(tail, bytes);
+    this.#set(tail, tail.unackedBytes);
   }
 
   /** Its socket is gone. */
   remove(tail: Tail): void {
-    this.#bytes -= this.#held.get(tail) ?? 0;
-    this.#held.delete(tail);
+    this.#set(tail, 0);
   }
 
-  /** The live tail that holds most, if that is more than its share. */
-  greediest(): Tail | null {
-    const share = this.#most() * SHARE;
-    return this.#largest((tail, bytes) => tail.state === "live" && bytes > share);
+  /** Sets what deliveries to live tails hold, in bytes. */
+  delivering(bytes: number): void {
+    this.#delivering = bytes;
+    this.#share.hold(this.#unacked + bytes);
   }
 
-  /** Of those whose clients have acknowledged nothing since then, the one that holds most. */
-  laziest(since: number): Tail | null {
-    return this.#largest(({ movedAt }) => movedAt <= since);
+  /**
+   * Of the tails whose clients have acknowledged nothing since then, the one that holds most: of a reader's own, if there
+   * is one.
+   */
+  laziest(since: number, reader: string | null): Tail | null {
+    let laziest: Tail | null = null;
+    for (const [tail, held] of this.#held) {
+      if (!tail.isOpen || tail.movedAt > since) continue;
+      const isOwn = tail.reader === reader;
+      const wasOwn = laziest?.reader === reader;
+      const isLarger = held > (laziest?.unackedBytes ?? 0);
+      if (isOwn === wasOwn ? isLarger : isOwn || laziest === null) laziest = tail;
+    }
+    return laziest;
   }
 
   /** Whether its client has been sent something, and has acknowledged nothing of it since then. */
@@ -68,22 +114,35 @@ export class TailLoad {
     return this.#held.has(tail) && tail.movedAt <= since;
   }
 
-  /** Whether there would be room without the tails that were closed before that and have acknowledged nothing since. */
-  fitsWithoutClosed(since: number): boolean {
-    let bytes = this.#bytes;
-    for (const [tail, held] of this.#held) if (!tail.isOpen && tail.movedAt <= since) bytes -= held;
-    return bytes <= this.#mostUsed;
-  }
-
-  get #mostUsed(): number {
-    return this.#most() * (1 - MARGIN);
-  }
-
-  #largest(isMeant: (tail: Tail, bytes: number) => boolean): Tail | null {
-    let largest: Tail | null = null;
-    for (const [tail, held] of this.#held) {
-      if (tail.isOpen && isMeant(tail, held) && held > (largest?.unackedBytes ?? 0)) largest = tail;
+  /** @param isGone tails that are taken to hold nothing */
+  #sharedRoom(tail: Tail, isGone: ((other: Tail) => boolean) | null): number {
+    const { weight, readerWeight } = this.#quota();
+    let freed = 0;
+    let freedOfReader = 0;
+    if (isGone) {
+      for (const [other, held] of this.#held) {
+        if (!isGone(other)) continue;
+        freed += held;
+        if (other.reader === tail.reader) freedOfReader += held;
+      }
     }
-    return largest;
+    const ofReader = (this.#readers.get(tail.reader) ?? 0) - freedOfReader;
+    const ofAll = this.#unacked + this.#delivering - freed;
+    return Math.min(this.#share.room(ofAll, weight, freed), this.#share.room(ofReader, readerWeight, freed));
   }
+
+  #set(tail: Tail, bytes: number): void {
+    const more = bytes - (this.#held.get(tail) ?? 0);
+    if (bytes === 0) this.#held.delete(tail);
+    else this.#held.set(tail, bytes);
+    const ofReader = (this.#readers.get(tail.reader) ?? 0) + more;
+    if (ofReader === 0) this.#readers.delete(tail.reader);
+    else this.#readers.set(tail.reader, ofReader);
+    this.#unacked += more;
+    this.#share.hold(this.#unacked + this.#delivering);
+  }
+}
+
+function isDead({ isOpen, movedAt }: Tail, since: number): boolean {
+  return !isOpen && movedAt <= since;
 }

@@ -22,7 +22,7 @@ export interface Run {
  * Bytes of lines of one run, unless a single batch has more: decompressed at once, and sent to each tail in one go. What
  * waits may hold a hundred times its size.
  */
-const RUN_BYTES = 1024 * 1024;
+const RUN_BYTES = 256 * 1024;
 
 /** Each project's batches in order, some at a time. There is a gap where nobody listened for a while. */
 export function runsOf(batches: readonly CommittedBatch[]): Run[] {

@@ -17,10 +17,13 @@ export interface StarvedPorts {
   failed(error: unknown): void;
 }
 
-/** Milliseconds between two looks at those that stand still. */
-const LOOK_MS = 10_000;
+/** Milliseconds between two looks at whether there is room again: other objects of the isolate may have left some. */
+const LOOK_MS = 1000;
 
-/** Tails that wait until all tails of the object together hold less, and those whose clients keep them waiting. */
+/**
+ * Tails that wait for memory that all tails share, and those whose clients keep them waiting. A reader that has all that
+ * it may hold waits for its own clients.
+ */
 export class StarvedTails {
   readonly #load: TailLoad;
   readonly #ports: StarvedPorts;
@@ -37,14 +40,14 @@ export class StarvedTails {
   add(tail: Tail): void {
     tail.state = "waiting";
     this.#tails.add(tail);
-    this.#startWatch();
+    this.watch();
   }
 
   /** The tail waits for its own client, and would for ever if that waited for more before it acknowledged anything. */
   addLate(tail: Tail): void {
     tail.state = "waiting";
     this.#late.add(tail);
-    this.#startWatch();
+    this.watch();
   }
 
   /** A new tail was refused for want of room: it waits as well, but nothing is awake until it comes again. */
@@ -60,21 +63,27 @@ export class StarvedTails {
   /** To be called when there is more room, or a reader is free. Some go on at a time: they may fill the room again. */
   resume(): void {
     for (const tail of this.#tails) {
-      if (this.#load.isFull || !this.#ports.hasReader()) return;
+      if (!this.#ports.hasReader()) return;
+      if (!this.#load.hasRoom(tail)) continue;
       this.#tails.delete(tail);
       if (tail.state === "waiting") this.#ports.resume(tail);
     }
   }
 
-  #startWatch(): void {
-    if (this.#isWatching) return;
+  /** Looks again and again while tails wait, or hold so much that those of other objects may. */
+  watch(): void {
+    if (this.#isWatching || !this.#isNeeded) return;
     this.#isWatching = true;
     void this.#watch();
   }
 
+  get #isNeeded(): boolean {
+    return this.#tails.size > 0 || this.#late.size > 0 || this.#load.isMuch;
+  }
+
   async #watch(): Promise<void> {
     try {
-      while (this.#tails.size > 0 || this.#late.size > 0) {
+      while (this.#isNeeded) {
         await this.#ports.pause(LOOK_MS);
         await this.#look(false);
         this.resume();
@@ -90,10 +99,9 @@ export class StarvedTails {
   async #look(isRefused: boolean): Promise<void> {
     const now = this.#ports.now();
     for (const tail of this.#late) if (this.#load.hasStood(tail, now - TAIL_STALL_MS)) this.#ports.close(tail);
-    if (!isRefused && this.#tails.size === 0) return;
     this.#closeStanding(now - TAIL_STALL_MS, isRefused);
     // A socket whose client reads nothing cannot send its close frame either, and the runtime ends no single one.
-    if (this.#load.isFull && this.#load.fitsWithoutClosed(now - TAIL_CLOSING_MS)) await this.#ports.cutAll();
+    if (this.#isBlockedByClosed(now - TAIL_CLOSING_MS, isRefused)) await this.#ports.cutAll();
   }
 
   /**
@@ -101,10 +109,21 @@ export class StarvedTails {
    * acknowledges every 1,000 entries and has got fewer: nothing else would ever have it go on.
    */
   #closeStanding(since: number, isRefused: boolean): void {
-    while ((isRefused || this.#tails.size > 0) && this.#load.isFullOfOpen) {
-      const tail = this.#load.laziest(since);
-      if (!tail) return;
-      this.#ports.close(tail);
+    for (const tail of [...this.#tails]) {
+      while (tail.isOpen && !this.#load.hasRoom(tail) && !this.#load.hasRoomSoon(tail)) {
+        const laziest = this.#load.laziest(since, tail.reader);
+        if (!laziest) break;
+        this.#ports.close(laziest);
+      }
     }
+    if (!isRefused && !(this.#load.isShort && this.#load.isMuch)) return;
+    const laziest = this.#load.laziest(since, null);
+    if (laziest) this.#ports.close(laziest);
+  }
+
+  /** A reader's own closed tails are no reason to end those of others: it can end its connections itself. */
+  #isBlockedByClosed(since: number, isRefused: boolean): boolean {
+    for (const tail of this.#tails) if (this.#load.isBlockedByClosed(tail, since)) return true;
+    return this.#load.isMuchOfClosed(since) || (isRefused && this.#load.holdsClosed(since));
   }
 }

@@ -2,6 +2,7 @@ import { newRun } from "../platform/origin.ts";
 import { AckWindow, type WindowVerdict } from "./ack-window.ts";
 import { authorityText, readAuthority, type TailAuthority } from "./authority.ts";
 import { caughtUpText, type Framed } from "./frames.ts";
+import { TAIL_PROGRESS_MS } from "./limits.ts";
 
 /** The part of a hibernatable WebSocket that a tail uses. */
 export interface TailSocket {
@@ -16,14 +17,14 @@ export interface TailSocket {
  */
 export type TailState = "live" | "behind" | "waiting" | "unsure";
 
-/** `full`: the tail may have it, and all tails of the object together may not. */
+/** `full`: its window allows more, and the memory that tails share does not. */
 export type OfferVerdict = WindowVerdict | "full";
 
-/** Bytes that a tail may be sent. */
+/** Bytes that a tail may be sent; a frame has to fit into one of the two. */
 export interface Room {
-  /** Of what all tails share: passed by one frame at most. */
+  /** Of what all tails share. */
   shared: number;
-  /** Whatever the others hold: never passed. */
+  /** Whatever the others hold. */
   own: number;
 }
 
@@ -39,6 +40,8 @@ export interface NewTail {
   sent: number;
   /** Of the request that opened it. */
   requestId: string;
+  /** Whose share of the memory it takes, where that is not its authority: a client address of the sandbox. */
+  address?: string | undefined;
 }
 
 /** What outlives the object's memory, in the socket's attachment. */
@@ -53,9 +56,10 @@ type Attachment = [
   window: readonly number[],
   /** Closed by the service, and not gone yet: what its client has not read is still held. */
   isClosed: boolean,
-  /** Neither is there where a version wrote it that did not have it. */
+  /** None of these is there where a version wrote it that did not have it. */
   movedAt?: number,
   requestId?: string,
+  address?: string,
 ];
 
 /** Entries that a tail may pass over, as they fail its filter, before that is written down. */
@@ -75,19 +79,28 @@ export class Tail {
   readonly filter: string;
   /** Of the request that opened it; of its own where an older version opened it. */
   readonly requestId: string;
+  /** Whose share of the memory it takes: one text for each key, user or address. */
+  readonly reader: string;
   state: TailState = "behind";
   isOpen = true;
   /** Whether it stands in the queue of those that are behind. */
   isQueued = false;
+  /** Bytes of the frame that did not fit into the memory that tails share; 0 where none was refused last. */
+  lacking = 0;
   /** When its client last acknowledged something, began to have something to acknowledge, or was closed; epoch milliseconds. */
   #movedAt = 0;
   #expiresAt: number | null;
   #sent: number;
   #written: number;
   readonly #window: AckWindow;
+  readonly #address: string | undefined;
+  /** The `seq` that the client knows everything has come up to, and when it was told, epoch milliseconds. */
+  #told: number;
+  #toldAt: number;
+  #isAsked = false;
 
-  static open(socket: TailSocket, tail: NewTail): Tail {
-    const made = new Tail(socket, tail, []);
+  static open(socket: TailSocket, tail: NewTail, now: number): Tail {
+    const made = new Tail(socket, tail, [], now);
     made.#write();
     return made;
   }
@@ -95,17 +108,26 @@ export class Tail {
   /** @param attachment as an earlier life of the object left it */
   static restore(socket: TailSocket, attachment: unknown): Tail {
     // SAFETY: only `#write` writes attachments.
-    const [project, projectId, authority, filter, expiresAt, sent, window, isClosed, movedAt = 0, opener] =
+    const [project, projectId, authority, filter, expiresAt, sent, window, isClosed, movedAt = 0, opener, address] =
       attachment as Attachment;
     const requestId = opener ?? newRun().requestId;
-    const tail = { project, projectId, authority: readAuthority(authority), filter, expiresAt, sent, requestId };
-    const restored = new Tail(socket, tail, window);
+    const tail = {
+      project,
+      projectId,
+      authority: readAuthority(authority),
+      filter,
+      expiresAt,
+      sent,
+      requestId,
+      address,
+    };
+    const restored = new Tail(socket, tail, window, 0);
     restored.isOpen = !isClosed;
     restored.#movedAt = movedAt;
     return restored;
   }
 
-  private constructor(socket: TailSocket, tail: NewTail, window: readonly number[]) {
+  private constructor(socket: TailSocket, tail: NewTail, window: readonly number[], toldAt: number) {
     this.socket = socket;
     this.project = tail.project;
     this.projectId = tail.projectId;
@@ -116,6 +138,10 @@ export class Tail {
     this.#sent = tail.sent;
     this.#written = tail.sent;
     this.#window = new AckWindow(window);
+    this.#address = tail.address;
+    this.reader = readerText(tail);
+    this.#told = tail.sent;
+    this.#toldAt = toldAt;
   }
 
   get sent(): number {
@@ -146,34 +172,58 @@ export class Tail {
     return this.#window.bytes;
   }
 
+  /** Whether it has come further than its client was told. */
+  get isAhead(): boolean {
+    return this.#sent > this.#told;
+  }
+
   /**
-   * Sends frames that begin right behind its place, as far as the window allows.
+   * Sends frames that begin right behind its place, as far as window and room allow. Those that it has got already are
+   * passed over: what did not fit may be offered again. Where nothing passes the filter for long, the client is told so.
    * @returns `fits` where that is all of them
    */
   offer({ frames, through }: Framed, { shared, own }: Room, now: number): OfferVerdict {
     let given = 0;
+    this.lacking = 0;
     if (this.unackedBytes === 0) this.#movedAt = now;
     for (const { text, entries, bytes, through: last } of frames) {
+      if (last <= this.#sent) continue;
       const verdict = this.#window.verdict(entries, bytes);
-      const isFull = given > shared && given + bytes > own;
+      const isFull = given + bytes > Math.max(shared, own);
       if (verdict !== "fits" || isFull) {
-        this.#write();
+        if (given > 0) this.#write();
+        if (verdict === "fits") this.lacking = bytes;
         return verdict === "fits" ? "full" : verdict;
       }
       this.socket.send(text);
       this.#window.sent(this.#sent, last, entries, bytes);
       this.#sent = last;
+      this.#tell(now);
       given += bytes;
     }
     this.#sent = Math.max(this.#sent, through);
-    if (frames.length > 0 || this.#sent - this.#written >= UNWRITTEN_ENTRIES) this.#write();
+    if (given > 0 || this.#sent - this.#written >= UNWRITTEN_ENTRIES) this.#write();
+    this.report(now);
     return "fits";
   }
 
   /** Tells the client how far everything has been looked at. It may acknowledge that also to a later life of the object. */
-  caughtUp(): void {
+  caughtUp(now: number): void {
     if (this.#written !== this.#sent) this.#write();
     this.socket.send(caughtUpText(this.#sent));
+    this.#tell(now);
+  }
+
+  /** The same, once between two acknowledgements: a client acknowledges that at once, however few entries it got. */
+  askForAck(now: number): void {
+    if (this.#isAsked) return;
+    this.#isAsked = true;
+    this.caughtUp(now);
+  }
+
+  /** The same where the client was told nothing for long, and there is something to tell. */
+  report(now: number): void {
+    if (this.isAhead && now - this.#toldAt >= TAIL_PROGRESS_MS) this.caughtUp(now);
   }
 
   /** @returns false for something that the client cannot have: it was never sent */
@@ -181,7 +231,10 @@ export class Tail {
     if (seq > this.#sent) return false;
     const before = this.unackedBytes;
     this.#window.acked(seq);
-    if (this.unackedBytes < before) this.#movedAt = now;
+    if (this.unackedBytes < before) {
+      this.#movedAt = now;
+      this.#isAsked = false;
+    }
     this.#write();
     return true;
   }
@@ -192,6 +245,11 @@ export class Tail {
     this.#movedAt = now;
     this.#write();
     this.socket.close(code, reason);
+  }
+
+  #tell(now: number): void {
+    this.#told = this.#sent;
+    this.#toldAt = now;
   }
 
   #write(): void {
@@ -208,6 +266,13 @@ export class Tail {
       this.#movedAt,
       this.requestId,
     ];
+    if (this.#address !== undefined) attachment.push(this.#address);
     this.socket.serializeAttachment(attachment);
   }
+}
+
+/** A user is one reader, whatever the session. */
+export function readerText({ authority, address }: Pick<NewTail, "authority" | "address">): string {
+  if (address !== undefined) return `a:${address}`;
+  return authority.kind === "key" ? `k:${authority.hash}` : `u:${authority.userId}`;
 }

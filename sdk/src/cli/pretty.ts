@@ -1,3 +1,4 @@
+import { visible } from "../terminal.ts";
 import { formatTime } from "./time.ts";
 
 /** An entry as the service answers with it, as far as it is shown; anything may be missing. */
@@ -27,24 +28,12 @@ const LEVEL_COLORS: Readonly<Record<string, string>> = {
   fatal: "1;97;41",
 };
 
-/** What would move a terminal's cursor, colour it or turn its text round is shown instead of done. */
-const UNSHOWN = /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/gu;
-const SHORT: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
-const CONTROL = /\p{Cc}/gu;
 const PLAIN = /^[^\s"=]+$/u;
 const BARE_NAME = /^[^.[\]"=!<>\s]+$/u;
 
-export function shown(text: string): string {
-  return text.replace(UNSHOWN, (character) => SHORT[character] ?? escaped(character));
-}
-
-function escaped(character: string): string {
-  return `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`;
-}
-
 /** An entry as one line of JSON. Terminals obey some of the characters that JSON does not escape. */
 export function jsonLine(value: unknown): string {
-  return JSON.stringify(value).replace(CONTROL, escaped);
+  return visible(JSON.stringify(value));
 }
 
 export function paint(text: string, color: string, colors: boolean): string {
@@ -65,9 +54,9 @@ export function prettyLine(entry: StoredEntry, colors: boolean): string {
   return [
     paint(formatTime(entry.timestamp), DIM, colors),
     paintLevel(entry.level.toUpperCase().padEnd(5), entry.level, colors),
-    paint(shown(`${entry.category}/${entry.type}`), "34", colors),
-    shown(entry.message),
-    ...(fields.length > 0 ? [paint(shown(fields.join(" ")), DIM, colors)] : []),
+    paint(visible(`${entry.category}/${entry.type}`), "34", colors),
+    visible(entry.message),
+    ...(fields.length > 0 ? [paint(visible(fields.join(" ")), DIM, colors)] : []),
   ].join(" ");
 }
 

@@ -1,8 +1,12 @@
 import { execFile } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Answer, call } from "../../support/api.ts";
 import { startServer, type TestServer } from "../../support/server.ts";
+import { TailClient } from "../tail/client.ts";
 
 const run = promisify(execFile);
 
@@ -97,4 +101,54 @@ describe("budgets", () => {
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(20);
     expect((await send(mine, 101)).body.error.code).toBe("PAYLOAD_TOO_LARGE");
   });
+});
+
+test("A5: a visitor that opens tails with since=0 and reads nothing does not keep another one from a tail", async () => {
+  const own = await startServer();
+  try {
+    const { projectId, apiKey } = (await call<Access>(own.url, "/sandbox")).body.data;
+    const from = (address: string) => ({ "X-Forwarded-For": address });
+    // 4 MB, of which ten tails would have 40 MB.
+    const body = Array.from({ length: 16 }, () => ({ message: "x".repeat(250_000) }));
+    const stored = await call<{ lastSeq: number }>(own.url, `/logger/${projectId}/log`, {
+      token: apiKey,
+      headers: from("192.0.2.1"),
+      body,
+    });
+    expect(stored.status).toBe(201);
+    const { lastSeq } = stored.body.data;
+    const sockets: Socket[] = [];
+    const open = async () => {
+      const socket = connect(own.port, "127.0.0.1");
+      sockets.push(socket);
+      const headers = {
+        Host: "x",
+        Connection: "Upgrade",
+        Upgrade: "websocket",
+        "Sec-WebSocket-Version": "13",
+        "Sec-WebSocket-Key": randomBytes(16).toString("base64"),
+        Authorization: `Bearer ${apiKey}`,
+        ...from("192.0.2.2"),
+      };
+      const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+      socket.write([`GET /logger/${projectId}/tail?since=0 HTTP/1.1`, ...lines, "", ""].join("\r\n"));
+      const [chunk] = await once(socket, "data");
+      // From here on it reads nothing.
+      socket.pause();
+      return String(chunk).slice(9, 12);
+    };
+    const statuses: string[] = [];
+    for (let tail = 0; tail < 12; tail++) statuses.push(await open());
+    expect(statuses.filter((status) => status === "101")).toHaveLength(10);
+    expect(statuses.slice(10)).toEqual(["409", "409"]);
+    const startedAt = performance.now();
+    const other = await TailClient.open(own.url, projectId, apiKey, "?since=0", from("192.0.2.3"));
+    await other.until(() => other.seqs.at(-1) === lastSeq, 10_000);
+    expect(other.seqs).toEqual(Array.from({ length: lastSeq }, (_, i) => i + 1));
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
+    other.close();
+    for (const socket of sockets) socket.destroy();
+  } finally {
+    await own.stop();
+  }
 });

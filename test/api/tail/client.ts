@@ -23,8 +23,14 @@ export class TailClient {
   readonly #socket: WebSocket;
   #wake: () => void = () => {};
 
-  static async open(url: string, projectId: string, token: string, query = ""): Promise<TailClient> {
-    const headers = { Authorization: `Bearer ${token}` };
+  static async open(
+    url: string,
+    projectId: string,
+    token: string,
+    query = "",
+    more: Readonly<Record<string, string>> = {},
+  ): Promise<TailClient> {
+    const headers = { Authorization: `Bearer ${token}`, ...more };
     const socket = new WebSocket(`${url.replace("http", "ws")}/logger/${projectId}/tail${query}`, { headers });
     const client = new TailClient(socket);
     await client.until(() => client.caughtUp.length > 0 || client.entries.length > 0 || client.closed !== null);

@@ -108,14 +108,17 @@ describe("before the upgrade", () => {
     }
   });
 
-  it("a workspace has so many tails and no more", async () => {
+  it("a workspace has so many tails and no more, and a key fewer", async () => {
     const tenant = await newTenant();
     const owner = { userId: tenant.ownerId };
     const limits = { default: { limit: 100_000, windowSeconds: 60 }, rules: [] };
     await workspace(tenant.workspaceId).setLimits(owner.userId, limits);
     const clients = [];
-    for (let i = 0; i < TAIL_QUOTA.tails; i++) clients.push(await tailOf(tenant));
+    for (let i = 0; i < TAIL_QUOTA.readerTails; i++) clients.push(await tailOf(tenant));
     expect((await refused(tenant.projectId, bearer(tenant.secret))).verdict).toEqual([409, "CONFLICT"]);
+    const other = { ...tenant, ...(await addKey(tenant)) };
+    while (clients.length < TAIL_QUOTA.tails) clients.push(await tailOf(other));
+    expect((await refused(tenant.projectId, bearer(other.secret))).verdict).toEqual([409, "CONFLICT"]);
     receiptOf(await send(tenant, numbered(3)));
     for (const client of clients) await client.has(3);
     clients[0]?.close();

@@ -136,9 +136,9 @@ describe("frames", () => {
   const entries = (count: number, length = 10) =>
     Array.from({ length: count }, (_, i) => ({ seq: i + 1, text: JSON.stringify("x".repeat(length)) }));
 
-  it("hold at most 500 entries and half a million characters, and one entry however large", () => {
+  it("hold at most 500 entries and 128 KiB of characters, and one entry however large", () => {
     expect(framesOf(entries(1001), 1001).frames.map((frame) => frame.entries)).toEqual([500, 500, 1]);
-    expect(framesOf(entries(5, 200_000), 5).frames.map((frame) => frame.entries)).toEqual([2, 2, 1]);
+    expect(framesOf(entries(5, 50_000), 5).frames.map((frame) => frame.entries)).toEqual([2, 2, 1]);
     expect(framesOf(entries(2, 600_000), 2).frames.map((frame) => frame.entries)).toEqual([1, 1]);
   });
 
@@ -148,7 +148,7 @@ describe("frames", () => {
     const cut = framesOf(entries(3), 7, { entries: 2, characters: 1e9 });
     expect([cut.through, cut.frames.map(({ through }) => through)]).toEqual([2, [2]]);
     expect(framesOf(entries(3), 7, { entries: 3, characters: 1e9 }).through).toBe(7);
-    const large = framesOf(entries(5, 200_000), 7, { entries: 5, characters: 450_000 });
+    const large = framesOf(entries(5, 50_000), 7, { entries: 5, characters: 112_500 });
     expect([large.through, large.frames.map(({ through }) => through)]).toEqual([3, [2, 3]]);
     expect(framesOf(entries(2, 200_000), 7, { entries: 5, characters: 10 }).through).toBe(1);
   });

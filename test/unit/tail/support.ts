@@ -1,13 +1,16 @@
 import { encodeBody } from "../../../src/logs/codec.ts";
 import { BatchMatcher } from "../../../src/logs/query/batch-matcher.ts";
 import { ALL_LEVELS_MASK } from "../../../src/logs/query/filter.ts";
+import { ISOLATE_BUDGET } from "../../../src/platform/isolate-budget.ts";
+import { MemoryPool } from "../../../src/platform/memory-pool.ts";
 import type { AuthorityRuling } from "../../../src/tail/authority.ts";
 import { entriesOf } from "../../../src/tail/entries.ts";
 import { readTailFilter, type TailFilter, tailFilterText, toLogFilter } from "../../../src/tail/filter.ts";
 import { framesOf } from "../../../src/tail/frames.ts";
 import { TailHub } from "../../../src/tail/hub.ts";
-import { TAIL_QUOTA } from "../../../src/tail/limits.ts";
+import { TAIL_QUOTA, type TailQuota } from "../../../src/tail/limits.ts";
 import type { CommittedBatch } from "../../../src/tail/runs.ts";
+import { TailShares } from "../../../src/tail/shares.ts";
 import { type NewTail, Tail, type TailSocket } from "../../../src/tail/tail.ts";
 import { unitOfBatch } from "../../../src/tail/unit.ts";
 import { bodyOf, type TestEntry } from "../query/store.ts";
@@ -50,11 +53,25 @@ export class FakeSocket implements TailSocket {
   }
 }
 
+/** What the objects of an isolate share. */
+export class FakeIsolate {
+  now = 0;
+  readonly pool: MemoryPool;
+  readonly shares: TailShares;
+  objects = 0;
+
+  /** @param capacity bytes for all tails */
+  constructor(capacity: number = ISOLATE_BUDGET.tails) {
+    this.pool = new MemoryPool({ capacity, maxWaiting: 0, now: () => this.now });
+    this.shares = new TailShares(this.pool, () => this.now);
+  }
+}
+
 /** A workspace object, as far as tails see it. Everything waits for `turn`, so that a test decides what comes first. */
 export class FakeObject {
   hub: TailHub;
-  now = 0;
-  unackedBytes = TAIL_QUOTA.unackedBytes;
+  readonly isolate: FakeIsolate;
+  quota: TailQuota = TAIL_QUOTA;
   /** The tail of each socket in the object's present life. */
   readonly tails = new Map<FakeSocket, Tail>();
   readonly batches: CommittedBatch[] = [];
@@ -75,9 +92,20 @@ export class FakeObject {
   /** Pauses of more than a delivery's: they end with `lapse`. */
   #pauses: (() => void)[] = [];
   #life = 0;
+  readonly #id: string;
 
-  constructor() {
+  constructor(isolate = new FakeIsolate()) {
+    this.isolate = isolate;
+    this.#id = `object ${isolate.objects++}`;
     this.hub = this.#newHub();
+  }
+
+  get now(): number {
+    return this.isolate.now;
+  }
+
+  set now(now: number) {
+    this.isolate.now = now;
   }
 
   /** Memory is gone; what waited belongs to nobody. */
@@ -108,16 +136,20 @@ export class FakeObject {
 
   open(tail: Partial<NewTail> = {}): { tail: Tail; socket: FakeSocket } {
     const socket = new FakeSocket();
-    const made = Tail.open(socket, {
-      project: 1,
-      projectId: projectIdOf(tail.project ?? 1),
-      authority: { kind: "key", hash: "k" },
-      filter: tailFilterText(EVERYTHING),
-      expiresAt: null,
-      requestId: "req_tail",
-      sent: this.lastSeq(tail.project ?? 1),
-      ...tail,
-    });
+    const made = Tail.open(
+      socket,
+      {
+        project: 1,
+        projectId: projectIdOf(tail.project ?? 1),
+        authority: { kind: "key", hash: "k" },
+        filter: tailFilterText(EVERYTHING),
+        expiresAt: null,
+        requestId: "req_tail",
+        sent: this.lastSeq(tail.project ?? 1),
+        ...tail,
+      },
+      this.now,
+    );
     this.tails.set(socket, made);
     this.hub.add(made);
     return { tail: made, socket };
@@ -133,6 +165,11 @@ export class FakeObject {
     while (this.#waiting.length > 0) await this.turn();
     await this.turn();
     if (this.#waiting.length > 0) await this.settle();
+  }
+
+  /** Pauses of a second and more that have not ended: while there is one, an object does not hibernate. */
+  get pending(): number {
+    return this.#pauses.length;
   }
 
   /** The client's end of a socket is gone. */
@@ -153,6 +190,7 @@ export class FakeObject {
 
   #newHub(): TailHub {
     const life = this.#life;
+    const share = this.isolate.shares.join(this.#id, this);
     const waited = async () => {
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
       // What an object that is no more waited for never comes back to it.
@@ -161,7 +199,8 @@ export class FakeObject {
     return new TailHub({
       now: () => this.now,
       durable: waited,
-      unackedBytes: () => this.unackedBytes,
+      share,
+      quota: () => this.quota,
       pause: (milliseconds) => {
         this.paused.push(milliseconds);
         return milliseconds < 1000 ? waited() : new Promise<void>((resolve) => this.#pauses.push(resolve));
@@ -192,6 +231,7 @@ export class FakeObject {
       },
       abandon: () => {
         this.abandoned++;
+        share.leave();
         for (const socket of this.tails.keys()) socket.isGone = true;
         this.evict([]);
       },
