@@ -11,6 +11,7 @@ export interface CatchUpPorts {
   pause(milliseconds: number): Promise<void>;
   /** Leases the memory of one step; null where that has to wait. */
   takeStep(): MemoryLease | null;
+  endStep(lease: MemoryLease): void;
   /** What lies right behind a tail's place, at most so many entries, decoded elsewhere; null where the project is gone. */
   backlog(tail: Tail, most: number): Promise<Framed | null>;
   /** Whether a tail's time has come: then it gets nothing for now. */
@@ -123,7 +124,7 @@ export class CatchUp {
       if (framed.through <= place) throw new RangeError("A step of a tail that is behind leads nowhere.");
       verdict = this.#ports.offer(tail, framed);
     } finally {
-      lease.release();
+      this.#ports.endStep(lease);
     }
     if (verdict === "full") this.#starve(tail);
     else if (verdict === "fits") this.add(tail);

@@ -64,7 +64,10 @@ export class TailHub {
       durable: () => ports.durable(),
       offer: (tail, framed) => this.#offerLive(tail, framed),
       fallBehind: (tail) => this.#catchUp.add(tail),
-      holds: (bytes) => this.#load.delivering(bytes),
+      holds: (bytes) => {
+        this.#load.delivering(bytes);
+        if (bytes === 0) this.#catchUp.resume();
+      },
     });
     this.#progress = new ProgressReports({
       ...common,
@@ -74,6 +77,7 @@ export class TailHub {
     this.#catchUp = new CatchUp(this.#load, {
       ...common,
       takeStep: () => ports.share.step(),
+      endStep: (lease) => ports.share.endStep(lease),
       askForAck: (tail) => this.#attempt(tail, () => tail.askForAck(ports.now())),
       backlog: (tail, most) => ports.backlog(tail, most),
       settle: (tail) => this.#settle(tail),

@@ -1,11 +1,10 @@
 import type { MemoryLease, MemoryPool } from "../platform/memory-pool.ts";
 
-/**
- * Parts of the pool. `floors` is kept for small frames of readers that keep up; `step` is what one read of older entries
- * takes, so that one always fits. The rest is shared.
- */
-const FLOORS = 1 / 8;
-const STEP = 1 / 8;
+/** Parts of the pool that are kept back: for small frames of readers that keep up, and for steps that read older entries. */
+const FLOORS = 1 / 16;
+const STEPS = 3 / 16;
+/** Steps at a time. */
+const STEPS_MOST = 2;
 /** Bytes that a tail may always have on their way, where the tails of the isolate are few enough; see `floor`. */
 const FLOOR_BYTES = 16 * 1024;
 /** Milliseconds for which the share of an object counts that is no longer in memory and was not heard of again. */
@@ -25,6 +24,7 @@ export class TailShares {
   readonly #pool: MemoryPool;
   readonly #now: () => number;
   readonly #shares = new Map<string, TailShare>();
+  readonly #steps = new Set<MemoryLease>();
   #sweptAt = 0;
 
   constructor(pool: MemoryPool, now: () => number = Date.now) {
@@ -42,7 +42,8 @@ export class TailShares {
       now: () => this.#now(),
       free: (isShort) => this.#free(isShort),
       floor: () => this.#floor(),
-      sweep: () => this.#sweep(),
+      step: () => this.#step(),
+      endStep: (lease) => this.#endStep(lease),
       used: (isUsed) => {
         if (isUsed) this.#shares.set(id, share);
         else if (this.#shares.get(id) === share) this.#shares.delete(id);
@@ -54,7 +55,9 @@ export class TailShares {
   /** Of what is shared. @param isShort more is wanted: shares of objects that are gone are looked for */
   #free(isShort: boolean): number {
     if (isShort) this.#sweep();
-    return sharedOf(this.#pool) - this.#pool.held;
+    let held = this.#pool.held;
+    for (const { bytes } of this.#steps) held -= bytes;
+    return sharedOf(this.#pool) - held;
   }
 
   #floor(): number {
@@ -62,6 +65,19 @@ export class TailShares {
     for (const share of this.#shares.values()) tails += share.tails;
     const left = this.#pool.capacity - this.#pool.held;
     return Math.min(FLOOR_BYTES, (this.#pool.capacity * FLOORS) / tails, left);
+  }
+
+  #step(): MemoryLease | null {
+    if (this.#steps.size >= STEPS_MOST) this.#sweep();
+    if (this.#steps.size >= STEPS_MOST) return null;
+    const lease = this.#pool.hold((this.#pool.capacity * STEPS) / STEPS_MOST);
+    this.#steps.add(lease);
+    return lease;
+  }
+
+  #endStep(lease: MemoryLease): void {
+    this.#steps.delete(lease);
+    lease.release();
   }
 
   #sweep(): void {
@@ -73,14 +89,15 @@ export class TailShares {
 }
 
 function sharedOf({ capacity }: MemoryPool): number {
-  return capacity * (1 - FLOORS - STEP);
+  return capacity * (1 - FLOORS - STEPS);
 }
 
 interface SharePorts {
   now(): number;
   free(isShort: boolean): number;
   floor(): number;
-  sweep(): void;
+  step(): MemoryLease | null;
+  endStep(lease: MemoryLease): void;
   /** Whether the object has tails, or holds anything. */
   used(isUsed: boolean): void;
 }
@@ -91,6 +108,7 @@ export class TailShare {
   readonly #owner: WeakRef<object>;
   readonly #ports: SharePorts;
   #lease: MemoryLease | null = null;
+  readonly #steps = new Set<MemoryLease>();
   #tails = 0;
   #seenAt = 0;
   #hasLeft = false;
@@ -142,15 +160,21 @@ export class TailShare {
     return this.#ports.floor();
   }
 
-  /** Leases what one read of older entries takes; null where that has to wait. */
+  /** Leases what one read of older entries takes; null where that has to wait. To be ended with `endStep`. */
   step(): MemoryLease | null {
-    this.#ports.sweep();
-    return this.#pool.tryTake(this.#pool.capacity * STEP);
+    const lease = this.#hasLeft ? null : this.#ports.step();
+    if (lease) this.#steps.add(lease);
+    return lease;
   }
 
-  /** The object's connections end: nothing is held any more. */
+  endStep(lease: MemoryLease): void {
+    if (this.#steps.delete(lease)) this.#ports.endStep(lease);
+  }
+
+  /** The object's life ends, or its connections do: nothing is held any more. */
   leave(): void {
     this.#set(0, 0);
+    for (const lease of this.#steps) this.endStep(lease);
     this.#hasLeft = true;
   }
 
@@ -159,6 +183,7 @@ export class TailShare {
     if (this.#owner.deref() !== undefined) {
       this.#seenAt = now;
       this.#lease?.renew();
+      for (const lease of this.#steps) lease.renew();
     } else if (this.#seenAt <= lostSince) this.leave();
   }
 

@@ -130,6 +130,20 @@ describe("a tail of a real server", () => {
     expect(ofUser.closed).toEqual({ code: 4001, reason: "SESSION_REVOKED" });
   });
 
+  test("D22: a client on Node that acknowledged a frame learns of its end within a second", async () => {
+    tenant = await newTenant();
+    const { account, projectId, key } = tenant;
+    const client = await open();
+    // The acknowledgement of `caught-up` is on its way: nothing else is ever sent.
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    const revoked = call(server.url, `/projects/${projectId}/keys/${key.id}`, { ...asUser(account), method: "DELETE" });
+    expect((await revoked).status).toBe(200);
+    const at = performance.now();
+    await client.until(() => client.closed !== null);
+    expect(performance.now() - at).toBeLessThan(1000);
+    expect(client.closed).toEqual({ code: 4001, reason: "API_KEY_REVOKED" });
+  });
+
   test("shakes hands with its limit headers, and refuses bad ones in the envelope", async () => {
     tenant = await newTenant();
     const head = (pathAndQuery: string, headers: string[]) =>

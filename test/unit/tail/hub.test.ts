@@ -242,12 +242,12 @@ describe("the hub", () => {
   it("bounds what a reader that stands still makes it hold, by bytes too", async () => {
     const object = new FakeObject();
     const { socket } = object.open();
-    const big = [entry("x".repeat(2_000_000))];
-    for (let batch = 0; batch < 20 && !socket.closed; batch++) {
+    const big = [entry("x".repeat(250_000))];
+    for (let batch = 0; batch < 40 && !socket.closed; batch++) {
       object.commit(1, big);
       await object.settle();
     }
-    expect(socket.closed).toEqual({ code: 4008, reason: "since=3" });
+    expect(socket.closed).toEqual({ code: 4008, reason: "since=25" });
   });
 
   it("refuses an acknowledgement of what was never sent", () => {

@@ -76,6 +76,7 @@ describe("A3: what all tails of an isolate hold together", () => {
     expect(socket.seqs.length).toBeLessThan(5);
     expect(tail.state).toBe("waiting");
     for (const { socket } of still) one.gone(socket);
+    await one.settle();
     await other.lapse(1000);
     expect(socket.seqs.length).toBeGreaterThan(15);
   });
