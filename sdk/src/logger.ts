@@ -9,7 +9,7 @@ import { TIME_LENGTH } from "./limits.ts";
 import { batchSettings, checkTypes, oneOf, samplingRates } from "./options.ts";
 import { createRedactor } from "./redact.ts";
 import type { ContextStore } from "./runtime/runtime.ts";
-import { asError, attempt, decodeText, encodeText, isError } from "./safe.ts";
+import { asError, attempt, decodeText, encodeText } from "./safe.ts";
 import { scopePrototype } from "./scopes.ts";
 import { createEncoder, type Frame } from "./serialize.ts";
 import { visible } from "./terminal.ts";
@@ -291,8 +291,8 @@ export function assemble(options: LoggerOptions, makeOutputs: MakeOutputs): Asse
 
 /** An error may repeat what it was given: where a terminal would obey that, it is told as text. */
 function warn(what: unknown): void {
-  const text = attempt(() => String(isError(what) ? what.stack : what));
-  const shown = visible(text, "\n\t");
+  const text = attempt(() => `${Object(what).stack ?? what}`);
+  const shown = visible(text);
   console.warn("taffrail:", shown === text ? what : shown);
 }
 

@@ -43,6 +43,8 @@ describe("B15: the console", () => {
     expect(CONTROLS.test(json)).toBe(true);
     const line = visible(json);
     expect(CONTROLS.test(line)).toBe(false);
+    // What JSON escapes already stays as it is.
+    expect(line).toContain("\\u001b]0;owned\\u0007\\r");
     expect(JSON.parse(line)).toEqual(entry);
     expect(jsonLine(entry)).toBe(line);
   });

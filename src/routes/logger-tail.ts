@@ -13,7 +13,7 @@ import { TAIL_REFUSAL_HEADER, type TailRefusal } from "../objects/tail-refusal.t
 import { TAIL_CALL_HEADER, TAIL_LIMIT_HEADER, type TailCall } from "../objects/tails.ts";
 import { SANDBOX_WORKSPACE_ID } from "../sandbox/sandbox.ts";
 import type { TailAuthority } from "../tail/authority.ts";
-import { TAIL_LIMITS, TICKET_LIFETIME_MS } from "../tail/limits.ts";
+import { TAIL_LIMITS, TAIL_PROGRESS_MS, TICKET_LIFETIME_MS } from "../tail/limits.ts";
 import { readTailQuery, TailParameters, type TailQuery } from "../tail/query.ts";
 import { openTicket } from "../tail/ticket.ts";
 import { countByAddress } from "./address-limits.ts";
@@ -31,8 +31,10 @@ export function addTail(logger: Resource): void {
       summary: "Follow a project's log entries over a WebSocket",
       description: [
         'Frames: `{"type":"logs","entries":[...]}`, what one commit brought, at most 500 entries;',
-        '`{"type":"caught-up","seq":n}` each time the newest entry has been reached; `{"type":"error","code":"..."}` before',
-        `a close. Send \`{"type":"ack","seq":n}\` at least every ${TAIL_LIMITS.ackEveryEntries} entries.`,
+        '`{"type":"caught-up","seq":n}` each time the newest entry has been reached, and at least every',
+        `${TAIL_PROGRESS_MS / 1000} s in which \`seq\` rose and no entry passed: everything up to \`n\` has been looked at;`,
+        '`{"type":"error","code":"..."}` before a close. Send `{"type":"ack","seq":n}` at least every',
+        `${TAIL_LIMITS.ackEveryEntries} entries and for each \`caught-up\`.`,
         "Closed with 4001 once key, session, membership or project has ended, with 4008 and the reason `since=<seq>`",
         `where the client is ${TAIL_LIMITS.unackedEntries} entries behind its acknowledgements, and with 1001 and that reason`,
         "where the service restarts. With `since` a tail goes on right behind a `seq`: nothing is missed and nothing comes twice.",

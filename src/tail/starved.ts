@@ -70,7 +70,10 @@ export class StarvedTails {
     }
   }
 
-  /** Looks again and again while tails wait, or hold so much that those of other objects may. */
+  /**
+   * Looks again and again while tails wait, or while the object holds much and those of other objects may wait. Nothing else
+   * keeps it awake: one client that stands still leaves the others enough, and the object may hibernate.
+   */
   watch(): void {
     if (this.#isWatching || !this.#isNeeded) return;
     this.#isWatching = true;
@@ -78,7 +81,11 @@ export class StarvedTails {
   }
 
   get #isNeeded(): boolean {
-    return this.#tails.size > 0 || this.#late.size > 0 || this.#load.isMuch;
+    return this.#tails.size > 0 || this.#late.size > 0 || this.#isInTheWay;
+  }
+
+  get #isInTheWay(): boolean {
+    return this.#load.isShort && this.#load.isMuch;
   }
 
   async #watch(): Promise<void> {
@@ -116,7 +123,7 @@ export class StarvedTails {
         this.#ports.close(laziest);
       }
     }
-    if (!isRefused && !(this.#load.isShort && this.#load.isMuch)) return;
+    if (!isRefused && !this.#isInTheWay) return;
     const laziest = this.#load.laziest(since, null);
     if (laziest) this.#ports.close(laziest);
   }

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
-import { visible } from "../terminal.ts";
 import { withoutSecrets } from "./failure.ts";
+import { shown } from "./pretty.ts";
 
 /** What a command has of the world around it. */
 export interface Io {
@@ -25,10 +25,5 @@ export async function writeLine({ stdout, stop }: Io, line: string): Promise<voi
 
 /** Says something beside what was asked for, in any number of lines. */
 export function notice({ stderr }: Io, text: string): void {
-  stderr.write(
-    `${withoutSecrets(text)
-      .split("\n")
-      .map((line) => visible(line))
-      .join("\n")}\n`,
-  );
+  stderr.write(`${withoutSecrets(text).split("\n").map(shown).join("\n")}\n`);
 }

@@ -31,6 +31,13 @@ const LEVEL_COLORS: Readonly<Record<string, string>> = {
 const PLAIN = /^[^\s"=]+$/u;
 const BARE_NAME = /^[^.[\]"=!<>\s]+$/u;
 
+const SHORT: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
+
+/** A text as part of one line. */
+export function shown(text: string): string {
+  return visible(text.replace(/[\n\r\t]/g, (character) => SHORT[character] ?? ""));
+}
+
 /** An entry as one line of JSON. Terminals obey some of the characters that JSON does not escape. */
 export function jsonLine(value: unknown): string {
   return visible(JSON.stringify(value));
@@ -54,9 +61,9 @@ export function prettyLine(entry: StoredEntry, colors: boolean): string {
   return [
     paint(formatTime(entry.timestamp), DIM, colors),
     paintLevel(entry.level.toUpperCase().padEnd(5), entry.level, colors),
-    paint(visible(`${entry.category}/${entry.type}`), "34", colors),
-    visible(entry.message),
-    ...(fields.length > 0 ? [paint(visible(fields.join(" ")), DIM, colors)] : []),
+    paint(shown(`${entry.category}/${entry.type}`), "34", colors),
+    shown(entry.message),
+    ...(fields.length > 0 ? [paint(shown(fields.join(" ")), DIM, colors)] : []),
   ].join(" ");
 }
 

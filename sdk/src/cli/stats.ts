@@ -1,10 +1,9 @@
-import { visible } from "../terminal.ts";
 import { read, record } from "./api.ts";
 import type { StatsCommand } from "./args.ts";
 import { EXIT } from "./failure.ts";
 import { toQueryFilters } from "./filters.ts";
 import { type Io, notice, writeLine } from "./io.ts";
-import { jsonLine, paint, paintLevel } from "./pretty.ts";
+import { jsonLine, paint, paintLevel, shown } from "./pretty.ts";
 import { formatTime } from "./time.ts";
 
 /** Characters of the longest bar. */
@@ -49,7 +48,7 @@ function chart(buckets: readonly Bucket[], { by, interval, colors }: StatsComman
   return buckets.map(({ start, count, groups }) => {
     const bar = "█".repeat(Math.max(1, Math.round((count / most) * BAR)));
     const named = groups.map(([name, part]) => {
-      const label = `${visible(name)} ${part}`;
+      const label = `${shown(name)} ${part}`;
       return by === "level" ? paintLevel(label, name, colors) : label;
     });
     // Days are those of UTC, which is not where this machine's begin.

@@ -13,7 +13,7 @@ export function writeToConsole(json: string): void {
     return;
   }
   // Names and values of `data`: what platforms print of them has C0 escaped, and not the others.
-  const { timestamp, level, category, type, message, data }: LogEntry = JSON.parse(visible(json, "", "\\"));
+  const { timestamp, level, category, type, message, data }: LogEntry = JSON.parse(visible(json, "\\\\u"));
   const severity = LEVELS.indexOf(level);
   const place = category === "custom" && type === "log" ? "" : `${category}/${type} `;
   const line = `${timestamp.slice(11, 23)} \u001b[${COLORS[severity]}m${level.padEnd(5)}\u001b[0m ${visible(place + message)}`;
