@@ -137,7 +137,15 @@ async function callOfTicket(
     throw error;
   }
   const route = isDemo ? null : c.get("route");
-  return { reader: { kind: "ticket", hash }, projectId, route, origin: originOf(c), workspaceId, ...query, ...addressOf(c, workspaceId) };
+  return {
+    reader: { kind: "ticket", hash },
+    projectId,
+    route,
+    origin: originOf(c),
+    workspaceId,
+    ...query,
+    ...addressOf(c, workspaceId),
+  };
 }
 
 /** The sandbox's key is everybody's: there an address is a reader. */
