@@ -5,12 +5,14 @@
 import path from "node:path";
 import { buildAll } from "./lib/bundle.ts";
 import { takeDataDir } from "./lib/data-dir.ts";
+import { type Disk, DiskWatch } from "./lib/disk-watch.ts";
 import { exitWith, StartFailure } from "./lib/failure.ts";
 import { firstSteps } from "./lib/first-steps.ts";
 import { ROOT } from "./lib/paths.ts";
 import { addressOf, claimablePort } from "./lib/port.ts";
 import { type OpenSandbox, openSandbox, sandboxQuery } from "./lib/sandbox.ts";
 import { keptSecrets } from "./lib/secrets.ts";
+import type { Served } from "./lib/served.ts";
 import {
   checkWorkerSettings,
   refuseOpenOutbox,
@@ -26,14 +28,20 @@ const DEFAULT_LOG_LEVEL = "warn";
 const { stop, cut } = stopSignals();
 
 try {
-  await start(startSettings(process.env));
+  const settings = startSettings(process.env);
+  const disk = new DiskWatch(settings.DATA_DIR, settings.MIN_FREE_BYTES);
+  await start(settings, disk).catch((error: unknown) => {
+    // What else fails on a full disk fails because of it.
+    const fullness = error instanceof StartFailure ? null : disk.fullness;
+    throw fullness === null ? error : new StartFailure(fullness);
+  });
 } catch (error) {
   if (!stop.aborted) exitWith(error);
 }
 process.exit(0);
 
 /** @throws the abort reason when the stop comes during the preparations */
-async function start({ HOST, PORT, DATA_DIR }: StartSettings): Promise<void> {
+async function start({ HOST, PORT, DATA_DIR }: StartSettings, disk: DiskWatch): Promise<void> {
   const port = await claimablePort(HOST, PORT);
   const address = addressOf(HOST, port);
   const settings = { LOG_LEVEL: DEFAULT_LOG_LEVEL, BASE_URL: address, ...workerOverrides(process.env) };
@@ -41,6 +49,7 @@ async function start({ HOST, PORT, DATA_DIR }: StartSettings): Promise<void> {
   const { effectiveBindings, migrateDatabase, serve } = await import("./lib/runtime.ts");
   stop.throwIfAborted();
   refuseOpenOutbox(HOST, effectiveBindings(settings));
+  disk.makeRoom();
   const lock = takeDataDir(DATA_DIR);
   const overrides = { ...keptSecrets(DATA_DIR), ...settings };
   checkWorkerSettings(effectiveBindings(overrides));
@@ -52,16 +61,34 @@ async function start({ HOST, PORT, DATA_DIR }: StartSettings): Promise<void> {
   const served = await serve({ dataDir: DATA_DIR, host: HOST, port, overrides, onLine: writeLine });
   try {
     if (!stop.aborted) {
+      watch(disk, served);
       await proveHealthy(address);
       announce(address, DATA_DIR, await openSandbox(address));
       await aborted(stop);
       console.log("Stopping: requests in flight get 10 s. A second signal ends at once.");
+      disk.stop();
       await served.stop(cut);
     }
   } finally {
+    disk.stop();
     await served.dispose();
     lock.release();
   }
+}
+
+/** Tells the worker how the disk is, and the operator when that changes. */
+function watch(disk: DiskWatch, served: Served): void {
+  let last: Disk = "ok";
+  disk.start((now) => {
+    served.tell({ do: "disk", disk: now });
+    if (now === last) return;
+    last = now;
+    console.log(
+      now === "low"
+        ? "The disk is nearly full (MIN_FREE_BYTES): entries are refused with 503, everything else goes on."
+        : "The disk has room again: entries are taken in.",
+    );
+  });
 }
 
 function writeLine(line: string): void {

@@ -1,6 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { setTimeout as wait } from "node:timers/promises";
 import type { Miniflare } from "miniflare";
+import type { HostOrder } from "../../src/platform/host-orders.ts";
 import type { Control } from "./control.ts";
 
 /** Milliseconds that a stop gives the requests in flight. */
@@ -25,6 +26,11 @@ export class Served {
     this.#simulator = simulator;
     this.#runtime = runtime;
     this.#control = control;
+  }
+
+  /** Tells the worker something. */
+  tell(order: HostOrder): void {
+    this.#control?.send(order);
   }
 
   /**

@@ -18,6 +18,12 @@ const startSchema = z.object({
     .string()
     .regex(/^[A-Za-z0-9.:_-]+$/, "must be an address or a host name, without a port or brackets")
     .default("127.0.0.1"),
+  /** Bytes of disk below which no entries are taken in; 0 watches nothing. */
+  MIN_FREE_BYTES: z
+    .string()
+    .regex(/^\d{1,15}$/, "must be a whole number of bytes")
+    .transform(Number)
+    .default(268_435_456),
   DATA_DIR: z
     .string()
     .default(".data")

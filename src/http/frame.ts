@@ -1,4 +1,5 @@
 import { type Context, Hono, type MiddlewareHandler } from "hono";
+import { isStorageFailure } from "../platform/storage-failure.ts";
 import { type Settings, settingsOf } from "../settings.ts";
 import { drainUnread } from "./body.ts";
 import type { AppEnv } from "./context.ts";
@@ -11,6 +12,7 @@ import { requestIdOf } from "./request-id.ts";
 import type { Resource, RouteSpec } from "./resource.ts";
 import { LiteralFirstRouter } from "./router.ts";
 import { securityHeaders } from "./security-headers.ts";
+import { STORAGE_FAILS } from "./storage-refusal.ts";
 
 export interface FrameOptions {
   resources: readonly Resource[];
@@ -118,6 +120,11 @@ function refusalOf(error: Error, c: Context<AppEnv>): Refusal {
   if (error instanceof ApiError) {
     fields.outcome = error.refusal.code;
     return error.refusal;
+  }
+  // D1's own; an object's have been mapped where it was called.
+  if (isStorageFailure(error)) {
+    fields.outcome = STORAGE_FAILS.code;
+    return STORAGE_FAILS;
   }
   fields.event ??= "router.fault";
   fields.outcome = "INTERNAL_ERROR";

@@ -1,5 +1,6 @@
 import type { Env } from "../env.ts";
 import type { OperationFields, OperationLevel } from "../http/log.ts";
+import { hostState } from "../platform/host-state.ts";
 import { newRun, type Origin } from "../platform/origin.ts";
 import { ARRIVALS_END_MS } from "../workspace/flush/doomed.ts";
 import {
@@ -82,6 +83,8 @@ export class Flush {
   async #step(): Promise<void> {
     const now = Date.now();
     if (!this.isDue(now)) return;
+    // What moves needs room in D1 and gives none back here: its pages stay in the object's file.
+    if (hostState.disk === "low") return this.#failed(null, "The disk is nearly full");
     const open = readIntent(this.#state.sql);
     // Found on disk by a new life of the object: nobody knows what became of its calls.
     if (open !== null && this.#intentAt !== open.madeAt) this.#lateUntil = now + ARRIVALS_END_MS;

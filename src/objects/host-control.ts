@@ -31,6 +31,9 @@ export async function obeyHost(request: Request, env: Env): Promise<Response> {
 
 async function obey(order: HostOrder, report: HostReport, env: Env): Promise<void> {
   switch (order.do) {
+    case "disk":
+      hostState.disk = order.disk;
+      return;
     case "stop":
       hostState.isStopping = true;
       report.hasClosedTails = tailedWorkspaces.size > 0;

@@ -1,3 +1,6 @@
+import { ApiError } from "../http/errors.ts";
+import { STORAGE_FAILS } from "../http/storage-refusal.ts";
+import { isStorageFailure } from "../platform/storage-failure.ts";
 import { isUnknownMethod, unavailable } from "./outdated.ts";
 
 /** Whether a call that failed on the platform's side may be sent again: what it does twice equals what it does once. */
@@ -24,7 +27,8 @@ export interface ReplayTimer {
  * Calls an object, and again where the call was lost or the object was reset, if that is safe.
  * @param attempt makes its own stub: one that has seen a broken connection stays broken
  * @throws ApiError SERVICE_UNAVAILABLE where the platform says that the object is overloaded, was reset or could not be
- * reached, or where the object is of an older version that does not know the call; any other error as it is
+ * reached, where its storage fails, or where the object is of an older version that does not know the call; any other
+ * error as it is
  */
 export async function withReplay<T>(replay: Replay, attempt: () => Promise<T>, timer: ReplayTimer): Promise<T> {
   const startedAt = timer.now();
@@ -34,6 +38,7 @@ export async function withReplay<T>(replay: Replay, attempt: () => Promise<T>, t
     } catch (error) {
       const kind = classify(error);
       if (kind === "fault") throw error;
+      if (kind === "storage") throw new ApiError(STORAGE_FAILS);
       if (kind !== "lost" || replay === "once" || made === ATTEMPTS) throw unavailable();
     }
     // Half of the wait is chance: an object that was reset has lost all its callers at the same moment.
@@ -48,8 +53,9 @@ export async function withReplay<T>(replay: Replay, attempt: () => Promise<T>, t
  * By the platform's flags. `overloaded` alone: the object is there and has too much to do, so a repetition makes it worse.
  * With `durableObjectReset` the load went with the object that was reset, and the call meets a new one.
  */
-function classify(error: unknown): "overloaded" | "lost" | "outdated" | "fault" {
+function classify(error: unknown): "overloaded" | "lost" | "outdated" | "storage" | "fault" {
   if (!(error instanceof Error)) return "fault";
+  if (isStorageFailure(error)) return "storage";
   if (isUnknownMethod(error)) return "outdated";
   if (has(error, "durableObjectReset")) return "lost";
   if (has(error, "overloaded")) return "overloaded";

@@ -6,6 +6,7 @@ import { success } from "../http/envelope.ts";
 import { ApiError, refuse } from "../http/errors.ts";
 import { resource } from "../http/resource.ts";
 import { callAddress } from "../objects/stubs.ts";
+import { hostState } from "../platform/host-state.ts";
 import { countByAddress } from "./address-limits.ts";
 
 export const health = resource();
@@ -17,10 +18,18 @@ health.route(
     operation: "service.health",
     tag: "Operations",
     summary: "Check the service",
-    description: "Asks D1 and an object, at most once a second; 503 when either does not answer.",
+    description: [
+      "Asks D1 and an object, at most once a second; 503 when either does not answer. `disk` is there under `npm start`:",
+      "`low`, with the status `degraded`, means that entries are refused with 503 and everything else goes on.",
+    ].join("\n"),
     security: "none",
     status: 200,
-    response: z.object({ status: z.literal("ok"), database: z.literal("ok"), objects: z.literal("ok") }),
+    response: z.object({
+      status: z.enum(["ok", "degraded"]),
+      database: z.literal("ok"),
+      objects: z.literal("ok"),
+      disk: z.enum(["ok", "low"]).optional(),
+    }),
     errors: ["SERVICE_UNAVAILABLE"],
   },
   [],
@@ -28,7 +37,12 @@ health.route(
     const isCounted = await countProbe(c);
     const { database, objects: answering } = await currentState(c.env);
     const objects = answering && isCounted;
-    if (database && objects) return success({ status: "ok", database: "ok", objects: "ok" }, c.get("requestId"));
+    if (database && objects) {
+      const { disk } = hostState;
+      const status = disk === "low" ? "degraded" : "ok";
+      const state = { status, database: "ok", objects: "ok", ...(disk && { disk }) };
+      return success(state, c.get("requestId"));
+    }
     return refuse("SERVICE_UNAVAILABLE", `${database ? "Objects do" : "The database does"} not answer.`, {
       headers: { "Retry-After": "5" },
     });

@@ -4,10 +4,11 @@ import { z } from "zod";
 import { readBody } from "../http/body.ts";
 import type { AppEnv } from "../http/context.ts";
 import { success } from "../http/envelope.ts";
-import { refuse } from "../http/errors.ts";
+import { ApiError, refuse } from "../http/errors.ts";
 import { hasGoodIdempotencyKey, idempotencyKeyHash } from "../http/idempotency-key.ts";
 import { bodyOrRefuse, mediaType } from "../http/json.ts";
 import type { Resource } from "../http/resource.ts";
+import { DISK_NEARLY_FULL } from "../http/storage-refusal.ts";
 import { isId } from "../ids.ts";
 import type { ParsedApiKey } from "../keys/api-key.ts";
 import { INGEST_LIMITS } from "../logs/entry.ts";
@@ -160,6 +161,10 @@ async function answer(
     if (result.limit) c.set("limit", result.limit);
     const headers = { "Retry-After": String(STORAGE_RETRY_SECONDS) };
     return refuse("SERVICE_UNAVAILABLE", "The workspace has taken in all it can for now.", { headers });
+  }
+  if (result.code === "DISK_FULL") {
+    if (result.limit) c.set("limit", result.limit);
+    throw new ApiError(DISK_NEARLY_FULL);
   }
   if (result.code !== "VALIDATION_ERROR") return refuseDenied(c, result);
   if (result.limit) c.set("limit", result.limit);

@@ -34,7 +34,12 @@ export type IngestResult =
   | { ok: false; code: "SANDBOX_FULL"; retryAfter: number }
   /** The object's storage is nearly used up: what it holds does not get to the cold tier. */
   | { ok: false; code: "STORAGE_FULL"; limit: LimitState | null }
+  /** The disk of the machine is nearly full. */
+  | { ok: false; code: "DISK_FULL"; limit: LimitState | null }
   | Denied;
+
+/** What has no room: the object's own storage, or the disk below all objects. */
+export type FullStore = "STORAGE_FULL" | "DISK_FULL";
 
 /** What a stored batch adds to the object's index of recent batches. */
 export interface StoredBatchRef {
@@ -53,18 +58,18 @@ export class IngestGroup {
   readonly #gate: Gate;
   readonly #retentionDays: number;
   readonly #now: number;
-  readonly #isFull: boolean;
+  readonly #full: FullStore | null;
   #commit: number;
   /** Projects whose `last_seq` has risen; written once at the end: one row however many batches share the commit. */
   readonly #risen = new Set<ProjectRow>();
   readonly stored: StoredBatchRef[] = [];
 
-  /** @param isFull whether there is no room for a further batch */
-  constructor(gate: Gate, retentionDays: number, commit: number | null, now: number, isFull = false) {
+  /** @param full why there is no room for a further batch; null where there is */
+  constructor(gate: Gate, retentionDays: number, commit: number | null, now: number, full: FullStore | null = null) {
     this.#gate = gate;
     this.#retentionDays = retentionDays;
     this.#now = now;
-    this.#isFull = isFull;
+    this.#full = full;
     this.#commit = commit ?? lastCommit(gate.sql);
   }
 
@@ -91,7 +96,7 @@ export class IngestGroup {
       return { ok: false, code: "IDEMPOTENCY_CONFLICT", message, limit };
     }
     if (call.batch === null) return { ok: false, code: "VALIDATION_ERROR", limit };
-    if (this.#isFull) return { ok: false, code: "STORAGE_FULL", limit };
+    if (this.#full !== null) return { ok: false, code: this.#full, limit };
     return { ok: true, limit, receipt: this.#store(call, call.batch, project) };
   }
 

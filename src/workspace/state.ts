@@ -1,12 +1,13 @@
 import { Limiter } from "../limits/limiter.ts";
 import { ViolationOutbox } from "../limits/violation-outbox.ts";
+import { hostState } from "../platform/host-state.ts";
 import { migrate } from "../sql/migrate.ts";
 import type { Gate } from "./admission.ts";
 import { BatchIndex } from "./batch-index.ts";
 import { Directory } from "./directory.ts";
 import { type FlushBounds, FlushSchedule } from "./flush/schedule.ts";
 import { WaitingBatches } from "./flush/waiting.ts";
-import { type IngestCall, IngestGroup, type IngestResult, type StoredBatchRef } from "./ingest.ts";
+import { type FullStore, type IngestCall, IngestGroup, type IngestResult, type StoredBatchRef } from "./ingest.ts";
 import { isProvisioned } from "./provision.ts";
 import { WORKSPACE_SCHEMA } from "./schema.ts";
 import { readWorkspace, type WorkspaceRow } from "./settings.ts";
@@ -96,9 +97,9 @@ export class WorkspaceState {
   /** One group commit; null without a workspace. */
   ingest(calls: readonly IngestCall[]): IngestResult[] | null {
     const now = Date.now();
-    const isFull = this.#room.isFull();
+    const full = fullStore(this.#room);
     const done = this.transaction((gate, row) => {
-      const group = new IngestGroup(gate, row.retentionDays, this.#lastCommit, now, isFull);
+      const group = new IngestGroup(gate, row.retentionDays, this.#lastCommit, now, full);
       const results = calls.map((call) => group.run(call));
       group.finish();
       return { group, results };
@@ -139,4 +140,9 @@ export class WorkspaceState {
     this.index.invalidate();
     this.waiting.forget();
   }
+}
+
+function fullStore(room: StorageRoom): FullStore | null {
+  if (hostState.disk === "low") return "DISK_FULL";
+  return room.isFull() ? "STORAGE_FULL" : null;
 }

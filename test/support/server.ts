@@ -9,8 +9,11 @@ const ROOT = path.resolve(import.meta.dirname, "../..");
 /** What `npm start` prints once it serves. */
 const READY = "Taffrail is running.";
 
+/** The default's 256 MiB, with a ballast of 64 MiB, would be written for each of hundreds of servers. */
+const MIN_FREE_BYTES = String(4 * 1024 * 1024);
+
 export interface ServerOptions {
-  /** Settings over the tests' own, which are a free port, a new DATA_DIR and an AUTH_LIMIT that is not in the way. */
+  /** Settings over the tests' own: a free port, a new DATA_DIR, a small ballast, an AUTH_LIMIT that is not in the way. */
   env?: Readonly<Record<string, string>>;
 }
 
@@ -42,7 +45,7 @@ interface Run {
 export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
   const dataDir = options.env?.DATA_DIR ?? temporaryDir();
   const port = Number(options.env?.PORT ?? (await freePort()));
-  const env = { AUTH_LIMIT: "1000000", ...options.env, DATA_DIR: dataDir, PORT: String(port) };
+  const env = { AUTH_LIMIT: "1000000", MIN_FREE_BYTES, ...options.env, DATA_DIR: dataDir, PORT: String(port) };
   let run = await startAndWait(env);
   const ended = async (signal: NodeJS.Signals): Promise<number | null> => {
     signalGroup(run, signal);

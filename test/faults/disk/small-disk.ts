@@ -1,0 +1,60 @@
+import { spawnSync } from "node:child_process";
+import { closeSync, ftruncateSync, mkdirSync, openSync, rmSync, statfsSync, writeSync } from "node:fs";
+import path from "node:path";
+import { hasCode } from "../../../scripts/lib/failure.ts";
+import { temporaryDir } from "../../support/server.ts";
+
+const CHUNK = Buffer.alloc(64 * 1024, 1);
+
+/** A small file system in memory, and a file on it that leaves as much room as a test wants. */
+export class SmallDisk {
+  readonly dir: string;
+  readonly #fill: string;
+
+  /** Null where this process may not mount: Linux as root, with CAP_SYS_ADMIN. */
+  static mount(mebibytes: number): SmallDisk | null {
+    if (process.platform !== "linux") return null;
+    const dir = path.join(temporaryDir(), "disk");
+    mkdirSync(dir);
+    const { status } = spawnSync("mount", ["-t", "tmpfs", "-o", `size=${mebibytes}m,mode=700`, "tmpfs", dir]);
+    return status === 0 ? new SmallDisk(dir) : null;
+  }
+
+  private constructor(dir: string) {
+    this.dir = dir;
+    this.#fill = path.join(dir, "fill");
+    process.on("exit", () => this.unmount());
+  }
+
+  get free(): number {
+    const { bavail, bsize } = statfsSync(this.dir);
+    return bavail * bsize;
+  }
+
+  /** Fills it but for so many bytes. Room that is freed later stays free. */
+  fill(leave = 0): void {
+    const file = openSync(this.#fill, "a");
+    try {
+      for (let room = this.free - leave; room > 0; room = this.free - leave) {
+        writeSync(file, CHUNK, 0, Math.min(room, CHUNK.length));
+      }
+    } catch (error) {
+      if (!hasCode(error, "ENOSPC")) throw error;
+    } finally {
+      closeSync(file);
+    }
+  }
+
+  /** Frees what `fill` took. */
+  clear(): void {
+    const file = openSync(this.#fill, "a");
+    ftruncateSync(file, 0);
+    closeSync(file);
+    rmSync(this.#fill);
+  }
+
+  /** Safe to repeat. Lazily: a process that is about to end may hold files. */
+  unmount(): void {
+    spawnSync("umount", ["-l", this.dir], { stdio: "ignore" });
+  }
+}
