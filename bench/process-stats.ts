@@ -33,7 +33,22 @@ export function residentMemoryMiB(pid: number): number | null {
   return memoryMiB(pid, "VmRSS");
 }
 
-function memoryMiB(pid: number, field: "VmHWM" | "VmRSS"): number | null {
+/** Memory in MiB. */
+export interface MemoryUse {
+  /** All that is in use. */
+  rss: number;
+  /** The part of it that is no file: heaps and stacks. */
+  anonymous: number;
+}
+
+/** The memory that a process has in use now. Null where there is no such process, or no `/proc`. */
+export function memoryUse(pid: number): MemoryUse | null {
+  const rss = memoryMiB(pid, "VmRSS");
+  const anonymous = memoryMiB(pid, "RssAnon");
+  return rss === null || anonymous === null ? null : { rss, anonymous };
+}
+
+function memoryMiB(pid: number, field: "VmHWM" | "VmRSS" | "RssAnon"): number | null {
   try {
     const status = readFileSync(`/proc/${pid}/status`, "utf8");
     const kibibytes = new RegExp(`^${field}:\\s+(\\d+) kB$`, "m").exec(status)?.[1];

@@ -3,20 +3,21 @@ import { z } from "zod";
 /** Longest address that SMTP can carry: RFC 5321 section 4.5.3.1.3, less the angle brackets (RFC 3696 erratum 1690). */
 const EMAIL_MAX_LENGTH = 254;
 
-const ASCII = /^[ -~]*$/;
+/** One address with space around it. The length is decided before the address is looked at: no long text gets further. */
+const ADDRESS = new RegExp(
+  `^\\s*(?=\\S{1,${EMAIL_MAX_LENGTH}}\\s*$)(?:${z.regexes.email.source.replace(/^\^|\$$/g, "")})\\s*$`,
+);
 
 /**
- * An e-mail address as stored and compared: trimmed and in lowercase.
- * The length is checked first, so that no long text reaches the pattern. Nothing but ASCII is lowercased: of other
- * letters some become ASCII ones by it (U+212A, the Kelvin sign), and somebody else's address the owner's.
+ * An e-mail address as stored and compared: trimmed and in lowercase. Nothing but ASCII is lowercased: of other letters
+ * some become ASCII ones by it (U+212A, the Kelvin sign), and somebody else's address the owner's.
  */
 export const emailSchema = z
   .string()
+  .regex(ADDRESS, "must be an e-mail address")
   .trim()
-  .max(EMAIL_MAX_LENGTH, { abort: true })
-  .refine((text) => ASCII.test(text), { abort: true, message: "must be an e-mail address of ASCII characters" })
   .toLowerCase()
-  .check(z.email("must be an e-mail address"));
+  .meta({ format: "email" });
 
 /** What stands before the `@`, without a `+tag`: the readable part of an address. */
 export function localPart(email: string): string {

@@ -1,5 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 import { z } from "zod";
+import { WELL_FORMED } from "../platform/well-formed.ts";
 
 /** Exactly what the interface names, and the most that production workerd derives: local workerd would take more. */
 export const PBKDF2_ITERATIONS = 100_000;
@@ -15,7 +16,7 @@ const PASSWORD_LENGTH = { min: 8, max: 256 } as const;
  */
 export const passwordSchema = z
   .string()
-  .refine((text) => text.isWellFormed(), { abort: true, message: "must be well-formed Unicode" })
+  .regex(WELL_FORMED, { abort: true, error: "must be well-formed Unicode" })
   .refine((text) => [...text].length >= PASSWORD_LENGTH.min, `must have at least ${PASSWORD_LENGTH.min} characters`)
   .refine((text) => [...text].length <= PASSWORD_LENGTH.max, `must have at most ${PASSWORD_LENGTH.max} characters`)
   .meta({ minLength: PASSWORD_LENGTH.min, maxLength: PASSWORD_LENGTH.max, format: "password" });

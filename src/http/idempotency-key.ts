@@ -1,8 +1,12 @@
 import { createHash } from "node:crypto";
+import { z } from "zod";
 import { refuse } from "./errors.ts";
 
 const KEY_MAX_LENGTH = 128;
 const KEY = /^[\x20-\x7e]{1,128}$/;
+
+/** The header, as the document of the API has it: 1 to 128 printable ASCII characters. */
+export const idempotencyKeySchema = z.string().regex(KEY);
 
 /** Whether a request has no `Idempotency-Key`, or one that may be used. */
 export function hasGoodIdempotencyKey(headers: Headers): boolean {

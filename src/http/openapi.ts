@@ -120,13 +120,17 @@ function parametersOf(spec: RouteSpec): Json[] {
     schema: { type: "string" },
   }));
   const needsWorkspace = NEEDS_WORKSPACE.test(spec.path) && spec.security === "accessToken";
-  const named = { ...(needsWorkspace ? { [WORKSPACE_HEADER]: "The workspace to act in." } : {}), ...spec.headers };
-  const headers = Object.entries(named).map(([name, description]) => ({
+  const named: Record<string, string | z.ZodType> = {
+    ...(needsWorkspace ? { [WORKSPACE_HEADER]: "The workspace to act in." } : {}),
+    ...spec.headers,
+  };
+  const headers = Object.entries(named).map(([name, what]) => ({
     name,
     in: "header",
-    description,
     required: name === WORKSPACE_HEADER && needsWorkspace,
-    schema: { type: "string" },
+    ...(typeof what === "string"
+      ? { description: what, schema: { type: "string" } }
+      : { description: what.description, schema: jsonSchema(what, "input") }),
   }));
   return [...inPath, ...queryParameters(spec), ...headers, { $ref: "#/components/parameters/requestId" }];
 }
@@ -135,12 +139,17 @@ function queryParameters({ query, documentedQuery = query }: RouteSpec): Json[] 
   if (!documentedQuery) return [];
   const schema = z.toJSONSchema(documentedQuery, { io: "input", unrepresentable: "any" });
   const required = new Set(schema.required ?? []);
-  return Object.entries(schema.properties ?? {}).map(([name, property]) => ({
-    name,
-    in: "query",
-    required: required.has(name),
-    schema: property,
-  }));
+  return Object.entries(schema.properties ?? {}).map(([name, property]) => {
+    // OpenAPI has this beside the schema. zod's type knows members of JSON Schema alone.
+    const { allowEmptyValue, ...rest } = Object(property);
+    return {
+      name,
+      in: "query",
+      required: required.has(name),
+      ...(allowEmptyValue === true ? { allowEmptyValue } : {}),
+      schema: rest,
+    };
+  });
 }
 
 function requestBodyOf(spec: RouteSpec): Json | null {
@@ -252,8 +261,8 @@ const COMPONENTS: Json = {
       in: "header",
       required: false,
       description:
-        "Echoed in the answer and in every log line about the request, if it is at most 128 printable ASCII characters.",
-      schema: { type: "string", maxLength: 128 },
+        "Echoed in the answer and in every log line about the request, if it is at most 128 printable ASCII characters. Another one is replaced.",
+      schema: { type: "string" },
     },
   },
   headers: {

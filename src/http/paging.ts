@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { integerParameter } from "./integer-parameter.ts";
 
 /** Items of one list page: the default and the most. */
 const PAGE = { default: 50, max: 200 } as const;
@@ -8,8 +9,12 @@ const emptyIsAbsent = (value: unknown): unknown => (value === "" ? undefined : v
 
 /** The query string every list takes. */
 export const pageQuery = z.strictObject({
-  cursor: z.preprocess(emptyIsAbsent, z.string().max(200).optional()).describe("`nextCursor` of the page before."),
-  limit: z.preprocess(emptyIsAbsent, z.coerce.number().int().min(1).max(PAGE.max).default(PAGE.default)),
+  cursor: z
+    .preprocess(emptyIsAbsent, z.string().max(200).optional())
+    .meta({ description: "`nextCursor` of the page before.", allowEmptyValue: true }),
+  limit: z
+    .preprocess(emptyIsAbsent, integerParameter(1, PAGE.max).default(PAGE.default))
+    .meta({ allowEmptyValue: true }),
 });
 
 /** The data every list gives. */

@@ -25,8 +25,8 @@ export interface RouteSpec {
   query?: z.ZodType;
   /** For a route that reads its query itself: its parameters, for the OpenAPI document only. */
   documentedQuery?: z.ZodType;
-  /** Request headers beyond the common ones, for the OpenAPI document. */
-  headers?: Readonly<Record<string, string>>;
+  /** Request headers beyond the common ones, for the OpenAPI document: what each is for, or its schema. */
+  headers?: Readonly<Record<string, string | z.ZodType>>;
   /** 101: the answer is a WebSocket. 302: it is a redirect. Neither has an envelope. */
   status: 101 | 200 | 201 | 302;
   /** Schema of `data` in the envelope. */

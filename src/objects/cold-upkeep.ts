@@ -89,7 +89,7 @@ export class ColdUpkeep {
     const cutoff = oldestKept(row.retentionDays, now);
     const step = this.#state.transaction((gate) => expireBatches(gate.sql, this.#lookedAt, cutoff));
     if (step === null) return;
-    for (const commit of step.deleted) index.remove(commit);
+    index.remove(step.deleted);
     if (step.deleted.length > 0) {
       this.#state.directory.clear();
       schedule.unload();

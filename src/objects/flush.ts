@@ -209,7 +209,7 @@ export class Flush {
   #changed(deleted: readonly number[]): void {
     const { directory, index, schedule } = this.#state;
     directory.clear();
-    for (const commit of deleted) index.remove(commit);
+    index.remove(deleted);
     schedule.unload();
   }
 

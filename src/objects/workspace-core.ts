@@ -253,7 +253,7 @@ export class WorkspaceCore {
     const round = this.state.transaction((gate) => houseKeep(gate.sql, this.state.limiter, this.#receiptSweep, now));
     if (!round) return;
     this.#receiptSweep = round.receipts;
-    for (const commit of round.deleted) this.state.index.remove(commit);
+    this.state.index.remove(round.deleted);
     this.#roundAt = round.nextAt;
   }
 

@@ -127,9 +127,24 @@ export class WorkspaceObject extends DurableObject<Env> {
 
   /** Gives the recent batches that a query may need, some at a time. */
   async recent({ scan, ...call }: ReadCall & { scan: RecentScan }): Promise<ReadResult<RecentPage>> {
-    const result = this.#read(call, (sql, scope) => readRecent(sql, this.#core.state.index, scan, scope));
+    const result = await this.#recentPage(call, scan);
     if (result.ok && scan.position !== null && !scan.followsMoves) this.#core.flush.leases.renew(Date.now());
     return result;
+  }
+
+  async #recentPage(call: ReadCall, scan: RecentScan): Promise<ReadResult<RecentPage>> {
+    const { index } = this.#core.state;
+    const first = this.#read(call, (sql, scope) => readRecent(sql, index, scan, scope));
+    if (!first.ok) return first;
+    if (first.page.ok) return { ...first, page: first.page.page };
+    const { selection } = first.page;
+    const found = await index.selectInTurns(selection, () => scheduler.wait(0));
+    // The credential is checked again; the request has been counted.
+    const again = { ...scan, asOf: selection.asOf };
+    const second = this.#read({ ...call, route: null }, (sql, scope) => readRecent(sql, index, again, scope, found));
+    if (!second.ok) return second;
+    if (!second.page.ok) throw new Error("What was selected makes a page.");
+    return { ok: true, limit: first.limit, page: second.page.page };
   }
 
   /** Gives the counts of recent batches, some at a time. */

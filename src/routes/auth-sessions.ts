@@ -7,7 +7,7 @@ import { type OpenedRefreshToken, openRefreshToken } from "../accounts/refresh-t
 import { clientIp } from "../http/client-ip.ts";
 import { success } from "../http/envelope.ts";
 import { type ErrorCode, refuse, refuseFields } from "../http/errors.ts";
-import { idempotencyKeyHash } from "../http/idempotency-key.ts";
+import { idempotencyKeyHash, idempotencyKeySchema } from "../http/idempotency-key.ts";
 import { originOf } from "../http/origin.ts";
 import { resource } from "../http/resource.ts";
 import { isId } from "../ids.ts";
@@ -46,7 +46,7 @@ authSessions.route(
       "answer costs nothing. Send one refresh at a time, each with a new random key, and repeat it with that key.",
     ].join(" "),
     security: "none",
-    headers: { "Idempotency-Key": "1 to 128 printable ASCII characters, random and new for every refresh." },
+    headers: { "Idempotency-Key": idempotencyKeySchema.describe("Random, and new for every refresh.") },
     body: refreshBody,
     status: 200,
     response: z.object({

@@ -3,10 +3,11 @@ import { z } from "zod";
 import type { AppEnv } from "../http/context.ts";
 import { success } from "../http/envelope.ts";
 import { refuse, refuseFields } from "../http/errors.ts";
-import { nameSchema } from "../http/name.ts";
+import { requiredNameSchema } from "../http/name.ts";
 import { pageOf, pageQuery } from "../http/paging.ts";
 import { resource } from "../http/resource.ts";
 import { SCOPES } from "../keys/scopes.ts";
+import { timeSchema } from "../logs/time-schema.ts";
 import { callUser, callWorkspace } from "../objects/stubs.ts";
 import type { MadeKey } from "../workspace/key-actions.ts";
 import type { KeyInfo } from "../workspace/keys.ts";
@@ -19,12 +20,10 @@ const EXPIRY_MAX_MS = 365 * 24 * 60 * 60 * 1000;
 /** Seconds an old key may work on beside its successor: 30 days at most, a day without saying. */
 const OVERLAP_SECONDS = { max: 2_592_000, default: 86_400 } as const;
 
-const expirySchema = z
-  .union([z.iso.datetime({ offset: true }), z.int()])
-  .describe("ISO 8601 or epoch milliseconds, in the future, at most 365 days ahead.");
+const expirySchema = timeSchema.describe("ISO 8601 or epoch milliseconds, in the future, at most 365 days ahead.");
 
 const createBody = z.strictObject({
-  name: nameSchema.min(1),
+  name: requiredNameSchema,
   scopes: z.array(z.enum(SCOPES)).min(1).max(SCOPES.length),
   expiresAt: expirySchema.nullable().optional(),
 });
@@ -91,9 +90,8 @@ function param(c: Context<AppEnv>, name: "projectId" | "keyId"): string {
   return c.req.param(name) ?? "";
 }
 
-function expiryMs(value: string | number | null | undefined, now: number): number | null {
-  if (value === null || value === undefined) return null;
-  const ms = typeof value === "number" ? value : Date.parse(value);
+function expiryMs(ms: number | null | undefined, now: number): number | null {
+  if (ms === null || ms === undefined) return null;
   if (ms > now && ms <= now + EXPIRY_MAX_MS) return ms;
   const message = "must be in the future and at most 365 days ahead.";
   return refuseFields([{ path: "expiresAt", code: "out_of_range", message }]);

@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { AppEnv } from "../http/context.ts";
 import { success } from "../http/envelope.ts";
 import { refuse } from "../http/errors.ts";
+import { integerParameter } from "../http/integer-parameter.ts";
 import { validated } from "../http/json.ts";
 import type { Resource } from "../http/resource.ts";
 import { SegmentStore } from "../logs/cold/store.ts";
@@ -17,11 +18,7 @@ import { orCounted } from "./counted-reader.ts";
 import { orUnavailable, type Reader, readerOf, reportUnreadable } from "./log-reader.ts";
 import { refuseDenied } from "./workspace-guard.ts";
 
-const neighbours = z
-  .string()
-  .regex(/^\d{1,3}$/, `Must be 0 to ${CONTEXT_LIMITS.neighbours}.`)
-  .transform(Number)
-  .refine((count) => count <= CONTEXT_LIMITS.neighbours, `Must be 0 to ${CONTEXT_LIMITS.neighbours}.`);
+const neighbours = integerParameter(0, CONTEXT_LIMITS.neighbours);
 
 const ContextParameters = z.strictObject({
   before: neighbours.optional().describe(`Entries before it, by \`seq\`: 0 (default) to ${CONTEXT_LIMITS.neighbours}.`),

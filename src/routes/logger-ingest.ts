@@ -5,7 +5,7 @@ import { readBody } from "../http/body.ts";
 import type { AppEnv } from "../http/context.ts";
 import { success } from "../http/envelope.ts";
 import { ApiError, refuse } from "../http/errors.ts";
-import { hasGoodIdempotencyKey, idempotencyKeyHash } from "../http/idempotency-key.ts";
+import { hasGoodIdempotencyKey, idempotencyKeyHash, idempotencyKeySchema } from "../http/idempotency-key.ts";
 import { bodyOrRefuse, mediaType } from "../http/json.ts";
 import type { Resource } from "../http/resource.ts";
 import { DISK_NEARLY_FULL } from "../http/storage-refusal.ts";
@@ -13,7 +13,7 @@ import { isId } from "../ids.ts";
 import type { ParsedApiKey } from "../keys/api-key.ts";
 import { INGEST_LIMITS } from "../logs/entry.ts";
 import type { BuiltBatch } from "../logs/ingest/build-batch.ts";
-import { entrySchema, receiptSchema } from "../logs/ingest/entry-schema.ts";
+import { entriesSchema, receiptSchema } from "../logs/ingest/entry-schema.ts";
 import { type IngestBody, readIngestBody } from "../logs/ingest/ingest-body.ts";
 import type { BodyFailure, IngestMediaType } from "../logs/ingest/parse-entries.ts";
 import { callWorkspace } from "../objects/stubs.ts";
@@ -48,14 +48,10 @@ export function addIngest(logger: Resource): void {
       ].join("\n"),
       security: "apiKey",
       documentedBody: {
-        "application/json": z.union([
-          entrySchema,
-          z.array(entrySchema),
-          z.strictObject({ logs: z.array(entrySchema) }),
-        ]),
+        "application/json": entriesSchema,
         "application/x-ndjson": z.string().describe("One entry a line."),
       },
-      headers: { "Idempotency-Key": "1 to 128 printable ASCII characters; makes a retry safe for 24 hours." },
+      headers: { "Idempotency-Key": idempotencyKeySchema.describe("Makes a retry safe for 24 hours.") },
       status: 201,
       response: receiptSchema,
       errors: [

@@ -5,7 +5,7 @@ import { type Arrival, arrive } from "../accounts/oauth/arrive.ts";
 import { issueExchangeCode, issueLinkCode, takeExchangeCode } from "../accounts/oauth/codes.ts";
 import type { FlowMode } from "../accounts/oauth/flows.ts";
 import { PROVIDERS, type ProviderProfile } from "../accounts/oauth/provider.ts";
-import { hashOf, isSecretShaped, randomSecret } from "../accounts/oauth/secret-text.ts";
+import { hashOf, randomSecret, SECRET_TEXT } from "../accounts/oauth/secret-text.ts";
 import type { AppEnv } from "../http/context.ts";
 import { refuse } from "../http/errors.ts";
 import { originOf } from "../http/origin.ts";
@@ -33,7 +33,7 @@ const startQuery = z
     mode: z.literal("code").optional().describe("Asks for a code instead of tokens in the redirect."),
     code_challenge: z
       .string()
-      .refine(isSecretShaped, "must be the base64url of a SHA-256, 43 characters")
+      .regex(SECRET_TEXT, "must be the base64url of a SHA-256, 43 characters")
       .optional()
       .describe("With `mode=code`: the PKCE challenge (S256) of the verifier that the exchange will show."),
     code_challenge_method: z.literal("S256").optional(),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { success } from "../http/envelope.ts";
 import { type ErrorCode, refuseFields } from "../http/errors.ts";
-import { nameSchema } from "../http/name.ts";
+import { requiredNameSchema } from "../http/name.ts";
 import { pageOf, pageQuery } from "../http/paging.ts";
 import { resource } from "../http/resource.ts";
 import { callWorkspace } from "../objects/stubs.ts";
@@ -20,7 +20,7 @@ export const WORKSPACE_ERRORS = [
   "RATE_LIMITED",
 ] as const satisfies readonly ErrorCode[];
 
-const nameBody = z.strictObject({ name: nameSchema.min(1) });
+const nameBody = z.strictObject({ name: requiredNameSchema });
 
 const projectSchema = z.object({
   id: z.string(),

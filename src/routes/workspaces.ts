@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Env } from "../env.ts";
 import { success } from "../http/envelope.ts";
 import { refuse } from "../http/errors.ts";
-import { nameSchema } from "../http/name.ts";
+import { requiredNameSchema } from "../http/name.ts";
 import { originOf } from "../http/origin.ts";
 import { pageOf, pageQuery } from "../http/paging.ts";
 import { resource } from "../http/resource.ts";
@@ -22,7 +22,7 @@ import { workspaceData, workspaceShape } from "./workspace-shape.ts";
 
 const TAG = "Workspaces";
 
-const workspaceName = nameSchema.min(1);
+const workspaceName = requiredNameSchema;
 const slugSchema = z
   .string()
   .max(40)

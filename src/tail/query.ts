@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { ErrorDetail } from "../http/errors.ts";
+import { integerParameter } from "../http/integer-parameter.ts";
 import { Filters, toFilter } from "../logs/query/schema.ts";
 import { type TailFilter, tailFilterText } from "./filter.ts";
 import { TAIL_LIMITS } from "./limits.ts";
@@ -17,11 +18,7 @@ const simple = Filters.pick({
 /** Query parameters of a tail. `level`, `category` and `type` may be repeated. */
 export const TailParameters = z.strictObject({
   ...simple,
-  since: z
-    .string()
-    .regex(/^\d{1,16}$/, "Must be a seq: 0 or more.")
-    .transform(Number)
-    .refine(Number.isSafeInteger, "Must be a seq: 0 or more.")
+  since: integerParameter(0, Number.MAX_SAFE_INTEGER)
     .optional()
     .describe("Begin behind this `seq`; 0: at the oldest entry kept. Without it: what comes from now on."),
   ticket: z.string().optional().describe("In place of an Authorization header, which browsers cannot send here."),

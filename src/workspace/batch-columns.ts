@@ -1,6 +1,6 @@
+import { ByteReader, ByteWriter } from "../bytes/varint.ts";
 import type { ScanPosition } from "../logs/query/recent-scan.ts";
 import type { Order } from "../logs/query/row-order.ts";
-import { SlotOrder } from "./slot-order.ts";
 
 /** What is known of a batch without reading its body. */
 export interface BatchSummary {
@@ -17,11 +17,16 @@ export interface BatchSummary {
   bodyBytes: number;
 }
 
+/** Numbers of projects: a set of them, or a map by them. */
+export interface ProjectNumbers {
+  has(project: number): boolean;
+  keys(): Iterable<number>;
+}
+
 /** Which batches, and in what order; see `RecentScan`. */
 export interface BatchSelection {
   asOf: number;
-  /** Numbers of the projects searched. */
-  projects: { has(project: number): boolean };
+  projects: ProjectNumbers;
   from: number | null;
   to: number | null;
   levelMask: number;
@@ -31,27 +36,70 @@ export interface BatchSelection {
   position: ScanPosition | null;
 }
 
-const FIRST_CAPACITY = 1024;
-/** Stands in the project column of a batch that is gone. */
-const REMOVED = 0;
+const FIRST_CAPACITY = 64;
+/** Of one batch in memory. */
+const BYTES_A_BATCH = 43;
 
-/** One typed array per column, in commit order: 43 bytes a batch, and 4 per order asked for. */
+/** Summaries of batches in commit order, a typed array per column: 43 bytes a batch. */
 export class BatchColumns {
   #length = 0;
-  #removed = 0;
-  #commit = new Float64Array(FIRST_CAPACITY);
-  #project = new Uint32Array(FIRST_CAPACITY);
-  #firstSeq = new Float64Array(FIRST_CAPACITY);
-  #min = new Float64Array(FIRST_CAPACITY);
-  #max = new Float64Array(FIRST_CAPACITY);
-  #levels = new Uint8Array(FIRST_CAPACITY);
-  #categories = new Uint16Array(FIRST_CAPACITY);
-  #bytes = new Uint32Array(FIRST_CAPACITY);
-  readonly #byMax = new SlotOrder();
-  readonly #byMin = new SlotOrder();
+  #commit: Float64Array;
+  #project: Uint32Array;
+  #firstSeq: Float64Array;
+  #min: Float64Array;
+  #max: Float64Array;
+  #levels: Uint8Array;
+  #categories: Uint16Array;
+  #bytes: Uint32Array;
 
+  /** @param capacity batches that there is room for; grows */
+  constructor(capacity = FIRST_CAPACITY) {
+    this.#commit = new Float64Array(capacity);
+    this.#project = new Uint32Array(capacity);
+    this.#firstSeq = new Float64Array(capacity);
+    this.#min = new Float64Array(capacity);
+    this.#max = new Float64Array(capacity);
+    this.#levels = new Uint8Array(capacity);
+    this.#categories = new Uint16Array(capacity);
+    this.#bytes = new Uint32Array(capacity);
+  }
+
+  /** @throws RangeError where the bytes are not `pack`'s */
+  static unpack(packed: Uint8Array): BatchColumns {
+    const reader = new ByteReader(packed);
+    const count = reader.varint();
+    const columns = new BatchColumns(count);
+    let commit = 0;
+    let minTimestamp = 0;
+    for (let slot = 0; slot < count; slot++) {
+      commit += reader.varint();
+      minTimestamp += signed(reader.varint());
+      columns.append({
+        commit,
+        minTimestamp,
+        maxTimestamp: minTimestamp + reader.varint(),
+        project: reader.varint(),
+        firstSeq: reader.varint(),
+        levelMask: reader.varint(),
+        categoryMask: reader.varint(),
+        bodyBytes: reader.varint(),
+      });
+    }
+    return columns;
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** 0 where there is none. */
   get lastCommit(): number {
-    return this.#length === 0 ? 0 : (this.#commit[this.#length - 1] ?? 0);
+    return this.#commit[this.#length - 1] ?? 0;
+  }
+
+  /** Held in memory. */
+  get bytes(): number {
+    return this.#commit.length * BYTES_A_BATCH;
   }
 
   /** @param batch with a commit above all others */
@@ -68,75 +116,63 @@ export class BatchColumns {
     this.#bytes[slot] = batch.bodyBytes;
   }
 
-  /** A commit that is not there is passed over. */
-  remove(commit: number): void {
-    const slot = this.#slotOf(commit);
-    if (slot === null || this.#project[slot] === REMOVED) return;
-    this.#project[slot] = REMOVED;
-    this.#removed++;
-  }
-
-  /** Itself, or a copy without what was removed once that is most of it. */
-  compacted(): BatchColumns {
-    if (this.#removed < FIRST_CAPACITY || this.#removed * 2 < this.#length) return this;
+  /** Those whose commits pass, as columns of their own. */
+  filter(passes: (commit: number) => boolean): BatchColumns {
     const columns = new BatchColumns();
     for (let slot = 0; slot < this.#length; slot++) {
-      if (this.#project[slot] !== REMOVED) columns.append(this.#read(slot));
+      if (passes(this.#commit[slot] ?? 0)) columns.append(this.#read(slot));
     }
     return columns;
   }
 
-  *select(selection: BatchSelection): Generator<BatchSummary> {
-    const isDescending = selection.order === "desc";
-    const keys = isDescending ? this.#max : this.#min;
-    const slots = (isDescending ? this.#byMax : this.#byMin).upTo(this.#length, keys);
-    const { from, to } = selection;
-    const step = isDescending ? -1 : 1;
-    for (let at = this.#firstAt(slots, keys, selection); at >= 0 && at < slots.length; at += step) {
-      const slot = slots[at] ?? 0;
-      const key = keys[slot] ?? 0;
-      if (isDescending ? from !== null && key < from : to !== null && key >= to) return;
-      if (this.#isSelected(slot, selection)) yield this.#read(slot);
+  /** LEB128: the count, then each batch; commits and smallest timestamps as differences. About 20 bytes a batch. */
+  pack(): Uint8Array {
+    const writer = new ByteWriter();
+    writer.varint(this.#length);
+    let commit = 0;
+    let min = 0;
+    for (const batch of this) {
+      writer.varint(batch.commit - commit);
+      writer.varint(unsigned(batch.minTimestamp - min));
+      writer.varint(batch.maxTimestamp - batch.minTimestamp);
+      writer.varint(batch.project);
+      writer.varint(batch.firstSeq);
+      writer.varint(batch.levelMask);
+      writer.varint(batch.categoryMask);
+      writer.varint(batch.bodyBytes);
+      commit = batch.commit;
+      min = batch.minTimestamp;
+    }
+    return writer.toBytes();
+  }
+
+  *[Symbol.iterator](): Generator<BatchSummary> {
+    for (let slot = 0; slot < this.#length; slot++) yield this.#read(slot);
+  }
+
+  /** Offers those of a selection that lie at or behind its position, in no order. */
+  offerTo(nearest: NearestBatches, selection: BatchSelection): void {
+    const { order, position } = selection;
+    const keys = order === "desc" ? this.#max : this.#min;
+    for (let slot = 0; slot < this.#length; slot++) {
+      const commit = this.#commit[slot] ?? 0;
+      const timestamp = keys[slot] ?? 0;
+      if (position !== null && comparePlaces(order, timestamp, commit, position) < 0) continue;
+      if (this.#isSelected(slot, selection) && nearest.accepts(timestamp, commit)) nearest.add(this.#read(slot));
     }
   }
 
-  /** A project's batches in order, from the one on that holds the entry behind `seq`. */
-  *behind(project: number, seq: number): Generator<BatchSummary> {
-    let first = this.#length;
-    for (let slot = this.#length - 1; slot >= 0; slot--) {
-      if (this.#project[slot] !== project) continue;
-      first = slot;
-      if ((this.#firstSeq[slot] ?? 0) <= seq + 1) break;
-    }
-    for (let slot = first; slot < this.#length; slot++) if (this.#project[slot] === project) yield this.#read(slot);
+  /** The `seq` that the project's first batch begins with; null where it has none. */
+  firstSeqOf(project: number): number | null {
+    const slot = this.#project.subarray(0, this.#length).indexOf(project);
+    return slot < 0 ? null : (this.#firstSeq[slot] ?? 0);
   }
 
   #isSelected(slot: number, { asOf, projects, from, to, levelMask, categoryMask }: BatchSelection): boolean {
-    const project = this.#project[slot] ?? REMOVED;
-    if (project === REMOVED || !projects.has(project)) return false;
-    if ((this.#commit[slot] ?? 0) > asOf) return false;
+    if ((this.#commit[slot] ?? 0) > asOf || !projects.has(this.#project[slot] ?? 0)) return false;
     if (from !== null && (this.#max[slot] ?? 0) < from) return false;
     if (to !== null && (this.#min[slot] ?? 0) >= to) return false;
     return ((this.#levels[slot] ?? 0) & levelMask) !== 0 && ((this.#categories[slot] ?? 0) & categoryMask) !== 0;
-  }
-
-  /** Where a scan begins: the first slot at or behind its position, or its first of all. */
-  #firstAt(slots: Uint32Array, keys: Float64Array, { order, position }: BatchSelection): number {
-    if (position === null) return order === "desc" ? slots.length - 1 : 0;
-    const { timestamp, commit } = position;
-    const isBefore = (slot: number, orEqual: boolean) => {
-      const key = keys[slot] ?? 0;
-      const own = this.#commit[slot] ?? 0;
-      return key < timestamp || (key === timestamp && (orEqual ? own <= commit : own < commit));
-    };
-    const descending = order === "desc";
-    const count = countWhile(slots.length, (at) => isBefore(slots[at] ?? 0, descending));
-    return descending ? count - 1 : count;
-  }
-
-  #slotOf(commit: number): number | null {
-    const slot = countWhile(this.#length, (at) => (this.#commit[at] ?? 0) < commit);
-    return slot < this.#length && this.#commit[slot] === commit ? slot : null;
   }
 
   #read(slot: number): BatchSummary {
@@ -153,7 +189,7 @@ export class BatchColumns {
   }
 
   #grow(): void {
-    const capacity = this.#commit.length * 2;
+    const capacity = Math.max(FIRST_CAPACITY, this.#commit.length * 2);
     this.#commit = grown(this.#commit, new Float64Array(capacity));
     this.#project = grown(this.#project, new Uint32Array(capacity));
     this.#firstSeq = grown(this.#firstSeq, new Float64Array(capacity));
@@ -165,19 +201,71 @@ export class BatchColumns {
   }
 }
 
+/** Keeps of many batches those that come first in an order. */
+export class NearestBatches {
+  readonly #order: Order;
+  readonly #most: number;
+  #batches: BatchSummary[] = [];
+  /** Set once `most` are kept: nothing behind it is wanted. */
+  #last: ScanPosition | null = null;
+
+  /** @param most batches that are kept */
+  constructor(order: Order, most: number) {
+    this.#order = order;
+    this.#most = most;
+  }
+
+  /** The last of those kept; null while there is room. What comes later in the order is not wanted. */
+  get last(): ScanPosition | null {
+    if (this.#last === null && this.#batches.length >= this.#most) this.#cut();
+    return this.#last;
+  }
+
+  accepts(timestamp: number, commit: number): boolean {
+    return this.#last === null || comparePlaces(this.#order, timestamp, commit, this.#last) < 0;
+  }
+
+  add(batch: BatchSummary): void {
+    this.#batches.push(batch);
+    // Sorted now and then rather than kept in order: most batches come from few blocks.
+    if (this.#batches.length >= 2 * this.#most) this.#cut();
+  }
+
+  /** In order. */
+  batches(): BatchSummary[] {
+    this.#cut();
+    return this.#batches;
+  }
+
+  #cut(): void {
+    const place = (batch: BatchSummary) => placeOf(this.#order, batch);
+    this.#batches.sort((a, b) => comparePlaces(this.#order, place(a).timestamp, a.commit, place(b)));
+    this.#batches.length = Math.min(this.#batches.length, this.#most);
+    const last = this.#batches[this.#most - 1];
+    if (last) this.#last = place(last);
+  }
+}
+
+/** A batch's place in the order. */
+export function placeOf(order: Order, { minTimestamp, maxTimestamp, commit }: BatchSummary): ScanPosition {
+  return { timestamp: order === "desc" ? maxTimestamp : minTimestamp, commit };
+}
+
+/** Below 0 where the first place comes before the other one. */
+function comparePlaces(order: Order, timestamp: number, commit: number, other: ScanPosition): number {
+  const difference = timestamp - other.timestamp || commit - other.commit;
+  return order === "desc" ? -difference : difference;
+}
+
 function grown<T extends { set(values: T): void }>(from: T, to: T): T {
   to.set(from);
   return to;
 }
 
-/** How many of the first numbers pass a test that all the later ones fail, by bisection. */
-function countWhile(length: number, passes: (at: number) => boolean): number {
-  let low = 0;
-  let high = length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (passes(middle)) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+function unsigned(value: number): number {
+  return value < 0 ? -2 * value - 1 : 2 * value;
+}
+
+function signed(value: number): number {
+  return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
 }

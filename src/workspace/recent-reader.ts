@@ -2,7 +2,8 @@ import type { BatchEncoding, StoredBatch } from "../logs/batch.ts";
 import { mayHoldIds } from "../logs/id-filter.ts";
 import type { RecentPage, RecentScan } from "../logs/query/recent-scan.ts";
 import { idFilterOf } from "../logs/summary.ts";
-import type { BatchIndex } from "./batch-index.ts";
+import { type BatchSelection, placeOf } from "./batch-columns.ts";
+import type { BatchIndex, Selected } from "./batch-index.ts";
 import { lastCommit } from "./batches.ts";
 
 export type { RecentPage, RecentScan };
@@ -22,42 +23,61 @@ export interface RecentScope {
   oldest: number;
 }
 
-/** One page of candidate batches. */
-export function readRecent(sql: SqlStorage, index: BatchIndex, scan: RecentScan, scope: RecentScope): RecentPage {
+/** A page, or what has to be selected outside the turn first, as that would hold the thread for too long. */
+export type RecentRead = { ok: true; page: RecentPage } | { ok: false; selection: BatchSelection };
+
+/**
+ * One page of candidate batches.
+ * @param found what a read before gave as its selection, selected in turns of its own
+ */
+export function readRecent(
+  sql: SqlStorage,
+  index: Pick<BatchIndex, "select">,
+  scan: RecentScan,
+  scope: RecentScope,
+  found: Selected | null = null,
+): RecentRead {
   const newest = lastCommit(sql);
   const asOf = scan.asOf ?? newest;
   const { name, projects, oldest } = scope;
   const flushed = projects.map(({ id, flushedSeq }) => ({ projectId: id, seq: flushedSeq }));
   const page: RecentPage = { asOf, lastCommit: newest, scope: name, flushed, oldest, batches: [], next: null };
-  if (asOf > newest) return page;
+  if (asOf > newest) return { ok: true, page };
   const projectIds = new Map(projects.map(({ num, id }) => [num, id]));
+  const selection = { ...scan, asOf, projects: projectIds };
+  const selected = found ?? index.select(selection);
+  if (selected === null) return { ok: false, selection };
   const maxBytes = Math.min(scan.maxBytes, PAGE_MAX_BYTES);
   let bytes = 0;
   const ids = scan.ids ?? [];
   let asked = 0;
   let askedBytes = 0;
-  for (const batch of index.select({ ...scan, asOf, projects: projectIds })) {
-    const isTired = asked === PAGE_MAX_FILTERS || askedBytes > PAGE_MAX_FILTER_BYTES;
+  for (const [at, batch] of selected.batches.entries()) {
+    const isLast = selected.isCut && at === selected.batches.length - 1;
+    const isTired = isLast || asked === PAGE_MAX_FILTERS || askedBytes > PAGE_MAX_FILTER_BYTES;
     if (!isTired && ids.length > 0) {
       const summary = readSummaryOf(sql, batch.commit);
+      if (summary === null) continue;
       asked++;
       askedBytes += summary.length;
       if (!mayHoldIds(idFilterOf(summary), ids)) continue;
     }
     bytes += batch.bodyBytes;
     if (isTired || page.batches.length === PAGE_MAX_BATCHES || (bytes > maxBytes && page.batches.length > 0)) {
-      const timestamp = scan.order === "desc" ? batch.maxTimestamp : batch.minTimestamp;
-      page.next = { timestamp, commit: batch.commit };
+      page.next = placeOf(scan.order, batch);
       break;
     }
-    page.batches.push(giveBatch(sql, batch.commit, projectIds.get(batch.project) ?? ""));
+    const given = giveBatch(sql, batch.commit, projectIds.get(batch.project) ?? "");
+    if (given) page.batches.push(given);
   }
-  return page;
+  return { ok: true, page };
 }
 
-function readSummaryOf(sql: SqlStorage, commit: number): Uint8Array {
-  const row = sql.exec<{ summary: ArrayBuffer }>("SELECT summary FROM batches WHERE commit_no = ?", commit).one();
-  return new Uint8Array(row.summary);
+/** Null where the batch has been deleted since it was selected. */
+function readSummaryOf(sql: SqlStorage, commit: number): Uint8Array | null {
+  const select = "SELECT summary FROM batches WHERE commit_no = ?";
+  const row = sql.exec<{ summary: ArrayBuffer }>(select, commit).toArray()[0];
+  return row ? new Uint8Array(row.summary) : null;
 }
 
 type BatchRow = {
@@ -74,28 +94,33 @@ type BatchRow = {
 /** A batch whole. Its commit must be there. @throws RangeError where a part of it is not */
 export function readBatch(sql: SqlStorage, commit: number, projectId: string): StoredBatch {
   const batch = readRow(sql, commit, projectId);
-  if (!batch.isWhole) throw new RangeError("A batch's parts are not as long as its row says.");
+  if (!batch?.isWhole) throw new RangeError("A batch's parts are not as long as its row says.");
   return batch.stored;
 }
 
 /** No batch decodes from this. */
 const NOT_WHOLE = { encoding: 1, body: Uint8Array.of(0) } as const;
 
-/** The same for a reader, who must not fail for one bad batch: it gets bytes that do not decode, and reports the batch. */
-export function giveBatch(sql: SqlStorage, commit: number, projectId: string): StoredBatch {
-  const { stored, isWhole } = readRow(sql, commit, projectId);
-  return isWhole ? stored : { ...stored, ...NOT_WHOLE };
+/**
+ * The same for a reader, who must not fail for one bad batch: it gets bytes that do not decode, and reports the batch. Null
+ * where the batch has been deleted.
+ */
+export function giveBatch(sql: SqlStorage, commit: number, projectId: string): StoredBatch | null {
+  const row = readRow(sql, commit, projectId);
+  return row && (row.isWhole ? row.stored : { ...row.stored, ...NOT_WHOLE });
 }
 
-function readRow(sql: SqlStorage, commit: number, projectId: string): { stored: StoredBatch; isWhole: boolean } {
-  const { bodyBytes, body, ...columns } = sql
+function readRow(sql: SqlStorage, commit: number, projectId: string): { stored: StoredBatch; isWhole: boolean } | null {
+  const row = sql
     .exec<BatchRow>(
       `SELECT first_seq AS firstSeq, count, min_ts AS minTimestamp, max_ts AS maxTimestamp, received_at AS receivedAt,
          encoding, body_bytes AS bodyBytes, body
        FROM batches WHERE commit_no = ?`,
       commit,
     )
-    .one();
+    .toArray()[0];
+  if (!row) return null;
+  const { bodyBytes, body, ...columns } = row;
   const bytes = body.byteLength === bodyBytes ? new Uint8Array(body) : joinParts(sql, commit, body);
   return { stored: { commit, projectId, ...columns, body: bytes }, isWhole: bytes.length === bodyBytes };
 }

@@ -3,6 +3,7 @@ import { VIOLATION_SCHEMA } from "../limits/violation-outbox.ts";
 import { PROMISED_MAIL_SCHEMA } from "../mail/promised.ts";
 import type { SchemaSteps } from "../sql/migrate.ts";
 import { TICKET_SCHEMA } from "../tail/tickets.ts";
+import { BLOCK_SCHEMA } from "./batch-blocks.ts";
 import { FLUSH_SCHEMA } from "./flush/schema.ts";
 import { INDEX_CHANGES_SCHEMA } from "./index-changes.ts";
 import { INVITATION_SCHEMA } from "./invitations.ts";
@@ -65,7 +66,7 @@ const VERSION_1 = [
      last_used_at INTEGER,
      replaced_by TEXT
    ) STRICT, WITHOUT ROWID`,
-  // No second index: rows written are the bill. `commit_no` orders by arrival; the summary columns stand before the
+  // No second index: rows written are the bill; see `batch-blocks.ts`. `commit_no` orders by arrival; the summary columns stand before the
   // blobs, so a scan of them does not read bodies.
   `CREATE TABLE IF NOT EXISTS batches (
      commit_no INTEGER PRIMARY KEY,
@@ -113,4 +114,4 @@ const VERSION_1 = [
 const VERSION_4 = ["ALTER TABLE workspace ADD COLUMN deleted_by_request TEXT"] as const;
 
 /** A change of a table that has been released is a new version at the end, never an edit of an earlier one. */
-export const WORKSPACE_SCHEMA: SchemaSteps = [VERSION_1, FLUSH_SCHEMA, TICKET_SCHEMA, VERSION_4];
+export const WORKSPACE_SCHEMA: SchemaSteps = [VERSION_1, FLUSH_SCHEMA, TICKET_SCHEMA, VERSION_4, BLOCK_SCHEMA];

@@ -49,7 +49,8 @@ export function readBySeq(
       page.through = firstSeq - 1;
       break;
     }
-    page.batches.push(giveBatch(sql, commit, projectId));
+    const batch = giveBatch(sql, commit, projectId);
+    if (batch) page.batches.push(batch);
   }
   return page;
 }

@@ -102,12 +102,13 @@ export class WorkspaceState {
       const group = new IngestGroup(gate, row.retentionDays, this.#lastCommit, now, full);
       const results = calls.map((call) => group.run(call));
       group.finish();
+      if (group.stored.length > 0) this.index.pack(group.stored.length);
       return { group, results };
     });
     if (done === null) return null;
     this.#lastCommit = done.group.commit;
+    this.index.add(done.group.stored);
     for (const stored of done.group.stored) {
-      this.index.add(stored);
       this.schedule.add(stored.batch.body.length, now);
       this.#room.took(stored.batch.body.length);
     }

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 const SECRET_BYTES = 32;
 
 /** base64url of 32 bytes: 43 characters. */
-const SECRET_TEXT = /^[A-Za-z0-9_-]{43}$/;
+export const SECRET_TEXT = /^[A-Za-z0-9_-]{43}$/;
 
 /** Something that only one party should know, for a while. */
 export function randomSecret(): string {

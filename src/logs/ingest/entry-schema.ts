@@ -1,8 +1,10 @@
 import { z } from "zod";
+import { WELL_FORMED } from "../../platform/well-formed.ts";
 import { CATEGORY_TYPES, INGEST_LIMITS, LEVELS } from "../entry.ts";
 import { REJECTION_CODES } from "./rejection.ts";
+import { ISO_TIME, MAX_TIME_MS } from "./timestamp.ts";
 
-const name = z.string().min(1).max(INGEST_LIMITS.nameLength);
+const name = z.string().min(1).max(INGEST_LIMITS.nameLength).regex(WELL_FORMED);
 
 const categories = Object.entries(CATEGORY_TYPES)
   .map(([category, types]) => `${category}: ${types.join(", ")}`)
@@ -21,7 +23,7 @@ export const entrySchema = z
       .optional()
       .describe(`In a built-in category one of its types, the first being the default. ${categories}.`),
     timestamp: z
-      .union([z.string(), z.number().min(0)])
+      .union([z.string().regex(ISO_TIME), z.number().min(0).max(MAX_TIME_MS)])
       .optional()
       .describe("ISO 8601 or epoch milliseconds; default: the time of receipt. At most 24 hours ahead."),
     session: z.string().optional(),
@@ -29,7 +31,35 @@ export const entrySchema = z
     spanId: z.string().optional(),
     data: z.record(z.string(), z.unknown()).optional().describe(`At most ${INGEST_LIMITS.dataDepth} levels deep.`),
   })
-  .describe("Other members are kept in `data`; a name that stands in both rejects the entry.");
+  .refine(hasTypeOfItsCategory, { path: ["type"], error: "must be a type of the category" })
+  .meta({
+    description: "Other members are kept in `data`; a name that stands in both rejects the entry.",
+    allOf: Object.entries(CATEGORY_TYPES).map(([category, types]) => ({
+      if: { properties: { category: { const: category } }, required: ["category"] },
+      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+      then: { properties: { type: { enum: types } } },
+    })),
+  });
+
+const TYPES = new Map<unknown, readonly string[]>(Object.entries(CATEGORY_TYPES));
+
+/** Holds for every category that is not built in. */
+function hasTypeOfItsCategory({
+  category,
+  type,
+}: {
+  category?: string | undefined;
+  type?: string | undefined;
+}): boolean {
+  return type === undefined || (TYPES.get(category)?.includes(type) ?? true);
+}
+
+/** What a JSON body holds: one entry, some, or some in `logs`. Every one that fits is stored; the others are in `rejected`. */
+export const entriesSchema = z.union([
+  entrySchema,
+  z.array(entrySchema).min(1).max(INGEST_LIMITS.entries),
+  z.strictObject({ logs: z.array(entrySchema).min(1).max(INGEST_LIMITS.entries) }),
+]);
 
 const rejectionSchema = z.object({
   index: z.int().describe("The entry's place in the request, from 0."),

@@ -7,12 +7,25 @@ export interface Timestamp {
 }
 
 const CANONICAL = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
-/** ISO 8601 date, or date and time (hours 00 to 23) with optional fraction and zone; without a zone it is UTC. */
-const ISO = /^\d{4}-\d\d-\d\d(?:[Tt ](?:[01]\d|2[0-3]):\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:[Zz]|[+-]\d\d:?\d\d)?)?$/;
+
+/** A day of the years 1970 to 9999 that the calendar has. */
+const DAY = [
+  "(?=19[7-9]|[2-9])(?:",
+  "\\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\\d|30)|02-(?:0[1-9]|1\\d|2[0-8]))",
+  "|(?:\\d\\d(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29",
+  ")",
+].join("");
+const TIME = "(?:[01]\\d|2[0-3]):[0-5]\\d(?::[0-5]\\d(?:[.,]\\d{1,9})?)?(?:[Zz]|[+-](?:[01]\\d|2[0-3]):?[0-5]\\d)?";
+
+/**
+ * ISO 8601 date, or date and time with optional fraction and zone; without a zone it is UTC. Published as it stands, so
+ * that clients can tell what is a time.
+ */
+export const ISO_TIME = new RegExp(`^${DAY}(?:[Tt ]${TIME})?$`);
 const ZONE = /([Zz]|[+-]\d\d:?\d\d)$/;
 
-/** Epoch milliseconds that stay a four-digit year, as the canonical form needs. */
-const MAX_MS = Date.UTC(9999, 11, 31);
+/** Epoch milliseconds of the last four-digit year's end, as the canonical form needs four digits. */
+export const MAX_TIME_MS = Date.UTC(10_000, 0, 1) - 1;
 
 /**
  * Reads timestamps of one request. Entries of a request lie close together, so the last second seen is remembered:
@@ -31,7 +44,7 @@ export class TimestampReader {
     if (second !== this.#second) {
       const ms = Date.parse(`${second}.000Z`);
       // V8 rolls 30 February over into March and 24:00 into the next day: neither is a time that anybody meant.
-      if (Number.isNaN(ms) || new Date(ms).toISOString().slice(0, 19) !== second) return invalid();
+      if (!(ms >= 0) || new Date(ms).toISOString().slice(0, 19) !== second) return invalid();
       this.#second = second;
       this.#secondMs = ms;
     }
@@ -41,21 +54,19 @@ export class TimestampReader {
 }
 
 function fromText(value: string): Timestamp {
-  if (!ISO.test(value)) return invalid();
+  if (!ISO_TIME.test(value)) return invalid();
   let text = value.toUpperCase().replace(" ", "T").replace(",", ".");
   if (text.length > 10 && !ZONE.test(text)) text += "Z";
   // `+0200` is ISO 8601's basic form; Date.parse wants the colon.
   text = text.replace(/([+-]\d\d)(\d\d)$/, (whole, hours, minutes) =>
     text.length > 10 ? `${hours}:${minutes}` : whole,
   );
-  const day = text.slice(0, 10);
-  const dayMs = Date.parse(`${day}T00:00:00.000Z`);
-  if (Number.isNaN(dayMs) || new Date(dayMs).toISOString().slice(0, 10) !== day) return invalid();
-  return fromMs(Date.parse(text));
+  // A zone may carry the first and the last day out of the range. No entry can be there, so its end stands for it.
+  return fromMs(Math.min(Math.max(Date.parse(text), 0), MAX_TIME_MS));
 }
 
 function fromMs(value: number): Timestamp {
-  if (!Number.isFinite(value) || value < 0 || value > MAX_MS) return invalid();
+  if (!Number.isFinite(value) || value < 0 || value > MAX_TIME_MS) return invalid();
   const ms = Math.floor(value);
   return { ms, iso: new Date(ms).toISOString() };
 }

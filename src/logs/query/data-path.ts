@@ -4,6 +4,12 @@
  * `items.0.id` or `items[0].id`, and names a member of an object. Nothing stands for "any element".
  */
 
+const NAME = String.raw`\["(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))*"\]|\[(?:0|[1-9]\d*)\]`;
+const STEP = String.raw`(?:${NAME}|[^.[\]]+)`;
+
+/** What is a path, as the document of the API has it. */
+export const DATA_PATH = new RegExp(String.raw`^${STEP}(?:\.${STEP}|${NAME})*$`);
+
 const QUOTED = /\["(?:[^"\\]|\\.)*"\]/y;
 const INDEX = /\[(?:0|[1-9]\d*)\]/y;
 const BARE = /[^.[\]]+/y;
@@ -11,6 +17,7 @@ const ARRAY_INDEX = /^(?:0|[1-9]\d*)$/;
 
 /** The names of a path in order, or null where it is not a path. */
 export function parseDataPath(text: string): string[] | null {
+  if (!DATA_PATH.test(text)) return null;
   const names: string[] = [];
   for (let at = 0; ; ) {
     const quoted = matchAt(QUOTED, text, at);

@@ -1,10 +1,9 @@
 import { z } from "zod";
 import { LEVELS, type Level } from "../entry.ts";
 import { InexactInteger } from "../ingest/exact-json.ts";
-import { EntryRejected } from "../ingest/rejection.ts";
-import { TimestampReader } from "../ingest/timestamp.ts";
+import { timeSchema } from "../time-schema.ts";
 import { type Cursor, decodeAsOf, decodeCursor } from "./cursor.ts";
-import { isRecord, parseDataPath } from "./data-path.ts";
+import { DATA_PATH, isRecord, parseDataPath } from "./data-path.ts";
 import { ALL_LEVELS_MASK, type DataCondition, type LogFilter } from "./filter.ts";
 import { foldCase } from "./fold-case.ts";
 import { QUERY_LIMITS } from "./limits.ts";
@@ -34,19 +33,6 @@ function oneOrMore<T extends z.ZodType>(value: T, what: string) {
 
 const Name = z.string().min(1);
 
-const Time = z
-  .unknown()
-  .transform((value, ctx): number => {
-    try {
-      return new TimestampReader().read(value).ms;
-    } catch (error) {
-      if (!(error instanceof EntryRejected)) throw error;
-      ctx.addIssue("Must be an ISO 8601 time or epoch milliseconds.");
-      return z.NEVER;
-    }
-  })
-  .meta({ type: ["string", "integer"], examples: ["2026-11-20T14:00:00.000Z", 1795183200000] });
-
 /** Ingest refuses such an integer, too, so no entry has it. */
 const sayInexact =
   (otherwise: string) =>
@@ -68,9 +54,12 @@ const Operators = z.strictObject({
   exists: z.boolean().optional().describe("Whether there is such a value; null is one."),
 });
 
+/** As published; `readConditions` takes an object without a member for a bad value. */
+const DocumentedOperators = Operators.meta({ minProperties: 1 });
+
 /** Documents `data`. Read by `readData`: a zod record passes over a member named `__proto__`, and so over its filter. */
 const { $schema: _dialect, ...documentedData } = z.toJSONSchema(
-  z.record(z.string(), z.union([ScalarValue, Operators])),
+  z.record(z.string().regex(DATA_PATH), z.union([ScalarValue, DocumentedOperators])),
   { io: "input" },
 );
 
@@ -79,6 +68,7 @@ const Data = z
   .transform(readData)
   .meta({
     ...documentedData,
+    maxProperties: QUERY_LIMITS.paths,
     description:
       'Tests on `data` by path. Members are named by ".": `user.plan`. A name with a dot in it is written as a JSON string in brackets: `["user.plan"]`, `request["x.id"]`. A number indexes an array: `items.0.id`. A scalar is short for `eq`. Only what the entry itself has counts. At most 100 paths.',
     examples: [{ "user.plan": "team", durationMs: { gte: 500 } }],
@@ -95,8 +85,8 @@ export const Filters = z
       .describe("This level or a more severe one. Together with `level` both hold."),
     session: z.string().optional().describe("Exactly this session."),
     traceId: z.string().optional().describe("Exactly this trace."),
-    from: Time.optional().describe("Timestamp at or after this: ISO 8601 or epoch milliseconds."),
-    to: Time.optional().describe("Timestamp before this: ISO 8601 or epoch milliseconds."),
+    from: timeSchema.optional().describe("Timestamp at or after this: ISO 8601 or epoch milliseconds."),
+    to: timeSchema.optional().describe("Timestamp before this: ISO 8601 or epoch milliseconds."),
     search: z
       .string()
       .min(1)

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { WorkspaceObject } from "../../../src/objects/workspace.ts";
+import { BatchIndex } from "../../../src/workspace/batch-index.ts";
 import { WaitingBatches } from "../../../src/workspace/flush/waiting.ts";
 import { bearer, call } from "../accounts/support.ts";
 import { newTenant, numbered, receiptOf, send, type Tenant } from "../ingest/support.ts";
@@ -14,6 +15,8 @@ const STEP = 2;
 let tenant: Tenant;
 /** Pages behind the first, before each of which the flush took a step. */
 let steps = 0;
+/** The object that was asked for a page last. */
+let asked: WorkspaceObject | undefined;
 
 beforeEach(async () => {
   clock.start();
@@ -34,6 +37,7 @@ beforeEach(async () => {
   });
   const { recent, recentCounts } = WorkspaceObject.prototype;
   vi.spyOn(WorkspaceObject.prototype, "recent").mockImplementation(async function (this: WorkspaceObject, read) {
+    asked = this;
     if (read.scan.position !== null) await step(this);
     return recent.call(this, { ...read, scan: { ...read.scan, maxBytes: 1 } });
   });
@@ -78,6 +82,23 @@ describe("26: a read between whose pages a flush takes a step each time", () => 
       expect(answer.data).toMatchObject({ complete: true, total: wanted });
     },
   );
+
+  it.each(["asc", "desc"] as const)("A3: is exact where selecting batches takes several turns (%s)", async (order) => {
+    const { selectInTurns } = BatchIndex.prototype;
+    vi.spyOn(BatchIndex.prototype, "select").mockReturnValue(null);
+    // What has been selected moves before the page is made of it.
+    vi.spyOn(BatchIndex.prototype, "selectInTurns").mockImplementation(async function (this: BatchIndex, ...wanted) {
+      const selected = await selectInTurns.apply(this, wanted);
+      await asked?.alarm();
+      return selected;
+    });
+    const answer = await ask("/logger/query", { order, pagination: { limit: 1000 } });
+    expect(answer.status).toBe(200);
+    // SAFETY: as above.
+    const seqs = (answer.data as { logs: { seq: number }[] }).logs.map(({ seq }) => seq);
+    const expected = Array.from({ length: TOTAL }, (_, index) => index + 1);
+    expect(order === "asc" ? seqs : seqs.reverse()).toEqual(expected);
+  });
 
   it("is a histogram from summaries that counts every entry once", async () => {
     const answer = await ask("/logger/stats", { interval: "1m" });

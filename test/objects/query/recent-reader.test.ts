@@ -6,7 +6,7 @@ import type { RecentPage, RecentScan } from "../../../src/logs/query/recent-scan
 import { countsOf } from "../../../src/logs/summary.ts";
 import { BatchIndex } from "../../../src/workspace/batch-index.ts";
 import { insertBatch } from "../../../src/workspace/batches.ts";
-import { type RecentScope, readRecent } from "../../../src/workspace/recent-reader.ts";
+import { type RecentScope, readRecent as readInOneTurn } from "../../../src/workspace/recent-reader.ts";
 import { addProject, batchOf, EVERYTHING, inWorkspace, OWNER, type SimpleEntry, workspaceStub } from "./support.ts";
 
 const A = "proj_00000000000a";
@@ -28,6 +28,12 @@ function messages(page: RecentPage): string[] {
       .split("\n")
       .map((line) => JSON.parse(line).message),
   );
+}
+
+function readRecent(...args: Parameters<typeof readInOneTurn>): RecentPage {
+  const read = readInOneTurn(...args);
+  if (!read.ok) throw new Error("The selection takes several turns.");
+  return read.page;
 }
 
 describe("readRecent", () => {
@@ -82,7 +88,7 @@ describe("readRecent", () => {
       const add = (timestamp: number) => {
         const batch = batchOf([{ timestamp, message: `${timestamp}${noise(100)}` }]);
         insertBatch(sql, ++commit, 1, commit, batch, 0);
-        index.add({ commit, project: 1, firstSeq: commit, batch, receivedAt: 0 });
+        index.add([{ commit, project: 1, firstSeq: commit, batch, receivedAt: 0 }]);
       };
       for (const timestamp of [5, 3, 8, 3, 9, 1, 8]) add(timestamp);
       for (const order of ["asc", "desc"] as const) {
@@ -111,16 +117,17 @@ describe("readRecent", () => {
       const scope = { name: A, projects: [{ num: addProject(sql, A), id: A, flushedSeq: 0 }], oldest: 0 };
       const hex = (n: number) => (n * 2654435761).toString(16).padStart(32, "0");
       const count = 2500;
+      const index = new BatchIndex(sql);
       for (let commit = 1; commit <= count; commit++) {
         const entry = { timestamp: commit, message: `${commit}`, traceId: hex(commit), session: `s${commit % 5}` };
         insertBatch(sql, commit, 1, commit, batchOf([entry]), 0);
+        index.pack(1);
       }
       // As a version before there were filters stored it.
       const { summary } = sql
         .exec<{ summary: ArrayBuffer }>("SELECT summary FROM batches WHERE commit_no = 1700")
         .one();
       sql.exec("UPDATE batches SET summary = ? WHERE commit_no = 1700", countsOf(new Uint8Array(summary)));
-      const index = new BatchIndex(sql);
       const find = (wanted: { session: string | null; traceId: string | null }, order: "asc" | "desc") => {
         const found: number[] = [];
         let pages = 0;

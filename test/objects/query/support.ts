@@ -43,7 +43,10 @@ export function workspaceStub(id: string) {
 }
 
 /** Runs `work` on the SQLite of a fresh workspace object. */
-export function inWorkspace<T>(id: string, work: (sql: SqlStorage, storage: DurableObjectStorage) => T): Promise<T> {
+export function inWorkspace<T>(
+  id: string,
+  work: (sql: SqlStorage, storage: DurableObjectStorage) => T | Promise<T>,
+): Promise<T> {
   return runInDurableObject(workspaceStub(id), (_, { storage }) => {
     provision(storage.sql, { id, name: "Test", personal: true, ownerId: OWNER }, 0);
     return work(storage.sql, storage);

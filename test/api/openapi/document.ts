@@ -1,0 +1,152 @@
+import { Ajv2020, type AnySchema, type ValidateFunction } from "ajv/dist/2020.js";
+
+/** A JSON Schema of the document, as far as the tests look into it. */
+export interface Schema {
+  type?: string | string[];
+  enum?: unknown[];
+  const?: unknown;
+  anyOf?: Schema[];
+  oneOf?: Schema[];
+  allOf?: Schema[];
+  properties?: Record<string, Schema>;
+  required?: string[];
+  additionalProperties?: boolean | Schema;
+  propertyNames?: Schema;
+  items?: Schema;
+  pattern?: string;
+  format?: string;
+  examples?: unknown[];
+  minLength?: number;
+  maxLength?: number;
+  minimum?: number;
+  maximum?: number;
+  minItems?: number;
+  maxItems?: number;
+  minProperties?: number;
+  maxProperties?: number;
+  $ref?: string;
+}
+
+interface Parameter {
+  name: string;
+  in: "path" | "query" | "header";
+  required?: boolean;
+  allowEmptyValue?: boolean;
+  schema: Schema;
+}
+
+interface RawOperation {
+  operationId: string;
+  security?: Record<string, unknown>[];
+  parameters?: (Parameter | { $ref: string })[];
+  requestBody?: { required: boolean; content: Record<string, { schema: Schema }> };
+  responses: Record<string, { content?: Record<string, { schema: Schema }> }>;
+}
+
+export interface Operation {
+  id: string;
+  method: string;
+  /** As documented: `/projects/{projectId}`. */
+  path: string;
+  credential: "none" | "accessToken" | "apiKey";
+  parameters: Parameter[];
+  body: { required: boolean; schemas: Record<string, Schema> } | null;
+  /** Whether a value is one of the documented body of a media type. */
+  acceptsBody(mediaType: string, value: unknown): boolean;
+  /** Whether a value, read from its text as its schema says, is one of the parameter. */
+  acceptsParameter(parameter: Parameter, values: readonly string[]): boolean;
+  /** What is wrong with an answer; null where it is as documented. */
+  answerFault(status: number, body: unknown): string | null;
+}
+
+interface OpenApi {
+  paths: Record<string, Record<string, RawOperation>>;
+  components: { parameters: Record<string, Parameter> };
+}
+
+const METHODS = ["get", "post", "put", "patch", "delete"];
+
+/** Every operation of the server's own description, with its schemas compiled. */
+export async function operationsOf(url: string): Promise<Operation[]> {
+  const answer = await fetch(`${url}/openapi.json`);
+  // SAFETY: of all that is in the document, the types name what is read here.
+  const document = (await answer.json()) as OpenApi;
+  // Formats are annotations in JSON Schema 2020-12: what is accepted must be said by the other keywords.
+  const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: false, logger: false });
+  // SAFETY: only what its references point at is read as a schema.
+  ajv.addSchema(document as AnySchema, "openapi");
+  const operations: Operation[] = [];
+  for (const [path, item] of Object.entries(document.paths)) {
+    for (const [method, raw] of Object.entries(item)) {
+      if (METHODS.includes(method)) operations.push(operation(document, ajv, path, method, raw));
+    }
+  }
+  return operations;
+}
+
+function operation(document: OpenApi, ajv: Ajv2020, path: string, method: string, raw: RawOperation): Operation {
+  const compiled = new Map<string, ValidateFunction>();
+  const validator = (...place: string[]): ValidateFunction => {
+    const pointer = ["paths", path, method, ...place].map(pointerPart).join("/");
+    const known = compiled.get(pointer) ?? ajv.compile({ $ref: `openapi#/${pointer}` });
+    compiled.set(pointer, known);
+    return known;
+  };
+  const given = raw.parameters ?? [];
+  const parameters = given.map((parameter) =>
+    "$ref" in parameter ? componentOf(document, parameter.$ref) : parameter,
+  );
+  const schemes = (raw.security ?? []).flatMap((each) => Object.keys(each));
+  const body = raw.requestBody;
+  return {
+    id: raw.operationId,
+    method: method.toUpperCase(),
+    path,
+    credential: schemes.includes("apiKey") ? "apiKey" : schemes.includes("accessToken") ? "accessToken" : "none",
+    parameters,
+    body: body
+      ? {
+          required: body.required,
+          schemas: Object.fromEntries(Object.entries(body.content).map(([type, { schema }]) => [type, schema])),
+        }
+      : null,
+    acceptsBody: (mediaType, value) => validator("requestBody", "content", mediaType, "schema")(value) === true,
+    acceptsParameter(parameter, values) {
+      const index = parameters.indexOf(parameter);
+      const place = given[index];
+      if (values.length === 0) return parameter.required !== true;
+      if (values.length === 1 && values[0] === "" && parameter.allowEmptyValue) return true;
+      const validate =
+        place && "$ref" in place
+          ? ajv.compile({ $ref: `openapi${place.$ref}/schema` })
+          : validator("parameters", String(index), "schema");
+      return readings(values).some((value) => validate(value) === true);
+    },
+    answerFault(status, value) {
+      const response = raw.responses[String(status)];
+      if (!response) return `status ${status} is not documented`;
+      if (!response.content) return null;
+      const validate = validator("responses", String(status), "content", "application/json", "schema");
+      if (validate(value)) return null;
+      const [error] = validate.errors ?? [];
+      return `${status}: ${error?.instancePath} ${error?.message} ${JSON.stringify(error?.params)}`;
+    },
+  };
+}
+
+/** What the text of a parameter may stand for: the text itself, an integer written as one, a list where it is repeated. */
+function readings(values: readonly string[]): unknown[] {
+  const [text = ""] = values;
+  if (values.length > 1) return [[...values]];
+  return /^-?\d+$/.test(text) ? [Number(text), text] : [text];
+}
+
+function componentOf(document: OpenApi, ref: string): Parameter {
+  const found = document.components.parameters[ref.split("/").at(-1) ?? ""];
+  if (!found) throw new Error(`There is no ${ref}.`);
+  return found;
+}
+
+function pointerPart(part: string): string {
+  return encodeURIComponent(part.replaceAll("~", "~0").replaceAll("/", "~1"));
+}

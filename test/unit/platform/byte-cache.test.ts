@@ -1,0 +1,21 @@
+import { expect, test } from "vitest";
+import { ByteCache } from "../../../src/platform/byte-cache.ts";
+
+test("A3: holds no more than its capacity, and drops what was used least recently", () => {
+  const cache = new ByteCache<string>(10);
+  const [a, b, c, large] = [{}, {}, {}, {}];
+  cache.set(a, "a", 4);
+  cache.set(b, "b", 4);
+  expect(cache.get(a)).toBe("a");
+  cache.set(c, "c", 4);
+  expect([cache.get(a), cache.get(b), cache.get(c), cache.held]).toEqual(["a", undefined, "c", 8]);
+  cache.set(a, "a", 6);
+  expect([cache.get(a), cache.get(c), cache.held]).toEqual(["a", "c", 10]);
+  cache.set(a, "a", 7);
+  expect([cache.get(a), cache.get(c), cache.held]).toEqual(["a", undefined, 7]);
+  cache.set(large, "large", 11);
+  expect([cache.get(large), cache.get(a), cache.held]).toEqual([undefined, "a", 7]);
+  cache.delete(a);
+  cache.delete(a);
+  expect([cache.get(a), cache.held]).toEqual([undefined, 0]);
+});
