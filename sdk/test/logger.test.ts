@@ -218,6 +218,21 @@ describe("sampling", () => {
     expect(perTrace.size).toBeGreaterThan(150);
     expect(perTrace.size).toBeLessThan(250);
   });
+
+  test("D24: a session that was given is kept whole; with the automatic one each entry is drawn for itself", () => {
+    const kept = (options: Rest, fields: Record<string, string> = {}) => {
+      const { logger, memory } = setup({ sampling: { rate: 0.5 }, ...options });
+      const child = logger.child(fields);
+      for (let i = 0; i < 50; i++) child.info("x");
+      return memory.entries.length;
+    };
+    for (let n = 0; n < 40; n++) {
+      expect([0, 50]).toContain(kept({ sessionId: `session-${n}` }));
+      expect([0, 50]).toContain(kept({}, { session: `session-${n}` }));
+      // All or none of 50 coins: 2 in 10^15.
+      expect([0, 50]).not.toContain(kept({}));
+    }
+  });
 });
 
 describe("beforeSend", () => {
