@@ -14,15 +14,19 @@ import { newTenant } from "../tenant.ts";
 import { Readers } from "./readers.ts";
 
 const number = { type: "string" } as const;
-const { values } = parseArgs({ options: { minutes: number, rate: number, batch: number, window: number } });
+const { values } = parseArgs({
+  options: { minutes: number, rate: number, batch: number, window: number, recent: number },
+});
 const minutes = Number(values.minutes ?? 10);
 /** Entries a second, and in each request. */
 const rate = Number(values.rate ?? 5000);
 const batch = Number(values.batch ?? 50);
 /** Milliseconds of a stretch with or without readers. */
 const windowMs = Number(values.window ?? 20) * 1000;
+/** RECENT_MAX_BYTES: smaller than the default, the flush takes its steps all the time. */
+const recent = values.recent === undefined ? {} : { RECENT_MAX_BYTES: values.recent };
 if (!(minutes > 0 && rate > 0 && batch >= 1 && windowMs >= 1000)) {
-  console.error("npm run soak -- [--minutes 10] [--rate 5000] [--batch 50] [--window 20]");
+  console.error("npm run soak -- [--minutes 10] [--rate 5000] [--batch 50] [--window 20] [--recent bytes]");
   process.exit(2);
 }
 
@@ -39,7 +43,7 @@ interface Window {
   result: PaceResult;
 }
 
-const server = await startServer({ env: { LOG_LEVEL: "error" } });
+const server = await startServer({ env: { LOG_LEVEL: "error", ...recent } });
 const [runtime = 0] = childrenRunning("workerd", server.pid);
 const tenant = await newTenant(server.url, 1);
 const [project] = tenant.projects;
