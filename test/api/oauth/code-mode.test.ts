@@ -47,6 +47,7 @@ describe("O8: code mode", () => {
         user: { id: expect.stringMatching(/^usr_/), email, name: "Code Person" },
         accessToken: expect.any(String),
         refreshToken: expect.stringMatching(/^rt_/),
+        deviceToken: expect.stringMatching(/^dt_/),
         personalWorkspace: { id: expect.stringMatching(/^ws_/), slug: expect.stringMatching(/^code-person/) },
         isNewUser: true,
       });
