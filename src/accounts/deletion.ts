@@ -19,6 +19,7 @@ const EMPTIED = [
   "unfinished_purge",
   // Its tails end with its memberships.
   "session_watches",
+  "activity",
 ] as const;
 
 /** `dead`: the session has ended. `unproven`: it takes the password, or a fresh login where there is none. */

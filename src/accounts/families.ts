@@ -40,10 +40,15 @@ export function keptUserAgent(text: string | null): string | null {
 }
 
 /** Starts a family; the oldest one gives way where there are 50. `key` is 32 random bytes. */
-export function startFamily(sql: SqlStorage, family: NewFamily, key: Uint8Array, now: number): FamilyHead {
-  sql.exec(
+export function startFamily(
+  sql: SqlStorage,
+  family: NewFamily,
+  key: Uint8Array,
+  now: number,
+): FamilyHead & { isNew: boolean } {
+  const started = sql.exec(
     `INSERT OR IGNORE INTO families (id, key, counter, epoch, method, user_agent, ip, created_at, last_used_at, rotate_by)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING 1`,
     family.id,
     key,
     FIRST_COUNTER,
@@ -55,17 +60,27 @@ export function startFamily(sql: SqlStorage, family: NewFamily, key: Uint8Array,
     now,
     family.rotateWithinMs === undefined ? null : now + family.rotateWithinMs,
   );
+  const isNew = started.toArray().length > 0;
   evict(sql, family.epoch, now);
   const row = sql
     .exec<{ key: ArrayBuffer; counter: number }>("SELECT key, counter FROM families WHERE id = ?", family.id)
     .one();
-  return { familyId: family.id, counter: row.counter, key: new Uint8Array(row.key) };
+  return { familyId: family.id, counter: row.counter, key: new Uint8Array(row.key), isNew };
+}
+
+/** How a session was signed in; null for one that is not alive, see `isAlive`. */
+export function methodOfAlive(sql: SqlStorage, id: string, epoch: number, now: number): SignInMethod | null {
+  const alive = sql.exec<{ method: SignInMethod }>(
+    `SELECT method FROM families WHERE id = ? AND ${ALIVE}`,
+    id,
+    ...aliveBounds(epoch, now),
+  );
+  return alive.toArray()[0]?.method ?? null;
 }
 
 /** Whether the session of this id exists, is not revoked, is of the account's epoch and has not run out. */
 export function isAlive(sql: SqlStorage, id: string, epoch: number, now: number): boolean {
-  const alive = sql.exec(`SELECT 1 FROM families WHERE id = ? AND ${ALIVE}`, id, ...aliveBounds(epoch, now));
-  return alive.toArray().length > 0;
+  return methodOfAlive(sql, id, epoch, now) !== null;
 }
 
 /** When a session was signed in to, epoch milliseconds. It must be there. */

@@ -1,5 +1,6 @@
 import type { Origin } from "../platform/origin.ts";
 import { readAccount } from "./account.ts";
+import type { ActivityNote } from "./activity.ts";
 import { endFamilies, isAlive, type NewFamily } from "./families.ts";
 import { notifyOwner } from "./notices.ts";
 import { proveAddress, purgeAccount } from "./purge.ts";
@@ -61,17 +62,24 @@ export function signInByMail(
   tokenHash: Uint8Array,
   family: ProvenFamily,
   keys: SessionKeys,
+  note: ActivityNote,
   now: number,
 ): ProvenSession {
   const used = redeemToken(sql, "magic-link", tokenHash, now);
-  return used.ok ? signInProven(sql, family, keys, now) : used;
+  return used.ok ? signInProven(sql, family, keys, note, now) : used;
 }
 
 /** Signs in whoever has just proven to own the account's address, purging what was there before the first such proof. */
-export function signInProven(sql: SqlStorage, family: ProvenFamily, keys: SessionKeys, now: number): ProvenSession {
+export function signInProven(
+  sql: SqlStorage,
+  family: ProvenFamily,
+  keys: SessionKeys,
+  note: ActivityNote,
+  now: number,
+): ProvenSession {
   proveAddress(sql, now);
   const epoch = readAccount(sql)?.epoch ?? -1;
-  const session = openSession(sql, { ...family, epoch }, keys.family, keys.pepper, now);
+  const session = openSession(sql, { ...family, epoch }, keys.family, keys.pepper, note, now);
   // The epoch is read in the same turn: only an object that is no account refuses it.
   return session.ok ? session : { ok: false, code: "INVALID_TOKEN" };
 }

@@ -1,6 +1,7 @@
 import type { LimitState } from "../limits/state.ts";
 import { type Account, confirmAccount, readAccount } from "./account.ts";
-import { isAlive, type NewFamily, startFamily } from "./families.ts";
+import type { ActivityNote } from "./activity.ts";
+import { isAlive, keptUserAgent, methodOfAlive, type NewFamily, type SignInMethod, startFamily } from "./families.ts";
 import { mintRefreshToken } from "./refresh-token.ts";
 
 /** What a sign-in needs to check a password with, and to notice that it changed meanwhile. */
@@ -32,6 +33,8 @@ export interface Authentication {
   alive: boolean;
   /** The user's own counter; null when nothing was to be counted or the session is dead. */
   limit: LimitState | null;
+  /** How the session was signed in; null where it is dead. */
+  method?: SignInMethod | null;
 }
 
 export function readCredentials(sql: SqlStorage): Credentials | null {
@@ -48,12 +51,22 @@ export function openSession(
   family: NewFamily,
   familyKey: Uint8Array,
   pepper: string,
+  note: ActivityNote,
   now: number,
 ): SessionResult {
   const account = readAccount(sql);
   if (!account || account.epoch !== family.epoch) return { ok: false, reason: "stale" };
   confirmAccount(sql);
-  const { key, familyId, counter } = startFamily(sql, family, familyKey, now);
+  const { key, familyId, counter, isNew } = startFamily(sql, family, familyKey, now);
+  if (isNew) {
+    const { method } = family;
+    note({
+      action: "session.start",
+      session: familyId,
+      userAgent: keptUserAgent(family.userAgent),
+      details: { method },
+    });
+  }
   const refreshToken = mintRefreshToken({ userId: account.id, familyId, counter }, key, pepper);
   return { ok: true, refreshToken, profile: profileOf(account), epoch: account.epoch };
 }
@@ -66,8 +79,9 @@ export function authenticate(
   count: ((userId: string) => LimitState) | null,
 ): Authentication {
   const account = readAccount(sql);
-  if (!account || !isAlive(sql, sessionId, account.epoch, now)) return { alive: false, limit: null };
-  return { alive: true, limit: count ? count(account.id) : null };
+  const method = account && methodOfAlive(sql, sessionId, account.epoch, now);
+  if (!account || method === null) return { alive: false, limit: null, method: null };
+  return { alive: true, limit: count ? count(account.id) : null, method };
 }
 
 /** The profile of a session's owner; null where the session is dead. */

@@ -1,4 +1,5 @@
 import type { Origin } from "../platform/origin.ts";
+import { recordAudit } from "../workspace/audit.ts";
 import { markUnlisted } from "../workspace/index-changes.ts";
 import { deleteInvitation, findAcceptable } from "../workspace/invitations.ts";
 import { listMember } from "../workspace/listing.ts";
@@ -37,7 +38,7 @@ export async function acceptInvitation(
   const known = findAcceptable(sql, tokenHash, email, Date.now());
   if (!known.ok) return known;
   if (!(await listMember(db, row.id, userId))) return UNKNOWN;
-  const taken = core.state.transaction((gate) => takeIn(gate.sql, tokenHash, guest, Date.now()));
+  const taken = core.state.transaction((gate) => takeIn(gate.sql, tokenHash, guest, origin, Date.now()));
   core.state.settingsChanged();
   await core.workOff(origin);
   if (!taken?.ok) return taken ?? UNKNOWN;
@@ -45,7 +46,13 @@ export async function acceptInvitation(
   return info.ok ? info : UNKNOWN;
 }
 
-function takeIn(sql: SqlStorage, tokenHash: Uint8Array, { userId, email, mayOwn }: Guest, now: number): Ruling<true> {
+function takeIn(
+  sql: SqlStorage,
+  tokenHash: Uint8Array,
+  { userId, email, mayOwn }: Guest,
+  origin: Origin,
+  now: number,
+): Ruling<true> {
   // Whatever becomes of it, what has just been listed is compared with the truth.
   markUnlisted(sql, userId);
   const found = findAcceptable(sql, tokenHash, email, now);
@@ -54,6 +61,8 @@ function takeIn(sql: SqlStorage, tokenHash: Uint8Array, { userId, email, mayOwn 
   if (mayOwn === false && found.value.role === "owner") return CHANGED;
   deleteInvitation(sql, found.value.id);
   if (roleOf(sql, userId) !== null) return refused("CONFLICT", "You are a member already.");
-  addMember(sql, { userId, role: found.value.role, joinedAt: now });
+  const { id, role } = found.value;
+  addMember(sql, { userId, role, joinedAt: now });
+  recordAudit(sql, { actor: userId, action: "invitation.accept", target: id, after: { role } }, origin, now);
   return { ok: true, value: true };
 }

@@ -1,3 +1,4 @@
+import { keptUserAgent } from "../accounts/families.ts";
 import { notifyOwner } from "../accounts/notices.ts";
 import { type Presentation, type Rotation, rotate } from "../accounts/rotation.ts";
 import type { Origin } from "../platform/origin.ts";
@@ -7,9 +8,13 @@ import type { UserCore } from "./user-core.ts";
 export function refresh(core: UserCore, presented: Presentation, origin: Origin): Rotation {
   const { REFRESH_PEPPER: pepper, REFRESH_LEEWAY_SECONDS } = core.settings;
   const { familyId: sessionId, userId } = presented.token;
-  const rotation = core.change(origin, (sql, now) => {
+  const rotation = core.change(origin, (sql, now, note) => {
     const result = rotate(sql, presented, { pepper, leewayMs: REFRESH_LEEWAY_SECONDS * 1000 }, now);
-    if ("ended" in result && result.ended) notifyOwner(sql, { notice: "session-ended" }, origin, now);
+    if ("ended" in result && result.ended) {
+      const userAgent = keptUserAgent(presented.userAgent);
+      note({ action: "session.reuse", session: sessionId, userAgent });
+      notifyOwner(sql, { notice: "session-ended" }, origin, now);
+    }
     return result;
   });
   if ("sameAddress" in rotation && !rotation.sameAddress) {

@@ -111,7 +111,7 @@ export class Sandbox {
       if (!state.row) this.#ctx.storage.transactionSync(() => provisionSandbox(state.sql, now));
       const before = readSandbox(state.sql)?.epoch ?? 0;
       const epoch = Math.max(now, due, before + 1);
-      const count = state.transaction((gate) => resetSandbox(gate, epoch, this.#pepper, now));
+      const count = state.transaction((gate) => resetSandbox(gate, epoch, this.#pepper, origin, now));
       // Keys, projects, the newest commit and the index of batches are others now.
       state.forget();
       // The alarm that deletes the old project is the next one; it sets itself to the next reset.

@@ -1,4 +1,5 @@
 import { type Account, isProvisioned, readAccount } from "../accounts/account.ts";
+import { type ActivityNote, recordActivity } from "../accounts/activity.ts";
 import {
   beginDeletion,
   type DeletionRequest,
@@ -64,10 +65,11 @@ export class UserCore {
     return isProvisioned(this.sql);
   }
 
-  /** Runs `work` in one synchronous transaction. The mails that it promised are handed over once it is on disk. */
-  change<T>(origin: Origin, work: (sql: SqlStorage, now: number) => T): T {
+  /** Runs `work` in one synchronous transaction; `note` records what it does with it. The mails that it promised are handed over once it is on disk. */
+  change<T>(origin: Origin, work: (sql: SqlStorage, now: number, note: ActivityNote) => T): T {
     const now = Date.now();
-    const result = this.#ctx.storage.transactionSync(() => work(this.sql, now));
+    const note: ActivityNote = (entry) => recordActivity(this.sql, entry, origin, now);
+    const result = this.#ctx.storage.transactionSync(() => work(this.sql, now, note));
     const account = readAccount(this.sql);
     if (account) this.#workOff(account, origin, now);
     return result;
@@ -77,18 +79,18 @@ export class UserCore {
   changeIn<T>(
     sessionId: string,
     origin: Origin,
-    work: (sql: SqlStorage, account: Account, now: number) => T,
+    work: (sql: SqlStorage, account: Account, now: number, note: ActivityNote) => T,
   ): T | null {
-    return this.change(origin, (sql, now) => {
+    return this.change(origin, (sql, now, note) => {
       const account = readAccount(sql);
-      return account && isAlive(sql, sessionId, account.epoch, now) ? work(sql, account, now) : null;
+      return account && isAlive(sql, sessionId, account.epoch, now) ? work(sql, account, now, note) : null;
     });
   }
 
   /** The same for a change that may purge: before the answer nothing is left of what this or an earlier one purged. */
   async prove<T extends { ok: boolean }>(
     origin: Origin,
-    work: (sql: SqlStorage, now: number) => T,
+    work: (sql: SqlStorage, now: number, note: ActivityNote) => T,
   ): Promise<T | PurgeUnfinished> {
     const proof = this.change(origin, work);
     if (!proof.ok || unfinishedPurge(this.sql) === null || (await this.finishPurge(origin))) return proof;

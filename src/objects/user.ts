@@ -1,5 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
 import { type NewAccount, provisionAccount, readAccount } from "../accounts/account.ts";
+import { type ActivityPage, listActivity } from "../accounts/activity.ts";
 import {
   admitInvitation,
   beginOwnership,
@@ -100,8 +101,9 @@ export class UserObject extends DurableObject<Env> {
     const cause = orNewRun(origin);
     const { requestId } = cause;
     const request = { purpose: "verify-email", mailId: newId("mail"), seed: newSeed(), requestId } as const;
-    this.#core.change(cause, (sql, now) => {
+    this.#core.change(cause, (sql, now, note) => {
       provisionAccount(sql, account, now);
+      note({ action: "account.create" });
       if (link) insertLink(sql, link, now);
       if (mails) mailToken(sql, account, request, this.#pepper, now);
     });
@@ -121,7 +123,9 @@ export class UserObject extends DurableObject<Env> {
   /** Opens a session for a sign-in that was verified against `family.epoch`. Safe to repeat with the same id. */
   async createSession(family: NewFamily, origin?: Origin): Promise<SessionResult> {
     const keys = this.#newKeys();
-    return this.#core.change(orNewRun(origin), (sql, now) => openSession(sql, family, keys.family, keys.pepper, now));
+    return this.#core.change(orNewRun(origin), (sql, now, note) =>
+      openSession(sql, family, keys.family, keys.pepper, note, now),
+    );
   }
 
   /** Whether the session lives; with `cost` 1 also counts one request of its user. */
@@ -148,7 +152,10 @@ export class UserObject extends DurableObject<Env> {
 
   /** Ends the session of any genuine token of it. */
   async logout(token: OpenedRefreshToken, origin?: Origin): Promise<void> {
-    this.#core.change(orNewRun(origin), (sql, now) => endByToken(sql, token, this.#pepper, now));
+    this.#core.change(orNewRun(origin), (sql, now, note) => {
+      const hasEnded = endByToken(sql, token, this.#pepper, now);
+      if (hasEnded) note({ action: "session.end", session: token.familyId });
+    });
   }
 
   /** All sessions, asked for in one of them; null where that is dead, as in the three methods below. */
@@ -158,16 +165,25 @@ export class UserObject extends DurableObject<Env> {
 
   /** False where there is no such session. */
   async endSession(sessionId: string, endedId: string, origin?: Origin): Promise<boolean | null> {
-    return this.#core.changeIn(sessionId, orNewRun(origin), (sql, { epoch }, now) => {
-      return isAlive(sql, endedId, epoch, now) && endFamily(sql, endedId, "revoked", now);
+    return this.#core.changeIn(sessionId, orNewRun(origin), (sql, { epoch }, now, note) => {
+      const hasEnded = isAlive(sql, endedId, epoch, now) && endFamily(sql, endedId, "revoked", now);
+      if (hasEnded) note({ action: "session.end", session: endedId });
+      return hasEnded;
     });
   }
 
   /** Ends all but this one, and says how many. */
   async endOtherSessions(sessionId: string, origin?: Origin): Promise<number | null> {
-    return this.#core.changeIn(sessionId, orNewRun(origin), (sql, _account, now) =>
-      endFamilies(sql, "revoked", sessionId, now),
-    );
+    return this.#core.changeIn(sessionId, orNewRun(origin), (sql, _account, now, note) => {
+      const ended = endFamilies(sql, "revoked", sessionId, now);
+      if (ended > 0) note({ action: "session.end-others", session: sessionId, details: { ended } });
+      return ended;
+    });
+  }
+
+  /** Sign-ins and changes, newest first; null where the session is dead. `before`: the `next` of the page before, or null. */
+  async activity(sessionId: string, before: number | null, limit: number): Promise<ActivityPage | null> {
+    return this.#core.changeIn(sessionId, newRun(), (sql, _account, now) => listActivity(sql, before, limit, now));
   }
 
   /** What a signed-in user's password is checked against, and whether the session's sign-in is fresh. */
@@ -180,7 +196,12 @@ export class UserObject extends DurableObject<Env> {
   /** Has another name than the method of the version before, whose callers know nothing of `unproven`. */
   async setPassword(change: PasswordChange, origin?: Origin): Promise<PasswordVerdict> {
     const cause = orNewRun(origin);
-    return this.#core.change(cause, (sql, now) => changePassword(sql, change, cause, now));
+    return this.#core.change(cause, (sql, now, note) => {
+      const action = readAccount(sql)?.passwordHash === null ? "password.set" : "password.change";
+      const verdict = changePassword(sql, change, cause, now);
+      if (verdict === "changed") note({ action, session: change.sessionId });
+      return verdict;
+    });
   }
 
   /** Somebody asked for a mail with a token. Safe to repeat with the same mail id. */
@@ -191,16 +212,28 @@ export class UserObject extends DurableObject<Env> {
   }
 
   async verifyEmail(tokenHash: Uint8Array, origin?: Origin): Promise<Proof | PurgeUnfinished> {
-    return this.#core.prove(orNewRun(origin), (sql, now) => verifyEmail(sql, tokenHash, now));
+    return this.#core.prove(orNewRun(origin), (sql, now, note) => {
+      const proof = verifyEmail(sql, tokenHash, now);
+      if (proof.ok) note({ action: "email.verify" });
+      return proof;
+    });
   }
 
   async rejectEmail(tokenHash: Uint8Array, origin?: Origin): Promise<Proof | PurgeUnfinished> {
-    return this.#core.prove(orNewRun(origin), (sql, now) => rejectEmail(sql, tokenHash, now));
+    return this.#core.prove(orNewRun(origin), (sql, now, note) => {
+      const proof = rejectEmail(sql, tokenHash, now);
+      if (proof.ok) note({ action: "email.reject" });
+      return proof;
+    });
   }
 
   async resetPassword(tokenHash: Uint8Array, passwordHash: string, origin?: Origin): Promise<Reset | PurgeUnfinished> {
     const cause = orNewRun(origin);
-    return this.#core.prove(cause, (sql, now) => resetPassword(sql, tokenHash, passwordHash, cause, now));
+    return this.#core.prove(cause, (sql, now, note) => {
+      const reset = resetPassword(sql, tokenHash, passwordHash, cause, now);
+      if (reset.ok) note({ action: "password.reset" });
+      return reset;
+    });
   }
 
   async signInByMail(
@@ -209,13 +242,15 @@ export class UserObject extends DurableObject<Env> {
     origin?: Origin,
   ): Promise<ProvenSession | PurgeUnfinished> {
     const keys = this.#newKeys();
-    return this.#core.prove(orNewRun(origin), (sql, now) => signInByMail(sql, tokenHash, family, keys, now));
+    return this.#core.prove(orNewRun(origin), (sql, now, note) =>
+      signInByMail(sql, tokenHash, family, keys, note, now),
+    );
   }
 
   /** Signs in whoever has proven elsewhere, by a token of the directory, to own the address. */
   async signInProven(family: ProvenFamily, origin?: Origin): Promise<ProvenSession | PurgeUnfinished> {
     const keys = this.#newKeys();
-    return this.#core.prove(orNewRun(origin), (sql, now) => signInProven(sql, family, keys, now));
+    return this.#core.prove(orNewRun(origin), (sql, now, note) => signInProven(sql, family, keys, note, now));
   }
 
   /** The epoch for a session of whoever has this identity; null where the account has not, and never will by that claim. */
@@ -236,12 +271,16 @@ export class UserObject extends DurableObject<Env> {
   /** The last step of a link, once the directory has the claim. Safe to repeat. */
   async completeLink(link: NewLink, origin?: Origin): Promise<LinkCompleted> {
     const cause = orNewRun(origin);
-    return this.#core.change(cause, (sql, now) => finishLinking(sql, link, cause, now));
+    return this.#core.change(cause, (sql, now, note) => finishLinking(sql, link, cause, note, now));
   }
 
   /** Another name than before, as `setPassword` has. */
   async unlinkProvider(shown: Reauthentication, provider: ProviderName, origin?: Origin): Promise<Unlinked> {
-    return this.#core.change(orNewRun(origin), (sql, now) => unlinkBySession(sql, shown, provider, now));
+    return this.#core.change(orNewRun(origin), (sql, now, note) => {
+      const unlinked = unlinkBySession(sql, shown, provider, now);
+      if (unlinked.ok) note({ action: "provider.unlink", session: shown.sessionId, details: { provider } });
+      return unlinked;
+    });
   }
 
   async methods(sessionId: string): Promise<SignInMethods | null> {
@@ -273,7 +312,14 @@ export class UserObject extends DurableObject<Env> {
 
   /** Ends all other sessions and what was linked of late. */
   async recover(shown: Reauthentication, origin?: Origin): Promise<Recovered> {
-    return this.#core.change(orNewRun(origin), (sql, now) => recover(sql, shown, now));
+    return this.#core.change(orNewRun(origin), (sql, now, note) => {
+      const recovered = recover(sql, shown, now);
+      if (recovered.ok) {
+        const details = { ended: recovered.ended, unlinked: recovered.released.length };
+        note({ action: "account.recover", session: shown.sessionId, details });
+      }
+      return recovered;
+    });
   }
 
   /**

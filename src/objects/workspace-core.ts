@@ -1,8 +1,9 @@
 import type { Env } from "../env.ts";
 import { nextMailAt } from "../mail/promised.ts";
-import { newRun, type Origin } from "../platform/origin.ts";
+import { newRun, type Origin, orNewRun } from "../platform/origin.ts";
 import { settingsOf } from "../settings.ts";
 import { admit, type Gate } from "../workspace/admission.ts";
+import { type AuditNote, isAudited, recordAudit } from "../workspace/audit.ts";
 import { type Denied, nobody, type Role } from "../workspace/caller.ts";
 import { ARRIVALS_END_MS } from "../workspace/flush/doomed.ts";
 import { hasColdEntries } from "../workspace/flush/progress.ts";
@@ -63,20 +64,29 @@ export class WorkspaceCore {
 
   /**
    * Does `work` for a member, whose role is checked in the same turn. The request has been counted by `admit`.
-   * Whatever it may have changed, the caches of keys, projects and settings are read again afterwards.
+   * Whatever it may have changed, the caches of keys, projects and settings are read again afterwards. What does change
+   * something calls `note`, so that the audit has it with the change or not at all.
    */
   as<T>(
     userId: string,
     action: Action,
     projectId: string,
-    work: (gate: Gate, project: ProjectRow, id: string) => T,
+    work: (gate: Gate, project: ProjectRow, id: string, note: AuditNote) => T,
+    origin?: Origin,
   ): Answer<T>;
-  as<T>(userId: string, action: Action, projectId: null, work: (gate: Gate, role: Role, id: string) => T): Answer<T>;
+  as<T>(
+    userId: string,
+    action: Action,
+    projectId: null,
+    work: (gate: Gate, role: Role, id: string, note: AuditNote) => T,
+    origin?: Origin,
+  ): Answer<T>;
   as<T>(
     userId: string,
     action: Action,
     projectId: string | null,
-    work: (gate: Gate, subject: never, id: string) => T,
+    work: (gate: Gate, subject: never, id: string, note: AuditNote) => T,
+    origin?: Origin,
   ): Answer<T> {
     const caller = { kind: "user", userId } as const;
     const need = { scope: null, role: PERMISSIONS[action], projectId };
@@ -85,7 +95,11 @@ export class WorkspaceCore {
       if (!admitted.ok) return admitted;
       // SAFETY: by the overloads `work` takes the project where one is named, and the role where none is; both are there.
       const subject = (projectId === null ? admitted.role : admitted.project) as never;
-      return { ok: true, value: work(gate, subject, id) };
+      const note: AuditNote = (target, change = {}) => {
+        if (!isAudited(action)) throw new Error("A read changes nothing.");
+        recordAudit(gate.sql, { actor: userId, action, target, ...change }, orNewRun(origin), Date.now());
+      };
+      return { ok: true, value: work(gate, subject, id, note) };
     });
     if (!isRead(action)) this.state.settingsChanged();
     return answer ?? nobody(caller);

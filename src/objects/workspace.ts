@@ -8,7 +8,15 @@ import type { Mail } from "../mail/mail.ts";
 import { claimMail, mailSent, releaseMail } from "../mail/promised.ts";
 import { newRun, type Origin, orNewRun } from "../platform/origin.ts";
 import { settingsOf } from "../settings.ts";
-import { type Admitted, admit, unknownKey } from "../workspace/admission.ts";
+import { type Admitted, admit, type Gate, unknownKey } from "../workspace/admission.ts";
+import {
+  type AuditFilter,
+  type AuditNote,
+  type AuditPage,
+  listAudit,
+  recordAudit,
+  SYSTEM,
+} from "../workspace/audit.ts";
 import { type Caller, type Denied, type Need, nobody, type Role } from "../workspace/caller.ts";
 import { GroupCommit } from "../workspace/group-commit.ts";
 import { markRenamed } from "../workspace/index-changes.ts";
@@ -31,7 +39,7 @@ import {
   rotateKey,
 } from "../workspace/key-actions.ts";
 import { revokeKeysBy } from "../workspace/keys.ts";
-import { writeLimits } from "../workspace/limit-rules.ts";
+import { limitsInAudit, writeLimits } from "../workspace/limit-rules.ts";
 import { type LiveCounter, liveCounters } from "../workspace/live-counters.ts";
 import { listMembers, type Member, roleOf } from "../workspace/members.ts";
 import { changeRole, removeMember } from "../workspace/membership.ts";
@@ -54,7 +62,7 @@ import { type RecentPage, type RecentScan, type RecentScope, readRecent } from "
 import { oldestKept } from "../workspace/retention.ts";
 import type { Ruling } from "../workspace/ruling.ts";
 import { readBySeq, type SeqPage, type SeqScan } from "../workspace/seq-reader.ts";
-import { changeSettings, readWorkspace, type SettingsChange } from "../workspace/settings.ts";
+import { changedSettings, changeSettings, readWorkspace, type SettingsChange } from "../workspace/settings.ts";
 import { readUsage, type Usage } from "../workspace/usage.ts";
 import { acceptInvitation, type Guest } from "./accept-invitation.ts";
 import { describe, type WorkspaceInfo } from "./describe-workspace.ts";
@@ -95,8 +103,9 @@ export class WorkspaceObject extends DurableObject<Env> {
   }
 
   /** Makes the workspace exist, with the alarm that keeps it tidy. Safe to repeat with the same values. */
-  async provision(workspace: NewWorkspace): Promise<void> {
-    this.ctx.storage.transactionSync(() => provision(this.ctx.storage.sql, workspace, Date.now()));
+  async provision(workspace: NewWorkspace, origin?: Origin): Promise<void> {
+    const cause = orNewRun(origin);
+    this.ctx.storage.transactionSync(() => provision(this.ctx.storage.sql, workspace, cause, Date.now()));
     this.#core.state.alarm.by(Date.now() + 1000);
   }
 
@@ -167,10 +176,14 @@ export class WorkspaceObject extends DurableObject<Env> {
     return result ?? nobody(caller);
   }
 
-  async createProject(userId: string, name: string): Promise<Answer<ProjectRow>> {
-    const made = this.#core.as(userId, "project.create", null, ({ sql }) =>
-      hasRoomForProject(sql) ? createProject(sql, name, Date.now()) : null,
-    );
+  async createProject(userId: string, name: string, origin?: Origin): Promise<Answer<ProjectRow>> {
+    const create = ({ sql }: Gate, _role: Role, _id: string, note: AuditNote): ProjectRow | null => {
+      if (!hasRoomForProject(sql)) return null;
+      const project = createProject(sql, name, Date.now());
+      note(project.id, { after: { name } });
+      return project;
+    };
+    const made = this.#core.as(userId, "project.create", null, create, origin);
     if (!made.ok) return made;
     if (made.value !== null) return { ok: true, value: made.value };
     const message = `A workspace has at most ${MOST_PROJECTS} projects.`;
@@ -185,27 +198,32 @@ export class WorkspaceObject extends DurableObject<Env> {
     return this.#core.as(userId, "project.get", projectId, (_, project) => project);
   }
 
-  async renameProject(userId: string, projectId: string, name: string): Promise<Answer<ProjectRow>> {
-    return this.#core.as(userId, "project.rename", projectId, ({ sql }, project) => {
+  async renameProject(userId: string, projectId: string, name: string, origin?: Origin): Promise<Answer<ProjectRow>> {
+    const rename = ({ sql }: Gate, project: ProjectRow, _id: string, note: AuditNote): ProjectRow => {
+      if (project.name === name) return project;
       renameProject(sql, project.num, name);
+      note(projectId, { before: { name: project.name }, after: { name } });
       return { ...project, name };
-    });
+    };
+    return this.#core.as(userId, "project.rename", projectId, rename, origin);
   }
 
   /** Its keys are dead with this turn; its logs are found by no query any more and deleted in steps by the alarm. */
-  async deleteProject(userId: string, projectId: string): Promise<Answer<true>> {
-    const answer = this.#core.as(userId, "project.delete", projectId, ({ sql }, project) => {
+  async deleteProject(userId: string, projectId: string, origin?: Origin): Promise<Answer<true>> {
+    const end = ({ sql }: Gate, project: ProjectRow, _id: string, note: AuditNote): true => {
       deleteProject(sql, project.num, Date.now());
-      return true as const;
-    });
+      note(projectId, { before: { name: project.name } });
+      return true;
+    };
+    const answer = this.#core.as(userId, "project.delete", projectId, end, origin);
     if (answer.ok) this.#core.sweepSoon();
     return answer;
   }
 
-  async createKey(userId: string, projectId: string, request: KeyRequest): Promise<Answer<MadeKey>> {
-    return this.#core.as(userId, "key.create", projectId, ({ sql }, { num }, workspaceId) =>
-      createKey(sql, workspaceId, num, userId, request, Date.now()),
-    );
+  async createKey(userId: string, projectId: string, request: KeyRequest, origin?: Origin): Promise<Answer<MadeKey>> {
+    const create = ({ sql }: Gate, project: ProjectRow, workspaceId: string, note: AuditNote): MadeKey =>
+      createKey(sql, workspaceId, project, userId, request, note, Date.now());
+    return this.#core.as(userId, "key.create", projectId, create, origin);
   }
 
   async listKeys(
@@ -223,15 +241,18 @@ export class WorkspaceObject extends DurableObject<Env> {
     projectId: string,
     keyId: string,
     overlapSeconds: number,
+    origin?: Origin,
   ): Promise<Answer<MadeKey | null>> {
-    return this.#core.as(userId, "key.rotate", projectId, ({ sql }, { num }, workspaceId) =>
-      rotateKey(sql, workspaceId, num, userId, keyId, overlapSeconds, Date.now()),
-    );
+    const rotate = ({ sql }: Gate, { num }: ProjectRow, workspaceId: string, note: AuditNote): MadeKey | null =>
+      rotateKey(sql, workspaceId, num, userId, keyId, overlapSeconds, note, Date.now());
+    return this.#core.as(userId, "key.rotate", projectId, rotate, origin);
   }
 
   /** False where the project has no such key. Revoking a revoked key changes nothing. */
-  async revokeKey(userId: string, projectId: string, keyId: string): Promise<Answer<boolean>> {
-    return this.#core.as(userId, "key.revoke", projectId, ({ sql }, { num }) => removeKey(sql, num, keyId, Date.now()));
+  async revokeKey(userId: string, projectId: string, keyId: string, origin?: Origin): Promise<Answer<boolean>> {
+    const revoke = ({ sql }: Gate, { num }: ProjectRow, _id: string, note: AuditNote): boolean =>
+      removeKey(sql, num, keyId, note, Date.now());
+    return this.#core.as(userId, "key.revoke", projectId, revoke, origin);
   }
 
   /** Whether the user owns this workspace, and it is not the user's personal one; reads only. */
@@ -247,8 +268,13 @@ export class WorkspaceObject extends DurableObject<Env> {
   }
 
   /** Ends the keys that a user made by `until`: of one who leaves, or whose account was somebody else's until then. */
-  async revokeKeysOf(userId: string, until: number, _origin?: Origin): Promise<void> {
-    this.#core.state.transaction(({ sql }) => revokeKeysBy(sql, userId, until, Date.now()));
+  async revokeKeysOf(userId: string, until: number, origin?: Origin): Promise<void> {
+    this.#core.state.transaction(({ sql }) => {
+      const keysRevoked = revokeKeysBy(sql, userId, until, Date.now());
+      if (keysRevoked === 0) return;
+      const entry = { actor: SYSTEM, action: "key.revoke", target: userId, after: { keysRevoked } } as const;
+      recordAudit(sql, entry, orNewRun(origin), Date.now());
+    });
     this.#core.state.settingsChanged();
   }
 
@@ -260,11 +286,14 @@ export class WorkspaceObject extends DurableObject<Env> {
   }
 
   /** Replaces the configuration; the next request falls under the new one. */
-  async setLimits(userId: string, limits: LimitConfiguration): Promise<Answer<true>> {
-    return this.#core.as(userId, "limits.set", null, ({ sql }) => {
+  async setLimits(userId: string, limits: LimitConfiguration, origin?: Origin): Promise<Answer<true>> {
+    const set = ({ sql, limits: { configuration } }: Gate, _role: Role, id: string, note: AuditNote): true => {
+      const [before, after] = [limitsInAudit(configuration), limitsInAudit(limits)];
+      if (JSON.stringify(configuration) !== JSON.stringify(limits)) note(id, { before, after });
       writeLimits(sql, limits);
-      return true as const;
-    });
+      return true;
+    };
+    return this.#core.as(userId, "limits.set", null, set, origin);
   }
 
   /** The workspace as its member sees it; unknown as long as the directory does not list it. */
@@ -273,10 +302,13 @@ export class WorkspaceObject extends DurableObject<Env> {
   }
 
   async changeSettings(userId: string, change: SettingsChange, origin?: Origin): Promise<Answer<WorkspaceInfo>> {
-    const changed = this.#core.as(userId, "workspace.update", null, ({ sql }) => {
+    const update = ({ sql }: Gate, _role: Role, id: string, note: AuditNote): void => {
+      const { before, after } = changedSettings(readWorkspace(sql), change);
+      if (Object.keys(after).length > 0) note(id, { before: { ...before }, after: { ...after } });
       changeSettings(sql, change);
       if (change.name !== undefined) markRenamed(sql);
-    });
+    };
+    const changed = this.#core.as(userId, "workspace.update", null, update, origin);
     if (!changed.ok) return changed;
     if (change.retentionDays !== undefined) this.#core.upkeep.expireSoon();
     await this.#core.workOff(orNewRun(origin));
@@ -293,6 +325,11 @@ export class WorkspaceObject extends DurableObject<Env> {
     return answer;
   }
 
+  /** Who did what, newest first. `before`: the `next` of the page before, or null. */
+  async audit(userId: string, filter: AuditFilter, before: number | null, limit: number): Promise<Answer<AuditPage>> {
+    return this.#core.as(userId, "audit.list", null, ({ sql }) => listAudit(sql, filter, before, limit, Date.now()));
+  }
+
   async usage(userId: string): Promise<Answer<Usage>> {
     return this.#core.as(userId, "usage.get", null, ({ sql }) => readUsage(sql, Date.now()));
   }
@@ -302,16 +339,18 @@ export class WorkspaceObject extends DurableObject<Env> {
     return this.#core.as(userId, "member.list", null, ({ sql }) => listMembers(sql, cursor, limit));
   }
 
-  async changeRole(userId: string, memberId: string, role: Role): Promise<Answer<Ruling<Member>>> {
-    return this.#core.as(userId, "member.change", null, ({ sql }, by) =>
-      changeRole(sql, by, memberId, role, Date.now()),
-    );
+  async changeRole(userId: string, memberId: string, role: Role, origin?: Origin): Promise<Answer<Ruling<Member>>> {
+    const change = ({ sql }: Gate, by: Role, _id: string, note: AuditNote): Ruling<Member> =>
+      changeRole(sql, by, memberId, role, note, Date.now());
+    return this.#core.as(userId, "member.change", null, change, origin);
   }
 
   /** Removes a member, or lets the caller leave. The member's keys are refused from this turn on. */
   async removeMember(userId: string, memberId: string, origin?: Origin): Promise<Answer<Ruling<true>>> {
     const action = userId === memberId ? "member.leave" : "member.remove";
-    const answer = this.#core.as(userId, action, null, ({ sql }, by) => removeMember(sql, by, memberId, Date.now()));
+    const remove = ({ sql }: Gate, by: Role, _id: string, note: AuditNote): Ruling<true> =>
+      removeMember(sql, by, memberId, note, Date.now());
+    const answer = this.#core.as(userId, action, null, remove, origin);
     await this.#core.workOff(orNewRun(origin));
     return answer;
   }
@@ -327,9 +366,9 @@ export class WorkspaceObject extends DurableObject<Env> {
     const cause = orNewRun(origin);
     const { requestId } = cause;
     const pepper = settingsOf(this.env).REFRESH_PEPPER;
-    const answer = this.#core.as(userId, "invitation.create", null, ({ sql }, by, id) =>
-      invite(sql, { by, userId, workspaceId: id, pepper, requestId }, request, Date.now()),
-    );
+    const create = ({ sql }: Gate, by: Role, workspaceId: string, note: AuditNote): Ruling<Invitation> =>
+      invite(sql, { by, userId, workspaceId, pepper, requestId }, request, note, Date.now());
+    const answer = this.#core.as(userId, "invitation.create", null, create, cause);
     await this.#core.workOff(cause);
     return answer;
   }
@@ -343,8 +382,10 @@ export class WorkspaceObject extends DurableObject<Env> {
     return this.#core.as(userId, "invitation.list", null, ({ sql }) => listInvitations(sql, cursor, limit, Date.now()));
   }
 
-  async revokeInvitation(userId: string, id: string): Promise<Answer<Ruling<true>>> {
-    return this.#core.as(userId, "invitation.revoke", null, ({ sql }, by) => revokeInvitation(sql, by, id, Date.now()));
+  async revokeInvitation(userId: string, id: string, origin?: Origin): Promise<Answer<Ruling<true>>> {
+    const revoke = ({ sql }: Gate, by: Role, _id: string, note: AuditNote): Ruling<true> =>
+      revokeInvitation(sql, by, id, note, Date.now());
+    return this.#core.as(userId, "invitation.revoke", null, revoke, origin);
   }
 
   /** The role that an invitation offers to the owner of an address; null where that one cannot accept it. */

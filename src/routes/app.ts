@@ -2,7 +2,9 @@ import { createApp } from "../http/frame.ts";
 import type { Resource } from "../http/resource.ts";
 import type { RoutePaths } from "../limits/route-path.ts";
 import { accountPageFile } from "./account-pages.ts";
+import { audit } from "./audit.ts";
 import { auth } from "./auth.ts";
+import { authActivity } from "./auth-activity.ts";
 import { authDelete } from "./auth-delete.ts";
 import { authMailRequests } from "./auth-mail-requests.ts";
 import { authMailedTokens } from "./auth-mailed-tokens.ts";
@@ -40,6 +42,7 @@ const playground = playgroundProxy((request, c) => app.fetch(request, c.env, c.e
 const resources: Resource[] = [
   auth,
   authSessions,
+  authActivity,
   authMailRequests,
   authMailedTokens,
   oauth,
@@ -58,6 +61,7 @@ const resources: Resource[] = [
   limits,
   violations,
   usage,
+  audit,
   health,
   dev,
 ];

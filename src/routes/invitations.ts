@@ -125,7 +125,7 @@ invitations.route(
     const { userId } = c.get("user");
     const invitationId = c.req.param("invitationId") ?? "";
     const answer = await callWorkspace(c.env, c.get("workspaceId"), "once", (stub) =>
-      stub.revokeInvitation(userId, invitationId),
+      stub.revokeInvitation(userId, invitationId, originOf(c)),
     );
     ruled(await granted(c, answer));
     return success({ revoked: true }, c.get("requestId"));

@@ -4,6 +4,7 @@ import type { AppEnv } from "../http/context.ts";
 import { success } from "../http/envelope.ts";
 import { refuse, refuseFields } from "../http/errors.ts";
 import { requiredNameSchema } from "../http/name.ts";
+import { originOf } from "../http/origin.ts";
 import { pageOf, pageQuery } from "../http/paging.ts";
 import { resource } from "../http/resource.ts";
 import { SCOPES } from "../keys/scopes.ts";
@@ -74,7 +75,9 @@ async function handOut(c: Context<AppEnv>, made: MadeKey, projectId: string): Pr
   const { alive } = await callUser(c.env, userId, "replay-safe", (stub) => stub.authenticate(sessionId, 0));
   if (alive) return madeKeyAnswer(c, made, projectId);
   const { id } = made.key;
-  await callWorkspace(c.env, c.get("workspaceId"), "replay-safe", (stub) => stub.revokeKey(userId, projectId, id));
+  await callWorkspace(c.env, c.get("workspaceId"), "replay-safe", (stub) =>
+    stub.revokeKey(userId, projectId, id, originOf(c)),
+  );
   return refuseSession(c);
 }
 
@@ -120,7 +123,9 @@ keys.route(
     const request = { name: body.name, scopes: body.scopes, expiresAt: expiryMs(body.expiresAt, Date.now()) };
     const made = await granted(
       c,
-      await callWorkspace(c.env, c.get("workspaceId"), "once", (stub) => stub.createKey(userId, projectId, request)),
+      await callWorkspace(c.env, c.get("workspaceId"), "once", (stub) =>
+        stub.createKey(userId, projectId, request, originOf(c)),
+      ),
     );
     return handOut(c, made, projectId);
   },
@@ -178,7 +183,7 @@ keys.route(
     const made = await granted(
       c,
       await callWorkspace(c.env, c.get("workspaceId"), "once", (stub) =>
-        stub.rotateKey(userId, projectId, param(c, "keyId"), body.overlapSeconds),
+        stub.rotateKey(userId, projectId, param(c, "keyId"), body.overlapSeconds, originOf(c)),
       ),
     );
     if (made === null) return refuse("NOT_FOUND", "There is no such key, or it is revoked or expired.");
@@ -206,7 +211,7 @@ keys.route(
     const revoked = await granted(
       c,
       await callWorkspace(c.env, c.get("workspaceId"), "replay-safe", (stub) =>
-        stub.revokeKey(userId, param(c, "projectId"), keyId),
+        stub.revokeKey(userId, param(c, "projectId"), keyId, originOf(c)),
       ),
     );
     if (!revoked) return refuse("NOT_FOUND", "There is no such key.");

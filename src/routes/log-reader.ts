@@ -44,9 +44,9 @@ export async function readerOf(c: Context<AppEnv>): Promise<Reader> {
     c.get("log").workspaceId = workspaceId;
     return { caller: { kind: "key", hash }, workspaceId, route: await countedRoute(c, key, "reads", 1) };
   }
-  const { userId } = await authenticateUser(c);
+  const caller = await authenticateUser(c);
   const workspaceId = await namedWorkspace(c, "header");
-  return { caller: { kind: "user", userId }, workspaceId, route: c.get("route") };
+  return { caller, workspaceId, route: c.get("route") };
 }
 
 /** The body. One that is none still counts, and the caller's own faults are told first. */

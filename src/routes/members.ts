@@ -85,7 +85,7 @@ members.route(
     const workspaceId = c.get("workspaceId");
     const change = async (): Promise<Member> => {
       const answer = await callWorkspace(c.env, workspaceId, "replay-safe", (stub) =>
-        stub.changeRole(userId, memberId, role),
+        stub.changeRole(userId, memberId, role, originOf(c)),
       );
       return ruled(await granted(c, answer));
     };

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { success } from "../http/envelope.ts";
 import { type ErrorCode, refuseFields } from "../http/errors.ts";
 import { requiredNameSchema } from "../http/name.ts";
+import { originOf } from "../http/origin.ts";
 import { pageOf, pageQuery } from "../http/paging.ts";
 import { resource } from "../http/resource.ts";
 import { callWorkspace } from "../objects/stubs.ts";
@@ -56,7 +57,7 @@ projects.route(
     const { userId } = c.get("user");
     const project = await granted(
       c,
-      await callWorkspace(c.env, workspaceId, "once", (stub) => stub.createProject(userId, body.name)),
+      await callWorkspace(c.env, workspaceId, "once", (stub) => stub.createProject(userId, body.name, originOf(c))),
     );
     c.get("log").projectId = project.id;
     return success(projectData(project, workspaceId), c.get("requestId"), 201);
@@ -144,7 +145,7 @@ projects.route(
     const project = await granted(
       c,
       await callWorkspace(c.env, workspaceId, "replay-safe", (stub) =>
-        stub.renameProject(userId, projectId, body.name),
+        stub.renameProject(userId, projectId, body.name, originOf(c)),
       ),
     );
     return success(projectData(project, workspaceId), c.get("requestId"));
@@ -170,7 +171,9 @@ projects.route(
     const projectId = c.req.param("projectId") ?? "";
     await granted(
       c,
-      await callWorkspace(c.env, c.get("workspaceId"), "once", (stub) => stub.deleteProject(userId, projectId)),
+      await callWorkspace(c.env, c.get("workspaceId"), "once", (stub) =>
+        stub.deleteProject(userId, projectId, originOf(c)),
+      ),
     );
     c.get("log").projectId = projectId;
     return success({ deleted: true }, c.get("requestId"));

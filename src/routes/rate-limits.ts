@@ -1,6 +1,7 @@
 import type { Context } from "hono";
 import type { AppEnv } from "../http/context.ts";
 import { success } from "../http/envelope.ts";
+import { originOf } from "../http/origin.ts";
 import { type Resource, resource } from "../http/resource.ts";
 import type { LimitConfiguration } from "../limits/cascade.ts";
 import type { RoutePaths } from "../limits/route-path.ts";
@@ -66,7 +67,9 @@ async function replaceLimits(c: Context<AppEnv>, limits: LimitConfiguration): Pr
   const { userId } = c.get("user");
   await granted(
     c,
-    await callWorkspace(c.env, c.get("workspaceId"), "replay-safe", (stub) => stub.setLimits(userId, limits)),
+    await callWorkspace(c.env, c.get("workspaceId"), "replay-safe", (stub) =>
+      stub.setLimits(userId, limits, originOf(c)),
+    ),
   );
   c.get("log").rules = limits.rules.length;
   return configuration(c);

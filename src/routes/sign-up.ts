@@ -32,7 +32,9 @@ export function registrationPorts(env: Env, origin: Origin, link: NewLink | null
       await callUser(env, account.id, "replay-safe", (stub) => stub.provision(account, link, mails, origin));
     },
     provisionWorkspace: (workspace) =>
-      callWorkspace(env, workspace.id, "replay-safe", (stub) => stub.provision({ ...workspace, personal: true })),
+      callWorkspace(env, workspace.id, "replay-safe", (stub) =>
+        stub.provision({ ...workspace, personal: true }, origin),
+      ),
     claimAddress: (claim) => claimAddress(env.DB, claim, link),
     // The workspace first: the user object is what remembers it, and finishes this if it is cut short.
     discard: async (userId, workspaceId) => {

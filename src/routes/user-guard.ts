@@ -5,6 +5,7 @@ import { type ErrorCode, refuse } from "../http/errors.ts";
 import { originOf } from "../http/origin.ts";
 import type { LimitState } from "../limits/state.ts";
 import { callUser } from "../objects/stubs.ts";
+import type { Caller } from "../workspace/caller.ts";
 import { countByAddress } from "./address-limits.ts";
 
 /** `user`: the request counts in the user object. `none`: another object counts it, or has. */
@@ -25,21 +26,34 @@ export function userGuard({ count }: UserGuardOptions): MiddlewareHandler<AppEnv
 }
 
 /** The same as a call, for a route that takes other credentials too. Counts nothing unless it refuses. */
-export async function authenticateUser(c: Context<AppEnv>): Promise<AccessClaims> {
-  const { claims } = await admit(c, 0);
-  return claims;
+export async function authenticateUser(c: Context<AppEnv>): Promise<UserCaller> {
+  const { claims, method } = await admit(c, 0);
+  const { userId, sessionId } = claims;
+  return { kind: "user", userId, session: { id: sessionId, method, origin: originOf(c) } };
 }
 
-async function admit(c: Context<AppEnv>, cost: 0 | 1): Promise<{ claims: AccessClaims; limit: LimitState | null }> {
+/** A user as a workspace's object takes one, with the session of the request. */
+export type UserCaller = Extract<Caller, { kind: "user" }>;
+
+interface AdmittedSession {
+  claims: AccessClaims;
+  limit: LimitState | null;
+  /** How it was signed in; null where the user object is of an older version. */
+  method: string | null;
+}
+
+async function admit(c: Context<AppEnv>, cost: 0 | 1): Promise<AdmittedSession> {
   const claims = await accessClaims(c);
   const { userId, sessionId } = claims;
   // Counting twice after a lost answer would cost the user a request that was never made.
   const replay = cost === 0 ? "replay-safe" : "once";
-  const { alive, limit } = await callUser(c.env, userId, replay, (stub) =>
-    stub.authenticate(sessionId, cost, originOf(c)),
-  );
+  const {
+    alive,
+    limit,
+    method = null,
+  } = await callUser(c.env, userId, replay, (stub) => stub.authenticate(sessionId, cost, originOf(c)));
   if (!alive) return refuseSession(c);
-  return { claims, limit };
+  return { claims, limit, method };
 }
 
 /**

@@ -86,11 +86,10 @@ export interface WorkspaceGuardOptions {
 /** Lets in members whose role is enough, counts the request in the workspace, and sets `workspaceId`. */
 export function workspaceGuard({ action, from }: WorkspaceGuardOptions): MiddlewareHandler<AppEnv> {
   return async (c, next) => {
-    const { userId } = await authenticateUser(c);
+    const caller = await authenticateUser(c);
     const workspaceId = await namedWorkspace(c, from);
     const role = PERMISSIONS[typeof action === "function" ? action(c) : action];
     const need = { scope: null, role, projectId: c.req.param("projectId") ?? null };
-    const caller = { kind: "user", userId } as const;
     const route = c.get("route");
     const answer = await callWorkspace(c.env, workspaceId, "once", (stub) => stub.admit(caller, need, route));
     if (!answer.ok) return refuseDenied(c, answer);

@@ -75,7 +75,8 @@ workspaces.route(
 
 function creationPorts(env: Env, origin: Origin): CreationPorts {
   return {
-    provision: (workspace) => callWorkspace(env, workspace.id, "replay-safe", (stub) => stub.provision(workspace)),
+    provision: (workspace) =>
+      callWorkspace(env, workspace.id, "replay-safe", (stub) => stub.provision(workspace, origin)),
     claim: (claim) => claimWorkspace(env.DB, claim),
     confirm: (id, slug) => callWorkspace(env, id, "replay-safe", (stub) => stub.confirm(slug)),
     discard: (id) => callWorkspace(env, id, "replay-safe", (stub) => stub.destroy(origin)),

@@ -1,8 +1,10 @@
 import { SCOPES } from "../keys/scopes.ts";
 import { RETENTION_DAYS } from "../logs/entry.ts";
 import { buildBatch } from "../logs/ingest/build-batch.ts";
+import type { Origin } from "../platform/origin.ts";
 import { migrate } from "../sql/migrate.ts";
 import type { Gate } from "../workspace/admission.ts";
+import { recordAudit, SYSTEM } from "../workspace/audit.ts";
 import { IngestGroup } from "../workspace/ingest.ts";
 import { insertKey } from "../workspace/keys.ts";
 import { createProject, deleteProject } from "../workspace/projects.ts";
@@ -56,7 +58,7 @@ export function provisionSandbox(sql: SqlStorage, now: number): void {
  *
  * @returns how many demo entries it holds
  */
-export function resetSandbox(gate: Gate, epoch: number, pepper: string, now: number): number {
+export function resetSandbox(gate: Gate, epoch: number, pepper: string, origin: Origin, now: number): number {
   const { sql } = gate;
   const old = readSandbox(sql);
   const project = createProject(sql, "Sandbox", now);
@@ -64,6 +66,8 @@ export function resetSandbox(gate: Gate, epoch: number, pepper: string, now: num
   // Dead keys outlive their project, so that whoever still sends one is told that it has been revoked.
   sql.exec("UPDATE keys SET project = ?, revoked_at = COALESCE(revoked_at, ?)", project.num, now);
   if (old) deleteProject(sql, old.project, now);
+  // No member sees it: it is for whoever can look into the object's storage.
+  recordAudit(sql, { actor: SYSTEM, action: "sandbox.reset", target: project.id }, origin, now);
   const key = demoKey(epoch, pepper);
   const keyRow = { project: project.num, name: "Sandbox", scopes: SCOPES, expiresAt: null };
   insertKey(sql, { ...keyRow, createdBy: SANDBOX_WORKSPACE_ID }, key, epoch);

@@ -3,6 +3,7 @@ import type { Cascade } from "../limits/cascade.ts";
 import type { Limiter } from "../limits/limiter.ts";
 import type { LimitState, RouteRef } from "../limits/state.ts";
 import type { ViolationOutbox } from "../limits/violation-outbox.ts";
+import type { AuditedSessions } from "./audited-sessions.ts";
 import { type Caller, type Denied, type Need, type Role, roleAtLeast } from "./caller.ts";
 import type { Directory } from "./directory.ts";
 import { endOf, type KeyRow, touchKey } from "./keys.ts";
@@ -16,6 +17,7 @@ export interface Gate {
   limiter: Limiter;
   violations: ViolationOutbox;
   limits: Cascade;
+  sessions: AuditedSessions;
 }
 
 /** An admitted caller. */
@@ -37,7 +39,7 @@ export interface Admitted {
 export function admit(gate: Gate, caller: Caller, need: Need, route: RouteRef | null, now: number): Admitted | Denied {
   return caller.kind === "key"
     ? admitKey(gate, caller.hash, need, route, now)
-    : admitUser(gate, caller.userId, need, route, now);
+    : admitUser(gate, caller, need, route, now);
 }
 
 function admitKey(gate: Gate, hash: string, need: Need, route: RouteRef | null, now: number): Admitted | Denied {
@@ -56,11 +58,18 @@ function admitKey(gate: Gate, hash: string, need: Need, route: RouteRef | null, 
   return { ok: true, limit, role: null, project };
 }
 
-function admitUser(gate: Gate, userId: string, need: Need, route: RouteRef | null, now: number): Admitted | Denied {
+function admitUser(
+  gate: Gate,
+  { userId, session }: Extract<Caller, { kind: "user" }>,
+  need: Need,
+  route: RouteRef | null,
+  now: number,
+): Admitted | Denied {
   const role = roleOf(gate.sql, userId);
   if (role === null) return { ok: false, code: "NOT_FOUND", message: "There is no such workspace.", limit: null };
   const limit = route ? count(gate, `user:${userId}`, route, now) : null;
   if (limit && !limit.admitted) return limited(limit);
+  if (session) gate.sessions.note(userId, session, now);
   const project = need.projectId === null ? null : gate.directory.projectById(need.projectId);
   if (need.projectId !== null && project === null) {
     return { ok: false, code: "NOT_FOUND", message: "There is no such project.", limit };

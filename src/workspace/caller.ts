@@ -1,13 +1,25 @@
 import type { ErrorCode } from "../http/errors.ts";
 import type { Scope } from "../keys/scopes.ts";
 import type { LimitState } from "../limits/state.ts";
+import type { Origin } from "../platform/origin.ts";
 
 /** Who a request says it is; the object decides whether that holds here. */
 export type Caller =
   /** Hex SHA-256 of the whole API key. */
   | { kind: "key"; hash: string }
-  /** A user whose session the user object has just confirmed. */
-  | { kind: "user"; userId: string };
+  /**
+   * A user whose session the user object has just confirmed. `session` is left out by a router of an older version, and
+   * where the request was not made to use this very workspace, as in a list of all of them.
+   */
+  | { kind: "user"; userId: string; session?: SessionUse };
+
+/** The session that a user's request was made in. */
+export interface SessionUse {
+  id: string;
+  /** How it was signed in; null where the user object is of an older version. */
+  method: string | null;
+  origin: Origin;
+}
 
 /** Roles in rising order: each may do what the ones before it may. */
 export const ROLES = ["viewer", "member", "admin", "owner"] as const;

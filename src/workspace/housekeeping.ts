@@ -1,4 +1,5 @@
 import type { Limiter } from "../limits/limiter.ts";
+import { sweepAudit } from "./audit.ts";
 import { deleteSomeBatches } from "./batches.ts";
 import { doomedEmptied, nextDoomed } from "./flush/doomed.ts";
 import { deleteSomeReceipts, type ReceiptCursor, sweepReceipts } from "./receipts.ts";
@@ -17,11 +18,11 @@ export interface RoundResult {
   nextAt: number;
 }
 
-/** One bounded step of the work that nobody waits for: expired counters and receipts, logs of deleted projects. */
+/** One bounded step of the work that nobody waits for: expired counters, receipts and audit items, logs of deleted projects. */
 export function houseKeep(sql: SqlStorage, limiter: Limiter, from: ReceiptCursor | null, now: number): RoundResult {
   const sweepAt = limiter.sweep(now) ?? Number.POSITIVE_INFINITY;
   const receipts = sweepReceipts(sql, from, now);
-  let urgent = receipts !== null;
+  let urgent = sweepAudit(sql, now) || receipts !== null;
   const deleted: number[] = [];
   const doomed = nextDoomed(sql);
   if (doomed !== null) {

@@ -1,5 +1,6 @@
 import { hashOneTimeToken, mintOneTimeToken } from "../accounts/one-time-token.ts";
 import { promiseMail } from "../mail/promised.ts";
+import type { AuditNote } from "./audit.ts";
 import type { Role } from "./caller.ts";
 import { roleOf } from "./members.ts";
 import { may, mayAssign } from "./permissions.ts";
@@ -80,6 +81,7 @@ export function invite(
   sql: SqlStorage,
   { by, userId, workspaceId, pepper, requestId }: Inviter,
   request: InviteRequest,
+  note: AuditNote,
   now: number,
 ): Ruling<Invitation> {
   const { id, email, role, inviteeId, inviter, seed, isMailed } = request;
@@ -88,6 +90,7 @@ export function invite(
   }
   const hash = hashOneTimeToken(mintOneTimeToken(workspaceId, seed, pepper));
   const made = makeInvitation(sql, by, { id, email, role, invitedBy: userId, hash, isMailed }, now);
+  if (made.ok) note(made.value.id, { after: { email, role } });
   if (made.ok && isMailed) {
     const content = { kind: "invite", seed, workspace: readWorkspace(sql).name, inviter } as const;
     const { expiresAt } = made.value;
@@ -154,11 +157,12 @@ export function listInvitations(
 }
 
 /** Takes an invitation back: its token is good for nothing, and its mail is not sent if it has not been. */
-export function revokeInvitation(sql: SqlStorage, by: Role, id: string, now: number): Ruling<true> {
+export function revokeInvitation(sql: SqlStorage, by: Role, id: string, note: AuditNote, now: number): Ruling<true> {
   const row = sql.exec<Row>(`SELECT ${COLUMNS} FROM invitations WHERE id = ? AND expires_at > ?`, id, now).toArray()[0];
   if (!row) return refused("NOT_FOUND", "There is no such invitation.");
   if (!mayAssign(by, row.role)) return OWNERS_ONLY;
   deleteInvitation(sql, id);
+  note(id, { before: { email: row.email, role: row.role } });
   return { ok: true, value: true };
 }
 

@@ -1,6 +1,8 @@
 import { newApiKey } from "../keys/api-key.ts";
 import type { Scope } from "../keys/scopes.ts";
+import type { AuditNote } from "./audit.ts";
 import { endOf, findKeyById, insertKey, type KeyInfo, keyInfo, listKeys, retireKey, revokeKey } from "./keys.ts";
+import type { ProjectRow } from "./projects.ts";
 
 export interface KeyRequest {
   name: string;
@@ -24,6 +26,21 @@ export interface KeyPage {
 export function createKey(
   sql: SqlStorage,
   workspaceId: string,
+  project: Pick<ProjectRow, "num" | "id">,
+  createdBy: string,
+  request: KeyRequest,
+  note: AuditNote,
+  now: number,
+): MadeKey {
+  const made = makeKey(sql, workspaceId, project.num, createdBy, request, now);
+  const { name, scopes, expiresAt } = request;
+  note(made.key.id, { after: { name, scopes, expiresAt, projectId: project.id } });
+  return made;
+}
+
+function makeKey(
+  sql: SqlStorage,
+  workspaceId: string,
   project: number,
   createdBy: string,
   request: KeyRequest,
@@ -41,19 +58,24 @@ export function rotateKey(
   createdBy: string,
   keyId: string,
   overlapSeconds: number,
+  note: AuditNote,
   now: number,
 ): MadeKey | null {
   const old = findKeyById(sql, project, keyId);
   if (!old || old.revokedAt !== null || (endOf(old) ?? Number.POSITIVE_INFINITY) <= now) return null;
   const { name, scopes } = keyInfo(old);
-  const made = createKey(sql, workspaceId, project, createdBy, { name, scopes, expiresAt: old.expiresAt }, now);
+  const made = makeKey(sql, workspaceId, project, createdBy, { name, scopes, expiresAt: old.expiresAt }, now);
   retireKey(sql, old.hash, now + overlapSeconds * 1000, made.key.id);
+  note(keyId, { before: { name }, after: { replacedBy: made.key.id, overlapSeconds } });
   return made;
 }
 
-export function removeKey(sql: SqlStorage, project: number, keyId: string, now: number): boolean {
+export function removeKey(sql: SqlStorage, project: number, keyId: string, note: AuditNote, now: number): boolean {
   const key = findKeyById(sql, project, keyId);
-  if (key) revokeKey(sql, key.hash, now);
+  if (key && key.revokedAt === null) {
+    revokeKey(sql, key.hash, now);
+    note(keyId, { before: { name: key.name } });
+  }
   return key !== null;
 }
 

@@ -1,4 +1,5 @@
 import type { LimitConfiguration, LimitRule } from "../limits/cascade.ts";
+import { AUDIT_STATE_BYTES, type AuditState } from "./audit.ts";
 
 /** Bounds of a configuration, from the HTTP contract. */
 export const LIMIT_BOUNDS = {
@@ -33,6 +34,12 @@ export function writeLimits(sql: SqlStorage, { default: rest, rules }: LimitConf
     rest?.windowSeconds ?? null,
     rules.length === 0 ? null : JSON.stringify(rules),
   );
+}
+
+/** A configuration as the audit shows it: whole where it is small, else how many rules it has. */
+export function limitsInAudit({ default: rest, rules }: LimitConfiguration): AuditState {
+  const whole = { default: rest, rules };
+  return JSON.stringify(whole).length <= AUDIT_STATE_BYTES / 2 ? whole : { default: rest, rules: rules.length };
 }
 
 export const NO_LIMITS: LimitConfiguration = { default: null, rules: [] };

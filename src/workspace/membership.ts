@@ -1,4 +1,5 @@
 import type { Origin } from "../platform/origin.ts";
+import { type AuditNote, recordAudit, SYSTEM } from "./audit.ts";
 import type { Role } from "./caller.ts";
 import { markUnlisted } from "./index-changes.ts";
 import { dropInvitationsOf } from "./invitations.ts";
@@ -18,7 +19,14 @@ const OWNERS_ONLY = refused("FORBIDDEN", "Only an owner can make, change or remo
  * Gives a member another role. `by` is the caller's own role, which has been found enough to change members at all. Keys and
  * invitations that the new role could not make end with the old one, in the same turn.
  */
-export function changeRole(sql: SqlStorage, by: Role, userId: string, role: Role, now: number): Ruling<Member> {
+export function changeRole(
+  sql: SqlStorage,
+  by: Role,
+  userId: string,
+  role: Role,
+  note: AuditNote,
+  now: number,
+): Ruling<Member> {
   const member = findMember(sql, userId);
   if (!member) return NO_MEMBER;
   if (!mayAssign(by, member.role) || !mayAssign(by, role)) return OWNERS_ONLY;
@@ -27,18 +35,20 @@ export function changeRole(sql: SqlStorage, by: Role, userId: string, role: Role
   if (bound) return bound;
   setRole(sql, userId, role);
   dropInvitationsOf(sql, userId, role);
-  if (!may(role, "key.create")) revokeKeysBy(sql, userId, Number.MAX_SAFE_INTEGER, now);
+  const keysRevoked = may(role, "key.create") ? 0 : revokeKeysBy(sql, userId, Number.MAX_SAFE_INTEGER, now);
+  note(userId, { before: { role: member.role }, after: { role, ...(keysRevoked > 0 ? { keysRevoked } : {}) } });
   return { ok: true, value: { ...member, role } };
 }
 
 /** Removes a member, or lets one leave. The keys and invitations that the member made die in the same turn. */
-export function removeMember(sql: SqlStorage, by: Role, userId: string, now: number): Ruling<true> {
+export function removeMember(sql: SqlStorage, by: Role, userId: string, note: AuditNote, now: number): Ruling<true> {
   const member = findMember(sql, userId);
   if (!member) return NO_MEMBER;
   if (!mayAssign(by, member.role)) return OWNERS_ONLY;
   const bound = staysOwner(sql, member);
   if (bound) return bound;
-  letGo(sql, userId, now);
+  const keysRevoked = letGo(sql, userId, now);
+  note(userId, { before: { role: member.role }, ...(keysRevoked > 0 ? { after: { keysRevoked } } : {}) });
   return { ok: true, value: true };
 }
 
@@ -58,7 +68,10 @@ export function depart(sql: SqlStorage, userId: string, origin: Origin, now: num
   }
   sql.exec("INSERT OR IGNORE INTO departed_users (user_id) VALUES (?)", userId);
   if (!member) return "nobody";
-  letGo(sql, userId, now);
+  const keysRevoked = letGo(sql, userId, now);
+  const after = { reason: "account deleted", ...(keysRevoked > 0 ? { keysRevoked } : {}) };
+  const change = { before: { role: member.role }, after };
+  recordAudit(sql, { actor: SYSTEM, action: "member.remove", target: userId, ...change }, origin, now);
   return "member";
 }
 
@@ -66,11 +79,12 @@ export function hasDeparted(sql: SqlStorage, userId: string): boolean {
   return sql.exec("SELECT 1 FROM departed_users WHERE user_id = ?", userId).toArray().length > 0;
 }
 
-function letGo(sql: SqlStorage, userId: string, now: number): void {
+/** @returns how many keys that still worked were revoked */
+function letGo(sql: SqlStorage, userId: string, now: number): number {
   deleteMember(sql, userId);
-  revokeKeysBy(sql, userId, Number.MAX_SAFE_INTEGER, now);
   dropInvitationsOf(sql, userId, null);
   markUnlisted(sql, userId);
+  return revokeKeysBy(sql, userId, Number.MAX_SAFE_INTEGER, now);
 }
 
 /** Why a member cannot stop being an owner, if so. */

@@ -16,6 +16,7 @@ export const PERMISSIONS = {
   "limits.set": "admin",
   "violations.list": "viewer",
   "usage.get": "viewer",
+  "audit.list": "admin",
   "workspace.get": "viewer",
   "workspace.update": "admin",
   "workspace.delete": "owner",

@@ -1,6 +1,7 @@
 import { RETENTION_DAYS } from "../logs/entry.ts";
 import type { Origin } from "../platform/origin.ts";
 import { migrate } from "../sql/migrate.ts";
+import { recordAudit } from "./audit.ts";
 import { type Ruling, refused } from "./ruling.ts";
 import { WORKSPACE_SCHEMA } from "./schema.ts";
 import { readWorkspace } from "./settings.ts";
@@ -28,7 +29,8 @@ export function isProvisioned(sql: SqlStorage): boolean {
   return sql.exec("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'workspace'").toArray().length > 0;
 }
 
-export function provision(sql: SqlStorage, workspace: NewWorkspace, now: number): void {
+export function provision(sql: SqlStorage, workspace: NewWorkspace, origin: Origin, now: number): void {
+  const isNew = !isProvisioned(sql);
   migrate(sql, WORKSPACE_SCHEMA);
   sql.exec(
     `INSERT OR IGNORE INTO workspace (one, id, name, personal, personal_of, retention_days, created_at, settle_at)
@@ -42,6 +44,10 @@ export function provision(sql: SqlStorage, workspace: NewWorkspace, now: number)
     workspace.settles ? now + SETTLE_AFTER_MS : null,
   );
   sql.exec("INSERT OR IGNORE INTO members (user_id, role, added_at) VALUES (?, 'owner', ?)", workspace.ownerId, now);
+  if (!isNew) return;
+  const { id, name, ownerId, personal } = workspace;
+  const entry = { actor: ownerId, action: "workspace.create", target: id, after: { name, personal } } as const;
+  recordAudit(sql, entry, origin, now);
 }
 
 /** The directory lists the workspace, under this slug. */

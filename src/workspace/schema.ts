@@ -3,6 +3,7 @@ import { VIOLATION_SCHEMA } from "../limits/violation-outbox.ts";
 import { PROMISED_MAIL_SCHEMA } from "../mail/promised.ts";
 import type { SchemaSteps } from "../sql/migrate.ts";
 import { TICKET_SCHEMA } from "../tail/tickets.ts";
+import { AUDIT_SCHEMA } from "./audit.ts";
 import { BLOCK_SCHEMA } from "./batch-blocks.ts";
 import { FLUSH_SCHEMA } from "./flush/schema.ts";
 import { INDEX_CHANGES_SCHEMA } from "./index-changes.ts";
@@ -114,4 +115,4 @@ const VERSION_1 = [
 const VERSION_4 = ["ALTER TABLE workspace ADD COLUMN deleted_by_request TEXT"] as const;
 
 /** A change of a table that has been released is a new version at the end, never an edit of an earlier one. */
-export const WORKSPACE_SCHEMA: SchemaSteps = [VERSION_1, FLUSH_SCHEMA, TICKET_SCHEMA, VERSION_4, BLOCK_SCHEMA];
+export const WORKSPACE_SCHEMA: SchemaSteps = [VERSION_1, FLUSH_SCHEMA, TICKET_SCHEMA, VERSION_4, BLOCK_SCHEMA, AUDIT_SCHEMA];

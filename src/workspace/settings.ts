@@ -40,6 +40,24 @@ export interface SettingsChange {
   retentionDays?: number | undefined;
 }
 
+/** What a change changes, for the audit: the values that differ. */
+export function changedSettings(
+  current: SettingsChange,
+  change: SettingsChange,
+): { before: SettingsChange; after: SettingsChange } {
+  const before: SettingsChange = {};
+  const after: SettingsChange = {};
+  if (change.name !== undefined && change.name !== current.name) {
+    before.name = current.name;
+    after.name = change.name;
+  }
+  if (change.retentionDays !== undefined && change.retentionDays !== current.retentionDays) {
+    before.retentionDays = current.retentionDays;
+    after.retentionDays = change.retentionDays;
+  }
+  return { before, after };
+}
+
 export function changeSettings(sql: SqlStorage, { name, retentionDays }: SettingsChange): void {
   sql.exec(
     "UPDATE workspace SET name = COALESCE(?, name), retention_days = COALESCE(?, retention_days)",

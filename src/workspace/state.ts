@@ -3,6 +3,7 @@ import { ViolationOutbox } from "../limits/violation-outbox.ts";
 import { hostState } from "../platform/host-state.ts";
 import { migrate } from "../sql/migrate.ts";
 import type { Gate } from "./admission.ts";
+import { AuditedSessions } from "./audited-sessions.ts";
 import { BatchIndex } from "./batch-index.ts";
 import { Directory } from "./directory.ts";
 import { type FlushBounds, FlushSchedule } from "./flush/schedule.ts";
@@ -35,6 +36,7 @@ export class WorkspaceState {
   readonly directory: Directory;
   readonly limiter: Limiter;
   readonly violations: ViolationOutbox;
+  readonly sessions: AuditedSessions;
   readonly alarm: SharedAlarm;
   readonly index: BatchIndex;
   readonly waiting: WaitingBatches;
@@ -54,6 +56,7 @@ export class WorkspaceState {
     this.directory = new Directory(storage.sql);
     this.limiter = new Limiter(storage.sql);
     this.violations = new ViolationOutbox(storage.sql);
+    this.sessions = new AuditedSessions(storage.sql);
     this.alarm = new SharedAlarm(storage);
     this.index = new BatchIndex(storage.sql);
     this.waiting = new WaitingBatches(storage.sql);
@@ -76,12 +79,12 @@ export class WorkspaceState {
 
   /** Runs `work` in one synchronous transaction and writes what was counted with it; null without a workspace. */
   transaction<T>(work: (gate: Gate, row: WorkspaceRow) => T): T | null {
-    const { row, sql, directory, limiter, violations } = this;
+    const { row, sql, directory, limiter, violations, sessions } = this;
     if (row === null) return null;
     directory.trim();
     try {
       const done = this.#storage.transactionSync(() => {
-        const result = work({ sql, directory, limiter, violations, limits: row.limits }, row);
+        const result = work({ sql, directory, limiter, violations, limits: row.limits, sessions }, row);
         limiter.flush();
         violations.flush();
         return result;
@@ -137,6 +140,7 @@ export class WorkspaceState {
   forget(): void {
     this.settingsChanged();
     this.violations.forget();
+    this.sessions.forget();
     this.#lastCommit = null;
     this.index.invalidate();
     this.waiting.forget();

@@ -1,5 +1,6 @@
 import type { Origin } from "../../platform/origin.ts";
 import { readAccount } from "../account.ts";
+import type { ActivityNote } from "../activity.ts";
 import { isAlive } from "../families.ts";
 import { beginLink, completeLink, holdsLink, type NewLink, readMethods, type SignInMethods, unlink } from "../links.ts";
 import { notifyOwner } from "../notices.ts";
@@ -55,11 +56,18 @@ export function startLinking(sql: SqlStorage, link: NewLink, authority: LinkAuth
 export type LinkCompleted = { ok: true; epoch: number } | { ok: false; reason: "lost" };
 
 /** Completes a link whose claim stands in the directory, and promises the mail that tells the owner. */
-export function finishLinking(sql: SqlStorage, link: NewLink, origin: Origin, now: number): LinkCompleted {
+export function finishLinking(
+  sql: SqlStorage,
+  link: NewLink,
+  origin: Origin,
+  note: ActivityNote,
+  now: number,
+): LinkCompleted {
   const account = readAccount(sql);
   const completion = account ? completeLink(sql, link, now) : "lost";
   if (!account || completion === "lost") return { ok: false, reason: "lost" };
   if (completion === "linked") {
+    note({ action: "provider.link", details: { provider: link.provider } });
     notifyOwner(sql, { notice: "provider-linked", provider: link.provider }, origin, now);
   }
   return { ok: true, epoch: account.epoch };

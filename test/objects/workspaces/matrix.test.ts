@@ -44,6 +44,7 @@ const MATRIX: Row[] = [
   { method: "GET", route: W, least: "viewer", path: own(), status: 200 },
   { method: "PATCH", route: W, least: "admin", path: own(), body: { name: "x" }, status: 200 },
   { method: "GET", route: `${W}/usage`, least: "viewer", path: own("/usage"), status: 200 },
+  { method: "GET", route: `${W}/audit`, least: "admin", path: own("/audit"), status: 200 },
   { method: "GET", route: `${W}/violations`, least: "viewer", path: own("/violations"), status: 200 },
   { method: "GET", route: `${W}/rate-limits`, least: "viewer", path: own("/rate-limits"), status: 200 },
   { method: "PUT", route: `${W}/rate-limits`, least: "admin", path: own("/rate-limits"), body: rule, status: 200 },

@@ -1,0 +1,134 @@
+import type { Origin } from "../platform/origin.ts";
+
+/** An item is listed for so many milliseconds: 365 days. */
+export const ACTIVITY_KEPT_MS = 365 * 24 * 60 * 60 * 1000;
+
+/** Items of one account; the oldest give way. */
+export const ACTIVITY_MOST = 1000;
+
+/**
+ * What is recorded. Not failed sign-ins: strangers make those, and could push everything else out of the list.
+ * Each is an action of somebody who had proven something.
+ */
+export const ACTIVITY_ACTIONS = [
+  "account.create",
+  "session.start",
+  "session.end",
+  "session.end-others",
+  "session.reuse",
+  "email.verify",
+  "email.reject",
+  "password.set",
+  "password.change",
+  "password.reset",
+  "provider.link",
+  "provider.unlink",
+  "account.recover",
+] as const;
+
+export type ActivityAction = (typeof ACTIVITY_ACTIONS)[number];
+
+/** One row per action, written in its transaction. `num` is the order and the only index. */
+export const ACTIVITY_SCHEMA = [
+  `CREATE TABLE activity (
+     num INTEGER PRIMARY KEY,
+     at INTEGER NOT NULL,
+     action TEXT NOT NULL,
+     -- The session it was done in, or that began or ended; null where there was none.
+     session TEXT,
+     address TEXT,
+     user_agent TEXT,
+     request_id TEXT NOT NULL,
+     -- JSON: how it was signed in, which provider, how many sessions ended.
+     details TEXT NOT NULL
+   ) STRICT`,
+] as const;
+
+export interface ActivityEntry {
+  action: ActivityAction;
+  session?: string | null;
+  userAgent?: string | null;
+  /** Never a secret. */
+  details?: Readonly<Record<string, string | number>>;
+}
+
+/** Records what the turn does. To be called in its transaction, once it is certain that it does. */
+export type ActivityNote = (entry: ActivityEntry) => void;
+
+export interface ActivityItem {
+  /** Rises by one with each item of an account. */
+  num: number;
+  /** Epoch milliseconds. */
+  at: number;
+  action: ActivityAction;
+  sessionId: string | null;
+  address: string | null;
+  userAgent: string | null;
+  requestId: string;
+  details: Record<string, string | number>;
+}
+
+export interface ActivityPage {
+  items: ActivityItem[];
+  /** Where the next page begins; null at the end. */
+  next: number | null;
+}
+
+/** Records an action in its transaction. Older items than the list may have are deleted with it: one row, as a rule. */
+export function recordActivity(
+  sql: SqlStorage,
+  { action, session = null, userAgent = null, details = {} }: ActivityEntry,
+  { requestId, address }: Origin,
+  now: number,
+): void {
+  const { num } = sql
+    .exec<{ num: number }>(
+      `INSERT INTO activity (at, action, session, address, user_agent, request_id, details)
+       VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING num`,
+      now,
+      action,
+      session,
+      address,
+      userAgent,
+      requestId,
+      JSON.stringify(details),
+    )
+    .one();
+  sql.exec("DELETE FROM activity WHERE num <= ? OR at <= ?", num - ACTIVITY_MOST, now - ACTIVITY_KEPT_MS);
+}
+
+type Row = {
+  num: number;
+  at: number;
+  action: ActivityAction;
+  session: string | null;
+  address: string | null;
+  user_agent: string | null;
+  request_id: string;
+  details: string;
+};
+
+/**
+ * One page, newest first.
+ * @param before the `next` of the page before; null for the newest
+ * @param limit items, at least 1
+ */
+export function listActivity(sql: SqlStorage, before: number | null, limit: number, now: number): ActivityPage {
+  const rows = sql
+    .exec<Row>(
+      "SELECT * FROM activity WHERE num < ? AND at > ? ORDER BY num DESC LIMIT ?",
+      before ?? Number.MAX_SAFE_INTEGER,
+      now - ACTIVITY_KEPT_MS,
+      limit + 1,
+    )
+    .toArray();
+  const items = rows.slice(0, limit).map(({ session, user_agent, request_id, details, ...row }) => ({
+    ...row,
+    sessionId: session,
+    userAgent: user_agent,
+    requestId: request_id,
+    // SAFETY: `recordActivity` is the only writer.
+    details: JSON.parse(details) as ActivityItem["details"],
+  }));
+  return { items, next: rows.length > limit ? (items.at(-1)?.num ?? null) : null };
+}

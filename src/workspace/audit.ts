@@ -1,0 +1,214 @@
+import type { Origin } from "../platform/origin.ts";
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** An item is listed, and kept, for so many milliseconds: 365 days. */
+export const AUDIT_KEPT_MS = 365 * DAY_MS;
+
+/** Bytes of JSON that `before` and `after` may have each; larger ones are left out. */
+export const AUDIT_STATE_BYTES = 1024;
+
+/** Rows that one page looks through at most, whatever its filters: a few milliseconds. */
+const SCAN_ROWS = 5000;
+
+/** Rows deleted by one step at most. */
+const SWEEP_ROWS = 1000;
+
+/** What is recorded. The part before the dot is the action's group. */
+export const AUDIT_ACTIONS = [
+  "session.start",
+  "workspace.create",
+  "workspace.update",
+  "member.change",
+  "member.remove",
+  "member.leave",
+  "invitation.create",
+  "invitation.revoke",
+  "invitation.accept",
+  "project.create",
+  "project.rename",
+  "project.delete",
+  "key.create",
+  "key.rotate",
+  "key.revoke",
+  "limits.set",
+  "sandbox.reset",
+] as const;
+
+export type AuditAction = (typeof AUDIT_ACTIONS)[number];
+
+/** Whether an action of a member is one that the audit has. */
+export function isAudited(action: string): action is AuditAction {
+  return AUDIT_ACTIONS.some((audited) => audited === action);
+}
+
+/** The service itself: a deleted account, a reset of the sandbox. */
+export const SYSTEM = "system";
+
+/**
+ * One row per change, written in the change's transaction. `num` is the order and the only index: rows written are the
+ * bill. The newest row is never deleted, so a `num` is never given twice.
+ */
+export const AUDIT_SCHEMA = [
+  `CREATE TABLE audit (
+     num INTEGER PRIMARY KEY,
+     at INTEGER NOT NULL,
+     -- A user id, or 'system'.
+     actor TEXT NOT NULL,
+     action TEXT NOT NULL,
+     -- The id of what was changed.
+     target TEXT NOT NULL,
+     -- The client address; null where no client is the cause.
+     address TEXT,
+     request_id TEXT NOT NULL,
+     -- JSON, what the change was about; null where there is nothing to say or too much.
+     before TEXT,
+     after TEXT
+   ) STRICT`,
+  // Sessions whose first use here has its row. A session lives 90 days at most.
+  `CREATE TABLE audited_sessions (
+     session TEXT PRIMARY KEY,
+     at INTEGER NOT NULL
+   ) STRICT, WITHOUT ROWID`,
+] as const;
+
+/** Values of a thing before or after a change. Never a secret. */
+export type AuditState = Readonly<Record<string, unknown>>;
+
+export interface AuditChange {
+  before?: AuditState;
+  after?: AuditState;
+}
+
+export interface AuditEntry extends AuditChange {
+  actor: string;
+  action: AuditAction;
+  target: string;
+}
+
+export interface AuditItem extends AuditEntry {
+  /** Rises by one with each item of a workspace. */
+  num: number;
+  /** Epoch milliseconds. */
+  at: number;
+  address: string | null;
+  requestId: string;
+}
+
+/** Records what the turn changes. To be called in its transaction, once it is certain that it does. */
+export type AuditNote = (target: string, change?: AuditChange) => void;
+
+export function recordAudit(sql: SqlStorage, entry: AuditEntry, { requestId, address }: Origin, now: number): void {
+  sql.exec(
+    `INSERT INTO audit (at, actor, action, target, address, request_id, before, after) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    now,
+    entry.actor,
+    entry.action,
+    entry.target,
+    address,
+    requestId,
+    stateText(entry.before),
+    stateText(entry.after),
+  );
+}
+
+const encoder = new TextEncoder();
+
+function stateText(state: AuditState | undefined): string | null {
+  if (state === undefined) return null;
+  const text = JSON.stringify(state);
+  return encoder.encode(text).length <= AUDIT_STATE_BYTES ? text : null;
+}
+
+export interface AuditFilter {
+  actor?: string | undefined;
+  /** An action, or the group of several: `key` for `key.create`, `key.rotate` and `key.revoke`. */
+  action?: string | undefined;
+  target?: string | undefined;
+}
+
+export interface AuditPage {
+  items: AuditItem[];
+  /** Where the next page begins; null at the end. A page may have fewer items than asked for, even none, before it. */
+  next: number | null;
+}
+
+type Row = {
+  num: number;
+  at: number;
+  actor: string;
+  action: AuditAction;
+  target: string;
+  address: string | null;
+  request_id: string;
+  before: string | null;
+  after: string | null;
+};
+
+/**
+ * One page, newest first.
+ * @param before the `next` of the page before; null for the newest
+ * @param limit items, at least 1
+ */
+export function listAudit(
+  sql: SqlStorage,
+  filter: AuditFilter,
+  before: number | null,
+  limit: number,
+  now: number,
+): AuditPage {
+  const rows = sql.exec<Row>(
+    "SELECT * FROM audit WHERE num < ? ORDER BY num DESC LIMIT ?",
+    before ?? Number.MAX_SAFE_INTEGER,
+    SCAN_ROWS + 1,
+  );
+  const items: AuditItem[] = [];
+  let scanned = 0;
+  let last = 0;
+  for (const row of rows) {
+    // Something lies behind the last row that was looked at.
+    if (scanned === SCAN_ROWS || items.length === limit) return { items, next: last };
+    scanned++;
+    last = row.num;
+    // Rows are in order of time but for changes of the clock: one that is past its time ends nothing.
+    if (row.at > now - AUDIT_KEPT_MS && matches(row, filter)) items.push(fromRow(row));
+  }
+  return { items, next: null };
+}
+
+function matches(row: Row, { actor, action, target }: AuditFilter): boolean {
+  if (actor !== undefined && row.actor !== actor) return false;
+  if (target !== undefined && row.target !== target) return false;
+  return action === undefined || row.action === action || row.action.startsWith(`${action}.`);
+}
+
+function fromRow({ request_id, before, after, ...row }: Row): AuditItem {
+  return {
+    ...row,
+    requestId: request_id,
+    // SAFETY: `recordAudit` is the only writer.
+    ...(before === null ? {} : { before: JSON.parse(before) as AuditState }),
+    ...(after === null ? {} : { after: JSON.parse(after) as AuditState }),
+  };
+}
+
+/**
+ * Deletes some of the items past their time, the oldest first, and sessions that have long ended.
+ * @returns whether there may be more of them
+ */
+export function sweepAudit(sql: SqlStorage, now: number): boolean {
+  sql.exec("DELETE FROM audited_sessions WHERE at <= ?", now - SESSION_KEPT_MS);
+  const rows = sql.exec<{ num: number; at: number }>("SELECT num, at FROM audit ORDER BY num LIMIT ?", SWEEP_ROWS);
+  let last = 0;
+  let count = 0;
+  for (const { num, at } of rows) {
+    if (at > now - AUDIT_KEPT_MS) break;
+    last = num;
+    count++;
+  }
+  if (count > 0) sql.exec("DELETE FROM audit WHERE num <= ? AND num < (SELECT MAX(num) FROM audit)", last);
+  return count === SWEEP_ROWS;
+}
+
+/** No session lives longer; see `families.ts`. */
+const SESSION_KEPT_MS = 91 * DAY_MS;
