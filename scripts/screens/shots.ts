@@ -99,6 +99,7 @@ export const SHOTS: readonly Shot[] = [
   { name: "settings-limits", title: "Limits", path: settings("limits"), as: ada },
   { name: "settings-violations", title: "Violations", path: settings("violations"), as: ada },
   { name: "settings-usage", title: "Usage", path: settings("usage"), as: ada },
+  { name: "settings-audit", title: "Audit", path: settings("audit"), as: ada, window: true },
   { name: "settings-danger", title: "Danger zone", path: settings("danger"), as: ada },
   {
     name: "settings-delete",

@@ -1,32 +1,11 @@
 import type { Origin } from "../platform/origin.ts";
+import type { ActivityAction } from "./activity-actions.ts";
 
 /** An item is listed for so many milliseconds: 365 days. */
 export const ACTIVITY_KEPT_MS = 365 * 24 * 60 * 60 * 1000;
 
 /** Items of one account; the oldest give way. */
 export const ACTIVITY_MOST = 1000;
-
-/**
- * What is recorded. Not failed sign-ins: strangers make those, and could push everything else out of the list.
- * Each is an action of somebody who had proven something.
- */
-export const ACTIVITY_ACTIONS = [
-  "account.create",
-  "session.start",
-  "session.end",
-  "session.end-others",
-  "session.reuse",
-  "email.verify",
-  "email.reject",
-  "password.set",
-  "password.change",
-  "password.reset",
-  "provider.link",
-  "provider.unlink",
-  "account.recover",
-] as const;
-
-export type ActivityAction = (typeof ACTIVITY_ACTIONS)[number];
 
 /** One row per action, written in its transaction. `num` is the order and the only index. */
 export const ACTIVITY_SCHEMA = [

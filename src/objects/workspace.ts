@@ -9,14 +9,8 @@ import { claimMail, mailSent, releaseMail } from "../mail/promised.ts";
 import { newRun, type Origin, orNewRun } from "../platform/origin.ts";
 import { settingsOf } from "../settings.ts";
 import { type Admitted, admit, type Gate, unknownKey } from "../workspace/admission.ts";
-import {
-  type AuditFilter,
-  type AuditNote,
-  type AuditPage,
-  listAudit,
-  recordAudit,
-  SYSTEM,
-} from "../workspace/audit.ts";
+import { type AuditFilter, type AuditNote, type AuditPage, listAudit, recordAudit } from "../workspace/audit.ts";
+import { SYSTEM } from "../workspace/audit-actions.ts";
 import { type Caller, type Denied, type Need, nobody, type Role } from "../workspace/caller.ts";
 import { GroupCommit } from "../workspace/group-commit.ts";
 import { markRenamed } from "../workspace/index-changes.ts";

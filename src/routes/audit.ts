@@ -5,15 +5,13 @@ import { numberCursor } from "../http/number-cursor.ts";
 import { pageOf, pageQuery } from "../http/paging.ts";
 import { resource } from "../http/resource.ts";
 import { callWorkspace } from "../objects/stubs.ts";
-import { AUDIT_ACTIONS, type AuditItem } from "../workspace/audit.ts";
+import type { AuditItem } from "../workspace/audit.ts";
+import { AUDIT_ACTIONS, AUDIT_GROUPS } from "../workspace/audit-actions.ts";
 import { emailsOf } from "../workspace/listing.ts";
 import { WORKSPACE_ERRORS } from "./projects.ts";
 import { granted, workspaceGuard } from "./workspace-guard.ts";
 
 const ID = "[0-9A-Za-z]{12}";
-
-/** `key` for all of `key.create`, `key.rotate` and `key.revoke`. */
-const GROUPS = [...new Set(AUDIT_ACTIONS.map((action) => action.slice(0, action.indexOf("."))))];
 
 const emptyIsAbsent = (value: unknown): unknown => (value === "" ? undefined : value);
 
@@ -28,7 +26,7 @@ const auditQuery = pageQuery.extend({
     )
     .describe("A user id, or `system`."),
   action: z
-    .preprocess(emptyIsAbsent, z.enum([...AUDIT_ACTIONS, ...GROUPS]).optional())
+    .preprocess(emptyIsAbsent, z.enum([...AUDIT_ACTIONS, ...AUDIT_GROUPS]).optional())
     .describe("An action, or what stands before its dot for all actions of a kind: `key`, `member`."),
   target: z
     .preprocess(

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { ACTIVITY_ACTIONS, type ActivityItem } from "../accounts/activity.ts";
+import type { ActivityItem } from "../accounts/activity.ts";
+import { ACTIVITY_ACTIONS } from "../accounts/activity-actions.ts";
 import { success } from "../http/envelope.ts";
 import { numberCursor } from "../http/number-cursor.ts";
 import { pageOf, pageQuery } from "../http/paging.ts";

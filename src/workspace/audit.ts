@@ -1,4 +1,5 @@
 import type { Origin } from "../platform/origin.ts";
+import type { AuditAction } from "./audit-actions.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -13,37 +14,6 @@ const SCAN_ROWS = 5000;
 
 /** Rows deleted by one step at most. */
 const SWEEP_ROWS = 1000;
-
-/** What is recorded. The part before the dot is the action's group. */
-export const AUDIT_ACTIONS = [
-  "session.start",
-  "workspace.create",
-  "workspace.update",
-  "member.change",
-  "member.remove",
-  "member.leave",
-  "invitation.create",
-  "invitation.revoke",
-  "invitation.accept",
-  "project.create",
-  "project.rename",
-  "project.delete",
-  "key.create",
-  "key.rotate",
-  "key.revoke",
-  "limits.set",
-  "sandbox.reset",
-] as const;
-
-export type AuditAction = (typeof AUDIT_ACTIONS)[number];
-
-/** Whether an action of a member is one that the audit has. */
-export function isAudited(action: string): action is AuditAction {
-  return AUDIT_ACTIONS.some((audited) => audited === action);
-}
-
-/** The service itself: a deleted account, a reset of the sandbox. */
-export const SYSTEM = "system";
 
 /**
  * One row per change, written in the change's transaction. `num` is the order and the only index: rows written are the

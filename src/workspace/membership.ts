@@ -1,5 +1,6 @@
 import type { Origin } from "../platform/origin.ts";
-import { type AuditNote, recordAudit, SYSTEM } from "./audit.ts";
+import { type AuditNote, recordAudit } from "./audit.ts";
+import { SYSTEM } from "./audit-actions.ts";
 import type { Role } from "./caller.ts";
 import { markUnlisted } from "./index-changes.ts";
 import { dropInvitationsOf } from "./invitations.ts";

@@ -74,6 +74,7 @@ const LOADED: Record<string, (page: Page) => Promise<void>> = {
     await expect.poll(look, { timeout: 30_000, interval: 500 }).toBe(2);
   },
   usage: (page) => page.getByText("No batch is stuck.").waitFor(),
+  audit: (page) => page.getByRole("listitem").getByText("Workspace created").waitFor(),
   danger: (page) => page.getByRole("button", { name: "Delete the workspace" }).waitFor(),
 };
 

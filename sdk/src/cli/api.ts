@@ -6,6 +6,7 @@ import { type Attempt, persist } from "./retry.ts";
 export interface Service {
   /** Without a slash at its end. */
   url: string;
+  /** What is sent as the bearer: an API key, or for `audit` an access token. */
   key: string;
 }
 
@@ -33,7 +34,8 @@ export type Answer =
 
 export interface Post {
   path: string;
-  body: string | Uint8Array<ArrayBuffer>;
+  /** Null for a GET. */
+  body: string | Uint8Array<ArrayBuffer> | null;
   headers?: Readonly<Record<string, string>>;
   timeoutMs: number;
   /** Gives the request up. */
@@ -45,8 +47,12 @@ export async function post(service: Service, { path, body, headers, timeoutMs, s
   const timeout = AbortSignal.timeout(timeoutMs);
   try {
     const response = await fetch(`${service.url}${path}`, {
-      method: "POST",
-      headers: { Authorization: `Bearer ${service.key}`, "Content-Type": "application/json", ...headers },
+      method: body === null ? "GET" : "POST",
+      headers: {
+        Authorization: `Bearer ${service.key}`,
+        ...(body === null ? {} : { "Content-Type": "application/json" }),
+        ...headers,
+      },
       body,
       signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
       // A redirected POST would come back as a page that says 200.
@@ -105,11 +111,20 @@ export const READ_PATIENCE_MS = 120_000;
  * @throws Failure where the service refuses, or stays away
  */
 export function read(io: Io, service: Service, path: string, body: unknown, isKnown: boolean): Promise<unknown> {
+  return answered(io, service, path, JSON.stringify(body), isKnown);
+}
+
+/** The same by GET. */
+export function ask(io: Io, service: Service, path: string, isKnown: boolean): Promise<unknown> {
+  return answered(io, service, path, null, isKnown);
+}
+
+function answered(io: Io, service: Service, path: string, body: string | null, isKnown: boolean): Promise<unknown> {
   let wasThere = isKnown;
   return persist(io, READ_PATIENCE_MS, async (): Promise<Attempt<unknown>> => {
     const answer = await post(service, {
       path,
-      body: JSON.stringify(body),
+      body,
       timeoutMs: READ_TIMEOUT_MS,
       signal: io.stop,
     });

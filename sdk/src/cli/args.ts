@@ -13,16 +13,15 @@ const TEXT = { type: "string" } as const;
 const LIST = { type: "string", multiple: true } as const;
 const FLAG = { type: "boolean" } as const;
 
-const COMMON: Options = {
+const OUTPUT: Options = {
   url: TEXT,
-  key: TEXT,
-  project: TEXT,
   json: FLAG,
   color: FLAG,
   "no-color": FLAG,
   help: { type: "boolean", short: "h" },
   version: FLAG,
 };
+const COMMON: Options = { ...OUTPUT, key: TEXT, project: TEXT };
 /** Of filters, and of entries that are made here. */
 const MEMBERS: Options = { level: LIST, category: LIST, type: LIST, session: TEXT, trace: TEXT, data: LIST };
 const READING: Options = { ...COMMON, ...MEMBERS, "min-level": TEXT, search: TEXT, since: TEXT };
@@ -31,6 +30,17 @@ const COMMANDS: Readonly<Record<string, Options>> = {
   tail: { ...READING, limit: TEXT },
   query: { ...READING, until: TEXT, limit: TEXT, all: FLAG, order: TEXT },
   stats: { ...READING, until: TEXT, interval: TEXT, by: TEXT },
+  audit: {
+    ...OUTPUT,
+    token: TEXT,
+    workspace: TEXT,
+    actor: TEXT,
+    action: TEXT,
+    target: TEXT,
+    since: TEXT,
+    limit: TEXT,
+    all: FLAG,
+  },
   send: { ...COMMON, ...MEMBERS, text: FLAG, message: { type: "string", short: "m" }, "retry-for": TEXT },
 };
 
@@ -42,6 +52,7 @@ const INTERVALS: Readonly<Record<string, number>> = { "1m": 60_000, "5m": 300_00
 /** Buckets that a chart without `--interval` has at most. */
 const GOOD_BUCKETS = 120;
 const DEFAULT_STATS_MS = 3_600_000;
+const AUDIT_FILTERS = ["actor", "action", "target"] as const;
 const GROUPS: readonly string[] = ["level", "category", "type"];
 
 interface Shared {
@@ -49,7 +60,7 @@ interface Shared {
   project: string | null;
   json: boolean;
   colors: boolean;
-  /** Whether the key stood on the command line. */
+  /** Whether the key, or the token, stood on the command line. */
   isKeyVisible: boolean;
 }
 
@@ -95,13 +106,24 @@ export interface SendCommand extends Shared {
   files: readonly string[];
 }
 
+export interface AuditCommand extends Omit<Shared, "project"> {
+  name: "audit";
+  workspace: string;
+  /** As the service takes them; those that were given. */
+  filters: Readonly<Record<string, string>>;
+  /** Epoch milliseconds; null for all that is kept. */
+  from: number | null;
+  limit: number;
+}
+
 export type Command =
   | { name: "help"; of: string }
   | { name: "version" }
   | TailCommand
   | QueryCommand
   | StatsCommand
-  | SendCommand;
+  | SendCommand
+  | AuditCommand;
 
 export interface Surroundings {
   env: Readonly<Record<string, string | undefined>>;
@@ -120,7 +142,7 @@ export function parseCommand(argv: readonly string[], around: Surroundings): Com
   const options = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (!options) {
     const what = name.startsWith("-") ? "The command stands first" : `There is no command ${name}`;
-    throw usage(`${what}: tail, query, stats or send. See taffrail --help.`);
+    throw usage(`${what}: tail, query, stats, send or audit. See taffrail --help.`);
   }
   const { values, positionals } = parsed(name, rest, options);
   if (values.help) return { name: "help", of: name };
@@ -128,6 +150,7 @@ export function parseCommand(argv: readonly string[], around: Surroundings): Com
   if (name !== "send" && positionals.length > 0) {
     throw usage(`taffrail ${name} takes options only, and not ${positionals[0]}. See taffrail ${name} --help.`);
   }
+  if (name === "audit") return auditOf(values, around);
   const shared = sharedOf(values, around);
   switch (name) {
     case "tail":
@@ -160,20 +183,58 @@ function parsed(name: string, args: string[], options: Options): { values: Value
   }
 }
 
-function sharedOf(values: Values, { env, isTerminal }: Surroundings): Shared {
-  const given = text(values, "key");
-  const key = (given ?? env.TAFFRAIL_KEY ?? "").trim();
-  if (key === "") throw usage("A key is needed: set TAFFRAIL_KEY.");
-  // Fetch repeats a header that it does not take in its error.
-  if (!/^[\x21-\x7e]+$/.test(key)) throw usage("The key has characters that no key has.");
-  const colors = values["no-color"] ? false : (values.color ?? (isTerminal && !env.NO_COLOR && env.TERM !== "dumb"));
+function sharedOf(values: Values, around: Surroundings): Shared {
+  const { env } = around;
+  const key = credentialOf("key", text(values, "key") ?? env.TAFFRAIL_KEY, "TAFFRAIL_KEY");
   return {
-    service: { url: addressOf(text(values, "url") || env.TAFFRAIL_URL || DEFAULT_URL), key },
+    ...outputOf(values, around),
+    ...serviceOf(values, env, key),
     project: text(values, "project") || env.TAFFRAIL_PROJECT || null,
-    json: values.json === true,
-    colors: colors === true,
-    isKeyVisible: given !== null,
+    isKeyVisible: text(values, "key") !== null,
   };
+}
+
+/** An API key reads logs and no more: who did what is for members, by an access token. */
+function auditOf(values: Values, around: Surroundings): AuditCommand {
+  const { env, now } = around;
+  const token = credentialOf("token", text(values, "token") ?? env.TAFFRAIL_ACCESS_TOKEN, "TAFFRAIL_ACCESS_TOKEN");
+  if (/^sk_/.test(token)) throw usage("An API key cannot read the audit: it takes the access token of an admin.");
+  const workspace = text(values, "workspace") || env.TAFFRAIL_WORKSPACE;
+  if (!workspace) throw usage("A workspace is needed: --workspace ws_..., or TAFFRAIL_WORKSPACE.");
+  const filters = AUDIT_FILTERS.flatMap((name) => {
+    const value = text(values, name);
+    return value === null ? [] : [[name, value] as const];
+  });
+  const { limit } = pagesOf(values);
+  const { from } = timesOf(values, now);
+  return {
+    name: "audit",
+    ...outputOf(values, around),
+    ...serviceOf(values, env, token),
+    workspace,
+    filters: Object.fromEntries(filters),
+    from,
+    limit,
+    isKeyVisible: text(values, "token") !== null,
+  };
+}
+
+function credentialOf(what: "key" | "token", given: string | undefined, setting: string): string {
+  const credential = (given ?? "").trim();
+  const one = what === "key" ? "A key" : "An access token";
+  if (credential === "") throw usage(`${one} is needed: set ${setting}.`);
+  // Fetch repeats a header that it does not take in its error.
+  if (!/^[\x21-\x7e]+$/.test(credential)) throw usage(`The ${what} has characters that no ${what} has.`);
+  return credential;
+}
+
+function serviceOf(values: Values, env: Surroundings["env"], key: string): Pick<Shared, "service"> {
+  return { service: { url: addressOf(text(values, "url") || env.TAFFRAIL_URL || DEFAULT_URL), key } };
+}
+
+function outputOf(values: Values, { env, isTerminal }: Surroundings): Pick<Shared, "json" | "colors"> {
+  const colors = values["no-color"] ? false : (values.color ?? (isTerminal && !env.NO_COLOR && env.TERM !== "dumb"));
+  return { json: values.json === true, colors: colors === true };
 }
 
 function addressOf(given: string): string {

@@ -23,9 +23,10 @@ export function usage(message: string): Failure {
   return new Failure(message, EXIT.usage);
 }
 
-const KEY = /(?<!\w)sk_[\w-]+/g;
+/** An API key, or an access token. */
+const KEY = /(?<!\w)(?:sk_[\w-]+|eyJ[\w-]+\.[\w-]+\.[\w-]+)/g;
 
-/** Text for the terminal or a file of diagnostics, without anything that is or looks like an API key. */
+/** Text for the terminal or a file of diagnostics, without anything that is or looks like an API key or an access token. */
 export function withoutSecrets(text: string, secret = ""): string {
   const masked = secret === "" ? text : text.replaceAll(secret, "[key]");
   return masked.replace(KEY, "[key]");

@@ -10,6 +10,8 @@ Output
   -h, --help            of a command: taffrail <command> --help
   --version`;
 
+const OUTPUT = COMMON.slice(COMMON.indexOf("\nOutput"));
+
 const FILTERS = `
 Filters (all hold together; what may be repeated: any of them)
   --level <level>       trace debug log info warn error fatal; repeat, or a,b
@@ -33,6 +35,7 @@ export const HELP: Readonly<Record<string, string>> = {
   taffrail query        search
   taffrail stats        count by time
   taffrail send         send entries from files or standard input
+  taffrail audit        who changed what in a workspace
 
 taffrail <command> --help says more.
 ${COMMON}
@@ -68,6 +71,22 @@ ${EXITS}`,
   --by <what>           count each level, category or type apart
 ${FILTERS}
 ${COMMON}
+${EXITS}`,
+
+  audit: `taffrail audit [options]: who changed what in a workspace, and who signed in to it; newest first
+
+  --token <token>       the access token of an admin or owner, which lives 15 minutes; an API key will not do
+                        default $TAFFRAIL_ACCESS_TOKEN, which other users of this machine cannot see
+  --workspace <id>      default $TAFFRAIL_WORKSPACE
+  --url <address>       default $TAFFRAIL_URL, or http://127.0.0.1:8787
+
+  --actor <id>          usr_..., or system
+  --action <name>       key.revoke, or all of a kind: session workspace member invitation project key limits
+  --target <id>         what was changed
+  --since <when>        at or after: 15m, 2h, 1d (ago), 2026-11-20T14:00 (here), 2026-11-20T14:00Z (UTC)
+  --limit <n>           default 100
+  --all                 no limit
+${OUTPUT}
 ${EXITS}`,
 
   send: `taffrail send [options] [file ...]: send entries

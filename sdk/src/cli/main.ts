@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { type Command, parseCommand } from "./args.ts";
+import { audit } from "./audit.ts";
 import { EXIT, Failure, withoutSecrets } from "./failure.ts";
 import { HELP } from "./help.ts";
 import { type Io, notice, writeLine } from "./io.ts";
@@ -8,16 +9,20 @@ import { send } from "./send.ts";
 import { stats } from "./stats.ts";
 import { tail } from "./tail.ts";
 
+/** What is given on the command line, and where it is safer. */
+const CREDENTIALS = { key: ["a key", "TAFFRAIL_KEY"], token: ["a token", "TAFFRAIL_ACCESS_TOKEN"] } as const;
+
 /** Runs a command line to its end and gives the exit code. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
-  let key = io.env.TAFFRAIL_KEY ?? "";
+  let key = io.env.TAFFRAIL_KEY || io.env.TAFFRAIL_ACCESS_TOKEN || "";
   try {
     const isTerminal = io.stdout.isTTY === true;
     const command = parseCommand(argv, { env: io.env, isTerminal, now: io.now() });
     if ("service" in command) {
       key = command.service.key;
       if (command.isKeyVisible && io.stderr.isTTY) {
-        notice(io, "Note: a key on the command line can be seen by other users of this machine; TAFFRAIL_KEY cannot.");
+        const [what, setting] = CREDENTIALS[command.name === "audit" ? "token" : "key"];
+        notice(io, `Note: ${what} on the command line can be seen by other users of this machine; ${setting} cannot.`);
       }
     }
     return await execute(command, io);
@@ -44,6 +49,8 @@ async function execute(command: Command, io: Io): Promise<number> {
       return stats(io, command);
     case "send":
       return send(io, command);
+    case "audit":
+      return audit(io, command);
   }
 }
 

@@ -139,3 +139,33 @@ test("repeats neither a key nor a password", () => {
     expect(() => parse(line)).toThrow(/^(?!.*hush)/s);
   }
 });
+
+test("B17: reads what of the audit is wanted, by an access token", () => {
+  const env = { TAFFRAIL_ACCESS_TOKEN: "eyJ.a.b", TAFFRAIL_WORKSPACE: "ws_1", TAFFRAIL_KEY: "sk_secret" };
+  expect(parse("audit", env)).toEqual({
+    name: "audit",
+    service: { url: "http://127.0.0.1:8787", key: "eyJ.a.b" },
+    workspace: "ws_1",
+    filters: {},
+    from: null,
+    limit: 100,
+    json: false,
+    colors: false,
+    isKeyVisible: false,
+  });
+  expect(
+    parse("audit --token t --workspace ws_2 --actor usr_1 --action key --target key_1 --since 1d --all --json", env),
+  ).toMatchObject({
+    service: { key: "t" },
+    workspace: "ws_2",
+    filters: { actor: "usr_1", action: "key", target: "key_1" },
+    from: NOW - 86_400_000,
+    limit: Number.POSITIVE_INFINITY,
+    json: true,
+    isKeyVisible: true,
+  });
+  expect(() => parse("audit", { TAFFRAIL_KEY: "sk_secret" })).toThrow("set TAFFRAIL_ACCESS_TOKEN");
+  expect(() => parse("audit --token sk_secret", env)).toThrow("An API key cannot read the audit");
+  expect(() => parse("audit --token t", {})).toThrow("A workspace is needed");
+  expect(() => parse("audit --search x", env)).toThrow("There is no option --search");
+});

@@ -173,3 +173,33 @@ test("npm run logs, with files named from where it is typed", async () => {
   rmSync(dir, { recursive: true });
   expect({ code, err }).toEqual({ code: 0, err: "2 entries stored, the last one as seq 2.\n" });
 });
+
+test("B17: the audit is read by an access token, page for page, and the token is never printed", async () => {
+  const { account, projectId } = tenant;
+  const { workspaceId, accessToken } = account;
+  for (let n = 0; n < 230; n++) {
+    await call(server.url, `/projects/${projectId}`, { ...asUser(account), method: "PATCH", body: { name: `p${n}` } });
+  }
+  const audit = { TAFFRAIL_URL: server.url, TAFFRAIL_WORKSPACE: workspaceId, TAFFRAIL_ACCESS_TOKEN: accessToken };
+  const all = await run(["audit", "--all", "--json", "--action", "project.rename"], audit);
+  expect([all.code, all.err]).toEqual([0, ""]);
+  const items = all.out
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(items.map(({ after }) => after.name)).toEqual(range(0, 230).map((n) => `p${229 - n}`));
+
+  const pretty = await run(["audit", "--limit", "1", "--target", projectId], audit);
+  expect(pretty.out).toMatch(
+    new RegExp(
+      `^[-\\d]{10} [:.\\d]{12} \\S+@\\S+ project\\.rename ${projectId} before=\\{"name":"p228"\\} after=.* req_\\w+\\n$`,
+    ),
+  );
+  expect((await run(["audit", "--since", "2035-01-01"], audit)).out).toBe("");
+
+  const refused = await run(["audit"], { ...audit, TAFFRAIL_ACCESS_TOKEN: `${accessToken}x` });
+  expect([refused.code, refused.err]).toEqual([3, expect.stringContaining("INVALID_ACCESS_TOKEN")]);
+  const visible = await run(["audit", "--actor", accessToken], audit);
+  expect(visible.code).toBe(3);
+  for (const { out, err } of [refused, visible, pretty]) expect(out + err).not.toContain(accessToken.slice(0, 40));
+});

@@ -48,7 +48,10 @@ routes.route(
     errors: [],
   },
   [],
-  async (c) => success(await authenticateUser(c), c.get("requestId")),
+  async (c) => {
+    const { userId, session } = await authenticateUser(c);
+    return success({ userId, sessionId: session?.id }, c.get("requestId"));
+  },
 );
 const app = createApp({ resources: [routes], countUnrouted: async () => undefined, fallback: async () => null });
 

@@ -25,7 +25,7 @@ describe("UserObject", () => {
   it("that was never provisioned answers like nobody, and writes nothing", async () => {
     const stub = userStub(newId("usr"));
     expect(await stub.credentials()).toBeNull();
-    expect(await stub.authenticate(newId("fam"), 1)).toEqual({ alive: false, limit: null });
+    expect(await stub.authenticate(newId("fam"), 1)).toEqual({ alive: false, limit: null, method: null });
     expect(await stub.me(newId("fam"))).toBeNull();
     expect(await stub.createSession(family())).toEqual({ ok: false, reason: "stale" });
     await stub.discard();
@@ -125,8 +125,8 @@ describe("UserObject", () => {
     const { sessionId } = await claimsOf(accessToken);
     const { sessionId: otherId } = await claimsOf(other.accessToken);
     const stub = userStub(user.id);
-    expect(await stub.authenticate(newId("fam"), 1)).toEqual({ alive: false, limit: null });
-    expect(await stub.authenticate(sessionId, 0)).toEqual({ alive: true, limit: null });
+    expect(await stub.authenticate(newId("fam"), 1)).toEqual({ alive: false, limit: null, method: null });
+    expect(await stub.authenticate(sessionId, 0)).toEqual({ alive: true, limit: null, method: "password" });
     expect(await execute(user.id, "SELECT 1 FROM rate_seconds")).toEqual([]);
     const half = API_DEFAULT.limit / 2;
     await Promise.all(Array.from({ length: half }, () => stub.authenticate(sessionId, 1)));

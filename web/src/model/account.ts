@@ -21,6 +21,18 @@ export interface SessionInfo {
   current: boolean;
 }
 
+/** One item of the account's own activity. */
+export interface ActivityItem {
+  id: string;
+  at: string;
+  action: string;
+  sessionId: string | null;
+  address: string | null;
+  userAgent: string | null;
+  requestId: string;
+  details: Record<string, string | number>;
+}
+
 /** Milliseconds for which the ways to sign in are taken as known: as long as one call of /auth counts against its limit. */
 const METHODS_MS = 60_000;
 

@@ -12,6 +12,7 @@ const DEEDS = {
   "workspace.delete": "Deleting the workspace",
   "member.change": "Changing members",
   "invitation.create": "Inviting",
+  "audit.list": "Reading the audit",
 } as const satisfies Partial<Record<Action, string>>;
 
 /** Why somebody may not do this, by the table that the service itself decides by; null for who may. */

@@ -92,6 +92,22 @@ export interface Violation {
   lastAt: string;
 }
 
+/** One item of the audit. */
+export interface AuditItem {
+  id: string;
+  at: string;
+  /** A user's id, or `system`. */
+  actor: string;
+  actorEmail: string | null;
+  action: string;
+  target: string;
+  targetEmail: string | null;
+  address: string | null;
+  requestId: string;
+  before?: Record<string, unknown>;
+  after?: Record<string, unknown>;
+}
+
 export interface Usage {
   recent: { entries: number; bytes: number; oldestAt: string | null };
   /** Null while the older entries cannot be reached. */

@@ -3,6 +3,7 @@ import { useLocation } from "preact-iso";
 import { user } from "../../session/session.ts";
 import { Page } from "../../ui/page.tsx";
 import css from "./account.module.css";
+import { Activity } from "./activity.tsx";
 import { DeleteAccount } from "./delete-account.tsx";
 import { WaysIn } from "./methods.tsx";
 import { Profile } from "./profile.tsx";
@@ -23,6 +24,7 @@ export function Account() {
       <WaysIn user={account} step={step} onNewPassword={() => setPasswords(passwords + 1)} />
       {/* A new password has ended the others: the list begins anew. */}
       <Sessions key={passwords} />
+      <Activity />
       <p class={css.quiet}>
         Does something look odd? <a href="/auth/review">Review your account</a>: what was added to it of late, and how
         to take it back.

@@ -5,6 +5,7 @@ import type { Workspace } from "../../model/types.ts";
 import { loadWorkspaces, refreshWorkspaces, workspaces, workspacesFailure } from "../../model/workspaces.ts";
 import { Page, useTitle } from "../../ui/page.tsx";
 import { Empty, Failure, Loading } from "../../ui/states.tsx";
+import { Audit } from "./audit/audit.tsx";
 import { Danger } from "./danger.tsx";
 import { General } from "./general.tsx";
 import { Keys } from "./keys/keys.tsx";
@@ -30,6 +31,7 @@ const SECTIONS: readonly SectionEntry[] = [
   { slug: "limits", title: "Limits", View: Limits },
   { slug: "violations", title: "Violations", View: Violations },
   { slug: "usage", title: "Usage", View: UsageSection },
+  { slug: "audit", title: "Audit", View: Audit },
   { slug: "danger", title: "Danger zone", View: Danger },
 ];
 

@@ -41,6 +41,7 @@ export const ROUTES: readonly ApiRoute[] = [
   { method: "DELETE", pattern: "/workspaces/:workspaceId/rate-limits", what: "reset limits" },
   { method: "GET", pattern: "/workspaces/:workspaceId/violations", what: "list violations" },
   { method: "GET", pattern: "/workspaces/:workspaceId/usage", what: "usage" },
+  { method: "GET", pattern: "/workspaces/:workspaceId/audit", what: "the audit" },
 ];
 
 /** The patterns that a rule may name, each once. */

@@ -1,0 +1,124 @@
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Account, asUser, call, createKey, createProject } from "../support/api.ts";
+import { axeFaults, type ConsoleUnderTest, startConsole } from "./support/console.ts";
+import { join, openSettings, sharedWorkspace, verifiedAccount } from "./support/settings.ts";
+
+let under: ConsoleUnderTest;
+let url: string;
+let owner: Account;
+let guest: Account;
+let workspaceId: string;
+
+beforeAll(async () => {
+  under = await startConsole();
+  url = under.server.url;
+  [owner, guest] = await Promise.all([verifiedAccount(url), verifiedAccount(url)]);
+  workspaceId = await sharedWorkspace(url, owner, "Harbour");
+  await join(url, { workspaceId, owner, guest, role: "viewer" });
+  const here = { ...owner, workspaceId };
+  const projectId = await createProject(url, here, "shop");
+  await createKey(url, here, projectId);
+  await call(url, `/workspaces/${workspaceId}`, { ...asUser(here), method: "PATCH", body: { retentionDays: 12 } });
+});
+
+afterAll(() => under?.close());
+
+const rows = (page: Page) => page.getByRole("list", { name: "Audit, newest first" }).locator(":scope > li");
+
+describe("B17: the audit page", () => {
+  it("B17: shows who did what, and finds by person, action and target", async () => {
+    const page = await openSettings(under, owner, "audit", workspaceId);
+    const changed = rows(page).filter({ hasText: "Settings changed" });
+    await changed.getByText("retention in days: 30 → 12").waitFor();
+    await changed.getByText(owner.email).waitFor();
+    const everything = await rows(page).count();
+    await page.getByLabel("What").selectOption("key");
+    await expect.poll(() => rows(page).count()).toBe(1);
+    const id = (await rows(page).last().locator("code").first().textContent()) ?? "";
+    expect(id).toMatch(/^key_/);
+    await page.getByLabel("What").selectOption("");
+    await expect.poll(() => rows(page).count()).toBe(everything);
+    await page.getByLabel("Who").selectOption({ label: guest.email });
+    await rows(page).filter({ hasText: "Invitation accepted" }).waitFor();
+    await expect.poll(() => rows(page).filter({ hasText: owner.email }).count()).toBe(0);
+    await page.getByLabel("Who").selectOption("");
+    await page.getByLabel("Id of the target").fill(id);
+    await page.keyboard.press("Enter");
+    await expect.poll(() => rows(page).count()).toBe(1);
+    await page.getByLabel("Id of the target").fill("nonsense");
+    await page.keyboard.press("Enter");
+    await page.getByRole("alert").getByText("12 letters or digits").waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    await page.getByLabel("Id of the target").fill("key_000000000000");
+    await page.getByRole("button", { name: "Filter", exact: true }).click();
+    await page.getByRole("heading", { name: "Nothing found" }).waitFor();
+    await page.context().close();
+  });
+
+  it("B17: brings older items on a click", async () => {
+    const busy = await verifiedAccount(url);
+    for (let i = 0; i < 55; i++) {
+      const body = { name: `Name ${i}` };
+      await call(url, `/workspaces/${busy.workspaceId}`, { ...asUser(busy), method: "PATCH", body });
+    }
+    const page = await openSettings(under, busy, "audit");
+    await rows(page).first().waitFor();
+    expect(await rows(page).count()).toBe(50);
+    await page.getByRole("button", { name: "Show older ones" }).click();
+    await rows(page).filter({ hasText: "Workspace created" }).waitFor();
+    await expect.poll(() => page.getByRole("button", { name: "Show older ones" }).count()).toBe(0);
+    await page.context().close();
+  });
+
+  it("B17: says to a viewer who may read it, and asks for nothing", async () => {
+    const page = await openSettings(under, guest, "general", workspaceId);
+    const asked: string[] = [];
+    page.on("request", (request) => asked.push(new URL(request.url()).pathname));
+    await page.getByRole("link", { name: "Audit" }).click();
+    await page.getByText(/Reading the audit takes an .* You are a viewer\./).waitFor();
+    expect(asked.filter((path) => path.endsWith("/audit") && path.startsWith("/workspaces"))).toEqual([]);
+    await page.context().close();
+  });
+
+  it("B17: is reached and filtered by keyboard", async () => {
+    const page = await openSettings(under, owner, "general", workspaceId);
+    const { keyboard } = page;
+    await page.getByRole("link", { name: "Audit" }).focus();
+    await keyboard.press("Enter");
+    await rows(page).first().waitFor();
+    await page.getByLabel("What").focus();
+    await keyboard.type("API keys");
+    await expect.poll(() => rows(page).count()).toBe(1);
+    await page.context().close();
+  });
+});
+
+describe("B17: the account's activity", () => {
+  it("B17: shows sign-ins and changes on a click, in both themes and at all widths", async () => {
+    const account = await verifiedAccount(url);
+    const page = await (await under.open({ as: account })).newPage();
+    await page.goto("/auth/account");
+    await page.getByRole("button", { name: "Show the activity" }).click();
+    const list = page.getByRole("list", { name: "Activity, newest first" });
+    await list.getByText("Signed in by password").first().waitFor();
+    await list.getByText("Account made").waitFor();
+    for (const [colorScheme, width] of [
+      ["light", 1440],
+      ["dark", 360],
+    ] as const) {
+      await page.emulateMedia({ colorScheme });
+      await page.setViewportSize({ width, height: 800 });
+      expect(await axeFaults(page)).toEqual([]);
+      const over = await page.evaluate(
+        () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+      );
+      expect(over).toBeLessThanOrEqual(0);
+    }
+    await page.context().close();
+  });
+});
+
+it("B17: contacts nobody else and breaks no rule of its policy", () => {
+  expect(under.faults()).toEqual([]);
+});

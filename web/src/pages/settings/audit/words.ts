@@ -1,0 +1,93 @@
+import { AUDIT_ACTIONS, type AuditAction } from "../../../../../src/workspace/audit-actions.ts";
+import type { AuditItem } from "../../../model/types.ts";
+
+/** Actions as people say them, by group, in the order of the filter. */
+const WORDS: Record<AuditAction, string> = {
+  "session.start": "Signed in",
+  "workspace.create": "Workspace created",
+  "workspace.update": "Settings changed",
+  "member.change": "Role changed",
+  "member.remove": "Member removed",
+  "member.leave": "Member left",
+  "invitation.create": "Invited",
+  "invitation.revoke": "Invitation withdrawn",
+  "invitation.accept": "Invitation accepted",
+  "project.create": "Project created",
+  "project.rename": "Project renamed",
+  "project.delete": "Project deleted",
+  "key.create": "API key created",
+  "key.rotate": "API key rotated",
+  "key.revoke": "API key revoked",
+  "limits.set": "Limits changed",
+  "sandbox.reset": "Sandbox reset",
+};
+
+const GROUPS: Readonly<Record<string, string>> = {
+  session: "Sign-ins",
+  workspace: "Workspace",
+  member: "Members",
+  invitation: "Invitations",
+  project: "Projects",
+  key: "API keys",
+};
+
+/** An action in words; one that a newer service records goes by its name. */
+export function actionInWords(action: string): string {
+  return AUDIT_ACTIONS.some((known) => known === action) ? WORDS[action as AuditAction] : action;
+}
+
+export interface Choice {
+  value: string;
+  label: string;
+}
+
+/** What can be chosen to see: groups, and the actions of those that have several. */
+export const CHOICES: readonly Choice[] = [
+  ...Object.entries(GROUPS).flatMap(([group, label]) => {
+    const actions = AUDIT_ACTIONS.filter((action) => action.startsWith(`${group}.`));
+    const single = actions.map((action) => ({ value: action, label: `– ${WORDS[action]}` }));
+    return [{ value: group, label }, ...(single.length > 1 ? single : [])];
+  }),
+  { value: "limits.set", label: WORDS["limits.set"] },
+];
+
+/** Names of values as people say them. */
+const NAMES: Readonly<Record<string, string>> = {
+  retentionDays: "retention in days",
+  keysRevoked: "keys revoked",
+  replacedBy: "replaced by",
+  overlapSeconds: "overlap in seconds",
+  expiresAt: "ends",
+  projectId: "project",
+  email: "e-mail",
+  default: "default limit",
+};
+
+/** Each value that a change names: what it was and what it is. Null where there was none, or where it is not told. */
+export interface Difference {
+  name: string;
+  before: string | null;
+  after: string | null;
+}
+
+export function differences({ before = {}, after = {} }: Pick<AuditItem, "before" | "after">): Difference[] {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  return names.map((name) => {
+    return { name: NAMES[name] ?? name, before: spelled(name, before[name]), after: spelled(name, after[name]) };
+  });
+}
+
+function spelled(name: string, value: unknown): string | null {
+  if (value === undefined) return null;
+  if (value === null) return name === "expiresAt" ? "never" : "none";
+  if (name === "expiresAt" && typeof value === "number") return new Date(value).toISOString();
+  if (Array.isArray(value)) return value.length === 0 ? "none" : value.map((item) => spelled("", item)).join("; ");
+  return typeof value === "object" ? limitInWords(value) : String(value);
+}
+
+/** The default limit, or a rule: the one thing that has members of its own. */
+function limitInWords(value: object): string {
+  const { method, path, limit, windowSeconds } = value as Record<string, unknown>;
+  const count = `${limit} in ${windowSeconds} s`;
+  return path === undefined ? count : `${method === "*" ? "any method" : method} ${path}: ${count}`;
+}
