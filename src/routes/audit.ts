@@ -24,10 +24,11 @@ const auditQuery = pageQuery.extend({
         .regex(new RegExp(`^(system|(usr|key)_${ID})$`))
         .optional(),
     )
-    .describe("A user id, or `system`."),
-  action: z
-    .preprocess(emptyIsAbsent, z.enum([...AUDIT_ACTIONS, ...AUDIT_GROUPS]).optional())
-    .describe("An action, or what stands before its dot for all actions of a kind: `key`, `member`."),
+    .meta({ description: "A user id, or `system`.", allowEmptyValue: true }),
+  action: z.preprocess(emptyIsAbsent, z.enum([...AUDIT_ACTIONS, ...AUDIT_GROUPS]).optional()).meta({
+    description: "An action, or what stands before its dot for all actions of a kind: `key`, `member`.",
+    allowEmptyValue: true,
+  }),
   target: z
     .preprocess(
       emptyIsAbsent,
@@ -36,7 +37,7 @@ const auditQuery = pageQuery.extend({
         .regex(new RegExp(`^(usr|key|inv|proj|ws|fam)_${ID}$`))
         .optional(),
     )
-    .describe("The id of what was changed."),
+    .meta({ description: "The id of what was changed.", allowEmptyValue: true }),
 });
 
 const stateSchema = z.record(z.string(), z.unknown());

@@ -32,7 +32,7 @@ authActivity.route(
   {
     method: "GET",
     path: "/auth/me/activity",
-    operation: "auth.activity",
+    operation: "auth.activity.list",
     tag: "Accounts",
     summary: "The account's sign-ins and changes",
     description: [

@@ -115,4 +115,11 @@ const VERSION_1 = [
 const VERSION_4 = ["ALTER TABLE workspace ADD COLUMN deleted_by_request TEXT"] as const;
 
 /** A change of a table that has been released is a new version at the end, never an edit of an earlier one. */
-export const WORKSPACE_SCHEMA: SchemaSteps = [VERSION_1, FLUSH_SCHEMA, TICKET_SCHEMA, VERSION_4, BLOCK_SCHEMA, AUDIT_SCHEMA];
+export const WORKSPACE_SCHEMA: SchemaSteps = [
+  VERSION_1,
+  FLUSH_SCHEMA,
+  TICKET_SCHEMA,
+  VERSION_4,
+  BLOCK_SCHEMA,
+  AUDIT_SCHEMA,
+];
