@@ -2,7 +2,13 @@ import { ERROR_STATUS, type Refusal } from "./errors.ts";
 
 /** Builds the body every JSON answer has: `{success, data, error, meta}`. */
 export function successBody(data: unknown, requestId: string): string {
-  return `{"success":true,"data":${JSON.stringify(data ?? null)},"error":null,"meta":${meta(requestId)}}`;
+  const [before, behind] = successEnds(requestId);
+  return before + JSON.stringify(data ?? null) + behind;
+}
+
+/** What stands before and behind the data of a successful answer. */
+export function successEnds(requestId: string): [before: string, behind: string] {
+  return ['{"success":true,"data":', `,"error":null,"meta":${meta(requestId)}}`];
 }
 
 export function failureBody(refusal: Refusal, requestId: string): string {

@@ -1,12 +1,14 @@
 import type { Context } from "hono";
 import type { AppEnv } from "../http/context.ts";
-import { success } from "../http/envelope.ts";
 import { type ErrorDetail, refuseFields } from "../http/errors.ts";
 import type { Resource } from "../http/resource.ts";
+import { pageTexts } from "../logs/query/answer.ts";
 import { queryPageSchema } from "../logs/query/page-schema.ts";
 import { type QueryFailure, runQuery } from "../logs/query/run-query.ts";
+import { skipOf } from "../logs/query/scan.ts";
 import { QueryBody } from "../logs/query/schema.ts";
 import { logSource, readerBody, readerOf } from "./log-reader.ts";
+import { withReadMemory } from "./read-memory.ts";
 
 export function addQuery(logger: Resource): void {
   logger.route(
@@ -36,12 +38,14 @@ export function addQuery(logger: Resource): void {
 async function query(c: Context<AppEnv>): Promise<Response> {
   const reader = await readerOf(c);
   const wanted = await readerBody(c, reader, QueryBody);
-  const result = await runQuery(logSource(c, reader, wanted.projectId), wanted, Date.now);
-  if (!result.ok) return refuseFields([FAILURES[result.reason]]);
-  const { page } = result;
-  const { scanned, tookMs } = page.stats;
-  Object.assign(c.get("log"), { rows: page.logs.length, scanned, tookMs, complete: page.complete });
-  return success(page, c.get("requestId"));
+  return withReadMemory(c.get("requestId"), skipOf(wanted) + wanted.limit, async (memory) => {
+    const result = await runQuery(logSource(c, reader, wanted.projectId), wanted, Date.now, undefined, memory);
+    if (!result.ok) return refuseFields([FAILURES[result.reason]]);
+    const { page } = result;
+    const { scanned, tookMs } = page.stats;
+    Object.assign(c.get("log"), { rows: page.rows.length, scanned, tookMs, complete: page.complete });
+    return pageTexts(page);
+  });
 }
 
 const FAILURES: Record<QueryFailure, ErrorDetail> = {

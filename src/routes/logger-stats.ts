@@ -1,11 +1,12 @@
 import type { Context } from "hono";
 import type { AppEnv } from "../http/context.ts";
-import { success } from "../http/envelope.ts";
 import { refuseFields } from "../http/errors.ts";
 import type { Resource } from "../http/resource.ts";
+import { toByteString } from "../logs/query/case-folding.ts";
 import { runStats } from "../logs/stats/run-stats.ts";
 import { STATS_LIMITS, StatsBody, statsAnswerSchema } from "../logs/stats/schema.ts";
 import { readerBody, readerOf, statsSource } from "./log-reader.ts";
+import { withReadMemory } from "./read-memory.ts";
 
 export function addStats(logger: Resource): void {
   logger.route(
@@ -33,16 +34,21 @@ export function addStats(logger: Resource): void {
   );
 }
 
+/** What a histogram of the most buckets and groups holds, in rows of a query. */
+const HISTOGRAM_ROWS = 2048;
+
 async function stats(c: Context<AppEnv>): Promise<Response> {
   const startedAt = Date.now();
   const reader = await readerOf(c);
   const wanted = await readerBody(c, reader, StatsBody);
-  const result = await runStats(statsSource(c, reader, wanted.projectId), wanted);
-  if (!result.ok) return refuseTooMany();
-  const { answer } = result;
-  const tookMs = Date.now() - startedAt;
-  Object.assign(c.get("log"), { buckets: answer.buckets.length, tookMs, complete: answer.complete });
-  return success(answer, c.get("requestId"));
+  return withReadMemory(c.get("requestId"), HISTOGRAM_ROWS, async (memory) => {
+    const result = await runStats(statsSource(c, reader, wanted.projectId), wanted, undefined, memory);
+    if (!result.ok) return refuseTooMany();
+    const { answer } = result;
+    const tookMs = Date.now() - startedAt;
+    Object.assign(c.get("log"), { buckets: answer.buckets.length, tookMs, complete: answer.complete });
+    return [toByteString(JSON.stringify(answer))].values();
+  });
 }
 
 function refuseTooMany(): never {

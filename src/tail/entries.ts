@@ -55,7 +55,7 @@ export function entriesOf(
       if (seq > after && seq <= until) damaged.push(seq);
     };
     const take = ({ index, start, end }: LineMatch) => {
-      if (report !== null && !matcher.parses && readLine(raw.toString("utf8", start, end)) === null) {
+      if (report !== null && !matcher.reads && readLine(raw.toString("utf8", start, end)) === null) {
         return leaveOut(index);
       }
       const seq = unit.seqAt(index);

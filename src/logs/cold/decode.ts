@@ -1,4 +1,5 @@
 import type { ScanUnit as Lines } from "../query/feed.ts";
+import { piecesOf } from "../query/lines.ts";
 import { type BatchRun, readDirectory } from "./directory.ts";
 import type { Frame } from "./frame-index.ts";
 import { unpack } from "./pack.ts";
@@ -6,6 +7,8 @@ import { CorruptSegment, type SegmentKey, type SegmentMeta } from "./segment.ts"
 
 /** A frame's lines, ready to be scanned. */
 export interface ScanUnit extends Lines {
+  /** All lines. */
+  body: Uint8Array;
   count: number;
 }
 
@@ -95,8 +98,7 @@ export function decodeFrame(
   return {
     projectId: key.projectId,
     body,
-    pieces: [body],
-    size: body.length,
+    pieces: () => piecesOf(body),
     count: frame.lines,
     seqAt: (index) => directory.seqAt(frame.firstIndex + index),
     receivedAtOf: (index) => directory.receivedAtOf(frame.firstIndex + index),

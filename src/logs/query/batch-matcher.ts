@@ -1,15 +1,22 @@
-import { readLine } from "../stored-line.ts";
 import { toByteString } from "./case-folding.ts";
-import { ALL_LEVELS_MASK, type LogFilter, matchesContent } from "./filter.ts";
+import { ALL_LEVELS_MASK, type LogFilter } from "./filter.ts";
 import { AFTER_CATEGORY, AFTER_TYPE, categoryAt, LineClock, severityAt, typeAt } from "./line.ts";
+import { LineReader } from "./line-reader.ts";
+import { countLines, piecesOf } from "./lines.ts";
 import { ListedNames } from "./listed.ts";
-import { isInPieces, type Needle, needlesOf } from "./needles.ts";
+import { type Needle, needlesOf, takeTested } from "./needles.ts";
+import { WORK, WorkMeter } from "./work.ts";
 
-/** One line of a batch that passes. `start` and `end` are bytes of the body. */
+/** One line of a batch that passes. */
 export interface LineMatch {
   /** Place in the batch, from 0. */
   index: number;
   timestamp: number;
+  /** 0..6. */
+  severity: number;
+  /** Whole lines, this one from `start` to `end`; the same as text, one character a byte. Both are good until the next line. */
+  raw: Buffer;
+  text: string;
   start: number;
   end: number;
 }
@@ -17,60 +24,111 @@ export interface LineMatch {
 /** Asked before the costly part of a filter is tried; a line that nobody wants is not looked at further. */
 export type Wanted = (timestamp: number, index: number) => boolean;
 
+/** Filters by what a line's head does not tell. */
+type Content = Pick<LogFilter, "session" | "traceId" | "search" | "data">;
+
+/** Whether a filter looks into messages, ids or data. */
+export function looksInside({ session, traceId, search, data }: Content): boolean {
+  return session !== null || traceId !== null || search !== null || data.length > 0;
+}
+
 /** A filter made ready for many batches. */
 export class BatchMatcher {
   /** Whether every entry of a batch inside the time range passes, so that a count needs no look at the lines. */
   readonly passesAll: boolean;
+  /** Whether a line found has been read whole, so that it is known to be an entry. */
+  readonly reads: boolean;
+  /** Lines of the pieces that `steps` has come to the end of. */
+  linesRead = 0;
   readonly #filter: LogFilter;
   readonly #needles: readonly Needle[];
+  readonly #byteWork: number;
   readonly #categories: ListedNames | null;
   readonly #types: ListedNames | null;
-  /** Whether a line found has been parsed, so that it is known to be an entry. */
-  readonly parses: boolean;
+  readonly #reader: LineReader;
+  readonly #meter: WorkMeter;
   readonly #clock = new LineClock();
 
-  constructor(filter: LogFilter) {
+  /** @param meter counts the work, and says when `steps` is to pause */
+  constructor(filter: LogFilter, meter = new WorkMeter()) {
     this.#filter = filter;
+    this.#meter = meter;
     this.#needles = needlesOf(filter);
+    this.#byteWork = this.#needles.reduce<number>((sum, { byteWork }) => sum + byteWork, WORK.byte);
     this.#categories = filter.categories && new ListedNames(filter.categories.map(jsonBytes), AFTER_CATEGORY);
     this.#types = filter.types && new ListedNames(filter.types.map(jsonBytes), AFTER_TYPE);
-    this.parses =
-      filter.session !== null || filter.traceId !== null || filter.search !== null || filter.data.length > 0;
+    this.#reader = new LineReader(filter, meter);
+    this.reads = looksInside(filter);
     this.passesAll =
-      !this.parses && filter.levelMask === ALL_LEVELS_MASK && filter.categories === null && filter.types === null;
+      !this.reads && filter.levelMask === ALL_LEVELS_MASK && filter.categories === null && filter.types === null;
   }
 
-  /** Whether a body may hold a line that passes, told by its pieces before they are put together. */
-  mayMatch(pieces: readonly Uint8Array[]): boolean {
-    return this.#needles.every(({ bytes }) => bytes === null || isInPieces(bytes, pieces));
-  }
-
-  /**
-   * Calls `found` for every line that passes and is wanted, in the order of the lines.
-   * @param damaged called for lines that are seen to be no entries, wanted or not; not all are looked at so closely
-   */
+  /** `steps` in one go. @param body canonical NDJSON */
   forEachMatch(
     body: Uint8Array,
     wanted: Wanted,
     found: (match: LineMatch) => void,
     damaged: (index: number) => void,
   ): void {
-    const raw = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-    // Looked for before the text is made of the bytes, which costs five times as much as this.
-    if (this.#needles.some(({ bytes }) => bytes !== null && !raw.includes(bytes))) return;
-    const bytes = raw.toString("latin1");
-    forEachLine(bytes, this.#needles, (start, end, index) => {
-      const timestamp = this.#clock.read(bytes, start);
-      const severity = severityAt(bytes, start);
-      if (severity < 0 || Number.isNaN(timestamp)) return damaged(index);
-      if (!this.#passesHead(bytes, start, timestamp, severity) || !wanted(timestamp, index)) return;
-      if (this.parses) {
-        const entry = readLine(raw.toString("utf8", start, end));
-        if (entry === null) return damaged(index);
-        if (!matchesContent(this.#filter, entry)) return;
+    for (const _ of this.steps(piecesOf(body), wanted, found, damaged));
+  }
+
+  /**
+   * Calls `found` for every line that passes and is wanted, in the order of the lines. Yields whenever the meter says that
+   * a pause is due: between two lines, so that no stretch is longer than one line takes.
+   * @param pieces whole lines each; see `lines.ts`
+   * @param damaged called for lines that are seen to be no entries, wanted or not; not all are looked at so closely
+   */
+  *steps(
+    pieces: Iterable<Uint8Array>,
+    wanted: Wanted,
+    found: (match: LineMatch) => void,
+    damaged: (index: number) => void,
+  ): Generator<void> {
+    this.linesRead = 0;
+    for (const piece of pieces) {
+      const raw = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
+      this.#meter.add(raw.length * this.#byteWork);
+      const text = raw.toString("latin1");
+      const isWanted = this.#needles.every(({ bytes }) => bytes === null || raw.includes(bytes));
+      if (isWanted) this.linesRead = yield* this.#pieceSteps(raw, text, wanted, found, damaged);
+      else this.linesRead += countLines(text, 0);
+      if (this.#meter.isDue) yield;
+    }
+  }
+
+  /** Whether a line that was found is an entry. Not to be asked where `reads` says that it is. */
+  isEntry({ raw, text, start, end, severity }: LineMatch): boolean {
+    this.#reader.open(raw, text);
+    return this.#reader.read(start, end, severity) !== "damaged";
+  }
+
+  /** @returns the index of the first line behind the piece */
+  *#pieceSteps(
+    raw: Buffer,
+    text: string,
+    wanted: Wanted,
+    found: (match: LineMatch) => void,
+    damaged: (index: number) => void,
+  ): Generator<void, number> {
+    const lines = new CandidateLines(text, this.#needles, this.linesRead);
+    const meter = this.#meter;
+    if (this.reads) this.#reader.open(raw, text);
+    while (lines.next()) {
+      const { start, end, index } = lines;
+      meter.add(WORK.line);
+      const timestamp = this.#clock.read(text, start);
+      const severity = severityAt(text, start);
+      if (severity < 0 || Number.isNaN(timestamp)) damaged(index);
+      else if (this.#passesHead(text, start, timestamp, severity) && wanted(timestamp, index)) {
+        const verdict = this.reads ? this.#reader.read(start, end, severity) : "passes";
+        if (verdict === "passes") found({ index, timestamp, severity, raw, text, start, end });
+        else if (verdict === "damaged") damaged(index);
       }
-      found({ index, timestamp, start, end });
-    });
+      if (meter.isDue) yield;
+    }
+    meter.add(takeTested(this.#needles));
+    return lines.index;
   }
 
   /** Time, level, category and type: all stand at the head of a line. */
@@ -91,38 +149,57 @@ function jsonBytes(text: string): string {
   return toByteString(JSON.stringify(text));
 }
 
-/** Visits the lines that contain every needle. Each needle runs over the bytes once, whatever the others find. */
-export function forEachLine(
-  bytes: string,
-  needles: readonly Needle[],
-  visit: (start: number, end: number, index: number) => void,
-): void {
-  const hits = needles.map(() => -1);
-  let start = 0;
-  let index = 0;
-  while (start < bytes.length) {
-    let target = start;
-    let together = true;
-    for (let n = 0; n < needles.length; n++) {
-      let hit = hits[n] ?? -1;
-      if (hit < start) {
-        hit = needles[n]?.next(bytes, start) ?? -1;
-        if (hit < 0) return;
-        hits[n] = hit;
+/** Goes through the lines that contain every needle. Each needle runs over the bytes once, whatever the others find. */
+class CandidateLines {
+  /** The line come to, and its place in the batch; at the end the place behind the last one. */
+  start = 0;
+  end = -1;
+  index: number;
+  readonly #text: string;
+  readonly #needles: readonly Needle[];
+  readonly #hits: number[];
+
+  constructor(text: string, needles: readonly Needle[], firstIndex: number) {
+    this.#text = text;
+    this.#needles = needles;
+    this.#hits = needles.map(() => -1);
+    this.index = firstIndex - 1;
+  }
+
+  next(): boolean {
+    const text = this.#text;
+    this.start = this.end + 1;
+    this.index++;
+    while (this.start < text.length) {
+      const target = this.#target();
+      if (target < 0) {
+        this.index += countLines(text, this.start);
+        return false;
+      }
+      this.end = lineEnd(text, this.start);
+      while (this.end < target) {
+        this.start = this.end + 1;
+        this.index++;
+        this.end = lineEnd(text, this.start);
+      }
+      if (this.#hits.every((hit) => hit >= this.start)) return true;
+    }
+    return false;
+  }
+
+  /** The farthest of the next hits, or where the line begins; -1 where some needle has none any more. */
+  #target(): number {
+    let target = this.start;
+    for (let n = 0; n < this.#needles.length; n++) {
+      let hit = this.#hits[n] ?? -1;
+      if (hit < this.start) {
+        hit = this.#needles[n]?.next(this.#text, this.start) ?? -1;
+        if (hit < 0) return -1;
+        this.#hits[n] = hit;
       }
       if (hit > target) target = hit;
     }
-    let end = lineEnd(bytes, start);
-    while (end < target) {
-      start = end + 1;
-      index++;
-      end = lineEnd(bytes, start);
-    }
-    for (const hit of hits) if (hit < start) together = false;
-    if (!together) continue;
-    visit(start, end, index);
-    start = end + 1;
-    index++;
+    return target;
   }
 }
 

@@ -1,13 +1,21 @@
 import type { Tier } from "./feed.ts";
 import { compareRows, type Order, type RowKey } from "./row-order.ts";
 
-/** A row kept: its key and its line, still unparsed. */
+/** A row kept: its key and its line. */
 export interface Row extends RowKey {
   /** Epoch milliseconds. */
   receivedAt: number;
   /** Where it came from. */
   tier: Tier;
+  /** The line's bytes, one character each: half of what a text with one wide character takes. */
   line: string;
+}
+
+/** Bytes of a row beside its line. */
+const ROW_BYTES = 128;
+
+function rowBytes({ line }: Row): number {
+  return line.length + ROW_BYTES;
 }
 
 /**
@@ -17,17 +25,17 @@ export interface Row extends RowKey {
  */
 export class Collector {
   readonly #order: Order;
-  readonly #maxCharacters: number;
+  readonly #mayHold: (bytes: number) => boolean;
   readonly #heap: Row[] = [];
   #capacity: number;
-  #characters = 0;
+  #bytes = 0;
   #truncated = false;
 
-  /** @param maxCharacters of all lines together; a single longer row is kept nevertheless */
-  constructor(order: Order, capacity: number, maxCharacters: number) {
+  /** @param mayHold whether so many bytes of lines may be held; a single row is kept nevertheless */
+  constructor(order: Order, capacity: number, mayHold: (bytes: number) => boolean) {
     this.#order = order;
     this.#capacity = capacity;
-    this.#maxCharacters = maxCharacters;
+    this.#mayHold = mayHold;
   }
 
   get truncated(): boolean {
@@ -47,9 +55,9 @@ export class Collector {
   /** Adds a row that is accepted. */
   add(row: Row): void {
     this.#push(row);
-    this.#characters += row.line.length;
+    this.#bytes += rowBytes(row);
     if (this.#heap.length > this.#capacity) this.#pop();
-    while (this.#characters > this.#maxCharacters && this.#heap.length > 1) {
+    while (this.#heap.length > 1 && !this.#mayHold(this.#bytes)) {
       this.#pop();
       this.#capacity = this.#heap.length;
       this.#truncated = true;
@@ -81,7 +89,8 @@ export class Collector {
 
   #pop(): void {
     const heap = this.#heap;
-    this.#characters -= heap[0]?.line.length ?? 0;
+    const [first] = heap;
+    if (first) this.#bytes -= rowBytes(first);
     const row = heap.pop();
     if (!row || heap.length === 0) return;
     let at = 0;

@@ -1,17 +1,18 @@
 import type { StoredBatch } from "../batch.ts";
 import { decodeFrames } from "../codec.ts";
 import { UnreadableItem } from "../unreadable.ts";
+import { wholeLines } from "./lines.ts";
 import type { Order } from "./row-order.ts";
 
-/** Lines to be looked through, and who they are. Index `i` counts the lines of `body` from 0. */
+/** Lines to be looked through, and who they are. Index `i` counts the lines of all pieces from 0. */
 export interface ScanUnit {
   projectId: string;
-  /** Canonical NDJSON; see `../batch.ts`. Asked for, it is put together where it comes in pieces. */
-  readonly body: Uint8Array;
-  /** The same as it was decoded. A line may cross from one to the next. */
-  readonly pieces: readonly Uint8Array[];
-  /** Bytes of them all. */
-  readonly size: number;
+  /**
+   * Canonical NDJSON (see `../batch.ts`) in pieces of whole lines, each decoded as it is asked for: a batch of some
+   * kilobytes may be megabytes of lines.
+   * @throws UnreadableItem at a piece that is not what was put in
+   */
+  pieces(): Iterable<Uint8Array>;
   seqAt(index: number): number;
   /** Epoch milliseconds. */
   receivedAtOf(index: number): number;
@@ -72,48 +73,34 @@ export function itemOfBatch(batch: StoredBatch): ScanItem {
   return { tier: "recent", count, minTimestamp, maxTimestamp, isWhole: true, open: async () => new BatchUnit(batch) };
 }
 
-/** A batch's lines, put together at the first look at them. */
+/** A batch's lines. */
 class BatchUnit implements ScanUnit {
   readonly projectId: string;
-  readonly pieces: readonly Uint8Array[];
-  readonly size: number;
-  readonly #firstSeq: number;
-  readonly #receivedAt: number;
-  #body: Uint8Array | null = null;
+  readonly #batch: StoredBatch;
 
-  /** @throws UnreadableItem */
   constructor(batch: StoredBatch) {
     this.projectId = batch.projectId;
-    this.#firstSeq = batch.firstSeq;
-    this.#receivedAt = batch.receivedAt;
-    this.pieces = piecesOf(batch);
-    this.size = this.pieces.reduce((sum, { length }) => sum + length, 0);
+    this.#batch = batch;
   }
 
-  get body(): Uint8Array {
-    const [only] = this.pieces;
-    const body = this.#body ?? (this.pieces.length === 1 && only ? only : Buffer.concat(this.pieces, this.size));
-    this.#body = body;
-    return body;
+  *pieces(): Generator<Uint8Array> {
+    const { commit, encoding, body } = this.#batch;
+    try {
+      yield* wholeLines(decodeFrames(encoding, body));
+    } catch (error) {
+      throw new UnreadableItem(`Batch ${commit} does not decode.`, { cause: error });
+    }
   }
 
   seqAt(index: number): number {
-    return this.#firstSeq + index;
+    return this.#batch.firstSeq + index;
   }
 
   receivedAtOf(): number {
-    return this.#receivedAt;
+    return this.#batch.receivedAt;
   }
 
   isVisible(): boolean {
     return true;
-  }
-}
-
-function piecesOf({ commit, encoding, body }: StoredBatch): Uint8Array[] {
-  try {
-    return [...decodeFrames(encoding, body)];
-  } catch (error) {
-    throw new UnreadableItem(`Batch ${commit} does not decode.`, { cause: error });
   }
 }

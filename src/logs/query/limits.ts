@@ -12,19 +12,18 @@ export const QUERY_LIMITS = {
   paths: 100,
 } as const;
 
-/** What one request may cost before its answer becomes a partial one. */
+/** What one request may cost before its answer becomes a partial one. Units of work: see `work.ts`. */
 export interface QueryBudget {
-  /** Bytes of batches looked through, uncompressed. What finds them counts as so many bytes; see `segment-walk.ts`. */
-  scanBytes: number;
-  /** Characters of the lines held while scanning, those of an offset's rows included: bounds the isolate's memory. */
-  heldCharacters: number;
-  /** Characters of the lines in one answer. */
-  answerCharacters: number;
+  /** Units of work of one page or histogram, 0.8 s. What finds batches and segments counts, too; see `segment-walk.ts`. */
+  work: number;
+  /** Bytes of the lines held while scanning, those of an offset's rows included: bounds the isolate's memory. */
+  heldBytes: number;
+  /** Bytes of the lines in one answer. */
+  answerBytes: number;
 }
 
-/** Scanning costs about 1.5 ms a MiB, holding and answering stay far below an isolate's 128 MiB. */
 export const QUERY_BUDGET: QueryBudget = {
-  scanBytes: 512 * 1024 * 1024,
-  heldCharacters: 24 * 1024 * 1024,
-  answerCharacters: 8 * 1024 * 1024,
+  work: 512 * 1024 * 1024,
+  heldBytes: 6 * 1024 * 1024,
+  answerBytes: 4 * 1024 * 1024,
 };

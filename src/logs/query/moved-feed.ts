@@ -113,7 +113,6 @@ export class MovedFeed implements ScanFeed {
 }
 
 function withoutGiven(unit: ScanUnit, given: readonly SeqRun[]): ScanUnit {
-  const { projectId, body, pieces, size } = unit;
   // Entries are mostly asked for in order, so the run found last is mostly the one.
   let at = 0;
   const isGiven = (seq: number) => {
@@ -123,10 +122,8 @@ function withoutGiven(unit: ScanUnit, given: readonly SeqRun[]): ScanUnit {
     return run !== undefined && run.first <= seq && seq <= run.last;
   };
   return {
-    projectId,
-    body,
-    pieces,
-    size,
+    projectId: unit.projectId,
+    pieces: () => unit.pieces(),
     seqAt: (index) => unit.seqAt(index),
     receivedAtOf: (index) => unit.receivedAtOf(index),
     isVisible: (index) => unit.isVisible(index) && !isGiven(unit.seqAt(index)),

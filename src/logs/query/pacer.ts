@@ -1,11 +1,12 @@
 import { requestsBegun } from "../../http/arrivals.ts";
+import { WorkMeter } from "./work.ts";
 
 /**
- * Uncompressed bytes looked through between two pauses: while other requests keep coming, and while none do. About 1 and
- * 8 ms, as `Date.now` stands still while code runs. The second is also what the first of them may have to wait.
+ * Units of work between two pauses: while other requests keep coming, and while none do. About 1 and 5 ms, as `Date.now`
+ * stands still while code runs. The second is also what the first of them may have to wait.
  */
-const CROWDED_BYTES = 384 * 1024;
-const ALONE_BYTES = 3 * 1024 * 1024;
+const CROWDED_UNITS = 384 * 1024;
+const ALONE_UNITS = 3 * 1024 * 1024;
 
 /**
  * Lets others have their turn while much is looked through: on one machine, router and objects share a thread, and a long
@@ -13,11 +14,11 @@ const ALONE_BYTES = 3 * 1024 * 1024;
  * a millisecond.
  */
 export class Pacer {
+  /** What the request has done so far. Work that can be interrupted asks it whether a pause is due. */
+  readonly meter = new WorkMeter(ALONE_UNITS);
   readonly #begun: () => number;
   /** Requests that had begun at the pause before the last. */
   #seen: number;
-  #isCrowded = false;
-  #bytes = 0;
 
   /** @param begun requests that have begun so far, this one included */
   constructor(begun: () => number = requestsBegun) {
@@ -25,14 +26,13 @@ export class Pacer {
     this.#seen = begun();
   }
 
-  /** To be awaited after each stretch of work. @param bytes looked through, each by its cost */
-  async pause(bytes: number): Promise<void> {
-    this.#bytes += bytes;
-    if (this.#bytes < (this.#isCrowded ? CROWDED_BYTES : ALONE_BYTES)) return;
-    this.#bytes = 0;
+  /** To be awaited after each stretch of work. @param units that the meter has not counted yet */
+  async pause(units = 0): Promise<void> {
+    this.meter.add(units);
+    if (!this.meter.isDue) return;
     await new Promise((resolve) => setTimeout(resolve, 0));
     const begun = this.#begun();
-    this.#isCrowded = begun !== this.#seen;
+    this.meter.paused(begun === this.#seen ? ALONE_UNITS : CROWDED_UNITS);
     this.#seen = begun;
   }
 }

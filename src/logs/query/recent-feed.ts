@@ -10,7 +10,7 @@ export type RecentSource = (scan: RecentScan) => Promise<RecentPage>;
  * object's own bound cuts it short. What looks for a single id needs all there are, and begins with that much.
  */
 const FIRST_PAGE_BYTES = 512 * 1024;
-const WHOLE_PAGE_BYTES = 4 * 1024 * 1024;
+const WHOLE_PAGE_BYTES = 2 * 1024 * 1024;
 const PAGE_GROWTH = 4;
 /** What a page of filters costs that lets no batch through, in bytes of a plain scan: 5 ms. */
 const FILTERED_PAGE_COST = 4 * 1024 * 1024;

@@ -1,16 +1,15 @@
-import type { Entry, StoredEntry } from "../entry.ts";
-import { logId } from "../log-id.ts";
 import type { Row } from "./collector.ts";
 import { type Cursor, encodeAsOf, encodeCursor, fingerprint } from "./cursor.ts";
 import { QUERY_BUDGET, type QueryBudget } from "./limits.ts";
+import { boundedSource, type ReadMemory, UNBOUNDED_MEMORY } from "./memory.ts";
 import { direction, type RowPosition } from "./row-order.ts";
 import { type ScanOutcome, scan, skipOf } from "./scan.ts";
 import type { LogQuery } from "./schema.ts";
 import { type LogSource, openRecent, type TierScan, withStored } from "./tiers.ts";
 
-/** One page, as `POST /logger/query` answers it. */
+/** One page, as `POST /logger/query` answers it but for its rows; see `answer.ts`. */
 export interface QueryPage {
-  logs: StoredEntry[];
+  rows: Row[];
   pagination: { offset: number; limit: number; hasMore: boolean; nextCursor: string | null; total?: number };
   /** False: a budget ended first. Fewer rows than `limit` are then no end, and a total asked for is missing. */
   complete: boolean;
@@ -41,21 +40,27 @@ export async function runQuery(
   query: LogQuery,
   clock: () => number,
   budget: QueryBudget = QUERY_BUDGET,
+  memory: ReadMemory = UNBOUNDED_MEMORY,
 ): Promise<QueryResult> {
   const startedAt = clock();
-  const result = await readPage(source, query, budget);
+  const result = await readPage(boundedSource(source, memory), query, budget, memory);
   if (result.ok) result.page.stats.tookMs = clock() - startedAt;
   return result;
 }
 
-async function readPage(source: LogSource, query: LogQuery, budget: QueryBudget): Promise<QueryResult> {
+async function readPage(
+  source: LogSource,
+  query: LogQuery,
+  budget: QueryBudget,
+  memory: ReadMemory,
+): Promise<QueryResult> {
   const recent = await openRecent(source, query.filter, scanOf(query));
   const { asOf, lastCommit, scope } = recent.first;
   if (asOf > lastCommit) return { ok: false, reason: "future_snapshot" };
   const own = fingerprint(query.filter, scope);
   if (query.cursor && query.cursor.fingerprint !== own) return { ok: false, reason: "foreign_cursor" };
   const { feed, filter } = await withStored(source, recent, query.filter, scanOf(query));
-  const outcome = await scan(feed, query, filter, budget, source.report);
+  const outcome = await scan(feed, query, filter, budget, source.report, memory);
   const { rows, next, complete: isWhole } = cutPage(outcome, query, budget);
   const cursor = next && encodeCursor({ asOf, order: query.order, fingerprint: own, ...next });
   const complete = isWhole && (outcome.total !== null || !query.includeTotal);
@@ -64,7 +69,7 @@ async function readPage(source: LogSource, query: LogQuery, budget: QueryBudget)
   return {
     ok: true,
     page: {
-      logs: rows.map(toStoredEntry),
+      rows,
       pagination: complete && outcome.total !== null ? { ...pagination, total: outcome.total } : pagination,
       complete,
       asOf: encodeAsOf(asOf),
@@ -97,7 +102,7 @@ function cutPage({ collector, frontier }: ScanOutcome, query: LogQuery, budget: 
   const kept = collector.rows();
   const rows = frontier === null ? kept : kept.filter((row) => sign * (row.timestamp - frontier) < 0);
   const skip = skipOf(query);
-  const page = fitting(rows.slice(skip, skip + query.limit), budget.answerCharacters);
+  const page = fitting(rows.slice(skip, skip + query.limit), budget.answerBytes);
   const last = page.at(-1);
   const isCut = page.length < Math.min(query.limit, rows.length - skip);
   if (last && rows.length > skip + page.length) {
@@ -112,21 +117,15 @@ function cutPage({ collector, frontier }: ScanOutcome, query: LogQuery, budget: 
   return { rows: page, complete: false, next: { position: { timestamp: frontier, seq: null }, skip: skipLeft } };
 }
 
-function fitting(rows: readonly Row[], maxCharacters: number): Row[] {
-  let characters = 0;
+function fitting(rows: readonly Row[], maxBytes: number): Row[] {
+  let bytes = 0;
   const tooMany = rows.findIndex((row, index) => {
-    characters += row.line.length;
-    return index > 0 && characters > maxCharacters;
+    bytes += row.line.length;
+    return index > 0 && bytes > maxBytes;
   });
   return rows.slice(0, tooMany < 0 ? rows.length : tooMany);
 }
 
 function keyOf({ timestamp, seq, projectId }: Row): RowPosition {
   return { timestamp, seq, projectId };
-}
-
-function toStoredEntry({ line, seq, projectId, receivedAt }: Row): StoredEntry {
-  // SAFETY: the scan has read every line that it collected as an `Entry`.
-  const entry = JSON.parse(line) as Entry;
-  return { id: logId(projectId, seq), ...entry, seq, projectId, receivedAt: new Date(receivedAt).toISOString() };
 }

@@ -1,13 +1,14 @@
-import { readLine } from "../stored-line.ts";
 import { type ReportUnreadable, reportEntries, UnreadableItem } from "../unreadable.ts";
-import { BatchMatcher } from "./batch-matcher.ts";
+import { BatchMatcher, type LineMatch } from "./batch-matcher.ts";
 import { Collector } from "./collector.ts";
 import type { ScanFeed, ScanItem, ScanUnit } from "./feed.ts";
 import type { LogFilter } from "./filter.ts";
 import type { QueryBudget } from "./limits.ts";
+import { type ReadMemory, UNBOUNDED_MEMORY } from "./memory.ts";
 import { Pacer } from "./pacer.ts";
 import { direction, isBehind, type RowPosition } from "./row-order.ts";
 import type { LogQuery } from "./schema.ts";
+import { WORK, type WorkMeter } from "./work.ts";
 
 /** What a scan found. */
 export interface ScanOutcome {
@@ -19,16 +20,11 @@ export interface ScanOutcome {
   scanned: number;
 }
 
-/** Characters of `search` that double what a byte costs: hostile text is compared with a good part of the needle. */
-const SEARCH_COST_LENGTH = 32;
-/** Tests of `data` that are in the price of a byte; where lines pass them, each further one costs as much again. */
-const FREE_TESTS = 4;
-
 /**
  * Items that begin before a page and reach into it are read again by every page. They have a budget of their own, so
  * that a page gets on by as much as any other; this many budgets are the most that one request may cost.
  */
-const FRONT_BUDGETS = 4;
+const FRONT_BUDGETS = 2;
 
 /**
  * Looks through a feed for the rows of one page.
@@ -40,32 +36,36 @@ export async function scan(
   filter: LogFilter,
   budget: QueryBudget,
   report: ReportUnreadable,
+  memory: ReadMemory = UNBOUNDED_MEMORY,
 ): Promise<ScanOutcome> {
   const { order, includeTotal } = query;
   const sign = direction(order);
   const after = query.cursor?.position ?? null;
-  const matcher = new BatchMatcher(filter);
-  const collector = new Collector(order, skipOf(query) + query.limit + 1, budget.heldCharacters);
+  const pacer = new Pacer();
+  const { meter } = pacer;
+  const matcher = new BatchMatcher(filter, meter);
+  const mayHold = (bytes: number) => bytes <= budget.heldBytes && memory.mayHoldRows(bytes);
+  const collector = new Collector(order, skipOf(query) + query.limit + 1, mayHold);
   const outcome: ScanOutcome = { collector, frontier: null, total: includeTotal ? 0 : null, scanned: 0 };
   const start = startOf(feed, query);
-  const byteCost = byteCostOf(filter);
-  const pacer = new Pacer();
-  let cost = 0;
-  let frontCost = 0;
-  let walked = 0;
-  const spend = (bound: number, amount: number) => {
-    if (sign * (bound - start) < 0) frontCost += amount;
-    else cost += amount;
+  /** Work on items from the page's beginning on, and on those before it. */
+  let [cost, frontCost] = [0, 0];
+  let spent = 0;
+  const isOverBudget = (bound: number) => {
+    const done = meter.done + feed.cost;
+    if (sign * (bound - start) < 0) frontCost += done - spent;
+    else cost += done - spent;
+    spent = done;
+    return cost >= budget.work || cost + frontCost >= FRONT_BUDGETS * budget.work;
   };
   for (let bound = feed.bound(); bound !== null; bound = feed.bound()) {
-    spend(bound, feed.cost - walked);
-    walked = feed.cost;
     const { last } = collector;
     const canChangePage = last === null || sign * (bound - last.timestamp) <= 0;
     if (!canChangePage && outcome.total === null) break;
-    const overBudget = cost >= budget.scanBytes || cost + frontCost >= FRONT_BUDGETS * budget.scanBytes;
+    const overBudget = isOverBudget(bound);
     // A page must get on: the next one begins at the frontier, so that has to lie behind where this one began.
-    if (overBudget && (!canChangePage || sign * (bound - start) > 0)) {
+    const getsOn = sign * (bound - start) > 0;
+    if (overBudget && (!canChangePage || getsOn)) {
       outcome.frontier = bound;
       break;
     }
@@ -79,29 +79,26 @@ export async function scan(
       outcome.total += item.count;
       continue;
     }
+    memory.renew();
     const unit = await openItem(item, report);
     if (unit === null) continue;
     outcome.scanned += item.count;
-    const unitCost = unit.size * byteCost;
-    spend(bound, unitCost);
-    if (isPassedOver(matcher, unit)) {
-      await pacer.pause(unitCost);
-      continue;
+    meter.add(WORK.unit);
+    const rows = new UnitRows(item, unit, query, collector, meter, outcome.total);
+    for (const _ of readable(rows.steps(matcher), matcher, item, report)) {
+      await pacer.pause();
+      if (!isOverBudget(bound) || !getsOn) continue;
+      // All rows of this item lie behind the frontier: those collected already are left to the next page.
+      outcome.frontier = bound;
+      break;
     }
-    outcome.total = scanUnit(matcher, item, unit, query, collector, outcome.total, report);
-    await pacer.pause(unitCost);
+    if (outcome.frontier !== null) break;
+    reportEntries(report, unit.projectId, rows.damaged);
+    outcome.total = rows.total;
+    await pacer.pause();
   }
+  if (outcome.frontier !== null) outcome.total = null;
   return outcome;
-}
-
-/** Whether a body in several pieces is seen to hold nothing wanted before they are put together. */
-export function isPassedOver(matcher: BatchMatcher, { pieces }: ScanUnit): boolean {
-  return pieces.length > 1 && !matcher.mayMatch(pieces);
-}
-
-/** What it costs to look through a byte, in bytes of a plain scan. */
-export function byteCostOf({ search, data }: LogFilter): number {
-  return 1 + (search?.length ?? 0) / SEARCH_COST_LENGTH + Math.max(0, data.length - FREE_TESTS);
 }
 
 /** What an item holds; null where that is nothing, or not to be read, which is reported. */
@@ -115,46 +112,82 @@ export async function openItem(item: ScanItem, report: ReportUnreadable): Promis
   }
 }
 
-/** Offers the rows of one item that pass the filter; gives back the total with them counted. */
-function scanUnit(
+/** The steps of looking through an item, to its end or to where it cannot be read, which is reported. */
+export function* readable(
+  steps: Generator<void>,
   matcher: BatchMatcher,
-  { tier, isWhole }: ScanItem,
-  unit: ScanUnit,
-  { order, cursor }: LogQuery,
-  collector: Collector,
-  total: number | null,
+  item: ScanItem,
   report: ReportUnreadable,
-): number | null {
-  const { projectId, body } = unit;
-  const damaged: number[] = [];
-  const raw = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  const after = cursor?.position ?? null;
-  let counted = total;
-  const isRow = (timestamp: number, index: number) => {
-    const key = { timestamp, seq: unit.seqAt(index), projectId };
-    return collector.accepts(key) && (after === null || isBehind(order, after, key));
-  };
-  matcher.forEachMatch(
-    body,
-    (timestamp, index) => (isWhole || unit.isVisible(index)) && (counted !== null || isRow(timestamp, index)),
-    ({ timestamp, index, start, end }) => {
-      const isTaken = counted === null || isRow(timestamp, index);
-      // Decoded anew rather than sliced: a slice would hold the whole body in memory.
-      const line = isTaken ? raw.toString("utf8", start, end) : "";
-      // A row of an answer is an entry, whatever was looked at so far.
-      if (isTaken && !matcher.parses && readLine(line) === null) {
-        damaged.push(unit.seqAt(index));
-        return;
-      }
-      if (counted !== null) counted++;
-      if (!isTaken) return;
-      const receivedAt = unit.receivedAtOf(index);
-      collector.add({ timestamp, seq: unit.seqAt(index), projectId, receivedAt, tier, line });
-    },
-    (index) => damaged.push(unit.seqAt(index)),
-  );
-  reportEntries(report, projectId, damaged);
-  return counted;
+): Generator<void> {
+  try {
+    yield* steps;
+  } catch (error) {
+    if (!(error instanceof UnreadableItem)) throw error;
+    report(error, item.count - matcher.linesRead);
+  }
+}
+
+/** Offers the rows of one item that pass the filter, and counts them. */
+class UnitRows {
+  /** Null where it was not asked for. */
+  total: number | null;
+  /** `seq` of lines that are no entries. */
+  readonly damaged: number[] = [];
+  readonly #item: ScanItem;
+  readonly #unit: ScanUnit;
+  readonly #query: LogQuery;
+  readonly #collector: Collector;
+  readonly #meter: WorkMeter;
+
+  constructor(
+    item: ScanItem,
+    unit: ScanUnit,
+    query: LogQuery,
+    collector: Collector,
+    meter: WorkMeter,
+    total: number | null,
+  ) {
+    this.#item = item;
+    this.#unit = unit;
+    this.#query = query;
+    this.#collector = collector;
+    this.#meter = meter;
+    this.total = total;
+  }
+
+  steps(matcher: BatchMatcher): Generator<void> {
+    return matcher.steps(
+      this.#unit.pieces(),
+      (timestamp, index) =>
+        (this.#item.isWhole || this.#unit.isVisible(index)) && (this.total !== null || this.#isRow(timestamp, index)),
+      (match) => this.#take(matcher, match),
+      (index) => this.damaged.push(this.#unit.seqAt(index)),
+    );
+  }
+
+  #isRow(timestamp: number, index: number): boolean {
+    const { order, cursor } = this.#query;
+    const key = { timestamp, seq: this.#unit.seqAt(index), projectId: this.#unit.projectId };
+    return this.#collector.accepts(key) && (cursor === null || isBehind(order, cursor.position, key));
+  }
+
+  #take(matcher: BatchMatcher, match: LineMatch): void {
+    const { timestamp, index, raw, start, end } = match;
+    const isTaken = this.total === null || this.#isRow(timestamp, index);
+    // A row of an answer is an entry, whatever was looked at so far.
+    if (isTaken && !matcher.reads && !matcher.isEntry(match)) {
+      this.damaged.push(this.#unit.seqAt(index));
+      return;
+    }
+    if (this.total !== null) this.total++;
+    if (!isTaken) return;
+    this.#meter.add(WORK.row + end - start);
+    const { projectId } = this.#unit;
+    // Copied rather than sliced: a slice would hold all lines around it in memory.
+    const line = raw.toString("latin1", start, end);
+    const receivedAt = this.#unit.receivedAtOf(index);
+    this.#collector.add({ timestamp, seq: this.#unit.seqAt(index), projectId, receivedAt, tier: this.#item.tier, line });
+  }
 }
 
 /** The time the page begins at: the cursor's, or where the scan itself begins if that comes later. */

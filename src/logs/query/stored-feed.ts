@@ -7,6 +7,7 @@ import type { SegmentPage, SegmentSelection } from "../cold/selection.ts";
 import { UnreadableItem } from "../unreadable.ts";
 import { boundOf, nothingAt, type ScanFeed, type ScanItem, type ScanUnit } from "./feed.ts";
 import { SegmentWalk, type WalkSelection } from "./segment-walk.ts";
+import { WORK } from "./work.ts";
 
 /** A segment, and what its filter says about its frames. */
 export type FoundSegment = SegmentMeta & FrameHits;
@@ -26,7 +27,7 @@ export const ID_SEGMENTS = 128;
 
 /** Bytes of bodies, as stored, of the first read; each further one reads twice as much. Most queries need few frames. */
 const FIRST_BODY_BYTES = 64 * 1024;
-const MOST_BODY_BYTES = 2 * 1024 * 1024;
+const MOST_BODY_BYTES = 1024 * 1024;
 /**
  * The same where filters leave few frames: what is looked for is rare, so that all of them are likely to be needed. To
  * read a frame costs a tenth of what asking for it does.
@@ -70,6 +71,8 @@ export class StoredFeed implements ScanFeed {
   /** Frames of the segments found so far, and those of them that are left. */
   #framesFound = 0;
   #framesLeft = 0;
+  /** Of directories read, in units of work. */
+  #readCost = 0;
 
   /** @param segments looked at by the first answer */
   static async open(source: StoredSource, selection: StoredSelection, segments = FIRST_SEGMENTS): Promise<StoredFeed> {
@@ -90,7 +93,7 @@ export class StoredFeed implements ScanFeed {
   }
 
   get cost(): number {
-    return this.#walk.cost;
+    return this.#walk.cost + this.#readCost;
   }
 
   async take(): Promise<ScanItem> {
@@ -208,6 +211,7 @@ export class StoredFeed implements ScanFeed {
     for (const [index, stored] of bodies.entries()) {
       const run = runs[index];
       if (run) share(run, stored);
+      this.#readCost += WORK.segment + (stored?.directory.length ?? 0) * WORK.directoryByte;
     }
     if (wanted.body === undefined) throw new RangeError("The store left out the first range.");
   }

@@ -1,18 +1,19 @@
 import { readLevelCounts } from "../cold/level-counts.ts";
 import type { SegmentPosition } from "../cold/selection.ts";
-import { LEVELS } from "../entry.ts";
-import { BatchMatcher } from "../query/batch-matcher.ts";
+import { BatchMatcher, type LineMatch, looksInside } from "../query/batch-matcher.ts";
 import type { ScanFeed } from "../query/feed.ts";
 import { categoryMaskOf, type LogFilter } from "../query/filter.ts";
 import { QUERY_BUDGET, type QueryBudget } from "../query/limits.ts";
+import { AFTER_TYPE, categoryAt, typeAt } from "../query/line.ts";
 import { isListed } from "../query/listed.ts";
+import { boundedSource, type ReadMemory, UNBOUNDED_MEMORY } from "../query/memory.ts";
 import { openMoved } from "../query/moved-feed.ts";
 import { Watermarks } from "../query/moves.ts";
 import { Pacer } from "../query/pacer.ts";
-import { byteCostOf, isPassedOver, openItem } from "../query/scan.ts";
+import { openItem, readable } from "../query/scan.ts";
 import { type ReadSegments, SegmentWalk, type WalkSelection } from "../query/segment-walk.ts";
 import { type LogSource, openRecent, withStored } from "../query/tiers.ts";
-import { readLine } from "../stored-line.ts";
+import { WORK } from "../query/work.ts";
 import { readSummary, SUMMARY_BUCKET_MS } from "../summary.ts";
 import { reportEntries } from "../unreadable.ts";
 import { type Bucket, type Counted, Histogram, TooManyBuckets } from "./histogram.ts";
@@ -49,35 +50,48 @@ export async function runStats(
   source: StatsSource,
   query: StatsQuery,
   budget: QueryBudget = QUERY_BUDGET,
+  memory: ReadMemory = UNBOUNDED_MEMORY,
 ): Promise<StatsResult> {
   try {
-    return { ok: true, answer: await count(source, query, budget) };
+    const pacer = new Pacer();
+    return { ok: true, answer: await count({ source: boundedSource(source, memory), budget, memory, pacer }, query) };
   } catch (error) {
     if (error instanceof TooManyBuckets) return { ok: false, reason: "too_many" };
     throw error;
   }
 }
 
-async function count(source: StatsSource, query: StatsQuery, budget: QueryBudget): Promise<StatsAnswer> {
+/** One request. */
+interface Counting {
+  source: StatsSource;
+  budget: QueryBudget;
+  memory: ReadMemory;
+  pacer: Pacer;
+}
+
+/** A histogram may cost this many budgets in all, each part of it one: 1.6 s. */
+const MOST_BUDGETS = 2;
+
+/** Where the next part of a request's work has to end. */
+function endOf({ budget, pacer }: Counting): number {
+  return Math.min(pacer.meter.done + budget.work, MOST_BUDGETS * budget.work);
+}
+
+async function count(counting: Counting, query: StatsQuery): Promise<StatsAnswer> {
   const { filter } = query;
   const histogram = new Histogram(query.intervalMs, query.groupBy);
   let complete = true;
-  if (needsEntries(filter)) complete = await countEntries(source, histogram, filter, null, budget);
+  if (looksInside(filter)) complete = await countEntries(counting, histogram, filter, null);
   else {
     const whole = wholeMinutes(filter);
-    const summed = await countSummaries(source, histogram, { ...filter, ...whole }, budget);
+    const summed = await countSummaries(counting, histogram, { ...filter, ...whole });
     const { asOf } = summed;
     complete = summed.complete;
     for (const edge of edgesOf(filter, whole)) {
-      if (!(await countEntries(source, histogram, { ...filter, ...edge }, asOf, budget))) complete = false;
+      if (!(await countEntries(counting, histogram, { ...filter, ...edge }, asOf))) complete = false;
     }
   }
   return { buckets: histogram.buckets(), total: histogram.total, complete };
-}
-
-/** Whether counts by minute, level, category and type cannot tell. */
-function needsEntries({ session, traceId, search, data }: LogFilter): boolean {
-  return session !== null || traceId !== null || search !== null || data.length > 0;
 }
 
 interface TimeRange {
@@ -103,11 +117,11 @@ function edgesOf({ from, to }: LogFilter, whole: TimeRange): TimeRange[] {
 
 /** Adds up what batches and segments were counted by. @returns the snapshot counted, a commit number */
 async function countSummaries(
-  source: StatsSource,
+  counting: Counting,
   histogram: Histogram,
   filter: LogFilter,
-  budget: QueryBudget,
 ): Promise<{ asOf: number; complete: boolean }> {
+  const { source, pacer } = counting;
   const { levelMask, from, to } = filter;
   const categoryMask = categoryMaskOf(filter);
   const scan = { from, to, levelMask, categoryMask, followsMoves: true };
@@ -116,49 +130,59 @@ async function countSummaries(
   const { workspaceId } = source;
   const { asOf } = first;
   const watermarks = new Watermarks(first.flushed);
+  const end = endOf(counting);
   let complete = true;
   for (let page = first; ; ) {
-    for (const summary of unpackSummaries(page.summaries)) addSummary(histogram, summary, kept);
+    for (const summary of unpackSummaries(page.summaries)) {
+      addSummary(histogram, summary, kept);
+      await countsRead(pacer, summary);
+    }
     if (page.next === null) break;
+    // Recent batches are read in order of arrival: now the newest entries are missing.
+    if (pacer.meter.done >= end) return { asOf, complete: false };
     const after = page.next;
     page = await source.recentCounts({ ...scan, asOf, after });
     const wanted = { workspaceId, from: kept.from, to, levelMask, categoryMask, asOf, afterCommit: after };
     for (const move of watermarks.follow(page.flushed)) {
       const moved = await openMoved(source.stored, { ...wanted, order: "desc" }, move);
-      if (!(await countFeed(source, histogram, moved, kept, budget))) complete = false;
+      if (!(await countFeed(counting, histogram, moved, kept))) complete = false;
     }
   }
   const projects = new Map(first.flushed.filter(({ seq }) => seq > 0).map(({ projectId, seq }) => [projectId, seq]));
   const common = { workspaceId, projects, levelMask, categoryMask, asOf: null, tests: [], order: "desc" } as const;
-  if (!(await countSegments(source, histogram, kept, { ...common, from: kept.from, to }, budget))) complete = false;
+  if (!(await countSegments(counting, histogram, kept, { ...common, from: kept.from, to }))) complete = false;
   return { asOf, complete };
 }
 
 /** Newest first. @returns whether the budget sufficed */
 async function countSegments(
-  source: StatsSource,
+  counting: Counting,
   histogram: Histogram,
   filter: LogFilter,
   selection: WalkSelection,
-  budget: QueryBudget,
 ): Promise<boolean> {
+  const { source, pacer } = counting;
   const byLevelAlone = filter.categories === null && filter.types === null && histogram.needsLevelsAlone;
   const { read, most } = byLevelAlone ? source.levels : source.summaries;
   const walk = new SegmentWalk(read, selection, most, most);
-  let cost = 0;
+  const end = endOf(counting);
   while (!walk.isDone) {
-    if (cost + walk.cost >= budget.scanBytes) return false;
+    if (pacer.meter.done + walk.cost >= end) return false;
     for (const { counts } of await walk.page()) {
-      cost += counts.length * COUNTS_BYTE_COST;
       if (byLevelAlone) addLevels(histogram, counts, filter);
       else addSummary(histogram, counts, filter);
+      await countsRead(pacer, counts);
     }
   }
+  pacer.meter.add(walk.cost);
   return true;
 }
 
-/** To bring a byte of packed counts here and to unpack it, in bytes of a plain scan. */
-const COUNTS_BYTE_COST = 10;
+/** Packed counts have been added up. */
+function countsRead(pacer: Pacer, counts: Uint8Array): Promise<void> | undefined {
+  pacer.meter.add(WORK.summary + counts.length * WORK.countsByte);
+  return pacer.meter.isDue ? pacer.pause() : undefined;
+}
 
 function addLevels(histogram: Histogram, packed: Uint8Array, filter: LogFilter): void {
   for (const { minute, level, count } of readLevelCounts(packed)) {
@@ -183,61 +207,85 @@ function passes({ from, to, levelMask }: LogFilter, minute: number, level: numbe
 
 /** Looks at entries, newest first. @returns whether the budget sufficed */
 async function countEntries(
-  source: StatsSource,
+  counting: Counting,
   histogram: Histogram,
   wanted: LogFilter,
   asOf: number | null,
-  budget: QueryBudget,
 ): Promise<boolean> {
+  const { source } = counting;
   const scan = { asOf, from: wanted.from, to: wanted.to, order: "desc" } as const;
   const { feed, filter } = await withStored(source, await openRecent(source, wanted, scan), wanted, scan);
-  return countFeed(source, histogram, feed, filter, budget);
+  return countFeed(counting, histogram, feed, filter);
 }
 
 /** Counts what a feed has left. @returns whether the budget sufficed */
 async function countFeed(
-  source: StatsSource,
+  counting: Counting,
   histogram: Histogram,
   feed: ScanFeed,
   filter: LogFilter,
-  budget: QueryBudget,
 ): Promise<boolean> {
-  const matcher = new BatchMatcher(filter);
-  const byteCost = byteCostOf(filter);
-  const pacer = new Pacer();
-  let cost = 0;
+  const { source, memory, pacer } = counting;
+  const { meter } = pacer;
+  const matcher = new BatchMatcher(filter, meter);
+  const names = new LineNames();
+  const end = endOf(counting);
   while (feed.bound() !== null) {
-    if (cost + feed.cost >= budget.scanBytes) return false;
-    const unit = await openItem(await feed.take(), source.report);
+    if (meter.done + feed.cost >= end) return false;
+    memory.renew();
+    const item = await feed.take();
+    const unit = await openItem(item, source.report);
     if (unit === null) continue;
-    const unitCost = unit.size * byteCost;
-    cost += unitCost;
-    if (isPassedOver(matcher, unit)) {
-      await pacer.pause(unitCost);
-      continue;
-    }
-    const { body } = unit;
+    meter.add(WORK.unit);
     const damaged: number[] = [];
-    const raw = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-    matcher.forEachMatch(
-      body,
+    const steps = matcher.steps(
+      unit.pieces(),
       (_, index) => unit.isVisible(index),
-      ({ timestamp, index, start, end }) => {
-        const counted = histogram.needsNames ? countedOf(raw.toString("utf8", start, end)) : NOTHING;
-        if (counted === null) damaged.push(unit.seqAt(index));
-        else histogram.add(timestamp, counted, 1);
+      (match) => {
+        const isEntry = matcher.reads || !histogram.needsNames || matcher.isEntry(match);
+        if (isEntry) histogram.add(match.timestamp, histogram.needsNames ? names.of(match) : NOTHING, 1);
+        else damaged.push(unit.seqAt(match.index));
       },
       (index) => damaged.push(unit.seqAt(index)),
     );
+    for (const _ of readable(steps, matcher, item, source.report)) await pacer.pause();
     reportEntries(source.report, unit.projectId, damaged);
-    await pacer.pause(unitCost);
+    await pacer.pause();
   }
+  meter.add(feed.cost);
   return true;
 }
 
 const NOTHING: Counted = { level: 0, category: "", type: "" };
 
-function countedOf(line: string): Counted | null {
-  const entry = readLine(line);
-  return entry && { level: LEVELS.indexOf(entry.level), category: entry.category, type: entry.type };
+/** Names that are kept at most, by how they are written. */
+const MOST_NAMES = 1000;
+
+/** Level, category and type of lines, read from their heads. */
+class LineNames {
+  readonly #known = new Map<string, { category: string; type: string }>();
+
+  of({ text, start, severity }: LineMatch): Counted {
+    const category = categoryAt(start, severity);
+    const end = text.indexOf(AFTER_TYPE, typeAt(text, category)) + 1;
+    const written = text.slice(category, end);
+    let names = this.#known.get(written);
+    if (names === undefined) {
+      names = namesOf(written);
+      if (this.#known.size < MOST_NAMES) this.#known.set(flat(written), names);
+    }
+    return { level: severity, ...names };
+  }
+}
+
+/** A category and a type as a line has them: `"http","type":"request"`. */
+function namesOf(written: string): { category: string; type: string } {
+  const json = Buffer.from(`{"category":${written}}`, "latin1").toString("utf8");
+  // SAFETY: the line has been read as an entry, whose names are strings.
+  return JSON.parse(json) as { category: string; type: string };
+}
+
+/** The same text without the one it was cut out of, which a map would keep. */
+function flat(text: string): string {
+  return Buffer.from(text, "latin1").toString("latin1");
 }

@@ -1,0 +1,242 @@
+import { LEVELS } from "../entry.ts";
+import { readLine } from "../stored-line.ts";
+import { DataTests, type PathNode, VALUE } from "./data-tests.ts";
+import { type LogFilter, matchesContent } from "./filter.ts";
+import { JsonStrings } from "./json-strings.ts";
+import { TextSearch } from "./text-search.ts";
+import { WORK, type WorkMeter } from "./work.ts";
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const MINUS = 0x2d;
+const DOT = 0x2e;
+const ZERO = 0x30;
+const ONE = 0x31;
+const NINE = 0x39;
+const COLON = 0x3a;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const LETTER_E = 0x65;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+
+/** Stored `data` is at most 32 deep; a deeper line is left to `JSON.parse`. */
+const MOST_DEPTH = 64;
+
+const TIMESTAMP = '{"timestamp":"';
+const TIMESTAMP_LENGTH = 24;
+/** By severity: what stands between the timestamp and the category. */
+const LEVEL_PARTS = LEVELS.map((level) => `","level":"${level}","category":"`);
+const TYPE = ',"type":"';
+const MESSAGE = ',"message":"';
+const SESSION = ',"session":"';
+const TRACE_ID = ',"traceId":"';
+const SPAN_ID = ',"spanId":"';
+const DATA = ',"data":';
+const PLAIN_WORDS: Readonly<Record<number, { text: string; value: number }>> = {
+  116: { text: "true", value: VALUE.true },
+  102: { text: "false", value: VALUE.false },
+  110: { text: "null", value: VALUE.null },
+};
+
+/** What a line is: an entry that passes, one that does not, or no entry. */
+export type Verdict = "passes" | "fails" | "damaged";
+
+/**
+ * Tests a stored line in its bytes, once and from left to right, without making an object of it. So the cost is in
+ * proportion to the line's length whatever is in it: `JSON.parse` takes up to a hundred times as long for a byte of
+ * hostile objects as for one of an ordinary line, and cannot be interrupted.
+ *
+ * It knows the lines that ingest writes: members in the order of `ENTRY_MEMBERS`, no white space. Any other line, which
+ * only a disk can have made, goes through `JSON.parse` and comes to the same verdict.
+ */
+export class LineReader {
+  readonly #filter: LogFilter;
+  readonly #session: string | null;
+  readonly #traceId: string | null;
+  readonly #tests: DataTests;
+  readonly #search: TextSearch | null;
+  readonly #strings = new JsonStrings();
+  readonly #meter: WorkMeter;
+  #raw: Buffer = Buffer.alloc(0);
+  #text = "";
+  #end = 0;
+  #isFound = false;
+
+  constructor(filter: LogFilter, meter: WorkMeter) {
+    this.#filter = filter;
+    this.#meter = meter;
+    this.#session = filter.session === null ? null : bytesOf(filter.session);
+    this.#traceId = filter.traceId === null ? null : bytesOf(filter.traceId);
+    this.#tests = new DataTests(filter.data);
+    this.#search = filter.search === null ? null : new TextSearch(filter.search);
+  }
+
+  /** Lines from here on are of this piece. @param text the same bytes, one character each */
+  open(raw: Buffer, text: string): void {
+    this.#raw = raw;
+    this.#text = text;
+    this.#search?.open(text);
+  }
+
+  /** @param start,end of the line in the piece @param severity as the line's level begins */
+  read(start: number, end: number, severity: number): Verdict {
+    this.#meter.add(WORK.readLine + (end - start) * WORK.readByte);
+    const passed = this.#read(start, end, severity);
+    if (passed !== null) return passed ? "passes" : "fails";
+    const entry = readLine(this.#raw.toString("utf8", start, end));
+    if (entry === null) return "damaged";
+    return matchesContent(this.#filter, entry) ? "passes" : "fails";
+  }
+
+  /** Null where the line is not understood. */
+  #read(start: number, end: number, severity: number): boolean | null {
+    this.#end = end;
+    this.#isFound = this.#search === null;
+    this.#tests.beginLine();
+    const text = this.#text;
+    const time = start + TIMESTAMP.length;
+    if (!text.startsWith(TIMESTAMP, start) || !isTime(text, time)) return null;
+    const level = LEVEL_PARTS[severity] ?? "";
+    if (!text.startsWith(level, time + TIMESTAMP_LENGTH)) return null;
+    let at = this.#string(time + TIMESTAMP_LENGTH + level.length);
+    if (at < 0 || !text.startsWith(TYPE, at)) return null;
+    at = this.#string(at + TYPE.length);
+    if (at < 0 || !text.startsWith(MESSAGE, at)) return null;
+    at = this.#searched(at + MESSAGE.length);
+    if (at < 0) return null;
+    let passes = true;
+    for (const [name, wanted] of [
+      [SESSION, this.#session],
+      [TRACE_ID, this.#traceId],
+      [SPAN_ID, null],
+    ] as const) {
+      if (!text.startsWith(name, at)) {
+        if (wanted !== null) passes = false;
+        continue;
+      }
+      const from = at + name.length;
+      at = this.#string(from);
+      if (at < 0) return null;
+      // Both are canonical JSON, so equal texts are equal bytes.
+      if (wanted !== null && !(at - 1 - from === wanted.length && text.startsWith(wanted, from))) passes = false;
+    }
+    if (text.startsWith(DATA, at)) {
+      const data = at + DATA.length;
+      if (this.#raw[data] !== OPEN_BRACE) return null;
+      at = this.#value(data, this.#tests.root, 1);
+    }
+    if (at !== end - 1 || this.#raw[at] !== CLOSE_BRACE) return null;
+    return passes && this.#isFound && this.#tests.hold(this.#raw, this.#strings, this.#meter);
+  }
+
+  /** @param at behind the opening quote @returns the place behind the closing one; negative where there is no string */
+  #string(at: number): number {
+    return this.#strings.endOf(this.#raw, at, this.#end) + 1 || -1;
+  }
+
+  /** The same for a string that `search` looks into. */
+  #searched(from: number): number {
+    const end = this.#strings.endOf(this.#raw, from, this.#end);
+    if (end < 0) return -1;
+    const search = this.#search;
+    if (this.#isFound || search === null || !search.mayBeIn(from, end)) return end + 1;
+    this.#meter.add(WORK.text + (end - from) * (this.#strings.isAscii ? WORK.textByte : WORK.wideTextByte));
+    this.#isFound = search.isIn(this.#strings.decoded(this.#raw, from, end));
+    return end + 1;
+  }
+
+  /** @param node the path that the value is at; null where no test asks for it @returns the place behind it, or negative */
+  #value(at: number, node: PathNode | null, depth: number): number {
+    const byte = this.#raw[at] ?? 0;
+    if (byte === QUOTE) {
+      const behind = this.#searched(at + 1);
+      if (node !== null) this.#tests.found(node, VALUE.string, at + 1, behind - 1);
+      return behind;
+    }
+    if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+      if (depth > MOST_DEPTH) return -1;
+      if (node !== null) this.#tests.found(node, VALUE.nested, at, at);
+      return byte === OPEN_BRACE ? this.#object(at, node, depth) : this.#array(at, node, depth);
+    }
+    const word = PLAIN_WORDS[byte];
+    const behind = word ? at + word.text.length : this.#number(at);
+    if (behind < 0 || (word && !this.#text.startsWith(word.text, at))) return -1;
+    if (node !== null) this.#tests.found(node, word?.value ?? VALUE.number, at, behind);
+    return behind;
+  }
+
+  #object(open: number, node: PathNode | null, depth: number): number {
+    const raw = this.#raw;
+    if (raw[open + 1] === CLOSE_BRACE) return open + 2;
+    for (let at = open + 1; ; ) {
+      if (raw[at] !== QUOTE) return -1;
+      const name = at + 1;
+      const nameEnd = this.#strings.endOf(raw, name, this.#end);
+      if (nameEnd < 0 || raw[nameEnd + 1] !== COLON) return -1;
+      // An escape may be written in two ways: the name is compared as it is written, and `JSON.stringify` writes it so.
+      const child = node === null ? null : node.member(this.#text, name, nameEnd);
+      at = this.#value(nameEnd + 2, child, depth + 1);
+      if (at < 0) return -1;
+      const byte = raw[at++];
+      if (byte === CLOSE_BRACE) return at;
+      if (byte !== COMMA) return -1;
+    }
+  }
+
+  #array(open: number, node: PathNode | null, depth: number): number {
+    const raw = this.#raw;
+    if (raw[open + 1] === CLOSE_BRACKET) return open + 2;
+    const items = node?.items ?? null;
+    for (let at = open + 1, index = 0; ; index++) {
+      at = this.#value(at, items?.get(index) ?? null, depth + 1);
+      if (at < 0) return -1;
+      const byte = raw[at++];
+      if (byte === CLOSE_BRACKET) return at;
+      if (byte !== COMMA) return -1;
+    }
+  }
+
+  /** @returns the place behind a JSON number, or negative */
+  #number(from: number): number {
+    const raw = this.#raw;
+    let at = raw[from] === MINUS ? from + 1 : from;
+    const first = raw[at] ?? 0;
+    if (first === ZERO) at++;
+    else if (first >= ONE && first <= NINE) at = digitsEnd(raw, at);
+    else return -1;
+    if (raw[at] === DOT) {
+      const end = digitsEnd(raw, at + 1);
+      if (end === at + 1) return -1;
+      at = end;
+    }
+    if (((raw[at] ?? 0) | 0x20) === LETTER_E) {
+      const sign = raw[at + 1];
+      const digits = sign === MINUS || sign === 0x2b ? at + 2 : at + 1;
+      const end = digitsEnd(raw, digits);
+      if (end === digits) return -1;
+      at = end;
+    }
+    return at;
+  }
+}
+
+/** The line break behind a line ends every run of digits, and so does the end of the bytes. */
+function digitsEnd(raw: Uint8Array, from: number): number {
+  let at = from;
+  for (let byte = raw[at] ?? 0; byte >= ZERO && byte <= NINE; byte = raw[at] ?? 0) at++;
+  return at;
+}
+
+/** `:05.123Z` behind the minute, which `LineClock` has read as a time. */
+const SECONDS = /:[0-5]\d\.\d{3}Z/y;
+
+function isTime(text: string, at: number): boolean {
+  SECONDS.lastIndex = at + 16;
+  return SECONDS.test(text);
+}
+
+/** A text as it stands between the quotes of its JSON, as bytes, one character each. */
+function bytesOf(text: string): string {
+  return Buffer.from(JSON.stringify(text).slice(1, -1), "utf8").toString("latin1");
+}
