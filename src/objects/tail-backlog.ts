@@ -4,10 +4,11 @@ import { operation } from "../http/log.ts";
 import type { StoredBatch } from "../logs/batch.ts";
 import { SegmentStore } from "../logs/cold/store.ts";
 import { BatchMatcher } from "../logs/query/batch-matcher.ts";
+import { Pacer } from "../logs/query/pacer.ts";
 import type { ReportUnreadable } from "../logs/unreadable.ts";
 import { settingsOf } from "../settings.ts";
 import { readCold } from "../tail/cold-range.ts";
-import { entriesOf, type SeqEntry, type SeqRange } from "../tail/entries.ts";
+import { pacedEntriesOf, type SeqEntry, type SeqRange, type SeqUnit } from "../tail/entries.ts";
 import { readTailFilter, toLogFilter } from "../tail/filter.ts";
 import { type Framed, framesOf } from "../tail/frames.ts";
 import { unitsOfBatches } from "../tail/unit.ts";
@@ -54,29 +55,31 @@ export class TailBacklog extends WorkerEntrypoint<Env> {
       };
       operation(settingsOf(this.env).LOG_LEVEL, "error", line);
     };
-    const matcher = new BatchMatcher(toLogFilter(readTailFilter(call.filter), call.oldest));
+    const pacer = new Pacer();
+    const matcher = new BatchMatcher(toLogFilter(readTailFilter(call.filter), call.oldest), pacer.meter);
+    const entriesOf = (units: readonly SeqUnit[], wanted: SeqRange) =>
+      pacedEntriesOf(() => pacer.pause(), units, matcher, projectId, wanted, report);
     const bound = { entries: most, characters: STEP_CHARACTERS };
     if (batches) {
-      const { entries, through } = fromBatches(call, batches, matcher, report);
+      const read = (batch: StoredBatch) => entriesOf(unitsOfBatches([batch], report), range);
+      const { entries, through } = await fromBatches(call, batches, read);
       return framesOf(entries, through, bound);
     }
     const scope = { workspaceId, projectId, report };
     const { units, through } = await readCold(new SegmentStore(this.env.DB), scope, range);
-    const read = { after: range.after, until: through };
-    return framesOf(entriesOf(units, matcher, projectId, read, report), through, bound);
+    return framesOf(await entriesOf(units, { after: range.after, until: through }), through, bound);
   }
 }
 
-function fromBatches(
-  { projectId, range, most }: BacklogCall,
+async function fromBatches(
+  { range, most }: BacklogCall,
   batches: readonly StoredBatch[],
-  matcher: BatchMatcher,
-  report: ReportUnreadable,
-): { entries: SeqEntry[]; through: number } {
+  read: (batch: StoredBatch) => Promise<SeqEntry[]>,
+): Promise<{ entries: SeqEntry[]; through: number }> {
   const entries: SeqEntry[] = [];
   let characters = 0;
   for (const batch of batches) {
-    for (const entry of entriesOf(unitsOfBatches([batch], report), matcher, projectId, range, report)) {
+    for (const entry of await read(batch)) {
       entries.push(entry);
       characters += entry.text.length;
     }

@@ -2,8 +2,9 @@ import type { StoredBatch } from "../logs/batch.ts";
 import type { StoredEntry } from "../logs/entry.ts";
 import { BatchMatcher } from "../logs/query/batch-matcher.ts";
 import { ALL_LEVELS_MASK } from "../logs/query/filter.ts";
+import { Pacer } from "../logs/query/pacer.ts";
 import { type ColdScope, type ColdSource, readCold } from "./cold-range.ts";
-import { entriesOf, type SeqEntry, type SeqRange, type SeqUnit } from "./entries.ts";
+import { pacedEntriesOf, type SeqEntry, type SeqRange, type SeqUnit } from "./entries.ts";
 import { toLogFilter } from "./filter.ts";
 import { NearestEntries } from "./nearest.ts";
 import { unitsOfBatches } from "./unit.ts";
@@ -85,14 +86,17 @@ async function readRange(
   found: NearestEntries,
 ): Promise<void> {
   let page = await recent({ after, until });
-  const matcher = new BatchMatcher(everythingSince(page.oldest));
+  const pacer = new Pacer();
+  const matcher = new BatchMatcher(everythingSince(page.oldest), pacer.meter);
   const end = Math.min(until, page.lastSeq);
   // Some may be in both tiers: moved since the first look. Some that were not moved lie among those that were.
-  const take = (units: readonly SeqUnit[], range: SeqRange) => {
-    for (const entry of entriesOf(units, matcher, scope.projectId, range, scope.report)) found.add(entry);
+  const take = async (units: readonly SeqUnit[], range: SeqRange) => {
+    const pause = () => pacer.pause();
+    const entries = await pacedEntriesOf(pause, units, matcher, scope.projectId, range, scope.report);
+    for (const entry of entries) found.add(entry);
   };
   for (;;) {
-    for (const batch of page.batches) take(unitsOfBatches([batch], scope.report), { after, until: end });
+    for (const batch of page.batches) await take(unitsOfBatches([batch], scope.report), { after, until: end });
     if (page.through >= end) break;
     page = await recent({ after: page.through, until: end });
   }
@@ -100,7 +104,7 @@ async function readRange(
   const coldEnd = Math.min(end, page.flushedSeq);
   for (let place = after; place < coldEnd; ) {
     const { units, through } = await readCold(cold, scope, { after: place, until: coldEnd });
-    take(units, { after: place, until: through });
+    await take(units, { after: place, until: through });
     place = through;
   }
 }

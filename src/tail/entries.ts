@@ -1,6 +1,6 @@
 import { logId } from "../logs/log-id.ts";
 import type { BatchMatcher, LineMatch } from "../logs/query/batch-matcher.ts";
-import { readLine } from "../logs/stored-line.ts";
+import { piecesOf } from "../logs/query/lines.ts";
 import { type ReportUnreadable, reportEntries } from "../logs/unreadable.ts";
 
 /** Lines of one project, and who they are, whatever tier they come from. Index `i` counts the lines of `body` from 0. */
@@ -24,26 +24,47 @@ export interface SeqRange {
   until: number;
 }
 
+/** `entrySteps` in one go. */
+export function entriesOf(...args: Parameters<typeof entrySteps>): SeqEntry[] {
+  const steps = entrySteps(...args);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
+/** `entrySteps` with a pause at each of them. */
+export async function pacedEntriesOf(
+  pause: () => Promise<void>,
+  ...args: Parameters<typeof entrySteps>
+): Promise<SeqEntry[]> {
+  const steps = entrySteps(...args);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+    await pause();
+  }
+}
+
 /**
  * The entries of a range that pass a filter, by `seq`. A stored line is the JSON of an entry already, so it is completed
- * as text and never parsed where the filter does not ask for it.
- * @param report for what comes from a disk: each line is parsed, and one that is no entry is left out. Null for what has
- * just been taken in, and is known to be entries
+ * as text. Yields whenever the matcher's meter says that a pause is due.
+ * @param report for what comes from a disk: each line is read whole, and one that is no entry is left out. Null for what
+ * has just been taken in, and is known to be entries
  */
-export function entriesOf(
+export function* entrySteps(
   units: readonly SeqUnit[],
   matcher: BatchMatcher,
   projectId: string,
   { after, until }: SeqRange,
   report: ReportUnreadable | null,
-): SeqEntry[] {
+): Generator<void, SeqEntry[]> {
   const entries: SeqEntry[] = [];
   let isSorted = true;
   let last = after;
   let receivedAt = Number.NaN;
   let received = "";
   for (const unit of units) {
-    const raw = Buffer.from(unit.body.buffer, unit.body.byteOffset, unit.body.byteLength);
     const isWanted = (_timestamp: number, index: number) => {
       const seq = unit.seqAt(index);
       return seq > after && seq <= until;
@@ -54,10 +75,9 @@ export function entriesOf(
       const seq = unit.seqAt(index);
       if (seq > after && seq <= until) damaged.push(seq);
     };
-    const take = ({ index, start, end }: LineMatch) => {
-      if (report !== null && !matcher.reads && readLine(raw.toString("utf8", start, end)) === null) {
-        return leaveOut(index);
-      }
+    const take = (match: LineMatch) => {
+      const { index, raw, start, end } = match;
+      if (report !== null && !matcher.reads && !matcher.isEntry(match)) return leaveOut(index);
       const seq = unit.seqAt(index);
       const at = unit.receivedAtOf(index);
       if (at !== receivedAt) {
@@ -72,7 +92,7 @@ export function entriesOf(
       const text = `{"id":"${id}",${members},"seq":${seq},"projectId":"${projectId}","receivedAt":"${received}"}`;
       entries.push({ seq, text });
     };
-    matcher.forEachMatch(unit.body, isWanted, take, leaveOut);
+    yield* matcher.steps(piecesOf(unit.body), isWanted, take, leaveOut);
     if (report !== null) reportEntries(report, projectId, damaged);
   }
   // Only the parts of one cold range overlap each other.

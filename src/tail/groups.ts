@@ -1,10 +1,13 @@
 import { BatchMatcher } from "../logs/query/batch-matcher.ts";
+import { WorkMeter } from "../logs/query/work.ts";
 import { readTailFilter, toLogFilter } from "./filter.ts";
 import type { Tail } from "./tail.ts";
 
 /** Tails of one project with one filter: what they get is filtered and written out once for all of them. */
 export interface TailGroup {
   readonly matcher: BatchMatcher;
+  /** Of the matcher's work. */
+  readonly meter: WorkMeter;
   readonly tails: Set<Tail>;
 }
 
@@ -32,7 +35,7 @@ export class TailGroups {
   add(tail: Tail): void {
     const groups = this.#projects.get(tail.project) ?? new Map<string, TailGroup>();
     this.#projects.set(tail.project, groups);
-    const group = groups.get(tail.filter) ?? { matcher: matcherOf(tail.filter), tails: new Set() };
+    const group = groups.get(tail.filter) ?? newGroup(tail.filter);
     groups.set(tail.filter, group);
     group.tails.add(tail);
     this.#size++;
@@ -48,7 +51,11 @@ export class TailGroups {
   }
 }
 
+/** Units of work that matching takes in one go: some 2 ms, in which no entry is taken in. */
+export const MATCHING_UNITS = 1_500_000;
+
 /** Without the retention's bound: what has just been taken in is not older. */
-function matcherOf(filter: string): BatchMatcher {
-  return new BatchMatcher(toLogFilter(readTailFilter(filter), null));
+function newGroup(filter: string): TailGroup {
+  const meter = new WorkMeter(MATCHING_UNITS);
+  return { matcher: new BatchMatcher(toLogFilter(readTailFilter(filter), null), meter), meter, tails: new Set() };
 }

@@ -1,6 +1,6 @@
-import { entriesOf } from "./entries.ts";
+import { pacedEntriesOf } from "./entries.ts";
 import { type Framed, framesOf } from "./frames.ts";
-import type { TailGroups } from "./groups.ts";
+import { MATCHING_UNITS, type TailGroups } from "./groups.ts";
 import { type CommittedBatch, type Run, runsOf } from "./runs.ts";
 import { type DeliveryWork, Slices } from "./slices.ts";
 import type { Tail } from "./tail.ts";
@@ -107,11 +107,17 @@ export class LiveDelivery {
   async #deliverRun({ project, after, until, batches }: Run): Promise<void> {
     const units = batches.map(({ batch, ...place }) => unitOfBatch({ ...place, ...batch }));
     const looked = units.reduce((sum, { body }) => sum + body.length, 0);
-    for (const { matcher, tails } of [...this.#tails.of(project)]) {
+    for (const { matcher, meter, tails } of [...this.#tails.of(project)]) {
       const live = [...tails].filter((tail) => tail.state === "live" && tail.sent < until);
       const [first] = live;
       if (!first) continue;
-      const framed = framesOf(entriesOf(units, matcher, first.projectId, { after, until }, null), until);
+      const pause = () => {
+        meter.paused(MATCHING_UNITS);
+        return this.#slices.rest();
+      };
+      const range = { after, until };
+      const entries = await pacedEntriesOf(pause, units, matcher, first.projectId, range, null);
+      const framed = framesOf(entries, until);
       const bytes = framed.frames.reduce((sum, frame) => sum + frame.bytes, 0);
       await this.#slices.looked(looked);
       const short: Tail[] = [];

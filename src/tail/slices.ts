@@ -69,6 +69,11 @@ export class Slices {
     await this.#worked({ messages: 0, sentBytes: 0, lookedBytes });
   }
 
+  /** Lets others have their turn in the middle of work whose amount is not known before. */
+  async rest(): Promise<void> {
+    await this.#pause(PAUSE_MS);
+  }
+
   /** The delivery has ended: what is left of its time. */
   async end(): Promise<void> {
     // A clock that was set back meanwhile makes it no longer.

@@ -186,7 +186,14 @@ class UnitRows {
     // Copied rather than sliced: a slice would hold all lines around it in memory.
     const line = raw.toString("latin1", start, end);
     const receivedAt = this.#unit.receivedAtOf(index);
-    this.#collector.add({ timestamp, seq: this.#unit.seqAt(index), projectId, receivedAt, tier: this.#item.tier, line });
+    this.#collector.add({
+      timestamp,
+      seq: this.#unit.seqAt(index),
+      projectId,
+      receivedAt,
+      tier: this.#item.tier,
+      line,
+    });
   }
 }
 

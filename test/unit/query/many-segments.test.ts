@@ -5,7 +5,7 @@ import { QueryBody } from "../../../src/logs/query/schema.ts";
 import type { FoundSegment } from "../../../src/logs/query/stored-feed.ts";
 import { runStats } from "../../../src/logs/stats/run-stats.ts";
 import { StatsBody } from "../../../src/logs/stats/schema.ts";
-import { TestStore } from "./store.ts";
+import { answered, TestStore } from "./store.ts";
 
 const PROJECT = "proj_00000000000a";
 const SEGMENTS = 150_000;
@@ -59,7 +59,7 @@ async function walkThrough(step?: number) {
     const pagination = cursor === undefined ? {} : { cursor };
     const result = await runQuery(source, QueryBody.parse({ filters: { traceId: "wanted" }, pagination }), () => 0);
     if (!result.ok) throw new Error(result.reason);
-    const { logs, complete } = result.page;
+    const { logs, complete } = answered(result.page);
     seen.push(...logs.map(({ timestamp }) => timestamp));
     const looked = calls.reduce((sum, { look }) => sum + look, 0);
     requests.push({ rows: logs.length, complete, looked, statements: calls.length });

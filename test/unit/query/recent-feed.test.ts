@@ -96,6 +96,6 @@ test("what looks for one id begins with all that an answer may hold, anything el
     while (feed.bound() !== null) await feed.take();
     return bytes.map((each) => each / 1024);
   };
-  expect(await asked(false)).toEqual([512, 2048, 4096, 4096, 4096]);
-  expect(await asked(true)).toEqual([4096, 4096, 4096, 4096, 4096]);
+  expect(await asked(false)).toEqual([512, 2048, 2048, 2048, 2048]);
+  expect(await asked(true)).toEqual([2048, 2048, 2048, 2048, 2048]);
 });

@@ -116,7 +116,7 @@ describe("runStats", () => {
     const store = new TestStore();
     for (let at = 0; at < 3; at++) store.add("proj_00000000000a", [simple(START + at * 60_000)]);
     const question = StatsBody.parse({ filters: { search: "m" }, interval: "1m" });
-    const result = await runStats(store.stats(5), question, { ...QUERY_BUDGET, scanBytes: 100 });
+    const result = await runStats(store.stats(5), question, { ...QUERY_BUDGET, work: 100 });
     expect(result).toMatchObject({ ok: true, answer: { total: 1, complete: false } });
     for (let at = 0; at < STATS_LIMITS.buckets; at++) store.add("proj_00000000000a", [simple(START - at * 60_000)]);
     expect(await runStats(store.stats(5000), StatsBody.parse({ interval: "1m" }))).toEqual({

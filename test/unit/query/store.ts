@@ -3,11 +3,13 @@ import { decodeBody, encodeBody } from "../../../src/logs/codec.ts";
 import { encodeSegments } from "../../../src/logs/cold/encode.ts";
 import type { EncodedSegment } from "../../../src/logs/cold/segment.ts";
 import type { SegmentPage, SegmentSelection } from "../../../src/logs/cold/selection.ts";
-import { categoryBit, type Entry, LEVELS, levelBit } from "../../../src/logs/entry.ts";
+import { categoryBit, type Entry, LEVELS, levelBit, type StoredEntry } from "../../../src/logs/entry.ts";
 import { IdCollector, mayHoldIds } from "../../../src/logs/id-filter.ts";
+import { pageTexts } from "../../../src/logs/query/answer.ts";
 import type { MovedSource } from "../../../src/logs/query/moved-feed.ts";
 import type { RecentSource } from "../../../src/logs/query/recent-feed.ts";
 import type { RecentScan } from "../../../src/logs/query/recent-scan.ts";
+import type { QueryPage } from "../../../src/logs/query/run-query.ts";
 import type { StoredSource } from "../../../src/logs/query/stored-feed.ts";
 import type { LogSource } from "../../../src/logs/query/tiers.ts";
 import { packSummaries, type RecentCountPage, type RecentCountScan } from "../../../src/logs/stats/recent-counts.ts";
@@ -16,6 +18,15 @@ import { countsOf, idFilterOf, SummaryBuilder } from "../../../src/logs/summary.
 
 /** An entry with its times in milliseconds, as tests make them up. */
 export type TestEntry = Omit<Entry, "timestamp"> & { timestamp: number };
+
+/** A page as its client reads it. */
+export type AnsweredPage = Omit<QueryPage, "rows"> & { logs: StoredEntry[] };
+
+export function answered(page: QueryPage): AnsweredPage {
+  const text = Buffer.from([...pageTexts(page)].join(""), "latin1").toString("utf8");
+  // SAFETY: this is what `pageTexts` writes; the tests look at it.
+  return JSON.parse(text) as AnsweredPage;
+}
 
 export interface TestRow {
   entry: TestEntry;

@@ -55,7 +55,7 @@ describe("the stored feed", () => {
             expect(boundOf(order, item)).toBe(bound);
             if (item.count === 0) continue;
             const unit = await item.open();
-            const lines = new TextDecoder().decode(unit?.body).split("\n");
+            const lines = [...(unit?.pieces() ?? [])].flatMap((piece) => new TextDecoder().decode(piece).split("\n"));
             expect(lines).toHaveLength(item.count);
             lines.forEach((line, index) => {
               if (unit?.isVisible(index)) {
