@@ -3,11 +3,14 @@ import { successEnds } from "./envelope.ts";
 /** Bytes from which an answer is written as its client reads it; a shorter one is made at once. */
 const PIECE_BYTES = 64 * 1024;
 
+/** Milliseconds that a client may take to read a piece. What it does not read others wait for. */
+const PATIENCE_MS = 15_000;
+
 /** What an answer that is being sent tells its maker. */
 export interface SendingPorts {
   /** Some of it has been asked for. */
   goesOn(): void;
-  /** All of it was handed to the runtime, or its client has gone. */
+  /** All of it was handed to the runtime, or its client reads no more. */
   ended(): void;
 }
 
@@ -26,15 +29,27 @@ export function streamedSuccess(data: Iterator<string>, requestId: string, ports
     return new Response(first.value, { headers });
   }
   const waiting = [first.value, second.value];
+  let stalled: ReturnType<typeof setTimeout> | undefined;
+  const end = () => {
+    clearTimeout(stalled);
+    ports.ended();
+  };
   const body = new ReadableStream<Uint8Array>({
     pull(controller) {
+      clearTimeout(stalled);
       ports.goesOn();
       const piece = waiting.shift() ?? pieces.next().value;
-      if (piece) return controller.enqueue(piece);
-      controller.close();
-      ports.ended();
+      if (!piece) {
+        controller.close();
+        return end();
+      }
+      controller.enqueue(piece);
+      stalled = setTimeout(() => {
+        controller.error(new Error("The client does not read its answer."));
+        ports.ended();
+      }, PATIENCE_MS);
     },
-    cancel: () => ports.ended(),
+    cancel: end,
   });
   return new Response(body, { headers });
 }

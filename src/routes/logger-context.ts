@@ -1,7 +1,6 @@
 import type { Context } from "hono";
 import { z } from "zod";
 import type { AppEnv } from "../http/context.ts";
-import { success } from "../http/envelope.ts";
 import { refuse } from "../http/errors.ts";
 import { integerParameter } from "../http/integer-parameter.ts";
 import { validated } from "../http/json.ts";
@@ -12,10 +11,11 @@ import { storedEntrySchema } from "../logs/query/page-schema.ts";
 import { whole } from "../objects/outdated.ts";
 import { callWorkspace } from "../objects/stubs.ts";
 import type { ColdScope } from "../tail/cold-range.ts";
-import { CONTEXT_LIMITS, readContext, type SeqSource } from "../tail/context.ts";
+import { CONTEXT_LIMITS, contextBytes, contextTexts, readContext, type SeqSource } from "../tail/context.ts";
 import type { SeqScan } from "../workspace/seq-reader.ts";
 import { orCounted } from "./counted-reader.ts";
 import { orUnavailable, type Reader, readerOf, reportUnreadable } from "./log-reader.ts";
+import { withReadMemory } from "./read-memory.ts";
 import { refuseDenied } from "./workspace-guard.ts";
 
 const neighbours = integerParameter(0, CONTEXT_LIMITS.neighbours);
@@ -56,6 +56,9 @@ export function addContext(logger: Resource): void {
   );
 }
 
+/** What the entries held and a batch around them take, in rows of a query. */
+const CONTEXT_ROWS = 4096;
+
 async function context(c: Context<AppEnv>): Promise<Response> {
   const projectId = c.req.param("projectId") ?? "";
   const reader = await readerOf(c);
@@ -65,9 +68,16 @@ async function context(c: Context<AppEnv>): Promise<Response> {
     if (id?.projectId !== projectId) return refuse("NOT_FOUND", "There is no such entry.");
     return { before, after, seq: id.seq };
   });
-  const found = await readContext(seqSource(c, reader, projectId), { seq, before, after });
-  if (found === null) return refuse("NOT_FOUND", "There is no such entry.");
-  return success(found, c.get("requestId"));
+  return withReadMemory(c, CONTEXT_ROWS, async (memory) => {
+    const source = seqSource(c, reader, projectId);
+    const recent: SeqSource["recent"] = (range) => {
+      memory.renew();
+      return source.recent(range);
+    };
+    const found = await readContext({ ...source, recent }, { seq, before, after });
+    if (found === null) return refuse("NOT_FOUND", "There is no such entry.");
+    return { data: contextTexts(found), bytes: contextBytes(found) };
+  });
 }
 
 /** Both tiers by `seq`. The first look admits the request and counts it; the credential is checked for each. */

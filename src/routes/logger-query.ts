@@ -3,6 +3,7 @@ import type { AppEnv } from "../http/context.ts";
 import { type ErrorDetail, refuseFields } from "../http/errors.ts";
 import type { Resource } from "../http/resource.ts";
 import { pageTexts } from "../logs/query/answer.ts";
+import { rowBytes } from "../logs/query/collector.ts";
 import { queryPageSchema } from "../logs/query/page-schema.ts";
 import { type QueryFailure, runQuery } from "../logs/query/run-query.ts";
 import { skipOf } from "../logs/query/scan.ts";
@@ -38,13 +39,13 @@ export function addQuery(logger: Resource): void {
 async function query(c: Context<AppEnv>): Promise<Response> {
   const reader = await readerOf(c);
   const wanted = await readerBody(c, reader, QueryBody);
-  return withReadMemory(c.get("requestId"), skipOf(wanted) + wanted.limit, async (memory) => {
+  return withReadMemory(c, skipOf(wanted) + wanted.limit, async (memory) => {
     const result = await runQuery(logSource(c, reader, wanted.projectId), wanted, Date.now, undefined, memory);
     if (!result.ok) return refuseFields([FAILURES[result.reason]]);
     const { page } = result;
     const { scanned, tookMs } = page.stats;
     Object.assign(c.get("log"), { rows: page.rows.length, scanned, tookMs, complete: page.complete });
-    return pageTexts(page);
+    return { data: pageTexts(page), bytes: page.rows.reduce((sum, row) => sum + rowBytes(row), 0) };
   });
 }
 

@@ -41,13 +41,14 @@ async function stats(c: Context<AppEnv>): Promise<Response> {
   const startedAt = Date.now();
   const reader = await readerOf(c);
   const wanted = await readerBody(c, reader, StatsBody);
-  return withReadMemory(c.get("requestId"), HISTOGRAM_ROWS, async (memory) => {
+  return withReadMemory(c, HISTOGRAM_ROWS, async (memory) => {
     const result = await runStats(statsSource(c, reader, wanted.projectId), wanted, undefined, memory);
     if (!result.ok) return refuseTooMany();
     const { answer } = result;
     const tookMs = Date.now() - startedAt;
     Object.assign(c.get("log"), { buckets: answer.buckets.length, tookMs, complete: answer.complete });
-    return [toByteString(JSON.stringify(answer))].values();
+    const text = toByteString(JSON.stringify(answer));
+    return { data: [text].values(), bytes: text.length };
   });
 }
 

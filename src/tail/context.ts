@@ -1,10 +1,10 @@
 import type { StoredBatch } from "../logs/batch.ts";
-import type { StoredEntry } from "../logs/entry.ts";
 import { BatchMatcher } from "../logs/query/batch-matcher.ts";
+import { toByteString } from "../logs/query/case-folding.ts";
 import { ALL_LEVELS_MASK } from "../logs/query/filter.ts";
 import { Pacer } from "../logs/query/pacer.ts";
 import { type ColdScope, type ColdSource, readCold } from "./cold-range.ts";
-import { pacedEntriesOf, type SeqEntry, type SeqRange, type SeqUnit } from "./entries.ts";
+import { pacedEntriesOf, type SeqRange, type SeqUnit } from "./entries.ts";
 import { toLogFilter } from "./filter.ts";
 import { NearestEntries } from "./nearest.ts";
 import { unitsOfBatches } from "./unit.ts";
@@ -12,10 +12,8 @@ import { unitsOfBatches } from "./unit.ts";
 export const CONTEXT_LIMITS = {
   /** Entries on either side. */
   neighbours: 100,
-  /** Characters of one answer; the entry itself is always in it. */
-  answerCharacters: 8 * 1024 * 1024,
-  /** Characters held while the range is read, those of one batch or one cold range on top: bounds the isolate's memory. */
-  heldCharacters: 24 * 1024 * 1024,
+  /** Characters held while the range is read, and of one answer; the entry itself is always in it. */
+  characters: 2 * 1024 * 1024,
 } as const;
 
 /** Part of a range as the workspace object has it; see `SeqPage` there. */
@@ -41,11 +39,32 @@ export interface ContextWish {
   after: number;
 }
 
+/** Each entry as the JSON of a `StoredEntry`. */
 export interface EntryContext {
-  entry: StoredEntry;
-  before: StoredEntry[];
-  after: StoredEntry[];
+  entry: string;
+  before: string[];
+  after: string[];
   complete: boolean;
+}
+
+/** What it holds, a character of two bytes each. */
+export function contextBytes({ entry, before, after }: EntryContext): number {
+  return [entry, ...before, ...after].reduce((sum, { length }) => sum + 2 * length, 0);
+}
+
+/** The JSON of the answer in parts; bytes of UTF-8, one character each. */
+export function* contextTexts({ entry, before, after, complete }: EntryContext): Generator<string> {
+  yield '{"entry":';
+  yield toByteString(entry);
+  yield ',"before":[';
+  yield* joined(before);
+  yield '],"after":[';
+  yield* joined(after);
+  yield `],"complete":${complete}}`;
+}
+
+function* joined(texts: readonly string[]): Generator<string> {
+  for (const [index, text] of texts.entries()) yield toByteString(index === 0 ? text : `,${text}`);
 }
 
 /** One entry and its neighbours; null where there is no such entry, or none any more. */
@@ -53,7 +72,7 @@ export async function readContext(
   source: SeqSource,
   { seq, before, after }: ContextWish,
 ): Promise<EntryContext | null> {
-  const nearest = new NearestEntries(seq, CONTEXT_LIMITS.heldCharacters);
+  const nearest = new NearestEntries(seq, CONTEXT_LIMITS.characters);
   await readRange(source, { after: Math.max(0, seq - before - 1), until: seq + after }, nearest);
   const entries = nearest.entries();
   const at = entries.findIndex((each) => each.seq === seq);
@@ -66,15 +85,15 @@ export async function readContext(
     const [earlier, later] = [entries[from - 1], entries[to]];
     const isEarlier = earlier !== undefined && (later === undefined || at - from <= to - at - 1);
     const next = isEarlier ? earlier : later;
-    if (next === undefined || characters + next.text.length > CONTEXT_LIMITS.answerCharacters) break;
+    if (next === undefined || characters + next.text.length > CONTEXT_LIMITS.characters) break;
     characters += next.text.length;
     if (isEarlier) from--;
     else to++;
   }
   return {
-    entry: parsed(entry),
-    before: entries.slice(from, at).map(parsed),
-    after: entries.slice(at + 1, to).map(parsed),
+    entry: entry.text,
+    before: entries.slice(from, at).map(({ text }) => text),
+    after: entries.slice(at + 1, to).map(({ text }) => text),
     complete: from === 0 && to === entries.length && !nearest.isCut,
   };
 }
@@ -112,9 +131,4 @@ async function readRange(
 function everythingSince(oldest: number) {
   const open = { categories: null, types: null, session: null, traceId: null, search: null };
   return toLogFilter({ levelMask: ALL_LEVELS_MASK, ...open }, oldest);
-}
-
-function parsed({ text }: SeqEntry): StoredEntry {
-  // SAFETY: `entriesOf` writes the JSON of stored entries, and has read what comes from a disk.
-  return JSON.parse(text) as StoredEntry;
 }

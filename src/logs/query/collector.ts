@@ -14,7 +14,8 @@ export interface Row extends RowKey {
 /** Bytes of a row beside its line. */
 const ROW_BYTES = 128;
 
-function rowBytes({ line }: Row): number {
+/** What a row holds. */
+export function rowBytes({ line }: Row): number {
   return line.length + ROW_BYTES;
 }
 

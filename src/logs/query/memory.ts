@@ -91,6 +91,12 @@ export class LeasedMemory implements ReadMemory {
     for (const lease of this.#further) lease.renew();
   }
 
+  /** The read is over, and its answer holds so many bytes until it is sent. */
+  keep(bytes: number): void {
+    for (const lease of this.#further) lease.release();
+    this.#base.resize(bytes);
+  }
+
   release(): void {
     this.#base.release();
     for (const lease of this.#further) lease.release();
