@@ -42,9 +42,10 @@ async function query(c: Context<AppEnv>): Promise<Response> {
   return withReadMemory(c, skipOf(wanted) + wanted.limit, async (memory) => {
     const result = await runQuery(logSource(c, reader, wanted.projectId), wanted, Date.now, undefined, memory);
     if (!result.ok) return refuseFields([FAILURES[result.reason]]);
-    const { page } = result;
+    const { page, work } = result;
     const { scanned, tookMs } = page.stats;
-    Object.assign(c.get("log"), { rows: page.rows.length, scanned, tookMs, complete: page.complete });
+    const rows = page.rows.length;
+    Object.assign(c.get("log"), { rows, scanned, work: Math.round(work), tookMs, complete: page.complete });
     return { data: pageTexts(page), bytes: page.rows.reduce((sum, row) => sum + rowBytes(row), 0) };
   });
 }

@@ -14,6 +14,7 @@ const ZERO = 0x30;
 const ONE = 0x31;
 const NINE = 0x39;
 const COLON = 0x3a;
+const FIRST_LETTER = 0x41;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 const LETTER_E = 0x65;
@@ -58,6 +59,7 @@ export class LineReader {
   readonly #search: TextSearch | null;
   readonly #strings = new JsonStrings();
   readonly #meter: WorkMeter;
+  readonly #byteWork: number;
   #raw: Buffer = Buffer.alloc(0);
   #text = "";
   #end = 0;
@@ -70,6 +72,7 @@ export class LineReader {
     this.#traceId = filter.traceId === null ? null : bytesOf(filter.traceId);
     this.#tests = new DataTests(filter.data);
     this.#search = filter.search === null ? null : new TextSearch(filter.search);
+    this.#byteWork = WORK.readByte + (this.#search?.byteWork ?? 0);
   }
 
   /** Lines from here on are of this piece. @param text the same bytes, one character each */
@@ -81,7 +84,7 @@ export class LineReader {
 
   /** @param start,end of the line in the piece @param severity as the line's level begins */
   read(start: number, end: number, severity: number): Verdict {
-    this.#meter.add(WORK.readLine + (end - start) * WORK.readByte);
+    this.#meter.add(WORK.readLine + (end - start) * this.#byteWork);
     const passed = this.#read(start, end, severity);
     if (passed !== null) return passed ? "passes" : "fails";
     const entry = readLine(this.#raw.toString("utf8", start, end));
@@ -159,10 +162,17 @@ export class LineReader {
       if (node !== null) this.#tests.found(node, VALUE.nested, at, at);
       return byte === OPEN_BRACE ? this.#object(at, node, depth) : this.#array(at, node, depth);
     }
-    const word = PLAIN_WORDS[byte];
-    const behind = word ? at + word.text.length : this.#number(at);
-    if (behind < 0 || (word && !this.#text.startsWith(word.text, at))) return -1;
-    if (node !== null) this.#tests.found(node, word?.value ?? VALUE.number, at, behind);
+    if (byte >= FIRST_LETTER) return this.#word(byte, at, node);
+    const behind = this.#number(at);
+    if (node !== null && behind >= 0) this.#tests.found(node, VALUE.number, at, behind);
+    return behind;
+  }
+
+  #word(letter: number, at: number, node: PathNode | null): number {
+    const word = PLAIN_WORDS[letter];
+    if (word === undefined || !this.#text.startsWith(word.text, at)) return -1;
+    const behind = at + word.text.length;
+    if (node !== null) this.#tests.found(node, word.value, at, behind);
     return behind;
   }
 

@@ -37,11 +37,11 @@ const NEEDLE_BYTES = 32;
 const TELLING_BYTES = 128;
 /** Bytes from which the runtime's search skips ahead. A shorter needle is compared at each of its first bytes. */
 const SKIPPING_BYTES = 8;
-const LONG_BYTE_WORK = 0.5;
+const LONG_BYTE_WORK = 0.3;
 const SHORT_BYTE_WORK = 1.5;
 /** A pattern costs the more the more often its characters repeat, as then hostile bytes nearly match at each place. */
-const PATTERN_BYTE_WORK = 1;
-const REPETITION_BYTE_WORK = 0.6;
+const PATTERN_BYTE_WORK = 0.5;
+const REPETITION_BYTE_WORK = 1.5;
 
 export function needlesOf(filter: LogFilter): Needle[] {
   const wishes: Wish[] = [];
@@ -124,14 +124,18 @@ function tellingBytes(text: string): string {
   return end.slice(best, best + NEEDLE_BYTES);
 }
 
+/** What the pattern of a search costs for each byte that it goes over. @param part of it that the pattern is made of */
+export function patternWork(part: string): number {
+  const characters = [...part];
+  return PATTERN_BYTE_WORK + (characters.length / new Set(characters).size - 1) * REPETITION_BYTE_WORK;
+}
+
 function searchNeedle(search: string): Needle {
   const part = tellingPart(search);
   const pattern = bytePattern(part);
-  const characters = [...part];
-  const repetition = characters.length / new Set(characters).size - 1;
   return {
     bytes: null,
-    byteWork: PATTERN_BYTE_WORK + repetition * REPETITION_BYTE_WORK,
+    byteWork: patternWork(part),
     tested: 0,
     next(bytes, from) {
       pattern.lastIndex = from;

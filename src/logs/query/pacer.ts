@@ -5,8 +5,8 @@ import { WorkMeter } from "./work.ts";
  * Units of work between two pauses: while other requests keep coming, and while none do. About 1 and 5 ms, as `Date.now`
  * stands still while code runs. The second is also what the first of them may have to wait.
  */
-const CROWDED_UNITS = 384 * 1024;
-const ALONE_UNITS = 3 * 1024 * 1024;
+const CROWDED_UNITS = 700_000;
+const ALONE_UNITS = 3_500_000;
 
 /**
  * Lets others have their turn while much is looked through: on one machine, router and objects share a thread, and a long

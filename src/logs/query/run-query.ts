@@ -29,7 +29,8 @@ export interface QueryStats {
 /** What only the object can tell about a request: the caller's mistakes. */
 export type QueryFailure = "foreign_cursor" | "future_snapshot";
 
-export type QueryResult = { ok: true; page: QueryPage } | { ok: false; reason: QueryFailure };
+/** `work`: units of work done. */
+export type QueryResult = { ok: true; page: QueryPage; work: number } | { ok: false; reason: QueryFailure };
 
 /**
  * Runs one page of a query over both tiers. What is stored is scanned in the order of the nearest entry that each part can
@@ -68,6 +69,7 @@ async function readPage(
   const stored = rows.filter(({ tier }) => tier === "stored").length;
   return {
     ok: true,
+    work: outcome.work,
     page: {
       rows,
       pagination: complete && outcome.total !== null ? { ...pagination, total: outcome.total } : pagination,

@@ -18,6 +18,8 @@ export interface ScanOutcome {
   /** Null when it was not asked for or not every entry was counted. */
   total: number | null;
   scanned: number;
+  /** Units of work done. */
+  work: number;
 }
 
 /**
@@ -46,7 +48,7 @@ export async function scan(
   const matcher = new BatchMatcher(filter, meter);
   const mayHold = (bytes: number) => bytes <= budget.heldBytes && memory.mayHoldRows(bytes);
   const collector = new Collector(order, skipOf(query) + query.limit + 1, mayHold);
-  const outcome: ScanOutcome = { collector, frontier: null, total: includeTotal ? 0 : null, scanned: 0 };
+  const outcome: ScanOutcome = { collector, frontier: null, total: includeTotal ? 0 : null, scanned: 0, work: 0 };
   const start = startOf(feed, query);
   /** Work on items from the page's beginning on, and on those before it. */
   let [cost, frontCost] = [0, 0];
@@ -98,6 +100,7 @@ export async function scan(
     await pacer.pause();
   }
   if (outcome.frontier !== null) outcome.total = null;
+  outcome.work = meter.done + feed.cost;
   return outcome;
 }
 

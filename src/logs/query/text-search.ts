@@ -1,5 +1,6 @@
 import { bytePattern, tellingPart } from "./case-folding.ts";
 import { foldCase } from "./fold-case.ts";
+import { patternWork } from "./needles.ts";
 
 /** Bytes that one character of a pattern matches at most: an escape, `\u0001`. */
 const CHARACTER_BYTES = 6;
@@ -11,6 +12,8 @@ const NATIVE_LENGTH = 128;
  * through the bytes once; only such strings are decoded and lower-cased.
  */
 export class TextSearch {
+  /** Units of work for each byte of a line that it goes over. */
+  readonly byteWork: number;
   readonly #needle: string;
   readonly #pattern: RegExp;
   readonly #matchBytes: number;
@@ -22,6 +25,7 @@ export class TextSearch {
   /** @param needle folded, not empty */
   constructor(needle: string) {
     const part = tellingPart(needle);
+    this.byteWork = patternWork(part);
     this.#needle = needle;
     this.#pattern = bytePattern(part);
     this.#matchBytes = part.length * CHARACTER_BYTES;

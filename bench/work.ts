@@ -1,0 +1,115 @@
+/**
+ * `npm run bench:work`: measures what the prices of `src/logs/query/work.ts` stand for, on this machine, and prints the
+ * nanoseconds that one counted unit took for each kind of work. Near `UNIT_NS`, or below it, a price is right; where it is
+ * several times as much, reads take longer than they count.
+ */
+import type { StoredBatch } from "../src/logs/batch.ts";
+import { encodeBody } from "../src/logs/codec.ts";
+import { BatchMatcher } from "../src/logs/query/batch-matcher.ts";
+import { itemOfBatch } from "../src/logs/query/feed.ts";
+import { QueryBody } from "../src/logs/query/schema.ts";
+import { UNIT_NS, WORK, WorkMeter } from "../src/logs/query/work.ts";
+
+const ROUNDS = 15;
+const BYTES = 4 * 1024 * 1024;
+
+const HEAD = '{"timestamp":"2026-11-20T14:00:00.000Z","level":"info","category":"http","type":"request"';
+
+interface Case {
+  name: string;
+  filters: object;
+  line: (index: number) => string;
+}
+
+const ordinary = (index: number) =>
+  `${HEAD},"message":"GET /api/v1/orders/${index} completed in ${index % 400} ms","session":"ses_${index * 7919}","traceId":"${index}","data":{"userId":${index % 5000},"route":"/orders/:id","status":${200 + (index % 4) * 100},"user":{"plan":"team"}}}`;
+const listOf = (element: string) => (index: number) =>
+  `${HEAD},"message":"m${index}","data":{"a":[${new Array(2000).fill(element).join(",")}]}}`;
+const texts = (text: string) => (index: number) => `${HEAD},"message":"m${index}","data":{"a":"${text.repeat(4000)}"}}`;
+const thousand = Array.from({ length: 1000 }, (_, index) => `v${index}`);
+const many = (count: number, test: object) =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`a.m${index}`, test]));
+
+const CASES: readonly Case[] = [
+  { name: "plain scan", filters: {}, line: ordinary },
+  { name: "level", filters: { level: "error" }, line: ordinary },
+  { name: "category", filters: { category: ["http", "custom"] }, line: ordinary },
+  { name: "search in vain", filters: { search: "xyzzy plugh" }, line: ordinary },
+  { name: "search that finds some", filters: { search: "/777" }, line: ordinary },
+  { name: "search that finds all", filters: { search: "completed" }, line: ordinary },
+  { name: "session in vain", filters: { session: "ses_0123" }, line: ordinary },
+  { name: "eq that finds some", filters: { data: { userId: 77 } }, line: ordinary },
+  { name: "range that finds half", filters: { data: { status: { gte: 400 } } }, line: ordinary },
+  { name: "in of a thousand in vain", filters: { data: { route: { in: thousand } } }, line: ordinary },
+  {
+    name: "three tests",
+    filters: { data: { status: { gte: 300 }, "user.plan": "team", userId: { lt: 4000 } } },
+    line: ordinary,
+  },
+  {
+    name: "list of objects, in of a thousand",
+    filters: { data: { "a.1.a": { in: thousand } } },
+    line: listOf('{"a":"ab"}'),
+  },
+  { name: "list of objects, read", filters: { data: { "a.1": { exists: true } } }, line: listOf("{}") },
+  { name: "list of numbers, read", filters: { data: { "a.1": { exists: true } } }, line: listOf("0") },
+  { name: "list of strings, search", filters: { search: "aab" }, line: listOf('"aac aab"') },
+  {
+    name: "list of strings, nearly found",
+    filters: { search: `${"ab".repeat(20)}c` },
+    line: listOf(`"${"ab".repeat(21)}"`),
+  },
+  {
+    name: "long string, repetition",
+    filters: { search: `${"a".repeat(100)}b` },
+    line: texts("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaac"),
+  },
+  { name: "long string, Kelvin signs", filters: { search: "kkkkkkkkkkkkx" }, line: texts("KkKkKkKkKkKK") },
+  { name: "long string, sigmas", filters: { search: "σσσσσσσσσσσσx" }, line: texts("ΣσςΣσςΣσςΣσςΣ") },
+  { name: "long string, escapes", filters: { search: "\n\n\n\nx" }, line: texts("\\n\\n\\n\\n\\n") },
+  { name: "a hundred tests", filters: { data: many(100, { ne: 1 }) }, line: ordinary },
+];
+
+for (const { name, filters, line } of CASES) await report(name, filters, line, 500);
+await report("batches of one entry", {}, ordinary, 1);
+console.log(`\nA unit is to take ${UNIT_NS} ns or less.`);
+
+async function report(name: string, filters: object, line: (index: number) => string, entries: number): Promise<void> {
+  const batches = batchesOf(line, entries);
+  const meter = new WorkMeter();
+  const matcher = new BatchMatcher(QueryBody.parse({ filters }).filter, meter);
+  let best = Number.POSITIVE_INFINITY;
+  let units = 0;
+  for (let round = 0; round < ROUNDS; round++) {
+    const before = meter.done;
+    const startedAt = performance.now();
+    for (const batch of batches) {
+      meter.add(WORK.unit);
+      const unit = await itemOfBatch(batch).open();
+      const nothing = () => undefined;
+      for (const _ of matcher.steps(unit?.pieces() ?? [], () => true, nothing, nothing));
+    }
+    best = Math.min(best, performance.now() - startedAt);
+    units = meter.done - before;
+  }
+  const bytes = batches.reduce((sum, { size }) => sum + size, 0);
+  const figures = [(best * 1e6) / units, units / bytes, (best * 1e6) / bytes].map((figure) =>
+    figure.toFixed(2).padStart(8),
+  );
+  console.log(`${name.padEnd(36)} ${figures[0]} ns a unit ${figures[1]} units a byte ${figures[2]} ns a byte`);
+}
+
+function batchesOf(line: (index: number) => string, entries: number): (StoredBatch & { size: number })[] {
+  const batches: (StoredBatch & { size: number })[] = [];
+  const most = entries === 1 ? BYTES / 8 : BYTES;
+  for (let bytes = 0, index = 0; bytes < most; ) {
+    const lines: string[] = [];
+    for (let size = 0; lines.length < entries && size < BYTES / 8; index++)
+      size += lines[lines.push(line(index)) - 1]?.length ?? 0;
+    const body = Buffer.from(lines.join("\n"));
+    bytes += body.length;
+    const place = { commit: 1, projectId: "proj_00000000000a", firstSeq: 1, count: lines.length, receivedAt: 0 };
+    batches.push({ ...place, minTimestamp: 0, maxTimestamp: 0, size: body.length, ...encodeBody(body) });
+  }
+  return batches;
+}
