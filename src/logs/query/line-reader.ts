@@ -238,12 +238,14 @@ function digitsEnd(raw: Uint8Array, from: number): number {
   return at;
 }
 
-/** `:05.123Z` behind the minute, which `LineClock` has read as a time. */
-const SECONDS = /:[0-5]\d\.\d{3}Z/y;
+/** Of this form `LineClock` has read as a time all but the seconds. */
+const ISO_TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:[0-5]\d\.\d{3}Z/y;
 
 function isTime(text: string, at: number): boolean {
-  SECONDS.lastIndex = at + 16;
-  return SECONDS.test(text);
+  // Midnight at the end of a day has no seconds.
+  if (text.startsWith("24", at + 11)) return false;
+  ISO_TIME.lastIndex = at;
+  return ISO_TIME.test(text);
 }
 
 /** A text as it stands between the quotes of its JSON, as bytes, one character each. */

@@ -14,12 +14,12 @@ export const WORK = {
   /** One byte of stored lines, decoded and looked at. */
   byte: 1,
   /** One line: where it ends, its time, level, category and type. */
-  line: 50,
+  line: 100,
   /** One byte of a line that is read as JSON, and such a line. */
   readByte: 2,
-  readLine: 100,
+  readLine: 250,
   /** One test of `data` on one entry. */
-  condition: 12,
+  condition: 20,
   /** One string of an entry that is decoded, and each of its bytes: ASCII, escaped, and not ASCII (lower-casing costs most). */
   text: 80,
   textByte: 1.5,
