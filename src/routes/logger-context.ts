@@ -57,7 +57,7 @@ export function addContext(logger: Resource): void {
 }
 
 /** What the entries held and a batch around them take, in rows of a query. */
-const CONTEXT_ROWS = 4096;
+const CONTEXT_ROWS = 10_240;
 
 async function context(c: Context<AppEnv>): Promise<Response> {
   const projectId = c.req.param("projectId") ?? "";

@@ -12,8 +12,10 @@ import { unitsOfBatches } from "./unit.ts";
 export const CONTEXT_LIMITS = {
   /** Entries on either side. */
   neighbours: 100,
-  /** Characters held while the range is read, and of one answer; the entry itself is always in it. */
-  characters: 2 * 1024 * 1024,
+  /** Characters of one answer; the entry itself is always in it. */
+  answerCharacters: 4 * 1024 * 1024,
+  /** Characters held while the range is read, those of one batch or one cold range on top: bounds the isolate's memory. */
+  heldCharacters: 5 * 1024 * 1024,
 } as const;
 
 /** Part of a range as the workspace object has it; see `SeqPage` there. */
@@ -72,7 +74,7 @@ export async function readContext(
   source: SeqSource,
   { seq, before, after }: ContextWish,
 ): Promise<EntryContext | null> {
-  const nearest = new NearestEntries(seq, CONTEXT_LIMITS.characters);
+  const nearest = new NearestEntries(seq, CONTEXT_LIMITS.heldCharacters);
   await readRange(source, { after: Math.max(0, seq - before - 1), until: seq + after }, nearest);
   const entries = nearest.entries();
   const at = entries.findIndex((each) => each.seq === seq);
@@ -85,7 +87,7 @@ export async function readContext(
     const [earlier, later] = [entries[from - 1], entries[to]];
     const isEarlier = earlier !== undefined && (later === undefined || at - from <= to - at - 1);
     const next = isEarlier ? earlier : later;
-    if (next === undefined || characters + next.text.length > CONTEXT_LIMITS.characters) break;
+    if (next === undefined || characters + next.text.length > CONTEXT_LIMITS.answerCharacters) break;
     characters += next.text.length;
     if (isEarlier) from--;
     else to++;

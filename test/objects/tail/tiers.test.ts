@@ -215,7 +215,7 @@ describe("GET /logger/{projectId}/log/{logId}", () => {
     }
     const found = await contextOf(tenant, 30, "?before=29&after=30");
     expect(found.complete).toBe(false);
-    expect(found.before.length + found.after.length).toBe(32);
+    expect(found.before.length + found.after.length).toBe(15);
     expect(found.before).toEqual(range(30 - found.before.length, 29));
     expect(found.after).toEqual(range(31, 30 + found.after.length));
     expect(Math.abs(found.before.length - found.after.length)).toBeLessThanOrEqual(1);
