@@ -63,7 +63,14 @@ export default defineConfig({
         plugins: [
           cloudflareTest(async () => ({
             wrangler: { configPath: "./wrangler.toml" },
-            miniflare: { bindings: { ...TEST_SETTINGS, MODEL_RUNS, MIGRATIONS: await readD1Migrations("migrations") } },
+            miniflare: {
+              bindings: {
+                ...TEST_SETTINGS,
+                MODEL_RUNS,
+                MIGRATIONS: await readD1Migrations("migrations"),
+                COLD_MIGRATIONS: await readD1Migrations("migrations-cold"),
+              },
+            },
           })),
         ],
         test: {

@@ -151,7 +151,7 @@ async function measureStore(): Promise<void> {
     // SAFETY: the bench's own worker answers with numbers by name.
     return JSON.parse((await answer.text()) || "{}") as Record<string, number>;
   };
-  const statements = readFileSync(path.join(ROOT, "migrations", "0040_segments.sql"), "utf8").replace(
+  const statements = readFileSync(path.join(ROOT, "migrations-cold", "0001_segments.sql"), "utf8").replace(
     /^\s*--.*\n/gm,
     "",
   );

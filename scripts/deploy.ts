@@ -1,5 +1,5 @@
 /**
- * `npm run deploy [-- --dry-run]`: creates what is missing on Cloudflare (D1 database, queues, secrets), migrates, deploys.
+ * `npm run deploy [-- --dry-run]`: creates what is missing on Cloudflare (D1 databases, queues, secrets), migrates, deploys.
  * Needs `wrangler login` or CLOUDFLARE_API_TOKEN. Settings come from `[vars]` in wrangler.toml, and the environment
  * overrides them. Only `--dry-run` is covered by tests: the rest needs an account.
  */
@@ -7,15 +7,16 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { buildAssets } from "./lib/bundle.ts";
-import { ensureDatabase, ensureQueues, hasDatabaseId, secretNames } from "./lib/cloudflare.ts";
+import { ensureDatabases, ensureQueues, missingDatabases, secretNames } from "./lib/cloudflare.ts";
 import { exitWith, StartFailure } from "./lib/failure.ts";
+import { MIGRATIONS_DIRS } from "./lib/paths.ts";
 import { effectiveBindings } from "./lib/runtime.ts";
 import { newSecrets } from "./lib/secrets.ts";
 import { checkWorkerSettings, workerOverrides } from "./lib/settings.ts";
 import { wranglerForeground } from "./lib/wrangler.ts";
 
 /** Settings that are uploaded as secrets, never as plain variables. */
-const SECRET_NAMES = /SECRET|PEPPER|API_KEY/;
+const SECRET_NAMES = /SECRET|PEPPER|API_KEY|_TOKEN$/;
 const LOOPBACK = /^http:\/\/(127\.|localhost[:/]|localhost$|\[::1\])/;
 
 /** What a deployment gets where neither the environment nor `[vars]` says otherwise. */
@@ -32,18 +33,23 @@ async function deploy(): Promise<number> {
   await buildAssets();
   const args = ["deploy", ...vars.flatMap(([name, value]) => ["--var", `${name}:${value}`])];
   if (dryRun) {
+    const missing = missingDatabases();
+    const databases = Object.keys(MIGRATIONS_DIRS).join(" and ");
     console.log(
       ["Settings beside those of wrangler.toml:", ...vars.map(([name, value]) => `  ${name}=${value}`)].join("\n"),
     );
     console.log(
-      `Would ${hasDatabaseId() ? "use" : "create or find"} the D1 database, add missing queues and secrets, migrate, and deploy:`,
+      `Would ${missing.length === 0 ? "use both D1 databases" : `create or find ${missing.join(" and ")} in D1`}, add missing queues and secrets, migrate ${databases}, and deploy:`,
     );
     return wranglerForeground([...args, "--dry-run"]);
   }
-  await ensureDatabase();
+  await ensureDatabases();
   await ensureQueues();
-  const migrated = await wranglerForeground(["d1", "migrations", "apply", "DB", "--remote"]);
-  if (migrated !== 0) return migrated;
+  // Before the new version: it relies on both, and an older one stops to write segments to `DB`.
+  for (const binding of Object.keys(MIGRATIONS_DIRS)) {
+    const migrated = await wranglerForeground(["d1", "migrations", "apply", binding, "--remote"]);
+    if (migrated !== 0) return migrated;
+  }
   const present = await secretNames();
   const missing = Object.entries(newSecrets()).filter(([name]) => !present.includes(name));
   return withSecretsFile({ ...Object.fromEntries(missing), ...Object.fromEntries(secrets) }, (file) =>

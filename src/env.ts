@@ -9,7 +9,10 @@ export interface Env extends Record<string, unknown> {
   WORKSPACES: DurableObjectNamespace<WorkspaceObject>;
   USERS: DurableObjectNamespace<UserObject>;
   ADDRESSES: DurableObjectNamespace<AddressObject>;
+  /** The directory: accounts, workspaces, memberships, mails, violations; and segments that earlier versions stored. */
   DB: D1Database;
+  /** The cold tier of logs. */
+  COLD_DB: D1Database;
   ASSETS: Fetcher;
   MAIL_QUEUE: Queue<MailMessage>;
   VIOLATION_QUEUE: Queue<ViolationMessage>;

@@ -4,33 +4,42 @@ import { StartFailure } from "./failure.ts";
 import { WRANGLER_CONFIG } from "./paths.ts";
 import { wrangler } from "./wrangler.ts";
 
-/** What stands in wrangler.toml until there is a database. */
-const NO_DATABASE_ID = "00000000-0000-0000-0000-000000000000";
-const DATABASE_NAME = "taffrail";
+/** A database of wrangler.toml that has no id yet: its name, with what stands around it. */
+const WITHOUT_ID = /^(database_name = "([^"]+)"\n(?:#.*\n)*database_id = ")00000000-0000-0000-0000-000000000000"$/gm;
 
 const databaseList = z.array(z.object({ uuid: z.string(), name: z.string() }));
 const secretList = z.array(z.object({ name: z.string() }));
 
-/** Whether wrangler.toml already names a database. */
-export function hasDatabaseId(): boolean {
-  return !readFileSync(WRANGLER_CONFIG, "utf8").includes(NO_DATABASE_ID);
+/** Names of the databases that wrangler.toml has no id for. */
+export function missingDatabases(): string[] {
+  return [...readFileSync(WRANGLER_CONFIG, "utf8").matchAll(WITHOUT_ID)].map(([, , name = ""]) => name);
 }
 
-/** Finds the account's database of this service or creates it, and writes its id into wrangler.toml. */
-export async function ensureDatabase(): Promise<void> {
-  if (hasDatabaseId()) return;
-  let id = await databaseId();
-  if (id === null) {
-    await ran(["d1", "create", DATABASE_NAME]);
-    id = await databaseId();
+/** Finds the account's databases of this service or creates them, and writes their ids into wrangler.toml. */
+export async function ensureDatabases(): Promise<void> {
+  for (const name of missingDatabases()) {
+    const id = await ensureDatabase(name);
+    writeFileSync(WRANGLER_CONFIG, withDatabaseId(readFileSync(WRANGLER_CONFIG, "utf8"), name, id));
   }
-  if (id === null) throw new StartFailure(`The database ${DATABASE_NAME} was created but is not listed. Try again.`);
-  writeFileSync(WRANGLER_CONFIG, readFileSync(WRANGLER_CONFIG, "utf8").replace(NO_DATABASE_ID, id));
 }
 
-async function databaseId(): Promise<string | null> {
+/** A configuration with the id of a database that has none in it; all others stay as they are. */
+export function withDatabaseId(config: string, name: string, id: string): string {
+  return config.replace(WITHOUT_ID, (whole, head: string, found: string) => (found === name ? `${head}${id}"` : whole));
+}
+
+async function ensureDatabase(name: string): Promise<string> {
+  const known = await databaseId(name);
+  if (known !== null) return known;
+  await ran(["d1", "create", name]);
+  const made = await databaseId(name);
+  if (made === null) throw new StartFailure(`The database ${name} was created but is not listed. Try again.`);
+  return made;
+}
+
+async function databaseId(name: string): Promise<string | null> {
   const databases = databaseList.parse(JSON.parse(await ran(["d1", "list", "--json"])));
-  return databases.find((database) => database.name === DATABASE_NAME)?.uuid ?? null;
+  return databases.find((database) => database.name === name)?.uuid ?? null;
 }
 
 /** Creates the queues that wrangler.toml names and the account has not: a deployment is refused without them. */

@@ -2,7 +2,6 @@ import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { unstable_splitSqlQuery } from "wrangler";
 import { StartFailure } from "./failure.ts";
-import { MIGRATIONS_DIR } from "./paths.ts";
 
 /** The part of D1 that migrating needs. */
 export interface MigrationTarget {
@@ -19,15 +18,15 @@ export const MIGRATIONS_TABLE = `CREATE TABLE IF NOT EXISTS d1_migrations(
 )`;
 
 /**
- * Applies what is missing of `migrations/*.sql`, in the order of their names.
+ * Applies what is missing of the `*.sql` in a directory, in the order of their names.
  * @returns the names of those applied now
  * @throws StartFailure naming the migration that failed; those before it stay applied
  */
-export async function migrate(target: MigrationTarget): Promise<string[]> {
+export async function migrate(target: MigrationTarget, directory: string): Promise<string[]> {
   const done = new Set(await target.applied());
-  const files = (await readdir(MIGRATIONS_DIR)).filter((name) => name.endsWith(".sql") && !done.has(name)).sort();
+  const files = (await readdir(directory)).filter((name) => name.endsWith(".sql") && !done.has(name)).sort();
   for (const name of files) {
-    const statements = unstable_splitSqlQuery(await readFile(path.join(MIGRATIONS_DIR, name), "utf8"));
+    const statements = unstable_splitSqlQuery(await readFile(path.join(directory, name), "utf8"));
     try {
       await target.apply(name, statements);
     } catch (error) {

@@ -4,7 +4,11 @@ import path from "node:path";
 export const ROOT = path.resolve(import.meta.dirname, "../..");
 
 export const WRANGLER_CONFIG = path.join(ROOT, "wrangler.toml");
-export const MIGRATIONS_DIR = path.join(ROOT, "migrations");
+/** Migrations of each D1 database, by its binding; as `migrations_dir` in wrangler.toml. */
+export const MIGRATIONS_DIRS = {
+  DB: path.join(ROOT, "migrations"),
+  COLD_DB: path.join(ROOT, "migrations-cold"),
+} as const;
 export const ASSETS_DIR = path.join(ROOT, "dist", "assets");
 /** The worker as one file, bundled just as for production. */
 export const BUNDLE = path.join(ROOT, "dist", "worker", "worker.js");

@@ -13,7 +13,7 @@ import { unstable_getMiniflareWorkerOptions, unstable_readConfig } from "wrangle
 import { childRunning } from "./child-processes.ts";
 import { Control } from "./control.ts";
 import { MIGRATIONS_TABLE, type MigrationTarget, migrate } from "./migrations.ts";
-import { BUNDLE, runDirOf, stateDir, WRANGLER_CONFIG } from "./paths.ts";
+import { BUNDLE, MIGRATIONS_DIRS, runDirOf, stateDir, WRANGLER_CONFIG } from "./paths.ts";
 import { Served } from "./served.ts";
 
 /** The worker's name: objects are stored under it, so it is the one of wrangler.toml. */
@@ -55,7 +55,7 @@ export function effectiveBindings(overrides: Readonly<Record<string, string>>): 
 }
 
 /**
- * Applies missing D1 migrations before anything listens, so that no request meets an old schema.
+ * Applies missing migrations of both D1 databases before anything listens, so that no request meets an old schema.
  * @returns the names of those applied
  */
 export async function migrateDatabase(dataDir: string): Promise<string[]> {
@@ -75,14 +75,18 @@ export async function migrateDatabase(dataDir: string): Promise<string[]> {
   );
   ownSignals(runtime);
   try {
-    return await migrate(await migrationTarget(runtime));
+    const applied: string[] = [];
+    for (const [binding, directory] of Object.entries(MIGRATIONS_DIRS)) {
+      applied.push(...(await migrate(await migrationTarget(runtime, binding), directory)));
+    }
+    return applied;
   } finally {
     await runtime.dispose();
   }
 }
 
-async function migrationTarget(runtime: Miniflare): Promise<MigrationTarget> {
-  const database = await runtime.getD1Database("DB");
+async function migrationTarget(runtime: Miniflare, binding: string): Promise<MigrationTarget> {
+  const database = await runtime.getD1Database(binding);
   await database.prepare(MIGRATIONS_TABLE).run();
   return {
     async applied() {

@@ -1,5 +1,5 @@
 import type { Env } from "../env.ts";
-import { SegmentStore } from "../logs/cold/store.ts";
+import { ColdTier } from "../logs/cold/cold-tier.ts";
 import type { Origin } from "../platform/origin.ts";
 import { nextRemains, remainsSwept } from "../workspace/flush/doomed.ts";
 import { expireBatches } from "../workspace/flush/expire.ts";
@@ -102,8 +102,8 @@ export class ColdUpkeep {
   }
 
   /** @returns whether nothing is left */
-  async #delete(some: (store: SegmentStore) => Promise<number>): Promise<boolean> {
-    const store = new SegmentStore(this.#env.DB);
+  async #delete(some: (store: ColdTier) => Promise<number>): Promise<boolean> {
+    const store = new ColdTier(this.#env);
     for (let call = 0; call < CALLS_AT_ONCE; call++) if ((await some(store)) === 0) return true;
     return false;
   }

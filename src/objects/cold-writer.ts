@@ -1,6 +1,6 @@
 import { WorkerEntrypoint } from "cloudflare:workers";
 import type { Env } from "../env.ts";
-import { SegmentStore } from "../logs/cold/store.ts";
+import { ColdTier } from "../logs/cold/cold-tier.ts";
 import { type FlushCall, type FlushOutcome, writeRange } from "../workspace/flush/write-range.ts";
 
 /**
@@ -9,6 +9,6 @@ import { type FlushCall, type FlushOutcome, writeRange } from "../workspace/flus
  */
 export class ColdWriter extends WorkerEntrypoint<Env> {
   async write(call: FlushCall): Promise<FlushOutcome> {
-    return writeRange(new SegmentStore(this.env.DB), call, Date.now);
+    return writeRange(new ColdTier(this.env), call, Date.now);
   }
 }

@@ -2,7 +2,7 @@ import { WorkerEntrypoint } from "cloudflare:workers";
 import type { Env } from "../env.ts";
 import { operation } from "../http/log.ts";
 import type { StoredBatch } from "../logs/batch.ts";
-import { SegmentStore } from "../logs/cold/store.ts";
+import { ColdTier } from "../logs/cold/cold-tier.ts";
 import { BatchMatcher } from "../logs/query/batch-matcher.ts";
 import { Pacer } from "../logs/query/pacer.ts";
 import type { ReportUnreadable } from "../logs/unreadable.ts";
@@ -66,7 +66,7 @@ export class TailBacklog extends WorkerEntrypoint<Env> {
       return framesOf(entries, through, bound);
     }
     const scope = { workspaceId, projectId, report };
-    const { units, through } = await readCold(new SegmentStore(this.env.DB), scope, range);
+    const { units, through } = await readCold(new ColdTier(this.env), scope, range);
     return framesOf(await entriesOf(units, { after: range.after, until: through }), through, bound);
   }
 }

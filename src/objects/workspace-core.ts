@@ -169,7 +169,7 @@ export class WorkspaceCore {
     const now = Date.now();
     let isDone = false;
     try {
-      isDone = await wipeOutside(this.#env.DB, id);
+      isDone = await wipeOutside(this.#env, id);
     } catch (error) {
       return this.#failed("workspace.wipe", error, cause, id);
     }

@@ -81,7 +81,7 @@ async function currentState(env: Env): Promise<State> {
   // A clock that was set back makes the age negative.
   if (known && age >= 0 && age <= STATE_MAX_AGE_MS) return known.state;
   const [database, objects] = await Promise.all([
-    answers(env.DB.prepare("SELECT 1").run()),
+    answers(Promise.all([env.DB, env.COLD_DB].map((database) => database.prepare("SELECT 1").run()))),
     answers(callAddress(env, "health", "replay-safe", (stub) => stub.ping())),
   ]);
   const state = { database, objects };

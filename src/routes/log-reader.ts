@@ -7,7 +7,8 @@ import { operation } from "../http/log.ts";
 import { isId } from "../ids.ts";
 import { looksLikeApiKey } from "../keys/api-key.ts";
 import type { RouteRef } from "../limits/state.ts";
-import { SegmentStore, STORE_LIMITS } from "../logs/cold/store.ts";
+import { ColdTier } from "../logs/cold/cold-tier.ts";
+import { STORE_LIMITS } from "../logs/cold/store.ts";
 import { parseExactly } from "../logs/ingest/exact-json.ts";
 import type { RecentPage } from "../logs/query/recent-scan.ts";
 import type { LogSource } from "../logs/query/tiers.ts";
@@ -70,12 +71,12 @@ export async function readerBody<S extends z.ZodType>(
 
 /** Both tiers of the reader's workspace. The first page admits the request and counts it. */
 export function logSource(c: Context<AppEnv>, reader: Reader, projectId: string | null): LogSource {
-  return sourceOf(c, reader, once(c, reader, projectId), new SegmentStore(c.env.DB));
+  return sourceOf(c, reader, once(c, reader, projectId), new ColdTier(c.env));
 }
 
 /** The same, with counts. */
 export function statsSource(c: Context<AppEnv>, reader: Reader, projectId: string | null): StatsSource {
-  const store = new SegmentStore(c.env.DB);
+  const store = new ColdTier(c.env);
   const ask = once(c, reader, projectId);
   return {
     ...sourceOf(c, reader, ask, store),
@@ -85,7 +86,7 @@ export function statsSource(c: Context<AppEnv>, reader: Reader, projectId: strin
   };
 }
 
-function sourceOf(c: Context<AppEnv>, { workspaceId }: Reader, ask: Ask, store: SegmentStore): LogSource {
+function sourceOf(c: Context<AppEnv>, { workspaceId }: Reader, ask: Ask, store: ColdTier): LogSource {
   return {
     workspaceId,
     recent: (scan) => ask((stub, call) => stub.recent({ ...call, scan })),

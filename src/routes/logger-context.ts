@@ -5,7 +5,7 @@ import { refuse } from "../http/errors.ts";
 import { integerParameter } from "../http/integer-parameter.ts";
 import { validated } from "../http/json.ts";
 import type { Resource } from "../http/resource.ts";
-import { SegmentStore } from "../logs/cold/store.ts";
+import { ColdTier } from "../logs/cold/cold-tier.ts";
 import { parseLogId } from "../logs/log-id.ts";
 import { storedEntrySchema } from "../logs/query/page-schema.ts";
 import { whole } from "../objects/outdated.ts";
@@ -82,7 +82,7 @@ async function context(c: Context<AppEnv>): Promise<Response> {
 
 /** Both tiers by `seq`. The first look admits the request and counts it; the credential is checked for each. */
 function seqSource(c: Context<AppEnv>, { caller, workspaceId, route }: Reader, projectId: string): SeqSource {
-  const store = new SegmentStore(c.env.DB);
+  const store = new ColdTier(c.env);
   let isCounted = false;
   const scope: ColdScope = {
     workspaceId,

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { success } from "../http/envelope.ts";
 import { resource } from "../http/resource.ts";
+import { ColdTier } from "../logs/cold/cold-tier.ts";
 import { whole } from "../objects/outdated.ts";
 import { callWorkspace } from "../objects/stubs.ts";
-import { storedUsage } from "../workspace/flush/stored-usage.ts";
 import { WORKSPACE_ERRORS } from "./projects.ts";
 import { granted, workspaceGuard } from "./workspace-guard.ts";
 
@@ -51,7 +51,7 @@ usage.route(
     const recent = whole(parts.recent, ["entries", "bytes", "oldestAt"]);
     const flush = whole(parts.flush, ["pendingBatches", "setAside", "lastAt", "lastError"]);
     // The backlog has to be seen most of all while D1 cannot be reached.
-    const stored = await storedUsage(c.env.DB, c.get("workspaceId"), watermarks).catch(() => null);
+    const stored = await new ColdTier(c.env).usageUpTo(c.get("workspaceId"), watermarks).catch(() => null);
     if (stored === null) c.get("log").stored = "unreachable";
     const data = {
       recent: { ...recent, oldestAt: isoOrNull(recent.oldestAt) },

@@ -1,5 +1,5 @@
+import type { Watermark } from "../logs/cold/store.ts";
 import { readProgress } from "./flush/progress.ts";
-import type { Watermark } from "./flush/stored-usage.ts";
 
 /** Milliseconds of a UTC day. */
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -13,7 +13,7 @@ export function dayOf(at: number): number {
 export interface Usage {
   /** The recent tier. `bytes` as stored; `oldestAt` is when its oldest batch arrived. */
   recent: { entries: number; bytes: number; oldestAt: number | null };
-  /** Up to where the cold tier holds each project: what it holds is counted there, see `storedUsage`. */
+  /** Up to where the cold tier holds each project: what it holds is counted there, see `SegmentStore.usageUpTo`. */
   watermarks: Watermark[];
   /** Entries accepted since 00:00 UTC, those of projects deleted since included. */
   ingestedToday: number;

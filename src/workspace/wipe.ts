@@ -1,4 +1,4 @@
-import { SegmentStore } from "../logs/cold/store.ts";
+import { type ColdDatabases, ColdTier } from "../logs/cold/cold-tier.ts";
 import { unlistWorkspace } from "./listing.ts";
 
 /** Rows that one statement deletes at most. */
@@ -8,26 +8,25 @@ const CHUNK_ROWS = 1000;
  * Deletes some of what a deleted workspace left outside its object.
  * @returns whether nothing of its kind is left; otherwise it is called again
  */
-type WipeStep = (db: D1Database, workspaceId: string) => Promise<boolean>;
+type WipeStep = (databases: ColdDatabases, workspaceId: string) => Promise<boolean>;
 
-const unlist: WipeStep = async (db, workspaceId) => {
-  await unlistWorkspace(db, workspaceId);
+const unlist: WipeStep = async ({ DB }, workspaceId) => {
+  await unlistWorkspace(DB, workspaceId);
   return true;
 };
 
-const deleteViolations: WipeStep = async (db, workspaceId) => {
-  const deleted = await db
-    .prepare(
-      `DELETE FROM violations WHERE (minute, id) IN
+const deleteViolations: WipeStep = async ({ DB }, workspaceId) => {
+  const deleted = await DB.prepare(
+    `DELETE FROM violations WHERE (minute, id) IN
          (SELECT minute, id FROM violations WHERE workspace_id = ? LIMIT ${CHUNK_ROWS})`,
-    )
+  )
     .bind(workspaceId)
     .run();
   return deleted.meta.changes < CHUNK_ROWS;
 };
 
-const deleteSegments: WipeStep = async (db, workspaceId) =>
-  (await new SegmentStore(db).deleteOfWorkspace(workspaceId)) === 0;
+const deleteSegments: WipeStep = async (databases, workspaceId) =>
+  (await new ColdTier(databases).deleteOfWorkspace(workspaceId)) === 0;
 
 /** In this order: first of all nobody finds it any more, and its slug is free. */
 const WIPE_STEPS: readonly WipeStep[] = [unlist, deleteViolations, deleteSegments];
@@ -39,12 +38,12 @@ const CALLS_AT_ONCE = 20;
  * Deletes what is left of a deleted workspace outside its object, as far as one alarm may. Safe to repeat.
  * @returns whether all of it is gone, so that the object itself may go
  */
-export async function wipeOutside(db: D1Database, workspaceId: string): Promise<boolean> {
+export async function wipeOutside(databases: ColdDatabases, workspaceId: string): Promise<boolean> {
   let calls = 0;
   for (const step of WIPE_STEPS) {
     for (;;) {
       if (calls++ === CALLS_AT_ONCE) return false;
-      if (await step(db, workspaceId)) break;
+      if (await step(databases, workspaceId)) break;
     }
   }
   return true;

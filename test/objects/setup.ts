@@ -6,6 +6,7 @@ import { beforeAll } from "vitest";
 if (navigator.userAgent !== "Cloudflare-Workers") throw new Error("These tests must run inside workerd.");
 
 beforeAll(async () => {
-  // SAFETY: the binding is put there by vitest.config.ts.
+  // SAFETY: the bindings are put there by vitest.config.ts.
   await applyD1Migrations(env.DB, env.MIGRATIONS as D1Migration[]);
+  await applyD1Migrations(env.COLD_DB, env.COLD_MIGRATIONS as D1Migration[]);
 });

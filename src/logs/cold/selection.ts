@@ -34,6 +34,18 @@ export interface SegmentPosition extends SegmentKey {
   maxTimestamp: number;
 }
 
+/** Compares places in the order of a walk, as the indices of the table do: ids are ASCII. */
+export function comparePositions(order: Order, a: SegmentPosition, b: SegmentPosition): number {
+  const [early, late] = order === "desc" ? [b, a] : [a, b];
+  const [first, second] = order === "desc" ? (["maxTimestamp", "minTimestamp"] as const) : TIMES_RISING;
+  if (early[first] !== late[first]) return early[first] - late[first];
+  if (early[second] !== late[second]) return early[second] - late[second];
+  if (early.projectId !== late.projectId) return early.projectId < late.projectId ? -1 : 1;
+  return early.firstSeq - late.firstSeq || early.part - late.part;
+}
+
+const TIMES_RISING = ["minTimestamp", "maxTimestamp"] as const;
+
 /** Part of a walk through segments. */
 export interface SegmentPage<S> {
   segments: S[];

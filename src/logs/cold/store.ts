@@ -39,6 +39,19 @@ export interface StoredTotals {
   bytes: number;
 }
 
+/** Up to which `seq` a project's entries are in the cold tier. */
+export interface Watermark {
+  projectId: string;
+  seq: number;
+}
+
+/** A run of a project's `seq`, in which ranges begin. */
+export interface ProjectRange {
+  projectId: string;
+  from: number;
+  to: number;
+}
+
 const KEY_COLUMNS = "project_id, first_seq, part";
 const META_COLUMNS = `${KEY_COLUMNS}, last_seq, count, min_ts, max_ts, min_commit, max_commit, level_mask, category_mask,
   raw_bytes, stored_bytes, hex(frames)`;
@@ -109,12 +122,22 @@ export class SegmentStore {
     const inserts = [...segments.slice(1), first].map((segment) =>
       insertStatement(this.#db, workspaceId, segment, first.firstSeq),
     );
-    const place = "WHERE workspace_id = ? AND project_id = ? AND first_seq BETWEEN ? AND ?";
     const params = [workspaceId, first.projectId, watermark + 1, lastSeq];
-    const before = isReplacing ? [this.#db.prepare(`DELETE FROM segments ${place}`).bind(...params)] : [];
-    const totals = this.#db.prepare(`${TOTALS} ${place}`).bind(...params);
+    const before = isReplacing ? [this.#db.prepare(`DELETE FROM segments ${OF_RANGE}`).bind(...params)] : [];
+    const totals = this.#db.prepare(`${TOTALS} ${OF_RANGE}`).bind(...params);
     const results = await this.#db.batch<StoredTotals>([...before, ...inserts, totals]);
     return totalsOf(results.at(-1)?.results[0]);
+  }
+
+  /** What is stored of ranges that begin in a run of `seq`. */
+  async totalsOfRange(workspaceId: string, { projectId, from, to }: ProjectRange): Promise<StoredTotals> {
+    const statement = this.#db.prepare(`${TOTALS} ${OF_RANGE}`).bind(workspaceId, projectId, from, to);
+    return totalsOf(await statement.first<StoredTotals>());
+  }
+
+  /** Deletes the segments of ranges that begin in a run of `seq`. */
+  async deleteRange(workspaceId: string, { projectId, from, to }: ProjectRange): Promise<void> {
+    await this.#db.prepare(`DELETE FROM segments ${OF_RANGE}`).bind(workspaceId, projectId, from, to).run();
   }
 
   /** Segments that a query may need, in its order. To look at one takes 19 us with tests, 5 without. */
@@ -228,6 +251,24 @@ export class SegmentStore {
     return totalsOf(await this.#db.prepare(`${TOTALS} WHERE workspace_id = ?`).bind(workspaceId).first<StoredTotals>());
   }
 
+  /**
+   * What a workspace has here, as of the moment at which the object told the watermarks: what has arrived since, or is
+   * still counted as recent, lies above them, and deleted projects have none.
+   */
+  async usageUpTo(workspaceId: string, watermarks: readonly Watermark[]): Promise<StoredTotals> {
+    const flushed = watermarks.filter(({ seq }) => seq > 0);
+    if (flushed.length === 0) return totalsOf(null);
+    const totals = await this.#db
+      .prepare(
+        `${TOTALS} JOIN json_each(?2) AS project ON project_id = project.value ->> 'projectId'
+           AND last_seq <= project.value ->> 'seq'
+         WHERE workspace_id = ?1`,
+      )
+      .bind(workspaceId, JSON.stringify(flushed))
+      .first<StoredTotals>();
+    return totalsOf(totals);
+  }
+
   /** Deletes some of a project's segments; to be called until it gives 0. */
   async deleteOfProject(workspaceId: string, projectId: string): Promise<number> {
     return this.#delete("workspace_id = ?1 AND project_id = ?2", [workspaceId, projectId]);
@@ -253,6 +294,8 @@ export class SegmentStore {
     return meta.changes;
   }
 }
+
+const OF_RANGE = "WHERE workspace_id = ? AND project_id = ? AND first_seq BETWEEN ? AND ?";
 
 const TOTALS = `SELECT count(*) AS segments, coalesce(sum(count), 0) AS entries, coalesce(sum(stored_bytes), 0) AS bytes
   FROM segments`;

@@ -70,7 +70,7 @@ async function obey(order: Order, env: ChaosEnv): Promise<unknown> {
     case "look":
       return {
         ...(await unlessKilled(() => object(order.workspaceId).look())),
-        segments: await segments(env.DB, order.workspaceId),
+        segments: await segments(env.COLD_DB, order.workspaceId),
       };
   }
 }

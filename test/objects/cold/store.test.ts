@@ -31,13 +31,13 @@ const OTHER = "ws_000000000002";
 const A = "proj_00000000000A";
 const B = "proj_00000000000B";
 
-const store = new SegmentStore(env.DB);
+const store = new SegmentStore(env.COLD_DB);
 
 const found = async (wanted: SegmentSelection) => (await store.findSegments(wanted)).segments;
 const levelsOf = async (wanted: SegmentSelection) => (await store.readLevels(wanted)).segments;
 
 beforeEach(async () => {
-  await env.DB.prepare("DELETE FROM segments").run();
+  await env.COLD_DB.prepare("DELETE FROM segments").run();
 });
 
 async function insertAll(workspaceId: string, ranges: readonly (readonly EncodedSegment[])[]): Promise<void> {
@@ -391,7 +391,7 @@ describe("frames of a segment found", () => {
   it("that are not what was stored are told as corrupt", async () => {
     const [range = []] = segmentsOf(A, [[held]]);
     await store.insertSegments(WORKSPACE, range);
-    await env.DB.prepare("UPDATE segments SET body = substr(body, 1, length(body) - 100)").run();
+    await env.COLD_DB.prepare("UPDATE segments SET body = substr(body, 1, length(body) - 100)").run();
     const [meta] = await found(selection(WORKSPACE, [A]));
     const frames = allFrames(must(meta));
     const readAll = async () => {
@@ -513,7 +513,7 @@ function must<T>(value: T | null | undefined): T {
 /** A database that adds up the rows that its batches have written, as D1 counts them. */
 function countRows(): { db: D1Database; written: () => number } {
   let written = 0;
-  const db = new Proxy(env.DB, {
+  const db = new Proxy(env.COLD_DB, {
     get(target, name) {
       if (name !== "batch") return Reflect.get(target, name).bind(target);
       return async (statements: D1PreparedStatement[]) => {

@@ -24,7 +24,7 @@ beforeEach(() => {
 });
 afterEach(() => clock.stop());
 
-const segmentsOf = async (workspaceId: string) => (await new SegmentStore(env.DB).usage(workspaceId)).segments;
+const segmentsOf = async (workspaceId: string) => (await new SegmentStore(env.COLD_DB).usage(workspaceId)).segments;
 const isGone = (workspaceId: string) =>
   runInDurableObject(
     workspace(workspaceId),

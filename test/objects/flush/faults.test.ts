@@ -30,7 +30,7 @@ afterEach(() => clock.stop());
 
 const logsShape = z.object({ logs: z.array(z.object({ seq: z.int() })) });
 
-const segments = () => env.DB.prepare("SELECT COUNT(*) AS n FROM segments").first<number>("n");
+const segments = () => env.COLD_DB.prepare("SELECT COUNT(*) AS n FROM segments").first<number>("n");
 
 describe("a crash", () => {
   it("between intent and D1 makes the next flush take exactly the same range", async () => {
@@ -278,7 +278,7 @@ describe("something else in the place of a range", () => {
       [8, 9],
       [12, 30],
     ] as const) {
-      await env.DB.prepare(
+      await env.COLD_DB.prepare(
         `INSERT INTO segments SELECT NULL, workspace_id, project_id, ?3, part, ?4, count, min_ts, max_ts, min_commit, max_commit,
            level_mask, category_mask, raw_bytes, stored_bytes, filter_kinds, frame_kinds, slot_bytes, frames, levels, summary,
            directory, filter, frame_filter, body FROM segments WHERE workspace_id = ?1 AND project_id = ?2 AND first_seq = 1`,

@@ -83,7 +83,7 @@ export async function usageOf({ workspaceId, ownerId }: Pick<Tenant, "workspaceI
 }
 
 export function cold({ workspaceId, projectId }: Place): Promise<ColdEntry[]> {
-  return coldEntries(env.DB, workspaceId, projectId);
+  return coldEntries(env.COLD_DB, workspaceId, projectId);
 }
 
 /**
@@ -136,7 +136,7 @@ export function holdInsert(): () => Promise<() => Promise<unknown>> {
     // Asked for again and again: a promise that another request fulfils would take the test along into that request.
     for (;;) {
       const [call] = calls;
-      if (call) return () => insertSegments.apply(new SegmentStore(env.DB), call);
+      if (call) return () => insertSegments.apply(new SegmentStore(env.COLD_DB), call);
       await scheduler.wait(5);
     }
   };

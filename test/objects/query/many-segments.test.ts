@@ -13,7 +13,7 @@ const end = Date.now() - 60_000;
 
 beforeAll(async () => {
   tenant = await newTenant();
-  await env.DB.prepare(
+  await env.COLD_DB.prepare(
     `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?4)
      INSERT INTO segments (workspace_id, project_id, first_seq, part, last_seq, count, min_ts, max_ts, min_commit, max_commit,
        level_mask, category_mask, raw_bytes, stored_bytes, filter_kinds, frame_kinds, slot_bytes, frames, levels, summary,

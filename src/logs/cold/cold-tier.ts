@@ -1,0 +1,147 @@
+// Named here, so that pure modules tested on Node may name the tier.
+import type { D1Database } from "@cloudflare/workers-types";
+import { EarlierSegments } from "./earlier-segments.ts";
+import type { BodyRange, EncodedSegment, SegmentKey, SegmentMeta, StoredBody } from "./segment.ts";
+import { comparePositions, type SegmentPage, type SegmentPosition, type SegmentSelection } from "./selection.ts";
+import { type CountedSegment, type FoundSegment, SegmentStore, type StoredTotals, type Watermark } from "./store.ts";
+
+/** The bindings that segments lie behind. */
+export interface ColdDatabases {
+  /** The directory, which held the segments of earlier versions too. Its segments only become fewer. */
+  DB: D1Database;
+  COLD_DB: D1Database;
+}
+
+/**
+ * The cold tier: the segments in `COLD_DB`, and those that an earlier version left in `DB`. Both are one tier: no range is
+ * in both, and every read merges them in its own order. `DB` is asked only for workspaces that may have segments there.
+ */
+export class ColdTier {
+  readonly #store: SegmentStore;
+  readonly #earlier: EarlierSegments;
+
+  constructor({ DB, COLD_DB }: ColdDatabases) {
+    this.#store = new SegmentStore(COLD_DB);
+    this.#earlier = new EarlierSegments(DB);
+  }
+
+  /**
+   * As `SegmentStore.insertSegments`. A range whose segments an earlier version stored in `DB`, before it could note that,
+   * is not stored again.
+   */
+  async insertSegments(
+    workspaceId: string,
+    segments: readonly EncodedSegment[],
+    watermark = (segments[0]?.firstSeq ?? 1) - 1,
+  ): Promise<StoredTotals> {
+    const earlier = await this.#earlier.of(workspaceId);
+    const range = rangeOf(segments, watermark);
+    if (earlier === null || range === null) return this.#store.insertSegments(workspaceId, segments, watermark);
+    const there = await earlier.totalsOfRange(workspaceId, range);
+    if (there.segments === 0) return this.#store.insertSegments(workspaceId, segments, watermark);
+    return sum(there, await this.#store.totalsOfRange(workspaceId, range));
+  }
+
+  /** As `SegmentStore.replaceSegments`. */
+  async replaceSegments(
+    workspaceId: string,
+    segments: readonly EncodedSegment[],
+    watermark: number,
+  ): Promise<StoredTotals> {
+    const earlier = await this.#earlier.of(workspaceId);
+    const range = rangeOf(segments, watermark);
+    // A crash in between leaves the range in the object alone, and the call is repeated.
+    if (earlier !== null && range !== null) await earlier.deleteRange(workspaceId, range);
+    return this.#store.replaceSegments(workspaceId, segments, watermark);
+  }
+
+  findSegments(selection: SegmentSelection): Promise<SegmentPage<FoundSegment>> {
+    return this.#walk(selection, (store) => store.findSegments(selection));
+  }
+
+  readLevels(selection: SegmentSelection): Promise<SegmentPage<CountedSegment>> {
+    return this.#walk(selection, (store) => store.readLevels(selection));
+  }
+
+  readSummaries(selection: SegmentSelection): Promise<SegmentPage<CountedSegment>> {
+    return this.#walk(selection, (store) => store.readSummaries(selection));
+  }
+
+  async #walk<S extends SegmentPosition>(
+    { workspaceId, order }: SegmentSelection,
+    read: (store: SegmentStore) => Promise<SegmentPage<S>>,
+  ): Promise<SegmentPage<S>> {
+    const earlier = await this.#earlier.of(workspaceId);
+    if (earlier === null) return read(this.#store);
+    const pages = await Promise.all([read(this.#store), read(earlier)]);
+    const compare = (a: SegmentPosition, b: SegmentPosition) => comparePositions(order, a, b);
+    // Behind its place neither page says anything, so the merged page ends at the nearer one.
+    const [next = null] = pages.flatMap((page) => page.next ?? []).sort(compare);
+    const segments = pages.flatMap((page) => page.segments).sort(compare);
+    return { segments: next ? segments.filter((segment) => compare(segment, next) <= 0) : segments, next };
+  }
+
+  /** As `SegmentStore.segmentsBySeq`. */
+  async segmentsBySeq(
+    workspaceId: string,
+    projectId: string,
+    range: { from: number; to: number },
+    after: SegmentKey | null,
+    limit: number,
+  ): Promise<SegmentMeta[]> {
+    const pages = await this.#both(workspaceId, (store) =>
+      store.segmentsBySeq(workspaceId, projectId, range, after, limit),
+    );
+    const bySeq = (a: SegmentKey, b: SegmentKey) => a.firstSeq - b.firstSeq || a.part - b.part;
+    return pages.length === 1 ? (pages[0] ?? []) : pages.flat().sort(bySeq).slice(0, limit);
+  }
+
+  /** As `SegmentStore.readBodies`. */
+  async readBodies(workspaceId: string, ranges: readonly BodyRange[]): Promise<(StoredBody | null)[]> {
+    const [bodies = [], earlier = []] = await this.#both(workspaceId, (store) => store.readBodies(workspaceId, ranges));
+    // Both stop at the same range: how many are read depends on their sizes alone.
+    return bodies.map((body, index) => body ?? earlier[index] ?? null);
+  }
+
+  /** As `SegmentStore.usageUpTo`. */
+  async usageUpTo(workspaceId: string, watermarks: readonly Watermark[]): Promise<StoredTotals> {
+    const totals = await this.#both(workspaceId, (store) => store.usageUpTo(workspaceId, watermarks));
+    return totals.reduce(sum);
+  }
+
+  /** Deletes some of a project's segments; to be called until it gives 0. */
+  deleteOfProject(workspaceId: string, projectId: string): Promise<number> {
+    return this.#delete(workspaceId, (store) => store.deleteOfProject(workspaceId, projectId));
+  }
+
+  deleteOfWorkspace(workspaceId: string): Promise<number> {
+    return this.#delete(workspaceId, (store) => store.deleteOfWorkspace(workspaceId));
+  }
+
+  /** Deletes some of a workspace's segments whose newest entry is older than `cutoff`, epoch milliseconds. */
+  deleteOlder(workspaceId: string, cutoff: number): Promise<number> {
+    return this.#delete(workspaceId, (store) => store.deleteOlder(workspaceId, cutoff));
+  }
+
+  async #delete(workspaceId: string, some: (store: SegmentStore) => Promise<number>): Promise<number> {
+    const earlier = await this.#earlier.of(workspaceId);
+    return (earlier && (await some(earlier))) || some(this.#store);
+  }
+
+  /** What each store answers; that of `COLD_DB` first. */
+  async #both<T>(workspaceId: string, ask: (store: SegmentStore) => Promise<T>): Promise<T[]> {
+    const earlier = await this.#earlier.of(workspaceId);
+    return Promise.all((earlier ? [this.#store, earlier] : [this.#store]).map(ask));
+  }
+}
+
+function rangeOf(segments: readonly EncodedSegment[], watermark: number) {
+  const [first] = segments;
+  if (first === undefined) return null;
+  const to = segments.reduce((last, { lastSeq }) => Math.max(last, lastSeq), 0);
+  return { projectId: first.projectId, from: watermark + 1, to };
+}
+
+function sum(a: StoredTotals, b: StoredTotals): StoredTotals {
+  return { segments: a.segments + b.segments, entries: a.entries + b.entries, bytes: a.bytes + b.bytes };
+}
