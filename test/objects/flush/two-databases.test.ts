@@ -1,0 +1,239 @@
+import { env } from "cloudflare:workers";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { encodeBody } from "../../../src/logs/codec.ts";
+import { ColdTier } from "../../../src/logs/cold/cold-tier.ts";
+import type { SegmentPosition } from "../../../src/logs/cold/selection.ts";
+import { SegmentStore } from "../../../src/logs/cold/store.ts";
+import { logId } from "../../../src/logs/log-id.ts";
+import { queryPageSchema } from "../../../src/logs/query/page-schema.ts";
+import { ARRIVALS_END_MS } from "../../../src/workspace/flush/doomed.ts";
+import { writeRange } from "../../../src/workspace/flush/write-range.ts";
+import { bearer, call } from "../accounts/support.ts";
+import { entry, segmentsOf, selection } from "../cold/support.ts";
+import { newTenant, type Tenant, workspace } from "../ingest/support.ts";
+import { range, tailOf } from "../tail/support.ts";
+import { earlierSegments, storeAsEarlier, withoutTrigger } from "./earlier.ts";
+import { AGED_MS, alarm, clock, cold, failInserts, flushAll, flushLines, sendBatches, watermark } from "./support.ts";
+
+beforeEach(() => {
+  clock.start();
+  flushLines();
+});
+afterEach(() => clock.stop());
+
+const store = new SegmentStore(env.COLD_DB);
+const newSegments = async (workspaceId: string) => (await store.usage(workspaceId)).segments;
+
+/** A project of 60 entries in six segments; every second one of them where the earlier version stored it. */
+async function dividedProject(): Promise<Tenant> {
+  const tenant = await newTenant();
+  for (let flush = 0; flush < 6; flush++) {
+    await sendBatches(tenant, 4, 6);
+    await flushAll(tenant);
+    clock.pass(60_000);
+  }
+  return tenant;
+}
+
+const isOdd = ({ firstSeq }: { firstSeq: number }) => Math.floor(firstSeq / 10) % 2 === 1;
+
+async function read(tenant: Tenant, path: string, body?: object): Promise<unknown> {
+  const answer = await call(path, { headers: bearer(tenant.secret), ...(body ? { body } : {}) });
+  expect(answer.status).toBe(200);
+  return answer.data;
+}
+
+/** Whatever a client can read of a project. */
+async function everything(tenant: Tenant): Promise<unknown> {
+  const { projectId } = tenant;
+  const pages: unknown[] = [];
+  for (const order of ["asc", "desc"] as const) {
+    let cursor: string | null = null;
+    do {
+      const pagination: object = { limit: 7, ...(cursor ? { cursor } : {}) };
+      const body = { projectId, order, pagination };
+      const page = queryPageSchema.parse(await read(tenant, "/logger/query", body));
+      pages.push(page.logs);
+      cursor = page.pagination.nextCursor;
+    } while (cursor !== null);
+  }
+  const found = await read(tenant, "/logger/query", { filters: { search: "23" } });
+  const context = await read(tenant, `/logger/${projectId}/log/${logId(projectId, 31)}?before=15&after=15`);
+  const tail = await tailOf(tenant, { query: "?since=0" });
+  await tail.has(60);
+  tail.close();
+  return JSON.parse(JSON.stringify([pages, found, context, tail.entries]));
+}
+
+describe("D25: a project that lies in both databases", () => {
+  it("D25: reads the same as one that lies in COLD_DB alone", async () => {
+    const tenant = await dividedProject();
+    const whole = await everything(tenant);
+    expect(await storeAsEarlier(tenant.workspaceId, isOdd)).toBe(3);
+    expect(await newSegments(tenant.workspaceId)).toBe(3);
+    expect(await everything(tenant)).toEqual(whole);
+    const usage = await new ColdTier(env).usageUpTo(tenant.workspaceId, [{ projectId: tenant.projectId, seq: 60 }]);
+    expect(usage).toMatchObject({ segments: 6, entries: 60 });
+  });
+
+  it("D25: goes on with new segments in COLD_DB alone", async () => {
+    const tenant = await newTenant();
+    await sendBatches(tenant, 10);
+    await flushAll(tenant);
+    await storeAsEarlier(tenant.workspaceId);
+    await sendBatches(tenant, 5);
+    await flushAll(tenant);
+    expect([await earlierSegments(tenant.workspaceId), await newSegments(tenant.workspaceId)]).toEqual([1, 1]);
+    expect(await watermark(tenant)).toBe(15);
+  });
+
+  it("D25: is deleted from both with its project, and by retention", async () => {
+    const tenant = await dividedProject();
+    await storeAsEarlier(tenant.workspaceId, isOdd);
+    const tier = new ColdTier(env);
+    // The first two segments of six: one in each database.
+    const [, second] = await store.segmentsBySeq(tenant.workspaceId, tenant.projectId, { from: 1, to: 60 }, null, 9);
+    const cutoff = second?.minTimestamp ?? 0;
+    while ((await tier.deleteOlder(tenant.workspaceId, cutoff)) > 0);
+    expect([await earlierSegments(tenant.workspaceId), await newSegments(tenant.workspaceId)]).toEqual([2, 2]);
+    await workspace(tenant.workspaceId).deleteProject(tenant.ownerId, tenant.projectId);
+    clock.pass(ARRIVALS_END_MS);
+    for (let turn = 0; turn < 3; turn++) await alarm(tenant.workspaceId);
+    expect([await earlierSegments(tenant.workspaceId), await newSegments(tenant.workspaceId)]).toEqual([0, 0]);
+  });
+
+  it("D25: is deleted from both with its workspace", async () => {
+    const tenant = await dividedProject();
+    await storeAsEarlier(tenant.workspaceId, isOdd);
+    await workspace(tenant.workspaceId).deleteWorkspace(tenant.ownerId);
+    clock.pass(ARRIVALS_END_MS);
+    for (let turn = 0; turn < 3; turn++) await alarm(tenant.workspaceId);
+    expect([await earlierSegments(tenant.workspaceId), await newSegments(tenant.workspaceId)]).toEqual([0, 0]);
+  });
+
+  it("D25: is walked in one order, whatever a page looks at, holds and begins behind", async () => {
+    const workspaceId = "ws_0000000000D2";
+    const projects = ["proj_00000000000A", "proj_00000000000B"];
+    for (const project of projects) {
+      const ranges = Array.from({ length: 9 }, (_, at) =>
+        Array.from({ length: 20 }, (_, index) => entry(at * 15 + index, { level: at % 3 ? "info" : "error" })),
+      );
+      for (const segments of segmentsOf(
+        project,
+        ranges.map((entries) => [entries]),
+      )) {
+        await store.insertSegments(workspaceId, segments);
+      }
+    }
+    const walk = async (order: "asc" | "desc", look: number, limit: number, more: object = {}) => {
+      const tier = new ColdTier(env);
+      const found: string[] = [];
+      let after: SegmentPosition | null = null;
+      let pages = 0;
+      do {
+        const wanted = selection(workspaceId, projects, { order, look, limit, after, ...more });
+        for (const page of [await tier.findSegments(wanted), await tier.readLevels(wanted)]) {
+          const names = page.segments.map(({ projectId, firstSeq, part }) => `${projectId}/${firstSeq}/${part}`);
+          if ("frames" in (page.segments[0] ?? {})) found.push(...names);
+          else expect(names).toEqual(found.slice(found.length - names.length));
+          after = page.next;
+        }
+      } while (after !== null && ++pages < 100);
+      return found;
+    };
+    const cases = [1, 3, 100].flatMap((look) =>
+      [1, 3, 50].flatMap((limit) =>
+        (["asc", "desc"] as const).flatMap((order) =>
+          [{}, { levelMask: 1 << 5 }].map((more) => ({ look, limit, order, more })),
+        ),
+      ),
+    );
+    const whole: string[][] = [];
+    for (const { order, look, limit, more } of cases) whole.push(await walk(order, look, limit, more));
+    expect(new Set(whole.flat()).size).toBe(18);
+    await storeAsEarlier(workspaceId, ({ firstSeq }) => firstSeq % 3 !== 0);
+    for (const [index, { order, look, limit, more }] of cases.entries()) {
+      expect(await walk(order, look, limit, more)).toEqual(whole[index]);
+    }
+  });
+});
+
+describe("D25: a flush that an earlier version began", () => {
+  it("D25: is not stored again where that version had stored it and could not note it", async () => {
+    const tenant = await newTenant();
+    await sendBatches(tenant, 10);
+    await flushAll(tenant);
+    await storeAsEarlier(tenant.workspaceId);
+    await sendBatches(tenant, 5, 7);
+    clock.pass(AGED_MS);
+    failInserts(1, "after");
+    await alarm(tenant.workspaceId);
+    await storeAsEarlier(tenant.workspaceId);
+    await flushAll(tenant);
+    expect([await earlierSegments(tenant.workspaceId), await newSegments(tenant.workspaceId)]).toEqual([2, 0]);
+    expect(await watermark(tenant)).toBe(22);
+    await sendBatches(tenant, 1);
+    expect((await queried(tenant)).sort((a, b) => a - b)).toEqual(range(1, 23));
+  });
+
+  it("D25: is replaced where something else is in its place, in both databases", async () => {
+    const tenant = await newTenant();
+    await sendBatches(tenant, 5, 7);
+    clock.pass(AGED_MS);
+    failInserts(1, "after");
+    await alarm(tenant.workspaceId);
+    await storeAsEarlier(tenant.workspaceId);
+    await env.DB.prepare("UPDATE segments SET count = count - 1 WHERE workspace_id = ?").bind(tenant.workspaceId).run();
+    await flushAll(tenant);
+    expect([await earlierSegments(tenant.workspaceId), await newSegments(tenant.workspaceId)]).toEqual([0, 1]);
+    expect((await cold(tenant)).map(({ seq }) => seq)).toEqual(range(1, 12));
+  });
+
+  it("D25: fails while the older writer meets the new directory, and sets nothing aside", async () => {
+    const tenant = await newTenant();
+    const [segments = []] = segmentsOf(tenant.projectId, [[[entry(1)]]]);
+    const older = new SegmentStore(env.DB);
+    await expect(older.insertSegments(tenant.workspaceId, segments)).rejects.toThrow(/SQLITE_ERROR/);
+    expect(await earlierSegments(tenant.workspaceId)).toBe(0);
+    const line = {
+      timestamp: new Date(clock.at).toISOString(),
+      level: "info",
+      category: "custom",
+      type: "log",
+      message: "m",
+    };
+    const body = new TextEncoder().encode(JSON.stringify(line));
+    const batch = { commit: 1, firstSeq: 1, count: 1, receivedAt: 1, ...encodeBody(body) };
+    const { workspaceId, projectId } = tenant;
+    const range = { firstSeq: 1, lastSeq: 1 };
+    const flush = { workspaceId, projectId, range, watermark: 0, batches: [batch], bad: [], deadline: clock.at + 1000 };
+    expect(await writeRange(older, flush, () => clock.at)).toMatchObject({ outcome: "failed" });
+  });
+});
+
+describe("D25: that a workspace has none of its segments in the directory", () => {
+  const questions = () => {
+    const prepare = vi.spyOn(D1_PROTOTYPE, "prepare").mockClear();
+    return () => prepare.mock.calls.filter(([sql]) => sql.includes("hasOwn")).length;
+  };
+  const D1_PROTOTYPE: D1Database = Object.getPrototypeOf(env.DB);
+
+  it("D25: is remembered, and only where no older version can store one any more", async () => {
+    const [first, second] = [await newTenant(), await newTenant()];
+    await withoutTrigger(async () => {
+      const asked = questions();
+      for (let turn = 0; turn < 3; turn++)
+        expect(await new ColdTier(env).usageUpTo(first.workspaceId, [])).toBeDefined();
+      expect(asked()).toBe(3);
+    });
+    const asked = questions();
+    for (let turn = 0; turn < 3; turn++) await new ColdTier(env).usageUpTo(first.workspaceId, []);
+    await new ColdTier(env).usageUpTo(second.workspaceId, []);
+    expect(asked()).toBeLessThanOrEqual(2);
+  });
+});
+
+async function queried(tenant: Tenant): Promise<number[]> {
+  const page = queryPageSchema.parse(await read(tenant, "/logger/query", { filters: {} }));
+  return page.logs.map(({ seq }) => seq);
+}
