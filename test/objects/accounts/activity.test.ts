@@ -4,6 +4,7 @@ import { z } from "zod";
 import { ACTIVITY_KEPT_MS, ACTIVITY_MOST, ACTIVITY_SCHEMA, recordActivity } from "../../../src/accounts/activity.ts";
 import { USER_SCHEMA } from "../../../src/accounts/schema.ts";
 import { newRun } from "../../../src/platform/origin.ts";
+import { takeBack } from "../older-version.ts";
 import { bearer, call, claimsOf, dump, login, PASSWORD, registered, signedIn, userStub } from "./support.ts";
 
 afterEach(() => {
@@ -126,8 +127,7 @@ describe("B17: an account's own activity", () => {
     const address = email();
     const { user } = await registered(address);
     await runInDurableObject(userStub(user.id), (_, { storage: { sql } }) => {
-      sql.exec("DROP TABLE activity");
-      sql.exec("UPDATE schema_version SET version = ?", USER_SCHEMA.indexOf(ACTIVITY_SCHEMA));
+      takeBack(sql, USER_SCHEMA, ACTIVITY_SCHEMA, ["account", "families"]);
     });
     await evictDurableObject(userStub(user.id));
     const { accessToken } = signedIn(await login(address));

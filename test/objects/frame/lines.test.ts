@@ -68,6 +68,21 @@ describe("D18: a line of an object carries the request that caused it", () => {
     expect(await lines.one("workspace.wipe")).toMatchObject({ requestId: "delete-2", workspaceId });
   });
 
+  it("D18: a workspace that the version before deleted is wiped, too", async () => {
+    const shared = await newWorkspace(await newUser());
+    await runInDurableObject(workspaceStub(shared), (_, { storage }) => {
+      storage.sql.exec("UPDATE workspace SET deleted_at = ?", Date.now());
+    });
+    await evict(shared);
+    await verbose(workspaceStub(shared));
+    const lines = operationLines();
+    await runDurableObjectAlarm(workspaceStub(shared));
+    expect(await lines.one("workspace.wipe")).toMatchObject({
+      requestId: expect.stringMatching(RUN),
+      workspaceId: shared,
+    });
+  });
+
   it("D18: the deletion of an account", async () => {
     const { user, accessToken } = await registered(`${crypto.randomUUID()}@example.com`);
     await verbose(userStub(user.id));

@@ -9,6 +9,7 @@ import { isRead, PERMISSIONS } from "../../../src/workspace/permissions.ts";
 import { WORKSPACE_SCHEMA } from "../../../src/workspace/schema.ts";
 import { type Call, claimsOf, login, PASSWORD, signedIn, workspaceStub } from "../accounts/support.ts";
 import { onSql, onStorage } from "../ingest/support.ts";
+import { takeBack } from "../older-version.ts";
 import {
   accept,
   addMember,
@@ -396,9 +397,7 @@ describe("B17: the list", () => {
     const owner = await newUser();
     const workspaceId = await newWorkspace(owner);
     await runInDurableObject(workspaceStub(workspaceId), (_, { storage }) => {
-      storage.sql.exec("DROP TABLE audit");
-      storage.sql.exec("DROP TABLE audited_sessions");
-      storage.sql.exec("UPDATE schema_version SET version = ?", WORKSPACE_SCHEMA.indexOf(AUDIT_SCHEMA));
+      takeBack(storage.sql, WORKSPACE_SCHEMA, AUDIT_SCHEMA, ["workspace", "members"]);
     });
     await evictDurableObject(workspaceStub(workspaceId));
     await by(owner, `/workspaces/${workspaceId}`, { method: "PATCH", body: { name: "New" } });
