@@ -10,6 +10,7 @@ import { encodeBody } from "../src/logs/codec.ts";
 import { BatchMatcher } from "../src/logs/query/batch-matcher.ts";
 import { QUERY_BUDGET } from "../src/logs/query/limits.ts";
 import { piecesOf } from "../src/logs/query/lines.ts";
+import { ALONE_UNITS } from "../src/logs/query/pacer.ts";
 import { runQuery } from "../src/logs/query/run-query.ts";
 import { QueryBody } from "../src/logs/query/schema.ts";
 import { UNIT_NS, WorkMeter } from "../src/logs/query/work.ts";
@@ -19,8 +20,6 @@ const { values } = parseArgs({
   options: { tries: { type: "string", default: "3000" }, seed: { type: "string", default: "1" } },
 });
 const PROJECT = "proj_00000000000a";
-/** Units between two pauses of a read while no other requests come; see `pacer.ts`. */
-const STRETCH = 3_500_000;
 const BODY_BYTES = 384 * 1024;
 /** The largest batch, and how many of them a whole request goes through. */
 const BATCH_BYTES = 5 * 1024 * 1024;
@@ -50,7 +49,7 @@ for (const goal of ["nanoseconds a unit", "milliseconds between pauses"] as cons
 
 function scoreOf(genome: Genome, goal: string): number {
   const body = GENES.bodyOf(genome, BODY_BYTES);
-  const meter = new WorkMeter(STRETCH);
+  const meter = new WorkMeter(ALONE_UNITS);
   const matcher = new BatchMatcher(QueryBody.parse({ filters: GENES.filtersOf(genome) }).filter, meter);
   let longest = 0;
   const startedAt = performance.now();
@@ -58,7 +57,7 @@ function scoreOf(genome: Genome, goal: string): number {
   const nothing = () => undefined;
   for (const _ of matcher.steps(piecesOf(body), () => true, nothing, nothing)) {
     longest = Math.max(longest, performance.now() - since);
-    meter.paused(STRETCH);
+    meter.paused(ALONE_UNITS);
     since = performance.now();
   }
   const endedAt = performance.now();

@@ -10,11 +10,13 @@ export const QUERY_LIMITS = {
   values: 1000,
   /** Paths in `data`. */
   paths: 100,
+  /** Names in a path: twice as many as stored `data` is deep. */
+  pathNames: 64,
 } as const;
 
 /** What one request may cost before its answer becomes a partial one. Units of work: see `work.ts`. */
 export interface QueryBudget {
-  /** Units of work of one page or histogram, 0.8 s. What finds batches and segments counts, too; see `segment-walk.ts`. */
+  /** Units of work of one page or histogram, 1.25 s. What finds batches and segments counts, too; see `segment-walk.ts`. */
   work: number;
   /** Bytes of the lines held while scanning, those of an offset's rows included: bounds the isolate's memory. */
   heldBytes: number;
@@ -23,7 +25,7 @@ export interface QueryBudget {
 }
 
 export const QUERY_BUDGET: QueryBudget = {
-  work: 512 * 1024 * 1024,
+  work: 800 * 1024 * 1024,
   heldBytes: 6 * 1024 * 1024,
   answerBytes: 4 * 1024 * 1024,
 };

@@ -26,7 +26,7 @@ export interface ScanOutcome {
  * Items that begin before a page and reach into it are read again by every page. They have a budget of their own, so
  * that a page gets on by as much as any other; this many budgets are the most that one request may cost.
  */
-const FRONT_BUDGETS = 2;
+const FRONT_BUDGETS = 1.5;
 
 /**
  * Looks through a feed for the rows of one page.

@@ -4,7 +4,7 @@ import { InexactInteger } from "../ingest/exact-json.ts";
 import { timeSchema } from "../time-schema.ts";
 import { type Cursor, decodeAsOf, decodeCursor } from "./cursor.ts";
 import { DATA_PATH, isRecord, parseDataPath } from "./data-path.ts";
-import { ALL_LEVELS_MASK, type DataCondition, type LogFilter } from "./filter.ts";
+import { ALL_LEVELS_MASK, type DataCondition, type LogFilter, type Scalar } from "./filter.ts";
 import { foldCase } from "./fold-case.ts";
 import { QUERY_LIMITS } from "./limits.ts";
 import type { Order } from "./row-order.ts";
@@ -41,7 +41,28 @@ const sayInexact =
 const ScalarValue = z.union([z.string(), z.number(), z.boolean(), z.null()], {
   error: sayInexact("Must be a string, a number, a boolean or null."),
 });
+const { $schema: _scalarDialect, ...scalarSchema } = z.toJSONSchema(ScalarValue, { io: "input" });
+
+function isScalar(value: unknown): value is Scalar {
+  return value === null || typeof value === "string" || typeof value === "number" || typeof value === "boolean";
+}
+
 const Bound = z.union([z.number(), z.string()], { error: sayInexact("Must be a number or a string.") });
+
+/** Looked through by hand: of a long list of other things zod makes an issue for each, in a second and more. */
+const Values = z
+  .unknown()
+  .transform((value, ctx): Scalar[] => {
+    if (!Array.isArray(value) || value.length === 0 || value.length > QUERY_LIMITS.values) {
+      ctx.addIssue(`Must be a non-empty list of at most ${QUERY_LIMITS.values} values.`);
+      return z.NEVER;
+    }
+    const bad = value.findIndex((item) => !isScalar(item));
+    if (bad < 0) return value;
+    ctx.addIssue({ code: "custom", path: [bad], message: ScalarValue.safeParse(value[bad]).error?.issues[0]?.message });
+    return z.NEVER;
+  })
+  .meta({ type: "array", items: scalarSchema, minItems: 1, maxItems: QUERY_LIMITS.values });
 
 const Operators = z.strictObject({
   eq: ScalarValue.optional().describe("Equal in type and value."),
@@ -50,7 +71,7 @@ const Operators = z.strictObject({
   gte: Bound.optional(),
   lt: Bound.optional(),
   lte: Bound.optional(),
-  in: z.array(ScalarValue).min(1).max(QUERY_LIMITS.values).optional().describe("Equal to one of these."),
+  in: Values.optional().describe("Equal to one of these."),
   exists: z.boolean().optional().describe("Whether there is such a value; null is one."),
 });
 
@@ -70,7 +91,7 @@ const Data = z
     ...documentedData,
     maxProperties: QUERY_LIMITS.paths,
     description:
-      'Tests on `data` by path. Members are named by ".": `user.plan`. A name with a dot in it is written as a JSON string in brackets: `["user.plan"]`, `request["x.id"]`. A number indexes an array: `items.0.id`. A scalar is short for `eq`. Only what the entry itself has counts. At most 100 paths.',
+      'Tests on `data` by path. Members are named by ".": `user.plan`. A name with a dot in it is written as a JSON string in brackets: `["user.plan"]`, `request["x.id"]`. A number indexes an array: `items.0.id`. A scalar is short for `eq`. Only what the entry itself has counts. At most 100 paths of at most 64 names.',
     examples: [{ "user.plan": "team", durationMs: { gte: 500 } }],
   });
 
@@ -204,12 +225,23 @@ function readData(value: unknown, ctx: BodyContext): DataCondition[] {
     return z.NEVER;
   }
   const members = Object.entries(value);
-  if (members.length > QUERY_LIMITS.paths) ctx.addIssue(`Must name at most ${QUERY_LIMITS.paths} paths.`);
+  if (members.length > QUERY_LIMITS.paths) {
+    ctx.addIssue(`Must name at most ${QUERY_LIMITS.paths} paths.`);
+    return z.NEVER;
+  }
   return members.flatMap(([text, test]) => readConditions(text, test, ctx));
 }
 
+/** Characters of a path in a message about it. */
+const SHOWN_PATH = 100;
+
 function readConditions(text: string, test: unknown, ctx: BodyContext): DataCondition[] {
   const path = parseDataPath(text);
+  if (path !== null && path.length > QUERY_LIMITS.pathNames) {
+    const message = `Must have at most ${QUERY_LIMITS.pathNames} names: no stored \`data\` is as deep.`;
+    ctx.addIssue({ code: "custom", path: [text.slice(0, SHOWN_PATH)], message });
+    return [];
+  }
   if (path === null) {
     ctx.addIssue({
       code: "custom",

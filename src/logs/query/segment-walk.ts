@@ -5,10 +5,10 @@ export type WalkSelection = Omit<SegmentSelection, "after" | "limit" | "look">;
 
 export type ReadSegments<S> = (selection: SegmentSelection) => Promise<SegmentPage<S>>;
 
-/** What an answer costs, and to look at a segment with and without tests of its filter, in bytes of a plain scan. */
-const ANSWER_COST = 1024 * 1024;
-const TESTED_COST = 12 * 1024;
-const UNTESTED_COST = 4 * 1024;
+/** What an answer costs, and to look at a segment with and without tests of its filter, in units of work. */
+const ANSWER_COST = 1_500_000;
+const TESTED_COST = 19_000;
+const UNTESTED_COST = 6_300;
 
 /** Segments that one statement looks at, at most: each takes up to a tenth of a second. */
 const TESTED_MOST = 4096;
@@ -47,7 +47,7 @@ export class SegmentWalk<S extends SegmentPosition> {
     return this.#isDone;
   }
 
-  /** What has been walked so far, in bytes of a plain scan. */
+  /** What has been walked so far, in units of work. */
   get cost(): number {
     return this.#cost;
   }

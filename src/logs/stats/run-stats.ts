@@ -69,8 +69,8 @@ interface Counting {
   pacer: Pacer;
 }
 
-/** A histogram may cost this many budgets in all, each part of it one: 1.6 s. */
-const MOST_BUDGETS = 2;
+/** A histogram may cost this many budgets in all, each part of it one: 1.9 s. */
+const MOST_BUDGETS = 1.5;
 
 /** Where the next part of a request's work has to end. */
 function endOf({ budget, pacer }: Counting): number {

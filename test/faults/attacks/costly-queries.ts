@@ -6,7 +6,7 @@
 import { parseArgs } from "node:util";
 import { gzipSync } from "node:zlib";
 import { bodyOf } from "../../../bench/entries.ts";
-import { childrenRunning, residentMemoryMiB } from "../../../bench/process-stats.ts";
+import { childrenRunning, cpuMicros, residentMemoryMiB } from "../../../bench/process-stats.ts";
 import { call, createTenant, type Tenant } from "../../support/api.ts";
 import { startServer } from "../../support/server.ts";
 
@@ -29,7 +29,7 @@ const server = await startServer({ env: { LOG_LEVEL: "error", RECENT_MAX_BYTES: 
 let failures = 0;
 let address = 0;
 
-for (const items of values.items.split(",").map(Number)) {
+for (const items of values.items.split(",").filter(Boolean).map(Number)) {
   await attackSandbox(items);
   await attackByAccount(items);
 }
@@ -102,6 +102,7 @@ async function manyQueries(tenant: Tenant, entries: number, queries: number): Pr
     return slowest;
   })();
   const startedAt = performance.now();
+  const cpuBefore = cpuMicros(pid) ?? 0;
   const answers = await Promise.all(
     Array.from({ length: queries }, (_, index) => {
       const filters = { search: ["orders/777", "completed", "in 123 ms", "zzzz"][index % 4] };
@@ -110,6 +111,7 @@ async function manyQueries(tenant: Tenant, entries: number, queries: number): Pr
     }),
   );
   const tookMs = performance.now() - startedAt;
+  const cpuMs = ((cpuMicros(pid) ?? 0) - cpuBefore) / 1000;
   isOver = true;
   const slowestWrite = await writes;
   const { slowest } = await over();
@@ -119,7 +121,7 @@ async function manyQueries(tenant: Tenant, entries: number, queries: number): Pr
   if (refused > 0) failures++;
   console.log(
     [
-      `${queries} ordinary queries at once over ${entries} entries: ${tookMs.toFixed(0)} ms`,
+      `${queries} ordinary queries at once over ${entries} entries: ${tookMs.toFixed(0)} ms, ${cpuMs.toFixed(0)} ms of CPU`,
       `${refused} refused, ${partial} partial`,
       `resident ${idle.toFixed(0)} MiB idle, ${(peak - idle).toFixed(0)} MiB more at worst`,
       `a neighbour's write at worst ${slowestWrite.toFixed(0)} ms, /health ${slowest.toFixed(0)} ms`,

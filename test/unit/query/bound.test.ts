@@ -286,3 +286,32 @@ const WORST: readonly Genome[] = [
     tests: [{ path: "a", op: "in", value: { atom: "\u0001", times: 20, tail: "" }, count: 100 }],
   },
 ];
+
+describe("A2: a query's body", () => {
+  const issues = (filters: object) => {
+    const result = QueryBody.safeParse({ filters });
+    return result.success ? [] : result.error.issues.map(({ path, message }) => [path.join("."), message]);
+  };
+
+  it("is refused at its first bad value of a list: an issue for each took more than a second", () => {
+    const data = Object.fromEntries(
+      Array.from({ length: 100 }, (_, at) => [`p${at}`, { in: new Array(1000).fill({}) }]),
+    );
+    expect(issues({ data })).toHaveLength(100);
+    expect(issues({ data: { a: { in: [1, "x", null, true, []] } } })).toEqual([
+      ["filters.data.a.in.4", "Must be a string, a number, a boolean or null."],
+    ]);
+    for (const list of [[], new Array(1001).fill(1), "x", { 0: 1 }]) {
+      expect(issues({ data: { a: { in: list } } })).toEqual([
+        ["filters.data.a.in", "Must be a non-empty list of at most 1000 values."],
+      ]);
+    }
+  });
+
+  it("is refused for too many paths before they are read, and for a path deeper than any data", () => {
+    const data = Object.fromEntries(Array.from({ length: 30_000 }, (_, at) => [`p${at}`, {}]));
+    expect(issues({ data })).toEqual([["filters.data", "Must name at most 100 paths."]]);
+    expect(issues({ data: { [new Array(65).fill("a").join(".")]: 1 } })).toHaveLength(1);
+    expect(issues({ data: { [new Array(64).fill("a").join(".")]: 1 } })).toEqual([]);
+  });
+});
