@@ -5,7 +5,7 @@ import { WorkMeter } from "./work.ts";
  * Units of work between two pauses: while other requests keep coming, and while none do. About 1 and 5 ms, as most units
  * take less than they count. The second is also what the first of them may have to wait.
  */
-const CROWDED_UNITS = 1_200_000;
+const CROWDED_UNITS = 900_000;
 /** See `CROWDED_UNITS`. */
 export const ALONE_UNITS = 5_000_000;
 
