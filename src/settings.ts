@@ -94,6 +94,8 @@ export const settingsSchema = z
     AUTH_LIMIT: integer(1, 1_000_000).default(5),
     // Where to report vulnerabilities of this deployment: `/.well-known/security.txt`, which is 404 without.
     SECURITY_CONTACT: list.pipe(z.array(contact)).default([]),
+    // Opens `/operator/*`, which is 404 without.
+    OPERATOR_TOKEN: z.string().min(32, "must be at least 32 characters").optional(),
     LOG_LEVEL: z.enum(["info", "warn", "error"]).default("info"),
   })
   .superRefine((settings, context) => {

@@ -22,6 +22,7 @@ const BY_SECURITY: Record<RouteSpec["security"], readonly ErrorCode[]> = {
     "API_KEY_EXPIRED",
     "API_KEY_REVOKED",
   ],
+  operatorToken: ["UNAUTHORIZED", "NOT_FOUND"],
 };
 /** Errors that come with a validated JSON body. */
 const BY_BODY: readonly ErrorCode[] = ["VALIDATION_ERROR", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"];
@@ -37,6 +38,7 @@ const SECURITY: Record<RouteSpec["security"], readonly Json[]> = {
   accessToken: [{ accessToken: [] }],
   apiKey: [{ apiKey: [] }],
   either: [{ accessToken: [] }, { apiKey: [] }],
+  operatorToken: [{ operatorToken: [] }],
 };
 
 const DESCRIPTION = `Send logs, and find them in the very next request.
@@ -253,6 +255,11 @@ const COMPONENTS: Json = {
       scheme: "bearer",
       bearerFormat: "sk_...",
       description: "An API key of a project, with the scope the route needs. Shown once, when it is made.",
+    },
+    operatorToken: {
+      type: "http",
+      scheme: "bearer",
+      description: "The setting OPERATOR_TOKEN of this deployment. Without one these routes do not exist (404).",
     },
   },
   parameters: {

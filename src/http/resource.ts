@@ -17,7 +17,7 @@ export interface RouteSpec {
   tag: string;
   summary: string;
   description?: string;
-  security: "none" | "accessToken" | "apiKey" | "either";
+  security: "none" | "accessToken" | "apiKey" | "either" | "operatorToken";
   /** Validates the body. A route that reads its body itself leaves it out and sets `documentedBody`. */
   body?: z.ZodType;
   /** Media type to schema, for the OpenAPI document only. */

@@ -4,6 +4,7 @@ import type { Origin } from "../platform/origin.ts";
 import { nextRemains, remainsSwept } from "../workspace/flush/doomed.ts";
 import { expireBatches } from "../workspace/flush/expire.ts";
 import { readIntent } from "../workspace/flush/intent.ts";
+import { expireRanges } from "../workspace/flush/ledger.ts";
 import { hasColdEntries } from "../workspace/flush/progress.ts";
 import { oldestKept } from "../workspace/retention.ts";
 import type { WorkspaceState } from "../workspace/state.ts";
@@ -87,6 +88,12 @@ export class ColdUpkeep {
       return;
     }
     const cutoff = oldestKept(row.retentionDays, now);
+    // The record of a range goes before the range does, so that what is recorded must be there.
+    const isRecorded = this.#state.transaction((gate) => !expireRanges(gate.sql, cutoff));
+    if (isRecorded) {
+      this.#expireAt = now + STEP_MS;
+      return;
+    }
     const step = this.#state.transaction((gate) => expireBatches(gate.sql, this.#lookedAt, cutoff));
     if (step === null) return;
     index.remove(step.deleted);

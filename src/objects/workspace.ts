@@ -15,6 +15,7 @@ import { type Caller, type Denied, type Need, nobody, type Role } from "../works
 import { GroupCommit } from "../workspace/group-commit.ts";
 import { markRenamed } from "../workspace/index-changes.ts";
 import type { IngestCall, IngestResult } from "../workspace/ingest.ts";
+import { flushedRanges, type Inspection, inspect } from "../workspace/inspection.ts";
 import {
   findAcceptable,
   type Invitation,
@@ -326,6 +327,18 @@ export class WorkspaceObject extends DurableObject<Env> {
 
   async usage(userId: string): Promise<Answer<Usage>> {
     return this.#core.as(userId, "usage.get", null, ({ sql }) => readUsage(sql, Date.now()));
+  }
+
+  /** What an operator sees of the workspace, some projects at a time; null where there is none. */
+  async inspect(cursor: number, limit: number): Promise<Inspection | null> {
+    const { row, sql } = this.#core.state;
+    return row && inspect(sql, Date.now(), cursor, limit);
+  }
+
+  /** Some of the ranges that a project has in the cold tier, in order of `seq`; null where there is no such project. */
+  async flushedRanges(projectId: string, after: number, limit: number): Promise<ReturnType<typeof flushedRanges>> {
+    const { row, sql } = this.#core.state;
+    return row && flushedRanges(sql, projectId, after, limit);
   }
 
   /** Members after `cursor`: (joinedAt, userId). */

@@ -22,6 +22,7 @@ import { logger } from "./logger.ts";
 import { members } from "./members.ts";
 import { oauth } from "./oauth.ts";
 import { oauthLinks } from "./oauth-link.ts";
+import { operator } from "./operator.ts";
 import { playgroundProxy } from "./playground-proxy.ts";
 import { projects } from "./projects.ts";
 import { rateLimits } from "./rate-limits.ts";
@@ -62,6 +63,7 @@ const resources: Resource[] = [
   violations,
   usage,
   audit,
+  operator,
   health,
   dev,
 ];

@@ -74,6 +74,22 @@ export async function listedWorkspaces(
   return results;
 }
 
+export interface DirectoryRow {
+  id: string;
+  slug: string;
+  name: string;
+  createdAt: number;
+}
+
+/** All workspaces of the directory in order of their ids, those after `cursor`. */
+export async function allWorkspaces(db: D1Database, cursor: string, limit: number): Promise<DirectoryRow[]> {
+  const { results } = await db
+    .prepare("SELECT id, slug, name, created_at AS createdAt FROM workspaces WHERE id > ? ORDER BY id LIMIT ?")
+    .bind(cursor, limit)
+    .all<DirectoryRow>();
+  return results;
+}
+
 /** Addresses of accounts; one that is gone is left out. */
 export async function emailsOf(db: D1Database, userIds: readonly string[]): Promise<Map<string, string>> {
   const { results } = await db

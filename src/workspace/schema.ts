@@ -5,6 +5,7 @@ import type { SchemaSteps } from "../sql/migrate.ts";
 import { TICKET_SCHEMA } from "../tail/tickets.ts";
 import { AUDIT_SCHEMA } from "./audit.ts";
 import { BLOCK_SCHEMA } from "./batch-blocks.ts";
+import { LEDGER_SCHEMA } from "./flush/ledger.ts";
 import { FLUSH_SCHEMA } from "./flush/schema.ts";
 import { INDEX_CHANGES_SCHEMA } from "./index-changes.ts";
 import { INVITATION_SCHEMA } from "./invitations.ts";
@@ -122,4 +123,5 @@ export const WORKSPACE_SCHEMA: SchemaSteps = [
   VERSION_4,
   BLOCK_SCHEMA,
   AUDIT_SCHEMA,
+  LEDGER_SCHEMA,
 ];

@@ -3,7 +3,14 @@ import type { D1Database } from "@cloudflare/workers-types";
 import { EarlierSegments } from "./earlier-segments.ts";
 import type { BodyRange, EncodedSegment, SegmentKey, SegmentMeta, StoredBody } from "./segment.ts";
 import { comparePositions, type SegmentPage, type SegmentPosition, type SegmentSelection } from "./selection.ts";
-import { type CountedSegment, type FoundSegment, SegmentStore, type StoredTotals, type Watermark } from "./store.ts";
+import {
+  type CountedSegment,
+  type FoundSegment,
+  type ProjectCoverage,
+  SegmentStore,
+  type StoredTotals,
+  type Watermark,
+} from "./store.ts";
 
 /** The bindings that segments lie behind. */
 export interface ColdDatabases {
@@ -109,6 +116,29 @@ export class ColdTier {
     return totals.reduce(sum);
   }
 
+  /** As `SegmentStore.totalsOfRanges`. */
+  async totalsOfRanges(
+    workspaceId: string,
+    projectId: string,
+    ranges: readonly { firstSeq: number; lastSeq: number }[],
+  ): Promise<StoredTotals[]> {
+    const [totals = [], earlier = []] = await this.#both(workspaceId, (store) =>
+      store.totalsOfRanges(workspaceId, projectId, ranges),
+    );
+    return totals.map((total, index) => sum(total, earlier[index] ?? { segments: 0, entries: 0, bytes: 0 }));
+  }
+
+  /** As `SegmentStore.coverageOf`, by project. */
+  async coverageOf(workspaceId: string, projectIds: readonly string[]): Promise<Map<string, ProjectCoverage>> {
+    const found = await this.#both(workspaceId, (store) => store.coverageOf(workspaceId, projectIds));
+    const projects = new Map<string, ProjectCoverage>();
+    for (const each of found.flat()) {
+      const other = projects.get(each.projectId);
+      projects.set(each.projectId, other ? joined(each, other) : each);
+    }
+    return projects;
+  }
+
   /** Deletes some of a project's segments; to be called until it gives 0. */
   deleteOfProject(workspaceId: string, projectId: string): Promise<number> {
     return this.#delete(workspaceId, (store) => store.deleteOfProject(workspaceId, projectId));
@@ -140,6 +170,16 @@ function rangeOf(segments: readonly EncodedSegment[], watermark: number) {
   if (first === undefined) return null;
   const to = segments.reduce((last, { lastSeq }) => Math.max(last, lastSeq), 0);
   return { projectId: first.projectId, from: watermark + 1, to };
+}
+
+function joined(a: ProjectCoverage, b: ProjectCoverage): ProjectCoverage {
+  return {
+    projectId: a.projectId,
+    segments: a.segments + b.segments,
+    entries: a.entries + b.entries,
+    firstSeq: Math.min(a.firstSeq, b.firstSeq),
+    lastSeq: Math.max(a.lastSeq, b.lastSeq),
+  };
 }
 
 function sum(a: StoredTotals, b: StoredTotals): StoredTotals {

@@ -45,6 +45,14 @@ export interface Watermark {
   seq: number;
 }
 
+export interface ProjectCoverage {
+  projectId: string;
+  segments: number;
+  entries: number;
+  firstSeq: number;
+  lastSeq: number;
+}
+
 /** A run of a project's `seq`, in which ranges begin. */
 export interface ProjectRange {
   projectId: string;
@@ -133,6 +141,39 @@ export class SegmentStore {
   async totalsOfRange(workspaceId: string, { projectId, from, to }: ProjectRange): Promise<StoredTotals> {
     const statement = this.#db.prepare(`${TOTALS} ${OF_RANGE}`).bind(workspaceId, projectId, from, to);
     return totalsOf(await statement.first<StoredTotals>());
+  }
+
+  /** The same of runs of one project, one for each. */
+  async totalsOfRanges(
+    workspaceId: string,
+    projectId: string,
+    ranges: readonly { firstSeq: number; lastSeq: number }[],
+  ): Promise<StoredTotals[]> {
+    const wanted = ranges.map(({ firstSeq, lastSeq }) => [firstSeq, lastSeq]);
+    const { results } = await this.#db
+      .prepare(
+        `SELECT wanted.key AS at, count(segments.id) AS segments, coalesce(sum(count), 0) AS entries,
+           coalesce(sum(stored_bytes), 0) AS bytes
+         FROM json_each(?3) AS wanted LEFT JOIN segments ON workspace_id = ?1 AND project_id = ?2
+           AND first_seq BETWEEN wanted.value ->> 0 AND wanted.value ->> 1 GROUP BY wanted.key`,
+      )
+      .bind(workspaceId, projectId, JSON.stringify(wanted))
+      .all<StoredTotals & { at: number }>();
+    const found = new Map(results.map(({ at, ...totals }) => [at, totals]));
+    return ranges.map((_, index) => totalsOf(found.get(index)));
+  }
+
+  /** What projects have here: how much, and the first and last `seq` that segments cover. */
+  async coverageOf(workspaceId: string, projectIds: readonly string[]): Promise<ProjectCoverage[]> {
+    const { results } = await this.#db
+      .prepare(
+        `SELECT project_id AS projectId, count(*) AS segments, sum(count) AS entries, min(first_seq) AS firstSeq,
+           max(last_seq) AS lastSeq
+         FROM segments WHERE workspace_id = ? AND project_id IN (SELECT value FROM json_each(?)) GROUP BY project_id`,
+      )
+      .bind(workspaceId, JSON.stringify(projectIds))
+      .all<ProjectCoverage>();
+    return results;
   }
 
   /** Deletes the segments of ranges that begin in a run of `seq`. */

@@ -1,3 +1,5 @@
+import { forgetRangesOf } from "./ledger.ts";
+
 /**
  * Milliseconds after which nothing that was on its way when a project or a workspace was deleted can arrive in the cold
  * tier: a minute in which a writer may begin (`FLUSH_CALL_MS`), D1's 30 s for a query, and room for clocks that differ.
@@ -56,7 +58,9 @@ export function nextRemains(sql: SqlStorage): ColdRemains | null {
 /** A look for a deleted project's entries in the cold tier has found none: the last one is made when none can arrive. */
 export function remainsSwept(sql: SqlStorage, { project, doomedAt }: ColdRemains, now: number): void {
   const lastAt = doomedAt + ARRIVALS_END_MS;
-  if (now < lastAt) sql.exec("UPDATE doomed_projects SET sweep_at = ? WHERE project = ?", lastAt, project);
+  // A large project's ranges take some looks; they are a few bytes each.
+  if (now < lastAt || !forgetRangesOf(sql, project))
+    sql.exec("UPDATE doomed_projects SET sweep_at = ? WHERE project = ?", Math.max(now, lastAt), project);
   else sql.exec("UPDATE doomed_projects SET id = NULL WHERE project = ?", project);
   forgetDone(sql);
 }

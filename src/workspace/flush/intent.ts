@@ -1,5 +1,6 @@
 import { deleteBatches } from "../batches.ts";
 import { readBatch } from "../recent-reader.ts";
+import { recordRange } from "./ledger.ts";
 import type { FlushRange } from "./range.ts";
 import type { BadBatch, PackedBatch } from "./write-range.ts";
 
@@ -70,11 +71,12 @@ export function readRange(sql: SqlStorage, intent: FlushIntent): { batches: Pack
 }
 
 /**
- * The range is in the cold tier: its batches go and the watermark rises, in the caller's transaction.
+ * The range is in the cold tier: its batches go, it is recorded and the watermark rises, in the caller's transaction.
  * @returns the commit numbers deleted
  */
 export function commitRange(sql: SqlStorage, intent: FlushIntent): number[] {
   const commits = commitsOf(sql, intent);
+  recordRange(sql, intent, intent);
   const gone = deleteBatches(sql, commits);
   sql.exec(
     `UPDATE projects SET flushed_seq = ?, waiting_batches = waiting_batches - ?, waiting_entries = waiting_entries - ?,

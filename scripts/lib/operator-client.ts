@@ -1,0 +1,78 @@
+import { z } from "zod";
+
+/** Times that a request is sent: what is busy, or over its limit, is asked again. */
+const TRIES = 10;
+/** Milliseconds that an answer may take, and to the next try where the answer names no other time. */
+const ANSWER_MS = 60_000;
+const RETRY_MS = 1000;
+const PAGE = "200";
+
+const envelope = z.object({
+  data: z.unknown(),
+  error: z.object({ code: z.string(), message: z.string() }).nullable(),
+});
+
+/** Reads operator routes of a service, one page at a time. */
+export class OperatorClient {
+  readonly #url: string;
+  readonly #token: string;
+
+  constructor(url: string, token: string) {
+    this.#url = url;
+    this.#token = token;
+  }
+
+  /**
+   * Reads a list to its end; null for what does not exist, and the end with it.
+   * @throws Error where the service refuses, cannot be reached, or answers something else
+   */
+  async *pages<S extends z.ZodType>(
+    path: string,
+    schema: S,
+    cursorOf: (data: z.output<S>) => string | null,
+  ): AsyncGenerator<z.output<S> | null> {
+    let cursor: string | null = null;
+    do {
+      const query = new URLSearchParams({ limit: PAGE, ...(cursor === null ? {} : { cursor }) });
+      const answer = await this.#get(`${path}?${query}`);
+      if (answer === null) {
+        // Without a token in the service's settings, the list of all workspaces is what does not exist.
+        if (path === "/operator/workspaces")
+          throw new Error("The service has no OPERATOR_TOKEN, or is of a version without operator routes.");
+        yield null;
+        return;
+      }
+      const data: z.output<S> = schema.parse(answer);
+      yield data;
+      cursor = cursorOf(data);
+    } while (cursor !== null);
+  }
+
+  /** `data` of an answer; null for 404. */
+  async #get(path: string): Promise<unknown> {
+    for (let attempt = 1; ; attempt++) {
+      const response = await fetch(new URL(path, this.#url), {
+        headers: { Authorization: `Bearer ${this.#token}` },
+        signal: AbortSignal.timeout(ANSWER_MS),
+      });
+      const text = await response.text();
+      if (response.status === 404) return null;
+      if ((response.status === 429 || response.status === 503) && attempt < TRIES) {
+        const seconds = Number(response.headers.get("Retry-After"));
+        await new Promise((resolve) => setTimeout(resolve, seconds > 0 ? seconds * 1000 : RETRY_MS));
+        continue;
+      }
+      const { data, error } = parsed(text, path, response.status);
+      if (!response.ok) throw new Error(`${path} answered ${response.status}: ${error?.message ?? text.slice(0, 200)}`);
+      return data;
+    }
+  }
+}
+
+function parsed(text: string, path: string, status: number): z.output<typeof envelope> {
+  try {
+    return envelope.parse(JSON.parse(text));
+  } catch {
+    throw new Error(`${path} answered ${status} with something that is no answer of this service.`);
+  }
+}
