@@ -48,7 +48,7 @@ export interface Operation {
   method: string;
   /** As documented: `/projects/{projectId}`. */
   path: string;
-  credential: "none" | "accessToken" | "apiKey";
+  credential: "none" | "accessToken" | "apiKey" | "operatorToken";
   parameters: Parameter[];
   body: { required: boolean; schemas: Record<string, Schema> } | null;
   /** Whether a value is one of the documented body of a media type. */
@@ -102,7 +102,7 @@ function operation(document: OpenApi, ajv: Ajv2020, path: string, method: string
     id: raw.operationId,
     method: method.toUpperCase(),
     path,
-    credential: schemes.includes("apiKey") ? "apiKey" : schemes.includes("accessToken") ? "accessToken" : "none",
+    credential: (["operatorToken", "apiKey", "accessToken"] as const).find((name) => schemes.includes(name)) ?? "none",
     parameters,
     body: body
       ? {

@@ -29,12 +29,14 @@ interface Case {
   documented: boolean;
 }
 
+const OPERATOR_TOKEN = "operator-token-operator-token-0001";
+
 let server: TestServer;
 let operations: Operation[];
 let agent: Agent;
 
 beforeAll(async () => {
-  server = await startServer({ env: { PROVIDER_A_CLIENT_ID: "client" } });
+  server = await startServer({ env: { PROVIDER_A_CLIENT_ID: "client", OPERATOR_TOKEN } });
   operations = await operationsOf(server.url);
   agent = new Agent({ connections: CONNECTIONS });
 }, 120_000);
@@ -140,7 +142,12 @@ async function refusal({ operation, tenant, query, headers, body }: Case): Promi
   const { account, projectId, key } = tenant;
   const ids: Record<string, string> = { workspaceId: account.workspaceId, projectId, keyId: key.id, logId: "log_x" };
   const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? "x");
-  const credential = { apiKey: key.secret, accessToken: account.accessToken, none: null }[operation.credential];
+  const credential = {
+    apiKey: key.secret,
+    accessToken: account.accessToken,
+    operatorToken: OPERATOR_TOKEN,
+    none: null,
+  }[operation.credential];
   addresses++;
   const answer = await request(`${server.url}${path}${query}`, {
     dispatcher: agent,
