@@ -8,6 +8,7 @@ interface Reason {
 const UNSAYABLE: readonly (readonly [operation: RegExp, path: RegExp, what: RegExp])[] = [
   // Made by the service alone: which text it gave is not in its form.
   [/\.list$/, /^query\.cursor$/, /^No page gave this cursor\.$/],
+  [/^operator\./, /^query\.cursor$/, /^No page gave this cursor\.$/],
   [/^workspace\.query$/, /^pagination\.cursor$/, /^This is not a cursor\.$/],
   [/^workspace\.query$/, /^asOf$/, /^This is not a snapshot\.$|^There is no such snapshot yet\.$/],
   // Of the time of the request.
