@@ -2,6 +2,7 @@ import type { Env } from "../env.ts";
 import type { HostOrder, HostReport } from "../platform/host-orders.ts";
 import { hostState } from "../platform/host-state.ts";
 import { InFlight } from "../platform/in-flight.ts";
+import { queryMemory } from "../platform/isolate-budget.ts";
 import { tailedWorkspaces } from "../tail/tailed-workspaces.ts";
 import { callWorkspace } from "./stubs.ts";
 
@@ -38,7 +39,8 @@ async function obey(order: HostOrder, report: HostReport, env: Env): Promise<voi
       hostState.isStopping = true;
       report.hasClosedTails = tailedWorkspaces.size > 0;
       await stopTails(env);
-      while (inFlight.count > 0) await scheduler.wait(POLL_MS);
+      // A read holds memory until its client has read the answer.
+      while (inFlight.count > 0 || queryMemory.held > 0) await scheduler.wait(POLL_MS);
   }
 }
 

@@ -89,7 +89,7 @@ describe("B13: a DATA_DIR that is open to other users of the machine", () => {
     expect(server.output()).toContain("(mode 750): it has mode 700 now.");
     expect(modeOf(dataDir)).toBe(0o700);
     await server.stop();
-  });
+  }, 120_000);
 
   test("is refused where other programs keep files there", async () => {
     const dataDir = temporaryDir();

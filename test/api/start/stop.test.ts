@@ -131,6 +131,39 @@ describe("27: a stop", () => {
     resumed.close();
   });
 
+  test("ends no answer that its client is reading, also where tails have been closed", async () => {
+    const { projectId, key } = tenant;
+    const data = { text: "x".repeat(20_000) };
+    const batch = Array.from({ length: 200 }, (_, i) => ({ message: `large ${i}`, data }));
+    for (let i = 0; i < 3; i++) await call(server.url, logPath(), { token: key.secret, body: batch });
+    const tail = await TailClient.open(server.url, projectId, key.secret);
+    const headers = { Authorization: `Bearer ${key.secret}`, "Content-Type": "application/json" };
+    const options = {
+      port: server.port,
+      host: "127.0.0.1",
+      method: "POST",
+      path: "/logger/query",
+      headers,
+      agent: false,
+    };
+    const request = http.request(options).end(JSON.stringify({ pagination: { limit: 400 } }));
+    const [response]: http.IncomingMessage[] = await once(request, "response");
+    const stop = stopped();
+    await tail.until(() => tail.closed !== null);
+    // Far longer than the connections of tails are given.
+    await wait(2000);
+    let bytes = 0;
+    let text = "";
+    for await (const chunk of response ?? []) {
+      bytes += chunk.length;
+      text += chunk;
+    }
+    expect(bytes).toBeGreaterThan(4_000_000);
+    expect(JSON.parse(text)).toMatchObject({ success: true });
+    expect((await stop).code).toBe(0);
+    await server.restart();
+  });
+
   test("cuts off after 10 s what is still in flight, and ends with 0", async () => {
     const half = connection(server.port, requestText(tenant, logPath(), JSON.stringify({ message: "never" }), 5));
     await wait(100);
