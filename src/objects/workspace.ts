@@ -6,6 +6,7 @@ import type { Violation } from "../limits/violation.ts";
 import type { RecentCountPage, RecentCountScan } from "../logs/stats/recent-counts.ts";
 import type { Mail } from "../mail/mail.ts";
 import { claimMail, mailSent, releaseMail } from "../mail/promised.ts";
+import { commitMemory } from "../platform/isolate-budget.ts";
 import { newRun, type Origin, orNewRun } from "../platform/origin.ts";
 import { settingsOf } from "../settings.ts";
 import { type Admitted, admit, type Gate, unknownKey } from "../workspace/admission.ts";
@@ -14,7 +15,7 @@ import { SYSTEM } from "../workspace/audit-actions.ts";
 import { type Caller, type Denied, type Need, nobody, type Role } from "../workspace/caller.ts";
 import { GroupCommit } from "../workspace/group-commit.ts";
 import { markRenamed } from "../workspace/index-changes.ts";
-import type { IngestCall, IngestResult } from "../workspace/ingest.ts";
+import { type IngestCall, type IngestResult, sizeOfCall } from "../workspace/ingest.ts";
 import { flushedRanges, type Inspection, inspect } from "../workspace/inspection.ts";
 import {
   findAcceptable,
@@ -65,6 +66,14 @@ import { Sandbox, type SandboxAccess } from "./sandbox.ts";
 import { TAIL_CALL_HEADER, type TailCall, Tails, type TicketCall, type TicketResult } from "./tails.ts";
 import { type Answer, WorkspaceCore } from "./workspace-core.ts";
 
+/** The answer to a call that does not fit into what waits for its commit. */
+const BUSY: IngestResult = {
+  ok: false,
+  code: "SERVICE_UNAVAILABLE",
+  message: "The workspace is taking in too much at once. Please try again.",
+  limit: null,
+};
+
 /** A read of logs. `route` is null for a later page of one request: it is not counted again. */
 export interface ReadCall {
   caller: Caller;
@@ -91,10 +100,12 @@ export class WorkspaceObject extends DurableObject<Env> {
     this.#core = new WorkspaceCore(ctx, env);
     this.#sandbox = new Sandbox(ctx, env, this.#core);
     this.#tails = new Tails(ctx, env, this.#core.state);
-    this.#ingest = new GroupCommit(
-      (calls) => this.#core.state.ingest(calls) ?? calls.map(unknownKey),
-      () => ctx.storage.sync(),
-    );
+    this.#ingest = new GroupCommit({
+      run: (calls) => this.#core.state.ingest(calls) ?? calls.map(unknownKey),
+      idle: () => ctx.storage.sync(),
+      sizeOf: sizeOfCall,
+      memory: commitMemory,
+    });
   }
 
   /** Makes the workspace exist, with the alarm that keeps it tidy. Safe to repeat with the same values. */
@@ -126,7 +137,7 @@ export class WorkspaceObject extends DurableObject<Env> {
   /** Stores one batch, together with those that arrive with it. */
   async ingest(call: IngestCall): Promise<IngestResult> {
     if (!this.#core.state.row) return unknownKey();
-    return this.#sandbox.full(call, Date.now()) ?? this.#ingest.submit(call);
+    return this.#sandbox.full(call, Date.now()) ?? this.#ingest.submit(call) ?? BUSY;
   }
 
   /** Gives the recent batches that a query may need, some at a time. */

@@ -22,14 +22,31 @@ export const ISOLATE_BUDGET = {
   flush: 8 * MIB,
 } as const;
 
+/** The parts of `ISOLATE_BUDGET.ingest`; a test holds their sum to it. */
+export const INGEST_BUDGET = {
+  smallBodies: 4 * MIB,
+  largeBodies: 6 * MIB,
+  /** What the oldest large body may take beyond: 5 MiB, and a batch of as many at worst. */
+  largestBody: 10 * MIB,
+  commits: 4 * MIB,
+} as const;
+
 /** What one isolate may hold in all, so that the rest of its 128 MB is left to the runtime and garbage. */
 export const ISOLATE_BUDGET_BYTES = 100_000_000;
 
 /** Requests that may wait for memory at a time in one isolate; each holds a connection and little else. */
 const MAX_WAITING = 256;
 
-/** Module state: one instance an isolate, which all requests and objects in it share. */
-export const ingestMemory = new MemoryPool({ capacity: ISOLATE_BUDGET.ingest, maxWaiting: MAX_WAITING });
+// Module state: one instance an isolate, which all requests and objects in it share.
+/**
+ * Bodies of requests, of every route, while they are received, inflated and parsed, and the batches made of them until
+ * they are answered. Small ones have a pool of their own, so that large ones do not hold them up. `largeBodies` may be
+ * over its capacity by one body with its batch (`MemoryLease.grow`).
+ */
+export const smallBodies = new MemoryPool({ capacity: INGEST_BUDGET.smallBodies, maxWaiting: MAX_WAITING });
+export const largeBodies = new MemoryPool({ capacity: INGEST_BUDGET.largeBodies, maxWaiting: MAX_WAITING });
+/** Batches that objects hold until their commit; a batch that does not fit goes back to its router, which waits. */
+export const commitMemory = new MemoryPool({ capacity: INGEST_BUDGET.commits, maxWaiting: 0 });
 export const queryMemory = new MemoryPool({ capacity: ISOLATE_BUDGET.queries, maxWaiting: MAX_WAITING });
 /** Tails wait in their objects: nobody waits for this pool. */
 export const tailMemory = new MemoryPool({ capacity: ISOLATE_BUDGET.tails, maxWaiting: 0 });

@@ -14,6 +14,12 @@ export interface MemoryLease {
   readonly isLive: boolean;
   /** Changes the size without waiting: what is already in memory has to be counted, even past the pool's capacity. */
   resize(bytes: number): void;
+  /**
+   * Enlarges the lease to a size, waiting for room up to `timeoutMs`; false after that, and where the lease is gone.
+   * Leases that grow go before callers that have none yet, and the oldest lease is always granted: otherwise leases that
+   * wait for each other's bytes would all wait for ever. So a pool can be over its capacity by what one lease may come to.
+   */
+  grow(bytes: number, timeoutMs: number): Promise<boolean>;
   /** Keeps the lease from being reclaimed for another minute. */
   renew(): void;
   /** Returns the bytes. Safe to repeat. */
@@ -46,7 +52,10 @@ export class MemoryPool {
   readonly #wait: (milliseconds: number) => Promise<void>;
   /** Live leases with the time of their last renewal, oldest first. */
   readonly #leases = new Map<Lease, number>();
+  /** The same in order of creation. */
+  readonly #byAge = new Set<Lease>();
   readonly #waiting = new Set<Waiter>();
+  readonly #growing = new Set<Waiter>();
   #held = 0;
 
   constructor({ capacity, maxWaiting, now = Date.now, wait = sleep }: MemoryPoolOptions) {
@@ -63,7 +72,7 @@ export class MemoryPool {
 
   /** Callers that wait now, those that have disconnected for up to a second included. */
   get waiting(): number {
-    return this.#waiting.size;
+    return this.#waiting.size + this.#growing.size;
   }
 
   /**
@@ -72,7 +81,7 @@ export class MemoryPool {
    */
   tryTake(bytes: number): MemoryLease | null {
     this.#forgetLostWaiters();
-    return this.#waiting.size === 0 ? this.#grant(bytes) : null;
+    return this.waiting === 0 ? this.#grant(bytes) : null;
   }
 
   /** Leases bytes that are in memory already: they count even past the capacity, and whether other callers wait or not. */
@@ -84,7 +93,7 @@ export class MemoryPool {
   async take(bytes: number, timeoutMs: number): Promise<MemoryLease | null> {
     const granted = this.tryTake(bytes);
     if (granted !== null) return granted;
-    if (this.#waiting.size >= this.#maxWaiting) return null;
+    if (this.waiting >= this.#maxWaiting) return null;
     const startedAt = this.#now();
     const waiter: Waiter = { bytes, seenAt: startedAt };
     this.#waiting.add(waiter);
@@ -95,7 +104,7 @@ export class MemoryPool {
         // A pause of the whole isolate may have made this waiter look lost: it goes on at the end of the line.
         this.#waiting.add(waiter);
         this.#forgetLostWaiters();
-        if (this.#waiting.values().next().value !== waiter) continue;
+        if (this.#growing.size > 0 || this.#waiting.values().next().value !== waiter) continue;
         const lease = this.#grant(bytes);
         if (lease !== null) return lease;
       }
@@ -103,6 +112,34 @@ export class MemoryPool {
     } finally {
       this.#waiting.delete(waiter);
     }
+  }
+
+  async #grow(lease: Lease, bytes: number, timeoutMs: number): Promise<boolean> {
+    const startedAt = this.#now();
+    const waiter: Waiter = { bytes, seenAt: startedAt };
+    try {
+      for (;;) {
+        if (!lease.isLive) return false;
+        if (this.#mayGrow(lease, bytes)) {
+          lease.resize(bytes);
+          return true;
+        }
+        if (this.#now() - startedAt >= timeoutMs) return false;
+        this.#growing.add(waiter);
+        await this.#wait(RETRY_MS);
+        waiter.seenAt = this.#now();
+        lease.renew();
+      }
+    } finally {
+      this.#growing.delete(waiter);
+    }
+  }
+
+  #mayGrow(lease: Lease, bytes: number): boolean {
+    const fits = () => this.#held + bytes - lease.bytes <= this.capacity;
+    if (bytes <= lease.bytes || fits() || this.#byAge.values().next().value === lease) return true;
+    this.#reclaimLostLeases();
+    return fits();
   }
 
   #grant(bytes: number): MemoryLease | null {
@@ -115,10 +152,12 @@ export class MemoryPool {
       resized: (difference) => {
         this.#held += difference;
       },
+      grown: (size, timeoutMs) => this.#grow(lease, size, timeoutMs),
       renewed: () => this.#note(lease),
       released: () => this.#drop(lease),
     });
     this.#held += bytes;
+    this.#byAge.add(lease);
     this.#note(lease);
     return lease;
   }
@@ -134,7 +173,9 @@ export class MemoryPool {
   }
 
   #drop(lease: Lease): void {
-    if (this.#leases.delete(lease)) this.#held -= lease.bytes;
+    if (!this.#leases.delete(lease)) return;
+    this.#byAge.delete(lease);
+    this.#held -= lease.bytes;
   }
 
   #reclaimLostLeases(): void {
@@ -147,12 +188,15 @@ export class MemoryPool {
 
   #forgetLostWaiters(): void {
     const lostSince = this.#now() - WAITER_LOST_MS;
-    for (const waiter of this.#waiting) if (waiter.seenAt <= lostSince) this.#waiting.delete(waiter);
+    for (const waiters of [this.#waiting, this.#growing]) {
+      for (const waiter of waiters) if (waiter.seenAt <= lostSince) waiters.delete(waiter);
+    }
   }
 }
 
 interface LeasePorts {
   resized(difference: number): void;
+  grown(bytes: number, timeoutMs: number): Promise<boolean>;
   renewed(): void;
   released(): void;
 }
@@ -181,6 +225,10 @@ class Lease implements MemoryLease {
     this.#bytes = bytes;
     this.#ports.resized(difference);
     this.#ports.renewed();
+  }
+
+  grow(bytes: number, timeoutMs: number): Promise<boolean> {
+    return this.#ports.grown(bytes, timeoutMs);
   }
 
   renew(): void {

@@ -38,18 +38,14 @@ export async function inTurns<T>(steps: Steps<T>, meter: WorkMeter, onPause: () 
     const { done, value } = steps.next();
     if (done) return value;
     onPause();
-    await pause(meter);
+    await pause();
+    meter.renew();
   }
 }
 
-/** Lets others run if enough has been done. */
-export async function pauseIfDue(meter: WorkMeter): Promise<void> {
-  if (meter.isDue) await pause(meter);
-}
-
-async function pause(meter: WorkMeter): Promise<void> {
+/** Lets others run. Nothing shorter than a timer lets the network in. */
+export async function pause(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 0));
-  meter.renew();
 }
 
 /** Runs work to its end in one turn: for tests, and where nobody else waits. */

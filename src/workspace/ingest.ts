@@ -36,7 +36,18 @@ export type IngestResult =
   | { ok: false; code: "STORAGE_FULL"; limit: LimitState | null }
   /** The disk of the machine is nearly full. */
   | { ok: false; code: "DISK_FULL"; limit: LimitState | null }
+  /** Calls that wait for their commit hold all the memory that they may. Nothing was counted: call again soon. */
+  | { ok: false; code: "SERVICE_UNAVAILABLE"; message: string; limit: null }
   | Denied;
+
+/** Bytes of a call beside its batch, at most. */
+const CALL_BYTES = 1024;
+
+/** Bytes that a call holds until its commit. */
+export function sizeOfCall({ batch, rejected }: IngestCall): number {
+  const entries = batch === null ? 0 : batch.body.length + batch.summary.length;
+  return CALL_BYTES + entries + rejected.length * CALL_BYTES;
+}
 
 /** What has no room: the object's own storage, or the disk below all objects. */
 export type FullStore = "STORAGE_FULL" | "DISK_FULL";

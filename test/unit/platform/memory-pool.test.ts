@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ISOLATE_BUDGET, ISOLATE_BUDGET_BYTES } from "../../../src/platform/isolate-budget.ts";
+import { INGEST_BUDGET, ISOLATE_BUDGET, ISOLATE_BUDGET_BYTES } from "../../../src/platform/isolate-budget.ts";
 import { MemoryPool } from "../../../src/platform/memory-pool.ts";
 
 /** A pool of 100 bytes on a clock that moves while a caller waits. */
@@ -100,6 +100,60 @@ describe("a memory pool", () => {
     lease?.resize(70);
     expect(pool.held).toBe(0);
   });
+});
+
+describe("a lease that grows", () => {
+  test("A1: waits for room, before callers that have no lease yet", async () => {
+    const { pool } = poolOf();
+    const oldest = pool.tryTake(50);
+    const young = pool.tryTake(30);
+    const order: string[] = [];
+    const grown = young?.grow(80, 1000).then((ok) => order.push(`grown ${ok}`));
+    const taken = pool.take(10, 1000).then((lease) => order.push(`taken ${lease !== null}`));
+    expect(pool.waiting).toBe(2);
+    expect(pool.tryTake(1)).toBeNull();
+    oldest?.release();
+    await Promise.all([grown, taken]);
+    expect(order).toEqual(["grown true", "taken true"]);
+    expect(pool.held).toBe(90);
+    expect(pool.waiting).toBe(0);
+  });
+
+  test("A1: is granted at once if it is the oldest, so that leases never wait for each other for ever", async () => {
+    const { pool, clock } = poolOf();
+    const leases = [1, 2, 3, 4].map(() => pool.tryTake(25));
+    const done: number[] = [];
+    await Promise.all(
+      leases.map(async (lease, index) => {
+        expect(await lease?.grow(60, 10_000)).toBe(true);
+        // Never more than the capacity and what one may come to beyond it.
+        expect(pool.held).toBeLessThanOrEqual(160);
+        done.push(index);
+        lease?.release();
+      }),
+    );
+    expect(done).toHaveLength(4);
+    expect(done[0]).toBe(0);
+    expect(clock.now).toBeLessThan(1000);
+    expect(pool.held).toBe(0);
+  });
+
+  test("gives up after the timeout, and where the lease is gone", async () => {
+    const { pool, clock } = poolOf();
+    pool.tryTake(90);
+    const young = pool.tryTake(10);
+    expect(await young?.grow(20, 500)).toBe(false);
+    expect(clock.now).toBeGreaterThanOrEqual(500);
+    expect(young?.bytes).toBe(10);
+    young?.release();
+    expect(await young?.grow(5, 500)).toBe(false);
+    expect(pool.waiting).toBe(0);
+  });
+});
+
+test("A1: the parts of ingest's budget sum to it", () => {
+  const sum = Object.values(INGEST_BUDGET).reduce((total, bytes) => total + bytes, 0);
+  expect(sum).toBe(ISOLATE_BUDGET.ingest);
 });
 
 test("the budgets of an isolate leave room below its 128 MB", () => {
