@@ -1,26 +1,50 @@
 import { gunzipSync } from "node:zlib";
+import { largeBodies, smallBodies } from "../platform/isolate-budget.ts";
+import type { MemoryLease, MemoryPool } from "../platform/memory-pool.ts";
+import { BodyLost, type LossReason, Receiver } from "./receiver.ts";
 
 /** A body over its limit is read and thrown away up to this many bytes, so that the client gets to read the answer. */
 const DRAIN_BYTES = 16 * 1024 * 1024;
+/** Bytes up to which a body is small, as sent and inflated. Whatever is in it, to read it costs little. */
+const SMALL_BYTES = 64 * 1024;
+/** Milliseconds that a body may wait for memory. */
+const MEMORY_WAIT_MS = 10_000;
+/** The most that deflate can make of a byte. */
+const MOST_INFLATION = 1032;
+
+export type BodyFault =
+  | "too_large"
+  | "bad_encoding"
+  | "unknown_encoding"
+  /** It did not come to its end. */
+  | LossReason
+  /** There was no memory for it in time. */
+  | "no_memory";
 
 export type BodyResult =
-  | { ok: true; bytes: Uint8Array }
-  | { ok: false; reason: "too_large" | "incomplete" | "bad_encoding" | "unknown_encoding" };
+  /** The lease counts the bytes; whoever reads the body releases it. */
+  { ok: true; bytes: Uint8Array; lease: MemoryLease } | { ok: false; reason: BodyFault };
 
-/** Reads a body of at most `limit` bytes; with `Content-Encoding: gzip` the limit is that of the inflated body. */
-export async function readBody(request: Request, limit: number, gzip = false): Promise<BodyResult> {
-  const encoding = request.headers.get("Content-Encoding")?.trim().toLowerCase() ?? "identity";
-  let raw: Uint8Array | null;
+export interface BodyOptions {
+  /** Whether `Content-Encoding: gzip` is accepted; the limit is then that of the inflated body. */
+  gzip?: boolean;
+  /** Called once, before more than 64 KiB are received or inflated. May end the request. */
+  beforeLarge?: () => Promise<void>;
+}
+
+/** Reads a body of at most `limit` bytes. Counts them in the isolate's budget as they arrive. */
+export async function readBody(request: Request, limit: number, options: BodyOptions = {}): Promise<BodyResult> {
+  const charge = new Charge(options.beforeLarge);
   try {
-    raw = await readRaw(request, limit);
-  } catch {
-    // A connection that ended early, or chunks that are none: the sender's doing, and no fault of ours.
-    return { ok: false, reason: "incomplete" };
+    const result = await receive(request, limit, options, charge);
+    if (!result.ok) charge.release();
+    return result;
+  } catch (error) {
+    charge.release();
+    if (error instanceof BodyLost) return { ok: false, reason: error.reason };
+    if (error instanceof NoMemory) return { ok: false, reason: "no_memory" };
+    throw error;
   }
-  if (raw === null) return { ok: false, reason: "too_large" };
-  if (encoding === "identity" || encoding === "") return { ok: true, bytes: raw };
-  if (encoding !== "gzip" || !gzip) return { ok: false, reason: "unknown_encoding" };
-  return inflate(raw, limit);
 }
 
 /**
@@ -30,62 +54,142 @@ export async function readBody(request: Request, limit: number, gzip = false): P
 export async function drainUnread(request: Request): Promise<void> {
   if (request.body === null || request.bodyUsed) return;
   try {
-    await collect(request.body.getReader(), 0, DRAIN_BYTES);
+    // What is thrown away takes no memory.
+    await new Receiver(request.body, () => false).drain(DRAIN_BYTES);
   } catch {
-    // The connection ended early: there is nobody to answer.
+    // The connection ended early or stands still: the answer goes out, and the connection is closed.
   }
+}
+
+class NoMemory extends Error {}
+
+/** The memory that one body takes. */
+class Charge {
+  readonly #beforeLarge: (() => Promise<void>) | undefined;
+  #pool: MemoryPool = smallBodies;
+  #lease: MemoryLease | null = null;
+
+  constructor(beforeLarge: (() => Promise<void>) | undefined) {
+    this.#beforeLarge = beforeLarge;
+  }
+
+  get isLarge(): boolean {
+    return this.#pool === largeBodies;
+  }
+
+  get isPressed(): boolean {
+    return this.#pool.waiting > 0;
+  }
+
+  /** The lease, of so many bytes. Whatever they are, they are in memory already. */
+  settle(bytes: number): MemoryLease {
+    this.#lease ??= this.#pool.hold(bytes);
+    this.#lease.resize(bytes);
+    return this.#lease;
+  }
+
+  /** Counts that the body is large, before it takes the memory of one. @throws what `beforeLarge` throws */
+  async enlarge(): Promise<void> {
+    if (this.isLarge) return;
+    await this.#beforeLarge?.();
+    this.release();
+    this.#pool = largeBodies;
+  }
+
+  /** Waits for so many bytes in all. @throws NoMemory */
+  async reserve(bytes: number): Promise<void> {
+    if (bytes > SMALL_BYTES) await this.enlarge();
+    if (this.#lease === null) this.#lease = await this.#pool.take(bytes, MEMORY_WAIT_MS);
+    else if (bytes > this.#lease.bytes && !(await this.#lease.grow(bytes, MEMORY_WAIT_MS))) throw new NoMemory();
+    if (this.#lease === null) throw new NoMemory();
+  }
+
+  release(): void {
+    this.#lease?.release();
+    this.#lease = null;
+  }
+}
+
+async function receive(
+  request: Request,
+  limit: number,
+  { gzip = false }: BodyOptions,
+  charge: Charge,
+): Promise<BodyResult> {
+  const { body, headers } = request;
+  if (body === null) return { ok: true, bytes: new Uint8Array(0), lease: charge.settle(0) };
+  const length = Number(headers.get("Content-Length") ?? Number.NaN);
+  if (length > SMALL_BYTES && length <= limit) await charge.enlarge();
+  const receiver = new Receiver(body, () => charge.isPressed);
+  const raw = length > limit ? await receiver.drain(DRAIN_BYTES) : await collect(receiver, limit, charge);
+  if (raw === null) return { ok: false, reason: "too_large" };
+  const encoding = headers.get("Content-Encoding")?.trim().toLowerCase() ?? "identity";
+  if (encoding === "identity" || encoding === "") return { ok: true, bytes: raw, lease: charge.settle(raw.length) };
+  if (encoding !== "gzip" || !gzip) return { ok: false, reason: "unknown_encoding" };
+  return inflate(raw, limit, charge);
+}
+
+/** The bytes as sent; null where there are more than `limit`. Past it, it reads on, keeping nothing. @throws BodyLost */
+async function collect(receiver: Receiver, limit: number, charge: Charge): Promise<Uint8Array | null> {
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  for (let piece = await receiver.next(); piece !== null; piece = await receiver.next()) {
+    size += piece.byteLength;
+    if (size > limit) {
+      pieces.length = 0;
+      charge.release();
+      return receiver.drain(DRAIN_BYTES);
+    }
+    pieces.push(piece);
+    try {
+      await charge.reserve(size);
+    } catch (error) {
+      // The request ends here, and its client is to read the answer.
+      pieces.length = 0;
+      charge.release();
+      await receiver.drain(DRAIN_BYTES).catch(() => {});
+      throw error;
+    }
+  }
+  return joined(pieces, size);
+}
+
+function joined(pieces: readonly Uint8Array[], size: number): Uint8Array {
+  if (pieces.length === 1 && pieces[0]) return pieces[0];
+  const out = new Uint8Array(size);
+  let at = 0;
+  for (const piece of pieces) {
+    out.set(piece, at);
+    at += piece.byteLength;
+  }
+  return out;
+}
+
+/** Inflates at one go, and stops at the limit: a small body that unpacks to gigabytes never does so here. */
+async function inflate(raw: Uint8Array, limit: number, charge: Charge): Promise<BodyResult> {
+  // Most bodies are small: they are tried as such, without asking for memory that they do not take.
+  let bytes = charge.isLarge ? "too_large" : inflated(raw, Math.min(limit, SMALL_BYTES));
+  if (bytes === "too_large" && limit > SMALL_BYTES) {
+    await charge.enlarge();
+    await charge.reserve(raw.length + Math.min(limit, raw.length * MOST_INFLATION));
+    bytes = inflated(raw, limit);
+  }
+  return bytes instanceof Uint8Array
+    ? { ok: true, bytes, lease: charge.settle(bytes.length) }
+    : { ok: false, reason: bytes };
 }
 
 /** What workerd's zlib says when the output would pass `maxOutputLength`; it sets no code. A test pins it. */
 const OUTPUT_LIMIT_MESSAGE = "Memory limit exceeded";
 
-/**
- * Inflates at one go, and stops at the limit: a small body that unpacks to gigabytes never does so here. (A
- * `DecompressionStream` inflates all it is handed before its reader sees a byte.)
- */
-function inflate(raw: Uint8Array, limit: number): BodyResult {
+/** (A `DecompressionStream` inflates all it is handed before its reader sees a byte.) */
+function inflated(raw: Uint8Array, limit: number): Uint8Array | "too_large" | "bad_encoding" {
   try {
-    return { ok: true, bytes: new Uint8Array(gunzipSync(raw, { maxOutputLength: limit })) };
+    const out = gunzipSync(raw, { maxOutputLength: limit });
+    // Not as a Buffer, whose slices are views.
+    return new Uint8Array(out.buffer, out.byteOffset, out.byteLength);
   } catch (error) {
     const tooLarge = error instanceof Error && error.message === OUTPUT_LIMIT_MESSAGE;
-    return { ok: false, reason: tooLarge ? "too_large" : "bad_encoding" };
+    return tooLarge ? "too_large" : "bad_encoding";
   }
-}
-
-/** The bytes as sent, or null when they are more than `limit`. */
-async function readRaw(request: Request, limit: number): Promise<Uint8Array | null> {
-  const length = Number(request.headers.get("Content-Length") ?? Number.NaN);
-  if (length <= limit) return new Uint8Array(await request.arrayBuffer());
-  return request.body ? collect(request.body.getReader(), limit, DRAIN_BYTES) : new Uint8Array(0);
-}
-
-/** Reads at most `limit` bytes; past them it reads on, keeping nothing, up to `drain`, and answers null. */
-async function collect(
-  reader: ReadableStreamDefaultReader<Uint8Array>,
-  limit: number,
-  drain: number,
-): Promise<Uint8Array | null> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return size > limit ? null : concat(chunks, size);
-    size += value.byteLength;
-    if (size <= limit) chunks.push(value);
-    else chunks.length = 0;
-    if (size > limit && size >= drain) {
-      await reader.cancel();
-      return null;
-    }
-  }
-}
-
-function concat(chunks: readonly Uint8Array[], size: number): Uint8Array {
-  const out = new Uint8Array(size);
-  let at = 0;
-  for (const chunk of chunks) {
-    out.set(chunk, at);
-    at += chunk.byteLength;
-  }
-  return out;
 }

@@ -16,7 +16,7 @@ export function mediaType(header: string | null | undefined): string {
 }
 
 /**
- * Reads and validates a JSON body; ends the request with 400, 413 or 415 where it cannot.
+ * Reads and validates a JSON body; ends the request with 400, 408, 413, 415 or 503 where it cannot.
  * @param parse throws a SyntaxError for what is no JSON
  */
 export async function jsonBody<S extends z.ZodType>(
@@ -31,7 +31,9 @@ export async function jsonBody<S extends z.ZodType>(
 export async function optionalJsonBody<S extends z.ZodType>(request: Request, schema: S): Promise<z.output<S>> {
   if (request.body === null) return validated(schema, {});
   const body = await readBody(request, JSON_BODY_MAX_BYTES);
-  return body.ok && body.bytes.byteLength === 0 ? validated(schema, {}) : readJson(request, body, schema);
+  if (!body.ok || body.bytes.byteLength > 0) return readJson(request, body, schema);
+  body.lease.release();
+  return validated(schema, {});
 }
 
 function readJson<S extends z.ZodType>(
@@ -40,10 +42,23 @@ function readJson<S extends z.ZodType>(
   schema: S,
   parse?: (text: string) => unknown,
 ): z.output<S> {
-  if (mediaType(request.headers.get("Content-Type")) !== "application/json") {
-    refuse("UNSUPPORTED_MEDIA_TYPE", "Send the body as Content-Type: application/json.");
+  try {
+    if (mediaType(request.headers.get("Content-Type")) !== "application/json") {
+      refuse("UNSUPPORTED_MEDIA_TYPE", "Send the body as Content-Type: application/json.");
+    }
+    return validated(schema, parseJson(decodeUtf8(bodyOrRefuse(body, JSON_BODY_MAX_BYTES)), parse));
+  } finally {
+    if (body.ok) body.lease.release();
   }
-  return validated(schema, parseJson(decodeUtf8(bodyOrRefuse(body, JSON_BODY_MAX_BYTES)), parse));
+}
+
+/** Seconds after which a client may try again that has found no memory. */
+export const MEMORY_RETRY_SECONDS = "5";
+
+/** Ends the request with 503: it has waited for memory, and others still hold it. */
+export function refuseForMemory(): never {
+  const headers = { "Retry-After": MEMORY_RETRY_SECONDS };
+  return refuse("SERVICE_UNAVAILABLE", "Too many large requests at once. Please try again.", { headers });
 }
 
 export function bodyOrRefuse(body: BodyResult, limit: number): Uint8Array {
@@ -57,6 +72,12 @@ export function bodyOrRefuse(body: BodyResult, limit: number): Uint8Array {
       return refuse("VALIDATION_ERROR", "The body is not what Content-Encoding: gzip says.");
     case "unknown_encoding":
       return refuse("UNSUPPORTED_MEDIA_TYPE", "This Content-Encoding is not supported here.");
+    case "idle":
+      return refuse("REQUEST_TIMEOUT", "No byte of the body arrived for 30 seconds.");
+    case "slow":
+      return refuse("REQUEST_TIMEOUT", "The body arrives too slowly while other requests wait. Please try again.");
+    case "no_memory":
+      return refuseForMemory();
   }
 }
 

@@ -25,7 +25,12 @@ const BY_SECURITY: Record<RouteSpec["security"], readonly ErrorCode[]> = {
   operatorToken: ["UNAUTHORIZED", "NOT_FOUND"],
 };
 /** Errors that come with a validated JSON body. */
-const BY_BODY: readonly ErrorCode[] = ["VALIDATION_ERROR", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"];
+const BY_BODY: readonly ErrorCode[] = [
+  "VALIDATION_ERROR",
+  "PAYLOAD_TOO_LARGE",
+  "UNSUPPORTED_MEDIA_TYPE",
+  "REQUEST_TIMEOUT",
+];
 
 /** Errors that come with a limit: every operation counts, for its caller or for its client address. */
 const BY_LIMIT: readonly ErrorCode[] = ["RATE_LIMITED", "SERVICE_UNAVAILABLE"];
@@ -52,6 +57,7 @@ Every JSON answer has the members \`success\`, \`data\`, \`error\` and \`meta\`.
 | Body, after decompression | ${INGEST_LIMITS.bodyBytes} bytes |
 | Entries in one request | ${INGEST_LIMITS.entries} |
 | One entry, as sent | ${INGEST_LIMITS.entryBytes} bytes |
+| Values in one entry: objects, arrays, scalars | ${INGEST_LIMITS.entryValues} |
 | Depth of \`data\` | ${INGEST_LIMITS.dataDepth} |
 | \`category\` and \`type\` | 1 to ${INGEST_LIMITS.nameLength} characters |
 | \`timestamp\` ahead of the receipt | at most ${INGEST_LIMITS.futureMs / 3_600_000} hours |

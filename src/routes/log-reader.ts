@@ -4,6 +4,7 @@ import type { AppEnv } from "../http/context.ts";
 import { ApiError, refuse } from "../http/errors.ts";
 import { jsonBody } from "../http/json.ts";
 import { operation } from "../http/log.ts";
+import { outliveClient } from "../http/outlive.ts";
 import { isId } from "../ids.ts";
 import { looksLikeApiKey } from "../keys/api-key.ts";
 import type { RouteRef } from "../limits/state.ts";
@@ -58,7 +59,7 @@ export async function readerBody<S extends z.ZodType>(
 ): Promise<z.output<S>> {
   try {
     // A number that lost digits would find what nobody asked for.
-    return await jsonBody(c.req.raw, schema, parseExactly);
+    return await outliveClient(c, jsonBody(c.req.raw, schema, parseExactly));
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const need = { scope: "logs:read", role: PERMISSIONS["logs.read"], projectId: null } as const;

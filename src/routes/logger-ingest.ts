@@ -4,26 +4,35 @@ import { z } from "zod";
 import { readBody } from "../http/body.ts";
 import type { AppEnv } from "../http/context.ts";
 import { success } from "../http/envelope.ts";
-import { ApiError, refuse } from "../http/errors.ts";
+import { ApiError, type ErrorCode, refuse } from "../http/errors.ts";
 import { hasGoodIdempotencyKey, idempotencyKeyHash, idempotencyKeySchema } from "../http/idempotency-key.ts";
-import { bodyOrRefuse, mediaType } from "../http/json.ts";
+import { bodyOrRefuse, MEMORY_RETRY_SECONDS, mediaType, refuseForMemory } from "../http/json.ts";
+import { outliveClient } from "../http/outlive.ts";
 import type { Resource } from "../http/resource.ts";
 import { DISK_NEARLY_FULL } from "../http/storage-refusal.ts";
-import { isId } from "../ids.ts";
+import { acceptedKeys } from "../keys/accepted-keys.ts";
 import type { ParsedApiKey } from "../keys/api-key.ts";
 import { INGEST_LIMITS } from "../logs/entry.ts";
 import type { BuiltBatch } from "../logs/ingest/build-batch.ts";
 import { entriesSchema, receiptSchema } from "../logs/ingest/entry-schema.ts";
-import { type IngestBody, readIngestBody } from "../logs/ingest/ingest-body.ts";
+import { readIngestBody } from "../logs/ingest/ingest-body.ts";
 import type { BodyFailure, IngestMediaType } from "../logs/ingest/parse-entries.ts";
 import { callWorkspace } from "../objects/stubs.ts";
-import { inTurns, WorkMeter } from "../platform/turns.ts";
+import type { MemoryLease } from "../platform/memory-pool.ts";
+import { inTurns, pause, WorkMeter } from "../platform/turns.ts";
 import type { IngestResult } from "../workspace/ingest.ts";
 import type { Idempotency } from "../workspace/receipts.ts";
-import { countedRoute } from "./sandbox-budget.ts";
+import { countedRoute, requireLiveKey } from "./sandbox-budget.ts";
 import { countRefusedKey, refuseDenied, requireApiKey } from "./workspace-guard.ts";
 
 const MEDIA_TYPES: ReadonlySet<string> = new Set<IngestMediaType>(["application/json", "application/x-ndjson"]);
+
+/** Bytes up to which a body takes less than a turn to be read, and little memory beside its own. */
+const PLAIN_BYTES = 256 * 1024;
+/** Milliseconds that a body waits for the memory of its batch. */
+const MEMORY_WAIT_MS = 10_000;
+/** Milliseconds between two calls of an object that has no room: twice as many each time, 6 s in all. */
+const ROOM_WAIT_MS = { first: 50, last: 3_200 } as const;
 
 /** Seconds after which a client may try again where a workspace's storage is full: as soon as D1 takes entries again. */
 const STORAGE_RETRY_SECONDS = 60;
@@ -64,6 +73,7 @@ export function addIngest(logger: Resource): void {
         "NOT_FOUND",
         "IDEMPOTENCY_CONFLICT",
         "PAYLOAD_TOO_LARGE",
+        "REQUEST_TIMEOUT",
         "UNSUPPORTED_MEDIA_TYPE",
         "RATE_LIMITED",
         "SERVICE_UNAVAILABLE",
@@ -76,17 +86,29 @@ export function addIngest(logger: Resource): void {
 
 async function ingest(c: Context<AppEnv>): Promise<Response> {
   const key = await requireApiKey(c);
+  return outliveClient(c, ingestAs(c, key));
+}
+
+async function ingestAs(c: Context<AppEnv>, key: ParsedApiKey): Promise<Response> {
   const projectId = c.req.param("projectId") ?? "";
   c.get("log").workspaceId = key.workspaceId;
-  // Only what is an id: a key that was put there by mistake must not get into the lines.
-  if (isId("proj", projectId)) c.get("log").projectId = projectId;
-  const { bytes, type, idempotency } = await readRequest(c, key, projectId);
+  const received = await readRequest(c, key, projectId);
+  try {
+    return await store(c, key, projectId, received);
+  } finally {
+    received.lease.release();
+  }
+}
+
+async function store(
+  c: Context<AppEnv>,
+  key: ParsedApiKey,
+  projectId: string,
+  received: IngestRequest,
+): Promise<Response> {
+  const { idempotency } = received;
   const now = Date.now();
-  const read = (oldest: number | null): Promise<IngestBody> => {
-    const meter = new WorkMeter();
-    return inTurns(readIngestBody(bytes, type, { now, oldest }, meter), meter);
-  };
-  const { units, failure, ...body } = await read(null);
+  const { units, failure, ...body } = await readEntries(received, now, null);
   const route = await countedRoute(c, key, "entries", units);
   let { built } = body;
   let oldest: number | null = null;
@@ -94,17 +116,51 @@ async function ingest(c: Context<AppEnv>): Promise<Response> {
     callWorkspace(c.env, key.workspaceId, idempotency ? "replay-safe" : "once", (stub) =>
       stub.ingest({ keyHash: key.hash, projectId, route, idempotency, ...built, oldest }),
     );
-  let result = await send();
+  let result = await whenThereIsRoom(send);
   if (!result.ok && result.code === "TOO_OLD") {
     oldest = result.oldest;
-    ({ built } = await read(oldest));
-    result = await send();
+    ({ built } = await readEntries(received, now, oldest));
+    result = await whenThereIsRoom(send);
   }
+  noteVerdict(key, result);
   return answer(c, result, failure, built);
 }
 
+/** Makes a batch of a body, in turns, and counts what that takes. */
+async function readEntries({ bytes, type, lease }: IngestRequest, now: number, oldest: number | null) {
+  if (bytes.length > PLAIN_BYTES && !(await lease.grow(bytes.length + (bytes.length >> 1), MEMORY_WAIT_MS))) {
+    return refuseForMemory();
+  }
+  const meter = new WorkMeter();
+  const body = await inTurns(readIngestBody(bytes, type, { now, oldest }, meter), meter, () =>
+    lease.resize(bytes.length + Math.max(meter.held, bytes.length >> 1)),
+  );
+  const { batch } = body.built;
+  lease.resize(bytes.length + (batch === null ? 0 : batch.body.length + batch.summary.length));
+  return body;
+}
+
+/** Repeats a call that found no room among those that wait for their commit: nothing was done then. */
+async function whenThereIsRoom(send: () => Promise<IngestResult>): Promise<IngestResult> {
+  for (let waitMs = ROOM_WAIT_MS.first; ; waitMs *= 2) {
+    const result = await send();
+    if (result.ok || result.code !== "SERVICE_UNAVAILABLE" || waitMs > ROOM_WAIT_MS.last) return result;
+    await new Promise((resolve) => setTimeout(resolve, waitMs * (0.5 + Math.random())));
+  }
+}
+
+/** Remembers which keys work, so that a request with one of them is not asked about before it is read. */
+function noteVerdict({ hash }: ParsedApiKey, result: IngestResult): void {
+  if (result.ok || ("limit" in result && result.limit !== null)) acceptedKeys.add(hash);
+  else if (KEY_FAULTS.has(result.code)) acceptedKeys.delete(hash);
+}
+
+const KEY_FAULTS: ReadonlySet<string> = new Set<ErrorCode>(["INVALID_API_KEY", "API_KEY_EXPIRED", "API_KEY_REVOKED"]);
+
 interface IngestRequest {
   bytes: Uint8Array;
+  /** Counts the bytes, and the batch made of them. */
+  lease: MemoryLease;
   type: IngestMediaType;
   idempotency: Idempotency | null;
 }
@@ -114,15 +170,30 @@ async function readRequest(c: Context<AppEnv>, key: ParsedApiKey, projectId: str
   const request = c.req.raw;
   const type = mediaType(request.headers.get("Content-Type"));
   const goodType = isIngestMediaType(type);
-  const body = await readBody(request, INGEST_LIMITS.bodyBytes, true);
-  if (body.ok && goodType && hasGoodIdempotencyKey(request.headers)) {
-    return { bytes: body.bytes, type, idempotency: idempotencyOf(request.headers, type, body.bytes) };
+  const body = await readBody(request, INGEST_LIMITS.bodyBytes, {
+    gzip: true,
+    // A body may cost a thousand times what it cost to send: nobody gets that for a key that does not exist.
+    beforeLarge: async () => {
+      if (acceptedKeys.has(key.hash)) return;
+      await requireLiveKey(c, key);
+      acceptedKeys.add(key.hash);
+    },
+  });
+  try {
+    if (body.ok && goodType && hasGoodIdempotencyKey(request.headers)) {
+      const { bytes, lease } = body;
+      return { bytes, lease, type, idempotency: await idempotencyOf(request.headers, type, bytes) };
+    }
+    const route = await countedRoute(c, key, "entries", 1);
+    await countRefusedKey(c, key, { scope: "logs:write", role: "owner", projectId }, route);
+    if (!goodType) refuse("UNSUPPORTED_MEDIA_TYPE", "Send application/json or application/x-ndjson.");
+    const bytes = bodyOrRefuse(body, INGEST_LIMITS.bodyBytes);
+    await idempotencyOf(request.headers, type, bytes);
+    throw new Error("The request has no fault.");
+  } catch (error) {
+    if (body.ok) body.lease.release();
+    throw error;
   }
-  const route = await countedRoute(c, key, "entries", 1);
-  await countRefusedKey(c, key, { scope: "logs:write", role: "owner", projectId }, route);
-  if (!goodType) refuse("UNSUPPORTED_MEDIA_TYPE", "Send application/json or application/x-ndjson.");
-  const bytes = bodyOrRefuse(body, INGEST_LIMITS.bodyBytes);
-  return { bytes, type, idempotency: idempotencyOf(request.headers, type, bytes) };
 }
 
 function isIngestMediaType(type: string): type is IngestMediaType {
@@ -130,9 +201,13 @@ function isIngestMediaType(type: string): type is IngestMediaType {
 }
 
 /** Ends the request with 400 for an `Idempotency-Key` that is none. */
-function idempotencyOf(headers: Headers, type: IngestMediaType, bytes: Uint8Array): Idempotency | null {
+async function idempotencyOf(headers: Headers, type: IngestMediaType, bytes: Uint8Array): Promise<Idempotency | null> {
   const key = idempotencyKeyHash(headers);
-  return key && { key, body: createHash("sha256").update(`${type}\n`).update(bytes).digest() };
+  if (key === null) return null;
+  const hash = createHash("sha256").update(`${type}\n`).update(bytes).digest();
+  // To inflate a large body and to hash it is a turn's work.
+  if (bytes.length > PLAIN_BYTES) await pause();
+  return { key, body: hash };
 }
 
 async function answer(
@@ -161,6 +236,9 @@ async function answer(
   if (result.code === "DISK_FULL") {
     if (result.limit) c.set("limit", result.limit);
     throw new ApiError(DISK_NEARLY_FULL);
+  }
+  if (result.code === "SERVICE_UNAVAILABLE") {
+    return refuse("SERVICE_UNAVAILABLE", result.message, { headers: { "Retry-After": MEMORY_RETRY_SECONDS } });
   }
   if (result.code !== "VALIDATION_ERROR") return refuseDenied(c, result);
   if (result.limit) c.set("limit", result.limit);

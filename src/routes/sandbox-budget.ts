@@ -31,14 +31,15 @@ export async function countedRoute(
   return null;
 }
 
-async function requireLiveKey(c: Context<AppEnv>, { hash, workspaceId }: ParsedApiKey): Promise<void> {
+/** Ends the request with 401 unless its workspace knows the key and it still works. Counts nothing that is admitted. */
+export async function requireLiveKey(c: Context<AppEnv>, { hash, workspaceId }: ParsedApiKey): Promise<void> {
   const caller = { kind: "key", hash } as const;
   const need = { scope: null, role: "owner", projectId: null } as const;
   const answer = await callWorkspace(c.env, workspaceId, "replay-safe", (stub) => stub.admit(caller, need, null));
   if (answer.ok) return;
-  const isDead = answer.code === "API_KEY_REVOKED";
+  const isReset = answer.code === "API_KEY_REVOKED" && workspaceId === SANDBOX_WORKSPACE_ID;
   const message = "The sandbox has been reset, and has a new key: GET /sandbox.";
-  return refuseDenied(c, isDead ? { ...answer, message } : answer);
+  return refuseDenied(c, isReset ? { ...answer, message } : answer);
 }
 
 /** What is left of a budget of the caller's address; asking spends nothing of it. */

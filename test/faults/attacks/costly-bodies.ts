@@ -84,7 +84,7 @@ export function ordinaryBody(): CostlyBody {
     // A stack trace that compresses as stack traces do.
     data: {
       stack: Array.from(
-        { length: 52 },
+        { length: 58 },
         (_, line) => `at f${line} (${randomBytes(4).toString("hex")}.js:${line}:11) of the application's own code`,
       )
         .join("\n")

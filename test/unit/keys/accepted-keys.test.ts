@@ -1,0 +1,13 @@
+import { expect, test } from "vitest";
+import { AcceptedKeys } from "../../../src/keys/accepted-keys.ts";
+
+test("A1: the hint of accepted keys is bounded; the key that was accepted longest ago goes first", () => {
+  const keys = new AcceptedKeys(2);
+  keys.add("a");
+  keys.add("b");
+  keys.add("a");
+  keys.add("c");
+  expect(["a", "b", "c"].map((hash) => keys.has(hash))).toEqual([true, false, true]);
+  keys.delete("a");
+  expect(keys.has("a")).toBe(false);
+});
