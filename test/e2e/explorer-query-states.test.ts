@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { BrowserContext, Page, Route } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { asUser, call, createProject, createTenant, register, type Tenant } from "../support/api.ts";
+import { asUser, call, createKey, createProject, createTenant, register, type Tenant } from "../support/api.ts";
 import { counted, explorerPath, queryIn, rows, send } from "./explorer-query-support.ts";
 import { axeFaults, type ConsoleUnderTest, startConsole } from "./support/console.ts";
 
@@ -118,16 +118,39 @@ describe("download", () => {
 });
 
 describe("answers that stop early", () => {
-  /** Two hundred tests on paths that nothing has: each costs, so that a request ends before it is through. */
+  /** Tests on a hundred paths. All entries pass all but the last: each test counts as work, so a request ends before it is through. */
+  const PATHS = 100;
   const COSTLY = `?${new URLSearchParams({
-    search: "needle",
     data: JSON.stringify(
-      Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`p${index}`, { exists: false, ne: 1 }])),
+      Object.fromEntries(
+        Array.from({ length: PATHS }, (_, index) => [
+          `p${index}`,
+          index === PATHS - 1 ? { exists: true, ne: 0 } : { exists: false, ne: 1 },
+        ]),
+      ),
     ),
   })}`;
+  /** Requests of 1,000 small entries, whose tests cost more than one answer may. */
+  const REQUESTS = 300;
+
+  let small: Tenant;
+
+  beforeAll(async () => {
+    const { url } = console.server;
+    const projectId = await createProject(url, large.account, "small entries");
+    small = { ...large, projectId, key: await createKey(url, large.account, projectId) };
+    const now = Date.now();
+    await send(url, small, [{ message: "needle", timestamp: now - 3_600_000, data: { [`p${PATHS - 1}`]: 1 } }]);
+    const logs = Array.from({ length: 1000 }, (_, index) => ({
+      message: "hay",
+      timestamp: now - index,
+      data: { [`p${PATHS - 1}`]: 0 },
+    }));
+    for (let request = 0; request < REQUESTS; request++) await send(url, small, logs);
+  });
 
   it("says how far a search has come, and goes on until it has found", async () => {
-    await page.goto(explorerPath(large, COSTLY));
+    await page.goto(explorerPath(small, COSTLY));
     const partial = page.getByText(/The search is not through: [\d,]+ entries looked at so far, 0 found\./);
     await partial.waitFor();
     await page.getByText("The count stopped early").waitFor();
