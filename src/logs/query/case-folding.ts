@@ -30,6 +30,9 @@ export function bytePattern(needle: string): RegExp {
 
 /** Characters of a needle that a pattern is made of: hostile text costs the product of its length and this. */
 const WINDOW = 12;
+/** Of a needle that repeats itself: at least so many, and so many for each that is different. */
+const LEAST_WINDOW = 3;
+const REPETITIONS = 2;
 
 /**
  * The part of a needle that stored lines are tested for before they are parsed: what contains the needle contains it.
@@ -37,15 +40,22 @@ const WINDOW = 12;
  */
 export function tellingPart(needle: string): string {
   const characters = [...needle];
+  const part = mostDifferent(characters, WINDOW);
+  const different = new Set(part).size;
+  // What repeats itself nearly matches at each place of a text that does, too: then a short part costs less and tells as much.
+  return mostDifferent(part, Math.max(LEAST_WINDOW, REPETITIONS * different)).join("");
+}
+
+function mostDifferent(characters: readonly string[], window: number): string[] {
   let best = 0;
   let most = 0;
-  for (let at = 0; at === 0 || at + WINDOW <= characters.length; at++) {
-    const different = new Set(characters.slice(at, at + WINDOW)).size;
+  for (let at = 0; at === 0 || at + window <= characters.length; at++) {
+    const different = new Set(characters.slice(at, at + window)).size;
     if (different < most) continue;
     most = different;
     best = at;
   }
-  return characters.slice(best, best + WINDOW).join("");
+  return characters.slice(best, best + window);
 }
 
 /** Text as the bytes of its UTF-8, one character each. */
@@ -77,7 +87,18 @@ function variantsOf(character: string): string[] {
 }
 
 function oneOf(texts: readonly string[]): string {
-  return texts.length === 1 ? texts.map(literal).join("") : `(?:${texts.map(literal).join("|")})`;
+  if (texts.length === 1) return texts.map(literal).join("");
+  // Letters of one byte as a class: each of several alternatives would be tried again where what follows does not match.
+  const letters = texts.filter(isLetter);
+  const others = texts.filter((text) => !isLetter(text)).map(literal);
+  if (letters.length === 0) return `(?:${others.join("|")})`;
+  const letter = `[${letters.join("")}]`;
+  return others.length === 0 ? letter : `(?:${[letter, ...others].join("|")})`;
+}
+
+/** Whether a text is one ASCII letter, which no class or escape gives another meaning. */
+function isLetter(text: string): boolean {
+  return /^[a-z]$/i.test(text);
 }
 
 /** Text as it stands in JSON, as a pattern of its bytes. */

@@ -34,11 +34,9 @@ const SESSION = ',"session":"';
 const TRACE_ID = ',"traceId":"';
 const SPAN_ID = ',"spanId":"';
 const DATA = ',"data":';
-const PLAIN_WORDS: Readonly<Record<number, { text: string; value: number }>> = {
-  116: { text: "true", value: VALUE.true },
-  102: { text: "false", value: VALUE.false },
-  110: { text: "null", value: VALUE.null },
-};
+const TRUE = { bytes: Buffer.from("true"), value: VALUE.true };
+const FALSE = { bytes: Buffer.from("false"), value: VALUE.false };
+const NULL = { bytes: Buffer.from("null"), value: VALUE.null };
 
 /** What a line is: an entry that passes, one that does not, or no entry. */
 export type Verdict = "passes" | "fails" | "damaged";
@@ -169,11 +167,12 @@ export class LineReader {
   }
 
   #word(letter: number, at: number, node: PathNode | null): number {
-    const word = PLAIN_WORDS[letter];
-    if (word === undefined || !this.#text.startsWith(word.text, at)) return -1;
-    const behind = at + word.text.length;
-    if (node !== null) this.#tests.found(node, word.value, at, behind);
-    return behind;
+    const raw = this.#raw;
+    const word = letter === TRUE.bytes[0] ? TRUE : letter === FALSE.bytes[0] ? FALSE : NULL;
+    const { bytes } = word;
+    for (let index = 0; index < bytes.length; index++) if (raw[at + index] !== bytes[index]) return -1;
+    if (node !== null) this.#tests.found(node, word.value, at, at + bytes.length);
+    return at + bytes.length;
   }
 
   #object(open: number, node: PathNode | null, depth: number): number {
