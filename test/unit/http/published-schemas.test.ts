@@ -97,6 +97,8 @@ describe("D23: schemas that decide and are published", () => {
 
   it("D23: no text that fits into a body keeps a pattern busy", () => {
     const size = 256 * 1024;
+    // No measurement: a pattern that backtracks takes minutes for the square of this size, any other some milliseconds.
+    const BUSY_MS = 5_000;
     const patterns: [string, z.ZodType][] = [
       ["name", requiredNameSchema],
       ["e-mail", emailSchema],
@@ -112,13 +114,13 @@ describe("D23: schemas that decide and are published", () => {
         const startedAt = performance.now();
         takes(schema, text);
         const tookMs = performance.now() - startedAt;
-        if (tookMs > 50) expect([name, text.slice(0, 5), tookMs]).toEqual([name, text.slice(0, 5), "at most 50 ms"]);
+        if (tookMs > BUSY_MS) expect([name, text.slice(0, 5), tookMs]).toEqual([name, text.slice(0, 5), "less"]);
       }
     }
     for (const text of texts) {
       const startedAt = performance.now();
       DATA_PATH.test(text);
-      expect(performance.now() - startedAt).toBeLessThan(50);
+      expect(performance.now() - startedAt).toBeLessThan(BUSY_MS);
     }
   });
 });
