@@ -1,7 +1,7 @@
 import { openSync } from "node:fs";
 import { type ClientRequest, request } from "node:http";
 import path from "node:path";
-import { json } from "node:stream/consumers";
+import { createInterface } from "node:readline";
 import type { HostOrder, HostReport } from "../../src/platform/host-orders.ts";
 
 /** Name of the socket in the run directory; `workerd.sh` binds the worker's entrypoint `control` to it. */
@@ -13,14 +13,18 @@ const SOCKET = "control.sock";
  */
 export class Control {
   readonly #socketPath: string;
+  readonly #onReport: (report: HostReport) => void;
   #request: ClientRequest | null = null;
-  #report: Promise<HostReport | null> = Promise.resolve(null);
 
-  /** @param runDir the directory that `workerd.sh` runs in */
-  constructor(runDir: string) {
+  /**
+   * @param runDir the directory that `workerd.sh` runs in
+   * @param onReport gets what the worker says
+   */
+  constructor(runDir: string, onReport: (report: HostReport) => void) {
     // The address of a socket has 107 bytes at most, a path any number.
     const directory = process.platform === "linux" ? `/proc/self/fd/${openSync(runDir, "r")}` : runDir;
     this.#socketPath = path.join(directory, SOCKET);
+    this.#onReport = onReport;
     this.#open().flushHeaders();
   }
 
@@ -29,10 +33,9 @@ export class Control {
     this.#open().write(`${JSON.stringify(order)}\n`);
   }
 
-  /** Ends the orders. @returns what the worker reports once it has carried out all of them; null where it does not */
-  end(): Promise<HostReport | null> {
+  /** There is no further order. What has been sent is carried out. */
+  end(): void {
     this.#open().end();
-    return this.#report;
   }
 
   close(): void {
@@ -43,21 +46,16 @@ export class Control {
     if (this.#request) return this.#request;
     const opened = request({ socketPath: this.#socketPath, method: "POST", headers: { Host: "localhost" } });
     this.#request = opened;
-    this.#report = new Promise((resolve) => {
-      // SAFETY: the worker's own answer, of the type that it is written as.
-      opened.on("response", (response) =>
-        resolve(
-          json(response).then(
-            (report) => report as HostReport,
-            () => null,
-          ),
-        ),
-      );
-      opened.on("error", () => {});
-      opened.on("close", () => {
-        resolve(null);
-        if (this.#request === opened) this.#request = null;
-      });
+    opened.on("response", (response) => {
+      const lines = createInterface(response);
+      // SAFETY: the worker's own lines, of the type that they are written as.
+      lines.on("line", (line) => this.#onReport(JSON.parse(line) as HostReport));
+      // A connection that breaks is told by the request's own end.
+      for (const stream of [response, lines]) stream.on("error", () => {});
+    });
+    opened.on("error", () => {});
+    opened.on("close", () => {
+      if (this.#request === opened) this.#request = null;
     });
     return opened;
   }

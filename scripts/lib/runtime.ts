@@ -11,7 +11,6 @@ import {
 } from "miniflare";
 import { unstable_getMiniflareWorkerOptions, unstable_readConfig } from "wrangler";
 import { childRunning } from "./child-processes.ts";
-import { Control } from "./control.ts";
 import { MIGRATIONS_TABLE, type MigrationTarget, migrate } from "./migrations.ts";
 import { BUNDLE, MIGRATIONS_DIRS, runDirOf, stateDir, WRANGLER_CONFIG } from "./paths.ts";
 import { Served } from "./served.ts";
@@ -140,7 +139,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
     await runtime.dispose().catch(() => {});
     throw error;
   }
-  return new Served(runtime, () => childRunning(WORKERD_SCRIPT), hasControl ? new Control(runDir) : null);
+  return new Served(runtime, () => childRunning(WORKERD_SCRIPT), hasControl ? runDir : null);
 }
 
 function withOwnAssets(worker: V4WorkerOptionsShape, copy: string): V4WorkerOptionsShape {

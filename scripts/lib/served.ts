@@ -1,31 +1,35 @@
 import type { ChildProcess } from "node:child_process";
 import { setTimeout as wait } from "node:timers/promises";
 import type { Miniflare } from "miniflare";
-import type { HostOrder } from "../../src/platform/host-orders.ts";
-import type { Control } from "./control.ts";
+import type { HostOrder, HostReport } from "../../src/platform/host-orders.ts";
+import { Control } from "./control.ts";
 
 /** Milliseconds that a stop gives the requests in flight. */
 const STOP_MS = 10_000;
-/**
- * Milliseconds that connections of closed tails have to end once no request is in flight. The runtime keeps the one of a
- * client that has never sent anything for 10 s, and some clients report the close only at its end.
- */
-const TAILS_CLOSE_MS = 500;
-/** Milliseconds between two looks at whether the runtime has ended. */
-const POLL_MS = 10;
+/** Milliseconds that the worker has to say that it has received the order to stop. */
+const RECEIVED_MS = 1_000;
+/** Milliseconds between two looks at what has happened. */
+const POLL_MS = 5;
 
 /** A service that runs, and the ways to end it. */
 export class Served {
   readonly #simulator: Miniflare;
   readonly #runtime: () => ChildProcess | undefined;
   readonly #control: Control | null;
+  #isStopKnown = false;
   #disposed: Promise<void> | null = null;
 
-  /** @param runtime the process that serves at the moment: the simulator starts another one where it crashes */
-  constructor(simulator: Miniflare, runtime: () => ChildProcess | undefined, control: Control | null) {
+  /**
+   * @param runtime the process that serves at the moment: the simulator starts another one where it crashes
+   * @param runDir where the worker's control socket is; null where it has none
+   */
+  constructor(simulator: Miniflare, runtime: () => ChildProcess | undefined, runDir: string | null) {
     this.#simulator = simulator;
     this.#runtime = runtime;
-    this.#control = control;
+    const onReport = ({ received }: HostReport) => {
+      this.#isStopKnown ||= received === "stop";
+    };
+    this.#control = runDir === null ? null : new Control(runDir, onReport);
   }
 
   /** Tells the worker something. */
@@ -38,19 +42,21 @@ export class Served {
    * done after `STOP_MS`, or when `cut` is aborted, is cut off.
    */
   async stop(cut: AbortSignal): Promise<void> {
-    let until = Date.now() + STOP_MS;
-    this.#control?.send({ do: "stop" });
-    const reported = this.#control?.end().then((report) => {
-      if (report?.hasClosedTails) until = Math.min(until, Date.now() + TAILS_CLOSE_MS);
-    });
+    const begun = Date.now();
     const runtime = this.#runtime();
     // First of all listeners: the simulator's own would start another runtime, unless it is being disposed of by then.
     runtime?.prependOnceListener("exit", () => void this.dispose());
-    // The runtime drains on SIGTERM: it closes its listeners and idle connections, and ends once the last request has.
+    const hasEnded = () => this.#disposed !== null || cut.aborted;
+    if (this.#control !== null) {
+      this.#control.send({ do: "stop" });
+      this.#control.end();
+      // The runtime drops what it has not begun to read when it drains, so it first catches up with what has arrived.
+      while (!this.#isStopKnown && Date.now() < begun + RECEIVED_MS && !hasEnded()) await wait(POLL_MS);
+    }
+    // It drains on SIGTERM: it closes its listeners and idle connections, and ends once the last request has.
     runtime?.kill("SIGTERM");
-    while (this.#disposed === null && Date.now() < until && !cut.aborted) await wait(POLL_MS);
+    while (Date.now() < begun + STOP_MS && !hasEnded()) await wait(POLL_MS);
     await this.dispose();
-    await reported;
   }
 
   /** Ends it at once. Safe to repeat. */

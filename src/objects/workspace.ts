@@ -470,6 +470,12 @@ export class WorkspaceObject extends DurableObject<Env> {
     this.#tails.stopAll();
   }
 
+  /** The service stops, and no request is in flight: ends the connections of closed tails, which takes the object's life. */
+  async endConnections(): Promise<void> {
+    await this.ctx.storage.sync();
+    this.ctx.abort("The service stops.");
+  }
+
   /** Opens a tail: the one thing that takes a request, as no call can hand a socket over. */
   override async fetch(request: Request): Promise<Response> {
     // SAFETY: only the router of this worker reaches an object, and it writes the header.

@@ -5,8 +5,8 @@ export type HostOrder =
   /** Space on the disk, as `hostState.disk`. Comes every second. */
   | { do: "disk"; disk: "ok" | "low" };
 
-/** What the worker answers once it has carried out all orders. */
+/** What the worker says, one JSON text a line. */
 export interface HostReport {
-  /** Whether a stop found tails to close. Their connections may outlast everything else. */
-  hasClosedTails: boolean;
+  /** It has received the order, so all that arrived before is in flight by now. */
+  received: HostOrder["do"];
 }
