@@ -14,6 +14,8 @@ export const FLUSH_MS = 10_000;
 export const MAX_BYTES = 258_048;
 /** Bytes for one entry while it is made: a member more than `MAX_BYTES`, and some room. */
 export const SCRATCH_BYTES = 270_336;
+/** Objects, lists and scalars of one entry's `data` from which on it is cut. The service takes 20,000 an entry. */
+export const MAX_VALUES = 19_500;
 /** Levels of nesting of `data` (`{}` is 1). */
 export const MAX_DEPTH = 32;
 /** Characters of a member name; longer ones are cut. */

@@ -6,6 +6,7 @@ import {
   MAX_NAME,
   MAX_NAMES,
   MAX_NESTED,
+  MAX_VALUES,
   MIN_KEY,
   OPEN,
   QUOTE,
@@ -24,6 +25,8 @@ const SCHEME = /b(?:earer|asic) /i;
 let buf: Uint8Array = /* @__PURE__ */ scratch();
 let pos = 0;
 let limit = 0;
+/** Values that the entry may still have. */
+let left = 0;
 let nestings = 0;
 /** The objects around the one that is written; of a getter that logs, those around the outer call too. */
 const above: (object | undefined)[] = [];
@@ -145,6 +148,8 @@ export function createEncoder([secrecy, suspects, redactedText]: Redactor, ownKe
 
   /** Writes a value; nothing where JSON has none (`undefined`). */
   function value(v: unknown, depth: number): void {
+    // Past the last one, all that follows is cut as past the last byte.
+    if (left-- < 0) limit = 0;
     switch (typeof v) {
       case "string":
         text(v);
@@ -255,6 +260,7 @@ export function createEncoder([secrecy, suspects, redactedText]: Redactor, ownKe
     const shown = isError(message) ? attempt(() => message.message) : message;
     pos = 0;
     limit = MAX_BYTES / 2;
+    left = MAX_VALUES;
     return (typeof shown === "string" ? shown : apart(() => value(shown, 1)) || `${shown && CUT}`) || "(no message)";
   }
 
@@ -273,6 +279,7 @@ export function createEncoder([secrecy, suspects, redactedText]: Redactor, ownKe
     buf.set(ids, pos);
     pos += ids.length;
     limit = MAX_BYTES;
+    left = MAX_VALUES;
     if (data || meta.length > 0) {
       ascii(',"data":');
       raw(meta);
@@ -292,6 +299,7 @@ export function createEncoder([secrecy, suspects, redactedText]: Redactor, ownKe
   function whole(o: object): Uint8Array {
     pos = 0;
     limit = MAX_BYTES;
+    left = MAX_VALUES;
     object(o, 1);
     return buf.subarray(0, pos);
   }
@@ -311,6 +319,7 @@ function nested(write: () => Uint8Array): Uint8Array {
   const outer = buf;
   const outerPos = pos;
   const outerLimit = limit;
+  const outerLeft = left;
   buf = scratch();
   nestings++;
   try {
@@ -320,6 +329,7 @@ function nested(write: () => Uint8Array): Uint8Array {
     buf = outer;
     pos = outerPos;
     limit = outerLimit;
+    left = outerLeft;
   }
 }
 

@@ -186,6 +186,26 @@ test("entries too large are cut, say so, and stay below what the service takes",
   expect(entryOf({ kept: 1 }, "x".repeat(400_000)).data).toEqual({ kept: 1 });
 });
 
+test("an entry has no more values than the service takes", () => {
+  const values = (value: unknown): number =>
+    typeof value === "object" && value !== null
+      ? Object.values(value).reduce((sum: number, member) => sum + values(member), 1)
+      : 1;
+  const cases = [
+    { list: Array.from({ length: 100_000 }, () => 0), last: 1 },
+    { list: Array.from({ length: 30_000 }, () => ({})) },
+    Object.fromEntries(Array.from({ length: 30_000 }, (_, index) => [index.toString(36), 0])),
+  ];
+  for (const data of cases) {
+    const entry = entryOf(data, "m");
+    expect(values(entry)).toBeGreaterThan(19_000);
+    expect(values(entry)).toBeLessThanOrEqual(20_000);
+    expect(JSON.stringify(entry)).toContain("[Truncated]");
+  }
+  // The next entry has all of its own again.
+  expect(entryOf({ list: [1, 2, 3] }, "m").data).toEqual({ list: [1, 2, 3] });
+});
+
 /** Long names all the way down, right where the room ends. */
 function nestedNames(): object {
   let inner: object = {};
