@@ -53,6 +53,10 @@ const CASES: readonly Case[] = [
   },
   { name: "list of objects, read", filters: { data: { "a.1": { exists: true } } }, line: listOf("{}") },
   { name: "list of numbers, read", filters: { data: { "a.1": { exists: true } } }, line: listOf("0") },
+  { name: "list of numbers, search in vain", filters: { search: "5113" }, line: listOf("51112") },
+  { name: "list of numbers, nearly found", filters: { search: "21112" }, line: listOf("51112") },
+  { name: "names of digits, nearly found", filters: { search: "12" }, line: listOf('{"12":34}') },
+  { name: "list of booleans, search", filters: { search: "ruth" }, line: listOf("true") },
   { name: "list of strings, search", filters: { search: "aab" }, line: listOf('"aac aab"') },
   {
     name: "list of strings, nearly found",

@@ -21,6 +21,8 @@ const ATOMS = [
   '"',
   "\\",
   "0",
+  "1",
+  "12",
   "😀",
   "\ud800",
   " ",
@@ -28,7 +30,7 @@ const ATOMS = [
 const NAMES = ["a", "b", "", "0", "1", "aaaaaaaa", 'q"', "é"];
 const OPERATORS = ["eq", "ne", "in", "gt", "gte", "lt", "exists", "absent"] as const;
 type Operator = (typeof OPERATORS)[number];
-const SHAPES = ["objects", "strings", "numbers", "lists", "names", "deep", "text", "words"] as const;
+const SHAPES = ["objects", "strings", "numbers", "digits", "lists", "names", "deep", "text", "words"] as const;
 
 /** A text as parts that repeat. */
 export interface TextGene {
@@ -133,6 +135,8 @@ function textOf({ atom, times, tail }: TextGene): string {
 }
 
 const TIME = 1_795_183_200_000;
+/** That a number keeps. */
+const DIGITS = 15;
 /** Of a stored line. */
 const LINE_BYTES = 256 * 1024;
 
@@ -146,6 +150,8 @@ function dataOf({ shape, name, text, items }: Genome): Record<string, unknown> {
       return list(() => value);
     case "numbers":
       return list((index) => index);
+    case "digits":
+      return list(() => ({ [name]: Number(value.replace(/\D/g, "").slice(0, DIGITS)) }));
     case "lists":
       return list(() => []);
     case "names":

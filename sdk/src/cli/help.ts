@@ -20,7 +20,7 @@ Filters (all hold together; what may be repeated: any of them)
   --type <name>         repeat
   --session <id>        exactly this one
   --trace <id>          exactly this one
-  --search <text>       in the message or any string in data, whatever the case
+  --search <text>       in the message or any string, number or boolean in data
   --data <test>         status=500  status!=200  ms>=250  user.plan=team  user.id (there is one)
                         !user.id (there is none)  '["a.b"]=1'  zip='"0123"' (a string); repeat`;
 

@@ -14,7 +14,7 @@ export const TOKEN_KIND = {
   text: 2,
   /** A path of `data` with a given number, boolean or null. */
   scalar: 4,
-  /** Three letters, and four, that follow each other in the message or in a string of `data`. */
+  /** Three letters, and four, that follow each other in the message or in a string of `data`. Booleans have none here. */
   three: 8,
   four: 16,
 } as const;
@@ -91,8 +91,16 @@ export function tokenTestsOf(filter: LogFilter): TokenTest[] {
     tests.push(...dataTests(hasher, condition));
     if (condition.op === "eq") further.push(...equalityTests(hasher, condition.path, condition.value));
   }
-  if (filter.search !== null) tests.push(...gramTests(hasher, filter.search));
+  if (filter.search !== null && !isInBoolean(filter.search)) tests.push(...gramTests(hasher, filter.search));
   return [...tests, ...further].slice(0, MOST_TESTS);
+}
+
+/**
+ * Whether `search` may find a boolean by this text: then the grams of strings, which are all that filters hold, decide
+ * nothing. No number has two letters that follow each other, so a text with a gram is in none.
+ */
+function isInBoolean(needle: string): boolean {
+  return "true".includes(needle) || "false".includes(needle);
 }
 
 /** @param needle lowered */

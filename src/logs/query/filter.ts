@@ -23,7 +23,7 @@ export interface LogFilter {
   /** Epoch milliseconds: `from <= timestamp < to`. */
   from: number | null;
   to: number | null;
-  /** In lower case. */
+  /** Folded; see `foldCase`. */
   search: string | null;
   data: readonly DataCondition[];
 }
@@ -94,9 +94,14 @@ function hasOrder(op: "gt" | "gte" | "lt" | "lte", difference: number): boolean 
   }
 }
 
-/** Whether any string value at any depth contains `needle`, which is folded. Member names do not count. */
+/**
+ * Whether any string at any depth, or the JSON text of any number or boolean, contains `needle`, which is folded. Member
+ * names and null do not count.
+ */
 function containsText(value: unknown, needle: string): boolean {
   if (typeof value === "string") return foldCase(value).includes(needle);
+  // In lower case already, but for `Infinity`, which JSON does not have.
+  if (typeof value === "number" || typeof value === "boolean") return String(value).includes(needle);
   if (Array.isArray(value)) return value.some((item) => containsText(item, needle));
   return isRecord(value) && Object.values(value).some((member) => containsText(member, needle));
 }

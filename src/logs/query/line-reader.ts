@@ -162,8 +162,16 @@ export class LineReader {
     }
     if (byte >= FIRST_LETTER) return this.#word(byte, at, node);
     const behind = this.#number(at);
-    if (node !== null && behind >= 0) this.#tests.found(node, VALUE.number, at, behind);
+    if (behind < 0) return behind;
+    if (!this.#isFound) this.#searchNumber(at, behind);
+    if (node !== null) this.#tests.found(node, VALUE.number, at, behind);
     return behind;
+  }
+
+  #searchNumber(from: number, to: number): void {
+    if (!this.#search?.mayBeInNumber(from, to)) return;
+    this.#meter.add(WORK.text + (to - from) * WORK.textByte);
+    this.#isFound = this.#search.isInNumber(from, to);
   }
 
   #word(letter: number, at: number, node: PathNode | null): number {
@@ -171,6 +179,7 @@ export class LineReader {
     const word = letter === TRUE.bytes[0] ? TRUE : letter === FALSE.bytes[0] ? FALSE : NULL;
     const { bytes } = word;
     for (let index = 0; index < bytes.length; index++) if (raw[at + index] !== bytes[index]) return -1;
+    if ((word === TRUE && this.#search?.isInTrue) || (word === FALSE && this.#search?.isInFalse)) this.#isFound = true;
     if (node !== null) this.#tests.found(node, word.value, at, at + bytes.length);
     return at + bytes.length;
   }

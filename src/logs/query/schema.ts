@@ -113,7 +113,9 @@ export const Filters = z
       .min(1)
       .max(QUERY_LIMITS.search)
       .optional()
-      .describe("Substring of the message or of any string value in `data`, whatever the case."),
+      .describe(
+        "Substring of the message, or of any string, number or boolean in `data`, whatever the case. Numbers and booleans count as their JSON text, as `JSON.stringify` writes it; names of members do not count.",
+      ),
     data: Data.optional(),
   })
   .describe("All of them hold together; none: every entry.");

@@ -7,17 +7,24 @@ const CHARACTER_BYTES = 6;
 /** Up to this length `String.includes` is quick in any text; a longer needle costs up to its length for each character. */
 const NATIVE_LENGTH = 128;
 
+/** What the text of a number may hold: `-12.5`, `1e+21`. */
+const NUMERIC = /^[-+.e\d]+$/;
+
 /**
- * Looks for `search` in the strings of a line. Which string may hold it is told by the pattern of a part of it, which goes
- * through the bytes once; only such strings are decoded and lower-cased.
+ * Looks for `search` in the strings, numbers and booleans of a line. Which of them may hold it is told by the pattern of a
+ * part of it, which goes through the bytes once; only such strings are decoded and lower-cased. Numbers are compared as they
+ * are stored: ingest writes each as `JSON.stringify` does, however it was sent.
  */
 export class TextSearch {
   /** Units of work for each byte of a line that it goes over. */
   readonly byteWork: number;
+  readonly isInTrue: boolean;
+  readonly isInFalse: boolean;
   readonly #needle: string;
   readonly #pattern: RegExp;
   readonly #matchBytes: number;
   readonly #failures: Int32Array | null;
+  readonly #isNumeric: boolean;
   #text = "";
   /** Behind the first match that begins at `#from` or later. */
   #hit = -1;
@@ -26,6 +33,9 @@ export class TextSearch {
   constructor(needle: string) {
     const part = tellingPart(needle);
     this.byteWork = patternWork(part);
+    this.isInTrue = "true".includes(needle);
+    this.isInFalse = "false".includes(needle);
+    this.#isNumeric = NUMERIC.test(needle);
     this.#needle = needle;
     this.#pattern = bytePattern(part);
     this.#matchBytes = part.length * CHARACTER_BYTES;
@@ -38,7 +48,7 @@ export class TextSearch {
     this.#hit = -1;
   }
 
-  /** Whether the string that stands there may hold the needle. Strings are asked for from left to right. */
+  /** Whether the string that stands there may hold the needle. Strings and numbers are asked for from left to right. */
   mayBeIn(from: number, to: number): boolean {
     // In UTF-8 no folded text has more characters than bytes.
     if (to - from < this.#needle.length) return false;
@@ -48,6 +58,16 @@ export class TextSearch {
       this.#hit = this.#pattern.test(this.#text) ? this.#pattern.lastIndex : Number.POSITIVE_INFINITY;
     }
     return this.#hit - this.#matchBytes < to;
+  }
+
+  /** The same for the number that stands there. */
+  mayBeInNumber(from: number, to: number): boolean {
+    return this.#isNumeric && this.mayBeIn(from, to);
+  }
+
+  /** Whether the number that stands there holds the needle. */
+  isInNumber(from: number, to: number): boolean {
+    return this.#text.slice(from, to).includes(this.#needle);
   }
 
   isIn(text: string): boolean {

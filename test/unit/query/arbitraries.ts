@@ -83,7 +83,15 @@ const NASTY = [
   "TIMEOUT",
   "null",
   "true",
+  "false",
+  "als",
   "1",
+  "50",
+  "504",
+  "0.",
+  "e+2",
+  "E+2",
+  "-1",
   " ",
 ];
 
@@ -110,7 +118,8 @@ const memberName = fc.constantFrom(
 
 const scalar = fc.oneof(
   nastyText,
-  fc.constantFrom(0, 1, -1, 1.5, 10, 100, 1e21, 1e-7, -0),
+  fc.constantFrom(0, 1, -1, 1.5, 10, 100, 504, -50.45, 0.1, 1e21, -1.5e21, 1e-7, -0),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
   fc.boolean(),
   fc.constant(null),
 );

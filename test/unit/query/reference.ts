@@ -24,6 +24,7 @@ export function passes(entry: TestEntry, filters: TestFilters, data: readonly Da
 
 function hasText(value: unknown, needle: string): boolean {
   if (typeof value === "string") return folded(value).includes(needle);
+  if (typeof value === "number" || typeof value === "boolean") return folded(JSON.stringify(value)).includes(needle);
   if (typeof value !== "object" || value === null) return false;
   return Object.values(value).some((member) => hasText(member, needle));
 }
