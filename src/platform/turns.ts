@@ -6,7 +6,7 @@
 const TURN_COST = 10_000_000;
 
 /** What a piece of work has cost in the turn that goes on, and what it holds. */
-export class WorkMeter {
+export class TurnMeter {
   #cost = 0;
   /** Bytes that the work holds beside its input, about. */
   held = 0;
@@ -33,7 +33,7 @@ export type Steps<T> = Generator<void, T>;
  * Runs work to its end, turn by turn: other requests run in its pauses.
  * @param onPause called before each pause, with the meter's `held` up to date
  */
-export async function inTurns<T>(steps: Steps<T>, meter: WorkMeter, onPause: () => void = () => {}): Promise<T> {
+export async function inTurns<T>(steps: Steps<T>, meter: TurnMeter, onPause: () => void = () => {}): Promise<T> {
   for (;;) {
     const { done, value } = steps.next();
     if (done) return value;

@@ -19,7 +19,7 @@ import { readIngestBody } from "../logs/ingest/ingest-body.ts";
 import type { BodyFailure, IngestMediaType } from "../logs/ingest/parse-entries.ts";
 import { callWorkspace } from "../objects/stubs.ts";
 import type { MemoryLease } from "../platform/memory-pool.ts";
-import { inTurns, pause, WorkMeter } from "../platform/turns.ts";
+import { inTurns, pause, TurnMeter } from "../platform/turns.ts";
 import type { IngestResult } from "../workspace/ingest.ts";
 import type { Idempotency } from "../workspace/receipts.ts";
 import { countedRoute, requireLiveKey } from "./sandbox-budget.ts";
@@ -131,7 +131,7 @@ async function readEntries({ bytes, type, lease }: IngestRequest, now: number, o
   if (bytes.length > PLAIN_BYTES && !(await lease.grow(bytes.length + (bytes.length >> 1), MEMORY_WAIT_MS))) {
     return refuseForMemory();
   }
-  const meter = new WorkMeter();
+  const meter = new TurnMeter();
   const body = await inTurns(readIngestBody(bytes, type, { now, oldest }, meter), meter, () =>
     lease.resize(bytes.length + Math.max(meter.held, bytes.length >> 1)),
   );

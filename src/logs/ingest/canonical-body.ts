@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import type { Steps, WorkMeter } from "../../platform/turns.ts";
+import type { Steps, TurnMeter } from "../../platform/turns.ts";
 import type { Batch } from "../batch.ts";
 import { BodyEncoder, type EncodedBody, encodeBody } from "../codec.ts";
 import { INGEST_LIMITS } from "../entry.ts";
@@ -36,7 +36,7 @@ export function* canonicalBatch(
   bytes: Uint8Array,
   mediaType: IngestMediaType,
   now: number,
-  meter: WorkMeter,
+  meter: TurnMeter,
 ): Steps<Batch | null> {
   const place = mediaType === "application/x-ndjson" ? placeOfLines(bytes) : placeInDocument(bytes);
   return place === null || !isUtf8(bytes) ? null : yield* batchOf(bytes, place, now, meter);
@@ -68,7 +68,7 @@ function* batchOf(
   bytes: Uint8Array,
   { start, end, separator }: Place,
   now: number,
-  meter: WorkMeter,
+  meter: TurnMeter,
 ): Steps<Batch | null> {
   const summary = new SummaryBuilder();
   const reader = new CanonicalEntryReader(bytes, now);
@@ -117,7 +117,7 @@ function* encoded(
   bytes: Uint8Array,
   { start, end, separator }: Place,
   separators: readonly number[],
-  meter: WorkMeter,
+  meter: TurnMeter,
 ): Steps<EncodedBody> {
   if (end - start <= PIECE_BYTES) return encodeBody(lines(bytes, start, end, separator, separators));
   const encoder = new BodyEncoder();

@@ -1,4 +1,4 @@
-import { type Steps, WorkMeter } from "../../platform/turns.ts";
+import { type Steps, TurnMeter } from "../../platform/turns.ts";
 import { INGEST_LIMITS } from "../entry.ts";
 import type { BuildOptions, BuiltBatch } from "./build-batch.ts";
 import { canonicalBatch } from "./canonical-body.ts";
@@ -19,7 +19,7 @@ export function* readIngestBody(
   bytes: Uint8Array,
   mediaType: IngestMediaType,
   options: BuildOptions,
-  meter = new WorkMeter(),
+  meter = new TurnMeter(),
 ): Steps<IngestBody> {
   if (options.oldest === null) {
     const batch = yield* canonicalBatch(bytes, mediaType, options.now, meter);

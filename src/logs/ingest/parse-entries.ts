@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import type { Steps, WorkMeter } from "../../platform/turns.ts";
+import type { Steps, TurnMeter } from "../../platform/turns.ts";
 import { INGEST_LIMITS } from "../entry.ts";
 import { BatchBuilder, type BuildOptions } from "./build-batch.ts";
 import { countValues } from "./check-json.ts";
@@ -45,7 +45,7 @@ export function* parseEntries(
   bytes: Uint8Array,
   mediaType: IngestMediaType,
   options: BuildOptions,
-  meter: WorkMeter,
+  meter: TurnMeter,
 ): Steps<ParseResult> {
   if (!isUtf8(bytes)) return invalid("The body is not valid UTF-8.");
   const newReader = () => new EntryReader(bytes, new BatchBuilder(options), meter);
@@ -99,7 +99,7 @@ function* parsePlainList(bytes: Uint8Array, reader: EntryReader): Steps<ParseRes
   return { ok: true, builder: reader.builder };
 }
 
-function* parseDocument(bytes: Uint8Array, reader: EntryReader, meter: WorkMeter): Steps<ParseResult> {
+function* parseDocument(bytes: Uint8Array, reader: EntryReader, meter: TurnMeter): Steps<ParseResult> {
   const split = splitDocument(bytes, INGEST_LIMITS.entries);
   meter.spend(bytes.length * COST.scannedByte);
   if (split.found !== "entries") {
@@ -117,10 +117,10 @@ function* parseDocument(bytes: Uint8Array, reader: EntryReader, meter: WorkMeter
 class EntryReader {
   readonly builder: BatchBuilder;
   readonly #bytes: Uint8Array;
-  readonly #meter: WorkMeter;
+  readonly #meter: TurnMeter;
   #values = 0;
 
-  constructor(bytes: Uint8Array, builder: BatchBuilder, meter: WorkMeter) {
+  constructor(bytes: Uint8Array, builder: BatchBuilder, meter: TurnMeter) {
     this.#bytes = bytes;
     this.builder = builder;
     this.#meter = meter;

@@ -7,7 +7,7 @@ import type { BuiltBatch } from "../../../src/logs/ingest/build-batch.ts";
 import { canonicalBatch } from "../../../src/logs/ingest/canonical-body.ts";
 import { readIngestBody } from "../../../src/logs/ingest/ingest-body.ts";
 import { type IngestMediaType, parseEntries } from "../../../src/logs/ingest/parse-entries.ts";
-import { inOneTurn, WorkMeter } from "../../../src/platform/turns.ts";
+import { inOneTurn, TurnMeter } from "../../../src/platform/turns.ts";
 import { jsonText } from "./json-text.ts";
 
 const NOW = Date.UTC(2026, 10, 20, 12);
@@ -17,12 +17,12 @@ const encoder = new TextEncoder();
 
 /** What parsing makes of a body; null where it holds nothing at all. */
 function parsed(bytes: Uint8Array, type: IngestMediaType): BuiltBatch | null {
-  const result = inOneTurn(parseEntries(bytes, type, { now: NOW, oldest: null }, new WorkMeter()));
+  const result = inOneTurn(parseEntries(bytes, type, { now: NOW, oldest: null }, new TurnMeter()));
   return result.ok ? result.builder.finish() : null;
 }
 
 function canonical(bytes: Uint8Array, type: IngestMediaType): Batch | null {
-  return inOneTurn(canonicalBatch(bytes, type, NOW, new WorkMeter()));
+  return inOneTurn(canonicalBatch(bytes, type, NOW, new TurnMeter()));
 }
 
 function shown(batch: Batch) {

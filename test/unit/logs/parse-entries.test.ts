@@ -5,7 +5,7 @@ import { countValues } from "../../../src/logs/ingest/check-json.ts";
 import { readIngestBody } from "../../../src/logs/ingest/ingest-body.ts";
 import type { IngestMediaType } from "../../../src/logs/ingest/parse-entries.ts";
 import { trimmedLength } from "../../../src/logs/ingest/spans.ts";
-import { WorkMeter } from "../../../src/platform/turns.ts";
+import { TurnMeter } from "../../../src/platform/turns.ts";
 import { jsonMember, jsonText, whiteSpace } from "./json-text.ts";
 import { referenceVerdict, verdictOf } from "./reference-ingest.ts";
 
@@ -291,7 +291,7 @@ describe("A1: a large body is read in turns", () => {
     const body = bytes(BODIES[name] ?? "");
     expect(body.length).toBeLessThanOrEqual(size);
     const type = name.startsWith("lines") ? NDJSON : JSON_TYPE;
-    const meter = new WorkMeter();
+    const meter = new TurnMeter();
     let turns = 1;
     for (const steps = readIngestBody(body, type, { now: NOW, oldest: null }, meter); !steps.next().done; turns++) {
       meter.renew();
