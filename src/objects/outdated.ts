@@ -24,6 +24,16 @@ export function isUnknownMethod(error: Error): boolean {
   );
 }
 
+/** What an object throws at a router of an older version: to that one it is as busy as the runtime says of others. */
+export class OutdatedRouter extends Error {
+  readonly overloaded = true;
+
+  constructor() {
+    super("The router is of an older version, which does not read all that this object has moved.");
+    this.name = "OutdatedRouter";
+  }
+}
+
 /**
  * An object's answer, if it has these members: one of an older version may lack what was added since.
  * @throws ApiError SERVICE_UNAVAILABLE where one is missing

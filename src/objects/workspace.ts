@@ -13,6 +13,7 @@ import { type Admitted, admit, type Gate, unknownKey } from "../workspace/admiss
 import { type AuditFilter, type AuditNote, type AuditPage, listAudit, recordAudit } from "../workspace/audit.ts";
 import { SYSTEM } from "../workspace/audit-actions.ts";
 import { type Caller, type Denied, type Need, nobody, type Role } from "../workspace/caller.ts";
+import { hasFlushedRanges } from "../workspace/flush/ledger.ts";
 import { GroupCommit } from "../workspace/group-commit.ts";
 import { markRenamed } from "../workspace/index-changes.ts";
 import { type IngestCall, type IngestResult, sizeOfCall } from "../workspace/ingest.ts";
@@ -62,6 +63,7 @@ import { changedSettings, changeSettings, readWorkspace, type SettingsChange } f
 import { readUsage, type Usage } from "../workspace/usage.ts";
 import { acceptInvitation, type Guest } from "./accept-invitation.ts";
 import { describe, type WorkspaceInfo } from "./describe-workspace.ts";
+import { OutdatedRouter } from "./outdated.ts";
 import { Sandbox, type SandboxAccess } from "./sandbox.ts";
 import { TAIL_CALL_HEADER, type TailCall, Tails, type TicketCall, type TicketResult } from "./tails.ts";
 import { type Answer, WorkspaceCore } from "./workspace-core.ts";
@@ -79,6 +81,11 @@ export interface ReadCall {
   caller: Caller;
   route: RouteRef | null;
   projectId: string | null;
+  /**
+   * The router reads `COLD_DB` beside `DB`. One of an older version leaves this out, and would not see what this object has
+   * moved to `COLD_DB`.
+   */
+  readsColdDb?: boolean;
 }
 
 /** `projectId`: what was read, also where the call named none; null for all of the workspace. */
@@ -169,7 +176,14 @@ export class WorkspaceObject extends DurableObject<Env> {
     return result;
   }
 
-  #read<T>({ caller, route, projectId }: ReadCall, read: (sql: SqlStorage, scope: RecentScope) => T): ReadResult<T> {
+  /** @throws OutdatedRouter */
+  #read<T>(
+    { caller, route, projectId, readsColdDb = false }: ReadCall,
+    read: (sql: SqlStorage, scope: RecentScope) => T,
+  ): ReadResult<T> {
+    if (!readsColdDb && this.#core.state.row !== null && hasFlushedRanges(this.ctx.storage.sql)) {
+      throw new OutdatedRouter();
+    }
     const need = { scope: "logs:read", role: PERMISSIONS["logs.read"], projectId } as const;
     const result = this.#core.state.transaction(({ sql, ...gate }, row): ReadResult<T> => {
       const admitted = admit({ sql, ...gate }, caller, need, route, Date.now());

@@ -127,7 +127,7 @@ function once(c: Context<AppEnv>, reader: Reader, projectId: string | null): Ask
   return async (call) => {
     const route = isCounted ? null : reader.route;
     const result = await callWorkspace(c.env, workspaceId, isCounted ? "replay-safe" : "once", (stub) =>
-      call(stub, { caller, route, projectId }),
+      call(stub, { caller, route, projectId, readsColdDb: true }),
     );
     if (!result.ok) return refuseDenied(c, result);
     if (result.limit) c.set("limit", result.limit);

@@ -92,7 +92,7 @@ function seqSource(c: Context<AppEnv>, { caller, workspaceId, route }: Reader, p
   return {
     scope,
     async recent(scan: SeqScan) {
-      const call = { caller, route: isCounted ? null : route, projectId, scan };
+      const call = { caller, route: isCounted ? null : route, projectId, scan, readsColdDb: true };
       const replay = isCounted ? "replay-safe" : "once";
       const result = await callWorkspace(c.env, workspaceId, replay, (stub) => stub.bySeq(call));
       if (!result.ok) return refuseDenied(c, result);

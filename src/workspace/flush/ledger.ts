@@ -73,6 +73,11 @@ export function forgetRangesOf(sql: SqlStorage, project: number): boolean {
   return gone.toArray().length < STEP_ROWS;
 }
 
+/** Whether this object has moved anything to the cold tier's own database that the retention has left there. */
+export function hasFlushedRanges(sql: SqlStorage): boolean {
+  return sql.exec("SELECT 1 FROM flushed_ranges LIMIT 1").toArray().length > 0;
+}
+
 /** Ranges of a project that begin behind a `seq`, in order. */
 export function rangesBehind(sql: SqlStorage, project: number, after: number, limit: number): FlushedRange[] {
   return sql
