@@ -9,7 +9,7 @@ import { type Disk, DiskWatch } from "./lib/disk-watch.ts";
 import { exitWith, StartFailure } from "./lib/failure.ts";
 import { firstSteps } from "./lib/first-steps.ts";
 import { ROOT } from "./lib/paths.ts";
-import { addressOf, claimablePort } from "./lib/port.ts";
+import { addressOf, claimablePort, unnamedClientOf } from "./lib/port.ts";
 import { type OpenSandbox, openSandbox, sandboxQuery } from "./lib/sandbox.ts";
 import { keptSecrets } from "./lib/secrets.ts";
 import type { Served } from "./lib/served.ts";
@@ -44,7 +44,8 @@ process.exit(0);
 async function start({ HOST, PORT, DATA_DIR }: StartSettings, disk: DiskWatch): Promise<void> {
   const port = await claimablePort(HOST, PORT);
   const address = addressOf(HOST, port);
-  const settings = { LOG_LEVEL: DEFAULT_LOG_LEVEL, BASE_URL: address, ...workerOverrides(process.env) };
+  const defaults = { LOG_LEVEL: DEFAULT_LOG_LEVEL, BASE_URL: address, DEFAULT_CLIENT_IP: unnamedClientOf(HOST) };
+  const settings = { ...defaults, ...workerOverrides(process.env) };
   // The simulator is loaded only here: what can be refused without it is refused at once.
   const { effectiveBindings, migrateDatabase, serve } = await import("./lib/runtime.ts");
   stop.throwIfAborted();

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { UNKNOWN_CLIENT_IP } from "./http/client-ip.ts";
 import { isLoopback, isSecure } from "./http/loopback.ts";
 import { parseSender } from "./mail/sender.ts";
 
@@ -92,6 +93,8 @@ export const settingsSchema = z
     // Workspaces that one account may own, beside its personal one.
     MAX_OWNED_WORKSPACES: integer(1, 100_000).default(10),
     AUTH_LIMIT: integer(1, 1_000_000).default(5),
+    // Of clients that neither `CF-Connecting-IP` nor `X-Forwarded-For` names. `npm start` sets that of its own machine.
+    DEFAULT_CLIENT_IP: z.union([z.ipv4(), z.ipv6()]).default(UNKNOWN_CLIENT_IP),
     // Where to report vulnerabilities of this deployment: `/.well-known/security.txt`, which is 404 without.
     SECURITY_CONTACT: list.pipe(z.array(contact)).default([]),
     // Opens `/operator/*`, which is 404 without.

@@ -1,4 +1,6 @@
 import { createServer } from "node:net";
+import { UNKNOWN_CLIENT_IP } from "../../src/http/client-ip.ts";
+import { isLoopback } from "../../src/http/loopback.ts";
 import { hasCode, StartFailure } from "./failure.ts";
 
 /**
@@ -34,4 +36,17 @@ const ANY_ADDRESS: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", 
 export function addressOf(host: string, port: number): string {
   const name = ANY_ADDRESS[host] ?? (host.includes(":") ? `[${host}]` : host);
   return `http://${name}:${port}`;
+}
+
+/** Whether only this machine reaches a server on this host. */
+export function isLoopbackHost(host: string): boolean {
+  return isLoopback(new URL(`http://${host.includes(":") ? `[${host}]` : host}`));
+}
+
+/**
+ * The address of clients that no header names. The local runtime does not tell the worker who connects; where only this
+ * machine can, it is this machine. On another host a proxy has to name them (docs/development.md).
+ */
+export function unnamedClientOf(host: string): string {
+  return isLoopbackHost(host) ? "127.0.0.1" : UNKNOWN_CLIENT_IP;
 }

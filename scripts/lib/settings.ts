@@ -1,9 +1,9 @@
 import path from "node:path";
 import { z } from "zod";
-import { isLoopback } from "../../src/http/loopback.ts";
 import { settingsProblems, settingsSchema } from "../../src/settings.ts";
 import { StartFailure } from "./failure.ts";
 import { ROOT } from "./paths.ts";
+import { isLoopbackHost } from "./port.ts";
 
 /** Settings of `npm start` itself. */
 const startSchema = z.object({
@@ -60,7 +60,7 @@ export function checkWorkerSettings(bindings: Record<string, unknown>): void {
  */
 export function refuseOpenOutbox(host: string, bindings: Record<string, unknown>): void {
   const mailer = bindings.MAILER || "outbox";
-  if (mailer !== "outbox" || isLoopback(new URL(`http://${host.includes(":") ? `[${host}]` : host}`))) return;
+  if (mailer !== "outbox" || isLoopbackHost(host)) return;
   throw new StartFailure(
     `HOST=${host} lets other machines in, and with MAILER=outbox they could read every mail at /dev/outbox. Leave HOST at 127.0.0.1, or set MAILER to resend or cloudflare.`,
   );

@@ -1,20 +1,21 @@
 import ipaddr from "ipaddr.js";
 
-/** What counts when no header names an address: local callers without a proxy share it. */
-export const DEFAULT_CLIENT_IP = "0.0.0.0";
+/** Stands for a client whose address is not known. */
+export const UNKNOWN_CLIENT_IP = "0.0.0.0";
 
 /**
- * The address that limits count by: the edge's client-IP header, then the first of `X-Forwarded-For`, then a constant.
- * An IPv6 caller owns at least a /64, so the /64 is what counts. Text that is no address counts as the constant.
+ * The address that limits count by: the edge's client-IP header, then the first of `X-Forwarded-For`, then `unnamed`.
+ * An IPv6 caller owns at least a /64, so the /64 is what counts. Text that is no address counts as `UNKNOWN_CLIENT_IP`.
+ * @param unnamed the address of callers that no header names: the setting DEFAULT_CLIENT_IP
  */
-export function clientIp(headers: Headers): string {
+export function clientIp(headers: Headers, unnamed: string): string {
   const edge = headers.get("CF-Connecting-IP");
   const named = edge ?? headers.get("X-Forwarded-For")?.split(",", 1)[0];
-  return named ? normalizeIp(named.trim()) : DEFAULT_CLIENT_IP;
+  return normalizeIp(named ? named.trim() : unnamed);
 }
 
 export function normalizeIp(text: string): string {
-  if (!ipaddr.isValid(text)) return DEFAULT_CLIENT_IP;
+  if (!ipaddr.isValid(text)) return UNKNOWN_CLIENT_IP;
   const address = ipaddr.process(text);
   if (address.kind() === "ipv4") return address.toString();
   const network = ipaddr.IPv6.networkAddressFromCIDR(`${address.toString()}/64`);

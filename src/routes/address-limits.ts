@@ -1,8 +1,7 @@
 import type { Context, MiddlewareHandler } from "hono";
-import { clientIp } from "../http/client-ip.ts";
 import type { AppEnv } from "../http/context.ts";
 import { refuse } from "../http/errors.ts";
-import { originOf } from "../http/origin.ts";
+import { clientAddress, originOf } from "../http/origin.ts";
 import { API_DEFAULT, AUTH_WINDOW_SECONDS } from "../limits/state.ts";
 import { callAddress } from "../objects/stubs.ts";
 
@@ -14,7 +13,7 @@ export type AddressPreset = "AUTH" | "API_DEFAULT";
  * the API's groups. Ends the request with 429 when the limit is used up.
  */
 export async function countByAddress(c: Context<AppEnv>, preset: AddressPreset): Promise<void> {
-  const ip = clientIp(c.req.raw.headers);
+  const ip = clientAddress(c);
   const limits =
     preset === "AUTH" ? { limit: c.get("settings").AUTH_LIMIT, windowSeconds: AUTH_WINDOW_SECONDS } : API_DEFAULT;
   // The preset is part of the identifier: both presets have the same window, and each counts by itself.

@@ -4,11 +4,10 @@ import { dropAddressToken } from "../accounts/address-tokens.ts";
 import type { SessionInfo } from "../accounts/families.ts";
 import { hashPassword, passwordSchema } from "../accounts/password.ts";
 import { type OpenedRefreshToken, openRefreshToken } from "../accounts/refresh-token.ts";
-import { clientIp } from "../http/client-ip.ts";
 import { success } from "../http/envelope.ts";
 import { type ErrorCode, refuse, refuseFields } from "../http/errors.ts";
 import { idempotencyKeyHash, idempotencyKeySchema } from "../http/idempotency-key.ts";
-import { originOf } from "../http/origin.ts";
+import { clientAddress, originOf } from "../http/origin.ts";
 import { resource } from "../http/resource.ts";
 import { isId } from "../ids.ts";
 import { callUser } from "../objects/stubs.ts";
@@ -65,7 +64,7 @@ authSessions.route(
     if (!token) return refuse("INVALID_REFRESH_TOKEN", REFUSALS.INVALID_REFRESH_TOKEN);
     const { userId, familyId: sessionId } = token;
     c.get("log").userId = userId;
-    const presented = { token, keyHash, ip: clientIp(headers), userAgent: headers.get("User-Agent") };
+    const presented = { token, keyHash, ip: clientAddress(c), userAgent: headers.get("User-Agent") };
     // With a key a call whose answer was lost may be made again; without one that would be reuse.
     const replay = keyHash ? "replay-safe" : "once";
     const rotation = await callUser(c.env, userId, replay, (stub) => stub.refresh(presented, originOf(c)));

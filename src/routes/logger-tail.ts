@@ -1,10 +1,9 @@
 import type { Context } from "hono";
 import { z } from "zod";
-import { clientIp } from "../http/client-ip.ts";
 import type { AppEnv } from "../http/context.ts";
 import { success } from "../http/envelope.ts";
 import { refuse, refuseFields } from "../http/errors.ts";
-import { originOf } from "../http/origin.ts";
+import { clientAddress, originOf } from "../http/origin.ts";
 import type { Resource } from "../http/resource.ts";
 import type { LimitState } from "../limits/state.ts";
 import { unavailable } from "../objects/outdated.ts";
@@ -150,7 +149,7 @@ async function callOfTicket(
 
 /** The sandbox's key is everybody's: there an address is a reader. */
 function addressOf(c: Context<AppEnv>, workspaceId: string): Pick<TailCall, "address"> {
-  return workspaceId === SANDBOX_WORKSPACE_ID ? { address: clientIp(c.req.raw.headers) } : {};
+  return workspaceId === SANDBOX_WORKSPACE_ID ? { address: clientAddress(c) } : {};
 }
 
 /** What a tail is to bring. Ends the request where that cannot be told, or where no WebSocket is asked for. */

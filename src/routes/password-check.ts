@@ -3,9 +3,9 @@ import { isCommonPassword } from "../accounts/common-passwords.ts";
 import { emailObjectName } from "../accounts/email-object.ts";
 import { ipPrefix, type LoginOutcome } from "../accounts/login-gate.ts";
 import { verifyPassword } from "../accounts/password.ts";
-import { clientIp } from "../http/client-ip.ts";
 import type { AppEnv } from "../http/context.ts";
 import { refuse } from "../http/errors.ts";
+import { clientAddress } from "../http/origin.ts";
 import { callAddress } from "../objects/stubs.ts";
 
 /**
@@ -24,7 +24,7 @@ export async function checkPassword<F extends { passwordHash: string | null }>(
   const early = deviceOf && (await find());
   const device = early && deviceOf ? deviceOf(early) : null;
   const name = emailObjectName(email, c.get("settings").REFRESH_PEPPER);
-  const prefix = ipPrefix(clientIp(c.req.raw.headers));
+  const prefix = ipPrefix(clientAddress(c));
   const verdict = await callAddress(c.env, name, "once", (stub) => stub.attemptLogin(prefix, device));
   if (!verdict.admitted) {
     const seconds = Math.max(1, Math.ceil(verdict.retryAfter / 1000));

@@ -1,10 +1,9 @@
 import type { Context } from "hono";
 import { z } from "zod";
 import { createProxy } from "../../sdk/src/proxy/index.ts";
-import { clientIp } from "../http/client-ip.ts";
 import type { AppEnv } from "../http/context.ts";
 import { ERROR_STATUS, type ErrorCode, refuse } from "../http/errors.ts";
-import { originOf } from "../http/origin.ts";
+import { clientAddress, originOf } from "../http/origin.ts";
 import { type Resource, resource } from "../http/resource.ts";
 import { receiptSchema } from "../logs/ingest/entry-schema.ts";
 import { callWorkspace } from "../objects/stubs.ts";
@@ -84,7 +83,7 @@ async function send(c: Context<AppEnv>, service: Service): Promise<Response> {
     apiKey,
     // The route counts by address already, over all instances.
     rateLimit: false,
-    clientAddress: ({ headers }) => clientIp(headers),
+    clientAddress: () => clientAddress(c),
     async fetch(input, init) {
       const request = new Request(input, init);
       for (const name of ADDRESS_HEADERS) {

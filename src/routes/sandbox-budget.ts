@@ -1,8 +1,7 @@
 import type { Context } from "hono";
-import { clientIp } from "../http/client-ip.ts";
 import type { AppEnv } from "../http/context.ts";
 import { refuse } from "../http/errors.ts";
-import { originOf } from "../http/origin.ts";
+import { clientAddress, originOf } from "../http/origin.ts";
 import type { ParsedApiKey } from "../keys/api-key.ts";
 import type { LimitState, RouteRef } from "../limits/state.ts";
 import { callAddress, callWorkspace } from "../objects/stubs.ts";
@@ -62,7 +61,7 @@ async function spend(c: Context<AppEnv>, name: BudgetName, cost: number): Promis
 
 function check(c: Context<AppEnv>, name: BudgetName, cost: number): Promise<LimitState> {
   const { limit, windowSeconds, preset } = SANDBOX_BUDGETS[name];
-  const ip = clientIp(c.req.raw.headers);
+  const ip = clientAddress(c);
   // Its own counter beside those of the address's other presets.
   const request = { identifier: `sandbox-${name}:${ip}`, limit, windowSeconds, cost };
   return callAddress(c.env, `ip:${ip}`, "once", (stub) => stub.check(request, preset, originOf(c)));

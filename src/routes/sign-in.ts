@@ -6,10 +6,9 @@ import type { DirectoryEntry } from "../accounts/directory.ts";
 import type { SignInMethod } from "../accounts/families.ts";
 import type { ProvenFamily } from "../accounts/proofs.ts";
 import type { Profile, Session, SessionResult } from "../accounts/sessions.ts";
-import { clientIp } from "../http/client-ip.ts";
 import type { AppEnv } from "../http/context.ts";
 import { success } from "../http/envelope.ts";
-import { originOf } from "../http/origin.ts";
+import { clientAddress, originOf } from "../http/origin.ts";
 import { newId } from "../ids.ts";
 import { callUser } from "../objects/stubs.ts";
 
@@ -61,7 +60,7 @@ export async function startSession(c: Context<AppEnv>, verified: VerifiedSignIn)
 /** A family for this request's caller; the epoch it is of is for whoever verified something to say. */
 export function newFamily(c: Context<AppEnv>, start: Omit<VerifiedSignIn, "entry" | "epoch">): ProvenFamily {
   const { headers } = c.req.raw;
-  return { id: newId("fam"), ...start, userAgent: headers.get("User-Agent"), ip: clientIp(headers) };
+  return { id: newId("fam"), ...start, userAgent: headers.get("User-Agent"), ip: clientAddress(c) };
 }
 
 /** No account is ever in it: a mark of it marks nothing. */

@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { call, type Page, register } from "../../support/api.ts";
 import { startServer, type TestServer } from "../../support/server.ts";
 
 describe("a server as npm start runs it", () => {
@@ -24,6 +25,21 @@ describe("a server as npm start runs it", () => {
       const answer = await fetch(`${server.url}${target}`);
       expect(answer.status).toBe(404);
       expect(await answer.json()).toMatchObject({ error: { code: "NOT_FOUND" } });
+    }
+  });
+
+  test("sessions and activity show the address that a request comes from, not 0.0.0.0", async () => {
+    const account = await register(server.url);
+    const body = { email: account.email, password: account.password };
+    await call(server.url, "/auth/login", { body, headers: { "X-Forwarded-For": "203.0.113.9" } });
+    for (const [path, member] of [
+      ["/auth/sessions", "ip"],
+      ["/auth/me/activity", "address"],
+    ] as const) {
+      const { items } = (
+        await call<Page<Record<string, string>>>(server.url, path, { token: account.accessToken })
+      ).body.data;
+      expect(new Set(items.map((item) => item[member]))).toEqual(new Set(["127.0.0.1", "203.0.113.9"]));
     }
   });
 

@@ -1,13 +1,16 @@
 import { describe, expect, test } from "vitest";
-import { clientIp, DEFAULT_CLIENT_IP, normalizeIp } from "../../../src/http/client-ip.ts";
+import { clientIp, UNKNOWN_CLIENT_IP, normalizeIp } from "../../../src/http/client-ip.ts";
 
-const ip = (headers: Record<string, string>) => clientIp(new Headers(headers));
+const ip = (headers: Record<string, string>, unnamed: string = UNKNOWN_CLIENT_IP) =>
+  clientIp(new Headers(headers), unnamed);
 
 describe("the client's address", () => {
-  test("is the edge's header, then the first of X-Forwarded-For, then a constant", () => {
+  test("is the edge's header, then the first of X-Forwarded-For, then the one that is set", () => {
     expect(ip({ "CF-Connecting-IP": "192.0.2.1", "X-Forwarded-For": "192.0.2.2" })).toBe("192.0.2.1");
     expect(ip({ "X-Forwarded-For": " 192.0.2.2 , 192.0.2.3" })).toBe("192.0.2.2");
-    expect(ip({})).toBe(DEFAULT_CLIENT_IP);
+    expect(ip({})).toBe(UNKNOWN_CLIENT_IP);
+    expect(ip({}, "127.0.0.1")).toBe("127.0.0.1");
+    expect(ip({ "CF-Connecting-IP": "nonsense" }, "127.0.0.1")).toBe(UNKNOWN_CLIENT_IP);
   });
 
   test.each([
@@ -29,5 +32,5 @@ describe("the client's address", () => {
     "a".repeat(10_000),
     "%",
     "::%",
-  ])("%j is no address and counts as the constant", (text) => expect(normalizeIp(text)).toBe(DEFAULT_CLIENT_IP));
+  ])("%j is no address and counts as the constant", (text) => expect(normalizeIp(text)).toBe(UNKNOWN_CLIENT_IP));
 });

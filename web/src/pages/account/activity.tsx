@@ -5,6 +5,7 @@ import type { ActivityItem } from "../../model/account.ts";
 import type { Page } from "../../model/types.ts";
 import { authorized } from "../../session/session.ts";
 import { Button } from "../../ui/button.tsx";
+import { shownAddress } from "../../ui/client-address.ts";
 import { Item, Items } from "../../ui/items.tsx";
 import { Card, Row } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
@@ -57,7 +58,7 @@ function List() {
             title={activityInWords(item)}
             facts={[
               ["When", <Time key="at" at={item.at} />],
-              item.address === null ? null : ["Address", item.address],
+              item.address === null ? null : ["Address", shownAddress(item.address)],
               item.userAgent === null
                 ? null
                 : [

@@ -6,6 +6,7 @@ import type { SessionInfo } from "../../model/account.ts";
 import { authorized } from "../../session/session.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
+import { shownAddress } from "../../ui/client-address.ts";
 import { Confirm } from "../../ui/confirm.tsx";
 import { Item, Items } from "../../ui/items.tsx";
 import { Card, Row } from "../../ui/page.tsx";
@@ -107,7 +108,7 @@ function SessionItem({ session, onEnded }: { session: SessionInfo; onEnded: () =
         </>
       }
       facts={[
-        ["Address", ip],
+        ["Address", shownAddress(ip)],
         ["Signed in", <Time key="in" at={createdAt} />],
         ["by", METHOD_NAMES[method]],
         ["Last renewed", <Time key="used" at={lastUsedAt} />],

@@ -1,5 +1,6 @@
 import { SYSTEM } from "../../../../../src/workspace/audit-actions.ts";
 import type { AuditItem } from "../../../model/types.ts";
+import { shownAddress } from "../../../ui/client-address.ts";
 import { Item, Items } from "../../../ui/items.tsx";
 import { Time } from "../../../ui/time.tsx";
 import css from "./audit.module.css";
@@ -19,7 +20,7 @@ export function AuditList({ items }: { items: readonly AuditItem[] }) {
           facts={[
             ["Who", whoDid(item)],
             ["When", <Time key="at" at={item.at} />],
-            item.address === null ? null : ["From", item.address],
+            item.address === null ? null : ["From", shownAddress(item.address)],
             [
               "Request",
               <code key="request" class={css.id}>
