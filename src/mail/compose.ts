@@ -100,7 +100,10 @@ function words(content: MailContent, site: string): Wording & { subject: string;
         title: "You are invited to a workspace",
         paragraphs: [invitationWords(content, site)],
         button: "See the invitation",
-        after: ["The link works once, for 7 days.", "If you do not know the sender, ignore this mail."],
+        after: [
+          "The link works once, for 7 days. It also confirms that this address is yours: do not pass it on.",
+          "If you do not know the sender, ignore this mail.",
+        ],
       };
     case "notice":
       return noticeWords(content, site);

@@ -1,7 +1,7 @@
 import type { Origin } from "../platform/origin.ts";
 import { recordAudit } from "../workspace/audit.ts";
 import { markUnlisted } from "../workspace/index-changes.ts";
-import { deleteInvitation, findAcceptable } from "../workspace/invitations.ts";
+import { deleteInvitation, findAcceptable, UNKNOWN_INVITATION } from "../workspace/invitations.ts";
 import { listMember } from "../workspace/listing.ts";
 import { addMember, roleOf } from "../workspace/members.ts";
 import { hasDeparted } from "../workspace/membership.ts";
@@ -16,8 +16,6 @@ export interface Guest {
   /** False where the account's workspaces were not counted: then the invitation must not be to own one. */
   mayOwn?: boolean;
 }
-
-const UNKNOWN = refused("INVALID_TOKEN", "The invitation is not valid, has been accepted or was taken back.");
 
 const CHANGED = refused("CONFLICT", "The invitation has just changed. Accept it again.");
 
@@ -34,16 +32,16 @@ export async function acceptInvitation(
 ): Promise<Ruling<WorkspaceInfo>> {
   const { userId, email } = guest;
   const { row, sql } = core.state;
-  if (!row) return UNKNOWN;
+  if (!row) return UNKNOWN_INVITATION;
   const known = findAcceptable(sql, tokenHash, email, Date.now());
   if (!known.ok) return known;
-  if (!(await listMember(db, row.id, userId))) return UNKNOWN;
+  if (!(await listMember(db, row.id, userId))) return UNKNOWN_INVITATION;
   const taken = core.state.transaction((gate) => takeIn(gate.sql, tokenHash, guest, origin, Date.now()));
   core.state.settingsChanged();
   await core.workOff(origin);
-  if (!taken?.ok) return taken ?? UNKNOWN;
+  if (!taken?.ok) return taken ?? UNKNOWN_INVITATION;
   const info = await describe(core, userId);
-  return info.ok ? info : UNKNOWN;
+  return info.ok ? info : UNKNOWN_INVITATION;
 }
 
 function takeIn(
@@ -57,7 +55,7 @@ function takeIn(
   markUnlisted(sql, userId);
   const found = findAcceptable(sql, tokenHash, email, now);
   if (!found.ok) return found;
-  if (hasDeparted(sql, userId)) return UNKNOWN;
+  if (hasDeparted(sql, userId)) return UNKNOWN_INVITATION;
   if (mayOwn === false && found.value.role === "owner") return CHANGED;
   deleteInvitation(sql, found.value.id);
   if (roleOf(sql, userId) !== null) return refused("CONFLICT", "You are a member already.");

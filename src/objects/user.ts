@@ -219,6 +219,23 @@ export class UserObject extends DurableObject<Env> {
     });
   }
 
+  /**
+   * Confirms the address of a living session's account, which has just been proven: by the token of an invitation that was
+   * mailed there. Nothing is purged: token and session are in the same hands. Null where the session is dead.
+   */
+  async confirmAddress(sessionId: string, origin?: Origin): Promise<true | null> {
+    return this.#core.changeIn(sessionId, orNewRun(origin), (sql, { emailVerified }, _now, note) => {
+      if (!emailVerified) note({ action: "email.verify", session: sessionId });
+      sql.exec("UPDATE account SET email_verified = 1");
+      return true;
+    });
+  }
+
+  /** The account as others may see it: its name. Null where it gave none, and where there is no account. */
+  async displayName(): Promise<string | null> {
+    return readAccount(this.#core.sql)?.name ?? null;
+  }
+
   async rejectEmail(tokenHash: Uint8Array, origin?: Origin): Promise<Proof | PurgeUnfinished> {
     return this.#core.prove(orNewRun(origin), (sql, now, note) => {
       const proof = rejectEmail(sql, tokenHash, now);

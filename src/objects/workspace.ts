@@ -24,7 +24,10 @@ import {
   type InviteRequest,
   invite,
   listInvitations,
+  type OpenInvitation,
+  openInvitation,
   revokeInvitation,
+  UNKNOWN_INVITATION,
 } from "../workspace/invitations.ts";
 import {
   createKey,
@@ -418,6 +421,12 @@ export class WorkspaceObject extends DurableObject<Env> {
     const revoke = ({ sql }: Gate, by: Role, _id: string, note: AuditNote): Ruling<true> =>
       revokeInvitation(sql, by, id, note, Date.now());
     return this.#core.as(userId, "invitation.revoke", null, revoke, origin);
+  }
+
+  /** What the holder of an invitation's token may see of it. */
+  async openInvitation(tokenHash: Uint8Array): Promise<Ruling<OpenInvitation>> {
+    const { row, sql } = this.#core.state;
+    return row ? openInvitation(sql, tokenHash, Date.now()) : UNKNOWN_INVITATION;
   }
 
   /** The role that an invitation offers to the owner of an address; null where that one cannot accept it. */

@@ -1,3 +1,4 @@
+import type { Context } from "hono";
 import { z } from "zod";
 import { FIRST_EPOCH } from "../accounts/account.ts";
 import { decoyUserId } from "../accounts/decoy.ts";
@@ -5,6 +6,7 @@ import { type Device, openDeviceToken } from "../accounts/device-token.ts";
 import { type DirectoryEntry, findByEmail } from "../accounts/directory.ts";
 import { emailSchema } from "../accounts/email.ts";
 import { hashPassword, passwordSchema } from "../accounts/password.ts";
+import type { AppEnv } from "../http/context.ts";
 import { success } from "../http/envelope.ts";
 import { refuse } from "../http/errors.ts";
 import { nameSchema } from "../http/name.ts";
@@ -12,8 +14,9 @@ import { originOf } from "../http/origin.ts";
 import { resource } from "../http/resource.ts";
 import { callUser } from "../objects/stubs.ts";
 import { authLimit } from "./address-limits.ts";
+import { openInvitation } from "./open-invitation.ts";
 import { checkPassword, refuseWeakPassword } from "./password-check.ts";
-import { clientUser, signedInShape, signIn, userShape } from "./sign-in.ts";
+import { clientUser, signedInAnswer, signedInShape, signIn, startSession, userShape } from "./sign-in.ts";
 import { signUp } from "./sign-up.ts";
 import { accessClaims, refuseSession } from "./user-guard.ts";
 
@@ -31,11 +34,21 @@ auth.route(
     tag: TAG,
     summary: "Register with e-mail and password",
     description:
-      "Makes the account and its personal workspace, and signs in. A mail to confirm the address follows by itself.",
+      "Makes the account and its personal workspace, and signs in. A mail to confirm the address follows; with the token of an invitation that was mailed to this very address, the address is confirmed already.",
     security: "none",
-    body: z.strictObject({ email: emailSchema, password: passwordSchema, name: nameSchema.optional() }),
+    body: z.strictObject({
+      email: emailSchema,
+      password: passwordSchema,
+      name: nameSchema.optional(),
+      invitation: z
+        .string()
+        .optional()
+        .describe("Token of an invitation. One that is not valid, or is of another address, changes nothing."),
+    }),
     status: 201,
-    response: signedInShape,
+    response: signedInShape.extend({
+      emailVerified: z.literal(true).optional().describe("Present where the invitation has confirmed the address."),
+    }),
     errors: ["VALIDATION_ERROR", "WEAK_PASSWORD", "EMAIL_ALREADY_EXISTS", "RATE_LIMITED", "SERVICE_UNAVAILABLE"],
   },
   [authLimit],
@@ -43,16 +56,24 @@ auth.route(
     refuseWeakPassword(c, body.password);
     // Hashed before anything is looked up, so that the time taken does not tell whether the address is known.
     const passwordHash = await hashPassword(body.password);
-    const account = { email: body.email, name: body.name || null, passwordHash, emailVerified: false };
+    const emailVerified = body.invitation !== undefined && (await isInvited(c, body.invitation, body.email));
+    const account = { email: body.email, name: body.name || null, passwordHash, emailVerified };
     const registration = await signUp(c.env, account, originOf(c));
     if (!registration.ok && registration.reason === "taken") {
       return refuse("EMAIL_ALREADY_EXISTS", "There is an account with this e-mail address already.");
     }
-    const response =
-      registration.ok && (await signIn(c, { ...registration, epoch: FIRST_EPOCH, method: "password" }, 201));
-    return response || refuse("SERVICE_UNAVAILABLE", "The registration took too long. Please try again.", RETRY_SOON);
+    const session =
+      registration.ok && (await startSession(c, { ...registration, epoch: FIRST_EPOCH, method: "password" }));
+    if (session) return signedInAnswer(c, emailVerified ? { ...session, emailVerified } : session, 201);
+    return refuse("SERVICE_UNAVAILABLE", "The registration took too long. Please try again.", RETRY_SOON);
   },
 );
+
+/** Whether this is the token of an open invitation that was mailed to this address. */
+async function isInvited(c: Context<AppEnv>, token: string, email: string): Promise<boolean> {
+  const invitation = await openInvitation(c, token);
+  return invitation.ok && invitation.value.email === email;
+}
 
 auth.route(
   {

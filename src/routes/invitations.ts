@@ -1,8 +1,10 @@
+import type { Context } from "hono";
 import { z } from "zod";
 import { findByEmail } from "../accounts/directory.ts";
 import { emailSchema } from "../accounts/email.ts";
 import { emailObjectName } from "../accounts/email-object.ts";
 import { newSeed } from "../accounts/one-time-token.ts";
+import type { AppEnv } from "../http/context.ts";
 import { success } from "../http/envelope.ts";
 import { refuse } from "../http/errors.ts";
 import { originOf } from "../http/origin.ts";
@@ -13,8 +15,11 @@ import { newId } from "../ids.ts";
 import type { WorkspaceInfo } from "../objects/describe-workspace.ts";
 import { callAddress, callUser, callWorkspace } from "../objects/stubs.ts";
 import { openInvitationToken } from "../workspace/invitation-token.ts";
-import type { Invitation } from "../workspace/invitations.ts";
+import { FOR_ANOTHER, type Invitation } from "../workspace/invitations.ts";
+import { emailsOf } from "../workspace/listing.ts";
 import { refused } from "../workspace/ruling.ts";
+import { publicLimit } from "./address-limits.ts";
+import { openInvitation } from "./open-invitation.ts";
 import { owningOneMore } from "./owned-workspaces.ts";
 import { WORKSPACE_ERRORS } from "./projects.ts";
 import { refuseSession, userGuard } from "./user-guard.ts";
@@ -132,8 +137,55 @@ invitations.route(
   },
 );
 
-/** Accepting names no workspace: the token does, and the request counts in the user object. */
+/** Seeing and accepting an invitation name no workspace: the token does. */
 export const acceptances = resource();
+
+acceptances.route(
+  {
+    method: "POST",
+    path: "/invitations/open",
+    operation: "invitation.open",
+    tag: TAG,
+    summary: "See what an invitation is to, and from whom",
+    description:
+      "For the holder of the mailed token, without an account. Nothing is used up. `inviter` is null where that account is gone; its `name` is what that user typed.",
+    security: "none",
+    body: z.strictObject({ token: z.string() }),
+    status: 200,
+    response: z.object({
+      workspace: z.object({ name: z.string() }),
+      inviter: z.object({ email: z.string(), name: z.string().optional() }).nullable(),
+      email: z.string().describe("The address that was invited."),
+      role: roleSchema,
+      expiresAt: z.iso.datetime(),
+    }),
+    errors: ["VALIDATION_ERROR", "INVALID_TOKEN", "TOKEN_EXPIRED", "RATE_LIMITED", "SERVICE_UNAVAILABLE"],
+  },
+  [publicLimit],
+  async (c, { body: { token } }) => {
+    const { workspace, invitedBy, email, role, expiresAt } = ruled(await openInvitation(c, token));
+    const data = {
+      workspace: { name: workspace },
+      inviter: await inviterOf(c, invitedBy),
+      email,
+      role,
+      expiresAt: new Date(expiresAt).toISOString(),
+    };
+    const response = success(data, c.get("requestId"));
+    response.headers.set("Cache-Control", "no-store");
+    return response;
+  },
+);
+
+async function inviterOf(c: Context<AppEnv>, userId: string): Promise<{ email: string; name?: string } | null> {
+  const [emails, name] = await Promise.all([
+    emailsOf(c.env.DB, [userId]),
+    callUser(c.env, userId, "replay-safe", (stub) => stub.displayName()),
+  ]);
+  const email = emails.get(userId);
+  if (email === undefined) return null;
+  return name === null ? { email } : { email, name };
+}
 
 acceptances.route(
   {
@@ -143,9 +195,15 @@ acceptances.route(
     tag: TAG,
     summary: "Accept an invitation",
     description:
-      "Needs a confirmed account of the very address that was invited. Gives the workspace. An invitation to own it is refused (409) where the account owns as many as it may.",
+      "Needs a confirmed account of the very address that was invited. Gives the workspace. An invitation to own it is refused (409) where the account owns as many as it may. The token came by mail to that address: with `confirmAddress` it confirms the account's address, too.",
     security: "accessToken",
-    body: z.strictObject({ token: z.string() }),
+    body: z.strictObject({
+      token: z.string(),
+      confirmAddress: z
+        .boolean()
+        .default(false)
+        .describe("Says that the account is the caller's own. False: an account that is not confirmed is refused."),
+    }),
     status: 200,
     response: workspaceShape,
     errors: [
@@ -159,7 +217,8 @@ acceptances.route(
     ],
   },
   [userGuard({ count: "user" })],
-  async (c, { body: { token } }) => {
+  async (c, { body: { token, confirmAddress } }) => {
+    if (confirmAddress) await confirmByInvitation(c, token);
     const { id: userId, email } = await verifiedUser(c);
     const opened = openInvitationToken(token);
     if (!opened) return refuse("INVALID_TOKEN", "The invitation is not valid.");
@@ -178,3 +237,17 @@ acceptances.route(
     return success(workspaceData(workspace), c.get("requestId"));
   },
 );
+
+/** Confirms the caller's address by the token that was mailed there. Ends the request where the token is of another one. */
+async function confirmByInvitation(c: Context<AppEnv>, token: string): Promise<void> {
+  const { userId, sessionId } = c.get("user");
+  const profile = await callUser(c.env, userId, "replay-safe", (stub) => stub.me(sessionId));
+  if (!profile) return refuseSession(c);
+  if (profile.emailVerified) return;
+  const invitation = ruled(await openInvitation(c, token));
+  if (invitation.email !== profile.email) ruled(FOR_ANOTHER);
+  const origin = originOf(c);
+  if (!(await callUser(c.env, userId, "replay-safe", (stub) => stub.confirmAddress(sessionId, origin)))) {
+    return refuseSession(c);
+  }
+}

@@ -168,11 +168,45 @@ export function revokeInvitation(sql: SqlStorage, by: Role, id: string, note: Au
 
 /** The invitation that a token of this hash accepts for the owner of an address. */
 export function findAcceptable(sql: SqlStorage, hash: Uint8Array, email: string, now: number): Ruling<Invitation> {
-  const row = sql.exec<Row>(`SELECT ${COLUMNS} FROM invitations WHERE hash = ?`, hash).toArray()[0];
-  if (!row) return refused("INVALID_TOKEN", "The invitation is not valid, has been accepted or was taken back.");
-  if (row.email !== email) return refused("FORBIDDEN", "The invitation is for another e-mail address than yours.");
-  if (row.expires_at <= now) return refused("TOKEN_EXPIRED", "The invitation has run out. Ask for a new one.");
-  return { ok: true, value: fromRow(row) };
+  const row = rowOf(sql, hash);
+  if (row && row.email !== email) return FOR_ANOTHER;
+  return row && row.expires_at > now ? { ok: true, value: fromRow(row) } : refusedToken(row);
+}
+
+/** What the holder of an invitation's token may see of it, without being signed in. */
+export interface OpenInvitation extends Pick<Invitation, "email" | "role" | "expiresAt"> {
+  /** Name of the workspace. */
+  workspace: string;
+  /** Id of the user who made the invitation. */
+  invitedBy: string;
+}
+
+/** The invitation that a token of this hash opens. */
+export function openInvitation(sql: SqlStorage, hash: Uint8Array, now: number): Ruling<OpenInvitation> {
+  const row = rowOf(sql, hash);
+  if (!row || row.expires_at <= now) return refusedToken(row);
+  const { email, role, expiresAt } = fromRow(row);
+  const { name: workspace } = readWorkspace(sql);
+  return { ok: true, value: { workspace, invitedBy: row.invited_by, email, role, expiresAt } };
+}
+
+export const UNKNOWN_INVITATION = refused(
+  "INVALID_TOKEN",
+  "The invitation is not valid, has been accepted or was taken back.",
+);
+
+/** The refusal of an account that has another address than the invited one. */
+export const FOR_ANOTHER = refused("FORBIDDEN", "The invitation is for another e-mail address than yours.");
+
+/** `row`: the invitation that has expired, if any. */
+function refusedToken(row: Row | undefined): Refused {
+  return row ? refused("TOKEN_EXPIRED", "The invitation has run out. Ask for a new one.") : UNKNOWN_INVITATION;
+}
+
+function rowOf(sql: SqlStorage, hash: Uint8Array): (Row & { invited_by: string }) | undefined {
+  return sql
+    .exec<Row & { invited_by: string }>(`SELECT ${COLUMNS}, invited_by FROM invitations WHERE hash = ?`, hash)
+    .toArray()[0];
 }
 
 export function deleteInvitation(sql: SqlStorage, id: string): void {
