@@ -8,10 +8,11 @@ import type {
   ProviderName,
   ProviderProfile,
 } from "../accounts/oauth/provider.ts";
-import { hashOf, randomSecret } from "../accounts/oauth/secret-text.ts";
+import { hashOf, isSecretShaped, randomSecret } from "../accounts/oauth/secret-text.ts";
 import type { AppEnv } from "../http/context.ts";
 import { ApiError, type ErrorCode, refuse } from "../http/errors.ts";
 import type { Settings } from "../settings.ts";
+import { countByAddress, mayLookForFlow, showAuthLimit } from "./address-limits.ts";
 import { isBrowser } from "./confirm-page.ts";
 import { bindingCookie, boundValue, expiredCookie } from "./oauth-cookie.ts";
 
@@ -46,21 +47,37 @@ export interface FlowEnd {
 }
 
 /**
- * The way back. The state is used up before anything else happens with the callback, whatever comes of it; only then is
+ * The way back, counted. The state is used up before anything else happens with the callback, whatever comes of it; only then is
  * it held against the path and the browser. A link goes on in another browser too, as nothing is linked there yet.
  */
 export async function finishFlow(c: Context<AppEnv>, provider: ProviderName): Promise<FlowEnd> {
   const settings = c.get("settings");
-  const client = configuredClient(provider, settings);
   const callback = new URL(c.req.url).searchParams;
   const state = stateOf(callback);
-  const flow = state === null ? null : await takeFlow(c.env.DB, state, Date.now());
+  const flow = await takeCounted(c, state);
+  const client = configuredClient(provider, settings);
   if (state === null || flow?.provider !== provider) return refuseState();
   const bound = isBound(settings, state, flow, c.req.raw.headers);
   const { purpose, verifier, nonce } = flow;
   if (!bound && purpose.mode !== "link") return refuseState();
   const profile = await client.profile(callback, flowSecrets(settings, provider, { state, verifier, nonce }));
   return profile.ok ? { profile: profile.value, purpose, bound } : refuseProvider(c, profile);
+}
+
+/**
+ * The flow of a callback's state; null where there is none. Its start has counted under AUTH, so the callback that uses it up
+ * does not: a sign-in must not fail at its last step. Every other callback counts.
+ */
+async function takeCounted(c: Context<AppEnv>, state: string | null): Promise<FlowRecord | null> {
+  const take = async () => (state === null ? null : takeFlow(c.env.DB, state, Date.now()));
+  const mayLook = state !== null && isSecretShaped(state) && (await mayLookForFlow(c));
+  const flow = mayLook ? await take() : null;
+  if (flow) {
+    await showAuthLimit(c);
+    return flow;
+  }
+  await countByAddress(c, "AUTH");
+  return mayLook ? null : take();
 }
 
 /** Sends the browser to the frontend, and nowhere else. */

@@ -10,7 +10,7 @@ import type { AppEnv } from "../http/context.ts";
 import { refuse } from "../http/errors.ts";
 import { originOf } from "../http/origin.ts";
 import { resource } from "../http/resource.ts";
-import { authLimit } from "./address-limits.ts";
+import { authLimit, countByAddress } from "./address-limits.ts";
 import { failToFrontend, finishFlow, forgetBrowser, redirect, startFlow, toFrontend } from "./oauth-flow.ts";
 import { linkFor } from "./oauth-link.ts";
 import { arrivalPorts } from "./oauth-ports.ts";
@@ -88,15 +88,18 @@ for (const provider of PROVIDERS) {
       tag: TAG,
       summary: `Sign in with ${provider}: the way back`,
       description:
-        "Always a redirect to `{FRONTEND_URL}/auth/callback`: with `accessToken`, `refreshToken` and `isNewUser`; in code mode with `code`; for a link with `linked` or `linkCode`; after any failure with `error`, an error code.",
+        "Always a redirect to `{FRONTEND_URL}/auth/callback`: with `accessToken`, `refreshToken` and `isNewUser`; in code mode with `code`; for a link with `linked` or `linkCode`; after any failure with `error`, an error code. With a genuine and unused state of a sign-in that was begun here it does not count under the limit of `/auth`.",
       security: "none",
       status: 302,
       response: z.null(),
       errors: [],
     },
-    [forgetBrowser, failToFrontend("all"), authLimit],
+    [forgetBrowser, failToFrontend("all")],
     async (c) => {
-      if (isHead(c)) return nothing();
+      if (isHead(c)) {
+        await countByAddress(c, "AUTH");
+        return nothing();
+      }
       const { profile, purpose, bound } = await finishFlow(c, provider);
       const settings = c.get("settings");
       switch (purpose.mode) {

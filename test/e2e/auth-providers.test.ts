@@ -176,7 +176,8 @@ describe("the way back", () => {
     ["OAUTH_STATE_INVALID", "It was not begun in this browser"],
     ["OAUTH_EMAIL_UNVERIFIED", "no verified e-mail address"],
     ["OAUTH_PROVIDER_ERROR", "did not answer as it should"],
-    ["RATE_LIMITED", "takes three of them"],
+    ["RATE_LIMITED", "Wait a minute, then begin again."],
+    ["OAUTH_NOT_CONFIGURED", "This service is not set up for signing in through that provider."],
     ["__proto__", "Something went wrong"],
   ])("with the failure %s says it in words", async (code, words) => {
     const context = await console.open();

@@ -2,11 +2,11 @@ import { useEffect } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { request } from "../../api/request.ts";
 import { useAction } from "../../lib/action.ts";
+import { withNext } from "../../session/next-path.ts";
 import { type SignedIn, signIn } from "../../session/session.ts";
 import { Failure, Loading } from "../../ui/states.tsx";
 import { toast } from "../../ui/toasts.tsx";
 import { DeadEnd, isDead } from "./mailed-link.tsx";
-import { withNext } from "./next.ts";
 import type { Trip } from "./providers.ts";
 
 /** Exchanges the code for a session, with the verifier that only the tab that began has. */
@@ -45,9 +45,9 @@ export function CodeArrived({ code, trip }: { code: string; trip: Trip | null })
       <Failure failure={failure} onRetry={() => run(verifier)} />
       {failure.status === 429 ? (
         <p>
-          The provider has let you in; only the last step is missing. A sign-in through a provider takes three of the
-          requests that your network address may make in a minute, so waiting helps. Should the way back have run out by
-          then, <a href={withNext("/login", next)}>begin again</a>.
+          The provider has let you in; only the last step is missing. Your network address has used up its sign-in
+          requests of this minute, so waiting helps. Should the way back have run out by then,{" "}
+          <a href={withNext("/login", next)}>begin again</a>.
         </p>
       ) : null}
     </>
