@@ -39,7 +39,8 @@ export function createApp({ resources, countUnrouted, fallback }: FrameOptions):
     if (allowed.length === 0 && (c.req.method === "GET" || c.req.method === "HEAD")) {
       const served = await fallback(c);
       if (served) {
-        fields.event = "router.page";
+        if (served.status !== 404) fields.event = "router.page";
+        else fields.outcome = "NOT_FOUND";
         return served;
       }
     }

@@ -10,7 +10,7 @@ import { authMailRequests } from "./auth-mail-requests.ts";
 import { authMailedTokens } from "./auth-mailed-tokens.ts";
 import { authRecovery } from "./auth-recovery.ts";
 import { authSessions } from "./auth-sessions.ts";
-import { consolePage } from "./console.ts";
+import { consolePage, missingPage } from "./console.ts";
 import { countUnrouted } from "./count-unrouted.ts";
 import { dev } from "./dev.ts";
 import { docs, docsFile } from "./docs.ts";
@@ -68,8 +68,21 @@ const resources: Resource[] = [
   dev,
 ];
 
+/** First segments of paths below which the API has routes; the playground's is a page's, too. */
+const groups = new Set(
+  resources.flatMap(({ specs }) =>
+    specs.map(({ path }) => path.split("/")).flatMap(([, first = "", ...rest]) => (rest.length > 0 ? [first] : [])),
+  ),
+);
+groups.delete("playground");
+
+function isOfApi(path: string): boolean {
+  return groups.has(path.split("/", 2)[1] ?? "");
+}
+
 export const app = createApp({
   resources: [...resources, docs(resources), securityTxt],
   countUnrouted,
-  fallback: async (c) => (await docsFile(c)) ?? (await consolePage(c)) ?? accountPageFile(c),
+  fallback: async (c) =>
+    (await docsFile(c)) ?? (await consolePage(c)) ?? (await accountPageFile(c)) ?? missingPage(c, isOfApi),
 });

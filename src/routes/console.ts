@@ -1,7 +1,9 @@
 import type { Context } from "hono";
+import { configuredProviders } from "../accounts/oauth/clients.ts";
 import type { AppEnv } from "../http/context.ts";
+import { isBrowser } from "./confirm-page.ts";
 
-/** Paths of the console's own pages. Whatever else there is no route for gets the envelope's 404. */
+/** Paths of the console's own pages. Others: see `missingPage`. */
 const PAGES =
   /^\/(?:|login|playground|w\/.+|auth\/(?:sign-up|forgot|verify|magic|reset|callback|invitation|account|review))$/;
 
@@ -35,9 +37,25 @@ const POLICY = [
 /** The console's page for each of its paths, and the files it loads; null for any other path. */
 export async function consolePage(c: Context<AppEnv>): Promise<Response | null> {
   if (c.req.path.startsWith(FILES)) return consoleFile(c);
-  if (!PAGES.test(c.req.path)) return null;
+  return PAGES.test(c.req.path) ? page(c, 200) : null;
+}
+
+/**
+ * The console's page with status 404, which says so in words: for a browser, which lists `text/html` in `Accept`, at a path
+ * that neither the console nor the API has. Null for every other caller, and below the API's own paths.
+ */
+export function missingPage(c: Context<AppEnv>, isOfApi: (path: string) => boolean): Promise<Response | null> | null {
+  return isBrowser(c) && !isOfApi(c.req.path) ? page(c, 404) : null;
+}
+
+/** In the page: the providers that the service is set up for, so that it offers no other, and asks nobody for them. */
+const PROVIDERS_META = /(<meta name="taffrail-providers" content=")[^"]*/;
+
+async function page(c: Context<AppEnv>, status: 200 | 404): Promise<Response | null> {
   const found = await c.env.ASSETS.fetch(new URL(PAGE, c.req.url));
   if (found.status !== 200) return null;
+  const providers = configuredProviders(c.get("settings")).join(" ");
+  const html = (await found.text()).replace(PROVIDERS_META, `$1${providers}`);
   const headers = {
     "Content-Type": "text/html; charset=utf-8",
     "Content-Security-Policy": POLICY,
@@ -46,7 +64,8 @@ export async function consolePage(c: Context<AppEnv>): Promise<Response | null> 
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "same-origin",
   };
-  return new Response(c.req.method === "HEAD" ? null : found.body, { headers });
+  if (status === 404) Object.assign(headers, { Vary: "Accept" });
+  return new Response(c.req.method === "HEAD" ? null : html, { status, headers });
 }
 
 async function consoleFile(c: Context<AppEnv>): Promise<Response | null> {

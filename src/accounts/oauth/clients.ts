@@ -1,5 +1,5 @@
 import type { Settings } from "../../settings.ts";
-import type { ProviderClient, ProviderName } from "./provider.ts";
+import { PROVIDERS, type ProviderClient, type ProviderName } from "./provider.ts";
 import { providerA } from "./provider-a.ts";
 import { providerB } from "./provider-b.ts";
 
@@ -8,4 +8,9 @@ export function providerClient(provider: ProviderName, settings: Settings): Prov
   const { PROVIDER_A_CLIENT_ID, PROVIDER_B_CLIENT_ID } = settings;
   if (provider === "provider_a") return PROVIDER_A_CLIENT_ID ? providerA(settings, PROVIDER_A_CLIENT_ID) : null;
   return PROVIDER_B_CLIENT_ID ? providerB(settings, PROVIDER_B_CLIENT_ID) : null;
+}
+
+/** The providers that the settings have a client id for. */
+export function configuredProviders(settings: Settings): ProviderName[] {
+  return PROVIDERS.filter((provider) => providerClient(provider, settings) !== null);
 }

@@ -1,5 +1,6 @@
-import { exports } from "cloudflare:workers";
+import { env, exports } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
+import { app } from "../../../src/routes/app.ts";
 
 const fetched = (path: string, method = "GET") =>
   exports.default.fetch(new Request(`http://taffrail.test${path}`, { method, redirect: "manual" }));
@@ -41,5 +42,58 @@ describe("the console's paths", () => {
     }
     // No script or style of its own in the page: the policy would keep them from running.
     expect(html).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\bstyle=|\bon\w+=/);
+  });
+});
+
+/** What a browser says that follows a link. */
+const BROWSER = { Accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8" };
+
+const missed = (path: string, headers: Record<string, string> = {}, method = "GET") =>
+  exports.default.fetch(new Request(`http://taffrail.test${path}`, { method, headers }));
+
+describe("an unknown path", () => {
+  it.each(["/nowhere", "/w", "/health/x", "/docs/nothing", "/playground/x", "/%ff", "/app/files/nothing.js"])(
+    "%s is the console's page for a browser, with status 404 and no limit headers",
+    async (path) => {
+      const page = await missed(path, BROWSER);
+      expect([page.status, page.headers.get("Content-Type")]).toEqual([404, "text/html; charset=utf-8"]);
+      expect(await page.text()).toContain('<div id="app"></div>');
+      expect(page.headers.get("Vary")).toContain("Accept");
+      expect(page.headers.get("Content-Security-Policy")).toContain("default-src 'none'");
+      expect(page.headers.get("X-RateLimit-Limit")).toBeNull();
+      const head = await missed(path, BROWSER, "HEAD");
+      expect([head.status, await head.text()]).toEqual([404, ""]);
+    },
+  );
+
+  it.each([
+    ["for a caller that takes anything", "/nowhere", { Accept: "*/*" }, "GET"],
+    ["for a caller that says nothing", "/nowhere", {}, "GET"],
+    ["for any text", "/nowhere", { Accept: "text/*" }, "GET"],
+    ["for another method", "/nowhere", BROWSER, "POST"],
+    ["below /auth", "/auth/nowhere", BROWSER, "GET"],
+    ["below /logger", "/logger/x/y/z", BROWSER, "GET"],
+    ["below /projects", "/projects/x/y/z", BROWSER, "GET"],
+    ["below /workspaces", "/workspaces/x/y/z", BROWSER, "GET"],
+    ["below /sandbox", "/sandbox/x", BROWSER, "GET"],
+    ["below /operator", "/operator/x", BROWSER, "GET"],
+  ] as const)("stays in the envelope %s, and counts", async (_, path, headers, method) => {
+    const answer = await missed(path, headers, method);
+    expect([answer.status, answer.headers.get("Content-Type")]).toEqual([404, "application/json"]);
+    expect(answer.headers.get("X-RateLimit-Limit")).not.toBeNull();
+    expect(await answer.json()).toMatchObject({ error: { code: "NOT_FOUND" } });
+  });
+});
+
+describe("the console's page", () => {
+  const meta = async (settings: object) => {
+    const html = await app.fetch(new Request("http://taffrail.test/login"), { ...env, ...settings });
+    return /<meta name="taffrail-providers" content="([^"]*)"/.exec(await html.text())?.[1];
+  };
+
+  it("names the providers that the service is set up for, and no other", async () => {
+    expect(await meta({ PROVIDER_A_CLIENT_ID: "", PROVIDER_B_CLIENT_ID: "" })).toBe("");
+    expect(await meta({ PROVIDER_A_CLIENT_ID: "a", PROVIDER_B_CLIENT_ID: "" })).toBe("provider_a");
+    expect(await meta({ PROVIDER_A_CLIENT_ID: "a", PROVIDER_B_CLIENT_ID: "b" })).toBe("provider_a provider_b");
   });
 });

@@ -11,7 +11,7 @@ import { Item } from "../../ui/items.tsx";
 import { Row } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { toast } from "../../ui/toasts.tsx";
-import { beginTrip, markMissing, missingProviders, PROVIDER_LABELS } from "../auth/providers.ts";
+import { beginTrip, configuredProviders, PROVIDER_LABELS } from "../auth/providers.ts";
 import css from "./account.module.css";
 import { ProveDialog, useProven } from "./proven.tsx";
 import { pathOf, type Step } from "./steps.ts";
@@ -25,9 +25,11 @@ interface ProviderItemProps {
   onChange: (methods: Methods) => void;
 }
 
-/** One provider: linked or not, and the way to change that. */
+/** One provider: linked or not, and the way to change that. Nothing where the service has no use for it. */
 export function ProviderItem(props: ProviderItemProps) {
-  return props.methods.providers.includes(props.provider) ? <LinkedItem {...props} /> : <UnlinkedItem {...props} />;
+  const { provider, methods } = props;
+  if (methods.providers.includes(provider)) return <LinkedItem {...props} />;
+  return configuredProviders().includes(provider) ? <UnlinkedItem {...props} /> : null;
 }
 
 function Title({ provider, isLinked }: { provider: ProviderName; isLinked: boolean }) {
@@ -51,44 +53,32 @@ function UnlinkedItem({ provider, user, methods, step }: ProviderItemProps) {
   });
   const { run, busy, failure } = linking;
   const wait = useWait(failure);
-  if (failure?.code === "OAUTH_NOT_CONFIGURED") markMissing(provider);
-  const isMissing = missingProviders().includes(provider);
   return (
     <Item
       title={<Title provider={provider} isLinked={false} />}
       actions={
-        isMissing ? null : (
-          <Button small busy={busy} disabled={!isVerified || wait > 0} onClick={() => run()}>
-            Link {name}
-          </Button>
-        )
+        <Button small busy={busy} disabled={!isVerified || wait > 0} onClick={() => run()}>
+          Link {name}
+        </Button>
       }
     >
-      {isMissing ? (
-        <p class={css.quiet} role="status">
-          Not set up on this service.
-        </p>
+      {isVerified ? null : <p class={css.quiet}>Confirm your e-mail address first.</p>}
+      {linking.isAsking ? (
+        <ProveDialog proven={linking} user={user} methods={methods} next={pathOf(`link-${provider}`)} />
       ) : (
-        <>
-          {isVerified ? null : <p class={css.quiet}>Confirm your e-mail address first.</p>}
-          {linking.isAsking ? (
-            <ProveDialog proven={linking} user={user} methods={methods} next={pathOf(`link-${provider}`)} />
-          ) : (
-            <Problem failure={failure} />
-          )}
-          {isResumed && isVerified && !linking.isAsking ? (
-            <Dialog title={`Link ${name}?`} onClose={() => setIsResumed(false)}>
-              <p>You are signed in again. Go on to {name}, and link the account that you have there.</p>
-              <Row>
-                <Button look="primary" busy={busy} disabled={wait > 0} onClick={() => run()}>
-                  Go on to {name}
-                </Button>
-                <Button onClick={() => setIsResumed(false)}>Cancel</Button>
-              </Row>
-            </Dialog>
-          ) : null}
-        </>
+        <Problem failure={failure} />
       )}
+      {isResumed && isVerified && !linking.isAsking ? (
+        <Dialog title={`Link ${name}?`} onClose={() => setIsResumed(false)}>
+          <p>You are signed in again. Go on to {name}, and link the account that you have there.</p>
+          <Row>
+            <Button look="primary" busy={busy} disabled={wait > 0} onClick={() => run()}>
+              Go on to {name}
+            </Button>
+            <Button onClick={() => setIsResumed(false)}>Cancel</Button>
+          </Row>
+        </Dialog>
+      ) : null}
     </Item>
   );
 }

@@ -16,7 +16,6 @@ export interface Trip {
 
 /** In session storage: it must outlive the trip, and stay in this tab. */
 const TRIP_KEY = "taffrail.trip";
-const MISSING_KEY = "taffrail.missing-providers";
 
 /** Bytes of a PKCE verifier: 256 bits, as RFC 7636 section 7.1 advises. */
 const VERIFIER_BYTES = 32;
@@ -46,14 +45,10 @@ export function isProvider(text: string | undefined): text is ProviderName {
   return PROVIDERS.some((provider) => provider === text);
 }
 
-/** Providers that the service was found to know nothing of: no use to offer them again. */
-export function missingProviders(): readonly string[] {
-  return (sessionStorage.getItem(MISSING_KEY) ?? "").split(" ");
-}
-
-export function markMissing(provider: ProviderName): void {
-  const known = new Set([...missingProviders(), provider]);
-  sessionStorage.setItem(MISSING_KEY, [...known].join(" ").trim());
+/** The providers that this service is set up for, as it says in the page itself. */
+export function configuredProviders(): readonly ProviderName[] {
+  const names = document.querySelector<HTMLMetaElement>('meta[name="taffrail-providers"]')?.content.split(" ") ?? [];
+  return PROVIDERS.filter((provider) => names.includes(provider));
 }
 
 function base64url(bytes: Uint8Array): string {
