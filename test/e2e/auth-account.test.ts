@@ -1,8 +1,8 @@
 import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Account, asUser, call, register, type SignedIn } from "../support/api.ts";
+import { type Account, call, register, type SignedIn } from "../support/api.ts";
 import { nextMail, tokenIn } from "../support/outbox.ts";
-import { linkMailedTo, newEmail, PASSWORD, signedIn, signedOut, signIn, signUp } from "./support/account.ts";
+import { linkMailedTo, newEmail, PASSWORD, signedIn, signedOut, signIn } from "./support/account.ts";
 import { type ConsoleUnderTest, startConsole } from "./support/console.ts";
 
 let console: ConsoleUnderTest;
@@ -30,23 +30,6 @@ async function withoutPassword(): Promise<Account> {
   const { data } = (await call<SignedIn>(url, "/auth/magic-link/verify", { body: { token } })).body;
   const { user, accessToken, refreshToken, personalWorkspace } = data;
   return { userId: user.id, email, password: "", accessToken, refreshToken, workspaceId: personalWorkspace.id };
-}
-
-async function confirm({ email }: Account): Promise<void> {
-  const token = tokenIn(await nextMail(url, email, "verify-email"));
-  await call(url, "/auth/verify-email", { body: { token } });
-}
-
-/** A workspace to share, and somebody's invitation to it. */
-async function invited(email: string, name: string): Promise<{ owner: Account; workspaceId: string }> {
-  const owner = await register(url);
-  await confirm(owner);
-  const made = await call<{ id: string }>(url, "/workspaces", { token: owner.accessToken, body: { name } });
-  const workspaceId = made.body.data.id;
-  const body = { email, role: "member" };
-  const invitation = await call(url, `/workspaces/${workspaceId}/members`, { token: owner.accessToken, body });
-  expect(invitation.status).toBe(201);
-  return { owner, workspaceId };
 }
 
 describe("the account page", () => {
@@ -117,12 +100,11 @@ describe("the account page", () => {
     await context.close();
   });
 
-  it("says of a provider that the service does not know that it is not set up", async () => {
+  it("offers to link no provider that is not set up", async () => {
     const account = await register(url);
-    await confirm(account);
     const { context, page } = await accountPage(account);
-    await page.getByRole("button", { name: "Link provider A" }).click();
-    await page.getByText("Not set up on this service.").waitFor();
+    await page.getByText("Mailed link").waitFor();
+    expect(await page.getByText(/provider [AB]/i).count()).toBe(0);
     await context.close();
   });
 
@@ -158,69 +140,6 @@ describe("the account page", () => {
     await dialog.getByLabel("Type the e-mail address of the account").fill(account.email);
     await dialog.getByRole("button", { name: "Delete the account" }).click();
     await signedOut(page);
-    await context.close();
-  });
-});
-
-describe("an invitation", () => {
-  it("leads through making and confirming an account to the workspace", async () => {
-    const email = newEmail();
-    const { workspaceId } = await invited(email, "Harbour");
-    const context = await console.open();
-    const page = await context.newPage();
-    await page.goto(await linkMailedTo(url, email, "invite"));
-    await page.getByRole("heading", { name: "You are invited to a workspace" }).waitFor();
-    expect(new URL(page.url()).hash).toBe("");
-    await page.getByRole("link", { name: "Make an account" }).click();
-    await page.getByRole("heading", { name: "Make an account" }).waitFor();
-    await signUp(page, email, page.url());
-    await page.getByRole("link", { name: "Go on" }).click();
-    await page.getByRole("button", { name: "Accept" }).click();
-    await page.getByText("Confirm your address first.").waitFor();
-    // The mail's link opens a tab of its own, which goes on here, too.
-    const mail = await context.newPage();
-    await mail.goto(await linkMailedTo(url, email, "verify-email"));
-    await mail.getByRole("button", { name: "Yes, confirm the address" }).click();
-    await mail.getByRole("link", { name: "Go on" }).click();
-    await mail.waitForURL("**/auth/invitation");
-    await page.getByText("Confirm your address first.").waitFor({ state: "hidden" });
-    await page.getByRole("button", { name: "Accept" }).click();
-    await page.waitForURL(`**/w/${workspaceId}`);
-    await page.getByText("You are a member of Harbour now.").waitFor();
-    // It works once.
-    await mail.getByRole("button", { name: "Accept" }).click();
-    await mail.getByRole("heading", { name: "This invitation does not work" }).waitFor();
-    await context.close();
-  });
-
-  it("of somebody else says whose account it takes, and lets one change it", async () => {
-    const guest = await register(url);
-    await confirm(guest);
-    const stranger = await register(url);
-    await confirm(stranger);
-    const { workspaceId } = await invited(guest.email, "Pier");
-    const context = await console.open({ as: stranger });
-    const page = await context.newPage();
-    await page.goto(await linkMailedTo(url, guest.email, "invite"));
-    await page.getByRole("button", { name: "Accept" }).click();
-    await page.getByText(`The invitation is for another address than ${stranger.email}.`).waitFor();
-    await page.getByRole("button", { name: "Use another account" }).click();
-    await page.getByRole("heading", { name: "Sign in" }).waitFor();
-    await signIn(page, guest.email, guest.password);
-    await page.waitForURL("**/auth/invitation");
-    await page.getByText(guest.email).waitFor();
-    await page.getByRole("button", { name: "Accept" }).click();
-    await page.waitForURL(`**/w/${workspaceId}`);
-    const { items } = (await call<{ items: { id: string }[] }>(url, "/workspaces", asUser(guest))).body.data;
-    expect(items.map(({ id }) => id)).toContain(workspaceId);
-    await context.close();
-  });
-
-  it("without its token is none", async () => {
-    const context = await console.open();
-    const page = await context.newPage();
-    await page.goto("/auth/invitation");
-    await page.getByRole("heading", { name: "No invitation is open" }).waitFor();
     await context.close();
   });
 });

@@ -73,12 +73,6 @@ const STATES: State[] = [
     name: "back from a provider, refused",
     show: (page) => at(page, "/auth/callback?error=OAUTH_ACCESS_DENIED", "Not signed in"),
   },
-  { name: "invited", show: (page) => at(page, "/auth/invitation#token=vt_x", "You are invited to a workspace") },
-  {
-    name: "invited and signed in",
-    as: true,
-    show: (page) => at(page, "/auth/invitation#token=vt_x", "You are invited"),
-  },
   {
     name: "account",
     as: true,
@@ -151,19 +145,31 @@ describe("what password managers go by", () => {
   });
 });
 
-it("a provider that is not set up is said in words, and not offered again", async () => {
+it("no provider that is not set up is offered", async () => {
   const context = await console.open();
   const page = await context.newPage();
-  await page.goto("/login?next=%2Fplayground");
-  await page.getByRole("button", { name: "Continue with provider B" }).click();
-  await page.getByText("This service is not set up for signing in through provider B.").waitFor();
-  await page.getByRole("link", { name: "Back to the sign-in page" }).click();
-  await page.waitForURL("**/login?next=%2Fplayground");
-  const button = page.getByRole("button", { name: "Continue with provider B (not set up on this service)" });
-  await button.waitFor();
-  expect(await button.isDisabled()).toBe(true);
+  await at(page, "/login", "Sign in");
+  await page.getByRole("button", { name: "Mail me a sign-in link" }).waitFor();
+  expect(await page.getByRole("button", { name: /Continue with/ }).count()).toBe(0);
+  await at(page, "/auth/sign-up", "Make an account");
+  await page.getByRole("button", { name: "Make the account" }).waitFor();
+  expect(await page.getByRole("button", { name: /Continue with/ }).count()).toBe(0);
+  expect(await page.getByText("or without a password").count()).toBe(0);
   await context.close();
 });
+
+it.each(["/nowhere", "/w", "/nowhere/at/all?x=1"])(
+  "the unknown path %s is a page of the console with status 404",
+  async (path) => {
+    const context = await console.open();
+    const page = await context.newPage();
+    expect((await page.goto(path))?.status()).toBe(404);
+    await page.getByRole("heading", { name: "Nothing here" }).waitFor();
+    await page.getByRole("link", { name: "Go to the start" }).click();
+    await page.waitForURL(`${url}/`);
+    await context.close();
+  },
+);
 
 it("never leaves the console for where a link says to go on", async () => {
   const account = await register(url);

@@ -36,9 +36,8 @@ describe("a server as npm start runs it", () => {
       ["/auth/sessions", "ip"],
       ["/auth/me/activity", "address"],
     ] as const) {
-      const { items } = (
-        await call<Page<Record<string, string>>>(server.url, path, { token: account.accessToken })
-      ).body.data;
+      const { items } = (await call<Page<Record<string, string>>>(server.url, path, { token: account.accessToken }))
+        .body.data;
       expect(new Set(items.map((item) => item[member]))).toEqual(new Set(["127.0.0.1", "203.0.113.9"]));
     }
   });

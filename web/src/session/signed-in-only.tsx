@@ -16,11 +16,3 @@ export function SignedInOnly({ children }: { children: ComponentChildren }) {
   }, [isSignedIn]);
   return isSignedIn ? children : null;
 }
-
-/** Where to go after signing in: a path of this console, never another site. */
-export function nextPath(query: Readonly<Record<string, string>>): string {
-  const { next = "/" } = query;
-  if (!next.startsWith("/") || !URL.canParse(next, location.origin)) return "/";
-  const { origin, pathname, search } = new URL(next, location.origin);
-  return origin === location.origin && !pathname.startsWith("//") ? pathname + search : "/";
-}

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useLocation } from "preact-iso";
 import { workspaces } from "../model/workspaces.ts";
+import { signInFrom } from "../session/next-path.ts";
 import { signOut, user } from "../session/session.ts";
 import { Button } from "./button.tsx";
 import icon from "./icon.svg";
@@ -10,7 +11,7 @@ import { ThemeChoice } from "./theme.tsx";
 
 /** The frame of every page: where one is, where one can go, and who one is. */
 export function Shell({ children }: { children: ComponentChildren }) {
-  const { path } = useLocation();
+  const { path, query } = useLocation();
   const workspaceId = /^\/w\/([^/]+)/.exec(path)?.[1] ?? null;
   return (
     <>
@@ -39,9 +40,9 @@ export function Shell({ children }: { children: ComponentChildren }) {
               </Button>
             </>
           ) : (
-            <Link to="/login" path={path}>
+            <a href={signInFrom(path, query)} aria-current={path === "/login" ? "page" : undefined}>
               Sign in
-            </Link>
+            </a>
           )}
         </nav>
       </header>

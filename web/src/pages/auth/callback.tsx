@@ -1,20 +1,20 @@
 import { useEffect, useState } from "preact/hooks";
-import { forgetGiven, type Given, given } from "../../session/address.ts";
+import { forgetGivenTo, type Given, givenTo } from "../../session/address.ts";
+import { withNext } from "../../session/next-path.ts";
 import { Page } from "../../ui/page.tsx";
 import { CodeArrived } from "./callback-code.tsx";
 import { LinkCodeArrived, Linked } from "./callback-link.tsx";
 import { TokensArrived } from "./callback-tokens.tsx";
 import { DeadEnd } from "./mailed-link.tsx";
-import { withNext } from "./next.ts";
-import { isProvider, markMissing, PROVIDER_LABELS, type Trip, takeTrip } from "./providers.ts";
+import { isProvider, PROVIDER_LABELS, type Trip, takeTrip } from "./providers.ts";
 
 /** Where every trip to a provider ends. */
 export function Callback() {
   const [trip] = useState(takeTrip);
-  useEffect(() => forgetGiven, []);
+  useEffect(() => () => forgetGivenTo("/auth/callback"), []);
   return (
     <Page title="Back from the provider" narrow>
-      <Arrival given={given.value} trip={trip} />
+      <Arrival given={givenTo("/auth/callback")} trip={trip} />
     </Page>
   );
 }
@@ -46,21 +46,18 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   EMAIL_NOT_VERIFIED: "Confirm the e-mail address of your account first. Your account page sends you a link.",
   SESSION_REVOKED: "Your session ended meanwhile. Sign in, then begin again.",
   RATE_LIMITED:
-    "Your network address has used up its sign-in requests of this minute; a sign-in through a provider takes three of them. Nothing was changed. Wait a minute, then begin again.",
+    "Your network address has used up its sign-in requests of this minute. Nothing was changed. Wait a minute, then begin again.",
   SERVICE_UNAVAILABLE: "The service is busy right now. Try again in a moment.",
 };
 
 function Failed({ code, trip }: { code: string; trip: Trip | null }) {
-  const isMissing = code === "OAUTH_NOT_CONFIGURED";
-  useEffect(() => {
-    if (isMissing && trip) markMissing(trip.provider);
-  }, []);
   const who = trip ? PROVIDER_LABELS[trip.provider].name : "that provider";
-  const words = isMissing
-    ? `This service is not set up for signing in through ${who}. Choose another way.`
-    : Object.hasOwn(PROBLEMS, code)
-      ? PROBLEMS[code]
-      : "Something went wrong on the way. Try again.";
+  const words =
+    code === "OAUTH_NOT_CONFIGURED"
+      ? `This service is not set up for signing in through ${who}. Choose another way.`
+      : Object.hasOwn(PROBLEMS, code)
+        ? PROBLEMS[code]
+        : "Something went wrong on the way. Try again.";
   return trip?.verifier === null ? (
     <DeadEnd title="Not linked" to={trip.next} action="Back to your account">
       {words}

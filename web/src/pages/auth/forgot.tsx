@@ -3,12 +3,12 @@ import { useLocation } from "preact-iso";
 import { request } from "../../api/request.ts";
 import { useAction } from "../../lib/action.ts";
 import { useWait } from "../../lib/countdown.ts";
-import { nextPath } from "../../session/signed-in-only.tsx";
+import { nextPath, withNext } from "../../session/next-path.ts";
 import { Button } from "../../ui/button.tsx";
 import { Card, Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import css from "./auth.module.css";
-import { withNext } from "./next.ts";
+import { rememberNext } from "./next.ts";
 import { EmailField, Outcome } from "./parts.tsx";
 import { SendAgain } from "./sent.tsx";
 
@@ -18,7 +18,17 @@ export function Forgot() {
   const [mailedTo, setMailedTo] = useState<string | null>(null);
   return (
     <Page title="Set a new password" narrow>
-      {mailedTo === null ? <ForgotForm onMailed={setMailedTo} /> : <ResetSent email={mailedTo} />}
+      {mailedTo === null ? (
+        <ForgotForm
+          onMailed={(email) => {
+            // The link opens another tab: after the new password that one goes on to where this one was going.
+            rememberNext(next);
+            setMailedTo(email);
+          }}
+        />
+      ) : (
+        <ResetSent email={mailedTo} />
+      )}
       <p class={css.foot}>
         <a href={withNext("/login", next)}>Back to the sign-in page</a>
       </p>

@@ -4,13 +4,14 @@ import { request } from "../../api/request.ts";
 import { useAction } from "../../lib/action.ts";
 import { useWait } from "../../lib/countdown.ts";
 import { deviceTokenOf } from "../../session/devices.ts";
+import { nextPath, withNext } from "../../session/next-path.ts";
 import { endedBecause, type SignedIn, signIn } from "../../session/session.ts";
-import { nextPath } from "../../session/signed-in-only.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Card, Page } from "../../ui/page.tsx";
 import css from "./auth.module.css";
 import { ProviderChoices } from "./choices.tsx";
-import { rememberNext, useGoOn, withNext } from "./next.ts";
+import { useInvitedEmail } from "./invited-email.ts";
+import { rememberNext, useGoOn } from "./next.ts";
 import { EmailField, Note, Outcome, PasswordField, Refused } from "./parts.tsx";
 import { SendAgain } from "./sent.tsx";
 
@@ -38,6 +39,7 @@ function Ways({ next, onMailed }: { next: string; onMailed: (email: string) => v
   const [email, setEmail] = useState("");
   const [password, setPassword] = useState("");
   const form = useRef<HTMLFormElement>(null);
+  useInvitedEmail(next, setEmail);
   const signingIn = useAction(async () => {
     const deviceToken = await deviceTokenOf(email);
     const body = { email, password, ...(deviceToken === null ? {} : { deviceToken }) };

@@ -11,7 +11,7 @@ import { DeadEnd, isDead, mailedLinkPage } from "./mailed-link.tsx";
 import { takeNext } from "./next.ts";
 
 /** Signs in with a mailed link. On a click only: what merely follows the links of a mail must not use them up. */
-export const Magic = mailedLinkPage("Sign in", ({ token }) => {
+export const Magic = mailedLinkPage("/auth/magic", "Sign in", ({ token }) => {
   const { route } = useLocation();
   const { run, busy, failure } = useAction(async () => {
     const { data } = await request<SignedIn & { isNewUser: boolean }>("/auth/magic-link/verify", { body: { token } });

@@ -1,7 +1,7 @@
 import type { ComponentChildren, FunctionComponent } from "preact";
 import { useEffect } from "preact/hooks";
 import type { ApiFailure } from "../../api/failure.ts";
-import { forgetGiven, given } from "../../session/address.ts";
+import { forgetGivenTo, type GivenPage, givenTo } from "../../session/address.ts";
 import { Page } from "../../ui/page.tsx";
 import { GoOn, Outcome } from "./parts.tsx";
 
@@ -13,10 +13,14 @@ export function isDead(failure: ApiFailure | null): boolean {
 }
 
 /** The page of a mailed link. A second link that is opened in the same tab begins it anew. */
-export function mailedLinkPage(title: string, Form: FunctionComponent<{ token: string }>): FunctionComponent {
+export function mailedLinkPage(
+  path: GivenPage,
+  title: string,
+  Form: FunctionComponent<{ token: string }>,
+): FunctionComponent {
   return () => {
-    const { token } = given.value;
-    useEffect(() => forgetGiven, []);
+    const { token } = givenTo(path);
+    useEffect(() => () => forgetGivenTo(path), []);
     return (
       <Page title={title} narrow>
         {token === undefined ? (

@@ -27,8 +27,3 @@ export function useGoOn(next: string, isHeld = false): void {
     if (isSignedIn && !isHeld) route(next, true);
   }, [isSignedIn, isHeld]);
 }
-
-/** The address of another page for signing in, which goes on to the same place. */
-export function withNext(path: string, next: string): string {
-  return next === "/" ? path : `${path}?next=${encodeURIComponent(next)}`;
-}

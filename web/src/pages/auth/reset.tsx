@@ -2,31 +2,33 @@ import { useState } from "preact/hooks";
 import { request } from "../../api/request.ts";
 import { useAction } from "../../lib/action.ts";
 import { useWait } from "../../lib/countdown.ts";
+import { withNext } from "../../session/next-path.ts";
 import { authorized, user } from "../../session/session.ts";
 import { Button } from "../../ui/button.tsx";
 import { Card, Row } from "../../ui/page.tsx";
 import css from "./auth.module.css";
 import { DeadEnd, isDead, mailedLinkPage } from "./mailed-link.tsx";
-import { withNext } from "./next.ts";
+import { takeNext } from "./next.ts";
 import { GoOn, Outcome, PasswordField, Refused } from "./parts.tsx";
 
 /** Sets a new password with a mailed link. */
-export const Reset = mailedLinkPage("Set a new password", ({ token }) => {
+export const Reset = mailedLinkPage("/auth/reset", "Set a new password", ({ token }) => {
   const [password, setPassword] = useState("");
-  const [isDone, setIsDone] = useState(false);
+  /** Where to go on; null until the password is set. */
+  const [next, setNext] = useState<string | null>(null);
   const { run, busy, failure } = useAction(async () => {
     await request("/auth/reset-password", { body: { token, password } });
     // If somebody is signed in here, it is most likely to this account: then that has just ended.
     if (user.peek() !== null) await authorized("/auth/me").catch(() => undefined);
-    setIsDone(true);
+    setNext(takeNext());
   });
   const wait = useWait(failure);
-  if (isDone) {
+  if (next !== null) {
     return (
       <Outcome title="Your new password is set">
         <p>Every session of your account was ended. Sign in with the new password.</p>
         <Row>
-          <GoOn to="/login">Sign in</GoOn>
+          <GoOn to={withNext("/login", next)}>Sign in</GoOn>
           <GoOn to={withNext("/login", "/auth/review")} plain>
             Review the account
           </GoOn>

@@ -3,15 +3,19 @@ import { useLocation } from "preact-iso";
 import { request } from "../../api/request.ts";
 import { fieldError, useAction } from "../../lib/action.ts";
 import { useWait } from "../../lib/countdown.ts";
+import { nextPath, withNext } from "../../session/next-path.ts";
 import { authorized, type SignedIn, signIn, user } from "../../session/session.ts";
-import { nextPath } from "../../session/signed-in-only.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Field } from "../../ui/field.tsx";
 import { Card, Page } from "../../ui/page.tsx";
+import { toast } from "../../ui/toasts.tsx";
 import css from "./auth.module.css";
 import { ProviderChoices } from "./choices.tsx";
-import { rememberNext, useGoOn, withNext } from "./next.ts";
+import { keptInvitation } from "./invitation-token.ts";
+import { useInvitedEmail } from "./invited-email.ts";
+import { rememberNext, useGoOn } from "./next.ts";
 import { EmailField, GoOn, Note, Outcome, PasswordField, Refused } from "./parts.tsx";
+import { configuredProviders } from "./providers.ts";
 import { SendAgain } from "./sent.tsx";
 
 /** Makes an account with its personal workspace. */
@@ -39,9 +43,22 @@ function SignUpForm({ next, onMade }: { next: string; onMade: (email: string) =>
   const [name, setName] = useState("");
   const [email, setEmail] = useState("");
   const [password, setPassword] = useState("");
+  useInvitedEmail(next, setEmail);
   const { run, busy, failure } = useAction(async () => {
-    const body = { email, password, ...(name.trim() === "" ? {} : { name: name.trim() }) };
-    const { data } = await request<SignedIn>("/auth/register", { body });
+    const invitation = keptInvitation();
+    const body = {
+      email,
+      password,
+      ...(name.trim() === "" ? {} : { name: name.trim() }),
+      ...(invitation === null ? {} : { invitation }),
+    };
+    const { data } = await request<SignedIn & { emailVerified?: true }>("/auth/register", { body });
+    if (data.emailVerified) {
+      // The invitation came by mail to this very address: nothing is left to confirm, and the page goes on.
+      toast(`Welcome! Your account is made: ${data.user.email}`);
+      await signIn({ ...data, user: { ...data.user, emailVerified: true } });
+      return;
+    }
     // First: once somebody is signed in, the page would go on.
     onMade(data.user.email);
     rememberNext(next);
@@ -105,10 +122,14 @@ function SignUpForm({ next, onMade }: { next: string; onMade: (email: string) =>
           Make the account
         </Button>
       </form>
-      <div class={css.or}>or without a password</div>
-      <div class={css.choices}>
-        <ProviderChoices next={next} />
-      </div>
+      {configuredProviders().length === 0 ? null : (
+        <>
+          <div class={css.or}>or without a password</div>
+          <div class={css.choices}>
+            <ProviderChoices next={next} />
+          </div>
+        </>
+      )}
     </Card>
   );
 }

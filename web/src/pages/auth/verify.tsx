@@ -14,7 +14,7 @@ import { GoOn, Outcome } from "./parts.tsx";
 type Stage = "asking" | "sure?" | "confirmed" | "rejected";
 
 /** Confirms the address that a mail came to, or says that somebody else registered it. */
-export const Verify = mailedLinkPage("Confirm your e-mail address", ({ token }) => {
+export const Verify = mailedLinkPage("/auth/verify", "Confirm your e-mail address", ({ token }) => {
   const [stage, setStage] = useState<Stage>("asking");
   const confirming = useAction(async () => {
     await request("/auth/verify-email", { body: { token } });

@@ -1,0 +1,241 @@
+import type { BrowserContext, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type BothProviders, startBothProviders } from "../../scripts/providers/both.ts";
+import { type Account, asUser, call, register } from "../support/api.ts";
+import { freePort } from "../support/server.ts";
+import { linkMailedTo, newEmail, PASSWORD, signedIn, signedOut, signIn } from "./support/account.ts";
+import { axeFaults, type ConsoleUnderTest, overflowOf, startConsole } from "./support/console.ts";
+import { sharedWorkspace, verifiedAccount } from "./support/settings.ts";
+
+let console: ConsoleUnderTest;
+let providers: BothProviders;
+let url: string;
+
+beforeAll(async () => {
+  const port = await freePort();
+  url = `http://127.0.0.1:${port}`;
+  providers = await startBothProviders({ baseUrl: url, host: "127.0.0.1", ports: [0, 0] });
+  console = await startConsole({ env: { PORT: String(port), ...providers.settings } });
+});
+
+afterAll(async () => {
+  await console?.close();
+  await providers?.close();
+});
+
+interface Invited {
+  owner: Account;
+  workspaceId: string;
+  /** The link of the invitation's mail. */
+  link: string;
+}
+
+async function invite(email: string, name = "Harbour"): Promise<Invited> {
+  const owner = await verifiedAccount(url);
+  const workspaceId = await sharedWorkspace(url, owner, name);
+  const body = { email, role: "member" };
+  const made = await call(url, `/workspaces/${workspaceId}/members`, { token: owner.accessToken, body });
+  expect(made.status).toBe(201);
+  return { owner, workspaceId, link: await linkMailedTo(url, email, "invite") };
+}
+
+async function newPage(options: { as?: Account } = {}): Promise<{ context: BrowserContext; page: Page }> {
+  const context = await console.open(options);
+  return { context, page: await context.newPage() };
+}
+
+async function openLink(page: Page, link: string): Promise<void> {
+  await page.goto(link);
+  await page.getByRole("heading", { name: "You are invited to a workspace" }).waitFor();
+}
+
+async function acceptInto(page: Page, workspaceId: string): Promise<void> {
+  await page.getByRole("button", { name: "Accept" }).click();
+  await page.waitForURL(`**/w/${workspaceId}`);
+}
+
+describe("an invitation", () => {
+  it("brings in a new person, who is asked to confirm nothing that its mail has proved", async () => {
+    const email = newEmail();
+    const { owner, workspaceId, link } = await invite(email);
+    const { context, page } = await newPage();
+    await openLink(page, link);
+    expect(new URL(page.url()).hash).toBe("");
+    await page.getByText(`${owner.email} invites you to the workspace Harbour as a member.`).waitFor();
+    await page.getByRole("link", { name: "Make an account" }).click();
+    await page.getByRole("heading", { name: "Make an account" }).waitFor();
+    // The invited address is there already: no other one would do.
+    await expect.poll(() => page.getByLabel("E-mail address").inputValue()).toBe(email);
+    await page.getByLabel("Password", { exact: true }).fill(PASSWORD);
+    await page.getByRole("button", { name: "Make the account" }).click();
+    await page.waitForURL("**/auth/invitation");
+    await acceptInto(page, workspaceId);
+    await page.getByText("You are a member of Harbour now.").waitFor();
+    await page.goto("/auth/account");
+    await page.getByText("Confirmed", { exact: true }).waitFor();
+    // It works once.
+    await page.goto(link);
+    await page.getByRole("heading", { name: "This invitation does not work" }).waitFor();
+    await context.close();
+  });
+
+  it("survives sign-up, confirmation and sign-in: the token of the confirmation does not take its place", async () => {
+    const email = newEmail();
+    const { context, page } = await newPage();
+    // The account is made before the invitation is opened, so its own mail has to confirm it.
+    await page.goto("/auth/sign-up?next=%2Fauth%2Finvitation");
+    await page.getByLabel("E-mail address").fill(email);
+    await page.getByLabel("Password", { exact: true }).fill(PASSWORD);
+    await page.getByRole("button", { name: "Make the account" }).click();
+    await page.getByRole("heading", { name: "Confirm your e-mail address" }).waitFor();
+    const { workspaceId, link } = await invite(email);
+    await openLink(page, link);
+    await page.goto(await linkMailedTo(url, email, "verify-email"));
+    await page.getByRole("button", { name: "Yes, confirm the address" }).click();
+    await page.getByRole("link", { name: "Go on" }).click();
+    await page.waitForURL("**/auth/invitation");
+    await acceptInto(page, workspaceId);
+    await context.close();
+  });
+
+  it("survives a mailed sign-in link, which brings a token of its own", async () => {
+    const email = newEmail();
+    const { workspaceId, link } = await invite(email);
+    const { context, page } = await newPage();
+    await openLink(page, link);
+    await page.getByRole("main").getByRole("link", { name: "Sign in" }).click();
+    await expect.poll(() => page.getByLabel("E-mail address").inputValue()).toBe(email);
+    await page.getByRole("button", { name: "Mail me a sign-in link" }).click();
+    await page.getByRole("heading", { name: "Look into your mail" }).waitFor();
+    await page.goto(await linkMailedTo(url, email, "magic-link"));
+    await page.getByRole("button", { name: "Sign in", exact: true }).click();
+    await page.waitForURL("**/auth/invitation");
+    await acceptInto(page, workspaceId);
+    await context.close();
+  });
+
+  it("survives a new password, which ends every session", async () => {
+    const guest = await verifiedAccount(url);
+    const { workspaceId, link } = await invite(guest.email);
+    const { context, page } = await newPage();
+    await openLink(page, link);
+    await page.getByRole("main").getByRole("link", { name: "Sign in" }).click();
+    await page.getByRole("link", { name: "Forgot the password?" }).click();
+    await page.getByLabel("E-mail address").fill(guest.email);
+    await page.getByRole("button", { name: "Mail me a link" }).click();
+    await page.getByRole("heading", { name: "Look into your mail" }).waitFor();
+    await page.goto(await linkMailedTo(url, guest.email, "reset-password"));
+    await page.getByLabel("New password").fill("another pass phrase");
+    await page.getByRole("button", { name: "Set the password" }).click();
+    await page.getByRole("main").getByRole("link", { name: "Sign in" }).click();
+    await signIn(page, guest.email, "another pass phrase");
+    await page.waitForURL("**/auth/invitation");
+    await acceptInto(page, workspaceId);
+    await context.close();
+  });
+
+  it("is what the header's sign-in leads back to, for an account that exists", async () => {
+    const guest = await verifiedAccount(url);
+    const { workspaceId, link } = await invite(guest.email);
+    const { context, page } = await newPage();
+    await openLink(page, link);
+    const header = page.getByRole("navigation", { name: "Taffrail" }).getByRole("link", { name: "Sign in" });
+    await header.click();
+    await page.getByRole("heading", { name: "Sign in" }).waitFor();
+    // Clicked again, or by way of another page for signing in, it leads there still.
+    await header.click();
+    await page.getByRole("link", { name: "Make an account" }).click();
+    await page.getByRole("heading", { name: "Make an account" }).waitFor();
+    await header.click();
+    await page.getByRole("heading", { name: "Sign in" }).waitFor();
+    await signIn(page, guest.email, guest.password);
+    await page.waitForURL("**/auth/invitation");
+    await acceptInto(page, workspaceId);
+    await context.close();
+  });
+
+  it.each(["provider A", "provider B"])("is accepted by somebody who signs in through %s", async (provider) => {
+    const email = newEmail();
+    const { workspaceId, link } = await invite(email);
+    const { context, page } = await newPage();
+    await openLink(page, link);
+    await page.getByRole("main").getByRole("link", { name: "Sign in" }).click();
+    await page.getByRole("button", { name: `Continue with ${provider}` }).click();
+    await page.getByLabel("E-mail address").fill(email);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.waitForURL("**/auth/invitation");
+    await acceptInto(page, workspaceId);
+    await context.close();
+  });
+
+  it("confirms the address of an account that was not confirmed", async () => {
+    const guest = await register(url);
+    const { workspaceId, link } = await invite(guest.email);
+    const { context, page } = await newPage();
+    await page.goto("/login");
+    await signIn(page, guest.email, guest.password);
+    await signedIn(page);
+    await page.goto("/auth/account");
+    await page.getByText("Not confirmed").waitFor();
+    await openLink(page, link);
+    await page.getByText("so accepting it also confirms the address").waitFor();
+    await acceptInto(page, workspaceId);
+    await page.goto("/auth/account");
+    await page.getByText("Confirmed", { exact: true }).waitFor();
+    await context.close();
+  });
+
+  it("of somebody else says whose account it takes, and lets one change it", async () => {
+    const [guest, stranger] = [await verifiedAccount(url), await verifiedAccount(url)];
+    const { workspaceId, link } = await invite(guest.email, "Pier");
+    const { context, page } = await newPage({ as: stranger });
+    await openLink(page, link);
+    await page.getByText(`The invitation is for another address than ${stranger.email}.`).waitFor();
+    expect(await page.getByRole("button", { name: "Accept" }).count()).toBe(0);
+    await page.getByRole("button", { name: "Use another account" }).click();
+    await page.getByRole("heading", { name: "Sign in" }).waitFor();
+    await signIn(page, guest.email, guest.password);
+    await page.waitForURL("**/auth/invitation");
+    await page.getByText("You are signed in as").waitFor();
+    await acceptInto(page, workspaceId);
+    const { items } = (await call<{ items: { id: string }[] }>(url, "/workspaces", asUser(guest))).body.data;
+    expect(items.map(({ id }) => id)).toContain(workspaceId);
+    await context.close();
+  });
+
+  it("shows hostile names as the text that they are, at every width", async () => {
+    const name = `<img src=x onerror=alert(1)>${"W".repeat(60)}`;
+    const email = newEmail();
+    const { link } = await invite(email, name);
+    const { context, page } = await newPage();
+    await openLink(page, link);
+    await page.getByText(name).waitFor();
+    expect(await page.locator("main img").count()).toBe(0);
+    for (const width of [360, 768, 1440]) {
+      await page.setViewportSize({ width, height: 800 });
+      expect([width, await overflowOf(page)]).toEqual([width, 0]);
+    }
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect([colorScheme, await axeFaults(page)]).toEqual([colorScheme, []]);
+    }
+    await context.close();
+  });
+
+  it("without its token is none, and one of no use says so at once", async () => {
+    const { context, page } = await newPage();
+    await page.goto("/auth/invitation");
+    await page.getByRole("heading", { name: "No invitation is open" }).waitFor();
+    await page.goto("/auth/invitation#token=vt_x");
+    await page.getByRole("heading", { name: "This invitation does not work" }).waitFor();
+    await page.goto("/auth/invitation");
+    await page.getByRole("heading", { name: "No invitation is open" }).waitFor();
+    await signedOut(page);
+    await context.close();
+  });
+});
+
+it("contacts nobody but the providers, and breaks no rule of the policy", () => {
+  const allowed = [providers.a.url, providers.b.url].map((origin) => `contacted ${origin}`);
+  expect(console.faults().filter((fault) => !allowed.includes(fault))).toEqual([]);
+});
