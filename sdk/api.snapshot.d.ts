@@ -86,14 +86,27 @@ import { CaptureOptions } from "../capture/options.mjs";
 import { Logger } from "../types.mjs";
 import { webHandler } from "./web-handler.mjs";
 import { IncomingMessage, ServerResponse } from "node:http";
-/** A request of Express, Connect or plain Node. */
+declare global {
+  namespace Express {
+    /** Merged into the request of `@types/express`. */
+    interface Request {
+      /** Set by `taffrail(logger)`: entries logged with it carry the request's trace. */
+      log: Logger;
+    }
+  }
+}
+/** A request of Connect or plain Node, where no type names `log`. Express's own request has it. */
 type CapturedRequest = IncomingMessage & {
   originalUrl?: string;
   /** Entries logged with it carry the request's trace. */
   log?: Logger;
 };
-type Middleware = (request: CapturedRequest, response: ServerResponse, next: (error?: unknown) => void) => void;
-type ErrorMiddleware = (error: unknown, request: CapturedRequest, response: ServerResponse, next: (error?: unknown) => void) => void;
+/** Without `log`: another package's types may have given a request a `log` of their own. */
+type NodeRequest = IncomingMessage & {
+  originalUrl?: string;
+};
+type Middleware = (request: NodeRequest, response: ServerResponse, next: (error?: unknown) => void) => void;
+type ErrorMiddleware = (error: unknown, request: NodeRequest, response: ServerResponse, next: (error?: unknown) => void) => void;
 /**
  * Captures requests and responses, for Express 4 and 5, Connect and plain Node servers. Put it before everything else,
  * body parsers included, and `taffrailErrors()` after the routes. `req.log` carries the request's trace.
@@ -135,21 +148,11 @@ interface BrowserLoggerOptions {
   /** Further member names whose values are masked, in any spelling. */
   redact?: readonly string[];
 }
-/** What a page logs with. */
-type BrowserLogger = Pick<LoggerMethods, LogLevel | "sessionId"> & {
-  /** A logger whose entries have this category and type. */
-  category<C extends Category>(category: C, type?: CategoryType<C>): BrowserLogger;
-  /** A logger whose entries have these fields too. */
-  child(fields: object): BrowserLogger;
-  /** Sends what waits. Always settles, after `timeoutMs` (default 10,000) at the latest; never rejects. */
-  flush(options?: {
-    timeoutMs?: number;
-  }): Promise<FlushResult>;
-  /** Since the page was opened. */
-  stats(): FlushResult;
-} & { readonly [C in Exclude<Category, LogLevel>]: CategoryScope<C>; };
+/** What a page logs with: a `Logger`, whose `entries` is empty. */
+type BrowserLogger = Logger;
 /**
- * A logger for pages: what is logged arrives also when the page closes at once, or is offline.
+ * A logger for pages: what is logged arrives also when the page closes at once, or is offline. Where a server renders
+ * the page there is none, and the logger does nothing.
  * @throws TypeError for options that are wrong; no method of the logger ever throws
  */
 declare function createLogger(options: BrowserLoggerOptions): BrowserLogger;
@@ -261,7 +264,6 @@ interface NextOptions extends CaptureOptions {
    */
   waitUntil?: (promise: Promise<unknown>) => void;
 }
-type Handler<Rest extends unknown[]> = (request: Request, ...rest: Rest) => Response | Promise<Response>;
 /** What Next gives `onRequestError` of `instrumentation.ts`. */
 interface NextErrorRequest {
   path: string;
@@ -277,10 +279,10 @@ interface NextErrorContext {
 }
 /**
  * Captures a route handler: `export const GET = withTaffrail(logger, (request) => ...)`.
- * `redirect()` and `notFound()` are no errors.
+ * `redirect()` and `notFound()` are no errors. The handler may ask for a `NextRequest`.
  * @throws TypeError for options that are wrong
  */
-declare function withTaffrail<Rest extends unknown[]>(logger: Logger, handler: Handler<Rest>, options?: NextOptions): (request: Request, ...rest: Rest) => Promise<Response>;
+declare function withTaffrail<Req extends Request = Request, Rest extends unknown[] = []>(logger: Logger, handler: (request: Req, ...rest: Rest) => Response | Promise<Response>, options?: NextOptions): (request: Req, ...rest: Rest) => Promise<Response>;
 /**
  * Logs what Next's server catches, in pages, actions and middleware too:
  * `export const onRequestError = taffrailRequestError(logger)` in `instrumentation.ts`.
@@ -673,12 +675,12 @@ export { webHandler };
 import { RateLimit } from "./limit.mjs";
 /** Where a proxy passes entries on to, and what it lets pass. */
 interface ProxyOptions {
-  /** The service. */
-  apiUrl: string;
+  /** The service. A build (Next) evaluates routes without their environment: what is `undefined` fails with the first request. */
+  apiUrl: string | undefined;
   /** The project that gets the entries. */
-  projectId: string;
+  projectId: string | undefined;
   /** A key with the scope `logs:write`. It never leaves the server. */
-  apiKey: string;
+  apiKey: string | undefined;
   /** Origins that may send, like `https://shop.example`. Default: only pages of the host that the request names. */
   origins?: readonly string[] | ((origin: string, request: Request) => boolean);
   /** Bytes of a request's body, 1 to 5 MiB, default 65,536. */
@@ -697,7 +699,10 @@ interface ProxyOptions {
   } | false | RateLimit;
   /** The client's address. Default: `CF-Connecting-IP`, then the first of `X-Forwarded-For`. */
   clientAddress?: (request: Request) => string | undefined;
-  /** Gets what goes wrong between here and the service; browsers are not told. */
+  /**
+   * Gets what goes wrong between here and the service; browsers are not told. Default: the first failure is written to
+   * the console.
+   */
   onError?: (error: Error) => void;
   /** Milliseconds to wait for the service, default 10,000. */
   timeout?: number;

@@ -5,6 +5,7 @@ const library: UserConfig = {
   entry: [
     "src/index.ts",
     "src/node/index.ts",
+    "src/node/edge.ts",
     "src/adapters/hono.ts",
     "src/adapters/express.ts",
     "src/browser/index.ts",

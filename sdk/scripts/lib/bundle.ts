@@ -2,14 +2,19 @@ import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 import type { Packed } from "./pack.ts";
 
-/** The bundle an application gets for `code`, with the package as it is packed. */
-export async function bundle({ consumer }: Packed, code: string, conditions: string[]): Promise<string> {
+/** The bundle an application gets for `code`, with the package as it is packed. As `iife` it asks `require` for Node's modules. */
+export async function bundle(
+  { consumer }: Packed,
+  code: string,
+  conditions: string[],
+  format: "esm" | "iife" = "esm",
+): Promise<string> {
   const { outputFiles } = await build({
     stdin: { contents: code, resolveDir: consumer },
     bundle: true,
     minify: true,
     write: false,
-    format: "esm",
+    format,
     platform: "neutral",
     target: "es2022",
     conditions: [...conditions, "import"],

@@ -7,17 +7,29 @@ import { tapNodeRequest, watchNodeResponse } from "./node-http.ts";
 export type { CaptureOptions } from "../capture/options.ts";
 export { webHandler } from "./web-handler.ts";
 
-/** A request of Express, Connect or plain Node. */
+declare global {
+  namespace Express {
+    /** Merged into the request of `@types/express`. */
+    interface Request {
+      /** Set by `taffrail(logger)`: entries logged with it carry the request's trace. */
+      log: Logger;
+    }
+  }
+}
+
+/** A request of Connect or plain Node, where no type names `log`. Express's own request has it. */
 export type CapturedRequest = IncomingMessage & {
   originalUrl?: string;
   /** Entries logged with it carry the request's trace. */
   log?: Logger;
 };
 
-type Middleware = (request: CapturedRequest, response: ServerResponse, next: (error?: unknown) => void) => void;
+/** Without `log`: another package's types may have given a request a `log` of their own. */
+type NodeRequest = IncomingMessage & { originalUrl?: string };
+type Middleware = (request: NodeRequest, response: ServerResponse, next: (error?: unknown) => void) => void;
 type ErrorMiddleware = (
   error: unknown,
-  request: CapturedRequest,
+  request: NodeRequest,
   response: ServerResponse,
   next: (error?: unknown) => void,
 ) => void;
@@ -42,7 +54,7 @@ export function taffrail(logger: Logger, options: CaptureOptions = {}): Middlewa
       headers: () => headerPairs(request.rawHeaders),
     });
     exchanges.set(request, exchange);
-    request.log = exchange.logger;
+    Object.assign(request, { log: exchange.logger });
     tapNodeRequest(exchange, request);
     watchNodeResponse(exchange, response);
     exchange.run(() => next());

@@ -14,8 +14,6 @@ export interface NextOptions extends CaptureOptions {
   waitUntil?: (promise: Promise<unknown>) => void;
 }
 
-type Handler<Rest extends unknown[]> = (request: Request, ...rest: Rest) => Response | Promise<Response>;
-
 /** What Next gives `onRequestError` of `instrumentation.ts`. */
 export interface NextErrorRequest {
   path: string;
@@ -36,14 +34,14 @@ const LOGGED = Symbol.for("taffrail.logged");
 
 /**
  * Captures a route handler: `export const GET = withTaffrail(logger, (request) => ...)`.
- * `redirect()` and `notFound()` are no errors.
+ * `redirect()` and `notFound()` are no errors. The handler may ask for a `NextRequest`.
  * @throws TypeError for options that are wrong
  */
-export function withTaffrail<Rest extends unknown[]>(
+export function withTaffrail<Req extends Request = Request, Rest extends unknown[] = []>(
   logger: Logger,
-  handler: Handler<Rest>,
+  handler: (request: Req, ...rest: Rest) => Response | Promise<Response>,
   options: NextOptions = {},
-): (request: Request, ...rest: Rest) => Promise<Response> {
+): (request: Req, ...rest: Rest) => Promise<Response> {
   const capture = createCapture(logger, options);
   return async (request, ...rest) => {
     const exchange = capture(incomingOf(request));

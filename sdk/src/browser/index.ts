@@ -1,15 +1,14 @@
 import { LEVELS } from "../levels.ts";
 import { createRedactor } from "../redact.ts";
 import { bytesOf, isError } from "../safe.ts";
-import { unitHash } from "../trace.ts";
+import { traceIds, unitHash } from "../trace.ts";
 import type {
   BatchOptions,
   Category,
-  CategoryScope,
-  CategoryType,
   DropReason,
-  FlushResult,
+  Explanation,
   LogEntry,
+  Logger,
   LoggerMethods,
   LogLevel,
   SamplingOptions,
@@ -18,7 +17,7 @@ import { createCleaner } from "./clean.ts";
 import { MAX_ENTRY } from "./limits.ts";
 import { randomId } from "./page.ts";
 import { prototype } from "./scopes.ts";
-import { createSender } from "./sender.ts";
+import { absentSender, createSender } from "./sender.ts";
 
 export type * from "../types.ts";
 
@@ -54,28 +53,27 @@ export interface BrowserLoggerOptions {
 
 type Named = Record<string, unknown>;
 
-/** What a page logs with. */
-export type BrowserLogger = Pick<LoggerMethods, LogLevel | "sessionId"> & {
-  /** A logger whose entries have this category and type. */
-  category<C extends Category>(category: C, type?: CategoryType<C>): BrowserLogger;
-  /** A logger whose entries have these fields too. */
-  child(fields: object): BrowserLogger;
-  /** Sends what waits. Always settles, after `timeoutMs` (default 10,000) at the latest; never rejects. */
-  flush(options?: { timeoutMs?: number }): Promise<FlushResult>;
-  /** Since the page was opened. */
-  stats(): FlushResult;
-} & { readonly [C in Exclude<Category, LogLevel>]: CategoryScope<C> };
+/** What a page logs with: a `Logger`, whose `entries` is empty. */
+export type BrowserLogger = Logger;
+
+/** Fields of `withContext`, for all loggers of the page: while `work` runs, up to its first `await`. */
+let context: Named = {};
 
 /**
- * A logger for pages: what is logged arrives also when the page closes at once, or is offline.
+ * A logger for pages: what is logged arrives also when the page closes at once, or is offline. Where a server renders
+ * the page there is none, and the logger does nothing.
  * @throws TypeError for options that are wrong; no method of the logger ever throws
  */
 export function createLogger(options: BrowserLoggerOptions): BrowserLogger {
   const { url, level = "info", batch = {}, sampling = {}, categories, excludeCategories } = options;
-  const { beforeSend, onError, onDrop, debug, defaultMeta = {}, redact = [], sessionId = sessionOf() } = options;
+  const { beforeSend, onError, onDrop, debug, defaultMeta = {}, redact = [] } = options;
+  const hasPage = typeof document !== "undefined";
+  const { sessionId = hasPage ? sessionOf() : "" } = options;
   const lowest = LEVELS.indexOf(level);
   if (typeof url !== "string" || lowest < 0) throw new TypeError("taffrail: wrong url or level");
   const clean = createCleaner(createRedactor(redact));
+  const counts = { logged: 0, sampledOut: 0, filtered: 0, spooled: 0 };
+  let isClosed = false;
 
   let isInside = false;
   /** What a callback logs calls none: else one that tells of a full queue would fill it. @returns null instead */
@@ -91,7 +89,7 @@ export function createLogger(options: BrowserLoggerOptions): BrowserLogger {
 
   const report = (error: unknown): void =>
     quietly(() => called(() => onError?.(isError(error) ? error : new Error(`${error}`))), error);
-  const { push, drop, ...shared } = createSender(url, batch, report, (lines, reason) =>
+  const { push, drop, stats, flush } = (hasPage ? createSender : absentSender)(url, batch, report, (lines, reason) =>
     quietly(
       () =>
         called(() =>
@@ -104,27 +102,58 @@ export function createLogger(options: BrowserLoggerOptions): BrowserLogger {
     ),
   );
 
+  const close: LoggerMethods["close"] = (limits) => {
+    isClosed = true;
+    return flush(limits);
+  };
+  const shared = {
+    flush,
+    close,
+    stats: () => ({ ...counts, ...stats() }),
+    entries: [],
+    withContext<T>(fields: object, work: () => T): T {
+      const outer = context;
+      context = { ...outer, ...fieldsOf(fields) };
+      try {
+        return work();
+      } finally {
+        context = outer;
+      }
+    },
+    [Symbol.asyncDispose ?? "asyncDispose"]: close,
+  };
+  const root = fieldsOf(defaultMeta);
+
+  function fieldsOf(fields: object): Named {
+    // SAFETY: what `clean` makes of an object is a plain one.
+    const { traceparent, ...rest } = clean(fields) as Named;
+    return { ...rest, ...traceIds(traceparent) };
+  }
+
   function build(category: string, type: string | undefined, own: Named): BrowserLogger {
     const has = (list: readonly string[] | null | undefined): boolean | undefined => list?.includes(category);
-    const { session = sessionId } = own;
+    const { session = sessionId } = { ...root, ...own };
     const draw = unitHash(`${session}`);
     const isWanted = has(categories) !== false && !has(excludeCategories);
+    const rateOf = (name: LogLevel): number => sampling.overrides?.[name] ?? sampling.rate ?? 1;
     const logger: Record<string, unknown> = {
       __proto__: prototype,
       ...shared,
       sessionId: session,
       // Without a type the service takes the category's first.
       category: (name: string, kind?: string) => build(name, kind, own),
-      // SAFETY: what `clean` makes of an object is a plain one.
-      child: (fields: object) => build(category, type, { ...own, ...(clean(fields) as object) }),
+      child: (fields: object) => build(category, type, { ...own, ...fieldsOf(fields) }),
+      explain,
     };
     LEVELS.forEach((name, severity) => {
-      const isLogged = isWanted && severity >= lowest && draw < (sampling.overrides?.[name] ?? sampling.rate ?? 1);
-      logger[name] = isLogged
-        ? (message: unknown, data: unknown) => quietly(() => write(name, message, data))
-        : () => {};
+      logger[name] = (message: unknown, data: unknown) => {
+        if (!hasPage || !isWanted || severity < lowest) return;
+        if (draw < rateOf(name)) quietly(() => write(name, message, data));
+        else counts.sampledOut++;
+      };
     });
-    function write(level: LogLevel, message: unknown, data: unknown): void {
+
+    function entryOf(level: LogLevel, message: unknown, data: unknown): object {
       const isNamed = isError(message);
       const fields = clean(isError(data) ? { [isNamed ? "error2" : "error"]: data } : data);
       // SAFETY: what `clean` makes of an object is a plain one.
@@ -134,13 +163,15 @@ export function createLogger(options: BrowserLoggerOptions): BrowserLogger {
         spanId,
         ...rest
       } = {
+        ...root,
+        ...context,
         ...own,
         // SAFETY: as above.
         ...(isNamed && (clean({ error: message }) as object)),
         ...(Array.isArray(fields) || typeof (fields ?? {}) !== "object" ? { value: fields } : (fields as object)),
       } as Named;
       const text = clean(isNamed ? message.message : message);
-      let entry: object = {
+      return {
         timestamp: new Date(),
         level,
         category,
@@ -151,26 +182,54 @@ export function createLogger(options: BrowserLoggerOptions): BrowserLogger {
         spanId,
         data: rest,
       };
-      let line = JSON.stringify(entry);
-      if (beforeSend) {
-        try {
-          // What a hook puts in is masked as well.
-          // SAFETY: whatever it is, it is only written.
-          entry = clean(called(() => beforeSend(JSON.parse(line)))) as object;
-        } catch (error) {
-          // It may be what keeps private data back.
-          report(error);
-          drop([line], "before-send");
-          return;
-        }
-        if (!entry) return;
-        line = JSON.stringify(entry);
-      }
-      if (bytesOf(line) > MAX_ENTRY) line = JSON.stringify({ ...entry, data: { "[Truncated]": true } });
-      push(`${line}\n`);
     }
+
+    function write(level: LogLevel, message: unknown, data: unknown): void {
+      let entry: unknown = entryOf(level, message, data);
+      let line = JSON.stringify(entry);
+      try {
+        if (beforeSend) entry = hooked(line);
+      } catch (error) {
+        // It may be what keeps private data back.
+        report(error);
+        drop([line], "before-send");
+        return;
+      }
+      if (!entry) {
+        counts.filtered++;
+        return;
+      }
+      line = JSON.stringify(entry);
+      if (bytesOf(line) > MAX_ENTRY) line = JSON.stringify({ ...entry, data: { "[Truncated]": true } });
+      if (isClosed) drop([line], "closed");
+      else {
+        counts.logged++;
+        push(`${line}\n`);
+      }
+    }
+
+    function explain(level: LogLevel, message = "", data?: object): Explanation {
+      const rate = rateOf(level);
+      const told = (step: Explanation["step"], reason: string, sent = false): Explanation => ({ sent, step, reason });
+      if (LEVELS.indexOf(level) < lowest) return told("level", `below ${LEVELS[lowest]}`);
+      if (!isWanted) return told("category", category);
+      if (draw >= rate) return told("sampling", `rate ${rate}`);
+      if (!hasPage) return told("transport", "there is no page");
+      try {
+        const isKept = !beforeSend || hooked(JSON.stringify(entryOf(level, message, data)));
+        return isKept ? told("transport", `rate ${rate}`, true) : told("beforeSend", "returned null");
+      } catch (error) {
+        return told("beforeSend", `threw ${error}`);
+      }
+    }
+
     // SAFETY: it has all levels now, and scopes are the prototype's.
     return logger as unknown as BrowserLogger;
+  }
+
+  /** What the hook makes of an entry; what it puts in is masked as well. @throws what the hook throws */
+  function hooked(line: string): unknown {
+    return clean(called(() => beforeSend?.(JSON.parse(line))));
   }
 
   /** No call throws, whatever it is given and whatever a callback does. @param what of it is told in `debug` */
@@ -186,8 +245,7 @@ export function createLogger(options: BrowserLoggerOptions): BrowserLogger {
     }
   }
 
-  // SAFETY: what `clean` makes of an object is a plain one.
-  return build("custom", "log", clean(defaultMeta) as Named);
+  return build("custom", "log", {});
 }
 
 /** One for the tab, over all its pages; for this page alone where nothing can be stored. */

@@ -1,5 +1,5 @@
 import { attempt, bytesOf } from "../safe.ts";
-import type { BatchOptions, DropReason, FlushResult } from "../types.ts";
+import type { BatchOptions, DropReason, FlushResult, LoggerStats } from "../types.ts";
 import { EARLY_MS, FLUSH_MS, MAX_BYTES, REPEATABLE_MS, SETTLING_MS } from "./limits.ts";
 import { createLanes, later, locked, randomId, stored } from "./page.ts";
 
@@ -18,7 +18,7 @@ export interface Sender {
   /** Takes a line, which ends with a line feed. */
   push(line: string): void;
   drop(lines: string[], reason: DropReason): void;
-  stats(): FlushResult;
+  stats(): Pick<LoggerStats, "delivered" | "dropped" | "pending" | "pendingBytes" | "requests" | "retries">;
   flush(options?: { timeoutMs?: number }): Promise<FlushResult>;
 }
 
@@ -51,6 +51,8 @@ export function createSender(
   let pausedUntil = 0;
   let delivered = 0;
   let dropped = 0;
+  let requests = 0;
+  let retries = 0;
   let leave: (() => void) | undefined;
 
   function drop(lines: string[], reason: DropReason): void {
@@ -104,6 +106,7 @@ export function createSender(
     const address = `${target}${target.includes("?") ? "&" : "?"}id=${id}`;
     const { fetch, navigator } = lane?.view ?? window;
     if (lane) lane.free -= bytes;
+    requests++;
     try {
       if (isClosing && !("keepalive" in Request.prototype)) throw new Error("No keepalive.");
       // The page may have such requests of its own, so a repetition does without. No content type: a request to another
@@ -143,6 +146,7 @@ export function createSender(
     batch.isReady = true;
     if (!isFree) batch.tries++;
     if (batch.tries > maxRetries) end(batch, "retries");
+    else retries++;
     const number = batch.tries || 1;
     const step = backoff === "fixed" ? 1 : backoff === "linear" ? number : 2 ** (number - 1);
     const own = typeof backoff === "function" && attempt(() => backoff(number));
@@ -186,10 +190,14 @@ export function createSender(
     if (Date.now() - +at > REPEATABLE_MS) end(batch, "retries");
   }
 
-  function stats(): FlushResult {
+  function stats(): ReturnType<Sender["stats"]> {
     let pending = 0;
-    for (const { count } of batches) pending += count;
-    return { delivered, dropped, pending };
+    let pendingBytes = 0;
+    for (const { count, bytes } of batches) {
+      pending += count;
+      pendingBytes += bytes;
+    }
+    return { delivered, dropped, pending, pendingBytes, requests, retries };
   }
 
   addEventListener("online", () => {
@@ -247,6 +255,17 @@ export function createSender(
       const { delivered, dropped, pending } = stats();
       return { delivered: delivered - before.delivered, dropped: dropped - before.dropped, pending };
     },
+  };
+}
+
+/** Where there is no page: takes nothing, and has nothing to send. */
+export function absentSender(): Sender {
+  const nothing = { delivered: 0, dropped: 0, pending: 0 };
+  return {
+    push() {},
+    drop() {},
+    stats: () => ({ ...nothing, pendingBytes: 0, requests: 0, retries: 0 }),
+    flush: async () => nothing,
   };
 }
 

@@ -29,7 +29,11 @@ export type NodeLoggerOptions = LoggerOptions & {
  * @throws TypeError for options that are wrong; no method of the logger ever throws
  */
 export function createLogger(options: NodeLoggerOptions): Logger {
-  const { shutdown = {}, spool: spooling = {}, ...rest } = options;
+  const { shutdown: guarding = {}, spool: keeping = {}, ...rest } = options;
+  // A bundle for an edge runtime may get here: its `process` has no events, and Node's modules are stubs.
+  const isProcess = typeof process === "object" && typeof process.on === "function";
+  const shutdown = isProcess && guarding;
+  const spooling = isProcess && keeping;
   const { timeoutMs = SHUTDOWN_MS } = shutdown || {};
   check(Number.isFinite(timeoutMs) && timeoutMs >= 0, "shutdown.timeoutMs must be a number of milliseconds");
   /** What the process's last moments found in the queue, by id. */

@@ -16,8 +16,13 @@ const SIGNALS = { SIGINT: 2, SIGTERM: 15 } as const;
 type Signal = keyof typeof SIGNALS;
 
 const SIGNAL_NAMES: readonly Signal[] = ["SIGINT", "SIGTERM"];
-/** Node hands unhandled rejections on as uncaught errors; Bun ends at once unless somebody listens for them. */
-const ERRORS = process.versions.bun ? ["uncaughtException", "unhandledRejection"] : ["uncaughtException"];
+/**
+ * Events of errors that no code caught. Node passes unhandled rejections on as uncaught errors; Bun exits at once unless
+ * a listener takes them. A function, because edge runtimes evaluate this module too, and have no `process.versions`.
+ */
+function errorEvents(): readonly string[] {
+  return process.versions.bun ? ["uncaughtException", "unhandledRejection"] : ["uncaughtException"];
+}
 
 const guarded = new Set<Guarded>();
 let isEnding = false;
@@ -26,14 +31,14 @@ let isEnding = false;
 export function guard(one: Guarded): () => void {
   if (guarded.size === 0) {
     process.on("exit", onExit);
-    for (const event of ERRORS) process.on(event, onUncaught);
+    for (const event of errorEvents()) process.on(event, onUncaught);
     for (const signal of SIGNAL_NAMES) process.on(signal, onSignal);
   }
   guarded.add(one);
   return () => {
     if (!guarded.delete(one) || guarded.size > 0) return;
     process.off("exit", onExit);
-    for (const event of ERRORS) process.off(event, onUncaught);
+    for (const event of errorEvents()) process.off(event, onUncaught);
     for (const signal of SIGNAL_NAMES) process.off(signal, onSignal);
   };
 }
@@ -72,7 +77,7 @@ function onUncaught(error: unknown, origin: unknown): void {
   for (const one of guarded) one.uncaught(error, typeof origin === "string" ? origin : "unhandledRejection");
   if (process.listenerCount("uncaughtException") > 1) return;
   end(() => {
-    for (const event of ERRORS) process.off(event, onUncaught);
+    for (const event of errorEvents()) process.off(event, onUncaught);
     // Out of the promise, so that the platform reports it as it does any uncaught error.
     setImmediate(() => {
       throw error;

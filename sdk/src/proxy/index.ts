@@ -84,6 +84,7 @@ async function mayPass(settings: ProxySettings, request: Request): Promise<boole
 }
 
 async function passOn(settings: ProxySettings, lines: string, key: string | undefined): Promise<Response> {
+  if (settings.missing) throw new Error(settings.missing);
   const headers = new Headers({ "Content-Type": "application/x-ndjson", Authorization: `Bearer ${settings.apiKey}` });
   if (key !== undefined) headers.set("Idempotency-Key", KEY_PREFIX + key);
   const reply = await settings.fetch(settings.url, {

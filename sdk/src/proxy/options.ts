@@ -16,12 +16,12 @@ const TIMEOUT_MS = 10_000;
 
 /** Where a proxy passes entries on to, and what it lets pass. */
 export interface ProxyOptions {
-  /** The service. */
-  apiUrl: string;
+  /** The service. A build (Next) evaluates routes without their environment: what is `undefined` fails with the first request. */
+  apiUrl: string | undefined;
   /** The project that gets the entries. */
-  projectId: string;
+  projectId: string | undefined;
   /** A key with the scope `logs:write`. It never leaves the server. */
-  apiKey: string;
+  apiKey: string | undefined;
   /** Origins that may send, like `https://shop.example`. Default: only pages of the host that the request names. */
   origins?: readonly string[] | ((origin: string, request: Request) => boolean);
   /** Bytes of a request's body, 1 to 5 MiB, default 65,536. */
@@ -37,7 +37,10 @@ export interface ProxyOptions {
   rateLimit?: { perAddress?: number; total?: number } | false | RateLimit;
   /** The client's address. Default: `CF-Connecting-IP`, then the first of `X-Forwarded-For`. */
   clientAddress?: (request: Request) => string | undefined;
-  /** Gets what goes wrong between here and the service; browsers are not told. */
+  /**
+   * Gets what goes wrong between here and the service; browsers are not told. Default: the first failure is written to
+   * the console.
+   */
   onError?: (error: Error) => void;
   /** Milliseconds to wait for the service, default 10,000. */
   timeout?: number;
@@ -46,6 +49,8 @@ export interface ProxyOptions {
 }
 
 export interface ProxySettings {
+  /** Why there is no service to send to; empty if there is one. */
+  missing: string;
   url: string;
   apiKey: string;
   isAllowed(origin: string, request: Request): boolean;
@@ -62,16 +67,21 @@ export interface ProxySettings {
 /** @throws TypeError for options that are wrong */
 export function proxySettings(options: ProxyOptions): ProxySettings {
   const { apiUrl, projectId, apiKey, origins, maxBytes = MAX_BODY_BYTES, maxEntries = MAX_ENTRIES } = options;
-  const { rateLimit = {}, dataFields, onError = () => {}, timeout = TIMEOUT_MS } = options;
-  check(typeof apiUrl === "string" && /^https?:\/\/[^/]/.test(apiUrl), "apiUrl must be an http or https URL");
-  check(typeof projectId === "string" && projectId !== "", "projectId is required");
-  check(typeof apiKey === "string" && apiKey !== "", "apiKey is required");
+  const { rateLimit = {}, dataFields, onError = tellFirst(), timeout = TIMEOUT_MS } = options;
+  const missing = Object.entries({ apiUrl, projectId, apiKey }).flatMap(([name, value]) =>
+    value === undefined ? name : [],
+  );
+  for (const [name, value = " "] of Object.entries({ apiUrl, projectId, apiKey })) {
+    check(typeof value === "string" && value !== "", `${name} must be a string`);
+  }
+  check(apiUrl === undefined || /^https?:\/\/[^/]/.test(apiUrl), "apiUrl must be an http or https URL");
   check(whole(maxBytes, 1, 5 * 1024 * 1024), "maxBytes must be a whole number from 1 to 5242880");
   check(whole(maxEntries, 1, 1000), "maxEntries must be a whole number from 1 to 1000");
   check(whole(timeout, 1, 3_600_000), "timeout must be a whole number from 1 to 3600000");
   return {
-    url: `${apiUrl.replace(/\/+$/, "")}/logger/${encodeURIComponent(projectId)}/log`,
-    apiKey,
+    missing: missing.length > 0 ? `createProxy was given no ${missing.join(", no ")}` : "",
+    url: `${`${apiUrl}`.replace(/\/+$/, "")}/logger/${encodeURIComponent(`${projectId}`)}/log`,
+    apiKey: `${apiKey}`,
     isAllowed: originCheck(origins),
     maxBytes,
     maxEntries,
@@ -81,6 +91,14 @@ export function proxySettings(options: ProxyOptions): ProxySettings {
     onError,
     timeout,
     fetch: options.fetch ?? ((...request) => fetch(...request)),
+  };
+}
+
+function tellFirst(): (error: Error) => void {
+  let isTold = false;
+  return (error) => {
+    if (!isTold) console.warn("taffrail/proxy: entries of browsers do not reach the service:", error);
+    isTold = true;
   };
 }
 

@@ -1,16 +1,26 @@
 import type { ContextStore, Runtime } from "./runtime.ts";
 import { streamGzip, synchronousContext } from "./shared.ts";
 
-/** Asked of `process` rather than imported: without the compatibility flag an import would keep the worker from starting. */
-function asyncContext<T>(): ContextStore<T> {
-  const process = (globalThis as { process?: { getBuiltinModule?(name: string): unknown } }).process;
-  const hooks = process?.getBuiltinModule?.("node:async_hooks");
-  if (!hooks) return synchronousContext();
-  // SAFETY: the module is what the runtime documents under this name.
-  return new (hooks as { AsyncLocalStorage: new () => ContextStore<T> }).AsyncLocalStorage();
+interface AsyncHooks {
+  AsyncLocalStorage?: new <T>() => ContextStore<T>;
 }
 
-/** Cloudflare Workers. Timers and requests end with the request they belong to: flush in `ctx.waitUntil`. */
+interface Platform extends AsyncHooks {
+  process?: { getBuiltinModule?(name: "node:async_hooks"): AsyncHooks | undefined };
+}
+
+/**
+ * Edge runtimes have the class as a global. Workers give it by `process`; without the compatibility flag an import would
+ * keep the worker from starting.
+ */
+function asyncContext<T>(): ContextStore<T> {
+  // SAFETY: both are optional, and have these types where a runtime has them.
+  const platform = globalThis as Platform;
+  const hooks = platform.AsyncLocalStorage ? platform : platform.process?.getBuiltinModule?.("node:async_hooks");
+  return hooks?.AsyncLocalStorage ? new hooks.AsyncLocalStorage<T>() : synchronousContext();
+}
+
+/** Workers and edge runtimes. Timers and requests end with the request they belong to: flush in `waitUntil`. */
 export const runtime: Runtime = {
   createContext: asyncContext,
   gzip: streamGzip,

@@ -166,10 +166,10 @@ test("what is logged offline is sent when the network is back", async () => {
   await logMany(page, 120);
   await sleep(300);
   expect(site.sizes).toEqual([]);
-  expect(await page.evaluate(() => logger.stats())).toEqual({ delivered: 0, dropped: 0, pending: 120 });
+  expect(await page.evaluate(() => logger.stats())).toMatchObject({ delivered: 0, dropped: 0, pending: 120 });
   await context?.setOffline(false);
   expectAll(await site.stored(120), 120);
-  expect(await page.evaluate(() => logger.stats())).toEqual({ delivered: 120, dropped: 0, pending: 0 });
+  expect(await page.evaluate(() => logger.stats())).toMatchObject({ delivered: 120, dropped: 0, pending: 0 });
   expect(await page.evaluate(() => localStorage.length)).toBe(0);
 });
 
@@ -195,8 +195,8 @@ test("two tabs offline: each sends its own, neither the other's", async () => {
   await context?.setOffline(false);
   expectAll(await site.stored(200), 200);
   expect(site.sink.storedTwice()).toBe(200);
-  expect(await one.evaluate(() => logger.stats())).toEqual({ delivered: 100, dropped: 0, pending: 0 });
-  expect(await two.evaluate(() => logger.stats())).toEqual({ delivered: 100, dropped: 0, pending: 0 });
+  expect(await one.evaluate(() => logger.stats())).toMatchObject({ delivered: 100, dropped: 0, pending: 0 });
+  expect(await two.evaluate(() => logger.stats())).toMatchObject({ delivered: 100, dropped: 0, pending: 0 });
 });
 
 test("three tabs that start together share what another one left: all of it arrives once", async () => {
@@ -385,7 +385,7 @@ test("a hook that throws drops its entry, counts it and says so", async () => {
   });
   expect(seen).toEqual({
     told: ["no", "before-send: private"],
-    stats: { delivered: 1, dropped: 1, pending: 0 },
+    stats: expect.objectContaining({ logged: 1, filtered: 1, delivered: 1, dropped: 1, pending: 0 }),
   });
   expect((await site.stored(1)).map(({ message }) => message)).toEqual(["kept"]);
 });
@@ -445,7 +445,7 @@ test("a backoff of the user's own that throws loses no batch out of sight", asyn
     await logger.flush();
     return { drops, stats: logger.stats() };
   });
-  expect(seen).toEqual({ drops: ["retries"], stats: { delivered: 0, dropped: 1, pending: 0 } });
+  expect(seen).toMatchObject({ drops: ["retries"], stats: { delivered: 0, dropped: 1, pending: 0 } });
 });
 
 test("what a call is given is kept beside what throws, and the session is the one a logger names", async () => {
@@ -496,4 +496,64 @@ test("secrets are masked before they leave the page, wherever they stand", async
   expect(JSON.stringify(entries)).not.toContain("hunter2");
   expect(entries[0]?.data).toMatchObject({ deep: [{ maxTokens: 512 }], query: { page: "2" } });
   expect(entries[1]?.data).toEqual({ secret: "[REDACTED]", area: "cart", source: "browser" });
+});
+
+test("10: a page's logger does what every logger does", async () => {
+  site = await startSite();
+  const page = await open();
+  const seen = await page.evaluate(async () => {
+    const logger = Taffrail.createLogger({
+      url: "/logs",
+      sampling: { overrides: { warn: 0 } },
+      excludeCategories: ["cache"],
+      defaultMeta: { area: "root", who: "root" },
+      beforeSend: (entry) => (entry.message === "unwanted" ? null : entry),
+    });
+    const traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    const inner = logger.withContext({ who: "context", requestId: "r1" }, () => {
+      logger.info("in the context");
+      logger.child({ who: "child" }).info("in a child");
+      return 7;
+    });
+    logger.child({ traceparent }).info("behind it");
+    logger.warn("sampled out");
+    logger.info("unwanted");
+    const waiting = logger.stats();
+    const explained = [
+      logger.explain("debug"),
+      logger.category("cache").explain("info"),
+      logger.explain("warn"),
+      logger.explain("info", "unwanted"),
+      logger.explain("info", "wanted"),
+    ].map(({ sent, step }) => `${step}: ${sent}`);
+    const closed = await logger.close();
+    logger.info("too late");
+    return { inner, waiting, explained, closed, stats: logger.stats(), entries: logger.entries };
+  });
+  expect(seen).toEqual({
+    inner: 7,
+    waiting: expect.objectContaining({ logged: 3, sampledOut: 1, filtered: 1, pending: 3 }),
+    explained: ["level: false", "category: false", "sampling: false", "beforeSend: false", "transport: true"],
+    closed: { delivered: 3, dropped: 0, pending: 0 },
+    stats: {
+      logged: 3,
+      sampledOut: 1,
+      filtered: 1,
+      delivered: 3,
+      dropped: 1,
+      pending: 0,
+      pendingBytes: 0,
+      requests: 1,
+      retries: 0,
+      spooled: 0,
+    },
+    entries: [],
+  });
+  expect(seen.waiting.pendingBytes).toBeGreaterThan(300);
+  const source = "browser";
+  expect(await site.stored(3)).toMatchObject([
+    { message: "in the context", data: { area: "root", who: "context", requestId: "r1", source } },
+    { message: "in a child", data: { area: "root", who: "child", requestId: "r1", source } },
+    { message: "behind it", traceId: "4bf92f3577b34da6a3ce929d0e0e4736", spanId: "00f067aa0ba902b7" },
+  ]);
 });

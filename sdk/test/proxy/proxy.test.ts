@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { createProxy, type ProxyOptions } from "../../src/proxy/index.ts";
 import { memoryLimit } from "../../src/proxy/limit.ts";
 
@@ -232,6 +232,21 @@ test("a service that cannot be reached is a 503 to try again", async () => {
   expect(response.status).toBe(503);
   expect(await response.text()).not.toContain(KEY);
   expect(errors).toHaveLength(1);
+});
+
+test("10: a proxy without its environment, as in a build, is told of with the first request, and once", async () => {
+  for (const name of ["apiUrl", "projectId", "apiKey"] as const) {
+    const { proxy, errors, sent } = setup({ [name]: undefined });
+    expect((await proxy(post('{"message":"m"}'))).status).toBe(503);
+    expect(errors).toMatchObject([{ message: `createProxy was given no ${name}` }]);
+    expect(sent).toEqual([]);
+  }
+  const warn = vi.spyOn(console, "warn").mockImplementation(() => {});
+  const proxy = createProxy({ apiUrl: "http://127.0.0.1:9", projectId: "proj_a", apiKey: undefined });
+  for (let n = 0; n < 3; n++) await proxy(post('{"message":"m"}'));
+  expect(warn).toHaveBeenCalledOnce();
+  expect(String(warn.mock.lastCall?.[1])).toContain("no apiKey");
+  warn.mockRestore();
 });
 
 test("wrong options throw at once", () => {

@@ -1,0 +1,160 @@
+import { createContext, runInContext } from "node:vm";
+import { beforeAll, describe, expect, test } from "vitest";
+import { bundle } from "../scripts/lib/bundle.ts";
+import { entryPoints, type Packed, pack } from "../scripts/lib/pack.ts";
+
+const NAMES = entryPoints().map(({ name }) => name.replace(/^\./, "taffrail"));
+
+/** What every runtime of the web's interfaces has; none of it belongs to a process or a page. */
+const WEB = {
+  TextEncoder,
+  TextDecoder,
+  URL,
+  URLSearchParams,
+  Headers,
+  Request,
+  Response,
+  ReadableStream,
+  AbortController,
+  AbortSignal,
+  fetch,
+  setTimeout,
+  clearTimeout,
+  queueMicrotask,
+  performance,
+  console,
+};
+
+/** The realm, and what there is of it beside the web's interfaces. */
+const REALMS: readonly [name: string, conditions: string[], globals: () => object][] = [
+  ["a realm without process, location and document", [], () => ({})],
+  ["an edge runtime, whose process has nothing but env", ["edge-light"], () => ({ process: { env: {} } })],
+  // A bundler that does not know the condition takes Node's modules.
+  ["an edge runtime that gets Node's modules", ["node"], () => ({ process: { env: {} } })],
+  ["Workers without compatibility flags", ["workerd", "worker"], () => ({})],
+  ["a server that renders with a browser's modules", ["browser"], () => ({ process: { env: {} } })],
+];
+
+/** What a server that renders pages has, and a module must leave alone: Next refuses chance while it renders beforehand. */
+const TRAPS = `
+  const trapped = () => { globalThis.trapped = true; throw new Error("touched"); };
+  Math.random = trapped;
+  Date.now = trapped;
+  for (const name of ["sessionStorage", "localStorage", "crypto"]) Object.defineProperty(globalThis, name, { get: trapped });
+`;
+
+/** What a page's module does while it is evaluated and rendered. */
+const RENDERED = `
+  import { createLogger } from "taffrail/browser";
+  import { createLogger as createServerLogger } from "taffrail";
+  const told = [];
+  const logger = createLogger({
+    url: "/logs",
+    level: "trace",
+    defaultMeta: { release: "1" },
+    beforeSend: () => told.push("beforeSend"),
+    onError: () => told.push("onError"),
+    onDrop: () => told.push("onDrop"),
+  });
+  logger.info("rendered", { password: "x" });
+  logger.error(new Error("rendered"));
+  logger.http.request("GET /");
+  logger.category("auth", "login").child({ a: 1 }).fatal("rendered");
+  const inner = logger.withContext({ a: 1 }, () => 7);
+  globalThis.result = (async () => ({
+    told,
+    inner,
+    explained: logger.explain("info").sent,
+    sessionId: logger.sessionId,
+    flushed: await logger.flush(),
+    closed: await logger.close(),
+    stats: logger.stats(),
+    trapped: globalThis.trapped === true,
+    missing: Object.keys(createServerLogger({ transport: "memory" })).filter((name) => !(name in logger)),
+  }))();
+`;
+
+let packed: Packed;
+beforeAll(() => {
+  packed = pack();
+});
+
+describe.each(REALMS)("8: import in %s", (_name, conditions, globals) => {
+  test.each(NAMES)("%s reads no member of a runtime that is not there", async (name) => {
+    const code = `import * as all from ${JSON.stringify(name)}; globalThis.all = all;`;
+    const script = await bundle(packed, code, conditions, "iife");
+    const realm = createContext({ ...WEB, ...globals(), require: stub });
+    runInContext(script, realm);
+    expect(Object.keys(realm.all).length).toBeGreaterThan(0);
+  });
+});
+
+describe("9: a page's logger where a server renders the page", () => {
+  test.each([["browser"], ["node"], ["edge-light"]])(
+    "with the modules for %s does nothing, and has what every logger has",
+    async (condition) => {
+      const script = await bundle(packed, RENDERED, [condition], "iife");
+      const realm = createContext({
+        ...WEB,
+        process: { env: {} },
+        require: (name: string) => process.getBuiltinModule(name),
+      });
+      runInContext(TRAPS, realm);
+      runInContext(script, realm);
+      const nothing = { delivered: 0, dropped: 0, pending: 0 };
+      expect(await realm.result).toEqual({
+        told: [],
+        inner: 7,
+        explained: false,
+        sessionId: "",
+        flushed: nothing,
+        closed: nothing,
+        stats: {
+          ...nothing,
+          logged: 0,
+          sampledOut: 0,
+          filtered: 0,
+          pendingBytes: 0,
+          requests: 0,
+          retries: 0,
+          spooled: 0,
+        },
+        trapped: false,
+        missing: [],
+      });
+    },
+  );
+
+  test("wrong options throw there too", async () => {
+    const code = `import { createLogger } from "taffrail/browser"; createLogger({ url: "/logs", level: "loud" });`;
+    const script = await bundle(packed, code, ["browser"], "iife");
+    expect(() => runInContext(script, createContext({ ...WEB }))).toThrow("wrong url or level");
+  });
+});
+
+test("8: taffrail/node makes a logger where the process has no events and Node's modules are stubs", async () => {
+  const code = `import { createLogger } from "taffrail/node";
+    const logger = createLogger({ apiUrl: "http://logs.example", projectId: "proj_a" });
+    logger.info("on the edge");
+    globalThis.result = logger.flush();`;
+  const script = await bundle(packed, code, ["node"], "iife");
+  const bodies: string[] = [];
+  const answer = async (_url: string, { body }: { body: Uint8Array<ArrayBuffer> }): Promise<Response> => {
+    bodies.push(new TextDecoder().decode(body));
+    return Response.json({ success: true, data: { rejected: [] } }, { status: 201 });
+  };
+  const realm = createContext({ ...WEB, crypto, fetch: answer, process: { env: {} }, require: stub });
+  runInContext(script, realm);
+  expect(await realm.result).toEqual({ delivered: 1, dropped: 0, pending: 0 });
+  expect(bodies.join()).toContain("on the edge");
+});
+
+/** A module of Node as edge runtimes give it: its members are there, and throw when they are used. */
+function stub(name: string): unknown {
+  class Unsupported {
+    constructor() {
+      throw new Error(`${name} is not supported here.`);
+    }
+  }
+  return new Proxy({}, { get: () => Unsupported });
+}
