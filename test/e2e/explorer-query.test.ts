@@ -93,7 +93,7 @@ describe("what can be done with a view", () => {
     await page.getByText("Copied").waitFor();
     const command = await page.evaluate(() => navigator.clipboard.readText());
     expect(command).not.toContain(tenant.key.secret);
-    const env = { PATH: process.env.PATH ?? "", TAFFRAIL_KEY: tenant.key.secret };
+    const env = { PATH: process.env.PATH ?? "", TAFFRAIL_API_KEY: tenant.key.secret };
     const { stdout } = await run("sh", ["-c", command], { env });
     // SAFETY: the envelope of a query's answer; anything else fails below.
     const { data } = JSON.parse(stdout) as { data: FoundLogs };

@@ -185,7 +185,7 @@ function parsed(name: string, args: string[], options: Options): { values: Value
 
 function sharedOf(values: Values, around: Surroundings): Shared {
   const { env } = around;
-  const key = credentialOf("key", text(values, "key") ?? env.TAFFRAIL_KEY, "TAFFRAIL_KEY");
+  const key = credentialOf("key", text(values, "key") ?? keyFrom(env), "TAFFRAIL_API_KEY");
   return {
     ...outputOf(values, around),
     ...serviceOf(values, env, key),
@@ -217,6 +217,11 @@ function auditOf(values: Values, around: Surroundings): AuditCommand {
     limit,
     isKeyVisible: text(values, "token") !== null,
   };
+}
+
+/** The API key of the environment. `TAFFRAIL_KEY` is what version 0.1 of the terminal client called it. */
+export function keyFrom(env: Surroundings["env"]): string | undefined {
+  return env.TAFFRAIL_API_KEY?.trim() ? env.TAFFRAIL_API_KEY : env.TAFFRAIL_KEY;
 }
 
 function credentialOf(what: "key" | "token", given: string | undefined, setting: string): string {

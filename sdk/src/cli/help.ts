@@ -2,7 +2,7 @@ const COMMON = `
 Service
   --url <address>       default $TAFFRAIL_URL, or http://127.0.0.1:8787
   --project <id>        default $TAFFRAIL_PROJECT; query and stats need none
-  --key <key>           default $TAFFRAIL_KEY, which other users of this machine cannot see
+  --key <key>           default $TAFFRAIL_API_KEY, which other users of this machine cannot see
 
 Output
   --json                one JSON object a line

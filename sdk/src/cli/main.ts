@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { type Command, parseCommand } from "./args.ts";
+import { type Command, keyFrom, parseCommand } from "./args.ts";
 import { audit } from "./audit.ts";
 import { EXIT, Failure, withoutSecrets } from "./failure.ts";
 import { HELP } from "./help.ts";
@@ -10,11 +10,11 @@ import { stats } from "./stats.ts";
 import { tail } from "./tail.ts";
 
 /** What is given on the command line, and where it is safer. */
-const CREDENTIALS = { key: ["a key", "TAFFRAIL_KEY"], token: ["a token", "TAFFRAIL_ACCESS_TOKEN"] } as const;
+const CREDENTIALS = { key: ["a key", "TAFFRAIL_API_KEY"], token: ["a token", "TAFFRAIL_ACCESS_TOKEN"] } as const;
 
 /** Runs a command line to its end and gives the exit code. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
-  let key = io.env.TAFFRAIL_KEY || io.env.TAFFRAIL_ACCESS_TOKEN || "";
+  let key = keyFrom(io.env) || io.env.TAFFRAIL_ACCESS_TOKEN || "";
   try {
     const isTerminal = io.stdout.isTTY === true;
     const command = parseCommand(argv, { env: io.env, isTerminal, now: io.now() });

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { type Command, parseCommand } from "../../src/cli/args.ts";
 
 const NOW = Date.parse("2026-11-20T12:00:00Z");
-const ENV = { TAFFRAIL_KEY: "sk_secret", TAFFRAIL_PROJECT: "proj_1" };
+const ENV = { TAFFRAIL_API_KEY: "sk_secret", TAFFRAIL_PROJECT: "proj_1" };
 
 function parse(line: string, env: Record<string, string | undefined> = ENV, isTerminal = false): Command {
   return parseCommand(line === "" ? [] : line.split(" "), { env, isTerminal, now: NOW });
@@ -130,8 +130,15 @@ test.each([
 
 test("needs a key, and a project where the service does", () => {
   expect(() => parse("query", {})).toThrow("A key is needed");
-  expect(() => parse("tail", { TAFFRAIL_KEY: "k" })).toThrow("A project is needed");
-  expect(parse("query", { TAFFRAIL_KEY: " k\n" })).toMatchObject({ service: { key: "k" }, project: null });
+  expect(() => parse("tail", { TAFFRAIL_API_KEY: "k" })).toThrow("A project is needed");
+  expect(parse("query", { TAFFRAIL_API_KEY: " k\n" })).toMatchObject({ service: { key: "k" }, project: null });
+});
+
+test("7: the key is TAFFRAIL_API_KEY, as everywhere; its former name TAFFRAIL_KEY is still read", () => {
+  expect(parse("query", { TAFFRAIL_API_KEY: "new", TAFFRAIL_KEY: "old" })).toMatchObject({ service: { key: "new" } });
+  expect(parse("query", { TAFFRAIL_API_KEY: " ", TAFFRAIL_KEY: "old" })).toMatchObject({ service: { key: "old" } });
+  expect(parse("query", { TAFFRAIL_KEY: "old" })).toMatchObject({ service: { key: "old" } });
+  expect(() => parse("query", {})).toThrow("set TAFFRAIL_API_KEY");
 });
 
 test("repeats neither a key nor a password", () => {
@@ -141,7 +148,7 @@ test("repeats neither a key nor a password", () => {
 });
 
 test("B17: reads what of the audit is wanted, by an access token", () => {
-  const env = { TAFFRAIL_ACCESS_TOKEN: "eyJ.a.b", TAFFRAIL_WORKSPACE: "ws_1", TAFFRAIL_KEY: "sk_secret" };
+  const env = { TAFFRAIL_ACCESS_TOKEN: "eyJ.a.b", TAFFRAIL_WORKSPACE: "ws_1", TAFFRAIL_API_KEY: "sk_secret" };
   expect(parse("audit", env)).toEqual({
     name: "audit",
     service: { url: "http://127.0.0.1:8787", key: "eyJ.a.b" },
@@ -164,7 +171,7 @@ test("B17: reads what of the audit is wanted, by an access token", () => {
     json: true,
     isKeyVisible: true,
   });
-  expect(() => parse("audit", { TAFFRAIL_KEY: "sk_secret" })).toThrow("set TAFFRAIL_ACCESS_TOKEN");
+  expect(() => parse("audit", { TAFFRAIL_API_KEY: "sk_secret" })).toThrow("set TAFFRAIL_ACCESS_TOKEN");
   expect(() => parse("audit --token sk_secret", env)).toThrow("An API key cannot read the audit");
   expect(() => parse("audit --token t", {})).toThrow("A workspace is needed");
   expect(() => parse("audit --search x", env)).toThrow("There is no option --search");

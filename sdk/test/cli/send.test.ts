@@ -19,7 +19,7 @@ beforeEach(async () => {
     return { ...reply, body: { success: true, data } };
   });
   dir = mkdtempSync(path.join(tmpdir(), "taffrail-cli-"));
-  env = { TAFFRAIL_URL: sink.url, TAFFRAIL_KEY: "sk_planted", TAFFRAIL_PROJECT: "proj_1" };
+  env = { TAFFRAIL_URL: sink.url, TAFFRAIL_API_KEY: "sk_planted", TAFFRAIL_PROJECT: "proj_1" };
 });
 afterEach(async () => {
   await sink.close();

@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   tenant = await createTenant(server.url);
-  env = { TAFFRAIL_URL: server.url, TAFFRAIL_KEY: tenant.key.secret, TAFFRAIL_PROJECT: tenant.projectId };
+  env = { TAFFRAIL_URL: server.url, TAFFRAIL_API_KEY: tenant.key.secret, TAFFRAIL_PROJECT: tenant.projectId };
 });
 
 const ndjson = (from: number, to: number) =>

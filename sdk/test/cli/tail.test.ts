@@ -6,7 +6,7 @@ import { type Opened, startTailService, type TailService } from "./tail-service.
 let service: TailService;
 afterEach(() => service.close());
 
-const env = (): Env => ({ TAFFRAIL_URL: service.url, TAFFRAIL_KEY: "sk_planted", TAFFRAIL_PROJECT: "proj_1" });
+const env = (): Env => ({ TAFFRAIL_URL: service.url, TAFFRAIL_API_KEY: "sk_planted", TAFFRAIL_PROJECT: "proj_1" });
 const entry = (seq: number, data?: object) => ({
   seq,
   timestamp: "2026-11-20T14:00:00.000Z",

@@ -114,7 +114,7 @@ describe("the command", () => {
       const command = curlOf("http://127.0.0.1:1", "/logger/query", body, "logs:read");
       // A function in the place of curl, that shows what it was called with.
       const { stdout } = await run("sh", ["-c", `curl() { printf '%s\\0' "$@"; }\n${command}`], {
-        env: { PATH: process.env.PATH, TAFFRAIL_KEY: "sk_test" },
+        env: { PATH: process.env.PATH, TAFFRAIL_API_KEY: "sk_test" },
       });
       const args = stdout.split("\0");
       expect(args[args.indexOf("--data-raw") + 1]).toBe(JSON.stringify(body));

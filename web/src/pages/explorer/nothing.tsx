@@ -73,7 +73,7 @@ function NoEntries({
     <Empty title="No entries yet">
       <p>
         Make a key under <a href={`/w/${workspaceId}/settings/keys`}>API keys</a>, put it into the variable{" "}
-        <code>TAFFRAIL_KEY</code>, and send the first entry:
+        <code>TAFFRAIL_API_KEY</code>, and send the first entry:
       </p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
       <pre class={css.command} tabIndex={0}>

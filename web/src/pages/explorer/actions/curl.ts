@@ -17,7 +17,7 @@ export interface QueryRequest {
 export function curlOf(origin: string, path: string, body: object, scope: string): string {
   return [
     `curl -sS ${quoted(`${origin}${path}`)}`,
-    `-H "Authorization: Bearer \${TAFFRAIL_KEY:?Set it to an API key with ${scope}}"`,
+    `-H "Authorization: Bearer \${TAFFRAIL_API_KEY:?Set it to an API key with ${scope}}"`,
     `-H ${quoted("Content-Type: application/json")}`,
     `--data-raw ${quoted(JSON.stringify(body))}`,
   ].join(" \\\n  ");

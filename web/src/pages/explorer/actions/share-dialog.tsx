@@ -40,8 +40,8 @@ export function ShareDialog({ workspaceId, projectId, view, times, request, onCl
         title="Command"
         hint={
           projectId === null
-            ? "Reads the key from TAFFRAIL_KEY. A key sees its own project alone."
-            : "Reads the key, one of this project, from TAFFRAIL_KEY."
+            ? "Reads the key from TAFFRAIL_API_KEY. A key sees its own project alone."
+            : "Reads the key, one of this project, from TAFFRAIL_API_KEY."
         }
         text={command}
         label="Copy as curl"
