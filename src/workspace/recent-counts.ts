@@ -1,7 +1,7 @@
 import { packSummaries, type RecentCountPage, type RecentCountScan } from "../logs/stats/recent-counts.ts";
 import { countsOf } from "../logs/summary.ts";
 import { lastCommit } from "./batches.ts";
-import type { RecentScope } from "./recent-reader.ts";
+import { placesOf, type RecentScope } from "./recent-reader.ts";
 
 /** Batches that one turn looks at: about 5 ms. */
 const PAGE_BATCHES = 5000;
@@ -10,7 +10,8 @@ const PAGE_BYTES = 4 * 1024 * 1024;
 
 /** One page of the summaries of recent batches. Most of the table is passed over: bodies stand behind the summaries. */
 export function readRecentCounts(sql: SqlStorage, scan: RecentCountScan, scope: RecentScope): RecentCountPage {
-  const asOf = scan.asOf ?? lastCommit(sql);
+  const newest = lastCommit(sql);
+  const asOf = scan.asOf ?? newest;
   const { projects, oldest } = scope;
   const rows = sql
     .exec(
@@ -39,7 +40,7 @@ export function readRecentCounts(sql: SqlStorage, scan: RecentCountScan, scope: 
   }
   return {
     asOf,
-    flushed: projects.map(({ id, flushedSeq }) => ({ projectId: id, seq: flushedSeq })),
+    flushed: placesOf(projects, asOf === newest),
     oldest,
     summaries: packSummaries(summaries),
     next: looked < PAGE_BATCHES && bytes <= PAGE_BYTES ? null : next,

@@ -1,6 +1,6 @@
 import type { BatchEncoding, StoredBatch } from "../logs/batch.ts";
 import { mayHoldIds } from "../logs/id-filter.ts";
-import type { RecentPage, RecentScan } from "../logs/query/recent-scan.ts";
+import type { ProjectPlace, RecentPage, RecentScan } from "../logs/query/recent-scan.ts";
 import { idFilterOf } from "../logs/summary.ts";
 import { type BatchSelection, placeOf } from "./batch-columns.ts";
 import type { BatchIndex, Selected } from "./batch-index.ts";
@@ -18,9 +18,16 @@ const PAGE_MAX_FILTER_BYTES = 4 * 1024 * 1024;
 /** What is searched: some projects, and the name that cursors know them by. */
 export interface RecentScope {
   name: string;
-  projects: readonly { num: number; id: string; flushedSeq: number }[];
+  projects: readonly { num: number; id: string; flushedSeq: number; lastSeq: number }[];
   /** See `RecentPage.oldest`. */
   oldest: number;
+}
+
+/** How far each project is. `isNewest`: the snapshot holds all that has been committed. */
+export function placesOf(projects: RecentScope["projects"], isNewest: boolean): ProjectPlace[] {
+  return projects.map(({ id, flushedSeq, lastSeq }) => {
+    return { projectId: id, seq: flushedSeq, ...(isNewest ? { lastSeq } : {}) };
+  });
 }
 
 /** A page, or what has to be selected outside the turn first, as that would hold the thread for too long. */
@@ -40,7 +47,7 @@ export function readRecent(
   const newest = lastCommit(sql);
   const asOf = scan.asOf ?? newest;
   const { name, projects, oldest } = scope;
-  const flushed = projects.map(({ id, flushedSeq }) => ({ projectId: id, seq: flushedSeq }));
+  const flushed = placesOf(projects, asOf === newest);
   const page: RecentPage = { asOf, lastCommit: newest, scope: name, flushed, oldest, batches: [], next: null };
   if (asOf > newest) return { ok: true, page };
   const projectIds = new Map(projects.map(({ num, id }) => [num, id]));

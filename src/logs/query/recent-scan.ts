@@ -32,6 +32,18 @@ export interface ScanPosition {
   commit: number;
 }
 
+/** How far a project is in each tier. */
+export interface ProjectPlace {
+  projectId: string;
+  /** The last `seq` that is in the cold tier; 0 while none is. */
+  seq: number;
+  /**
+   * The last `seq` of the snapshot; 0 while there is none. Absent where the snapshot is not the newest one, and in answers of
+   * objects of an older version.
+   */
+  lastSeq?: number;
+}
+
 /** One turn's worth of candidate batches, bodies whole. */
 export interface RecentPage {
   /** The commit pinned; equal to the scan's `asOf` where it named one. */
@@ -40,8 +52,8 @@ export interface RecentPage {
   lastCommit: number;
   /** What was searched: a project's id, or the workspace's for all of it. A cursor is bound to it. */
   scope: string;
-  /** Of each project searched the last `seq` that is in the cold tier; 0 while none is. */
-  flushed: { projectId: string; seq: number }[];
+  /** Of each project searched, how far it is. */
+  flushed: ProjectPlace[];
   /** Entries with an earlier timestamp are past the retention, wherever they still lie: epoch milliseconds, a full minute. */
   oldest: number;
   batches: StoredBatch[];

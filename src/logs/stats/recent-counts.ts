@@ -1,4 +1,5 @@
 import { ByteReader, ByteWriter } from "../../bytes/varint.ts";
+import type { ProjectPlace } from "../query/recent-scan.ts";
 
 /** Which batches' summaries are wanted. Times are epoch milliseconds, `from` inclusive, `to` exclusive. */
 export interface RecentCountScan {
@@ -18,7 +19,7 @@ export interface RecentCountScan {
 export interface RecentCountPage {
   asOf: number;
   /** As in `RecentPage`. */
-  flushed: { projectId: string; seq: number }[];
+  flushed: ProjectPlace[];
   oldest: number;
   /** See `packSummaries`. */
   summaries: Uint8Array;

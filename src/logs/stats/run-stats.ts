@@ -10,6 +10,7 @@ import { boundedSource, type ReadMemory, UNBOUNDED_MEMORY } from "../query/memor
 import { openMoved } from "../query/moved-feed.ts";
 import { Watermarks } from "../query/moves.ts";
 import { Pacer } from "../query/pacer.ts";
+import type { ProjectPlace } from "../query/recent-scan.ts";
 import { openItem, readable } from "../query/scan.ts";
 import { type ReadSegments, SegmentWalk, type WalkSelection } from "../query/segment-walk.ts";
 import { type LogSource, openRecent, withStored } from "../query/tiers.ts";
@@ -38,6 +39,8 @@ export interface StatsAnswer {
   buckets: Bucket[];
   total: number;
   complete: boolean;
+  /** The newest `seq` of the snapshot. Absent where it is of several projects, or not known. */
+  lastSeq?: number;
 }
 
 export type StatsResult = { ok: true; answer: StatsAnswer } | { ok: false; reason: "too_many" };
@@ -81,17 +84,29 @@ async function count(counting: Counting, query: StatsQuery): Promise<StatsAnswer
   const { filter } = query;
   const histogram = new Histogram(query.intervalMs, query.groupBy);
   let complete = true;
-  if (looksInside(filter)) complete = await countEntries(counting, histogram, filter, null);
+  let places: readonly ProjectPlace[];
+  if (looksInside(filter)) ({ complete, places } = await countEntries(counting, histogram, filter, null));
   else {
     const whole = wholeMinutes(filter);
     const summed = await countSummaries(counting, histogram, { ...filter, ...whole });
     const { asOf } = summed;
-    complete = summed.complete;
+    ({ complete, places } = summed);
     for (const edge of edgesOf(filter, whole)) {
-      if (!(await countEntries(counting, histogram, { ...filter, ...edge }, asOf))) complete = false;
+      if (!(await countEntries(counting, histogram, { ...filter, ...edge }, asOf)).complete) complete = false;
     }
   }
-  return { buckets: histogram.buckets(), total: histogram.total, complete };
+  return { buckets: histogram.buckets(), total: histogram.total, complete, ...lastSeqOf(places) };
+}
+
+function lastSeqOf(places: readonly ProjectPlace[]): Pick<StatsAnswer, "lastSeq"> {
+  const lastSeq = places.length === 1 ? places[0]?.lastSeq : undefined;
+  return lastSeq === undefined ? {} : { lastSeq };
+}
+
+/** What a count has read: all of it or not, and how far each project was in its snapshot. */
+interface Read {
+  complete: boolean;
+  places: readonly ProjectPlace[];
 }
 
 interface TimeRange {
@@ -120,7 +135,7 @@ async function countSummaries(
   counting: Counting,
   histogram: Histogram,
   filter: LogFilter,
-): Promise<{ asOf: number; complete: boolean }> {
+): Promise<Read & { asOf: number }> {
   const { source, pacer } = counting;
   const { levelMask, from, to } = filter;
   const categoryMask = categoryMaskOf(filter);
@@ -128,7 +143,7 @@ async function countSummaries(
   const first = await source.recentCounts({ ...scan, asOf: null, after: 0 });
   const kept = { ...filter, from: Math.max(from ?? first.oldest, first.oldest) };
   const { workspaceId } = source;
-  const { asOf } = first;
+  const { asOf, flushed: places } = first;
   const watermarks = new Watermarks(first.flushed);
   const end = endOf(counting);
   let complete = true;
@@ -139,7 +154,7 @@ async function countSummaries(
     }
     if (page.next === null) break;
     // Recent batches are read in order of arrival: now the newest entries are missing.
-    if (pacer.meter.done >= end) return { asOf, complete: false };
+    if (pacer.meter.done >= end) return { asOf, complete: false, places };
     const after = page.next;
     page = await source.recentCounts({ ...scan, asOf, after });
     const wanted = { workspaceId, from: kept.from, to, levelMask, categoryMask, asOf, afterCommit: after };
@@ -151,7 +166,7 @@ async function countSummaries(
   const projects = new Map(first.flushed.filter(({ seq }) => seq > 0).map(({ projectId, seq }) => [projectId, seq]));
   const common = { workspaceId, projects, levelMask, categoryMask, asOf: null, tests: [], order: "desc" } as const;
   if (!(await countSegments(counting, histogram, kept, { ...common, from: kept.from, to }))) complete = false;
-  return { asOf, complete };
+  return { asOf, complete, places };
 }
 
 /** Newest first. @returns whether the budget sufficed */
@@ -205,17 +220,18 @@ function passes({ from, to, levelMask }: LogFilter, minute: number, level: numbe
   return (from === null || start >= from) && (to === null || start < to) && ((1 << level) & levelMask) !== 0;
 }
 
-/** Looks at entries, newest first. @returns whether the budget sufficed */
+/** Looks at entries, newest first. */
 async function countEntries(
   counting: Counting,
   histogram: Histogram,
   wanted: LogFilter,
   asOf: number | null,
-): Promise<boolean> {
+): Promise<Read> {
   const { source } = counting;
   const scan = { asOf, from: wanted.from, to: wanted.to, order: "desc" } as const;
-  const { feed, filter } = await withStored(source, await openRecent(source, wanted, scan), wanted, scan);
-  return countFeed(counting, histogram, feed, filter);
+  const recent = await openRecent(source, wanted, scan);
+  const { feed, filter } = await withStored(source, recent, wanted, scan);
+  return { complete: await countFeed(counting, histogram, feed, filter), places: recent.first.flushed };
 }
 
 /** Counts what a feed has left. @returns whether the budget sufficed */

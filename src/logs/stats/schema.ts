@@ -68,4 +68,10 @@ export const statsAnswerSchema = z.object({
   complete: z
     .boolean()
     .describe("False: the request's budget ended first, so that older entries are missing. Narrow the filters."),
+  lastSeq: z
+    .int()
+    .optional()
+    .describe(
+      "Counts of one project only: its newest `seq` at the moment of the count. What a tail brings above it is not counted here.",
+    ),
 });

@@ -39,7 +39,7 @@ function readRecent(...args: Parameters<typeof readInOneTurn>): RecentPage {
 describe("readRecent", () => {
   it("gives batches whole, with project, seq and times", async () => {
     await inWorkspace("ws_00000000rdr1", (sql) => {
-      const projects = [A, B].map((id) => ({ num: addProject(sql, id), id, flushedSeq: 0 }));
+      const projects = [A, B].map((id) => ({ num: addProject(sql, id), id, flushedSeq: 0, lastSeq: 0 }));
       const scope: RecentScope = { name: "ws_00000000rdr1", projects, oldest: 0 };
       insertBatch(
         sql,
@@ -71,7 +71,7 @@ describe("readRecent", () => {
 
   it("joins a body of several rows", async () => {
     await inWorkspace("ws_00000000rdr2", (sql) => {
-      const projects = [{ num: addProject(sql, A), id: A, flushedSeq: 0 }];
+      const projects = [{ num: addProject(sql, A), id: A, flushedSeq: 0, lastSeq: 0 }];
       const entries: SimpleEntry[] = Array.from({ length: 12 }, (_, n) => ({ timestamp: n, message: noise(200_000) }));
       insertBatch(sql, 1, 1, 1, batchOf(entries), 0);
       expect(Number(sql.exec("SELECT count(*) AS n FROM batch_parts").one().n)).toBeGreaterThan(0);
@@ -82,7 +82,7 @@ describe("readRecent", () => {
 
   it("pages by bytes through all batches once, in either order, while others arrive", async () => {
     await inWorkspace("ws_00000000rdr3", (sql) => {
-      const scope = { name: A, projects: [{ num: addProject(sql, A), id: A, flushedSeq: 0 }], oldest: 0 };
+      const scope = { name: A, projects: [{ num: addProject(sql, A), id: A, flushedSeq: 0, lastSeq: 0 }], oldest: 0 };
       const index = new BatchIndex(sql);
       let commit = 0;
       const add = (timestamp: number) => {
@@ -114,7 +114,7 @@ describe("readRecent", () => {
 
   it("leaves out batches that lack an id, however many there are, but none of those stored without a filter", async () => {
     await inWorkspace("ws_00000000rdr6", (sql) => {
-      const scope = { name: A, projects: [{ num: addProject(sql, A), id: A, flushedSeq: 0 }], oldest: 0 };
+      const scope = { name: A, projects: [{ num: addProject(sql, A), id: A, flushedSeq: 0, lastSeq: 0 }], oldest: 0 };
       const hex = (n: number) => (n * 2654435761).toString(16).padStart(32, "0");
       const count = 2500;
       const index = new BatchIndex(sql);
@@ -155,7 +155,7 @@ describe("readRecent", () => {
 
   it("gives nothing for a snapshot from the future, and pins the newest commit even when it holds nothing", async () => {
     await inWorkspace("ws_00000000rdr4", (sql) => {
-      const scope = { name: A, projects: [{ num: addProject(sql, A), id: A, flushedSeq: 0 }], oldest: 0 };
+      const scope = { name: A, projects: [{ num: addProject(sql, A), id: A, flushedSeq: 0, lastSeq: 0 }], oldest: 0 };
       const index = new BatchIndex(sql);
       expect(readRecent(sql, index, EVERYTHING, scope)).toMatchObject({
         asOf: 0,

@@ -63,9 +63,21 @@ describe("POST /logger/stats", () => {
       ],
       total: 3,
       complete: true,
+      lastSeq: 3,
     });
     expect((await statsOf(user, { interval: "1h" })).buckets).toEqual([{ start: at(0), count: 4 }]);
     expect((await statsOf(user, { interval: "5m", projectId: projects[1]?.id })).total).toBe(1);
+  });
+
+  it("5: says up to which seq of its one project it has counted, so that a tail can go on from there", async () => {
+    const seqOf = async (headers: Record<string, string>, body: object) =>
+      (await statsOf(headers, { interval: "1m", ...body })).lastSeq;
+    expect(await seqOf(asKey(), { groupBy: "category" })).toBe(3);
+    expect(await seqOf(asKey(), { filters: { level: "fatal" } })).toBe(3);
+    expect(await seqOf(asKey(), { filters: { search: "found nowhere" } })).toBe(3);
+    expect(await seqOf(asKey(), { filters: { from: HOUR + 1, to: HOUR + 5 } })).toBe(3);
+    expect(await seqOf(user, { projectId: projects[1]?.id })).toBe(1);
+    expect(await seqOf(user, {})).toBeUndefined();
   });
 
   it("groups by level, category and type", async () => {
