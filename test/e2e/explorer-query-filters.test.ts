@@ -200,6 +200,32 @@ describe("filters", () => {
     expect(page.url()).toBe(href);
   });
 
+  it("5: counts beside the names what the other filters leave", async () => {
+    await open("?level=error&category=http");
+    const beside = (group: string, name: string, count: number): Promise<void> => {
+      const labels = page.getByRole("group", { name: group }).locator("label");
+      return labels.filter({ hasText: new RegExp(`^${name}${count}$`) }).waitFor();
+    };
+    const errors = sent.filter(({ level }) => level === "error");
+    // The choice of categories leaves out no category, so that another one can be chosen.
+    for (const name of ["http", "database", "billing"]) {
+      await beside("Category", name, errors.filter(({ category }) => category === name).length);
+    }
+    const inHttp = errors.filter(({ category }) => category === "http");
+    for (const name of ["request", "response"]) {
+      await beside("Type", name, inHttp.filter(({ type }) => type === name).length);
+    }
+    const types = page.getByRole("group", { name: "Type" });
+    expect(await types.getByText("invoice").count()).toBe(0);
+    // What is chosen and does not occur says so.
+    await page.goto(explorerPath(tenant, "?level=error&category=nothing"));
+    await beside("Category", "nothing", 0);
+    await page.goto(explorerPath(tenant, `?${new URLSearchParams({ search: NASTY })}`));
+    const [found] = sent.filter(({ message }) => message === NASTY);
+    await beside("Category", found?.category ?? "", 1);
+    await beside("Type", found?.type ?? "", 1);
+  });
+
   it("takes filters off by their chips, and goes back and forth with the browser's buttons", async () => {
     await open("?level=error&category=http");
     await page.getByRole("button", { name: "Remove filter: category http" }).click();

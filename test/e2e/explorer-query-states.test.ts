@@ -209,17 +209,19 @@ describe("refusals", () => {
   });
 
   it("says what went wrong, and tries again", async () => {
-    await context.route("**/logger/query", (route) => route.fulfill(refusal(503, "SERVICE_UNAVAILABLE", "1")));
+    let isAway = false;
+    // So long that it is not repeated before the click.
+    const asked = refusal(503, "SERVICE_UNAVAILABLE", "30");
+    await context.route("**/logger/query", (route) => (isAway ? route.abort() : route.fulfill(asked)));
     await page.goto(explorerPath(large));
     const alert = page.getByRole("alert");
     await alert.getByText("SERVICE_UNAVAILABLE").waitFor();
-    await context.unroute("**/logger/query");
-    await context.route("**/logger/query", (route) => route.abort());
+    isAway = true;
     await alert.getByRole("button", { name: "Try again" }).click();
     await alert.getByText("The service could not be reached").waitFor();
     await context.unroute("**/logger/query");
-    await alert.getByRole("button", { name: "Try again" }).click();
     await counted(page, "100 loaded").waitFor();
+    expect(await alert.count()).toBe(0);
   });
 
   it("keeps what is loaded where the next page fails, and loads it then", async () => {
@@ -234,7 +236,6 @@ describe("refusals", () => {
     await alert.getByText("SERVICE_UNAVAILABLE").waitFor();
     expect(await rows(page).count()).toBeGreaterThan(0);
     await context.unroute("**/logger/query");
-    await alert.getByRole("button", { name: "Try again" }).click();
     await counted(page, "200 loaded").waitFor();
   });
 
@@ -302,7 +303,7 @@ describe("refusals", () => {
 });
 
 describe("nothing there", () => {
-  it("leads from no project over no entry to the first one", async () => {
+  it("7: leads from no project over no entry to the first one, which it notices", async () => {
     const account = await register(console.server.url);
     const own = await console.open({ as: account });
     const other = await own.newPage();
@@ -314,9 +315,14 @@ describe("nothing there", () => {
     const link = other.getByRole("link", { name: "Make a project" });
     expect(await link.getAttribute("href")).toBe(`/w/${account.workspaceId}/settings/projects`);
     expect(asked).toBe(0);
+    const other2 = await own.newPage();
+    await other2.goto(`/w/${account.workspaceId}`);
+    await other2.getByRole("link", { name: "Make a project" }).waitFor();
     const projectId = await createProject(console.server.url, account, "first");
     await other.goto(`/w/${account.workspaceId}/p/${projectId}`);
     await other.getByRole("heading", { name: "No entries yet" }).waitFor();
+    // The page of the workspace notices the first project, too.
+    await other2.getByText(`/logger/${projectId}/log'`).waitFor();
     await other.getByText(`/logger/${projectId}/log'`).waitFor();
     expect(await axeFaults(other)).toEqual([]);
     const key = await call<{ secret: string }>(console.server.url, `/projects/${projectId}/keys`, {
@@ -327,8 +333,9 @@ describe("nothing there", () => {
       token: key.body.data.secret,
       body: { message: "the first" },
     });
-    await other.getByRole("button", { name: "Look again" }).click();
+    // 7: nothing is clicked.
     await rows(other).first().getByText("the first").waitFor();
+    await rows(other2).first().getByText("the first").waitFor();
     await own.close();
   });
 

@@ -29,6 +29,18 @@ function says(page: Page, words: string): Promise<void> {
   return page.getByRole("status").filter({ hasText: words }).first().waitFor();
 }
 
+/** Waits until the histogram has so many entries. */
+function chartSays(page: Page, words: string, timeout = 15_000): Promise<void> {
+  const chart = page.getByRole("slider", { name: "Entries over time" });
+  return chart.and(page.locator(`[aria-valuetext^='${words}']`)).waitFor({ timeout });
+}
+
+/** Waits until a name in the filters has so many. */
+function countBeside(page: Page, group: string, name: string, count: number, timeout = 15_000): Promise<void> {
+  const labels = page.getByRole("group", { name: group }).locator("label");
+  return labels.filter({ hasText: new RegExp(`^${name}${count}$`) }).waitFor({ timeout });
+}
+
 async function sendNumbered(tenant: Tenant, from: number, through: number): Promise<void> {
   await send(console.server.url, tenant, through - from + 1, (index) => ({ message: `number ${from + index}` }));
 }
@@ -53,7 +65,6 @@ describe("a live view", () => {
     await row(page, "number 4").waitFor();
     expect(await allMessages(page)).toEqual(down(4));
     await page.unroute("**/logger/query");
-    await again.click();
     await again.waitFor({ state: "detached" });
     await says(page, "4 entries");
     expect(await allMessages(page)).toEqual(down(4));
@@ -149,15 +160,70 @@ describe("a live view", () => {
     await page.context().close();
   });
 
-  it("counts what comes", async () => {
+  it("5: counts what comes at once, in the histogram and beside the names, without asking the service", async () => {
     const { tenant, page } = await following();
-    const chart = page.getByRole("slider", { name: "Entries over time" });
-    await chart.and(page.locator("[aria-valuetext^='1 entry']")).waitFor();
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await chartSays(page, "1 entry");
+    await countBeside(page, "Category", "custom", 1);
+    await countBeside(page, "Type", "log", 1);
+    let asked = 0;
+    await page.route("**/logger/stats", () => void asked++);
     await sendNumbered(tenant, 2, 5);
-    await says(page, "5 entries");
-    // As if the page had been out of sight: that is when it counts without waiting for its time.
-    await page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
-    await chart.and(page.locator("[aria-valuetext^='5 entries']")).waitFor();
+    await send(console.server.url, tenant, 3, () => ({ message: "call", category: "http", type: "response" }));
+    await row(page, "call").first().waitFor();
+    await chartSays(page, "8 entries", 500);
+    await countBeside(page, "Category", "custom", 5, 500);
+    await countBeside(page, "Category", "http", 3, 500);
+    await countBeside(page, "Type", "response", 3, 500);
+    expect(asked).toBe(0);
+    await page.context().close();
+  });
+
+  it("5: counts each entry once and never back while the service counts, too", async () => {
+    const { tenant, page } = await following();
+    await chartSays(page, "1 entry");
+    await page.evaluate(() => {
+      const chart = document.querySelector("[role=slider]");
+      const seen: number[] = [];
+      Object.assign(globalThis, { seen });
+      if (chart === null) throw new Error("There is no chart.");
+      const look = (): void => {
+        seen.push(Number(/^([\d,]+) entr/.exec(chart.getAttribute("aria-valuetext") ?? "")?.[1]?.replaceAll(",", "")));
+      };
+      new MutationObserver(look).observe(chart, { attributes: true, attributeFilter: ["aria-valuetext"] });
+    });
+    let counts = 0;
+    page.on("response", (response) => {
+      if (response.url().endsWith("/logger/stats")) counts++;
+    });
+    for (let batch = 0; batch < 40; batch++) {
+      await sendNumbered(tenant, 2 + batch * 50, 51 + batch * 50);
+      // As if the page had been out of sight: that is when the service counts without waiting for its time.
+      await page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
+    }
+    await chartSays(page, "2,001 entries");
+    await expect.poll(() => counts).toBeGreaterThan(5);
+    // SAFETY: the script above put it there.
+    const seen = await page.evaluate(() => (globalThis as unknown as { seen: number[] }).seen);
+    expect(seen.length).toBeGreaterThan(5);
+    expect(seen).toEqual(seen.toSorted((a, b) => a - b));
+    expect(Math.max(...seen)).toBe(2001);
+    await page.context().close();
+  });
+
+  it("5: counts the names that a filter leaves out as well, while it is live", async () => {
+    const { tenant, page } = await following();
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.getByRole("checkbox", { name: "custom" }).check();
+    await says(page, "Live");
+    await countBeside(page, "Category", "custom", 1);
+    await send(console.server.url, tenant, 3, () => ({ message: "call", category: "http", type: "response" }));
+    await sendNumbered(tenant, 2, 3);
+    await countBeside(page, "Category", "custom", 3);
+    await countBeside(page, "Category", "http", 3);
+    // Types count what the category leaves.
+    await countBeside(page, "Type", "log", 3);
+    expect(await page.getByRole("group", { name: "Type" }).getByText("response").count()).toBe(0);
     await page.context().close();
   });
 

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { ApiFailure } from "../../../web/src/api/failure.ts";
-import { backoff, PAUSE_ENTRIES, TailLink } from "../../../web/src/pages/explorer/tail/tail-link.ts";
+import { backoff } from "../../../web/src/lib/backoff.ts";
+import { PAUSE_ENTRIES, TailLink } from "../../../web/src/pages/explorer/tail/tail-link.ts";
 import { FakeWorld, upTo } from "./fake-tail.ts";
 
 let world: FakeWorld;

@@ -51,6 +51,11 @@ export class ApiFailure extends Error {
   }
 }
 
+/** Whether the service could not be reached, or could not answer: the same call may get through later, unchanged. */
+export function isOutage({ code, status }: Pick<ApiFailure, "code" | "status">): boolean {
+  return code === OFFLINE || status === 408 || status >= 500;
+}
+
 /** Any thrown value as a failure that can be shown. */
 export function failureOf(error: unknown): ApiFailure {
   if (error instanceof ApiFailure) return error;

@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { type ApiFailure, failureOf } from "../api/failure.ts";
+import { recovery, useRetry, whileTrying } from "./retry.ts";
 
 export interface Loaded<T> {
   data: T | null;
@@ -11,7 +12,10 @@ export interface Loaded<T> {
   put: (data: T) => void;
 }
 
-/** Loads when `key` changes and when asked to; the answer to an older key is thrown away. */
+/**
+ * Loads when `key` changes and when asked to; the answer to an older key is thrown away. What fails because the service is
+ * away is repeated, and its failure stays until the outcome is known.
+ */
 export function useLoad<T>(key: string, load: (signal: AbortSignal) => Promise<T>): Loaded<T> {
   const [state, setState] = useState<{ key: string; data: T | null; failure: ApiFailure | null; busy: boolean }>({
     key,
@@ -24,10 +28,15 @@ export function useLoad<T>(key: string, load: (signal: AbortSignal) => Promise<T
   latest.current = load;
   useEffect(() => {
     const controller = new AbortController();
-    setState((before) => ({ key, data: before.key === key ? before.data : null, failure: null, busy: true }));
+    setState((before) => {
+      const data = before.key === key ? before.data : null;
+      return { key, data, failure: whileTrying(before.failure), busy: true };
+    });
     latest.current(controller.signal).then(
       (data) => {
-        if (!controller.signal.aborted) setState({ key, data, failure: null, busy: false });
+        if (controller.signal.aborted) return;
+        setState({ key, data, failure: null, busy: false });
+        recovery.succeeded();
       },
       (error: unknown) => {
         if (controller.signal.aborted) return;
@@ -37,12 +46,13 @@ export function useLoad<T>(key: string, load: (signal: AbortSignal) => Promise<T
     return () => controller.abort();
   }, [key, round]);
   const reload = useCallback(() => setRound((before) => before + 1), []);
+  useRetry(state.failure, state.busy, reload);
   const put = useCallback((data: T) => setState({ key, data, failure: null, busy: false }), [key]);
   // Until the effect of a new key has run, what is there belongs to the old one.
   const isCurrent = state.key === key;
   return {
     data: isCurrent ? state.data : null,
-    failure: isCurrent ? state.failure : null,
+    failure: isCurrent ? state.failure : whileTrying(state.failure),
     busy: !isCurrent || state.busy,
     reload,
     put,

@@ -1,5 +1,6 @@
 import { effect, signal } from "@preact/signals";
-import { type ApiFailure, failureOf } from "../api/failure.ts";
+import { type ApiFailure, failureOf, isOutage } from "../api/failure.ts";
+import { recovery } from "../lib/retry.ts";
 import { authorized, user } from "../session/session.ts";
 import type { Page, Project, Workspace } from "./types.ts";
 
@@ -30,7 +31,14 @@ export async function loadWorkspaces(): Promise<void> {
   try {
     await load();
   } catch (error) {
-    if (asked === owner) workspacesFailure.value = failureOf(error);
+    if (asked !== owner) return;
+    const failure = failureOf(error);
+    workspacesFailure.value = failure;
+    if (!isOutage(failure)) return;
+    const again = (): void => {
+      if (asked === owner) void loadWorkspaces();
+    };
+    recovery.add(again, (failure.retryAfter ?? 0) * 1000);
   }
 }
 
@@ -54,6 +62,7 @@ async function load(): Promise<void> {
   if (asked !== owner) return;
   askedAt = at;
   workspaces.value = items;
+  recovery.succeeded();
   workspacesFailure.value = null;
 }
 

@@ -32,8 +32,15 @@ export function Loading({ what = "Loading" }: { what?: string }) {
   );
 }
 
+interface FailureProps {
+  failure: ApiFailure;
+  onRetry?: (() => void) | undefined;
+  /** The page repeats the call without being asked. */
+  isRepeated?: boolean;
+}
+
 /** What went wrong and what helps. A limit that is used up counts down to when the call fits again. */
-export function Failure({ failure, onRetry }: { failure: ApiFailure; onRetry?: (() => void) | undefined }) {
+export function Failure({ failure, onRetry, isRepeated = false }: FailureProps) {
   const left = useWait(failure);
   if (failure.status === 429) {
     return (
@@ -69,6 +76,7 @@ export function Failure({ failure, onRetry }: { failure: ApiFailure; onRetry?: (
       <p class={css.small}>
         {failure.code}
         {failure.requestId === null ? "" : ` · request ${failure.requestId}`}
+        {isRepeated ? " · retried automatically" : ""}
       </p>
       {onRetry ? <Button onClick={onRetry}>Try again</Button> : null}
     </div>

@@ -1,4 +1,5 @@
 import { useId, useMemo, useState } from "preact/hooks";
+import { isOutage } from "../../api/failure.ts";
 import type { LogEntry } from "../../model/types.ts";
 import { useTitle } from "../../ui/page.tsx";
 import { Failure } from "../../ui/states.tsx";
@@ -8,7 +9,6 @@ import { ContextView } from "./context/context-view.tsx";
 import css from "./explorer.module.css";
 import { Chips } from "./filter-bar/chips.tsx";
 import { FilterPanel } from "./filter-bar/filter-panel.tsx";
-import { useNames } from "./filter-bar/use-names.ts";
 import type { FilterPatch } from "./filters.ts";
 import { Histogram } from "./histogram/histogram.tsx";
 import { LiveBar } from "./live/live-bar.tsx";
@@ -25,16 +25,12 @@ import { patched, type View } from "./view/view.ts";
 export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; projectId: string | null }) {
   useTitle("Logs");
   const explorer = useExplorer(workspaceId, projectId);
-  const { view, faults, change, times, projects, live, results, stats, entries } = explorer;
+  const { view, faults, change, times, projects, live, results, stats, entries, failure } = explorer;
   const [context, setContext] = useState<LogEntry | null>(null);
   const { linked, unlink } = useLinkedEntry(projectId);
   const [panelOpen, setPanelOpen] = useState(false);
   const [dialog, setDialog] = useState<ActionDialog | null>(null);
   const panelId = useId();
-  // They help choosing, so they wait until what was asked for is there.
-  const isSettled = results.busy === null && !explorer.isEmpty;
-  const categories = useNames("category", workspaceId, projectId, times, isSettled);
-  const types = useNames("type", workspaceId, projectId, times, isSettled);
   const projectNames = useMemo(() => {
     const inScope = projects.data?.filter(({ id }) => projectId === null || id === projectId);
     return new Map(inScope?.map(({ id, name }) => [id, name]));
@@ -67,12 +63,12 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
     "?": () => setDialog("keys"),
   });
   const isLive = view.live && projectId !== null && times.to === undefined;
-  const { failure, failedOn } = results;
   if (explorer.isMissing) return <Unknown workspaceId={workspaceId} />;
-  const shownFailure =
-    failure === null ? null : (
-      <Failure failure={failure} onRetry={failedOn === "load" ? explorer.reload : results.retry} />
-    );
+  const isFailing = results.failure !== null || live.failure !== null;
+  // One notice for all that failed: where the entries end for what lies behind them, else above everything.
+  const isAtEnd = failure !== null && failure === results.failure && results.failedOn !== "load";
+  const notice =
+    failure === null ? null : <Failure failure={failure} onRetry={explorer.retry} isRepeated={isOutage(failure)} />;
   return (
     <div class={css.explorer}>
       <h1 class="visually-hidden">Logs</h1>
@@ -109,8 +105,8 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
             id={panelId}
             filters={view.filters}
             onChange={onFilters}
-            categories={categories}
-            types={types}
+            categories={explorer.categories}
+            types={explorer.types}
             entries={entries}
           />
         </aside>
@@ -122,17 +118,19 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
           ) : null}
           <Chips filters={view.filters} onChange={onFilters} />
           <h2 class="visually-hidden">Histogram</h2>
-          {failedOn === "load" ? shownFailure : null}
+          {isAtEnd ? null : notice}
           {stats.data === null ? (
-            stats.failure === null && !explorer.isEmpty ? (
+            failure === null && !explorer.isEmpty ? (
               <div class={css.waiting} />
             ) : null
           ) : (
-            <Histogram counted={stats.data} busy={stats.busy} onZoom={onZoom} onZoomOut={onZoomOut} />
+            <Histogram
+              counted={stats.data}
+              busy={stats.busy && failure === null}
+              onZoom={onZoom}
+              onZoomOut={onZoomOut}
+            />
           )}
-          {stats.failure !== null && failure === null ? (
-            <Failure failure={stats.failure} onRetry={stats.reload} />
-          ) : null}
           {isLive ? <LiveBar live={live} fresh={entries.length - results.entries.length} onStop={toggleLive} /> : null}
           <h2 class="visually-hidden">Entries</h2>
           <StatusLine
@@ -140,11 +138,12 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
             shown={entries.length}
             order={view.order}
             isLive={isLive}
+            isFailing={isFailing}
             onOrder={(order) => change((before) => ({ ...before, order }))}
           />
-          {failedOn === "load" ? null : shownFailure}
-          {failure !== null && entries.length === 0 ? null : (
-            <div class={css.list} aria-busy={results.busy === "load"}>
+          {isAtEnd ? notice : null}
+          {isFailing && entries.length === 0 ? null : (
+            <div class={css.list} aria-busy={results.busy === "load" && !isFailing}>
               <Results
                 entries={entries}
                 query={results.query}

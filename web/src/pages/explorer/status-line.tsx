@@ -9,17 +9,25 @@ interface StatusLineProps {
   shown: number;
   order: "desc" | "asc";
   isLive: boolean;
+  /** A notice says that nothing could be loaded: each further try need not be said. */
+  isFailing: boolean;
   onOrder: (order: "desc" | "asc") => void;
 }
 
 /** How much of what was found is there, and in which order. An answer that stopped early says so, and goes on if asked. */
-export function StatusLine({ results, shown, order, isLive, onOrder }: StatusLineProps) {
-  const { entries, nextCursor, complete, scanned, total, busy, failure } = results;
+export function StatusLine({ results, shown, order, isLive, isFailing, onOrder }: StatusLineProps) {
+  const { entries, nextCursor, complete, scanned, total, busy } = results;
   const isPartial = !complete && nextCursor !== null;
   return (
     <div class={css.line}>
       <p class={css.text} role="status">
-        {busy === "load" ? "Searching …" : failure !== null && entries.length === 0 ? "" : loadedText(results, shown)}
+        {isFailing
+          ? shown === 0
+            ? ""
+            : loadedText(results, shown)
+          : busy === "load"
+            ? "Searching …"
+            : loadedText(results, shown)}
       </p>
       {busy !== "load" && (nextCursor !== null || isPartial) && total === null ? (
         <Button small look="quiet" busy={busy === "count"} onClick={results.count}>

@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { type ApiFailure, failureOf } from "../../api/failure.ts";
+import { recovery, useRetry, whileTrying } from "../../lib/retry.ts";
 import type { LogEntry } from "../../model/types.ts";
 import type { QueryRequest } from "./actions/curl.ts";
 import { type QueryPage, queryLogs } from "./query.ts";
@@ -46,13 +47,15 @@ export interface FoundEntries extends Omit<State, "key" | "request"> {
 /**
  * Pages of one query: a new `key` begins anew and drops what was on its way. Until its first page is there the entries
  * before stay, marked by `busy`, so that a changed filter does not blank the page. Where a load fails, they stay if they
- * are of the same `query`: a view that is loaded once more has the same, whatever the time.
+ * are of the same `query`: a view that is loaded once more has the same, whatever the time. What fails because the service
+ * is away is repeated; a first page is what `reload` is for, as its time has moved on.
  */
 export function useResults(
   key: string,
   query: string,
   workspaceId: string,
   request: QueryRequest | null,
+  reload: () => void,
 ): FoundEntries {
   const [state, setState] = useState<State>(() => empty(key, query, 0));
   const current = useRef({ workspaceId, request, state, query });
@@ -65,11 +68,13 @@ export function useResults(
     work.current?.abort();
     const controller = new AbortController();
     work.current = controller;
-    setState((before) => ({ ...before, busy, failure: null, failedOn: null }));
+    setState((before) => ({ ...before, busy, ...trying(before) }));
     const body = bodyOf(busy, request, state);
     queryLogs(workspaceId, body, controller.signal).then(
       (page) => {
-        if (!controller.signal.aborted) setState((before) => merged(busy, key, query, request, before, page));
+        if (controller.signal.aborted) return;
+        setState((before) => merged(busy, key, query, request, before, page));
+        recovery.succeeded();
       },
       (error: unknown) => {
         if (controller.signal.aborted) return;
@@ -100,8 +105,14 @@ export function useResults(
     const { failedOn, key } = current.current.state;
     if (failedOn !== null) run(failedOn, key);
   }, []);
-  const now = state.key === key ? state : { ...state, busy: "load" as const, failure: null, failedOn: null };
+  useRetry(state.failure, state.busy !== null, state.failedOn === "load" ? reload : retry);
+  const now = state.key === key ? state : { ...state, busy: "load" as const, ...trying(state) };
   return { ...now, more, count, retry };
+}
+
+function trying({ failure, failedOn }: State): Pick<State, "failure" | "failedOn"> {
+  const kept = whileTrying(failure);
+  return { failure: kept, failedOn: kept && failedOn };
 }
 
 function bodyOf(busy: Step, wanted: QueryRequest, { request, nextCursor, asOf }: State): QueryRequest {
@@ -116,7 +127,7 @@ function merged(busy: Step, key: string, query: string, request: QueryRequest, b
   const { logs, complete, asOf, stats, pagination } = page;
   if (busy === "count") {
     // A count that stopped early is no count: the answer has none then.
-    return { ...before, busy: null, total: pagination.total ?? "too many" };
+    return { ...before, busy: null, failure: null, failedOn: null, total: pagination.total ?? "too many" };
   }
   const isFirst = busy === "load";
   return {

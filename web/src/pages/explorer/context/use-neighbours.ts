@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type ApiFailure, failureOf } from "../../../api/failure.ts";
+import { useRetry, whileTrying } from "../../../lib/retry.ts";
 import type { LogEntry } from "../../../model/types.ts";
 import { authorized } from "../../../session/session.ts";
 
@@ -56,7 +57,7 @@ export function useNeighbours(workspaceId: string, entry: EntryPlace): Neighbour
 
   const begin = (): void => {
     const { signal } = controller.current;
-    setState(NOTHING);
+    setState(({ before }) => ({ ...NOTHING, before: { ...NOTHING.before, failure: whileTrying(before.failure) } }));
     ask(entry, FIRST, FIRST, signal).then(
       ({ entry, before, after, complete }) => {
         if (signal.aborted) return;
@@ -78,7 +79,7 @@ export function useNeighbours(workspaceId: string, entry: EntryPlace): Neighbour
     const edge = side === "before" ? entries?.[0] : entries?.at(-1);
     if (edge === undefined || latest.current[side].busy || !latest.current[side].hasMore) return;
     const { signal } = controller.current;
-    setState((now) => ({ ...now, [side]: { ...now[side], busy: true, failure: null } }));
+    setState((now) => ({ ...now, [side]: { ...now[side], busy: true, failure: whileTrying(now[side].failure) } }));
     ask(edge, side === "before" ? STEP : 0, side === "after" ? STEP : 0, signal).then(
       (answer) => {
         if (signal.aborted) return;
@@ -101,5 +102,7 @@ export function useNeighbours(workspaceId: string, entry: EntryPlace): Neighbour
     begin();
     return () => controller.current.abort();
   }, [workspaceId, entry.id]);
+  useRetry(state.before.failure, state.before.busy, () => more("before"));
+  useRetry(state.after.failure, state.after.busy, () => more("after"));
   return { ...state, more };
 }

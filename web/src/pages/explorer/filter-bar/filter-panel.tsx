@@ -9,7 +9,7 @@ import css from "./filter-panel.module.css";
 import { LevelFilter } from "./level-filter.tsx";
 import { NamesFilter } from "./names-filter.tsx";
 import { TextFilter } from "./text-filter.tsx";
-import type { Seen } from "./use-names.ts";
+import type { SeenNames } from "./use-names.ts";
 
 const CATEGORIES = [...BUILT_IN_CATEGORIES, "custom"];
 const TYPES = new Map<string, readonly string[]>(Object.entries(CATEGORY_TYPES));
@@ -18,8 +18,8 @@ interface FilterPanelProps {
   id: string;
   filters: ViewFilters;
   onChange: (change: (filters: ViewFilters) => ViewFilters) => void;
-  categories: readonly Seen[];
-  types: readonly Seen[];
+  categories: SeenNames;
+  types: SeenNames;
   /** What paths and values are suggested from. */
   entries: readonly LogEntry[];
 }
@@ -45,7 +45,7 @@ export function FilterPanel({ id, filters, onChange, categories, types, entries 
         label="Category"
         plural="categories"
         chosen={category ?? []}
-        seen={categories}
+        names={categories}
         known={CATEGORIES}
         onChange={(names) => put("category", names)}
       />
@@ -53,7 +53,7 @@ export function FilterPanel({ id, filters, onChange, categories, types, entries 
         label="Type"
         plural="types"
         chosen={type ?? []}
-        seen={types}
+        names={types}
         known={[...new Set(builtInTypes)]}
         onChange={(names) => put("type", names)}
       />

@@ -3,7 +3,7 @@ import { Button } from "../../../ui/button.tsx";
 import { number, short } from "../view/format.ts";
 import { visible } from "../view/visible.ts";
 import css from "./filter-panel.module.css";
-import type { Seen } from "./use-names.ts";
+import type { SeenNames } from "./use-names.ts";
 
 /** Names shown before somebody asks for all. */
 const FEW = 6;
@@ -12,20 +12,22 @@ interface NamesFilterProps {
   label: string;
   plural: string;
   chosen: readonly string[];
-  seen: readonly Seen[];
+  names: SeenNames;
   /** Names that the service knows by itself. */
   known: readonly string[];
   onChange: (names: string[]) => void;
 }
 
 /** Any of several names: those that occur to tick, any other to type. */
-export function NamesFilter({ label, plural, chosen, seen, known, onChange }: NamesFilterProps) {
+export function NamesFilter({ label, plural, chosen, names, known, onChange }: NamesFilterProps) {
   const [all, setAll] = useState(false);
   const [typed, setTyped] = useState("");
   const id = useId();
+  const { complete } = names;
+  const seen = names.seen ?? [];
   const others = chosen.filter((name) => !seen.some((each) => each.name === name));
   const shown = [
-    ...others.map((name) => ({ name, count: null })),
+    ...others.map((name) => ({ name, count: names.seen === null || !complete ? null : 0 })),
     ...seen.filter(({ name }, index) => all || index < FEW || chosen.includes(name)),
   ];
   const suggested = [...new Set([...seen.map(({ name }) => name), ...known])].filter((name) => !chosen.includes(name));
@@ -43,8 +45,12 @@ export function NamesFilter({ label, plural, chosen, seen, known, onChange }: Na
           />
           <span class={css.name}>{visible(name)}</span>
           {count === null ? null : (
-            <span class={css.count} title={`${number(count)} in this time, whatever the other filters`}>
+            <span
+              class={css.count}
+              title={`${complete ? "" : "At least "}${number(count)} with the other filters and this time`}
+            >
               {short(count)}
+              {complete ? "" : "+"}
             </span>
           )}
         </label>

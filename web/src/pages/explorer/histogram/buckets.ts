@@ -1,4 +1,5 @@
 import { LEVELS, type Level } from "../../../model/types.ts";
+import type { CountsByBucket } from "../live/live-counts.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -27,6 +28,8 @@ export interface Stats {
   buckets: { start: string; count: number; groups?: Record<string, number> }[];
   total: number;
   complete: boolean;
+  /** In counts of one project: the newest seq that is counted. */
+  lastSeq?: number;
 }
 
 /** One bar: its time in epoch milliseconds, end exclusive, and its counts. */
@@ -44,6 +47,26 @@ export function intervalFor(ms: number): Interval {
 
 export function intervalMs(interval: Interval): number {
   return INTERVALS.find(({ name }) => name === interval)?.ms ?? DAY;
+}
+
+/** The counts of the service, by level, and those of a live view on top. */
+export function withLive(stats: Stats, live: CountsByBucket): Stats {
+  if (live.size === 0) return stats;
+  const counts = new Map(stats.buckets.map((bucket) => [Date.parse(bucket.start), bucket]));
+  let { total } = stats;
+  for (const [start, groups] of live) {
+    const bucket = counts.get(start) ?? { start: new Date(start).toISOString(), count: 0 };
+    const sums: Record<string, number> = { ...bucket.groups };
+    let { count } = bucket;
+    for (const [group, added] of groups) {
+      sums[group] = (sums[group] ?? 0) + added;
+      count += added;
+    }
+    total += count - bucket.count;
+    counts.set(start, { ...bucket, count, groups: sums });
+  }
+  const buckets = [...counts].sort(([a], [b]) => a - b).map(([, bucket]) => bucket);
+  return { ...stats, buckets, total };
 }
 
 /** Bars without a gap from `start` to `end`, or to the last bucket behind it, as wide as leaves at most `most` of them. */

@@ -38,12 +38,16 @@ export function Canvas({ bars, width, onHover, onPick, onBrush, marked }: Canvas
     };
   }, []);
   const theme = themeVersion.value;
+  const levels = levelsIn(bars);
+  // A live view counts several times a second: only other bars are worth another chart.
+  const frame = [bars[0]?.start, bars[0]?.end, bars.length, ...levels].join(" ");
+  const drawn = useRef<{ update: (bars: readonly Bar[]) => void; bars: readonly Bar[] } | null>(null);
   useEffect(() => {
     if (chart === null || host.current === null || width === 0) return;
-    return chart.drawChart({
+    const { update, destroy } = chart.drawChart({
       host: host.current,
       bars,
-      levels: levelsIn(bars),
+      levels,
       width,
       height: HEIGHT,
       onHover: (index) => {
@@ -53,7 +57,17 @@ export function Canvas({ bars, width, onHover, onPick, onBrush, marked }: Canvas
       },
       onBrush: (first, last) => calls.current.onBrush(first, last),
     });
-  }, [chart, bars, width, theme]);
+    drawn.current = { update, bars };
+    return () => {
+      drawn.current = null;
+      destroy();
+    };
+  }, [chart, frame, width, theme]);
+  useEffect(() => {
+    if (drawn.current === null || drawn.current.bars === bars) return;
+    drawn.current.bars = bars;
+    drawn.current.update(bars);
+  }, [bars]);
   return (
     <>
       {/* biome-ignore lint/a11y/noStaticElementInteractions: the slider around it is what keys work on. */}

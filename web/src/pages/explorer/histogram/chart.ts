@@ -23,12 +23,18 @@ export const PLOT = { left: 44, right: 28 } as const;
 /** Pixels that a pointer moves at least before that is a brush and no click. */
 const BRUSH_MIN = 4;
 
-/** Draws stacked bars. @returns how to take the chart away again */
-export function drawChart({ host, bars, levels, width, height, onHover, onBrush }: ChartOptions): () => void {
+export interface DrawnChart {
+  /** Shows other counts of the same bars and levels: what is brushed meanwhile goes on. */
+  update: (bars: readonly Bar[]) => void;
+  destroy: () => void;
+}
+
+/** Draws stacked bars. */
+export function drawChart({ host, bars, levels, width, height, onHover, onBrush }: ChartOptions): DrawnChart {
   const colour = colours(host);
   const first = bars[0];
   const last = bars.at(-1);
-  if (first === undefined || last === undefined) return () => undefined;
+  if (first === undefined || last === undefined) return { update: () => undefined, destroy: () => undefined };
   const bounds: [number, number] = [first.start, last.end];
   /** By the bar that a place is in, not by the nearest beginning of one. */
   const at = (self: uPlot, left: number): number => {
@@ -101,7 +107,7 @@ export function drawChart({ host, bars, levels, width, height, onHover, onBrush 
     stacked(bars, levels),
     host,
   );
-  return () => chart.destroy();
+  return { update: (bars) => chart.setData(stacked(bars, levels)), destroy: () => chart.destroy() };
 }
 
 /** Sums from the bottom up, the highest first: what lies lower is drawn over it. */

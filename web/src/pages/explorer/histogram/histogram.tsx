@@ -39,15 +39,23 @@ export function Histogram({ counted, busy, onZoom, onZoomOut }: HistogramProps) 
     const { stats, interval, start, end } = counted;
     return barsOf(stats, interval, start, end, Math.max(12, Math.floor((width - AXES) / BAR_MIN)));
   }, [counted, width]);
-  // A new count of the same bars leaves what somebody has chosen.
+  // A new count of the same bars leaves what somebody has chosen; a live view adds bars at the end.
   const [first] = bars;
   useEffect(() => {
     setSelection(null);
     setHovered(null);
-  }, [first?.start, first?.end, bars.length]);
+  }, [first?.start, first?.end]);
+  const isCut = Math.max(selection?.anchor ?? 0, selection?.at ?? 0, hovered ?? 0) >= bars.length;
+  useEffect(() => {
+    if (!isCut) return;
+    setSelection(null);
+    setHovered(null);
+  }, [isCut]);
   const zoom = (first: number, last: number): void => {
     const [from, to] = [bars[Math.min(first, last)], bars[Math.max(first, last)]];
-    if (from && to) onZoom(from.start, to.end);
+    if (!from || !to) return;
+    setSelection(null);
+    onZoom(from.start, to.end);
   };
   const shown = hovered === null ? selection : { anchor: hovered, at: hovered };
   const said = selection === null ? totalText(counted) : barText(joined(bars, selection));

@@ -1,9 +1,11 @@
-import { useRef } from "preact/hooks";
+import { useMemo, useRef } from "preact/hooks";
 import { type Loaded, useLoad } from "../../../lib/load.ts";
 import type { Filters } from "../filters.ts";
+import type { CountedEntry } from "../live/live-counts.ts";
+import { type OnArrival, useLiveCounts } from "../live/use-live-counts.ts";
 import { countLogs } from "../query.ts";
 import type { Times } from "../view/range.ts";
-import { type Interval, intervalFor, intervalMs, type Stats } from "./buckets.ts";
+import { type Interval, intervalFor, intervalMs, type Stats, withLive } from "./buckets.ts";
 
 /** Counts by time and level, and the time that they are about. */
 export interface Counted {
@@ -11,37 +13,58 @@ export interface Counted {
   interval: Interval;
   start: number;
   end: number;
+  lastSeq: number | undefined;
+}
+
+const levelOf = ({ level }: CountedEntry): string => level;
+
+export interface CountedStats extends Loaded<Counted | null> {
+  /** What the service has counted, without what a live view has brought since. */
+  counted: Counted | null;
+}
+
+interface StatsOptions {
+  /** Of the load: another one counts again. */
+  key: string;
+  query: string;
+  wanted: boolean;
+  workspaceId: string;
+  projectId: string | null;
+  filters: Filters;
+  times: Times;
+  /** Shows only the time in which there is anything. */
+  fit: boolean;
+  onArrival: OnArrival;
 }
 
 /**
- * Counts what the filters match, from `times` on. `fit`: shows only the time in which there is anything. Until a new count
- * is there the one before stays, marked by `busy`, so that who zooms keeps the chart and the focus on it. Where the new
- * one fails, it stays if it is of the same `query`.
+ * Counts what the filters match, from `times` on, and what a live view brings on top. Until a new count is
+ * there the one before stays, marked by `busy`, so that who zooms keeps the chart and the focus on it. Where the new one
+ * fails, it stays if it is of the same `query`.
  */
-export function useStats(
-  key: string,
-  query: string,
-  wanted: boolean,
-  workspaceId: string,
-  projectId: string | null,
-  filters: Filters,
-  times: Times,
-  fit: boolean,
-): Loaded<Counted | null> {
+export function useStats(options: StatsOptions): CountedStats {
+  const { key, query, wanted, workspaceId, projectId, filters, times, fit, onArrival } = options;
   const loaded = useLoad(wanted ? key : "", async (signal) => {
     if (!wanted) return null;
     const ask = async (filters: Filters, start: number, end: number): Promise<Counted> => {
       const interval = intervalFor(end - start);
       const request = { ...(projectId === null ? {} : { projectId }), filters, interval, groupBy: "level" } as const;
-      return { stats: await countLogs(workspaceId, request, signal), interval, start, end };
+      const stats = await countLogs(workspaceId, request, signal);
+      return { stats, interval, start, end, lastSeq: stats.lastSeq };
     };
     const all = await ask(filters, times.start, times.end);
     return fit ? fitted(all, filters, ask) : all;
   });
+  const live = useLiveCounts(query, loaded.data, ({ interval }) => intervalMs(interval), levelOf, onArrival);
   const before = useRef<{ query: string; counted: Counted } | null>(null);
   if (loaded.data !== null) before.current = { query, counted: loaded.data };
   else if (loaded.failure !== null && before.current?.query !== query) before.current = null;
-  return { ...loaded, data: before.current?.counted ?? null };
+  const counted = before.current?.counted ?? null;
+  const shown = useMemo(
+    () => counted && { ...counted, stats: withLive(counted.stats, live.buckets) },
+    [counted, live, live.version],
+  );
+  return { ...loaded, data: shown, counted };
 }
 
 /** Cut to the time in which there is anything, and counted anew where that is short enough for finer buckets. */
@@ -53,8 +76,8 @@ async function fitted(
   const coarse = cut(all);
   const { start, end, interval } = coarse;
   if (all.stats.buckets.length === 0 || intervalFor(end - start) === interval) return coarse;
-  const bounds = { from: new Date(start).toISOString(), to: new Date(end).toISOString() };
-  return cut(await ask({ ...filters, ...bounds }, start, end));
+  // No end: what has come since the first count is in this one, and is not to be missing in what a live view adds to it.
+  return cut(await ask({ ...filters, from: new Date(start).toISOString() }, start, end));
 }
 
 function cut(counted: Counted): Counted {

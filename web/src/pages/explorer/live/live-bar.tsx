@@ -1,6 +1,5 @@
 import { useLocation } from "preact-iso";
 import { Button, buttonClass } from "../../../ui/button.tsx";
-import { Failure } from "../../../ui/states.tsx";
 import { SESSION_ENDED } from "../tail/protocol.ts";
 import { number } from "../view/format.ts";
 import css from "./live-bar.module.css";
@@ -15,8 +14,7 @@ interface LiveBarProps {
 
 /** How the live view is doing, and its pause. */
 export function LiveBar({ live, fresh, onStop }: LiveBarProps) {
-  const { tail, failure, retry, dropped } = live;
-  if (failure !== null) return <Failure failure={failure} onRetry={retry} />;
+  const { tail, dropped } = live;
   const { state, reason, buffered } = tail;
   const isPaused = state === "paused";
   return (

@@ -4,6 +4,8 @@ import type { LogEntry, Project } from "../../../model/types.ts";
 import { authorized } from "../../../session/session.ts";
 import type { Filters } from "../filters.ts";
 import { useTail } from "../tail/use-tail.ts";
+import { countedEntry } from "./live-counts.ts";
+import { type OnArrival, useArrivalListeners } from "./use-live-counts.ts";
 
 /** Entries kept on top of the list; older ones of them are dropped, and a reload finds them again. */
 const KEPT = 50_000;
@@ -16,6 +18,8 @@ interface LiveOptions {
   projectId: string | null;
   filters: Filters;
   wanted: boolean;
+  /** Epoch milliseconds; what is older is not counted, as the service does not. */
+  countedFrom: number;
   /** What the list shows: of another one a tail begins where its list does, not where the one before was. */
   query: string;
   /** Of the load that the list shows: entries that came before it are in it. */
@@ -27,6 +31,8 @@ export interface Live {
   isReady: boolean;
   /** What has come since the list last began to load, newest first. Some of it may be in the list, too. */
   entries: readonly LogEntry[];
+  /** Brings them to those who count, each once, whenever a list loads. */
+  onArrival: OnArrival;
   /** Entries that had to be dropped for room. */
   dropped: number;
   /** The list has loaded: what came before it began to is in it, or is not to be shown any more. */
@@ -47,7 +53,10 @@ interface Came {
  * Follows a project behind the list, without a gap and without a double: first asks for the project's newest `seq`, then
  * lets the list load, and follows from that `seq` on. What both bring is left to the list.
  */
-export function useLive({ workspaceId, projectId, filters, wanted, query, key }: LiveOptions): Live {
+export function useLive(options: LiveOptions): Live {
+  const { workspaceId, projectId, filters, wanted, query, key } = options;
+  const countedFrom = useRef(options.countedFrom);
+  countedFrom.current = options.countedFrom;
   const isWanted = wanted && projectId !== null;
   const start = useLoad<Start | null>(isWanted ? `${workspaceId} ${projectId} ${query}` : "", async (signal) => {
     if (!isWanted) return null;
@@ -65,7 +74,9 @@ export function useLive({ workspaceId, projectId, filters, wanted, query, key }:
   const settle = useCallback(() => {
     setCame(({ entries, old }) => ({ entries: entries.slice(0, entries.length - old), dropped: 0, old: 0 }));
   }, []);
+  const { onArrival, tell } = useArrivalListeners();
   const onEntries = useCallback((entries: LogEntry[]) => {
+    tell(entries.map(countedEntry).filter(({ at }) => at >= countedFrom.current));
     seen.current = Math.max(seen.current, entries.at(-1)?.seq ?? 0);
     setCame((before) => {
       const all = [...entries.toReversed(), ...before.entries];
@@ -85,7 +96,7 @@ export function useLive({ workspaceId, projectId, filters, wanted, query, key }:
     since: startSeq === null ? null : Math.max(startSeq, seen.current),
     onEntries,
   });
-  return { isReady, ...came, settle, tail, failure: start.failure, retry: start.reload };
+  return { isReady, ...came, onArrival, settle, tail, failure: start.failure, retry: start.reload };
 }
 
 /**

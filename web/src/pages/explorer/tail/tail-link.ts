@@ -1,4 +1,5 @@
 import { type ApiFailure, failureOf } from "../../../api/failure.ts";
+import { backoff } from "../../../lib/backoff.ts";
 import type { LogEntry } from "../../../model/types.ts";
 import { Deliveries } from "./deliveries.ts";
 import { ackText, CLOSE, endWords, readFrame } from "./protocol.ts";
@@ -36,8 +37,6 @@ export interface TailPorts {
   changed(status: TailStatus): void;
 }
 
-const FIRST_WAIT_MS = 250;
-const LONGEST_WAIT_MS = 15_000;
 /** Milliseconds from the first step of a connection until it has to be open. */
 const OPENING_MS = 20_000;
 /** Entries after which the service is told at once that they are here; the contract asks for 1,000 at the latest. */
@@ -51,11 +50,6 @@ const CLOSED_DOORS = 3;
 /** A browser does not say why a connection was refused. Where the ticket was given, it is most likely this. */
 const CLOSED_WORDS = "The service opens no live view now. The workspace may have too many of them at a time.";
 const OFFLINE_WORDS = "You are offline. It goes on by itself.";
-
-/** How long to wait before a try, by the number of those that failed, from 0: it doubles, less a random part. */
-export function backoff(failures: number, random: number): number {
-  return Math.min(FIRST_WAIT_MS * 2 ** Math.min(failures, 20), LONGEST_WAIT_MS) * (1 - random / 2);
-}
 
 /**
  * `waiting` for the next try or the network; `full`: paused with all that is kept; `asleep` while nobody looks.
@@ -76,6 +70,7 @@ export class TailLink {
   #reason: string | null = null;
   #failures = 0;
   #closedDoors = 0;
+  #isToldToWait = false;
   #unacked = 0;
   #socket: TailSocket | null = null;
   #abort: AbortController | null = null;
@@ -127,6 +122,11 @@ export class TailLink {
     this.#failures = 0;
     this.#closedDoors = 0;
     this.#connect();
+  }
+
+  /** The service answers again: no use in waiting longer, unless it was the service that asked to. */
+  hurry(): void {
+    if (this.#phase === "waiting" && !this.#isToldToWait) this.#connect();
   }
 
   /** Gives the connection up for a while: nobody looks. */
@@ -239,8 +239,10 @@ export class TailLink {
 
   #refused(failure: ApiFailure): void {
     const { status, message, retryAfter } = failure;
-    if (status === 429) this.#lost("Too many requests.", (retryAfter ?? 1) * 1000);
-    else if (status === 0) this.#lost("The service cannot be reached.");
+    if (status === 429) {
+      this.#lost("Too many requests.", (retryAfter ?? 1) * 1000);
+      this.#isToldToWait = true;
+    } else if (status === 0) this.#lost("The service cannot be reached.");
     else if (status >= 500) this.#lost(message);
     else this.#end(message);
   }
@@ -248,6 +250,7 @@ export class TailLink {
   #lost(reason: string, wait = backoff(this.#failures, this.#ports.random())): void {
     this.#disconnect();
     this.#failures++;
+    this.#isToldToWait = false;
     this.#become("waiting", `${reason} Trying again.`);
     this.#cancelTimer = this.#ports.later(wait, () => this.#connect());
   }

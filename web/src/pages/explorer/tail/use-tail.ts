@@ -1,4 +1,5 @@
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { recovery } from "../../../lib/retry.ts";
 import type { LogEntry } from "../../../model/types.ts";
 import type { Filters } from "../filters.ts";
 import { browserPorts, watchPage } from "./browser-ports.ts";
@@ -42,7 +43,8 @@ export function useTail(options: TailOptions): Tail {
   latest.current = options;
   const link = useRef<TailLink | null>(null);
   const key = JSON.stringify([active, workspaceId, projectId, filters, token]);
-  useEffect(() => {
+  // Before anything else can run: what the tail before brings is not of these filters.
+  useLayoutEffect(() => {
     if (!active || projectId === "" || !fitsTail(filters)) {
       setStatus(active && projectId !== "" ? TOO_LONG : OFF);
       return;
@@ -54,13 +56,19 @@ export function useTail(options: TailOptions): Tail {
         const passed = entries.filter(wanted);
         if (passed.length > 0) latest.current.onEntries(passed);
       },
-      changed: setStatus,
+      changed(next) {
+        setStatus(next);
+        // What failed with it comes back with it.
+        if (next.state === "catching-up") recovery.now();
+      },
     });
     link.current = current;
     current.start(latest.current.since);
     const unwatch = watchPage(current);
+    const unlisten = recovery.onSuccess(() => current.hurry());
     return () => {
       unwatch();
+      unlisten();
       link.current = null;
       current.stop();
     };

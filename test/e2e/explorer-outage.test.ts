@@ -1,0 +1,129 @@
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createTenant, type Tenant } from "../support/api.ts";
+import { type ConsoleUnderTest, startConsole } from "./support/console.ts";
+import { logsOf, row, send } from "./support/explorer.ts";
+
+let console: ConsoleUnderTest;
+
+beforeAll(async () => {
+  console = await startConsole();
+});
+
+afterAll(() => console?.close());
+
+async function sendOne(tenant: Tenant, entry: object): Promise<void> {
+  await send(console.server.url, tenant, 1, () => entry);
+}
+
+async function opened(more: string): Promise<{ tenant: Tenant; page: Page }> {
+  const tenant = await createTenant(console.server.url);
+  await sendOne(tenant, { message: "before", level: "error" });
+  const context = await console.open({ as: tenant.account, viewport: { width: 1440, height: 900 } });
+  const page = await context.newPage();
+  await page.goto(logsOf(tenant, more));
+  await row(page, "before").waitFor();
+  await chartSays(page, "1 entry");
+  return { tenant, page };
+}
+
+function chartSays(page: Page, words: string): Promise<void> {
+  return page
+    .getByRole("slider", { name: "Entries over time" })
+    .and(page.locator(`[aria-valuetext^='${words}']`))
+    .waitFor();
+}
+
+/** The count beside a category. */
+function countsCategory(page: Page, name: string, count: number): Promise<void> {
+  return page
+    .getByRole("group", { name: "Category" })
+    .locator("label")
+    .filter({ hasText: new RegExp(`^${name}${count}$`) })
+    .waitFor();
+}
+
+describe("3: an outage", () => {
+  it("ends without a click: entries, histogram, counts and the live view come back, after one notice", async () => {
+    const { tenant, page } = await opened("&live=1");
+    await page
+      .getByRole("status")
+      .filter({ hasText: /^Live$/ })
+      .waitFor();
+    await console.server.kill9();
+    // Another query: nothing of it is there yet.
+    await page.getByRole("checkbox", { name: "error" }).check();
+    const again = page.getByRole("button", { name: "Try again" });
+    await again.first().waitFor();
+    // It stays one, through tries that fail.
+    for (let look = 0; look < 20; look++) {
+      expect(await again.count()).toBe(1);
+      expect(await page.getByText("The service could not be reached").count()).toBe(1);
+      await page.waitForTimeout(100);
+    }
+    await console.server.restart();
+    await row(page, "before").waitFor();
+    await again.waitFor({ state: "detached" });
+    await chartSays(page, "1 entry");
+    await countsCategory(page, "custom", 1);
+    await page
+      .getByRole("status")
+      .filter({ hasText: /^Live$/ })
+      .waitFor();
+    await sendOne(tenant, { message: "after", level: "error" });
+    await row(page, "after").waitFor();
+    await chartSays(page, "2 entries");
+    await countsCategory(page, "custom", 2);
+    await page.context().close();
+  });
+
+  it("leaves what is shown, and one notice above it, until a refresh gets through", async () => {
+    const { tenant, page } = await opened("");
+    await console.server.kill9();
+    await page.getByRole("button", { name: "Refresh" }).click();
+    await page.getByText("retried automatically").waitFor();
+    expect(await row(page, "before").count()).toBe(1);
+    expect(await page.getByRole("button", { name: "Try again" }).count()).toBe(1);
+    await console.server.restart();
+    await sendOne(tenant, { message: "after" });
+    await page.getByRole("button", { name: "Try again" }).waitFor({ state: "detached" });
+    // The try that got through may have been before the entry was sent.
+    await page.getByRole("button", { name: "Refresh" }).click();
+    await row(page, "after").waitFor();
+    await chartSays(page, "2 entries");
+    await page.context().close();
+  });
+
+  it("is over as soon as the network is back, however long it took", async () => {
+    const { page } = await opened("");
+    let failed = 0;
+    page.on("requestfailed", (request) => {
+      if (request.url().endsWith("/logger/query")) failed++;
+    });
+    await page.context().setOffline(true);
+    await page.getByRole("button", { name: "Refresh" }).click();
+    // The next wait is of 4 s at least.
+    await expect.poll(() => failed, { timeout: 20_000 }).toBeGreaterThanOrEqual(6);
+    const answered = page.waitForResponse("**/logger/query", { timeout: 2000 });
+    await page.context().setOffline(false);
+    await answered;
+    await page.getByRole("button", { name: "Try again" }).waitFor({ state: "detached" });
+    await page.context().close();
+  });
+
+  it("ends in the settings, too", async () => {
+    const { tenant, page } = await opened("");
+    await page.goto(`/w/${tenant.account.workspaceId}/settings/keys`);
+    await page.getByRole("heading", { name: "API keys" }).first().waitFor();
+    await page.context().route("**/projects*", (route) => route.abort());
+    await page.reload();
+    await page.getByRole("alert").getByText("The service could not be reached").waitFor();
+    await page.context().unroute("**/projects*");
+    await page.getByRole("alert").waitFor({ state: "detached" });
+    await page.context().close();
+  });
+
+  it("breaks no rule of the policy", () => {
+    expect(console.faults()).toEqual([]);
+  });
+});
