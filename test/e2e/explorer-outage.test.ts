@@ -126,4 +126,18 @@ describe("3: an outage", () => {
   it("breaks no rule of the policy", () => {
     expect(console.faults()).toEqual([]);
   });
+
+  // The last one: what could not be loaded is an uncaught error of its page.
+  it("opens a page that it kept from loading as soon as it is over", async () => {
+    const { tenant, page } = await opened("");
+    await page.context().setOffline(true);
+    await page.getByRole("link", { name: "Settings" }).click();
+    await page.getByText("The page opens as soon as it can.").waitFor();
+    // What is there stays, and not the browser's own page.
+    expect(await row(page, "before").count()).toBe(1);
+    await page.context().setOffline(false);
+    await page.waitForURL(`**/w/${tenant.account.workspaceId}/settings`);
+    await page.getByRole("heading", { name: "General" }).first().waitFor();
+    await page.context().close();
+  });
 });

@@ -1,4 +1,4 @@
-import type { BrowserContextOptions, Page } from "playwright-core";
+import type { BrowserContextOptions, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTenant, type Tenant } from "../support/api.ts";
 import { axeFaults, type ConsoleUnderTest, startConsole } from "./support/console.ts";
@@ -127,6 +127,155 @@ describe("the list of entries", () => {
     await anyFocused();
     await page.keyboard.press("c");
     await page.getByRole("dialog", { name: "In context" }).waitFor();
+    await page.context().close();
+  });
+});
+
+/** Drags over the middle of an element, and gives what is selected then. */
+async function dragged(page: Page, target: Locator): Promise<string> {
+  const box = await target.boundingBox();
+  if (box === null) throw new Error("It is not there.");
+  const y = box.y + box.height / 2;
+  await page.mouse.move(box.x + 2, y);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 120, y, { steps: 8 });
+  await page.mouse.up();
+  return page.evaluate(() => getSelection()?.toString() ?? "");
+}
+
+describe("6: the text of a row", () => {
+  const details = (page: Page) => page.getByRole("region", { name: "Details of entry 245" });
+
+  it("can be selected by dragging, over several rows too, and a click opens the row as before", async () => {
+    const page = await opened();
+    const message = row(page, "Request number 244").locator("[data-message]");
+    expect(await dragged(page, message)).toMatch(/^Request num/);
+    expect(await details(page).count()).toBe(0);
+    await message.click();
+    await details(page).waitFor();
+    await row(page, "Request number 244").click();
+    await details(page).waitFor({ state: "detached" });
+    await message.hover();
+    await page.mouse.down();
+    await row(page, "Request number 242").locator("[data-message]").hover();
+    await page.mouse.up();
+    expect(await page.evaluate(() => getSelection()?.toString() ?? "")).toContain("Request number 243");
+    await details(page).waitFor({ state: "detached" });
+    await page.context().close();
+  });
+
+  it("can be selected by a double click", async () => {
+    const page = await opened();
+    await row(page, "Request number 244")
+      .locator("[data-message]")
+      .dblclick({ position: { x: 10, y: 8 } });
+    expect(await page.evaluate(() => getSelection()?.toString().trim())).toBe("Request");
+    await page.context().close();
+  });
+
+  it("is opened and closed by Enter and the space bar", async () => {
+    const page = await opened();
+    await row(page, "Request number 244").focus();
+    await page.keyboard.press("Enter");
+    await details(page).waitFor();
+    await page.keyboard.press("Space");
+    await details(page).waitFor({ state: "detached" });
+    await page.context().close();
+  });
+
+  it("can be selected in the details, where a click or Enter filters as before", async () => {
+    const page = await opened();
+    await row(page, "Request number 244").click();
+    const value = details(page).getByRole("button", { name: "session-4" });
+    expect(await dragged(page, value)).toMatch(/^session/);
+    expect(new URL(page.url()).searchParams.has("session")).toBe(false);
+    await value.focus();
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/session=session-4/);
+    await page.context().close();
+  });
+});
+
+describe("6: an entry in its context", () => {
+  const context = (page: Page) => page.getByRole("dialog", { name: "In context" });
+  const marked = (page: Page, text: string) =>
+    context(page).locator("[data-row][aria-current]").filter({ hasText: text }).waitFor();
+
+  it("is in the address: a reload keeps it, the way back closes it, closing it leaves no step behind", async () => {
+    const page = await opened({}, "&level=error");
+    const before = page.url();
+    await row(page, "Request number 140").focus();
+    await page.keyboard.press("c");
+    await marked(page, "Request number 140");
+    expect(page.url()).not.toBe(before);
+    await page.reload();
+    await marked(page, "Request number 140");
+    await row(context(page), "Request number 139").focus();
+    await page.keyboard.press("c");
+    await marked(page, "Request number 139");
+    await page.reload();
+    await marked(page, "Request number 139");
+    await page.goBack();
+    await context(page).waitFor({ state: "detached" });
+    expect(page.url()).toBe(before);
+    await page.goForward();
+    await marked(page, "Request number 139");
+    await page.keyboard.press("Escape");
+    await context(page).waitFor({ state: "detached" });
+    await page.waitForURL(before);
+    const steps = await page.evaluate(() => history.length);
+    await row(page, "Request number 140").focus();
+    await page.keyboard.press("c");
+    await marked(page, "Request number 140");
+    await page.keyboard.press("Escape");
+    await page.waitForURL(before);
+    await row(page, "Request number 140").and(page.locator(":focus")).waitFor();
+    expect(await page.evaluate(() => history.length)).toBeLessThanOrEqual(steps + 1);
+    await page.context().close();
+  });
+
+  it("is in the address of the page of all projects, too", async () => {
+    const page = await opened();
+    await page.goto(`/w/${tenant.account.workspaceId}?range=all`);
+    await row(page, "Request number 240").focus();
+    await page.keyboard.press("c");
+    await marked(page, "Request number 240");
+    await page.reload();
+    await marked(page, "Request number 240");
+    await page.context().close();
+  });
+});
+
+describe("6: the list's scroll bar", () => {
+  it.each([
+    [1280, 720],
+    [1280, 600],
+    [1024, 560],
+    [1920, 1080],
+  ])("is the only one in a window of %i x %i, with all that stands above the list", async (width, height) => {
+    const page = await opened({ viewport: { width, height } }, "&level=info&live=1");
+    await page
+      .getByRole("status")
+      .filter({ hasText: /^Live$/ })
+      .waitFor();
+    const scrolling = () =>
+      page.evaluate(() => {
+        const list = document.querySelector("[data-list]");
+        const found: string[] = [];
+        for (let each = list?.parentElement ?? null; each !== null; each = each.parentElement) {
+          const isRoot = each === document.documentElement;
+          const isScroller = isRoot || /auto|scroll/.test(getComputedStyle(each).overflowY);
+          if (isScroller && each.scrollHeight > each.clientHeight) found.push(each.className || each.tagName);
+        }
+        return found;
+      });
+    await expect.poll(scrolling).toEqual([]);
+    if (height >= 600) {
+      await page.getByRole("button", { name: "As a table" }).click();
+      await page.getByRole("table").waitFor();
+      await expect.poll(scrolling).toEqual([]);
+    }
+    expect(await page.locator("[data-list]").evaluate((list) => list.clientHeight)).toBeGreaterThan(90);
     await page.context().close();
   });
 });

@@ -6,8 +6,9 @@ import "./ui/base.css";
 import { App } from "./app.tsx";
 import { loadAnewIfReplaced } from "./lib/replaced.ts";
 import { applyTheme } from "./ui/theme.tsx";
+import { toast } from "./ui/toasts.tsx";
 
-loadAnewIfReplaced();
+loadAnewIfReplaced(() => toast("The service could not be reached. The page opens as soon as it can.", "error"));
 applyTheme();
 const root = document.getElementById("app");
 if (root) render(<App />, root);

@@ -1,3 +1,5 @@
+import { recovery } from "./retry.ts";
+
 /** When this tab has last loaded itself anew, in local milliseconds: in session storage, as it must outlive that. */
 const KEY = "taffrail.loaded-anew";
 
@@ -6,13 +8,33 @@ const ONCE_IN_MS = 10_000;
 
 /**
  * A tab that was open while another release took the place of its own asks for files that are there no more: the new release
- * is loaded whole, at the address that was asked for.
+ * is loaded whole, at the address that was asked for. Not while the service is away: the browser would show its own page then,
+ * and stay there.
+ * @param onOutage told once for each page that cannot be loaded now
  */
-export function loadAnewIfReplaced(): void {
+export function loadAnewIfReplaced(onOutage: () => void): void {
+  // Each file of a page that is missing is an event of its own.
+  let isComing = false;
   addEventListener("vite:preloadError", (event) => {
     if (Number(sessionStorage.getItem(KEY) ?? 0) + ONCE_IN_MS > Date.now()) return;
-    sessionStorage.setItem(KEY, String(Date.now()));
     event.preventDefault();
-    location.reload();
+    if (isComing) return;
+    isComing = true;
+    let isTold = false;
+    const load = async (): Promise<void> => {
+      const isThere = await fetch("/", { cache: "no-store" }).then(
+        ({ status }) => status < 500,
+        () => false,
+      );
+      if (isThere) {
+        sessionStorage.setItem(KEY, String(Date.now()));
+        location.reload();
+        return;
+      }
+      if (!isTold) onOutage();
+      isTold = true;
+      recovery.add(() => void load());
+    };
+    void load();
   });
 }

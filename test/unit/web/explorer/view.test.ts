@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { LEVELS } from "../../../../web/src/model/types.ts";
 import { OPERATORS, testsOf, withoutTest, withTest } from "../../../../web/src/pages/explorer/view/data-conditions.ts";
+import { placeText, readPlace } from "../../../../web/src/pages/explorer/view/entry-place.ts";
 import { PRESETS, type Range, timesOf, wider } from "../../../../web/src/pages/explorer/view/range.ts";
 import { patched, readView, type View, viewSearch } from "../../../../web/src/pages/explorer/view/view.ts";
 
@@ -89,6 +90,19 @@ describe("a view in the address", () => {
   });
 });
 
+describe("6: an entry in the address", () => {
+  const place = { projectId: "proj_abc", id: "log_XyZ" };
+
+  it("comes back as it was, on the page of its project and on that of all", () => {
+    for (const page of ["proj_abc", null]) expect(readPlace(placeText(place, page), page)).toEqual(place);
+  });
+
+  it("is none where the address names none", () => {
+    for (const text of [undefined, "", "log_XyZ", ".log_XyZ", "proj_abc."]) expect(readPlace(text, null)).toBeNull();
+    expect(readPlace("", "proj_abc")).toBeNull();
+  });
+});
+
 describe("a click on an entry", () => {
   it("replaces what it names and merges data", () => {
     const before = readView('?level=error&category=http&data={"a":1,"b":2}&range=1h').view;
@@ -143,13 +157,35 @@ describe("a range", () => {
   });
 
   it("doubles around its middle", () => {
-    const times = timesOf(wider({ start: 100 * 60_000, end: 120 * 60_000 }), now, 30);
+    const times = timesOf(wider({ start: 100 * 60_000, end: 120 * 60_000 }, now), now, 30);
     expect([times.start / 60_000, times.end / 60_000]).toEqual([90, 130]);
+  });
+
+  it("6: gets wider on both sides, never into the future, where it ends openly", () => {
+    const HOUR = 3_600_000;
+    expect(wider({ start: now - HOUR, end: now }, now)).toEqual({
+      kind: "between",
+      from: new Date(now - 2 * HOUR).toISOString(),
+      to: null,
+    });
+    const moment = fc.integer({ min: now - 300 * 24 * HOUR, max: now + 24 * HOUR });
+    fc.assert(
+      fc.property(moment, fc.integer({ min: 1, max: 60 * 24 * HOUR }), (start, length) => {
+        const range = wider({ start, end: start + length }, now);
+        const times = timesOf(range, now, 365);
+        expect(times.end).toBeLessThanOrEqual(now);
+        expect(times.start).toBeLessThanOrEqual(start);
+        // Entries ahead of the clock stay in it.
+        if (start + length > now) expect(times).not.toHaveProperty("to");
+        else expect(times.end).toBeGreaterThanOrEqual(start + length);
+        expect(times.end - times.start).toBeGreaterThanOrEqual(2 * length - 1);
+      }),
+    );
   });
 
   it("becomes all that is kept, however often it doubles", () => {
     let range: Range = { kind: "last", preset: "15m" };
-    for (let round = 0; round < 100 && range.kind !== "all"; round++) range = wider(timesOf(range, now, 365));
+    for (let round = 0; round < 100 && range.kind !== "all"; round++) range = wider(timesOf(range, now, 365), now);
     expect(range).toEqual({ kind: "all" });
   });
 });

@@ -1,6 +1,5 @@
 import { useId, useMemo, useState } from "preact/hooks";
 import { isOutage } from "../../api/failure.ts";
-import type { LogEntry } from "../../model/types.ts";
 import { useTitle } from "../../ui/page.tsx";
 import { Failure } from "../../ui/states.tsx";
 import { type ActionDialog, Actions } from "./actions/actions.tsx";
@@ -18,16 +17,15 @@ import { StatusLine } from "./status-line.tsx";
 import { Toolbar } from "./toolbar/toolbar.tsx";
 import { Unknown } from "./unknown.tsx";
 import { useExplorer } from "./use-explorer.ts";
-import { entryLink, useLinkedEntry } from "./view/linked-entry.ts";
-import { between, wider } from "./view/range.ts";
+import { between, isOpen, wider } from "./view/range.ts";
+import { entryLink, useShownEntry } from "./view/shown-entry.ts";
 import { patched, type View } from "./view/view.ts";
 
 export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; projectId: string | null }) {
   useTitle("Logs");
   const explorer = useExplorer(workspaceId, projectId);
   const { view, faults, change, times, projects, live, results, stats, entries, failure } = explorer;
-  const [context, setContext] = useState<LogEntry | null>(null);
-  const { linked, unlink } = useLinkedEntry(projectId);
+  const context = useShownEntry(projectId);
   const [panelOpen, setPanelOpen] = useState(false);
   const [dialog, setDialog] = useState<ActionDialog | null>(null);
   const panelId = useId();
@@ -41,7 +39,11 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
   const onFilter = (patch: FilterPatch): void => change((before) => patched(before, patch));
   const onZoom = (start: number, end: number): void =>
     change((before) => ({ ...before, range: between(start, end), live: false }));
-  const onZoomOut = (): void => change((before) => ({ ...before, range: wider(times), live: false }));
+  const onZoomOut = (): void =>
+    change((before) => {
+      const range = wider(times, Date.now());
+      return { ...before, range, live: before.live && isOpen(range) };
+    });
   const toggleLive = (): void => {
     if (projectId !== null) change((before) => withLive(before, !before.live));
   };
@@ -151,7 +153,7 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
                 hasMore={results.nextCursor !== null && results.complete}
                 onMore={results.more}
                 onFilter={onFilter}
-                onContext={setContext}
+                onContext={context.show}
                 projectNames={projectNames}
                 live={isLive}
                 linkTo={(entry) => entryLink(location.origin, workspaceId, entry)}
@@ -169,16 +171,13 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
           )}
         </div>
       </div>
-      {context === null ? null : (
-        <ContextView workspaceId={workspaceId} entry={context} onClose={() => setContext(null)} onFilter={onFilter} />
-      )}
-      {linked === null || context !== null ? null : (
+      {context.shown === null ? null : (
         <ContextView
-          key={linked.id}
           workspaceId={workspaceId}
-          entry={linked}
-          opened
-          onClose={unlink}
+          entry={context.shown}
+          isOpened={context.isOpened}
+          onShow={context.show}
+          onClose={context.close}
           onFilter={onFilter}
         />
       )}
@@ -190,11 +189,11 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
 function withLive(view: View, live: boolean): View {
   if (!live) return { ...view, live };
   const { range } = view;
-  const open = range.kind === "between" && range.to !== null;
+  const isClosed = range.kind === "between" && range.to !== null;
   return {
     ...view,
     live,
     order: "desc",
-    range: !open ? range : range.from === null ? { kind: "all" } : { ...range, to: null },
+    range: !isClosed ? range : range.from === null ? { kind: "all" } : { ...range, to: null },
   };
 }

@@ -1,4 +1,3 @@
-import { useEffect, useState } from "preact/hooks";
 import { Button } from "../../../ui/button.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { Failure, Loading } from "../../../ui/states.tsx";
@@ -11,16 +10,16 @@ interface ContextProps {
   workspaceId: string;
   entry: EntryPlace;
   /** Everything that it has is shown at once: it was asked for by a link. */
-  opened?: boolean;
+  isOpened: boolean;
+  /** Another entry takes its place. */
+  onShow: (entry: EntryPlace) => void;
   onClose: () => void;
   onFilter: (patch: FilterPatch) => void;
 }
 
 /** An entry amid those that its project received before and after it. */
-export function ContextView({ workspaceId, entry, opened = false, onClose, onFilter }: ContextProps) {
-  const [centre, setCentre] = useState(entry);
-  useEffect(() => setCentre(entry), [entry.id]);
-  const around = useNeighbours(workspaceId, centre);
+export function ContextView({ workspaceId, entry, isOpened, onShow, onClose, onFilter }: ContextProps) {
+  const around = useNeighbours(workspaceId, entry);
   return (
     <Dialog title="In context" shape="panel" onClose={onClose}>
       <div class={css.body}>
@@ -28,15 +27,15 @@ export function ContextView({ workspaceId, entry, opened = false, onClose, onFil
         <Edge side="before" around={around} />
         {around.entries === null ? null : (
           <EntryList
-            key={centre.id}
+            key={entry.id}
             label="Entries around the chosen one"
             entries={around.entries}
             follow={false}
-            marked={centre.id}
-            opened={opened && centre.id === entry.id}
+            marked={entry.id}
+            opened={isOpened}
             hasMore={around.after.hasMore}
             onNearEnd={() => around.more("after")}
-            onContext={setCentre}
+            onContext={onShow}
             onFilter={(patch) => {
               onFilter(patch);
               onClose();

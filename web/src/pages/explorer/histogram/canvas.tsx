@@ -7,11 +7,10 @@ import css from "./histogram.module.css";
 type Chart = typeof import("./chart.ts");
 let loaded: Chart | null = null;
 
-const HEIGHT = 112;
-
 interface CanvasProps {
   bars: readonly Bar[];
   width: number;
+  height: number;
   onHover: (index: number | null) => void;
   onPick: (index: number) => void;
   onBrush: (first: number, last: number) => void;
@@ -20,7 +19,7 @@ interface CanvasProps {
 }
 
 /** The drawing itself. What it says is said in words beside it. */
-export function Canvas({ bars, width, onHover, onPick, onBrush, marked }: CanvasProps) {
+export function Canvas({ bars, width, height, onHover, onPick, onBrush, marked }: CanvasProps) {
   const host = useRef<HTMLDivElement>(null);
   const hovered = useRef<number | null>(null);
   const calls = useRef({ onHover, onBrush });
@@ -43,13 +42,13 @@ export function Canvas({ bars, width, onHover, onPick, onBrush, marked }: Canvas
   const frame = [bars[0]?.start, bars[0]?.end, bars.length, ...levels].join(" ");
   const drawn = useRef<{ update: (bars: readonly Bar[]) => void; bars: readonly Bar[] } | null>(null);
   useEffect(() => {
-    if (chart === null || host.current === null || width === 0) return;
+    if (chart === null || host.current === null || width === 0 || height === 0) return;
     const { update, destroy } = chart.drawChart({
       host: host.current,
       bars,
       levels,
       width,
-      height: HEIGHT,
+      height,
       onHover: (index) => {
         if (index === hovered.current) return;
         hovered.current = index;
@@ -62,7 +61,7 @@ export function Canvas({ bars, width, onHover, onPick, onBrush, marked }: Canvas
       drawn.current = null;
       destroy();
     };
-  }, [chart, frame, width, theme]);
+  }, [chart, frame, width, height, theme]);
   useEffect(() => {
     if (drawn.current === null || drawn.current.bars === bars) return;
     drawn.current.bars = bars;

@@ -31,7 +31,7 @@ interface Selection {
 /** How many entries, when, and of which level. Brushed with the mouse, or walked over with the arrow keys. */
 export function Histogram({ counted, busy, onZoom, onZoomOut }: HistogramProps) {
   const host = useRef<HTMLDivElement>(null);
-  const width = useWidth(host);
+  const { width, height } = useSize(host);
   const [hovered, setHovered] = useState<number | null>(null);
   const [selection, setSelection] = useState<Selection | null>(null);
   const [asTable, setAsTable] = useState(false);
@@ -60,7 +60,7 @@ export function Histogram({ counted, busy, onZoom, onZoomOut }: HistogramProps) 
   const shown = hovered === null ? selection : { anchor: hovered, at: hovered };
   const said = selection === null ? totalText(counted) : barText(joined(bars, selection));
   return (
-    <section class={css.histogram} aria-label="Histogram" aria-busy={busy}>
+    <section class={css.histogram} aria-label="Histogram" aria-busy={busy} data-table={asTable}>
       <div
         ref={host}
         class={css.chart}
@@ -87,6 +87,7 @@ export function Histogram({ counted, busy, onZoom, onZoomOut }: HistogramProps) 
         <Canvas
           bars={bars}
           width={width}
+          height={height}
           onHover={setHovered}
           onPick={(index) => setSelection({ anchor: index, at: index })}
           onBrush={zoom}
@@ -192,16 +193,21 @@ function moved(key: string, at: number | null, count: number): number | null {
   }
 }
 
-/** The width of an element as it changes; 0 until it is known. */
-function useWidth(host: { current: HTMLElement | null }): number {
+/** Width and height of an element as they change, in whole pixels; 0 until they are known. */
+function useSize(host: { current: HTMLElement | null }): { width: number; height: number } {
   const [width, setWidth] = useState(0);
+  const [height, setHeight] = useState(0);
   useEffect(() => {
     const element = host.current;
     if (element === null) return;
-    const observer = new ResizeObserver(() => setWidth(Math.floor(element.clientWidth)));
+    const measure = (): void => {
+      setWidth(Math.floor(element.clientWidth));
+      setHeight(Math.floor(element.clientHeight));
+    };
+    const observer = new ResizeObserver(measure);
     observer.observe(element);
-    setWidth(Math.floor(element.clientWidth));
+    measure();
     return () => observer.disconnect();
   }, []);
-  return width;
+  return { width, height };
 }

@@ -3,6 +3,7 @@ import { useMemo } from "preact/hooks";
 import type { LogEntry } from "../../../model/types.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Copy } from "../../../ui/copy.tsx";
+import { TextButton } from "../../../ui/text-button.tsx";
 import { Time } from "../../../ui/time.tsx";
 import type { FilterPatch } from "../filters.ts";
 import { visible } from "../view/visible.ts";
@@ -96,14 +97,9 @@ function Fact({ name, children }: { name: string; children: ComponentChildren })
 function Choice({ name, value, onChoose }: { name: string; value: string; onChoose: () => void }) {
   return (
     <Fact name={name}>
-      <button
-        type="button"
-        class={css.choice}
-        title={`Show only entries with this ${name.toLowerCase()}`}
-        onClick={onChoose}
-      >
+      <TextButton class={css.choice} title={`Show only entries with this ${name.toLowerCase()}`} onPress={onChoose}>
         {visible(value)}
-      </button>
+      </TextButton>
     </Fact>
   );
 }

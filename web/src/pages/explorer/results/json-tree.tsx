@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { Button } from "../../../ui/button.tsx";
+import { TextButton } from "../../../ui/text-button.tsx";
 import type { DataCondition, FilterPatch, Scalar } from "../filters.ts";
 import { visible } from "../view/visible.ts";
 import { writePath } from "./data-path.ts";
@@ -96,14 +97,13 @@ function Leaf({ name, value, names, filter }: NodeProps & { name: string; value:
         <span class={css.name}>{visible(name)}</span>
         <LongText text={text}>
           {(shown) => (
-            <button
-              type="button"
+            <TextButton
               class={`${css.value} ${css[kindOf(value)]}`}
               title="Show only entries with this value"
-              onClick={() => filter(names, value)}
+              onPress={() => filter(names, value)}
             >
               {typeof value === "string" ? `"${visible(shown)}"` : shown}
-            </button>
+            </TextButton>
           )}
         </LongText>
       </span>

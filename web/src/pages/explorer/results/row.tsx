@@ -1,4 +1,5 @@
 import type { LogEntry } from "../../../model/types.ts";
+import { isSelecting } from "../../../ui/selection.ts";
 import { visible } from "../view/visible.ts";
 import css from "./row.module.css";
 
@@ -39,15 +40,20 @@ export function Row({ entry, project, isOpen, isMarked, isStop, isNarrow, detail
   if (isMarked) classes.push(css.marked);
   if (project !== null) classes.push(css.mixed);
   return (
-    <button
-      type="button"
+    // The text of a button cannot be selected.
+    // biome-ignore lint/a11y/useSemanticElements: see above.
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the list has the keys of its rows.
+    <div
+      role="button"
       class={classes.join(" ")}
       data-row
       tabIndex={isStop ? 0 : -1}
       aria-expanded={isOpen}
       aria-controls={isOpen ? detailsId : undefined}
       aria-current={isMarked ? "true" : undefined}
-      onClick={onToggle}
+      onClick={({ currentTarget }) => {
+        if (!isSelecting(currentTarget)) onToggle();
+      }}
       onFocus={onFocus}
     >
       <time class={css.time} dateTime={timestamp} title={`${timestamp} (UTC)`}>
@@ -66,7 +72,7 @@ export function Row({ entry, project, isOpen, isMarked, isStop, isNarrow, detail
       <span class={css.message} data-message>
         {visible(message.length > MESSAGE ? message.slice(0, MESSAGE) : message)}
       </span>
-    </button>
+    </div>
   );
 }
 

@@ -57,7 +57,9 @@ export function useRowKeys(entries: readonly LogEntry[], reveal: (index: number)
       point(next, currentTarget);
       reveal(next);
     } else if (key === "c") onContext(entry);
-    else if ((key === "ArrowRight" && !isOpen) || (key === "ArrowLeft" && isOpen)) toggle(entry, index);
+    else if (key === "Enter" || key === " ") {
+      if (!event.repeat) toggle(entry, index);
+    } else if ((key === "ArrowRight" && !isOpen) || (key === "ArrowLeft" && isOpen)) toggle(entry, index);
     else return;
     event.preventDefault();
   };

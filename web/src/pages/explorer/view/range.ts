@@ -62,11 +62,21 @@ export function timesOf(range: Range, now: number, retentionDays: number): Times
 /** The longest time that entries are kept: no retention is longer. */
 const LONGEST = 365 * DAY;
 
-/** A range of twice the length around the same middle; past what can be kept at all, everything. */
-export function wider({ start, end }: Times): Range {
+/**
+ * A range of twice the length around the same middle, which does not reach into the future: there it ends openly, and what would
+ * lie behind `now` lies before the rest. Past what can be kept at all, everything.
+ */
+export function wider({ start, end }: Times, now: number): Range {
   const length = Math.max(end - start, MINUTE);
   if (length > LONGEST) return { kind: "all" };
-  return between(Math.round(start - length / 2), Math.round(end + length / 2));
+  const last = Math.round(end + length / 2);
+  if (last < now) return between(Math.round(start - length / 2), last);
+  return { kind: "between", from: new Date(Math.round(now - 2 * length)).toISOString(), to: null };
+}
+
+/** Whether what comes now may be in it. */
+export function isOpen(range: Range): boolean {
+  return range.kind !== "between" || range.to === null;
 }
 
 export function between(start: number, end: number): Range {

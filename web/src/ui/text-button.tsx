@@ -1,0 +1,32 @@
+import type { ComponentChildren } from "preact";
+import { isSelecting } from "./selection.ts";
+
+interface TextButtonProps {
+  class?: string | undefined;
+  title: string;
+  onPress: () => void;
+  children: ComponentChildren;
+}
+
+/** A button that is a text to be read: unlike that of the browser's own element, it can be selected. */
+export function TextButton({ class: className, title, onPress, children }: TextButtonProps) {
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: see above.
+    <span
+      role="button"
+      tabIndex={0}
+      class={className}
+      title={title}
+      onClick={({ currentTarget }) => {
+        if (!isSelecting(currentTarget)) onPress();
+      }}
+      onKeyDown={(event) => {
+        if (event.key !== "Enter" && event.key !== " ") return;
+        event.preventDefault();
+        onPress();
+      }}
+    >
+      {children}
+    </span>
+  );
+}
