@@ -4,6 +4,7 @@ import { fromBase62, toBase62 } from "../../ids.ts";
 import type { LogFilter } from "./filter.ts";
 import { QUERY_LIMITS } from "./limits.ts";
 import type { Order, RowPosition } from "./row-order.ts";
+import { packSweep, SweepShape, type SweepState, unpackSweep } from "./sweep-state.ts";
 
 /** Where a query goes on, and what it must be the same query by. */
 export interface Cursor {
@@ -15,25 +16,27 @@ export interface Cursor {
   position: RowPosition;
   /** Rows of the first page's `offset` that are still to be passed over; only a partial answer leaves any. */
   skip: number;
+  /** Where the next rows take several requests to find; else null. */
+  sweep: SweepState | null;
 }
 
-const VERSION = 1;
-const Timestamp = z.int();
-const Shape = z.tuple([
-  z.literal(VERSION),
+const FIELDS = [
   z.int().min(0),
   z.enum(["asc", "desc"]),
   z.string().length(11),
-  Timestamp,
+  z.int(),
   z.int().min(0).nullable(),
   z.string().max(64),
   z.int().min(0).max(QUERY_LIMITS.offset),
-]);
+] as const;
+/** Earlier versions know the first form alone, so it is written wherever it says enough. */
+const Shape = z.union([z.tuple([z.literal(1), ...FIELDS]), z.tuple([z.literal(2), ...FIELDS, SweepShape])]);
 
-export function encodeCursor({ asOf, order, fingerprint, position, skip }: Cursor): string {
+export function encodeCursor({ asOf, order, fingerprint, position, skip, sweep }: Cursor): string {
   const { timestamp, seq } = position;
   const projectId = position.seq === null ? "" : position.projectId;
-  const fields: z.input<typeof Shape> = [VERSION, asOf, order, fingerprint, timestamp, seq, projectId, skip];
+  const common = [asOf, order, fingerprint, timestamp, seq, projectId, skip] as const;
+  const fields: z.input<typeof Shape> = sweep ? [2, ...common, packSweep(sweep, timestamp)] : [1, ...common];
   return Buffer.from(JSON.stringify(fields)).toString("base64url");
 }
 
@@ -43,9 +46,9 @@ export function decodeCursor(text: string): Cursor | null {
   if (json.toString("base64url") !== text) return null;
   const shape = Shape.safeParse(parsed(json.toString("utf8")));
   if (!shape.success) return null;
-  const [, asOf, order, fingerprint, timestamp, seq, projectId, skip] = shape.data;
+  const [, asOf, order, fingerprint, timestamp, seq, projectId, skip, packed] = shape.data;
   const position = seq === null ? { timestamp, seq } : { timestamp, seq, projectId };
-  return { asOf, order, fingerprint, position, skip };
+  return { asOf, order, fingerprint, position, skip, sweep: packed ? unpackSweep(packed, timestamp) : null };
 }
 
 /**

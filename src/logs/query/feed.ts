@@ -2,7 +2,8 @@ import type { StoredBatch } from "../batch.ts";
 import { decodeFrames } from "../codec.ts";
 import { UnreadableItem } from "../unreadable.ts";
 import { wholeLines } from "./lines.ts";
-import type { Order } from "./row-order.ts";
+import type { SeqRun } from "./moves.ts";
+import { compareRows, direction, isBehind, type Order, type RowKey, type RowPosition } from "./row-order.ts";
 
 /** Lines to be looked through, and who they are. Index `i` counts the lines of all pieces from 0. */
 export interface ScanUnit {
@@ -32,6 +33,10 @@ export interface ScanItem {
   maxTimestamp: number;
   /** Whether all entries were committed by the snapshot's commit. */
   isWhole: boolean;
+  /** The run of its project's `seq` that all of its entries are in; null where that is not known. */
+  seqs: ({ projectId: string } & SeqRun) | null;
+  /** Bytes that came with it, whether it is opened or not. */
+  loadedBytes: number;
   /**
    * Null where the item is not there any more, as its project or its time is over.
    * @throws UnreadableItem where what is stored is not what was put in
@@ -54,12 +59,33 @@ export interface ScanFeed {
 /** Stands where a feed has only learned more of what is to come. */
 export function nothingAt(tier: Tier, timestamp: number): ScanItem {
   const span = { minTimestamp: timestamp, maxTimestamp: timestamp };
-  return { tier, count: 0, ...span, isWhole: true, open: async () => null };
+  return { tier, count: 0, ...span, isWhole: true, seqs: null, loadedBytes: 0, open: async () => null };
 }
 
 /** An item's place in the scan order: no entry of it comes before. */
 export function boundOf(order: Order, { minTimestamp, maxTimestamp }: TimeSpan): number {
   return order === "desc" ? maxTimestamp : minTimestamp;
+}
+
+/**
+ * Whether an item can hold a row at or behind a position and before another row; null: without such a bound. Items of one
+ * time are told apart by `seq`.
+ */
+export function mayHoldRow(
+  order: Order,
+  { minTimestamp, maxTimestamp, seqs }: ScanItem,
+  after: RowPosition | null,
+  before: RowKey | null,
+): boolean {
+  const sign = direction(order);
+  const [nearest, farthest] = order === "asc" ? [minTimestamp, maxTimestamp] : [maxTimestamp, minTimestamp];
+  if (after !== null && sign * (farthest - after.timestamp) < 0) return false;
+  if (before !== null && sign * (nearest - before.timestamp) > 0) return false;
+  if (seqs === null || nearest !== farthest) return true;
+  const { projectId } = seqs;
+  const [first, last] = order === "asc" ? [seqs.first, seqs.last] : [seqs.last, seqs.first];
+  if (after !== null && !isBehind(order, after, { timestamp: nearest, seq: last, projectId })) return false;
+  return before === null || compareRows(order, { timestamp: nearest, seq: first, projectId }, before) < 0;
 }
 
 interface TimeSpan {
@@ -69,8 +95,17 @@ interface TimeSpan {
 
 /** A batch of the recent tier. The object gives those of the snapshot only. */
 export function itemOfBatch(batch: StoredBatch): ScanItem {
-  const { count, minTimestamp, maxTimestamp } = batch;
-  return { tier: "recent", count, minTimestamp, maxTimestamp, isWhole: true, open: async () => new BatchUnit(batch) };
+  const { projectId, firstSeq, count, minTimestamp, maxTimestamp, body } = batch;
+  return {
+    tier: "recent",
+    count,
+    minTimestamp,
+    maxTimestamp,
+    isWhole: true,
+    seqs: { projectId, first: firstSeq, last: firstSeq + count - 1 },
+    loadedBytes: body.length,
+    open: async () => new BatchUnit(batch),
+  };
 }
 
 /** A batch's lines. */

@@ -22,10 +22,13 @@ export interface QueryBudget {
   heldBytes: number;
   /** Bytes of the lines in one answer. */
   answerBytes: number;
+  /** Rows that one sweep finds: each takes some 30 characters of its cursor. See `sweep.ts`. */
+  sweptRows: number;
 }
 
 export const QUERY_BUDGET: QueryBudget = {
   work: 800 * 1024 * 1024,
   heldBytes: 6 * 1024 * 1024,
   answerBytes: 4 * 1024 * 1024,
+  sweptRows: 100,
 };

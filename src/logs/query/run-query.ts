@@ -2,9 +2,13 @@ import type { Row } from "./collector.ts";
 import { type Cursor, encodeAsOf, encodeCursor, fingerprint } from "./cursor.ts";
 import { QUERY_BUDGET, type QueryBudget } from "./limits.ts";
 import { boundedSource, type ReadMemory, UNBOUNDED_MEMORY } from "./memory.ts";
+import type { RecentFeed } from "./recent-feed.ts";
+import type { RecentPage } from "./recent-scan.ts";
 import { direction, type RowPosition } from "./row-order.ts";
 import { type ScanOutcome, scan, skipOf } from "./scan.ts";
 import type { LogQuery } from "./schema.ts";
+import { SWEEP_BEGIN } from "./sweep-state.ts";
+import { openSwept, readSwept, type SweepingCursor } from "./swept-page.ts";
 import { type LogSource, openRecent, type TierScan, withStored } from "./tiers.ts";
 
 /** One page, as `POST /logger/query` answers it but for its rows; see `answer.ts`. */
@@ -55,29 +59,63 @@ async function readPage(
   budget: QueryBudget,
   memory: ReadMemory,
 ): Promise<QueryResult> {
-  const recent = await openRecent(source, query.filter, scanOf(query));
-  const { asOf, lastCommit, scope } = recent.first;
+  const { first, read } = await open(source, query, budget, memory);
+  const { asOf, lastCommit, scope } = first;
   if (asOf > lastCommit) return { ok: false, reason: "future_snapshot" };
   const own = fingerprint(query.filter, scope);
   if (query.cursor && query.cursor.fingerprint !== own) return { ok: false, reason: "foreign_cursor" };
-  const { feed, filter } = await withStored(source, recent, query.filter, scanOf(query));
-  const outcome = await scan(feed, query, filter, budget, source.report, memory);
-  const { rows, next, complete: isWhole } = cutPage(outcome, query, budget);
+  const cut = await read();
+  const { rows, next, total } = cut;
   const cursor = next && encodeCursor({ asOf, order: query.order, fingerprint: own, ...next });
-  const complete = isWhole && (outcome.total !== null || !query.includeTotal);
+  const complete = cut.complete && (total !== null || !query.includeTotal);
   const pagination = { offset: query.offset, limit: query.limit, hasMore: cursor !== null, nextCursor: cursor };
   const stored = rows.filter(({ tier }) => tier === "stored").length;
   return {
     ok: true,
-    work: outcome.work,
+    work: cut.work,
     page: {
       rows,
-      pagination: complete && outcome.total !== null ? { ...pagination, total: outcome.total } : pagination,
+      pagination: complete && total !== null ? { ...pagination, total } : pagination,
       complete,
       asOf: encodeAsOf(asOf),
-      stats: { scanned: outcome.scanned, recent: rows.length - stored, stored, tookMs: 0 },
+      stats: { scanned: cut.scanned, recent: rows.length - stored, stored, tookMs: 0 },
     },
   };
+}
+
+/** The first page of the recent tier, which pins the snapshot, and what reads all the rest. */
+interface Opened {
+  first: RecentPage;
+  read(): Promise<PageCut>;
+}
+
+async function open(source: LogSource, query: LogQuery, budget: QueryBudget, memory: ReadMemory): Promise<Opened> {
+  const { cursor } = query;
+  const scanned = scanOf(query);
+  if (isSweeping(cursor)) {
+    const first = await openSwept(source, query, cursor.sweep, scanned);
+    return { first, read: () => readSwept(source, query, cursor, first, scanned, budget, memory) };
+  }
+  const recent = await openRecent(source, query.filter, scanned);
+  return { first: recent.first, read: () => readInOrder(source, query, recent, scanned, budget, memory) };
+}
+
+function isSweeping(cursor: Cursor | null): cursor is SweepingCursor {
+  return cursor !== null && cursor.sweep !== null;
+}
+
+async function readInOrder(
+  source: LogSource,
+  query: LogQuery,
+  recent: RecentFeed,
+  scanned: TierScan,
+  budget: QueryBudget,
+  memory: ReadMemory,
+): Promise<PageCut> {
+  const { feed, filter } = await withStored(source, recent, query.filter, scanned);
+  const outcome = await scan(feed, query, filter, budget, source.report, memory);
+  const { total, work } = outcome;
+  return { ...cutPage(outcome, query, budget), total, scanned: outcome.scanned, work };
 }
 
 /** Rows before the cursor are not asked for again, unless a total counts them, too. */
@@ -91,32 +129,47 @@ function scanOf({ filter, order, cursor, includeTotal, asOf }: LogQuery): TierSc
   return { asOf, from, to, order };
 }
 
-interface PageCut {
+/** A page, and what it took. */
+export interface PageCut {
   rows: Row[];
   complete: boolean;
   /** Null only when nothing more can match. */
-  next: Pick<Cursor, "position" | "skip"> | null;
+  next: Pick<Cursor, "position" | "skip" | "sweep"> | null;
+  /** Null where not every entry was counted. */
+  total: number | null;
+  scanned: number;
+  /** Units of work done. */
+  work: number;
 }
 
 /** Takes the page out of what was collected: only rows that no unseen entry can come before. */
-function cutPage({ collector, frontier }: ScanOutcome, query: LogQuery, budget: QueryBudget): PageCut {
+function cutPage(
+  { collector, frontier, stuckAt }: ScanOutcome,
+  query: LogQuery,
+  budget: QueryBudget,
+): Pick<PageCut, "rows" | "complete" | "next"> {
+  const skip = skipOf(query);
+  if (stuckAt !== null) {
+    const position = query.cursor?.position ?? { timestamp: stuckAt, seq: null };
+    return { rows: [], complete: false, next: { position, skip, sweep: SWEEP_BEGIN } };
+  }
   const sign = direction(query.order);
   const kept = collector.rows();
   const rows = frontier === null ? kept : kept.filter((row) => sign * (row.timestamp - frontier) < 0);
-  const skip = skipOf(query);
   const page = fitting(rows.slice(skip, skip + query.limit), budget.answerBytes);
   const last = page.at(-1);
   const isCut = page.length < Math.min(query.limit, rows.length - skip);
+  const behind = (position: RowPosition, left: number) => ({ position, skip: left, sweep: null });
   if (last && rows.length > skip + page.length) {
-    return { rows: page, complete: frontier === null && !isCut, next: { position: keyOf(last), skip: 0 } };
+    return { rows: page, complete: frontier === null && !isCut, next: behind(keyOf(last), 0) };
   }
   const end = rows.at(-1);
   const skipLeft = Math.max(0, skip - rows.length);
   if (collector.truncated && end && rows.length === kept.length) {
-    return { rows: page, complete: false, next: { position: keyOf(end), skip: skipLeft } };
+    return { rows: page, complete: false, next: behind(keyOf(end), skipLeft) };
   }
   if (frontier === null) return { rows: page, complete: true, next: null };
-  return { rows: page, complete: false, next: { position: { timestamp: frontier, seq: null }, skip: skipLeft } };
+  return { rows: page, complete: false, next: behind({ timestamp: frontier, seq: null }, skipLeft) };
 }
 
 function fitting(rows: readonly Row[], maxBytes: number): Row[] {

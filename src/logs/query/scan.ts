@@ -1,12 +1,12 @@
 import { type ReportUnreadable, reportEntries, UnreadableItem } from "../unreadable.ts";
 import { BatchMatcher, type LineMatch } from "./batch-matcher.ts";
-import { Collector } from "./collector.ts";
-import type { ScanFeed, ScanItem, ScanUnit } from "./feed.ts";
+import { Collector, type Row } from "./collector.ts";
+import { mayHoldRow, type ScanFeed, type ScanItem, type ScanUnit, type Tier } from "./feed.ts";
 import type { LogFilter } from "./filter.ts";
 import type { QueryBudget } from "./limits.ts";
 import { type ReadMemory, UNBOUNDED_MEMORY } from "./memory.ts";
 import { Pacer } from "./pacer.ts";
-import { direction, isBehind, type RowPosition } from "./row-order.ts";
+import { direction, isBehind } from "./row-order.ts";
 import type { LogQuery } from "./schema.ts";
 import { WORK, type WorkMeter } from "./work.ts";
 
@@ -20,6 +20,8 @@ export interface ScanOutcome {
   scanned: number;
   /** Units of work done. */
   work: number;
+  /** Where the work ended before the scan could get on: the time that the page begins at. Null: it got on. */
+  stuckAt: number | null;
 }
 
 /**
@@ -48,11 +50,13 @@ export async function scan(
   const matcher = new BatchMatcher(filter, meter);
   const mayHold = (bytes: number) => bytes <= budget.heldBytes && memory.mayHoldRows(bytes);
   const collector = new Collector(order, skipOf(query) + query.limit + 1, mayHold);
-  const outcome: ScanOutcome = { collector, frontier: null, total: includeTotal ? 0 : null, scanned: 0, work: 0 };
+  const total = includeTotal ? 0 : null;
+  const outcome: ScanOutcome = { collector, frontier: null, total, scanned: 0, work: 0, stuckAt: null };
   const start = startOf(feed, query);
   /** Work on items from the page's beginning on, and on those before it. */
   let [cost, frontCost] = [0, 0];
   let spent = 0;
+  let taken = 0;
   const isOverBudget = (bound: number) => {
     const done = meter.done + feed.cost;
     if (sign * (bound - start) < 0) frontCost += done - spent;
@@ -60,6 +64,7 @@ export async function scan(
     spent = done;
     return cost >= budget.work || cost + frontCost >= FRONT_BUDGETS * budget.work;
   };
+  const isSpent = () => cost + frontCost >= FRONT_BUDGETS * budget.work;
   for (let bound = feed.bound(); bound !== null; bound = feed.bound()) {
     const { last } = collector;
     const canChangePage = last === null || sign * (bound - last.timestamp) <= 0;
@@ -71,10 +76,17 @@ export async function scan(
       outcome.frontier = bound;
       break;
     }
+    // Only a sweep gets on from here; see `sweep.ts`. A single item is no reason for one.
+    if (overBudget && isSpent() && taken > 0) {
+      outcome.stuckAt = start;
+      break;
+    }
     const item = await feed.take();
-    const holdsRows = canChangePage && (after === null || reaches(order, item, after));
-    if (!holdsRows && overBudget) {
+    taken++;
+    const holdsRows = canChangePage && mayHoldRow(order, item, after, last);
+    if (!holdsRows && (overBudget || outcome.total === null)) {
       outcome.total = null;
+      meter.add(WORK.unit + item.loadedBytes);
       continue;
     }
     if (!holdsRows && matcher.passesAll && item.isWhole && outcome.total !== null && isWithin(item, filter)) {
@@ -89,17 +101,19 @@ export async function scan(
     const rows = new UnitRows(item, unit, query, collector, meter, outcome.total);
     for (const _ of readable(rows.steps(matcher), matcher, item, report)) {
       await pacer.pause();
-      if (!isOverBudget(bound) || !getsOn) continue;
+      if (!isOverBudget(bound)) continue;
       // All rows of this item lie behind the frontier: those collected already are left to the next page.
-      outcome.frontier = bound;
+      if (getsOn) outcome.frontier = bound;
+      else if (isSpent() && taken > 1) outcome.stuckAt = start;
+      else continue;
       break;
     }
-    if (outcome.frontier !== null) break;
+    if (outcome.frontier !== null || outcome.stuckAt !== null) break;
     reportEntries(report, unit.projectId, rows.damaged);
     outcome.total = rows.total;
     await pacer.pause();
   }
-  if (outcome.frontier !== null) outcome.total = null;
+  if (outcome.frontier !== null || outcome.stuckAt !== null) outcome.total = null;
   outcome.work = meter.done + feed.cost;
   return outcome;
 }
@@ -175,7 +189,7 @@ class UnitRows {
   }
 
   #take(matcher: BatchMatcher, match: LineMatch): void {
-    const { timestamp, index, raw, start, end } = match;
+    const { timestamp, index, start, end } = match;
     const isTaken = this.total === null || this.#isRow(timestamp, index);
     // A row of an answer is an entry, whatever was looked at so far.
     if (isTaken && !matcher.reads && !matcher.isEntry(match)) {
@@ -185,19 +199,21 @@ class UnitRows {
     if (this.total !== null) this.total++;
     if (!isTaken) return;
     this.#meter.add(WORK.row + end - start);
-    const { projectId } = this.#unit;
-    // Copied rather than sliced: a slice would hold all lines around it in memory.
-    const line = raw.toString("latin1", start, end);
-    const receivedAt = this.#unit.receivedAtOf(index);
-    this.#collector.add({
-      timestamp,
-      seq: this.#unit.seqAt(index),
-      projectId,
-      receivedAt,
-      tier: this.#item.tier,
-      line,
-    });
+    this.#collector.add(rowOf(match, this.#unit, this.#item.tier));
   }
+}
+
+/** The row of a line that was found. */
+export function rowOf({ timestamp, index, raw, start, end }: LineMatch, unit: ScanUnit, tier: Tier): Row {
+  return {
+    timestamp,
+    seq: unit.seqAt(index),
+    projectId: unit.projectId,
+    receivedAt: unit.receivedAtOf(index),
+    tier,
+    // Copied rather than sliced: a slice would hold all lines around it in memory.
+    line: raw.toString("latin1", start, end),
+  };
 }
 
 /** The time the page begins at: the cursor's, or where the scan itself begins if that comes later. */
@@ -206,11 +222,6 @@ function startOf(feed: ScanFeed, { order, cursor }: LogQuery): number {
   if (cursor === null) return first;
   const { timestamp } = cursor.position;
   return direction(order) * (timestamp - first) > 0 ? timestamp : first;
-}
-
-/** Whether an item can hold a row at or behind a position. */
-function reaches(order: LogQuery["order"], item: ScanItem, position: RowPosition): boolean {
-  return order === "desc" ? item.minTimestamp <= position.timestamp : item.maxTimestamp >= position.timestamp;
 }
 
 function isWithin(item: ScanItem, { from, to }: LogFilter): boolean {

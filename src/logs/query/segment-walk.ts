@@ -34,12 +34,20 @@ export class SegmentWalk<S extends SegmentPosition> {
   /**
    * @param limit segments that one answer may hold
    * @param first segments that the first answer looks at
+   * @param after behind this segment; null from the first one on
    */
-  constructor(read: ReadSegments<S>, selection: WalkSelection, limit: number, first: number) {
+  constructor(
+    read: ReadSegments<S>,
+    selection: WalkSelection,
+    limit: number,
+    first: number,
+    after: SegmentPosition | null = null,
+  ) {
     this.#read = read;
     this.#selection = selection;
     this.#limit = limit;
     this.#look = first;
+    this.#next = after;
     this.#isDone = selection.projects.size === 0;
   }
 
@@ -52,7 +60,7 @@ export class SegmentWalk<S extends SegmentPosition> {
     return this.#cost;
   }
 
-  /** Everything still to come lies behind this segment; null before the first page, and at the end. */
+  /** Everything still to come lies behind this segment; null where that is all, and at the end. */
   get place(): SegmentPosition | null {
     return this.#next;
   }

@@ -113,6 +113,8 @@ export class StoredFeed implements ScanFeed {
       minTimestamp: frame.minTimestamp,
       maxTimestamp: frame.maxTimestamp,
       isWhole: (asOf === null || meta.maxCommit <= asOf) && meta.minCommit > afterCommit,
+      seqs: { projectId: meta.projectId, first: meta.firstSeq, last: meta.lastSeq },
+      loadedBytes: 0,
       open: () => this.#open(taken),
     };
   }

@@ -5,6 +5,7 @@ import type { ScanFeed, ScanItem } from "./feed.ts";
 import { categoryMaskOf, type LogFilter } from "./filter.ts";
 import { MovedFeed, type MovedSource, openMoved } from "./moved-feed.ts";
 import { type FollowedMove, RecentFeed, type RecentSource } from "./recent-feed.ts";
+import type { RecentPage, RecentScan } from "./recent-scan.ts";
 import { direction, type Order } from "./row-order.ts";
 import type { WalkSelection } from "./segment-walk.ts";
 import { FIRST_SEGMENTS, ID_SEGMENTS, StoredFeed } from "./stored-feed.ts";
@@ -28,9 +29,13 @@ export interface TierScan {
 
 /** Opens the recent tier, which pins the snapshot and says how far the cold one is to be looked through. */
 export function openRecent(source: LogSource, filter: LogFilter, scan: TierScan): Promise<RecentFeed> {
+  return RecentFeed.open(source.recent, recentSelection(filter, scan), isForOneId(filter));
+}
+
+/** Which recent batches a read may need. */
+export function recentSelection(filter: LogFilter, scan: TierScan): Omit<RecentScan, "position" | "maxBytes"> {
   const { levelMask } = filter;
-  const selection = { ...scan, levelMask, categoryMask: categoryMaskOf(filter), ids: idHashesOf(filter) };
-  return RecentFeed.open(source.recent, selection, isForOneId(filter));
+  return { ...scan, levelMask, categoryMask: categoryMaskOf(filter), ids: idHashesOf(filter) };
 }
 
 /** Whether few entries of all can pass, wherever they are: then the first answers are to hold as much as they may. */
@@ -45,20 +50,9 @@ export async function withStored(
   filter: LogFilter,
   { from, to, order }: TierScan,
 ): Promise<{ feed: ScanFeed; filter: LogFilter }> {
-  const { asOf, oldest, flushed } = recent.first;
-  const kept = { ...filter, from: Math.max(filter.from ?? oldest, oldest) };
-  const projects = new Map(flushed.filter(({ seq }) => seq > 0).map(({ projectId, seq }) => [projectId, seq]));
-  const selection: WalkSelection = {
-    workspaceId: source.workspaceId,
-    projects,
-    from: Math.max(from ?? oldest, oldest),
-    to,
-    levelMask: filter.levelMask,
-    categoryMask: categoryMaskOf(filter),
-    asOf,
-    tests: tokenTestsOf(filter),
-    order,
-  };
+  const kept = keptFilter(filter, recent.first);
+  const selection = storedSelection(source, recent.first, filter, { from, to, order });
+  const { projects } = selection;
   const segments = isForOneId(filter) ? ID_SEGMENTS : FIRST_SEGMENTS;
   const stored = projects.size === 0 ? null : await StoredFeed.open(source.stored, selection, segments);
   const openMove = async (move: FollowedMove) =>
@@ -69,6 +63,31 @@ export async function withStored(
       move.given,
     );
   return { feed: new TieredFeed(order, recent, stored, openMove), filter: kept };
+}
+
+/** A filter with what is past the retention left out. */
+export function keptFilter(filter: LogFilter, { oldest }: RecentPage): LogFilter {
+  return { ...filter, from: Math.max(filter.from ?? oldest, oldest) };
+}
+
+/** Which segments a read may need. @param page of the recent tier, that says how far the cold one is to be looked through */
+export function storedSelection(
+  { workspaceId }: LogSource,
+  { asOf, oldest, flushed }: RecentPage,
+  filter: LogFilter,
+  { from, to, order }: Omit<TierScan, "asOf">,
+): WalkSelection {
+  return {
+    workspaceId,
+    projects: new Map(flushed.filter(({ seq }) => seq > 0).map(({ projectId, seq }) => [projectId, seq])),
+    from: Math.max(from ?? oldest, oldest),
+    to,
+    levelMask: filter.levelMask,
+    categoryMask: categoryMaskOf(filter),
+    asOf,
+    tests: tokenTestsOf(filter),
+    order,
+  };
 }
 
 /** Both tiers as one feed. What moves from one to the other while it is read is read where it lies then, and once. */

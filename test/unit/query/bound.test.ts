@@ -46,10 +46,18 @@ function sourceOf(raw: Buffer, batches: number, isTimed = false) {
   const unused = (): never => expect.fail("All is in the recent tier.");
   return {
     workspaceId: "ws_000000000001",
-    recent: async ({ order }: RecentScan) => ({
-      ...{ asOf: batches, lastCommit: batches, scope: PROJECT, flushed: [], oldest: 0 },
-      ...{ batches: order === "desc" ? all : all.toReversed(), next: null },
-    }),
+    recent: async ({ order, from, to, levelMask, position }: RecentScan) => {
+      const ordered = order === "desc" ? all : all.toReversed();
+      const begin = position === null ? 0 : ordered.findIndex(({ commit }) => commit === position.commit);
+      const found = ordered
+        .slice(begin)
+        .filter(({ minTimestamp, maxTimestamp }) => maxTimestamp >= (from ?? 0) && minTimestamp < (to ?? Infinity))
+        .filter(() => levelMask !== 0);
+      return {
+        ...{ asOf: batches, lastCommit: batches, scope: PROJECT, flushed: [], oldest: 0 },
+        ...{ batches: found, next: null },
+      };
+    },
     stored: { findSegments: unused, readBodies: unused, segmentsBySeq: unused },
     report: unused,
   };

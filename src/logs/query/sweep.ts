@@ -1,0 +1,220 @@
+import type { SegmentPosition } from "../cold/selection.ts";
+import { reportEntries } from "../unreadable.ts";
+import { BatchMatcher } from "./batch-matcher.ts";
+import { boundOf, itemOfBatch, mayHoldRow, type ScanItem } from "./feed.ts";
+import type { LogFilter } from "./filter.ts";
+import type { ReadMemory } from "./memory.ts";
+import type { Pacer } from "./pacer.ts";
+import type { RecentPage, RecentScan, ScanPosition } from "./recent-scan.ts";
+import { compareRows, direction, isBehind, type Order, type RowPosition } from "./row-order.ts";
+import { openItem, readable } from "./scan.ts";
+import { SegmentWalk, type WalkSelection } from "./segment-walk.ts";
+import { FIRST_SEGMENTS, type FoundSegment, StoredFeed } from "./stored-feed.ts";
+import type { SweepPlace, SweepState, SweptKey } from "./sweep-state.ts";
+import type { LogSource } from "./tiers.ts";
+import { WORK } from "./work.ts";
+
+/** Segments that one answer names. */
+const MOST_SEGMENTS = 64;
+/** Bytes as stored of a page of batches. */
+const PAGE_BYTES = 512 * 1024;
+
+/** What a sweep looks through, and for what. */
+export interface SweepScan {
+  order: Order;
+  /** Rows at or behind it are wanted. */
+  position: RowPosition;
+  /** With what is past the retention left out. */
+  filter: LogFilter;
+  recent: Omit<RecentScan, "position" | "maxBytes">;
+  stored: WalkSelection;
+  /** Units of work of one request. What it goes beyond them is at most one batch or segment. */
+  work: number;
+  /** Rows that are found. */
+  rows: number;
+}
+
+/**
+ * Finds the next rows where those of one request's work cannot be told apart by time: where batches and segments that all
+ * reach over the cursor, or share one millisecond, take several requests to look through. Each request goes on where the one
+ * before ended, and the cursor carries the first rows found so far by their keys. At the end they are the next rows, and
+ * are read by their keys; see `swept-rows.ts`.
+ *
+ * What moves to the cold tier meanwhile is found there, maybe again: a key counts once.
+ */
+export class Sweep {
+  scanned = 0;
+  readonly #source: LogSource;
+  readonly #scan: SweepScan;
+  readonly #pacer: Pacer;
+  readonly #memory: ReadMemory;
+  readonly #matcher: BatchMatcher;
+  readonly #keys: SweptKeys;
+  /** Whether this request has looked at something. */
+  #hasBegun = false;
+
+  constructor(source: LogSource, scan: SweepScan, pacer: Pacer, memory: ReadMemory, state: SweepState) {
+    this.#source = source;
+    this.#scan = scan;
+    this.#pacer = pacer;
+    this.#memory = memory;
+    this.#matcher = new BatchMatcher(scan.filter, pacer.meter);
+    this.#keys = new SweptKeys(scan.order, scan.rows, state.keys);
+  }
+
+  /**
+   * Goes on until all is looked at or the work is done.
+   * @param page of recent batches from the place on, where that is in the recent tier
+   */
+  async run(place: SweepPlace, page: RecentPage): Promise<SweepState> {
+    let next: SweepPlace | null = place;
+    if (place.tier === "recent") {
+      const position = await this.#sweepRecent(page);
+      next = position === null ? { tier: "stored", after: null } : { tier: "recent", position };
+    }
+    if (next.tier === "stored" && !this.#isDue) next = await this.#sweepStored(next.after);
+    const { keys } = this.#keys;
+    return { place: next, keys, isLast: next === null && keys.length < this.#scan.rows };
+  }
+
+  get #isDue(): boolean {
+    return this.#hasBegun && this.#pacer.meter.done >= this.#scan.work;
+  }
+
+  /** @returns the batch to go on with; null at the end */
+  async #sweepRecent(first: RecentPage): Promise<ScanPosition | null> {
+    const { order, recent } = this.#scan;
+    for (let page = first; ; ) {
+      for (const batch of page.batches) {
+        const position = { timestamp: boundOf(order, batch), commit: batch.commit };
+        if (this.#isBeyond(position.timestamp)) return null;
+        if (this.#isDue) return position;
+        await this.#look(itemOfBatch(batch), position);
+      }
+      const position = page.next;
+      if (position === null || this.#isBeyond(position.timestamp)) return null;
+      if (this.#isDue) return position;
+      page = await this.#source.recent({ ...recent, position, maxBytes: PAGE_BYTES });
+      this.#hasBegun = true;
+      this.#pacer.meter.add(WORK.segment);
+    }
+  }
+
+  /** @returns the place to go on at; null at the end */
+  async #sweepStored(first: SegmentPosition | null): Promise<SweepPlace | null> {
+    const { order, stored } = this.#scan;
+    const { meter } = this.#pacer;
+    const read = (selection: Parameters<LogSource["stored"]["findSegments"]>[0]) =>
+      this.#source.stored.findSegments(selection);
+    const walk = new SegmentWalk(read, stored, MOST_SEGMENTS, FIRST_SEGMENTS, first);
+    let after = first;
+    for (let cost = 0; !walk.isDone; ) {
+      const segments = await walk.page();
+      meter.add(walk.cost - cost);
+      cost = walk.cost;
+      for (const segment of segments) {
+        if (this.#isBeyond(boundOf(order, segment))) return null;
+        if (this.#isDue) return { tier: "stored", after };
+        await this.#lookIn(segment);
+        const { minTimestamp, maxTimestamp, projectId, firstSeq, part } = segment;
+        after = { minTimestamp, maxTimestamp, projectId, firstSeq, part };
+      }
+      const { place } = walk;
+      if (place === null || this.#isBeyond(boundOf(order, place))) return null;
+      after = place;
+      this.#hasBegun = true;
+      if (this.#isDue) return { tier: "stored", after };
+    }
+    return null;
+  }
+
+  /** Whether all that is at or behind this time comes after the rows found. */
+  #isBeyond(bound: number): boolean {
+    const { last } = this.#keys;
+    return last !== null && direction(this.#scan.order) * (bound - last.timestamp) > 0;
+  }
+
+  async #lookIn(segment: FoundSegment): Promise<void> {
+    const { stored } = this.#source;
+    const source = {
+      findSegments: async () => ({ segments: [segment], next: null }),
+      readBodies: stored.readBodies.bind(stored),
+    };
+    const feed = await StoredFeed.open(source, this.#scan.stored, 1);
+    while (feed.bound() !== null) await this.#look(await feed.take(), null);
+    this.#hasBegun = true;
+    this.#pacer.meter.add(feed.cost);
+  }
+
+  async #look(item: ScanItem, batch: ScanPosition | null): Promise<void> {
+    const { order, position } = this.#scan;
+    const { meter } = this.#pacer;
+    this.#hasBegun = true;
+    meter.add(WORK.unit);
+    if (!mayHoldRow(order, item, position, this.#keys.last)) {
+      meter.add(item.loadedBytes);
+      return;
+    }
+    this.#memory.renew();
+    const unit = await openItem(item, this.#source.report);
+    if (unit === null) return;
+    this.scanned += item.count;
+    const { projectId } = unit;
+    const damaged: number[] = [];
+    const matcher = this.#matcher;
+    const steps = matcher.steps(
+      unit.pieces(),
+      (timestamp, index) => {
+        if (!item.isWhole && !unit.isVisible(index)) return false;
+        const key = { timestamp, seq: unit.seqAt(index), projectId };
+        return isBehind(order, position, key) && this.#keys.accepts(key);
+      },
+      (match) => {
+        const seq = unit.seqAt(match.index);
+        if (!matcher.reads && !matcher.isEntry(match)) damaged.push(seq);
+        else this.#keys.add({ timestamp: match.timestamp, seq, projectId, batch });
+        meter.add(WORK.row);
+      },
+      (index) => damaged.push(unit.seqAt(index)),
+    );
+    for (const _ of readable(steps, matcher, item, this.#source.report)) await this.#pacer.pause();
+    reportEntries(this.#source.report, projectId, damaged);
+    await this.#pacer.pause();
+  }
+}
+
+/** The first keys of an order, each once. */
+class SweptKeys {
+  readonly #order: Order;
+  readonly #most: number;
+  readonly #keys: SweptKey[];
+
+  constructor(order: Order, most: number, keys: readonly SweptKey[]) {
+    this.#order = order;
+    this.#most = most;
+    this.#keys = [...keys].sort((a, b) => compareRows(order, a, b));
+  }
+
+  get keys(): readonly SweptKey[] {
+    return this.#keys;
+  }
+
+  /** The last one once no more fit; null before that. */
+  get last(): SweptKey | null {
+    return this.#keys[this.#most - 1] ?? null;
+  }
+
+  accepts(key: Omit<SweptKey, "batch">): boolean {
+    const { last } = this;
+    return last === null || compareRows(this.#order, key, last) < 0;
+  }
+
+  /** Adds a key that is accepted. */
+  add(key: SweptKey): void {
+    const at = this.#keys.findIndex((known) => compareRows(this.#order, known, key) >= 0);
+    const next = this.#keys[at];
+    if (next === undefined) this.#keys.push(key);
+    else if (compareRows(this.#order, next, key) !== 0) this.#keys.splice(at, 0, key);
+    this.#keys.length = Math.min(this.#keys.length, this.#most);
+  }
+}
