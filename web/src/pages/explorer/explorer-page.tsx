@@ -150,6 +150,7 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
                 entries={entries}
                 query={results.query}
                 busy={results.busy === "load" || results.busy === "more"}
+                hasFailed={results.failedOn === "more"}
                 hasMore={results.nextCursor !== null && results.complete}
                 onMore={results.more}
                 onFilter={onFilter}

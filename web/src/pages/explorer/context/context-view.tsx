@@ -34,6 +34,7 @@ export function ContextView({ workspaceId, entry, isOpened, onShow, onClose, onF
             marked={entry.id}
             opened={isOpened}
             hasMore={around.after.hasMore}
+            isIdle={!around.after.busy && around.after.failure === null}
             onNearEnd={() => around.more("after")}
             onContext={onShow}
             onFilter={(patch) => {

@@ -38,7 +38,10 @@ export interface EntryListProps {
   /** Whether that entry is open at first. */
   opened?: boolean;
   hasMore: boolean;
+  /** Called as the end comes near, once for each last entry, and again after a time that was not idle. */
   onNearEnd: () => void;
+  /** False while something loads, or what was asked for at the end has failed. */
+  isIdle: boolean;
   onFilter: (patch: FilterPatch) => void;
   onContext: (entry: LogEntry) => void;
   linkTo?: ((entry: LogEntry) => string) | undefined;
@@ -97,7 +100,7 @@ export function EntryList(props: EntryListProps) {
   const isElsewhere = stop < startIndex || stop > endIndex;
   const hasFocus = scroller.current?.contains(document.activeElement) ?? false;
   const tabStop = isElsewhere && !hasFocus ? startIndex : stop;
-  const isNearEnd = hasMore && endIndex >= entries.length - NEAR_END;
+  const isNearEnd = hasMore && props.isIdle && endIndex >= entries.length - NEAR_END;
   useEffect(() => {
     if (isNearEnd) props.onNearEnd();
   }, [isNearEnd, entries.at(-1)?.id]);

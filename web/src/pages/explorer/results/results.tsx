@@ -11,6 +11,8 @@ interface ResultsProps {
   /** What they were asked for by: the list of another query begins at its top. */
   query?: string;
   busy: boolean;
+  /** What was asked for at the end has failed. */
+  hasFailed?: boolean;
   hasMore: boolean;
   /** Called as the end comes near, once for each last entry, and by the button there. */
   onMore: () => void;
@@ -28,7 +30,7 @@ interface ResultsProps {
 
 /** What a query or a tail found. */
 export function Results(props: ResultsProps) {
-  const { entries, busy, hasMore, onMore, live = false, empty } = props;
+  const { entries, busy, hasMore, onMore, hasFailed = false, live = false, empty } = props;
   if (entries.length === 0 && !hasMore) {
     if (busy) return <Loading what="Searching" />;
     return empty ?? <Empty title="Nothing found" />;
@@ -41,9 +43,8 @@ export function Results(props: ResultsProps) {
       projectNames={props.projectNames}
       follow={live}
       hasMore={hasMore}
-      onNearEnd={() => {
-        if (!busy) onMore();
-      }}
+      isIdle={!busy && !hasFailed}
+      onNearEnd={onMore}
       onFilter={props.onFilter}
       onContext={props.onContext}
       linkTo={props.linkTo}
