@@ -21,6 +21,7 @@ const library: UserConfig = {
     "src/runtime/default.ts",
     "src/runtime/node.ts",
     "src/runtime/workerd.ts",
+    "src/runtime/edge.ts",
   ],
   format: ["esm", "cjs"],
   platform: "neutral",

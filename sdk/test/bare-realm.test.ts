@@ -83,7 +83,7 @@ describe.each(REALMS)("8: import in %s", (_name, conditions, globals) => {
   test.each(NAMES)("%s reads no member of a runtime that is not there", async (name) => {
     const code = `import * as all from ${JSON.stringify(name)}; globalThis.all = all;`;
     const script = await bundle(packed, code, conditions, "iife");
-    const realm = createContext({ ...WEB, ...globals(), require: stub });
+    const realm = createContext({ ...WEB, ...globals(), require: modules });
     runInContext(script, realm);
     expect(Object.keys(realm.all).length).toBeGreaterThan(0);
   });
@@ -132,29 +132,46 @@ describe("9: a page's logger where a server renders the page", () => {
   });
 });
 
-test("8: taffrail/node makes a logger where the process has no events and Node's modules are stubs", async () => {
-  const code = `import { createLogger } from "taffrail/node";
-    const logger = createLogger({ apiUrl: "http://logs.example", projectId: "proj_a" });
-    logger.info("on the edge");
-    globalThis.result = logger.flush();`;
-  const script = await bundle(packed, code, ["node"], "iife");
-  const bodies: string[] = [];
-  const answer = async (_url: string, { body }: { body: Uint8Array<ArrayBuffer> }): Promise<Response> => {
-    bodies.push(new TextDecoder().decode(body));
-    return Response.json({ success: true, data: { rejected: [] } }, { status: 201 });
-  };
-  const realm = createContext({ ...WEB, crypto, fetch: answer, process: { env: {} }, require: stub });
-  runInContext(script, realm);
-  expect(await realm.result).toEqual({ delivered: 1, dropped: 0, pending: 0 });
-  expect(bodies.join()).toContain("on the edge");
+describe("8: taffrail/node makes a logger that sends", () => {
+  test.each([
+    ["on the edge, where CompressionStream throws", "edge-light", "x".repeat(5000)],
+    ["where the process has no events and Node's modules are stubs", "node", "short"],
+  ])("%s", async (_name, condition, text) => {
+    const code = `import { createLogger } from "taffrail/node";
+      const logger = createLogger({ apiUrl: "http://logs.example", projectId: "proj_a", batch: { maxRetries: 0 } });
+      logger.info("on the edge", { text: ${JSON.stringify(text)} });
+      globalThis.result = logger.flush();`;
+    const script = await bundle(packed, code, [condition], "iife");
+    const bodies: string[] = [];
+    const answer = async (_url: string, { body }: { body: Uint8Array<ArrayBuffer> }): Promise<Response> => {
+      bodies.push(new TextDecoder().decode(body));
+      return Response.json({ success: true, data: { rejected: [] } }, { status: 201 });
+    };
+    const CompressionStream = stub("CompressionStream");
+    const realm = createContext({
+      ...WEB,
+      crypto,
+      fetch: answer,
+      CompressionStream,
+      process: { env: {} },
+      require: modules,
+    });
+    runInContext(script, realm);
+    expect(await realm.result).toEqual({ delivered: 1, dropped: 0, pending: 0 });
+    expect(bodies.join()).toContain(text);
+  });
 });
 
-/** A module of Node as edge runtimes give it: its members are there, and throw when they are used. */
+/** A module of Node as edge runtimes give it. */
+function modules(name: string): unknown {
+  return new Proxy({}, { get: () => stub(name) });
+}
+
+/** What is there, and throws when it is used. */
 function stub(name: string): unknown {
-  class Unsupported {
+  return class {
     constructor() {
       throw new Error(`${name} is not supported here.`);
     }
-  }
-  return new Proxy({}, { get: () => Unsupported });
+  };
 }

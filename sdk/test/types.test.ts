@@ -105,6 +105,8 @@ let dir = "";
 beforeAll(() => {
   dir = mkdtempSync(path.join(import.meta.dirname, ".types-"));
   cpSync(path.join(pack().consumer, "node_modules"), path.join(dir, "node_modules"), { recursive: true });
+  // A package of its own: within the library's the name would stand for its sources' build.
+  writeFileSync(path.join(dir, "package.json"), '{"name":"application","private":true}');
   for (const ending of ["ts", "mts", "cts"]) writeFileSync(path.join(dir, `app.${ending}`), CODE);
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));

@@ -1,9 +1,16 @@
-/** Runs in the page. It knows the route of the proxy, and no key. */
+/** Runs in the page, and where the server renders it: there the logger does nothing. It knows the route of the proxy, and no key. */
 import { createLogger } from "taffrail/browser";
 
 const logger = createLogger({ url: "/logs", defaultMeta: { release: "1.4.0" } });
 
-addEventListener("error", ({ error, message }) => logger.system.error(message, { error }));
-addEventListener("unhandledrejection", ({ reason }) => logger.system.error("Unhandled rejection", { error: reason }));
+/** The page's content, by server and page alike. */
+export function render(items: number): string {
+  logger.info("Cart rendered", { items });
+  return `<p>${items} items in the cart</p>`;
+}
 
-logger.info("Page opened", { path: location.pathname });
+if (typeof document !== "undefined") {
+  addEventListener("error", ({ error, message }) => logger.system.error(message, { error }));
+  addEventListener("unhandledrejection", ({ reason }) => logger.system.error("Unhandled rejection", { error: reason }));
+  document.body.innerHTML = render(3);
+}

@@ -1,0 +1,4 @@
+/** The page's logger. Nuxt evaluates this on the server too, where it does nothing. */
+import { createLogger } from "taffrail/browser";
+
+export const logger = createLogger({ url: "/logs" });

@@ -1,0 +1,28 @@
+import { expect, test } from "vitest";
+import { startChromium } from "../../../test/support/chromium.ts";
+import { install } from "./application.ts";
+
+test("9: Nuxt renders a page with the page's logger at its top, and logs in the browser and on the server", async () => {
+  const app = await install("nuxt");
+  await app.bin("nuxt", ["build"]);
+  const nuxt = await app.serve(() => [".output/server/index.mjs"]);
+  const page = await fetch(nuxt.url);
+  expect(page.status, nuxt.output()).toBe(200);
+  expect(await page.text()).toContain("Checkout");
+  expect(await (await fetch(`${nuxt.url}/api/orders`)).json()).toEqual([{ id: "A-17", state: "shipped" }]);
+
+  const browser = await startChromium();
+  try {
+    const page = await browser.newPage();
+    await page.goto(nuxt.url);
+    await page.getByRole("button", { name: "Checkout" }).click();
+    await page.close();
+  } finally {
+    await browser.close();
+  }
+  await app.stored("Page set up", "Page opened", "Checkout");
+  await nuxt.stop();
+  const entries = await app.stored("Orders looked up", "GET /api/orders", "GET /api/orders 200");
+  // Set up by the server without a page, and once by the browser.
+  expect(entries.filter(({ message }) => message === "Page set up")).toHaveLength(1);
+});
