@@ -1,27 +1,98 @@
+import { randomUUID } from "node:crypto";
+
 /** Stands in a parsed value for an integer whose digits a number cannot hold. */
 export class InexactInteger {}
 
-/** What V8 hands a reviver beside key and value: the text a primitive was written as. */
-interface ReviverContext {
-  source?: string;
-}
+/** Digits of the shortest integer that a number may not hold. */
+const LONG = 16;
+const LONG_RUN = /\d{16}/;
 
-const INTEGER = /^-?\d+$/;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const MINUS = 0x2d;
+const ZERO = 0x30;
+const NINE = 0x39;
+
+/** What stands before a run of digits that is no integer of its own: a fraction, an exponent, or no JSON. */
+const PART_BEFORE = /[\w.+]$|[eE]-$/;
+/** The same behind it: a fraction or an exponent; or it is in the place of a name, and so no JSON. */
+const PART_BEHIND = /[.eE]|\s*:/y;
 
 /**
  * `JSON.parse`, with `InexactInteger` in place of every integer that would lose digits: 12345678901234567890 would come
- * back as 12345678901234567000. Ten times slower than the plain parse, so it runs only where such a number may be.
+ * back as 12345678901234567000. Takes little longer where there is none, and twice as long where there are few. (A reviver, which
+ * is told the text of each number, takes up to 50 times as long: 86 ms for the largest body of a query, and this 3.)
  */
 export function parseExactly(text: string): unknown {
-  const revive = (_: string, value: unknown, { source = "" }: ReviverContext): unknown => {
-    if (!mayBeInexact(value) || !INTEGER.test(source)) return value;
-    return BigInt(source) === BigInt(value) ? value : new InexactInteger();
-  };
-  // SAFETY: the runtime passes the third argument (ECMAScript's JSON.parse source text access); the library's type lacks it.
-  return JSON.parse(text, revive as (key: string, value: unknown) => unknown);
+  const places = LONG_RUN.test(text) ? inexactIntegers(text) : [];
+  if (places.length === 0) return JSON.parse(text);
+  const mark = randomUUID();
+  const parts: string[] = [];
+  let at = 0;
+  for (const { start, end } of places) {
+    parts.push(text.slice(at, start), `"${mark}"`);
+    at = end;
+  }
+  const root = { value: JSON.parse(parts.join("") + text.slice(at)) };
+  replaceMarks(root, mark);
+  return root.value;
 }
 
 /** Whether a parsed value may have been an integer with more digits than it has now. */
 export function mayBeInexact(value: unknown): value is number {
   return Number.isInteger(value) && !Number.isSafeInteger(value);
+}
+
+/** Where integers stand that would lose digits. Of what is no JSON, only such as leave it what it is. */
+function inexactIntegers(text: string): { start: number; end: number }[] {
+  const found: { start: number; end: number }[] = [];
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) at = endOfString(text, at + 1);
+    if (!isDigit(code)) continue;
+    let end = at + 1;
+    while (isDigit(text.charCodeAt(end))) end++;
+    if (end - at >= LONG && isInteger(text, at, end)) {
+      const start = text.charCodeAt(at - 1) === MINUS ? at - 1 : at;
+      if (isInexact(text.slice(start, end))) found.push({ start, end });
+    }
+    at = end - 1;
+  }
+  return found;
+}
+
+/** The place of the closing quote. */
+function endOfString(text: string, from: number): number {
+  let at = from;
+  for (let code = text.charCodeAt(at); at < text.length && code !== QUOTE; code = text.charCodeAt(at)) {
+    at += code === BACKSLASH ? 2 : 1;
+  }
+  return at;
+}
+
+function isInteger(text: string, start: number, end: number): boolean {
+  if (text.charCodeAt(start) === ZERO || PART_BEFORE.test(text.slice(Math.max(0, start - 2), start))) return false;
+  PART_BEHIND.lastIndex = end;
+  return !PART_BEHIND.test(text);
+}
+
+function isInexact(digits: string): boolean {
+  const value = Number(digits);
+  return mayBeInexact(value) && BigInt(digits) !== BigInt(value);
+}
+
+function isDigit(code: number): boolean {
+  return code >= ZERO && code <= NINE;
+}
+
+function replaceMarks(root: object, mark: string): void {
+  const open: object[] = [root];
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    for (const name of Object.keys(node)) {
+      const value: unknown = Reflect.get(node, name);
+      if (typeof value === "object" && value !== null) open.push(value);
+      // Defined, as a member may be named `__proto__`.
+      if (value === mark) Object.defineProperty(node, name, { value: new InexactInteger() });
+    }
+  }
 }
