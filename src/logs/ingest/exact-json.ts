@@ -1,5 +1,3 @@
-import { randomUUID } from "node:crypto";
-
 /** Stands in a parsed value for an integer whose digits a number cannot hold. */
 export class InexactInteger {}
 
@@ -26,7 +24,7 @@ const PART_BEHIND = /[.eE]|\s*:/y;
 export function parseExactly(text: string): unknown {
   const places = LONG_RUN.test(text) ? inexactIntegers(text) : [];
   if (places.length === 0) return JSON.parse(text);
-  const mark = randomUUID();
+  const mark = crypto.randomUUID();
   const parts: string[] = [];
   let at = 0;
   for (const { start, end } of places) {
