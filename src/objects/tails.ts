@@ -1,59 +1,24 @@
 import type { Env } from "../env.ts";
 import { ApiError } from "../http/errors.ts";
 import type { OperationFields, OperationLevel } from "../http/log.ts";
-import type { LimitState, RouteRef } from "../limits/state.ts";
 import { hostState } from "../platform/host-state.ts";
 import { tailMemory } from "../platform/isolate-budget.ts";
 import { newRun, type Origin, orNewRun } from "../platform/origin.ts";
-import { SANDBOX_WORKSPACE_ID } from "../sandbox/sandbox.ts";
-import type { AuthorityRuling, TailAuthority } from "../tail/authority.ts";
 import type { Framed } from "../tail/frames.ts";
 import { TailHub } from "../tail/hub.ts";
-import { SANDBOX_TAIL_QUOTA, TAIL_QUOTA, type TailQuota } from "../tail/limits.ts";
 import { readMessage } from "../tail/message.ts";
 import { type TailShare, TailShares } from "../tail/shares.ts";
-import { readerText, Tail } from "../tail/tail.ts";
+import { Tail } from "../tail/tail.ts";
 import { tailedWorkspaces } from "../tail/tailed-workspaces.ts";
-import { newTicket, openTicket } from "../tail/ticket.ts";
-import { deleteTicket, findTicket, insertTicket } from "../tail/tickets.ts";
-import { admit, type Gate } from "../workspace/admission.ts";
-import { type Denied, type Need, nobody } from "../workspace/caller.ts";
-import { PERMISSIONS } from "../workspace/permissions.ts";
-import { findProjectByNum, type ProjectRow } from "../workspace/projects.ts";
-import { ruleOnReading } from "../workspace/reading-authority.ts";
+import { nobody } from "../workspace/caller.ts";
+import { findProjectByNum } from "../workspace/projects.ts";
 import { oldestKept } from "../workspace/retention.ts";
 import { nextBySeq } from "../workspace/seq-reader.ts";
 import type { WorkspaceState } from "../workspace/state.ts";
 import { objectLine } from "./object-line.ts";
-import { callUser } from "./stubs.ts";
+import { TailAccess, type TailCall, type TicketCall, type TicketResult } from "./tail-access.ts";
 import type { TailBacklog } from "./tail-backlog.ts";
-import { expiredTicket, invalidTicket, refused, type TailRefusal } from "./tail-refusal.ts";
-
-/** Who asks for a tail: somebody who may read, or whoever has a ticket of somebody who may. */
-export type TailReader = TailAuthority | { kind: "ticket"; hash: string };
-
-export interface TailCall {
-  reader: TailReader;
-  projectId: string;
-  /** What the request counts under; null where it has been counted outside the workspace. */
-  route: RouteRef | null;
-  /** Absent where the router is of an older version. */
-  origin?: Origin;
-  /** As `tailFilterText` wrote it. */
-  filter: string;
-  /** Entries behind this `seq`; null for those that come from now on. */
-  since: number | null;
-  /** In the sandbox: the client's address, as its key is everybody's. */
-  address?: string;
-}
-
-export interface TicketCall {
-  reader: TailAuthority;
-  projectId: string;
-  route: RouteRef | null;
-}
-
-export type TicketResult = { ok: true; ticket: string; expiresAt: number; limit: LimitState | null } | Denied;
+import { invalidTicket, refused } from "./tail-refusal.ts";
 
 /** Carries a `TailCall` to the object, and the counter's state back with the socket. */
 export const TAIL_CALL_HEADER = "X-Taffrail-Tail";
@@ -61,13 +26,6 @@ export const TAIL_LIMIT_HEADER = "X-Taffrail-Limit";
 
 /** Module state: one instance an isolate, for the tails of all objects in it. */
 const shares = new TailShares(tailMemory);
-
-interface Opened {
-  ok: true;
-  authority: TailAuthority;
-  project: ProjectRow;
-  limit: LimitState | null;
-}
 
 /**
  * The tails of a workspace object: its sockets, who may have one, and what the hub needs of the object.
@@ -80,24 +38,24 @@ export class Tails {
   readonly #share: TailShare;
   readonly #hub: TailHub;
   readonly #bySocket = new Map<WebSocket, Tail>();
-  /** Sessions that a tail is being opened for; one that ends meanwhile is taken out. */
-  readonly #opening = new Set<{ sessionId: string; hasEnded: boolean }>();
+  readonly #access: TailAccess;
 
   constructor(ctx: DurableObjectState, env: Env, state: WorkspaceState) {
     this.#ctx = ctx;
     this.#env = env;
     this.#state = state;
     this.#share = shares.join(ctx.id.toString(), this);
+    this.#access = new TailAccess(env, state);
     this.#hub = new TailHub({
       now: () => Date.now(),
       share: this.#share,
-      quota: () => this.#quota,
+      quota: () => this.#access.quota,
       durable: () => ctx.storage.sync(),
       pause: (milliseconds) => scheduler.wait(milliseconds),
       lastSeq: (project) => (state.row ? (state.directory.projectByNum(project)?.lastSeq ?? null) : null),
       backlog: (tail, most) => this.#backlog(tail, most),
-      ruling: (tail) => this.#ruling(tail),
-      renewed: (tail) => this.#renewed(tail),
+      ruling: (tail) => this.#access.ruling(tail),
+      renewed: (tail) => this.#access.renewed(tail),
       abandon: () => this.#abandon(),
       closed: (tail, code, reason) => this.#closed(tail, code, reason),
       failed: (error, tail) => this.#failed(error, tail),
@@ -113,22 +71,13 @@ export class Tails {
   }
 
   /** A ticket for one tail of a project, good once. */
-  ticket({ reader, projectId, route }: TicketCall): TicketResult {
-    const result = this.#state.transaction((gate, row): TicketResult => {
-      const now = Date.now();
-      const admitted = admit(gate, reader, needOf(projectId), route, now);
-      if (!admitted.ok) return admitted;
-      const ticket = newTicket(row.id);
-      const hash = openTicket(ticket)?.hash ?? "";
-      const expiresAt = insertTicket(gate.sql, hash, admitted.project?.num ?? 0, reader, now);
-      return { ok: true, ticket, expiresAt, limit: admitted.limit };
-    });
-    return result ?? nobody(reader);
+  ticket(call: TicketCall): TicketResult {
+    return this.#access.ticket(call);
   }
 
   /** Answers with the client's end of a socket, or with a `TailRefusal`; see `TAIL_REFUSAL_HEADER`. */
   async open(call: TailCall): Promise<Response> {
-    const opened = this.#state.transaction((gate) => this.#admit(gate, call));
+    const opened = this.#state.transaction((gate) => this.#access.admit(gate, call, this.#hub));
     if (!opened) return refused(call.reader.kind === "ticket" ? invalidTicket() : nobody(call.reader));
     if (!opened.ok) {
       if (opened.code === "CONFLICT") this.#hub.refused();
@@ -137,7 +86,7 @@ export class Tails {
     const { authority, project, limit } = opened;
     let expiresAt: number | "ended" | null;
     try {
-      expiresAt = authority.kind === "user" ? await this.#watch(authority) : null;
+      expiresAt = authority.kind === "user" ? await this.#access.watch(authority) : null;
     } catch (error) {
       // The user object cannot answer now. An `ApiError` that left this object would be a fault to the router.
       if (error instanceof ApiError) return refused({ ok: false, code: "SERVICE_UNAVAILABLE", limit });
@@ -145,7 +94,7 @@ export class Tails {
     }
     if (expiresAt === "ended") return refused({ ok: false, code: "SESSION_REVOKED", limit });
     // Asked again, as the session was waited for: from here to the socket's place among the others it is one turn.
-    const ruling = this.#ruling({ authority, project: project.num, expiresAt });
+    const ruling = this.#access.ruling({ authority, project: project.num, expiresAt });
     if (!ruling.ok) return refused({ ok: false, code: ruling.code, message: "You may not read this project.", limit });
     if (hostState.isStopping) return refused({ ok: false, code: "SERVICE_UNAVAILABLE", limit });
     const [client, server] = Object.values(new WebSocketPair());
@@ -197,7 +146,7 @@ export class Tails {
 
   /** The user object says so, as it was asked to. */
   sessionEnded(sessionId: string): void {
-    for (const opening of this.#opening) if (opening.sessionId === sessionId) opening.hasEnded = true;
+    this.#access.sessionEnded(sessionId);
     this.#hub.sessionEnded(sessionId);
   }
 
@@ -215,75 +164,12 @@ export class Tails {
     this.#arm();
   }
 
-  #admit(gate: Gate, { reader, projectId, route, since, address }: TailCall): Opened | TailRefusal {
-    const now = Date.now();
-    let authority: TailAuthority;
-    if (reader.kind === "ticket") {
-      const ticket = findTicket(gate.sql, reader.hash, now);
-      if (!ticket.found) return ticket.reason === "expired" ? expiredTicket() : invalidTicket();
-      if (gate.directory.projectByNum(ticket.project)?.id !== projectId) return invalidTicket();
-      authority = ticket.authority;
-    } else authority = reader;
-    const admitted = admit(gate, authority, needOf(projectId), route, now);
-    if (!admitted.ok) return admitted;
-    const { project, limit } = admitted;
-    if (project === null) throw new Error("A tail names its project.");
-    if (since !== null && since > project.lastSeq) return { ok: false, code: "FUTURE_SEQ", limit };
-    if (this.#hub.size + this.#opening.size >= this.#quota.tails) {
-      const message = `This workspace has ${this.#quota.tails} open tails; close one first.`;
-      return { ok: false, code: "CONFLICT", message, limit };
-    }
-    if (this.#hub.tailsOf(readerText({ authority, address })) >= this.#quota.readerTails) {
-      const whose = address === undefined ? "your key or account" : "your address";
-      const message = `This workspace has ${this.#quota.readerTails} open tails of ${whose}; close one first.`;
-      return { ok: false, code: "CONFLICT", message, limit };
-    }
-    if (this.#hub.isFull) {
-      const message = "The open tails are too far behind with their acknowledgements; try again later.";
-      return { ok: false, code: "CONFLICT", message, limit };
-    }
-    if (reader.kind === "ticket") deleteTicket(gate.sql, reader.hash);
-    return { ok: true, authority, project, limit };
-  }
-
   /** Keeps the list of workspaces with tails. */
   #noteTails(): void {
     const id = this.#state.row?.id;
     if (id === undefined) return;
     if (this.#bySocket.size > 0) tailedWorkspaces.add(id);
     else tailedWorkspaces.delete(id);
-  }
-
-  get #quota(): TailQuota {
-    return this.#state.row?.id === SANDBOX_WORKSPACE_ID ? SANDBOX_TAIL_QUOTA : TAIL_QUOTA;
-  }
-
-  /** Has the user object say when the session ends. @returns when it does so by itself */
-  async #watch({ userId, sessionId }: Extract<TailAuthority, { kind: "user" }>): Promise<number | "ended"> {
-    const workspaceId = this.#state.row?.id;
-    if (workspaceId === undefined) return "ended";
-    const opening = { sessionId, hasEnded: false };
-    this.#opening.add(opening);
-    try {
-      const end = await callUser(this.#env, userId, "replay-safe", (stub) => stub.watchSession(sessionId, workspaceId));
-      return end === null || opening.hasEnded ? "ended" : end;
-    } finally {
-      this.#opening.delete(opening);
-    }
-  }
-
-  #ruling({ authority, project, expiresAt }: Pick<Tail, "authority" | "project" | "expiresAt">): AuthorityRuling {
-    const { row, sql, directory } = this.#state;
-    if (row === null) return { ok: false, code: "NOT_FOUND" };
-    return ruleOnReading(sql, directory, authority, project, expiresAt, Date.now());
-  }
-
-  async #renewed({ authority, project }: Tail): Promise<AuthorityRuling> {
-    const expiresAt = authority.kind === "user" ? await this.#watch(authority) : null;
-    if (expiresAt === "ended") return { ok: false, code: "SESSION_REVOKED" };
-    const ruling = this.#ruling({ authority, project, expiresAt });
-    if (ruling.ok && ruling.expiresAt !== null) this.#state.alarm.by(ruling.expiresAt);
-    return ruling;
   }
 
   async #backlog({ project: num, projectId, sent, filter, requestId }: Tail, most: number): Promise<Framed | null> {
@@ -339,8 +225,4 @@ export class Tails {
   #note(level: OperationLevel, origin: Pick<Origin, "requestId">, fields: OperationFields): void {
     objectLine(this.#env, "workspace", origin, level, { ...fields, workspaceId: this.#state.row?.id });
   }
-}
-
-function needOf(projectId: string): Need {
-  return { scope: "logs:read", role: PERMISSIONS["logs.read"], projectId };
 }

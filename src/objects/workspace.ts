@@ -68,7 +68,8 @@ import { acceptInvitation, type Guest } from "./accept-invitation.ts";
 import { describe, type WorkspaceInfo } from "./describe-workspace.ts";
 import { OutdatedRouter } from "./outdated.ts";
 import { Sandbox, type SandboxAccess } from "./sandbox.ts";
-import { TAIL_CALL_HEADER, type TailCall, Tails, type TicketCall, type TicketResult } from "./tails.ts";
+import type { TailCall, TicketCall, TicketResult } from "./tail-access.ts";
+import { TAIL_CALL_HEADER, Tails } from "./tails.ts";
 import { type Answer, WorkspaceCore } from "./workspace-core.ts";
 
 /** The answer to a call that does not fit into what waits for its commit. */
