@@ -13,6 +13,7 @@ const ASSETS = [
   ["node_modules/swagger-ui-dist/swagger-ui-bundle.js", "docs/swagger-ui-bundle.js"],
   ["node_modules/swagger-ui-dist/swagger-ui.css", "docs/swagger-ui.css"],
   ["scripts/docs/init.js", "docs/init.js"],
+  ["scripts/docs/reference.css", "docs/reference.css"],
   ["scripts/pages/account.css", "pages/account.css"],
   ["scripts/pages/account.js", "pages/account.js"],
 ] as const;

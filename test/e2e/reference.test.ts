@@ -1,0 +1,87 @@
+import type { Locator, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { axeFaults, type ConsoleUnderTest, startConsole } from "./support/console.ts";
+
+let console: ConsoleUnderTest;
+
+beforeAll(async () => {
+  console = await startConsole();
+});
+
+afterAll(() => console?.close());
+
+async function openReference(hash = ""): Promise<Page> {
+  const context = await console.open();
+  const page = await context.newPage();
+  await page.goto(`/docs${hash}`);
+  await page.locator(".opblock").first().waitFor();
+  return page;
+}
+
+/** Opens the first operation of a path. */
+async function openOperation(page: Page, path: string): Promise<Locator> {
+  const operation = page
+    .locator(".opblock")
+    .filter({ has: page.locator(`[data-path="${path}"]`) })
+    .first();
+  await operation.locator("button.opblock-summary-control").click();
+  await operation.locator(".responses-table").first().waitFor();
+  return operation;
+}
+
+const STATES: { name: string; show: (page: Page) => Promise<unknown> }[] = [
+  { name: "as it opens", show: async () => {} },
+  {
+    name: "with operations open",
+    show: async (page) => {
+      const paths = ["/auth/register", "/workspaces/{workspaceId}/members", "/logger/{projectId}/log"];
+      for (const path of [...paths, "/logger/{projectId}/tail", "/workspaces/{workspaceId}/rate-limits"]) {
+        await openOperation(page, path);
+      }
+    },
+  },
+  {
+    name: "with an answer",
+    show: async (page) => {
+      const operation = await openOperation(page, "/health");
+      await operation.getByRole("button", { name: "Execute" }).click();
+      await operation.locator(".live-responses-table").waitFor();
+    },
+  },
+  {
+    name: "with the dialog of credentials, before and after they are given",
+    show: async (page) => {
+      await page.locator("button.authorize").first().click();
+      const dialog = page.getByRole("dialog", { name: "Credentials" });
+      await dialog.waitFor();
+      expect(await axeFaults(page)).toEqual([]);
+      await dialog.locator("input").first().fill("something");
+      await dialog.getByRole("button", { name: "Authorize" }).first().click();
+      await dialog.getByRole("button", { name: "Logout" }).waitFor();
+    },
+  },
+];
+
+describe("the API reference", () => {
+  it.each(STATES)("has no fault that axe finds, $name", async ({ show }) => {
+    const page = await openReference();
+    await show(page);
+    expect(await axeFaults(page)).toEqual([]);
+    await page.context().close();
+  });
+
+  it("has an address for each operation that was opened", async () => {
+    const page = await openReference();
+    await openOperation(page, "/auth/login");
+    const { hash } = new URL(page.url());
+    expect(hash).toContain("auth.login");
+    await page.context().close();
+    const again = await openReference(hash);
+    await again.locator(".opblock.is-open").filter({ hasText: "/auth/login" }).waitFor();
+    await again.context().close();
+  });
+
+  it("contacts nobody else and breaks no rule of its policy", () => {
+    expect(console.faults()).toEqual([]);
+  });
+});
