@@ -8,14 +8,17 @@ export type Redactor = readonly [
   secrecyOf: (name: string) => Secrecy,
   /** Whether a text may hold anything to mask; most do not, and `masked` is slow. */
   suspects: (text: string) => boolean,
-  /** Masks secrets in running text: `name=value`, `"name": value` in any nesting of quotes, schemes, addresses. */
-  masked: (text: string) => string,
+  /**
+   * Masks secrets in running text: `name=value`, `"name": value` in any nesting of quotes, schemes, addresses, and numbers
+   * of payment cards, unless `name` is that of an id or a time.
+   */
+  masked: (text: string, name?: string) => string,
 ];
 
 /** What spellings of a name differ in besides case. */
 const SEPARATOR = "[_.-]?";
 /** Parts of names, and whole names; in lower case without separators `X-Api-Key`, `api_key` and `APIKEY` are one. */
-const PARTS = `pass[_.-]?(?:w|phrase)|secret|token|authori[sz]ation|cookie|credential|bearer|signature|card[_.-]?number`;
+const PARTS = `pass[_.-]?(?:w|phrase)|secret(?!ar[iy])|token|[cx]srf|authori[sz]ation|cookie|credential|bearer|signature|card[_.-]?number`;
 const WHOLE = "pwd|auth|jwt|ssn|cvv|cvc|pin";
 /**
  * A value: quoted, quoted inside a quoted text (to as many backslashes, or cut), an object or list, a scheme with its
@@ -26,19 +29,35 @@ const VALUE = String.raw`("(?:[^"\\]|\\.)*"?|(\\+)"[\s\S]*?(?:(?<!\\)\3"|$)|'[^'
 const HEADER_LINE = /((?:cookie|authorization)\s*:\s*)(?!\[|\\*["'{[])[^\r\n"]+/gi;
 /** `Bearer ...`, and passwords in addresses. */
 const SCHEME = /(\b(?:bearer|basic)\s+)[\w.~+/=-]{6,}|(:\/\/[^\s:/?#@]{0,256}:)[^\s/?#@]{1,256}(?=@)/gi;
+/** As many digits as a card has, or groups as on one, with one space or hyphen between them. */
+const DIGITS = /(?<![a-z\d.])(?:\d{13,19}|\d{4}(?:[ -]\d{3,6})+)(?![a-z\d]|\.\d)/gi;
+/** So many that a card's number may be among them. */
+const MANY_DIGITS = String.raw`\d(?:[ -]?\d){12}`;
+/** Visa, Mastercard, American Express, Diners Club, JCB; Discover and UnionPay. */
+const ISSUERS =
+  /^(?:4\d{12}(?:\d{3}){0,2}|(?:5[1-5]\d\d|22[3-9]\d|222[1-9]|2[3-6]\d\d|27[01]\d|2720)\d{12}|3[47]\d{13}|3(?:0[0-5]|[689]\d)\d{11}|35(?:2[89]|[3-8]\d)\d{12,15}|6(?:011|4[4-9]\d|[25]\d\d)\d{12,15})$/;
+/** The name of what stands behind it. */
+const NAME_BEFORE = /([\w$.-]+)["'\\]*\s*[:=]\s*["'\\]*$/;
+/** Names of ids and times, whose values may look like any number. Words that end alike (`paid`) are told by the case. */
+const ID_OR_TIME =
+  /(?:^|[\W_])(?:id|at|ts|time|timestamp|date)s?$|(?:^|[\W_a-z\d])(?:I[dD]|At|Ts|Time|Timestamp|Date)s?$/;
+/** Names that say when something was done to a secret, or where the next page begins. */
+const HARMLESS =
+  /(?:[a-z\d](?:At|On|Time|Date)|[_.-](?:at|on|time|date)|(?:[Pp]age|[Cc]ontinuation|^next)[_.-]?[Tt]oken)(?=\W*$)/;
+
 /** @param extra names of the user's own, in any spelling */
 export function createRedactor(extra: readonly string[]): Redactor {
   const names = extra.map(plain);
   const secret = new RegExp(`${PARTS}|(?:api|private|access|signing|encryption|session)key|pwd$|^(?:${WHOLE})$`);
   const words = [PARTS, WHOLE, "key", ...names.map((name) => [...name].join(SEPARATOR))].join("|");
-  const hint = new RegExp(`${words}|basic\\s|://|\\\\u`, "i");
+  const hint = new RegExp(`${words}|basic\\s|://|\\\\u|${MANY_DIGITS}`, "i");
   const pair = new RegExp(`((?:${words})[\\w$.-]{0,40}(?:\\\\*["'])?\\s*[:=]\\s*)${VALUE}`, "gi");
 
   function secrecy(name: string): Secrecy {
     const text = plain(name);
     if (names.includes(text)) return 2;
     // Names that describe tokens, or count them, rather than hold one.
-    if (!secret.test(text) || /token(?:iz|is|type)/.test(text)) return 0;
+    if (!secret.test(text) || HARMLESS.test(name) || /token(?:iz|is|type)/.test(text)) return 0;
     return /token(?!$)/.test(text) ? 1 : 2;
   }
 
@@ -66,8 +85,40 @@ export function createRedactor(extra: readonly string[]): Redactor {
   return [
     secrecy,
     (text) => hint.test(text),
-    (text) => pairs(text.replace(HEADER_LINE, `$1${REDACTED}`)).replace(SCHEME, `$1$2${REDACTED}`),
+    (text, name = "") => {
+      const shown = pairs(text.replace(HEADER_LINE, `$1${REDACTED}`)).replace(SCHEME, `$1$2${REDACTED}`);
+      return ID_OR_TIME.test(name) ? shown : withoutCards(shown);
+    },
   ];
+}
+
+function withoutCards(text: string): string {
+  return text.replace(DIGITS, (run: string, at: number) => {
+    const [, name = ""] = NAME_BEFORE.exec(text.slice(Math.max(at - 40, 0), at)) ?? [];
+    if (ID_OR_TIME.test(name)) return run;
+    // Groups, and at odd places what stands between them: other numbers may stand before and behind the card's.
+    const parts = run.split(/([ -])/);
+    for (let first = 0; first < parts.length; first += 2) {
+      let digits = "";
+      for (let last = first; last < parts.length && digits.length < 19; last += 2) {
+        digits += parts[last];
+        if (!ISSUERS.test(digits) || !isLuhn(digits)) continue;
+        parts.splice(first, last + 1 - first, REDACTED);
+        break;
+      }
+    }
+    return parts.join("");
+  });
+}
+
+/** The sum that the last digit of a card's number makes divisible by ten. */
+function isLuhn(digits: string): boolean {
+  let sum = 0;
+  for (let i = 1; i <= digits.length; i++) {
+    const digit = Number(digits.at(-i)) * (i % 2 === 0 ? 2 : 1);
+    sum += digit > 9 ? digit - 9 : digit;
+  }
+  return sum % 10 === 0;
 }
 
 function plain(name: string): string {

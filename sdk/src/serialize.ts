@@ -68,6 +68,8 @@ export interface Encoder {
 export function createEncoder([secrecy, suspects, redactedText]: Redactor, ownKey: string): Encoder {
   const key = ownKey.length < MIN_KEY ? "" : ownKey;
   const names = new Map<string, Name>();
+  /** The member whose value is written. */
+  let place = "";
   let last = nameOf("");
 
   function nameOf(key: string): Name {
@@ -85,13 +87,20 @@ export function createEncoder([secrecy, suspects, redactedText]: Redactor, ownKe
     const from = pos + 1;
     // Bits: 1 for what needs no closer look, 2 for a space, 4 for a b.
     let seen = from + n < limit ? 1 : 0;
+    // Digits without a letter between them.
+    let run = 0;
     for (let i = 0; seen > 0 && i < n; i++) {
       const c = s.charCodeAt(i);
       buf[from + i] = c;
-      // Escapes, wide characters, and the `=` and `:` of a pair. Comparing is faster than a table.
-      if (c < 63 ? c < 32 || c === QUOTE || c === 58 || c === 61 : c === 92 || c > 126) seen = 0;
-      else if (c === 32) seen |= 2;
-      else if ((c | 32) === 98) seen |= 4;
+      // Escapes, wide characters, the `=` and `:` of a pair, and as many digits as a card has. Comparing is faster than a table.
+      if (c > 62) {
+        run = 0;
+        if (c === 92 || c > 126) seen = 0;
+        else if ((c | 32) === 98) seen |= 4;
+      } else if (c > 47) {
+        if (c === 58 || c === 61 || ++run > 12) seen = 0;
+      } else if (c === 32) seen |= 2;
+      else if (c < 32 || c === QUOTE) seen = 0;
     }
     if (seen === 0 || (seen > 6 && SCHEME.test(s)) || (n >= key.length && key && s.includes(key))) looked(s);
     else {
@@ -120,7 +129,7 @@ export function createEncoder([secrecy, suspects, redactedText]: Redactor, ownKe
   }
 
   function masked(s: string): string {
-    return redactedText(key ? s.replaceAll(key, REDACTED) : s);
+    return redactedText(key ? s.replaceAll(key, REDACTED) : s, place);
   }
 
   /** JSON in a string is masked as the structure it is, anything else as running text. */
@@ -216,6 +225,7 @@ export function createEncoder([secrecy, suspects, redactedText]: Redactor, ownKe
       const before = pos;
       raw(name.json);
       const from = pos;
+      place = key;
       if (isSecret(v, name.secrecy)) ascii(`"${REDACTED}"`);
       else value(v, depth + 1);
       // JSON has no such value.
@@ -258,6 +268,7 @@ export function createEncoder([secrecy, suspects, redactedText]: Redactor, ownKe
   /** Text of a message, or JSON of one that has none. Half of the room is for it: a long one must not cost the data. */
   function said(message: unknown): string {
     const shown = isError(message) ? attempt(() => message.message) : message;
+    place = "";
     pos = 0;
     limit = MAX_BYTES / 2;
     left = MAX_VALUES;
@@ -275,6 +286,7 @@ export function createEncoder([secrecy, suspects, redactedText]: Redactor, ownKe
     const shown = said(message);
     buf.set(head);
     pos = head.length;
+    place = "";
     text(shown);
     buf.set(ids, pos);
     pos += ids.length;

@@ -6,7 +6,7 @@ type Named = Record<string, unknown>;
 
 /** Copies values into what JSON can hold, secrets masked. Never throws. */
 export function createCleaner([secrecy, suspects, masked]: Redactor): (value: unknown) => unknown {
-  function text(value: string): string {
+  function text(value: string, place = ""): string {
     const shown = value.length > MAX_TEXT ? `${value.slice(0, MAX_TEXT)}[Truncated]` : value;
     if (!suspects(shown)) return shown;
     try {
@@ -14,11 +14,12 @@ export function createCleaner([secrecy, suspects, masked]: Redactor): (value: un
       const json = JSON.stringify(clean(JSON.parse(shown), []));
       if (json.includes(REDACTED)) return json;
     } catch {}
-    return masked(shown);
+    return masked(shown, place);
   }
 
-  function clean(value: unknown, above: readonly unknown[]): unknown {
-    if (typeof value === "string") return text(value);
+  /** @param place the member whose value it is */
+  function clean(value: unknown, above: readonly unknown[], place = ""): unknown {
+    if (typeof value === "string") return text(value, place);
     if (value == null || typeof value === "boolean" || Number.isFinite(value)) return value;
     if (typeof value === "function") return "[Function]";
     if (typeof value !== "object") return String(value);
@@ -26,13 +27,13 @@ export function createCleaner([secrecy, suspects, masked]: Redactor): (value: un
     if (above.length >= MAX_DEPTH) return "[Depth]";
     try {
       // SAFETY: any object may be read by name; its members are unknown.
-      return object(value as Named, [...above, value]);
+      return object(value as Named, [...above, value], place);
     } catch {
       return "[Throws]";
     }
   }
 
-  function object(value: Named, above: readonly unknown[]): unknown {
+  function object(value: Named, above: readonly unknown[], place: string): unknown {
     const { toJSON, entries } = value;
     if (typeof toJSON === "function") return clean(toJSON.call(value), above);
     if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
@@ -53,7 +54,7 @@ export function createCleaner([secrecy, suspects, masked]: Redactor): (value: un
         // A header's name and value, as `Object.entries` gives them.
         if (isList && key === "1" && source.length === 2) name = `${source[0]}`;
       } catch {}
-      copy[text(key)] = isSecret(name, member) ? REDACTED : clean(member, above);
+      copy[text(key)] = isSecret(name, member) ? REDACTED : clean(member, above, isList ? place : key);
     }
     return copy;
   }

@@ -10,7 +10,7 @@ export function maskedPairs(
 ): Record<string, unknown> {
   const all: Record<string, string | string[]> = Object.create(null);
   for (const [name, value] of pairs) {
-    const shown = secrecy(name) !== 0 ? REDACTED : masked(value);
+    const shown = secrecy(name) !== 0 ? REDACTED : masked(value, name);
     const known = all[name];
     all[name] = known === undefined ? shown : [known, shown].flat();
   }
@@ -18,16 +18,16 @@ export function maskedPairs(
 }
 
 /** Parsed JSON with secret members masked. */
-export function maskedJson(value: unknown, redactor: Redactor, depth = 1): unknown {
+export function maskedJson(value: unknown, redactor: Redactor, depth = 1, place = ""): unknown {
   const [secrecy, suspects, masked] = redactor;
-  if (typeof value === "string") return suspects(value) ? masked(value) : value;
+  if (typeof value === "string") return suspects(value) ? masked(value, place) : value;
   if (typeof value !== "object" || value === null || depth > MAX_DEPTH) return value;
-  if (Array.isArray(value)) return value.map((item) => maskedJson(item, redactor, depth + 1));
+  if (Array.isArray(value)) return value.map((item) => maskedJson(item, redactor, depth + 1, place));
   const all: Record<string, unknown> = Object.create(null);
   for (const [name, item] of Object.entries(value)) {
     const isSecret = item !== null && typeof item !== "boolean" && secrecy(name) === 2;
     const isText = typeof item !== "number" && typeof item !== "boolean" && item !== null;
-    all[name] = isSecret || (isText && secrecy(name) === 1) ? REDACTED : maskedJson(item, redactor, depth + 1);
+    all[name] = isSecret || (isText && secrecy(name) === 1) ? REDACTED : maskedJson(item, redactor, depth + 1, name);
   }
   return all;
 }
