@@ -1,3 +1,5 @@
+import { uncaughtReport } from "./uncaught-report.ts";
+
 /** What one logger does when the process is about to end. */
 export interface Guarded {
   /** Milliseconds that `flush` may take. */
@@ -77,10 +79,7 @@ function onUncaught(error: unknown, origin: unknown): void {
   for (const one of guarded) one.uncaught(error, typeof origin === "string" ? origin : "unhandledRejection");
   if (process.listenerCount("uncaughtException") > 1) return;
   end(() => {
-    for (const event of errorEvents()) process.off(event, onUncaught);
-    // Out of the promise, so that the platform reports it as it does any uncaught error.
-    setImmediate(() => {
-      throw error;
-    });
+    // Not thrown once more: the platform would show the line of this file that throws.
+    process.stderr.write(uncaughtReport(error), () => process.exit(1));
   });
 }
