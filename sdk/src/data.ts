@@ -1,4 +1,5 @@
-import { isError } from "./safe.ts";
+import { attempt, isError } from "./safe.ts";
+import type { ChildOptions } from "./types.ts";
 
 /** What the call's second argument means; an error as message brings itself. */
 export function dataOf(message: unknown, data: unknown): object | undefined {
@@ -13,4 +14,16 @@ export function dataOf(message: unknown, data: unknown): object | undefined {
     // A proxy may answer nothing; that is marked where it is written.
   }
   return { error: message, value: fields };
+}
+
+/** A copy in which a child's serializers have replaced members. One that throws leaves a mark. */
+export function serialized(data: unknown, serializers: ChildOptions["serializers"]): unknown {
+  if (!serializers || typeof data !== "object" || data === null || isError(data)) return data;
+  // SAFETY: any object may be read by name; its members are unknown.
+  const copy = { ...data } as Record<string, unknown>;
+  for (const name of Object.keys(copy)) {
+    const serialize = serializers[name];
+    if (serialize) copy[name] = attempt(() => serialize(copy[name]));
+  }
+  return copy;
 }

@@ -6,8 +6,9 @@ export type * from "./types.ts";
 
 /**
  * Makes a logger.
- * @throws TypeError for options that are wrong; no method of the logger ever throws
+ * @throws TypeError for options that are wrong or missing; no method of the logger ever throws
+ * @example const logger = createLogger({ apiUrl: "https://logs.example.com", projectId: "proj_...", service: "shop" });
  */
-export function createLogger(options: LoggerOptions): Logger {
+export function createLogger(options: LoggerOptions = {}): Logger {
   return assemble(options, standardOutputs).logger;
 }

@@ -7,11 +7,15 @@ import type { FlushResult, LoggerMethods, LoggerStats } from "./types.ts";
 /** What became of entries before they reached an output. */
 export type Counts = Pick<LoggerStats, "logged" | "sampledOut" | "filtered" | "dropped">;
 
-/** What a logger tells of its outputs, and how it waits for them and ends. */
+/**
+ * What a logger tells of its outputs, and how it waits for them and ends.
+ * @param endMs milliseconds that a process with nothing left to do waits at most
+ */
 export function createLifecycle(
   outputs: readonly Output[],
   counts: Counts,
   report: (error: unknown) => void,
+  endMs: number = FLUSH_MS,
 ): Pick<LoggerMethods, "stats" | "flush" | "close"> {
   function stats(): LoggerStats {
     const all = { delivered: 0, pending: 0, pendingBytes: 0, requests: 0, retries: 0, spooled: 0, ...counts };
@@ -23,9 +27,9 @@ export function createLifecycle(
     return all;
   }
 
-  async function flush({ timeoutMs = FLUSH_MS }: { timeoutMs?: number } = {}): Promise<FlushResult> {
+  async function flush({ timeoutMs = FLUSH_MS }: { timeoutMs?: number } = {}, isEnd = false): Promise<FlushResult> {
     const before = stats();
-    await forAll(timeoutMs, (output) => output.flush?.(timeoutMs));
+    await forAll(timeoutMs, (output) => output.flush?.(timeoutMs, isEnd));
     const { delivered, dropped, pending } = stats();
     return { delivered: delivered - before.delivered, dropped: dropped - before.dropped, pending };
   }
@@ -37,14 +41,14 @@ export function createLifecycle(
 
   let seenIdle = 0;
   const stopIdle = runtime.onIdle(() => {
-    // Once for what is there: a destination that stays away must not hold the process for ever.
-    if (counts.logged > seenIdle && stats().pending > 0) flush();
+    // Once for what is there, and no longer than until the destination turns out to be away.
+    if (counts.logged > seenIdle && stats().pending > 0) flush({ timeoutMs: endMs }, true);
     seenIdle = counts.logged;
   });
 
   return {
     stats,
-    flush,
+    flush: (limits) => flush(limits),
     async close({ timeoutMs = FLUSH_MS } = {}) {
       for (const { queue } of outputs) queue?.close();
       const result = await flush({ timeoutMs });

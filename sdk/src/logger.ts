@@ -1,31 +1,35 @@
 import { runtime } from "#runtime";
 import { isBuiltIn, placeOf } from "./categories.ts";
 import { isoTime } from "./clock.ts";
-import { dataOf } from "./data.ts";
+import { dataOf, serialized } from "./data.ts";
 import { type Fields, fieldsOf, idOf, membersOf, merged } from "./fields.ts";
+import { createGate, type Gate, noop } from "./gate.ts";
 import { LEVELS } from "./levels.ts";
 import { createLifecycle } from "./lifecycle.ts";
 import { TIME_LENGTH } from "./limits.ts";
-import { batchSettings, checkTypes, oneOf, samplingRates } from "./options.ts";
+import { batchSettings, checkOptions, oneOf, samplingRates, withSettings } from "./options.ts";
 import { createRedactor } from "./redact.ts";
 import type { ContextStore } from "./runtime/runtime.ts";
 import { asError, attempt, decodeText, encodeText } from "./safe.ts";
 import { scopePrototype } from "./scopes.ts";
 import { createEncoder, type Frame } from "./serialize.ts";
 import { visible } from "./terminal.ts";
-import { unitHash } from "./trace.ts";
+import { activeSpan, unitHash } from "./trace.ts";
 import type { Queue, QueueEvents } from "./transports/delivery.ts";
 import type { MakeOutputs } from "./transports/outputs.ts";
-import type { Explanation, LogEntry, Logger, LoggerOptions, LogMethod } from "./types.ts";
+import type { ChildOptions, Explanation, LevelSetting, LogEntry, Logger, LoggerOptions, LogMethod } from "./types.ts";
 import type { Context, State, View } from "./views.ts";
 
 // One for all loggers, and made with the first context: reading it costs every call.
 let contexts: ContextStore<Context> | undefined;
 
-/** What the service answers to a key or a project it does not know. */
-const UNKNOWN = [401, 403, 404];
+/** Of all loggers, by the span that is active; empty without OpenTelemetry. */
+const spans = /* @__PURE__ */ new WeakMap<object, WeakMap<State, View>>();
 
-const noop: LogMethod = () => {};
+/** By severity, and then what closes all of them. */
+const SETTINGS: readonly LevelSetting[] = [...LEVELS, "silent"];
+/** Of a logger: where a method that is made later finds what it is of. */
+const STATE: unique symbol = /* @__PURE__ */ Symbol();
 const prototype: object = /* @__PURE__ */ scopePrototype(isBuiltIn);
 
 /** A logger, and the parts that other entry points attach to. */
@@ -35,10 +39,13 @@ export interface Assembly {
   report(error: unknown): void;
 }
 
-export function assemble(options: LoggerOptions, makeOutputs: MakeOutputs): Assembly {
-  checkTypes(options);
+/** @param endMs milliseconds that a process with nothing left to do waits at most */
+export function assemble(given: LoggerOptions, makeOutputs: MakeOutputs, endMs?: number): Assembly {
+  const options = withSettings(given);
+  checkOptions(options);
   const { apiKey = "", level = "info", categories, excludeCategories, beforeSend, onError, onDrop, debug } = options;
-  const lowest = oneOf("level", level, LEVELS);
+  const { service, version, environment, host, defaultMeta } = options;
+  const lowest = oneOf("level", level, SETTINGS);
   const rates = samplingRates(options.sampling);
   const encoder = createEncoder(createRedactor(options.redact ?? []), apiKey);
   const entries: LogEntry[] = [];
@@ -47,25 +54,34 @@ export function assemble(options: LoggerOptions, makeOutputs: MakeOutputs): Asse
   /** In a callback of the user's: what it logs must not call it again. */
   let isInside = false;
 
-  /** A key that is wrong loses all there is to lose: said once where nobody asked to be told. */
-  let isSilent = !onError && !debug;
+  /** What goes wrong is told once where nobody asked to be told. */
+  let isToldOnce = !onError && !debug;
+  let isLossToldOnce = isToldOnce && !onDrop;
   function report(error: unknown): void {
-    if (isSilent && UNKNOWN.includes(Object(error).status)) {
-      isSilent = false;
-      warn(error);
+    if (isToldOnce) {
+      isToldOnce = false;
+      // Of a request: where it failed says its text, and no stack of this library's.
+      warn("status" in Object(error) ? asError(error).message : error);
     }
     tell(error, () => onError?.(asError(error)));
   }
   const events: QueueEvents = {
     error: report,
-    drop: (lines, reason) =>
-      tell(`${lines.length} dropped: ${reason}`, () => {
+    drop(lines, reason) {
+      const text = `${lines.length} dropped: ${reason}`;
+      // The failure that refused the others was told.
+      if (isLossToldOnce && /s$|l$|closed/.test(reason)) {
+        isLossToldOnce = false;
+        warn(`${text}. Not told again: see onDrop.`);
+      }
+      tell(text, () => {
         onDrop?.(lines.map(parsed), reason);
-      }),
+      });
+    },
   };
   const outputs = makeOutputs(options, batchSettings(options.batch), events, entries);
-  const lifecycle = createLifecycle(outputs, counts, report);
-  const root = fieldsFor({ session, ...options.defaultMeta });
+  const lifecycle = createLifecycle(outputs, counts, report, endMs);
+  const root = fieldsFor({ session, service, version, environment, host, ...defaultMeta });
 
   function tell(what: unknown, callback: () => void): void {
     if (debug) warn(what);
@@ -101,14 +117,20 @@ export function assemble(options: LoggerOptions, makeOutputs: MakeOutputs): Asse
     return session;
   }
 
-  function viewOf(state: State): View {
+  function viewOf(state: State, span = activeSpan()): View {
     const context = contexts?.getStore();
-    const known = context ? context.views.get(state) : state.view;
-    if (known) return known;
-    const fields = merged(root, context?.fields, state.own);
+    let views = context?.views;
+    if (span) {
+      views = spans.get(span) ?? new WeakMap();
+      spans.set(span, views);
+    }
+    const known = views ? views.get(state) : state.view;
+    if (known && known.context === context) return known;
+    const { traceId, spanId } = span ?? {};
+    const fields = merged(root, context?.fields, state.own, span && fieldsFor({ traceId, spanId }));
     const key = fields.traceId ?? fields.session;
-    const view: View = { fields, frames: [], draw: key ? unitHash(key) : undefined };
-    if (context) context.views.set(state, view);
+    const view: View = { fields, frames: [], draw: key ? unitHash(key) : undefined, context };
+    if (views) views.set(state, view);
     else state.view = view;
     return view;
   }
@@ -119,8 +141,12 @@ export function assemble(options: LoggerOptions, makeOutputs: MakeOutputs): Asse
   }
 
   function write(state: State, severity: number, message: unknown, data: unknown): void {
+    if (severity < state.gate.lowest) return;
+    // Pino's order.
+    if (typeof data === "string" && typeof message === "object") [message, data] = [data, message];
     try {
-      const view = contexts === undefined && state.view ? state.view : viewOf(state);
+      const span = activeSpan();
+      const view = (contexts === undefined && !span && state.view) || viewOf(state, span);
       if (isSampledOut(view.draw, severity)) counts.sampledOut++;
       else {
         const now = Date.now();
@@ -169,7 +195,7 @@ export function assemble(options: LoggerOptions, makeOutputs: MakeOutputs): Asse
   ): Uint8Array {
     let frame = view.frames[severity];
     if (frame === undefined) frame = view.frames[severity] = frameOf(state, view, severity);
-    const own = dataOf(message, data);
+    const own = dataOf(message, state.serializers ? serialized(data, state.serializers) : data);
     // A field of the call's own stands for the one every entry has.
     if (own && frame.meta.length > 0) {
       try {
@@ -233,7 +259,8 @@ export function assemble(options: LoggerOptions, makeOutputs: MakeOutputs): Asse
     const view = viewOf(state);
     const rate = `rate ${rates[severity]}`;
     const told = (step: Explanation["step"], reason: string) => ({ sent: step === "transport", step, reason });
-    if (severity < lowest) return told("level", `below ${LEVELS[lowest]}`);
+    const { lowest } = state.gate;
+    if (severity < lowest) return told("level", `below ${SETTINGS[lowest]}`);
     if (!isWanted(state.category)) return told("category", state.category);
     // What draws at each entry may or may not be sent.
     if (isSampledOut(view.draw ?? 0, severity)) return told("sampling", rate);
@@ -250,33 +277,98 @@ export function assemble(options: LoggerOptions, makeOutputs: MakeOutputs): Asse
     return has(categories) !== false && !has(excludeCategories);
   }
 
-  function build(category: string, type: string, own: Fields): Logger {
-    const state: State = { category, type, own };
+  function gateOf(lowest: number): Gate {
+    return createGate(lowest, prototype, (logger, severity) => {
+      // SAFETY: it is the prototype of nothing but loggers.
+      return methodOf((logger as { [STATE]: State })[STATE], severity);
+    });
+  }
+
+  /** @returns nothing for a name that is no level, after having told so */
+  function severityOf(level: unknown): number | undefined {
+    // SAFETY: what is no level is not found.
+    const severity = SETTINGS.indexOf(level as LevelSetting);
+    if (severity >= 0) return severity;
+    report(new TypeError(`taffrail: level must be one of ${SETTINGS.join(", ")}`));
+    return undefined;
+  }
+
+  function isOpen({ category }: State, severity: number): boolean {
+    return isWanted(category) && rates[severity] !== 0;
+  }
+
+  function methodOf(state: State, severity: number): LogMethod {
+    return isOpen(state, severity) ? (message, data) => write(state, severity, message, data) : noop;
+  }
+
+  /** @param isOwner whether the gate is of this logger, and not of the one it was made from */
+  function build(state: State, isOwner: boolean): Logger {
+    function made(place: Partial<State>, note: object, isOwner = false): Logger {
+      const { category, type, own, gate, serializers } = state;
+      return build({ category, type, gate, serializers, ...place, own: merged(own, fieldsFor(note)) }, isOwner);
+    }
     const logger = {
-      __proto__: prototype,
+      __proto__: state.gate.methods,
       ...shared,
+      [STATE]: state,
       get sessionId() {
         const { session } = viewOf(state).fields;
         return session ? JSON.parse(session.slice(10)) : sessionOf();
       },
-      category(name: unknown, kind: unknown) {
-        const { category, type, note } = placeOf(name, kind);
-        return build(category, type, merged(own, fieldsFor(note)));
+      get level() {
+        return SETTINGS[state.gate.lowest];
       },
-      child: (fields: object) => build(category, type, merged(own, fieldsFor(fields))),
+      set level(name: unknown) {
+        const severity = severityOf(name) ?? state.gate.lowest;
+        if (isOwner) state.gate.set(severity);
+        else {
+          isOwner = true;
+          state.gate = gateOf(severity);
+          Object.setPrototypeOf(logger, state.gate.methods);
+          // Scopes, which have the other gate.
+          for (const name of Object.getOwnPropertyNames(logger))
+            if (!Object.keys(logger).includes(name)) Reflect.deleteProperty(logger, name);
+        }
+        open();
+      },
+      isLevelEnabled: (name: LogEntry["level"]) => {
+        const severity = LEVELS.indexOf(name);
+        return severity >= state.gate.lowest && isOpen(state, severity);
+      },
+      category(name: unknown, kind: unknown) {
+        const { note, ...place } = placeOf(name, kind);
+        return made(place, note);
+      },
+      child(fields: object, { level, serializers }: ChildOptions = {}) {
+        const severity = level && severityOf(level);
+        return made(
+          {
+            ...(severity !== undefined && { gate: gateOf(severity) }),
+            ...(serializers && { serializers: { ...state.serializers, ...serializers } }),
+          },
+          fields,
+          severity !== undefined,
+        );
+      },
       explain: (level: LogEntry["level"], message = "", data?: object) => explain(state, level, message, data),
       // SAFETY: the levels follow, and scopes are the prototype's.
     } as unknown as Logger;
-    LEVELS.forEach((level, severity) => {
-      const isOpen = isWanted(category) && severity >= lowest && rates[severity] !== 0;
-      const method: LogMethod = (message, data) => write(state, severity, message, data);
-      logger[level] = isOpen ? method : noop;
-    });
+
+    /** What is closed is the prototype's no-op. */
+    function open(): void {
+      LEVELS.forEach((level, severity) => {
+        if (severity < state.gate.lowest) Reflect.deleteProperty(logger, level);
+        else logger[level] = methodOf(state, severity);
+      });
+    }
+
+    open();
     return logger;
   }
 
   const shared = {
     entries,
+    silent: noop,
     ...lifecycle,
     withContext<T>(fields: object, work: () => T): T {
       contexts ??= runtime.createContext();
@@ -286,7 +378,9 @@ export function assemble(options: LoggerOptions, makeOutputs: MakeOutputs): Asse
     [Symbol.asyncDispose ?? "asyncDispose"]: lifecycle.close,
   };
 
-  return { logger: build("custom", "log", merged()), queues: outputs.flatMap(({ queue }) => queue ?? []), report };
+  const gate = gateOf(lowest);
+  const first = { category: "custom", type: "log", own: merged(), gate, serializers: undefined };
+  return { logger: build(first, true), queues: outputs.flatMap(({ queue }) => queue ?? []), report };
 }
 
 /** An error may repeat what it was given: where a terminal would obey that, it is told as text. */

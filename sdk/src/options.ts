@@ -1,5 +1,7 @@
+import { runtime } from "#runtime";
 import { LEVELS } from "./levels.ts";
 import { HOUR_MS, MAX_BODY_BYTES, MAX_ENTRIES } from "./limits.ts";
+import { checkNames } from "./names.ts";
 import { attempt } from "./safe.ts";
 import type { BatchOptions, LoggerOptions, SamplingOptions } from "./types.ts";
 
@@ -88,23 +90,44 @@ export function samplingRates({ rate = 1, overrides = {} }: SamplingOptions = {}
 }
 
 /** The service's address and project, which its transports cannot do without. */
-export function destination({ apiUrl, projectId }: LoggerOptions): { apiUrl: string; projectId: string } {
-  check(/^https?:\/\/[^/]/.test(`${apiUrl}`) && apiUrl, "apiUrl must be an http(s) URL");
-  check(projectId && typeof projectId === "string", "projectId is required");
+export function destination({ apiUrl, projectId, apiKey }: LoggerOptions): { apiUrl: string; projectId: string } {
+  if (!apiUrl || !projectId) {
+    const needed = {
+      "apiUrl (TAFFRAIL_URL)": apiUrl,
+      "projectId (TAFFRAIL_PROJECT)": projectId,
+      "apiKey (TAFFRAIL_API_KEY)": apiKey,
+    };
+    const missing = Object.entries(needed).filter(([, value]) => !value);
+    throw new TypeError(`taffrail: missing ${missing.map(([name]) => name).join(", ")}`);
+  }
+  check(/^https?:\/\/[^/]/.test(apiUrl), "apiUrl must be an http(s) URL");
+  check(typeof projectId === "string", "projectId must be a string");
   return { apiUrl, projectId };
 }
 
 const TYPES = {
-  string: ["apiKey", "sessionId"],
+  string: ["apiKey", "sessionId", "service", "version", "environment", "host"],
   list: ["categories", "excludeCategories", "redact"],
   function: ["beforeSend", "onError", "onDrop"],
 } as const;
 
-export function checkTypes(options: LoggerOptions): void {
+/** The names of all options, apart from those in `TYPES`; a test holds it against the types. */
+export const OTHER_NAMES = "apiUrl projectId transport level sampling defaultMeta debug batch";
+export function checkOptions(options: LoggerOptions): void {
   for (const [type, names] of Object.entries(TYPES)) {
     for (const name of names) {
       const value = options[name];
       check(value == null || (Array.isArray(value) ? "list" : typeof value) === type, `${name} must be a ${type}`);
     }
   }
+  checkNames("", options, [...OTHER_NAMES.split(" "), ...Object.values(TYPES).flat()]);
+  checkNames("batch.", options.batch, [...Object.keys(NUMBERS), "backoff", "gzip"]);
+  checkNames("sampling.", options.sampling, ["rate", "overrides"]);
+}
+
+/** Options with what the environment gives in place of those that are not set. */
+export function withSettings<T extends LoggerOptions>(options: T): T {
+  const given = Object.entries(options).filter(([, value]) => value !== undefined);
+  // SAFETY: settings are some of the options, and none that is set is replaced.
+  return { ...runtime.settings(), ...Object.fromEntries(given) } as T;
 }

@@ -6,6 +6,29 @@ export function traceIds(traceparent: unknown): { traceId: string; spanId: strin
   return traceId && spanId ? { traceId, spanId } : undefined;
 }
 
+/** As `@opentelemetry/api` 1.x keeps them for all of its copies in a process: nothing is imported, so nothing must be installed. */
+const OPENTELEMETRY: unique symbol = /* @__PURE__ */ Symbol.for("opentelemetry.js.api.1");
+const SPAN: unique symbol = /* @__PURE__ */ Symbol.for("OpenTelemetry Context Key SPAN");
+
+/** The ids of the OpenTelemetry span that is active; the same object for all of one span. Never throws. */
+export function activeSpan(): { traceId: string; spanId: string } | undefined {
+  // SAFETY: what is there is not trusted: whatever goes wrong, there is no span.
+  const api = (globalThis as { [OPENTELEMETRY]?: { context?: { active(): { getValue(key: symbol): unknown } } } })[
+    OPENTELEMETRY
+  ];
+  if (!api) return undefined;
+  try {
+    // SAFETY: as above.
+    const ids = (
+      api.context?.active().getValue(SPAN) as { spanContext(): { traceId: string; spanId: string } } | undefined
+    )?.spanContext();
+    // All zeros where no tracer is registered.
+    return ids && /[^0]/.test(ids.traceId) ? ids : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** A number from 0 to 1 that is the same for the same text everywhere. Twice through, so that short texts mix too. */
 export function unitHash(text: string): number {
   let hash = 1;

@@ -38,8 +38,25 @@ type CamelCase<S extends string> = S extends `${infer Head}-${infer Tail}`
  */
 export type LogData = object;
 
-/** Logs one entry. Returns at once and never throws. */
-export type LogMethod = (message: string | Error, data?: LogData) => void;
+/**
+ * Logs one entry. Returns at once and never throws.
+ *
+ * Also in pino's order, an object or error first and then the message.
+ * @example
+ * logger.info("Cart restored", { items: 3 });
+ * logger.error(new Error("Payment gateway timed out"));
+ * logger.error(error, "Payment failed");
+ */
+export interface LogMethod {
+  (message: string | Error, data?: LogData): void;
+  (data: LogData, message: string): void;
+}
+
+/** A level, or `silent` for none of them. */
+export type LevelSetting = LogLevel | "silent";
+
+/** Names of levels elsewhere: `warning` logs at `warn`, `notice` at `info`, `critical` at `fatal`. */
+type LevelAlias = "warning" | "notice" | "critical";
 
 /** One method per type of a category. Types named like a level log at that level, all others at `info`. */
 export type CategoryScope<C extends Category> =
@@ -120,10 +137,37 @@ export interface SamplingOptions {
 
 /** Options of every logger. */
 interface CommonOptions {
-  /** An API key with the scope `logs:write`. */
+  /**
+   * An API key with the scope `logs:write`.
+   * @default process.env.TAFFRAIL_API_KEY, on Node, Bun and Workers
+   */
   apiKey?: string | undefined;
-  /** The lowest level that is logged, default `info`. */
-  level?: LogLevel;
+  /**
+   * The lowest level that is logged; `logger.level` changes it later.
+   * @default "info"
+   */
+  level?: LevelSetting;
+  /**
+   * The service's name, `service` in the `data` of every entry. A field of the same name in `defaultMeta`, a child, a context
+   * or the call stands in its place.
+   * @default process.env.TAFFRAIL_SERVICE, else OTEL_SERVICE_NAME, else `service.name` of OTEL_RESOURCE_ATTRIBUTES
+   */
+  service?: string | undefined;
+  /**
+   * Its version, `version` in `data`.
+   * @default process.env.TAFFRAIL_VERSION, else `service.version` of OTEL_RESOURCE_ATTRIBUTES
+   */
+  version?: string | undefined;
+  /**
+   * Where it runs, like `production`: `environment` in `data`.
+   * @default process.env.TAFFRAIL_ENVIRONMENT, else `deployment.environment.name` of OTEL_RESOURCE_ATTRIBUTES
+   */
+  environment?: string | undefined;
+  /**
+   * The machine or instance, `host` in `data`.
+   * @default process.env.TAFFRAIL_HOST, else `host.name` of OTEL_RESOURCE_ATTRIBUTES
+   */
+  host?: string | undefined;
   /** Categories that are logged, default all. */
   categories?: readonly Category[] | null;
   /** Categories that are not logged. */
@@ -139,7 +183,10 @@ interface CommonOptions {
    * One that throws drops the entry too, because it may be what keeps private data back.
    */
   beforeSend?: (entry: LogEntry) => LogEntry | null;
-  /** Gets what goes wrong in delivery, a failed request among it, also if a further try succeeds. What it throws is ignored. */
+  /**
+   * Gets what goes wrong in delivery, a failed request among it, also if a further try succeeds. What it throws is ignored.
+   * Without it the first failure, and the first entries that are given up, are told on the console.
+   */
   onError?: (error: Error) => void;
   /** Gets entries that are given up, redacted, and why. What it throws is ignored. */
   onDrop?: (entries: LogEntry[], reason: DropReason) => void;
@@ -151,20 +198,39 @@ interface CommonOptions {
   redact?: readonly string[];
 }
 
-/** Options of `createLogger`. The service's transports need `apiUrl` and `projectId`. */
-export type LoggerOptions = CommonOptions &
-  (
-    | {
-        apiUrl: string;
-        projectId: string;
-        transport?: TransportName | Transport | readonly (TransportName | Transport)[];
-      }
-    | {
-        apiUrl?: string;
-        projectId?: string;
-        transport: "console" | "memory" | Transport | readonly ("console" | "memory" | Transport)[];
-      }
-  );
+/** Options of `createLogger`. The service's transports need `apiUrl` and `projectId`, here or from the environment. */
+export interface LoggerOptions extends CommonOptions {
+  /**
+   * The service's address, like `https://logs.example.com`.
+   * @default process.env.TAFFRAIL_URL, on Node, Bun and Workers
+   */
+  apiUrl?: string | undefined;
+  /**
+   * The project that gets the entries.
+   * @default process.env.TAFFRAIL_PROJECT, on Node, Bun and Workers
+   */
+  projectId?: string | undefined;
+  /**
+   * Where entries go: one or several.
+   * @default "batch"
+   */
+  transport?: TransportName | Transport | readonly (TransportName | Transport)[];
+}
+
+/** How a child differs from its parent besides its fields. */
+export interface ChildOptions {
+  /**
+   * A level of its own, which its own children share.
+   * @default that of its parent, also when that changes
+   */
+  level?: LevelSetting | undefined;
+  /**
+   * What members of a call's `data` become, by their names, as pino and Fastify have it.
+   * @example { req: (request) => ({ method: request.method, url: request.url }) }
+   */
+  // biome-ignore lint/suspicious/noExplicitAny: each one knows what its own member is.
+  serializers?: Readonly<Record<string, (value: any) => unknown>> | undefined;
+}
 
 /** Fields of a child or a context. The named ones go to the entry's own members, the rest to `data`. */
 export interface ContextFields {
@@ -232,7 +298,29 @@ export interface LoggerMethods {
   /** A logger whose entries have this category and type. */
   category<C extends Category>(category: C, type?: CategoryType<C>): Logger;
   /** A logger whose entries have these fields too. Nothing of it is kept by its parent. */
-  child(fields: ContextFields): Logger;
+  child(fields: ContextFields, options?: ChildOptions): Logger;
+  /**
+   * The lowest level that is logged. It may be set at any time, for this logger and all its children without a level of
+   * their own; on a child for itself, and for what is made of it afterwards. A method that was taken off the logger while
+   * its level was closed (`const { debug } = logger`) stays closed. A name that is no level changes nothing, and `onError`
+   * gets it.
+   * @example
+   * process.on("SIGUSR2", () => {
+   *   logger.level = logger.isLevelEnabled("debug") ? "info" : "debug";
+   * });
+   */
+  level: LevelSetting;
+  /**
+   * Whether this logger logs at a level: by its level, its category, and a sampling rate that is not 0.
+   * @example
+   * if (logger.isLevelEnabled("debug")) logger.debug("Plan", { plan: explainPlan() });
+   */
+  isLevelEnabled(level: string): boolean;
+  /**
+   * Logs nothing, as pino's.
+   * @example const log = isQuiet ? logger.silent : logger.info;
+   */
+  silent: LogMethod;
   /** Runs `work`; every entry logged in it, by any logger, has these fields too, across `await` where the runtime can. */
   withContext<T>(fields: ContextFields, work: () => T): T;
   /** Sends what waits. Always settles, after `timeoutMs` (default 10,000) at the latest; never rejects. */
@@ -251,5 +339,8 @@ export interface LoggerMethods {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
+/** Methods under other loggers' names of levels, except where a category has the name. */
+type Aliases = { readonly [A in Exclude<LevelAlias, Category>]: LogMethod };
+
 /** A logger: its methods, and a member for each category. */
-export type Logger = LoggerMethods & Scopes;
+export type Logger = LoggerMethods & Aliases & Scopes;

@@ -128,7 +128,7 @@ describe("9: a page's logger where a server renders the page", () => {
   test("wrong options throw there too", async () => {
     const code = `import { createLogger } from "taffrail/browser"; createLogger({ url: "/logs", level: "loud" });`;
     const script = await bundle(packed, code, ["browser"], "iife");
-    expect(() => runInContext(script, createContext({ ...WEB }))).toThrow("wrong url or level");
+    expect(() => runInContext(script, createContext({ ...WEB }))).toThrow("level must be one of");
   });
 });
 

@@ -149,7 +149,9 @@ test("a key the service does not know is told once where nobody asked to be told
     logger.info("lost");
     await logger.flush();
   }
-  expect(warn.mock.calls.map(([, error]) => `${error}`)).toEqual(["Error: The service answered 401: Unknown key"]);
+  expect(warn.mock.calls.map(([, error]) => `${error}`)).toEqual([
+    "The service answered 401: Unknown key. Check apiKey (TAFFRAIL_API_KEY).",
+  ]);
   warn.mockRestore();
 });
 
@@ -172,7 +174,9 @@ test("a 200 that is not the service's own answer delivers nothing", async () => 
   logMany(logger, 10);
   expect(await logger.flush()).toEqual({ delivered: 10, dropped: 0, pending: 0 });
   expect(sink.seen.length).toBe(5);
-  expect(errors.map(({ message }) => message)).toEqual(foreign.map(() => "The service answered 200: no reason given"));
+  expect(errors.map(({ message }) => message)).toEqual(
+    foreign.map(() => "The service answered 200: no reason given. Check apiUrl (TAFFRAIL_URL)."),
+  );
   expect(drops).toEqual([]);
 });
 

@@ -141,7 +141,7 @@ test.each([
   async (_, r) => {
     answer = () => ({ status: 503 });
     const flags = ["--import", `data:text/javascript,Math.random=()=>${r}`];
-    await Promise.all(Array.from({ length: 10 }, () => run(process.execPath, "natural", { flags })));
+    await Promise.all(Array.from({ length: 10 }, () => run(process.execPath, "natural", { flags, timeoutMs: 10_000 })));
     expect(readdirSync(dir).length).toBe(10);
     expect(sink.seen.length).toBe(r === 0 ? 40 : 30);
     answer = () => ({ status: 201 });

@@ -1,12 +1,16 @@
+import { serialized } from "../data.ts";
 import { LEVELS } from "../levels.ts";
+import { checkNames } from "../names.ts";
 import { createRedactor } from "../redact.ts";
-import { bytesOf, isError } from "../safe.ts";
-import { traceIds, unitHash } from "../trace.ts";
+import { attempt, bytesOf, isError } from "../safe.ts";
+import { activeSpan, traceIds, unitHash } from "../trace.ts";
 import type {
   BatchOptions,
   Category,
+  ChildOptions,
   DropReason,
   Explanation,
+  LevelSetting,
   LogEntry,
   Logger,
   LoggerMethods,
@@ -25,8 +29,23 @@ export type * from "../types.ts";
 export interface BrowserLoggerOptions {
   /** The route of `taffrail/proxy` on the application's own server. No key is needed here, and none may be. */
   url: string;
-  /** The lowest level that is logged, default `info`. */
-  level?: LogLevel;
+  /**
+   * The lowest level that is logged; `logger.level` changes it later.
+   * @default "info"
+   */
+  level?: LevelSetting;
+  /** The application's name, `service` in the `data` of every entry. */
+  service?: string;
+  /** Its version, `version` in `data`. */
+  version?: string;
+  /** Where it runs, like `production`: `environment` in `data`. */
+  environment?: string;
+  /**
+   * Whether errors that no code caught, and rejections that no code handled, are logged too: level `error`, category
+   * `system`, type `error`.
+   * @default false
+   */
+  captureErrors?: boolean;
   /** Categories that are logged, default all. */
   categories?: readonly Category[] | null;
   /** Categories that are not logged. */
@@ -39,7 +58,7 @@ export interface BrowserLoggerOptions {
   sessionId?: string;
   /** Sees each entry, redacted. What it returns is sent, redacted once more; `null` drops it. */
   beforeSend?: (entry: LogEntry) => LogEntry | null;
-  /** Gets what goes wrong in delivery. */
+  /** Gets what goes wrong in delivery. Without it the first failure is told on the console. */
   onError?: (error: Error) => void;
   /** Gets entries that are given up, and why. */
   onDrop?: (entries: LogEntry[], reason: DropReason) => void;
@@ -49,6 +68,18 @@ export interface BrowserLoggerOptions {
   batch?: Pick<BatchOptions, "size" | "flushInterval" | "maxRetries" | "backoff" | "backoffBase" | "maxQueueBytes">;
   /** Further member names whose values are masked, in any spelling. */
   redact?: readonly string[];
+}
+
+/** The names of all options; a test holds it against the types. */
+export const NAMES =
+  "url level service version environment captureErrors categories excludeCategories sampling defaultMeta sessionId beforeSend onError onDrop debug batch redact";
+
+/** By severity, and then what closes all of them. */
+const SETTINGS: readonly LevelSetting[] = [...LEVELS, "silent"];
+
+/** What some loggers share. */
+interface Gate {
+  lowest: number;
 }
 
 type Named = Record<string, unknown>;
@@ -65,12 +96,15 @@ let context: Named = {};
  * @throws TypeError for options that are wrong; no method of the logger ever throws
  */
 export function createLogger(options: BrowserLoggerOptions): BrowserLogger {
-  const { url, level = "info", batch = {}, sampling = {}, categories, excludeCategories } = options;
-  const { beforeSend, onError, onDrop, debug, defaultMeta = {}, redact = [] } = options;
+  // From JavaScript it may be called with nothing.
+  const { url, level = "info", batch = {}, sampling = {}, categories, excludeCategories } = options ?? {};
+  if (typeof url !== "string") throw new TypeError("taffrail: missing url, the route of taffrail/proxy");
+  checkNames("", options, NAMES.split(" "));
+  const { beforeSend, onError, onDrop, debug, redact = [], service, version, environment, captureErrors } = options;
   const hasPage = typeof document !== "undefined";
   const { sessionId = hasPage ? sessionOf() : "" } = options;
-  const lowest = LEVELS.indexOf(level);
-  if (typeof url !== "string" || lowest < 0) throw new TypeError("taffrail: wrong url or level");
+  const gate = { lowest: SETTINGS.indexOf(level) };
+  if (gate.lowest < 0) throw new TypeError(`taffrail: level must be one of ${SETTINGS}`);
   const clean = createCleaner(createRedactor(redact));
   const counts = { logged: 0, sampledOut: 0, filtered: 0, spooled: 0 };
   let isClosed = false;
@@ -87,8 +121,12 @@ export function createLogger(options: BrowserLoggerOptions): BrowserLogger {
     }
   }
 
-  const report = (error: unknown): void =>
+  let isToldOnce = !onError && !debug;
+  function report(error: unknown): void {
+    if (isToldOnce) console.warn(`taffrail: ${isError(error) ? error.message : error}`);
+    isToldOnce = false;
     quietly(() => called(() => onError?.(isError(error) ? error : new Error(`${error}`))), error);
+  }
   const { push, drop, stats, flush } = (hasPage ? createSender : absentSender)(url, batch, report, (lines, reason) =>
     quietly(
       () =>
@@ -122,7 +160,7 @@ export function createLogger(options: BrowserLoggerOptions): BrowserLogger {
     },
     [Symbol.asyncDispose ?? "asyncDispose"]: close,
   };
-  const root = fieldsOf(defaultMeta);
+  const root = fieldsOf({ service, version, environment, ...options.defaultMeta });
 
   function fieldsOf(fields: object): Named {
     // SAFETY: what `clean` makes of an object is a plain one.
@@ -130,7 +168,24 @@ export function createLogger(options: BrowserLoggerOptions): BrowserLogger {
     return { ...rest, ...traceIds(traceparent) };
   }
 
-  function build(category: string, type: string | undefined, own: Named): BrowserLogger {
+  /** @returns the one it was for a name that is no level */
+  function lowestOf(level: unknown, before: number): number {
+    // SAFETY: what is no level is not found.
+    const lowest = SETTINGS.indexOf(level as LevelSetting);
+    if (lowest >= 0) return lowest;
+    report(new TypeError(`level must be one of ${SETTINGS}`));
+    return before;
+  }
+
+  /** @param isOwner whether the gate is of this logger, and not of the one it was made from */
+  function build(
+    category: string,
+    type: string | undefined,
+    own: Named,
+    gate: Gate,
+    serializers: ChildOptions["serializers"],
+    isOwner: boolean,
+  ): BrowserLogger {
     const has = (list: readonly string[] | null | undefined): boolean | undefined => list?.includes(category);
     const { session = sessionId } = { ...root, ...own };
     const draw = unitHash(`${session}`);
@@ -141,21 +196,46 @@ export function createLogger(options: BrowserLoggerOptions): BrowserLogger {
       ...shared,
       sessionId: session,
       // Without a type the service takes the category's first.
-      category: (name: string, kind?: string) => build(name, kind, own),
-      child: (fields: object) => build(category, type, { ...own, ...fieldsOf(fields) }),
+      category: (name: string, kind?: string) => build(name, kind, own, gate, serializers, false),
+      child(fields: object, { level, serializers: more }: ChildOptions = {}) {
+        const mine = level ? { lowest: lowestOf(level, gate.lowest) } : gate;
+        return build(
+          category,
+          type,
+          { ...own, ...fieldsOf(fields) },
+          mine,
+          more ? { ...serializers, ...more } : serializers,
+          !!level,
+        );
+      },
       explain,
+      silent() {},
+      get level() {
+        return SETTINGS[gate.lowest];
+      },
+      set level(level: unknown) {
+        const lowest = lowestOf(level, gate.lowest);
+        if (isOwner) gate.lowest = lowest;
+        else gate = { lowest };
+        isOwner = true;
+      },
+      isLevelEnabled: (name: LogLevel) => isOpen(LEVELS.indexOf(name)) && draw < rateOf(name),
     };
+    const isOpen = (severity: number): boolean => hasPage && isWanted && severity >= gate.lowest;
     LEVELS.forEach((name, severity) => {
       logger[name] = (message: unknown, data: unknown) => {
-        if (!hasPage || !isWanted || severity < lowest) return;
-        if (draw < rateOf(name)) quietly(() => write(name, message, data));
-        else counts.sampledOut++;
+        if (!isOpen(severity)) return;
+        if (draw >= rateOf(name)) counts.sampledOut++;
+        // Pino's order.
+        else if (typeof data === "string" && typeof message === "object") quietly(() => write(name, data, message));
+        else quietly(() => write(name, message, data));
       };
     });
 
     function entryOf(level: LogLevel, message: unknown, data: unknown): object {
       const isNamed = isError(message);
-      const fields = clean(isError(data) ? { [isNamed ? "error2" : "error"]: data } : data);
+      const fields = clean(isError(data) ? { [isNamed ? "error2" : "error"]: data } : serialized(data, serializers));
+      const span = activeSpan();
       // SAFETY: what `clean` makes of an object is a plain one.
       const {
         session: mine = session,
@@ -163,6 +243,7 @@ export function createLogger(options: BrowserLoggerOptions): BrowserLogger {
         spanId,
         ...rest
       } = {
+        url: hasPage && clean(location.href),
         ...root,
         ...context,
         ...own,
@@ -178,8 +259,8 @@ export function createLogger(options: BrowserLoggerOptions): BrowserLogger {
         type,
         message: (typeof text === "object" ? JSON.stringify(text) : `${text}`) || "(no message)",
         session: mine,
-        traceId,
-        spanId,
+        traceId: span?.traceId ?? traceId,
+        spanId: span?.spanId ?? spanId,
         data: rest,
       };
     }
@@ -211,7 +292,7 @@ export function createLogger(options: BrowserLoggerOptions): BrowserLogger {
     function explain(level: LogLevel, message = "", data?: object): Explanation {
       const rate = rateOf(level);
       const told = (step: Explanation["step"], reason: string, sent = false): Explanation => ({ sent, step, reason });
-      if (LEVELS.indexOf(level) < lowest) return told("level", `below ${LEVELS[lowest]}`);
+      if (LEVELS.indexOf(level) < gate.lowest) return told("level", `below ${SETTINGS[gate.lowest]}`);
       if (!isWanted) return told("category", category);
       if (draw >= rate) return told("sampling", `rate ${rate}`);
       if (!hasPage) return told("transport", "there is no page");
@@ -245,7 +326,16 @@ export function createLogger(options: BrowserLoggerOptions): BrowserLogger {
     }
   }
 
-  return build("custom", "log", {});
+  if (captureErrors && hasPage) {
+    const { error: log } = build("system", "error", {}, gate, undefined, false);
+    addEventListener("error", ({ message, error, filename, lineno, colno }) =>
+      log(message, { error, at: `${filename}:${lineno}:${colno}` }),
+    );
+    addEventListener("unhandledrejection", ({ reason }) =>
+      log(`Unhandled rejection: ${isError(reason) ? reason.message : attempt(() => `${reason}`)}`, { error: reason }),
+    );
+  }
+  return build("custom", "log", {}, gate, undefined, true);
 }
 
 /** One for the tab, over all its pages; for this page alone where nothing can be stored. */

@@ -113,7 +113,7 @@ export function createSender(
       // origin goes out without being announced by another one.
       const keepalive = !!lane && (isClosing || tries === 0);
       const response = await fetch(address, { method: "POST", body, keepalive });
-      settle(batch, response, await response.json().catch(() => ({})));
+      settle(batch, response, Object(await response.json().catch(() => 0)));
     } catch (error) {
       // Without an answer: should the page live on, a repetition under the same id gets it.
       if (isClosing) navigator.sendBeacon(address, body);
@@ -126,8 +126,10 @@ export function createSender(
 
   function settle(batch: Batch, { status, headers, ok }: Response, answer: Answer): void {
     const lines = linesOf(batch.body);
-    const error = new Error(`The proxy answered ${status}.`);
-    if (status === 429 || status >= 500) {
+    // An application may have a page for every path; without content there is nothing to look at.
+    const isForeign = ok && status < 204 && !answer.data;
+    const error = new Error(`The proxy answered ${status}: ${answer.error?.message ?? "check url"}`);
+    if (status === 429 || status >= 500 || isForeign) {
       retry(batch, error, Number(headers.get("retry-after")) * 1000, status === 429);
       return;
     }
@@ -271,6 +273,7 @@ export function absentSender(): Sender {
 
 interface Answer {
   data?: { rejected?: readonly { index: number }[] };
+  error?: { message?: string };
 }
 
 function linesOf(body: string): string[] {

@@ -1,4 +1,4 @@
-import { traceIds } from "../trace.ts";
+import { activeSpan, traceIds } from "../trace.ts";
 import type { LogData, Logger, LogLevel } from "../types.ts";
 import { type BodyTap, createBodyTap, isText } from "./body.ts";
 import { maskedPairs } from "./masked.ts";
@@ -58,7 +58,9 @@ function begin(root: Logger, settings: CaptureSettings, incoming: Incoming): Exc
   const startedAt = performance.now();
   const method = incoming.method.toUpperCase();
   const { path, search } = placeOf(incoming.url);
-  const trace = traceIds(incoming.header("traceparent")) ?? { traceId: randomHex(16), spanId: randomHex(8) };
+  const { traceId, spanId } = activeSpan() ??
+    traceIds(incoming.header("traceparent")) ?? { traceId: randomHex(16), spanId: randomHex(8) };
+  const trace = { traceId, spanId };
   const logger = root.child(trace);
   const isCaptured = !settings.isExcluded(method, path);
   const name = `${method} ${path}`;

@@ -11,6 +11,6 @@ export type { SpoolOptions } from "./spool.ts";
  * bundled for them: neither a process that ends nor a disk exists there, and `shutdown` and `spool` are ignored.
  * @throws TypeError for options that are wrong; no method of the logger ever throws
  */
-export function createLogger({ shutdown: _shutdown, spool: _spool, ...options }: NodeLoggerOptions): Logger {
+export function createLogger({ shutdown: _shutdown, spool: _spool, ...options }: NodeLoggerOptions = {}): Logger {
   return createPlain(options);
 }

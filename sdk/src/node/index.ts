@@ -1,5 +1,5 @@
 import { assemble } from "../logger.ts";
-import { check } from "../options.ts";
+import { check, withSettings } from "../options.ts";
 import { asError } from "../safe.ts";
 import { standardOutputs } from "../transports/outputs.ts";
 import type { Logger, LoggerOptions } from "../types.ts";
@@ -14,7 +14,11 @@ export type { SpoolOptions } from "./spool.ts";
 const SHUTDOWN_MS = 3000;
 
 export type NodeLoggerOptions = LoggerOptions & {
-  /** Flush on SIGTERM, SIGINT and uncaught errors, which are logged too, for `timeoutMs` (default 3,000) at most. */
+  /**
+   * Flush on SIGTERM, SIGINT and uncaught errors, which are logged too, and when nothing is left to do, for `timeoutMs`
+   * milliseconds at most.
+   * @default { timeoutMs: 3000 }
+   */
   shutdown?: false | { timeoutMs?: number };
   /**
    * Keeps what is out of retries, or could not be sent before the process ended, on disk. It is sent after the next
@@ -28,8 +32,8 @@ export type NodeLoggerOptions = LoggerOptions & {
  * error or having nothing left to do.
  * @throws TypeError for options that are wrong; no method of the logger ever throws
  */
-export function createLogger(options: NodeLoggerOptions): Logger {
-  const { shutdown: guarding = {}, spool: keeping = {}, ...rest } = options;
+export function createLogger(options: NodeLoggerOptions = {}): Logger {
+  const { shutdown: guarding = {}, spool: keeping = {}, ...rest } = withSettings(options);
   // A bundle for an edge runtime may get here: its `process` has no events, and Node's modules are stubs.
   const isProcess = typeof process === "object" && typeof process.on === "function";
   const shutdown = isProcess && guarding;
@@ -39,15 +43,19 @@ export function createLogger(options: NodeLoggerOptions): Logger {
   /** What the process's last moments found in the queue, by id. */
   const saved = new Set<string>();
   let isOver = false;
-  const { logger, queues, report } = assemble(rest, (...args) =>
-    standardOutputs(...args).map((output) => ({
-      ...output,
-      write(line, severity, now) {
-        output.write(line, severity, now);
-        // Logged by an exit listener that comes after the one here: nothing asynchronous runs any more.
-        if (isOver) saveNew();
-      },
-    })),
+  const { logger, queues, report } = assemble(
+    rest,
+    (...args) =>
+      standardOutputs(...args).map((output) => ({
+        ...output,
+        write(line, severity, now) {
+          output.write(line, severity, now);
+          // Logged by an exit listener that comes after the one here: nothing asynchronous runs any more.
+          if (isOver) saveNew();
+        },
+      })),
+    // Without a spool what is given up is lost.
+    shutdown && spooling ? timeoutMs : undefined,
   );
   const { apiUrl, projectId } = rest;
   // Only what goes to the service has ids that make a repetition harmless.

@@ -1,20 +1,26 @@
 /** Members of an entry that a browser may set. */
 const MEMBERS = ["timestamp", "level", "category", "type", "message", "session", "traceId", "spanId"] as const;
 
+/** Characters of a browser's name. */
+const MAX_AGENT = 512;
+
 export interface EntryRules {
   maxEntries: number;
   dataFields: ReadonlySet<string> | undefined;
+  /** The browser's `User-Agent`. */
+  userAgent?: string | null;
 }
 
 /**
  * NDJSON for the service, of NDJSON, an entry, a list or `{logs: [...]}`: only known members, and a `source` no client
- * can choose. The same body always gives the same lines, so that a repetition is recognized. What is no entry stays
+ * can choose. The same body of the same browser always gives the same lines, so that a repetition is recognized. What is no entry stays
  * where it was, as `null`, for the service to name it by its index. `undefined` if there are no entries, or too many.
  */
-export function entryLines(body: string, { maxEntries, dataFields }: EntryRules): string | undefined {
+export function entryLines(body: string, rules: EntryRules): string | undefined {
+  const { maxEntries } = rules;
   const found = valuesOf(body, maxEntries);
   if (found.length === 0 || found.length > maxEntries) return undefined;
-  return found.map((value) => `${lineOf(entryOf(value, dataFields))}\n`).join("");
+  return found.map((value) => `${lineOf(entryOf(value, rules))}\n`).join("");
 }
 
 function lineOf(entry: object | null): string {
@@ -34,13 +40,14 @@ function valuesOf(body: string, maxEntries: number): unknown[] {
   return lines.map(parsed);
 }
 
-function entryOf(value: unknown, dataFields: ReadonlySet<string> | undefined): object | null {
+function entryOf(value: unknown, { dataFields, userAgent }: EntryRules): object | null {
   if (!isObject(value)) return null;
   const entry: Record<string, unknown> = {};
   for (const name of MEMBERS) if (value[name] !== undefined) entry[name] = value[name];
   const data = isObject(value.data) ? value.data : value.data === undefined ? {} : { value: value.data };
   const kept = Object.entries(data).filter(([name]) => !dataFields || dataFields.has(name));
-  return { ...entry, data: { ...Object.fromEntries(kept), source: "browser" } };
+  const agent = userAgent ? { userAgent: userAgent.slice(0, MAX_AGENT) } : {};
+  return { ...entry, data: { ...agent, ...Object.fromEntries(kept), source: "browser" } };
 }
 
 function parsed(text: string): unknown {

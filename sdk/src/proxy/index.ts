@@ -22,6 +22,10 @@ const KEY_PREFIX = "browser-";
 /** Seconds until a browser may ask again. */
 const RETRY_SECONDS = 5;
 
+/** A development server that passes requests on changes the host they name; its page's console shows this. */
+const REFUSAL =
+  "This origin may not send logs. If a development server (Vite) passes them on, name its origin: createProxy({ origins }).";
+
 /** Takes entries of browsers and passes them on with the server's key. */
 export type ProxyHandler = (request: Request) => Promise<Response>;
 
@@ -37,7 +41,7 @@ export function createProxy(options: ProxyOptions): ProxyHandler {
     const isAllowed = origin !== null && allows(settings, origin, request);
     const response = isAllowed
       ? await answer(settings, request)
-      : failure(403, origin === null ? "An Origin header is required." : "This origin may not send logs.");
+      : failure(403, origin === null ? "An Origin header is required." : REFUSAL);
     response.headers.set("Vary", "Origin");
     if (isAllowed) {
       response.headers.set("Access-Control-Allow-Origin", origin);
@@ -64,7 +68,7 @@ async function answer(settings: ProxySettings, request: Request): Promise<Respon
       return failure(429, "Too many requests", { "Retry-After": String(RETRY_SECONDS) });
     const body = await bodyOf(request, settings.maxBytes);
     if (body === undefined) return failure(413, `A body may have ${settings.maxBytes} bytes.`);
-    const lines = entryLines(body, settings);
+    const lines = entryLines(body, { ...settings, userAgent: request.headers.get("user-agent") });
     if (lines === undefined) return failure(400, `A body has 1 to ${settings.maxEntries} entries.`);
     return await passOn(settings, lines, keyOf(request));
   } catch (error) {

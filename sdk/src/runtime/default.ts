@@ -6,5 +6,6 @@ export const runtime: Runtime = {
   createContext: synchronousContext,
   gzip: streamGzip,
   isPretty: () => true,
+  settings: () => ({}),
   onIdle: () => () => {},
 };

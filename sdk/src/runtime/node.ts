@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
+import { settingsOf } from "./environment.ts";
 import type { Runtime } from "./runtime.ts";
 
 const idle = new Set<() => void>();
@@ -14,6 +15,7 @@ export const runtime: Runtime = {
   gzip: (body) => promisify(gzip)(body, { level: 1 }),
   isPretty: () =>
     process.env.NODE_ENV === "development" || (process.env.NODE_ENV === undefined && process.stdout?.isTTY === true),
+  settings: () => settingsOf(globalThis.process?.env ?? {}),
   onIdle(flush) {
     if (!isHooked) {
       isHooked = true;

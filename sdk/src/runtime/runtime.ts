@@ -1,8 +1,16 @@
+import type { LoggerOptions } from "../types.ts";
+
 /** A value that follows one task through its awaits. */
 export interface ContextStore<T> {
   getStore(): T | undefined;
   run<R>(value: T, work: () => R): R;
 }
+
+/** Options that may come from the environment. */
+export type Settings = Pick<
+  LoggerOptions,
+  "apiUrl" | "projectId" | "apiKey" | "service" | "version" | "environment" | "host"
+>;
 
 /** What the platforms do differently; `#runtime` in package.json picks the module. */
 export interface Runtime {
@@ -11,6 +19,8 @@ export interface Runtime {
   gzip: ((body: Uint8Array) => Promise<Uint8Array>) | null;
   /** Whether console output is for people. */
   isPretty(): boolean;
+  /** Options that the environment gives. */
+  settings(): Settings;
   /** Calls back when the process has nothing left to do but could still do something. Returns how to stop that. */
   onIdle(flush: () => void): () => void;
 }

@@ -1,3 +1,4 @@
+import { settingsOf, type Variables } from "./environment.ts";
 import type { ContextStore, Runtime } from "./runtime.ts";
 import { streamGzip, synchronousContext } from "./shared.ts";
 
@@ -6,7 +7,12 @@ interface AsyncHooks {
 }
 
 interface Platform extends AsyncHooks {
-  process?: { getBuiltinModule?(name: "node:async_hooks"): AsyncHooks | undefined };
+  process?: { getBuiltinModule?(name: "node:async_hooks"): AsyncHooks | undefined; env?: Variables };
+}
+
+function platform(): Platform {
+  // SAFETY: all of it is optional, and has these types where a runtime has it.
+  return globalThis as Platform;
 }
 
 /**
@@ -14,9 +20,8 @@ interface Platform extends AsyncHooks {
  * keep the worker from starting.
  */
 function asyncContext<T>(): ContextStore<T> {
-  // SAFETY: both are optional, and have these types where a runtime has them.
-  const platform = globalThis as Platform;
-  const hooks = platform.AsyncLocalStorage ? platform : platform.process?.getBuiltinModule?.("node:async_hooks");
+  const { AsyncLocalStorage, process } = platform();
+  const hooks = AsyncLocalStorage ? { AsyncLocalStorage } : process?.getBuiltinModule?.("node:async_hooks");
   return hooks?.AsyncLocalStorage ? new hooks.AsyncLocalStorage<T>() : synchronousContext();
 }
 
@@ -25,5 +30,6 @@ export const runtime: Runtime = {
   createContext: asyncContext,
   gzip: streamGzip,
   isPretty: () => false,
+  settings: () => settingsOf(platform().process?.env ?? {}),
   onIdle: () => () => {},
 };

@@ -25,6 +25,8 @@ export interface Outcome {
    */
   kind: "delivered" | "retry" | "pause" | "split" | "refused";
   rejected?: readonly number[];
+  /** The destination cannot be reached, or is another's: further tries are not worth waiting for at the end of a process. */
+  isAway?: boolean;
   /** Milliseconds until the next delivery may start, where the destination spreads them out. */
   gap?: number;
   /** Milliseconds the destination asks for. */
@@ -72,8 +74,11 @@ export interface Queue {
   readonly isRepeatable: boolean;
   /** Takes a line; it is copied. */
   push(line: Uint8Array, level: number, now: number): void;
-  /** Settles when all that waits now is delivered or dropped, or at the deadline. */
-  flush(timeoutMs: number): Promise<unknown>;
+  /**
+   * Settles when all that waits now is delivered or dropped, or at the deadline.
+   * @param isEnd settles too as soon as the destination turns out to be away
+   */
+  flush(timeoutMs: number, isEnd?: boolean): Promise<unknown>;
   close(): void;
   stats(): QueueStats;
   /** All that is not delivered yet, for a process about to end. */

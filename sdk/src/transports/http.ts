@@ -20,6 +20,16 @@ const KINDS: Readonly<Record<number, Outcome["kind"]>> = {
   429: "pause",
 };
 
+/** What to look at first. */
+const CHECK = "Check ";
+const URL_NAME = "apiUrl (TAFFRAIL_URL)";
+const KEY_NAME = "apiKey (TAFFRAIL_API_KEY)";
+const HINTS: Readonly<Record<number, string>> = {
+  401: KEY_NAME,
+  403: KEY_NAME,
+  404: `projectId (TAFFRAIL_PROJECT) and ${URL_NAME}`,
+};
+
 /** What the service answers, as far as it is used; anything may be missing. */
 interface Answer {
   data?: { rejected?: unknown };
@@ -38,7 +48,7 @@ export function httpDelivery({ apiUrl, projectId, apiKey, timeout, gzip }: HttpO
       sent = await runtime.gzip(body);
       headers.set("Content-Encoding", "gzip");
     }
-    const response = await fetch(url, {
+    const request = fetch(url, {
       method: "POST",
       headers,
       // SAFETY: bodies are never backed by shared memory.
@@ -47,19 +57,43 @@ export function httpDelivery({ apiUrl, projectId, apiKey, timeout, gzip }: HttpO
       // A redirected POST may come back as a page that says 200.
       redirect: "manual",
     });
-    return outcomeOf(response, parsed(await response.text()), count);
+    try {
+      const response = await request;
+      return outcomeOf(response, parsed(await response.text()), count);
+    } catch (cause) {
+      // SAFETY: what is missing is not told. On Node the reason is the cause.
+      const { cause: reason = cause } = cause as { cause?: unknown };
+      const { message, code } = Object(reason);
+      const failure = `No answer from ${new URL(url).origin} (${message || code}). ${CHECK}${URL_NAME}.`;
+      return { kind: "retry", isAway: true, error: Object.assign(new Error(failure, { cause }), { status: 0 }) };
+    }
   };
 }
 
 function outcomeOf({ status, ok, headers }: Response, { data, error }: Answer, count: number): Outcome {
   const rejected = indexes(ok ? data?.rejected : status === 400 && error?.details, count);
+  const isForeign = status < 400 && !data;
   const told = data ? `${rejected.length} entries refused` : (error?.message ?? "no reason given");
-  const failure = Object.assign(new Error(`The service answered ${status}: ${told}`), { status, code: error?.code });
+  const hint = isForeign ? URL_NAME : HINTS[status];
+  const failure = Object.assign(
+    new Error(`The service answered ${status}: ${told}${hint ? `. ${CHECK}${hint}.` : ""}`),
+    {
+      status,
+      code: error?.code,
+    },
+  );
   // Anybody may say 200: a page to log in at, an application that has one for every path.
   if (ok && data)
     return { kind: "delivered", rejected, gap: gapOf(headers), error: rejected.length > 0 ? failure : undefined };
   const kind = KINDS[status] ?? (ok || status >= 500 ? "retry" : "refused");
-  return { kind, rejected, wait: waitOf(headers, status === 429), newId: status === 409, error: failure };
+  return {
+    kind,
+    isAway: isForeign,
+    rejected,
+    wait: waitOf(headers, status === 429),
+    newId: status === 409,
+    error: failure,
+  };
 }
 
 function parsed(text: string): Answer {

@@ -16,7 +16,8 @@ const QUEUE = { maxEntries: MAX_ENTRIES, maxBody: MAX_BODY_BYTES, isRepeatable: 
 export interface Output {
   /** The line is only lent. */
   write(line: Uint8Array, severity: number, now: number): void;
-  flush?(timeoutMs: number): unknown;
+  /** @param isEnd see `Queue` */
+  flush?(timeoutMs: number, isEnd?: boolean): unknown;
   close?(): unknown;
   queue?: Queue;
 }
@@ -78,8 +79,8 @@ export function custom(transport: Transport, settings: BatchSettings, events: Qu
   );
   return {
     ...output,
-    async flush(timeoutMs) {
-      await output.flush?.(timeoutMs);
+    async flush(timeoutMs, isEnd) {
+      await output.flush?.(timeoutMs, isEnd);
       await transport.flush?.();
     },
     close,

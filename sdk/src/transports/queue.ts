@@ -40,6 +40,8 @@ export function createQueue(options: QueueOptions, deliver: Deliver, events: Que
   let timerAt = 0;
   let isPumpQueued = false;
   let isClosed = false;
+  /** Ends a flush at the end of the process. */
+  let giveUp = (): void => {};
   const counts = { delivered: 0, dropped: 0, requests: 0, retries: 0, spooled: 0 };
 
   function drop(lines: readonly string[], reason: DropReason): void {
@@ -140,6 +142,7 @@ export function createQueue(options: QueueOptions, deliver: Deliver, events: Que
     const isFailed = kind === "retry" || kind === "pause";
     if (error) events.error(error);
     slots = concurrency;
+    if (outcome.isAway) giveUp();
     if (isFailed) {
       slots = 1;
       if (kind === "retry") batch.tries++;
@@ -195,12 +198,15 @@ export function createQueue(options: QueueOptions, deliver: Deliver, events: Que
     isRepeatable: options.isRepeatable,
     push,
     pending,
-    async flush(timeoutMs) {
-      const all = pending().map(({ done }) => done);
-      if (all.length === 0) return;
+    async flush(timeoutMs, isEnd) {
+      const all: Promise<unknown> = Promise.all(pending().map(({ done }) => done));
+      if (underWay.size + ready.length === 0) return;
       flushes++;
       pump();
-      await within(timeoutMs, Promise.all(all));
+      const away = new Promise<void>((resolve) => {
+        if (isEnd) giveUp = resolve;
+      });
+      await within(timeoutMs, Promise.race([all, away]));
       flushes--;
     },
     close() {

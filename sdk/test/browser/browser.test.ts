@@ -25,6 +25,9 @@ afterEach(async () => {
   context = site = undefined;
 });
 
+/** What every entry of a page has besides. */
+const PLACE = { url: expect.stringMatching(/^http:/), userAgent: expect.stringContaining("Chrome") };
+
 type Options = Partial<Parameters<typeof createLogger>[0]>;
 
 async function open(options: Options = {}): Promise<Page> {
@@ -84,7 +87,7 @@ test("entries arrive through the proxy with the tab's session and their source",
     "error custom/log broken",
     "warn custom/log second page",
   ]);
-  expect(entries[0]?.data).toEqual({ release: "1.2", a: 1, password: "[REDACTED]", source: "browser" });
+  expect(entries[0]?.data).toEqual({ release: "1.2", a: 1, password: "[REDACTED]", source: "browser", ...PLACE });
   expect(entries[3]?.data?.error).toMatchObject({ name: "Error", cause: { name: "TypeError", message: "inner" } });
   expect(new Set(entries.map(({ session }) => session)).size).toBe(1);
   expect(site.sink.seen.every(({ headers }) => headers.authorization === "Bearer sk_server_0123456789")).toBe(true);
@@ -467,7 +470,7 @@ test("what a call is given is kept beside what throws, and the session is the on
   expect(named).toEqual(["s1", "s2"]);
   const [errors, lists, child] = await site.stored(3);
   expect(errors?.data).toMatchObject({ error: { message: "one" }, error2: { name: "TypeError", message: "two" } });
-  expect(lists?.data).toEqual({ value: [4, [1, "[Throws]", 3]], source: "browser" });
+  expect(lists?.data).toEqual({ value: [4, [1, "[Throws]", 3]], source: "browser", ...PLACE });
   expect([errors?.session, child?.session]).toEqual(named);
 });
 
@@ -495,7 +498,7 @@ test("secrets are masked before they leave the page, wherever they stand", async
   const entries = await site.stored(2);
   expect(JSON.stringify(entries)).not.toContain("hunter2");
   expect(entries[0]?.data).toMatchObject({ deep: [{ maxTokens: 512 }], query: { page: "2" } });
-  expect(entries[1]?.data).toEqual({ secret: "[REDACTED]", area: "cart", source: "browser" });
+  expect(entries[1]?.data).toEqual({ secret: "[REDACTED]", area: "cart", source: "browser", ...PLACE });
 });
 
 test("10: a page's logger does what every logger does", async () => {
