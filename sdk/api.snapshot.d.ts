@@ -1,17 +1,22 @@
 // dist/index.d.mts
-import { BatchOptions, BuiltInCategories, Category, CategoryScope, CategoryType, ContextFields, DropReason, Explanation, FlushResult, LogData, LogEntry, LogLevel, LogMethod, Logger, LoggerMethods, LoggerOptions, LoggerStats, SamplingOptions, TaffrailCategories, Transport, TransportName } from "./types.mjs";
+import { BatchOptions, BuiltInCategories, Category, CategoryScope, CategoryType, ChildOptions, ContextFields, DropReason, Explanation, FlushResult, LevelSetting, LogData, LogEntry, LogLevel, LogMethod, Logger, LoggerMethods, LoggerOptions, LoggerStats, SamplingOptions, TaffrailCategories, Transport, TransportName } from "./types.mjs";
 /**
  * Makes a logger.
- * @throws TypeError for options that are wrong; no method of the logger ever throws
+ * @throws TypeError for options that are wrong or missing; no method of the logger ever throws
+ * @example const logger = createLogger({ apiUrl: "https://logs.example.com", projectId: "proj_...", service: "shop" });
  */
-declare function createLogger(options: LoggerOptions): Logger;
-export { type BatchOptions, type BuiltInCategories, type Category, type CategoryScope, type CategoryType, type ContextFields, type DropReason, type Explanation, type FlushResult, type LogData, type LogEntry, type LogLevel, type LogMethod, type Logger, type LoggerMethods, type LoggerOptions, type LoggerStats, type SamplingOptions, type TaffrailCategories, type Transport, type TransportName, createLogger };
+declare function createLogger(options?: LoggerOptions): Logger;
+export { type BatchOptions, type BuiltInCategories, type Category, type CategoryScope, type CategoryType, type ChildOptions, type ContextFields, type DropReason, type Explanation, type FlushResult, type LevelSetting, type LogData, type LogEntry, type LogLevel, type LogMethod, type Logger, type LoggerMethods, type LoggerOptions, type LoggerStats, type SamplingOptions, type TaffrailCategories, type Transport, type TransportName, createLogger };
 
 // dist/node/index.d.mts
-import { BatchOptions, BuiltInCategories, Category, CategoryScope, CategoryType, ContextFields, DropReason, Explanation, FlushResult, LogData, LogEntry, LogLevel, LogMethod, Logger, LoggerMethods, LoggerOptions, LoggerStats, SamplingOptions, TaffrailCategories, Transport, TransportName } from "../types.mjs";
+import { BatchOptions, BuiltInCategories, Category, CategoryScope, CategoryType, ChildOptions, ContextFields, DropReason, Explanation, FlushResult, LevelSetting, LogData, LogEntry, LogLevel, LogMethod, Logger, LoggerMethods, LoggerOptions, LoggerStats, SamplingOptions, TaffrailCategories, Transport, TransportName } from "../types.mjs";
 import { SpoolOptions } from "./spool.mjs";
 type NodeLoggerOptions = LoggerOptions & {
-  /** Flush on SIGTERM, SIGINT and uncaught errors, which are logged too, for `timeoutMs` (default 3,000) at most. */
+  /**
+   * Flush on SIGTERM, SIGINT and uncaught errors, which are logged too, and when nothing is left to do, for `timeoutMs`
+   * milliseconds at most.
+   * @default { timeoutMs: 3000 }
+   */
   shutdown?: false | {
     timeoutMs?: number;
   };
@@ -26,8 +31,8 @@ type NodeLoggerOptions = LoggerOptions & {
  * error or having nothing left to do.
  * @throws TypeError for options that are wrong; no method of the logger ever throws
  */
-declare function createLogger(options: NodeLoggerOptions): Logger;
-export { type BatchOptions, type BuiltInCategories, type Category, type CategoryScope, type CategoryType, type ContextFields, type DropReason, type Explanation, type FlushResult, type LogData, type LogEntry, type LogLevel, type LogMethod, type Logger, type LoggerMethods, type LoggerOptions, type LoggerStats, NodeLoggerOptions, type SamplingOptions, type SpoolOptions, type TaffrailCategories, type Transport, type TransportName, createLogger };
+declare function createLogger(options?: NodeLoggerOptions): Logger;
+export { type BatchOptions, type BuiltInCategories, type Category, type CategoryScope, type CategoryType, type ChildOptions, type ContextFields, type DropReason, type Explanation, type FlushResult, type LevelSetting, type LogData, type LogEntry, type LogLevel, type LogMethod, type Logger, type LoggerMethods, type LoggerOptions, type LoggerStats, NodeLoggerOptions, type SamplingOptions, type SpoolOptions, type TaffrailCategories, type Transport, type TransportName, createLogger };
 
 // dist/testing.d.mts
 import { LogEntry, LogLevel } from "./types.mjs";
@@ -118,13 +123,28 @@ declare function taffrailErrors(): ErrorMiddleware;
 export { type CaptureOptions, CapturedRequest, taffrail, taffrailErrors, webHandler };
 
 // dist/browser/index.d.mts
-import { BatchOptions, BuiltInCategories, Category, CategoryScope, CategoryType, ContextFields, DropReason, Explanation, FlushResult, LogData, LogEntry, LogLevel, LogMethod, Logger, LoggerMethods, LoggerOptions, LoggerStats, SamplingOptions, TaffrailCategories, Transport, TransportName } from "../types.mjs";
+import { BatchOptions, BuiltInCategories, Category, CategoryScope, CategoryType, ChildOptions, ContextFields, DropReason, Explanation, FlushResult, LevelSetting, LogData, LogEntry, LogLevel, LogMethod, Logger, LoggerMethods, LoggerOptions, LoggerStats, SamplingOptions, TaffrailCategories, Transport, TransportName } from "../types.mjs";
 /** Options of a page's logger. What is not said here is as in `createLogger` of `taffrail`. */
 interface BrowserLoggerOptions {
   /** The route of `taffrail/proxy` on the application's own server. No key is needed here, and none may be. */
   url: string;
-  /** The lowest level that is logged, default `info`. */
-  level?: LogLevel;
+  /**
+   * The lowest level that is logged; `logger.level` changes it later.
+   * @default "info"
+   */
+  level?: LevelSetting;
+  /** The application's name, `service` in the `data` of every entry. */
+  service?: string;
+  /** Its version, `version` in `data`. */
+  version?: string;
+  /** Where it runs, like `production`: `environment` in `data`. */
+  environment?: string;
+  /**
+   * Whether errors that no code caught, and rejections that no code handled, are logged too: level `error`, category
+   * `system`, type `error`.
+   * @default false
+   */
+  captureErrors?: boolean;
   /** Categories that are logged, default all. */
   categories?: readonly Category[] | null;
   /** Categories that are not logged. */
@@ -137,7 +157,7 @@ interface BrowserLoggerOptions {
   sessionId?: string;
   /** Sees each entry, redacted. What it returns is sent, redacted once more; `null` drops it. */
   beforeSend?: (entry: LogEntry) => LogEntry | null;
-  /** Gets what goes wrong in delivery. */
+  /** Gets what goes wrong in delivery. Without it the first failure is told on the console. */
   onError?: (error: Error) => void;
   /** Gets entries that are given up, and why. */
   onDrop?: (entries: LogEntry[], reason: DropReason) => void;
@@ -148,6 +168,8 @@ interface BrowserLoggerOptions {
   /** Further member names whose values are masked, in any spelling. */
   redact?: readonly string[];
 }
+/** The names of all options; a test holds it against the types. */
+declare const NAMES = "url level service version environment captureErrors categories excludeCategories sampling defaultMeta sessionId beforeSend onError onDrop debug batch redact";
 /** What a page logs with: a `Logger`, whose `entries` is empty. */
 type BrowserLogger = Logger;
 /**
@@ -156,7 +178,7 @@ type BrowserLogger = Logger;
  * @throws TypeError for options that are wrong; no method of the logger ever throws
  */
 declare function createLogger(options: BrowserLoggerOptions): BrowserLogger;
-export { type BatchOptions, BrowserLogger, BrowserLoggerOptions, type BuiltInCategories, type Category, type CategoryScope, type CategoryType, type ContextFields, type DropReason, type Explanation, type FlushResult, type LogData, type LogEntry, type LogLevel, type LogMethod, type Logger, type LoggerMethods, type LoggerOptions, type LoggerStats, type SamplingOptions, type TaffrailCategories, type Transport, type TransportName, createLogger };
+export { type BatchOptions, BrowserLogger, BrowserLoggerOptions, type BuiltInCategories, type Category, type CategoryScope, type CategoryType, type ChildOptions, type ContextFields, type DropReason, type Explanation, type FlushResult, type LevelSetting, type LogData, type LogEntry, type LogLevel, type LogMethod, type Logger, type LoggerMethods, type LoggerOptions, type LoggerStats, NAMES, type SamplingOptions, type TaffrailCategories, type Transport, type TransportName, createLogger };
 
 // dist/proxy/index.d.mts
 import { ProxyOptions } from "./options.mjs";
@@ -410,8 +432,23 @@ type CamelCase<S extends string> = S extends `${infer Head}-${infer Tail}` ? `${
  * is kept.
  */
 type LogData = object;
-/** Logs one entry. Returns at once and never throws. */
-type LogMethod = (message: string | Error, data?: LogData) => void;
+/**
+ * Logs one entry. Returns at once and never throws.
+ *
+ * Also in pino's order, an object or error first and then the message.
+ * @example
+ * logger.info("Cart restored", { items: 3 });
+ * logger.error(new Error("Payment gateway timed out"));
+ * logger.error(error, "Payment failed");
+ */
+interface LogMethod {
+  (message: string | Error, data?: LogData): void;
+  (data: LogData, message: string): void;
+}
+/** A level, or `silent` for none of them. */
+type LevelSetting = LogLevel | "silent";
+/** Names of levels elsewhere: `warning` logs at `warn`, `notice` at `info`, `critical` at `fatal`. */
+type LevelAlias = "warning" | "notice" | "critical";
 /** One method per type of a category. Types named like a level log at that level, all others at `info`. */
 type CategoryScope<C extends Category> = string extends CategoryType<C> ? {
   readonly [type: string]: LogMethod;
@@ -489,10 +526,37 @@ interface SamplingOptions {
 }
 /** Options of every logger. */
 interface CommonOptions {
-  /** An API key with the scope `logs:write`. */
+  /**
+   * An API key with the scope `logs:write`.
+   * @default process.env.TAFFRAIL_API_KEY, on Node, Bun and Workers
+   */
   apiKey?: string | undefined;
-  /** The lowest level that is logged, default `info`. */
-  level?: LogLevel;
+  /**
+   * The lowest level that is logged; `logger.level` changes it later.
+   * @default "info"
+   */
+  level?: LevelSetting;
+  /**
+   * The service's name, `service` in the `data` of every entry. A field of the same name in `defaultMeta`, a child, a context
+   * or the call stands in its place.
+   * @default process.env.TAFFRAIL_SERVICE, else OTEL_SERVICE_NAME, else `service.name` of OTEL_RESOURCE_ATTRIBUTES
+   */
+  service?: string | undefined;
+  /**
+   * Its version, `version` in `data`.
+   * @default process.env.TAFFRAIL_VERSION, else `service.version` of OTEL_RESOURCE_ATTRIBUTES
+   */
+  version?: string | undefined;
+  /**
+   * Where it runs, like `production`: `environment` in `data`.
+   * @default process.env.TAFFRAIL_ENVIRONMENT, else `deployment.environment.name` of OTEL_RESOURCE_ATTRIBUTES
+   */
+  environment?: string | undefined;
+  /**
+   * The machine or instance, `host` in `data`.
+   * @default process.env.TAFFRAIL_HOST, else `host.name` of OTEL_RESOURCE_ATTRIBUTES
+   */
+  host?: string | undefined;
   /** Categories that are logged, default all. */
   categories?: readonly Category[] | null;
   /** Categories that are not logged. */
@@ -508,7 +572,10 @@ interface CommonOptions {
    * One that throws drops the entry too, because it may be what keeps private data back.
    */
   beforeSend?: (entry: LogEntry) => LogEntry | null;
-  /** Gets what goes wrong in delivery, a failed request among it, also if a further try succeeds. What it throws is ignored. */
+  /**
+   * Gets what goes wrong in delivery, a failed request among it, also if a further try succeeds. What it throws is ignored.
+   * Without it the first failure, and the first entries that are given up, are told on the console.
+   */
   onError?: (error: Error) => void;
   /** Gets entries that are given up, redacted, and why. What it throws is ignored. */
   onDrop?: (entries: LogEntry[], reason: DropReason) => void;
@@ -519,16 +586,37 @@ interface CommonOptions {
   /** Further member names whose values are masked, in any spelling. */
   redact?: readonly string[];
 }
-/** Options of `createLogger`. The service's transports need `apiUrl` and `projectId`. */
-type LoggerOptions = CommonOptions & ({
-  apiUrl: string;
-  projectId: string;
+/** Options of `createLogger`. The service's transports need `apiUrl` and `projectId`, here or from the environment. */
+interface LoggerOptions extends CommonOptions {
+  /**
+   * The service's address, like `https://logs.example.com`.
+   * @default process.env.TAFFRAIL_URL, on Node, Bun and Workers
+   */
+  apiUrl?: string | undefined;
+  /**
+   * The project that gets the entries.
+   * @default process.env.TAFFRAIL_PROJECT, on Node, Bun and Workers
+   */
+  projectId?: string | undefined;
+  /**
+   * Where entries go: one or several.
+   * @default "batch"
+   */
   transport?: TransportName | Transport | readonly (TransportName | Transport)[];
-} | {
-  apiUrl?: string;
-  projectId?: string;
-  transport: "console" | "memory" | Transport | readonly ("console" | "memory" | Transport)[];
-});
+}
+/** How a child differs from its parent besides its fields. */
+interface ChildOptions {
+  /**
+   * A level of its own, which its own children share.
+   * @default that of its parent, also when that changes
+   */
+  level?: LevelSetting | undefined;
+  /**
+   * What members of a call's `data` become, by their names, as pino and Fastify have it.
+   * @example { req: (request) => ({ method: request.method, url: request.url }) }
+   */
+  serializers?: Readonly<Record<string, (value: any) => unknown>> | undefined;
+}
 /** Fields of a child or a context. The named ones go to the entry's own members, the rest to `data`. */
 interface ContextFields {
   /** In place of the logger's `sessionId`. */
@@ -590,7 +678,29 @@ interface LoggerMethods {
   /** A logger whose entries have this category and type. */
   category<C extends Category>(category: C, type?: CategoryType<C>): Logger;
   /** A logger whose entries have these fields too. Nothing of it is kept by its parent. */
-  child(fields: ContextFields): Logger;
+  child(fields: ContextFields, options?: ChildOptions): Logger;
+  /**
+   * The lowest level that is logged. It may be set at any time, for this logger and all its children without a level of
+   * their own; on a child for itself, and for what is made of it afterwards. A method that was taken off the logger while
+   * its level was closed (`const { debug } = logger`) stays closed. A name that is no level changes nothing, and `onError`
+   * gets it.
+   * @example
+   * process.on("SIGUSR2", () => {
+   *   logger.level = logger.isLevelEnabled("debug") ? "info" : "debug";
+   * });
+   */
+  level: LevelSetting;
+  /**
+   * Whether this logger logs at a level: by its level, its category, and a sampling rate that is not 0.
+   * @example
+   * if (logger.isLevelEnabled("debug")) logger.debug("Plan", { plan: explainPlan() });
+   */
+  isLevelEnabled(level: string): boolean;
+  /**
+   * Logs nothing, as pino's.
+   * @example const log = isQuiet ? logger.silent : logger.info;
+   */
+  silent: LogMethod;
   /** Runs `work`; every entry logged in it, by any logger, has these fields too, across `await` where the runtime can. */
   withContext<T>(fields: ContextFields, work: () => T): T;
   /** Sends what waits. Always settles, after `timeoutMs` (default 10,000) at the latest; never rejects. */
@@ -612,9 +722,11 @@ interface LoggerMethods {
   /** `await using logger = createLogger(...)`: closes it at the end of the block. */
   [Symbol.asyncDispose](): Promise<void>;
 }
+/** Methods under other loggers' names of levels, except where a category has the name. */
+type Aliases = { readonly [A in Exclude<LevelAlias, Category>]: LogMethod; };
 /** A logger: its methods, and a member for each category. */
-type Logger = LoggerMethods & Scopes;
-export { BatchOptions, BuiltInCategories, Category, CategoryScope, CategoryType, ContextFields, DropReason, Explanation, FlushResult, LogData, LogEntry, LogLevel, LogMethod, Logger, LoggerMethods, LoggerOptions, LoggerStats, SamplingOptions, TaffrailCategories, Transport, TransportName };
+type Logger = LoggerMethods & Aliases & Scopes;
+export { BatchOptions, BuiltInCategories, Category, CategoryScope, CategoryType, ChildOptions, ContextFields, DropReason, Explanation, FlushResult, LevelSetting, LogData, LogEntry, LogLevel, LogMethod, Logger, LoggerMethods, LoggerOptions, LoggerStats, SamplingOptions, TaffrailCategories, Transport, TransportName };
 
 // dist/node/spool.d.mts
 interface SpoolOptions {
