@@ -41,7 +41,7 @@ try {
 process.exit(0);
 
 /** @throws the abort reason when the stop comes during the preparations */
-async function start({ HOST, PORT, DATA_DIR }: StartSettings, disk: DiskWatch): Promise<void> {
+async function start({ HOST, PORT, INSPECTOR_PORT, DATA_DIR }: StartSettings, disk: DiskWatch): Promise<void> {
   const port = await claimablePort(HOST, PORT);
   const address = addressOf(HOST, port);
   const defaults = { LOG_LEVEL: DEFAULT_LOG_LEVEL, BASE_URL: address, DEFAULT_CLIENT_IP: unnamedClientOf(HOST) };
@@ -59,7 +59,14 @@ async function start({ HOST, PORT, DATA_DIR }: StartSettings, disk: DiskWatch): 
   const migrations = await migrateDatabase(DATA_DIR);
   if (migrations.length > 0) console.log(`Migrated the database: ${migrations.join(", ")}.`);
   stop.throwIfAborted();
-  const served = await serve({ dataDir: DATA_DIR, host: HOST, port, overrides, onLine: writeLine });
+  const served = await serve({
+    dataDir: DATA_DIR,
+    host: HOST,
+    port,
+    overrides,
+    inspectorPort: INSPECTOR_PORT,
+    onLine: writeLine,
+  });
   try {
     if (!stop.aborted) {
       watch(disk, served);

@@ -5,7 +5,8 @@
  */
 import { setTimeout as wait } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { startServer } from "../../test/support/server.ts";
+import { freePort, startServer } from "../../test/support/server.ts";
+import { IsolateHeap } from "../isolate-heap.ts";
 import { LoadGenerator } from "../load/generator.ts";
 import type { PaceResult } from "../load/protocol.ts";
 import { childrenRunning, type MemoryUse, memoryUse } from "../process-stats.ts";
@@ -43,7 +44,15 @@ interface Window {
   result: PaceResult;
 }
 
-const server = await startServer({ env: { LOG_LEVEL: "error", ...recent } });
+const inspectorPort = await freePort();
+const server = await startServer({
+  env: {
+    INSPECTOR_PORT: String(inspectorPort),
+    LOG_LEVEL: "error",
+    ...recent,
+  },
+});
+const isolate = await IsolateHeap.connect(inspectorPort, "taffrail");
 const [runtime = 0] = childrenRunning("workerd", server.pid);
 const tenant = await newTenant(server.url, 1);
 const [project] = tenant.projects;
@@ -81,9 +90,11 @@ for (let at = 0; at * windowMs < minutes * 60_000; at++) {
   const { p50Ms, p99Ms, seconds, failed } = result;
   const achieved = Math.round(((result.acks.length + failed) * batch) / seconds);
   const { rss = 0, anonymous = 0 } = memory.at(-1) ?? {};
+  const { heap, committed, buffers } = await isolate.use();
   console.log(
     `${String(at + 1).padStart(3)} ${isRead ? "readers" : "alone  "} ${achieved} entries/s, p50 ${p50Ms.toFixed(1)} ms, ` +
-      `p99 ${p99Ms.toFixed(1)} ms, ${failed} failed, resident ${rss.toFixed(0)} MiB (anonymous ${anonymous.toFixed(0)})`,
+      `p99 ${p99Ms.toFixed(1)} ms, ${failed} failed, resident ${rss.toFixed(0)} MiB (anonymous ${anonymous.toFixed(0)}), ` +
+      `isolate ${heap.toFixed(0)} (committed ${committed.toFixed(0)}) + ${buffers.toFixed(0)} MiB`,
   );
 }
 isOver = true;
@@ -91,6 +102,9 @@ await sampling;
 const lastSeq = windows.flatMap(({ result }) => result.acks).reduce((last, [seq]) => Math.max(last, seq), 0);
 const faults = [...(await readers.finish(lastSeq)), ...ingestFaults()];
 generator.stop();
+const live = await isolate.live();
+const rest = memoryUse(runtime);
+isolate.close();
 await server.stop();
 report();
 process.exit(faults.length > 0 ? 1 : 0);
@@ -118,6 +132,9 @@ function report(): void {
   };
   console.log(
     `Resident MiB by quarter of the time: ${[0, 1, 2, 3].map((at) => part(at / 4, (at + 1) / 4)).join(", ")}`,
+  );
+  console.log(
+    `Without garbage: isolate ${live.heap.toFixed(0)} + ${live.buffers.toFixed(0)} MiB, resident ${rest?.rss.toFixed(0)} MiB`,
   );
   for (const fault of faults) console.log(`FAULT: ${fault}`);
   if (faults.length === 0) console.log(`${lastSeq} entries, no fault.`);

@@ -36,6 +36,8 @@ export interface ServeOptions {
   overrides: Readonly<Record<string, string>>;
   /** Whether the worker exports `control`, as the service itself does. */
   hasControl?: boolean;
+  /** Port of 127.0.0.1 for the runtime's inspector, which lets its clients run code in every isolate. */
+  inspectorPort?: number | undefined;
   /** Gets each line the worker writes. */
   onLine: (line: string) => void;
 }
@@ -104,7 +106,7 @@ async function migrationTarget(runtime: Miniflare, binding: string): Promise<Mig
  * listens. Its static files are a copy of its own: a build that runs meanwhile takes none of them away.
  */
 export async function serve(options: ServeOptions): Promise<Served> {
-  const { worker: source = SERVICE, dataDir, host, port, overrides, onLine } = options;
+  const { worker: source = SERVICE, dataDir, host, port, overrides, inspectorPort, onLine } = options;
   const { hasControl = source === SERVICE } = options;
   const runDir = runDirOf(dataDir);
   mkdirSync(runDir, { recursive: true });
@@ -113,7 +115,11 @@ export async function serve(options: ServeOptions): Promise<Served> {
   const runtime = new Miniflare(
     convertV4MiniflareOptions({
       ...sharedOptions(dataDir),
-      unsafeRuntimeEnv: { TAFFRAIL_RUN_DIR: runDir, TAFFRAIL_CONTROL: hasControl ? CONTROL_SOCKET : "" },
+      unsafeRuntimeEnv: {
+        TAFFRAIL_RUN_DIR: runDir,
+        TAFFRAIL_CONTROL: hasControl ? CONTROL_SOCKET : "",
+        TAFFRAIL_INSPECTOR: inspectorPort === undefined ? "" : `127.0.0.1:${inspectorPort}`,
+      },
       handleStructuredLogs: ({ message }) => onLine(message),
       workers: [
         {

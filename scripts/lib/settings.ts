@@ -5,15 +5,18 @@ import { StartFailure } from "./failure.ts";
 import { ROOT } from "./paths.ts";
 import { isLoopbackHost } from "./port.ts";
 
+const port = z
+  .string()
+  .regex(/^\d{1,5}$/, "must be a whole number")
+  .transform(Number)
+  .refine((number) => number <= 65_535, "must be between 0 and 65535");
+
 /** Settings of `npm start` itself. */
 const startSchema = z.object({
   /** 0 takes a free port. */
-  PORT: z
-    .string()
-    .regex(/^\d{1,5}$/, "must be a whole number")
-    .transform(Number)
-    .refine((port) => port <= 65_535, "must be between 0 and 65535")
-    .default(8787),
+  PORT: port.default(8787),
+  /** Port of 127.0.0.1 on which the runtime's inspector listens, for DevTools and measurements. Unset: no inspector. */
+  INSPECTOR_PORT: port.optional(),
   HOST: z
     .string()
     .regex(/^[A-Za-z0-9.:_-]+$/, "must be an address or a host name, without a port or brackets")

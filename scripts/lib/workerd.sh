@@ -22,6 +22,9 @@ if [ -n "$TAFFRAIL_RUN_DIR" ]; then
   if [ -n "$TAFFRAIL_CONTROL" ]; then
     set -- "--socket-addr=$TAFFRAIL_CONTROL=unix:control.sock" "$@"
   fi
+  if [ -n "$TAFFRAIL_INSPECTOR" ]; then
+    set -- "--inspector-addr=$TAFFRAIL_INSPECTOR" "$@"
+  fi
   set -- "$first" "$@"
 fi
 if setpriv --help 2>/dev/null | grep -q pdeathsig; then

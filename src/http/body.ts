@@ -1,4 +1,5 @@
 import { gunzipSync } from "node:zlib";
+import { freeMemory } from "../platform/free-memory.ts";
 import { largeBodies, smallBodies } from "../platform/isolate-budget.ts";
 import type { MemoryLease, MemoryPool } from "../platform/memory-pool.ts";
 import { BodyLost, type LossReason, Receiver } from "./receiver.ts";
@@ -161,6 +162,8 @@ function joined(pieces: readonly Uint8Array[], size: number): Uint8Array {
   for (const piece of pieces) {
     out.set(piece, at);
     at += piece.byteLength;
+    // The buffer is the piece's alone, also where it was not filled.
+    freeMemory(new Uint8Array(piece.buffer));
   }
   return out;
 }
@@ -174,6 +177,7 @@ async function inflate(raw: Uint8Array, limit: number, charge: Charge): Promise<
     await charge.reserve(raw.length + Math.min(limit, raw.length * MOST_INFLATION));
     bytes = inflated(raw, limit);
   }
+  freeMemory(raw);
   return bytes instanceof Uint8Array
     ? { ok: true, bytes, lease: charge.settle(bytes.length) }
     : { ok: false, reason: bytes };

@@ -8,6 +8,12 @@ const TICK_MS = 1_000;
  */
 const PRESSED = { bytes: 512 * 1024, milliseconds: 3_000 } as const;
 
+/**
+ * Bytes of the buffer that one read fills: as many as have come so far, within these bounds, so that a connection that
+ * stands still holds no more than it has sent. The runtime's own buffers have 4 KiB, each behind a promise of its own.
+ */
+const READ_BYTES = { least: 8 * 1024, most: 64 * 1024 } as const;
+
 /** Why the rest of a body will not come: the connection ended early or its chunks are none, or it stands still. */
 export type LossReason = "incomplete" | "idle" | "slow";
 
@@ -23,7 +29,7 @@ export class BodyLost extends Error {
 
 /** Reads a body piece by piece, and gives up one that does not get on: a half-sent body would be held for ever. */
 export class Receiver {
-  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+  readonly #reader: PieceReader;
   readonly #isPressed: () => boolean;
   readonly #stalled: Promise<LossReason>;
   #giveUp: (reason: LossReason) => void = () => {};
@@ -37,7 +43,7 @@ export class Receiver {
 
   /** @param isPressed whether others wait for the memory that this body holds */
   constructor(body: ReadableStream<Uint8Array>, isPressed: () => boolean) {
-    this.#reader = body.getReader();
+    this.#reader = readerOf(body);
     this.#isPressed = isPressed;
     this.#stalled = new Promise((resolve) => {
       this.#giveUp = resolve;
@@ -49,7 +55,8 @@ export class Receiver {
   async next(): Promise<Uint8Array | null> {
     this.#isReading = true;
     // A connection that ends early is the sender's doing, and no fault of ours.
-    const read = this.#reader.read().catch((): LossReason => "incomplete");
+    const size = Math.min(Math.max(this.#bytes, READ_BYTES.least), READ_BYTES.most);
+    const read = this.#reader.read(size).catch((): LossReason => "incomplete");
     const piece = await Promise.race([read, this.#stalled]);
     this.#isReading = false;
     if (typeof piece === "string") {
@@ -75,7 +82,7 @@ export class Receiver {
   /** Takes no more of it. */
   close(): void {
     this.#stop();
-    this.#reader.cancel().catch(() => {});
+    this.#reader.cancel();
   }
 
   #stop(): void {
@@ -104,5 +111,25 @@ export class Receiver {
     const isSlow = this.#bytes - this.#stretch.bytes < PRESSED.bytes;
     this.#stretch = { at: now, bytes: this.#bytes };
     return isSlow && this.#isPressed() ? "slow" : null;
+  }
+}
+
+interface PieceReader {
+  /** @param size of the buffer that it may fill */
+  read(size: number): Promise<ReadableStreamReadResult<Uint8Array>>;
+  cancel(): void;
+}
+
+function readerOf(body: ReadableStream<Uint8Array>): PieceReader {
+  try {
+    const reader = body.getReader({ mode: "byob" });
+    return {
+      read: (size) => reader.read(new Uint8Array(size)),
+      cancel: () => void reader.cancel().catch(() => {}),
+    };
+  } catch {
+    // A stream that was made by JavaScript, not by a connection, may give its own pieces only.
+    const reader = body.getReader();
+    return { read: () => reader.read(), cancel: () => void reader.cancel().catch(() => {}) };
   }
 }

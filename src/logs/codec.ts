@@ -1,4 +1,5 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import { freeMemory } from "../platform/free-memory.ts";
 import type { BatchEncoding } from "./batch.ts";
 
 /**
@@ -125,23 +126,42 @@ function compress(piece: Uint8Array): Uint8Array[] {
   }
 }
 
-/** The pieces of a body in order, each at most 128 KiB when compressed. A line may cross from one piece to the next. */
+/**
+ * The pieces of a body in order, each at most 128 KiB when compressed. A line may cross from one piece to the next. A piece
+ * that was compressed is good until the next one is asked for: its memory is freed then.
+ */
 export function* decodeFrames(encoding: BatchEncoding, body: Uint8Array): Generator<Uint8Array> {
   if (encoding === 0) {
     yield body;
     return;
   }
+  for (const frame of framesOf(body)) {
+    const piece = zstdDecompressSync(frame);
+    try {
+      yield piece;
+    } finally {
+      freeMemory(piece);
+    }
+  }
+}
+
+/** The compressed frames of a body. */
+function* framesOf(body: Uint8Array): Generator<Uint8Array> {
   const view = new DataView(body.buffer, body.byteOffset, body.byteLength);
   for (let at = 0; at < body.length; ) {
     const length = view.getUint32(at, true);
     at += LENGTH_BYTES;
-    yield zstdDecompressSync(body.subarray(at, at + length));
+    yield body.subarray(at, at + length);
     at += length;
   }
 }
 
 /** The whole body, uncompressed. */
 export function decodeBody(encoding: BatchEncoding, body: Uint8Array): Uint8Array {
-  const frames = [...decodeFrames(encoding, body)];
-  return frames.length === 1 && frames[0] ? frames[0] : Buffer.concat(frames);
+  if (encoding === 0) return body;
+  const pieces = Array.from(framesOf(body), (frame) => zstdDecompressSync(frame));
+  if (pieces.length === 1 && pieces[0]) return pieces[0];
+  const whole = Buffer.concat(pieces);
+  for (const piece of pieces) freeMemory(piece);
+  return whole;
 }

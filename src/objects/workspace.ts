@@ -8,6 +8,7 @@ import type { Mail } from "../mail/mail.ts";
 import { claimMail, mailSent, releaseMail } from "../mail/promised.ts";
 import { commitMemory } from "../platform/isolate-budget.ts";
 import { newRun, type Origin, orNewRun } from "../platform/origin.ts";
+import { readTurns } from "../platform/read-turns.ts";
 import { settingsOf } from "../settings.ts";
 import { type Admitted, admit, type Gate, unknownKey } from "../workspace/admission.ts";
 import { type AuditFilter, type AuditNote, type AuditPage, listAudit, recordAudit } from "../workspace/audit.ts";
@@ -79,6 +80,11 @@ const BUSY: IngestResult = {
   message: "The workspace is taking in too much at once. Please try again.",
   limit: null,
 };
+
+/** Milliseconds from one page of a read to the next, over all reads of the isolate: about what a page takes. */
+const PAGE_MS = 5;
+/** The same for a page of counts. */
+const COUNTS_MS = 3;
 
 /** A read of logs. `route` is null for a later page of one request: it is not counted again. */
 export interface ReadCall {
@@ -153,7 +159,9 @@ export class WorkspaceObject extends DurableObject<Env> {
 
   /** Gives the recent batches that a query may need, some at a time. */
   async recent({ scan, ...call }: ReadCall & { scan: RecentScan }): Promise<ReadResult<RecentPage>> {
+    await (scan.position === null ? readTurns.begin(PAGE_MS) : readTurns.take(PAGE_MS));
     const result = await this.#recentPage(call, scan);
+    readTurns.end();
     if (result.ok && scan.position !== null && !scan.followsMoves) this.#core.flush.leases.renew(Date.now());
     return result;
   }
@@ -175,7 +183,9 @@ export class WorkspaceObject extends DurableObject<Env> {
 
   /** Gives the counts of recent batches, some at a time. */
   async recentCounts({ scan, ...call }: ReadCall & { scan: RecentCountScan }): Promise<ReadResult<RecentCountPage>> {
+    await (scan.after === 0 ? readTurns.begin(COUNTS_MS) : readTurns.take(COUNTS_MS));
     const result = this.#read(call, (sql, scope) => readRecentCounts(sql, scan, scope));
+    readTurns.end();
     if (result.ok && scan.after > 0 && !scan.followsMoves) this.#core.flush.leases.renew(Date.now());
     return result;
   }

@@ -18,6 +18,7 @@ import { entriesSchema, receiptSchema } from "../logs/ingest/entry-schema.ts";
 import { readIngestBody } from "../logs/ingest/ingest-body.ts";
 import type { BodyFailure, IngestMediaType } from "../logs/ingest/parse-entries.ts";
 import { callWorkspace } from "../objects/stubs.ts";
+import { freeMemory } from "../platform/free-memory.ts";
 import type { MemoryLease } from "../platform/memory-pool.ts";
 import { inTurns, pause, TurnMeter } from "../platform/turns.ts";
 import type { IngestResult } from "../workspace/ingest.ts";
@@ -96,6 +97,7 @@ async function ingestAs(c: Context<AppEnv>, key: ParsedApiKey): Promise<Response
   try {
     return await store(c, key, projectId, received);
   } finally {
+    freeMemory(received.bytes);
     received.lease.release();
   }
 }

@@ -1,3 +1,4 @@
+import { freeMemory } from "../../platform/free-memory.ts";
 import type { ScanUnit as Lines } from "../query/feed.ts";
 import { piecesOf } from "../query/lines.ts";
 import { type BatchRun, readDirectory } from "./directory.ts";
@@ -103,6 +104,7 @@ export function decodeFrame(
     seqAt: (index) => directory.seqAt(frame.firstIndex + index),
     receivedAtOf: (index) => directory.receivedAtOf(frame.firstIndex + index),
     isVisible: (index) => index >= hidden && index < visible,
+    close: () => freeMemory(body),
   };
 }
 

@@ -1,4 +1,5 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import { freeMemory } from "../../platform/free-memory.ts";
 
 /**
  * zstd within what workerd's one-shot calls can do, with a checksum in every piece: a flipped bit fails to decode.
@@ -34,7 +35,10 @@ export function unpack(packed: Uint8Array): Uint8Array {
     if (at > packed.length) throw new RangeError("The packed bytes end in the middle.");
     pieces.push(zstdDecompressSync(packed.subarray(start, at)));
   }
-  return pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces);
+  if (pieces.length === 1 && pieces[0]) return pieces[0];
+  const whole = Buffer.concat(pieces);
+  for (const piece of pieces) freeMemory(piece);
+  return whole;
 }
 
 function compress(piece: Uint8Array): Uint8Array[] {

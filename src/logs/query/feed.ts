@@ -19,6 +19,8 @@ export interface ScanUnit {
   receivedAtOf(index: number): number;
   /** Whether the entry was committed by the snapshot's commit. */
   isVisible(index: number): boolean;
+  /** Frees its memory: nothing of it is asked for any more. */
+  close?(): void;
 }
 
 export type Tier = "recent" | "stored";

@@ -16,18 +16,21 @@ export function* piecesOf(body: Uint8Array): Generator<Uint8Array> {
   }
 }
 
-/** The same of lines that come in parts, cut anywhere: never is more in memory than one part and one line. */
+/**
+ * The same of lines that come in parts, cut anywhere: never is more in memory than one part and one line. A part need only
+ * be good until the next one is asked for.
+ */
 export function* wholeLines(parts: Iterable<Uint8Array>): Generator<Uint8Array> {
   let begun: Uint8Array[] = [];
   for (const part of parts) {
     const end = part.lastIndexOf(LINE_BREAK);
     if (end < 0) {
-      begun.push(part);
+      begun.push(new Uint8Array(part));
       continue;
     }
     const lines = part.subarray(0, end);
     yield* piecesOf(begun.length === 0 ? lines : Buffer.concat([...begun, lines]));
-    begun = end + 1 < part.length ? [part.subarray(end + 1)] : [];
+    begun = end + 1 < part.length ? [new Uint8Array(part.subarray(end + 1))] : [];
   }
   const [only] = begun;
   if (only !== undefined) yield* piecesOf(begun.length === 1 ? only : Buffer.concat(begun));

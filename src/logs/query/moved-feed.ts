@@ -127,5 +127,6 @@ function withoutGiven(unit: ScanUnit, given: readonly SeqRun[]): ScanUnit {
     seqAt: (index) => unit.seqAt(index),
     receivedAtOf: (index) => unit.receivedAtOf(index),
     isVisible: (index) => unit.isVisible(index) && !isGiven(unit.seqAt(index)),
+    close: () => unit.close?.(),
   };
 }

@@ -1,13 +1,21 @@
 import { requestsBegun } from "../../http/arrivals.ts";
+import { readTurns } from "../../platform/read-turns.ts";
 import { WorkMeter } from "./work.ts";
 
 /**
- * Units of work between two pauses: while other requests keep coming, and while none do. About 1 and 5 ms, as most units
- * take less than they count. The second is also what the first of them may have to wait.
+ * Units of work between two pauses: while other requests keep coming, and while none do. About 1.5 and 5 ms, as most
+ * units take less than they count. The second is also what the first of them may have to wait.
  */
-const CROWDED_UNITS = 900_000;
+const CROWDED_UNITS = 1_500_000;
 /** See `CROWDED_UNITS`. */
 export const ALONE_UNITS = 5_000_000;
+/** Milliseconds after the arrival of a request in which more are expected. */
+const CROWDED_MS = 250;
+/**
+ * Milliseconds from the beginning of one crowded stretch to that of the next, over all reads of the isolate. More than a
+ * stretch takes, so that a request waits for one stretch at a time, however many reads there are.
+ */
+const STRETCH_MS = 2;
 
 /**
  * Lets others have their turn while much is looked through: on one machine, router and objects share a thread, and a long
@@ -18,8 +26,9 @@ export class Pacer {
   /** What the request has done so far. Work that can be interrupted asks it whether a pause is due. */
   readonly meter = new WorkMeter(ALONE_UNITS);
   readonly #begun: () => number;
-  /** Requests that had begun at the pause before the last. */
+  /** Requests that had begun at the last pause. */
   #seen: number;
+  #crowdedUntil = 0;
 
   /** @param begun requests that have begun so far, this one included */
   constructor(begun: () => number = requestsBegun) {
@@ -31,9 +40,20 @@ export class Pacer {
   async pause(units = 0): Promise<void> {
     this.meter.add(units);
     if (!this.meter.isDue) return;
-    await new Promise((resolve) => setTimeout(resolve, 0));
-    const begun = this.#begun();
-    this.meter.paused(begun === this.#seen ? ALONE_UNITS : CROWDED_UNITS);
-    this.#seen = begun;
+    if (this.#isCrowded()) await readTurns.take(STRETCH_MS);
+    else await sleep(0);
+    this.meter.paused(this.#isCrowded() ? CROWDED_UNITS : ALONE_UNITS);
   }
+
+  #isCrowded(): boolean {
+    const begun = this.#begun();
+    const now = Date.now();
+    if (begun !== this.#seen) this.#crowdedUntil = now + CROWDED_MS;
+    this.#seen = begun;
+    return now < this.#crowdedUntil;
+  }
+}
+
+function sleep(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }

@@ -108,6 +108,7 @@ export async function scan(
       else continue;
       break;
     }
+    unit.close?.();
     if (outcome.frontier !== null || outcome.stuckAt !== null) break;
     reportEntries(report, unit.projectId, rows.damaged);
     outcome.total = rows.total;

@@ -265,6 +265,7 @@ async function countFeed(
       (index) => damaged.push(unit.seqAt(index)),
     );
     for (const _ of readable(steps, matcher, item, source.report)) await pacer.pause();
+    unit.close?.();
     reportEntries(source.report, unit.projectId, damaged);
     await pacer.pause();
   }

@@ -1,22 +1,27 @@
 /**
  * `npm run test:memory`: the whole service with 128 MiB of heap an isolate, as on Cloudflare. Plays the main job, then each
  * load that a production isolate may meet: large bodies, costly bodies, both tiers, live tails, queries at once. Prints for
- * each load how far the runtime's resident memory rose over that of an idle server (ArrayBuffers do not count as heap), and
- * checks that every acknowledged entry is stored. Exits 1 where the runtime ends, a load takes more than 128 MiB, an answer
- * is a 5xx other than 503 with `Retry-After`, or a count is off.
+ * each load the most that the isolate of the service held (V8's heap and ArrayBuffers, garbage included, by the runtime's
+ * inspector), and how far the resident memory of the whole runtime rose over that of an idle server: the simulators of D1
+ * and R2, SQLite and the allocator are in the same process. Checks that every acknowledged entry is stored. Exits 1 where
+ * the runtime ends, the isolate holds more than 128 MiB, an answer is a 5xx other than 503 with `Retry-After`, or a count is
+ * off.
  */
 import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
+import { IsolateHeap } from "../../../bench/isolate-heap.ts";
 import { childrenRunning, peakMemoryMiB, residentMemoryMiB } from "../../../bench/process-stats.ts";
 import { heapLimit, ISOLATE_HEAP_MIB } from "../../../scripts/lib/v8-flags.ts";
 import { asUser, call, createTenant, type Tenant } from "../../support/api.ts";
-import { startServer } from "../../support/server.ts";
+import { freePort, startServer } from "../../support/server.ts";
 import { type CostlyBody, costlyBody, ordinaryBody } from "./costly-bodies.ts";
 
-/** Megabytes of an isolate on Cloudflare: how far a load may raise the resident memory over that of an idle server. */
-const GROWTH_MIB = 128;
+/** What an isolate has on Cloudflare, code and all. */
+const ISOLATE_MIB = 128;
+/** The inspector interrupts the isolate: sampled each 5 ms, requests wait for seconds. */
+const SAMPLE_MS = 50;
 const ENTRIES_A_BATCH = 1000;
 const WORST_BODIES = [
   "objects in one list",
@@ -38,9 +43,16 @@ const total = Math.ceil(Number(values.entries) / ENTRIES_A_BATCH) * ENTRIES_A_BA
 // The server is a process group of its own: it ends with an exit, and would outlive a signal.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => process.exit(1));
 
+const inspectorPort = await freePort();
 const server = await startServer({
-  env: { ...heapLimit(Number(values.heap)), LOG_LEVEL: "error", RECENT_MAX_BYTES: String(4 * 1024 * 1024) },
+  env: {
+    INSPECTOR_PORT: String(inspectorPort),
+    ...heapLimit(Number(values.heap)),
+    LOG_LEVEL: "error",
+    RECENT_MAX_BYTES: String(4 * 1024 * 1024),
+  },
 });
+const isolate = await IsolateHeap.connect(inspectorPort, "taffrail");
 const [pid = 0] = childrenRunning("workerd", server.pid);
 let failures = 0;
 
@@ -146,6 +158,7 @@ async function load(title: string, run: (figures: Figures) => Promise<void>): Pr
       await pause(100);
     }
   })();
+  isolate.start(SAMPLE_MS);
   const startedAt = performance.now();
   await run(figures).catch((error: unknown) => fail(String(error)));
   const seconds = (performance.now() - startedAt) / 1000;
@@ -156,12 +169,14 @@ async function load(title: string, run: (figures: Figures) => Promise<void>): Pr
     console.log(`${title}: THE RUNTIME HAS ENDED ${server.output().match(/V8 fatal error.*/)?.[0] ?? ""}`);
     process.exit(1);
   }
-  const growth = peak - idle;
-  const isOverBound = growth > GROWTH_MIB;
+  const { heap, buffers } = await isolate.stop();
+  const live = await isolate.live();
+  const isOverBound = heap + buffers > ISOLATE_MIB;
   if (isOverBound) failures++;
   const answers = [...figures.answers].map(([answer, times]) => `${times} x ${answer}`).join(", ");
   console.log(
-    `${title}: ${growth.toFixed(0)} MiB above idle${isOverBound ? " (TOO MUCH)" : ""}; ${seconds.toFixed(1)} s; ` +
+    `${title}: ${mebibytes(heap + buffers)} MiB${isOverBound ? " (TOO MUCH)" : ""} = heap ${mebibytes(heap)} + buffers ${mebibytes(buffers)}; ` +
+      `live afterwards ${mebibytes(live.heap + live.buffers)}; process ${mebibytes(peak - idle)} above idle; ${seconds.toFixed(1)} s; ` +
       `neighbour's slowest write ${figures.slowestWriteMs.toFixed(0)} ms${answers === "" ? "" : `; ${answers}`}`,
   );
 }
@@ -317,6 +332,10 @@ async function count({ projectId, key }: Tenant, wanted: number): Promise<void> 
   const { total: found, complete } = answer.body.data;
   if (found !== wanted || !complete) fail(`${projectId} holds ${found} entries of ${wanted}`);
   else console.log(`${projectId}: ${found} entries acknowledged, ${found} stored`);
+}
+
+function mebibytes(size: number): string {
+  return size.toFixed(0);
 }
 
 function megabytes({ sent: bytes }: CostlyBody): string {

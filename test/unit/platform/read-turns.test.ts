@@ -1,0 +1,72 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { ReadTurns } from "../../../src/platform/read-turns.ts";
+
+describe("turns of the reads of an isolate", () => {
+  let readTurns: ReadTurns;
+  beforeEach(() => {
+    vi.useFakeTimers();
+    readTurns = new ReadTurns();
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  /** The times at which five reads got their turns, in milliseconds from now; `take` says how they ask. */
+  async function timesOf(take: () => Promise<void>): Promise<number[]> {
+    const startedAt = Date.now();
+    const times: number[] = [];
+    for (let read = 0; read < 5; read++) void take().then(() => times.push(Date.now() - startedAt));
+    await vi.advanceTimersByTimeAsync(1000);
+    return times;
+  }
+
+  it("26: come one after the other, however many reads ask at a time", async () => {
+    expect(await timesOf(() => readTurns.take(6))).toEqual([0, 6, 12, 18, 24]);
+  });
+
+  it("26: the first of reads that begin does not wait for a timer", async () => {
+    let isBegun = false;
+    void readTurns.begin(6).then(() => {
+      isBegun = true;
+    });
+    await Promise.resolve();
+    expect(isBegun).toBe(true);
+    expect(await timesOf(() => readTurns.begin(6))).toEqual([6, 12, 18, 24, 30]);
+  });
+
+  it("26: reads that come one after the other do not wait", async () => {
+    let reads = 0;
+    void (async () => {
+      for (; reads < 5; reads++) {
+        await readTurns.begin(6);
+        readTurns.end();
+      }
+    })();
+    for (let turn = 0; turn < 50; turn++) await Promise.resolve();
+    expect(reads).toBe(5);
+  });
+
+  it("26: a read that ends early does not let others that wait go on together", async () => {
+    await readTurns.begin(6);
+    const times = timesOf(() => readTurns.take(6));
+    readTurns.end();
+    expect(await times).toEqual([6, 12, 18, 24, 30]);
+  });
+
+  it("26: one read goes on where a busy thread made several turns due", async () => {
+    const startedAt = Date.now();
+    const times: number[] = [];
+    for (let read = 0; read < 3; read++) void readTurns.take(6).then(() => times.push(Date.now() - startedAt));
+    // The thread is busy for so long: all three timers are due.
+    vi.setSystemTime(startedAt + 100);
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(times[1]).toBeGreaterThanOrEqual((times[0] ?? 0) + 6);
+    expect(times[2]).toBeGreaterThanOrEqual((times[1] ?? 0) + 6);
+  });
+
+  it("26: no read waits for a clock that was set back", async () => {
+    await readTurns.begin(6);
+    vi.setSystemTime(Date.now() - 3_600_000);
+    expect(await timesOf(() => readTurns.begin(6))).toEqual([0, 6, 12, 18, 24]);
+  });
+});
