@@ -1,7 +1,7 @@
 const LINE_BREAK = 10;
 
 /** Bytes of lines that are looked at in one go, unless one line alone has more. */
-const PIECE_BYTES = 64 * 1024;
+const PIECE_BYTES = 32 * 1024;
 
 /** Cuts lines into pieces of whole lines. A line break between two pieces is in neither. */
 export function* piecesOf(body: Uint8Array): Generator<Uint8Array> {

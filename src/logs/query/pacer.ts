@@ -3,10 +3,10 @@ import { readTurns } from "../../platform/read-turns.ts";
 import { WorkMeter } from "./work.ts";
 
 /**
- * Units of work between two pauses: while other requests keep coming, and while none do. About 1.5 and 5 ms, as most
+ * Units of work between two pauses: while other requests keep coming, and while none do. About 1 and 5 ms, as most
  * units take less than they count. The second is also what the first of them may have to wait.
  */
-const CROWDED_UNITS = 1_500_000;
+const CROWDED_UNITS = 900_000;
 /** See `CROWDED_UNITS`. */
 export const ALONE_UNITS = 5_000_000;
 /** Milliseconds after the arrival of a request in which more are expected. */
