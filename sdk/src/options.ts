@@ -1,4 +1,3 @@
-import { runtime } from "#runtime";
 import { LEVELS } from "./levels.ts";
 import { HOUR_MS, MAX_BODY_BYTES, MAX_ENTRIES } from "./limits.ts";
 import { checkNames } from "./names.ts";
@@ -123,11 +122,4 @@ export function checkOptions(options: LoggerOptions): void {
   checkNames("", options, [...OTHER_NAMES.split(" "), ...Object.values(TYPES).flat()]);
   checkNames("batch.", options.batch, [...Object.keys(NUMBERS), "backoff", "gzip"]);
   checkNames("sampling.", options.sampling, ["rate", "overrides"]);
-}
-
-/** Options with what the environment gives in place of those that are not set. */
-export function withSettings<T extends LoggerOptions>(options: T): T {
-  const given = Object.entries(options).filter(([, value]) => value !== undefined);
-  // SAFETY: settings are some of the options, and none that is set is replaced.
-  return { ...runtime.settings(), ...Object.fromEntries(given) } as T;
 }

@@ -1,6 +1,7 @@
 import { assemble } from "../logger.ts";
-import { check, withSettings } from "../options.ts";
+import { check } from "../options.ts";
 import { asError } from "../safe.ts";
+import { withSettings } from "../settings.ts";
 import { standardOutputs } from "../transports/outputs.ts";
 import type { Logger, LoggerOptions } from "../types.ts";
 import { keepIn } from "./resend.ts";
