@@ -64,7 +64,6 @@ test("9: a client component with the page's logger at its top is rendered, and l
     const page = await browser.newPage();
     await page.goto(next.url);
     await page.getByRole("button", { name: "Checkout" }).click();
-    await page.close();
     const entries = await app.stored("Cart opened", "Checkout");
     expect(entries.find(({ message }) => message === "Checkout")).toMatchObject({
       category: "http",

@@ -2,14 +2,19 @@ import { expect, test } from "vitest";
 import { startChromium } from "../../../test/support/chromium.ts";
 import { type Application, install } from "./application.ts";
 
+/** Opens a page, and waits until its entries are stored. */
 async function opened(app: Application, url: string, ...messages: string[]): Promise<void> {
   const browser = await startChromium();
+  const told: string[] = [];
   try {
     const page = await browser.newPage();
+    page.on("console", (message) => told.push(message.text()));
+    page.on("requestfailed", (request) => told.push(`${request.url()}: ${request.failure()?.errorText}`));
+    page.on("response", (response) => told.push(`${response.status()} ${response.url()}`));
     await page.goto(url);
-    await page.waitForLoadState("networkidle");
-    await page.close();
     await app.stored(...messages);
+  } catch (error) {
+    throw new Error(told.join("\n"), { cause: error });
   } finally {
     await browser.close();
   }
