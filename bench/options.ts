@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { StartFailure } from "../scripts/lib/failure.ts";
 
-export const PARTS = ["ingest", "limits", "query", "tiers", "tail", "rows"] as const;
+export const PARTS = ["ingest", "limits", "query", "tiers", "tail", "rows", "memory"] as const;
 export type Part = (typeof PARTS)[number];
 
 export interface BenchOptions {

@@ -3,6 +3,7 @@ import type { BenchOptions } from "./options.ts";
 import { type IngestResults, type IngestRow, SERVICE } from "./parts/ingest.ts";
 import type { LimitCostRow } from "./parts/limit-cost.ts";
 import type { LimitsRow } from "./parts/limits.ts";
+import { ISOLATE_MIB, type MemoryResults } from "./parts/memory.ts";
 import type { QueryResults } from "./parts/query.ts";
 import type { RowsRow } from "./parts/rows.ts";
 import type { TailRow } from "./parts/tail.ts";
@@ -16,6 +17,7 @@ export interface Measured {
   tiers?: QueryResults;
   tail?: TailRow[];
   rows?: RowsRow[];
+  memory?: MemoryResults;
 }
 
 export interface Results extends Measured {
@@ -57,14 +59,23 @@ const QUERY_TARGETS: Readonly<Record<string, number>> = {
   "count per minute by level, one project": 10,
 };
 
-export function verdictsOf({ ingest, limitCost, tiers, tail, rows }: Measured): Verdict[] {
+export function verdictsOf({ ingest, limitCost, tiers, tail, rows, memory }: Measured): Verdict[] {
   return [
     ...(ingest ? ingestVerdicts(ingest.rows) : []),
     ...limitCostVerdicts(limitCost ?? []),
     ...(tiers ? tiersVerdicts(tiers) : []),
     ...(tail ? tailVerdicts(tail) : []),
     ...(rows ? rowsVerdicts(rows) : []),
+    ...(memory ? memoryVerdicts(memory) : []),
   ];
+}
+
+function memoryVerdicts({ loads }: MemoryResults): Verdict[] {
+  return loads.map(({ load, heapMiB, buffersMiB }) => ({
+    target: `${load}: the isolate holds at most ${ISOLATE_MIB} MiB`,
+    measured: `${Math.round(heapMiB + buffersMiB)} MiB`,
+    reached: heapMiB + buffersMiB <= ISOLATE_MIB,
+  }));
 }
 
 function tiersVerdicts({ rows, coldBytesPerEntry, underQueries }: QueryResults): Verdict[] {
@@ -153,8 +164,8 @@ function rowsVerdicts(rows: readonly RowsRow[]): Verdict[] {
   }));
 }
 
-export function faultsOf({ ingest, limits, limitCost, query, tiers, tail, rows }: Measured): string[] {
-  const faults: string[] = [];
+export function faultsOf({ ingest, limits, limitCost, query, tiers, tail, rows, memory }: Measured): string[] {
+  const faults: string[] = memory?.wrong ? [`memory: ${memory.wrong}`] : [];
   const measured = [
     ...(ingest?.rows.map((row) => ({ ...row, what: `${row.contender}, ${row.batch} a batch, ${row.connections}` })) ??
       []),

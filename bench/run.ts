@@ -14,6 +14,7 @@ import { type BenchOptions, benchOptions } from "./options.ts";
 import { benchIngest } from "./parts/ingest.ts";
 import { benchLimitCost } from "./parts/limit-cost.ts";
 import { benchLimits } from "./parts/limits.ts";
+import { benchMemory } from "./parts/memory.ts";
 import { benchQuery } from "./parts/query.ts";
 import { benchRows } from "./parts/rows.ts";
 import { benchTail } from "./parts/tail.ts";
@@ -77,6 +78,11 @@ async function measure(options: BenchOptions, workshop: Workshop, generator: Loa
       measured.tail = await benchTail(workshop, generator, options, (row) =>
         progress(`${row.tails} tails`, `ingest p99 ${row.ingestP99Ms.toFixed(1)} ms`),
       );
+    } else if (part === "memory") {
+      measured.memory = await benchMemory();
+      for (const { load, heapMiB, buffersMiB } of measured.memory.loads) {
+        progress(load, `${Math.round(heapMiB + buffersMiB)} MiB`);
+      }
     } else {
       measured.rows = await benchRows(workshop, (row) =>
         progress(row.pace, `${row.rowsPerEntry.toFixed(3)} rows an entry`),

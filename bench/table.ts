@@ -13,6 +13,7 @@ export function tableOf(results: Results): string {
     queryTable(results.tiers),
     tailTable(results),
     rowsTable(results),
+    memoryTable(results),
     tail(results),
   ]
     .filter((part) => part !== null)
@@ -172,6 +173,24 @@ function rowsTable({ rows }: Results): string | null {
   return [
     "Rows written an entry, batches of 50 with an Idempotency-Key, later deletes included",
     aligned(["batches come", "all", ...tables], lines),
+  ].join("\n");
+}
+
+function memoryTable({ memory }: Results): string | null {
+  if (!memory) return null;
+  const rows = memory.loads.map((row) => [
+    row.load,
+    whole(row.heapMiB + row.buffersMiB),
+    whole(row.heapMiB),
+    whole(row.buffersMiB),
+    whole(row.liveMiB),
+    whole(row.processMiB),
+    decimal(row.seconds, 1),
+    whole(row.slowestWriteMs),
+  ]);
+  return [
+    "Memory of the service's isolate under 128 MiB of heap: the most it held, garbage included; after a collection; and of the whole process above an idle one",
+    aligned(["load", "MiB", "heap", "buffers", "live", "process", "s", "another's slowest write ms"], rows),
   ].join("\n");
 }
 

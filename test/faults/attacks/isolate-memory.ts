@@ -12,14 +12,13 @@ import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
 import { IsolateHeap } from "../../../bench/isolate-heap.ts";
+import { ISOLATE_MIB, type LoadMemory } from "../../../bench/parts/memory.ts";
 import { childrenRunning, peakMemoryMiB, residentMemoryMiB } from "../../../bench/process-stats.ts";
 import { heapLimit, ISOLATE_HEAP_MIB } from "../../../scripts/lib/v8-flags.ts";
 import { asUser, call, createTenant, type Tenant } from "../../support/api.ts";
 import { freePort, startServer } from "../../support/server.ts";
 import { type CostlyBody, costlyBody, ordinaryBody } from "./costly-bodies.ts";
 
-/** What an isolate has on Cloudflare, code and all. */
-const ISOLATE_MIB = 128;
 /** The inspector interrupts the isolate: sampled each 5 ms, requests wait for seconds. */
 const SAMPLE_MS = 50;
 const ENTRIES_A_BATCH = 1000;
@@ -36,6 +35,8 @@ const { values } = parseArgs({
     heap: { ...number, default: String(ISOLATE_HEAP_MIB) },
     entries: { ...number, default: "300000" },
     tails: { ...number, default: "100" },
+    /** Where the figures go, as JSON: a list of `LoadMemory`. */
+    out: number,
   },
 });
 const total = Math.ceil(Number(values.entries) / ENTRIES_A_BATCH) * ENTRIES_A_BATCH;
@@ -55,6 +56,7 @@ const server = await startServer({
 const isolate = await IsolateHeap.connect(inspectorPort, "taffrail");
 const [pid = 0] = childrenRunning("workerd", server.pid);
 let failures = 0;
+const measured: LoadMemory[] = [];
 
 interface Figures {
   answers: Map<string, number>;
@@ -141,6 +143,7 @@ await load("everything at once", async (figures) => {
 await count(tenant, sent);
 await count(neighbour, neighbourWrites);
 await server.stop();
+if (values.out !== undefined) writeFileSync(values.out, JSON.stringify(measured));
 console.log(failures === 0 ? "All within bounds." : `${failures} failures.`);
 process.exit(failures === 0 ? 0 : 1);
 
@@ -173,6 +176,15 @@ async function load(title: string, run: (figures: Figures) => Promise<void>): Pr
   const live = await isolate.live();
   const isOverBound = heap + buffers > ISOLATE_MIB;
   if (isOverBound) failures++;
+  measured.push({
+    load: title,
+    heapMiB: heap,
+    buffersMiB: buffers,
+    liveMiB: live.heap + live.buffers,
+    processMiB: peak - idle,
+    seconds,
+    slowestWriteMs: figures.slowestWriteMs,
+  });
   const answers = [...figures.answers].map(([answer, times]) => `${times} x ${answer}`).join(", ");
   console.log(
     `${title}: ${mebibytes(heap + buffers)} MiB${isOverBound ? " (TOO MUCH)" : ""} = heap ${mebibytes(heap)} + buffers ${mebibytes(buffers)}; ` +
