@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { cp, glob, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { appendFile, cp, glob, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { StartFailure } from "./failure.ts";
 import { ASSETS_DIR, BUNDLE, ROOT } from "./paths.ts";
@@ -8,12 +8,12 @@ import { wrangler } from "./wrangler.ts";
 /** What the bundle is made from. */
 const SOURCES = ["src/**/*", "sdk/src/**/*", "wrangler.toml", "package-lock.json"];
 
-/** Static files of the API reference and of the account pages: where they come from, below the root, and what they are called in dist/assets. */
+/** Static files of the API reference and of the account pages: where they come from, below the root, what they are called in dist/assets, and a file to append. */
 const ASSETS = [
   ["node_modules/swagger-ui-dist/swagger-ui-bundle.js", "docs/swagger-ui-bundle.js"],
-  ["node_modules/swagger-ui-dist/swagger-ui.css", "docs/swagger-ui.css"],
+  // Ours behind theirs: of rules that are equally specific the later one wins.
+  ["node_modules/swagger-ui-dist/swagger-ui.css", "docs/swagger-ui.css", "scripts/docs/reference.css"],
   ["scripts/docs/init.js", "docs/init.js"],
-  ["scripts/docs/reference.css", "docs/reference.css"],
   ["scripts/pages/account.css", "pages/account.css"],
   ["scripts/pages/account.js", "pages/account.js"],
 ] as const;
@@ -32,10 +32,13 @@ const STAMP = "// made from ";
  * @returns whether the console had to be built
  */
 export async function buildAssets(): Promise<boolean> {
-  for (const [from, to] of ASSETS) {
+  for (const [from, to, appended] of ASSETS) {
     const target = path.join(ASSETS_DIR, to);
     await mkdir(path.dirname(target), { recursive: true });
-    await replace(target, (temporary) => cp(path.join(ROOT, from), temporary));
+    await replace(target, async (temporary) => {
+      await cp(path.join(ROOT, from), temporary);
+      if (appended !== undefined) await appendFile(temporary, await readFile(path.join(ROOT, appended)));
+    });
   }
   return buildConsole();
 }

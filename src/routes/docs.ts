@@ -26,7 +26,6 @@ const PAGE = `<!doctype html>
 <title>Taffrail API reference</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="/docs/swagger-ui.css">
-<link rel="stylesheet" href="/docs/reference.css">
 </head>
 <body>
 <div id="reference"></div>
