@@ -1,9 +1,9 @@
 /**
- * `npm run screens`: pictures of every page of the console, at two widths and in both themes, to docs/screens. They are
+ * `npm run screens`: pictures of every page of the console, at two widths and in both themes, to dist/screens. They are
  * taken of the real build on a real server, with data made for them. `npm run screens -- login settings` takes those only
- * whose names begin so.
+ * whose names begin so. The pictures of the README are copied to docs/screens.
  */
-import { mkdir, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { type ConsoleUnderTest, startConsole } from "../test/e2e/support/console.ts";
 import { freePort } from "../test/support/server.ts";
@@ -14,7 +14,10 @@ import { smallPng } from "./screens/png.ts";
 import { SHOTS, type Shot } from "./screens/shots.ts";
 import { makeWorld, type World } from "./screens/world.ts";
 
-const TARGET = path.join(ROOT, "docs/screens");
+const TARGET = path.join(ROOT, "dist/screens");
+/** What the README shows, and where. */
+const README_PICTURES = ["explorer-1280-light.png", "explorer-entry-1280-dark.png"];
+const README_DIR = path.join(ROOT, "docs/screens");
 /** `most`: lines of a picture; what is further down is more of the same. */
 const SIZES = [
   { width: 360, height: 740, most: 3200 },
@@ -85,6 +88,7 @@ async function take(console: ConsoleUnderTest, world: World, shot: Shot, { size,
     const png = await page.screenshot({ fullPage: shot.window === undefined });
     const file = path.join(TARGET, fileOf(shot, size.width, colorScheme));
     await writeFile(file, smallPng(png, MAX_BYTES, shot.window ? size.height : size.most));
+    if (README_PICTURES.includes(path.basename(file))) await copyFile(file, path.join(README_DIR, path.basename(file)));
   } finally {
     await context.close();
   }
