@@ -11,7 +11,7 @@ import { openItem, readable } from "./scan.ts";
 import { SegmentWalk, type WalkSelection } from "./segment-walk.ts";
 import { FIRST_SEGMENTS, type FoundSegment, StoredFeed } from "./stored-feed.ts";
 import type { SweepPlace, SweepState, SweptKey } from "./sweep-state.ts";
-import type { LogSource } from "./tiers.ts";
+import { type LogSource, storedProjects } from "./tiers.ts";
 import { WORK } from "./work.ts";
 
 /** Segments that one answer names. */
@@ -27,6 +27,7 @@ export interface SweepScan {
   /** With what is past the retention left out. */
   filter: LogFilter;
   recent: Omit<RecentScan, "position" | "maxBytes">;
+  /** Up to where the first page of the recent tier says that the cold one goes. */
   stored: WalkSelection;
   /** Units of work of one request. What it goes beyond them is at most one batch or segment. */
   work: number;
@@ -50,12 +51,15 @@ export class Sweep {
   readonly #memory: ReadMemory;
   readonly #matcher: BatchMatcher;
   readonly #keys: SweptKeys;
+  /** What the last page of the recent tier says of the cold one: what moved before that page was read is in there. */
+  #stored: WalkSelection;
   /** Whether this request has looked at something. */
   #hasBegun = false;
 
   constructor(source: LogSource, scan: SweepScan, pacer: Pacer, memory: ReadMemory, state: SweepState) {
     this.#source = source;
     this.#scan = scan;
+    this.#stored = scan.stored;
     this.#pacer = pacer;
     this.#memory = memory;
     this.#matcher = new BatchMatcher(scan.filter, pacer.meter);
@@ -95,6 +99,7 @@ export class Sweep {
       if (position === null || this.#isBeyond(position.timestamp)) return null;
       if (this.#isDue) return position;
       page = await this.#source.recent({ ...recent, position, maxBytes: PAGE_BYTES });
+      this.#stored = { ...this.#stored, projects: storedProjects(page.flushed) };
       this.#hasBegun = true;
       this.#pacer.meter.add(WORK.segment);
     }
@@ -102,11 +107,11 @@ export class Sweep {
 
   /** @returns the place to go on at; null at the end */
   async #sweepStored(first: SegmentPosition | null): Promise<SweepPlace | null> {
-    const { order, stored } = this.#scan;
+    const { order } = this.#scan;
     const { meter } = this.#pacer;
     const read = (selection: Parameters<LogSource["stored"]["findSegments"]>[0]) =>
       this.#source.stored.findSegments(selection);
-    const walk = new SegmentWalk(read, stored, MOST_SEGMENTS, FIRST_SEGMENTS, first);
+    const walk = new SegmentWalk(read, this.#stored, MOST_SEGMENTS, FIRST_SEGMENTS, first);
     let after = first;
     for (let cost = 0; !walk.isDone; ) {
       const segments = await walk.page();
@@ -140,7 +145,7 @@ export class Sweep {
       findSegments: async () => ({ segments: [segment], next: null }),
       readBodies: stored.readBodies.bind(stored),
     };
-    const feed = await StoredFeed.open(source, this.#scan.stored, 1);
+    const feed = await StoredFeed.open(source, this.#stored, 1);
     while (feed.bound() !== null) await this.#look(await feed.take(), null);
     this.#hasBegun = true;
     this.#pacer.meter.add(feed.cost);
@@ -178,6 +183,7 @@ export class Sweep {
       (index) => damaged.push(unit.seqAt(index)),
     );
     for (const _ of readable(steps, matcher, item, this.#source.report)) await this.#pacer.pause();
+    unit.close?.();
     reportEntries(this.#source.report, projectId, damaged);
     await this.#pacer.pause();
   }

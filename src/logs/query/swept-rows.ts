@@ -117,6 +117,7 @@ export class SweptRows {
       () => undefined,
     );
     for (const _ of readable(steps, this.#matcher, item, this.#source.report)) await this.#pacer.pause();
+    unit.close?.();
     return found;
   }
 

@@ -79,7 +79,7 @@ export function storedSelection(
 ): WalkSelection {
   return {
     workspaceId,
-    projects: new Map(flushed.filter(({ seq }) => seq > 0).map(({ projectId, seq }) => [projectId, seq])),
+    projects: storedProjects(flushed),
     from: Math.max(from ?? oldest, oldest),
     to,
     levelMask: filter.levelMask,
@@ -88,6 +88,11 @@ export function storedSelection(
     tests: tokenTestsOf(filter),
     order,
   };
+}
+
+/** The projects that have anything in the cold tier, each with its last `seq` there. */
+export function storedProjects(flushed: RecentPage["flushed"]): ReadonlyMap<string, number> {
+  return new Map(flushed.filter(({ seq }) => seq > 0).map(({ projectId, seq }) => [projectId, seq]));
 }
 
 /** Both tiers as one feed. What moves from one to the other while it is read is read where it lies then, and once. */

@@ -13,7 +13,7 @@ import { Pacer } from "../query/pacer.ts";
 import type { ProjectPlace } from "../query/recent-scan.ts";
 import { openItem, readable } from "../query/scan.ts";
 import { type ReadSegments, SegmentWalk, type WalkSelection } from "../query/segment-walk.ts";
-import { type LogSource, openRecent, withStored } from "../query/tiers.ts";
+import { type LogSource, openRecent, storedProjects, withStored } from "../query/tiers.ts";
 import { WORK } from "../query/work.ts";
 import { readSummary, SUMMARY_BUCKET_MS } from "../summary.ts";
 import { reportEntries } from "../unreadable.ts";
@@ -163,7 +163,7 @@ async function countSummaries(
       if (!(await countFeed(counting, histogram, moved, kept))) complete = false;
     }
   }
-  const projects = new Map(first.flushed.filter(({ seq }) => seq > 0).map(({ projectId, seq }) => [projectId, seq]));
+  const projects = storedProjects(first.flushed);
   const common = { workspaceId, projects, levelMask, categoryMask, asOf: null, tests: [], order: "desc" } as const;
   if (!(await countSegments(counting, histogram, kept, { ...common, from: kept.from, to }))) complete = false;
   return { asOf, complete, places };

@@ -131,6 +131,40 @@ describe("A2: batches of several requests' work", () => {
   }, 60_000);
 });
 
+describe("A2: a sweep while entries move", () => {
+  const [PROJECT = ""] = PROJECTS;
+
+  it.each(["desc", "asc"] as const)(
+    "A2: finds what moves to the cold tier between two pages of one request (%s)",
+    async (order) => {
+      const store = new TestStore(PROJECT);
+      const entry = { timestamp: NOW, level: "info", category: "custom", type: "log", message: "wanted" } as const;
+      for (let batch = 0; batch < 6; batch++) store.add(PROJECT, [entry, entry]);
+      let pages = 0;
+      store.beforePage = () => {
+        if (++pages === 2) store.flush(PROJECT, 6);
+      };
+      const query = (cursor: string) =>
+        QueryBody.parse({ filters: { search: "wanted" }, order, pagination: { cursor, limit: 5 } });
+      const own = fingerprint(QueryBody.parse({ filters: { search: "wanted" } }).filter, store.scope);
+      const seen: number[] = [];
+      let next: string | null = encodeCursor({
+        ...{ asOf: 6, order, fingerprint: own, skip: 0, sweep: SWEEP_BEGIN },
+        position: { timestamp: NOW, seq: null },
+      });
+      while (next !== null) {
+        const result = await runQuery(store.logs(2), query(next), () => 0);
+        if (!result.ok) throw new Error(result.reason);
+        const { logs, pagination } = answered(result.page);
+        seen.push(...logs.map(({ seq }) => seq));
+        next = pagination.nextCursor;
+      }
+      const all = Array.from({ length: 12 }, (_, at) => at + 1);
+      expect(seen).toEqual(order === "asc" ? all : all.toReversed());
+    },
+  );
+});
+
 describe("A2: a cursor", () => {
   const position = { timestamp: 5, seq: 3, projectId: "proj_00000000000a" };
   const cursor: Cursor = { asOf: 7, order: "desc", fingerprint: "AAAAAAAAAAA", position, skip: 2, sweep: null };
