@@ -132,40 +132,95 @@ async function receive(
 
 /** The bytes as sent; null where there are more than `limit`. Past it, it reads on, keeping nothing. @throws BodyLost */
 async function collect(receiver: Receiver, limit: number, charge: Charge): Promise<Uint8Array | null> {
-  const pieces: Uint8Array[] = [];
-  let size = 0;
+  const pieces = new Pieces(receiver);
   for (let piece = await receiver.next(); piece !== null; piece = await receiver.next()) {
-    size += piece.byteLength;
-    if (size > limit) {
-      pieces.length = 0;
+    pieces.add(piece);
+    if (pieces.size > limit) {
+      pieces.drop();
       charge.release();
       return receiver.drain(DRAIN_BYTES);
     }
-    pieces.push(piece);
     try {
-      await charge.reserve(size);
+      await charge.reserve(pieces.size);
     } catch (error) {
       // The request ends here, and its client is to read the answer.
-      pieces.length = 0;
+      pieces.drop();
       charge.release();
       await receiver.drain(DRAIN_BYTES).catch(() => {});
       throw error;
     }
   }
-  return joined(pieces, size);
+  return pieces.joined();
 }
 
-function joined(pieces: readonly Uint8Array[], size: number): Uint8Array {
-  if (pieces.length === 1 && pieces[0]) return pieces[0];
-  const out = new Uint8Array(size);
-  let at = 0;
-  for (const piece of pieces) {
-    out.set(piece, at);
-    at += piece.byteLength;
-    // The buffer is the piece's alone, also where it was not filled.
-    freeMemory(new Uint8Array(piece.buffer));
+/**
+ * What has come of a body. With the buffer of the next read it takes at most four times its size and 16 KiB, however little
+ * each read brings: what fills less than half of its buffer is copied together.
+ */
+class Pieces {
+  size = 0;
+  readonly #receiver: Receiver;
+  readonly #whole: Uint8Array[] = [];
+  /** Small pieces, up to `#used`. */
+  #small: Uint8Array | null = null;
+  #used = 0;
+
+  /** @param receiver of the pieces */
+  constructor(receiver: Receiver) {
+    this.#receiver = receiver;
   }
-  return out;
+
+  add(piece: Uint8Array<ArrayBuffer>): void {
+    this.size += piece.byteLength;
+    const { buffer } = piece;
+    if (piece.byteLength * 2 >= buffer.byteLength) {
+      this.#settle();
+      this.#whole.push(piece);
+    } else if (this.#small === null) {
+      this.#small = new Uint8Array(buffer);
+      this.#used = piece.byteLength;
+    } else {
+      this.#copy(piece, this.#small);
+      this.#receiver.giveBack(piece);
+    }
+  }
+
+  drop(): void {
+    this.#whole.length = 0;
+    this.#small = null;
+  }
+
+  joined(): Uint8Array {
+    this.#settle();
+    if (this.#small) freeMemory(this.#small);
+    const [only] = this.#whole;
+    if (only && this.#whole.length === 1) return only;
+    const out = new Uint8Array(this.size);
+    let at = 0;
+    for (const piece of this.#whole) {
+      out.set(piece, at);
+      at += piece.byteLength;
+      // The buffer is the piece's alone, also where it was not filled.
+      freeMemory(new Uint8Array(piece.buffer));
+    }
+    return out;
+  }
+
+  #copy(piece: Uint8Array<ArrayBuffer>, small: Uint8Array): void {
+    if (this.#used + piece.byteLength > small.byteLength) this.#settle();
+    if (piece.byteLength > small.byteLength) {
+      this.#whole.push(piece.slice());
+      return;
+    }
+    small.set(piece, this.#used);
+    this.#used += piece.byteLength;
+  }
+
+  /** Puts the small pieces behind those before them. */
+  #settle(): void {
+    if (this.#used > 0 && this.#small) this.#whole.push(this.#small.slice(0, this.#used));
+    this.#used = 0;
+  }
 }
 
 /** Inflates at one go, and stops at the limit: a small body that unpacks to gigabytes never does so here. */

@@ -9,8 +9,8 @@ const TICK_MS = 1_000;
 const PRESSED = { bytes: 512 * 1024, milliseconds: 3_000 } as const;
 
 /**
- * Bytes of the buffer that one read fills: as many as have come so far, within these bounds, so that a connection that
- * stands still holds no more than it has sent. The runtime's own buffers have 4 KiB, each behind a promise of its own.
+ * Bytes of the buffer that one read fills: as many as have come so far, within these bounds. The runtime's own buffers have
+ * 4 KiB, each behind a promise of its own.
  */
 const READ_BYTES = { least: 8 * 1024, most: 64 * 1024 } as const;
 
@@ -51,8 +51,12 @@ export class Receiver {
     this.#arm();
   }
 
-  /** The next piece; null at the end. @throws BodyLost */
-  async next(): Promise<Uint8Array | null> {
+  /**
+   * The next piece; null at the end. It is alone in its buffer, which may be much larger: a sender decides how little a read
+   * brings. What is kept is copied out of it, and the buffer given back.
+   * @throws BodyLost
+   */
+  async next(): Promise<Piece | null> {
     this.#isReading = true;
     // A connection that ends early is the sender's doing, and no fault of ours.
     const size = Math.min(Math.max(this.#bytes, READ_BYTES.least), READ_BYTES.most);
@@ -74,9 +78,18 @@ export class Receiver {
 
   /** Reads on, keeping nothing, until the body has had `most` bytes in all. */
   async drain(most: number): Promise<null> {
-    while (this.#bytes < most) if ((await this.next()) === null) return null;
+    while (this.#bytes < most) {
+      const piece = await this.next();
+      if (piece === null) return null;
+      this.giveBack(piece);
+    }
     this.close();
     return null;
+  }
+
+  /** The next read may fill a piece's buffer again. */
+  giveBack(piece: Piece): void {
+    this.#reader.giveBack(piece);
   }
 
   /** Takes no more of it. */
@@ -114,22 +127,40 @@ export class Receiver {
   }
 }
 
+type Piece = Uint8Array<ArrayBuffer>;
+
 interface PieceReader {
   /** @param size of the buffer that it may fill */
-  read(size: number): Promise<ReadableStreamReadResult<Uint8Array>>;
+  read(size: number): Promise<ReadableStreamReadResult<Piece>>;
+  giveBack(piece: Piece): void;
   cancel(): void;
 }
 
 function readerOf(body: ReadableStream<Uint8Array>): PieceReader {
   try {
     const reader = body.getReader({ mode: "byob" });
+    let spare: ArrayBuffer | null = null;
     return {
-      read: (size) => reader.read(new Uint8Array(size)),
+      read: (size) => {
+        const buffer = spare !== null && spare.byteLength * 2 > size ? spare : new ArrayBuffer(size);
+        spare = null;
+        return reader.read(new Uint8Array(buffer));
+      },
+      giveBack: ({ buffer }) => {
+        spare = buffer;
+      },
       cancel: () => void reader.cancel().catch(() => {}),
     };
   } catch {
-    // A stream that was made by JavaScript, not by a connection, may give its own pieces only.
+    // A stream that was made by JavaScript, not by a connection, may give its own pieces only. It may go on using them.
     const reader = body.getReader();
-    return { read: () => reader.read(), cancel: () => void reader.cancel().catch(() => {}) };
+    return {
+      read: async () => {
+        const { done, value } = await reader.read();
+        return done ? { done, value: undefined } : { done, value: value.slice() };
+      },
+      giveBack: () => {},
+      cancel: () => void reader.cancel().catch(() => {}),
+    };
   }
 }

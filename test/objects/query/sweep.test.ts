@@ -76,4 +76,29 @@ describe("A2: a sweep", () => {
     expect(pages.map(({ complete }) => complete)).toEqual(pages.map((_, at) => at === pages.length - 1));
     expect(pages.flatMap(({ logs }) => logs)).toEqual([]);
   });
+
+  it("A2: of a cursor that was made up ends in a page, whatever stands in it", async () => {
+    const tenant = await newTenant();
+    await sendBatches(tenant, 2, 5);
+    await flushAll(tenant);
+    await sendBatches(tenant, 2, 5);
+    const print = fingerprint(QueryBody.parse({}).filter, tenant.projectId);
+    const most = Number.MAX_SAFE_INTEGER;
+    const times = [0, clock.at, most, -most];
+    const counts = [0, 1, most];
+    const segment = (time: number) => counts.map((count) => ["s", time, time, tenant.projectId, count, 0]);
+    const batches = times.flatMap((time) => counts.map((count) => ["r", time, count]));
+    const places = [null, ["r"], ["s"], ...batches, ...times.flatMap(segment)];
+    const keys = times.flatMap((time) => [
+      [time, 1, 0, time, 1],
+      [time, most, 0, most, most],
+      [time, 0, 9],
+    ]);
+    for (const place of places) {
+      const cursor = [2, 4, "desc", print, clock.at, null, "", 0, [place, true, [tenant.projectId], keys]];
+      const pagination = { cursor: Buffer.from(JSON.stringify(cursor)).toString("base64url") };
+      const { status } = await call("/logger/query", { body: { pagination }, headers: bearer(tenant.secret) });
+      expect([status, cursor]).toEqual([200, cursor]);
+    }
+  });
 });
