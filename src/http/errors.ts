@@ -63,8 +63,9 @@ export interface Refusal {
 export class ApiError extends Error {
   readonly refusal: Refusal;
 
-  constructor(refusal: Refusal) {
-    super(refusal.message);
+  /** `options.cause`: the failure of the platform that it stands for. */
+  constructor(refusal: Refusal, options?: ErrorOptions) {
+    super(refusal.message, options);
     this.name = "ApiError";
     this.refusal = refusal;
   }

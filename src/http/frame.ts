@@ -1,7 +1,9 @@
 import { type Context, Hono, type MiddlewareHandler } from "hono";
-import { isStorageFailure } from "../platform/storage-failure.ts";
+import { isFailedCall } from "../platform/failed-call.ts";
+import { isStorageFailure, storageFaultOf } from "../platform/storage-failure.ts";
 import { type Settings, settingsOf } from "../settings.ts";
 import { drainUnread } from "./body.ts";
+import { BUSY } from "./busy-refusal.ts";
 import type { AppEnv } from "./context.ts";
 import { corsHeaders, preflightHeaders } from "./cors.ts";
 import { failure } from "./envelope.ts";
@@ -120,12 +122,18 @@ function refusalOf(error: Error, c: Context<AppEnv>): Refusal {
   const fields = c.get("log");
   if (error instanceof ApiError) {
     fields.outcome = error.refusal.code;
+    if (isStorageFailure(error.cause)) fields.fault = storageFaultOf(error.cause);
     return error.refusal;
   }
   // D1's own; an object's have been mapped where it was called.
   if (isStorageFailure(error)) {
     fields.outcome = STORAGE_FAILS.code;
+    fields.fault = storageFaultOf(error);
     return STORAGE_FAILS;
+  }
+  if (isFailedCall(error)) {
+    fields.outcome = BUSY.code;
+    return BUSY;
   }
   fields.event ??= "router.fault";
   fields.outcome = "INTERNAL_ERROR";

@@ -1,14 +1,8 @@
+import { BUSY } from "../http/busy-refusal.ts";
 import { ApiError } from "../http/errors.ts";
 
-/** Seconds a client is asked to wait when an object cannot answer. */
-const RETRY_AFTER_SECONDS = "1";
-
 export function unavailable(): ApiError {
-  return new ApiError({
-    code: "SERVICE_UNAVAILABLE",
-    message: "The service is busy. Please try again.",
-    headers: { "Retry-After": RETRY_AFTER_SECONDS },
-  });
+  return new ApiError(BUSY);
 }
 
 /** How the runtime says that an object has no such method. It has no flag for it. */

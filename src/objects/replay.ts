@@ -1,5 +1,6 @@
 import { ApiError } from "../http/errors.ts";
 import { STORAGE_FAILS } from "../http/storage-refusal.ts";
+import { hasFlag } from "../platform/failed-call.ts";
 import { isStorageFailure } from "../platform/storage-failure.ts";
 import { isUnknownMethod, unavailable } from "./outdated.ts";
 
@@ -38,7 +39,7 @@ export async function withReplay<T>(replay: Replay, attempt: () => Promise<T>, t
     } catch (error) {
       const kind = classify(error);
       if (kind === "fault") throw error;
-      if (kind === "storage") throw new ApiError(STORAGE_FAILS);
+      if (kind === "storage") throw new ApiError(STORAGE_FAILS, { cause: error });
       if (kind !== "lost" || replay === "once" || made === ATTEMPTS) throw unavailable();
     }
     // Half of the wait is chance: an object that was reset has lost all its callers at the same moment.
@@ -57,11 +58,7 @@ function classify(error: unknown): "overloaded" | "lost" | "outdated" | "storage
   if (!(error instanceof Error)) return "fault";
   if (isStorageFailure(error)) return "storage";
   if (isUnknownMethod(error)) return "outdated";
-  if (has(error, "durableObjectReset")) return "lost";
-  if (has(error, "overloaded")) return "overloaded";
-  return has(error, "retryable") ? "lost" : "fault";
-}
-
-function has(error: Error, flag: "overloaded" | "retryable" | "durableObjectReset"): boolean {
-  return flag in error && Reflect.get(error, flag) === true;
+  if (hasFlag(error, "durableObjectReset")) return "lost";
+  if (hasFlag(error, "overloaded")) return "overloaded";
+  return hasFlag(error, "retryable") ? "lost" : "fault";
 }

@@ -2,6 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { FailingDisk } from "../../faults/disk/failing-disk.ts";
 import { faultsOf, Load } from "../../faults/disk/load.ts";
+import { call } from "../../support/api.ts";
 import { startServer, type TestServer } from "../../support/server.ts";
 
 const SOON = { timeout: 20_000, interval: 200 };
@@ -48,5 +49,25 @@ describe.runIf(failing !== null)("C: a disk that fails with EIO", () => {
     await server.restart();
     const kept = new Set(await load.stored());
     expect([...load.acknowledged].filter((message) => !kept.has(message))).toEqual([]);
+  });
+
+  // SQLite reports an EIO of a read as a malformed database.
+  test("of reads in a database that is open: 503, and 200 once they succeed again", async () => {
+    const { account } = load.tenant;
+    // A database that is open when the server stops has its write-ahead log moved into its pages.
+    expect((await load.login()).status).toBe(200);
+    await server.restart();
+    const body = { email: account.email, password: "another password" };
+    // Opens the account's database and reads no session.
+    expect((await call(server.url, "/auth/login", { body })).status).toBe(401);
+    disk.fail("pages");
+    const failed = await call(server.url, "/auth/me", { token: account.accessToken });
+    expect(failed.body.error).toMatchObject({ code: "SERVICE_UNAVAILABLE" });
+    expect(failed.status).toBe(503);
+    expect(failed.headers.get("Retry-After")).toBe("30");
+    await expect.poll(() => server.output(), SOON).toMatch(/"event":"auth.me".*"fault":"SQLITE_CORRUPT"/);
+    expect((await load.login()).status).toBe(503);
+    disk.mend();
+    await expect.poll(async () => (await load.login()).status, SOON).toBe(200);
   });
 });

@@ -25,9 +25,9 @@ export class FailingDisk {
     this.env = { LD_PRELOAD: library, FAILING_DISK_SWITCH: file, FAILING_DISK_PATH: "/v3/" };
   }
 
-  /** From now on writes, or writes and reads, end with EIO. */
-  fail(what: "writes" | "all"): void {
-    writeFileSync(this.#switch, what === "all" ? "r" : "w");
+  /** From now on writes, writes and reads, or reads of a database past its first page end with EIO. */
+  fail(what: "writes" | "all" | "pages"): void {
+    writeFileSync(this.#switch, { writes: "w", all: "r", pages: "p" }[what]);
   }
 
   mend(): void {

@@ -75,3 +75,30 @@ describe("D19: a user object that cannot answer a workspace's", () => {
     expect(answer.headers.get("X-RateLimit-Limit")).toBe("1000");
   });
 });
+
+describe("C: a directory that cannot be read", () => {
+  const login = (error: Error) => {
+    const first = () => Promise.reject(error);
+    const DB = { prepare: () => ({ bind: () => ({ first }) }) };
+    const body = { email: "somebody@example.com", password: "correct horse battery" };
+    return callWith({ DB }, "/auth/login", { body });
+  };
+
+  it.each([{ durableObjectReset: true }, { retryable: true }, { overloaded: true }])(
+    "C: as the call to D1 failed with %j, is a login's 503",
+    async (flags) => {
+      const answer = await login(Object.assign(new Error("failed"), flags));
+      expect([answer.status, answer.code, answer.headers.get("Retry-After")]).toEqual([
+        503,
+        "SERVICE_UNAVAILABLE",
+        "1",
+      ]);
+    },
+  );
+
+  it("C: as a read ended with EIO, is a login's 503, and a mistake in a statement stays a 500", async () => {
+    const failed = await login(new Error("D1_ERROR: database disk image is malformed: SQLITE_CORRUPT"));
+    expect([failed.status, failed.headers.get("Retry-After")]).toEqual([503, "30"]);
+    expect((await login(new Error("D1_ERROR: no such table: users: SQLITE_ERROR"))).status).toBe(500);
+  });
+});
