@@ -100,6 +100,8 @@ export async function scan(
     meter.add(WORK.unit);
     const rows = new UnitRows(item, unit, query, collector, meter, outcome.total);
     for (const _ of readable(rows.steps(matcher), matcher, item, report)) {
+      // One item may take a request's whole work, and while others read that is many seconds.
+      memory.renew();
       await pacer.pause();
       if (!isOverBudget(bound)) continue;
       // All rows of this item lie behind the frontier: those collected already are left to the next page.

@@ -182,7 +182,10 @@ export class Sweep {
       },
       (index) => damaged.push(unit.seqAt(index)),
     );
-    for (const _ of readable(steps, matcher, item, this.#source.report)) await this.#pacer.pause();
+    for (const _ of readable(steps, matcher, item, this.#source.report)) {
+      this.#memory.renew();
+      await this.#pacer.pause();
+    }
     unit.close?.();
     reportEntries(this.#source.report, projectId, damaged);
     await this.#pacer.pause();

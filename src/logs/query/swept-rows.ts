@@ -116,7 +116,10 @@ export class SweptRows {
       },
       () => undefined,
     );
-    for (const _ of readable(steps, this.#matcher, item, this.#source.report)) await this.#pacer.pause();
+    for (const _ of readable(steps, this.#matcher, item, this.#source.report)) {
+      this.#memory.renew();
+      await this.#pacer.pause();
+    }
     unit.close?.();
     return found;
   }

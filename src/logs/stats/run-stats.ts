@@ -264,7 +264,10 @@ async function countFeed(
       },
       (index) => damaged.push(unit.seqAt(index)),
     );
-    for (const _ of readable(steps, matcher, item, source.report)) await pacer.pause();
+    for (const _ of readable(steps, matcher, item, source.report)) {
+      memory.renew();
+      await pacer.pause();
+    }
     unit.close?.();
     reportEntries(source.report, unit.projectId, damaged);
     await pacer.pause();
