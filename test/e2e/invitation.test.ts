@@ -1,27 +1,19 @@
 import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type BothProviders, startBothProviders } from "../../scripts/providers/both.ts";
 import { type Account, asUser, call, register } from "../support/api.ts";
-import { freePort } from "../support/server.ts";
 import { linkMailedTo, newEmail, PASSWORD, signedIn, signedOut, signIn } from "./support/account.ts";
-import { axeFaults, type ConsoleUnderTest, overflowOf, startConsole } from "./support/console.ts";
+import { axeFaults, type ConsoleUnderTest, overflowOf, startConsoleWithProviders } from "./support/console.ts";
 import { sharedWorkspace, verifiedAccount } from "./support/settings.ts";
 
 let console: ConsoleUnderTest;
-let providers: BothProviders;
 let url: string;
 
 beforeAll(async () => {
-  const port = await freePort();
-  url = `http://127.0.0.1:${port}`;
-  providers = await startBothProviders({ baseUrl: url, host: "127.0.0.1", ports: [0, 0] });
-  console = await startConsole({ env: { PORT: String(port), ...providers.settings } });
+  console = await startConsoleWithProviders();
+  url = console.server.url;
 });
 
-afterAll(async () => {
-  await console?.close();
-  await providers?.close();
-});
+afterAll(() => console?.close());
 
 interface Invited {
   owner: Account;
@@ -121,6 +113,8 @@ describe("an invitation", () => {
     await openLink(page, link);
     await page.getByRole("main").getByRole("link", { name: "Sign in" }).click();
     await page.getByRole("link", { name: "Forgot the password?" }).click();
+    // The page before has a field of the same name.
+    await page.getByRole("heading", { name: "Set a new password" }).waitFor();
     await page.getByLabel("E-mail address").fill(guest.email);
     await page.getByRole("button", { name: "Mail me a link" }).click();
     await page.getByRole("heading", { name: "Look into your mail" }).waitFor();
@@ -236,6 +230,5 @@ describe("an invitation", () => {
 });
 
 it("contacts nobody but the providers, and breaks no rule of the policy", () => {
-  const allowed = [providers.a.url, providers.b.url].map((origin) => `contacted ${origin}`);
-  expect(console.faults().filter((fault) => !allowed.includes(fault))).toEqual([]);
+  expect(console.faults()).toEqual([]);
 });

@@ -1,8 +1,9 @@
 import axe from "axe-core";
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
+import { startBothProviders } from "../../../scripts/providers/both.ts";
 import type { Account } from "../../support/api.ts";
 import { startChromium } from "../../support/chromium.ts";
-import { type ServerOptions, startServer, type TestServer } from "../../support/server.ts";
+import { freePort, type ServerOptions, startServer, type TestServer } from "../../support/server.ts";
 
 /** A real server and a real browser, and what went wrong on any of its pages. */
 export interface ConsoleUnderTest {
@@ -38,6 +39,23 @@ export async function startConsole(options: ServerOptions = {}): Promise<Console
     async close() {
       await browser.close();
       await server.stop();
+    },
+  };
+}
+
+/** The same with both providers set up; requests to them are no faults. */
+export async function startConsoleWithProviders(): Promise<ConsoleUnderTest> {
+  const port = await freePort();
+  const baseUrl = `http://127.0.0.1:${port}`;
+  const providers = await startBothProviders({ baseUrl, host: "127.0.0.1", ports: [0, 0] });
+  const console = await startConsole({ env: { PORT: String(port), ...providers.settings } });
+  const allowed = [providers.a.url, providers.b.url].map((origin) => `contacted ${origin}`);
+  return {
+    ...console,
+    faults: () => console.faults().filter((fault) => !allowed.includes(fault)),
+    async close() {
+      await console.close();
+      await providers.close();
     },
   };
 }
