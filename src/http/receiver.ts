@@ -9,10 +9,10 @@ const TICK_MS = 1_000;
 const PRESSED = { bytes: 512 * 1024, milliseconds: 3_000 } as const;
 
 /**
- * Bytes of the buffer that one read fills: as many as have come so far, within these bounds. The runtime's own buffers have
- * 4 KiB, each behind a promise of its own.
+ * Bytes of the buffer that one read fills: as many as have come so far, within these bounds. The least is what the runtime's
+ * own buffers have, each behind a promise of its own: anybody may open a connection and send nothing.
  */
-const READ_BYTES = { least: 8 * 1024, most: 64 * 1024 } as const;
+const READ_BYTES = { least: 4 * 1024, most: 64 * 1024 } as const;
 
 /** Why the rest of a body will not come: the connection ended early or its chunks are none, or it stands still. */
 export type LossReason = "incomplete" | "idle" | "slow";

@@ -23,10 +23,13 @@ function trickle(total: number) {
       if (sent % 1000 === 0) most = Math.max(most, process.memoryUsage().arrayBuffers - before);
     },
   });
+  return { request: requestOf(body), most: () => most };
+}
+
+function requestOf(body: ReadableStream): Request {
   // Node's own type of the options has `duplex`, which its `Request` asks for; the type that is here lacks it.
   const options: RequestInit & { duplex: "half" } = { method: "POST", body, duplex: "half" };
-  const request = new Request("http://localhost/", options);
-  return { request, most: () => most };
+  return new Request("http://localhost/", options);
 }
 
 test("A1: a body that comes byte by byte holds about its own bytes", async () => {
@@ -35,4 +38,30 @@ test("A1: a body that comes byte by byte holds about its own bytes", async () =>
   if (!result.ok) throw new Error(result.reason);
   expect(Array.from(result.bytes)).toEqual(Array.from({ length: 40_000 }, (_, at) => at % 251));
   expect(most()).toBeLessThan(MIB);
+});
+
+test("A1: a connection that stands still holds little more than it has sent", async () => {
+  const before = process.memoryUsage().arrayBuffers;
+  const connections = 2000;
+  const bodies = Array.from({ length: connections }, () => {
+    let send: (bytes: Uint8Array<ArrayBuffer>) => void = () => {};
+    let end = () => {};
+    const body = new ReadableStream({
+      type: "bytes",
+      start(controller) {
+        send = (bytes) => controller.enqueue(bytes);
+        end = () => {
+          controller.close();
+          controller.byobRequest?.respond(0);
+        };
+      },
+    });
+    const result = readBody(requestOf(body), MIB);
+    send(new Uint8Array([7]));
+    return { result, end };
+  });
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(connections * 5.5 * 1024);
+  for (const { end } of bodies) end();
+  for (const { result } of bodies) expect(await result).toMatchObject({ ok: true, bytes: new Uint8Array([7]) });
 });
