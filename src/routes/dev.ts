@@ -3,8 +3,10 @@ import { success } from "../http/envelope.ts";
 import { refuse } from "../http/errors.ts";
 import { isLoopback } from "../http/loopback.ts";
 import { resource } from "../http/resource.ts";
-import { readOutbox } from "../mail/outbox.ts";
+import { escapeHtml } from "../mail/layout.ts";
+import { type OutboxItem, readOutbox } from "../mail/outbox.ts";
 import { publicLimit } from "./address-limits.ts";
+import { isBrowser, keptByNobody } from "./confirm-page.ts";
 
 /** What exists only where mails are kept instead of sent: on one's own machine. */
 export const dev = resource();
@@ -16,7 +18,8 @@ dev.route(
     operation: "dev.outbox",
     tag: "Operations",
     summary: "The mails that would have been sent, newest first",
-    description: "Only with MAILER=outbox, and only under a loopback name.",
+    description:
+      "Only with MAILER=outbox, and only under a loopback name. A request whose `Accept` lists `text/html` gets a page.",
     security: "none",
     status: 200,
     response: z.object({
@@ -35,18 +38,72 @@ dev.route(
     }),
     errors: ["NOT_FOUND"],
   },
-  [publicLimit],
+  [publicLimit, keptByNobody],
   async (c) => {
     // A page elsewhere can point its own name at this machine; under that name it gets nothing.
     if (c.get("settings").MAILER !== "outbox" || !isLoopback(new URL(c.req.url))) {
       return refuse("NOT_FOUND", "There is nothing at this path.");
     }
-    const items = (await readOutbox(c.env.DB)).map((item) => ({
-      ...item,
-      createdAt: new Date(item.createdAt).toISOString(),
-    }));
-    const response = success({ items }, c.get("requestId"));
-    response.headers.set("Cache-Control", "no-store");
-    return response;
+    const mails = await readOutbox(c.env.DB);
+    if (isBrowser(c)) return outboxPage(mails);
+    const items = mails.map((mail) => ({ ...mail, createdAt: new Date(mail.createdAt).toISOString() }));
+    return success({ items }, c.get("requestId"));
   },
 );
+
+/** No script at all: the page shows text that others typed. */
+const POLICY = [
+  "default-src 'none'",
+  "style-src 'self'",
+  // The empty icon.
+  "img-src data:",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+function outboxPage(mails: readonly OutboxItem[]): Response {
+  const html = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>Outbox · Taffrail</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/pages/account.css">
+</head>
+<body>
+<main>
+<p class="brand">Taffrail</p>
+<h1>Outbox</h1>
+<p>Mails of this service are kept here instead of sent, newest first. A mail takes a few seconds; then reload the page.</p>
+${mails.length > 0 ? mails.map(mailSection).join("\n") : "<section><p>No mail yet.</p></section>"}
+</main>
+</body>
+</html>
+`;
+  return new Response(html, {
+    headers: {
+      "Content-Type": "text/html; charset=utf-8",
+      "Content-Security-Policy": POLICY,
+      "Referrer-Policy": "no-referrer",
+      "X-Robots-Tag": "noindex",
+    },
+  });
+}
+
+function mailSection({ to, subject, createdAt, text, links }: OutboxItem): string {
+  const time = new Date(createdAt).toISOString();
+  // A mail's text has each link on a line of its own.
+  const lineOf = (line: string): string => {
+    const shown = escapeHtml(line);
+    return links.includes(line) && /^https?:/.test(line) ? `<a href="${shown}">${shown}</a>` : shown;
+  };
+  const paragraphs = text.trim().split("\n\n");
+  return `<section>
+<h2>${escapeHtml(subject)}</h2>
+<p>To ${escapeHtml(to)}, <time datetime="${time}">${time.slice(0, 19).replace("T", " ")} UTC</time></p>
+${paragraphs.map((each) => `<p>${each.split("\n").map(lineOf).join("<br>")}</p>`).join("\n")}
+</section>`;
+}
