@@ -39,7 +39,12 @@ export default defineConfig({
       },
       {
         // The client library: its source on Node, against sinks that fail and against a real server.
-        resolve: { alias: { "#runtime": new URL("sdk/src/runtime/node.ts", import.meta.url).pathname } },
+        resolve: {
+          alias: {
+            "#runtime": new URL("sdk/src/runtime/node.ts", import.meta.url).pathname,
+            "#names": new URL("sdk/src/names.ts", import.meta.url).pathname,
+          },
+        },
         test: {
           name: "sdk",
           include: ["sdk/test/**/*.test.ts"],

@@ -18,6 +18,8 @@ const library: UserConfig = {
     "src/nuxt/index.ts",
     "src/nuxt/nitro.ts",
     "src/testing.ts",
+    "src/names.ts",
+    "src/unnamed.ts",
     "src/runtime/default.ts",
     "src/runtime/node.ts",
     "src/runtime/workerd.ts",
@@ -33,7 +35,7 @@ const library: UserConfig = {
   // Pino takes a transport's default export; the others are for destinations.
   outputOptions: { exports: "named" },
   // The platform is chosen where the package is used.
-  deps: { neverBundle: ["#runtime", /^node:/] },
+  deps: { neverBundle: ["#runtime", "#names", /^node:/] },
 };
 
 /** The terminal client in one file: nothing imports it. */

@@ -1,3 +1,4 @@
+import { checkNames } from "#names";
 import { runtime } from "#runtime";
 import { isBuiltIn, placeOf } from "./categories.ts";
 import { isoTime } from "./clock.ts";
@@ -44,6 +45,7 @@ export interface Assembly {
 export function assemble(given: LoggerOptions, makeOutputs: MakeOutputs, endMs?: number): Assembly {
   const options = withSettings(given);
   checkOptions(options);
+  checkNames(options);
   const { apiKey = "", level = "info", categories, excludeCategories, beforeSend, onError, onDrop, debug } = options;
   const { service, version, environment, host, defaultMeta } = options;
   const lowest = oneOf("level", level, SETTINGS);
@@ -103,13 +105,17 @@ export function assemble(given: LoggerOptions, makeOutputs: MakeOutputs, endMs?:
     }
   }
 
-  function fieldsFor(fields: object): Fields {
+  function safely<T>(work: () => T): T | undefined {
     try {
-      return fieldsOf(fields, encoder.json);
+      return work();
     } catch (error) {
       report(error);
-      return merged();
+      return undefined;
     }
+  }
+
+  function fieldsFor(fields: object): Fields {
+    return safely(() => fieldsOf(fields, encoder.json)) ?? merged();
   }
 
   /** Made at first use: some platforms have no randomness before the first request. */
@@ -287,11 +293,7 @@ export function assemble(given: LoggerOptions, makeOutputs: MakeOutputs, endMs?:
 
   /** @returns nothing for a name that is no level, after having told so */
   function severityOf(level: unknown): number | undefined {
-    // SAFETY: what is no level is not found.
-    const severity = SETTINGS.indexOf(level as LevelSetting);
-    if (severity >= 0) return severity;
-    report(new TypeError(`taffrail: level must be one of ${SETTINGS.join(", ")}`));
-    return undefined;
+    return safely(() => oneOf("level", level, SETTINGS));
   }
 
   function isOpen({ category }: State, severity: number): boolean {

@@ -1,12 +1,44 @@
+import { NUMBERS, TYPES } from "./options.ts";
+import type { LoggerOptions } from "./types.ts";
+
+/*
+ * Warns of options that do not exist: they would change nothing, and the reason would be hard to find. `#names` in
+ * package.json picks this module, or `unnamed.ts`.
+ */
+
 /** The names that were warned of. */
 const warned = /* @__PURE__ */ new Set<string>();
 
-/** A name that is written wrongly would change nothing, and nobody would know why. Told once, however many loggers have it. */
-export function checkNames(place: string, given: object | undefined, known: readonly string[]): void {
+/** The names of all options, apart from those in `TYPES`; a test holds it against the types. */
+const OTHER_NAMES = "apiUrl projectId transport level sampling defaultMeta debug batch";
+/** The names of all options in pages. */
+const PAGE_NAMES =
+  "url level service version environment captureErrors categories excludeCategories sampling defaultMeta sessionId beforeSend onError onDrop debug batch redact";
+
+/** Options of `createLogger`. */
+export function checkNames(options: LoggerOptions): void {
+  check("", options, OTHER_NAMES, TYPES);
+  check("batch.", options.batch, "backoff gzip", NUMBERS);
+  check("sampling.", options.sampling, "rate overrides");
+}
+
+/** Options of `createLogger` in pages. */
+export function checkPageNames(options: object): void {
+  check("", options, PAGE_NAMES);
+}
+
+/**
+ * Each name is told once, however many loggers have it.
+ *
+ * @param known names, separated by spaces
+ * @param more an object whose member names are options too
+ */
+function check(place: string, given: object | undefined, known: string, more: object = {}): void {
+  const names = [...known.split(" "), ...Object.keys(more)];
   for (const name of Object.keys(given ?? {})) {
     const full = place + name;
-    if (known.includes(name) || warned.has(full)) continue;
+    if (names.includes(name) || warned.has(full)) continue;
     warned.add(full);
-    console.warn(`taffrail: unknown option ${JSON.stringify(full)}; there are ${known.join(", ")}`);
+    console.warn(`taffrail: unknown option ${JSON.stringify(full)}; there are ${names.join(", ")}`);
   }
 }

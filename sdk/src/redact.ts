@@ -33,17 +33,14 @@ const SCHEME = /(\b(?:bearer|basic)\s+)[\w.~+/=-]{6,}|(:\/\/[^\s:/?#@]{0,256}:)[
 const DIGITS = /(?<![a-z\d.])(?:\d{13,19}|\d{4}(?:[ -]\d{3,6})+)(?![a-z\d]|\.\d)/gi;
 /** So many that a card's number may be among them. */
 const MANY_DIGITS = String.raw`\d(?:[ -]?\d){12}`;
-/** Visa, Mastercard, American Express, Diners Club, JCB; Discover and UnionPay. */
-const ISSUERS =
-  /^(?:4\d{12}(?:\d{3}){0,2}|(?:5[1-5]\d\d|22[3-9]\d|222[1-9]|2[3-6]\d\d|27[01]\d|2720)\d{12}|3[47]\d{13}|3(?:0[0-5]|[689]\d)\d{11}|35(?:2[89]|[3-8]\d)\d{12,15}|6(?:011|4[4-9]\d|[25]\d\d)\d{12,15})$/;
+/** Visa; Mastercard and Mir; American Express and Diners Club; JCB, Discover, RuPay and UnionPay. */
+const ISSUERS = /^(?:4\d{12}(?:\d{3}){0,2}|(?:5[1-5]|2[2-7])\d{14}|3(?:[47]\d|[0689])\d{12}|(?:35|6[0245])\d{14,17})$/;
 /** The name of what stands behind it. */
 const NAME_BEFORE = /([\w$.-]+)["'\\]*\s*[:=]\s*["'\\]*$/;
-/** Names of ids and times, whose values may look like any number. Words that end alike (`paid`) are told by the case. */
-const ID_OR_TIME =
-  /(?:^|[\W_])(?:id|at|ts|time|timestamp|date)s?$|(?:^|[\W_a-z\d])(?:I[dD]|At|Ts|Time|Timestamp|Date)s?$/;
+/** Names of ids and times, whose values may look like any number. */
+const ID_OR_TIME = /(?:^|[\W_])(?:id|at|ts|time|timestamp|date)s?$/i;
 /** Names that say when something was done to a secret, or where the next page begins. */
-const HARMLESS =
-  /(?:[a-z\d](?:At|On|Time|Date)|[_.-](?:at|on|time|date)|(?:[Pp]age|[Cc]ontinuation|^next)[_.-]?[Tt]oken)(?=\W*$)/;
+const HARMLESS = /(?:[_.-](?:at|on|time|date)|(?:page|continuation|^next)[_.-]?token)\W*$/i;
 
 /** @param extra names of the user's own, in any spelling */
 export function createRedactor(extra: readonly string[]): Redactor {
@@ -57,7 +54,7 @@ export function createRedactor(extra: readonly string[]): Redactor {
     const text = plain(name);
     if (names.includes(text)) return 2;
     // Names that describe tokens, or count them, rather than hold one.
-    if (!secret.test(text) || HARMLESS.test(name) || /token(?:iz|is|type)/.test(text)) return 0;
+    if (!secret.test(text) || HARMLESS.test(spaced(name)) || /token(?:iz|is|type)/.test(text)) return 0;
     return /token(?!$)/.test(text) ? 1 : 2;
   }
 
@@ -87,7 +84,7 @@ export function createRedactor(extra: readonly string[]): Redactor {
     (text) => hint.test(text),
     (text, name = "") => {
       const shown = pairs(text.replace(HEADER_LINE, `$1${REDACTED}`)).replace(SCHEME, `$1$2${REDACTED}`);
-      return ID_OR_TIME.test(name) ? shown : withoutCards(shown);
+      return ID_OR_TIME.test(spaced(name)) ? shown : withoutCards(shown);
     },
   ];
 }
@@ -95,7 +92,7 @@ export function createRedactor(extra: readonly string[]): Redactor {
 function withoutCards(text: string): string {
   return text.replace(DIGITS, (run: string, at: number) => {
     const [, name = ""] = NAME_BEFORE.exec(text.slice(Math.max(at - 40, 0), at)) ?? [];
-    if (ID_OR_TIME.test(name)) return run;
+    if (ID_OR_TIME.test(spaced(name))) return run;
     // Groups, and at odd places what stands between them: other numbers may stand before and behind the card's.
     const parts = run.split(/([ -])/);
     for (let first = 0; first < parts.length; first += 2) {
@@ -111,14 +108,15 @@ function withoutCards(text: string): string {
   });
 }
 
-/** The sum that the last digit of a card's number makes divisible by ten. */
+/** The sum that the last digit of a card's number makes divisible by ten; of a doubled digit the digits count. */
 function isLuhn(digits: string): boolean {
-  let sum = 0;
-  for (let i = 1; i <= digits.length; i++) {
-    const digit = Number(digits.at(-i)) * (i % 2 === 0 ? 2 : 1);
-    sum += digit > 9 ? digit - 9 : digit;
-  }
+  const sum = [...digits].reverse().reduce((sum, digit, i) => sum + (i % 2 && +digit < 9 ? (+digit * 2) % 9 : +digit), 0);
   return sum % 10 === 0;
+}
+
+/** `createdAt` as `created_At`: words that only end alike (`paid`) are no words of their own. */
+function spaced(name: string): string {
+  return name.replace(/[a-z\d](?=[A-Z])/g, "$&_");
 }
 
 function plain(name: string): string {

@@ -1,7 +1,7 @@
 const TRACEPARENT = /^\s*(?!ff)[0-9a-f]{2}-(?!0+-)([0-9a-f]{32})-(?!0+-)([0-9a-f]{16})-[0-9a-f]{2}/;
 
 /** The ids of a W3C `traceparent`; nothing for one that is malformed or all zeros. */
-export function traceIds(traceparent: unknown): { traceId: string; spanId: string } | undefined {
+export function traceIds(traceparent: unknown): Ids | undefined {
   const [, traceId, spanId] = TRACEPARENT.exec(String(traceparent)) ?? [];
   return traceId && spanId ? { traceId, spanId } : undefined;
 }
@@ -10,23 +10,24 @@ export function traceIds(traceparent: unknown): { traceId: string; spanId: strin
 const OPENTELEMETRY: unique symbol = /* @__PURE__ */ Symbol.for("opentelemetry.js.api.1");
 const SPAN: unique symbol = /* @__PURE__ */ Symbol.for("OpenTelemetry Context Key SPAN");
 
+interface Ids {
+  traceId: string;
+  spanId: string;
+}
+
+interface OpenTelemetry {
+  [OPENTELEMETRY]?: { context?: { active(): { getValue(key: symbol): { spanContext(): Ids } | undefined } } };
+}
+
 /** The ids of the OpenTelemetry span that is active; the same object for all of one span. Never throws. */
-export function activeSpan(): { traceId: string; spanId: string } | undefined {
-  // SAFETY: what is there is not trusted: whatever goes wrong, there is no span.
-  const api = (globalThis as { [OPENTELEMETRY]?: { context?: { active(): { getValue(key: symbol): unknown } } } })[
-    OPENTELEMETRY
-  ];
-  if (!api) return undefined;
+export function activeSpan(): Ids | undefined {
   try {
-    // SAFETY: as above.
-    const ids = (
-      api.context?.active().getValue(SPAN) as { spanContext(): { traceId: string; spanId: string } } | undefined
-    )?.spanContext();
+    // SAFETY: what is there is not trusted: whatever goes wrong, there is no span.
+    const ids = (globalThis as OpenTelemetry)[OPENTELEMETRY]?.context?.active().getValue(SPAN)?.spanContext();
     // All zeros where no tracer is registered.
-    return ids && /[^0]/.test(ids.traceId) ? ids : undefined;
-  } catch {
-    return undefined;
-  }
+    if (ids && /[^0]/.test(ids.traceId)) return ids;
+  } catch {}
+  return undefined;
 }
 
 /** A number from 0 to 1 that is the same for the same text everywhere. Twice through, so that short texts mix too. */

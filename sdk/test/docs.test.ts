@@ -77,6 +77,7 @@ function config() {
       paths: {
         ...Object.fromEntries(entries),
         "#runtime": [path.join(SDK, "src/runtime/node.ts")],
+        "#names": [path.join(SDK, "src/names.ts")],
         "@/*": [`${dir}/next/*`],
       },
     },

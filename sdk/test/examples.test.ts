@@ -10,6 +10,7 @@ const EXAMPLES = new URL("../examples/", import.meta.url).pathname;
 /** What the package exports under these names. */
 const ENTRIES = {
   "#runtime": "runtime/default.ts",
+  "#names": "names.ts",
   "taffrail/hono": "adapters/hono.ts",
   "taffrail/express": "adapters/express.ts",
   "taffrail/node": "node/index.ts",

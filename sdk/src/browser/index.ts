@@ -1,8 +1,8 @@
+import { checkPageNames } from "#names";
 import { serialized } from "../data.ts";
 import { LEVELS } from "../levels.ts";
-import { checkNames } from "../names.ts";
 import { createRedactor } from "../redact.ts";
-import { attempt, bytesOf, isError } from "../safe.ts";
+import { asError, bytesOf, isError } from "../safe.ts";
 import { activeSpan, traceIds, unitHash } from "../trace.ts";
 import type {
   BatchOptions,
@@ -21,7 +21,7 @@ import { createCleaner } from "./clean.ts";
 import { MAX_ENTRY } from "./limits.ts";
 import { randomId } from "./page.ts";
 import { prototype } from "./scopes.ts";
-import { absentSender, createSender } from "./sender.ts";
+import { createSender } from "./sender.ts";
 
 export type * from "../types.ts";
 
@@ -70,10 +70,6 @@ export interface BrowserLoggerOptions {
   redact?: readonly string[];
 }
 
-/** The names of all options; a test holds it against the types. */
-export const NAMES =
-  "url level service version environment captureErrors categories excludeCategories sampling defaultMeta sessionId beforeSend onError onDrop debug batch redact";
-
 /** By severity, and then what closes all of them. */
 const SETTINGS: readonly LevelSetting[] = [...LEVELS, "silent"];
 
@@ -99,14 +95,22 @@ export function createLogger(options: BrowserLoggerOptions): BrowserLogger {
   // From JavaScript it may be called with nothing.
   const { url, level = "info", batch = {}, sampling = {}, categories, excludeCategories } = options ?? {};
   if (typeof url !== "string") throw new TypeError("taffrail: missing url, the route of taffrail/proxy");
-  checkNames("", options, NAMES.split(" "));
+  checkPageNames(options);
   const { beforeSend, onError, onDrop, debug, redact = [], service, version, environment, captureErrors } = options;
   const hasPage = typeof document !== "undefined";
   const { sessionId = hasPage ? sessionOf() : "" } = options;
-  const gate = { lowest: SETTINGS.indexOf(level) };
-  if (gate.lowest < 0) throw new TypeError(`taffrail: level must be one of ${SETTINGS}`);
+  const gate = { lowest: lowestOf(level) };
   const clean = createCleaner(createRedactor(redact));
-  const counts = { logged: 0, sampledOut: 0, filtered: 0, spooled: 0 };
+  const counts = {
+    logged: 0,
+    sampledOut: 0,
+    filtered: 0,
+    delivered: 0,
+    dropped: 0,
+    requests: 0,
+    retries: 0,
+    spooled: 0,
+  };
   let isClosed = false;
 
   let isInside = false;
@@ -122,22 +126,14 @@ export function createLogger(options: BrowserLoggerOptions): BrowserLogger {
   }
 
   let isToldOnce = !onError && !debug;
-  function report(error: unknown): void {
-    if (isToldOnce) console.warn(`taffrail: ${isError(error) ? error.message : error}`);
+  function report(failure: unknown): void {
+    const error = asError(failure);
+    if (isToldOnce) console.warn(`taffrail: ${error.message}`);
     isToldOnce = false;
-    quietly(() => called(() => onError?.(isError(error) ? error : new Error(`${error}`))), error);
+    quietly(() => called(() => onError?.(error)), error);
   }
-  const { push, drop, stats, flush } = (hasPage ? createSender : absentSender)(url, batch, report, (lines, reason) =>
-    quietly(
-      () =>
-        called(() =>
-          onDrop?.(
-            lines.map((line) => JSON.parse(line)),
-            reason,
-          ),
-        ),
-      `${lines.length} dropped: ${reason}`,
-    ),
+  const { push, drop, stats, flush } = createSender(hasPage, url, batch, counts, report, (lines, reason) =>
+    quietly(() => called(() => onDrop?.(lines.map(parsed), reason)), `${lines.length} dropped: ${reason}`),
   );
 
   const close: LoggerMethods["close"] = (limits) => {
@@ -147,7 +143,7 @@ export function createLogger(options: BrowserLoggerOptions): BrowserLogger {
   const shared = {
     flush,
     close,
-    stats: () => ({ ...counts, ...stats() }),
+    stats,
     entries: [],
     withContext<T>(fields: object, work: () => T): T {
       const outer = context;
@@ -168,12 +164,17 @@ export function createLogger(options: BrowserLoggerOptions): BrowserLogger {
     return { ...rest, ...traceIds(traceparent) };
   }
 
-  /** @returns the one it was for a name that is no level */
-  function lowestOf(level: unknown, before: number): number {
+  /**
+   * @returns the one it was for a name that is no level
+   * @throws TypeError for such a name where there was none
+   */
+  function lowestOf(level: unknown, before?: number): number {
     // SAFETY: what is no level is not found.
     const lowest = SETTINGS.indexOf(level as LevelSetting);
     if (lowest >= 0) return lowest;
-    report(new TypeError(`level must be one of ${SETTINGS}`));
+    const error = new TypeError(`taffrail: level must be one of ${SETTINGS}`);
+    if (before === undefined) throw error;
+    report(error);
     return before;
   }
 
@@ -226,8 +227,6 @@ export function createLogger(options: BrowserLoggerOptions): BrowserLogger {
       logger[name] = (message: unknown, data: unknown) => {
         if (!isOpen(severity)) return;
         if (draw >= rateOf(name)) counts.sampledOut++;
-        // Pino's order.
-        else if (typeof data === "string" && typeof message === "object") quietly(() => write(name, data, message));
         else quietly(() => write(name, message, data));
       };
     });
@@ -243,7 +242,7 @@ export function createLogger(options: BrowserLoggerOptions): BrowserLogger {
         spanId,
         ...rest
       } = {
-        url: hasPage && clean(location.href),
+        url: clean(location.href),
         ...root,
         ...context,
         ...own,
@@ -266,6 +265,8 @@ export function createLogger(options: BrowserLoggerOptions): BrowserLogger {
     }
 
     function write(level: LogLevel, message: unknown, data: unknown): void {
+      // Pino's order.
+      if (typeof data === "string" && typeof message === "object") [message, data] = [data, message];
       let entry: unknown = entryOf(level, message, data);
       let line = JSON.stringify(entry);
       try {
@@ -310,32 +311,34 @@ export function createLogger(options: BrowserLoggerOptions): BrowserLogger {
 
   /** What the hook makes of an entry; what it puts in is masked as well. @throws what the hook throws */
   function hooked(line: string): unknown {
-    return clean(called(() => beforeSend?.(JSON.parse(line))));
+    return clean(called(() => beforeSend?.(parsed(line))));
   }
 
   /** No call throws, whatever it is given and whatever a callback does. @param what of it is told in `debug` */
   function quietly(work: () => void, what?: unknown): void {
-    const tell = (what: unknown): void => {
-      if (debug && what) console.warn("taffrail:", what);
-    };
-    tell(what);
     try {
+      if (debug && what) console.warn("taffrail:", what);
       work();
     } catch (error) {
-      tell(error);
+      if (debug) console.warn("taffrail:", error);
     }
   }
 
+  const logger = build("custom", "log", {}, gate, undefined, true);
   if (captureErrors && hasPage) {
-    const { error: log } = build("system", "error", {}, gate, undefined, false);
+    const { error: log } = logger.category("system", "error");
     addEventListener("error", ({ message, error, filename, lineno, colno }) =>
       log(message, { error, at: `${filename}:${lineno}:${colno}` }),
     );
     addEventListener("unhandledrejection", ({ reason }) =>
-      log(`Unhandled rejection: ${isError(reason) ? reason.message : attempt(() => `${reason}`)}`, { error: reason }),
+      log(`Unhandled rejection: ${asError(reason).message}`, { error: reason }),
     );
   }
-  return build("custom", "log", {}, gate, undefined, true);
+  return logger;
+}
+
+function parsed(json: string): LogEntry {
+  return JSON.parse(json);
 }
 
 /** One for the tab, over all its pages; for this page alone where nothing can be stored. */

@@ -11,7 +11,7 @@ interface Lane {
  * @returns with them how to see to it that so many bytes could be under way should the page close now
  */
 export function createLanes(): [lanes: readonly Lane[], reserve: (bytes: number) => void] {
-  const lanes: Lane[] = [{ view: window, free: MAX_BYTES }];
+  const lanes: Lane[] = [{ view: globalThis.window, free: MAX_BYTES }];
   function reserve(bytes: number): void {
     // Beforehand: a page that closes gets no new documents.
     while (bytes > lanes.length * MAX_BYTES && lanes.length <= MAX_FRAMES) {

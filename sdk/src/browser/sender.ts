@@ -18,17 +18,21 @@ export interface Sender {
   /** Takes a line, which ends with a line feed. */
   push(line: string): void;
   drop(lines: string[], reason: DropReason): void;
-  stats(): Pick<LoggerStats, "delivered" | "dropped" | "pending" | "pendingBytes" | "requests" | "retries">;
+  stats(): LoggerStats;
   flush(options?: { timeoutMs?: number }): Promise<FlushResult>;
 }
 
 /**
- * A bounded queue before the proxy; what waits in it is in the store too, and survives the page.
+ * A bounded queue before the proxy; what waits in it is in the store too, and survives the page. Where there is no page
+ * it has nothing to send, and must be given nothing.
+ * @param counts of the logger: what is delivered and dropped is counted there
  * @throws TypeError for numbers that are wrong
  */
 export function createSender(
+  hasPage: boolean,
   url: string,
   batch: BatchOptions,
+  counts: Omit<LoggerStats, "pending" | "pendingBytes">,
   report: (error: unknown) => void,
   onDrop: (lines: string[], reason: DropReason) => void,
 ): Sender {
@@ -37,7 +41,7 @@ export function createSender(
   if ([size, flushInterval, maxRetries, backoffBase, maxQueueBytes].some((number) => !(number >= 0))) {
     throw new TypeError("taffrail: wrong batch number");
   }
-  const target = new URL(url, location.href).href;
+  const target = hasPage ? new URL(url, location.href).href : "";
   const prefix = `taffrail ${target} `;
   const tab = randomId();
   const [lanes, reserve] = createLanes();
@@ -49,14 +53,10 @@ export function createSender(
   /** Who waits for all others to be over. */
   const waiting: (() => void)[] = [];
   let pausedUntil = 0;
-  let delivered = 0;
-  let dropped = 0;
-  let requests = 0;
-  let retries = 0;
   let leave: (() => void) | undefined;
 
   function drop(lines: string[], reason: DropReason): void {
-    dropped += lines.length;
+    counts.dropped += lines.length;
     if (lines.length > 0) onDrop(lines, reason);
   }
 
@@ -106,7 +106,7 @@ export function createSender(
     const address = `${target}${target.includes("?") ? "&" : "?"}id=${id}`;
     const { fetch, navigator } = lane?.view ?? window;
     if (lane) lane.free -= bytes;
-    requests++;
+    counts.requests++;
     try {
       if (isClosing && !("keepalive" in Request.prototype)) throw new Error("No keepalive.");
       // The page may have such requests of its own, so a repetition does without. No content type: a request to another
@@ -135,7 +135,7 @@ export function createSender(
     }
     if (!ok) report(error);
     const lost = ok ? (answer.data?.rejected ?? []).flatMap(({ index }) => lines[index] ?? []) : lines;
-    delivered += lines.length - lost.length;
+    counts.delivered += lines.length - lost.length;
     if (status === 413 && lines.length > 1) {
       for (const part of [lines.splice(0, lines.length >> 1), lines.splice(0)]) keep(add(part.join(""), true), 1 / 0);
     }
@@ -148,7 +148,7 @@ export function createSender(
     batch.isReady = true;
     if (!isFree) batch.tries++;
     if (batch.tries > maxRetries) end(batch, "retries");
-    else retries++;
+    else counts.retries++;
     const number = batch.tries || 1;
     const step = backoff === "fixed" ? 1 : backoff === "linear" ? number : 2 ** (number - 1);
     const own = typeof backoff === "function" && attempt(() => backoff(number));
@@ -199,30 +199,32 @@ export function createSender(
       pending += count;
       pendingBytes += bytes;
     }
-    return { delivered, dropped, pending, pendingBytes, requests, retries };
+    return { ...counts, pending, pendingBytes };
   }
 
-  addEventListener("online", () => {
-    pausedUntil = 0;
-    pump();
-    adoptAll();
-  });
-  // Nobody may see the page again.
-  addEventListener("visibilitychange", cut);
-  // Nothing asynchronous runs after that.
-  addEventListener("pagehide", () => {
-    cut();
-    pump(true);
-    leave?.();
-  });
-  addEventListener("pageshow", ({ persisted }) => {
-    if (!persisted) return;
+  if (hasPage) {
+    addEventListener("online", () => {
+      pausedUntil = 0;
+      pump();
+      adoptAll();
+    });
+    // Nobody may see the page again.
+    addEventListener("visibilitychange", cut);
+    // Nothing asynchronous runs after that.
+    addEventListener("pagehide", () => {
+      cut();
+      pump(true);
+      leave?.();
+    });
+    addEventListener("pageshow", ({ persisted }) => {
+      if (!persisted) return;
+      live();
+      pausedUntil = 0;
+      pump();
+    });
     live();
-    pausedUntil = 0;
-    pump();
-  });
-  live();
-  adoptAll();
+    adoptAll();
+  }
 
   return {
     drop,
@@ -249,25 +251,16 @@ export function createSender(
     },
     async flush({ timeoutMs = FLUSH_MS } = {}) {
       const before = stats();
-      await new Promise<void>((resolve) => {
-        waiting.push(resolve);
-        later(resolve, timeoutMs);
-        cut();
-      });
+      if (hasPage) {
+        await new Promise<void>((resolve) => {
+          waiting.push(resolve);
+          later(resolve, timeoutMs);
+          cut();
+        });
+      }
       const { delivered, dropped, pending } = stats();
       return { delivered: delivered - before.delivered, dropped: dropped - before.dropped, pending };
     },
-  };
-}
-
-/** Where there is no page: takes nothing, and has nothing to send. */
-export function absentSender(): Sender {
-  const nothing = { delivered: 0, dropped: 0, pending: 0 };
-  return {
-    push() {},
-    drop() {},
-    stats: () => ({ ...nothing, pendingBytes: 0, requests: 0, retries: 0 }),
-    flush: async () => nothing,
   };
 }
 

@@ -88,7 +88,7 @@ beforeAll(async () => {
     format: "esm",
     target: "es2022",
     conditions: ["workerd"],
-    alias: { "#runtime": path.join(source, "runtime/workerd.ts") },
+    alias: { "#runtime": path.join(source, "runtime/workerd.ts"), "#names": path.join(source, "names.ts") },
     tsconfigRaw: "{}",
   });
   workerd = new Miniflare(

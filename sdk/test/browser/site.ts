@@ -30,6 +30,7 @@ export async function startSite(
     write: false,
     format: "iife",
     globalName: "Taffrail",
+    alias: { "#names": new URL("../../src/names.ts", import.meta.url).pathname },
     target: "es2022",
     tsconfigRaw: "{}",
   });
