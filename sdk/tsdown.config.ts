@@ -20,6 +20,7 @@ const library: UserConfig = {
     "src/testing.ts",
     "src/names.ts",
     "src/unnamed.ts",
+    "src/runtime/browser.ts",
     "src/runtime/default.ts",
     "src/runtime/node.ts",
     "src/runtime/workerd.ts",

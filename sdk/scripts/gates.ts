@@ -1,8 +1,9 @@
 /** What the package must be before it is published; `--update` takes the public types as they are now. */
 import { checkApi } from "./lib/api.ts";
-import { type Budget, checkSize, checkTreeShaking } from "./lib/bundle.ts";
+import { checkTreeShaking } from "./lib/bundle.ts";
 import { checkManifest, checkTypes } from "./lib/lint.ts";
 import { entryPoints, pack, runModule, SDK } from "./lib/pack.ts";
+import { type Budget, checkSize } from "./lib/size.ts";
 import { checkConsumerTypes, checkRuntimes } from "./lib/smoke.ts";
 
 const BUDGETS: readonly Budget[] = [
@@ -10,22 +11,19 @@ const BUDGETS: readonly Budget[] = [
     name: "taffrail in a browser",
     code: 'export { createLogger } from "taffrail"',
     conditions: ["browser"],
-    max: 12_860,
-    target: 6144,
+    max: 12_288,
   },
   {
     name: "taffrail on Node",
     code: 'export { createLogger } from "taffrail"',
     conditions: ["node"],
     max: 13_165,
-    target: 6144,
   },
   {
     name: "taffrail/browser",
     code: 'export { createLogger } from "taffrail/browser"',
     conditions: ["browser"],
-    max: 6670,
-    target: 4096,
+    max: 6400,
   },
 ];
 

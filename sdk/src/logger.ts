@@ -15,7 +15,6 @@ import { asError, attempt, decodeText, encodeText } from "./safe.ts";
 import { scopePrototype } from "./scopes.ts";
 import { createEncoder, type Frame } from "./serialize.ts";
 import { withSettings } from "./settings.ts";
-import { visible } from "./terminal.ts";
 import { activeSpan, unitHash } from "./trace.ts";
 import type { Queue, QueueEvents } from "./transports/delivery.ts";
 import type { MakeOutputs } from "./transports/outputs.ts";
@@ -389,7 +388,7 @@ export function assemble(given: LoggerOptions, makeOutputs: MakeOutputs, endMs?:
 /** An error may repeat what it was given: where a terminal would obey that, it is told as text. */
 function warn(what: unknown): void {
   const text = attempt(() => `${Object(what).stack ?? what}`);
-  const shown = visible(text);
+  const shown = runtime.visible(text);
   console.warn("taffrail:", shown === text ? what : shown);
 }
 

@@ -110,7 +110,9 @@ function withoutCards(text: string): string {
 
 /** The sum that the last digit of a card's number makes divisible by ten; of a doubled digit the digits count. */
 function isLuhn(digits: string): boolean {
-  const sum = [...digits].reverse().reduce((sum, digit, i) => sum + (i % 2 && +digit < 9 ? (+digit * 2) % 9 : +digit), 0);
+  const sum = [...digits]
+    .reverse()
+    .reduce((sum, digit, i) => sum + (i % 2 && +digit < 9 ? (+digit * 2) % 9 : +digit), 0);
   return sum % 10 === 0;
 }
 

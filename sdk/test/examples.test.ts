@@ -9,7 +9,7 @@ const EXAMPLES = new URL("../examples/", import.meta.url).pathname;
 
 /** What the package exports under these names. */
 const ENTRIES = {
-  "#runtime": "runtime/default.ts",
+  "#runtime": "runtime/browser.ts",
   "#names": "names.ts",
   "taffrail/hono": "adapters/hono.ts",
   "taffrail/express": "adapters/express.ts",

@@ -1,4 +1,3 @@
-import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 import type { Packed } from "./pack.ts";
 
@@ -22,28 +21,6 @@ export async function bundle(
     logLevel: "error",
   });
   return outputFiles[0]?.text ?? "";
-}
-
-export interface Budget {
-  name: string;
-  code: string;
-  conditions: string[];
-  /** Bytes of gzip -9 it may have. */
-  max: number;
-  /** What it should come down to; said as long as it has not. */
-  target: number;
-}
-
-export async function checkSize(packed: Packed, budgets: readonly Budget[]): Promise<string[]> {
-  const faults: string[] = [];
-  for (const { name, code, conditions, max, target } of budgets) {
-    const bytes = gzipSync(await bundle(packed, code, conditions), { level: 9 }).length;
-    console.log(
-      `   ${name}: ${bytes} of ${max} B${bytes > target ? `, ${bytes - target} over the target of ${target}` : ""}`,
-    );
-    if (bytes > max) faults.push(`${name} is ${bytes} B gzipped, ${bytes - max} over its budget`);
-  }
-  return faults;
 }
 
 /** What is not used must not be in the bundle. */

@@ -1,11 +1,7 @@
+import { visible } from "../terminal.ts";
+import { outcomeOf } from "../transports/answers.ts";
 import type { Runtime } from "./runtime.ts";
-import { streamGzip, synchronousContext } from "./shared.ts";
+import { web } from "./shared.ts";
 
-/** Browsers and whatever else has the web's own interfaces. */
-export const runtime: Runtime = {
-  createContext: synchronousContext,
-  gzip: streamGzip,
-  isPretty: () => true,
-  settings: () => ({}),
-  onIdle: () => () => {},
-};
+/** Whatever has the web's own interfaces and is no browser. */
+export const runtime: Runtime = { ...web, visible, answers: async () => ({ outcomeOf }) };

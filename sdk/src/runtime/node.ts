@@ -1,6 +1,8 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
+import { visible } from "../terminal.ts";
+import { outcomeOf } from "../transports/answers.ts";
 import { settingsOf } from "./environment.ts";
 import type { Runtime } from "./runtime.ts";
 
@@ -15,6 +17,8 @@ export const runtime: Runtime = {
   gzip: (body) => promisify(gzip)(body, { level: 1 }),
   isPretty: () =>
     process.env.NODE_ENV === "development" || (process.env.NODE_ENV === undefined && process.stdout?.isTTY === true),
+  visible,
+  answers: async () => ({ outcomeOf }),
   settings: () => settingsOf(globalThis.process?.env ?? {}),
   onIdle(flush) {
     if (!isHooked) {

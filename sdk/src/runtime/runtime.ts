@@ -19,6 +19,10 @@ export interface Runtime {
   gzip: ((body: Uint8Array) => Promise<Uint8Array>) | null;
   /** Whether console output is for people. */
   isPretty(): boolean;
+  /** A text for the console, which may be a terminal: see `terminal.ts`. */
+  visible(text: string, before?: string): string;
+  /** The module that reads answers which do not take all entries. Rejects where it cannot be loaded. */
+  answers(): Promise<Pick<typeof import("../transports/answers.ts"), "outcomeOf">>;
   /** Options that the environment gives. */
   settings(): Settings;
   /** Calls back when the process has nothing left to do but could still do something. Returns how to stop that. */

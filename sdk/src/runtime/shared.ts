@@ -25,3 +25,12 @@ export const streamGzip: Runtime["gzip"] =
         const stream = new Blob([body as Uint8Array<ArrayBuffer>]).stream().pipeThrough(new CompressionStream("gzip"));
         return new Uint8Array(await new Response(stream).arrayBuffer());
       };
+
+/** What browsers and other platforms with the web's own interfaces have in common. */
+export const web: Omit<Runtime, "visible" | "answers"> = {
+  createContext: synchronousContext,
+  gzip: streamGzip,
+  isPretty: () => true,
+  settings: () => ({}),
+  onIdle: () => () => {},
+};

@@ -1,3 +1,5 @@
+import { visible } from "../terminal.ts";
+import { outcomeOf } from "../transports/answers.ts";
 import { settingsOf, type Variables } from "./environment.ts";
 import type { ContextStore, Runtime } from "./runtime.ts";
 import { streamGzip, synchronousContext } from "./shared.ts";
@@ -30,6 +32,8 @@ export const runtime: Runtime = {
   createContext: asyncContext,
   gzip: streamGzip,
   isPretty: () => false,
+  visible,
+  answers: async () => ({ outcomeOf }),
   settings: () => settingsOf(platform().process?.env ?? {}),
   onIdle: () => () => {},
 };
