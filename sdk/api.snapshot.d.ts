@@ -168,8 +168,6 @@ interface BrowserLoggerOptions {
   /** Further member names whose values are masked, in any spelling. */
   redact?: readonly string[];
 }
-/** The names of all options; a test holds it against the types. */
-declare const NAMES = "url level service version environment captureErrors categories excludeCategories sampling defaultMeta sessionId beforeSend onError onDrop debug batch redact";
 /** What a page logs with: a `Logger`, whose `entries` is empty. */
 type BrowserLogger = Logger;
 /**
@@ -178,7 +176,7 @@ type BrowserLogger = Logger;
  * @throws TypeError for options that are wrong; no method of the logger ever throws
  */
 declare function createLogger(options: BrowserLoggerOptions): BrowserLogger;
-export { type BatchOptions, BrowserLogger, BrowserLoggerOptions, type BuiltInCategories, type Category, type CategoryScope, type CategoryType, type ChildOptions, type ContextFields, type DropReason, type Explanation, type FlushResult, type LevelSetting, type LogData, type LogEntry, type LogLevel, type LogMethod, type Logger, type LoggerMethods, type LoggerOptions, type LoggerStats, NAMES, type SamplingOptions, type TaffrailCategories, type Transport, type TransportName, createLogger };
+export { type BatchOptions, BrowserLogger, BrowserLoggerOptions, type BuiltInCategories, type Category, type CategoryScope, type CategoryType, type ChildOptions, type ContextFields, type DropReason, type Explanation, type FlushResult, type LevelSetting, type LogData, type LogEntry, type LogLevel, type LogMethod, type Logger, type LoggerMethods, type LoggerOptions, type LoggerStats, type SamplingOptions, type TaffrailCategories, type Transport, type TransportName, createLogger };
 
 // dist/proxy/index.d.mts
 import { ProxyOptions } from "./options.mjs";

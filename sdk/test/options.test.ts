@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import path from "node:path";
 import { promisify } from "node:util";
 import { afterEach, expect, expectTypeOf, test, vi } from "vitest";
+import { type BrowserLoggerOptions, createLogger as createPageLogger } from "../src/browser/index.ts";
 import { createLogger, type LoggerOptions } from "../src/index.ts";
 import { createLogger as createNodeLogger } from "../src/node/index.ts";
 
@@ -83,6 +84,33 @@ test("15: no option there is is warned of", () => {
   expectTypeOf<Required<NonNullable<LoggerOptions["batch"]>>>().toEqualTypeOf<{
     [K in keyof typeof all.batch]-?: NonNullable<(typeof all.batch)[K]>;
   }>();
+});
+
+test("15: no option of a page's logger there is is warned of", () => {
+  const warn = vi.spyOn(console, "warn").mockImplementation(() => {});
+  const all: Required<BrowserLoggerOptions> = {
+    url: "/logs",
+    level: "info",
+    service: "s",
+    version: "1",
+    environment: "e",
+    captureErrors: false,
+    categories: null,
+    excludeCategories: null,
+    sampling: {},
+    defaultMeta: {},
+    sessionId: "s",
+    beforeSend: (entry) => entry,
+    onError() {},
+    onDrop() {},
+    debug: false,
+    batch: {},
+    redact: [],
+  };
+  createPageLogger(all);
+  expect(warn.mock.calls).toEqual([]);
+  createPageLogger({ ...all, ...{ redacted: [] } });
+  expect(warn.mock.calls).toEqual([[expect.stringContaining('unknown option "redacted"')]]);
 });
 
 test.each([

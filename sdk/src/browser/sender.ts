@@ -43,7 +43,8 @@ export function createSender(
   }
   const target = hasPage ? new URL(url, location.href).href : "";
   const prefix = `taffrail ${target} `;
-  const tab = randomId();
+  // Some servers have no time and no randomness while they load a module.
+  const tab = hasPage ? randomId() : "";
   const [lanes, reserve] = createLanes();
   /** What is not delivered or dropped, oldest first. */
   const batches = new Set<Batch>();
