@@ -248,40 +248,6 @@ describe("6: an entry in its context", () => {
   });
 });
 
-describe("6: the list's scroll bar", () => {
-  it.each([
-    [1280, 720],
-    [1280, 600],
-    [1024, 560],
-    [1920, 1080],
-  ])("is the only one in a window of %i x %i, with all that stands above the list", async (width, height) => {
-    const page = await opened({ viewport: { width, height } }, "&level=info&live=1");
-    await page
-      .getByRole("status")
-      .filter({ hasText: /^Live$/ })
-      .waitFor();
-    const scrolling = () =>
-      page.evaluate(() => {
-        const list = document.querySelector("[data-list]");
-        const found: string[] = [];
-        for (let each = list?.parentElement ?? null; each !== null; each = each.parentElement) {
-          const isRoot = each === document.documentElement;
-          const isScroller = isRoot || /auto|scroll/.test(getComputedStyle(each).overflowY);
-          if (isScroller && each.scrollHeight > each.clientHeight) found.push(each.className || each.tagName);
-        }
-        return found;
-      });
-    await expect.poll(scrolling).toEqual([]);
-    if (height >= 600) {
-      await page.getByRole("button", { name: "As a table" }).click();
-      await page.getByRole("table").waitFor();
-      await expect.poll(scrolling).toEqual([]);
-    }
-    expect(await page.locator("[data-list]").evaluate((list) => list.clientHeight)).toBeGreaterThan(90);
-    await page.context().close();
-  });
-});
-
 describe("an open entry", () => {
   it("filters by a click on a value, on its opposite, and on a field", async () => {
     const page = await opened();

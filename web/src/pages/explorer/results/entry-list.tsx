@@ -55,7 +55,8 @@ export interface EntryListProps {
  */
 export function EntryList(props: EntryListProps) {
   const { entries, projectNames, follow, marked, hasMore, foot } = props;
-  const scroller = useRef<HTMLDivElement>(null);
+  const box = useRef<HTMLDivElement>(null);
+  const rows = useRef<HTMLUListElement>(null);
   const detailsId = useId();
   const [open, setOpen] = useState<readonly string[]>(props.opened && marked !== undefined ? [marked] : []);
   const [width, setWidth] = useState(NARROW_MIXED);
@@ -64,24 +65,32 @@ export function EntryList(props: EntryListProps) {
   const getItemKey = useCallback((index: number) => entries[index]?.id ?? index, [entries]);
   const openIndexes = useMemo(() => indexesOf(entries, open), [entries, open]);
   const keys = useRowKeys(entries, (index) => virtual.scrollToIndex(index, { align: "auto" }));
-  const arrivals = useArrivals(entries, { query: props.query, follow, isReading: openIndexes.length > 0, scroller });
-  const { stop } = keys;
-  const virtual = useVirtual({
-    count: entries.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => (isNarrow ? NARROW_ROW : ROW),
-    getItemKey,
-    overscan: OVERSCAN,
-    // What is being read stays where it is when rows come or grow above it.
-    anchorTo: arrivals.isAtTop || arrivals.isNew ? "start" : "end",
-    // Never take the last row as a place to stick to.
-    scrollEndThreshold: -1,
-    rangeExtractor: ({ startIndex, endIndex, overscan, count }) => {
-      const indexes = new Set([...openIndexes, stop]);
-      for (let index = startIndex - overscan; index <= endIndex + overscan; index++) indexes.add(index);
-      return [...indexes].filter((index) => index >= 0 && index < count).sort((a, b) => a - b);
-    },
+  const arrivals = useArrivals(entries, {
+    query: props.query,
+    follow,
+    isReading: openIndexes.length > 0,
+    toTop: () => toTop(),
   });
+  const { stop } = keys;
+  const { virtual, margin, toTop } = useVirtual(
+    (isInPage) => ({
+      count: entries.length,
+      estimateSize: () => (isNarrow ? NARROW_ROW : ROW),
+      getItemKey,
+      overscan: OVERSCAN,
+      // What is being read stays where it is when rows come or grow above it. In the page the controls are above
+      // the first row: a refresh there must not scroll them out of sight.
+      anchorTo: arrivals.isFollowing || arrivals.isNew || (isInPage && arrivals.isAtTop) ? "start" : "end",
+      // Never take the last row as a place to stick to.
+      scrollEndThreshold: -1,
+      rangeExtractor: ({ startIndex, endIndex, overscan, count }) => {
+        const indexes = new Set([...openIndexes, stop]);
+        for (let index = startIndex - overscan; index <= endIndex + overscan; index++) indexes.add(index);
+        return [...indexes].filter((index) => index >= 0 && index < count).sort((a, b) => a - b);
+      },
+    }),
+    { box, rows, onScroll: arrivals.onScroll },
+  );
   const { scrollRect } = virtual;
   useLayoutEffect(() => {
     if (scrollRect !== null) setWidth(scrollRect.width);
@@ -90,7 +99,7 @@ export function EntryList(props: EntryListProps) {
   useLayoutEffect(() => {
     const index = marked === undefined ? -1 : entries.findIndex(({ id }) => id === marked);
     if (index < 0) return;
-    keys.point(index, scroller.current);
+    keys.point(index, box.current);
     virtual.scrollToIndex(index, { align: "center" });
   }, [marked]);
 
@@ -98,7 +107,7 @@ export function EntryList(props: EntryListProps) {
   // Tab comes to where the reader is, unless the list has the focus: then that is where it stays.
   const { startIndex = 0, endIndex = 0 } = virtual.range ?? {};
   const isElsewhere = stop < startIndex || stop > endIndex;
-  const hasFocus = scroller.current?.contains(document.activeElement) ?? false;
+  const hasFocus = box.current?.contains(document.activeElement) ?? false;
   const tabStop = isElsewhere && !hasFocus ? startIndex : stop;
   const isNearEnd = hasMore && props.isIdle && endIndex >= entries.length - NEAR_END;
   useEffect(() => {
@@ -119,8 +128,9 @@ export function EntryList(props: EntryListProps) {
             look="primary"
             small
             onClick={() => {
-              arrivals.toTop();
-              keys.point(0, scroller.current);
+              arrivals.clear();
+              toTop();
+              keys.point(0, box.current);
             }}
           >
             ↑ {arrivals.fresh.toLocaleString()} new
@@ -129,13 +139,12 @@ export function EntryList(props: EntryListProps) {
       ) : null}
       {/* biome-ignore lint/a11y/noStaticElementInteractions: the rows in it are what the keys are for. */}
       <div
-        ref={scroller}
-        class={css.scroller}
+        ref={box}
+        class={css.box}
         data-list
-        onScroll={arrivals.onScroll}
         onKeyDown={(event) => keys.onKeyDown(event, { onContext: props.onContext, toggle, open })}
       >
-        <ul class={css.rows} aria-label={props.label} style={{ height: `${virtual.getTotalSize()}px` }}>
+        <ul ref={rows} class={css.rows} aria-label={props.label} style={{ height: `${virtual.getTotalSize()}px` }}>
           {items.map(({ index, key, start }) => {
             const entry = entries[index];
             if (entry === undefined) return null;
@@ -150,7 +159,7 @@ export function EntryList(props: EntryListProps) {
                 class={isOpen ? css.item : `${css.item} ${css.closed}`}
                 aria-posinset={index + 1}
                 aria-setsize={hasMore ? -1 : entries.length}
-                style={{ transform: `translateY(${start}px)` }}
+                style={{ transform: `translateY(${start - margin}px)` }}
               >
                 <Row
                   entry={entry}

@@ -1,31 +1,120 @@
-import {
-  elementScroll,
-  observeElementOffset,
-  observeElementRect,
-  type PartialKeys,
-  Virtualizer,
-  type VirtualizerOptions,
-} from "@tanstack/virtual-core";
-import { useLayoutEffect, useReducer, useState } from "preact/hooks";
+import { type PartialKeys, Virtualizer, type VirtualizerOptions } from "@tanstack/virtual-core";
+import type { RefObject } from "preact";
+import { useEffect, useLayoutEffect, useReducer, useRef, useState } from "preact/hooks";
+import { marginOf, observeOffset, observeRect, offsetOf, type Scroller, scrollerOf } from "./list-scroller.ts";
 
-type Options = PartialKeys<
-  VirtualizerOptions<HTMLElement, HTMLElement>,
-  "observeElementRect" | "observeElementOffset" | "scrollToFn"
+type AllOptions = VirtualizerOptions<Scroller, HTMLElement>;
+type Options = Omit<
+  PartialKeys<AllOptions, "observeElementRect" | "observeElementOffset" | "scrollToFn">,
+  "getScrollElement" | "scrollMargin"
 >;
 
-/** The virtualizer for a scrolling element, redrawn when what is to be seen changes. */
-export function useVirtual(options: Options): Virtualizer<HTMLElement, HTMLElement> {
+interface VirtualList {
+  /** The box around the rows. Its `overflow` decides whether it scrolls or the page does. */
+  box: RefObject<HTMLElement | null>;
+  /** The rows' parent, as high as all rows. */
+  rows: RefObject<HTMLElement | null>;
+  /** Called with the pixels between the first row's top and the scroller's; negative while the first row is below it. */
+  onScroll: (distance: number) => void;
+}
+
+interface Virtual {
+  virtual: Virtualizer<Scroller, HTMLElement>;
+  /** Pixels that each row's `start` is too large by, for a place within the rows' parent. */
+  margin: number;
+  /** Scrolls back to the first row, where it is out of sight. */
+  toTop: () => void;
+}
+
+/**
+ * The virtualizer for a list that scrolls in a box of its own or with the page, redrawn when what is to be seen changes.
+ * The options may depend on which of both it is.
+ */
+export function useVirtual(options: (isInPage: boolean) => Options, { box, rows, onScroll }: VirtualList): Virtual {
   const [, redraw] = useReducer((round: number) => round + 1, 0);
-  const complete: VirtualizerOptions<HTMLElement, HTMLElement> = {
-    observeElementRect,
-    observeElementOffset,
-    scrollToFn: elementScroll,
-    ...options,
+  const margin = useRef(0);
+  const scroller = useRef<Scroller | null>(null);
+  const scrolled = useRef(onScroll);
+  scrolled.current = onScroll;
+  const complete: AllOptions = {
+    getScrollElement: () => scroller.current,
+    observeElementRect: ({ scrollElement }, onRect) =>
+      scrollElement !== null && box.current !== null ? observeRect(scrollElement, box.current, onRect) : undefined,
+    observeElementOffset: ({ scrollElement }, onOffset) =>
+      scrollElement === null
+        ? undefined
+        : observeOffset(scrollElement, (offset, isScrolling) => {
+            onOffset(offset, isScrolling);
+            scrolled.current(offset - margin.current);
+          }),
+    scrollToFn: scrollTo,
+    ...options(scroller.current instanceof Window),
+    scrollMargin: margin.current,
     onChange: () => redraw(undefined),
   };
-  const [virtualizer] = useState(() => new Virtualizer(complete));
-  virtualizer.setOptions(complete);
-  useLayoutEffect(() => virtualizer._didMount(), []);
-  useLayoutEffect(() => virtualizer._willUpdate());
-  return virtualizer;
+  const [virtual] = useState(() => new Virtualizer(complete));
+  virtual.setOptions(complete);
+
+  /** Follows the height of what stands above the list, and keeps what is being read where it is. */
+  const place = (): void => {
+    const { scrollElement } = virtual;
+    if (scrollElement === null || rows.current === null) return;
+    const now = marginOf(scrollElement, rows.current);
+    const moved = now - margin.current;
+    if (moved === 0) return;
+    const isReading = offsetOf(scrollElement) > margin.current;
+    margin.current = now;
+    if (isReading) {
+      scrollElement.scrollBy(0, moved);
+      virtual.scrollOffset = (virtual.scrollOffset ?? 0) + moved;
+    }
+    redraw(undefined);
+  };
+  useLayoutEffect(() => virtual._didMount(), []);
+  useLayoutEffect(() => {
+    if (box.current === null || rows.current === null) return;
+    const next = scrollerOf(box.current);
+    if (next !== scroller.current) begin(virtual, next, margin, rows.current);
+    scroller.current = next;
+    virtual._willUpdate();
+    place();
+  });
+  useEffect(() => {
+    // What stands above the list also changes without it: a filter is opened, the histogram comes.
+    const observer = new ResizeObserver(place);
+    observer.observe(document.body);
+    const onResize = (): void => redraw(undefined);
+    addEventListener("resize", onResize);
+    return () => {
+      observer.disconnect();
+      removeEventListener("resize", onResize);
+    };
+  }, []);
+  return {
+    virtual,
+    margin: margin.current,
+    toTop() {
+      const { scrollElement } = virtual;
+      if (scrollElement !== null && offsetOf(scrollElement) > margin.current) {
+        scrollElement.scrollTo({ top: margin.current });
+      }
+    },
+  };
 }
+
+/** Goes on in another scroller: at the same row if there was one, else where that scroller is. */
+function begin(
+  virtual: Virtualizer<Scroller, HTMLElement>,
+  next: Scroller,
+  margin: { current: number },
+  rows: HTMLElement,
+): void {
+  const distance = virtual.scrollElement === null ? 0 : (virtual.scrollOffset ?? 0) - margin.current;
+  margin.current = marginOf(next, rows);
+  virtual.scrollOffset = distance > 0 ? distance + margin.current : offsetOf(next);
+  virtual.setOptions({ ...virtual.options, scrollMargin: margin.current });
+}
+
+/** Scrolls a box or the page. */
+const scrollTo: AllOptions["scrollToFn"] = (offset, { adjustments = 0, behavior = "auto" }, { scrollElement }) =>
+  scrollElement?.scrollTo({ top: offset + adjustments, behavior });

@@ -1,0 +1,293 @@
+import type { Locator, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createTenant, type Tenant } from "../support/api.ts";
+import { type ConsoleUnderTest, startConsole } from "./support/console.ts";
+import { logsOf, row, rows, send } from "./support/explorer.ts";
+
+const COUNT = 250;
+/** Windows in which the page scrolls the list. */
+const IN_PAGE = [
+  [360, 740],
+  [768, 1024],
+  [1024, 560],
+] as const;
+
+let console: ConsoleUnderTest;
+
+beforeAll(async () => {
+  console = await startConsole();
+});
+
+afterAll(() => console?.close());
+
+/** Entries "number 1" to the given one, the last of them the newest. */
+async function numbered(tenant: Tenant, from: number, to: number): Promise<void> {
+  await send(console.server.url, tenant, to - from + 1, (index) => ({ message: `number ${from + index}.` }));
+}
+
+async function opened(width: number, height: number, more = ""): Promise<{ page: Page; tenant: Tenant }> {
+  const tenant = await createTenant(console.server.url);
+  await numbered(tenant, 1, COUNT);
+  const context = await console.open({ as: tenant.account, viewport: { width, height } });
+  const page = await context.newPage();
+  await page.goto(logsOf(tenant, more));
+  await row(page, `number ${COUNT}.`).waitFor();
+  if (more.includes("live=1")) await isLive(page);
+  return { page, tenant };
+}
+
+function isLive(page: Page): Promise<void> {
+  return page
+    .getByRole("status")
+    .filter({ hasText: /^Live$/ })
+    .waitFor();
+}
+
+/** What scrolls up and down of the list, all that it is in, and the histogram's table. */
+function scrollers(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const list = document.querySelector("[data-list]");
+    const found: string[] = [];
+    const look = (element: Element, name: string): void => {
+      const isRoot = element === document.documentElement;
+      const isScroller = isRoot || /auto|scroll/.test(getComputedStyle(element).overflowY);
+      if (isScroller && element.scrollHeight > element.clientHeight) found.push(name);
+    };
+    for (let each = list; each !== null; each = each.parentElement) {
+      look(each, each === list ? "list" : each === document.documentElement ? "page" : each.className || each.tagName);
+    }
+    const table = document.querySelector("[aria-label='Entries over time, as a table']");
+    if (table !== null) look(table, "table");
+    return found;
+  });
+}
+
+/** Where an element is in the window, once it has come to rest. */
+async function placeOf(target: Locator): Promise<number> {
+  let before = Number.NaN;
+  for (let look = 0; look < 100; look++) {
+    const now = (await target.boundingBox())?.y ?? Number.NaN;
+    if (now === before) return now;
+    before = now;
+    await target.page().waitForTimeout(100);
+  }
+  throw new Error("The element does not come to rest, or is not there.");
+}
+
+async function isInWindow(target: Locator): Promise<boolean> {
+  const box = await target.boundingBox();
+  const size = target.page().viewportSize();
+  return box !== null && size !== null && box.y >= -1 && box.y + box.height <= size.height + 1;
+}
+
+/** Scrolls with the wheel until a row is in the page, and gives that row. */
+async function wheelTo(page: Page, text: string): Promise<Locator> {
+  const target = row(page, text);
+  await page.mouse.move(180, 400);
+  for (let step = 0; step < 100; step++) {
+    if ((await target.count()) > 0 && (await isInWindow(target))) return target;
+    await page.mouse.wheel(0, 240);
+    await page.waitForTimeout(50);
+  }
+  throw new Error(`The wheel does not come to ${text}`);
+}
+
+/** The message of the uppermost row in sight, be it in part. */
+function firstInSight(page: Page): Promise<string | null | undefined> {
+  return page.evaluate(() => {
+    const top = Math.max(0, document.querySelector("[data-list]")?.getBoundingClientRect().top ?? 0);
+    const items = [...document.querySelectorAll("[data-list] [data-index]")];
+    const first = items.find((item) => item.getBoundingClientRect().bottom > top + 2);
+    return first?.querySelector("[data-message]")?.textContent;
+  });
+}
+
+describe("6: the only scroll bar", () => {
+  it.each([
+    [360, 740, ["page"]],
+    [768, 1024, ["page"]],
+    [1024, 560, ["page"]],
+    [1280, 600, ["page"]],
+    [1000, 640, ["list"]],
+    [1280, 720, ["list"]],
+    [1920, 1080, ["list"]],
+  ])("in a window of %i x %i is of the %j, with all that stands above the list", async (width, height, only) => {
+    const { page } = await opened(width, height, "&level=info&live=1");
+    await expect.poll(() => scrollers(page)).toEqual(only);
+    await page.getByRole("button", { name: "As a table" }).click();
+    await page.getByRole("table").waitFor();
+    await expect.poll(() => scrollers(page)).toEqual(only);
+    expect(await page.locator("[data-list]").evaluate((list) => list.clientHeight)).toBeGreaterThan(90);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+    await page.context().close();
+  });
+
+  it("is the panel's while an entry is shown in its context", async () => {
+    const { page } = await opened(768, 700);
+    const target = await wheelTo(page, "number 220.");
+    await target.focus();
+    await page.keyboard.press("c");
+    await row(page.getByRole("dialog"), "number 220.").waitFor();
+    const before = await page.evaluate(() => scrollY);
+    // Over the panel's title, where nothing of the panel scrolls.
+    await page.mouse.move(180, 24);
+    for (let step = 0; step < 3; step++) await page.mouse.wheel(0, 200);
+    await page.waitForTimeout(300);
+    expect(await page.evaluate(() => scrollY)).toBe(before);
+    await page.context().close();
+  });
+});
+
+describe.each(IN_PAGE)("6: the list in the page, %i x %i", (width, height) => {
+  it("has every entry once, newest first, with the rows in sight alone in the page", async () => {
+    const { page } = await opened(width, height);
+    const found: string[] = [];
+    const deadline = Date.now() + 20_000;
+    for (;;) {
+      const { shown, isEnd } = await page.evaluate(() => {
+        const items = [...document.querySelectorAll("[data-list] [data-index]")];
+        const isWhole = document.querySelector("[aria-setsize='-1']") === null;
+        return {
+          shown: items.map((item) => item.querySelector("[data-message]")?.textContent ?? ""),
+          isEnd: isWhole && scrollY + innerHeight >= document.documentElement.scrollHeight - 1,
+        };
+      });
+      expect(shown.length).toBeLessThan(60);
+      for (const message of shown) if (!found.includes(message)) found.push(message);
+      if (isEnd) break;
+      expect(Date.now()).toBeLessThan(deadline);
+      await page.evaluate(() => scrollBy(0, innerHeight / 2));
+      await page.waitForTimeout(50);
+    }
+    expect(found).toEqual(Array.from({ length: COUNT }, (_, at) => `number ${COUNT - at}.`));
+    await page.context().close();
+  });
+
+  it("is walked through by keys, each row in sight", async () => {
+    const { page } = await opened(width, height);
+    const focused = async (text: string): Promise<void> => {
+      const target = row(page, text).and(page.locator(":focus"));
+      await target.waitFor();
+      await expect.poll(() => isInWindow(target)).toBe(true);
+    };
+    await rows(page).first().focus();
+    for (const key of ["ArrowDown", "j", "k", "PageDown", "PageDown", "PageDown"]) await page.keyboard.press(key);
+    await focused(`number ${COUNT - 46}.`);
+    // Out of sight, and back by a key.
+    await page.mouse.move(180, 400);
+    for (let step = 0; step < 10; step++) await page.mouse.wheel(0, 300);
+    await expect.poll(() => isInWindow(page.locator("[data-row]:focus"))).toBe(false);
+    await placeOf(page.locator("[data-row]:focus"));
+    await page.keyboard.press("ArrowUp");
+    await focused(`number ${COUNT - 45}.`);
+    await page.keyboard.press("Home");
+    await focused(`number ${COUNT}.`);
+    await page.keyboard.press("End");
+    await expect.poll(() => isInWindow(page.locator("[data-row]:focus"))).toBe(true);
+    await page.context().close();
+  });
+
+  it("takes what comes on top while its top is in sight, and leaves the page where it is", async () => {
+    const { page, tenant } = await opened(width, height, "&live=1");
+    const before = await placeOf(row(page, `number ${COUNT}.`));
+    await numbered(tenant, COUNT + 1, COUNT + 3);
+    await row(page, `number ${COUNT + 3}.`).waitFor();
+    expect(await placeOf(row(page, `number ${COUNT + 3}.`))).toBe(before);
+    expect(await page.evaluate(() => scrollY)).toBe(0);
+    await page.context().close();
+  });
+
+  it("leaves the reader where he is, and says in sight how much is new", async () => {
+    const { page, tenant } = await opened(width, height, "&live=1");
+    const read = await wheelTo(page, "number 210.");
+    const before = await placeOf(read);
+    await numbered(tenant, COUNT + 1, COUNT + 40);
+    const fresh = page.getByRole("button", { name: "40 new" });
+    await fresh.waitFor();
+    expect(await isInWindow(fresh)).toBe(true);
+    expect(await placeOf(read)).toBe(before);
+    await fresh.click();
+    const newest = row(page, `number ${COUNT + 40}.`).and(page.locator(":focus"));
+    await newest.waitFor();
+    await expect.poll(() => isInWindow(newest)).toBe(true);
+    await fresh.waitFor({ state: "detached" });
+    // The top again is the top: what comes now shows.
+    await numbered(tenant, COUNT + 41, COUNT + 41);
+    const last = row(page, `number ${COUNT + 41}.`);
+    await last.waitFor();
+    expect(await isInWindow(last)).toBe(true);
+    await page.context().close();
+  });
+
+  it("is where it was after an entry was opened and closed, and shown in its context while others came", async () => {
+    const { page, tenant } = await opened(width, height, "&live=1");
+    const read = await wheelTo(page, "number 210.");
+    const before = await placeOf(read);
+    await read.click();
+    await page.getByRole("region", { name: "Details of entry 210" }).waitFor();
+    expect(await placeOf(read)).toBe(before);
+    await read.click();
+    await page.getByRole("region", { name: "Details of entry 210" }).waitFor({ state: "detached" });
+    expect(await placeOf(read)).toBe(before);
+    await page.keyboard.press("c");
+    const context = page.getByRole("dialog", { name: "In context" });
+    await row(context, "number 210.").waitFor();
+    await numbered(tenant, COUNT + 1, COUNT + 20);
+    await page.getByText("20 new", { exact: false }).first().waitFor({ state: "attached" });
+    await page.keyboard.press("Escape");
+    await context.waitFor({ state: "detached" });
+    await read.and(page.locator(":focus")).waitFor();
+    expect(await placeOf(read)).toBe(before);
+    await page.context().close();
+  });
+
+  it("keeps the row that is read in its place when a notice comes above, and goes when it goes", async () => {
+    const { page } = await opened(width, height);
+    const read = await wheelTo(page, "number 220.");
+    // Scrolling goes by whole pixels, and what comes above may end within one.
+    const before = await placeOf(read);
+    await page.route("**/logger/{query,stats}", (route) => route.abort());
+    await page.keyboard.press("r");
+    await page.getByRole("alert").filter({ hasText: "could not be reached" }).waitFor();
+    expect(Math.abs((await placeOf(read)) - before)).toBeLessThanOrEqual(1);
+    await page.unroute("**/logger/{query,stats}");
+    await page.getByRole("alert").filter({ hasText: "could not be reached" }).waitFor({ state: "detached" });
+    expect(Math.abs((await placeOf(read)) - before)).toBeLessThanOrEqual(1);
+    await page.context().close();
+  });
+
+  it("begins at its top with another query", async () => {
+    const { page } = await opened(width, height);
+    const read = await wheelTo(page, "number 200.");
+    await read.click();
+    await page
+      .getByRole("region", { name: "Details of entry 200" })
+      .getByRole("button", { name: "custom" })
+      .first()
+      .click();
+    await page.waitForURL(/category=custom/);
+    await expect.poll(() => isInWindow(row(page, `number ${COUNT}.`))).toBe(true);
+    await page.context().close();
+  });
+});
+
+describe("6: a window that is turned", () => {
+  it("goes on at the same row, with the other scroll bar", async () => {
+    const { page } = await opened(900, 1200);
+    await placeOf(await wheelTo(page, "number 190."));
+    const first = await firstInSight(page);
+    await page.setViewportSize({ width: 1200, height: 900 });
+    await expect.poll(() => scrollers(page)).toEqual(["list"]);
+    await expect.poll(() => firstInSight(page)).toBe(first);
+    await page.setViewportSize({ width: 900, height: 1200 });
+    await expect.poll(() => scrollers(page)).toEqual(["page"]);
+    await expect.poll(() => firstInSight(page)).toBe(first);
+    await page.context().close();
+  });
+});
+
+describe("6: none of these windows", () => {
+  it("breaks a rule of the page's policy", () => {
+    expect(console.faults().filter((fault) => !/ERR_FAILED|could not be reached/.test(fault))).toEqual([]);
+  });
+});
