@@ -95,16 +95,20 @@ function withoutCards(text: string): string {
     if (ID_OR_TIME.test(spaced(name))) return run;
     // Groups, and at odd places what stands between them: other numbers may stand before and behind the card's.
     const parts = run.split(/([ -])/);
+    let shown = "";
     for (let first = 0; first < parts.length; first += 2) {
       let digits = "";
+      let one = parts[first];
       for (let last = first; last < parts.length && digits.length < 19; last += 2) {
         digits += parts[last];
         if (!ISSUERS.test(digits) || !isLuhn(digits)) continue;
-        parts.splice(first, last + 1 - first, REDACTED);
+        one = REDACTED;
+        first = last;
         break;
       }
+      shown += `${one}${parts[first + 1] ?? ""}`;
     }
-    return parts.join("");
+    return shown;
   });
 }
 
