@@ -12,11 +12,13 @@ export interface FuzzAnswer {
 const DOCUMENTS = /^\/(docs|openapi\.json)([/?]|$)/;
 /** Groups whose answers carry the limit headers whatever they are. Elsewhere those in JSON do. */
 const LIMITED = /^\/(auth|logger|projects|workspaces|sandbox)([/?]|$)/;
+/** Below these nothing is a page: what they do not have is an error in JSON, to browsers as well. */
+const API = /^\/(auth|dev|invitations|logger|operator|projects|sandbox|workspaces)([/?]|$)/;
 const CODES = new Map<string, number>(Object.entries(ERROR_STATUS));
 
 /** What is wrong with an answer; null when it keeps the contract. */
 export function fault(
-  request: Pick<FuzzRequest, "method" | "path">,
+  request: Pick<FuzzRequest, "method" | "path" | "headers">,
   { status, headers, body }: FuzzAnswer,
 ): string | null {
   if (status >= 500) return `status ${status}`;
@@ -37,7 +39,17 @@ export function fault(
   if (request.method === "HEAD") return body === "" ? null : "a HEAD with a body";
   if (status === 200 && (DOCUMENTS.test(request.path) || String(headers["content-type"]).startsWith("text/html")))
     return null;
+  if (status === 404 && isPageForBrowser(request, headers)) return null;
   return envelopeFault(status, headers, body);
+}
+
+/** The console's page that says in words that there is nothing at this path: for a browser only. */
+function isPageForBrowser(
+  { method, path, headers: { Accept = "" } }: Pick<FuzzRequest, "method" | "path" | "headers">,
+  headers: FuzzAnswer["headers"],
+): boolean {
+  const isAsked = method === "GET" && /(^|,)\s*text\/html\s*(;|,|$)/i.test(Accept) && !API.test(path);
+  return isAsked && headers["content-type"] === "text/html; charset=utf-8" && /\bAccept\b/.test(String(headers.vary));
 }
 
 function envelopeFault(status: number, headers: FuzzAnswer["headers"], body: string): string | null {
