@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
+import { sentence } from "../lib/sentence.ts";
 import css from "./field.module.css";
 
 interface FieldProps {
@@ -33,7 +34,7 @@ export function Field({ label, hint, error, children }: FieldProps) {
       ) : null}
       {error ? (
         <span class={css.error} id={errorId} role="alert">
-          {error}
+          {sentence(error)}
         </span>
       ) : null}
     </div>

@@ -156,7 +156,6 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
                 onFilter={onFilter}
                 onContext={context.show}
                 projectNames={projectNames}
-                live={isLive}
                 linkTo={(entry) => entryLink(location.origin, workspaceId, entry)}
                 empty={
                   <Nothing

@@ -128,7 +128,6 @@ function LiveView({ sandbox, budgets, live, onFilter, onContext }: Omit<FeedProp
           onMore={() => undefined}
           onFilter={onFilter}
           onContext={onContext}
-          live
         />
       )}
     </>

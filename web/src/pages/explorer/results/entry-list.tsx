@@ -31,7 +31,7 @@ export interface EntryListProps {
   /** Whatever they were asked for by: where it changes, the list begins at its top. */
   query?: string | undefined;
   projectNames?: ReadonlyMap<string, string> | undefined;
-  /** New entries come at the top by themselves: follow them there, stay in place elsewhere. */
+  /** New entries at the top, live or after a reload: follow them there, stay in place elsewhere. Else always stay. */
   follow: boolean;
   /** The id of an entry to begin with and to set off from the others. */
   marked?: string | undefined;

@@ -20,8 +20,6 @@ interface ResultsProps {
   onContext: (entry: LogEntry) => void;
   /** Names by project id; each row is given its own where there are several. */
   projectNames?: ReadonlyMap<string, string>;
-  /** New entries come at the top by themselves. */
-  live?: boolean;
   /** Instead of the list where there is nothing to show. */
   empty?: ComponentChildren;
   /** An address that shows an entry. */
@@ -30,7 +28,7 @@ interface ResultsProps {
 
 /** What a query or a tail found. */
 export function Results(props: ResultsProps) {
-  const { entries, busy, hasMore, onMore, hasFailed = false, live = false, empty } = props;
+  const { entries, busy, hasMore, onMore, hasFailed = false, empty } = props;
   if (entries.length === 0 && !hasMore) {
     if (busy) return <Loading what="Searching" />;
     return empty ?? <Empty title="Nothing found" />;
@@ -41,7 +39,7 @@ export function Results(props: ResultsProps) {
       entries={entries}
       query={props.query}
       projectNames={props.projectNames}
-      follow={live}
+      follow
       hasMore={hasMore}
       isIdle={!busy && !hasFailed}
       onNearEnd={onMore}

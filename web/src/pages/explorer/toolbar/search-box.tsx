@@ -30,7 +30,7 @@ export function SearchBox({ value, onSearch }: { value: string; onSearch: (text:
             type="search"
             value={typed}
             maxLength={SEARCH_MAX}
-            placeholder="Search in messages and data"
+            placeholder="Messages and data"
             data-shortcut="search"
             autocomplete="off"
             spellcheck={false}

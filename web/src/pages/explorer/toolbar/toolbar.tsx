@@ -54,12 +54,15 @@ export function Toolbar({ workspaceId, projectId, projects, view, times, busy, .
       </Button>
       <SearchBox
         value={view.filters.search ?? ""}
-        onSearch={(text) =>
-          on.onChange((before) => ({
-            ...before,
-            filters: text === "" ? without(before.filters, "search") : { ...before.filters, search: text },
-          }))
-        }
+        onSearch={(text) => {
+          // The same text again is asked for again: something may have come since.
+          if (text === (view.filters.search ?? "")) on.onReload();
+          else
+            on.onChange((before) => ({
+              ...before,
+              filters: text === "" ? without(before.filters, "search") : { ...before.filters, search: text },
+            }));
+        }}
       />
     </div>
   );

@@ -1,0 +1,114 @@
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createTenant, type Tenant } from "../support/api.ts";
+import { type ConsoleUnderTest, startConsole } from "./support/console.ts";
+import { logsOf, row, rows, send } from "./support/explorer.ts";
+
+let console: ConsoleUnderTest;
+
+beforeAll(async () => {
+  console = await startConsole();
+});
+
+afterAll(() => console?.close());
+
+/** A list that is longer than the window. */
+async function opened(more = ""): Promise<{ tenant: Tenant; page: Page }> {
+  const tenant = await createTenant(console.server.url);
+  await send(console.server.url, tenant, 60, (index) => ({ message: `old ${index}.` }));
+  const context = await console.open({ as: tenant.account, viewport: { width: 1280, height: 800 } });
+  const page = await context.newPage();
+  await page.goto(logsOf(tenant, more));
+  await row(page, "old 59.").waitFor();
+  return { tenant, page };
+}
+
+function sendOne(tenant: Tenant, message: string): Promise<unknown> {
+  return send(console.server.url, tenant, 1, () => ({ message }));
+}
+
+/** Waits for the first row, and for it to be in sight. */
+async function isOnTop(page: Page, message: string): Promise<void> {
+  await page.locator("[data-index='0']").filter({ hasText: message }).waitFor({ timeout: 15_000 });
+  await page.waitForTimeout(300);
+  expect(await page.locator("[data-list]").evaluate((list) => list.scrollTop)).toBe(0);
+}
+
+describe("a list at its top", () => {
+  it("stays there when it is loaded again, so that what is new is in sight", async () => {
+    const { tenant, page } = await opened();
+    await sendOne(tenant, "new by button");
+    await page.getByRole("button", { name: "Refresh" }).click();
+    await isOnTop(page, "new by button");
+    await sendOne(tenant, "new by key");
+    await page.keyboard.press("r");
+    await isOnTop(page, "new by key");
+    await page.context().close();
+  });
+
+  it("stays there when an outage is over", async () => {
+    const { tenant, page } = await opened();
+    await page.route("**/logger/query", (route) => route.abort());
+    await page.getByRole("button", { name: "Refresh" }).click();
+    await page.getByRole("alert").waitFor();
+    await sendOne(tenant, "new behind the outage");
+    await page.unroute("**/logger/query");
+    await isOnTop(page, "new behind the outage");
+    await page.context().close();
+  });
+
+  it("elsewhere keeps what is being read in place, and counts what is new above it", async () => {
+    const { tenant, page } = await opened();
+    await row(page, "old 59.").click();
+    const details = page.getByRole("region", { name: "Details of entry 60" });
+    await details.waitFor();
+    const before = await details.boundingBox();
+    await sendOne(tenant, "new above");
+    await page.getByRole("button", { name: "Refresh" }).click();
+    await page.getByRole("button", { name: "↑ 1 new" }).waitFor();
+    expect(await details.boundingBox()).toEqual(before);
+    await page.getByRole("button", { name: "↑ 1 new" }).click();
+    await row(page, "new above").waitFor();
+    await page.context().close();
+  });
+});
+
+describe("the search box", () => {
+  it("asks again for the same text, by button and by Enter", async () => {
+    const { tenant, page } = await opened("&search=old");
+    const box = page.getByRole("searchbox");
+    await sendOne(tenant, "old, but sent later");
+    await page.getByRole("button", { name: "Search", exact: true }).click();
+    await row(page, "old, but sent later").waitFor();
+    await sendOne(tenant, "old, but the last");
+    await box.press("Enter");
+    await row(page, "old, but the last").waitFor();
+    await box.fill("");
+    await expect.poll(() => new URL(page.url()).searchParams.has("search")).toBe(false);
+    await rows(page).first().waitFor();
+    await sendOne(tenant, "anything");
+    await box.press("Enter");
+    await row(page, "anything").waitFor();
+    await page.context().close();
+  });
+
+  it.each([1024, 1280, 1440])("shows its placeholder whole at %i pixels", async (width) => {
+    const { page } = await opened();
+    await page.setViewportSize({ width, height: 800 });
+    const room = await page.getByRole("searchbox").evaluate((box) => {
+      if (!(box instanceof HTMLInputElement)) throw new Error("It is no field.");
+      const style = getComputedStyle(box);
+      const canvas = document.createElement("canvas").getContext("2d");
+      if (canvas === null) throw new Error("There is no canvas.");
+      canvas.font = style.font;
+      const inner = box.clientWidth - Number.parseFloat(style.paddingLeft) - Number.parseFloat(style.paddingRight);
+      return inner - canvas.measureText(box.placeholder).width;
+    });
+    expect(room).toBeGreaterThanOrEqual(0);
+    await page.context().close();
+  });
+});
+
+it("breaks no rule of the policy", () => {
+  expect(console.faults()).toEqual([]);
+});
