@@ -53,12 +53,14 @@ describe("3: an outage", () => {
     await console.server.kill9();
     // Another query: nothing of it is there yet.
     await page.getByRole("checkbox", { name: "error" }).check();
-    const again = page.getByRole("button", { name: "Try again" });
+    const again = page.getByRole("button", { name: "Try now" });
     await again.first().waitFor();
     // It stays one, through tries that fail.
     for (let look = 0; look < 20; look++) {
       expect(await again.count()).toBe(1);
-      expect(await page.getByText("The service could not be reached").count()).toBe(1);
+      expect(await page.getByRole("alert").getByText("The service could not be reached. Trying again.").count()).toBe(
+        1,
+      );
       await page.waitForTimeout(100);
     }
     await console.server.restart();
@@ -81,12 +83,12 @@ describe("3: an outage", () => {
     const { tenant, page } = await opened("");
     await console.server.kill9();
     await page.getByRole("button", { name: "Refresh" }).click();
-    await page.getByText("retried automatically").waitFor();
+    await page.getByText("The service could not be reached. Trying again.").waitFor();
     expect(await row(page, "before").count()).toBe(1);
-    expect(await page.getByRole("button", { name: "Try again" }).count()).toBe(1);
+    expect(await page.getByRole("button", { name: "Try now" }).count()).toBe(1);
     await console.server.restart();
     await sendOne(tenant, { message: "after" });
-    await page.getByRole("button", { name: "Try again" }).waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Try now" }).waitFor({ state: "detached" });
     // The try that got through may have been before the entry was sent.
     await page.getByRole("button", { name: "Refresh" }).click();
     await row(page, "after").waitFor();
@@ -107,7 +109,7 @@ describe("3: an outage", () => {
     const answered = page.waitForResponse("**/logger/query", { timeout: 2000 });
     await page.context().setOffline(false);
     await answered;
-    await page.getByRole("button", { name: "Try again" }).waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Try now" }).waitFor({ state: "detached" });
     await page.context().close();
   });
 

@@ -217,7 +217,7 @@ describe("refusals", () => {
     const alert = page.getByRole("alert");
     await alert.getByText("SERVICE_UNAVAILABLE").waitFor();
     isAway = true;
-    await alert.getByRole("button", { name: "Try again" }).click();
+    await alert.getByRole("button", { name: "Try now" }).click();
     await alert.getByText("The service could not be reached").waitFor();
     await context.unroute("**/logger/query");
     await counted(page, "100 loaded").waitFor();

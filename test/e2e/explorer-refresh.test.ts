@@ -62,11 +62,18 @@ describe("a list at its top", () => {
     await row(page, "old 59.").click();
     const details = page.getByRole("region", { name: "Details of entry 60" });
     await details.waitFor();
-    const before = await details.boundingBox();
+    // The list itself moves while the histogram above it is drawn.
+    const place = (): Promise<number> =>
+      details.evaluate(
+        (element) =>
+          element.getBoundingClientRect().top -
+          (element.closest("[data-list]")?.getBoundingClientRect().top ?? Number.NaN),
+      );
+    const before = await place();
     await sendOne(tenant, "new above");
     await page.getByRole("button", { name: "Refresh" }).click();
     await page.getByRole("button", { name: "↑ 1 new" }).waitFor();
-    expect(await details.boundingBox()).toEqual(before);
+    expect(await place()).toBeCloseTo(before, 0);
     await page.getByRole("button", { name: "↑ 1 new" }).click();
     await row(page, "new above").waitFor();
     await page.context().close();

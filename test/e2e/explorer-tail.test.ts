@@ -59,7 +59,7 @@ describe("a live view", () => {
     // Nor does a list that cannot be loaded again lose any.
     await page.route("**/logger/query", (route) => route.abort());
     await page.getByRole("button", { name: "Refresh" }).click();
-    const again = page.getByRole("alert").getByRole("button", { name: "Try again" });
+    const again = page.getByRole("alert").getByRole("button", { name: "Try now" });
     await again.waitFor();
     await sendNumbered(tenant, 4, 4);
     await row(page, "number 4").waitFor();

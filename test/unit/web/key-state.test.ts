@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { hasEnded, keyState } from "../../../web/src/pages/settings/keys/key-state.ts";
+import { hasEnded, keyState } from "../../../web/src/model/key-state.ts";
 
 const NOW = Date.parse("2026-06-01T00:00:00.000Z");
 const DAY_MS = 86_400_000;

@@ -56,6 +56,16 @@ export function isOutage({ code, status }: Pick<ApiFailure, "code" | "status">):
   return code === OFFLINE || status === 408 || status >= 500;
 }
 
+/** A call that did not get through. */
+export function unreachable(): ApiFailure {
+  return new ApiFailure("The service could not be reached.", { code: OFFLINE, status: 0 });
+}
+
+/** What a page says while it repeats a call: never together with the advice to do so, which the API's messages end with. */
+export function retryText(message: string): string {
+  return `${message.replace(/ (Please try|Try) again\.$/, "")} Trying again.`;
+}
+
 /** Any thrown value as a failure that can be shown. */
 export function failureOf(error: unknown): ApiFailure {
   if (error instanceof ApiFailure) return error;

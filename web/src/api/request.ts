@@ -1,4 +1,4 @@
-import { ApiFailure, type FailureDetail, type LimitState, OFFLINE } from "./failure.ts";
+import { ApiFailure, type FailureDetail, type LimitState, unreachable } from "./failure.ts";
 
 export interface RequestOptions {
   method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -49,10 +49,7 @@ export async function request<T>(path: string, options: RequestOptions = {}): Pr
     text = await response.text();
   } catch (error) {
     if (options.signal?.aborted) throw error;
-    throw new ApiFailure("The service could not be reached. Check the connection and try again.", {
-      code: OFFLINE,
-      status: 0,
-    });
+    throw unreachable();
   }
   const limit = limitOf(response.headers);
   const envelope = envelopeOf(text);

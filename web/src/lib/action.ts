@@ -33,7 +33,14 @@ export function useAction<A extends unknown[]>(act: (...args: A) => Promise<void
   return { ...state, run, clear };
 }
 
-/** What a refusal says about one field of the body. */
+/** What a refusal says about one field of the body, as a sentence below that field. */
 export function fieldError(failure: ApiFailure | null, path: string): string | undefined {
-  return failure?.details.find((detail) => detail.path === path)?.message;
+  const message = failure?.details.find((detail) => detail.path === path)?.message;
+  return message && sentence(message);
+}
+
+/** "must be an e-mail address" as a sentence: the API's messages go on after the field's name. */
+export function sentence(message: string): string {
+  const whole = message.startsWith("must") ? `This ${message}` : message.charAt(0).toUpperCase() + message.slice(1);
+  return /[.!?]$/.test(whole) ? whole : `${whole}.`;
 }

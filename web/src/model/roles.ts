@@ -15,9 +15,15 @@ const DEEDS = {
   "audit.list": "Reading the audit",
 } as const satisfies Partial<Record<Action, string>>;
 
+const EITHER = new Intl.ListFormat("en", { type: "disjunction" });
+
+/** The roles that may do this, as words: `an owner or an admin`. */
+export function ableTo(action: Action): string {
+  return EITHER.format(ROLES.filter((each) => may(each, action)).map((each) => ARTICLE[each]));
+}
+
 /** Why somebody may not do this, by the table that the service itself decides by; null for who may. */
 export function reasonAgainst(role: Role, action: keyof typeof DEEDS): string | null {
   if (may(role, action)) return null;
-  const able = ROLES.filter((each) => may(each, action)).map((each) => ARTICLE[each]);
-  return `${DEEDS[action]} takes ${new Intl.ListFormat("en", { type: "disjunction" }).format(able)}. You are ${ARTICLE[role]}.`;
+  return `${DEEDS[action]} takes ${ableTo(action)}. You are ${ARTICLE[role]}.`;
 }

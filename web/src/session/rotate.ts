@@ -42,5 +42,5 @@ function isLost({ status }: ApiFailure): boolean {
 function asFailure(error: unknown, signal: AbortSignal): ApiFailure {
   if (error instanceof ApiFailure) return error;
   if (!signal.aborted) throw error;
-  return new ApiFailure("The service took too long to answer. Try again.", { code: "OFFLINE", status: 0 });
+  return new ApiFailure("The service took too long to answer.", { code: "OFFLINE", status: 0 });
 }

@@ -1,6 +1,5 @@
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
-import { sentence } from "../lib/sentence.ts";
 import css from "./field.module.css";
 
 interface FieldProps {
@@ -34,7 +33,7 @@ export function Field({ label, hint, error, children }: FieldProps) {
       ) : null}
       {error ? (
         <span class={css.error} id={errorId} role="alert">
-          {sentence(error)}
+          {error}
         </span>
       ) : null}
     </div>

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { ApiFailure } from "../api/failure.ts";
+import { type ApiFailure, isOutage, OFFLINE, retryText } from "../api/failure.ts";
 import { useWait } from "../lib/countdown.ts";
 import { clock } from "../lib/now.ts";
 import { Button } from "./button.tsx";
@@ -35,12 +35,12 @@ export function Loading({ what = "Loading" }: { what?: string }) {
 interface FailureProps {
   failure: ApiFailure;
   onRetry?: (() => void) | undefined;
-  /** The page repeats the call without being asked. */
+  /** Whether the page repeats the call by itself after an outage: what `useLoad` loads, not what somebody does. */
   isRepeated?: boolean;
 }
 
 /** What went wrong and what helps. A limit that is used up counts down to when the call fits again. */
-export function Failure({ failure, onRetry, isRepeated = false }: FailureProps) {
+export function Failure({ failure, onRetry, isRepeated = onRetry !== undefined }: FailureProps) {
   const left = useWait(failure);
   if (failure.status === 429) {
     return (
@@ -61,9 +61,11 @@ export function Failure({ failure, onRetry, isRepeated = false }: FailureProps) 
       </div>
     );
   }
+  const isTrying = isRepeated && isOutage(failure);
+  const advice = failure.code === OFFLINE ? " Check the connection and try again." : "";
   return (
     <div class={`${css.state} ${css.failure}`} role="alert">
-      <p>{failure.message}</p>
+      <p>{isTrying ? retryText(failure.message) : `${failure.message}${advice}`}</p>
       {failure.details.length > 0 ? (
         <ul>
           {failure.details.map(({ path, message }) => (
@@ -76,9 +78,8 @@ export function Failure({ failure, onRetry, isRepeated = false }: FailureProps) 
       <p class={css.small}>
         {failure.code}
         {failure.requestId === null ? "" : ` · request ${failure.requestId}`}
-        {isRepeated ? " · retried automatically" : ""}
       </p>
-      {onRetry ? <Button onClick={onRetry}>Try again</Button> : null}
+      {onRetry ? <Button onClick={onRetry}>{isTrying ? "Try now" : "Try again"}</Button> : null}
     </div>
   );
 }

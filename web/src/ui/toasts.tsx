@@ -4,23 +4,32 @@ import css from "./toasts.module.css";
 
 /** Milliseconds that a message stays: enough to read two lines. */
 const STAY_MS = 6000;
+/** The same with a link: enough to reach it, too. */
+const STAY_WITH_LINK_MS = 15_000;
 
 interface Toast {
   id: number;
   text: string;
   kind: "good" | "error";
+  link: ToastLink | undefined;
+}
+
+interface ToastLink {
+  href: string;
+  label: string;
 }
 
 const shown = signal<readonly Toast[]>([]);
 let lastId = 0;
 
 /** Says that something was done, or could not be, where no place on the page would say it. */
-export function toast(text: string, kind: Toast["kind"] = "good"): void {
+export function toast(text: string, kind: Toast["kind"] = "good", link?: ToastLink): void {
   const id = ++lastId;
-  shown.value = [...shown.value, { id, text, kind }];
-  setTimeout(() => {
+  shown.value = [...shown.value, { id, text, kind, link }];
+  const end = (): void => {
     shown.value = shown.value.filter((each) => each.id !== id);
-  }, STAY_MS);
+  };
+  setTimeout(end, link ? STAY_WITH_LINK_MS : STAY_MS);
 }
 
 /** In the browser's top layer, and put there anew for each message: a dialog that is open must not cover it. */
@@ -34,9 +43,9 @@ export function Toasts() {
   }, [toasts]);
   return (
     <div ref={ref} class={css.toasts} popover="manual" role="status" aria-live="polite">
-      {toasts.map(({ id, text, kind }) => (
+      {toasts.map(({ id, text, kind, link }) => (
         <div key={id} class={`${css.toast} ${kind === "error" ? css.error : ""}`}>
-          {text}
+          {text} {link ? <a href={link.href}>{link.label}</a> : null}
         </div>
       ))}
     </div>

@@ -42,7 +42,7 @@ export function CodeArrived({ code, trip }: { code: string; trip: Trip | null })
   }
   return (
     <>
-      <Failure failure={failure} onRetry={() => run(verifier)} />
+      <Failure failure={failure} onRetry={() => run(verifier)} isRepeated={false} />
       {failure.status === 429 ? (
         <p>
           The provider has let you in; only the last step is missing. Your network address has used up its sign-in

@@ -50,7 +50,7 @@ export function LinkCodeArrived({ linkCode }: { linkCode: string }) {
       </DeadEnd>
     );
   }
-  return <Failure failure={failure} onRetry={run} />;
+  return <Failure failure={failure} onRetry={run} isRepeated={false} />;
 }
 
 function sayLinked(provider: ProviderName): void {

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { ApiFailure } from "../../api/failure.ts";
-import { fieldError } from "../../lib/action.ts";
+import { fieldError, sentence } from "../../lib/action.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { Field } from "../../ui/field.tsx";
 import { Card } from "../../ui/page.tsx";
@@ -95,10 +95,9 @@ export function PasswordField({
 /** Fields for a password that is being chosen, which say what is wrong with it. */
 const CHOSEN = new Set(["password", "newPassword"]);
 
-/** "must have at least 8 characters" as a sentence. */
 function saidOf(failure: ApiFailure | null, path: string): string | undefined {
-  const message = isWeak(failure) && CHOSEN.has(path) ? failure?.message : fieldError(failure, path);
-  return message?.startsWith("must") ? `This ${message}.` : message;
+  if (failure !== null && isWeak(failure) && CHOSEN.has(path)) return sentence(failure.message);
+  return fieldError(failure, path);
 }
 
 /** Why a form was refused, where its fields do not say it already. What everybody mistypes now and then takes one line. */

@@ -1,5 +1,4 @@
 import { useId, useMemo, useState } from "preact/hooks";
-import { isOutage } from "../../api/failure.ts";
 import { useTitle } from "../../ui/page.tsx";
 import { Failure } from "../../ui/states.tsx";
 import { type ActionDialog, Actions } from "./actions/actions.tsx";
@@ -69,8 +68,7 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
   const isFailing = results.failure !== null || live.failure !== null;
   // One notice for all that failed: where the entries end for what lies behind them, else above everything.
   const isAtEnd = failure !== null && failure === results.failure && results.failedOn !== "load";
-  const notice =
-    failure === null ? null : <Failure failure={failure} onRetry={explorer.retry} isRepeated={isOutage(failure)} />;
+  const notice = failure === null ? null : <Failure failure={failure} onRetry={explorer.retry} />;
   return (
     <div class={css.explorer}>
       <h1 class="visually-hidden">Logs</h1>

@@ -1,4 +1,8 @@
-import type { Project } from "../../model/types.ts";
+import { useLoad } from "../../lib/load.ts";
+import { hasEnded } from "../../model/key-state.ts";
+import { ableTo, reasonAgainst } from "../../model/roles.ts";
+import type { ApiKey, Project } from "../../model/types.ts";
+import { allOf, workspaces } from "../../model/workspaces.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { Copy } from "../../ui/copy.tsx";
 import { Row } from "../../ui/page.tsx";
@@ -20,22 +24,42 @@ interface NothingProps {
 /** Why there is nothing to see, and what helps. */
 export function Nothing({ workspaceId, projectId, projects, explorer, isLive }: NothingProps) {
   const { view, change, results, reload } = explorer;
+  const role = workspaces.value?.find(({ id }) => id === workspaceId)?.role;
+  const mayMake = (action: "project.create" | "key.create"): boolean =>
+    role === undefined || reasonAgainst(role, action) === null;
   // The line above says that the search goes on.
   if (!results.complete) return null;
   if (projects?.length === 0) {
     return (
       <Empty title="There is no project yet">
-        <p>Every log entry belongs to a project. Make one, then make a key to send with.</p>
-        <a class={buttonClass("primary")} href={`/w/${workspaceId}/settings/projects`}>
-          Make a project
-        </a>
+        <p>
+          Every log entry belongs to a project.{" "}
+          {!mayMake("project.create")
+            ? `Ask ${ableTo("project.create")} to make one.`
+            : mayMake("key.create")
+              ? "Make one, then make a key to send with."
+              : `Make one, then ask ${ableTo("key.create")} for a key to send with.`}
+        </p>
+        {mayMake("project.create") ? (
+          <a class={buttonClass("primary")} href={`/w/${workspaceId}/settings/projects`}>
+            Make a project
+          </a>
+        ) : null}
       </Empty>
     );
   }
   const inScope = projects?.filter(({ id }) => projectId === null || id === projectId);
   const target = inScope?.[0];
   if (target && inScope?.every(({ lastSeq }) => lastSeq === 0)) {
-    return <NoEntries workspaceId={workspaceId} projectId={target.id} isLive={isLive} onReload={reload} />;
+    return (
+      <NoEntries
+        workspaceId={workspaceId}
+        projectId={target.id}
+        mayMakeKeys={mayMake("key.create")}
+        isLive={isLive}
+        onReload={reload}
+      />
+    );
   }
   const filtered = hasFilters(view.filters);
   return (
@@ -56,23 +80,21 @@ export function Nothing({ workspaceId, projectId, projects, explorer, isLive }: 
   );
 }
 
-function NoEntries({
-  workspaceId,
-  projectId,
-  isLive,
-  onReload,
-}: {
+interface NoEntriesProps {
   workspaceId: string;
   projectId: string;
+  mayMakeKeys: boolean;
   isLive: boolean;
   onReload: () => void;
-}) {
+}
+
+function NoEntries({ workspaceId, projectId, mayMakeKeys, isLive, onReload }: NoEntriesProps) {
   const entry = { level: "info", message: "Hello from curl" };
   const command = curlOf(location.origin, `/logger/${projectId}/log`, entry, "logs:write");
   return (
     <Empty title="No entries yet">
       <p>
-        Make a key under <a href={`/w/${workspaceId}/settings/keys`}>API keys</a>, put it into the variable{" "}
+        <WhichKey workspaceId={workspaceId} projectId={projectId} mayMake={mayMakeKeys} /> into the variable{" "}
         <code>TAFFRAIL_API_KEY</code>, and send the first entry:
       </p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
@@ -91,4 +113,25 @@ function NoEntries({
       </Row>
     </Empty>
   );
+}
+
+/** The beginning of a sentence: where the key to send with comes from, by what there is and what the reader may do. */
+function WhichKey({ workspaceId, projectId, mayMake }: { workspaceId: string; projectId: string; mayMake: boolean }) {
+  const path = `/projects/${projectId}/keys`;
+  const { data: keys } = useLoad(path, (signal) => allOf<ApiKey>(path, workspaceId, signal));
+  const now = Date.now();
+  const made = keys?.find((key) => key.scopes.includes("logs:write") && !hasEnded(key, now));
+  const link = <a href={`/w/${workspaceId}/settings/keys?project=${projectId}`}>API keys</a>;
+  if (made) {
+    return (
+      <>
+        Put the key <strong>{made.name}</strong> (
+        {mayMake ? <>or another of its {link}</> : `ask ${ableTo("key.create")} for it`})
+      </>
+    );
+  }
+  // Until it is known whether there is one, neither is said.
+  if (keys === null) return <>Put a key of this project</>;
+  if (!mayMake) return <>Ask {ableTo("key.create")} for a key of this project, and put it</>;
+  return <>Make a key under {link}, put it</>;
 }

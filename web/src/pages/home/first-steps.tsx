@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
-import { reasonAgainst } from "../../model/roles.ts";
+import { ableTo, reasonAgainst } from "../../model/roles.ts";
 import type { Project, Workspace } from "../../model/types.ts";
 import { authorized } from "../../session/session.ts";
 import { Button } from "../../ui/button.tsx";
@@ -14,13 +14,18 @@ export function FirstSteps({ workspace }: { workspace: Workspace }) {
   const { route } = useLocation();
   const [isCreating, setCreating] = useState(false);
   const reason = reasonAgainst(workspace.role, "project.create");
-  if (reason !== null) return <p>No project yet. A member, an admin or an owner can create one.</p>;
+  const mayMakeKeys = reasonAgainst(workspace.role, "key.create") === null;
+  if (reason !== null) return <p>No project yet. Ask {ableTo("project.create")} to create one.</p>;
   return (
     <>
       <p>No project yet. Three steps to the first entry:</p>
       <ol class={css.steps}>
         <li>Create a project. Each application, or part of one, has its own.</li>
-        <li>Create an API key for it. It is shown once, with a line that works as it stands.</li>
+        <li>
+          {mayMakeKeys
+            ? "Create an API key for it. It is shown once, with a line that works as it stands."
+            : `Ask ${ableTo("key.create")} for an API key for it.`}
+        </li>
         <li>Send an entry, and see it among the logs.</li>
       </ol>
       <Row>
@@ -34,8 +39,14 @@ export function FirstSteps({ workspace }: { workspace: Workspace }) {
           action="Create"
           onSave={async (name) => {
             const { data } = await authorized<Project>("/projects", { workspaceId: workspace.id, body: { name } });
-            toast(`${data.name} is there. Create a key for it next.`);
-            route(`/w/${workspace.id}/settings/keys?project=${data.id}`);
+            if (mayMakeKeys) {
+              toast(`${data.name} is there. Create a key for it next.`);
+              route(`/w/${workspace.id}/settings/keys?project=${data.id}`);
+            } else {
+              toast(`${data.name} is there.`);
+              // Its page says how to go on.
+              route(`/w/${workspace.id}/p/${data.id}`);
+            }
           }}
           onClose={() => setCreating(false)}
         />

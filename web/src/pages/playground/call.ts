@@ -1,4 +1,4 @@
-import { ApiFailure, type LimitState, OFFLINE } from "../../api/failure.ts";
+import { type LimitState, unreachable } from "../../api/failure.ts";
 import { limitOf } from "../../api/request.ts";
 
 /** A call as it goes out, letter for letter. */
@@ -47,10 +47,7 @@ export async function send(call: Call): Promise<CallAnswer> {
       body: parsed(text),
     };
   } catch {
-    throw new ApiFailure("The service could not be reached. Check the connection and try again.", {
-      code: OFFLINE,
-      status: 0,
-    });
+    throw unreachable();
   }
 }
 

@@ -1,6 +1,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { useAction } from "../../lib/action.ts";
 import { clock, useNow } from "../../lib/now.ts";
+import { INSTALL_NOTE } from "../../model/client-library.ts";
 import { Copy } from "../../ui/copy.tsx";
 import { Card, useTitle } from "../../ui/page.tsx";
 import { Failure, Loading } from "../../ui/states.tsx";
@@ -38,7 +39,7 @@ export function Playground() {
         read what you send.
       </p>
       {sandbox ? <Bench state={state} sandbox={sandbox} /> : null}
-      {!sandbox && failure ? <Failure failure={failure} onRetry={reload} /> : null}
+      {!sandbox && failure ? <Failure failure={failure} onRetry={reload} isRepeated={false} /> : null}
       {!sandbox && !failure ? <Loading what="Opening the sandbox" /> : null}
     </div>
   );
@@ -194,8 +195,8 @@ function snippetsOf(
   const target = { origin: location.origin, projectId, apiKey };
   if (way === "app") {
     return [
-      { name: "page", title: "In the page", code: pageCode(PROXY_URL, action) },
-      { name: "server", title: "On the server", code: proxyCode(target, PROXY_URL) },
+      { name: "page", title: "In the page", code: pageCode(PROXY_URL, action), note: INSTALL_NOTE },
+      { name: "server", title: "On the server", code: proxyCode(target, PROXY_URL), note: INSTALL_NOTE },
     ];
   }
   const outgoing = result.ok ? result.outgoing : null;
@@ -206,7 +207,7 @@ function snippetsOf(
       name: "client",
       title: "Client library",
       code: outgoing && clientCode(target, outgoing),
-      note: "The library makes Idempotency-Keys by itself, and masks passwords, tokens and the like.",
+      note: `${INSTALL_NOTE} It makes Idempotency-Keys by itself, and masks passwords, tokens and the like.`,
     },
   ];
 }

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { useLoad } from "../../lib/load.ts";
 import { usePoll } from "../../lib/poll.ts";
-import { reasonAgainst } from "../../model/roles.ts";
+import { ableTo, reasonAgainst } from "../../model/roles.ts";
 import type { Project, Workspace } from "../../model/types.ts";
 import { loadProjects } from "../../model/workspaces.ts";
 import { authorized } from "../../session/session.ts";
@@ -30,9 +30,10 @@ export function Projects({ workspace }: { workspace: Workspace }) {
   const [asked, setAsked] = useState<Asked | null>(null);
   const reason = reasonAgainst(workspace.role, "project.create");
   const locked = { disabled: reason !== null, "aria-describedby": reason === null ? undefined : NOTE };
-  const done = (text: string): void => {
+  const mayMakeKeys = reasonAgainst(workspace.role, "key.create") === null;
+  const done = (text: string, link?: { href: string; label: string }): void => {
     setAsked(null);
-    toast(text);
+    toast(text, "good", link);
     reload();
   };
   return (
@@ -53,7 +54,15 @@ export function Projects({ workspace }: { workspace: Workspace }) {
         )
       ) : projects.length === 0 ? (
         <Empty title="No project yet">
-          <p>Create one, then make an API key for it, and send the first entry with that key.</p>
+          {reason === null ? (
+            <p>
+              Create one, then{" "}
+              {mayMakeKeys ? "make an API key for it" : `ask ${ableTo("key.create")} for an API key for it`}, and send
+              the first entry with that key.
+            </p>
+          ) : (
+            <p>Ask {ableTo("project.create")} to create one.</p>
+          )}
         </Empty>
       ) : (
         <Card>
@@ -93,8 +102,11 @@ export function Projects({ workspace }: { workspace: Workspace }) {
           title="Create a project"
           action="Create"
           onSave={async (name) => {
-            await authorized("/projects", { workspaceId: workspace.id, body: { name } });
-            done(`${name} is there. Make a key for it next.`);
+            const { data } = await authorized<Project>("/projects", { workspaceId: workspace.id, body: { name } });
+            if (mayMakeKeys) {
+              const href = `/w/${workspace.id}/settings/keys?project=${data.id}`;
+              done(`${name} is there.`, { href, label: "Make a key for it next" });
+            } else done(`${name} is there. Ask ${ableTo("key.create")} for a key to send with.`);
           }}
           onClose={() => setAsked(null)}
         />

@@ -95,7 +95,7 @@ export function Violations({ workspace }: { workspace: Workspace }) {
               </tbody>
             </table>
           </Wide>
-          {more.failure ? <Failure failure={more.failure} onRetry={() => void more.run()} /> : null}
+          {more.failure ? <Failure failure={more.failure} onRetry={() => void more.run()} isRepeated={false} /> : null}
           {next === null ? null : (
             <Row>
               <Button busy={more.busy} onClick={() => void more.run()}>

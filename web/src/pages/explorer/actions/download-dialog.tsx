@@ -107,7 +107,7 @@ export function DownloadDialog({ workspaceId, request, expected, onClose }: Down
       {phase.kind === "failed" ? (
         <>
           <p>No file was written.</p>
-          <Failure failure={phase.failure} onRetry={start} />
+          <Failure failure={phase.failure} onRetry={start} isRepeated={false} />
         </>
       ) : null}
     </Dialog>

@@ -1,4 +1,4 @@
-import { type ApiFailure, failureOf } from "../../../api/failure.ts";
+import { type ApiFailure, failureOf, retryText, unreachable } from "../../../api/failure.ts";
 import { backoff } from "../../../lib/backoff.ts";
 import type { LogEntry } from "../../../model/types.ts";
 import { Deliveries } from "./deliveries.ts";
@@ -242,7 +242,7 @@ export class TailLink {
     if (status === 429) {
       this.#lost("Too many requests.", (retryAfter ?? 1) * 1000);
       this.#isToldToWait = true;
-    } else if (status === 0) this.#lost("The service cannot be reached.");
+    } else if (status === 0) this.#lost(unreachable().message);
     else if (status >= 500) this.#lost(message);
     else this.#end(message);
   }
@@ -251,7 +251,7 @@ export class TailLink {
     this.#disconnect();
     this.#failures++;
     this.#isToldToWait = false;
-    this.#become("waiting", `${reason} Trying again.`);
+    this.#become("waiting", retryText(reason));
     this.#cancelTimer = this.#ports.later(wait, () => this.#connect());
   }
 

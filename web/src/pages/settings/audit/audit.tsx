@@ -68,7 +68,7 @@ function Trail({ workspaceId }: { workspaceId: string }) {
       ) : (
         <Card>
           {items.length === 0 ? <p>Nothing found among the newest so far.</p> : <AuditList items={items} />}
-          {more.failure ? <Failure failure={more.failure} onRetry={() => void more.run()} /> : null}
+          {more.failure ? <Failure failure={more.failure} onRetry={() => void more.run()} isRepeated={false} /> : null}
           {next === null ? null : (
             <Row>
               <Button busy={more.busy} onClick={() => void more.run()}>

@@ -1,9 +1,9 @@
+import { type KeyState, keyState } from "../../../model/key-state.ts";
 import type { ApiKey } from "../../../model/types.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { Item, Items } from "../../../ui/items.tsx";
 import { Time } from "../../../ui/time.tsx";
-import { type KeyState, keyState } from "./key-state.ts";
 
 const TONE: Record<KeyState, "good" | "warn" | "bad"> = {
   works: "good",

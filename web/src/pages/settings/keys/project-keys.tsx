@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { useLoad } from "../../../lib/load.ts";
+import { hasEnded } from "../../../model/key-state.ts";
 import { reasonAgainst } from "../../../model/roles.ts";
 import type { ApiKey, MadeKey, Project, Workspace } from "../../../model/types.ts";
 import { allOf } from "../../../model/workspaces.ts";
@@ -12,7 +13,6 @@ import { toast } from "../../../ui/toasts.tsx";
 import { RoleNote } from "../section.tsx";
 import { CreateKey } from "./create-key.tsx";
 import { KeyList } from "./key-list.tsx";
-import { hasEnded } from "./key-state.ts";
 import { RotateKey } from "./rotate-key.tsx";
 import { SecretDialog } from "./secret.tsx";
 
@@ -87,7 +87,7 @@ export function ProjectKeys({ workspace, project }: { workspace: Workspace; proj
       {asked?.kind === "rotate" ? (
         <RotateKey workspaceId={workspace.id} apiKey={asked.key} onMade={made} onClose={close} />
       ) : null}
-      {asked?.kind === "secret" ? <SecretDialog made={asked.made} onClose={close} /> : null}
+      {asked?.kind === "secret" ? <SecretDialog workspaceId={workspace.id} made={asked.made} onClose={close} /> : null}
       {asked?.kind === "revoke" ? (
         <Confirm
           title={`Revoke ${asked.key.name}?`}

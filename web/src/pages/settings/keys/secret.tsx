@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
+import { INSTALL_NOTE } from "../../../model/client-library.ts";
 import type { MadeKey } from "../../../model/types.ts";
-import { Button } from "../../../ui/button.tsx";
+import { Button, buttonClass } from "../../../ui/button.tsx";
 import { Copy } from "../../../ui/copy.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { Row } from "../../../ui/page.tsx";
@@ -8,14 +9,21 @@ import { toast } from "../../../ui/toasts.tsx";
 import css from "./keys.module.css";
 import { clientCode, curlLine } from "./samples.ts";
 
-/** The one time that a key is seen. Only a button ends it: a stray click or key would lose the secret. */
-export function SecretDialog({ made, onClose }: { made: MadeKey; onClose: () => void }) {
+interface SecretDialogProps {
+  workspaceId: string;
+  made: MadeKey;
+  onClose: () => void;
+}
+
+/** The one time that a key is seen. Only what says that it is stored ends it: a stray click or key would lose the secret. */
+export function SecretDialog({ workspaceId, made, onClose }: SecretDialogProps) {
   const [isLeaving, setLeaving] = useState(false);
   const warning = useRef<HTMLParagraphElement>(null);
   useEffect(() => {
     // The way out is below what is to be copied: on a small screen out of sight.
     if (isLeaving) warning.current?.scrollIntoView({ block: "center" });
   }, [isLeaving]);
+  const logs = `/w/${workspaceId}/p/${made.projectId}`;
   const maySend = made.scopes.includes("logs:write");
   return (
     <Dialog title={`The key ${made.name}`} onClose={() => setLeaving(true)} closeOnBackdrop={false}>
@@ -24,7 +32,9 @@ export function SecretDialog({ made, onClose }: { made: MadeKey; onClose: () => 
       </p>
       <Code title="Key" text={made.secret} />
       <Code title={maySend ? "Send an entry" : "Query entries"} text={curlLine(made, location.origin)} />
-      {maySend ? <Code title="In JavaScript or TypeScript" text={clientCode(made, location.origin)} /> : null}
+      {maySend ? (
+        <Code title="In JavaScript or TypeScript" text={clientCode(made, location.origin)} note={INSTALL_NOTE} />
+      ) : null}
       {isLeaving ? (
         <p ref={warning} class={css.warning} role="alert">
           The key cannot be shown again. If it is not stored yet, copy it first. Then say so below.
@@ -35,20 +45,24 @@ export function SecretDialog({ made, onClose }: { made: MadeKey; onClose: () => 
           look="primary"
           onClick={() => {
             onClose();
-            toast("The key is ready to use.");
+            toast("The key is ready to use.", "good", { href: logs, label: "Open the logs" });
           }}
         >
           I have stored it
         </Button>
+        <a class={buttonClass("plain")} href={logs}>
+          It is stored: open the logs
+        </a>
       </Row>
     </Dialog>
   );
 }
 
-function Code({ title, text }: { title: string; text: string }) {
+function Code({ title, text, note }: { title: string; text: string; note?: string }) {
   return (
     <div class={css.code}>
       <h3>{title}</h3>
+      {note ? <p>{note}</p> : null}
       <pre>{text}</pre>
       <Copy text={text} label={`Copy ${title === "Key" ? "the key" : "this"}`} />
     </div>

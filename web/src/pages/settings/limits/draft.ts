@@ -25,7 +25,7 @@ export interface Draft {
 }
 
 const NO_PATH = "needs a path";
-const NO_NUMBER = "must be a whole number";
+const NO_NUMBER = "This must be a whole number.";
 const DEFAULT_WINDOW = "60";
 /** A limit to begin with where somebody sets a default of his own: the preset's. */
 export const FIRST_DEFAULT: LimitDraft = { limit: "1000", windowSeconds: DEFAULT_WINDOW };

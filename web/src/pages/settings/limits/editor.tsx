@@ -175,5 +175,5 @@ function fieldsOf(draft: Draft): string[] {
 
 /** The API counts rules from 0, the page from 1. */
 function numbered(message: string | undefined): string | undefined {
-  return message?.replace(/rules\.(\d+)/g, (_, index: string) => `Rule ${Number(index) + 1}`);
+  return message?.replace(/rules\.(\d+)/gi, (_, index: string) => `Rule ${Number(index) + 1}`);
 }

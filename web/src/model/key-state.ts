@@ -1,4 +1,4 @@
-import type { ApiKey } from "../../../model/types.ts";
+import type { ApiKey } from "./types.ts";
 
 /** Days before its end from which a key is pointed out. */
 const SOON_DAYS = 7;
