@@ -71,8 +71,16 @@ it("invites, and the guest accepts through the mail's link in another browser", 
   const pending = page.getByRole("list", { name: "Pending invitations" });
   await pending.getByText(guest.email).first().waitFor();
   expect(await pending.textContent()).toContain("Can be accepted until");
+  // The service under test keeps its mails: the page says where.
+  const outbox = await page.getByRole("link", { name: "they are in its outbox" }).getAttribute("href");
+  const mails = await (await under.open()).newPage();
+  await mails.goto(`${url}${outbox}`);
 
   const [link = ""] = (await nextMail(url, guest.email, "invite")).links;
+  await mails.reload();
+  await mails.getByRole("link", { name: link }).click();
+  await mails.waitForURL(({ pathname }) => pathname === new URL(link).pathname);
+  await mails.context().close();
   const theirs = await (await under.open({ as: guest })).newPage();
   await theirs.goto(link);
   await theirs.getByRole("button", { name: "Accept" }).click();

@@ -1,17 +1,15 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { useAction } from "../../lib/action.ts";
 import { useSecondsUntil, useWait } from "../../lib/countdown.ts";
 import { Button } from "../../ui/button.tsx";
+import { LocalOutbox } from "../../ui/local-outbox.tsx";
 import { Row } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import css from "./auth.module.css";
 
 /** Milliseconds between two mails of a kind to an address; the service drops what comes earlier, without a word. */
 const BETWEEN_MAILS_MS = 60_000;
-
-/** Names of this very machine: a service there may keep its mails instead of sending them. */
-const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
 interface SendAgainProps {
   /** Asks for the mail once more. */
@@ -49,25 +47,4 @@ export function SendAgain({ send, sentAt, label = "Send it again", children }: S
       <LocalOutbox />
     </>
   );
-}
-
-/** Asked for once, for all pages that speak of a mail. */
-let outbox: Promise<boolean> | undefined;
-
-/** On somebody's own machine mails are kept, not sent: the way to them. Asks nobody anywhere else. */
-function LocalOutbox() {
-  const [isThere, setIsThere] = useState(false);
-  useEffect(() => {
-    if (!LOOPBACK.has(location.hostname)) return;
-    outbox ??= fetch("/dev/outbox").then(
-      ({ ok }) => ok,
-      () => false,
-    );
-    void outbox.then(setIsThere);
-  }, []);
-  return isThere ? (
-    <p class={css.quiet}>
-      This service runs on this machine and keeps its mails: <a href="/dev/outbox">they are in its outbox</a>.
-    </p>
-  ) : null;
 }

@@ -11,6 +11,7 @@ import { Button } from "../../../ui/button.tsx";
 import { Confirm } from "../../../ui/confirm.tsx";
 import { Field } from "../../../ui/field.tsx";
 import { Item, Items } from "../../../ui/items.tsx";
+import { LocalOutbox } from "../../../ui/local-outbox.tsx";
 import { Card, Row } from "../../../ui/page.tsx";
 import { Problem } from "../../../ui/problem.tsx";
 import { Failure } from "../../../ui/states.tsx";
@@ -30,6 +31,7 @@ export function Invitations({ workspace }: { workspace: Workspace }) {
     <Card title="Invitations">
       {reason === null ? <InviteForm workspace={workspace} onInvited={reload} /> : <p id={NOTE}>{reason}</p>}
       {failure ? <Failure failure={failure} onRetry={reload} /> : null}
+      {data && data.length > 0 ? <LocalOutbox /> : null}
       {data && data.length > 0 ? (
         <Items label="Pending invitations">
           {data.map((invitation) => (
