@@ -190,10 +190,12 @@ export class UserCore {
     const ended = endedWatches(this.sql, epoch, now);
     for (const watch of ended) {
       const { sessionId, workspaceId } = watch;
-      callWorkspace(this.#env, workspaceId, "replay-safe", (stub) => stub.sessionEnded(sessionId)).then(
-        () => forgetWatch(this.sql, watch),
-        (error: unknown) => this.#failed("user.session.watch", error, origin),
-      );
+      callWorkspace(this.#env, workspaceId, "replay-safe", (stub) => stub.sessionEnded(sessionId))
+        .then(() => {
+          // The account may have been deleted meanwhile, and its tables with it.
+          if (this.provisioned) forgetWatch(this.sql, watch);
+        })
+        .catch((error: unknown) => this.#failed("user.session.watch", error, origin));
     }
     return ended.length > 0;
   }

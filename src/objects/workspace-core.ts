@@ -197,6 +197,8 @@ export class WorkspaceCore {
     this.state.alarm.wentOff();
     await this.#ctx.storage.deleteAlarm();
     await this.#ctx.storage.deleteAll();
+    // A call that came between may have read the row again, whose tables are gone now.
+    this.state.forget();
   }
 
   async alarm(run: Origin): Promise<void> {
