@@ -179,7 +179,8 @@ async function runClient(code: string): Promise<string> {
       path.join(directory, "library.mjs"),
       `import { registerHooks } from "node:module";
        const files = { "taffrail/node": ${JSON.stringify(`file://${LIBRARY}/node/index.ts`)},
-                       "#runtime": ${JSON.stringify(`file://${LIBRARY}/runtime/node.ts`)} };
+                       "#runtime": ${JSON.stringify(`file://${LIBRARY}/runtime/node.ts`)},
+                       "#names": ${JSON.stringify(`file://${LIBRARY}/names.ts`)} };
        registerHooks({
          resolve: (name, context, next) =>
            files[name] ? { url: files[name], shortCircuit: true } : next(name, context),
