@@ -71,8 +71,7 @@ export function assemble(given: LoggerOptions, makeOutputs: MakeOutputs, endMs?:
     error: report,
     drop(lines, reason) {
       const text = `${lines.length} dropped: ${reason}`;
-      // The failure that refused the others was told.
-      if (isLossToldOnce && /s$|l$|closed/.test(reason)) {
+      if (isLossToldOnce) {
         isLossToldOnce = false;
         warn(`${text}. Not told again: see onDrop.`);
       }

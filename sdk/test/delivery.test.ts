@@ -141,7 +141,7 @@ test("an entry there is no room for costs no other, because of what is under way
 
 test("a key the service does not know is told once where nobody asked to be told", async () => {
   const warn = vi.spyOn(console, "warn").mockImplementation(() => {});
-  const { url } = await setup(() => ({ status: 401, body: { error: { message: "Unknown key" } } })).then(
+  const { url } = await setup(() => ({ status: 401, body: { error: { message: "Unknown key." } } })).then(
     ({ sink }) => sink,
   );
   const logger = createLogger({ apiUrl: url, projectId: "proj_test" });
@@ -151,6 +151,7 @@ test("a key the service does not know is told once where nobody asked to be told
   }
   expect(warn.mock.calls.map(([, error]) => `${error}`)).toEqual([
     "The service answered 401: Unknown key. Check apiKey (TAFFRAIL_API_KEY).",
+    "1 dropped: rejected. Not told again: see onDrop.",
   ]);
   warn.mockRestore();
 });

@@ -40,10 +40,13 @@ export function outcomeOf(
   const isForeign = status < 400 && !data;
   const told = data ? `${rejected.length} entries refused` : (error?.message ?? "no reason given");
   const hint = isForeign ? URL_NAME : HINTS[status];
-  const failure = Object.assign(new Error(`The service answered ${status}: ${told}${hint ? `. Check ${hint}.` : ""}`), {
-    status,
-    code: error?.code,
-  });
+  const failure = Object.assign(
+    new Error(`The service answered ${status}: ${hint ? `${told}`.replace(/\.?$/, `. Check ${hint}.`) : told}`),
+    {
+      status,
+      code: error?.code,
+    },
+  );
   // Anybody may say 200: a page to log in at, an application that has one for every path.
   if (ok && data) return { kind: "delivered", rejected, gap, error: rejected.length > 0 ? failure : undefined };
   const kind = KINDS[status] ?? (ok || status >= 500 ? "retry" : "refused");
