@@ -56,7 +56,7 @@ export function assemble(given: LoggerOptions, makeOutputs: MakeOutputs, endMs?:
   /** In a callback of the user's: what it logs must not call it again. */
   let isInside = false;
 
-  /** What goes wrong is told once where nobody asked to be told. */
+  /** Failures are told once unless a callback takes them. */
   let isToldOnce = !onError && !debug;
   let isLossToldOnce = isToldOnce && !onDrop;
   function report(error: unknown): void {

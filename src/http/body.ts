@@ -23,7 +23,7 @@ export type BodyFault =
   | "no_memory";
 
 export type BodyResult =
-  /** The lease counts the bytes; whoever reads the body releases it. */
+  /** The lease counts the bytes; the reader of the body releases it. */
   { ok: true; bytes: Uint8Array; lease: MemoryLease } | { ok: false; reason: BodyFault };
 
 export interface BodyOptions {

@@ -10,11 +10,11 @@ const PRESSED = { bytes: 512 * 1024, milliseconds: 3_000 } as const;
 
 /**
  * Bytes of the buffer that one read fills: as many as have come so far, within these bounds. The least is what the runtime's
- * own buffers have, each behind a promise of its own: anybody may open a connection and send nothing.
+ * own buffers have, each behind a promise of its own: any client may open a connection and send nothing.
  */
 const READ_BYTES = { least: 4 * 1024, most: 64 * 1024 } as const;
 
-/** Why the rest of a body will not come: the connection ended early or its chunks are none, or it stands still. */
+/** Why the rest of a body will not come: the connection ended early, its chunks are malformed, or it stalls. */
 export type LossReason = "incomplete" | "idle" | "slow";
 
 /** Thrown where a body does not come to its end. */

@@ -16,7 +16,7 @@ import type { WorkspaceState } from "../workspace/state.ts";
 import { callUser } from "./stubs.ts";
 import { expiredTicket, invalidTicket, type TailRefusal } from "./tail-refusal.ts";
 
-/** Who asks for a tail: somebody who may read, or whoever has a ticket of somebody who may. */
+/** Who asks for a tail: a caller with permission to read, or the holder of a ticket that such a caller made. */
 export type TailReader = TailAuthority | { kind: "ticket"; hash: string };
 
 export interface TailCall {
@@ -119,7 +119,7 @@ export class TailAccess {
     return { ok: true, authority, project, limit };
   }
 
-  /** Has the user object say when the session ends. @returns when it does so by itself */
+  /** Has the user object say when the session ends. @returns when it does so on its own */
   async watch({ userId, sessionId }: Extract<TailAuthority, { kind: "user" }>): Promise<number | "ended"> {
     const workspaceId = this.#state.row?.id;
     if (workspaceId === undefined) return "ended";

@@ -1,9 +1,10 @@
 import type { Context } from "hono";
 import type { AppEnv } from "../http/context.ts";
+import { plainPage } from "./plain-page.ts";
 
 /**
  * What a browser gets for a GET of the API that would use a mailed token up: a script takes the token out of the address,
- * and sends it when somebody clicks. Links in mails lead to the frontend's own pages; these are for addresses of the API.
+ * and sends it on a click. Links in mails lead to the frontend's own pages; these are for addresses of the API.
  */
 export type LinkPage = "verify-email" | "magic-link";
 
@@ -28,19 +29,6 @@ const PAGES: Record<LinkPage, Page> = {
   },
 };
 
-/** Nothing but this origin's own script and style; nothing framed, nothing submitted without the script. */
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  // The empty icon.
-  "img-src data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join("; ");
-
 /** Seconds a browser may keep the pages' scripts and style: they change with a release only. */
 const FILE_MAX_AGE = 3600;
 
@@ -56,20 +44,10 @@ export async function accountPageFile(c: Context<AppEnv>): Promise<Response | nu
 
 export function renderPage(kind: LinkPage): Response {
   const { title, lead, form } = PAGES[kind];
-  const html = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
-<title>${title} · Taffrail</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="/pages/account.css">
-</head>
-<body data-kind="${kind}">
-<main>
-<p class="brand">Taffrail</p>
-<section>
+  return plainPage({
+    title,
+    attributes: `data-kind="${kind}"`,
+    main: `<section>
 <h1>${title}</h1>
 <noscript><p class="error">This page needs JavaScript.</p></noscript>
 <form id="form" method="post">
@@ -77,19 +55,8 @@ export function renderPage(kind: LinkPage): Response {
 ${form}
 </form>
 <div id="result" role="status" hidden></div>
-</section>
-</main>
-<script type="module" src="/pages/account.js"></script>
-</body>
-</html>
-`;
-  return new Response(html, {
-    headers: {
-      "Content-Type": "text/html; charset=utf-8",
-      "Content-Security-Policy": POLICY,
-      "Cache-Control": "no-store",
-      "Referrer-Policy": "no-referrer",
-      Vary: "Accept",
-    },
+</section>`,
+    script: "/pages/account.js",
+    headers: { "Cache-Control": "no-store", Vary: "Accept" },
   });
 }

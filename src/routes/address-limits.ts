@@ -32,7 +32,7 @@ export async function mayLookForFlow(c: Context<AppEnv>): Promise<boolean> {
   return (await check(c, "API_DEFAULT", 1, "callback")).admitted;
 }
 
-/** @param counter what the counter is called beside the address: each preset's counts by itself, as the windows are equal */
+/** @param counter what the counter is called beside the address: each preset has its own, as the windows are equal */
 function check(
   c: Context<AppEnv>,
   preset: AddressPreset,

@@ -48,7 +48,7 @@ export function missingPage(c: Context<AppEnv>, isOfApi: (path: string) => boole
   return isBrowser(c) && !isOfApi(c.req.path) ? page(c, 404) : null;
 }
 
-/** In the page: the providers that the service is set up for, so that it offers no other, and asks nobody for them. */
+/** In the page: the providers that the service is set up for, so that it offers no others and needs no request for them. */
 const PROVIDERS_META = /(<meta name="taffrail-providers" content=")[^"]*/;
 
 async function page(c: Context<AppEnv>, status: 200 | 404): Promise<Response | null> {

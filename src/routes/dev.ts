@@ -7,6 +7,7 @@ import { escapeHtml } from "../mail/layout.ts";
 import { type OutboxItem, readOutbox } from "../mail/outbox.ts";
 import { publicLimit } from "./address-limits.ts";
 import { isBrowser, keptByNobody } from "./confirm-page.ts";
+import { plainPage } from "./plain-page.ts";
 
 /** What exists only where mails are kept instead of sent: on one's own machine. */
 export const dev = resource();
@@ -51,45 +52,14 @@ dev.route(
   },
 );
 
-/** No script at all: the page shows text that others typed. */
-const POLICY = [
-  "default-src 'none'",
-  "style-src 'self'",
-  // The empty icon.
-  "img-src data:",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join("; ");
-
+/** Without any script: the page shows text that others typed. */
 function outboxPage(mails: readonly OutboxItem[]): Response {
-  const html = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
-<title>Outbox · Taffrail</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="/pages/account.css">
-</head>
-<body>
-<main>
-<p class="brand">Taffrail</p>
-<h1>Outbox</h1>
+  return plainPage({
+    title: "Outbox",
+    main: `<h1>Outbox</h1>
 <p>Mails of this service are kept here instead of sent, newest first. A mail takes a few seconds; then reload the page.</p>
-${mails.length > 0 ? mails.map(mailSection).join("\n") : "<section><p>No mail yet.</p></section>"}
-</main>
-</body>
-</html>
-`;
-  return new Response(html, {
-    headers: {
-      "Content-Type": "text/html; charset=utf-8",
-      "Content-Security-Policy": POLICY,
-      "Referrer-Policy": "no-referrer",
-      "X-Robots-Tag": "noindex",
-    },
+${mails.length > 0 ? mails.map(mailSection).join("\n") : "<section><p>No mail yet.</p></section>"}`,
+    headers: { "X-Robots-Tag": "noindex" },
   });
 }
 

@@ -174,7 +174,7 @@ async function readRequest(c: Context<AppEnv>, key: ParsedApiKey, projectId: str
   const goodType = isIngestMediaType(type);
   const body = await readBody(request, INGEST_LIMITS.bodyBytes, {
     gzip: true,
-    // A body may cost a thousand times what it cost to send: nobody gets that for a key that does not exist.
+    // A body may cost a thousand times what it cost to send: a key that does not exist must not get that.
     beforeLarge: async () => {
       if (acceptedKeys.has(key.hash)) return;
       await requireLiveKey(c, key);

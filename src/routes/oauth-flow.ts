@@ -65,7 +65,7 @@ export async function finishFlow(c: Context<AppEnv>, provider: ProviderName): Pr
 }
 
 /**
- * The flow of a callback's state; null where there is none. Its start has counted under AUTH, so the callback that uses it up
+ * The flow of a callback's state; null where no flow has it. Its start has counted under AUTH, so the callback that uses it up
  * does not: a sign-in must not fail at its last step. Every other callback counts.
  */
 async function takeCounted(c: Context<AppEnv>, state: string | null): Promise<FlowRecord | null> {

@@ -13,7 +13,7 @@ const GROUP_BYTES = 8 * 1024 * 1024;
 export interface GroupCommitOptions<Call, Result> {
   /** Processes calls in order inside one transaction, and throws only if it rolled everything back. */
   run: (calls: readonly Call[]) => Result[];
-  /** Resolves once no write is under way: `storage.sync()`. */
+  /** Resolves once no write is in progress: `storage.sync()`. */
   idle: () => Promise<void>;
   /** Bytes that a call holds. */
   sizeOf: (call: Call) => number;

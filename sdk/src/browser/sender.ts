@@ -209,7 +209,7 @@ export function createSender(
       pump();
       adoptAll();
     });
-    // Nobody may see the page again.
+    // The page may never be shown again.
     addEventListener("visibilitychange", cut);
     // Nothing asynchronous runs after that.
     addEventListener("pagehide", () => {

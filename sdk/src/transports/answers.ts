@@ -47,7 +47,7 @@ export function outcomeOf(
       code: error?.code,
     },
   );
-  // Anybody may say 200: a page to log in at, an application that has one for every path.
+  // Other servers answer 200, too: a page to log in at, an application that has one for every path.
   if (ok && data) return { kind: "delivered", rejected, gap, error: rejected.length > 0 ? failure : undefined };
   const kind = KINDS[status] ?? (ok || status >= 500 ? "retry" : "refused");
   return {

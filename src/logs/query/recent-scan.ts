@@ -38,7 +38,7 @@ export interface ProjectPlace {
   /** The last `seq` that is in the cold tier; 0 while none is. */
   seq: number;
   /**
-   * The last `seq` of the snapshot; 0 while there is none. Absent where the snapshot is not the newest one, and in answers of
+   * The last `seq` of the snapshot; 0 while it has no entries. Absent where the snapshot is not the newest one, and in answers of
    * objects of an older version.
    */
   lastSeq?: number;

@@ -76,7 +76,7 @@ export function unpackSweep([place, isLast, projects, packed]: Packed, from: num
   const keys = packed.map(([passed, seq, project, ahead, commit]): SweptKey => {
     time += passed;
     const batch = ahead === undefined || commit === undefined ? null : { timestamp: time + ahead, commit };
-    // A project that is none has no rows.
+    // An id that names no project has no rows.
     return { timestamp: time, seq, projectId: projects[project] ?? "", batch };
   });
   return { place: unpackPlace(place), keys, isLast };

@@ -44,7 +44,7 @@ export class Recovery {
     };
   }
 
-  /** The network or the reader is back, or somebody asks for it: repeats everything at once. */
+  /** The network or the reader is back, or the reader asks for it: repeats everything at once. */
   now(): void {
     this.#failures = 0;
     this.#repeat();
@@ -64,7 +64,7 @@ export class Recovery {
 
   #due(): void {
     this.#cancel = null;
-    // Whoever looks again calls `now`.
+    // The page calls `now` when it is visible again.
     if (!this.#ports.isHidden()) this.#repeat();
   }
 

@@ -1,7 +1,7 @@
 import { request } from "../api/request.ts";
 import type { Role } from "./types.ts";
 
-/** What the token of an invitation shows to whoever holds it. */
+/** What the token of an invitation shows to its holder. */
 export interface OpenInvitation {
   workspace: { name: string };
   /** Null where that account is gone. */

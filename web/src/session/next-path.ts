@@ -16,7 +16,7 @@ const SIGN_IN_PAGES = /^\/(?:login|auth\/(?:sign-up|forgot))\/?$/;
 /** Pages that signing in leads back to. What other pages of /auth are about ends with the sign-in. */
 const RETURNED_TO = /^\/(?:auth\/invitation|playground)\/?$/;
 
-/** The sign-in page for somebody who is on a page: it leads back there, or to where that page was leading. */
+/** The sign-in page for a visitor of a page: it leads back there, or to where that page was leading. */
 export function signInFrom(path: string, query: Readonly<Record<string, string>>): string {
   if (SIGN_IN_PAGES.test(path)) return withNext("/login", nextPath(query));
   return withNext("/login", RETURNED_TO.test(path) ? path : "/");

@@ -35,7 +35,7 @@ export function Loading({ what = "Loading" }: { what?: string }) {
 interface FailureProps {
   failure: ApiFailure;
   onRetry?: (() => void) | undefined;
-  /** Whether the page repeats the call by itself after an outage: what `useLoad` loads, not what somebody does. */
+  /** Whether the page repeats the call after an outage without being asked: what `useLoad` loads, not what a user does. */
   isRepeated?: boolean;
 }
 

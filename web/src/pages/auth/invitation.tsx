@@ -60,18 +60,19 @@ function Over() {
   useEffect(dropInvitation, []);
   return (
     <DeadEnd title="This invitation does not work" to="/" action="Go to the start">
-      It was accepted already, taken back or replaced, or is older than 7 days. Ask whoever invited you for a new one.
+      It was accepted already, taken back or replaced, or is older than 7 days. Ask the person who invited you for a new
+      one.
     </DeadEnd>
   );
 }
 
 const ROLES = { owner: "an owner", admin: "an admin", member: "a member", viewer: "a viewer" } as const;
 
-/** Who invites, and to what. The names are what people typed: each stands by itself, whichever way it is written. */
+/** Who invites, and to what. The names are what people typed: each is isolated, whichever direction it is written in. */
 function Terms({ invitation: { workspace, inviter, role } }: { invitation: OpenInvitation }) {
   return (
     <p class={css.terms}>
-      {inviter === null ? "Somebody" : <Inviter {...inviter} />} invites you to the workspace{" "}
+      {inviter === null ? "A member" : <Inviter {...inviter} />} invites you to the workspace{" "}
       <strong>
         <bdi>{workspace.name}</bdi>
       </strong>{" "}
@@ -80,7 +81,7 @@ function Terms({ invitation: { workspace, inviter, role } }: { invitation: OpenI
   );
 }
 
-/** The address beside the name: anybody can call themselves anything. */
+/** The address beside the name: a name can be anything. */
 function Inviter({ email, name }: { email: string; name?: string }) {
   if (name === undefined) return <strong>{email}</strong>;
   return (

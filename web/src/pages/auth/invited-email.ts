@@ -3,7 +3,7 @@ import { openInvitation } from "../../model/invitation.ts";
 import { keptInvitation } from "./invitation-token.ts";
 
 /**
- * Puts the invited address into the form of somebody on the way to accept an invitation, unless one was typed already. An
+ * Puts the invited address into the form of a person on the way to accept an invitation, unless one was typed already. An
  * invitation that cannot be opened is left to its own page.
  */
 export function useInvitedEmail(next: string, setEmail: (change: (typed: string) => string) => void): void {

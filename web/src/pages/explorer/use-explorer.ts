@@ -120,7 +120,7 @@ export function useExplorer(workspaceId: string, projectId: string | null) {
   /** Does once more all that failed. */
   const retry = (): void => {
     recovery.now();
-    // What the service refused is not repeated unless somebody asks for it.
+    // What the service refused is not repeated unless the reader asks for it.
     if (results.failure !== null && !isOutage(results.failure))
       results.failedOn === "load" ? reload() : results.retry();
     if (live.failure !== null && !isOutage(live.failure)) live.retry();

@@ -207,7 +207,7 @@ function snippetsOf(
       name: "client",
       title: "Client library",
       code: outgoing && clientCode(target, outgoing),
-      note: `${INSTALL_NOTE} It makes Idempotency-Keys by itself, and masks passwords, tokens and the like.`,
+      note: `${INSTALL_NOTE} It makes Idempotency-Keys and masks passwords, tokens and the like.`,
     },
   ];
 }

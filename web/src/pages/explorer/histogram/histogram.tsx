@@ -39,7 +39,7 @@ export function Histogram({ counted, busy, onZoom, onZoomOut }: HistogramProps) 
     const { stats, interval, start, end } = counted;
     return barsOf(stats, interval, start, end, Math.max(12, Math.floor((width - AXES) / BAR_MIN)));
   }, [counted, width]);
-  // A new count of the same bars leaves what somebody has chosen; a live view adds bars at the end.
+  // A new count of the same bars leaves what the reader has chosen; a live view adds bars at the end.
   const [first] = bars;
   useEffect(() => {
     setSelection(null);
