@@ -89,6 +89,12 @@ class Charge {
     return this.#lease;
   }
 
+  /** Takes a lease over that was granted before the bytes came. */
+  adopt(lease: MemoryLease): MemoryLease {
+    this.#lease = lease;
+    return lease;
+  }
+
   /** Counts that the body is large, before it takes the memory of one. @throws what `beforeLarge` throws */
   async enlarge(): Promise<void> {
     if (this.isLarge) return;
@@ -122,7 +128,7 @@ async function receive(
   const length = Number(headers.get("Content-Length") ?? Number.NaN);
   if (length > SMALL_BYTES && length <= limit) await charge.enlarge();
   const receiver = new Receiver(body, () => charge.isPressed);
-  const raw = length > limit ? await receiver.drain(DRAIN_BYTES) : await collect(receiver, limit, charge);
+  const raw = length > limit ? await receiver.drain(DRAIN_BYTES) : await read(receiver, length, limit, charge);
   if (raw === null) return { ok: false, reason: "too_large" };
   const encoding = headers.get("Content-Encoding")?.trim().toLowerCase() ?? "identity";
   if (encoding === "identity" || encoding === "") return { ok: true, bytes: raw, lease: charge.settle(raw.length) };
@@ -130,10 +136,33 @@ async function receive(
   return inflate(raw, limit, charge);
 }
 
-/** The bytes as sent; null where there are more than `limit`. Past it, it reads on, keeping nothing. @throws BodyLost */
-async function collect(receiver: Receiver, limit: number, charge: Charge): Promise<Uint8Array | null> {
+/**
+ * The bytes as sent; null where there are more than `limit`. A read costs about as much as parsing ten entries, so a small
+ * body whose length is known is read into one buffer, and a large one begins with a large buffer, while there is room for
+ * bytes that have not come. @throws BodyLost
+ */
+async function read(receiver: Receiver, length: number, limit: number, charge: Charge): Promise<Uint8Array | null> {
+  const ahead = length > 0 && receiver.fillsBuffers ? smallBodies.tryTakeAhead(Math.min(length, SMALL_BYTES)) : null;
+  if (ahead === null) return collect(receiver, limit, charge, null);
+  if (length <= SMALL_BYTES) return receiver.whole(length, charge.adopt(ahead));
+  try {
+    return await collect(receiver, limit, charge, ahead);
+  } finally {
+    ahead.release();
+  }
+}
+
+/** Past `limit`, it reads on, keeping nothing. @param ahead counts the buffer of a read @throws BodyLost */
+async function collect(
+  receiver: Receiver,
+  limit: number,
+  charge: Charge,
+  ahead: MemoryLease | null,
+): Promise<Uint8Array | null> {
   const pieces = new Pieces(receiver);
-  for (let piece = await receiver.next(); piece !== null; piece = await receiver.next()) {
+  const least = ahead?.bytes ?? 0;
+  for (let piece = await receiver.next(least); piece !== null; piece = await receiver.next(least)) {
+    ahead?.renew();
     pieces.add(piece);
     if (pieces.size > limit) {
       pieces.drop();

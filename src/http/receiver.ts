@@ -1,3 +1,5 @@
+import type { MemoryLease } from "../platform/memory-pool.ts";
+
 /** Milliseconds without a byte after which a body is given up. */
 const IDLE_MS = 30_000;
 /** Milliseconds between two looks at how a body gets on. */
@@ -9,10 +11,10 @@ const TICK_MS = 1_000;
 const PRESSED = { bytes: 512 * 1024, milliseconds: 3_000 } as const;
 
 /**
- * Bytes of the buffer that one read fills: as many as have come so far, within these bounds. The least is what the runtime's
- * own buffers have, each behind a promise of its own: any client may open a connection and send nothing.
+ * Bytes of the buffer that one read fills, unless more were counted for it: as many as have come so far, within these bounds.
+ * The least is what the runtime's own buffers have: any client may open a connection and send nothing.
  */
-const READ_BYTES = { least: 4 * 1024, most: 64 * 1024 } as const;
+const READ_BYTES = { least: 4 * 1024, most: 128 * 1024 } as const;
 
 /** Why the rest of a body will not come: the connection ended early, its chunks are malformed, or it stalls. */
 export type LossReason = "incomplete" | "idle" | "slow";
@@ -38,8 +40,8 @@ export class Receiver {
   #bytes = 0;
   /** When the last byte came, or reading began. */
   #lastAt = Date.now();
-  /** Where the stretch began that is looked at. */
-  #stretch = { at: Date.now(), bytes: 0 };
+  /** Bytes in all at the last ticks, of a time in which it was read and others waited, as far back as `PRESSED` looks. */
+  readonly #marks: number[] = [];
 
   /** @param isPressed whether others wait for the memory that this body holds */
   constructor(body: ReadableStream<Uint8Array>, isPressed: () => boolean) {
@@ -51,16 +53,48 @@ export class Receiver {
     this.#arm();
   }
 
+  /** Whether reads fill buffers of the caller: bodies of connections do so. */
+  get fillsBuffers(): boolean {
+    return this.#reader.fill !== null;
+  }
+
   /**
    * The next piece; null at the end. It is alone in its buffer, which may be much larger: a sender decides how little a read
    * brings. What is kept is copied out of it, and the buffer given back.
+   * @param least bytes of the buffer, where the caller has counted them
    * @throws BodyLost
    */
-  async next(): Promise<Piece | null> {
+  async next(least = 0): Promise<Piece | null> {
+    const size = Math.min(Math.max(this.#bytes, READ_BYTES.least, least), READ_BYTES.most);
+    return this.#received(this.#reader.read(size));
+  }
+
+  /**
+   * A body of a known length, read into one buffer of that length. Its end is not asked for: that would take one more read.
+   * @param length bytes, more than 0
+   * @param lease of its bytes, which must not be reclaimed while they come
+   * @throws BodyLost
+   */
+  async whole(length: number, lease: MemoryLease): Promise<Uint8Array> {
+    const { fill } = this.#reader;
+    if (fill === null) throw new Error("The body is not read into buffers.");
+    let view = new Uint8Array(length);
+    for (let at = 0; at < length; ) {
+      const piece = await this.#received(fill(view.subarray(at)));
+      if (piece === null) throw new BodyLost("incomplete");
+      lease.renew();
+      at += piece.byteLength;
+      // Each read takes the buffer away and gives it back under another name.
+      view = new Uint8Array(piece.buffer);
+    }
+    this.#stop();
+    return view;
+  }
+
+  async #received(reading: Promise<ReadableStreamReadResult<Piece>>): Promise<Piece | null> {
     this.#isReading = true;
     // A connection that ends early is the sender's doing, and no fault of ours.
-    const size = Math.min(Math.max(this.#bytes, READ_BYTES.least), READ_BYTES.most);
-    const read = this.#reader.read(size).catch((): LossReason => "incomplete");
+    const read = reading.catch((): LossReason => "incomplete");
     const piece = await Promise.race([read, this.#stalled]);
     this.#isReading = false;
     if (typeof piece === "string") {
@@ -113,17 +147,14 @@ export class Receiver {
   }
 
   #fault(now: number): LossReason | null {
-    if (!this.#isReading) {
-      // A body that waits for memory is not to blame.
-      this.#lastAt = now;
-      this.#stretch = { at: now, bytes: this.#bytes };
-      return null;
-    }
+    // A body that waits for memory is not to blame.
+    if (!this.#isReading) this.#lastAt = now;
+    if (!this.#isReading || !this.#isPressed()) this.#marks.length = 0;
+    this.#marks.push(this.#bytes);
     if (now - this.#lastAt >= IDLE_MS) return "idle";
-    if (now - this.#stretch.at < PRESSED.milliseconds) return null;
-    const isSlow = this.#bytes - this.#stretch.bytes < PRESSED.bytes;
-    this.#stretch = { at: now, bytes: this.#bytes };
-    return isSlow && this.#isPressed() ? "slow" : null;
+    if (this.#marks.length <= PRESSED.milliseconds / TICK_MS) return null;
+    const before = this.#marks.shift() ?? 0;
+    return this.#bytes - before < PRESSED.bytes ? "slow" : null;
   }
 }
 
@@ -132,6 +163,8 @@ type Piece = Uint8Array<ArrayBuffer>;
 interface PieceReader {
   /** @param size of the buffer that it may fill */
   read(size: number): Promise<ReadableStreamReadResult<Piece>>;
+  /** Reads into a part of a buffer; null where pieces come in buffers of their own. */
+  fill: ((part: Piece) => Promise<ReadableStreamReadResult<Piece>>) | null;
   giveBack(piece: Piece): void;
   cancel(): void;
 }
@@ -146,6 +179,7 @@ function readerOf(body: ReadableStream<Uint8Array>): PieceReader {
         spare = null;
         return reader.read(new Uint8Array(buffer));
       },
+      fill: (part) => reader.read(part),
       giveBack: ({ buffer }) => {
         spare = buffer;
       },
@@ -159,6 +193,7 @@ function readerOf(body: ReadableStream<Uint8Array>): PieceReader {
         const { done, value } = await reader.read();
         return done ? { done, value: undefined } : { done, value: value.slice() };
       },
+      fill: null,
       giveBack: () => {},
       cancel: () => void reader.cancel().catch(() => {}),
     };

@@ -1,5 +1,8 @@
-/** Milliseconds between two attempts of a waiting caller. */
-const RETRY_MS = 10;
+/**
+ * Milliseconds between two attempts of a waiting caller that is not woken: a caller before it may have gone without a word,
+ * or a lease may have been reclaimed.
+ */
+const RETRY_MS = 100;
 /** Milliseconds without an attempt after which a waiting caller counts as gone. */
 const WAITER_LOST_MS = 1_000;
 /**
@@ -27,8 +30,9 @@ export interface MemoryLease {
 }
 
 interface Waiter {
-  bytes: number;
   seenAt: number;
+  /** Ends the pause between two attempts. */
+  wake: () => void;
 }
 
 export interface MemoryPoolOptions {
@@ -37,25 +41,33 @@ export interface MemoryPoolOptions {
   /** Callers that may wait at a time; a further one is refused at once. */
   maxWaiting: number;
   now?: () => number;
-  wait?: (milliseconds: number) => Promise<void>;
+  /** Waits for so long, or until `woken`. */
+  wait?: (milliseconds: number, woken: Promise<void>) => Promise<void>;
 }
 
 /**
  * Bounds the bytes that one kind of work holds in an isolate, over all requests and objects in it. Callers are admitted in
- * order of arrival. A waiting caller polls with a timer of its own instead of being woken by the caller that releases:
- * the runtime ends a request that waits for nothing but another request.
+ * order of arrival. A waiting caller is woken by the one that makes room, and has a timer of its own beside: the runtime ends a
+ * request that waits for nothing but another request, and that other request may end without a word.
  */
 export class MemoryPool {
   readonly capacity: number;
   readonly #maxWaiting: number;
   readonly #now: () => number;
-  readonly #wait: (milliseconds: number) => Promise<void>;
-  /** Live leases with the time of their last renewal, oldest first. */
-  readonly #leases = new Map<Lease, number>();
-  /** The same in order of creation. */
-  readonly #byAge = new Set<Lease>();
+  readonly #wait: (milliseconds: number, woken: Promise<void>) => Promise<void>;
+  /** Live leases in order of creation. */
+  readonly #leases = new Set<Lease>();
   readonly #waiting = new Set<Waiter>();
   readonly #growing = new Set<Waiter>();
+  readonly #ports: LeasePorts = {
+    now: () => this.#now(),
+    resized: (difference) => {
+      this.#held += difference;
+      if (difference < 0) this.#wakeNext();
+    },
+    grown: (lease, size, timeoutMs) => this.#grow(lease, size, timeoutMs),
+    released: (lease) => this.#drop(lease),
+  };
   #held = 0;
 
   constructor({ capacity, maxWaiting, now = Date.now, wait = sleep }: MemoryPoolOptions) {
@@ -84,6 +96,14 @@ export class MemoryPool {
     return this.waiting === 0 ? this.#grant(bytes) : null;
   }
 
+  /**
+   * Leases bytes that may never be used, at once; null where the pool would be more than half full. So they cannot keep
+   * others from the pool.
+   */
+  tryTakeAhead(bytes: number): MemoryLease | null {
+    return this.#held + bytes > this.capacity / 2 ? null : this.tryTake(bytes);
+  }
+
   /** Leases bytes that are in memory already: they count even past the capacity, and whether other callers wait or not. */
   hold(bytes: number): MemoryLease {
     return this.#lease(bytes);
@@ -95,12 +115,11 @@ export class MemoryPool {
     if (granted !== null) return granted;
     if (this.waiting >= this.#maxWaiting) return null;
     const startedAt = this.#now();
-    const waiter: Waiter = { bytes, seenAt: startedAt };
+    const waiter: Waiter = { seenAt: startedAt, wake: () => {} };
     this.#waiting.add(waiter);
     try {
       while (this.#now() - startedAt < timeoutMs) {
-        await this.#wait(RETRY_MS);
-        waiter.seenAt = this.#now();
+        await this.#pause(waiter);
         // A pause of the whole isolate may have made this waiter look lost: it goes on at the end of the line.
         this.#waiting.add(waiter);
         this.#forgetLostWaiters();
@@ -111,12 +130,29 @@ export class MemoryPool {
       return null;
     } finally {
       this.#waiting.delete(waiter);
+      this.#wakeNext();
     }
+  }
+
+  async #pause(waiter: Waiter): Promise<void> {
+    const woken = new Promise<void>((resolve) => {
+      waiter.wake = resolve;
+    });
+    await this.#wait(RETRY_MS, woken);
+    waiter.seenAt = this.#now();
+  }
+
+  /** Lets those try that may go next: leases that grow in any order, the others in order of arrival. */
+  #wakeNext(): void {
+    for (const growing of this.#growing) growing.wake();
+    if (this.#growing.size > 0) return;
+    const [next] = this.#waiting;
+    next?.wake();
   }
 
   async #grow(lease: Lease, bytes: number, timeoutMs: number): Promise<boolean> {
     const startedAt = this.#now();
-    const waiter: Waiter = { bytes, seenAt: startedAt };
+    const waiter: Waiter = { seenAt: startedAt, wake: () => {} };
     try {
       for (;;) {
         if (!lease.isLive) return false;
@@ -126,18 +162,17 @@ export class MemoryPool {
         }
         if (this.#now() - startedAt >= timeoutMs) return false;
         this.#growing.add(waiter);
-        await this.#wait(RETRY_MS);
-        waiter.seenAt = this.#now();
+        await this.#pause(waiter);
         lease.renew();
       }
     } finally {
-      this.#growing.delete(waiter);
+      if (this.#growing.delete(waiter)) this.#wakeNext();
     }
   }
 
   #mayGrow(lease: Lease, bytes: number): boolean {
     const fits = () => this.#held + bytes - lease.bytes <= this.capacity;
-    if (bytes <= lease.bytes || fits() || this.#byAge.values().next().value === lease) return true;
+    if (bytes <= lease.bytes || fits() || this.#leases.values().next().value === lease) return true;
     this.#reclaimLostLeases();
     return fits();
   }
@@ -148,17 +183,10 @@ export class MemoryPool {
   }
 
   #lease(bytes: number): MemoryLease {
-    const lease = new Lease(bytes, {
-      resized: (difference) => {
-        this.#held += difference;
-      },
-      grown: (size, timeoutMs) => this.#grow(lease, size, timeoutMs),
-      renewed: () => this.#note(lease),
-      released: () => this.#drop(lease),
-    });
+    const lease = new Lease(bytes, this.#ports);
     this.#held += bytes;
-    this.#byAge.add(lease);
-    this.#note(lease);
+    this.#leases.add(lease);
+    lease.renew();
     return lease;
   }
 
@@ -166,27 +194,19 @@ export class MemoryPool {
     return this.#held === 0 || this.#held + bytes <= this.capacity;
   }
 
-  /** Keeps the map in order of renewal. */
-  #note(lease: Lease): void {
-    this.#leases.delete(lease);
-    this.#leases.set(lease, this.#now());
-  }
-
   #drop(lease: Lease): void {
     if (!this.#leases.delete(lease)) return;
-    this.#byAge.delete(lease);
     this.#held -= lease.bytes;
+    this.#wakeNext();
   }
 
   #reclaimLostLeases(): void {
     const lostSince = this.#now() - LEASE_LOST_MS;
-    for (const [lease, renewedAt] of this.#leases) {
-      if (renewedAt > lostSince) return;
-      lease.release();
-    }
+    for (const lease of this.#leases) if (lease.renewedAt <= lostSince) lease.release();
   }
 
   #forgetLostWaiters(): void {
+    if (this.waiting === 0) return;
     const lostSince = this.#now() - WAITER_LOST_MS;
     for (const waiters of [this.#waiting, this.#growing]) {
       for (const waiter of waiters) if (waiter.seenAt <= lostSince) waiters.delete(waiter);
@@ -194,17 +214,20 @@ export class MemoryPool {
   }
 }
 
+/** What a lease asks of its pool. */
 interface LeasePorts {
+  now(): number;
   resized(difference: number): void;
-  grown(bytes: number, timeoutMs: number): Promise<boolean>;
-  renewed(): void;
-  released(): void;
+  grown(lease: Lease, bytes: number, timeoutMs: number): Promise<boolean>;
+  released(lease: Lease): void;
 }
 
 class Lease implements MemoryLease {
   readonly #ports: LeasePorts;
   #bytes: number;
   #isLive = true;
+  /** Of the pool's clock. */
+  renewedAt = 0;
 
   constructor(bytes: number, ports: LeasePorts) {
     this.#bytes = bytes;
@@ -223,25 +246,30 @@ class Lease implements MemoryLease {
     if (!this.#isLive) return;
     const difference = bytes - this.#bytes;
     this.#bytes = bytes;
+    this.renew();
     this.#ports.resized(difference);
-    this.#ports.renewed();
   }
 
   grow(bytes: number, timeoutMs: number): Promise<boolean> {
-    return this.#ports.grown(bytes, timeoutMs);
+    return this.#ports.grown(this, bytes, timeoutMs);
   }
 
   renew(): void {
-    if (this.#isLive) this.#ports.renewed();
+    this.renewedAt = this.#ports.now();
   }
 
   release(): void {
     if (!this.#isLive) return;
     this.#isLive = false;
-    this.#ports.released();
+    this.#ports.released(this);
   }
 }
 
-function sleep(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+async function sleep(milliseconds: number, woken: Promise<void>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const elapsed = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, milliseconds);
+  });
+  await Promise.race([elapsed, woken]);
+  clearTimeout(timer);
 }

@@ -33,6 +33,46 @@ describe("a memory pool", () => {
     expect(pool.tryTake(1)).not.toBeNull();
   });
 
+  test("grants ahead of need only up to half of its capacity", () => {
+    const { pool } = poolOf();
+    expect(pool.tryTakeAhead(51)).toBeNull();
+    expect(pool.tryTakeAhead(40)?.bytes).toBe(40);
+    expect(pool.tryTakeAhead(11)).toBeNull();
+    expect(pool.tryTake(60)?.bytes).toBe(60);
+  });
+
+  test("wakes the caller that waits first, and the next one where there is room for both", async () => {
+    const pool = new MemoryPool({ capacity: 100, maxWaiting: 10, wait: (_, woken) => woken });
+    const first = pool.tryTake(100);
+    const granted: number[] = [];
+    const waiting = [30, 70, 20].map(async (bytes) => {
+      const lease = await pool.take(bytes, 10_000);
+      granted.push(bytes);
+      return lease;
+    });
+    await Promise.resolve();
+    expect(granted).toEqual([]);
+    first?.release();
+    const [small, large] = await Promise.all(waiting.slice(0, 2));
+    expect(granted).toEqual([30, 70]);
+    large?.resize(10);
+    await waiting[2];
+    expect(granted).toEqual([30, 70, 20]);
+    small?.release();
+  });
+
+  test("wakes leases that grow, whichever of them the room is for", async () => {
+    const pool = new MemoryPool({ capacity: 100, maxWaiting: 10, wait: (_, woken) => woken });
+    const [oldest, second, third] = [pool.tryTake(40), pool.tryTake(30), pool.tryTake(30)];
+    const large = second?.grow(80, 10_000);
+    const small = third?.grow(50, 10_000);
+    await Promise.resolve();
+    oldest?.resize(10);
+    expect(await small).toBe(true);
+    oldest?.release();
+    expect(await large).toBe(true);
+  });
+
   test("admits waiting callers in order of arrival, a small one not before a large one", async () => {
     const { pool } = poolOf();
     const first = pool.tryTake(90);
