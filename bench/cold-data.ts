@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { BatchSlice } from "../src/logs/cold/lines.ts";
+import type { DecodedBatch } from "../src/logs/cold/lines.ts";
 import type { Filters } from "../src/logs/query/schema.ts";
 import { entryAt } from "./entries.ts";
 
@@ -29,7 +29,7 @@ export const RARE_TRACE = "00112233445566778899aabbccddeeff";
 export const RARE_TEXT = "stormglasspetrel";
 
 /** Batches of bench entries; the 4,200th of a project's has a trace, and a word, that no other has. */
-export function* coldBatches({ firstSeq, count, batch, start, step }: ColdFill): Generator<BatchSlice> {
+export function* coldBatches({ firstSeq, count, batch, start, step }: ColdFill): Generator<DecodedBatch> {
   for (let at = firstSeq; at < firstSeq + count; at += batch) {
     const size = Math.min(batch, firstSeq + count - at);
     const lines = Array.from({ length: size }, (_, index) => {

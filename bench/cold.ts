@@ -7,11 +7,11 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { StartFailure } from "../scripts/lib/failure.ts";
 import { ROOT } from "../scripts/lib/paths.ts";
-import { mayHold } from "../src/logs/cold/bloom.ts";
-import { decodeFrame, SegmentDirectory } from "../src/logs/cold/decode.ts";
+import { mayContain } from "../src/logs/cold/bloom.ts";
+import { BatchTable, decodeBlock } from "../src/logs/cold/decode.ts";
 import { encodeSegments } from "../src/logs/cold/encode.ts";
-import { readFrames } from "../src/logs/cold/frame-index.ts";
-import type { BatchSlice } from "../src/logs/cold/lines.ts";
+import { readBlockIndex } from "../src/logs/cold/frame-index.ts";
+import type { DecodedBatch } from "../src/logs/cold/lines.ts";
 import type { EncodedSegment } from "../src/logs/cold/segment.ts";
 import { TOKEN_KIND, tokenTestsOf } from "../src/logs/cold/tokens.ts";
 import { toFilter } from "../src/logs/query/schema.ts";
@@ -50,12 +50,12 @@ function fillOf(project: number, segment: number, batch: number): ColdFill {
   return { projectId, firstSeq, count: PER_SEGMENT, batch, start: start + segment * PER_SEGMENT * step, step };
 }
 
-function segmentsOf(batches: Iterable<BatchSlice>, count: number): Generator<EncodedSegment> {
+function segmentsOf(batches: Iterable<DecodedBatch>, count: number): Generator<EncodedSegment> {
   return encodeSegments(PROJECTS[0] ?? "", batches, { firstSeq: 1, lastSeq: count });
 }
 
 /** Lines of a file as one batch: with the members that ingest would add. */
-function sliceOf(lines: readonly string[]): BatchSlice {
+function sliceOf(lines: readonly string[]): DecodedBatch {
   const timed = lines.map((line, index) => {
     const { timestamp: _sent, level, category, type, message, ...rest } = JSON.parse(line);
     return JSON.stringify({
@@ -81,9 +81,9 @@ function report(name: string, segments: readonly EncodedSegment[]): void {
   const columns = [
     "body",
     "filter",
-    "frameFilter",
-    "directory",
-    "frames",
+    "blockFilter",
+    "batchTable",
+    "blocks",
     "levels",
     "summary",
     "storedBytes",
@@ -120,7 +120,7 @@ function report(name: string, segments: readonly EncodedSegment[]): void {
 
 function passes({ filter, filterKinds }: EncodedSegment, filters: Parameters<typeof toFilter>[0]): boolean {
   return tokenTestsOf(toFilter(filters)).every(
-    ({ kind, anyOf }) => (filterKinds & kind) === 0 || anyOf.some(({ a, b }) => mayHold(filter, a, b)),
+    ({ kind, anyOf }) => (filterKinds & kind) === 0 || anyOf.some(({ a, b }) => mayContain(filter, a, b)),
   );
 }
 
@@ -131,9 +131,9 @@ function absentWords(segments: readonly EncodedSegment[]): string[] {
 
 function textOf(segment: EncodedSegment): string {
   const lines: string[] = [];
-  const directory = new SegmentDirectory(segment, segment.directory);
-  for (const frame of readFrames(segment)) {
-    const { body } = decodeFrame(segment, directory, frame, segment.body.subarray(frame.start, frame.end), null);
+  const batchTable = new BatchTable(segment, segment.batchTable);
+  for (const block of readBlockIndex(segment)) {
+    const { body } = decodeBlock(segment, batchTable, block, segment.body.subarray(block.start, block.end), null);
     lines.push(new TextDecoder().decode(body));
   }
   return lines.join("\n");

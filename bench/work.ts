@@ -3,7 +3,7 @@
  * nanoseconds that one counted unit took for each kind of work. Near `UNIT_NS`, or below it, a price is right; where it is
  * several times as much, reads take longer than they count.
  */
-import type { StoredBatch } from "../src/logs/batch.ts";
+import type { RecentBatch } from "../src/logs/batch.ts";
 import { encodeBody } from "../src/logs/codec.ts";
 import { BatchMatcher } from "../src/logs/query/batch-matcher.ts";
 import { itemOfBatch } from "../src/logs/query/feed.ts";
@@ -103,8 +103,8 @@ async function report(name: string, filters: object, line: (index: number) => st
   console.log(`${name.padEnd(36)} ${figures[0]} ns a unit ${figures[1]} units a byte ${figures[2]} ns a byte`);
 }
 
-function batchesOf(line: (index: number) => string, entries: number): (StoredBatch & { size: number })[] {
-  const batches: (StoredBatch & { size: number })[] = [];
+function batchesOf(line: (index: number) => string, entries: number): (RecentBatch & { size: number })[] {
+  const batches: (RecentBatch & { size: number })[] = [];
   const most = entries === 1 ? BYTES / 8 : BYTES;
   for (let bytes = 0, index = 0; bytes < most; ) {
     const lines: string[] = [];

@@ -5,7 +5,7 @@
  * either with what a whole request of them takes, in milliseconds of this machine. `-- --tries 5000 --seed 7` change the defaults.
  */
 import { parseArgs } from "node:util";
-import type { StoredBatch } from "../src/logs/batch.ts";
+import type { RecentBatch } from "../src/logs/batch.ts";
 import { encodeBody } from "../src/logs/codec.ts";
 import { BatchMatcher } from "../src/logs/query/batch-matcher.ts";
 import { QUERY_BUDGET } from "../src/logs/query/limits.ts";
@@ -70,7 +70,7 @@ async function wholeRequest(genome: Genome, order: "asc" | "desc"): Promise<void
   const raw = GENES.bodyOf(genome, BATCH_BYTES);
   const body = encodeBody(raw);
   const count = raw.toString("latin1").split("\n").length;
-  const batch = (commit: number): StoredBatch => {
+  const batch = (commit: number): RecentBatch => {
     const time = GENES.time - commit;
     const place = { commit, projectId: PROJECT, firstSeq: (BATCHES - commit) * count + 1, count };
     return { ...place, minTimestamp: time, maxTimestamp: time, receivedAt: GENES.time, ...body };
@@ -80,7 +80,7 @@ async function wholeRequest(genome: Genome, order: "asc" | "desc"): Promise<void
   const source = {
     workspaceId: "ws_000000000001",
     recent: async () => page,
-    stored: { findSegments: unused, readBodies: unused, segmentsBySeq: unused },
+    cold: { findSegments: unused, readBodies: unused, segmentsBySeq: unused },
     report: unused,
   };
   const pagination = { limit: 1000, includeTotal: genome.includeTotal, offset: genome.includeTotal ? 10_000 : 0 };

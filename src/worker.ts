@@ -1,9 +1,9 @@
 import type { Env } from "./env.ts";
-import { noteRequest } from "./http/arrivals.ts";
+import { countStartedRequest } from "./http/arrivals.ts";
 import type { ViolationMessage } from "./limits/violation.ts";
 import type { MailMessage } from "./mail/message.ts";
-import { inFlight, obeyHost } from "./objects/host-control.ts";
-import { consumeMails, noteDeadMails } from "./objects/mail-consumer.ts";
+import { handleHostCommands, inFlight } from "./objects/host-control.ts";
+import { consumeMails, logDeadMails } from "./objects/mail-consumer.ts";
 import { callWorkspace } from "./objects/stubs.ts";
 import { consumeViolations, noteDeadViolations } from "./objects/violation-consumer.ts";
 import { app } from "./routes/app.ts";
@@ -24,7 +24,7 @@ async function consume(batch: MessageBatch, env: Env): Promise<void> {
     case "taffrail-mail":
       return consumeMails(mails, env);
     case "taffrail-mail-dead":
-      return noteDeadMails(mails, env);
+      return logDeadMails(mails, env);
     case "taffrail-violations":
       return consumeViolations(violations, env);
     case "taffrail-violations-dead":
@@ -41,7 +41,7 @@ async function resetSandbox({ scheduledTime }: ScheduledController, env: Env): P
 
 const handlers = {
   fetch: (request, env, ctx) => {
-    noteRequest();
+    countStartedRequest();
     return app.fetch(request, env, ctx);
   },
   queue: consume,
@@ -59,4 +59,4 @@ export const direct = {
 } satisfies ExportedHandler<Env>;
 
 /** What `npm start` binds its control socket to. */
-export const control = { fetch: obeyHost } satisfies ExportedHandler<Env>;
+export const control = { fetch: handleHostCommands } satisfies ExportedHandler<Env>;

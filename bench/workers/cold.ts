@@ -1,5 +1,5 @@
 import { encodeSegments } from "../../src/logs/cold/encode.ts";
-import { framesToRead } from "../../src/logs/cold/frames-to-read.ts";
+import { blocksToRead } from "../../src/logs/cold/frames-to-read.ts";
 import { readLevelCounts } from "../../src/logs/cold/level-counts.ts";
 import type { SegmentSelection } from "../../src/logs/cold/selection.ts";
 import { type FoundSegment, SegmentStore, STORE_LIMITS } from "../../src/logs/cold/store.ts";
@@ -63,7 +63,7 @@ async function run(store: SegmentStore, { action, runs, projects, filters, limit
     order,
     after: null,
     limit,
-    look: Number.MAX_SAFE_INTEGER,
+    maxScanned: Number.MAX_SAFE_INTEGER,
   };
   let result = 0;
   const startedAt = performance.now();
@@ -118,7 +118,7 @@ async function scan(
   let passed = 0;
   const wanted = found.map((meta) => ({
     meta,
-    frames: framesToRead(meta, { ...filter, tests }).slice(tail ? -1 : 0),
+    blocks: blocksToRead(meta, { ...filter, tests }).slice(tail ? -1 : 0),
   }));
   for await (const unit of readUnits(store, WORKSPACE, wanted, null)) {
     const pass = () => {

@@ -2,7 +2,7 @@ import { openSync } from "node:fs";
 import { type ClientRequest, request } from "node:http";
 import path from "node:path";
 import { createInterface } from "node:readline";
-import type { HostOrder, HostReport } from "../../src/platform/host-orders.ts";
+import type { HostCommand, HostReport } from "../../src/platform/host-orders.ts";
 
 /** Name of the socket in the run directory; `workerd.sh` binds the worker's entrypoint `control` to it. */
 const SOCKET = "control.sock";
@@ -29,7 +29,7 @@ export class Control {
   }
 
   /** Sends an order. One that the runtime cannot take at the moment is lost. */
-  send(order: HostOrder): void {
+  send(order: HostCommand): void {
     this.#open().write(`${JSON.stringify(order)}\n`);
   }
 

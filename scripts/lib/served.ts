@@ -1,7 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { setTimeout as wait } from "node:timers/promises";
 import type { Miniflare } from "miniflare";
-import type { HostOrder, HostReport } from "../../src/platform/host-orders.ts";
+import type { HostCommand, HostReport } from "../../src/platform/host-orders.ts";
 import { Control } from "./control.ts";
 
 /** Milliseconds that a stop gives the requests in flight. */
@@ -33,7 +33,7 @@ export class Served {
   }
 
   /** Tells the worker something. */
-  tell(order: HostOrder): void {
+  tell(order: HostCommand): void {
     this.#control?.send(order);
   }
 

@@ -3,12 +3,12 @@ import { USER_SCHEMA } from "./schema.ts";
 
 /**
  * How long a registration may take from provisioning to the directory, in milliseconds. The directory refuses the entry
- * after that (see `claimAddress`), so an account that is not listed by `settleAt` can be deleted for good.
+ * after that (see `claimAddress`), so an account that is not listed by `resolveAt` can be deleted for good.
  */
 export const CLAIM_WITHIN_MS = 60_000;
 
 /** From provisioning to the look at what became of it; the distance to `CLAIM_WITHIN_MS` is room for clock skew. */
-const SETTLE_AFTER_MS = 300_000;
+const RESOLVE_AFTER_MS = 300_000;
 
 /** Epoch of a new account. */
 export const FIRST_EPOCH = 0;
@@ -27,7 +27,7 @@ export interface Account extends NewAccount {
   epoch: number;
   confirmed: boolean;
   /** Epoch milliseconds. */
-  settleAt: number;
+  resolveAt: number;
 }
 
 /** Whether this object is an account at all: an id that nobody has reaches an object without tables. */
@@ -40,7 +40,7 @@ export function isProvisioned(sql: SqlStorage): boolean {
  * @returns when to look whether the registration went through
  */
 export function provisionAccount(sql: SqlStorage, account: NewAccount, now: number): number {
-  const settleAt = now + SETTLE_AFTER_MS;
+  const resolveAt = now + RESOLVE_AFTER_MS;
   migrate(sql, USER_SCHEMA);
   sql.exec(
     `INSERT OR IGNORE INTO account
@@ -54,9 +54,9 @@ export function provisionAccount(sql: SqlStorage, account: NewAccount, now: numb
     FIRST_EPOCH,
     account.workspaceId,
     now,
-    settleAt,
+    resolveAt,
   );
-  return settleAt;
+  return resolveAt;
 }
 
 /** The account, or null in an object that is none; reads only. */
@@ -97,6 +97,6 @@ function fromRow(row: AccountRow): Account {
     epoch: row.epoch,
     workspaceId: row.workspace_id,
     confirmed: row.confirmed === 1,
-    settleAt: row.settle_at,
+    resolveAt: row.settle_at,
   };
 }

@@ -5,7 +5,7 @@ import type { ActivityAction } from "./activity-actions.ts";
 export const ACTIVITY_KEPT_MS = 365 * 24 * 60 * 60 * 1000;
 
 /** Items of one account; the oldest give way. */
-export const ACTIVITY_MOST = 1000;
+export const MAX_ACTIVITY_ITEMS = 1000;
 
 /** One row per action, written in its transaction. `num` is the order and the only index. */
 export const ACTIVITY_SCHEMA = [
@@ -73,7 +73,7 @@ export function recordActivity(
       JSON.stringify(details),
     )
     .one();
-  sql.exec("DELETE FROM activity WHERE num <= ? OR at <= ?", num - ACTIVITY_MOST, now - ACTIVITY_KEPT_MS);
+  sql.exec("DELETE FROM activity WHERE num <= ? OR at <= ?", num - MAX_ACTIVITY_ITEMS, now - ACTIVITY_KEPT_MS);
 }
 
 type Row = {

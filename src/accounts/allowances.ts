@@ -7,7 +7,7 @@ const INVITATIONS_A_DAY = 20;
 /** An attempt to own a workspace is over after this many milliseconds, whatever became of it: see `CLAIM_WITHIN_MS`. */
 const ATTEMPT_MS = 300_000;
 
-export const ALLOWANCE_SCHEMA = [
+export const USER_QUOTA_SCHEMA = [
   // Invitations made in the last 24 hours.
   `CREATE TABLE made_invitations (
      id TEXT PRIMARY KEY,

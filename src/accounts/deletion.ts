@@ -9,7 +9,7 @@ const ROUNDS = 5;
 export type DeletionRequest = Reauthentication;
 
 /** What a deleted account has here. */
-const EMPTIED = [
+const CLEARED_TABLES = [
   "account",
   "families",
   "one_time_tokens",
@@ -39,7 +39,7 @@ export function beginDeletion(sql: SqlStorage, request: DeletionRequest, origin:
     account.workspaceId,
     origin.requestId,
   );
-  for (const table of EMPTIED) sql.exec(`DELETE FROM ${table}`);
+  for (const table of CLEARED_TABLES) sql.exec(`DELETE FROM ${table}`);
   return "begun";
 }
 
@@ -68,7 +68,7 @@ export interface DeletionPorts {
   /** Ids of all workspaces that the index has for the user. It misses none that the user is a member of. */
   workspacesOf(userId: string): Promise<string[]>;
   /** Ends the membership with all that the user made there; or the workspace, where it goes with its person. */
-  depart(workspaceId: string, userId: string): Promise<void>;
+  removeDeletedUser(workspaceId: string, userId: string): Promise<void>;
   /**
    * Takes these memberships, the identities and, unless there is a membership more, the address out of the directory.
    * @returns whether the address is out: from then on the user joins nothing
@@ -89,7 +89,7 @@ export async function finishDeletion(sql: SqlStorage, ports: DeletionPorts): Pro
   const { userId, workspaceId } = deletion;
   for (let round = 0; round < ROUNDS; round++) {
     const departed = [...new Set([workspaceId, ...(await ports.workspacesOf(userId))])];
-    for (const id of departed) await ports.depart(id, userId);
+    for (const id of departed) await ports.removeDeletedUser(id, userId);
     if (!(await ports.unlist(userId, departed))) continue;
     await ports.destroySelf();
     return true;

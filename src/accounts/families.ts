@@ -35,7 +35,7 @@ export interface FamilyHead extends Omit<RefreshLink, "userId"> {
 }
 
 /** As much of a `User-Agent` as is kept. */
-export function keptUserAgent(text: string | null): string | null {
+export function truncateUserAgent(text: string | null): string | null {
   return text?.slice(0, USER_AGENT_KEPT) ?? null;
 }
 
@@ -54,7 +54,7 @@ export function startFamily(
     FIRST_COUNTER,
     family.epoch,
     family.method,
-    keptUserAgent(family.userAgent),
+    truncateUserAgent(family.userAgent),
     family.ip,
     now,
     now,

@@ -56,7 +56,7 @@ export function completeLink(sql: SqlStorage, { provider, subject, claim }: NewL
  * Whether the account has this identity. Where it has not, the claim that was asked about is given up in the same turn:
  * the asker may delete it from the directory, and no link that is still under way will be completed with it.
  */
-export function holdsLink(sql: SqlStorage, { provider, subject, claim }: NewLink): boolean {
+export function hasLink(sql: SqlStorage, { provider, subject, claim }: NewLink): boolean {
   const held = sql.exec(
     "SELECT 1 FROM links WHERE provider = ? AND subject = ? AND linked_at IS NOT NULL",
     provider,

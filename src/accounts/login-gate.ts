@@ -13,7 +13,7 @@ const ANYWHERE = { identifier: "login:anywhere", limit: 100, windowSeconds: 3600
 /** A caller that never says how its attempt went counts as gone after this many milliseconds. */
 const ATTEMPT_MS = 10_000;
 
-export const LOGIN_GATE_SCHEMA = [
+export const LOGIN_THROTTLE_SCHEMA = [
   `CREATE TABLE IF NOT EXISTS login_failures (
      -- The /24 of an IPv4 address, the /64 of an IPv6 one, or \`device:<id>\`.
      prefix TEXT PRIMARY KEY,
@@ -40,7 +40,7 @@ export type LoginOutcome = "failed" | "succeeded" | "undecided";
  * A device that has signed in before has a counter of its own, with the same free failures and locks, apart from the
  * others in both directions: strangers cannot lock it out, and what it does changes nothing for strangers.
  */
-export class LoginGate {
+export class LoginThrottle {
   readonly #sql: SqlStorage;
   readonly #limiter: Limiter;
   readonly #now: () => number;
@@ -54,7 +54,7 @@ export class LoginGate {
     this.#now = now;
   }
 
-  /** Lets an attempt through or not, perhaps after waiting. One that is let through must be `settle`d. */
+  /** Lets an attempt through or not, perhaps after waiting. One that is let through must be `recordOutcome`d. */
   async attempt(origin: LoginOrigin, sleep: (ms: number) => Promise<void>): Promise<LoginVerdict> {
     for (;;) {
       const verdict = this.#decide(origin, this.#now());
@@ -64,7 +64,7 @@ export class LoginGate {
     }
   }
 
-  settle(origin: LoginOrigin, outcome: LoginOutcome): void {
+  recordOutcome(origin: LoginOrigin, outcome: LoginOutcome): void {
     const counter = counterOf(origin);
     const attempts = this.#underWay.get(counter) ?? [];
     attempts.shift();

@@ -1,4 +1,4 @@
-import { promiseMail } from "../mail/promised.ts";
+import { addPendingMail } from "../mail/promised.ts";
 import { type Account, confirmAccount, readAccount } from "./account.ts";
 import { hashOneTimeToken, mintOneTimeToken, TOKEN_LIFETIME_MS, type TokenPurpose } from "./one-time-token.ts";
 import { issueToken } from "./tokens.ts";
@@ -26,7 +26,7 @@ export function mailToken(
   const address = account.email;
   if (!issueToken(sql, { purpose, hash, address, mailId }, now)) return;
   const expiresAt = now + TOKEN_LIFETIME_MS[purpose];
-  promiseMail(sql, { id: mailId, to: address, content: { kind: purpose, seed }, expiresAt, requestId }, now);
+  addPendingMail(sql, { id: mailId, to: address, content: { kind: purpose, seed }, expiresAt, requestId }, now);
 }
 
 /** The same for an account that was found by its address: being listed there confirms it. */

@@ -1,6 +1,6 @@
 import { newId } from "../ids.ts";
 import type { Notice } from "../mail/mail.ts";
-import { promiseMail } from "../mail/promised.ts";
+import { addPendingMail } from "../mail/promised.ts";
 import type { Origin } from "../platform/origin.ts";
 import { readAccount } from "./account.ts";
 
@@ -16,5 +16,5 @@ export function notifyOwner(sql: SqlStorage, notice: Notice, { requestId }: Orig
   if (!account?.emailVerified) return;
   const content = { kind: "notice", ...notice } as const;
   const expiresAt = now + NOTICE_LIFETIME_MS;
-  promiseMail(sql, { id: newId("mail"), to: account.email, content, expiresAt, requestId }, now);
+  addPendingMail(sql, { id: newId("mail"), to: account.email, content, expiresAt, requestId }, now);
 }

@@ -1,12 +1,12 @@
 import { timingSafeEqual } from "node:crypto";
 import { isProvisioned, readAccount } from "./account.ts";
-import { endFamily, FAMILY_ABSOLUTE_MS, FAMILY_IDLE_MS, keptUserAgent } from "./families.ts";
+import { endFamily, FAMILY_ABSOLUTE_MS, FAMILY_IDLE_MS, truncateUserAgent } from "./families.ts";
 import { isOfFamily, mintRefreshToken, type OpenedRefreshToken } from "./refresh-token.ts";
 
 /** A lost answer can be asked for again this long after the rotation, in milliseconds. */
 const REPLAY_MS = 30_000;
 
-export interface Presentation {
+export interface RefreshAttempt {
   /** Its outer MAC has been checked: forgeries never come this far. */
   token: OpenedRefreshToken;
   /** SHA-256 of the request's `Idempotency-Key`; null without one. */
@@ -39,7 +39,7 @@ const INVALID: Rotation = { ok: false, code: "INVALID_REFRESH_TOKEN" };
  */
 export function rotate(
   sql: SqlStorage,
-  presented: Presentation,
+  presented: RefreshAttempt,
   { pepper, leewayMs }: RotationSettings,
   now: number,
 ): Rotation {
@@ -61,7 +61,7 @@ export function rotate(
       now,
       keyHash,
       presented.ip,
-      keptUserAgent(presented.userAgent),
+      truncateUserAgent(presented.userAgent),
       token.familyId,
     );
     return { ok: true, how: "rotated", refreshToken: successor(family.counter + 1) };

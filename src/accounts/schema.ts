@@ -1,8 +1,8 @@
 import { LIMITER_SCHEMA } from "../limits/limiter.ts";
-import { PROMISED_MAIL_SCHEMA } from "../mail/promised.ts";
+import { PENDING_MAIL_SCHEMA } from "../mail/promised.ts";
 import type { SchemaSteps } from "../sql/migrate.ts";
 import { ACTIVITY_SCHEMA } from "./activity.ts";
-import { ALLOWANCE_SCHEMA } from "./allowances.ts";
+import { USER_QUOTA_SCHEMA } from "./allowances.ts";
 
 /** Version 1 of the user object's tables; the newest are described column by column in `docs/storage-accounts.md`. */
 const VERSION_1 = [
@@ -74,7 +74,7 @@ const VERSION_1 = [
      user_id TEXT NOT NULL,
      workspace_id TEXT NOT NULL
    ) STRICT`,
-  ...PROMISED_MAIL_SCHEMA,
+  ...PENDING_MAIL_SCHEMA,
   ...LIMITER_SCHEMA,
 ] as const;
 
@@ -103,4 +103,11 @@ const VERSION_3 = [
 const VERSION_5 = ["ALTER TABLE deletion ADD COLUMN request_id TEXT"] as const;
 
 /** A change of a table that has been released is a new version at the end, never an edit of an earlier one. */
-export const USER_SCHEMA: SchemaSteps = [VERSION_1, VERSION_2, VERSION_3, ALLOWANCE_SCHEMA, VERSION_5, ACTIVITY_SCHEMA];
+export const USER_SCHEMA: SchemaSteps = [
+  VERSION_1,
+  VERSION_2,
+  VERSION_3,
+  USER_QUOTA_SCHEMA,
+  VERSION_5,
+  ACTIVITY_SCHEMA,
+];

@@ -1,7 +1,7 @@
 import { readAccount } from "./account.ts";
 import { isAlive, sessionEnd } from "./families.ts";
 
-export interface SessionWatch {
+export interface SessionSubscription {
   sessionId: string;
   workspaceId: string;
 }
@@ -10,7 +10,11 @@ export interface SessionWatch {
  * Notes who is to be told of a session's end, in the same turn in which it is found alive.
  * @returns when it ends unless it is used, epoch milliseconds; null where it is dead
  */
-export function watchSession(sql: SqlStorage, { sessionId, workspaceId }: SessionWatch, now: number): number | null {
+export function subscribeToSessionEnd(
+  sql: SqlStorage,
+  { sessionId, workspaceId }: SessionSubscription,
+  now: number,
+): number | null {
   const account = readAccount(sql);
   if (!account || !isAlive(sql, sessionId, account.epoch, now)) return null;
   sql.exec("INSERT OR IGNORE INTO session_watches (session, workspace) VALUES (?, ?)", sessionId, workspaceId);
@@ -18,7 +22,7 @@ export function watchSession(sql: SqlStorage, { sessionId, workspaceId }: Sessio
 }
 
 /** Those whose session has ended, and who do not know yet. */
-export function endedWatches(sql: SqlStorage, epoch: number, now: number): SessionWatch[] {
+export function endedSubscriptions(sql: SqlStorage, epoch: number, now: number): SessionSubscription[] {
   return sql
     .exec<{ session: string; workspace: string }>("SELECT session, workspace FROM session_watches")
     .toArray()
@@ -27,6 +31,6 @@ export function endedWatches(sql: SqlStorage, epoch: number, now: number): Sessi
 }
 
 /** The workspace knows. */
-export function forgetWatch(sql: SqlStorage, { sessionId, workspaceId }: SessionWatch): void {
+export function forgetWatch(sql: SqlStorage, { sessionId, workspaceId }: SessionSubscription): void {
   sql.exec("DELETE FROM session_watches WHERE session = ? AND workspace = ?", sessionId, workspaceId);
 }

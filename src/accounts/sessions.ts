@@ -1,7 +1,14 @@
 import type { LimitState } from "../limits/state.ts";
 import { type Account, confirmAccount, readAccount } from "./account.ts";
 import type { ActivityNote } from "./activity.ts";
-import { isAlive, keptUserAgent, methodOfAlive, type NewFamily, type SignInMethod, startFamily } from "./families.ts";
+import {
+  isAlive,
+  methodOfAlive,
+  type NewFamily,
+  type SignInMethod,
+  startFamily,
+  truncateUserAgent,
+} from "./families.ts";
 import { mintRefreshToken } from "./refresh-token.ts";
 
 /** What a sign-in needs to check a password with, and to notice that it changed meanwhile. */
@@ -63,7 +70,7 @@ export function openSession(
     note({
       action: "session.start",
       session: familyId,
-      userAgent: keptUserAgent(family.userAgent),
+      userAgent: truncateUserAgent(family.userAgent),
       details: { method },
     });
   }

@@ -5,10 +5,10 @@
 let begun = 0;
 
 /** Counts up, from 0, for as long as the isolate lives. */
-export function requestsBegun(): number {
+export function requestsStarted(): number {
   return begun;
 }
 
-export function noteRequest(): void {
+export function countStartedRequest(): void {
   begun++;
 }

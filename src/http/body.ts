@@ -1,8 +1,8 @@
 import { gunzipSync } from "node:zlib";
-import { freeMemory } from "../platform/free-memory.ts";
+import { detachBuffer } from "../platform/free-memory.ts";
 import { largeBodies, smallBodies } from "../platform/isolate-budget.ts";
 import type { MemoryLease, MemoryPool } from "../platform/memory-pool.ts";
-import { BodyLost, type LossReason, Receiver } from "./receiver.ts";
+import { BodyIncomplete, BodyReader, type LossReason } from "./receiver.ts";
 
 /** A body over its limit is read and thrown away up to this many bytes, so that the client gets to read the answer. */
 const DRAIN_BYTES = 16 * 1024 * 1024;
@@ -35,14 +35,14 @@ export interface BodyOptions {
 
 /** Reads a body of at most `limit` bytes. Counts them in the isolate's budget as they arrive. */
 export async function readBody(request: Request, limit: number, options: BodyOptions = {}): Promise<BodyResult> {
-  const charge = new Charge(options.beforeLarge);
+  const bodyLease = new BodyLease(options.beforeLarge);
   try {
-    const result = await receive(request, limit, options, charge);
-    if (!result.ok) charge.release();
+    const result = await receive(request, limit, options, bodyLease);
+    if (!result.ok) bodyLease.release();
     return result;
   } catch (error) {
-    charge.release();
-    if (error instanceof BodyLost) return { ok: false, reason: error.reason };
+    bodyLease.release();
+    if (error instanceof BodyIncomplete) return { ok: false, reason: error.reason };
     if (error instanceof NoMemory) return { ok: false, reason: "no_memory" };
     throw error;
   }
@@ -56,7 +56,7 @@ export async function drainUnread(request: Request): Promise<void> {
   if (request.body === null || request.bodyUsed) return;
   try {
     // What is thrown away takes no memory.
-    await new Receiver(request.body, () => false).drain(DRAIN_BYTES);
+    await new BodyReader(request.body, () => false).drain(DRAIN_BYTES);
   } catch {
     // The connection ended early or stands still: the answer goes out, and the connection is closed.
   }
@@ -65,7 +65,7 @@ export async function drainUnread(request: Request): Promise<void> {
 class NoMemory extends Error {}
 
 /** The memory that one body takes. */
-class Charge {
+class BodyLease {
   readonly #beforeLarge: (() => Promise<void>) | undefined;
   #pool: MemoryPool = smallBodies;
   #lease: MemoryLease | null = null;
@@ -83,7 +83,7 @@ class Charge {
   }
 
   /** The lease, of so many bytes. Whatever they are, they are in memory already. */
-  settle(bytes: number): MemoryLease {
+  leaseFor(bytes: number): MemoryLease {
     this.#lease ??= this.#pool.hold(bytes);
     this.#lease.resize(bytes);
     return this.#lease;
@@ -96,7 +96,7 @@ class Charge {
   }
 
   /** Counts that the body is large, before it takes the memory of one. @throws what `beforeLarge` throws */
-  async enlarge(): Promise<void> {
+  async switchToLargePool(): Promise<void> {
     if (this.isLarge) return;
     await this.#beforeLarge?.();
     this.release();
@@ -105,7 +105,7 @@ class Charge {
 
   /** Waits for so many bytes in all. @throws NoMemory */
   async reserve(bytes: number): Promise<void> {
-    if (bytes > SMALL_BYTES) await this.enlarge();
+    if (bytes > SMALL_BYTES) await this.switchToLargePool();
     if (this.#lease === null) this.#lease = await this.#pool.take(bytes, MEMORY_WAIT_MS);
     else if (bytes > this.#lease.bytes && !(await this.#lease.grow(bytes, MEMORY_WAIT_MS))) throw new NoMemory();
     if (this.#lease === null) throw new NoMemory();
@@ -121,60 +121,66 @@ async function receive(
   request: Request,
   limit: number,
   { gzip = false }: BodyOptions,
-  charge: Charge,
+  bodyLease: BodyLease,
 ): Promise<BodyResult> {
   const { body, headers } = request;
-  if (body === null) return { ok: true, bytes: new Uint8Array(0), lease: charge.settle(0) };
+  if (body === null) return { ok: true, bytes: new Uint8Array(0), lease: bodyLease.leaseFor(0) };
   const length = Number(headers.get("Content-Length") ?? Number.NaN);
-  if (length > SMALL_BYTES && length <= limit) await charge.enlarge();
-  const receiver = new Receiver(body, () => charge.isPressed);
-  const raw = length > limit ? await receiver.drain(DRAIN_BYTES) : await read(receiver, length, limit, charge);
+  if (length > SMALL_BYTES && length <= limit) await bodyLease.switchToLargePool();
+  const receiver = new BodyReader(body, () => bodyLease.isPressed);
+  const raw = length > limit ? await receiver.drain(DRAIN_BYTES) : await read(receiver, length, limit, bodyLease);
   if (raw === null) return { ok: false, reason: "too_large" };
   const encoding = headers.get("Content-Encoding")?.trim().toLowerCase() ?? "identity";
-  if (encoding === "identity" || encoding === "") return { ok: true, bytes: raw, lease: charge.settle(raw.length) };
+  if (encoding === "identity" || encoding === "")
+    return { ok: true, bytes: raw, lease: bodyLease.leaseFor(raw.length) };
   if (encoding !== "gzip" || !gzip) return { ok: false, reason: "unknown_encoding" };
-  return inflate(raw, limit, charge);
+  return inflate(raw, limit, bodyLease);
 }
 
 /**
  * The bytes as sent; null where there are more than `limit`. A read costs about as much as parsing ten entries, so a small
  * body whose length is known is read into one buffer, and a large one begins with a large buffer, while there is room for
- * bytes that have not come. @throws BodyLost
+ * bytes that have not come. @throws BodyIncomplete
  */
-async function read(receiver: Receiver, length: number, limit: number, charge: Charge): Promise<Uint8Array | null> {
+async function read(
+  receiver: BodyReader,
+  length: number,
+  limit: number,
+  bodyLease: BodyLease,
+): Promise<Uint8Array | null> {
   const ahead = length > 0 && receiver.fillsBuffers ? smallBodies.tryTakeAhead(Math.min(length, SMALL_BYTES)) : null;
-  if (ahead === null) return collect(receiver, limit, charge, null);
-  if (length <= SMALL_BYTES) return receiver.whole(length, charge.adopt(ahead));
+  if (ahead === null) return collect(receiver, limit, bodyLease, null);
+  if (length <= SMALL_BYTES) return receiver.whole(length, bodyLease.adopt(ahead));
   try {
-    return await collect(receiver, limit, charge, ahead);
+    return await collect(receiver, limit, bodyLease, ahead);
   } finally {
     ahead.release();
   }
 }
 
-/** Past `limit`, it reads on, keeping nothing. @param ahead counts the buffer of a read @throws BodyLost */
+/** Past `limit`, it reads on, keeping nothing. @param ahead counts the buffer of a read @throws BodyIncomplete */
 async function collect(
-  receiver: Receiver,
+  receiver: BodyReader,
   limit: number,
-  charge: Charge,
+  bodyLease: BodyLease,
   ahead: MemoryLease | null,
 ): Promise<Uint8Array | null> {
-  const pieces = new Pieces(receiver);
+  const pieces = new ChunkBuffer(receiver);
   const least = ahead?.bytes ?? 0;
   for (let piece = await receiver.next(least); piece !== null; piece = await receiver.next(least)) {
     ahead?.renew();
     pieces.add(piece);
     if (pieces.size > limit) {
       pieces.drop();
-      charge.release();
+      bodyLease.release();
       return receiver.drain(DRAIN_BYTES);
     }
     try {
-      await charge.reserve(pieces.size);
+      await bodyLease.reserve(pieces.size);
     } catch (error) {
       // The request ends here, and its client is to read the answer.
       pieces.drop();
-      charge.release();
+      bodyLease.release();
       await receiver.drain(DRAIN_BYTES).catch(() => {});
       throw error;
     }
@@ -189,31 +195,31 @@ const TOGETHER_BYTES = 1024;
  * What has come of a body. With the buffer of the next read it takes at most three times its size and 5 KiB, however little
  * each read brings: what fills less than half of its buffer is copied, and the buffer is filled again.
  */
-class Pieces {
+class ChunkBuffer {
   size = 0;
-  readonly #receiver: Receiver;
+  readonly #receiver: BodyReader;
   readonly #whole: Uint8Array[] = [];
   /** Small pieces, up to `#used`; null before the first. */
   #small: Uint8Array | null = null;
   #used = 0;
 
   /** @param receiver of the pieces */
-  constructor(receiver: Receiver) {
+  constructor(receiver: BodyReader) {
     this.#receiver = receiver;
   }
 
   add(piece: Uint8Array<ArrayBuffer>): void {
     this.size += piece.byteLength;
     if (piece.byteLength * 2 >= piece.buffer.byteLength) {
-      this.#settle();
+      this.#appendSmall();
       this.#whole.push(piece);
       return;
     }
     if (piece.byteLength > TOGETHER_BYTES) {
-      this.#settle();
+      this.#appendSmall();
       this.#whole.push(piece.slice());
     } else this.#copy(piece);
-    this.#receiver.giveBack(piece);
+    this.#receiver.recycle(piece);
   }
 
   drop(): void {
@@ -222,8 +228,8 @@ class Pieces {
   }
 
   joined(): Uint8Array {
-    this.#settle();
-    if (this.#small) freeMemory(this.#small);
+    this.#appendSmall();
+    if (this.#small) detachBuffer(this.#small);
     const [only] = this.#whole;
     if (only && this.#whole.length === 1) return only;
     const out = new Uint8Array(this.size);
@@ -232,37 +238,37 @@ class Pieces {
       out.set(piece, at);
       at += piece.byteLength;
       // The buffer is the piece's alone, also where it was not filled.
-      freeMemory(new Uint8Array(piece.buffer));
+      detachBuffer(new Uint8Array(piece.buffer));
     }
     return out;
   }
 
   #copy(piece: Uint8Array): void {
-    if (this.#used + piece.byteLength > TOGETHER_BYTES) this.#settle();
+    if (this.#used + piece.byteLength > TOGETHER_BYTES) this.#appendSmall();
     this.#small ??= new Uint8Array(TOGETHER_BYTES);
     this.#small.set(piece, this.#used);
     this.#used += piece.byteLength;
   }
 
   /** Puts the small pieces behind those before them. */
-  #settle(): void {
+  #appendSmall(): void {
     if (this.#used > 0 && this.#small) this.#whole.push(this.#small.slice(0, this.#used));
     this.#used = 0;
   }
 }
 
 /** Inflates at one go, and stops at the limit: a small body that unpacks to gigabytes never does so here. */
-async function inflate(raw: Uint8Array, limit: number, charge: Charge): Promise<BodyResult> {
+async function inflate(raw: Uint8Array, limit: number, bodyLease: BodyLease): Promise<BodyResult> {
   // Most bodies are small: they are tried as such, without asking for memory that they do not take.
-  let bytes = charge.isLarge ? "too_large" : inflated(raw, Math.min(limit, SMALL_BYTES));
+  let bytes = bodyLease.isLarge ? "too_large" : inflated(raw, Math.min(limit, SMALL_BYTES));
   if (bytes === "too_large" && limit > SMALL_BYTES) {
-    await charge.enlarge();
-    await charge.reserve(raw.length + Math.min(limit, raw.length * MOST_INFLATION));
+    await bodyLease.switchToLargePool();
+    await bodyLease.reserve(raw.length + Math.min(limit, raw.length * MOST_INFLATION));
     bytes = inflated(raw, limit);
   }
-  freeMemory(raw);
+  detachBuffer(raw);
   return bytes instanceof Uint8Array
-    ? { ok: true, bytes, lease: charge.settle(bytes.length) }
+    ? { ok: true, bytes, lease: bodyLease.leaseFor(bytes.length) }
     : { ok: false, reason: bytes };
 }
 

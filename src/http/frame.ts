@@ -9,14 +9,14 @@ import { corsHeaders, preflightHeaders } from "./cors.ts";
 import { failure } from "./envelope.ts";
 import { ApiError, ERROR_STATUS, type Refusal } from "./errors.ts";
 import { limitHeaders } from "./limit-headers.ts";
-import { levelOfStatus, operation } from "./log.ts";
+import { levelOfStatus, logEvent } from "./log.ts";
 import { requestIdOf } from "./request-id.ts";
 import type { Resource, RouteSpec } from "./resource.ts";
 import { LiteralFirstRouter } from "./router.ts";
 import { securityHeaders } from "./security-headers.ts";
 import { STORAGE_FAILS } from "./storage-refusal.ts";
 
-export interface FrameOptions {
+export interface AppOptions {
   resources: readonly Resource[];
   /** Counts a request that no route serves and nothing else answers. */
   countUnrouted: (c: Context<AppEnv>) => Promise<void>;
@@ -25,12 +25,12 @@ export interface FrameOptions {
 }
 
 /** The application: every resource behind one frame of envelope, request id, CORS, limit headers and operation line. */
-export function createApp({ resources, countUnrouted, fallback }: FrameOptions): Hono<AppEnv> {
+export function createApp({ resources, countUnrouted, fallback }: AppOptions): Hono<AppEnv> {
   const app = new Hono<AppEnv>({ router: new LiteralFirstRouter() });
   const specs = resources.flatMap((resource) => resource.specs);
   const allows = methodTable(specs);
   const groupOf = pathGroups(specs);
-  app.use("*", securityHeaders, frame(allows));
+  app.use("*", securityHeaders, pipeline(allows));
   for (const { app: routes } of resources) app.route("/", routes);
   app.onError((error, c) => failure(refusalOf(error, c), c.get("requestId")));
   app.notFound(async (c) => {
@@ -68,7 +68,7 @@ function unroutedRefusal(c: Context<AppEnv>, allowed: readonly string[]): Refusa
   return { code: "METHOD_NOT_ALLOWED", message, headers: { Allow: allowed.join(", ") } };
 }
 
-function frame(allows: (path: string) => string[]): MiddlewareHandler<AppEnv> {
+function pipeline(allows: (path: string) => string[]): MiddlewareHandler<AppEnv> {
   return async (c, next) => {
     const startedAt = Date.now();
     const requestId = requestIdOf(c.req.header("X-Request-Id"));
@@ -106,7 +106,7 @@ function frame(allows: (path: string) => string[]): MiddlewareHandler<AppEnv> {
     const { status } = response;
     // A refusal that travels in a redirect is a refusal all the same.
     const refused = c.error && (c.error instanceof ApiError ? ERROR_STATUS[c.error.refusal.code] : 500);
-    operation(settings.LOG_LEVEL, levelOfStatus(refused ?? status), {
+    logEvent(settings.LOG_LEVEL, levelOfStatus(refused ?? status), {
       ...fields,
       event: String(fields.event),
       outcome: String(fields.outcome ?? "ok"),
@@ -152,7 +152,7 @@ function settingsOrFault(env: object, requestId: string): Settings | null {
     return settingsOf(env);
   } catch (error) {
     const fault = error instanceof Error ? error.message : "";
-    operation("error", "error", { event: "router.settings", outcome: "INTERNAL_ERROR", requestId, fault });
+    logEvent("error", "error", { event: "router.settings", outcome: "INTERNAL_ERROR", requestId, fault });
     return null;
   }
 }

@@ -20,7 +20,7 @@ const READ_BYTES = { least: 4 * 1024, most: 128 * 1024 } as const;
 export type LossReason = "incomplete" | "idle" | "slow";
 
 /** Thrown where a body does not come to its end. */
-export class BodyLost extends Error {
+export class BodyIncomplete extends Error {
   readonly reason: LossReason;
 
   constructor(reason: LossReason) {
@@ -30,7 +30,7 @@ export class BodyLost extends Error {
 }
 
 /** Reads a body piece by piece, and gives up one that does not get on: a half-sent body would be held for ever. */
-export class Receiver {
+export class BodyReader {
   readonly #reader: PieceReader;
   readonly #isPressed: () => boolean;
   readonly #stalled: Promise<LossReason>;
@@ -62,7 +62,7 @@ export class Receiver {
    * The next piece; null at the end. It is alone in its buffer, which may be much larger: a sender decides how little a read
    * brings. What is kept is copied out of it, and the buffer given back.
    * @param least bytes of the buffer, where the caller has counted them
-   * @throws BodyLost
+   * @throws BodyIncomplete
    */
   async next(least = 0): Promise<Piece | null> {
     const size = Math.min(Math.max(this.#bytes, READ_BYTES.least, least), READ_BYTES.most);
@@ -73,7 +73,7 @@ export class Receiver {
    * A body of a known length, read into one buffer of that length. Its end is not asked for: that would take one more read.
    * @param length bytes, more than 0
    * @param lease of its bytes, which must not be reclaimed while they come
-   * @throws BodyLost
+   * @throws BodyIncomplete
    */
   async whole(length: number, lease: MemoryLease): Promise<Uint8Array> {
     const { fill } = this.#reader;
@@ -81,7 +81,7 @@ export class Receiver {
     let view = new Uint8Array(length);
     for (let at = 0; at < length; ) {
       const piece = await this.#received(fill(view.subarray(at)));
-      if (piece === null) throw new BodyLost("incomplete");
+      if (piece === null) throw new BodyIncomplete("incomplete");
       lease.renew();
       at += piece.byteLength;
       // Each read takes the buffer away and gives it back under another name.
@@ -99,7 +99,7 @@ export class Receiver {
     this.#isReading = false;
     if (typeof piece === "string") {
       this.close();
-      throw new BodyLost(piece);
+      throw new BodyIncomplete(piece);
     }
     this.#lastAt = Date.now();
     if (piece.done) {
@@ -115,15 +115,15 @@ export class Receiver {
     while (this.#bytes < most) {
       const piece = await this.next();
       if (piece === null) return null;
-      this.giveBack(piece);
+      this.recycle(piece);
     }
     this.close();
     return null;
   }
 
   /** The next read may fill a piece's buffer again. */
-  giveBack(piece: Piece): void {
-    this.#reader.giveBack(piece);
+  recycle(piece: Piece): void {
+    this.#reader.recycle(piece);
   }
 
   /** Takes no more of it. */
@@ -165,7 +165,7 @@ interface PieceReader {
   read(size: number): Promise<ReadableStreamReadResult<Piece>>;
   /** Reads into a part of a buffer; null where pieces come in buffers of their own. */
   fill: ((part: Piece) => Promise<ReadableStreamReadResult<Piece>>) | null;
-  giveBack(piece: Piece): void;
+  recycle(piece: Piece): void;
   cancel(): void;
 }
 
@@ -180,7 +180,7 @@ function readerOf(body: ReadableStream<Uint8Array>): PieceReader {
         return reader.read(new Uint8Array(buffer));
       },
       fill: (part) => reader.read(part),
-      giveBack: ({ buffer }) => {
+      recycle: ({ buffer }) => {
         spare = buffer;
       },
       cancel: () => void reader.cancel().catch(() => {}),
@@ -194,7 +194,7 @@ function readerOf(body: ReadableStream<Uint8Array>): PieceReader {
         return done ? { done, value: undefined } : { done, value: value.slice() };
       },
       fill: null,
-      giveBack: () => {},
+      recycle: () => {},
       cancel: () => void reader.cancel().catch(() => {}),
     };
   }

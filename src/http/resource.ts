@@ -4,7 +4,7 @@ import { isId } from "../ids.ts";
 import type { AppEnv } from "./context.ts";
 import type { ErrorCode } from "./errors.ts";
 import { jsonBody, optionalJsonBody, validated } from "./json.ts";
-import { outliveClient } from "./outlive.ts";
+import { finishAfterDisconnect } from "./outlive.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
@@ -80,7 +80,7 @@ export function resource(): Resource {
       const readBody = isOptional(spec) ? optionalJsonBody : jsonBody;
       app.on(spec.method, spec.path, entry, ...guards, async (c) => {
         const query = spec.query ? validated(spec.query, c.req.query(), "query") : undefined;
-        const body = spec.body ? await outliveClient(c, readBody(c.req.raw, spec.body)) : undefined;
+        const body = spec.body ? await finishAfterDisconnect(c, readBody(c.req.raw, spec.body)) : undefined;
         // SAFETY: `body` and `query` are the outputs of the schemas that `RouteInput` is inferred from.
         return handler(c, { body, query } as RouteInput<typeof spec>);
       });

@@ -9,7 +9,7 @@ const PATIENCE_MS = 15_000;
 /** What an answer that is being sent tells its maker. */
 export interface SendingPorts {
   /** Some of it has been asked for. */
-  goesOn(): void;
+  onProgress(): void;
   /** All of it was handed to the runtime, or its client reads no more. */
   ended(): void;
 }
@@ -37,7 +37,7 @@ export function streamedSuccess(data: Iterator<string>, requestId: string, ports
   const body = new ReadableStream<Uint8Array>({
     pull(controller) {
       clearTimeout(stalled);
-      ports.goesOn();
+      ports.onProgress();
       const piece = waiting.shift() ?? pieces.next().value;
       if (!piece) {
         controller.close();

@@ -1,5 +1,5 @@
 /** Keys remembered at a time; the one that was accepted longest ago goes first. */
-const MOST_KEYS = 4_096;
+const MAX_KEYS = 4_096;
 
 /**
  * Hashes of API keys that a workspace's object has accepted lately, for as long as the isolate lives. A hint, and no
@@ -10,7 +10,7 @@ export class AcceptedKeys {
   readonly #most: number;
   readonly #hashes = new Set<string>();
 
-  constructor(most = MOST_KEYS) {
+  constructor(most = MAX_KEYS) {
     this.#most = most;
   }
 

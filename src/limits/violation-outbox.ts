@@ -15,7 +15,7 @@ const GIVE_UP_MS = 24 * 60 * 60 * 1000;
 /** The earliest time that an alarm takes. */
 const AT_ONCE = 1;
 /** Violations handed over by one look at most: an alarm must stay short. */
-const HAND_OVER_MOST = 1000;
+const MAX_ENQUEUED = 1000;
 
 export const VIOLATION_SCHEMA = [
   `CREATE TABLE IF NOT EXISTS violations (
@@ -83,7 +83,7 @@ export class ViolationOutbox {
   }
 
   /** Notes a refusal. Call `flush` before the transaction ends, or `forget` after it was taken back. */
-  refused(request: RefusedRequest, at: number): void {
+  recordRefusal(request: RefusedRequest, at: number): void {
     this.#turn.push({ request, at });
   }
 
@@ -121,7 +121,7 @@ export class ViolationOutbox {
         this.#drop(key, entry);
         continue;
       }
-      if (due.violations.length < HAND_OVER_MOST) this.#look(entry, now, due.violations);
+      if (due.violations.length < MAX_ENQUEUED) this.#look(entry, now, due.violations);
       next = Math.min(next, nextLook(entry, now));
     }
     this.#dueAt = next === Number.POSITIVE_INFINITY ? null : next;

@@ -27,7 +27,7 @@ export interface Batch {
 export type BatchEncoding = 0 | 1;
 
 /** A batch as read back from the workspace object: what is needed to give its entries back. */
-export interface StoredBatch {
+export interface RecentBatch {
   /** The workspace's commit number, from 1, rising; what `asOf` pins. */
   commit: number;
   projectId: string;

@@ -1,12 +1,12 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
-import { freeMemory } from "../platform/free-memory.ts";
+import { detachBuffer } from "../platform/free-memory.ts";
 import type { BatchEncoding } from "./batch.ts";
 
 /**
  * Input bytes of one zstd frame. workerd's decoder stops after the first of several frames, so each frame stands behind
  * its own length.
  */
-const FRAME_BYTES = 128 * 1024;
+const BLOCK_BYTES = 128 * 1024;
 /** workerd's one-shot zstd throws when a frame comes out larger than 40 KiB (measured). From this size none ever does. */
 const SAFE_FRAME_BYTES = 32 * 1024;
 const LENGTH_BYTES = 4;
@@ -23,19 +23,19 @@ const COMPRESS_FROM_BYTES = 1024;
 /** Compresses a batch body if that makes it smaller. */
 export function encodeBody(raw: Uint8Array): EncodedBody {
   if (raw.length < COMPRESS_FROM_BYTES) return { encoding: 0, body: raw };
-  const frames: Uint8Array[] = [];
-  for (let at = 0; at < raw.length; at += FRAME_BYTES) frames.push(...compress(raw.subarray(at, at + FRAME_BYTES)));
-  const body = joined(frames);
+  const blocks: Uint8Array[] = [];
+  for (let at = 0; at < raw.length; at += BLOCK_BYTES) blocks.push(...compress(raw.subarray(at, at + BLOCK_BYTES)));
+  const body = joined(blocks);
   return body.length >= raw.length ? { encoding: 0, body: raw } : { encoding: 1, body };
 }
 
-function joined(frames: readonly Uint8Array[]): Uint8Array {
+function joined(blocks: readonly Uint8Array[]): Uint8Array {
   let size = 0;
-  for (const frame of frames) size += LENGTH_BYTES + frame.length;
+  for (const frame of blocks) size += LENGTH_BYTES + frame.length;
   const body = new Uint8Array(size);
   const view = new DataView(body.buffer);
   let at = 0;
-  for (const frame of frames) {
+  for (const frame of blocks) {
     view.setUint32(at, frame.length, true);
     body.set(frame, at + LENGTH_BYTES);
     at += LENGTH_BYTES + frame.length;
@@ -50,7 +50,7 @@ export interface EncodedBody {
 
 /** Compresses a batch body that comes in pieces. Holds the frames made so far and less than one frame of input. */
 export class BodyEncoder {
-  readonly #frames: Uint8Array[] = [];
+  readonly #blocks: Uint8Array[] = [];
   /** Bytes of all frames, with their lengths. */
   #framedBytes = 0;
   #size = 0;
@@ -73,30 +73,30 @@ export class BodyEncoder {
     this.#size += piece.length;
     let at = 0;
     while (at < piece.length) {
-      if (this.#openBytes === 0 && piece.length - at >= FRAME_BYTES) {
-        this.#close(piece.subarray(at, at + FRAME_BYTES));
-        at += FRAME_BYTES;
+      if (this.#openBytes === 0 && piece.length - at >= BLOCK_BYTES) {
+        this.#close(piece.subarray(at, at + BLOCK_BYTES));
+        at += BLOCK_BYTES;
         continue;
       }
-      const taken = Math.min(piece.length - at, FRAME_BYTES - this.#openBytes);
+      const taken = Math.min(piece.length - at, BLOCK_BYTES - this.#openBytes);
       this.#reserve(this.#openBytes + taken).set(piece.subarray(at, at + taken), this.#openBytes);
       this.#openBytes += taken;
       at += taken;
-      if (this.#openBytes === FRAME_BYTES) this.#closeOpen();
+      if (this.#openBytes === BLOCK_BYTES) this.#closeOpen();
     }
   }
 
   /** The whole body: as it came where it is less than one frame's input and does not get smaller. */
   finish(): EncodedBody {
     const rest = this.#open?.subarray(0, this.#openBytes) ?? new Uint8Array();
-    if (this.#frames.length === 0) return encodeBody(rest.slice());
+    if (this.#blocks.length === 0) return encodeBody(rest.slice());
     if (rest.length > 0) this.#close(rest);
-    return { encoding: 1, body: joined(this.#frames) };
+    return { encoding: 1, body: joined(this.#blocks) };
   }
 
   #reserve(bytes: number): Uint8Array {
     if (this.#open !== null && this.#open.length >= bytes) return this.#open;
-    const grown = new Uint8Array(Math.min(FRAME_BYTES, Math.max(bytes, (this.#open?.length ?? 0) * 2)));
+    const grown = new Uint8Array(Math.min(BLOCK_BYTES, Math.max(bytes, (this.#open?.length ?? 0) * 2)));
     if (this.#open !== null) grown.set(this.#open.subarray(0, this.#openBytes));
     this.#open = grown;
     return grown;
@@ -109,7 +109,7 @@ export class BodyEncoder {
 
   #close(input: Uint8Array): void {
     for (const frame of compress(input)) {
-      this.#frames.push(frame);
+      this.#blocks.push(frame);
       this.#framedBytes += LENGTH_BYTES + frame.length;
     }
   }
@@ -130,7 +130,7 @@ function compress(piece: Uint8Array): Uint8Array[] {
  * The pieces of a body in order, each at most 128 KiB when compressed. A line may cross from one piece to the next. A piece
  * that was compressed is good until the next one is asked for: its memory is freed then.
  */
-export function* decodeFrames(encoding: BatchEncoding, body: Uint8Array): Generator<Uint8Array> {
+export function* decodeBlocks(encoding: BatchEncoding, body: Uint8Array): Generator<Uint8Array> {
   if (encoding === 0) {
     yield body;
     return;
@@ -140,7 +140,7 @@ export function* decodeFrames(encoding: BatchEncoding, body: Uint8Array): Genera
     try {
       yield piece;
     } finally {
-      freeMemory(piece);
+      detachBuffer(piece);
     }
   }
 }
@@ -162,6 +162,6 @@ export function decodeBody(encoding: BatchEncoding, body: Uint8Array): Uint8Arra
   const pieces = Array.from(framesOf(body), (frame) => zstdDecompressSync(frame));
   if (pieces.length === 1 && pieces[0]) return pieces[0];
   const whole = Buffer.concat(pieces);
-  for (const piece of pieces) freeMemory(piece);
+  for (const piece of pieces) detachBuffer(piece);
   return whole;
 }

@@ -71,11 +71,11 @@ export function idHashesOf(wanted: { session: string | null; traceId: string | n
 }
 
 /** Whether a batch may have all of some ids. One without a filter, which an older version stored, may have any. */
-export function mayHoldIds(filter: Uint8Array | null, hashes: readonly number[]): boolean {
-  return filter === null || hashes.every((hash) => mayHoldId(filter, hash));
+export function mayContainIds(filter: Uint8Array | null, hashes: readonly number[]): boolean {
+  return filter === null || hashes.every((hash) => mayContainId(filter, hash));
 }
 
-function mayHoldId(filter: Uint8Array, hash: number): boolean {
+function mayContainId(filter: Uint8Array, hash: number): boolean {
   if (filter.length === 0) return false;
   const step = stepOf(hash);
   for (let probe = 0, place = hash; probe < PROBES; probe++, place = (place + step) >>> 0) {

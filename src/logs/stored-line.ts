@@ -6,7 +6,7 @@ const LEVEL_NAMES: ReadonlySet<unknown> = new Set(LEVELS);
  * What a stored line says; null where it is not what was put in. Every line was written by `JSON.stringify` of an `Entry`,
  * but a disk may give back something else, and one entry lost must not cost the others.
  */
-export function readLine(line: string): Entry | null {
+export function parseStoredLine(line: string): Entry | null {
   let value: unknown;
   try {
     value = JSON.parse(line);

@@ -17,7 +17,7 @@ const CLAIM_MS = 30_000;
 /** Milliseconds until the alarm hands a mail to the queue again: doubled with every time, up to the maximum. */
 const RETRY = { firstMs: 30_000, maxMs: 900_000 } as const;
 
-export const PROMISED_MAIL_SCHEMA = [
+export const PENDING_MAIL_SCHEMA = [
   `CREATE TABLE IF NOT EXISTS promised_mails (
      id TEXT PRIMARY KEY,
      kind TEXT NOT NULL,
@@ -43,7 +43,7 @@ export const PROMISED_MAIL_SCHEMA = [
  * Promises a mail; the caller hands it over after its transaction. The same id again changes nothing.
  * @returns false for a notice of a kind that went out within the hour
  */
-export function promiseMail(sql: SqlStorage, mail: Mail, now: number): boolean {
+export function addPendingMail(sql: SqlStorage, mail: Mail, now: number): boolean {
   const { kind, ...rest } = mail.content;
   if (mail.content.kind === "notice" && !admitNotice(sql, mail.content.notice, now)) return false;
   const { seed = null, ...parts } = "seed" in rest ? rest : { ...rest, seed: null };
@@ -137,7 +137,7 @@ type MailRow = {
 
 function fromRow(row: MailRow): Mail {
   const seed = row.seed === null ? {} : { seed: new Uint8Array(row.seed) };
-  // SAFETY: `promiseMail` is the only writer, and writes exactly the parts of a `MailContent` and `requestId`.
+  // SAFETY: `addPendingMail` is the only writer, and writes exactly the parts of a `MailContent` and `requestId`.
   const { requestId, ...details } = JSON.parse(row.details) as { requestId?: string };
   const content = { kind: row.kind, ...seed, ...details } as MailContent;
   return { id: row.id, to: row.address, content, expiresAt: row.expires_at, requestId };

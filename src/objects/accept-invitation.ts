@@ -1,16 +1,16 @@
 import type { Origin } from "../platform/origin.ts";
 import { recordAudit } from "../workspace/audit.ts";
-import { markUnlisted } from "../workspace/index-changes.ts";
+import { markMemberChanged } from "../workspace/index-changes.ts";
 import { deleteInvitation, findAcceptable, UNKNOWN_INVITATION } from "../workspace/invitations.ts";
 import { listMember } from "../workspace/listing.ts";
 import { addMember, roleOf } from "../workspace/members.ts";
-import { hasDeparted } from "../workspace/membership.ts";
+import { isDeletedUser } from "../workspace/membership.ts";
 import { type Ruling, refused } from "../workspace/ruling.ts";
-import { describe, type WorkspaceInfo } from "./describe-workspace.ts";
+import { readWorkspaceInfo, type WorkspaceInfo } from "./describe-workspace.ts";
 import type { WorkspaceCore } from "./workspace-core.ts";
 
 /** Who accepts: the owner of a verified address. */
-export interface Guest {
+export interface Invitee {
   userId: string;
   email: string;
   /** False where the account's workspaces were not counted: then the invitation must not be to own one. */
@@ -27,7 +27,7 @@ export async function acceptInvitation(
   core: WorkspaceCore,
   db: D1Database,
   tokenHash: Uint8Array,
-  guest: Guest,
+  guest: Invitee,
   origin: Origin,
 ): Promise<Ruling<WorkspaceInfo>> {
   const { userId, email } = guest;
@@ -36,26 +36,26 @@ export async function acceptInvitation(
   const known = findAcceptable(sql, tokenHash, email, Date.now());
   if (!known.ok) return known;
   if (!(await listMember(db, row.id, userId))) return UNKNOWN_INVITATION;
-  const taken = core.state.transaction((gate) => takeIn(gate.sql, tokenHash, guest, origin, Date.now()));
-  core.state.settingsChanged();
-  await core.workOff(origin);
+  const taken = core.state.transaction((admission) => takeIn(admission.sql, tokenHash, guest, origin, Date.now()));
+  core.state.invalidateSettings();
+  await core.runPendingWork(origin);
   if (!taken?.ok) return taken ?? UNKNOWN_INVITATION;
-  const info = await describe(core, userId);
+  const info = await readWorkspaceInfo(core, userId);
   return info.ok ? info : UNKNOWN_INVITATION;
 }
 
 function takeIn(
   sql: SqlStorage,
   tokenHash: Uint8Array,
-  { userId, email, mayOwn }: Guest,
+  { userId, email, mayOwn }: Invitee,
   origin: Origin,
   now: number,
 ): Ruling<true> {
   // Whatever becomes of it, what has just been listed is compared with the truth.
-  markUnlisted(sql, userId);
+  markMemberChanged(sql, userId);
   const found = findAcceptable(sql, tokenHash, email, now);
   if (!found.ok) return found;
-  if (hasDeparted(sql, userId)) return UNKNOWN_INVITATION;
+  if (isDeletedUser(sql, userId)) return UNKNOWN_INVITATION;
   if (mayOwn === false && found.value.role === "owner") return CHANGED;
   deleteInvitation(sql, found.value.id);
   if (roleOf(sql, userId) !== null) return refused("CONFLICT", "You are a member already.");

@@ -1,5 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
-import { LOGIN_GATE_SCHEMA, LoginGate, type LoginOutcome, type LoginVerdict } from "../accounts/login-gate.ts";
+import { LOGIN_THROTTLE_SCHEMA, type LoginOutcome, LoginThrottle, type LoginVerdict } from "../accounts/login-gate.ts";
 import { newSeed } from "../accounts/one-time-token.ts";
 import type { Env } from "../env.ts";
 import { newId } from "../ids.ts";
@@ -8,7 +8,7 @@ import type { LimitState } from "../limits/state.ts";
 import type { Violation } from "../limits/violation.ts";
 import { ViolationOutbox } from "../limits/violation-outbox.ts";
 import type { Mail, TokenMailKind } from "../mail/mail.ts";
-import { claimMail, mailSent, nextMailAt, PROMISED_MAIL_SCHEMA, releaseMail } from "../mail/promised.ts";
+import { claimMail, mailSent, nextMailAt, PENDING_MAIL_SCHEMA, releaseMail } from "../mail/promised.ts";
 import {
   admitMail,
   admitRegistrationMail,
@@ -17,15 +17,15 @@ import {
   nextMailRequestAt,
   takeMailRequest,
 } from "../mail/requests.ts";
-import { newRun, type Origin, orNewRun } from "../platform/origin.ts";
+import { newAlarmOrigin, type Origin, originOrNew } from "../platform/origin.ts";
 import { migrate, type SchemaSteps } from "../sql/migrate.ts";
-import { answerMailRequests } from "./answer-mail-requests.ts";
-import { handOverMails } from "./hand-over.ts";
-import { handOverViolations } from "./violation-hand-over.ts";
+import { processMailRequests } from "./answer-mail-requests.ts";
+import { enqueueDueMails } from "./hand-over.ts";
+import { enqueueDueViolations } from "./violation-hand-over.ts";
 
 /** What an object of an e-mail address keeps beside counters; one of a client address never has these tables. */
 const EMAIL_SCHEMA: SchemaSteps = [
-  [...LOGIN_GATE_SCHEMA, ...MAIL_REQUEST_SCHEMA, ...PROMISED_MAIL_SCHEMA],
+  [...LOGIN_THROTTLE_SCHEMA, ...MAIL_REQUEST_SCHEMA, ...PENDING_MAIL_SCHEMA],
   MAIL_REQUEST_CAUSE,
 ];
 
@@ -37,7 +37,7 @@ const EMAIL_SCHEMA: SchemaSteps = [
 export class AddressObject extends DurableObject<Env> {
   readonly #sql: SqlStorage;
   readonly #limiter: Limiter;
-  readonly #gate: LoginGate;
+  readonly #gate: LoginThrottle;
   readonly #violations: ViolationOutbox;
   #provisioned = false;
   #hasEmailTables = false;
@@ -48,7 +48,7 @@ export class AddressObject extends DurableObject<Env> {
     this.#sql = ctx.storage.sql;
     this.#limiter = new Limiter(this.#sql);
     this.#violations = new ViolationOutbox(this.#sql);
-    this.#gate = new LoginGate(this.#sql, this.#limiter, () => Date.now());
+    this.#gate = new LoginThrottle(this.#sql, this.#limiter, () => Date.now());
   }
 
   /**
@@ -76,7 +76,7 @@ export class AddressObject extends DurableObject<Env> {
   }
 
   /**
-   * Whether a password may be tried for this e-mail address; if so, `settleLogin` must follow. May wait for others.
+   * Whether a password may be tried for this e-mail address; if so, `recordLoginOutcome` must follow. May wait for others.
    * @param device id of a device that has signed in to the account before; null for any other
    */
   async attemptLogin(prefix: string, device: string | null = null): Promise<LoginVerdict> {
@@ -84,16 +84,26 @@ export class AddressObject extends DurableObject<Env> {
     return this.#gate.attempt({ prefix, device }, (ms) => scheduler.wait(ms));
   }
 
-  async settleLogin(prefix: string, outcome: LoginOutcome, device: string | null = null): Promise<void> {
+  async recordLoginOutcome(prefix: string, outcome: LoginOutcome, device: string | null = null): Promise<void> {
     this.#provisionEmail();
-    this.#gate.settle({ prefix, device }, outcome);
+    this.#gate.recordOutcome({ prefix, device }, outcome);
+  }
+
+  /** @deprecated The earlier name of `recordLoginOutcome`: routers of the version before call it during a deploy. */
+  settleLogin(prefix: string, outcome: LoginOutcome, device: string | null = null): Promise<void> {
+    return this.recordLoginOutcome(prefix, outcome, device);
   }
 
   /** The owner has a new password: the guesses at the old one count no more. */
-  async forgiveLogins(): Promise<void> {
+  async clearLoginFailures(): Promise<void> {
     if (!this.#isEmail()) return;
     this.#provisionEmail();
     this.#gate.clear();
+  }
+
+  /** @deprecated The earlier name of `clearLoginFailures`. */
+  forgiveLogins(): Promise<void> {
+    return this.clearLoginFailures();
   }
 
   /**
@@ -103,13 +113,13 @@ export class AddressObject extends DurableObject<Env> {
   async requestMail(kind: TokenMailKind, address: string, origin?: Origin): Promise<void> {
     this.#provisionEmail();
     const now = Date.now();
-    const cause = orNewRun(origin);
+    const cause = originOrNew(origin);
     const request = { id: newId("mail"), kind, address, seed: newSeed(), requestId: cause.requestId };
     const taken = this.ctx.storage.transactionSync(() => takeMailRequest(this.#sql, this.#limiter, request, now));
     if (!taken) return;
     this.#armMail();
     // Not awaited: the answer must not wait for it. Whatever cuts it short, the alarm takes it up again.
-    this.ctx.waitUntil(this.#answerRequests(cause));
+    this.ctx.waitUntil(this.#processMailRequests(cause));
   }
 
   /** Whether an invitation may be mailed to this address now; counts it if so. */
@@ -140,15 +150,15 @@ export class AddressObject extends DurableObject<Env> {
   override async alarm(): Promise<void> {
     this.#provision();
     const isEmail = this.#isEmail();
-    const run = newRun();
+    const run = newAlarmOrigin();
     if (isEmail) {
       this.#provisionEmail();
-      await this.#answerRequests(run);
+      await this.#processMailRequests(run);
     }
     const now = Date.now();
     const sweepAt = this.#limiter.sweep(now);
     const gateAt = isEmail && this.#gate.sweep(now) ? now + SWEEP_AFTER_MS : null;
-    handOverViolations(this.env, this.#violations, this.ctx.id.name ?? "", now, run);
+    enqueueDueViolations(this.env, this.#violations, this.ctx.id.name ?? "", now, run);
     const mailAt = isEmail ? this.#nextMailAt() : null;
     const duties = [sweepAt, gateAt, mailAt, this.#violations.dueAt].filter((at) => at !== null);
     if (duties.length > 0) return this.ctx.storage.setAlarm(Math.min(...duties));
@@ -167,17 +177,17 @@ export class AddressObject extends DurableObject<Env> {
   ): void {
     const before = this.#violations.dueAt;
     const identifier = this.ctx.id.name ?? "";
-    this.#violations.refused({ identifier, rule: preset, limit, windowSeconds, requestId }, now);
+    this.#violations.recordRefusal({ identifier, rule: preset, limit, windowSeconds, requestId }, now);
     this.#violations.flush();
     const { dueAt } = this.#violations;
     // Earlier than any sweep. Not awaited, as in `#provision`.
     if (dueAt !== null && dueAt !== before) this.ctx.storage.setAlarm(dueAt);
   }
 
-  async #answerRequests(origin: Origin): Promise<void> {
+  async #processMailRequests(origin: Origin): Promise<void> {
     const owner = this.ctx.id.name ?? "";
-    await answerMailRequests(this.env, this.ctx.storage, origin, Date.now());
-    handOverMails(this.env, this.#sql, owner, Date.now(), origin);
+    await processMailRequests(this.env, this.ctx.storage, origin, Date.now());
+    enqueueDueMails(this.env, this.#sql, owner, Date.now(), origin);
     this.#armMail();
   }
 

@@ -2,11 +2,11 @@ import { dropAddressToken, storeAddressToken } from "../accounts/address-tokens.
 import { findByEmail } from "../accounts/directory.ts";
 import { hashOneTimeToken, mintOneTimeToken, TOKEN_LIFETIME_MS } from "../accounts/one-time-token.ts";
 import type { Env } from "../env.ts";
-import { promiseMail } from "../mail/promised.ts";
+import { addPendingMail } from "../mail/promised.ts";
 import { dropMailRequest, dueMailRequests, type MailRequest } from "../mail/requests.ts";
 import type { Origin } from "../platform/origin.ts";
 import { settingsOf } from "../settings.ts";
-import { objectLine } from "./object-line.ts";
+import { logObjectEvent } from "./object-line.ts";
 import { callUser } from "./stubs.ts";
 
 /**
@@ -14,7 +14,7 @@ import { callUser } from "./stubs.ts";
  * one a magic link is promised here, and anything else comes to nothing. Every step may be repeated: a request goes only
  * when the mail is promised elsewhere, or in the very transaction that promises it here.
  */
-export async function answerMailRequests(
+export async function processMailRequests(
   env: Env,
   storage: DurableObjectStorage,
   run: Origin,
@@ -23,16 +23,16 @@ export async function answerMailRequests(
   const due = storage.transactionSync(() => dueMailRequests(storage.sql, now));
   for (const request of due) {
     try {
-      await answer(env, storage, request);
+      await processMailRequest(env, storage, request);
     } catch (error) {
       const fault = error instanceof Error ? error.name : "unknown";
       const fields = { event: "mail.request", outcome: "failed", kind: request.kind, mailId: request.id, fault };
-      objectLine(env, "address", { requestId: request.requestId ?? run.requestId }, "warn", fields);
+      logObjectEvent(env, "address", { requestId: request.requestId ?? run.requestId }, "warn", fields);
     }
   }
 }
 
-async function answer(env: Env, storage: DurableObjectStorage, request: MailRequest): Promise<void> {
+async function processMailRequest(env: Env, storage: DurableObjectStorage, request: MailRequest): Promise<void> {
   const { id, kind, address, seed, requestId } = request;
   const entry = await findByEmail(env.DB, address);
   if (entry) {
@@ -47,7 +47,7 @@ async function answer(env: Env, storage: DurableObjectStorage, request: MailRequ
     const expiresAt = now + TOKEN_LIFETIME_MS[kind];
     const mail = { id, to: address, content: { kind, seed }, expiresAt, requestId } as const;
     storage.transactionSync(() => {
-      promiseMail(storage.sql, mail, now);
+      addPendingMail(storage.sql, mail, now);
       dropMailRequest(storage.sql, id);
     });
   } else dropMailRequest(storage.sql, id);

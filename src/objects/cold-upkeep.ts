@@ -1,14 +1,14 @@
 import type { Env } from "../env.ts";
 import { ColdTier } from "../logs/cold/cold-tier.ts";
 import type { Origin } from "../platform/origin.ts";
-import { nextRemains, remainsSwept } from "../workspace/flush/doomed.ts";
+import { nextDeletedProject, recordColdSweep } from "../workspace/flush/doomed.ts";
 import { expireBatches } from "../workspace/flush/expire.ts";
 import { readIntent } from "../workspace/flush/intent.ts";
 import { expireRanges } from "../workspace/flush/ledger.ts";
 import { hasColdEntries } from "../workspace/flush/progress.ts";
-import { oldestKept } from "../workspace/retention.ts";
+import { retentionCutoff } from "../workspace/retention.ts";
 import type { WorkspaceState } from "../workspace/state.ts";
-import { objectLine } from "./object-line.ts";
+import { logObjectEvent } from "./object-line.ts";
 
 /** Milliseconds between two looks for entries past the retention, and to the next step of one. */
 const EXPIRE_EVERY_MS = 60 * 60 * 1000;
@@ -21,7 +21,7 @@ const RETRY_MS = 30_000;
 const CALLS_AT_ONCE = 10;
 
 /** Deletes what has no business in the cold tier any more, and recent batches past the retention, in bounded steps. */
-export class ColdUpkeep {
+export class ColdCleanup {
   readonly #env: Env;
   readonly #state: WorkspaceState;
   /** When the next look for expired entries is due; at the first alarm after waking. */
@@ -29,7 +29,7 @@ export class ColdUpkeep {
   /** Up to which commit this look has come. */
   #lookedAt = 0;
   /** After a failure nothing is tried before this time. */
-  #heldUntil = 0;
+  #notBefore = 0;
 
   constructor(env: Env, state: WorkspaceState) {
     this.#env = env;
@@ -47,23 +47,23 @@ export class ColdUpkeep {
   arm(now: number): void {
     const { row, sql, alarm } = this.#state;
     if (row === null) return;
-    const sweepAt = nextRemains(sql)?.sweepAt ?? Number.POSITIVE_INFINITY;
-    alarm.by(Math.max(now, this.#heldUntil, Math.min(sweepAt, this.#expireAt)));
+    const sweepAt = nextDeletedProject(sql)?.sweepAt ?? Number.POSITIVE_INFINITY;
+    alarm.by(Math.max(now, this.#notBefore, Math.min(sweepAt, this.#expireAt)));
   }
 
   /** One step of each, if due. Throws nothing. */
   async step(run: Origin): Promise<void> {
-    if (Date.now() < this.#heldUntil) return;
+    if (Date.now() < this.#notBefore) return;
     try {
       await this.#sweep();
       await this.#expire();
-      this.#heldUntil = 0;
+      this.#notBefore = 0;
     } catch (error) {
-      this.#heldUntil = Date.now() + RETRY_MS;
+      this.#notBefore = Date.now() + RETRY_MS;
       const fault = error instanceof Error ? error.name : "unknown";
       const workspaceId = this.#state.row?.id;
       const line = { event: "workspace.cold-upkeep", outcome: "failed", workspaceId, fault };
-      objectLine(this.#env, "workspace", run, "error", line);
+      logObjectEvent(this.#env, "workspace", run, "error", line);
     }
   }
 
@@ -71,11 +71,11 @@ export class ColdUpkeep {
   async #sweep(): Promise<void> {
     const { row, sql } = this.#state;
     const now = Date.now();
-    const remains = row && nextRemains(sql);
+    const remains = row && nextDeletedProject(sql);
     if (!remains || remains.sweepAt > now) return;
     const { projectId } = remains;
     const isEmpty = await this.#delete((store) => store.deleteOfProject(row.id, projectId));
-    if (isEmpty) this.#state.transaction((gate) => remainsSwept(gate.sql, remains, now));
+    if (isEmpty) this.#state.transaction((admission) => recordColdSweep(admission.sql, remains, now));
   }
 
   async #expire(): Promise<void> {
@@ -87,18 +87,18 @@ export class ColdUpkeep {
       this.#expireAt = now + FLUSHING_MS;
       return;
     }
-    const cutoff = oldestKept(row.retentionDays, now);
+    const cutoff = retentionCutoff(row.retentionDays, now);
     // The record of a range goes before the range does, so that what is recorded must be there.
-    const isRecorded = this.#state.transaction((gate) => !expireRanges(gate.sql, cutoff));
+    const isRecorded = this.#state.transaction((admission) => !expireRanges(admission.sql, cutoff));
     if (isRecorded) {
       this.#expireAt = now + STEP_MS;
       return;
     }
-    const step = this.#state.transaction((gate) => expireBatches(gate.sql, this.#lookedAt, cutoff));
+    const step = this.#state.transaction((admission) => expireBatches(admission.sql, this.#lookedAt, cutoff));
     if (step === null) return;
     index.remove(step.deleted);
     if (step.deleted.length > 0) {
-      this.#state.directory.clear();
+      this.#state.keyProjectCache.clear();
       schedule.unload();
     }
     this.#lookedAt = step.next ?? this.#lookedAt;

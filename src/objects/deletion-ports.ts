@@ -8,8 +8,8 @@ import { callWorkspace } from "./stubs.ts";
 export function deletionPorts(env: Env, origin: Origin, destroySelf: () => Promise<void>): DeletionPorts {
   return {
     workspacesOf: (userId) => workspacesOf(env.DB, userId),
-    depart: (workspaceId, userId) =>
-      callWorkspace(env, workspaceId, "replay-safe", (stub) => stub.depart(userId, origin)),
+    removeDeletedUser: (workspaceId, userId) =>
+      callWorkspace(env, workspaceId, "replay-safe", (stub) => stub.removeDeletedUser(userId, origin)),
     unlist: (userId, departed) => unlistUser(env.DB, userId, departed),
     destroySelf,
   };

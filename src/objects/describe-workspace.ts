@@ -1,4 +1,4 @@
-import { nobody, type Role } from "../workspace/caller.ts";
+import { type Role, unknownCaller } from "../workspace/caller.ts";
 import { readWorkspace } from "../workspace/settings.ts";
 import type { Answer, WorkspaceCore } from "./workspace-core.ts";
 
@@ -15,11 +15,11 @@ export interface WorkspaceInfo {
 }
 
 /** Unknown as long as the directory does not list it: its slug is decided there. */
-export async function describe(core: WorkspaceCore, userId: string): Promise<Answer<WorkspaceInfo>> {
+export async function readWorkspaceInfo(core: WorkspaceCore, userId: string): Promise<Answer<WorkspaceInfo>> {
   const slug = await core.slug();
   const answer = core.as(userId, "workspace.get", null, ({ sql }, role): WorkspaceInfo => {
     const { id, name, personal, retentionDays, createdAt } = readWorkspace(sql);
     return { id, slug: slug ?? "", name, personal, role, retentionDays, createdAt };
   });
-  return answer.ok && slug === null ? nobody({ kind: "user", userId }) : answer;
+  return answer.ok && slug === null ? unknownCaller({ kind: "user", userId }) : answer;
 }

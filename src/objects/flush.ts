@@ -1,24 +1,24 @@
 import type { Env } from "../env.ts";
-import type { OperationFields, OperationLevel } from "../http/log.ts";
+import type { EventFields, EventLevel } from "../http/log.ts";
 import { hostState } from "../platform/host-state.ts";
-import { newRun, type Origin } from "../platform/origin.ts";
-import { ARRIVALS_END_MS } from "../workspace/flush/doomed.ts";
+import { newAlarmOrigin, type Origin } from "../platform/origin.ts";
+import { LATE_WRITES_MS } from "../workspace/flush/doomed.ts";
 import {
   commitRange,
   type FlushIntent,
   isOpen,
+  quarantineBatches,
   readIntent,
   readRange,
-  setAside,
   writeIntent,
 } from "../workspace/flush/intent.ts";
-import { ReadLeases } from "../workspace/flush/leases.ts";
-import { noteFailure, noteFlushed } from "../workspace/flush/progress.ts";
-import type { BadBatch, FlushCall, FlushOutcome } from "../workspace/flush/write-range.ts";
+import { ReadPins } from "../workspace/flush/leases.ts";
+import { recordFlush, recordFlushFailure } from "../workspace/flush/progress.ts";
+import type { FlushCall, FlushOutcome, QuarantinedBatch } from "../workspace/flush/write-range.ts";
 import type { WorkspaceState } from "../workspace/state.ts";
-import { objectLine } from "./object-line.ts";
+import { logObjectEvent } from "./object-line.ts";
 
-/** Milliseconds in which a writer has to begin with D1; see `ARRIVALS_END_MS`. */
+/** Milliseconds in which a writer has to begin with D1; see `LATE_WRITES_MS`. */
 const FLUSH_CALL_MS = 60_000;
 /** Milliseconds that the object waits for an answer: two ends of a call may lose sight of each other. */
 const ANSWER_MS = 45_000;
@@ -31,13 +31,13 @@ type Stored = Extract<FlushOutcome, { outcome: "stored" }>;
  * D1 then has already or not.
  */
 export class Flush {
-  readonly leases = new ReadLeases();
+  readonly leases = new ReadPins();
   readonly #ctx: DurableObjectState;
   readonly #env: Env;
   readonly #state: WorkspaceState;
   #running: Promise<void> | null = null;
   /** The alarm run that the step belongs to. Steps do not overlap. */
-  #run = newRun();
+  #run = newAlarmOrigin();
   /** A range that D1 has answered for and that readers hold up. */
   #arrived: { intent: FlushIntent; stored: Stored } | null = null;
   /** Until then a call for the open range that was not answered may still write, epoch milliseconds. */
@@ -66,7 +66,7 @@ export class Flush {
 
   /** Sees to it that the alarm goes off in time for the next step. */
   arm(now: number): void {
-    if (this.#state.row !== null) this.#state.flushInTime(now, this.isOpen);
+    if (this.#state.row !== null) this.#state.scheduleFlush(now, this.isOpen);
   }
 
   /** One step, if it is due; one at a time. Throws nothing. */
@@ -87,7 +87,7 @@ export class Flush {
     if (hostState.disk === "low") return this.#failed(null, "The disk is nearly full");
     const open = readIntent(this.#state.sql);
     // Found on disk by a new life of the object: nobody knows what became of its calls.
-    if (open !== null && this.#intentAt !== open.madeAt) this.#lateUntil = now + ARRIVALS_END_MS;
+    if (open !== null && this.#intentAt !== open.madeAt) this.#lateUntil = now + LATE_WRITES_MS;
     const intent = open ?? this.#begin(now);
     if (intent === null) return;
     if (open === null) this.#lateUntil = 0;
@@ -100,10 +100,10 @@ export class Flush {
       case "bad":
         // Cut otherwise, the range must not meet itself as it was before: then some of it would be there twice.
         if (Date.now() < this.#lateUntil) this.#failed(intent, "A writer may still be on its way");
-        else this.#setAside(intent, outcome.batches);
+        else this.#quarantine(intent, outcome.batches);
         break;
       case "failed":
-        this.#lateUntil = Date.now() + ARRIVALS_END_MS;
+        this.#lateUntil = Date.now() + LATE_WRITES_MS;
         this.#failed(intent, outcome.reason);
     }
   }
@@ -163,7 +163,7 @@ export class Flush {
       // Its project, or its workspace, may have been deleted in the meantime: then all of it is swept.
       if (!isOpen(sql, intent)) return null;
       const gone = commitRange(sql, intent);
-      noteFlushed(sql, now);
+      recordFlush(sql, now);
       return gone;
     });
     if (commits === null) {
@@ -185,10 +185,10 @@ export class Flush {
     });
   }
 
-  #setAside(intent: FlushIntent, bad: readonly BadBatch[]): void {
+  #quarantine(intent: FlushIntent, bad: readonly QuarantinedBatch[]): void {
     const now = Date.now();
     this.#state.transaction(({ sql }) => {
-      if (isOpen(sql, intent)) setAside(sql, intent, bad, now);
+      if (isOpen(sql, intent)) quarantineBatches(sql, intent, bad, now);
     });
     this.#changed([]);
     for (const { commit, reason } of bad) this.#line("error", "set-aside", intent, { commit, reason });
@@ -199,7 +199,7 @@ export class Flush {
     const retryMs = this.#state.schedule.failed(now);
     this.#line("error", "failed", intent, { reason, retryMs });
     try {
-      this.#state.transaction(({ sql }) => noteFailure(sql, `${reason}.`));
+      this.#state.transaction(({ sql }) => recordFlushFailure(sql, `${reason}.`));
     } catch {
       // What could not be written down is in the line.
     }
@@ -207,21 +207,26 @@ export class Flush {
 
   /** Memory follows disk. */
   #changed(deleted: readonly number[]): void {
-    const { directory, index, schedule } = this.#state;
-    directory.clear();
+    const { keyProjectCache, index, schedule } = this.#state;
+    keyProjectCache.clear();
     index.remove(deleted);
     schedule.unload();
   }
 
   #line(
-    level: OperationLevel,
+    level: EventLevel,
     outcome: string,
     intent: FlushIntent | null,
-    fields: Omit<OperationFields, "event" | "outcome">,
+    fields: Omit<EventFields, "event" | "outcome">,
   ): void {
     const workspaceId = this.#state.row?.id;
     const { projectId, firstSeq, lastSeq } = intent ?? {};
     const whose = { workspaceId, projectId, firstSeq, lastSeq };
-    objectLine(this.#env, "workspace", this.#run, level, { event: "workspace.flush", outcome, ...whose, ...fields });
+    logObjectEvent(this.#env, "workspace", this.#run, level, {
+      event: "workspace.flush",
+      outcome,
+      ...whose,
+      ...fields,
+    });
   }
 }

@@ -1,5 +1,5 @@
 import type { Env } from "../env.ts";
-import type { HostOrder, HostReport } from "../platform/host-orders.ts";
+import type { HostCommand, HostReport } from "../platform/host-orders.ts";
 import { hostState } from "../platform/host-state.ts";
 import { InFlight } from "../platform/in-flight.ts";
 import { tailedWorkspaces } from "../tail/tailed-workspaces.ts";
@@ -22,7 +22,7 @@ export const inFlight = new InFlight(Date.now);
  * the owner of the data can enter. Its body brings orders, its answer the reports. Not reachable elsewhere: a named
  * entrypoint has no route on Cloudflare.
  */
-export function obeyHost(request: Request, env: Env, ctx: ExecutionContext): Response {
+export function handleHostCommands(request: Request, env: Env, ctx: ExecutionContext): Response {
   const { body } = request;
   if (body === null) return new Response(null, { status: 400 });
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
@@ -41,12 +41,12 @@ async function obeyAll(
     const lines = `${rest}${chunk}`.split("\n");
     rest = lines.pop() ?? "";
     // SAFETY: `scripts/lib/control.ts` alone can reach this socket.
-    for (const line of lines) await obey(JSON.parse(line) as HostOrder, report, env);
+    for (const line of lines) await obey(JSON.parse(line) as HostCommand, report, env);
   }
   await reports.close();
 }
 
-async function obey(order: HostOrder, report: (text: HostReport) => Promise<void>, env: Env): Promise<void> {
+async function obey(order: HostCommand, report: (text: HostReport) => Promise<void>, env: Env): Promise<void> {
   switch (order.do) {
     case "disk":
       hostState.disk = order.disk;

@@ -1,5 +1,5 @@
 import type { Env } from "../env.ts";
-import { operation } from "../http/log.ts";
+import { logEvent } from "../http/log.ts";
 import { composeLetter } from "../mail/compose.ts";
 import type { Mail } from "../mail/mail.ts";
 import { cloudflareMailer, resendMailer } from "../mail/mailers.ts";
@@ -30,7 +30,7 @@ export async function consumeMails(batch: MessageBatch<MailMessage>, env: Env): 
       const { name, ...fields } = outcome;
       const whose = { owner, mailId, requestId: requestId ?? null, attempt: message.attempts };
       const line = { event: "mail.send", outcome: name, ...fields, ...whose };
-      operation(settingsOf(env).LOG_LEVEL, level, line);
+      logEvent(settingsOf(env).LOG_LEVEL, level, line);
       if (name === "failed") message.retry({ delaySeconds: RETRY_SECONDS * 2 ** (message.attempts - 1) });
       else message.ack();
     }),
@@ -38,11 +38,11 @@ export async function consumeMails(batch: MessageBatch<MailMessage>, env: Env): 
 }
 
 /** What the queue gave up on. The mail itself is still promised: its object hands it over again, until it expires. */
-export async function noteDeadMails(batch: MessageBatch<MailMessage>, env: Env): Promise<void> {
+export async function logDeadMails(batch: MessageBatch<MailMessage>, env: Env): Promise<void> {
   for (const { body } of batch.messages) {
     const [owner, mailId, requestId = null] = body;
     const line = { event: "mail.dead-letter", outcome: "noted", owner, mailId, requestId };
-    operation(settingsOf(env).LOG_LEVEL, "error", line);
+    logEvent(settingsOf(env).LOG_LEVEL, "error", line);
   }
   batch.ackAll();
 }

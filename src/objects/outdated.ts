@@ -32,7 +32,7 @@ export class OutdatedRouter extends Error {
  * An object's answer, if it has these members: one of an older version may lack what was added since.
  * @throws ApiError SERVICE_UNAVAILABLE where one is missing
  */
-export function whole<T extends object>(answer: T, members: readonly (keyof T & string)[]): T {
+export function requireMembers<T extends object>(answer: T, members: readonly (keyof T & string)[]): T {
   if (members.every((member) => answer[member] !== undefined)) return answer;
   throw unavailable();
 }

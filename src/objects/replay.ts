@@ -5,7 +5,7 @@ import { isStorageFailure } from "../platform/storage-failure.ts";
 import { isUnknownMethod, unavailable } from "./outdated.ts";
 
 /** Whether a call that failed on the platform's side may be sent again: what it does twice equals what it does once. */
-export type Replay = "replay-safe" | "once";
+export type RetryPolicy = "replay-safe" | "once";
 
 /** Calls made at most, the first included. The runtime has repeated a lost call up to four times before it reports it. */
 const ATTEMPTS = 3;
@@ -17,7 +17,7 @@ const REPEAT_WITHIN_MS = 10_000;
 const BACKOFF_MS = 100;
 
 /** Time and chance, as arguments for tests. */
-export interface ReplayTimer {
+export interface RetryTimer {
   now(): number;
   wait(milliseconds: number): Promise<unknown>;
   /** 0 to 1, 1 excluded. */
@@ -31,7 +31,7 @@ export interface ReplayTimer {
  * reached, where its storage fails, or where the object is of an older version that does not know the call; any other
  * error as it is
  */
-export async function withReplay<T>(replay: Replay, attempt: () => Promise<T>, timer: ReplayTimer): Promise<T> {
+export async function withRetry<T>(replay: RetryPolicy, attempt: () => Promise<T>, timer: RetryTimer): Promise<T> {
   const startedAt = timer.now();
   for (let made = 1; ; made++) {
     try {

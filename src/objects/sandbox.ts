@@ -1,11 +1,11 @@
 import type { Env } from "../env.ts";
-import { newRun, type Origin } from "../platform/origin.ts";
+import { newAlarmOrigin, type Origin } from "../platform/origin.ts";
 import { demoKey } from "../sandbox/demo-key.ts";
 import { provisionSandbox, readSandbox, resetSandbox } from "../sandbox/reset.ts";
 import { nextReset, SANDBOX_INTAKE, SANDBOX_WORKSPACE_ID } from "../sandbox/sandbox.ts";
 import { settingsOf } from "../settings.ts";
 import type { IngestCall, IngestResult } from "../workspace/ingest.ts";
-import { objectLine } from "./object-line.ts";
+import { logObjectEvent } from "./object-line.ts";
 import type { WorkspaceCore } from "./workspace-core.ts";
 
 /** Milliseconds until a reset that failed is tried again. */
@@ -64,7 +64,7 @@ export class Sandbox {
     const due = Math.min(dueAt, now + MAX_SKEW_MS);
     const known = this.#known();
     if (known && known.epoch >= due) return false;
-    this.#reset(now, due, newRun());
+    this.#reset(now, due, newAlarmOrigin());
     return true;
   }
 
@@ -111,15 +111,15 @@ export class Sandbox {
       if (!state.row) this.#ctx.storage.transactionSync(() => provisionSandbox(state.sql, now));
       const before = readSandbox(state.sql)?.epoch ?? 0;
       const epoch = Math.max(now, due, before + 1);
-      const count = state.transaction((gate) => resetSandbox(gate, epoch, this.#pepper, origin, now));
+      const count = state.transaction((admission) => resetSandbox(admission, epoch, this.#pepper, origin, now));
       // Keys, projects, the newest commit and the index of batches are others now.
       state.forget();
       // The alarm that deletes the old project is the next one; it sets itself to the next reset.
-      this.#core.sweepSoon();
-      objectLine(this.#env, "workspace", origin, "info", { ...line, outcome: "ok", count });
+      this.#core.scheduleSweep();
+      logObjectEvent(this.#env, "workspace", origin, "info", { ...line, outcome: "ok", count });
     } catch (error) {
       const fault = error instanceof Error ? error.name : "unknown";
-      objectLine(this.#env, "workspace", origin, "error", { ...line, outcome: "failed", fault });
+      logObjectEvent(this.#env, "workspace", origin, "error", { ...line, outcome: "failed", fault });
       throw error;
     }
   }

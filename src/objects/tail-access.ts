@@ -2,16 +2,16 @@ import type { Env } from "../env.ts";
 import type { LimitState, RouteRef } from "../limits/state.ts";
 import type { Origin } from "../platform/origin.ts";
 import { SANDBOX_WORKSPACE_ID } from "../sandbox/sandbox.ts";
-import type { AuthorityRuling, TailAuthority } from "../tail/authority.ts";
+import type { AuthorityCheck, TailAuthority } from "../tail/authority.ts";
 import { SANDBOX_TAIL_QUOTA, TAIL_QUOTA, type TailQuota } from "../tail/limits.ts";
 import { readerText, type Tail } from "../tail/tail.ts";
 import { newTicket, openTicket } from "../tail/ticket.ts";
 import { deleteTicket, findTicket, insertTicket } from "../tail/tickets.ts";
-import { admit, type Gate } from "../workspace/admission.ts";
-import { type Denied, type Need, nobody } from "../workspace/caller.ts";
+import { type AdmissionContext, admit } from "../workspace/admission.ts";
+import { type Denied, type Requirement, unknownCaller } from "../workspace/caller.ts";
 import { PERMISSIONS } from "../workspace/permissions.ts";
 import type { ProjectRow } from "../workspace/projects.ts";
-import { ruleOnReading } from "../workspace/reading-authority.ts";
+import { checkReadAuthority } from "../workspace/reading-authority.ts";
 import type { WorkspaceState } from "../workspace/state.ts";
 import { callUser } from "./stubs.ts";
 import { expiredTicket, invalidTicket, type TailRefusal } from "./tail-refusal.ts";
@@ -75,29 +75,33 @@ export class TailAccess {
 
   /** A ticket for one tail of a project, good once. */
   ticket({ reader, projectId, route }: TicketCall): TicketResult {
-    const result = this.#state.transaction((gate, row): TicketResult => {
+    const result = this.#state.transaction((admission, row): TicketResult => {
       const now = Date.now();
-      const admitted = admit(gate, reader, needOf(projectId), route, now);
+      const admitted = admit(admission, reader, requirementFor(projectId), route, now);
       if (!admitted.ok) return admitted;
       const ticket = newTicket(row.id);
       const hash = openTicket(ticket)?.hash ?? "";
-      const expiresAt = insertTicket(gate.sql, hash, admitted.project?.num ?? 0, reader, now);
+      const expiresAt = insertTicket(admission.sql, hash, admitted.project?.num ?? 0, reader, now);
       return { ok: true, ticket, expiresAt, limit: admitted.limit };
     });
-    return result ?? nobody(reader);
+    return result ?? unknownCaller(reader);
   }
 
   /** Decides on a request for a tail and counts it. */
-  admit(gate: Gate, { reader, projectId, route, since, address }: TailCall, tails: OpenTails): Opened | TailRefusal {
+  admit(
+    admission: AdmissionContext,
+    { reader, projectId, route, since, address }: TailCall,
+    tails: OpenTails,
+  ): Opened | TailRefusal {
     const now = Date.now();
     let authority: TailAuthority;
     if (reader.kind === "ticket") {
-      const ticket = findTicket(gate.sql, reader.hash, now);
+      const ticket = findTicket(admission.sql, reader.hash, now);
       if (!ticket.found) return ticket.reason === "expired" ? expiredTicket() : invalidTicket();
-      if (gate.directory.projectByNum(ticket.project)?.id !== projectId) return invalidTicket();
+      if (admission.keyProjectCache.projectByNum(ticket.project)?.id !== projectId) return invalidTicket();
       authority = ticket.authority;
     } else authority = reader;
-    const admitted = admit(gate, authority, needOf(projectId), route, now);
+    const admitted = admit(admission, authority, requirementFor(projectId), route, now);
     if (!admitted.ok) return admitted;
     const { project, limit } = admitted;
     if (project === null) throw new Error("A tail names its project.");
@@ -115,7 +119,7 @@ export class TailAccess {
       const message = "The open tails are too far behind with their acknowledgements; try again later.";
       return { ok: false, code: "CONFLICT", message, limit };
     }
-    if (reader.kind === "ticket") deleteTicket(gate.sql, reader.hash);
+    if (reader.kind === "ticket") deleteTicket(admission.sql, reader.hash);
     return { ok: true, authority, project, limit };
   }
 
@@ -126,7 +130,9 @@ export class TailAccess {
     const opening = { sessionId, hasEnded: false };
     this.#opening.add(opening);
     try {
-      const end = await callUser(this.#env, userId, "replay-safe", (stub) => stub.watchSession(sessionId, workspaceId));
+      const end = await callUser(this.#env, userId, "replay-safe", (stub) =>
+        stub.subscribeToSessionEnd(sessionId, workspaceId),
+      );
       return end === null || opening.hasEnded ? "ended" : end;
     } finally {
       this.#opening.delete(opening);
@@ -134,14 +140,14 @@ export class TailAccess {
   }
 
   /** Whether a tail may go on. */
-  ruling({ authority, project, expiresAt }: Pick<Tail, "authority" | "project" | "expiresAt">): AuthorityRuling {
-    const { row, sql, directory } = this.#state;
+  ruling({ authority, project, expiresAt }: Pick<Tail, "authority" | "project" | "expiresAt">): AuthorityCheck {
+    const { row, sql, keyProjectCache } = this.#state;
     if (row === null) return { ok: false, code: "NOT_FOUND" };
-    return ruleOnReading(sql, directory, authority, project, expiresAt, Date.now());
+    return checkReadAuthority(sql, keyProjectCache, authority, project, expiresAt, Date.now());
   }
 
   /** The same once the session has been asked for again. */
-  async renewed({ authority, project }: Tail): Promise<AuthorityRuling> {
+  async renewed({ authority, project }: Tail): Promise<AuthorityCheck> {
     const expiresAt = authority.kind === "user" ? await this.watch(authority) : null;
     if (expiresAt === "ended") return { ok: false, code: "SESSION_REVOKED" };
     const ruling = this.ruling({ authority, project, expiresAt });
@@ -155,6 +161,6 @@ export class TailAccess {
   }
 }
 
-function needOf(projectId: string): Need {
+function requirementFor(projectId: string): Requirement {
   return { scope: "logs:read", role: PERMISSIONS["logs.read"], projectId };
 }

@@ -1,17 +1,17 @@
 import { WorkerEntrypoint } from "cloudflare:workers";
 import type { Env } from "../env.ts";
-import { operation } from "../http/log.ts";
-import type { StoredBatch } from "../logs/batch.ts";
+import { logEvent } from "../http/log.ts";
+import type { RecentBatch } from "../logs/batch.ts";
 import { ColdTier } from "../logs/cold/cold-tier.ts";
 import { BatchMatcher } from "../logs/query/batch-matcher.ts";
-import { Pacer } from "../logs/query/pacer.ts";
+import { ScanPacer } from "../logs/query/pacer.ts";
 import type { ReportUnreadable } from "../logs/unreadable.ts";
 import { settingsOf } from "../settings.ts";
 import { readCold } from "../tail/cold-range.ts";
-import { pacedEntriesOf, type SeqEntry, type SeqRange, type SeqUnit } from "../tail/entries.ts";
+import { pacedEntriesOf, type SeqEntry, type SeqLines, type SeqRange } from "../tail/entries.ts";
 import { readTailFilter, toLogFilter } from "../tail/filter.ts";
-import { type Framed, framesOf } from "../tail/frames.ts";
-import { unitsOfBatches } from "../tail/unit.ts";
+import { type FrameList, framesOf } from "../tail/frames.ts";
+import { linesOfBatches } from "../tail/unit.ts";
 
 /** What one step of a tail that is behind needs. */
 export interface BacklogCall {
@@ -25,7 +25,7 @@ export interface BacklogCall {
   /** Entries wanted at most. */
   most: number;
   /** The batches that hold the range; null where it is in the cold tier. */
-  batches: StoredBatch[] | null;
+  batches: RecentBatch[] | null;
   /** Of the request that opened the tail; absent where the object is of an older version. */
   requestId?: string;
 }
@@ -41,7 +41,7 @@ const STEP_CHARACTERS = 384 * 1024;
  * Reached by the object alone, over the loopback of the worker's own exports.
  */
 export class TailBacklog extends WorkerEntrypoint<Env> {
-  async read(call: BacklogCall): Promise<Framed> {
+  async read(call: BacklogCall): Promise<FrameList> {
     const { workspaceId, projectId, range, batches, most, requestId } = call;
     const report: ReportUnreadable = ({ message: fault }, entries) => {
       const line = {
@@ -53,15 +53,15 @@ export class TailBacklog extends WorkerEntrypoint<Env> {
         fault,
         unreadable: entries,
       };
-      operation(settingsOf(this.env).LOG_LEVEL, "error", line);
+      logEvent(settingsOf(this.env).LOG_LEVEL, "error", line);
     };
-    const pacer = new Pacer();
+    const pacer = new ScanPacer();
     const matcher = new BatchMatcher(toLogFilter(readTailFilter(call.filter), call.oldest), pacer.meter);
-    const entriesOf = (units: readonly SeqUnit[], wanted: SeqRange) =>
+    const entriesOf = (units: readonly SeqLines[], wanted: SeqRange) =>
       pacedEntriesOf(() => pacer.pause(), units, matcher, projectId, wanted, report);
     const bound = { entries: most, characters: STEP_CHARACTERS };
     if (batches) {
-      const read = (batch: StoredBatch) => entriesOf(unitsOfBatches([batch], report), range);
+      const read = (batch: RecentBatch) => entriesOf(linesOfBatches([batch], report), range);
       const { entries, through } = await fromBatches(call, batches, read);
       return framesOf(entries, through, bound);
     }
@@ -73,8 +73,8 @@ export class TailBacklog extends WorkerEntrypoint<Env> {
 
 async function fromBatches(
   { range, most }: BacklogCall,
-  batches: readonly StoredBatch[],
-  read: (batch: StoredBatch) => Promise<SeqEntry[]>,
+  batches: readonly RecentBatch[],
+  read: (batch: RecentBatch) => Promise<SeqEntry[]>,
 ): Promise<{ entries: SeqEntry[]; through: number }> {
   const entries: SeqEntry[] = [];
   let characters = 0;

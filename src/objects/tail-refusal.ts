@@ -14,7 +14,7 @@ export type TailRefusal =
 export const TAIL_REFUSAL_HEADER = "X-Taffrail-Refusal";
 
 /** The answer of a tail that is not opened. */
-export function refused(refusal: TailRefusal): Response {
+export function refusalResponse(refusal: TailRefusal): Response {
   return new Response(null, { headers: { [TAIL_REFUSAL_HEADER]: encodeURIComponent(JSON.stringify(refusal)) } });
 }
 

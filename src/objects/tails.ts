@@ -1,24 +1,24 @@
 import type { Env } from "../env.ts";
 import { ApiError } from "../http/errors.ts";
-import type { OperationFields, OperationLevel } from "../http/log.ts";
+import type { EventFields, EventLevel } from "../http/log.ts";
 import { hostState } from "../platform/host-state.ts";
 import { tailMemory } from "../platform/isolate-budget.ts";
-import { newRun, type Origin, orNewRun } from "../platform/origin.ts";
-import type { Framed } from "../tail/frames.ts";
+import { newAlarmOrigin, type Origin, originOrNew } from "../platform/origin.ts";
+import type { FrameList } from "../tail/frames.ts";
 import { TailHub } from "../tail/hub.ts";
 import { readMessage } from "../tail/message.ts";
 import { type TailShare, TailShares } from "../tail/shares.ts";
 import { Tail } from "../tail/tail.ts";
 import { tailedWorkspaces } from "../tail/tailed-workspaces.ts";
-import { nobody } from "../workspace/caller.ts";
+import { unknownCaller } from "../workspace/caller.ts";
 import { findProjectByNum } from "../workspace/projects.ts";
-import { oldestKept } from "../workspace/retention.ts";
+import { retentionCutoff } from "../workspace/retention.ts";
 import { nextBySeq } from "../workspace/seq-reader.ts";
 import type { WorkspaceState } from "../workspace/state.ts";
-import { objectLine } from "./object-line.ts";
+import { logObjectEvent } from "./object-line.ts";
 import { TailAccess, type TailCall, type TicketCall, type TicketResult } from "./tail-access.ts";
 import type { TailBacklog } from "./tail-backlog.ts";
-import { invalidTicket, refused } from "./tail-refusal.ts";
+import { invalidTicket, refusalResponse } from "./tail-refusal.ts";
 
 /** Carries a `TailCall` to the object, and the counter's state back with the socket. */
 export const TAIL_CALL_HEADER = "X-Taffrail-Tail";
@@ -52,11 +52,11 @@ export class Tails {
       quota: () => this.#access.quota,
       durable: () => ctx.storage.sync(),
       pause: (milliseconds) => scheduler.wait(milliseconds),
-      lastSeq: (project) => (state.row ? (state.directory.projectByNum(project)?.lastSeq ?? null) : null),
+      lastSeq: (project) => (state.row ? (state.keyProjectCache.projectByNum(project)?.lastSeq ?? null) : null),
       backlog: (tail, most) => this.#backlog(tail, most),
       ruling: (tail) => this.#access.ruling(tail),
       renewed: (tail) => this.#access.renewed(tail),
-      abandon: () => this.#abandon(),
+      abortObject: () => this.#abortObject(),
       closed: (tail, code, reason) => this.#closed(tail, code, reason),
       failed: (error, tail) => this.#failed(error, tail),
     });
@@ -77,11 +77,11 @@ export class Tails {
 
   /** Answers with the client's end of a socket, or with a `TailRefusal`; see `TAIL_REFUSAL_HEADER`. */
   async open(call: TailCall): Promise<Response> {
-    const opened = this.#state.transaction((gate) => this.#access.admit(gate, call, this.#hub));
-    if (!opened) return refused(call.reader.kind === "ticket" ? invalidTicket() : nobody(call.reader));
+    const opened = this.#state.transaction((admission) => this.#access.admit(admission, call, this.#hub));
+    if (!opened) return refusalResponse(call.reader.kind === "ticket" ? invalidTicket() : unknownCaller(call.reader));
     if (!opened.ok) {
-      if (opened.code === "CONFLICT") this.#hub.refused();
-      return refused(opened);
+      if (opened.code === "CONFLICT") this.#hub.recordRefusedTail();
+      return refusalResponse(opened);
     }
     const { authority, project, limit } = opened;
     let expiresAt: number | "ended" | null;
@@ -89,21 +89,22 @@ export class Tails {
       expiresAt = authority.kind === "user" ? await this.#access.watch(authority) : null;
     } catch (error) {
       // The user object cannot answer now. An `ApiError` that left this object would be a fault to the router.
-      if (error instanceof ApiError) return refused({ ok: false, code: "SERVICE_UNAVAILABLE", limit });
+      if (error instanceof ApiError) return refusalResponse({ ok: false, code: "SERVICE_UNAVAILABLE", limit });
       throw error;
     }
-    if (expiresAt === "ended") return refused({ ok: false, code: "SESSION_REVOKED", limit });
+    if (expiresAt === "ended") return refusalResponse({ ok: false, code: "SESSION_REVOKED", limit });
     // Asked again, as the session was waited for: from here to the socket's place among the others it is one turn.
     const ruling = this.#access.ruling({ authority, project: project.num, expiresAt });
-    if (!ruling.ok) return refused({ ok: false, code: ruling.code, message: "You may not read this project.", limit });
-    if (hostState.isStopping) return refused({ ok: false, code: "SERVICE_UNAVAILABLE", limit });
+    if (!ruling.ok)
+      return refusalResponse({ ok: false, code: ruling.code, message: "You may not read this project.", limit });
+    if (hostState.isStopping) return refusalResponse({ ok: false, code: "SERVICE_UNAVAILABLE", limit });
     const [client, server] = Object.values(new WebSocketPair());
     if (!client || !server) throw new Error("A pair of sockets has two.");
     this.#ctx.acceptWebSocket(server);
-    const lastSeq = this.#state.directory.projectByNum(project.num)?.lastSeq ?? 0;
+    const lastSeq = this.#state.keyProjectCache.projectByNum(project.num)?.lastSeq ?? 0;
     const { filter, since, address } = call;
     const place = { project: project.num, projectId: project.id, sent: since ?? lastSeq };
-    const { requestId } = orNewRun(call.origin);
+    const { requestId } = originOrNew(call.origin);
     const opening = { ...place, authority, filter, expiresAt: ruling.expiresAt, requestId, address };
     const tail = Tail.open(server, opening, Date.now());
     this.#bySocket.set(server, tail);
@@ -172,12 +173,12 @@ export class Tails {
     else tailedWorkspaces.delete(id);
   }
 
-  async #backlog({ project: num, projectId, sent, filter, requestId }: Tail, most: number): Promise<Framed | null> {
+  async #backlog({ project: num, projectId, sent, filter, requestId }: Tail, most: number): Promise<FrameList | null> {
     const { row, sql, index } = this.#state;
     // Read anew: a flush changes rows that caches still hold.
     const project = findProjectByNum(sql, num);
     if (!row || !project) return null;
-    const oldest = oldestKept(row.retentionDays, Date.now());
+    const oldest = retentionCutoff(row.retentionDays, Date.now());
     const step = { workspaceId: row.id, projectId, filter, oldest, most, requestId };
     const reader = this.#backlogReader();
     const next = nextBySeq(sql, index, project, oldest, sent);
@@ -204,8 +205,8 @@ export class Tails {
   }
 
   /** Whoever is asking something of the object is told to come again; what is committed stays. */
-  #abandon(): void {
-    this.#note("warn", newRun(), { event: "workspace.tail", outcome: "abandoned", tails: this.#hub.size });
+  #abortObject(): void {
+    this.#note("warn", newAlarmOrigin(), { event: "workspace.tail", outcome: "abandoned", tails: this.#hub.size });
     this.#share.leave();
     this.#ctx.abort("Clients that were closed and do not read hold the room of all tails.");
   }
@@ -219,10 +220,10 @@ export class Tails {
   #failed(error: unknown, tail: Tail | null): void {
     const fault = error instanceof Error ? error.name : "unknown";
     const line = { event: "workspace.tail", outcome: "failed", projectId: tail?.projectId, fault };
-    this.#note("error", tail ?? newRun(), line);
+    this.#note("error", tail ?? newAlarmOrigin(), line);
   }
 
-  #note(level: OperationLevel, origin: Pick<Origin, "requestId">, fields: OperationFields): void {
-    objectLine(this.#env, "workspace", origin, level, { ...fields, workspaceId: this.#state.row?.id });
+  #note(level: EventLevel, origin: Pick<Origin, "requestId">, fields: EventFields): void {
+    logObjectEvent(this.#env, "workspace", origin, level, { ...fields, workspaceId: this.#state.row?.id });
   }
 }

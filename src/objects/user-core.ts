@@ -11,24 +11,24 @@ import { isListed } from "../accounts/directory.ts";
 import { isAlive } from "../accounts/families.ts";
 import { finishPurge, unfinishedPurge } from "../accounts/purge.ts";
 import { USER_SCHEMA } from "../accounts/schema.ts";
-import { endedWatches, forgetWatch } from "../accounts/session-watches.ts";
-import { type Settlement, settleRegistration } from "../accounts/settle.ts";
+import { endedSubscriptions, forgetWatch } from "../accounts/session-watches.ts";
+import { type RegistrationOutcome, resolveRegistration } from "../accounts/settle.ts";
 import type { Env } from "../env.ts";
-import type { OperationFields, OperationLevel } from "../http/log.ts";
+import type { EventFields, EventLevel } from "../http/log.ts";
 import { Limiter } from "../limits/limiter.ts";
 import { API_DEFAULT, type LimitState } from "../limits/state.ts";
 import type { Violation } from "../limits/violation.ts";
 import { ViolationOutbox } from "../limits/violation-outbox.ts";
 import { nextMailAt } from "../mail/promised.ts";
-import { newRun, type Origin } from "../platform/origin.ts";
+import { newAlarmOrigin, type Origin } from "../platform/origin.ts";
 import { type Settings, settingsOf } from "../settings.ts";
 import { migrate } from "../sql/migrate.ts";
 import { deletionPorts } from "./deletion-ports.ts";
-import { handOverMails } from "./hand-over.ts";
-import { objectLine } from "./object-line.ts";
+import { enqueueDueMails } from "./hand-over.ts";
+import { logObjectEvent } from "./object-line.ts";
 import { purgePorts } from "./purge-ports.ts";
 import { callWorkspace } from "./stubs.ts";
-import { handOverViolations } from "./violation-hand-over.ts";
+import { enqueueDueViolations } from "./violation-hand-over.ts";
 
 /** Milliseconds until another look at a registration that could not be settled, or at what could not be ended or told. */
 const RETRY_MS = { settle: 600_000, purge: 30_000, deletion: 30_000, watches: 30_000 } as const;
@@ -71,12 +71,12 @@ export class UserCore {
     const note: ActivityNote = (entry) => recordActivity(this.sql, entry, origin, now);
     const result = this.#ctx.storage.transactionSync(() => work(this.sql, now, note));
     const account = readAccount(this.sql);
-    if (account) this.#workOff(account, origin, now);
+    if (account) this.#runPendingWork(account, origin, now);
     return result;
   }
 
   /** The same on behalf of a living session; null where it is dead. */
-  changeIn<T>(
+  changeInSession<T>(
     sessionId: string,
     origin: Origin,
     work: (sql: SqlStorage, account: Account, now: number, note: ActivityNote) => T,
@@ -88,7 +88,7 @@ export class UserCore {
   }
 
   /** The same for a change that may purge: before the answer nothing is left of what this or an earlier one purged. */
-  async prove<T extends { ok: boolean }>(
+  async changeAndPurge<T extends { ok: boolean }>(
     origin: Origin,
     work: (sql: SqlStorage, now: number, note: ActivityNote) => T,
   ): Promise<T | PurgeUnfinished> {
@@ -121,7 +121,8 @@ export class UserCore {
     const dueAt = this.#violations.dueAt;
     const identifier = `user:${userId}`;
     const state = this.#limiter.check({ identifier, cost: 1, ...API_DEFAULT }, now);
-    if (!state.admitted) this.#violations.refused({ identifier, rule: "API_DEFAULT", ...API_DEFAULT, requestId }, now);
+    if (!state.admitted)
+      this.#violations.recordRefusal({ identifier, rule: "API_DEFAULT", ...API_DEFAULT, requestId }, now);
     this.#limiter.flush();
     this.#violations.flush();
     const account = readAccount(this.sql);
@@ -136,17 +137,17 @@ export class UserCore {
   }
 
   async alarm(): Promise<void> {
-    const run = newRun();
+    const run = newAlarmOrigin();
     if (this.provisioned && unfinishedDeletion(this.sql)) return this.#finishDeletion(run);
-    const settlement = await this.#settle(run);
+    const settlement = await this.#resolveRegistration(run);
     if (!this.provisioned) return;
     const sweepAt = this.#limiter.sweep(Date.now());
     if (unfinishedPurge(this.sql) !== null) await this.finishPurge(run);
     const now = Date.now();
     const account = readAccount(this.sql);
     if (!account) return;
-    handOverViolations(this.#env, this.#violations, account.id, now, run);
-    this.#workOff(account, run, now);
+    enqueueDueViolations(this.#env, this.#violations, account.id, now, run);
+    this.#runPendingWork(account, run, now);
     if (settlement === "failed") this.#arm(now + RETRY_MS.settle);
     else this.#arm(earlier(sweepAt, this.#nextDuty(account, now)));
   }
@@ -177,17 +178,17 @@ export class UserCore {
   }
 
   /** Sends what was promised, once the directory is known to list the account: one that is taken back mails nothing. */
-  #workOff(account: Account, origin: Origin, now: number): void {
+  #runPendingWork(account: Account, origin: Origin, now: number): void {
     const { confirmed, id } = account;
-    if (confirmed) handOverMails(this.#env, this.sql, id, now, origin);
-    const ended = this.#tellWatches(account, origin, now);
+    if (confirmed) enqueueDueMails(this.#env, this.sql, id, now, origin);
+    const ended = this.#notifySessionEnds(account, origin, now);
     const owed = ended || nextMailAt(this.sql) !== null || unfinishedPurge(this.sql) !== null;
     if (owed || !confirmed) this.#arm(this.#nextDuty(account, now));
   }
 
   /** Tells workspaces of sessions that have ended. What does not get there is told again by the alarm. */
-  #tellWatches({ epoch }: Account, origin: Origin, now: number): boolean {
-    const ended = endedWatches(this.sql, epoch, now);
+  #notifySessionEnds({ epoch }: Account, origin: Origin, now: number): boolean {
+    const ended = endedSubscriptions(this.sql, epoch, now);
     for (const watch of ended) {
       const { sessionId, workspaceId } = watch;
       callWorkspace(this.#env, workspaceId, "replay-safe", (stub) => stub.sessionEnded(sessionId))
@@ -201,13 +202,13 @@ export class UserCore {
   }
 
   /** When the alarm has to look at something; null where nothing is left to do. */
-  #nextDuty({ confirmed, settleAt, epoch }: Account, now: number): number | null {
-    if (!confirmed) return settleAt;
+  #nextDuty({ confirmed, resolveAt, epoch }: Account, now: number): number | null {
+    if (!confirmed) return resolveAt;
     const duties = [
       nextMailAt(this.sql),
       this.#violations.dueAt,
       unfinishedPurge(this.sql) === null ? null : now + RETRY_MS.purge,
-      endedWatches(this.sql, epoch, now).length === 0 ? null : now + RETRY_MS.watches,
+      endedSubscriptions(this.sql, epoch, now).length === 0 ? null : now + RETRY_MS.watches,
       this.#limiter.nextSweepAt(now),
     ].filter((at) => at !== null);
     return duties.length > 0 ? Math.min(...duties) : null;
@@ -219,7 +220,7 @@ export class UserCore {
   }
 
   /** `failed` rather than a throw: the platform gives up on an alarm after six tries, and this must happen some day. */
-  async #settle(run: Origin): Promise<Settlement | "failed"> {
+  async #resolveRegistration(run: Origin): Promise<RegistrationOutcome | "failed"> {
     const userId = readAccount(this.sql)?.id ?? null;
     const ports = {
       isListed: (id: string) => isListed(this.#env.DB, id),
@@ -229,7 +230,7 @@ export class UserCore {
     };
     const event = "user.registration.settle";
     try {
-      const outcome = await settleRegistration(this.sql, ports);
+      const outcome = await resolveRegistration(this.sql, ports);
       if (outcome !== null) this.line("info", run, { event, outcome, userId });
       return outcome;
     } catch (error) {
@@ -239,8 +240,8 @@ export class UserCore {
   }
 
   /** Writes an operation line of this object. */
-  line(level: OperationLevel, origin: Origin, fields: OperationFields): void {
-    objectLine(this.#env, "user", origin, level, fields);
+  line(level: EventLevel, origin: Origin, fields: EventFields): void {
+    logObjectEvent(this.#env, "user", origin, level, fields);
   }
 
   #failed(event: string, error: unknown, origin: Origin): void {

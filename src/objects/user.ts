@@ -53,8 +53,8 @@ import {
 import { isFresh, type Reauthentication } from "../accounts/reauthentication.ts";
 import { type Recovered, type Recovery, readRecovery, recover } from "../accounts/recovery.ts";
 import type { OpenedRefreshToken } from "../accounts/refresh-token.ts";
-import { endByToken, type Presentation, type Rotation } from "../accounts/rotation.ts";
-import { watchSession } from "../accounts/session-watches.ts";
+import { endByToken, type RefreshAttempt, type Rotation } from "../accounts/rotation.ts";
+import { subscribeToSessionEnd } from "../accounts/session-watches.ts";
 import {
   type Authentication,
   authenticate,
@@ -70,7 +70,7 @@ import { newId } from "../ids.ts";
 import type { Violation } from "../limits/violation.ts";
 import type { Mail } from "../mail/mail.ts";
 import { claimMail, mailSent, releaseMail } from "../mail/promised.ts";
-import { newRun, type Origin, orNewRun } from "../platform/origin.ts";
+import { newAlarmOrigin, type Origin, originOrNew } from "../platform/origin.ts";
 import { refresh } from "./refresh.ts";
 import { type PurgeUnfinished, UserCore } from "./user-core.ts";
 
@@ -98,7 +98,7 @@ export class UserObject extends DurableObject<Env> {
     origin?: Origin,
   ): Promise<void> {
     if (readAccount(this.#core.sql)) return;
-    const cause = orNewRun(origin);
+    const cause = originOrNew(origin);
     const { requestId } = cause;
     const request = { purpose: "verify-email", mailId: newId("mail"), seed: newSeed(), requestId } as const;
     this.#core.change(cause, (sql, now, note) => {
@@ -123,7 +123,7 @@ export class UserObject extends DurableObject<Env> {
   /** Opens a session for a sign-in that was verified against `family.epoch`. Safe to repeat with the same id. */
   async createSession(family: NewFamily, origin?: Origin): Promise<SessionResult> {
     const keys = this.#newKeys();
-    return this.#core.change(orNewRun(origin), (sql, now, note) =>
+    return this.#core.change(originOrNew(origin), (sql, now, note) =>
       openSession(sql, family, keys.family, keys.pepper, note, now),
     );
   }
@@ -136,9 +136,16 @@ export class UserObject extends DurableObject<Env> {
   }
 
   /** A workspace wants to know when the session ends. @returns when it does by itself; null where it has. Safe to repeat. */
-  async watchSession(sessionId: string, workspaceId: string): Promise<number | null> {
+  async subscribeToSessionEnd(sessionId: string, workspaceId: string): Promise<number | null> {
     if (!this.#core.provisioned) return null;
-    return this.#core.change(newRun(), (sql, now) => watchSession(sql, { sessionId, workspaceId }, now));
+    return this.#core.change(newAlarmOrigin(), (sql, now) =>
+      subscribeToSessionEnd(sql, { sessionId, workspaceId }, now),
+    );
+  }
+
+  /** @deprecated The earlier name of `subscribeToSessionEnd`: workspace objects of the version before call it during a deploy. */
+  watchSession(sessionId: string, workspaceId: string): Promise<number | null> {
+    return this.subscribeToSessionEnd(sessionId, workspaceId);
   }
 
   async me(sessionId: string): Promise<Profile | null> {
@@ -146,13 +153,13 @@ export class UserObject extends DurableObject<Env> {
   }
 
   /** Gives a refresh token's successor, or says why not. */
-  async refresh(presented: Presentation, origin?: Origin): Promise<Rotation> {
-    return refresh(this.#core, presented, orNewRun(origin));
+  async refresh(presented: RefreshAttempt, origin?: Origin): Promise<Rotation> {
+    return refresh(this.#core, presented, originOrNew(origin));
   }
 
   /** Ends the session of any genuine token of it. */
   async logout(token: OpenedRefreshToken, origin?: Origin): Promise<void> {
-    this.#core.change(orNewRun(origin), (sql, now, note) => {
+    this.#core.change(originOrNew(origin), (sql, now, note) => {
       const hasEnded = endByToken(sql, token, this.#pepper, now);
       if (hasEnded) note({ action: "session.end", session: token.familyId });
     });
@@ -160,12 +167,14 @@ export class UserObject extends DurableObject<Env> {
 
   /** All sessions, asked for in one of them; null where that is dead, as in the three methods below. */
   async sessions(sessionId: string): Promise<SessionInfo[] | null> {
-    return this.#core.changeIn(sessionId, newRun(), (sql, { epoch }, now) => listSessions(sql, epoch, now));
+    return this.#core.changeInSession(sessionId, newAlarmOrigin(), (sql, { epoch }, now) =>
+      listSessions(sql, epoch, now),
+    );
   }
 
   /** False where there is no such session. */
   async endSession(sessionId: string, endedId: string, origin?: Origin): Promise<boolean | null> {
-    return this.#core.changeIn(sessionId, orNewRun(origin), (sql, { epoch }, now, note) => {
+    return this.#core.changeInSession(sessionId, originOrNew(origin), (sql, { epoch }, now, note) => {
       const hasEnded = isAlive(sql, endedId, epoch, now) && endFamily(sql, endedId, "revoked", now);
       if (hasEnded) note({ action: "session.end", session: endedId });
       return hasEnded;
@@ -174,7 +183,7 @@ export class UserObject extends DurableObject<Env> {
 
   /** Ends all but this one, and says how many. */
   async endOtherSessions(sessionId: string, origin?: Origin): Promise<number | null> {
-    return this.#core.changeIn(sessionId, orNewRun(origin), (sql, _account, now, note) => {
+    return this.#core.changeInSession(sessionId, originOrNew(origin), (sql, _account, now, note) => {
       const ended = endFamilies(sql, "revoked", sessionId, now);
       if (ended > 0) note({ action: "session.end-others", session: sessionId, details: { ended } });
       return ended;
@@ -183,19 +192,21 @@ export class UserObject extends DurableObject<Env> {
 
   /** Sign-ins and changes, newest first; null where the session is dead. `before`: the `next` of the page before, or null. */
   async activity(sessionId: string, before: number | null, limit: number): Promise<ActivityPage | null> {
-    return this.#core.changeIn(sessionId, newRun(), (sql, _account, now) => listActivity(sql, before, limit, now));
+    return this.#core.changeInSession(sessionId, newAlarmOrigin(), (sql, _account, now) =>
+      listActivity(sql, before, limit, now),
+    );
   }
 
   /** What a signed-in user's password is checked against, and whether the session's sign-in is fresh. */
   async credentialsIn(sessionId: string): Promise<(Credentials & { email: string; isFresh: boolean }) | null> {
-    return this.#core.changeIn(sessionId, newRun(), (sql, { email, passwordHash, epoch }, now) => {
+    return this.#core.changeInSession(sessionId, newAlarmOrigin(), (sql, { email, passwordHash, epoch }, now) => {
       return { email, passwordHash, epoch, isFresh: isFresh(sql, sessionId, now) };
     });
   }
 
   /** Has another name than the method of the version before, whose callers know nothing of `unproven`. */
   async setPassword(change: PasswordChange, origin?: Origin): Promise<PasswordVerdict> {
-    const cause = orNewRun(origin);
+    const cause = originOrNew(origin);
     return this.#core.change(cause, (sql, now, note) => {
       const action = readAccount(sql)?.passwordHash === null ? "password.set" : "password.change";
       const verdict = changePassword(sql, change, cause, now);
@@ -207,12 +218,12 @@ export class UserObject extends DurableObject<Env> {
   /** Somebody asked for a mail with a token. Safe to repeat with the same mail id. */
   async requestTokenMail(request: TokenMailRequest): Promise<void> {
     const { requestId } = request;
-    const origin = requestId === undefined ? newRun() : { requestId, address: null };
+    const origin = requestId === undefined ? newAlarmOrigin() : { requestId, address: null };
     this.#core.change(origin, (sql, now) => answerTokenRequest(sql, request, this.#pepper, now));
   }
 
   async verifyEmail(tokenHash: Uint8Array, origin?: Origin): Promise<Proof | PurgeUnfinished> {
-    return this.#core.prove(orNewRun(origin), (sql, now, note) => {
+    return this.#core.changeAndPurge(originOrNew(origin), (sql, now, note) => {
       const proof = verifyEmail(sql, tokenHash, now);
       if (proof.ok) note({ action: "email.verify" });
       return proof;
@@ -224,7 +235,7 @@ export class UserObject extends DurableObject<Env> {
    * mailed there. Nothing is purged: token and session are in the same hands. Null where the session is dead.
    */
   async confirmAddress(sessionId: string, origin?: Origin): Promise<true | null> {
-    return this.#core.changeIn(sessionId, orNewRun(origin), (sql, { emailVerified }, _now, note) => {
+    return this.#core.changeInSession(sessionId, originOrNew(origin), (sql, { emailVerified }, _now, note) => {
       if (!emailVerified) note({ action: "email.verify", session: sessionId });
       sql.exec("UPDATE account SET email_verified = 1");
       return true;
@@ -237,7 +248,7 @@ export class UserObject extends DurableObject<Env> {
   }
 
   async rejectEmail(tokenHash: Uint8Array, origin?: Origin): Promise<Proof | PurgeUnfinished> {
-    return this.#core.prove(orNewRun(origin), (sql, now, note) => {
+    return this.#core.changeAndPurge(originOrNew(origin), (sql, now, note) => {
       const proof = rejectEmail(sql, tokenHash, now);
       if (proof.ok) note({ action: "email.reject" });
       return proof;
@@ -245,8 +256,8 @@ export class UserObject extends DurableObject<Env> {
   }
 
   async resetPassword(tokenHash: Uint8Array, passwordHash: string, origin?: Origin): Promise<Reset | PurgeUnfinished> {
-    const cause = orNewRun(origin);
-    return this.#core.prove(cause, (sql, now, note) => {
+    const cause = originOrNew(origin);
+    return this.#core.changeAndPurge(cause, (sql, now, note) => {
       const reset = resetPassword(sql, tokenHash, passwordHash, cause, now);
       if (reset.ok) note({ action: "password.reset" });
       return reset;
@@ -259,7 +270,7 @@ export class UserObject extends DurableObject<Env> {
     origin?: Origin,
   ): Promise<ProvenSession | PurgeUnfinished> {
     const keys = this.#newKeys();
-    return this.#core.prove(orNewRun(origin), (sql, now, note) =>
+    return this.#core.changeAndPurge(originOrNew(origin), (sql, now, note) =>
       signInByMail(sql, tokenHash, family, keys, note, now),
     );
   }
@@ -267,7 +278,9 @@ export class UserObject extends DurableObject<Env> {
   /** Signs in whoever has proven elsewhere, by a token of the directory, to own the address. */
   async signInProven(family: ProvenFamily, origin?: Origin): Promise<ProvenSession | PurgeUnfinished> {
     const keys = this.#newKeys();
-    return this.#core.prove(orNewRun(origin), (sql, now, note) => signInProven(sql, family, keys, note, now));
+    return this.#core.changeAndPurge(originOrNew(origin), (sql, now, note) =>
+      signInProven(sql, family, keys, note, now),
+    );
   }
 
   /** The epoch for a session of whoever has this identity; null where the account has not, and never will by that claim. */
@@ -282,18 +295,18 @@ export class UserObject extends DurableObject<Env> {
 
   /** The first step of a link. Where it answers `unfinishedPurge`, `finishPurge` must follow. Safe to repeat. */
   async beginLink(link: NewLink, authority: LinkAuthority, origin?: Origin): Promise<LinkBegun> {
-    return this.#core.change(orNewRun(origin), (sql, now) => startLinking(sql, link, authority, now));
+    return this.#core.change(originOrNew(origin), (sql, now) => startLinking(sql, link, authority, now));
   }
 
   /** The last step of a link, once the directory has the claim. Safe to repeat. */
   async completeLink(link: NewLink, origin?: Origin): Promise<LinkCompleted> {
-    const cause = orNewRun(origin);
+    const cause = originOrNew(origin);
     return this.#core.change(cause, (sql, now, note) => finishLinking(sql, link, cause, note, now));
   }
 
   /** Another name than before, as `setPassword` has. */
   async unlinkProvider(shown: Reauthentication, provider: ProviderName, origin?: Origin): Promise<Unlinked> {
-    return this.#core.change(orNewRun(origin), (sql, now, note) => {
+    return this.#core.change(originOrNew(origin), (sql, now, note) => {
       const unlinked = unlinkBySession(sql, shown, provider, now);
       if (unlinked.ok) note({ action: "provider.unlink", session: shown.sessionId, details: { provider } });
       return unlinked;
@@ -306,7 +319,9 @@ export class UserObject extends DurableObject<Env> {
 
   /** Counts an invitation that the user is about to make; null where the session is dead. */
   async admitInvitation(sessionId: string, invitationId: string): Promise<InvitationAdmitted | null> {
-    return this.#core.changeIn(sessionId, newRun(), (sql, _account, now) => admitInvitation(sql, invitationId, now));
+    return this.#core.changeInSession(sessionId, newAlarmOrigin(), (sql, _account, now) =>
+      admitInvitation(sql, invitationId, now),
+    );
   }
 
   async forgetInvitation(invitationId: string): Promise<void> {
@@ -315,7 +330,9 @@ export class UserObject extends DurableObject<Env> {
 
   /** The user is about to own a workspace; gives those of earlier attempts. `endOwnershipAttempt` has to follow. */
   async beginOwnership(attempt: OwnershipAttempt): Promise<string[]> {
-    return this.#core.provisioned ? this.#core.change(newRun(), (sql, now) => beginOwnership(sql, attempt, now)) : [];
+    return this.#core.provisioned
+      ? this.#core.change(newAlarmOrigin(), (sql, now) => beginOwnership(sql, attempt, now))
+      : [];
   }
 
   async endOwnershipAttempt(id: string): Promise<void> {
@@ -324,12 +341,14 @@ export class UserObject extends DurableObject<Env> {
 
   /** What was added to the account of late; null where the session is dead. */
   async recovery(sessionId: string): Promise<Recovery | null> {
-    return this.#core.changeIn(sessionId, newRun(), (sql, account, now) => readRecovery(sql, sessionId, account, now));
+    return this.#core.changeInSession(sessionId, newAlarmOrigin(), (sql, account, now) =>
+      readRecovery(sql, sessionId, account, now),
+    );
   }
 
   /** Ends all other sessions and what was linked of late. */
   async recover(shown: Reauthentication, origin?: Origin): Promise<Recovered> {
-    return this.#core.change(orNewRun(origin), (sql, now, note) => {
+    return this.#core.change(originOrNew(origin), (sql, now, note) => {
       const recovered = recover(sql, shown, now);
       if (recovered.ok) {
         const details = { ended: recovered.ended, unlinked: recovered.released.length };
@@ -344,12 +363,12 @@ export class UserObject extends DurableObject<Env> {
    * False where that could not be done yet.
    */
   async finishPurge(origin?: Origin): Promise<boolean> {
-    return this.#core.finishPurge(orNewRun(origin));
+    return this.#core.finishPurge(originOrNew(origin));
   }
 
   /** Deletes the account with all it has, here and elsewhere. */
   async deleteAccount(request: DeletionRequest, origin?: Origin): Promise<DeletionVerdict> {
-    return this.#core.deleteAccount(request, orNewRun(origin));
+    return this.#core.deleteAccount(request, originOrNew(origin));
   }
 
   /** The queue's consumer takes a mail for one try; null where there is nothing to send. */

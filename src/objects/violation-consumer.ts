@@ -1,5 +1,5 @@
 import type { Env } from "../env.ts";
-import { operation } from "../http/log.ts";
+import { logEvent } from "../http/log.ts";
 import type { Violation, ViolationMessage } from "../limits/violation.ts";
 import { dropOldViolations, storeViolations } from "../limits/violation-store.ts";
 import { settingsOf } from "../settings.ts";
@@ -25,23 +25,23 @@ export async function consumeViolations(batch: MessageBatch<ViolationMessage>, e
         await storeViolations(env.DB, message.body);
         message.ack();
       } catch (error) {
-        operation(threshold, "warn", { ...line, outcome: "failed", fault: nameOf(error) });
+        logEvent(threshold, "warn", { ...line, outcome: "failed", fault: nameOf(error) });
         message.retry({ delaySeconds: RETRY_SECONDS * 2 ** (message.attempts - 1) });
         return;
       }
       try {
         await refuser(env, owner, (object) => object.violationsStored(violations));
-        operation(threshold, "info", { ...line, outcome: "ok" });
+        logEvent(threshold, "info", { ...line, outcome: "ok" });
       } catch (error) {
         // The object hands them over once more, which changes nothing in D1.
-        operation(threshold, "warn", { ...line, outcome: "unconfirmed", fault: nameOf(error) });
+        logEvent(threshold, "warn", { ...line, outcome: "unconfirmed", fault: nameOf(error) });
       }
     }),
   );
   try {
     await dropOldViolations(env.DB, Date.now());
   } catch (error) {
-    operation(threshold, "warn", { event: "violations.drop-old", outcome: "failed", fault: nameOf(error) });
+    logEvent(threshold, "warn", { event: "violations.drop-old", outcome: "failed", fault: nameOf(error) });
   }
 }
 
@@ -50,7 +50,7 @@ export async function noteDeadViolations(batch: MessageBatch<ViolationMessage>, 
   for (const { body } of batch.messages) {
     const [owner, violations, requestId = null] = body;
     const line = { event: "violations.dead-letter", outcome: "noted", owner, requestId, count: violations.length };
-    operation(settingsOf(env).LOG_LEVEL, "error", line);
+    logEvent(settingsOf(env).LOG_LEVEL, "error", line);
   }
   batch.ackAll();
 }

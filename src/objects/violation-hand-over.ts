@@ -1,7 +1,7 @@
 import type { Env } from "../env.ts";
 import type { ViolationOutbox } from "../limits/violation-outbox.ts";
 import type { Origin } from "../platform/origin.ts";
-import { classOf, objectLine } from "./object-line.ts";
+import { classOf, logObjectEvent } from "./object-line.ts";
 
 /** Violations in one message: about 400 bytes each, and a queue takes 128 KB. */
 const IN_MESSAGE = 200;
@@ -11,11 +11,11 @@ const IN_MESSAGE = 200;
  * turn's writes are on disk. A message that is lost on the way is sent again by a later alarm.
  * @param run the alarm run that hands over
  */
-export function handOverViolations(env: Env, outbox: ViolationOutbox, owner: string, now: number, run: Origin): void {
+export function enqueueDueViolations(env: Env, outbox: ViolationOutbox, owner: string, now: number, run: Origin): void {
   const object = classOf(owner);
   const { violations, dropped } = outbox.take(now);
   if (dropped > 0) {
-    objectLine(env, object, run, "error", { event: "violations.send", outcome: "expired", owner, count: dropped });
+    logObjectEvent(env, object, run, "error", { event: "violations.send", outcome: "expired", owner, count: dropped });
   }
   for (let at = 0; at < violations.length; at += IN_MESSAGE) {
     const part = violations.slice(at, at + IN_MESSAGE);
@@ -23,7 +23,7 @@ export function handOverViolations(env: Env, outbox: ViolationOutbox, owner: str
     env.VIOLATION_QUEUE.send([owner, part, requestId]).catch((error: unknown) => {
       const fault = error instanceof Error ? error.name : "unknown";
       const line = { event: "violations.send", outcome: "failed", owner, count: part.length, fault };
-      objectLine(env, object, { requestId }, "warn", line);
+      logObjectEvent(env, object, { requestId }, "warn", line);
     });
   }
 }

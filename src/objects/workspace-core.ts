@@ -1,29 +1,29 @@
 import type { Env } from "../env.ts";
 import { nextMailAt } from "../mail/promised.ts";
-import { newRun, type Origin, orNewRun } from "../platform/origin.ts";
+import { newAlarmOrigin, type Origin, originOrNew } from "../platform/origin.ts";
 import { settingsOf } from "../settings.ts";
-import { admit, type Gate } from "../workspace/admission.ts";
+import { type AdmissionContext, admit } from "../workspace/admission.ts";
 import { type AuditNote, recordAudit } from "../workspace/audit.ts";
 import { isAudited } from "../workspace/audit-actions.ts";
-import { type Denied, nobody, type Role } from "../workspace/caller.ts";
-import { ARRIVALS_END_MS } from "../workspace/flush/doomed.ts";
+import { type Denied, type Role, unknownCaller } from "../workspace/caller.ts";
+import { LATE_WRITES_MS } from "../workspace/flush/doomed.ts";
 import { hasColdEntries } from "../workspace/flush/progress.ts";
-import { houseKeep } from "../workspace/housekeeping.ts";
-import { forgetIndexChanges, hasIndexChanges, readIndexChanges } from "../workspace/index-changes.ts";
-import { applyIndexChanges, slugOf } from "../workspace/listing.ts";
-import { depart } from "../workspace/membership.ts";
+import { runHousekeeping } from "../workspace/housekeeping.ts";
+import { deleteDirectoryChanges, hasDirectoryChanges, readDirectoryChanges } from "../workspace/index-changes.ts";
+import { applyDirectoryChanges, slugOf } from "../workspace/listing.ts";
+import { removeDeletedUser } from "../workspace/membership.ts";
 import { type Action, isRead, PERMISSIONS } from "../workspace/permissions.ts";
 import type { ProjectRow } from "../workspace/projects.ts";
-import { confirmListed, endedWorkspace, endWorkspace, isProvisioned } from "../workspace/provision.ts";
+import { confirmListed, deletedWorkspace, isProvisioned, markWorkspaceDeleted } from "../workspace/provision.ts";
 import type { ReceiptCursor } from "../workspace/receipts.ts";
 import { WorkspaceState } from "../workspace/state.ts";
-import { wipeOutside } from "../workspace/wipe.ts";
-import { ColdUpkeep } from "./cold-upkeep.ts";
+import { wipeExternalData } from "../workspace/wipe.ts";
+import { ColdCleanup } from "./cold-upkeep.ts";
 import { Flush } from "./flush.ts";
-import { handOverMails } from "./hand-over.ts";
-import { objectLine } from "./object-line.ts";
-import { relist } from "./relist.ts";
-import { handOverViolations } from "./violation-hand-over.ts";
+import { enqueueDueMails } from "./hand-over.ts";
+import { logObjectEvent } from "./object-line.ts";
+import { repairDirectory } from "./relist.ts";
+import { enqueueDueViolations } from "./violation-hand-over.ts";
 
 /** Milliseconds from waking to the first alarm, for an object that has lost its own. */
 const REARM_MS = 60_000;
@@ -33,7 +33,7 @@ const RETRY_MS = 30_000;
 const STEP_MS = 100;
 
 /** Milliseconds between two comparisons of the directory with the object: each is a read of D1. */
-const RELIST_EVERY_MS = 60 * 60 * 1000;
+const REPAIR_INTERVAL_MS = 60 * 60 * 1000;
 
 export type Answer<T> = { ok: true; value: T } | Denied;
 
@@ -41,14 +41,14 @@ export type Answer<T> = { ok: true; value: T } | Denied;
 export class WorkspaceCore {
   readonly state: WorkspaceState;
   readonly flush: Flush;
-  readonly upkeep: ColdUpkeep;
+  readonly coldCleanup: ColdCleanup;
   readonly #ctx: DurableObjectState;
   readonly #env: Env;
   #receiptSweep: ReceiptCursor | null = null;
   /** When the next round of housekeeping is due; at once after waking. */
-  #roundAt = 0;
+  #nextHousekeepingAt = 0;
   /** When the directory is next compared with this object; at the first alarm after waking. */
-  #relistAt = 0;
+  #nextRepairAt = 0;
   #telling: Promise<void> | null = null;
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -58,9 +58,9 @@ export class WorkspaceCore {
     const bounds = { maxAgeMs: RECENT_MAX_AGE_SECONDS * 1000, maxBytes: RECENT_MAX_BYTES };
     this.state = new WorkspaceState(ctx.storage, bounds);
     this.flush = new Flush(ctx, env, this.state);
-    this.upkeep = new ColdUpkeep(env, this.state);
+    this.coldCleanup = new ColdCleanup(env, this.state);
     // The platform gives an alarm up after six failures; whoever wakes the object next gets it going again.
-    if (this.state.row || endedWorkspace(this.state.sql)) ctx.blockConcurrencyWhile(() => this.#rearm());
+    if (this.state.row || deletedWorkspace(this.state.sql)) ctx.blockConcurrencyWhile(() => this.#rearm());
   }
 
   /**
@@ -72,62 +72,62 @@ export class WorkspaceCore {
     userId: string,
     action: Action,
     projectId: string,
-    work: (gate: Gate, project: ProjectRow, id: string, note: AuditNote) => T,
+    work: (admission: AdmissionContext, project: ProjectRow, id: string, note: AuditNote) => T,
     origin?: Origin,
   ): Answer<T>;
   as<T>(
     userId: string,
     action: Action,
     projectId: null,
-    work: (gate: Gate, role: Role, id: string, note: AuditNote) => T,
+    work: (admission: AdmissionContext, role: Role, id: string, note: AuditNote) => T,
     origin?: Origin,
   ): Answer<T>;
   as<T>(
     userId: string,
     action: Action,
     projectId: string | null,
-    work: (gate: Gate, subject: never, id: string, note: AuditNote) => T,
+    work: (admission: AdmissionContext, subject: never, id: string, note: AuditNote) => T,
     origin?: Origin,
   ): Answer<T> {
     const caller = { kind: "user", userId } as const;
-    const need = { scope: null, role: PERMISSIONS[action], projectId };
-    const answer = this.state.transaction((gate, { id }): Answer<T> => {
-      const admitted = admit(gate, caller, need, null, Date.now());
+    const requirement = { scope: null, role: PERMISSIONS[action], projectId };
+    const answer = this.state.transaction((admission, { id }): Answer<T> => {
+      const admitted = admit(admission, caller, requirement, null, Date.now());
       if (!admitted.ok) return admitted;
       // SAFETY: by the overloads `work` takes the project where one is named, and the role where none is; both are there.
       const subject = (projectId === null ? admitted.role : admitted.project) as never;
       const note: AuditNote = (target, change = {}) => {
         if (!isAudited(action)) throw new Error("A read changes nothing.");
-        recordAudit(gate.sql, { actor: userId, action, target, ...change }, orNewRun(origin), Date.now());
+        recordAudit(admission.sql, { actor: userId, action, target, ...change }, originOrNew(origin), Date.now());
       };
-      return { ok: true, value: work(gate, subject, id, note) };
+      return { ok: true, value: work(admission, subject, id, note) };
     });
-    if (!isRead(action)) this.state.settingsChanged();
-    return answer ?? nobody(caller);
+    if (!isRead(action)) this.state.invalidateSettings();
+    return answer ?? unknownCaller(caller);
   }
 
   /** What was written is to be worked off before the answer where that is quick, and by the alarm where it is not. */
-  async workOff(origin: Origin): Promise<void> {
+  async runPendingWork(origin: Origin): Promise<void> {
     const { row, alarm, sql } = this.state;
-    if (endedWorkspace(sql)) return this.finishDeletion();
+    if (deletedWorkspace(sql)) return this.finishDeletion();
     if (!row) return;
-    this.#handOverMails(row.id, origin);
-    if (!hasIndexChanges(sql)) return;
+    this.#enqueueDueMails(row.id, origin);
+    if (!hasDirectoryChanges(sql)) return;
     alarm.by(Date.now() + RETRY_MS);
-    await this.tellDirectory(origin);
+    await this.updateDirectory(origin);
   }
 
-  /** A member's account is gone; see `membership.ts`. `workOff` has to follow. */
-  depart(userId: string, origin: Origin): void {
+  /** A member's account is gone; see `membership.ts`. `runPendingWork` has to follow. */
+  removeDeletedUser(userId: string, origin: Origin): void {
     const { state } = this;
-    const what = state.transaction(({ sql }) => depart(sql, userId, origin, Date.now()));
-    state.settingsChanged();
+    const what = state.transaction(({ sql }) => removeDeletedUser(sql, userId, origin, Date.now()));
+    state.invalidateSettings();
     if (what === "workspace") state.alarm.by(Date.now());
   }
 
   /** Deletions of projects are waiting. */
-  sweepSoon(): void {
-    this.#roundAt = 0;
+  scheduleSweep(): void {
+    this.#nextHousekeepingAt = 0;
     this.state.alarm.by(Date.now());
   }
 
@@ -142,12 +142,12 @@ export class WorkspaceCore {
 
   confirm(slug: string): void {
     this.state.transaction(({ sql }) => confirmListed(sql, slug));
-    this.state.settingsChanged();
+    this.state.invalidateSettings();
   }
 
   /** Tells D1 what has changed, one batch at a time. What fails is tried again by the alarm. */
-  tellDirectory(origin: Origin): Promise<void> {
-    this.#telling ??= this.#tell()
+  updateDirectory(origin: Origin): Promise<void> {
+    this.#telling ??= this.#applyDirectoryChanges()
       .catch((error: unknown) => {
         this.#failed("workspace.index", error, origin);
         this.state.alarm.by(Date.now() + RETRY_MS);
@@ -160,41 +160,41 @@ export class WorkspaceCore {
 
   /** Ends a workspace that has been deleted: everything outside the object, then the object. */
   async finishDeletion(): Promise<void> {
-    const ended = endedWorkspace(this.state.sql);
+    const ended = deletedWorkspace(this.state.sql);
     if (!ended) return;
     const { id, deletedAt, requestId } = ended;
-    const cause = requestId === null ? newRun() : { requestId };
+    const cause = requestId === null ? newAlarmOrigin() : { requestId };
     // Before anything is waited for: a crash must leave an alarm.
     this.state.alarm.by(Date.now() + RETRY_MS);
     const now = Date.now();
     let isDone = false;
     try {
-      isDone = await wipeOutside(this.#env, id);
+      isDone = await wipeExternalData(this.#env, id);
     } catch (error) {
       return this.#failed("workspace.wipe", error, cause, id);
     }
     if (!isDone) return this.state.alarm.by(Date.now() + STEP_MS);
     // Another call may have come to the end first.
-    if (!endedWorkspace(this.state.sql)) return;
+    if (!deletedWorkspace(this.state.sql)) return;
     // A writer may still be at work for the workspace: what it brings is wiped when it can bring nothing more.
-    const endsAt = deletedAt + ARRIVALS_END_MS;
+    const endsAt = deletedAt + LATE_WRITES_MS;
     if (now < endsAt && hasColdEntries(this.state.sql)) return this.state.alarm.by(endsAt);
     await this.destroy();
-    objectLine(this.#env, "workspace", cause, "info", { event: "workspace.wipe", outcome: "ok", workspaceId: id });
+    logObjectEvent(this.#env, "workspace", cause, "info", { event: "workspace.wipe", outcome: "ok", workspaceId: id });
   }
 
   /** Everything goes: at once where it is all in this object, by and by where some of it is in the cold tier. */
   async end(origin: Origin): Promise<void> {
     const { sql } = this.state;
     if (!isProvisioned(sql) || !hasColdEntries(sql)) return this.destroy();
-    this.state.transaction((gate) => endWorkspace(gate.sql, origin, Date.now()));
+    this.state.transaction((admission) => markWorkspaceDeleted(admission.sql, origin, Date.now()));
     this.state.forget();
     await this.finishDeletion();
   }
 
   async destroy(): Promise<void> {
     this.state.forget();
-    this.state.alarm.wentOff();
+    this.state.alarm.onFired();
     await this.#ctx.storage.deleteAlarm();
     await this.#ctx.storage.deleteAll();
     // A call that came between may have read the row again, whose tables are gone now.
@@ -203,75 +203,77 @@ export class WorkspaceCore {
 
   async alarm(run: Origin): Promise<void> {
     const { alarm, violations, row, sql } = this.state;
-    alarm.wentOff();
-    if (endedWorkspace(sql)) return this.finishDeletion();
+    alarm.onFired();
+    if (deletedWorkspace(sql)) return this.finishDeletion();
     if (row === null) return;
     const now = Date.now();
     // A flood of refusals is looked at every few seconds, and a flush goes in steps; that is no reason to sweep every table.
     const isForOthers = (violations.dueAt !== null && violations.dueAt <= now) || this.flush.isDue(now);
-    handOverViolations(this.#env, violations, row.id, now, run);
-    if (!isForOthers || now >= this.#roundAt) this.#houseKeep(now);
-    this.#handOverMails(row.id, run);
-    alarm.by(Math.min(this.#roundAt, violations.dueAt ?? Number.POSITIVE_INFINITY));
-    await this.tellDirectory(run);
-    await this.#settle(now, run);
-    if (now >= this.#relistAt) await this.#relist(now, run);
+    enqueueDueViolations(this.#env, violations, row.id, now, run);
+    if (!isForOthers || now >= this.#nextHousekeepingAt) this.#runHousekeeping(now);
+    this.#enqueueDueMails(row.id, run);
+    alarm.by(Math.min(this.#nextHousekeepingAt, violations.dueAt ?? Number.POSITIVE_INFINITY));
+    await this.updateDirectory(run);
+    await this.#resolveCreation(now, run);
+    if (now >= this.#nextRepairAt) await this.#repairDirectory(now, run);
     // Last, as it may wait for D1 for long.
     await this.flush.step(run);
-    await this.upkeep.step(run);
+    await this.coldCleanup.step(run);
     this.flush.arm(Date.now());
-    this.upkeep.arm(Date.now());
+    this.coldCleanup.arm(Date.now());
   }
 
-  async #relist(now: number, run: Origin): Promise<void> {
-    this.#relistAt = now + RELIST_EVERY_MS;
+  async #repairDirectory(now: number, run: Origin): Promise<void> {
+    this.#nextRepairAt = now + REPAIR_INTERVAL_MS;
     try {
-      const hadLost = await relist(this, this.#env.DB, run);
+      const hadLost = await repairDirectory(this, this.#env.DB, run);
       const fields = { event: "workspace.relist", outcome: "ok", workspaceId: this.state.row?.id };
-      if (hadLost) objectLine(this.#env, "workspace", run, "warn", fields);
+      if (hadLost) logObjectEvent(this.#env, "workspace", run, "warn", fields);
     } catch (error) {
       this.#failed("workspace.relist", error, run);
     }
   }
 
   /** What was begun by a request that never said how it ended: listed, it is a workspace; not listed in time, it goes. */
-  async #settle(now: number, run: Origin): Promise<void> {
-    const settleAt = this.state.row?.settleAt ?? null;
-    if (settleAt === null) return;
+  async #resolveCreation(now: number, run: Origin): Promise<void> {
+    const resolveAt = this.state.row?.resolveAt ?? null;
+    if (resolveAt === null) return;
     try {
-      // `now` is from before the directory is asked: only an answer from after `settleAt` proves that nothing follows.
+      // `now` is from before the directory is asked: only an answer from after `resolveAt` proves that nothing follows.
       if ((await this.slug()) !== null) return;
-      if (now >= settleAt) return await this.end(run);
-      this.state.alarm.by(settleAt);
+      if (now >= resolveAt) return await this.end(run);
+      this.state.alarm.by(resolveAt);
     } catch (error) {
       this.#failed("workspace.settle", error, run);
       this.state.alarm.by(Date.now() + RETRY_MS);
     }
   }
 
-  async #tell(): Promise<void> {
+  async #applyDirectoryChanges(): Promise<void> {
     for (;;) {
       const { row, sql } = this.state;
-      const changes = row && readIndexChanges(sql);
+      const changes = row && readDirectoryChanges(sql);
       if (!changes) return;
-      await applyIndexChanges(this.#env.DB, row.id, changes);
-      this.state.transaction((gate) => forgetIndexChanges(gate.sql, changes));
+      await applyDirectoryChanges(this.#env.DB, row.id, changes);
+      this.state.transaction((admission) => deleteDirectoryChanges(admission.sql, changes));
     }
   }
 
-  #handOverMails(id: string, origin: Origin): void {
+  #enqueueDueMails(id: string, origin: Origin): void {
     const { sql, alarm } = this.state;
-    handOverMails(this.#env, sql, id, Date.now(), origin);
+    enqueueDueMails(this.#env, sql, id, Date.now(), origin);
     const at = nextMailAt(sql);
     if (at !== null) alarm.by(at);
   }
 
-  #houseKeep(now: number): void {
-    const round = this.state.transaction((gate) => houseKeep(gate.sql, this.state.limiter, this.#receiptSweep, now));
+  #runHousekeeping(now: number): void {
+    const round = this.state.transaction((admission) =>
+      runHousekeeping(admission.sql, this.state.limiter, this.#receiptSweep, now),
+    );
     if (!round) return;
     this.#receiptSweep = round.receipts;
     this.state.index.remove(round.deleted);
-    this.#roundAt = round.nextAt;
+    this.#nextHousekeepingAt = round.nextAt;
   }
 
   async #rearm(): Promise<void> {
@@ -283,6 +285,6 @@ export class WorkspaceCore {
 
   #failed(event: string, error: unknown, origin: Pick<Origin, "requestId">, workspaceId = this.state.row?.id): void {
     const fault = error instanceof Error ? error.name : "unknown";
-    objectLine(this.#env, "workspace", origin, "error", { event, outcome: "failed", workspaceId, fault });
+    logObjectEvent(this.#env, "workspace", origin, "error", { event, outcome: "failed", workspaceId, fault });
   }
 }

@@ -7,13 +7,13 @@ import type { RecentCountPage, RecentCountScan } from "../logs/stats/recent-coun
 import type { Mail } from "../mail/mail.ts";
 import { claimMail, mailSent, releaseMail } from "../mail/promised.ts";
 import { commitMemory } from "../platform/isolate-budget.ts";
-import { newRun, type Origin, orNewRun } from "../platform/origin.ts";
-import { readTurns } from "../platform/read-turns.ts";
+import { newAlarmOrigin, type Origin, originOrNew } from "../platform/origin.ts";
+import { readScheduler } from "../platform/read-turns.ts";
 import { settingsOf } from "../settings.ts";
-import { type Admitted, admit, type Gate, unknownKey } from "../workspace/admission.ts";
+import { type AdmissionContext, type Admitted, admit, unknownKey } from "../workspace/admission.ts";
 import { type AuditFilter, type AuditNote, type AuditPage, listAudit, recordAudit } from "../workspace/audit.ts";
 import { SYSTEM } from "../workspace/audit-actions.ts";
-import { type Caller, type Denied, type Need, nobody, type Role } from "../workspace/caller.ts";
+import { type Caller, type Denied, type Requirement, type Role, unknownCaller } from "../workspace/caller.ts";
 import { hasFlushedRanges } from "../workspace/flush/ledger.ts";
 import { GroupCommit } from "../workspace/group-commit.ts";
 import { markRenamed } from "../workspace/index-changes.ts";
@@ -31,11 +31,11 @@ import {
   UNKNOWN_INVITATION,
 } from "../workspace/invitations.ts";
 import {
+  type CreatedKey,
   createKey,
   getKeys,
   type KeyPage,
   type KeyRequest,
-  type MadeKey,
   removeKey,
   rotateKey,
 } from "../workspace/key-actions.ts";
@@ -51,7 +51,7 @@ import {
   findProjectByNum,
   hasRoomForProject,
   listProjects,
-  MOST_PROJECTS,
+  MAX_PROJECTS,
   type ProjectRow,
   renameProject,
 } from "../workspace/projects.ts";
@@ -60,13 +60,13 @@ import { readableProjects } from "../workspace/read-scope.ts";
 import { readRecentCounts } from "../workspace/recent-counts.ts";
 import { keysMadeBy, type OwnKeys } from "../workspace/recent-keys.ts";
 import { type RecentPage, type RecentScan, type RecentScope, readRecent } from "../workspace/recent-reader.ts";
-import { oldestKept } from "../workspace/retention.ts";
+import { retentionCutoff } from "../workspace/retention.ts";
 import type { Ruling } from "../workspace/ruling.ts";
 import { readBySeq, type SeqPage, type SeqScan } from "../workspace/seq-reader.ts";
 import { changedSettings, changeSettings, readWorkspace, type SettingsChange } from "../workspace/settings.ts";
 import { readUsage, type Usage } from "../workspace/usage.ts";
-import { acceptInvitation, type Guest } from "./accept-invitation.ts";
-import { describe, type WorkspaceInfo } from "./describe-workspace.ts";
+import { acceptInvitation, type Invitee } from "./accept-invitation.ts";
+import { readWorkspaceInfo, type WorkspaceInfo } from "./describe-workspace.ts";
 import { OutdatedRouter } from "./outdated.ts";
 import { Sandbox, type SandboxAccess } from "./sandbox.ts";
 import type { TailCall, TicketCall, TicketResult } from "./tail-access.ts";
@@ -127,7 +127,7 @@ export class WorkspaceObject extends DurableObject<Env> {
 
   /** Makes the workspace exist, with the alarm that keeps it tidy. Safe to repeat with the same values. */
   async provision(workspace: NewWorkspace, origin?: Origin): Promise<void> {
-    const cause = orNewRun(origin);
+    const cause = originOrNew(origin);
     this.ctx.storage.transactionSync(() => provision(this.ctx.storage.sql, workspace, cause, Date.now()));
     this.#core.state.alarm.by(Date.now() + 1000);
   }
@@ -135,7 +135,7 @@ export class WorkspaceObject extends DurableObject<Env> {
   /** Deletes everything. For a registration that lost the race for its address, and for account deletion. */
   async destroy(origin?: Origin): Promise<void> {
     this.#tails.endAll();
-    await this.#core.end(orNewRun(origin));
+    await this.#core.end(originOrNew(origin));
   }
 
   /** The directory lists the workspace, under this slug. Safe to repeat. */
@@ -147,8 +147,11 @@ export class WorkspaceObject extends DurableObject<Env> {
    * Decides on a request and counts it: what every request of a user begins with, and all that a bad body gets. Without
    * a route nothing is counted here.
    */
-  async admit(caller: Caller, need: Need, route: RouteRef | null): Promise<Admitted | Denied> {
-    return this.#core.state.transaction((gate) => admit(gate, caller, need, route, Date.now())) ?? nobody(caller);
+  async admit(caller: Caller, requirement: Requirement, route: RouteRef | null): Promise<Admitted | Denied> {
+    return (
+      this.#core.state.transaction((admission) => admit(admission, caller, requirement, route, Date.now())) ??
+      unknownCaller(caller)
+    );
   }
 
   /** Stores one batch, together with those that arrive with it. */
@@ -159,9 +162,9 @@ export class WorkspaceObject extends DurableObject<Env> {
 
   /** Gives the recent batches that a query may need, some at a time. */
   async recent({ scan, ...call }: ReadCall & { scan: RecentScan }): Promise<ReadResult<RecentPage>> {
-    await (scan.position === null ? readTurns.begin(PAGE_MS) : readTurns.take(PAGE_MS));
+    await (scan.position === null ? readScheduler.begin(PAGE_MS) : readScheduler.take(PAGE_MS));
     const result = await this.#recentPage(call, scan);
-    readTurns.end();
+    readScheduler.end();
     if (result.ok && scan.position !== null && !scan.followsMoves) this.#core.flush.leases.renew(Date.now());
     return result;
   }
@@ -183,9 +186,9 @@ export class WorkspaceObject extends DurableObject<Env> {
 
   /** Gives the counts of recent batches, some at a time. */
   async recentCounts({ scan, ...call }: ReadCall & { scan: RecentCountScan }): Promise<ReadResult<RecentCountPage>> {
-    await (scan.after === 0 ? readTurns.begin(COUNTS_MS) : readTurns.take(COUNTS_MS));
+    await (scan.after === 0 ? readScheduler.begin(COUNTS_MS) : readScheduler.take(COUNTS_MS));
     const result = this.#read(call, (sql, scope) => readRecentCounts(sql, scan, scope));
-    readTurns.end();
+    readScheduler.end();
     if (result.ok && scan.after > 0 && !scan.followsMoves) this.#core.flush.leases.renew(Date.now());
     return result;
   }
@@ -198,20 +201,20 @@ export class WorkspaceObject extends DurableObject<Env> {
     if (!readsColdDb && this.#core.state.row !== null && hasFlushedRanges(this.ctx.storage.sql)) {
       throw new OutdatedRouter();
     }
-    const need = { scope: "logs:read", role: PERMISSIONS["logs.read"], projectId } as const;
-    const result = this.#core.state.transaction(({ sql, ...gate }, row): ReadResult<T> => {
-      const admitted = admit({ sql, ...gate }, caller, need, route, Date.now());
+    const requirement = { scope: "logs:read", role: PERMISSIONS["logs.read"], projectId } as const;
+    const result = this.#core.state.transaction(({ sql, ...admission }, row): ReadResult<T> => {
+      const admitted = admit({ sql, ...admission }, caller, requirement, route, Date.now());
       if (!admitted.ok) return admitted;
       const { limit, project } = admitted;
       const scope = { name: project?.id ?? row.id, projects: readableProjects(sql, project) };
-      const page = read(sql, { ...scope, oldest: oldestKept(row.retentionDays, Date.now()) });
+      const page = read(sql, { ...scope, oldest: retentionCutoff(row.retentionDays, Date.now()) });
       return { ok: true, limit, page, projectId: project?.id ?? null };
     });
-    return result ?? nobody(caller);
+    return result ?? unknownCaller(caller);
   }
 
   async createProject(userId: string, name: string, origin?: Origin): Promise<Answer<ProjectRow>> {
-    const create = ({ sql }: Gate, _role: Role, _id: string, note: AuditNote): ProjectRow | null => {
+    const create = ({ sql }: AdmissionContext, _role: Role, _id: string, note: AuditNote): ProjectRow | null => {
       if (!hasRoomForProject(sql)) return null;
       const project = createProject(sql, name, Date.now());
       note(project.id, { after: { name } });
@@ -220,7 +223,7 @@ export class WorkspaceObject extends DurableObject<Env> {
     const made = this.#core.as(userId, "project.create", null, create, origin);
     if (!made.ok) return made;
     if (made.value !== null) return { ok: true, value: made.value };
-    const message = `A workspace has at most ${MOST_PROJECTS} projects.`;
+    const message = `A workspace has at most ${MAX_PROJECTS} projects.`;
     return { ok: false, code: "CONFLICT", message, limit: null };
   }
 
@@ -233,7 +236,7 @@ export class WorkspaceObject extends DurableObject<Env> {
   }
 
   async renameProject(userId: string, projectId: string, name: string, origin?: Origin): Promise<Answer<ProjectRow>> {
-    const rename = ({ sql }: Gate, project: ProjectRow, _id: string, note: AuditNote): ProjectRow => {
+    const rename = ({ sql }: AdmissionContext, project: ProjectRow, _id: string, note: AuditNote): ProjectRow => {
       if (project.name === name) return project;
       renameProject(sql, project.num, name);
       note(projectId, { before: { name: project.name }, after: { name } });
@@ -244,18 +247,23 @@ export class WorkspaceObject extends DurableObject<Env> {
 
   /** Its keys are dead with this turn; its logs are found by no query any more and deleted in steps by the alarm. */
   async deleteProject(userId: string, projectId: string, origin?: Origin): Promise<Answer<true>> {
-    const end = ({ sql }: Gate, project: ProjectRow, _id: string, note: AuditNote): true => {
+    const end = ({ sql }: AdmissionContext, project: ProjectRow, _id: string, note: AuditNote): true => {
       deleteProject(sql, project.num, Date.now());
       note(projectId, { before: { name: project.name } });
       return true;
     };
     const answer = this.#core.as(userId, "project.delete", projectId, end, origin);
-    if (answer.ok) this.#core.sweepSoon();
+    if (answer.ok) this.#core.scheduleSweep();
     return answer;
   }
 
-  async createKey(userId: string, projectId: string, request: KeyRequest, origin?: Origin): Promise<Answer<MadeKey>> {
-    const create = ({ sql }: Gate, project: ProjectRow, workspaceId: string, note: AuditNote): MadeKey =>
+  async createKey(
+    userId: string,
+    projectId: string,
+    request: KeyRequest,
+    origin?: Origin,
+  ): Promise<Answer<CreatedKey>> {
+    const create = ({ sql }: AdmissionContext, project: ProjectRow, workspaceId: string, note: AuditNote): CreatedKey =>
       createKey(sql, workspaceId, project, userId, request, note, Date.now());
     return this.#core.as(userId, "key.create", projectId, create, origin);
   }
@@ -276,15 +284,19 @@ export class WorkspaceObject extends DurableObject<Env> {
     keyId: string,
     overlapSeconds: number,
     origin?: Origin,
-  ): Promise<Answer<MadeKey | null>> {
-    const rotate = ({ sql }: Gate, { num }: ProjectRow, workspaceId: string, note: AuditNote): MadeKey | null =>
-      rotateKey(sql, workspaceId, num, userId, keyId, overlapSeconds, note, Date.now());
+  ): Promise<Answer<CreatedKey | null>> {
+    const rotate = (
+      { sql }: AdmissionContext,
+      { num }: ProjectRow,
+      workspaceId: string,
+      note: AuditNote,
+    ): CreatedKey | null => rotateKey(sql, workspaceId, num, userId, keyId, overlapSeconds, note, Date.now());
     return this.#core.as(userId, "key.rotate", projectId, rotate, origin);
   }
 
   /** False where the project has no such key. Revoking a revoked key changes nothing. */
   async revokeKey(userId: string, projectId: string, keyId: string, origin?: Origin): Promise<Answer<boolean>> {
-    const revoke = ({ sql }: Gate, { num }: ProjectRow, _id: string, note: AuditNote): boolean =>
+    const revoke = ({ sql }: AdmissionContext, { num }: ProjectRow, _id: string, note: AuditNote): boolean =>
       removeKey(sql, num, keyId, note, Date.now());
     return this.#core.as(userId, "key.revoke", projectId, revoke, origin);
   }
@@ -307,21 +319,26 @@ export class WorkspaceObject extends DurableObject<Env> {
       const keysRevoked = revokeKeysBy(sql, userId, until, Date.now());
       if (keysRevoked === 0) return;
       const entry = { actor: SYSTEM, action: "key.revoke", target: userId, after: { keysRevoked } } as const;
-      recordAudit(sql, entry, orNewRun(origin), Date.now());
+      recordAudit(sql, entry, originOrNew(origin), Date.now());
     });
-    this.#core.state.settingsChanged();
+    this.#core.state.invalidateSettings();
   }
 
   async rateLimits(userId: string): Promise<Answer<{ limits: LimitConfiguration; live: LiveCounter[] }>> {
-    return this.#core.as(userId, "limits.get", null, (gate) => ({
-      limits: gate.limits.configuration,
-      live: liveCounters(gate, Date.now()),
+    return this.#core.as(userId, "limits.get", null, (admission) => ({
+      limits: admission.limits.configuration,
+      live: liveCounters(admission, Date.now()),
     }));
   }
 
   /** Replaces the configuration; the next request falls under the new one. */
   async setLimits(userId: string, limits: LimitConfiguration, origin?: Origin): Promise<Answer<true>> {
-    const set = ({ sql, limits: { configuration } }: Gate, _role: Role, id: string, note: AuditNote): true => {
+    const set = (
+      { sql, limits: { configuration } }: AdmissionContext,
+      _role: Role,
+      id: string,
+      note: AuditNote,
+    ): true => {
       const [before, after] = [limitsInAudit(configuration), limitsInAudit(limits)];
       if (JSON.stringify(configuration) !== JSON.stringify(limits)) note(id, { before, after });
       writeLimits(sql, limits);
@@ -331,12 +348,17 @@ export class WorkspaceObject extends DurableObject<Env> {
   }
 
   /** The workspace as its member sees it; unknown as long as the directory does not list it. */
-  async describe(userId: string): Promise<Answer<WorkspaceInfo>> {
-    return describe(this.#core, userId);
+  async getWorkspaceInfo(userId: string): Promise<Answer<WorkspaceInfo>> {
+    return readWorkspaceInfo(this.#core, userId);
+  }
+
+  /** @deprecated The earlier name of `getWorkspaceInfo`: routers of the version before call it during a deploy. */
+  describe(userId: string): Promise<Answer<WorkspaceInfo>> {
+    return this.getWorkspaceInfo(userId);
   }
 
   async changeSettings(userId: string, change: SettingsChange, origin?: Origin): Promise<Answer<WorkspaceInfo>> {
-    const update = ({ sql }: Gate, _role: Role, id: string, note: AuditNote): void => {
+    const update = ({ sql }: AdmissionContext, _role: Role, id: string, note: AuditNote): void => {
       const { before, after } = changedSettings(readWorkspace(sql), change);
       if (Object.keys(after).length > 0) note(id, { before: { ...before }, after: { ...after } });
       changeSettings(sql, change);
@@ -344,18 +366,18 @@ export class WorkspaceObject extends DurableObject<Env> {
     };
     const changed = this.#core.as(userId, "workspace.update", null, update, origin);
     if (!changed.ok) return changed;
-    if (change.retentionDays !== undefined) this.#core.upkeep.expireSoon();
-    await this.#core.workOff(orNewRun(origin));
-    return describe(this.#core, userId);
+    if (change.retentionDays !== undefined) this.#core.coldCleanup.expireSoon();
+    await this.#core.runPendingWork(originOrNew(origin));
+    return readWorkspaceInfo(this.#core, userId);
   }
 
   /** From this turn on there is no such workspace. Before the answer it is out of the directory, if D1 can be reached. */
   async deleteWorkspace(userId: string, origin?: Origin): Promise<Answer<Ruling<true>>> {
-    const cause = orNewRun(origin);
+    const cause = originOrNew(origin);
     const answer = this.#core.as(userId, "workspace.delete", null, ({ sql }) =>
       deleteWorkspace(sql, cause, Date.now()),
     );
-    await this.#core.workOff(cause);
+    await this.#core.runPendingWork(cause);
     return answer;
   }
 
@@ -386,7 +408,7 @@ export class WorkspaceObject extends DurableObject<Env> {
   }
 
   async changeRole(userId: string, memberId: string, role: Role, origin?: Origin): Promise<Answer<Ruling<Member>>> {
-    const change = ({ sql }: Gate, by: Role, _id: string, note: AuditNote): Ruling<Member> =>
+    const change = ({ sql }: AdmissionContext, by: Role, _id: string, note: AuditNote): Ruling<Member> =>
       changeRole(sql, by, memberId, role, note, Date.now());
     return this.#core.as(userId, "member.change", null, change, origin);
   }
@@ -394,28 +416,33 @@ export class WorkspaceObject extends DurableObject<Env> {
   /** Removes a member, or lets the caller leave. The member's keys are refused from this turn on. */
   async removeMember(userId: string, memberId: string, origin?: Origin): Promise<Answer<Ruling<true>>> {
     const action = userId === memberId ? "member.leave" : "member.remove";
-    const remove = ({ sql }: Gate, by: Role, _id: string, note: AuditNote): Ruling<true> =>
+    const remove = ({ sql }: AdmissionContext, by: Role, _id: string, note: AuditNote): Ruling<true> =>
       removeMember(sql, by, memberId, note, Date.now());
     const answer = this.#core.as(userId, action, null, remove, origin);
-    await this.#core.workOff(orNewRun(origin));
+    await this.#core.runPendingWork(originOrNew(origin));
     return answer;
   }
 
   /** The account of this user is gone: so is what it was and made here, and a workspace that was its own. */
-  async depart(userId: string, origin?: Origin): Promise<void> {
-    const cause = orNewRun(origin);
-    this.#core.depart(userId, cause);
-    await this.#core.workOff(cause);
+  async removeDeletedUser(userId: string, origin?: Origin): Promise<void> {
+    const cause = originOrNew(origin);
+    this.#core.removeDeletedUser(userId, cause);
+    await this.#core.runPendingWork(cause);
+  }
+
+  /** @deprecated The earlier name of `removeDeletedUser`: user objects of the version before call it during a deploy. */
+  depart(userId: string, origin?: Origin): Promise<void> {
+    return this.removeDeletedUser(userId, origin);
   }
 
   async invite(userId: string, request: InviteRequest, origin?: Origin): Promise<Answer<Ruling<Invitation>>> {
-    const cause = orNewRun(origin);
+    const cause = originOrNew(origin);
     const { requestId } = cause;
     const pepper = settingsOf(this.env).REFRESH_PEPPER;
-    const create = ({ sql }: Gate, by: Role, workspaceId: string, note: AuditNote): Ruling<Invitation> =>
+    const create = ({ sql }: AdmissionContext, by: Role, workspaceId: string, note: AuditNote): Ruling<Invitation> =>
       invite(sql, { by, userId, workspaceId, pepper, requestId }, request, note, Date.now());
     const answer = this.#core.as(userId, "invitation.create", null, create, cause);
-    await this.#core.workOff(cause);
+    await this.#core.runPendingWork(cause);
     return answer;
   }
 
@@ -429,7 +456,7 @@ export class WorkspaceObject extends DurableObject<Env> {
   }
 
   async revokeInvitation(userId: string, id: string, origin?: Origin): Promise<Answer<Ruling<true>>> {
-    const revoke = ({ sql }: Gate, by: Role, _id: string, note: AuditNote): Ruling<true> =>
+    const revoke = ({ sql }: AdmissionContext, by: Role, _id: string, note: AuditNote): Ruling<true> =>
       revokeInvitation(sql, by, id, note, Date.now());
     return this.#core.as(userId, "invitation.revoke", null, revoke, origin);
   }
@@ -448,8 +475,8 @@ export class WorkspaceObject extends DurableObject<Env> {
   }
 
   /** Takes in the verified owner of the address that the token of this hash was mailed to. */
-  async acceptInvitation(tokenHash: Uint8Array, guest: Guest, origin?: Origin): Promise<Ruling<WorkspaceInfo>> {
-    return acceptInvitation(this.#core, this.env.DB, tokenHash, guest, orNewRun(origin));
+  async acceptInvitation(tokenHash: Uint8Array, guest: Invitee, origin?: Origin): Promise<Ruling<WorkspaceInfo>> {
+    return acceptInvitation(this.#core, this.env.DB, tokenHash, guest, originOrNew(origin));
   }
 
   /** The queue's consumer takes a mail for one try; null where there is nothing to send. */
@@ -472,7 +499,7 @@ export class WorkspaceObject extends DurableObject<Env> {
 
   /** The sandbox's key; makes the sandbox at its first use. */
   async sandbox(origin?: Origin): Promise<SandboxAccess> {
-    return this.#sandbox.access(Date.now(), orNewRun(origin));
+    return this.#sandbox.access(Date.now(), originOrNew(origin));
   }
 
   /** Resets the sandbox unless that has happened since this time. Safe to repeat. @returns whether it was done now */
@@ -481,12 +508,17 @@ export class WorkspaceObject extends DurableObject<Env> {
   }
 
   /** Gives batches of one project by the `seq` of their entries. */
-  async bySeq({ scan, ...call }: ReadCall & { scan: SeqScan }): Promise<ReadResult<SeqPage>> {
+  async readBySeq({ scan, ...call }: ReadCall & { scan: SeqScan }): Promise<ReadResult<SeqPage>> {
     return this.#read(call, (sql, { projects: [named], oldest }) => {
       const project = named && findProjectByNum(sql, named.num);
       if (!project) throw new Error("A read by seq names its project.");
       return readBySeq(sql, this.#core.state.index, project, oldest, scan);
     });
+  }
+
+  /** @deprecated The earlier name of `readBySeq`. */
+  bySeq(call: ReadCall & { scan: SeqScan }): Promise<ReadResult<SeqPage>> {
+    return this.readBySeq(call);
   }
 
   /** A ticket for one tail of a project. */
@@ -529,7 +561,7 @@ export class WorkspaceObject extends DurableObject<Env> {
   }
 
   override async alarm(): Promise<void> {
-    const run = newRun();
+    const run = newAlarmOrigin();
     await this.#core.alarm(run);
     this.#sandbox.alarm(Date.now(), run);
     this.#tails.alarm();

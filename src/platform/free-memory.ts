@@ -5,7 +5,7 @@
  * V8 does not count ArrayBuffers as heap: it lets 64 MiB of dead ones gather before it collects them, in an isolate that has
  * 128 MB for everything. Where large buffers are made one after the other, each is freed before the next.
  */
-export function freeMemory(bytes: Uint8Array): void {
+export function detachBuffer(bytes: Uint8Array): void {
   const { buffer } = bytes;
   if (buffer instanceof ArrayBuffer && buffer.byteLength === bytes.byteLength) buffer.transfer(0);
 }

@@ -1,5 +1,5 @@
 /** What `npm start` tells the worker, one JSON text a line. */
-export type HostOrder =
+export type HostCommand =
   /** The service stops: tails are closed, and the answer comes once no request is in flight. */
   | { do: "stop" }
   /** Space on the disk, as `hostState.disk`. Comes every second. */
@@ -8,5 +8,5 @@ export type HostOrder =
 /** What the worker says, one JSON text a line. */
 export interface HostReport {
   /** It has received the order, so all that arrived before is in flight by now. */
-  received: HostOrder["do"];
+  received: HostCommand["do"];
 }

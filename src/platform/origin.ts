@@ -2,7 +2,7 @@ import { randomBase62 } from "../ids.ts";
 
 /**
  * What caused a piece of work. Plain data: it goes from the router to an object as the last argument of a call, which
- * may be of another version, so an object takes a call without one too (see `orNewRun`).
+ * may be of another version, so an object takes a call without one too (see `originOrNew`).
  */
 export interface Origin {
   /** `X-Request-Id` of the request (at most 128 printable ASCII characters), or `run_...` where no request is the cause. */
@@ -12,11 +12,11 @@ export interface Origin {
 }
 
 /** The origin of work that an object begins itself: one id for all lines of one run of its alarm. */
-export function newRun(): Origin {
+export function newAlarmOrigin(): Origin {
   return { requestId: `run_${randomBase62(16)}`, address: null };
 }
 
 /** @param origin left out by a caller of an older version */
-export function orNewRun(origin: Origin | undefined): Origin {
-  return origin ?? newRun();
+export function originOrNew(origin: Origin | undefined): Origin {
+  return origin ?? newAlarmOrigin();
 }

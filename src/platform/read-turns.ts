@@ -4,7 +4,7 @@ const MAX_AHEAD_MS = 5_000;
 const MAX_GIVEN_UP = 20;
 
 /** The times at which reads of one isolate go on while other requests keep coming: one read at a time. */
-export class ReadTurns {
+export class ReadScheduler {
   /** When the next turn may begin, epoch milliseconds. */
   #next = 0;
   /** When the work of the last turn is over, epoch milliseconds, by what it said. */
@@ -50,4 +50,4 @@ function isAhead(now: number, time: number): boolean {
 }
 
 // Module state: one instance an isolate, which all requests and objects in it share.
-export const readTurns = new ReadTurns();
+export const readScheduler = new ReadScheduler();

@@ -19,7 +19,7 @@ export async function countByAddress(c: Context<AppEnv>, preset: AddressPreset):
 }
 
 /** What the headers of a request say that does not count under AUTH. */
-export async function showAuthLimit(c: Context<AppEnv>): Promise<void> {
+export async function setAuthLimitState(c: Context<AppEnv>): Promise<void> {
   c.set("limit", await check(c, "AUTH", 0));
 }
 
@@ -28,7 +28,7 @@ export async function showAuthLimit(c: Context<AppEnv>): Promise<void> {
  * is known by that look alone, which costs the database as much as any request without a credential does, and is as
  * limited: past 1,000 a minute callbacks of an address count first.
  */
-export async function mayLookForFlow(c: Context<AppEnv>): Promise<boolean> {
+export async function mayLookUpFlow(c: Context<AppEnv>): Promise<boolean> {
   return (await check(c, "API_DEFAULT", 1, "callback")).admitted;
 }
 

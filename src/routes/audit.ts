@@ -9,7 +9,7 @@ import type { AuditItem } from "../workspace/audit.ts";
 import { AUDIT_ACTIONS, AUDIT_GROUPS } from "../workspace/audit-actions.ts";
 import { emailsOf } from "../workspace/listing.ts";
 import { WORKSPACE_ERRORS } from "./projects.ts";
-import { granted, workspaceGuard } from "./workspace-guard.ts";
+import { unwrapAnswer, workspaceGuard } from "./workspace-guard.ts";
 
 const ID = "[0-9A-Za-z]{12}";
 
@@ -98,7 +98,7 @@ audit.route(
   async (c, { query: { cursor, limit, ...filter } }) => {
     const { userId } = c.get("user");
     const before = numberCursor(cursor);
-    const { items, next } = await granted(
+    const { items, next } = await unwrapAnswer(
       c,
       await callWorkspace(c.env, c.get("workspaceId"), "replay-safe", (stub) =>
         stub.audit(userId, filter, before, limit),

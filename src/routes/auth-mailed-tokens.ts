@@ -11,13 +11,13 @@ import type { TokenRefusal } from "../accounts/tokens.ts";
 import type { AppEnv } from "../http/context.ts";
 import { success } from "../http/envelope.ts";
 import { type ErrorCode, refuse } from "../http/errors.ts";
-import { operation } from "../http/log.ts";
+import { logEvent } from "../http/log.ts";
 import { originOf } from "../http/origin.ts";
 import { resource } from "../http/resource.ts";
 import { callAddress, callUser } from "../objects/stubs.ts";
 import type { PurgeUnfinished } from "../objects/user-core.ts";
 import { authLimit } from "./address-limits.ts";
-import { confirmPage, keptByNobody } from "./confirm-page.ts";
+import { confirmPage, noStore } from "./confirm-page.ts";
 import { refuseWeakPassword } from "./password-check.ts";
 import { newFamily, type SignedIn, signedIn, signedInAnswer, signedInShape, startSession } from "./sign-in.ts";
 import { signUp } from "./sign-up.ts";
@@ -55,7 +55,7 @@ authMailedTokens.route(
     response: magicShape,
     errors: TOKEN_ERRORS,
   },
-  [keptByNobody, authLimit],
+  [noStore, authLimit],
   (c, { query }) => confirmPage(c, "magic-link") ?? signInWithLink(c, query.token),
 );
 
@@ -92,7 +92,7 @@ authMailedTokens.route(
     response: verifiedShape,
     errors: TOKEN_ERRORS,
   },
-  [keptByNobody, authLimit],
+  [noStore, authLimit],
   (c, { query }) => confirmPage(c, "verify-email") ?? verify(c, query.token),
 );
 
@@ -168,7 +168,7 @@ async function tidyAfterReset(c: Context<AppEnv>, email: string): Promise<void> 
   const { REFRESH_PEPPER, LOG_LEVEL } = c.get("settings");
   const name = emailObjectName(email, REFRESH_PEPPER);
   const results = await Promise.allSettled([
-    callAddress(c.env, name, "replay-safe", (stub) => stub.forgiveLogins()),
+    callAddress(c.env, name, "replay-safe", (stub) => stub.clearLoginFailures()),
     dropAddressToken(c.env.DB, "magic-link", email),
   ]);
   for (const result of results) {
@@ -176,7 +176,7 @@ async function tidyAfterReset(c: Context<AppEnv>, email: string): Promise<void> 
     const fault = result.reason instanceof Error ? result.reason.name : "unknown";
     const { userId } = c.get("log");
     const line = { event: "auth.password.reset.tidy", outcome: "failed", requestId: c.get("requestId"), userId, fault };
-    operation(LOG_LEVEL, "error", line);
+    logEvent(LOG_LEVEL, "error", line);
   }
 }
 

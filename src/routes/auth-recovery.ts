@@ -27,7 +27,7 @@ const TAG = "Accounts";
 const LIMITED: readonly ErrorCode[] = ["RATE_LIMITED", "SERVICE_UNAVAILABLE"];
 
 /** Keys of one answer, and workspaces that are asked for theirs at a time. */
-const MOST_KEYS = 200;
+const MAX_KEYS = 200;
 const AT_ONCE = 20;
 
 const keyShape = z.object({
@@ -63,7 +63,7 @@ authRecovery.route(
       otherSessions: z.int(),
       providers: z.array(z.object({ provider: z.enum(PROVIDERS), linkedAt: z.iso.datetime() })),
       keys: z.array(keyShape),
-      complete: z.boolean().describe(`False where there are more than ${MOST_KEYS} keys.`),
+      complete: z.boolean().describe(`False where there are more than ${MAX_KEYS} keys.`),
     }),
     errors: LIMITED,
   },
@@ -149,8 +149,8 @@ async function keysOf(env: Env, userId: string, personal: string, since: number)
       found.complete &&= complete;
     }
     found.keys.sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? -1 : 1));
-    if (found.keys.length > MOST_KEYS) {
-      found.keys.length = MOST_KEYS;
+    if (found.keys.length > MAX_KEYS) {
+      found.keys.length = MAX_KEYS;
       found.complete = false;
     }
   }

@@ -15,7 +15,7 @@ export function confirmPage(c: Context<AppEnv>, kind: LinkPage): Response | null
 }
 
 /** A link's token is in the address, and by `Accept` it is a page or an answer: whatever comes of it, no cache keeps it. */
-export const keptByNobody: MiddlewareHandler<AppEnv> = async (c, next) => {
+export const noStore: MiddlewareHandler<AppEnv> = async (c, next) => {
   await next();
   c.res.headers.set("Cache-Control", "no-store");
   c.res.headers.set("Vary", "Accept");

@@ -7,7 +7,7 @@ import type { Reader } from "./log-reader.ts";
 import { refuseDenied } from "./workspace-guard.ts";
 
 /** Runs what may refuse a request for its own sake. A refused one counts all the same, and the caller's faults come first. */
-export async function orCounted<T>(
+export async function countIfRefused<T>(
   c: Context<AppEnv>,
   { caller, workspaceId, route }: Reader,
   projectId: string,
@@ -17,8 +17,8 @@ export async function orCounted<T>(
     return read();
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    const need = { scope: "logs:read", role: PERMISSIONS["logs.read"], projectId } as const;
-    const answer = await callWorkspace(c.env, workspaceId, "once", (stub) => stub.admit(caller, need, route));
+    const requirement = { scope: "logs:read", role: PERMISSIONS["logs.read"], projectId } as const;
+    const answer = await callWorkspace(c.env, workspaceId, "once", (stub) => stub.admit(caller, requirement, route));
     if (!answer.ok) return refuseDenied(c, answer);
     if (answer.limit) c.set("limit", answer.limit);
     throw error;

@@ -6,7 +6,7 @@ import { resource } from "../http/resource.ts";
 import { escapeHtml } from "../mail/layout.ts";
 import { type OutboxItem, readOutbox } from "../mail/outbox.ts";
 import { publicLimit } from "./address-limits.ts";
-import { isBrowser, keptByNobody } from "./confirm-page.ts";
+import { isBrowser, noStore } from "./confirm-page.ts";
 import { plainPage } from "./plain-page.ts";
 
 /** What exists only where mails are kept instead of sent: on one's own machine. */
@@ -39,7 +39,7 @@ dev.route(
     }),
     errors: ["NOT_FOUND"],
   },
-  [publicLimit, keptByNobody],
+  [publicLimit, noStore],
   async (c) => {
     // A page elsewhere can point its own name at this machine; under that name it gets nothing.
     if (c.get("settings").MAILER !== "outbox" || !isLoopback(new URL(c.req.url))) {

@@ -20,11 +20,11 @@ import { emailsOf } from "../workspace/listing.ts";
 import { refused } from "../workspace/ruling.ts";
 import { publicLimit } from "./address-limits.ts";
 import { openInvitation } from "./open-invitation.ts";
-import { owningOneMore } from "./owned-workspaces.ts";
+import { withOwnershipQuota } from "./owned-workspaces.ts";
 import { WORKSPACE_ERRORS } from "./projects.ts";
 import { refuseSession, userGuard } from "./user-guard.ts";
 import { verifiedUser } from "./verified-user.ts";
-import { granted, ruled, workspaceGuard } from "./workspace-guard.ts";
+import { unwrapAnswer, unwrapRuling, workspaceGuard } from "./workspace-guard.ts";
 import { roleSchema, workspaceData, workspaceShape } from "./workspace-shape.ts";
 
 const TAG = "Members";
@@ -70,7 +70,7 @@ invitations.route(
     // Before any mail is counted: what is refused here reaches nobody.
     const own = await callUser(c.env, userId, "replay-safe", (stub) => stub.admitInvitation(sessionId, id));
     if (!own) return refuseSession(c);
-    if (!own.admitted) ruled({ ...refused("RATE_LIMITED", "Too many requests"), retryAfter: own.retryAfter });
+    if (!own.admitted) unwrapRuling({ ...refused("RATE_LIMITED", "Too many requests"), retryAfter: own.retryAfter });
     const name = emailObjectName(email, c.get("settings").REFRESH_PEPPER);
     const invitee = await findByEmail(c.env.DB, email);
     const isMailed = await callAddress(c.env, name, "once", (stub) => stub.admitInvite());
@@ -81,7 +81,7 @@ invitations.route(
     if (!answer.ok || !answer.value.ok) {
       await callUser(c.env, userId, "replay-safe", (stub) => stub.forgetInvitation(id));
     }
-    return success(invitationData(ruled(await granted(c, answer))), c.get("requestId"), 201);
+    return success(invitationData(unwrapRuling(await unwrapAnswer(c, answer))), c.get("requestId"), 201);
   },
 );
 
@@ -102,7 +102,7 @@ invitations.route(
   async (c, { query: { cursor, limit } }) => {
     const { userId } = c.get("user");
     const from = timeCursor(cursor);
-    const rows = await granted(
+    const rows = await unwrapAnswer(
       c,
       await callWorkspace(c.env, c.get("workspaceId"), "replay-safe", (stub) =>
         stub.listInvitations(userId, from, limit + 1),
@@ -132,7 +132,7 @@ invitations.route(
     const answer = await callWorkspace(c.env, c.get("workspaceId"), "once", (stub) =>
       stub.revokeInvitation(userId, invitationId, originOf(c)),
     );
-    ruled(await granted(c, answer));
+    unwrapRuling(await unwrapAnswer(c, answer));
     return success({ revoked: true }, c.get("requestId"));
   },
 );
@@ -163,7 +163,7 @@ acceptances.route(
   },
   [publicLimit],
   async (c, { body: { token } }) => {
-    const { workspace, invitedBy, email, role, expiresAt } = ruled(await openInvitation(c, token));
+    const { workspace, invitedBy, email, role, expiresAt } = unwrapRuling(await openInvitation(c, token));
     const data = {
       workspace: { name: workspace },
       inviter: await inviterOf(c, invitedBy),
@@ -226,13 +226,13 @@ acceptances.route(
     const accept = async (mayOwn: boolean): Promise<WorkspaceInfo> => {
       const guest = { userId, email, mayOwn };
       const origin = originOf(c);
-      return ruled(
+      return unwrapRuling(
         await callWorkspace(c.env, workspaceId, "once", (stub) => stub.acceptInvitation(hash, guest, origin)),
       );
     };
     const offered = await callWorkspace(c.env, workspaceId, "replay-safe", (stub) => stub.offeredRole(hash, email));
     const workspace =
-      offered === "owner" ? await owningOneMore(c, userId, workspaceId, () => accept(true)) : await accept(false);
+      offered === "owner" ? await withOwnershipQuota(c, userId, workspaceId, () => accept(true)) : await accept(false);
     c.get("log").workspaceId = workspaceId;
     return success(workspaceData(workspace), c.get("requestId"));
   },
@@ -244,8 +244,8 @@ async function confirmByInvitation(c: Context<AppEnv>, token: string): Promise<v
   const profile = await callUser(c.env, userId, "replay-safe", (stub) => stub.me(sessionId));
   if (!profile) return refuseSession(c);
   if (profile.emailVerified) return;
-  const invitation = ruled(await openInvitation(c, token));
-  if (invitation.email !== profile.email) ruled(FOR_ANOTHER);
+  const invitation = unwrapRuling(await openInvitation(c, token));
+  if (invitation.email !== profile.email) unwrapRuling(FOR_ANOTHER);
   const origin = originOf(c);
   if (!(await callUser(c.env, userId, "replay-safe", (stub) => stub.confirmAddress(sessionId, origin)))) {
     return refuseSession(c);

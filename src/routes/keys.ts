@@ -10,11 +10,11 @@ import { resource } from "../http/resource.ts";
 import { SCOPES } from "../keys/scopes.ts";
 import { timeSchema } from "../logs/time-schema.ts";
 import { callUser, callWorkspace } from "../objects/stubs.ts";
-import type { MadeKey } from "../workspace/key-actions.ts";
+import type { CreatedKey } from "../workspace/key-actions.ts";
 import type { KeyInfo } from "../workspace/keys.ts";
 import { WORKSPACE_ERRORS } from "./projects.ts";
 import { refuseSession } from "./user-guard.ts";
-import { granted, workspaceGuard } from "./workspace-guard.ts";
+import { unwrapAnswer, workspaceGuard } from "./workspace-guard.ts";
 
 /** Longest life of a key that is given an end. */
 const EXPIRY_MAX_MS = 365 * 24 * 60 * 60 * 1000;
@@ -70,7 +70,7 @@ function keyData(key: KeyInfo, projectId: string): z.output<typeof keySchema> {
  * Gives a new key to a session that still lives. One that ended while the key was made may have ended in a purge, which
  * has then been through the keys already; so the secret of this one is never seen, and the key goes.
  */
-async function handOut(c: Context<AppEnv>, made: MadeKey, projectId: string): Promise<Response> {
+async function handOut(c: Context<AppEnv>, made: CreatedKey, projectId: string): Promise<Response> {
   const { userId, sessionId } = c.get("user");
   const { alive } = await callUser(c.env, userId, "replay-safe", (stub) => stub.authenticate(sessionId, 0));
   if (alive) return madeKeyAnswer(c, made, projectId);
@@ -82,7 +82,7 @@ async function handOut(c: Context<AppEnv>, made: MadeKey, projectId: string): Pr
 }
 
 /** The one answer that carries a secret: nothing on the way may keep it. */
-function madeKeyAnswer(c: Context<AppEnv>, made: MadeKey, projectId: string): Response {
+function madeKeyAnswer(c: Context<AppEnv>, made: CreatedKey, projectId: string): Response {
   c.get("log").keyId = made.key.id;
   const answer = success({ ...keyData(made.key, projectId), secret: made.secret }, c.get("requestId"), 201);
   answer.headers.set("Cache-Control", "no-store");
@@ -121,7 +121,7 @@ keys.route(
     const { userId } = c.get("user");
     const projectId = param(c, "projectId");
     const request = { name: body.name, scopes: body.scopes, expiresAt: expiryMs(body.expiresAt, Date.now()) };
-    const made = await granted(
+    const made = await unwrapAnswer(
       c,
       await callWorkspace(c.env, c.get("workspaceId"), "once", (stub) =>
         stub.createKey(userId, projectId, request, originOf(c)),
@@ -148,7 +148,7 @@ keys.route(
   async (c, { query: { cursor, limit } }) => {
     const { userId } = c.get("user");
     const projectId = param(c, "projectId");
-    const page = await granted(
+    const page = await unwrapAnswer(
       c,
       await callWorkspace(c.env, c.get("workspaceId"), "replay-safe", (stub) =>
         stub.listKeys(userId, projectId, cursor ?? null, limit),
@@ -180,7 +180,7 @@ keys.route(
   async (c, { body }) => {
     const { userId } = c.get("user");
     const projectId = param(c, "projectId");
-    const made = await granted(
+    const made = await unwrapAnswer(
       c,
       await callWorkspace(c.env, c.get("workspaceId"), "once", (stub) =>
         stub.rotateKey(userId, projectId, param(c, "keyId"), body.overlapSeconds, originOf(c)),
@@ -208,7 +208,7 @@ keys.route(
   async (c) => {
     const { userId } = c.get("user");
     const keyId = param(c, "keyId");
-    const revoked = await granted(
+    const revoked = await unwrapAnswer(
       c,
       await callWorkspace(c.env, c.get("workspaceId"), "replay-safe", (stub) =>
         stub.revokeKey(userId, param(c, "projectId"), keyId, originOf(c)),

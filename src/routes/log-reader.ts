@@ -3,8 +3,8 @@ import type { z } from "zod";
 import type { AppEnv } from "../http/context.ts";
 import { ApiError, refuse } from "../http/errors.ts";
 import { jsonBody } from "../http/json.ts";
-import { operation } from "../http/log.ts";
-import { outliveClient } from "../http/outlive.ts";
+import { logEvent } from "../http/log.ts";
+import { finishAfterDisconnect } from "../http/outlive.ts";
 import { isId } from "../ids.ts";
 import { looksLikeApiKey } from "../keys/api-key.ts";
 import type { RouteRef } from "../limits/state.ts";
@@ -15,7 +15,7 @@ import type { RecentPage } from "../logs/query/recent-scan.ts";
 import type { LogSource } from "../logs/query/tiers.ts";
 import type { StatsSource } from "../logs/stats/run-stats.ts";
 import type { ReportUnreadable } from "../logs/unreadable.ts";
-import { whole } from "../objects/outdated.ts";
+import { requireMembers } from "../objects/outdated.ts";
 import { callWorkspace, type Stub } from "../objects/stubs.ts";
 import type { ReadCall, ReadResult, WorkspaceObject } from "../objects/workspace.ts";
 import { settingsOf } from "../settings.ts";
@@ -59,11 +59,11 @@ export async function readerBody<S extends z.ZodType>(
 ): Promise<z.output<S>> {
   try {
     // A number that lost digits would find what nobody asked for.
-    return await outliveClient(c, jsonBody(c.req.raw, schema, parseExactly));
+    return await finishAfterDisconnect(c, jsonBody(c.req.raw, schema, parseExactly));
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    const need = { scope: "logs:read", role: PERMISSIONS["logs.read"], projectId: null } as const;
-    const answer = await callWorkspace(c.env, workspaceId, "once", (stub) => stub.admit(caller, need, route));
+    const requirement = { scope: "logs:read", role: PERMISSIONS["logs.read"], projectId: null } as const;
+    const answer = await callWorkspace(c.env, workspaceId, "once", (stub) => stub.admit(caller, requirement, route));
     if (!answer.ok) return refuseDenied(c, answer);
     if (answer.limit) c.set("limit", answer.limit);
     throw error;
@@ -72,13 +72,13 @@ export async function readerBody<S extends z.ZodType>(
 
 /** Both tiers of the reader's workspace. The first page admits the request and counts it. */
 export function logSource(c: Context<AppEnv>, reader: Reader, projectId: string | null): LogSource {
-  return sourceOf(c, reader, once(c, reader, projectId), new ColdTier(c.env));
+  return sourceOf(c, reader, admitOnce(c, reader, projectId), new ColdTier(c.env));
 }
 
 /** The same, with counts. */
 export function statsSource(c: Context<AppEnv>, reader: Reader, projectId: string | null): StatsSource {
   const store = new ColdTier(c.env);
-  const ask = once(c, reader, projectId);
+  const ask = admitOnce(c, reader, projectId);
   return {
     ...sourceOf(c, reader, ask, store),
     recentCounts: (scan) => ask((stub, call) => stub.recentCounts({ ...call, scan })),
@@ -87,11 +87,11 @@ export function statsSource(c: Context<AppEnv>, reader: Reader, projectId: strin
   };
 }
 
-function sourceOf(c: Context<AppEnv>, { workspaceId }: Reader, ask: Ask, store: ColdTier): LogSource {
+function sourceOf(c: Context<AppEnv>, { workspaceId }: Reader, ask: PageReader, store: ColdTier): LogSource {
   return {
     workspaceId,
     recent: (scan) => ask((stub, call) => stub.recent({ ...call, scan })),
-    stored: {
+    cold: {
       findSegments: (selection) => orUnavailable(c, store.findSegments(selection)),
       segmentsBySeq: (...args) => orUnavailable(c, store.segmentsBySeq(...args)),
       readBodies: (id, ranges) => orUnavailable(c, store.readBodies(id, ranges)),
@@ -108,19 +108,19 @@ export function reportUnreadable(c: Context<AppEnv>, workspaceId: string): Repor
     const { projectId = null } = log;
     const whose = { requestId: c.get("requestId"), workspaceId, projectId };
     const line = { event: "workspace.read", outcome: "unreadable", ...whose, fault, unreadable: entries };
-    operation(settingsOf(c.env).LOG_LEVEL, "error", line);
+    logEvent(settingsOf(c.env).LOG_LEVEL, "error", line);
   };
 }
 
 /** Asks the workspace object for one page. The first one counts the request; the credential is checked for each. */
-type Ask = <T extends Tiers>(
+type PageReader = <T extends Tiers>(
   call: (stub: Stub<WorkspaceObject>, caller: ReadCall) => Promise<ReadResult<T>>,
 ) => Promise<T>;
 
 /** What a page says of the tiers: without it no row can be told to be there once. */
 type Tiers = Pick<RecentPage, "asOf" | "flushed" | "oldest">;
 
-function once(c: Context<AppEnv>, reader: Reader, projectId: string | null): Ask {
+function admitOnce(c: Context<AppEnv>, reader: Reader, projectId: string | null): PageReader {
   const { caller, workspaceId } = reader;
   if (projectId !== null && isId("proj", projectId)) c.get("log").projectId = projectId;
   let isCounted = false;
@@ -133,7 +133,7 @@ function once(c: Context<AppEnv>, reader: Reader, projectId: string | null): Ask
     if (result.limit) c.set("limit", result.limit);
     if (result.projectId) c.get("log").projectId = result.projectId;
     isCounted = true;
-    return whole(result.page, ["asOf", "flushed", "oldest"]);
+    return requireMembers(result.page, ["asOf", "flushed", "oldest"]);
   };
 }
 

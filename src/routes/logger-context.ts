@@ -8,12 +8,12 @@ import type { Resource } from "../http/resource.ts";
 import { ColdTier } from "../logs/cold/cold-tier.ts";
 import { parseLogId } from "../logs/log-id.ts";
 import { storedEntrySchema } from "../logs/query/page-schema.ts";
-import { whole } from "../objects/outdated.ts";
+import { requireMembers } from "../objects/outdated.ts";
 import { callWorkspace } from "../objects/stubs.ts";
 import type { ColdScope } from "../tail/cold-range.ts";
 import { CONTEXT_LIMITS, contextBytes, contextTexts, readContext, type SeqSource } from "../tail/context.ts";
 import type { SeqScan } from "../workspace/seq-reader.ts";
-import { orCounted } from "./counted-reader.ts";
+import { countIfRefused } from "./counted-reader.ts";
 import { orUnavailable, type Reader, readerOf, reportUnreadable } from "./log-reader.ts";
 import { withReadMemory } from "./read-memory.ts";
 import { refuseDenied } from "./workspace-guard.ts";
@@ -62,7 +62,7 @@ const CONTEXT_ROWS = 10_240;
 async function context(c: Context<AppEnv>): Promise<Response> {
   const projectId = c.req.param("projectId") ?? "";
   const reader = await readerOf(c);
-  const { before, after, seq } = await orCounted(c, reader, projectId, () => {
+  const { before, after, seq } = await countIfRefused(c, reader, projectId, () => {
     const { before = 0, after = 0 } = validated(ContextParameters, c.req.query(), "query");
     const id = parseLogId(c.req.param("logId") ?? "");
     if (id?.projectId !== projectId) return refuse("NOT_FOUND", "There is no such entry.");
@@ -94,11 +94,11 @@ function seqSource(c: Context<AppEnv>, { caller, workspaceId, route }: Reader, p
     async recent(scan: SeqScan) {
       const call = { caller, route: isCounted ? null : route, projectId, scan, readsColdDb: true };
       const replay = isCounted ? "replay-safe" : "once";
-      const result = await callWorkspace(c.env, workspaceId, replay, (stub) => stub.bySeq(call));
+      const result = await callWorkspace(c.env, workspaceId, replay, (stub) => stub.readBySeq(call));
       if (!result.ok) return refuseDenied(c, result);
       if (result.limit) c.set("limit", result.limit);
       isCounted = true;
-      return whole(result.page, ["lastSeq", "flushedSeq", "oldest", "through", "batches"]);
+      return requireMembers(result.page, ["lastSeq", "flushedSeq", "oldest", "through", "batches"]);
     },
     cold: {
       segmentsBySeq: (...args) => orUnavailable(c, store.segmentsBySeq(...args)),

@@ -7,18 +7,18 @@ import { success } from "../http/envelope.ts";
 import { ApiError, type ErrorCode, refuse } from "../http/errors.ts";
 import { hasGoodIdempotencyKey, idempotencyKeyHash, idempotencyKeySchema } from "../http/idempotency-key.ts";
 import { bodyOrRefuse, MEMORY_RETRY_SECONDS, mediaType, refuseForMemory } from "../http/json.ts";
-import { outliveClient } from "../http/outlive.ts";
+import { finishAfterDisconnect } from "../http/outlive.ts";
 import type { Resource } from "../http/resource.ts";
 import { DISK_NEARLY_FULL } from "../http/storage-refusal.ts";
 import { acceptedKeys } from "../keys/accepted-keys.ts";
 import type { ParsedApiKey } from "../keys/api-key.ts";
 import { INGEST_LIMITS } from "../logs/entry.ts";
-import type { BuiltBatch } from "../logs/ingest/build-batch.ts";
+import type { BuildResult } from "../logs/ingest/build-batch.ts";
 import { entriesSchema, receiptSchema } from "../logs/ingest/entry-schema.ts";
 import { readIngestBody } from "../logs/ingest/ingest-body.ts";
 import type { BodyFailure, IngestMediaType } from "../logs/ingest/parse-entries.ts";
 import { callWorkspace } from "../objects/stubs.ts";
-import { freeMemory } from "../platform/free-memory.ts";
+import { detachBuffer } from "../platform/free-memory.ts";
 import type { MemoryLease } from "../platform/memory-pool.ts";
 import { inTurns, pause, TurnMeter } from "../platform/turns.ts";
 import type { IngestResult } from "../workspace/ingest.ts";
@@ -87,7 +87,7 @@ export function addIngest(logger: Resource): void {
 
 async function ingest(c: Context<AppEnv>): Promise<Response> {
   const key = await requireApiKey(c);
-  return outliveClient(c, ingestAs(c, key));
+  return finishAfterDisconnect(c, ingestAs(c, key));
 }
 
 async function ingestAs(c: Context<AppEnv>, key: ParsedApiKey): Promise<Response> {
@@ -97,7 +97,7 @@ async function ingestAs(c: Context<AppEnv>, key: ParsedApiKey): Promise<Response
   try {
     return await store(c, key, projectId, received);
   } finally {
-    freeMemory(received.bytes);
+    detachBuffer(received.bytes);
     received.lease.release();
   }
 }
@@ -118,13 +118,13 @@ async function store(
     callWorkspace(c.env, key.workspaceId, idempotency ? "replay-safe" : "once", (stub) =>
       stub.ingest({ keyHash: key.hash, projectId, route, idempotency, ...built, oldest }),
     );
-  let result = await whenThereIsRoom(send);
+  let result = await retryWhileFull(send);
   if (!result.ok && result.code === "TOO_OLD") {
     oldest = result.oldest;
     ({ built } = await readEntries(received, now, oldest));
-    result = await whenThereIsRoom(send);
+    result = await retryWhileFull(send);
   }
-  noteVerdict(key, result);
+  updateAcceptedKeys(key, result);
   return answer(c, result, failure, built);
 }
 
@@ -143,7 +143,7 @@ async function readEntries({ bytes, type, lease }: IngestRequest, now: number, o
 }
 
 /** Repeats a call that found no room among those that wait for their commit: nothing was done then. */
-async function whenThereIsRoom(send: () => Promise<IngestResult>): Promise<IngestResult> {
+async function retryWhileFull(send: () => Promise<IngestResult>): Promise<IngestResult> {
   for (let waitMs = ROOM_WAIT_MS.first; ; waitMs *= 2) {
     const result = await send();
     if (result.ok || result.code !== "SERVICE_UNAVAILABLE" || waitMs > ROOM_WAIT_MS.last) return result;
@@ -152,7 +152,7 @@ async function whenThereIsRoom(send: () => Promise<IngestResult>): Promise<Inges
 }
 
 /** Remembers which keys work, so that a request with one of them is not asked about before it is read. */
-function noteVerdict({ hash }: ParsedApiKey, result: IngestResult): void {
+function updateAcceptedKeys({ hash }: ParsedApiKey, result: IngestResult): void {
   if (result.ok || ("limit" in result && result.limit !== null)) acceptedKeys.add(hash);
   else if (KEY_FAULTS.has(result.code)) acceptedKeys.delete(hash);
 }
@@ -216,7 +216,7 @@ async function answer(
   c: Context<AppEnv>,
   result: IngestResult,
   failure: BodyFailure | null,
-  built: BuiltBatch,
+  built: BuildResult,
 ): Promise<Response> {
   const fields = c.get("log");
   if (result.ok) {

@@ -17,7 +17,7 @@ import { TAIL_LIMITS, TAIL_PROGRESS_MS, TICKET_LIFETIME_MS } from "../tail/limit
 import { readTailQuery, TailParameters, type TailQuery } from "../tail/query.ts";
 import { openTicket } from "../tail/ticket.ts";
 import { countByAddress } from "./address-limits.ts";
-import { orCounted } from "./counted-reader.ts";
+import { countIfRefused } from "./counted-reader.ts";
 import { type Reader, readerOf } from "./log-reader.ts";
 import { refuseDenied } from "./workspace-guard.ts";
 
@@ -102,7 +102,7 @@ type AddressedCall = TailCall & { workspaceId: string };
 
 async function callOfReader(c: Context<AppEnv>, projectId: string, params: URLSearchParams): Promise<AddressedCall> {
   const reader = await readerOf(c);
-  const query = await orCounted(c, reader, projectId, () => readRequest(c, params));
+  const query = await countIfRefused(c, reader, projectId, () => readRequest(c, params));
   const { route, workspaceId } = reader;
   return {
     reader: authorityOf(c, reader),

@@ -7,9 +7,9 @@ import { timeCursor, timePage } from "../http/time-cursor.ts";
 import { callWorkspace } from "../objects/stubs.ts";
 import { emailsOf } from "../workspace/listing.ts";
 import type { Member } from "../workspace/members.ts";
-import { owningOneMore } from "./owned-workspaces.ts";
+import { withOwnershipQuota } from "./owned-workspaces.ts";
 import { WORKSPACE_ERRORS } from "./projects.ts";
-import { granted, ruled, workspaceGuard } from "./workspace-guard.ts";
+import { unwrapAnswer, unwrapRuling, workspaceGuard } from "./workspace-guard.ts";
 import { roleSchema } from "./workspace-shape.ts";
 
 const TAG = "Members";
@@ -45,7 +45,7 @@ members.route(
   async (c, { query: { cursor, limit } }) => {
     const { userId } = c.get("user");
     const from = timeCursor(cursor);
-    const rows = await granted(
+    const rows = await unwrapAnswer(
       c,
       await callWorkspace(c.env, c.get("workspaceId"), "replay-safe", (stub) =>
         stub.listMembers(userId, from, limit + 1),
@@ -87,13 +87,13 @@ members.route(
       const answer = await callWorkspace(c.env, workspaceId, "replay-safe", (stub) =>
         stub.changeRole(userId, memberId, role, originOf(c)),
       );
-      return ruled(await granted(c, answer));
+      return unwrapRuling(await unwrapAnswer(c, answer));
     };
     // Only of a member it is said here how many workspaces they own.
     const gains =
       role === "owner" &&
-      (await callWorkspace(c.env, workspaceId, "replay-safe", (stub) => stub.describe(memberId))).ok;
-    const member = gains ? await owningOneMore(c, memberId, workspaceId, change) : await change();
+      (await callWorkspace(c.env, workspaceId, "replay-safe", (stub) => stub.getWorkspaceInfo(memberId))).ok;
+    const member = gains ? await withOwnershipQuota(c, memberId, workspaceId, change) : await change();
     return success(memberData(member, await emailsOf(c.env.DB, [memberId])), c.get("requestId"));
   },
 );
@@ -127,7 +127,7 @@ members.route(
     const answer = await callWorkspace(c.env, c.get("workspaceId"), "once", (stub) =>
       stub.removeMember(userId, memberId, originOf(c)),
     );
-    ruled(await granted(c, answer));
+    unwrapRuling(await unwrapAnswer(c, answer));
     return success({ removed: true }, c.get("requestId"));
   },
 );

@@ -12,7 +12,7 @@ import { hashOf, isSecretShaped, randomSecret } from "../accounts/oauth/secret-t
 import type { AppEnv } from "../http/context.ts";
 import { ApiError, type ErrorCode, refuse } from "../http/errors.ts";
 import type { Settings } from "../settings.ts";
-import { countByAddress, mayLookForFlow, showAuthLimit } from "./address-limits.ts";
+import { countByAddress, mayLookUpFlow, setAuthLimitState } from "./address-limits.ts";
 import { isBrowser } from "./confirm-page.ts";
 import { bindingCookie, boundValue, expiredCookie } from "./oauth-cookie.ts";
 
@@ -70,10 +70,10 @@ export async function finishFlow(c: Context<AppEnv>, provider: ProviderName): Pr
  */
 async function takeCounted(c: Context<AppEnv>, state: string | null): Promise<FlowRecord | null> {
   const take = async () => (state === null ? null : takeFlow(c.env.DB, state, Date.now()));
-  const mayLook = state !== null && isSecretShaped(state) && (await mayLookForFlow(c));
+  const mayLook = state !== null && isSecretShaped(state) && (await mayLookUpFlow(c));
   const flow = mayLook ? await take() : null;
   if (flow) {
-    await showAuthLimit(c);
+    await setAuthLimitState(c);
     return flow;
   }
   await countByAddress(c, "AUTH");
@@ -113,7 +113,7 @@ export function failToFrontend(which: "all" | ErrorCode): MiddlewareHandler<AppE
  * A flow is over once its callback was called: its cookie goes, whatever came of it. Only a request that was limited has
  * not reached the flow. Outside of `failToFrontend`, which answers anew.
  */
-export const forgetBrowser: MiddlewareHandler<AppEnv> = async (c, next) => {
+export const expireFlowCookie: MiddlewareHandler<AppEnv> = async (c, next) => {
   await next();
   if (c.error instanceof ApiError && c.error.refusal.code === "RATE_LIMITED") return;
   const state = stateOf(new URL(c.req.url).searchParams);

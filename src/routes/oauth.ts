@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import { z } from "zod";
 import { findByUserId } from "../accounts/directory.ts";
-import { type Arrival, arrive } from "../accounts/oauth/arrive.ts";
+import { type ProviderSignIn, resolveProviderSignIn } from "../accounts/oauth/arrive.ts";
 import { issueExchangeCode, issueLinkCode, takeExchangeCode } from "../accounts/oauth/codes.ts";
 import type { FlowMode } from "../accounts/oauth/flows.ts";
 import { PROVIDERS, type ProviderProfile } from "../accounts/oauth/provider.ts";
@@ -11,7 +11,7 @@ import { refuse } from "../http/errors.ts";
 import { originOf } from "../http/origin.ts";
 import { resource } from "../http/resource.ts";
 import { authLimit, countByAddress } from "./address-limits.ts";
-import { failToFrontend, finishFlow, forgetBrowser, redirect, startFlow, toFrontend } from "./oauth-flow.ts";
+import { expireFlowCookie, failToFrontend, finishFlow, redirect, startFlow, toFrontend } from "./oauth-flow.ts";
 import { linkFor } from "./oauth-link.ts";
 import { arrivalPorts } from "./oauth-ports.ts";
 import { signedInAnswer, signedInShape, startSession } from "./sign-in.ts";
@@ -94,7 +94,7 @@ for (const provider of PROVIDERS) {
       response: z.null(),
       errors: [],
     },
-    [forgetBrowser, failToFrontend("all")],
+    [expireFlowCookie, failToFrontend("all")],
     async (c) => {
       if (isHead(c)) {
         await countByAddress(c, "AUTH");
@@ -168,10 +168,10 @@ oauth.route(
   },
 );
 
-type Arrived = Extract<Arrival, { ok: true }>;
+type Arrived = Extract<ProviderSignIn, { ok: true }>;
 
 async function arrived(c: Context<AppEnv>, profile: ProviderProfile): Promise<Arrived> {
-  const arrival = await arrive(arrivalPorts(c.env, originOf(c)), profile);
+  const arrival = await resolveProviderSignIn(arrivalPorts(c.env, originOf(c)), profile);
   if (arrival.ok) return arrival;
   return arrival.reason === "unverified" ? refuseUnverified() : refuseBusy();
 }

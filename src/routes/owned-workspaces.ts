@@ -16,7 +16,7 @@ const ATTEMPT_ID_LENGTH = 22;
  * one. Exact under concurrency: attempts stand in the user object until what came of them can be seen in the workspace, and
  * a later one counts the earlier ones. 409 where the limit is reached.
  */
-export async function owningOneMore<T>(
+export async function withOwnershipQuota<T>(
   c: Context<AppEnv>,
   userId: string,
   workspaceId: string,

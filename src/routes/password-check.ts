@@ -37,7 +37,7 @@ export async function checkPassword<F extends { passwordHash: string | null }>(
     outcome = right ? "succeeded" : "failed";
     return right ? found : null;
   } finally {
-    await callAddress(c.env, name, "once", (stub) => stub.settleLogin(prefix, outcome, device));
+    await callAddress(c.env, name, "once", (stub) => stub.recordLoginOutcome(prefix, outcome, device));
   }
 }
 

@@ -98,7 +98,7 @@ async function send(c: Context<AppEnv>, service: Service): Promise<Response> {
   });
   const answer = await proxy(c.req.raw);
   if (answer.ok) return new Response(answer.body, { status: answer.status, headers: JSON_HEADERS });
-  return refuseAs(answer);
+  return forwardRefusal(answer);
 }
 
 const JSON_HEADERS = { "Content-Type": "application/json" };
@@ -121,7 +121,7 @@ const refusalSchema = z.object({
 });
 
 /** The refusal once more, with this request's id, and a code of the API's own list. */
-async function refuseAs(answer: Response): Promise<never> {
+async function forwardRefusal(answer: Response): Promise<never> {
   const code = TOLD[answer.status];
   const refusal = refusalSchema.safeParse(await answer.json().catch(() => null));
   if (code === undefined || !refusal.success || ERROR_STATUS[code] !== answer.status) {

@@ -9,7 +9,7 @@ import { callWorkspace } from "../objects/stubs.ts";
 import { NO_LIMITS } from "../workspace/limit-rules.ts";
 import { limitsBody, limitsSchema } from "./limit-schema.ts";
 import { WORKSPACE_ERRORS } from "./projects.ts";
-import { granted, workspaceGuard } from "./workspace-guard.ts";
+import { unwrapAnswer, workspaceGuard } from "./workspace-guard.ts";
 
 const COMMON = {
   path: "/workspaces/:workspaceId/rate-limits",
@@ -65,7 +65,7 @@ export function rateLimits(paths: () => RoutePaths): Resource {
 
 async function replaceLimits(c: Context<AppEnv>, limits: LimitConfiguration): Promise<Response> {
   const { userId } = c.get("user");
-  await granted(
+  await unwrapAnswer(
     c,
     await callWorkspace(c.env, c.get("workspaceId"), "replay-safe", (stub) =>
       stub.setLimits(userId, limits, originOf(c)),
@@ -77,7 +77,7 @@ async function replaceLimits(c: Context<AppEnv>, limits: LimitConfiguration): Pr
 
 async function configuration(c: Context<AppEnv>): Promise<Response> {
   const { userId } = c.get("user");
-  const { limits, live } = await granted(
+  const { limits, live } = await unwrapAnswer(
     c,
     await callWorkspace(c.env, c.get("workspaceId"), "replay-safe", (stub) => stub.rateLimits(userId)),
   );

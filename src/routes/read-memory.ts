@@ -37,7 +37,7 @@ async function answerOf(
   try {
     const { data, bytes } = await read(memory);
     memory.keep(bytes);
-    return streamedSuccess(data, requestId, { goesOn: () => memory.renew(), ended: () => memory.release() });
+    return streamedSuccess(data, requestId, { onProgress: () => memory.renew(), ended: () => memory.release() });
   } catch (error) {
     memory.release();
     throw error;

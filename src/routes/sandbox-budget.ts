@@ -33,8 +33,10 @@ export async function countedRoute(
 /** Ends the request with 401 unless its workspace knows the key and it still works. Counts nothing that is admitted. */
 export async function requireLiveKey(c: Context<AppEnv>, { hash, workspaceId }: ParsedApiKey): Promise<void> {
   const caller = { kind: "key", hash } as const;
-  const need = { scope: null, role: "owner", projectId: null } as const;
-  const answer = await callWorkspace(c.env, workspaceId, "replay-safe", (stub) => stub.admit(caller, need, null));
+  const requirement = { scope: null, role: "owner", projectId: null } as const;
+  const answer = await callWorkspace(c.env, workspaceId, "replay-safe", (stub) =>
+    stub.admit(caller, requirement, null),
+  );
   if (answer.ok) return;
   const isReset = answer.code === "API_KEY_REVOKED" && workspaceId === SANDBOX_WORKSPACE_ID;
   const message = "The sandbox has been reset, and has a new key: GET /sandbox.";

@@ -4,11 +4,11 @@ import type { AppEnv } from "../http/context.ts";
 import { success } from "../http/envelope.ts";
 import { resource } from "../http/resource.ts";
 import { ColdTier } from "../logs/cold/cold-tier.ts";
-import { whole } from "../objects/outdated.ts";
+import { requireMembers } from "../objects/outdated.ts";
 import { callWorkspace } from "../objects/stubs.ts";
 import type { Usage } from "../workspace/usage.ts";
 import { WORKSPACE_ERRORS } from "./projects.ts";
-import { granted, workspaceGuard } from "./workspace-guard.ts";
+import { unwrapAnswer, workspaceGuard } from "./workspace-guard.ts";
 
 const isoOrNull = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
 
@@ -38,9 +38,14 @@ export async function usageData(
   workspaceId: string,
   usage: Usage,
 ): Promise<z.output<typeof usageShape>> {
-  const { watermarks, ingestedToday, ...parts } = whole(usage, ["recent", "watermarks", "ingestedToday", "flush"]);
-  const recent = whole(parts.recent, ["entries", "bytes", "oldestAt"]);
-  const flush = whole(parts.flush, ["pendingBatches", "setAside", "lastAt", "lastError"]);
+  const { watermarks, ingestedToday, ...parts } = requireMembers(usage, [
+    "recent",
+    "watermarks",
+    "ingestedToday",
+    "flush",
+  ]);
+  const recent = requireMembers(parts.recent, ["entries", "bytes", "oldestAt"]);
+  const flush = requireMembers(parts.flush, ["pendingBatches", "setAside", "lastAt", "lastError"]);
   // The backlog has to be seen most of all while D1 cannot be reached.
   const stored = await new ColdTier(c.env).usageUpTo(workspaceId, watermarks).catch(() => null);
   if (stored === null) c.get("log").stored = "unreachable";
@@ -69,7 +74,7 @@ usage.route(
   [workspaceGuard({ action: "usage.get", from: "path" })],
   async (c) => {
     const { userId } = c.get("user");
-    const usage = await granted(
+    const usage = await unwrapAnswer(
       c,
       await callWorkspace(c.env, c.get("workspaceId"), "replay-safe", (stub) => stub.usage(userId)),
     );

@@ -7,7 +7,7 @@ import { looksLikeApiKey, type ParsedApiKey, parseApiKey } from "../keys/api-key
 import type { RouteRef } from "../limits/state.ts";
 import { callUser, callWorkspace } from "../objects/stubs.ts";
 import type { Answer } from "../objects/workspace-core.ts";
-import type { Denied, Need } from "../workspace/caller.ts";
+import type { Denied, Requirement } from "../workspace/caller.ts";
 import { type Action, PERMISSIONS } from "../workspace/permissions.ts";
 import type { Ruling } from "../workspace/ruling.ts";
 import { countByAddress } from "./address-limits.ts";
@@ -25,12 +25,12 @@ export async function refuseDenied(c: Context<AppEnv>, denied: Denied): Promise<
 }
 
 /** The value of an object's answer; a refusal ends the request. */
-export async function granted<T>(c: Context<AppEnv>, answer: Answer<T>): Promise<T> {
+export async function unwrapAnswer<T>(c: Context<AppEnv>, answer: Answer<T>): Promise<T> {
   return answer.ok ? answer.value : refuseDenied(c, answer);
 }
 
 /** What the workspace's own rules have granted; a refusal ends the request. */
-export function ruled<T>(ruling: Ruling<T>): T {
+export function unwrapRuling<T>(ruling: Ruling<T>): T {
   if (ruling.ok) return ruling.value;
   const { code, message, retryAfter } = ruling;
   const seconds = retryAfter === undefined ? null : String(Math.max(1, Math.ceil(retryAfter / 1000)));
@@ -67,11 +67,11 @@ export async function requireApiKey(c: Context<AppEnv>): Promise<ParsedApiKey> {
 export async function countRefusedKey(
   c: Context<AppEnv>,
   key: ParsedApiKey,
-  need: Need,
+  requirement: Requirement,
   route: RouteRef | null,
 ): Promise<void> {
   const caller = { kind: "key", hash: key.hash } as const;
-  const answer = await callWorkspace(c.env, key.workspaceId, "once", (stub) => stub.admit(caller, need, route));
+  const answer = await callWorkspace(c.env, key.workspaceId, "once", (stub) => stub.admit(caller, requirement, route));
   if (!answer.ok) return refuseDenied(c, answer);
   if (answer.limit) c.set("limit", answer.limit);
 }
@@ -89,9 +89,9 @@ export function workspaceGuard({ action, from }: WorkspaceGuardOptions): Middlew
     const caller = await authenticateUser(c);
     const workspaceId = await namedWorkspace(c, from);
     const role = PERMISSIONS[typeof action === "function" ? action(c) : action];
-    const need = { scope: null, role, projectId: c.req.param("projectId") ?? null };
+    const requirement = { scope: null, role, projectId: c.req.param("projectId") ?? null };
     const route = c.get("route");
-    const answer = await callWorkspace(c.env, workspaceId, "once", (stub) => stub.admit(caller, need, route));
+    const answer = await callWorkspace(c.env, workspaceId, "once", (stub) => stub.admit(caller, requirement, route));
     if (!answer.ok) return refuseDenied(c, answer);
     c.set("limit", answer.limit);
     c.set("workspaceId", workspaceId);

@@ -13,11 +13,11 @@ import { callWorkspace } from "../objects/stubs.ts";
 import type { Origin } from "../platform/origin.ts";
 import { type CreationPorts, createWorkspace } from "../workspace/create.ts";
 import { claimWorkspace, listedWorkspaces } from "../workspace/listing.ts";
-import { owningOneMore } from "./owned-workspaces.ts";
+import { withOwnershipQuota } from "./owned-workspaces.ts";
 import { WORKSPACE_ERRORS } from "./projects.ts";
 import { userGuard } from "./user-guard.ts";
 import { verifiedUser } from "./verified-user.ts";
-import { granted, ruled, workspaceGuard } from "./workspace-guard.ts";
+import { unwrapAnswer, unwrapRuling, workspaceGuard } from "./workspace-guard.ts";
 import { workspaceData, workspaceShape } from "./workspace-shape.ts";
 
 const TAG = "Workspaces";
@@ -60,7 +60,7 @@ workspaces.route(
     const id = newId("ws");
     c.get("log").workspaceId = id;
     const creation = { id, name, ownerId: userId, slug: slug ?? null };
-    const created = await owningOneMore(c, userId, id, () =>
+    const created = await withOwnershipQuota(c, userId, id, () =>
       createWorkspace(creationPorts(c.env, originOf(c)), creation, Date.now()),
     );
     if (!created.ok && created.reason === "taken") return refuse("CONFLICT", "The slug is taken.");
@@ -68,7 +68,10 @@ workspaces.route(
       const headers = { "Retry-After": "1" };
       return refuse("SERVICE_UNAVAILABLE", "Creating the workspace took too long. Please try again.", { headers });
     }
-    const info = await granted(c, await callWorkspace(c.env, id, "replay-safe", (stub) => stub.describe(userId)));
+    const info = await unwrapAnswer(
+      c,
+      await callWorkspace(c.env, id, "replay-safe", (stub) => stub.getWorkspaceInfo(userId)),
+    );
     return success(workspaceData(info), c.get("requestId"), 201);
   },
 );
@@ -102,7 +105,7 @@ workspaces.route(
     const rows = await listedWorkspaces(c.env.DB, userId, timeCursor(cursor), limit + 1);
     const { page, nextCursor } = timePage(rows, limit, ({ createdAt, id }) => [createdAt, id]);
     const answers = await Promise.all(
-      page.map(({ id }) => callWorkspace(c.env, id, "replay-safe", (stub) => stub.describe(userId))),
+      page.map(({ id }) => callWorkspace(c.env, id, "replay-safe", (stub) => stub.getWorkspaceInfo(userId))),
     );
     // The directory is an index: what it lists and the object denies has ended a moment ago.
     const items = answers.flatMap((answer) => (answer.ok ? [workspaceData(answer.value)] : []));
@@ -125,8 +128,10 @@ workspaces.route(
   [workspaceGuard({ action: "workspace.get", from: "path" })],
   async (c) => {
     const { userId } = c.get("user");
-    const answer = await callWorkspace(c.env, c.get("workspaceId"), "replay-safe", (stub) => stub.describe(userId));
-    return success(workspaceData(await granted(c, answer)), c.get("requestId"));
+    const answer = await callWorkspace(c.env, c.get("workspaceId"), "replay-safe", (stub) =>
+      stub.getWorkspaceInfo(userId),
+    );
+    return success(workspaceData(await unwrapAnswer(c, answer)), c.get("requestId"));
   },
 );
 
@@ -153,7 +158,7 @@ workspaces.route(
     const answer = await callWorkspace(c.env, c.get("workspaceId"), "replay-safe", (stub) =>
       stub.changeSettings(userId, body, originOf(c)),
     );
-    return success(workspaceData(await granted(c, answer)), c.get("requestId"));
+    return success(workspaceData(await unwrapAnswer(c, answer)), c.get("requestId"));
   },
 );
 
@@ -179,7 +184,7 @@ workspaces.route(
     const answer = await callWorkspace(c.env, c.get("workspaceId"), "once", (stub) =>
       stub.deleteWorkspace(userId, originOf(c)),
     );
-    ruled(await granted(c, answer));
+    unwrapRuling(await unwrapAnswer(c, answer));
     return success({ deleted: true }, c.get("requestId"));
   },
 );

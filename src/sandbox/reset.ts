@@ -3,7 +3,7 @@ import { RETENTION_DAYS } from "../logs/entry.ts";
 import { buildBatch } from "../logs/ingest/build-batch.ts";
 import type { Origin } from "../platform/origin.ts";
 import { migrate } from "../sql/migrate.ts";
-import type { Gate } from "../workspace/admission.ts";
+import type { AdmissionContext } from "../workspace/admission.ts";
 import { recordAudit } from "../workspace/audit.ts";
 import { SYSTEM } from "../workspace/audit-actions.ts";
 import { IngestGroup } from "../workspace/ingest.ts";
@@ -59,8 +59,14 @@ export function provisionSandbox(sql: SqlStorage, now: number): void {
  *
  * @returns how many demo entries it holds
  */
-export function resetSandbox(gate: Gate, epoch: number, pepper: string, origin: Origin, now: number): number {
-  const { sql } = gate;
+export function resetSandbox(
+  admission: AdmissionContext,
+  epoch: number,
+  pepper: string,
+  origin: Origin,
+  now: number,
+): number {
+  const { sql } = admission;
   const old = readSandbox(sql);
   const project = createProject(sql, "Sandbox", now);
   sql.exec("DELETE FROM keys WHERE revoked_at < ?", now - DEAD_KEY_KEPT_MS);
@@ -72,13 +78,13 @@ export function resetSandbox(gate: Gate, epoch: number, pepper: string, origin: 
   const key = demoKey(epoch, pepper);
   const keyRow = { project: project.num, name: "Sandbox", scopes: SCOPES, expiresAt: null };
   insertKey(sql, { ...keyRow, createdBy: SANDBOX_WORKSPACE_ID }, key, epoch);
-  return storeDemoEntries(gate, key.hash, project.id, now);
+  return storeDemoEntries(admission, key.hash, project.id, now);
 }
 
 /** By the way that every batch takes. @returns how many were stored */
-function storeDemoEntries(gate: Gate, keyHash: string, projectId: string, now: number): number {
+function storeDemoEntries(admission: AdmissionContext, keyHash: string, projectId: string, now: number): number {
   const built = buildBatch(demoEntries(now), { now, oldest: null });
-  const group = new IngestGroup(gate, RETENTION_DAYS.default, null, now);
+  const group = new IngestGroup(admission, RETENTION_DAYS.default, null, now);
   const result = group.run({ keyHash, projectId, route: null, idempotency: null, oldest: null, ...built });
   if (!result.ok || result.receipt.rejectedCount > 0) throw new Error("The demo entries were not stored.");
   group.finish();

@@ -8,7 +8,7 @@ export type TailAuthority =
   | { kind: "user"; userId: string; sessionId: string };
 
 /** Whether an authority may still read a project: until when, or why not. */
-export type AuthorityRuling = { ok: true; expiresAt: number | null } | { ok: false; code: AuthorityEnd };
+export type AuthorityCheck = { ok: true; expiresAt: number | null } | { ok: false; code: AuthorityEnd };
 
 type AuthorityEnd = Extract<
   ErrorCode,

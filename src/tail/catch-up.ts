@@ -1,7 +1,7 @@
 import type { MemoryLease } from "../platform/memory-pool.ts";
-import type { Framed } from "./frames.ts";
+import type { FrameList } from "./frames.ts";
 import type { TailLoad } from "./load.ts";
-import { StarvedTails } from "./starved.ts";
+import { BlockedTails } from "./starved.ts";
 import type { OfferVerdict, Tail } from "./tail.ts";
 
 /** What the tails that are behind need of their hub. */
@@ -13,19 +13,19 @@ export interface CatchUpPorts {
   takeStep(): MemoryLease | null;
   endStep(lease: MemoryLease): void;
   /** What lies right behind a tail's place, at most so many entries, decoded elsewhere; null where the project is gone. */
-  backlog(tail: Tail, most: number): Promise<Framed | null>;
+  backlog(tail: Tail, most: number): Promise<FrameList | null>;
   /** Whether a tail's time has come: then it gets nothing for now. */
-  isDue(tail: Tail): boolean;
+  needsRecheck(tail: Tail): boolean;
   /** Makes a tail that has come to the newest entry live. @returns whether it has */
-  settle(tail: Tail): boolean;
+  promoteToLive(tail: Tail): boolean;
   /** Sends a tail what lies right behind its place. Undefined where its socket is gone. */
-  offer(tail: Tail, framed: Framed): OfferVerdict | undefined;
+  offer(tail: Tail, framed: FrameList): OfferVerdict | undefined;
   /** Asks the client of a tail that waits for an acknowledgement: it may wait for more entries before it sends one. */
   askForAck(tail: Tail): void;
   /** Its client stands still, and others wait. */
   closeBehind(tail: Tail): void;
   /** What closed tails hold keeps others waiting, and does not go by itself: all connections end. */
-  cutAll(): Promise<void>;
+  abortObject(): Promise<void>;
   /** What lies behind a tail's place cannot be read. */
   closeBroken(tail: Tail, error: unknown): void;
   failed(error: unknown): void;
@@ -41,19 +41,19 @@ export class CatchUp {
   readonly #load: TailLoad;
   readonly #ports: CatchUpPorts;
   readonly #queue: Tail[] = [];
-  readonly #starved: StarvedTails;
+  readonly #blocked: BlockedTails;
   #readers = 0;
 
   constructor(load: TailLoad, ports: CatchUpPorts) {
     this.#load = load;
     this.#ports = ports;
-    this.#starved = new StarvedTails(load, {
+    this.#blocked = new BlockedTails(load, {
       now: () => ports.now(),
       pause: (milliseconds) => ports.pause(milliseconds),
       hasReader: () => this.#queue.length < READERS,
       resume: (tail) => this.add(tail),
       close: (tail) => ports.closeBehind(tail),
-      cutAll: () => ports.cutAll(),
+      abortObject: () => ports.abortObject(),
       failed: (error) => ports.failed(error),
     });
   }
@@ -61,7 +61,7 @@ export class CatchUp {
   /** From now on the tail is behind. */
   add(tail: Tail): void {
     tail.state = "behind";
-    this.#starved.delete(tail);
+    this.#blocked.delete(tail);
     if (tail.isQueued) return;
     tail.isQueued = true;
     this.#queue.push(tail);
@@ -70,22 +70,22 @@ export class CatchUp {
 
   /** It is not to be waited for any more. */
   delete(tail: Tail): void {
-    this.#starved.delete(tail);
+    this.#blocked.delete(tail);
   }
 
   /** To be called when clients have acknowledged something, or are gone: there may be room for those that wait. */
   resume(): void {
-    this.#starved.resume();
+    this.#blocked.resume();
   }
 
   /** To be called when tails hold more than before: clients that stand still are looked for where it is much. */
   watch(): void {
-    this.#starved.watch();
+    this.#blocked.watch();
   }
 
   /** A new tail was refused for want of room: it waits outside, and comes back. */
-  refused(): void {
-    this.#starved.refused();
+  recordRefusedTail(): void {
+    this.#blocked.recordRefusedTail();
   }
 
   #read(): void {
@@ -97,7 +97,7 @@ export class CatchUp {
         .catch((error: unknown) => this.#ports.closeBroken(tail, error))
         .finally(() => {
           this.#readers--;
-          this.#starved.resume();
+          this.#blocked.resume();
           this.#read();
         });
     }
@@ -106,7 +106,8 @@ export class CatchUp {
   /** Brings one tail a step further: the others get theirs in between. */
   async #step(tail: Tail): Promise<void> {
     tail.isQueued = false;
-    if (!tail.isOpen || tail.state !== "behind" || this.#ports.isDue(tail) || this.#ports.settle(tail)) return;
+    if (!tail.isOpen || tail.state !== "behind" || this.#ports.needsRecheck(tail) || this.#ports.promoteToLive(tail))
+      return;
     const { room } = tail;
     if (room === 0) {
       tail.state = "waiting";
@@ -131,13 +132,13 @@ export class CatchUp {
     else if (verdict === "wait") tail.state = "waiting";
     // What it lacks is on disk, and can wait there for the client as well.
     else if (verdict === "late") {
-      this.#starved.addLate(tail);
+      this.#blocked.addLate(tail);
       this.#ports.askForAck(tail);
     }
   }
 
   #starve(tail: Tail): void {
-    this.#starved.add(tail);
+    this.#blocked.add(tail);
     if (tail.unackedBytes > 0) this.#ports.askForAck(tail);
   }
 

@@ -1,13 +1,13 @@
-import type { StoredBatch } from "../logs/batch.ts";
+import type { RecentBatch } from "../logs/batch.ts";
 import { BatchMatcher } from "../logs/query/batch-matcher.ts";
 import { toByteString } from "../logs/query/case-folding.ts";
 import { ALL_LEVELS_MASK } from "../logs/query/filter.ts";
-import { Pacer } from "../logs/query/pacer.ts";
-import { type ColdScope, type ColdSource, readCold } from "./cold-range.ts";
-import { pacedEntriesOf, type SeqRange, type SeqUnit } from "./entries.ts";
+import { ScanPacer } from "../logs/query/pacer.ts";
+import { type ColdScope, type ColdSeqSource, readCold } from "./cold-range.ts";
+import { pacedEntriesOf, type SeqLines, type SeqRange } from "./entries.ts";
 import { toLogFilter } from "./filter.ts";
 import { NearestEntries } from "./nearest.ts";
-import { unitsOfBatches } from "./unit.ts";
+import { linesOfBatches } from "./unit.ts";
 
 export const CONTEXT_LIMITS = {
   /** Entries on either side. */
@@ -24,14 +24,14 @@ export interface RecentRange {
   flushedSeq: number;
   oldest: number;
   through: number;
-  batches: readonly StoredBatch[];
+  batches: readonly RecentBatch[];
 }
 
 /** Where a project's entries are read from by `seq`. */
 export interface SeqSource {
   scope: ColdScope;
   recent(range: SeqRange): Promise<RecentRange>;
-  cold: ColdSource;
+  cold: ColdSeqSource;
 }
 
 export interface ContextWish {
@@ -107,17 +107,17 @@ async function readRange(
   found: NearestEntries,
 ): Promise<void> {
   let page = await recent({ after, until });
-  const pacer = new Pacer();
+  const pacer = new ScanPacer();
   const matcher = new BatchMatcher(everythingSince(page.oldest), pacer.meter);
   const end = Math.min(until, page.lastSeq);
   // Some may be in both tiers: moved since the first look. Some that were not moved lie among those that were.
-  const take = async (units: readonly SeqUnit[], range: SeqRange) => {
+  const take = async (units: readonly SeqLines[], range: SeqRange) => {
     const pause = () => pacer.pause();
     const entries = await pacedEntriesOf(pause, units, matcher, scope.projectId, range, scope.report);
     for (const entry of entries) found.add(entry);
   };
   for (;;) {
-    for (const batch of page.batches) await take(unitsOfBatches([batch], scope.report), { after, until: end });
+    for (const batch of page.batches) await take(linesOfBatches([batch], scope.report), { after, until: end });
     if (page.through >= end) break;
     page = await recent({ after: page.through, until: end });
   }

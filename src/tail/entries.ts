@@ -4,7 +4,7 @@ import { piecesOf } from "../logs/query/lines.ts";
 import { type ReportUnreadable, reportEntries } from "../logs/unreadable.ts";
 
 /** Lines of one project, and who they are, whatever tier they come from. Index `i` counts the lines of `body` from 0. */
-export interface SeqUnit {
+export interface SeqLines {
   /** Canonical NDJSON; see `../logs/batch.ts`. */
   body: Uint8Array;
   seqAt(index: number): number;
@@ -53,7 +53,7 @@ export async function pacedEntriesOf(
  * has just been taken in, and is known to be entries
  */
 export function* entrySteps(
-  units: readonly SeqUnit[],
+  units: readonly SeqLines[],
   matcher: BatchMatcher,
   projectId: string,
   { after, until }: SeqRange,

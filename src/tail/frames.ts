@@ -12,25 +12,25 @@ export interface Frame {
 }
 
 /** Frames, and how far they go: everything up to `through` that passes the filter is in them. */
-export interface Framed {
+export interface FrameList {
   frames: Frame[];
   through: number;
 }
 
 /** What all frames together may have; what lies behind is for another time. */
-export interface FramesMost {
+export interface FrameLimits {
   entries: number;
   /** Passed by one entry at most. */
   characters: number;
 }
 
-const NO_BOUND: FramesMost = { entries: Number.POSITIVE_INFINITY, characters: Number.POSITIVE_INFINITY };
+const NO_BOUND: FrameLimits = { entries: Number.POSITIVE_INFINITY, characters: Number.POSITIVE_INFINITY };
 
 /**
  * Cuts entries into frames.
  * @param until the `seq` up to which the entries are complete
  */
-export function framesOf(entries: readonly SeqEntry[], until: number, most: FramesMost = NO_BOUND): Framed {
+export function framesOf(entries: readonly SeqEntry[], until: number, most: FrameLimits = NO_BOUND): FrameList {
   const taken = entries.slice(0, countWithin(entries, most));
   const frames: Frame[] = [];
   let texts: string[] = [];
@@ -53,7 +53,7 @@ export function framesOf(entries: readonly SeqEntry[], until: number, most: Fram
   return { frames, through: taken.length < entries.length ? through : until };
 }
 
-function countWithin(entries: readonly SeqEntry[], most: FramesMost): number {
+function countWithin(entries: readonly SeqEntry[], most: FrameLimits): number {
   let [count, characters] = [0, 0];
   for (const { text } of entries) {
     if (count >= most.entries || characters >= most.characters) break;

@@ -1,13 +1,13 @@
 import type { ErrorCode } from "../http/errors.ts";
-import type { AuthorityRuling } from "./authority.ts";
+import type { AuthorityCheck } from "./authority.ts";
 import { CatchUp } from "./catch-up.ts";
-import { errorText, type Framed } from "./frames.ts";
+import { errorText, type FrameList } from "./frames.ts";
 import { TailGroups } from "./groups.ts";
 import { TAIL_CLOSE, type TailQuota } from "./limits.ts";
 import { LiveDelivery } from "./live.ts";
 import { TailLoad } from "./load.ts";
 import { ProgressReports } from "./progress.ts";
-import type { CommittedBatch } from "./runs.ts";
+import type { TailBatch } from "./runs.ts";
 import type { TailShare } from "./shares.ts";
 import type { OfferVerdict, Tail } from "./tail.ts";
 
@@ -24,13 +24,13 @@ export interface TailPorts {
   /** The `seq` of a project's newest entry; null where there is no such project. */
   lastSeq(project: number): number | null;
   /** What lies right behind a tail's place, at most so many entries, decoded elsewhere; null where the project is gone. */
-  backlog(tail: Tail, most: number): Promise<Framed | null>;
+  backlog(tail: Tail, most: number): Promise<FrameList | null>;
   /** As the object itself knows it. */
-  ruling(tail: Tail): AuthorityRuling;
+  ruling(tail: Tail): AuthorityCheck;
   /** The same once its time has come: of a session, only the user object knows. */
-  renewed(tail: Tail): Promise<AuthorityRuling>;
+  renewed(tail: Tail): Promise<AuthorityCheck>;
   /** Ends the object's life, and with it the connections of all its tails: what they hold is free, and they come back. */
-  abandon(): void;
+  abortObject(): void;
   /** A tail has been closed by the service. */
   closed(tail: Tail, code: number, reason: string): void;
   /** @param tail null where the fault is of no one tail */
@@ -56,7 +56,7 @@ export class TailHub {
     const common = {
       now: () => ports.now(),
       pause: (milliseconds: number) => ports.pause(milliseconds),
-      isDue: (tail: Tail) => this.#isDue(tail),
+      needsRecheck: (tail: Tail) => this.#needsRecheck(tail),
       failed: (error: unknown) => ports.failed(error, null),
     };
     this.#live = new LiveDelivery(this.#tails, {
@@ -64,7 +64,7 @@ export class TailHub {
       durable: () => ports.durable(),
       offer: (tail, framed) => this.#offerLive(tail, framed),
       fallBehind: (tail) => this.#catchUp.add(tail),
-      holds: (bytes) => {
+      setHeldBytes: (bytes) => {
         this.#load.delivering(bytes);
         if (bytes === 0) this.#catchUp.resume();
       },
@@ -80,10 +80,10 @@ export class TailHub {
       endStep: (lease) => ports.share.endStep(lease),
       askForAck: (tail) => this.#attempt(tail, () => tail.askForAck(ports.now())),
       backlog: (tail, most) => ports.backlog(tail, most),
-      settle: (tail) => this.#settle(tail),
+      promoteToLive: (tail) => this.#promoteToLive(tail),
       offer: (tail, framed) => this.#offer(tail, framed),
       closeBehind: (tail) => this.#closeBehind(tail),
-      cutAll: () => this.#cutAll(),
+      abortObject: () => this.#abortObject(),
       closeBroken: (tail, error) => this.#closeBroken(tail, error),
     });
   }
@@ -105,14 +105,14 @@ export class TailHub {
   }
 
   /** To be told of a new tail that was refused as there is no room. */
-  refused(): void {
-    this.#catchUp.refused();
+  recordRefusedTail(): void {
+    this.#catchUp.recordRefusedTail();
   }
 
   /** A tail that has just been opened. */
   add(tail: Tail): void {
     this.#join(tail);
-    if (!this.#settle(tail)) this.#catchUp.add(tail);
+    if (!this.#promoteToLive(tail)) this.#catchUp.add(tail);
   }
 
   /** A tail that has outlived the object's memory. Where nothing came meanwhile, it hears nothing of it. */
@@ -132,7 +132,7 @@ export class TailHub {
   }
 
   /** To be told of every commit, once its transaction has ended. */
-  committed(batches: readonly CommittedBatch[]): void {
+  committed(batches: readonly TailBatch[]): void {
     this.#live.committed(batches);
   }
 
@@ -178,7 +178,7 @@ export class TailHub {
 
   /** Looks at those whose time has come. */
   expire(): void {
-    for (const tail of [...this.#tails]) this.#isDue(tail);
+    for (const tail of [...this.#tails]) this.#needsRecheck(tail);
   }
 
   /** Ends a tail that may read no more. */
@@ -193,7 +193,7 @@ export class TailHub {
   }
 
   /** Live, and told so, if it has come to the newest entry. */
-  #settle(tail: Tail): boolean {
+  #promoteToLive(tail: Tail): boolean {
     const last = this.#ports.lastSeq(tail.project);
     if (last === null || tail.sent < last) return false;
     tail.state = "live";
@@ -202,13 +202,13 @@ export class TailHub {
   }
 
   /** @returns whether it can be offered again: the memory that tails share is full */
-  #offerLive(tail: Tail, framed: Framed): boolean {
+  #offerLive(tail: Tail, framed: FrameList): boolean {
     const verdict = this.#offer(tail, framed);
     if (verdict === "wait" || verdict === "late") this.#closeBehind(tail);
     return verdict === "full";
   }
 
-  #offer(tail: Tail, framed: Framed): OfferVerdict | undefined {
+  #offer(tail: Tail, framed: FrameList): OfferVerdict | undefined {
     try {
       return this.#attempt(tail, () => tail.offer(framed, this.#load.roomFor(tail), this.#ports.now()));
     } finally {
@@ -219,7 +219,7 @@ export class TailHub {
   }
 
   /** Whether a tail's time has come: then it gets nothing until it is known to go on. */
-  #isDue(tail: Tail): boolean {
+  #needsRecheck(tail: Tail): boolean {
     if (tail.expiresAt === null || tail.expiresAt > this.#ports.now()) return false;
     if (tail.state !== "unsure") {
       tail.state = "unsure";
@@ -233,13 +233,13 @@ export class TailHub {
       const ruling = await this.#ports.renewed(tail);
       if (!tail.isOpen) return;
       this.#rule(tail, ruling);
-      if (ruling.ok && !this.#settle(tail)) this.#catchUp.add(tail);
+      if (ruling.ok && !this.#promoteToLive(tail)) this.#catchUp.add(tail);
     } catch (error) {
       this.#closeBroken(tail, error);
     }
   }
 
-  #rule(tail: Tail, ruling: AuthorityRuling): void {
+  #rule(tail: Tail, ruling: AuthorityCheck): void {
     if (!ruling.ok) this.end(tail, ruling.code);
     else
       this.#attempt(tail, () => {
@@ -252,9 +252,9 @@ export class TailHub {
   }
 
   /** The last resort: an object cannot end one connection whose client reads nothing, only all of them with itself. */
-  async #cutAll(): Promise<void> {
+  async #abortObject(): Promise<void> {
     await this.#ports.durable();
-    this.#ports.abandon();
+    this.#ports.abortObject();
   }
 
   #closeBroken(tail: Tail, error: unknown): void {

@@ -1,10 +1,10 @@
 import { pacedEntriesOf } from "./entries.ts";
-import { type Framed, framesOf } from "./frames.ts";
+import { type FrameList, framesOf } from "./frames.ts";
 import { MATCHING_UNITS, type TailGroups } from "./groups.ts";
-import { type CommittedBatch, type Run, runsOf } from "./runs.ts";
-import { type DeliveryWork, Slices } from "./slices.ts";
+import { type BatchSequence, sequencesOf, type TailBatch } from "./runs.ts";
+import { DeliveryPacer, type DeliveryWork } from "./slices.ts";
 import type { Tail } from "./tail.ts";
-import { unitOfBatch } from "./unit.ts";
+import { linesOfBatch } from "./unit.ts";
 
 /** What the live tails need of their hub. */
 export interface LivePorts {
@@ -14,13 +14,13 @@ export interface LivePorts {
   /** Lets some time pass. */
   pause(milliseconds: number): Promise<void>;
   /** Whether a tail's time has come: then it gets nothing for now. */
-  isDue(tail: Tail): boolean;
+  needsRecheck(tail: Tail): boolean;
   /** Sends a live tail what lies right behind its place. @returns whether it has to be offered again, for want of room */
-  offer(tail: Tail, framed: Framed): boolean;
+  offer(tail: Tail, framed: FrameList): boolean;
   /** A live tail has to read what it lacks from disk, like older entries. */
   fallBehind(tail: Tail): void;
   /** Bytes that deliveries hold from now on: batches that wait, and what is made of one run. */
-  holds(bytes: number): void;
+  setHeldBytes(bytes: number): void;
   failed(error: unknown): void;
 }
 
@@ -32,7 +32,7 @@ const RUN_FACTOR = 3;
  * Milliseconds that a delivery waits for acknowledgements where the memory that tails share is full, at its end. Clients of
  * a hundred tails that read acknowledge within a few; reading what they lack from disk would take longer.
  */
-const PATIENCE_MS = 50;
+const ACK_WAIT_MS = 50;
 const PATIENCE_STEP_MS = 5;
 /** Of an entry that is sent, what its line does not have: ids and when it was received. */
 const COMPLETION_BYTES = 120;
@@ -45,8 +45,8 @@ const COMPLETION_BYTES = 120;
 export class LiveDelivery {
   readonly #tails: TailGroups;
   readonly #ports: LivePorts;
-  readonly #slices: Slices;
-  #queue: CommittedBatch[] = [];
+  readonly #pacer: DeliveryPacer;
+  #queue: TailBatch[] = [];
   #queueBytes = 0;
   #deliveringBytes = 0;
   #isDelivering = false;
@@ -55,21 +55,21 @@ export class LiveDelivery {
   constructor(tails: TailGroups, ports: LivePorts) {
     this.#tails = tails;
     this.#ports = ports;
-    this.#slices = new Slices(
+    this.#pacer = new DeliveryPacer(
       () => ports.now(),
       (milliseconds) => ports.pause(milliseconds),
     );
   }
 
   /** To be told of every commit, once its transaction has ended. Costs a few instructions where nobody listens. */
-  committed(batches: readonly CommittedBatch[]): void {
+  committed(batches: readonly TailBatch[]): void {
     if (this.#tails.size === 0) return;
     for (const committed of batches) {
       if (!this.#tails.has(committed.project)) continue;
       this.#queue.push(committed);
       this.#queueBytes += committed.batch.body.length;
     }
-    if (this.#queueBytes > QUEUE_BYTES) this.#passOver(this.#takeQueue());
+    if (this.#queueBytes > QUEUE_BYTES) this.#skipToBacklog(this.#takeQueue());
     this.#tellHeld();
     if (this.#queue.length === 0 || this.#isDelivering) return;
     this.#isDelivering = true;
@@ -78,23 +78,23 @@ export class LiveDelivery {
 
   async #deliver(): Promise<void> {
     while (this.#queue.length > 0) {
-      const batches: CommittedBatch[] = [];
+      const batches: TailBatch[] = [];
       try {
         await this.#ports.durable();
         const stored = this.#queueBytes;
         batches.push(...this.#takeQueue());
-        const runs = runsOf(batches);
-        this.#slices.begin(this.#workOf(runs));
+        const runs = sequencesOf(batches);
+        this.#pacer.begin(this.#workOf(runs));
         this.#deliveries++;
         for (const run of runs) {
           this.#deliveringBytes = stored + run.bytes * RUN_FACTOR;
           this.#tellHeld();
           await this.#deliverRun(run);
         }
-        await this.#slices.end();
+        await this.#pacer.end();
       } catch (error) {
         this.#ports.failed(error);
-        this.#passOver(batches);
+        this.#skipToBacklog(batches);
       } finally {
         this.#deliveringBytes = 0;
         this.#tellHeld();
@@ -104,8 +104,8 @@ export class LiveDelivery {
     this.#isDelivering = false;
   }
 
-  async #deliverRun({ project, after, until, batches }: Run): Promise<void> {
-    const units = batches.map(({ batch, ...place }) => unitOfBatch({ ...place, ...batch }));
+  async #deliverRun({ project, after, until, batches }: BatchSequence): Promise<void> {
+    const units = batches.map(({ batch, ...place }) => linesOfBatch({ ...place, ...batch }));
     const looked = units.reduce((sum, { body }) => sum + body.length, 0);
     for (const { matcher, meter, tails } of [...this.#tails.of(project)]) {
       const live = [...tails].filter((tail) => tail.state === "live" && tail.sent < until);
@@ -113,35 +113,35 @@ export class LiveDelivery {
       if (!first) continue;
       const pause = () => {
         meter.paused(MATCHING_UNITS);
-        return this.#slices.rest();
+        return this.#pacer.rest();
       };
       const range = { after, until };
       const entries = await pacedEntriesOf(pause, units, matcher, first.projectId, range, null);
       const framed = framesOf(entries, until);
       const bytes = framed.frames.reduce((sum, frame) => sum + frame.bytes, 0);
-      await this.#slices.looked(looked);
+      await this.#pacer.looked(looked);
       const short: Tail[] = [];
       for (const tail of inTurn(live, this.#deliveries)) {
-        if (!tail.isOpen || tail.state !== "live" || this.#ports.isDue(tail)) continue;
+        if (!tail.isOpen || tail.state !== "live" || this.#ports.needsRecheck(tail)) continue;
         if (tail.sent !== after) this.#ports.fallBehind(tail);
         else if (this.#ports.offer(tail, framed)) short.push(tail);
-        await this.#slices.sent(framed.frames.length, bytes);
+        await this.#pacer.sent(framed.frames.length, bytes);
       }
       await this.#offerAgain(short, framed);
     }
   }
 
   /** To those that got a part or nothing, until they have it all or it takes too long: then they read it from disk. */
-  async #offerAgain(tails: readonly Tail[], framed: Framed): Promise<void> {
+  async #offerAgain(tails: readonly Tail[], framed: FrameList): Promise<void> {
     let short = tails;
-    for (let waited = 0; short.length > 0 && waited < PATIENCE_MS; waited += PATIENCE_STEP_MS) {
+    for (let waited = 0; short.length > 0 && waited < ACK_WAIT_MS; waited += PATIENCE_STEP_MS) {
       await this.#ports.pause(PATIENCE_STEP_MS);
       const left: Tail[] = [];
       for (const tail of short) {
-        if (!tail.isOpen || tail.state !== "live" || this.#ports.isDue(tail)) continue;
+        if (!tail.isOpen || tail.state !== "live" || this.#ports.needsRecheck(tail)) continue;
         const had = tail.sent;
         if (this.#ports.offer(tail, framed)) left.push(tail);
-        if (tail.sent > had) await this.#slices.sent(1, tail.unackedBytes);
+        if (tail.sent > had) await this.#pacer.sent(1, tail.unackedBytes);
       }
       short = left;
     }
@@ -149,7 +149,7 @@ export class LiveDelivery {
   }
 
   /** As if every entry passed every filter. */
-  #workOf(runs: readonly Run[]): DeliveryWork {
+  #workOf(runs: readonly BatchSequence[]): DeliveryWork {
     const work = { messages: 0, sentBytes: 0, lookedBytes: 0 };
     for (const { project, after, until, bytes } of runs) {
       const sentBytes = bytes + (until - after) * COMPLETION_BYTES;
@@ -163,7 +163,7 @@ export class LiveDelivery {
   }
 
   /** The live tails read these batches from disk, like older ones. */
-  #passOver(batches: readonly CommittedBatch[]): void {
+  #skipToBacklog(batches: readonly TailBatch[]): void {
     for (const project of new Set(batches.map((committed) => committed.project))) {
       for (const { tails } of this.#tails.of(project)) {
         for (const tail of tails) if (tail.state === "live") this.#ports.fallBehind(tail);
@@ -171,7 +171,7 @@ export class LiveDelivery {
     }
   }
 
-  #takeQueue(): CommittedBatch[] {
+  #takeQueue(): TailBatch[] {
     const queue = this.#queue;
     this.#queue = [];
     this.#queueBytes = 0;
@@ -179,7 +179,7 @@ export class LiveDelivery {
   }
 
   #tellHeld(): void {
-    this.#ports.holds(this.#queueBytes + this.#deliveringBytes);
+    this.#ports.setHeldBytes(this.#queueBytes + this.#deliveringBytes);
   }
 }
 

@@ -3,7 +3,7 @@ import type { TailShare } from "./shares.ts";
 import type { Room, Tail } from "./tail.ts";
 
 /** Of what tails share: an object that holds more looks for clients that stand still, and with less free it closes them. */
-const MUCH = 1 / 16;
+const HIGH_SHARE = 1 / 16;
 
 /**
  * What the tails of an object hold of the isolate's memory. The runtime copies a frame for each socket and keeps what the
@@ -32,13 +32,13 @@ export class TailLoad {
   }
 
   /** Whether the object holds so much that clients that stand still matter, even if no tail of its own waits. */
-  get isMuch(): boolean {
-    return this.#unacked > MUCH * this.#share.capacity;
+  get isHigh(): boolean {
+    return this.#unacked > HIGH_SHARE * this.#share.capacity;
   }
 
   /** Whether the tails of the isolate have little left. */
-  get isShort(): boolean {
-    return this.#share.free < MUCH * this.#share.capacity;
+  get isLow(): boolean {
+    return this.#share.free < HIGH_SHARE * this.#share.capacity;
   }
 
   /** What this tail may be sent. */
@@ -49,26 +49,26 @@ export class TailLoad {
   /** Whether the frame that a tail lacks would fit now. */
   hasRoom(tail: Tail): boolean {
     const { shared, own } = this.roomFor(tail);
-    return tail.lacking < Math.max(shared, own);
+    return tail.missingBytes < Math.max(shared, own);
   }
 
   /** Whether it would fit once the connections of closed tails are gone. */
   hasRoomSoon(tail: Tail): boolean {
-    return tail.lacking < this.#sharedRoom(tail, ({ isOpen }) => !isOpen);
+    return tail.missingBytes < this.#sharedRoom(tail, ({ isOpen }) => !isOpen);
   }
 
   /** Whether it would fit without other readers' tails that were closed before that and have acknowledged nothing since. */
   isBlockedByClosed(tail: Tail, since: number): boolean {
     if (this.hasRoom(tail)) return false;
-    return tail.lacking < this.#sharedRoom(tail, (other) => isDead(other, since) && other.reader !== tail.reader);
+    return tail.missingBytes < this.#sharedRoom(tail, (other) => isDead(other, since) && other.reader !== tail.reader);
   }
 
   /** Whether closed tails that have acknowledged nothing since then hold so much that other objects lack it. */
   isMuchOfClosed(since: number): boolean {
-    if (!this.isShort) return false;
+    if (!this.isLow) return false;
     let bytes = 0;
     for (const [tail, held] of this.#held) if (isDead(tail, since)) bytes += held;
-    return bytes > MUCH * this.#share.capacity;
+    return bytes > HIGH_SHARE * this.#share.capacity;
   }
 
   /** Whether closed tails hold anything, and have acknowledged nothing since then. */
@@ -97,21 +97,21 @@ export class TailLoad {
    * Of the tails whose clients have acknowledged nothing since then, the one that holds most: of a reader's own, if there
    * is one.
    */
-  laziest(since: number, reader: string | null): Tail | null {
-    let laziest: Tail | null = null;
+  largestBuffer(since: number, reader: string | null): Tail | null {
+    let largestBuffer: Tail | null = null;
     for (const [tail, held] of this.#held) {
-      if (!tail.isOpen || tail.movedAt > since) continue;
+      if (!tail.isOpen || tail.lastProgressAt > since) continue;
       const isOwn = tail.reader === reader;
-      const wasOwn = laziest?.reader === reader;
-      const isLarger = held > (laziest?.unackedBytes ?? 0);
-      if (isOwn === wasOwn ? isLarger : isOwn || laziest === null) laziest = tail;
+      const wasOwn = largestBuffer?.reader === reader;
+      const isLarger = held > (largestBuffer?.unackedBytes ?? 0);
+      if (isOwn === wasOwn ? isLarger : isOwn || largestBuffer === null) largestBuffer = tail;
     }
-    return laziest;
+    return largestBuffer;
   }
 
   /** Whether its client has been sent something, and has acknowledged nothing of it since then. */
-  hasStood(tail: Tail, since: number): boolean {
-    return this.#held.has(tail) && tail.movedAt <= since;
+  isStalled(tail: Tail, since: number): boolean {
+    return this.#held.has(tail) && tail.lastProgressAt <= since;
   }
 
   /** @param isGone tails that are taken to hold nothing */
@@ -143,6 +143,6 @@ export class TailLoad {
   }
 }
 
-function isDead({ isOpen, movedAt }: Tail, since: number): boolean {
-  return !isOpen && movedAt <= since;
+function isDead({ isOpen, lastProgressAt }: Tail, since: number): boolean {
+  return !isOpen && lastProgressAt <= since;
 }

@@ -1,7 +1,7 @@
 import type { BatchEncoding } from "../logs/batch.ts";
 
 /** A batch that has been committed. */
-export interface CommittedBatch {
+export interface TailBatch {
   project: number;
   firstSeq: number;
   receivedAt: number;
@@ -10,28 +10,28 @@ export interface CommittedBatch {
 }
 
 /** Batches of one project that follow each other: entries with `after < seq <= until`. */
-export interface Run {
+export interface BatchSequence {
   project: number;
   after: number;
   until: number;
   bytes: number;
-  batches: CommittedBatch[];
+  batches: TailBatch[];
 }
 
 /**
  * Bytes of lines of one run, unless a single batch has more: decompressed at once, and sent to each tail in one go. What
  * waits may hold a hundred times its size.
  */
-const RUN_BYTES = 256 * 1024;
+const SEQUENCE_BYTES = 256 * 1024;
 
 /** Each project's batches in order, some at a time. There is a gap where nobody listened for a while. */
-export function runsOf(batches: readonly CommittedBatch[]): Run[] {
-  const runs: Run[] = [];
-  const last = new Map<number, Run>();
+export function sequencesOf(batches: readonly TailBatch[]): BatchSequence[] {
+  const runs: BatchSequence[] = [];
+  const last = new Map<number, BatchSequence>();
   for (const committed of batches) {
     const { project, firstSeq, batch } = committed;
     let run = last.get(project);
-    if (run?.until !== firstSeq - 1 || run.bytes + batch.size > RUN_BYTES) {
+    if (run?.until !== firstSeq - 1 || run.bytes + batch.size > SEQUENCE_BYTES) {
       run = { project, after: firstSeq - 1, until: firstSeq - 1, bytes: 0, batches: [] };
       runs.push(run);
       last.set(project, run);

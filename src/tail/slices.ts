@@ -4,8 +4,8 @@ const SENT_BYTE_MS = 0.7 / (1024 * 1024);
 const LOOKED_BYTE_MS = 2 / (1024 * 1024);
 
 /** Work after which others get their turn; the sockets' writing comes on top. An ingest may wait for several slices. */
-const SLICE_LEAST_MS = 0.5;
-const SLICE_MOST_MS = 1.25;
+const MIN_SLICE_MS = 0.5;
+const MAX_SLICE_MS = 1.25;
 /**
  * Slices of a delivery, where that makes none too small or too large. A pause of one millisecond takes three on a busy
  * thread. With slices of one size a larger delivery has more of them; meanwhile more is committed, and the next one is
@@ -35,11 +35,11 @@ export interface DeliveryWork {
  * Cuts a delivery into slices with pauses between them. Sent in one go, a hundred frames of 100 KB hold up the object,
  * and with it everybody's ingest, for a dozen milliseconds.
  */
-export class Slices {
+export class DeliveryPacer {
   readonly #now: () => number;
   readonly #pause: (milliseconds: number) => Promise<void>;
   /** Of this delivery: work of a slice, when it began, and how long it takes at least. */
-  #sliceMs = SLICE_LEAST_MS;
+  #sliceMs = MIN_SLICE_MS;
   #beganAt = 0;
   #leastMs = 0;
   /** Work done in this slice. */
@@ -53,7 +53,7 @@ export class Slices {
 
   /** A delivery begins. @param work at most so much */
   begin(work: DeliveryWork): void {
-    this.#sliceMs = Math.min(SLICE_MOST_MS, Math.max(SLICE_LEAST_MS, millisecondsOf(work) / SLICES));
+    this.#sliceMs = Math.min(MAX_SLICE_MS, Math.max(MIN_SLICE_MS, millisecondsOf(work) / SLICES));
     this.#beganAt = this.#now();
     this.#leastMs = Math.min(DELIVERY_LEAST_MS, work.messages * MESSAGE_LEAST_MS);
     this.#done = 0;

@@ -13,7 +13,7 @@ export interface StarvedPorts {
   /** Its client stands still, and others wait. */
   close(tail: Tail): void;
   /** Ends the connections of all tails, whatever their clients read: they come back. */
-  cutAll(): Promise<void>;
+  abortObject(): Promise<void>;
   failed(error: unknown): void;
 }
 
@@ -24,7 +24,7 @@ const LOOK_MS = 1000;
  * Tails that wait for memory that all tails share, and those whose clients keep them waiting. A reader that has all that
  * it may hold waits for its own clients.
  */
-export class StarvedTails {
+export class BlockedTails {
   readonly #load: TailLoad;
   readonly #ports: StarvedPorts;
   readonly #tails = new Set<Tail>();
@@ -51,7 +51,7 @@ export class StarvedTails {
   }
 
   /** A new tail was refused for want of room: it waits as well, but nothing is awake until it comes again. */
-  refused(): void {
+  recordRefusedTail(): void {
     this.#look(true).catch((error: unknown) => this.#ports.failed(error));
   }
 
@@ -85,7 +85,7 @@ export class StarvedTails {
   }
 
   get #isInTheWay(): boolean {
-    return this.#load.isShort && this.#load.isMuch;
+    return this.#load.isLow && this.#load.isHigh;
   }
 
   async #watch(): Promise<void> {
@@ -105,27 +105,27 @@ export class StarvedTails {
   /** @param isRefused a new tail waits, too */
   async #look(isRefused: boolean): Promise<void> {
     const now = this.#ports.now();
-    for (const tail of this.#late) if (this.#load.hasStood(tail, now - TAIL_STALL_MS)) this.#ports.close(tail);
-    this.#closeStanding(now - TAIL_STALL_MS, isRefused);
+    for (const tail of this.#late) if (this.#load.isStalled(tail, now - TAIL_STALL_MS)) this.#ports.close(tail);
+    this.#closeStalled(now - TAIL_STALL_MS, isRefused);
     // A socket whose client reads nothing cannot send its close frame either, and the runtime ends no single one.
-    if (this.#isBlockedByClosed(now - TAIL_CLOSING_MS, isRefused)) await this.#ports.cutAll();
+    if (this.#isBlockedByClosed(now - TAIL_CLOSING_MS, isRefused)) await this.#ports.abortObject();
   }
 
   /**
    * Closes those whose clients stand still, so that they cannot keep the others waiting. One of them may be a client that
    * acknowledges every 1,000 entries and has got fewer: nothing else would ever have it go on.
    */
-  #closeStanding(since: number, isRefused: boolean): void {
+  #closeStalled(since: number, isRefused: boolean): void {
     for (const tail of [...this.#tails]) {
       while (tail.isOpen && !this.#load.hasRoom(tail) && !this.#load.hasRoomSoon(tail)) {
-        const laziest = this.#load.laziest(since, tail.reader);
-        if (!laziest) break;
-        this.#ports.close(laziest);
+        const largestBuffer = this.#load.largestBuffer(since, tail.reader);
+        if (!largestBuffer) break;
+        this.#ports.close(largestBuffer);
       }
     }
     if (!isRefused && !this.#isInTheWay) return;
-    const laziest = this.#load.laziest(since, null);
-    if (laziest) this.#ports.close(laziest);
+    const largestBuffer = this.#load.largestBuffer(since, null);
+    if (largestBuffer) this.#ports.close(largestBuffer);
   }
 
   /** A reader's own closed tails are no reason to end those of others: it can end its connections itself. */

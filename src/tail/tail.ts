@@ -1,7 +1,7 @@
-import { newRun } from "../platform/origin.ts";
+import { newAlarmOrigin } from "../platform/origin.ts";
 import { AckWindow, type WindowVerdict } from "./ack-window.ts";
 import { authorityText, readAuthority, type TailAuthority } from "./authority.ts";
-import { caughtUpText, type Framed } from "./frames.ts";
+import { caughtUpText, type FrameList } from "./frames.ts";
 import { TAIL_PROGRESS_MS } from "./limits.ts";
 
 /** The part of a hibernatable WebSocket that a tail uses. */
@@ -57,7 +57,7 @@ type Attachment = [
   /** Closed by the service, and not gone yet: what its client has not read is still held. */
   isClosed: boolean,
   /** None of these is there where a version wrote it that did not have it. */
-  movedAt?: number,
+  lastProgressAt?: number,
   requestId?: string,
   address?: string,
 ];
@@ -86,31 +86,42 @@ export class Tail {
   /** Whether it stands in the queue of those that are behind. */
   isQueued = false;
   /** Bytes of the frame that did not fit into the memory that tails share; 0 where none was refused last. */
-  lacking = 0;
+  missingBytes = 0;
   /** When its client last acknowledged something, began to have something to acknowledge, or was closed; epoch milliseconds. */
-  #movedAt = 0;
+  #lastProgressAt = 0;
   #expiresAt: number | null;
   #sent: number;
   #written: number;
   readonly #window: AckWindow;
   readonly #address: string | undefined;
   /** The `seq` that the client knows everything has come up to, and when it was told, epoch milliseconds. */
-  #told: number;
+  #reportedSeq: number;
   #toldAt: number;
   #isAsked = false;
 
   static open(socket: TailSocket, tail: NewTail, now: number): Tail {
     const made = new Tail(socket, tail, [], now);
-    made.#write();
+    made.#saveAttachment();
     return made;
   }
 
   /** @param attachment as an earlier life of the object left it */
   static restore(socket: TailSocket, attachment: unknown): Tail {
     // SAFETY: only `#write` writes attachments.
-    const [project, projectId, authority, filter, expiresAt, sent, window, isClosed, movedAt = 0, opener, address] =
-      attachment as Attachment;
-    const requestId = opener ?? newRun().requestId;
+    const [
+      project,
+      projectId,
+      authority,
+      filter,
+      expiresAt,
+      sent,
+      window,
+      isClosed,
+      lastProgressAt = 0,
+      opener,
+      address,
+    ] = attachment as Attachment;
+    const requestId = opener ?? newAlarmOrigin().requestId;
     const tail = {
       project,
       projectId,
@@ -123,7 +134,7 @@ export class Tail {
     };
     const restored = new Tail(socket, tail, window, 0);
     restored.isOpen = !isClosed;
-    restored.#movedAt = movedAt;
+    restored.#lastProgressAt = lastProgressAt;
     return restored;
   }
 
@@ -140,7 +151,7 @@ export class Tail {
     this.#window = new AckWindow(window);
     this.#address = tail.address;
     this.reader = readerText(tail);
-    this.#told = tail.sent;
+    this.#reportedSeq = tail.sent;
     this.#toldAt = toldAt;
   }
 
@@ -155,11 +166,11 @@ export class Tail {
   set expiresAt(at: number | null) {
     if (at === this.#expiresAt) return;
     this.#expiresAt = at;
-    this.#write();
+    this.#saveAttachment();
   }
 
-  get movedAt(): number {
-    return this.#movedAt;
+  get lastProgressAt(): number {
+    return this.#lastProgressAt;
   }
 
   /** Entries that may be sent before the client acknowledges something. */
@@ -174,7 +185,7 @@ export class Tail {
 
   /** Whether it has come further than its client was told. */
   get isAhead(): boolean {
-    return this.#sent > this.#told;
+    return this.#sent > this.#reportedSeq;
   }
 
   /**
@@ -182,36 +193,36 @@ export class Tail {
    * passed over: what did not fit may be offered again. Where nothing passes the filter for long, the client is told so.
    * @returns `fits` where that is all of them
    */
-  offer({ frames, through }: Framed, { shared, own }: Room, now: number): OfferVerdict {
+  offer({ frames, through }: FrameList, { shared, own }: Room, now: number): OfferVerdict {
     let given = 0;
-    this.lacking = 0;
-    if (this.unackedBytes === 0) this.#movedAt = now;
+    this.missingBytes = 0;
+    if (this.unackedBytes === 0) this.#lastProgressAt = now;
     for (const { text, entries, bytes, through: last } of frames) {
       if (last <= this.#sent) continue;
       const verdict = this.#window.verdict(entries, bytes);
       const isFull = given + bytes > Math.max(shared, own);
       if (verdict !== "fits" || isFull) {
-        if (given > 0) this.#write();
-        if (verdict === "fits") this.lacking = bytes;
+        if (given > 0) this.#saveAttachment();
+        if (verdict === "fits") this.missingBytes = bytes;
         return verdict === "fits" ? "full" : verdict;
       }
       this.socket.send(text);
       this.#window.sent(this.#sent, last, entries, bytes);
       this.#sent = last;
-      this.#tell(now);
+      this.#sendProgress(now);
       given += bytes;
     }
     this.#sent = Math.max(this.#sent, through);
-    if (given > 0 || this.#sent - this.#written >= UNWRITTEN_ENTRIES) this.#write();
+    if (given > 0 || this.#sent - this.#written >= UNWRITTEN_ENTRIES) this.#saveAttachment();
     this.report(now);
     return "fits";
   }
 
   /** Tells the client how far everything has been looked at. It may acknowledge that also to a later life of the object. */
   caughtUp(now: number): void {
-    if (this.#written !== this.#sent) this.#write();
+    if (this.#written !== this.#sent) this.#saveAttachment();
     this.socket.send(caughtUpText(this.#sent));
-    this.#tell(now);
+    this.#sendProgress(now);
   }
 
   /** The same, once between two acknowledgements: a client acknowledges that at once, however few entries it got. */
@@ -232,27 +243,27 @@ export class Tail {
     const before = this.unackedBytes;
     this.#window.acked(seq);
     if (this.unackedBytes < before) {
-      this.#movedAt = now;
+      this.#lastProgressAt = now;
       this.#isAsked = false;
     }
-    this.#write();
+    this.#saveAttachment();
     return true;
   }
 
   /** The client may have much to read before it hears of it. */
   close(code: number, reason: string, now: number): void {
     this.isOpen = false;
-    this.#movedAt = now;
-    this.#write();
+    this.#lastProgressAt = now;
+    this.#saveAttachment();
     this.socket.close(code, reason);
   }
 
-  #tell(now: number): void {
-    this.#told = this.#sent;
+  #sendProgress(now: number): void {
+    this.#reportedSeq = this.#sent;
     this.#toldAt = now;
   }
 
-  #write(): void {
+  #saveAttachment(): void {
     this.#written = this.#sent;
     const attachment: Attachment = [
       this.project,
@@ -263,7 +274,7 @@ export class Tail {
       this.#sent,
       this.#window.state,
       !this.isOpen,
-      this.#movedAt,
+      this.#lastProgressAt,
       this.requestId,
     ];
     if (this.#address !== undefined) attachment.push(this.#address);

@@ -1,12 +1,12 @@
-import type { StoredBatch } from "../logs/batch.ts";
+import type { RecentBatch } from "../logs/batch.ts";
 import { decodeBody } from "../logs/codec.ts";
 import { type ReportUnreadable, UnreadableItem } from "../logs/unreadable.ts";
-import type { SeqUnit } from "./entries.ts";
+import type { SeqLines } from "./entries.ts";
 
-export function unitsOfBatches(batches: readonly StoredBatch[], report: ReportUnreadable): SeqUnit[] {
+export function linesOfBatches(batches: readonly RecentBatch[], report: ReportUnreadable): SeqLines[] {
   return batches.flatMap((batch) => {
     try {
-      return [unitOfBatch(batch)];
+      return [linesOfBatch(batch)];
     } catch {
       report(new UnreadableItem(`Batch ${batch.commit} does not decode.`), batch.count);
       return [];
@@ -14,11 +14,11 @@ export function unitsOfBatches(batches: readonly StoredBatch[], report: ReportUn
   });
 }
 
-export function unitOfBatch({
+export function linesOfBatch({
   firstSeq,
   receivedAt,
   encoding,
   body,
-}: Pick<StoredBatch, "firstSeq" | "receivedAt" | "encoding" | "body">): SeqUnit {
+}: Pick<RecentBatch, "firstSeq" | "receivedAt" | "encoding" | "body">): SeqLines {
   return { body: decodeBody(encoding, body), seqAt: (index) => firstSeq + index, receivedAtOf: () => receivedAt };
 }

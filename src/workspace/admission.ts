@@ -4,16 +4,16 @@ import type { Limiter } from "../limits/limiter.ts";
 import type { LimitState, RouteRef } from "../limits/state.ts";
 import type { ViolationOutbox } from "../limits/violation-outbox.ts";
 import type { AuditedSessions } from "./audited-sessions.ts";
-import { type Caller, type Denied, type Need, type Role, roleAtLeast } from "./caller.ts";
-import type { Directory } from "./directory.ts";
+import { type Caller, type Denied, type Requirement, type Role, roleAtLeast } from "./caller.ts";
+import type { KeyProjectCache } from "./directory.ts";
 import { endOf, type KeyRow, touchKey } from "./keys.ts";
 import { roleOf } from "./members.ts";
 import type { ProjectRow } from "./projects.ts";
 
 /** What admission works on: the object's storage, its limiter and its configuration. */
-export interface Gate {
+export interface AdmissionContext {
   sql: SqlStorage;
-  directory: Directory;
+  keyProjectCache: KeyProjectCache;
   limiter: Limiter;
   violations: ViolationOutbox;
   limits: Cascade;
@@ -36,53 +36,65 @@ export interface Admitted {
  * limit; does the project exist for this caller; is the scope or role enough. Everything a known caller sends counts.
  * @param route what the limit is looked up by; null for a later step of a request that has been counted already
  */
-export function admit(gate: Gate, caller: Caller, need: Need, route: RouteRef | null, now: number): Admitted | Denied {
+export function admit(
+  admission: AdmissionContext,
+  caller: Caller,
+  requirement: Requirement,
+  route: RouteRef | null,
+  now: number,
+): Admitted | Denied {
   return caller.kind === "key"
-    ? admitKey(gate, caller.hash, need, route, now)
-    : admitUser(gate, caller, need, route, now);
+    ? admitKey(admission, caller.hash, requirement, route, now)
+    : admitUser(admission, caller, requirement, route, now);
 }
 
-function admitKey(gate: Gate, hash: string, need: Need, route: RouteRef | null, now: number): Admitted | Denied {
-  const key = gate.directory.key(hash);
+function admitKey(
+  admission: AdmissionContext,
+  hash: string,
+  requirement: Requirement,
+  route: RouteRef | null,
+  now: number,
+): Admitted | Denied {
+  const key = admission.keyProjectCache.key(hash);
   const bad = keyProblem(key, now);
   if (key === null || bad) return bad ?? unknownKey();
-  const limit = route ? count(gate, `key:${key.id}`, route, now) : null;
+  const limit = route ? count(admission, `key:${key.id}`, route, now) : null;
   if (limit && !limit.admitted) return limited(limit);
-  touchKey(gate.sql, key, now);
-  const project = projectOfKey(gate.directory, key, need.projectId);
+  touchKey(admission.sql, key, now);
+  const project = projectOfKey(admission.keyProjectCache, key, requirement.projectId);
   if (project === null) return { ok: false, code: "NOT_FOUND", message: "There is no such project.", limit };
-  if (need.scope !== null && !hasScope(key.scopes, need.scope)) {
-    const message = `The API key lacks the scope ${need.scope}.`;
-    return { ok: false, code: "INSUFFICIENT_SCOPE", message, limit, scope: need.scope };
+  if (requirement.scope !== null && !hasScope(key.scopes, requirement.scope)) {
+    const message = `The API key lacks the scope ${requirement.scope}.`;
+    return { ok: false, code: "INSUFFICIENT_SCOPE", message, limit, scope: requirement.scope };
   }
   return { ok: true, limit, role: null, project };
 }
 
 function admitUser(
-  gate: Gate,
+  admission: AdmissionContext,
   { userId, session }: Extract<Caller, { kind: "user" }>,
-  need: Need,
+  requirement: Requirement,
   route: RouteRef | null,
   now: number,
 ): Admitted | Denied {
-  const role = roleOf(gate.sql, userId);
+  const role = roleOf(admission.sql, userId);
   if (role === null) return { ok: false, code: "NOT_FOUND", message: "There is no such workspace.", limit: null };
-  const limit = route ? count(gate, `user:${userId}`, route, now) : null;
+  const limit = route ? count(admission, `user:${userId}`, route, now) : null;
   if (limit && !limit.admitted) return limited(limit);
-  if (session) gate.sessions.note(userId, session, now);
-  const project = need.projectId === null ? null : gate.directory.projectById(need.projectId);
-  if (need.projectId !== null && project === null) {
+  if (session) admission.sessions.note(userId, session, now);
+  const project = requirement.projectId === null ? null : admission.keyProjectCache.projectById(requirement.projectId);
+  if (requirement.projectId !== null && project === null) {
     return { ok: false, code: "NOT_FOUND", message: "There is no such project.", limit };
   }
-  if (!roleAtLeast(role, need.role)) {
-    return { ok: false, code: "FORBIDDEN", message: `This needs the role ${need.role}.`, limit };
+  if (!roleAtLeast(role, requirement.role)) {
+    return { ok: false, code: "FORBIDDEN", message: `This needs the role ${requirement.role}.`, limit };
   }
   return { ok: true, limit, role, project };
 }
 
 /** A key belongs to one project: named together with another one, that other one does not exist for it. */
-function projectOfKey(directory: Directory, key: KeyRow, named: string | null): ProjectRow | null {
-  const own = directory.projectByNum(key.project);
+function projectOfKey(keyProjectCache: KeyProjectCache, key: KeyRow, named: string | null): ProjectRow | null {
+  const own = keyProjectCache.projectByNum(key.project);
   return named === null || named === own?.id ? own : null;
 }
 
@@ -109,11 +121,11 @@ function limited(limit: LimitState): Denied {
   return { ok: false, code: "RATE_LIMITED", message: "Too many requests", limit };
 }
 
-function count(gate: Gate, identifier: string, route: RouteRef, now: number): LimitState {
-  const { limit, windowSeconds, rule, suffix } = gate.limits.limitOf(route);
-  const state = gate.limiter.check({ identifier: identifier + suffix, limit, windowSeconds, cost: 1 }, now);
+function count(admission: AdmissionContext, identifier: string, route: RouteRef, now: number): LimitState {
+  const { limit, windowSeconds, rule, suffix } = admission.limits.limitOf(route);
+  const state = admission.limiter.check({ identifier: identifier + suffix, limit, windowSeconds, cost: 1 }, now);
   if (!state.admitted) {
-    gate.violations.refused({ identifier, rule, limit, windowSeconds, requestId: route.requestId }, now);
+    admission.violations.recordRefusal({ identifier, rule, limit, windowSeconds, requestId: route.requestId }, now);
   }
   return state;
 }

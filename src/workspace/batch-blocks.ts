@@ -1,7 +1,7 @@
 import { BatchColumns, type BatchSelection, type ProjectNumbers } from "./batch-columns.ts";
 
 /** The summary columns of runs of batches, packed into a row each: read from here, no batch's row is touched. */
-export const BLOCK_SCHEMA = [
+export const INDEX_CHUNK_SCHEMA = [
   `CREATE TABLE batch_blocks (
      -- Every batch with \`first_commit <= commit_no <= last_commit\` that is still in \`batches\` is in \`columns\`.
      last_commit INTEGER PRIMARY KEY,
@@ -20,18 +20,18 @@ export const BLOCK_SCHEMA = [
 ] as const;
 
 /** Batches of a block when it is made. */
-export const BLOCK_BATCHES = 512;
+export const CHUNK_BATCHES = 512;
 /** So many batches without a block make one due; the newest stay without, as they are likely to be asked for. */
 const PACK_AT = 768;
 
 /** What a block's batches have in common. */
-export interface BatchBlock {
+export interface IndexChunk {
   firstCommit: number;
   lastCommit: number;
-  leastMin: number;
-  mostMin: number;
-  leastMax: number;
-  mostMax: number;
+  minTimestampMin: number;
+  minTimestampMax: number;
+  maxTimestampMin: number;
+  maxTimestampMax: number;
   levelMask: number;
   categoryMask: number;
   projectMask: number;
@@ -40,7 +40,7 @@ export interface BatchBlock {
 type Nine = [number, number, number, number, number, number, number, number, number];
 
 /** In order of commits, those that reach into a run of commits. The packed columns are not read. */
-export function readBlocks(sql: SqlStorage, from = 0, to = Number.MAX_SAFE_INTEGER): BatchBlock[] {
+export function readIndexChunks(sql: SqlStorage, from = 0, to = Number.MAX_SAFE_INTEGER): IndexChunk[] {
   const rows = sql
     .exec(
       `SELECT first_commit, last_commit, least_min, most_min, least_max, most_max, level_mask, category_mask, project_mask
@@ -51,13 +51,33 @@ export function readBlocks(sql: SqlStorage, from = 0, to = Number.MAX_SAFE_INTEG
     // Arrays rather than objects: there may be thousands of rows.
     .raw<Nine>();
   return [...rows].map((row) => {
-    const [firstCommit, lastCommit, leastMin, mostMin, leastMax, mostMax, levelMask, categoryMask, projectMask] = row;
-    return { firstCommit, lastCommit, leastMin, mostMin, leastMax, mostMax, levelMask, categoryMask, projectMask };
+    const [
+      firstCommit,
+      lastCommit,
+      minTimestampMin,
+      minTimestampMax,
+      maxTimestampMin,
+      maxTimestampMax,
+      levelMask,
+      categoryMask,
+      projectMask,
+    ] = row;
+    return {
+      firstCommit,
+      lastCommit,
+      minTimestampMin,
+      minTimestampMax,
+      maxTimestampMin,
+      maxTimestampMax,
+      levelMask,
+      categoryMask,
+      projectMask,
+    };
   });
 }
 
 /** A block's batches; null where all of them are gone. */
-export function readBlock(sql: SqlStorage, { lastCommit }: BatchBlock): BatchColumns | null {
+export function readIndexChunk(sql: SqlStorage, { lastCommit }: IndexChunk): BatchColumns | null {
   const row = sql
     .exec<{ columns: ArrayBuffer }>("SELECT columns FROM batch_blocks WHERE last_commit = ?", lastCommit)
     .toArray()[0];
@@ -69,7 +89,7 @@ export function lastPacked(sql: SqlStorage): number {
   return sql.exec<{ last: number }>("SELECT COALESCE(MAX(last_commit), 0) AS last FROM batch_blocks").one().last;
 }
 
-/** The batches that no block covers, from their rows. They are few; see `packBlock`. */
+/** The batches that no block covers, from their rows. They are few; see `packIndexChunk`. */
 export function readUnpacked(sql: SqlStorage, most = -1): BatchColumns {
   const rows = sql
     .exec(
@@ -97,18 +117,18 @@ export function isPackingDue(unpacked: number): boolean {
 }
 
 /** Makes a block of the oldest batches without one. Takes about 2 ms. */
-export function packBlock(sql: SqlStorage): void {
-  const columns = readUnpacked(sql, BLOCK_BATCHES);
+export function packIndexChunk(sql: SqlStorage): void {
+  const columns = readUnpacked(sql, CHUNK_BATCHES);
   const first = columns[Symbol.iterator]().next().value;
   if (first) writeBlock(sql, first.commit, columns.lastCommit, columns);
 }
 
 /** Takes deleted batches out of their blocks, in the caller's transaction: a row written a block. */
-export function removeFromBlocks(sql: SqlStorage, commits: readonly number[]): void {
+export function removeFromIndexChunks(sql: SqlStorage, commits: readonly number[]): void {
   const { from, to } = rangeOf(commits);
   const gone = new Set(commits);
-  for (const block of readBlocks(sql, from, to)) {
-    const columns = readBlock(sql, block);
+  for (const block of readIndexChunks(sql, from, to)) {
+    const columns = readIndexChunk(sql, block);
     const left = columns?.filter((commit) => !gone.has(commit)) ?? null;
     if (left === null || left.length === columns?.length) continue;
     if (left.length === 0) sql.exec("DELETE FROM batch_blocks WHERE last_commit = ?", block.lastCommit);
@@ -125,16 +145,16 @@ export function rangeOf(commits: readonly number[]): { from: number; to: number 
 }
 
 function writeBlock(sql: SqlStorage, firstCommit: number, lastCommit: number, columns: BatchColumns): void {
-  const block = describe(firstCommit, lastCommit, columns);
+  const block = indexChunkOf(firstCommit, lastCommit, columns);
   sql.exec(
     `INSERT OR REPLACE INTO batch_blocks (first_commit, last_commit, least_min, most_min, least_max, most_max, level_mask,
        category_mask, project_mask, columns) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     firstCommit,
     lastCommit,
-    block.leastMin,
-    block.mostMin,
-    block.leastMax,
-    block.mostMax,
+    block.minTimestampMin,
+    block.minTimestampMax,
+    block.maxTimestampMin,
+    block.maxTimestampMax,
     block.levelMask,
     block.categoryMask,
     block.projectMask,
@@ -142,23 +162,23 @@ function writeBlock(sql: SqlStorage, firstCommit: number, lastCommit: number, co
   );
 }
 
-function describe(firstCommit: number, lastCommit: number, columns: BatchColumns): BatchBlock {
-  const block: BatchBlock = {
+function indexChunkOf(firstCommit: number, lastCommit: number, columns: BatchColumns): IndexChunk {
+  const block: IndexChunk = {
     firstCommit,
     lastCommit,
-    leastMin: Number.MAX_SAFE_INTEGER,
-    mostMin: Number.MIN_SAFE_INTEGER,
-    leastMax: Number.MAX_SAFE_INTEGER,
-    mostMax: Number.MIN_SAFE_INTEGER,
+    minTimestampMin: Number.MAX_SAFE_INTEGER,
+    minTimestampMax: Number.MIN_SAFE_INTEGER,
+    maxTimestampMin: Number.MAX_SAFE_INTEGER,
+    maxTimestampMax: Number.MIN_SAFE_INTEGER,
     levelMask: 0,
     categoryMask: 0,
     projectMask: 0,
   };
   for (const { minTimestamp, maxTimestamp, levelMask, categoryMask, project } of columns) {
-    block.leastMin = Math.min(block.leastMin, minTimestamp);
-    block.mostMin = Math.max(block.mostMin, minTimestamp);
-    block.leastMax = Math.min(block.leastMax, maxTimestamp);
-    block.mostMax = Math.max(block.mostMax, maxTimestamp);
+    block.minTimestampMin = Math.min(block.minTimestampMin, minTimestamp);
+    block.minTimestampMax = Math.max(block.minTimestampMax, minTimestamp);
+    block.maxTimestampMin = Math.min(block.maxTimestampMin, maxTimestamp);
+    block.maxTimestampMax = Math.max(block.maxTimestampMax, maxTimestamp);
     block.levelMask |= levelMask;
     block.categoryMask |= categoryMask;
     block.projectMask |= projectBit(project);
@@ -177,11 +197,11 @@ export function projectMaskOf(projects: ProjectNumbers): number {
 }
 
 /** Whether a block may hold a batch of a selection at or behind its position. */
-export function mayHold(block: BatchBlock, selection: BatchSelection, projectMask: number): boolean {
+export function mayContainBatch(block: IndexChunk, selection: BatchSelection, projectMask: number): boolean {
   const { asOf, from, to, levelMask, categoryMask, order, position } = selection;
   if (block.firstCommit > asOf || (block.projectMask & projectMask) === 0) return false;
   if ((block.levelMask & levelMask) === 0 || (block.categoryMask & categoryMask) === 0) return false;
-  if ((from !== null && block.mostMax < from) || (to !== null && block.leastMin >= to)) return false;
+  if ((from !== null && block.maxTimestampMax < from) || (to !== null && block.minTimestampMin >= to)) return false;
   if (position === null) return true;
-  return order === "desc" ? block.leastMax <= position.timestamp : block.mostMin >= position.timestamp;
+  return order === "desc" ? block.maxTimestampMin <= position.timestamp : block.minTimestampMax >= position.timestamp;
 }

@@ -3,7 +3,7 @@ import type { ScanPosition } from "../logs/query/recent-scan.ts";
 import type { Order } from "../logs/query/row-order.ts";
 
 /** What is known of a batch without reading its body. */
-export interface BatchSummary {
+export interface BatchMeta {
   commit: number;
   /** The project's number; from 1. */
   project: number;
@@ -103,7 +103,7 @@ export class BatchColumns {
   }
 
   /** @param batch with a commit above all others */
-  append(batch: BatchSummary): void {
+  append(batch: BatchMeta): void {
     if (this.#length === this.#commit.length) this.#grow();
     const slot = this.#length++;
     this.#commit[slot] = batch.commit;
@@ -146,12 +146,12 @@ export class BatchColumns {
     return writer.toBytes();
   }
 
-  *[Symbol.iterator](): Generator<BatchSummary> {
+  *[Symbol.iterator](): Generator<BatchMeta> {
     for (let slot = 0; slot < this.#length; slot++) yield this.#read(slot);
   }
 
   /** Offers those of a selection that lie at or behind its position, in no order. */
-  offerTo(nearest: NearestBatches, selection: BatchSelection): void {
+  addMatchesTo(nearest: FirstBatches, selection: BatchSelection): void {
     const { order, position } = selection;
     const keys = order === "desc" ? this.#max : this.#min;
     for (let slot = 0; slot < this.#length; slot++) {
@@ -175,7 +175,7 @@ export class BatchColumns {
     return ((this.#levels[slot] ?? 0) & levelMask) !== 0 && ((this.#categories[slot] ?? 0) & categoryMask) !== 0;
   }
 
-  #read(slot: number): BatchSummary {
+  #read(slot: number): BatchMeta {
     return {
       commit: this.#commit[slot] ?? 0,
       project: this.#project[slot] ?? 0,
@@ -202,10 +202,10 @@ export class BatchColumns {
 }
 
 /** Keeps of many batches those that come first in an order. */
-export class NearestBatches {
+export class FirstBatches {
   readonly #order: Order;
   readonly #most: number;
-  #batches: BatchSummary[] = [];
+  #batches: BatchMeta[] = [];
   /** Set once `most` are kept: nothing behind it is wanted. */
   #last: ScanPosition | null = null;
 
@@ -225,20 +225,20 @@ export class NearestBatches {
     return this.#last === null || comparePlaces(this.#order, timestamp, commit, this.#last) < 0;
   }
 
-  add(batch: BatchSummary): void {
+  add(batch: BatchMeta): void {
     this.#batches.push(batch);
     // Sorted now and then rather than kept in order: most batches come from few blocks.
     if (this.#batches.length >= 2 * this.#most) this.#cut();
   }
 
   /** In order. */
-  batches(): BatchSummary[] {
+  batches(): BatchMeta[] {
     this.#cut();
     return this.#batches;
   }
 
   #cut(): void {
-    const place = (batch: BatchSummary) => placeOf(this.#order, batch);
+    const place = (batch: BatchMeta) => positionOf(this.#order, batch);
     this.#batches.sort((a, b) => comparePlaces(this.#order, place(a).timestamp, a.commit, place(b)));
     this.#batches.length = Math.min(this.#batches.length, this.#most);
     const last = this.#batches[this.#most - 1];
@@ -247,7 +247,7 @@ export class NearestBatches {
 }
 
 /** A batch's place in the order. */
-export function placeOf(order: Order, { minTimestamp, maxTimestamp, commit }: BatchSummary): ScanPosition {
+export function positionOf(order: Order, { minTimestamp, maxTimestamp, commit }: BatchMeta): ScanPosition {
   return { timestamp: order === "desc" ? maxTimestamp : minTimestamp, commit };
 }
 

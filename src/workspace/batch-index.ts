@@ -1,22 +1,22 @@
 import { ByteCache } from "../platform/byte-cache.ts";
 import { ISOLATE_BUDGET } from "../platform/isolate-budget.ts";
 import {
-  type BatchBlock,
   countUnpacked,
+  type IndexChunk,
   isPackingDue,
-  mayHold,
-  packBlock,
+  mayContainBatch,
+  packIndexChunk,
   projectMaskOf,
   rangeOf,
-  readBlock,
-  readBlocks,
+  readIndexChunk,
+  readIndexChunks,
   readUnpacked,
 } from "./batch-blocks.ts";
-import { BatchColumns, type BatchSelection, type BatchSummary, NearestBatches } from "./batch-columns.ts";
-import type { StoredBatchRef } from "./ingest.ts";
+import { BatchColumns, type BatchMeta, type BatchSelection, FirstBatches } from "./batch-columns.ts";
+import type { CommittedBatch } from "./ingest.ts";
 
 /** Batches that one selection gives: more than a page of the object takes. */
-const MOST_SELECTED = 1024;
+const MAX_SELECTED = 1024;
 /** Blocks read from disk, and blocks made, between two pauses: about 10 ms each. */
 const READ_AT_ONCE = 64;
 const PACK_AT_ONCE = 4;
@@ -25,24 +25,24 @@ const BYTES_A_BLOCK = 160;
 
 /** The first batches of a selection, in its order. */
 export interface Selected {
-  batches: BatchSummary[];
+  batches: BatchMeta[];
   /** Whether there may be further ones behind the last. */
   isCut: boolean;
 }
 
 /** What a workspace's index has in memory: rebuilt from disk where it was dropped. */
-interface Loaded {
+interface LoadedIndex {
   /** In order of commits. */
-  blocks: BatchBlock[];
+  blocks: IndexChunk[];
   /** In scan order; made when first asked for. */
-  byMax: BatchBlock[] | null;
-  byMin: BatchBlock[] | null;
+  byMax: IndexChunk[] | null;
+  byMin: IndexChunk[] | null;
   /** Batches that no block covers. */
   tail: BatchColumns;
 }
 
 /** Shared by all workspaces in the isolate: their loaded indexes by index, and columns of blocks by block. */
-const indexes = new ByteCache<Loaded>(ISOLATE_BUDGET.batchIndex / 2);
+const indexes = new ByteCache<LoadedIndex>(ISOLATE_BUDGET.batchIndex / 2);
 const opened = new ByteCache<BatchColumns>(ISOLATE_BUDGET.batchIndex / 2);
 
 /** Bytes that the indexes of all workspaces in the isolate hold. */
@@ -74,13 +74,13 @@ export class BatchIndex {
     // What is counted on disk includes them.
     this.#unpacked = this.#unpacked === null ? countUnpacked(this.#sql) : this.#unpacked + stored;
     if (!isPackingDue(this.#unpacked)) return;
-    packBlock(this.#sql);
+    packIndexChunk(this.#sql);
     this.#unpacked = null;
     this.#hasPacked = true;
   }
 
   /** Batches have been stored, in one commit. */
-  add(stored: readonly StoredBatchRef[]): void {
+  add(stored: readonly CommittedBatch[]): void {
     const loaded = indexes.get(this);
     if (loaded === undefined) return;
     for (const { commit, project, firstSeq, batch } of stored) {
@@ -106,12 +106,12 @@ export class BatchIndex {
     const { from, to } = rangeOf(commits);
     const gone = new Set(commits);
     if (to >= this.#firstUnpacked(loaded)) loaded.tail = loaded.tail.filter((commit) => !gone.has(commit));
-    const isTouched = ({ firstCommit, lastCommit }: BatchBlock) => lastCommit >= from && firstCommit <= to;
+    const isTouched = ({ firstCommit, lastCommit }: IndexChunk) => lastCommit >= from && firstCommit <= to;
     const touched = loaded.blocks.filter(isTouched);
     if (touched.length > 0) {
       for (const block of touched) opened.delete(block);
       const others = loaded.blocks.filter((block) => !isTouched(block));
-      const blocks = [...others, ...readBlocks(this.#sql, from, to)];
+      const blocks = [...others, ...readIndexChunks(this.#sql, from, to)];
       this.#setBlocks(
         loaded,
         blocks.sort((a, b) => a.lastCommit - b.lastCommit),
@@ -147,7 +147,7 @@ export class BatchIndex {
   }
 
   /** A project's batches in order, from the one on that holds the entry behind `seq`. To be used up within the turn. */
-  *behind(project: number, seq: number): Generator<BatchSummary> {
+  *batchesAfter(project: number, seq: number): Generator<BatchMeta> {
     const loaded = this.#loadNow();
     const mask = projectMaskOf(new Set([project]));
     const blocks = loaded.blocks.filter(({ projectMask }) => (projectMask & mask) !== 0);
@@ -174,9 +174,9 @@ export class BatchIndex {
     yield* this.#from(project, seq, blocks.slice(start), loaded.tail);
   }
 
-  *#from(project: number, seq: number, blocks: readonly BatchBlock[], tail: BatchColumns): Generator<BatchSummary> {
+  *#from(project: number, seq: number, blocks: readonly IndexChunk[], tail: BatchColumns): Generator<BatchMeta> {
     // The batch before the one at hand: whether it holds the entry, only the next one's beginning says.
-    let before: BatchSummary | null = null;
+    let before: BatchMeta | null = null;
     let isFound = false;
     for (let at = 0; at <= blocks.length; at++) {
       for (const batch of at < blocks.length ? this.#open(blocks[at]) : tail) {
@@ -195,32 +195,33 @@ export class BatchIndex {
   *#select(selection: BatchSelection): Generator<null, Selected> {
     const { tail, ...loaded } = yield* this.#load();
     const { order, projects } = selection;
-    const nearest = new NearestBatches(order, MOST_SELECTED);
-    tail.offerTo(nearest, selection);
+    const nearest = new FirstBatches(order, MAX_SELECTED);
+    tail.addMatchesTo(nearest, selection);
     const projectMask = projectMaskOf(projects);
     let reads = 0;
     for (const block of (order === "desc" ? loaded.byMax : loaded.byMin) ?? []) {
       const { last } = nearest;
-      if (last && (order === "desc" ? block.mostMax < last.timestamp : block.leastMin > last.timestamp)) break;
-      if (!mayHold(block, selection, projectMask)) continue;
+      if (last && (order === "desc" ? block.maxTimestampMax < last.timestamp : block.minTimestampMin > last.timestamp))
+        break;
+      if (!mayContainBatch(block, selection, projectMask)) continue;
       if (opened.get(block) === undefined && ++reads % READ_AT_ONCE === 0) yield null;
-      this.#open(block).offerTo(nearest, selection);
+      this.#open(block).addMatchesTo(nearest, selection);
     }
     const batches = nearest.batches();
-    return { batches, isCut: batches.length === MOST_SELECTED };
+    return { batches, isCut: batches.length === MAX_SELECTED };
   }
 
   /** A block's batches. A block that has been emptied since it was listed has none. */
-  #open(block: BatchBlock | undefined): BatchColumns {
+  #open(block: IndexChunk | undefined): BatchColumns {
     if (block === undefined) return new BatchColumns(0);
     const kept = opened.get(block);
     if (kept) return kept;
-    const columns = readBlock(this.#sql, block) ?? new BatchColumns(0);
+    const columns = readIndexChunk(this.#sql, block) ?? new BatchColumns(0);
     opened.set(block, columns, columns.bytes);
     return columns;
   }
 
-  #loadNow(): Loaded {
+  #loadNow(): LoadedIndex {
     for (const steps = this.#load(); ; ) {
       const step = steps.next();
       if (step.done === true) return step.value;
@@ -228,44 +229,44 @@ export class BatchIndex {
   }
 
   /** Batches that an older version stored have no blocks yet: those are made first, some in a turn. */
-  *#load(): Generator<null, Loaded> {
+  *#load(): Generator<null, LoadedIndex> {
     let loaded = indexes.get(this);
     if (loaded === undefined) {
       for (let packed = 1; isPackingDue(countUnpacked(this.#sql)); packed++) {
-        packBlock(this.#sql);
+        packIndexChunk(this.#sql);
         if (packed % PACK_AT_ONCE === 0) yield null;
       }
-      loaded = { blocks: readBlocks(this.#sql), byMax: null, byMin: null, tail: readUnpacked(this.#sql) };
+      loaded = { blocks: readIndexChunks(this.#sql), byMax: null, byMin: null, tail: readUnpacked(this.#sql) };
       this.#hasPacked = false;
       this.#keep(loaded);
     }
-    loaded.byMax ??= loaded.blocks.toSorted((a, b) => b.mostMax - a.mostMax);
-    loaded.byMin ??= loaded.blocks.toSorted((a, b) => a.leastMin - b.leastMin);
+    loaded.byMax ??= loaded.blocks.toSorted((a, b) => b.maxTimestampMax - a.maxTimestampMax);
+    loaded.byMin ??= loaded.blocks.toSorted((a, b) => a.minTimestampMin - b.minTimestampMin);
     return loaded;
   }
 
   /** Takes over the block that `pack` has made, which covers the oldest of the tail. */
-  #takeBlocks(loaded: Loaded): void {
+  #takeBlocks(loaded: LoadedIndex): void {
     this.#hasPacked = false;
     const covered = loaded.blocks.at(-1)?.lastCommit ?? 0;
-    const made = readBlocks(this.#sql, covered + 1);
+    const made = readIndexChunks(this.#sql, covered + 1);
     this.#setBlocks(loaded, [...loaded.blocks, ...made]);
     const firstUnpacked = this.#firstUnpacked(loaded);
     loaded.tail = loaded.tail.filter((commit) => commit >= firstUnpacked);
     this.#keep(loaded);
   }
 
-  #setBlocks(loaded: Loaded, blocks: BatchBlock[]): void {
+  #setBlocks(loaded: LoadedIndex, blocks: IndexChunk[]): void {
     loaded.blocks = blocks;
     loaded.byMax = null;
     loaded.byMin = null;
   }
 
-  #firstUnpacked({ blocks }: Loaded): number {
+  #firstUnpacked({ blocks }: LoadedIndex): number {
     return (blocks.at(-1)?.lastCommit ?? 0) + 1;
   }
 
-  #keep(loaded: Loaded): void {
+  #keep(loaded: LoadedIndex): void {
     indexes.set(this, loaded, loaded.tail.bytes + loaded.blocks.length * BYTES_A_BLOCK);
   }
 }

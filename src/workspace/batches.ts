@@ -1,5 +1,5 @@
 import type { Batch } from "../logs/batch.ts";
-import { removeFromBlocks } from "./batch-blocks.ts";
+import { removeFromIndexChunks } from "./batch-blocks.ts";
 
 /** Bytes of body in one row. Production refuses rows over 2 MB, local workerd does not; the summary needs room too. */
 const PART_BYTES = 1_000_000;
@@ -74,7 +74,7 @@ export function deleteBatches(
     gone.entries += count;
     gone.bytes += bytes;
   }
-  removeFromBlocks(sql, commits);
+  removeFromIndexChunks(sql, commits);
   return gone;
 }
 

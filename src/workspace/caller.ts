@@ -30,7 +30,7 @@ export function roleAtLeast(role: Role, least: Role): boolean {
 }
 
 /** What a request needs to be allowed: a scope for a key, a role for a user. */
-export interface Need {
+export interface Requirement {
   scope: Scope | null;
   role: Role;
   /** The project the request names; null where it names none. */
@@ -62,7 +62,7 @@ export interface Denied {
 }
 
 /** The answer of an object that is no workspace: to a key it is unknown, to a user it does not exist. */
-export function nobody(caller: Caller): Denied {
+export function unknownCaller(caller: Caller): Denied {
   return caller.kind === "key"
     ? { ok: false, code: "INVALID_API_KEY", message: "The API key is not valid.", limit: null }
     : { ok: false, code: "NOT_FOUND", message: "There is no such workspace.", limit: null };

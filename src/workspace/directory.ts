@@ -10,7 +10,7 @@ const MAX_CACHED = 10_000;
  * The object is their only writer, so the cache is exact as long as every change of a key or project is followed by
  * `clear`, and every rolled back transaction too. `lastSeq` alone is changed in place, by the commit that writes it.
  */
-export class Directory {
+export class KeyProjectCache {
   readonly #sql: SqlStorage;
   readonly #keys = new Map<string, KeyRow>();
   readonly #projects = new Map<number, ProjectRow>();

@@ -1,7 +1,7 @@
 import type { Limiter } from "../limits/limiter.ts";
 import { sweepAudit } from "./audit.ts";
 import { deleteSomeBatches } from "./batches.ts";
-import { doomedEmptied, nextDoomed } from "./flush/doomed.ts";
+import { markProjectCleared, nextProjectToClear } from "./flush/doomed.ts";
 import { deleteSomeReceipts, type ReceiptCursor, sweepReceipts } from "./receipts.ts";
 
 /** Milliseconds between two rounds while there is nothing urgent: a row written an hour. */
@@ -19,17 +19,22 @@ export interface RoundResult {
 }
 
 /** One bounded step of the work that nobody waits for: expired counters, receipts and audit items, logs of deleted projects. */
-export function houseKeep(sql: SqlStorage, limiter: Limiter, from: ReceiptCursor | null, now: number): RoundResult {
+export function runHousekeeping(
+  sql: SqlStorage,
+  limiter: Limiter,
+  from: ReceiptCursor | null,
+  now: number,
+): RoundResult {
   const sweepAt = limiter.sweep(now) ?? Number.POSITIVE_INFINITY;
   const receipts = sweepReceipts(sql, from, now);
   let urgent = sweepAudit(sql, now) || receipts !== null;
   const deleted: number[] = [];
-  const doomed = nextDoomed(sql);
+  const doomed = nextProjectToClear(sql);
   if (doomed !== null) {
     urgent = true;
     const step = deleteSomeBatches(sql, doomed);
     deleted.push(...step.commits);
-    if (step.done && deleteSomeReceipts(sql, doomed)) doomedEmptied(sql, doomed);
+    if (step.done && deleteSomeReceipts(sql, doomed)) markProjectCleared(sql, doomed);
   }
   return { deleted, receipts, nextAt: Math.min(sweepAt, now + (urgent ? STEP_MS : ROUND_MS)) };
 }

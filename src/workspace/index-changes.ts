@@ -20,7 +20,7 @@ const ITSELF = "";
 const IN_BATCH = 500;
 
 /** The current truth about what has changed. */
-export interface IndexChanges {
+export interface DirectoryChanges {
   version: number;
   name: string;
   present: string[];
@@ -28,23 +28,23 @@ export interface IndexChanges {
 }
 
 /** What the directory has of a workspace: how much of its changes, and how many members. */
-export interface Listing {
+export interface DirectoryListing {
   version: number;
   members: number;
 }
 
-export function markUnlisted(sql: SqlStorage, userId: string): void {
+export function markMemberChanged(sql: SqlStorage, userId: string): void {
   sql.exec("UPDATE workspace SET index_version = index_version + 1");
   sql.exec("INSERT OR REPLACE INTO index_changes (user_id, version) SELECT ?, index_version FROM workspace", userId);
 }
 
 /** The workspace's name has changed. */
 export function markRenamed(sql: SqlStorage): void {
-  markUnlisted(sql, ITSELF);
+  markMemberChanged(sql, ITSELF);
 }
 
 /** The directory is to learn everything anew. */
-export function markAllUnlisted(sql: SqlStorage): void {
+export function markAllChanged(sql: SqlStorage): void {
   markRenamed(sql);
   sql.exec(
     `INSERT OR REPLACE INTO index_changes (user_id, version)
@@ -53,7 +53,7 @@ export function markAllUnlisted(sql: SqlStorage): void {
 }
 
 /** Whether the directory has lost something that it knew. */
-export function hasLost(sql: SqlStorage, { version, members }: Listing): boolean {
+export function isDirectoryIncomplete(sql: SqlStorage, { version, members }: DirectoryListing): boolean {
   const own = sql
     .exec<{ version: number; members: number }>(
       "SELECT index_version AS version, (SELECT COUNT(*) FROM members) AS members FROM workspace",
@@ -62,12 +62,12 @@ export function hasLost(sql: SqlStorage, { version, members }: Listing): boolean
   return version < own.version || members < own.members;
 }
 
-export function hasIndexChanges(sql: SqlStorage): boolean {
+export function hasDirectoryChanges(sql: SqlStorage): boolean {
   return sql.exec("SELECT 1 FROM index_changes LIMIT 1").toArray().length > 0;
 }
 
 /** What to tell the directory now; null where it knows everything. */
-export function readIndexChanges(sql: SqlStorage): IndexChanges | null {
+export function readDirectoryChanges(sql: SqlStorage): DirectoryChanges | null {
   const rows = sql
     .exec<{ userId: string; present: number }>(
       `SELECT c.user_id AS userId, EXISTS (SELECT 1 FROM members m WHERE m.user_id = c.user_id) AS present
@@ -89,7 +89,7 @@ export function readIndexChanges(sql: SqlStorage): IndexChanges | null {
 }
 
 /** The directory has learned all this; what has changed again since then stays. */
-export function forgetIndexChanges(sql: SqlStorage, { version, present, absent }: IndexChanges): void {
+export function deleteDirectoryChanges(sql: SqlStorage, { version, present, absent }: DirectoryChanges): void {
   for (const userId of [ITSELF, ...present, ...absent]) {
     sql.exec("DELETE FROM index_changes WHERE user_id = ? AND version <= ?", userId, version);
   }

@@ -1,12 +1,12 @@
 import type { LimitState, RouteRef } from "../limits/state.ts";
 import type { Batch } from "../logs/batch.ts";
 import type { Rejection } from "../logs/ingest/rejection.ts";
-import { admit, type Gate } from "./admission.ts";
+import { type AdmissionContext, admit } from "./admission.ts";
 import { insertBatch, lastCommit } from "./batches.ts";
 import type { Denied } from "./caller.ts";
 import type { ProjectRow } from "./projects.ts";
 import { findReceipt, type Idempotency, insertReceipt, type Lookup, type Receipt } from "./receipts.ts";
-import { retentionBound } from "./retention.ts";
+import { ingestCutoff } from "./retention.ts";
 import { dayOf } from "./usage.ts";
 
 /** One ingest request, parsed and checked by the router. */
@@ -50,10 +50,10 @@ export function sizeOfCall({ batch, rejected }: IngestCall): number {
 }
 
 /** What has no room: the object's own storage, or the disk below all objects. */
-export type FullStore = "STORAGE_FULL" | "DISK_FULL";
+export type FullStorage = "STORAGE_FULL" | "DISK_FULL";
 
 /** What a stored batch adds to the object's index of recent batches. */
-export interface StoredBatchRef {
+export interface CommittedBatch {
   commit: number;
   project: number;
   firstSeq: number;
@@ -66,22 +66,28 @@ export interface StoredBatchRef {
  * admission, deduplication, `seq` and rows are decided and written together, or not at all.
  */
 export class IngestGroup {
-  readonly #gate: Gate;
+  readonly #gate: AdmissionContext;
   readonly #retentionDays: number;
   readonly #now: number;
-  readonly #full: FullStore | null;
+  readonly #full: FullStorage | null;
   #commit: number;
   /** Projects whose `last_seq` has risen; written once at the end: one row however many batches share the commit. */
   readonly #risen = new Set<ProjectRow>();
-  readonly stored: StoredBatchRef[] = [];
+  readonly stored: CommittedBatch[] = [];
 
   /** @param full why there is no room for a further batch; null where there is */
-  constructor(gate: Gate, retentionDays: number, commit: number | null, now: number, full: FullStore | null = null) {
-    this.#gate = gate;
+  constructor(
+    admission: AdmissionContext,
+    retentionDays: number,
+    commit: number | null,
+    now: number,
+    full: FullStorage | null = null,
+  ) {
+    this.#gate = admission;
     this.#retentionDays = retentionDays;
     this.#now = now;
     this.#full = full;
-    this.#commit = commit ?? lastCommit(gate.sql);
+    this.#commit = commit ?? lastCommit(admission.sql);
   }
 
   /** The newest commit number given so far. */
@@ -130,8 +136,8 @@ export class IngestGroup {
 
   #admit(call: IngestCall, counted: boolean): { ok: true; limit: LimitState | null; project: ProjectRow } | Denied {
     const caller = { kind: "key", hash: call.keyHash } as const;
-    const need = { scope: "logs:write", role: "owner", projectId: call.projectId } as const;
-    const admitted = admit(this.#gate, caller, need, counted ? call.route : null, this.#now);
+    const requirement = { scope: "logs:write", role: "owner", projectId: call.projectId } as const;
+    const admitted = admit(this.#gate, caller, requirement, counted ? call.route : null, this.#now);
     if (!admitted.ok) return admitted;
     if (admitted.project === null) throw new Error("An admitted key has a project.");
     return { ok: true, limit: admitted.limit, project: admitted.project };
@@ -167,7 +173,7 @@ export class IngestGroup {
 
   /** The retention's bound if some entry of the batch is older than it. */
   #tooOld(call: IngestCall): number | null {
-    const bound = Math.min(retentionBound(this.#retentionDays, this.#now), call.oldest ?? Number.POSITIVE_INFINITY);
+    const bound = Math.min(ingestCutoff(this.#retentionDays, this.#now), call.oldest ?? Number.POSITIVE_INFINITY);
     return call.batch !== null && call.batch.minTimestamp < bound ? bound : null;
   }
 }

@@ -1,5 +1,5 @@
 import type { FlushedRange } from "./flush/ledger.ts";
-import { rangesBehind } from "./flush/ledger.ts";
+import { flushedRangesAfter } from "./flush/ledger.ts";
 import { findProject, listProjects } from "./projects.ts";
 import { readUsage, type Usage } from "./usage.ts";
 
@@ -33,5 +33,5 @@ export function flushedRanges(
   limit: number,
 ): { flushedSeq: number; ranges: FlushedRange[] } | null {
   const project = findProject(sql, projectId);
-  return project && { flushedSeq: project.flushedSeq, ranges: rangesBehind(sql, project.num, after, limit) };
+  return project && { flushedSeq: project.flushedSeq, ranges: flushedRangesAfter(sql, project.num, after, limit) };
 }

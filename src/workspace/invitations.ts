@@ -1,5 +1,5 @@
 import { hashOneTimeToken, mintOneTimeToken } from "../accounts/one-time-token.ts";
-import { promiseMail } from "../mail/promised.ts";
+import { addPendingMail } from "../mail/promised.ts";
 import type { AuditNote } from "./audit.ts";
 import type { Role } from "./caller.ts";
 import { roleOf } from "./members.ts";
@@ -94,7 +94,7 @@ export function invite(
   if (made.ok && isMailed) {
     const content = { kind: "invite", seed, workspace: readWorkspace(sql).name, inviter } as const;
     const { expiresAt } = made.value;
-    promiseMail(sql, { id: mailOfInvitation(id), to: email, content, expiresAt, requestId }, now);
+    addPendingMail(sql, { id: mailOfInvitation(id), to: email, content, expiresAt, requestId }, now);
   }
   return made;
 }

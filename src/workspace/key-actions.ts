@@ -12,7 +12,7 @@ export interface KeyRequest {
 }
 
 /** A key that has just been made: the only time that its secret is seen. */
-export interface MadeKey {
+export interface CreatedKey {
   key: KeyInfo;
   secret: string;
 }
@@ -31,7 +31,7 @@ export function createKey(
   request: KeyRequest,
   note: AuditNote,
   now: number,
-): MadeKey {
+): CreatedKey {
   const made = makeKey(sql, workspaceId, project.num, createdBy, request, now);
   const { name, scopes, expiresAt } = request;
   note(made.key.id, { after: { name, scopes, expiresAt, projectId: project.id } });
@@ -45,7 +45,7 @@ function makeKey(
   createdBy: string,
   request: KeyRequest,
   now: number,
-): MadeKey {
+): CreatedKey {
   const made = newApiKey(workspaceId);
   return { key: insertKey(sql, { project, createdBy, ...request }, made, now), secret: made.secret };
 }
@@ -60,7 +60,7 @@ export function rotateKey(
   overlapSeconds: number,
   note: AuditNote,
   now: number,
-): MadeKey | null {
+): CreatedKey | null {
   const old = findKeyById(sql, project, keyId);
   if (!old || old.revokedAt !== null || (endOf(old) ?? Number.POSITIVE_INFINITY) <= now) return null;
   const { name, scopes } = keyInfo(old);

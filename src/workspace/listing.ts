@@ -1,4 +1,4 @@
-import type { IndexChanges, Listing } from "./index-changes.ts";
+import type { DirectoryChanges, DirectoryListing } from "./index-changes.ts";
 
 /** The directory of workspaces in D1: who has a slug, and an index of who is a member where. */
 
@@ -117,7 +117,11 @@ export async function listMember(db: D1Database, workspaceId: string, userId: st
 }
 
 /** Tells the directory what has changed; nothing happens where it knows something newer, or lists no such workspace. */
-export async function applyIndexChanges(db: D1Database, workspaceId: string, changes: IndexChanges): Promise<void> {
+export async function applyDirectoryChanges(
+  db: D1Database,
+  workspaceId: string,
+  changes: DirectoryChanges,
+): Promise<void> {
   const { version, name, present, absent } = changes;
   const isCurrent = "EXISTS (SELECT 1 FROM workspaces WHERE id = ?2 AND index_version = ?3)";
   await db.batch([
@@ -138,14 +142,14 @@ export async function applyIndexChanges(db: D1Database, workspaceId: string, cha
   ]);
 }
 
-export async function listingOf(db: D1Database, workspaceId: string): Promise<Listing | null> {
+export async function listingOf(db: D1Database, workspaceId: string): Promise<DirectoryListing | null> {
   return db
     .prepare(
       `SELECT index_version AS version, (SELECT COUNT(*) FROM memberships WHERE workspace_id = w.id) AS members
        FROM workspaces w WHERE id = ?`,
     )
     .bind(workspaceId)
-    .first<Listing>();
+    .first<DirectoryListing>();
 }
 
 export interface LostWorkspace {
@@ -159,7 +163,7 @@ export interface LostWorkspace {
 }
 
 /** Lists a workspace again that the directory has lost, without its members. @returns its slug from now on */
-export async function relistWorkspace(db: D1Database, lost: LostWorkspace): Promise<string> {
+export async function restoreWorkspaceListing(db: D1Database, lost: LostWorkspace): Promise<string> {
   const [, found] = await db.batch<{ slug: string }>([
     db
       .prepare(

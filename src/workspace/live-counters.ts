@@ -1,4 +1,4 @@
-import type { Gate } from "./admission.ts";
+import type { AdmissionContext } from "./admission.ts";
 
 /** A counter that holds something now, as `GET /workspaces/{id}/rate-limits` shows it. */
 export interface LiveCounter {
@@ -16,7 +16,7 @@ export interface LiveCounter {
 const LOOKED_AT = 1000;
 
 /** What counts now under the configuration; counters of rules that are gone do not. */
-export function liveCounters({ limiter, limits }: Gate, now: number): LiveCounter[] {
+export function liveCounters({ limiter, limits }: AdmissionContext, now: number): LiveCounter[] {
   const live: LiveCounter[] = [];
   for (const counter of limiter.identifiers(now, LOOKED_AT)) {
     const [identifier = ""] = counter.split(" ", 1);

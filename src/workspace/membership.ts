@@ -2,12 +2,12 @@ import type { Origin } from "../platform/origin.ts";
 import { type AuditNote, recordAudit } from "./audit.ts";
 import { SYSTEM } from "./audit-actions.ts";
 import type { Role } from "./caller.ts";
-import { markUnlisted } from "./index-changes.ts";
+import { markMemberChanged } from "./index-changes.ts";
 import { dropInvitationsOf } from "./invitations.ts";
 import { revokeKeysBy } from "./keys.ts";
 import { deleteMember, findMember, isLastOwner, type Member, setRole } from "./members.ts";
 import { may, mayAssign } from "./permissions.ts";
-import { endWorkspace } from "./provision.ts";
+import { markWorkspaceDeleted } from "./provision.ts";
 import { type Refused, type Ruling, refused } from "./ruling.ts";
 import { readWorkspace } from "./settings.ts";
 
@@ -54,17 +54,17 @@ export function removeMember(sql: SqlStorage, by: Role, userId: string, note: Au
 }
 
 /** `workspace`: it goes with its person or its only owner. */
-export type Departure = "workspace" | "member" | "nobody";
+export type DeletedUserEffect = "workspace" | "member" | "nobody";
 
 /**
  * What becomes of a workspace whose member has deleted the account. The id is remembered: an acceptance of that user
  * which is still under way finds it, and is refused.
  */
-export function depart(sql: SqlStorage, userId: string, origin: Origin, now: number): Departure {
+export function removeDeletedUser(sql: SqlStorage, userId: string, origin: Origin, now: number): DeletedUserEffect {
   const { personalOf } = readWorkspace(sql);
   const member = findMember(sql, userId);
   if (personalOf === userId || (member && isLastOwner(sql, member))) {
-    endWorkspace(sql, origin, now);
+    markWorkspaceDeleted(sql, origin, now);
     return "workspace";
   }
   sql.exec("INSERT OR IGNORE INTO departed_users (user_id) VALUES (?)", userId);
@@ -76,7 +76,7 @@ export function depart(sql: SqlStorage, userId: string, origin: Origin, now: num
   return "member";
 }
 
-export function hasDeparted(sql: SqlStorage, userId: string): boolean {
+export function isDeletedUser(sql: SqlStorage, userId: string): boolean {
   return sql.exec("SELECT 1 FROM departed_users WHERE user_id = ?", userId).toArray().length > 0;
 }
 
@@ -84,7 +84,7 @@ export function hasDeparted(sql: SqlStorage, userId: string): boolean {
 function letGo(sql: SqlStorage, userId: string, now: number): number {
   deleteMember(sql, userId);
   dropInvitationsOf(sql, userId, null);
-  markUnlisted(sql, userId);
+  markMemberChanged(sql, userId);
   return revokeKeysBy(sql, userId, Number.MAX_SAFE_INTEGER, now);
 }
 

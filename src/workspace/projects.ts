@@ -1,5 +1,5 @@
 import { newId } from "../ids.ts";
-import { doomProject } from "./flush/doomed.ts";
+import { recordProjectDeletion } from "./flush/doomed.ts";
 import { keepIngestedOf } from "./usage.ts";
 
 /** A project as the object knows it; `num` is its short name in every other table. */
@@ -40,10 +40,10 @@ function fromRow(row: Row): ProjectRow {
 }
 
 /** Projects of a workspace: reads name each of them to D1, and list them all. */
-export const MOST_PROJECTS = 1000;
+export const MAX_PROJECTS = 1000;
 
 export function hasRoomForProject(sql: SqlStorage): boolean {
-  return Number(sql.exec("SELECT COUNT(*) AS count FROM projects").one().count) < MOST_PROJECTS;
+  return Number(sql.exec("SELECT COUNT(*) AS count FROM projects").one().count) < MAX_PROJECTS;
 }
 
 export function createProject(sql: SqlStorage, name: string, now: number): ProjectRow {
@@ -82,6 +82,6 @@ export function renameProject(sql: SqlStorage, num: number, name: string): void 
 export function deleteProject(sql: SqlStorage, num: number, now: number): void {
   keepIngestedOf(sql, num, now);
   sql.exec("DELETE FROM keys WHERE project = ?", num);
-  doomProject(sql, num, now);
+  recordProjectDeletion(sql, num, now);
   sql.exec("DELETE FROM projects WHERE num = ?", num);
 }

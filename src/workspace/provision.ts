@@ -22,7 +22,7 @@ export interface NewWorkspace {
  */
 export const CLAIM_WITHIN_MS = 60_000;
 /** From provisioning to the look at what became of it; the distance to `CLAIM_WITHIN_MS` is room for clock skew. */
-const SETTLE_AFTER_MS = 300_000;
+const RESOLVE_AFTER_MS = 300_000;
 
 /** Whether this object is a workspace at all: a forged locator reaches an object that has no tables. */
 export function isProvisioned(sql: SqlStorage): boolean {
@@ -41,7 +41,7 @@ export function provision(sql: SqlStorage, workspace: NewWorkspace, origin: Orig
     workspace.personal ? workspace.ownerId : null,
     RETENTION_DAYS.default,
     now,
-    workspace.settles ? now + SETTLE_AFTER_MS : null,
+    workspace.settles ? now + RESOLVE_AFTER_MS : null,
   );
   sql.exec("INSERT OR IGNORE INTO members (user_id, role, added_at) VALUES (?, 'owner', ?)", workspace.ownerId, now);
   if (!isNew) return;
@@ -58,12 +58,12 @@ export function confirmListed(sql: SqlStorage, slug: string): void {
 /** Deletes the workspace, unless it is somebody's personal one. */
 export function deleteWorkspace(sql: SqlStorage, origin: Origin, now: number): Ruling<true> {
   if (readWorkspace(sql).personal) return refused("CONFLICT", "A personal workspace goes only with its account.");
-  endWorkspace(sql, origin, now);
+  markWorkspaceDeleted(sql, origin, now);
   return { ok: true, value: true };
 }
 
-/** From this turn on there is no workspace for anybody; what is left of it is for `wipeOutside` and the object's end. */
-export function endWorkspace(sql: SqlStorage, { requestId }: Origin, now: number): void {
+/** From this turn on there is no workspace for anybody; what is left of it is for `wipeExternalData` and the object's end. */
+export function markWorkspaceDeleted(sql: SqlStorage, { requestId }: Origin, now: number): void {
   sql.exec("UPDATE workspace SET deleted_at = ?, deleted_by_request = ?", now, requestId);
 }
 
@@ -76,7 +76,7 @@ export interface EndedWorkspace {
 }
 
 /** A workspace that was deleted and is not gone yet; null for any other object. */
-export function endedWorkspace(sql: SqlStorage): EndedWorkspace | null {
+export function deletedWorkspace(sql: SqlStorage): EndedWorkspace | null {
   if (!isProvisioned(sql)) return null;
   const ended = sql
     .exec<{ id: string; deletedAt: number; requestId: string | null }>(

@@ -1,7 +1,7 @@
 import { packSummaries, type RecentCountPage, type RecentCountScan } from "../logs/stats/recent-counts.ts";
 import { countsOf } from "../logs/summary.ts";
 import { lastCommit } from "./batches.ts";
-import { placesOf, type RecentScope } from "./recent-reader.ts";
+import { progressOf, type RecentScope } from "./recent-reader.ts";
 
 /** Batches that one turn looks at: about 3 ms. */
 const PAGE_BATCHES = 1500;
@@ -40,7 +40,7 @@ export function readRecentCounts(sql: SqlStorage, scan: RecentCountScan, scope: 
   }
   return {
     asOf,
-    flushed: placesOf(projects, asOf === newest),
+    flushed: progressOf(projects, asOf === newest),
     oldest,
     summaries: packSummaries(summaries),
     next: looked < PAGE_BATCHES && bytes <= PAGE_BYTES ? null : next,

@@ -2,7 +2,7 @@ import { maskToScopes, type Scope } from "../keys/scopes.ts";
 import { readWorkspace } from "./settings.ts";
 
 /** Keys that one workspace answers with at most. */
-const MOST_KEYS = 200;
+const MAX_KEYS = 200;
 
 /** A key that works, as the person who made it sees it beside those of other workspaces. */
 export interface OwnKey {
@@ -50,11 +50,11 @@ export function keysMadeBy(sql: SqlStorage, workspaceId: string, userId: string,
       since,
       now,
       Number.MAX_SAFE_INTEGER,
-      MOST_KEYS + 1,
+      MAX_KEYS + 1,
     )
     .toArray();
   const workspaceName = readWorkspace(sql).name;
-  const keys = rows.slice(0, MOST_KEYS).map((row) => ({
+  const keys = rows.slice(0, MAX_KEYS).map((row) => ({
     id: row.id,
     name: row.name,
     prefix: row.prefix,
@@ -66,5 +66,5 @@ export function keysMadeBy(sql: SqlStorage, workspaceId: string, userId: string,
     createdAt: row.created_at,
     lastUsedAt: row.last_used_at,
   }));
-  return { keys, complete: rows.length <= MOST_KEYS };
+  return { keys, complete: rows.length <= MAX_KEYS };
 }

@@ -1,8 +1,8 @@
-import type { BatchEncoding, StoredBatch } from "../logs/batch.ts";
-import { mayHoldIds } from "../logs/id-filter.ts";
-import type { ProjectPlace, RecentPage, RecentScan } from "../logs/query/recent-scan.ts";
+import type { BatchEncoding, RecentBatch } from "../logs/batch.ts";
+import { mayContainIds } from "../logs/id-filter.ts";
+import type { ProjectProgress, RecentPage, RecentScan } from "../logs/query/recent-scan.ts";
 import { idFilterOf } from "../logs/summary.ts";
-import { type BatchSelection, placeOf } from "./batch-columns.ts";
+import { type BatchSelection, positionOf } from "./batch-columns.ts";
 import type { BatchIndex, Selected } from "./batch-index.ts";
 import { lastCommit } from "./batches.ts";
 
@@ -24,7 +24,7 @@ export interface RecentScope {
 }
 
 /** How far each project is. `isNewest`: the snapshot holds all that has been committed. */
-export function placesOf(projects: RecentScope["projects"], isNewest: boolean): ProjectPlace[] {
+export function progressOf(projects: RecentScope["projects"], isNewest: boolean): ProjectProgress[] {
   return projects.map(({ id, flushedSeq, lastSeq }) => {
     return { projectId: id, seq: flushedSeq, ...(isNewest ? { lastSeq } : {}) };
   });
@@ -47,7 +47,7 @@ export function readRecent(
   const newest = lastCommit(sql);
   const asOf = scan.asOf ?? newest;
   const { name, projects, oldest } = scope;
-  const flushed = placesOf(projects, asOf === newest);
+  const flushed = progressOf(projects, asOf === newest);
   const page: RecentPage = { asOf, lastCommit: newest, scope: name, flushed, oldest, batches: [], next: null };
   if (asOf > newest) return { ok: true, page };
   const projectIds = new Map(projects.map(({ num, id }) => [num, id]));
@@ -67,11 +67,11 @@ export function readRecent(
       if (summary === null) continue;
       asked++;
       askedBytes += summary.length;
-      if (!mayHoldIds(idFilterOf(summary), ids)) continue;
+      if (!mayContainIds(idFilterOf(summary), ids)) continue;
     }
     bytes += batch.bodyBytes;
     if (isTired || page.batches.length === PAGE_MAX_BATCHES || (bytes > maxBytes && page.batches.length > 0)) {
-      page.next = placeOf(scan.order, batch);
+      page.next = positionOf(scan.order, batch);
       break;
     }
     const given = giveBatch(sql, batch.commit, projectIds.get(batch.project) ?? "");
@@ -99,7 +99,7 @@ type BatchRow = {
 };
 
 /** A batch whole. Its commit must be there. @throws RangeError where a part of it is not */
-export function readBatch(sql: SqlStorage, commit: number, projectId: string): StoredBatch {
+export function readBatch(sql: SqlStorage, commit: number, projectId: string): RecentBatch {
   const batch = readRow(sql, commit, projectId);
   if (!batch?.isWhole) throw new RangeError("A batch's parts are not as long as its row says.");
   return batch.stored;
@@ -112,12 +112,12 @@ const NOT_WHOLE = { encoding: 1, body: Uint8Array.of(0) } as const;
  * The same for a reader, who must not fail for one bad batch: it gets bytes that do not decode, and reports the batch. Null
  * where the batch has been deleted.
  */
-export function giveBatch(sql: SqlStorage, commit: number, projectId: string): StoredBatch | null {
+export function giveBatch(sql: SqlStorage, commit: number, projectId: string): RecentBatch | null {
   const row = readRow(sql, commit, projectId);
   return row && (row.isWhole ? row.stored : { ...row.stored, ...NOT_WHOLE });
 }
 
-function readRow(sql: SqlStorage, commit: number, projectId: string): { stored: StoredBatch; isWhole: boolean } | null {
+function readRow(sql: SqlStorage, commit: number, projectId: string): { stored: RecentBatch; isWhole: boolean } | null {
   const row = sql
     .exec<BatchRow>(
       `SELECT first_seq AS firstSeq, count, min_ts AS minTimestamp, max_ts AS maxTimestamp, received_at AS receivedAt,

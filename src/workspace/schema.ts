@@ -1,11 +1,11 @@
 import { LIMITER_SCHEMA } from "../limits/limiter.ts";
 import { VIOLATION_SCHEMA } from "../limits/violation-outbox.ts";
-import { PROMISED_MAIL_SCHEMA } from "../mail/promised.ts";
+import { PENDING_MAIL_SCHEMA } from "../mail/promised.ts";
 import type { SchemaSteps } from "../sql/migrate.ts";
 import { TICKET_SCHEMA } from "../tail/tickets.ts";
 import { AUDIT_SCHEMA } from "./audit.ts";
-import { BLOCK_SCHEMA } from "./batch-blocks.ts";
-import { LEDGER_SCHEMA } from "./flush/ledger.ts";
+import { INDEX_CHUNK_SCHEMA } from "./batch-blocks.ts";
+import { FLUSHED_RANGES_SCHEMA } from "./flush/ledger.ts";
 import { FLUSH_SCHEMA } from "./flush/schema.ts";
 import { INDEX_CHANGES_SCHEMA } from "./index-changes.ts";
 import { INVITATION_SCHEMA } from "./invitations.ts";
@@ -107,7 +107,7 @@ const VERSION_1 = [
    ) STRICT, WITHOUT ROWID`,
   ...INVITATION_SCHEMA,
   ...INDEX_CHANGES_SCHEMA,
-  ...PROMISED_MAIL_SCHEMA,
+  ...PENDING_MAIL_SCHEMA,
   ...LIMITER_SCHEMA,
   ...VIOLATION_SCHEMA,
 ] as const;
@@ -121,7 +121,7 @@ export const WORKSPACE_SCHEMA: SchemaSteps = [
   FLUSH_SCHEMA,
   TICKET_SCHEMA,
   VERSION_4,
-  BLOCK_SCHEMA,
+  INDEX_CHUNK_SCHEMA,
   AUDIT_SCHEMA,
-  LEDGER_SCHEMA,
+  FLUSHED_RANGES_SCHEMA,
 ];

@@ -1,4 +1,4 @@
-import type { StoredBatch } from "../logs/batch.ts";
+import type { RecentBatch } from "../logs/batch.ts";
 import type { BatchIndex } from "./batch-index.ts";
 import type { ProjectRow } from "./projects.ts";
 import { giveBatch } from "./recent-reader.ts";
@@ -24,7 +24,7 @@ export interface SeqPage {
   /** Everything of the range up to here that the object holds is in `batches`. */
   through: number;
   /** In order; the first and the last may reach beyond the range. */
-  batches: StoredBatch[];
+  batches: RecentBatch[];
 }
 
 /** Bodies as stored that one turn reads; a single larger one is read nevertheless. Takes about 2 ms. */
@@ -42,7 +42,7 @@ export function readBySeq(
   const until = Math.min(scan.until, lastSeq);
   const page: SeqPage = { projectId, lastSeq, flushedSeq, oldest, through: until, batches: [] };
   let bytes = 0;
-  for (const { commit, firstSeq, bodyBytes } of index.behind(project.num, scan.after)) {
+  for (const { commit, firstSeq, bodyBytes } of index.batchesAfter(project.num, scan.after)) {
     if (firstSeq > until) break;
     bytes += bodyBytes;
     if (page.batches.length > 0 && (bytes > PAGE_BYTES || page.batches.length === PAGE_BATCHES)) {
@@ -71,7 +71,7 @@ export function nextBySeq(
   };
   if (after >= flushedSeq) return recent(lastSeq);
   // Among what has been moved there may be batches that were not.
-  for (const { commit, firstSeq } of index.behind(num, after)) {
+  for (const { commit, firstSeq } of index.batchesAfter(num, after)) {
     if (firstSeq > flushedSeq) break;
     const { count } = sql.exec<{ count: number }>("SELECT count FROM batches WHERE commit_no = ?", commit).one();
     if (firstSeq > after + 1) return { tier: "cold", until: firstSeq - 1 };

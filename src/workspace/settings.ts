@@ -13,7 +13,7 @@ export interface WorkspaceRow {
   retentionDays: number;
   createdAt: number;
   /** See the schema; epoch milliseconds. */
-  settleAt: number | null;
+  resolveAt: number | null;
   deletedAt: number | null;
   limits: Cascade;
 }
@@ -28,7 +28,7 @@ export function readWorkspace(sql: SqlStorage): WorkspaceRow {
     personalOf: typeof row.personal_of === "string" ? row.personal_of : null,
     retentionDays: Number(row.retention_days),
     createdAt: Number(row.created_at),
-    settleAt: typeof row.settle_at === "number" ? row.settle_at : null,
+    resolveAt: typeof row.settle_at === "number" ? row.settle_at : null,
     deletedAt: typeof row.deleted_at === "number" ? row.deleted_at : null,
     limits: new Cascade(limitsFromRow(row)),
   };

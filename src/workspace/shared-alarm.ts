@@ -21,7 +21,7 @@ export class SharedAlarm {
   }
 
   /** To be called first of all when it goes off. */
-  wentOff(): void {
+  onFired(): void {
     this.#at = null;
   }
 }

@@ -2,13 +2,13 @@ import { Limiter } from "../limits/limiter.ts";
 import { ViolationOutbox } from "../limits/violation-outbox.ts";
 import { hostState } from "../platform/host-state.ts";
 import { migrate } from "../sql/migrate.ts";
-import type { Gate } from "./admission.ts";
+import type { AdmissionContext } from "./admission.ts";
 import { AuditedSessions } from "./audited-sessions.ts";
 import { BatchIndex } from "./batch-index.ts";
-import { Directory } from "./directory.ts";
+import { KeyProjectCache } from "./directory.ts";
 import { type FlushBounds, FlushSchedule } from "./flush/schedule.ts";
-import { WaitingBatches } from "./flush/waiting.ts";
-import { type FullStore, type IngestCall, IngestGroup, type IngestResult, type StoredBatchRef } from "./ingest.ts";
+import { UnflushedBatches } from "./flush/waiting.ts";
+import { type CommittedBatch, type FullStorage, type IngestCall, IngestGroup, type IngestResult } from "./ingest.ts";
 import { isProvisioned } from "./provision.ts";
 import { WORKSPACE_SCHEMA } from "./schema.ts";
 import { readWorkspace, type WorkspaceRow } from "./settings.ts";
@@ -33,16 +33,16 @@ export type StateStorage = Pick<DurableObjectStorage, "sql" | "transactionSync" 
  */
 export class WorkspaceState {
   readonly sql: SqlStorage;
-  readonly directory: Directory;
+  readonly keyProjectCache: KeyProjectCache;
   readonly limiter: Limiter;
   readonly violations: ViolationOutbox;
   readonly sessions: AuditedSessions;
   readonly alarm: SharedAlarm;
   readonly index: BatchIndex;
-  readonly waiting: WaitingBatches;
+  readonly waiting: UnflushedBatches;
   readonly schedule: FlushSchedule;
   /** Told of the batches of each commit once its transaction has ended. */
-  onCommit: (stored: readonly StoredBatchRef[]) => void = () => {};
+  onCommit: (stored: readonly CommittedBatch[]) => void = () => {};
   /** Told that keys, projects, members or the workspace itself may have changed. */
   onChange: () => void = () => {};
   readonly #room: StorageRoom;
@@ -53,13 +53,13 @@ export class WorkspaceState {
   constructor(storage: StateStorage, bounds = FLUSH_BOUNDS) {
     this.#storage = storage;
     this.sql = storage.sql;
-    this.directory = new Directory(storage.sql);
+    this.keyProjectCache = new KeyProjectCache(storage.sql);
     this.limiter = new Limiter(storage.sql);
     this.violations = new ViolationOutbox(storage.sql);
     this.sessions = new AuditedSessions(storage.sql);
     this.alarm = new SharedAlarm(storage);
     this.index = new BatchIndex(storage.sql);
-    this.waiting = new WaitingBatches(storage.sql);
+    this.waiting = new UnflushedBatches(storage.sql);
     this.schedule = new FlushSchedule(bounds);
     this.#room = new StorageRoom(storage.sql);
     if (isProvisioned(storage.sql)) storage.transactionSync(() => migrate(storage.sql, WORKSPACE_SCHEMA));
@@ -78,13 +78,13 @@ export class WorkspaceState {
   }
 
   /** Runs `work` in one synchronous transaction and writes what was counted with it; null without a workspace. */
-  transaction<T>(work: (gate: Gate, row: WorkspaceRow) => T): T | null {
-    const { row, sql, directory, limiter, violations, sessions } = this;
+  transaction<T>(work: (admission: AdmissionContext, row: WorkspaceRow) => T): T | null {
+    const { row, sql, keyProjectCache, limiter, violations, sessions } = this;
     if (row === null) return null;
-    directory.trim();
+    keyProjectCache.trim();
     try {
       const done = this.#storage.transactionSync(() => {
-        const result = work({ sql, directory, limiter, violations, limits: row.limits, sessions }, row);
+        const result = work({ sql, keyProjectCache, limiter, violations, limits: row.limits, sessions }, row);
         limiter.flush();
         violations.flush();
         return result;
@@ -101,8 +101,8 @@ export class WorkspaceState {
   ingest(calls: readonly IngestCall[]): IngestResult[] | null {
     const now = Date.now();
     const full = fullStore(this.#room);
-    const done = this.transaction((gate, row) => {
-      const group = new IngestGroup(gate, row.retentionDays, this.#lastCommit, now, full);
+    const done = this.transaction((admission, row) => {
+      const group = new IngestGroup(admission, row.retentionDays, this.#lastCommit, now, full);
       const results = calls.map((call) => group.run(call));
       group.finish();
       if (group.stored.length > 0) this.index.pack(group.stored.length);
@@ -115,22 +115,22 @@ export class WorkspaceState {
       this.schedule.add(stored.batch.body.length, now);
       this.#room.took(stored.batch.body.length);
     }
-    if (done.group.stored.length > 0) this.flushInTime(now);
+    if (done.group.stored.length > 0) this.scheduleFlush(now);
     this.onCommit(done.group.stored);
     return done.results;
   }
 
   /** Sets the alarm for the next flush. */
-  flushInTime(now: number, isOpen = false): void {
+  scheduleFlush(now: number, isOpen = false): void {
     if (!this.schedule.isLoaded) this.schedule.load(this.waiting.summary());
     const at = this.schedule.dueAt(isOpen);
     if (at !== null) this.alarm.by(Math.max(now, Math.min(at, now + LONGEST_SLEEP_MS)));
   }
 
   /** To be called after a change of keys, projects or the workspace's own row: limits may have another window now. */
-  settingsChanged(): void {
+  invalidateSettings(): void {
     this.#row = null;
-    this.directory.clear();
+    this.keyProjectCache.clear();
     this.limiter.forget();
     this.schedule.unload();
     this.onChange();
@@ -138,7 +138,7 @@ export class WorkspaceState {
 
   /** Drops every cache: after a rollback, and when everything has been deleted. */
   forget(): void {
-    this.settingsChanged();
+    this.invalidateSettings();
     this.violations.forget();
     this.sessions.forget();
     this.#lastCommit = null;
@@ -147,7 +147,7 @@ export class WorkspaceState {
   }
 }
 
-function fullStore(room: StorageRoom): FullStore | null {
+function fullStore(room: StorageRoom): FullStorage | null {
   if (hostState.disk === "low") return "DISK_FULL";
   return room.isFull() ? "STORAGE_FULL" : null;
 }

@@ -38,7 +38,7 @@ const CALLS_AT_ONCE = 20;
  * Deletes what is left of a deleted workspace outside its object, as far as one alarm may. Safe to repeat.
  * @returns whether all of it is gone, so that the object itself may go
  */
-export async function wipeOutside(databases: ColdDatabases, workspaceId: string): Promise<boolean> {
+export async function wipeExternalData(databases: ColdDatabases, workspaceId: string): Promise<boolean> {
   let calls = 0;
   for (const step of WIPE_STEPS) {
     for (;;) {

@@ -13,7 +13,7 @@ export interface ArrivalPorts extends LinkPorts {
   register(account: { email: string; name: string | null }, link: NewLink): Promise<Registration>;
 }
 
-export type Arrival =
+export type ProviderSignIn =
   | { ok: true; entry: DirectoryEntry; epoch: number; isNewUser: boolean }
   | { ok: false; reason: "unverified" | "busy" };
 
@@ -22,7 +22,7 @@ export type Arrival =
  * the provider vouches for it, else a new one. Each step can be crossed by another sign-in, and by what a crash left;
  * then all is looked at anew.
  */
-export async function arrive(ports: ArrivalPorts, profile: ProviderProfile): Promise<Arrival> {
+export async function resolveProviderSignIn(ports: ArrivalPorts, profile: ProviderProfile): Promise<ProviderSignIn> {
   const { provider, subject, email, name } = profile;
   const identity = { provider, subject };
   for (let tries = 0; tries < LINK_TRIES; tries++) {

@@ -2,7 +2,7 @@ import type { Origin } from "../../platform/origin.ts";
 import { readAccount } from "../account.ts";
 import type { ActivityNote } from "../activity.ts";
 import { isAlive } from "../families.ts";
-import { beginLink, completeLink, holdsLink, type NewLink, readMethods, type SignInMethods, unlink } from "../links.ts";
+import { beginLink, completeLink, hasLink, type NewLink, readMethods, type SignInMethods, unlink } from "../links.ts";
 import { notifyOwner } from "../notices.ts";
 import { proveAddress, unfinishedPurge } from "../purge.ts";
 import { isReauthenticated, type Reauthentication } from "../reauthentication.ts";
@@ -76,7 +76,7 @@ export function finishLinking(
 /** The epoch to open a session with, for whoever has this identity; null where it is not this account's. */
 export function epochOfLinked(sql: SqlStorage, link: NewLink): number | null {
   const account = readAccount(sql);
-  return account && holdsLink(sql, link) ? account.epoch : null;
+  return account && hasLink(sql, link) ? account.epoch : null;
 }
 
 /** The account's ways in; null where the session is dead. */

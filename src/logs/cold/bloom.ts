@@ -44,7 +44,7 @@ export function probesOf(a: number, b: number): Probe[] {
 }
 
 /** What the SQL of `filter-sql.ts` computes. */
-export function mayHold(filter: Uint8Array, a: number, b: number): boolean {
+export function mayContain(filter: Uint8Array, a: number, b: number): boolean {
   return probesOf(a, b).every((probe) => ((filter[scaled(probe.place, filter.length)] ?? 0) & (1 << probe.bit)) !== 0);
 }
 

@@ -1,19 +1,19 @@
-import type { Frame } from "./frame-index.ts";
-import type { BatchSlice, SourceLine } from "./lines.ts";
+import type { Block } from "./frame-index.ts";
+import type { DecodedBatch, SourceLine } from "./lines.ts";
 import { PIECE_BYTES, pack } from "./pack.ts";
 
 const LINE_BREAK = 10;
 
 /** Lines that stand one after another in a batch's body, with line breaks between them. */
 interface Stretch {
-  batch: BatchSlice;
+  batch: DecodedBatch;
   start: number;
   end: number;
 }
 
 /** Cuts lines into frames and compresses them. */
 export class BodyWriter {
-  readonly #frames: Frame[] = [];
+  readonly #blocks: Block[] = [];
   readonly #packed: Uint8Array[] = [];
   #stretches: Stretch[] = [];
   #last: Stretch | null = null;
@@ -48,7 +48,7 @@ export class BodyWriter {
   /** Ends the frame: it has at least one line. */
   close(): void {
     const packed = pack(join(this.#stretches, this.#rawBytes));
-    this.#frames.push({
+    this.#blocks.push({
       firstIndex: this.#firstIndex,
       lines: this.#lines,
       rawBytes: this.#rawBytes,
@@ -70,8 +70,8 @@ export class BodyWriter {
     this.#levelMask = 0;
   }
 
-  get frames(): readonly Frame[] {
-    return this.#frames;
+  get blocks(): readonly Block[] {
+    return this.#blocks;
   }
 
   toBytes(): Uint8Array {

@@ -14,7 +14,7 @@ const FIRST_YEAR = 100;
 /** Behind the quote that closes the timestamp. */
 export const HEAD_BYTES = HEAD.length + '2026-11-20T14:04:05.678Z"'.length;
 
-export class ByteClock {
+export class ByteTimestampParser {
   /** Entries that follow each other mostly share the minute. */
   readonly #minute = new Uint8Array(MINUTE_BYTES);
   #minuteMs = Number.NaN;

@@ -1,14 +1,14 @@
 // Named here, so that pure modules tested on Node may name the tier.
 import type { D1Database } from "@cloudflare/workers-types";
-import { EarlierSegments } from "./earlier-segments.ts";
-import type { BodyRange, EncodedSegment, SegmentKey, SegmentMeta, StoredBody } from "./segment.ts";
+import { LegacySegments } from "./earlier-segments.ts";
+import type { BodyRange, EncodedSegment, SegmentBody, SegmentKey, SegmentMeta } from "./segment.ts";
 import { comparePositions, type SegmentPage, type SegmentPosition, type SegmentSelection } from "./selection.ts";
 import {
   type CountedSegment,
   type FoundSegment,
   type ProjectCoverage,
   SegmentStore,
-  type StoredTotals,
+  type SegmentTotals,
   type Watermark,
 } from "./store.ts";
 
@@ -25,11 +25,11 @@ export interface ColdDatabases {
  */
 export class ColdTier {
   readonly #store: SegmentStore;
-  readonly #earlier: EarlierSegments;
+  readonly #earlier: LegacySegments;
 
   constructor({ DB, COLD_DB }: ColdDatabases) {
     this.#store = new SegmentStore(COLD_DB);
-    this.#earlier = new EarlierSegments(DB);
+    this.#earlier = new LegacySegments(DB);
   }
 
   /**
@@ -40,7 +40,7 @@ export class ColdTier {
     workspaceId: string,
     segments: readonly EncodedSegment[],
     watermark = (segments[0]?.firstSeq ?? 1) - 1,
-  ): Promise<StoredTotals> {
+  ): Promise<SegmentTotals> {
     const earlier = await this.#earlier.of(workspaceId);
     const range = rangeOf(segments, watermark);
     if (earlier === null || range === null) return this.#store.insertSegments(workspaceId, segments, watermark);
@@ -54,7 +54,7 @@ export class ColdTier {
     workspaceId: string,
     segments: readonly EncodedSegment[],
     watermark: number,
-  ): Promise<StoredTotals> {
+  ): Promise<SegmentTotals> {
     const earlier = await this.#earlier.of(workspaceId);
     const range = rangeOf(segments, watermark);
     // A crash in between leaves the range in the object alone, and the call is repeated.
@@ -104,14 +104,14 @@ export class ColdTier {
   }
 
   /** As `SegmentStore.readBodies`. */
-  async readBodies(workspaceId: string, ranges: readonly BodyRange[]): Promise<(StoredBody | null)[]> {
+  async readBodies(workspaceId: string, ranges: readonly BodyRange[]): Promise<(SegmentBody | null)[]> {
     const [bodies = [], earlier = []] = await this.#both(workspaceId, (store) => store.readBodies(workspaceId, ranges));
     // Both stop at the same range: how many are read depends on their sizes alone.
     return bodies.map((body, index) => body ?? earlier[index] ?? null);
   }
 
   /** As `SegmentStore.usageUpTo`. */
-  async usageUpTo(workspaceId: string, watermarks: readonly Watermark[]): Promise<StoredTotals> {
+  async usageUpTo(workspaceId: string, watermarks: readonly Watermark[]): Promise<SegmentTotals> {
     const totals = await this.#both(workspaceId, (store) => store.usageUpTo(workspaceId, watermarks));
     return totals.reduce(sum);
   }
@@ -121,7 +121,7 @@ export class ColdTier {
     workspaceId: string,
     projectId: string,
     ranges: readonly { firstSeq: number; lastSeq: number }[],
-  ): Promise<StoredTotals[]> {
+  ): Promise<SegmentTotals[]> {
     const [totals = [], earlier = []] = await this.#both(workspaceId, (store) =>
       store.totalsOfRanges(workspaceId, projectId, ranges),
     );
@@ -182,6 +182,6 @@ function joined(a: ProjectCoverage, b: ProjectCoverage): ProjectCoverage {
   };
 }
 
-function sum(a: StoredTotals, b: StoredTotals): StoredTotals {
+function sum(a: SegmentTotals, b: SegmentTotals): SegmentTotals {
   return { segments: a.segments + b.segments, entries: a.entries + b.entries, bytes: a.bytes + b.bytes };
 }

@@ -17,7 +17,7 @@ const FALSE = new TextEncoder().encode("false");
 const NULL = new TextEncoder().encode("null");
 
 /** Ingest takes no deeper `data`. */
-const MOST_DEPTH = 40;
+const MAX_DEPTH = 40;
 /** Texts and numbers of a line that are made into strings one by one; with more it is cheaper to parse all of it at once. */
 const MOST_STRINGS = 12;
 /** Stands for a place behind something that is not there. */
@@ -110,21 +110,21 @@ export class DataScanner {
   }
 
   #value(at: number, path: Path, depth: number): number {
-    const { frame } = this.#tokens;
+    const { block } = this.#tokens;
     // A name that stands twice: the last one of them counts.
-    if (path.line === this.#line || depth > MOST_DEPTH) return NONE;
+    if (path.line === this.#line || depth > MAX_DEPTH) return NONE;
     path.line = this.#line;
-    const again = path.value.again(this.#bytes, at, frame);
+    const again = path.value.again(this.#bytes, at, block);
     if (again >= 0) return again;
-    if (path.frame !== frame) {
-      path.frame = frame;
+    if (path.block !== block) {
+      path.block = block;
       this.#add(this.#tokens.texts, this.#at(path).unit(MARK.any));
     }
     const byte = this.#bytes[at];
     if (byte === OPEN_OBJECT) return this.#object(at, path, depth + 1);
     if (byte === OPEN_ARRAY) return this.#array(at, path, depth + 1);
     const behind = this.#scalar(at, byte, this.#at(path));
-    if (behind >= 0) path.value.remember(this.#bytes, at, behind, frame);
+    if (behind >= 0) path.value.remember(this.#bytes, at, behind, block);
     return behind;
   }
 

@@ -1,20 +1,20 @@
-import { freeMemory } from "../../platform/free-memory.ts";
-import type { ScanUnit as Lines } from "../query/feed.ts";
+import { detachBuffer } from "../../platform/free-memory.ts";
+import type { LineSource } from "../query/feed.ts";
 import { piecesOf } from "../query/lines.ts";
-import { type BatchRun, readDirectory } from "./directory.ts";
-import type { Frame } from "./frame-index.ts";
+import { type BatchRun, readBatchTable } from "./directory.ts";
+import type { Block } from "./frame-index.ts";
 import { unpack } from "./pack.ts";
 import { CorruptSegment, type SegmentKey, type SegmentMeta } from "./segment.ts";
 
 /** A frame's lines, ready to be scanned. */
-export interface ScanUnit extends Lines {
+export interface DecodedBlock extends LineSource {
   /** All lines. */
   body: Uint8Array;
   count: number;
 }
 
 /** Which entries a segment holds and how they came, readable without its body. */
-export class SegmentDirectory {
+export class BatchTable {
   readonly #runs: readonly BatchRun[];
   /** Place of each run's first entry. */
   readonly #starts: readonly number[];
@@ -24,7 +24,7 @@ export class SegmentDirectory {
 
   /** @throws CorruptSegment */
   constructor(meta: SegmentMeta, packed: Uint8Array) {
-    this.#runs = decoded(meta, "its directory cannot be read", () => readDirectory(packed));
+    this.#runs = decoded(meta, "its directory cannot be read", () => readBatchTable(packed));
     let count = 0;
     this.#starts = this.#runs.map((run) => {
       count += run.count;
@@ -84,27 +84,27 @@ export class SegmentDirectory {
  * @param afterCommit entries of this commit and earlier ones are not visible either
  * @throws CorruptSegment
  */
-export function decodeFrame(
+export function decodeBlock(
   key: SegmentKey,
-  directory: SegmentDirectory,
-  frame: Frame,
+  batchTable: BatchTable,
+  block: Block,
   bytes: Uint8Array,
   asOf: number | null,
   afterCommit = 0,
-): ScanUnit {
+): DecodedBlock {
   const body = decoded(key, "a frame cannot be decompressed", () => unpack(bytes));
-  if (body.length !== frame.rawBytes) throw new CorruptSegment(key, "a frame has another length");
-  const hidden = directory.visibleCount(afterCommit) - frame.firstIndex;
-  const visible = directory.visibleCount(asOf) - frame.firstIndex;
+  if (body.length !== block.rawBytes) throw new CorruptSegment(key, "a frame has another length");
+  const hidden = batchTable.visibleCount(afterCommit) - block.firstIndex;
+  const visible = batchTable.visibleCount(asOf) - block.firstIndex;
   return {
     projectId: key.projectId,
     body,
     pieces: () => piecesOf(body),
-    count: frame.lines,
-    seqAt: (index) => directory.seqAt(frame.firstIndex + index),
-    receivedAtOf: (index) => directory.receivedAtOf(frame.firstIndex + index),
+    count: block.lines,
+    seqAt: (index) => batchTable.seqAt(block.firstIndex + index),
+    receivedAtOf: (index) => batchTable.receivedAtOf(block.firstIndex + index),
     isVisible: (index) => index >= hidden && index < visible,
-    close: () => freeMemory(body),
+    close: () => detachBuffer(body),
   };
 }
 

@@ -22,7 +22,7 @@ const COMPRESSED = 2;
  * then column by column, as equal things compress together: counts, commits and times (zigzag) as differences to the run
  * before, and where `seq` has gaps what is left out before each run.
  */
-export function packDirectory(runs: readonly BatchRun[]): Uint8Array {
+export function packBatchTable(runs: readonly BatchRun[]): Uint8Array {
   const [first] = runs;
   if (first === undefined) throw new RangeError("A segment has at least one run.");
   const gaps = runs.map(
@@ -53,8 +53,8 @@ export function packDirectory(runs: readonly BatchRun[]): Uint8Array {
     : Buffer.concat([Uint8Array.of(flags), plain]);
 }
 
-/** @throws on bytes that `packDirectory` has not written */
-export function readDirectory(packed: Uint8Array): BatchRun[] {
+/** @throws on bytes that `packBatchTable` has not written */
+export function readBatchTable(packed: Uint8Array): BatchRun[] {
   const flags = packed[0] ?? 0;
   const rest = packed.subarray(1);
   const reader = new ByteReader((flags & COMPRESSED) === 0 ? rest : unpack(rest));

@@ -11,7 +11,7 @@ interface Facts {
 }
 
 /** Workspaces remembered at most: 60 bytes each. Beyond it all of them are asked for again. */
-const MOST_REMEMBERED = 4096;
+const MAX_REMEMBERED = 4096;
 
 let facts = new WeakMap<D1Database, Facts>();
 
@@ -19,7 +19,7 @@ let facts = new WeakMap<D1Database, Facts>();
  * The segments that earlier versions stored in the directory's database. Once the trigger `segments_closed` is there, none
  * is added, so "this workspace has none" stays true and is remembered; without the trigger nothing is.
  */
-export class EarlierSegments {
+export class LegacySegments {
   readonly #db: D1Database;
   readonly #store: SegmentStore;
   readonly #facts: Facts;
@@ -51,12 +51,12 @@ export class EarlierSegments {
   #remember(workspaceId: string, isEmpty: boolean): void {
     const known = this.#facts;
     known.isEmpty ||= isEmpty;
-    if (known.without.size >= MOST_REMEMBERED) known.without.clear();
+    if (known.without.size >= MAX_REMEMBERED) known.without.clear();
     known.without.add(workspaceId);
   }
 }
 
 /** For tests, which put segments where no version puts them any more. */
-export function forgetEarlierSegments(): void {
+export function resetLegacySegmentCache(): void {
   facts = new WeakMap();
 }

@@ -1,13 +1,13 @@
 import { SummaryBuilder } from "../summary.ts";
 import { BodyWriter } from "./body-writer.ts";
-import { packDirectory } from "./directory.ts";
-import { EntryReader } from "./entry-reader.ts";
-import { filterOf, frameFilterOf, mostFilterBytes } from "./filter-choice.ts";
+import { packBatchTable } from "./directory.ts";
+import { SegmentEntryReader } from "./entry-reader.ts";
+import { chooseBlockFilter, chooseFilter, maxFilterBytes } from "./filter-choice.ts";
 import { slotBytes } from "./frame-filter.ts";
 import { packFrames } from "./frame-index.ts";
 import { LevelCounter } from "./level-counts.ts";
-import { type BatchSlice, linesOf, type SeqRange, type SourceLine } from "./lines.ts";
-import { RunList } from "./run-list.ts";
+import { type DecodedBatch, linesOf, type SeqRange, type SourceLine } from "./lines.ts";
+import { BatchRunBuilder } from "./run-list.ts";
 import { type EncodedSegment, SEGMENT_LIMITS } from "./segment.ts";
 import { Tally } from "./tally.ts";
 import { timeParts } from "./time-parts.ts";
@@ -26,7 +26,7 @@ type Pause = null;
  */
 export function* encodeSegments(
   projectId: string,
-  batches: Iterable<BatchSlice>,
+  batches: Iterable<DecodedBatch>,
   range: SeqRange,
 ): Generator<EncodedSegment> {
   for (const step of encodeSteps(projectId, batches, range)) if (step !== null) yield step;
@@ -35,7 +35,7 @@ export function* encodeSegments(
 /** The same in steps of a millisecond or two: 10,000 entries take some forty. */
 export function* encodeSteps(
   projectId: string,
-  batches: Iterable<BatchSlice>,
+  batches: Iterable<DecodedBatch>,
   range: SeqRange,
 ): Generator<EncodedSegment | Pause> {
   let lines: SourceLine[] = [];
@@ -82,8 +82,8 @@ function* encodeLines(projectId: string, lines: readonly SourceLine[]): Generato
   yield* segments;
 }
 
-function fitsRow({ body, filter, frameFilter, directory, summary, levels, storedBytes }: EncodedSegment): boolean {
-  const blobs = [body, filter, frameFilter, directory, summary, levels];
+function fitsRow({ body, filter, blockFilter, batchTable, summary, levels, storedBytes }: EncodedSegment): boolean {
+  const blobs = [body, filter, blockFilter, batchTable, summary, levels];
   return (
     blobs.every((blob) => blob.length <= SEGMENT_LIMITS.blobBytes) &&
     summary.length <= SEGMENT_LIMITS.summaryBytes &&
@@ -97,9 +97,9 @@ function* encodePart(key: PartKey, lines: readonly SourceLine[]): Generator<Paus
   const summary = new SummaryBuilder();
   const levelCounts = new LevelCounter();
   const tally = new Tally(summary, levelCounts);
-  const reader = new EntryReader();
+  const reader = new SegmentEntryReader();
   const writer = new BodyWriter();
-  const runs = new RunList();
+  const runs = new BatchRunBuilder();
   let minTimestamp = Number.POSITIVE_INFINITY;
   let maxTimestamp = Number.NEGATIVE_INFINITY;
   let categoryMask = 0;
@@ -107,7 +107,7 @@ function* encodePart(key: PartKey, lines: readonly SourceLine[]): Generator<Paus
     const { timestamp } = line;
     if (writer.isFull(line)) {
       writer.close();
-      reader.closeFrame();
+      reader.closeBlock();
       yield null;
     }
     reader.read(line);
@@ -119,21 +119,21 @@ function* encodePart(key: PartKey, lines: readonly SourceLine[]): Generator<Paus
     runs.add(line);
   }
   writer.close();
-  reader.closeFrame();
+  reader.closeBlock();
   tally.flush();
   yield null;
-  const { frames } = writer;
+  const { blocks } = writer;
   const body = writer.toBytes();
-  const most = mostFilterBytes(lines.length, body.length);
-  const { kinds: filterKinds, filter } = filterOf(reader.tokens, most);
-  const { kinds: frameKinds, filter: frameFilter } = frameFilterOf(reader.tokens, most, frames.length);
+  const most = maxFilterBytes(lines.length, body.length);
+  const { kinds: filterKinds, filter } = chooseFilter(reader.tokens, most);
+  const { kinds: blockKinds, filter: blockFilter } = chooseBlockFilter(reader.tokens, most, blocks.length);
   const blobs = {
-    frames: packFrames(frames, minTimestamp),
+    blocks: packFrames(blocks, minTimestamp),
     levels: levelCounts.pack(),
     summary: summary.pack(),
-    directory: packDirectory(runs.runs),
+    batchTable: packBatchTable(runs.runs),
     filter,
-    frameFilter,
+    blockFilter,
     body,
   };
   return {
@@ -143,13 +143,13 @@ function* encodePart(key: PartKey, lines: readonly SourceLine[]): Generator<Paus
     maxTimestamp,
     minCommit: runs.runs[0]?.commit ?? 0,
     maxCommit: runs.runs.at(-1)?.commit ?? 0,
-    levelMask: frames.reduce((mask, frame) => mask | frame.levelMask, 0),
+    levelMask: blocks.reduce((mask, block) => mask | block.levelMask, 0),
     categoryMask,
-    rawBytes: frames.reduce((sum, frame) => sum + frame.rawBytes, 0),
+    rawBytes: blocks.reduce((sum, block) => sum + block.rawBytes, 0),
     storedBytes: Object.values(blobs).reduce((sum, blob) => sum + blob.length, 0),
     filterKinds,
-    frameKinds,
-    slotBytes: slotBytes(frames.length),
+    blockKinds,
+    slotBytes: slotBytes(blocks.length),
     ...blobs,
   };
 }

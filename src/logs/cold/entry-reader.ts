@@ -1,5 +1,5 @@
 import { type Entry, LEVELS } from "../entry.ts";
-import { readLine } from "../stored-line.ts";
+import { parseStoredLine } from "../stored-line.ts";
 import { LineScanner } from "./line-scanner.ts";
 import type { SourceLine } from "./lines.ts";
 import { TokenCollector } from "./token-collector.ts";
@@ -12,7 +12,7 @@ const MOST_PASSED = 31;
  * Reads a segment's entries, one after another, and collects their tokens. Nearly all lines are understood from their
  * bytes; any other is parsed, which costs five times as much and comes to the same.
  */
-export class EntryReader {
+export class SegmentEntryReader {
   readonly tokens = new TokenCollector();
   /** Of the entry that was read last. */
   severity = 0;
@@ -46,15 +46,15 @@ export class EntryReader {
   }
 
   /** All entries of a frame have been read. */
-  closeFrame(): void {
-    this.tokens.closeFrame();
+  closeBlock(): void {
+    this.tokens.closeBlock();
     this.#scanner.tokens.forget();
   }
 }
 
 /** Parsed one by one and let go of: parsed, a range of small members takes twenty times its bytes. */
 function parsed(body: Uint8Array, start: number, end: number): Entry {
-  const entry = readLine(Buffer.from(body.buffer, body.byteOffset + start, end - start).toString("utf8"));
+  const entry = parseStoredLine(Buffer.from(body.buffer, body.byteOffset + start, end - start).toString("utf8"));
   if (entry === null) throw new RangeError("A line is no entry.");
   return entry;
 }

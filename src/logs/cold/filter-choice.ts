@@ -1,5 +1,5 @@
 import { buildFilter, filterBytes } from "./bloom.ts";
-import { ALL_SLOTS, buildFrameFilter, frameFilterBytes } from "./frame-filter.ts";
+import { ALL_SLOTS, blockFilterBytes, buildBlockFilter } from "./frame-filter.ts";
 import type { TokenCollector } from "./token-collector.ts";
 import type { TokenTable } from "./token-table.ts";
 import { TOKEN_KIND } from "./tokens.ts";
@@ -14,25 +14,25 @@ const LARGEST_FILTER_BYTES = 128 * 1024;
 const KINDS_BY_WORTH = [TOKEN_KIND.id, TOKEN_KIND.text, TOKEN_KIND.three, TOKEN_KIND.scalar, TOKEN_KIND.four];
 
 /** A filter of the kinds of token that fit. What is left out is not told apart, so it costs scans and never an entry. */
-export function filterOf(tokens: TokenCollector, most: number): { kinds: number; filter: Uint8Array } {
+export function chooseFilter(tokens: TokenCollector, most: number): { kinds: number; filter: Uint8Array } {
   const { kinds, count, chosen } = fitting(tokens, most, ({ size }) => size, filterBytes);
   // At least a byte: what has no token of a kind is told by that, too.
   return { kinds, filter: buildFilter(chosen, Math.max(1, filterBytes(count))) };
 }
 
 /** The same by frame. */
-export function frameFilterOf(
+export function chooseBlockFilter(
   tokens: TokenCollector,
   most: number,
-  frames: number,
+  blocks: number,
 ): { kinds: number; filter: Uint8Array } {
-  const bytes = (pairs: number) => frameFilterBytes(pairs, frames);
+  const bytes = (pairs: number) => blockFilterBytes(pairs, blocks);
   const { kinds, chosen } = fitting(tokens, most, ({ pairCount }) => pairCount, bytes);
-  return { kinds: kinds | ALL_SLOTS, filter: buildFrameFilter(chosen, frames) };
+  return { kinds: kinds | ALL_SLOTS, filter: buildBlockFilter(chosen, blocks) };
 }
 
 /** What each of the filters may take. */
-export function mostFilterBytes(entries: number, bodyBytes: number): number {
+export function maxFilterBytes(entries: number, bodyBytes: number): number {
   const fair = Math.max(SMALL_FILTER_BYTES, bodyBytes * FILTER_SHARE, entries * FILTER_BYTES_PER_ENTRY);
   return Math.min(LARGEST_FILTER_BYTES, fair);
 }

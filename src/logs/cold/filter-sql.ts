@@ -8,7 +8,7 @@ import type { TokenTest } from "./tokens.ts";
  */
 
 /** Tokens of one statement: it stays far below D1's 100 KB, and each further one tells less. */
-const MOST_TOKENS = 64;
+const MAX_TOKENS = 64;
 
 /** What `?1` to `?8` of a statement with a filter condition stand for: the bytes that have bit 0, 1 ... 7. */
 export const BIT_TABLES: readonly string[] = Array.from({ length: 8 }, (_, bit) =>
@@ -21,7 +21,7 @@ export function filterCondition(tests: readonly TokenTest[]): string | null {
   let tokens = 0;
   for (const { kind, anyOf } of tests) {
     tokens += anyOf.length;
-    if (tokens > MOST_TOKENS) break;
+    if (tokens > MAX_TOKENS) break;
     const held = anyOf.map(({ a, b }) => joined("AND", probesOf(a, b).map(probeSql)));
     conditions.push(`((filter_kinds & ${kind}) = 0 OR ${joined("OR", held)})`);
   }

@@ -17,29 +17,29 @@ const FORMER_SLOTS = 3;
 export const ALL_SLOTS = 32;
 
 /** Tokens of a query that slots are asked for. */
-const MOST_TOKENS = 16;
+const MAX_TOKENS = 16;
 
 /** Bytes of a slot: a bit for each frame. None for a single frame, where there is nothing to tell. */
-export function slotBytes(frames: number): number {
-  return frames < 2 ? 0 : Math.ceil(frames / 8);
+export function slotBytes(blocks: number): number {
+  return blocks < 2 ? 0 : Math.ceil(blocks / 8);
 }
 
 /** Bytes of a filter of so many pairs. */
-export function frameFilterBytes(pairs: number, frames: number): number {
-  return frames < 2 ? 0 : Math.max(1, Math.ceil((pairs * BITS_PER_PAIR) / frames)) * slotBytes(frames);
+export function blockFilterBytes(pairs: number, blocks: number): number {
+  return blocks < 2 ? 0 : Math.max(1, Math.ceil((pairs * BITS_PER_PAIR) / blocks)) * slotBytes(blocks);
 }
 
-export function buildFrameFilter(tables: readonly TokenTable[], frames: number): Uint8Array {
-  const width = slotBytes(frames);
+export function buildBlockFilter(tables: readonly TokenTable[], blocks: number): Uint8Array {
+  const width = slotBytes(blocks);
   const pairs = tables.reduce((sum, { pairCount }) => sum + pairCount, 0);
   if (width === 0) return new Uint8Array(0);
-  const filter = new Uint8Array(frameFilterBytes(pairs, frames));
+  const filter = new Uint8Array(blockFilterBytes(pairs, blocks));
   const slots = filter.length / width;
   for (const table of tables) {
-    table.forEachPair((a, b, frame) => {
+    table.forEachPair((a, b, block) => {
       for (let turn = 0; turn < SLOTS_PER_TOKEN; turn++) {
-        const byte = scaled(place(a, b, turn), slots) * width + (frame >> 3);
-        filter[byte] = (filter[byte] ?? 0) | (1 << (frame & 7));
+        const byte = scaled(place(a, b, turn), slots) * width + (block >> 3);
+        filter[byte] = (filter[byte] ?? 0) | (1 << (block & 7));
       }
     });
   }
@@ -55,7 +55,7 @@ function asked(tests: readonly TokenTest[]): TokenTest[] {
   let tokens = 0;
   return tests.filter(({ anyOf }) => {
     tokens += anyOf.length;
-    return tokens <= MOST_TOKENS;
+    return tokens <= MAX_TOKENS;
   });
 }
 
@@ -80,20 +80,20 @@ function concatenated(parts: readonly string[]): string {
 }
 
 /** What a segment answers with about its frames. */
-export interface FrameHits {
+export interface BlockHits {
   /** Kinds of token that its frame filter knows, and `ALL_SLOTS`. */
-  frameKinds: number;
+  blockKinds: number;
   slotBytes: number;
   /** As `slotsColumn` selects them; empty where they were not asked for. */
   slots: string;
 }
 
 /** Whether a frame may hold an entry that passes the tests which the slots were asked with. */
-export function frameMask(tests: readonly TokenTest[], hits: FrameHits): (frame: number) => boolean {
+export function blockMask(tests: readonly TokenTest[], hits: BlockHits): (block: number) => boolean {
   if (hits.slotBytes === 0 || hits.slots === "") return () => true;
   const mask = new Uint8Array(hits.slotBytes).fill(0xff);
   const digits = hits.slotBytes * 2;
-  const turns = (hits.frameKinds & ALL_SLOTS) === 0 ? FORMER_SLOTS : SLOTS_PER_TOKEN;
+  const turns = (hits.blockKinds & ALL_SLOTS) === 0 ? FORMER_SLOTS : SLOTS_PER_TOKEN;
   let at = 0;
   for (const { kind, anyOf } of asked(tests)) {
     const any = new Uint8Array(hits.slotBytes);
@@ -106,9 +106,9 @@ export function frameMask(tests: readonly TokenTest[], hits: FrameHits): (frame:
         any[index] = (any[index] ?? 0) | byte;
       });
     }
-    if ((hits.frameKinds & kind) !== 0) and(mask, any);
+    if ((hits.blockKinds & kind) !== 0) and(mask, any);
   }
-  return (frame) => ((mask[frame >> 3] ?? 0) & (1 << (frame & 7))) !== 0;
+  return (block) => ((mask[block >> 3] ?? 0) & (1 << (block & 7))) !== 0;
 }
 
 function and(into: Uint8Array, other: Uint8Array): void {

@@ -4,7 +4,7 @@ import { ByteReader, ByteWriter } from "../../bytes/varint.ts";
  * A frame is a run of whole lines, compressed by itself. The index of a segment's frames is stored apart from its body,
  * so that a reader asks for the bytes of the frames that it needs and no others.
  */
-export interface Frame {
+export interface Block {
   /** Place of its first line in the segment, from 0. */
   firstIndex: number;
   lines: number;
@@ -19,23 +19,23 @@ export interface Frame {
 }
 
 /** Packed form, LEB128 per frame: lines, raw bytes, stored bytes, first time after the segment's, span, level mask. */
-export function packFrames(frames: readonly Frame[], minTimestamp: number): Uint8Array {
+export function packFrames(blocks: readonly Block[], minTimestamp: number): Uint8Array {
   const writer = new ByteWriter();
-  for (const frame of frames) {
-    writer.varint(frame.lines);
-    writer.varint(frame.rawBytes);
-    writer.varint(frame.end - frame.start);
-    writer.varint(frame.minTimestamp - minTimestamp);
-    writer.varint(frame.maxTimestamp - frame.minTimestamp);
-    writer.varint(frame.levelMask);
+  for (const block of blocks) {
+    writer.varint(block.lines);
+    writer.varint(block.rawBytes);
+    writer.varint(block.end - block.start);
+    writer.varint(block.minTimestamp - minTimestamp);
+    writer.varint(block.maxTimestamp - block.minTimestamp);
+    writer.varint(block.levelMask);
   }
   return writer.toBytes();
 }
 
 /** @throws RangeError on bytes that end in the middle */
-export function readFrames({ frames, minTimestamp }: { frames: Uint8Array; minTimestamp: number }): Frame[] {
-  const reader = new ByteReader(frames);
-  const read: Frame[] = [];
+export function readBlockIndex({ blocks, minTimestamp }: { blocks: Uint8Array; minTimestamp: number }): Block[] {
+  const reader = new ByteReader(blocks);
+  const read: Block[] = [];
   let firstIndex = 0;
   let start = 0;
   while (!reader.done) {

@@ -1,10 +1,10 @@
-import { type FrameHits, frameMask } from "./frame-filter.ts";
-import { type Frame, readFrames } from "./frame-index.ts";
+import { type BlockHits, blockMask } from "./frame-filter.ts";
+import { type Block, readBlockIndex } from "./frame-index.ts";
 import { CorruptSegment, type SegmentMeta } from "./segment.ts";
 import type { TokenTest } from "./tokens.ts";
 
 /** What a query asks of a frame. */
-export interface FrameSelection {
+export interface BlockSelection {
   /** Epoch milliseconds: `from <= timestamp < to`. Null: open. */
   from: number | null;
   to: number | null;
@@ -17,30 +17,30 @@ export interface FrameSelection {
  * The frames of a segment found that may hold an entry wanted, in order.
  * @throws CorruptSegment
  */
-export function framesToRead(
-  found: SegmentMeta & FrameHits,
-  selection: FrameSelection,
-  all: readonly Frame[] = allFrames(found),
-): Frame[] {
+export function blocksToRead(
+  found: SegmentMeta & BlockHits,
+  selection: BlockSelection,
+  all: readonly Block[] = allBlocks(found),
+): Block[] {
   const { from, to, levelMask, tests } = selection;
-  const mayHold = frameMask(tests, found);
+  const mayHold = blockMask(tests, found);
   return all.filter(
-    (frame, index) =>
-      (from === null || frame.maxTimestamp >= from) &&
-      (to === null || frame.minTimestamp < to) &&
-      (frame.levelMask & levelMask) !== 0 &&
+    (block, index) =>
+      (from === null || block.maxTimestamp >= from) &&
+      (to === null || block.minTimestamp < to) &&
+      (block.levelMask & levelMask) !== 0 &&
       mayHold(index),
   );
 }
 
 /** @throws CorruptSegment */
-export function allFrames(meta: SegmentMeta): Frame[] {
-  let frames: Frame[];
+export function allBlocks(meta: SegmentMeta): Block[] {
+  let blocks: Block[];
   try {
-    frames = readFrames(meta);
+    blocks = readBlockIndex(meta);
   } catch (error) {
     throw new CorruptSegment(meta, "its frames cannot be read", error);
   }
-  if (frames.reduce((sum, { lines }) => sum + lines, 0) === meta.count) return frames;
+  if (blocks.reduce((sum, { lines }) => sum + lines, 0) === meta.count) return blocks;
   throw new CorruptSegment(meta, "its frames count other entries");
 }

@@ -28,7 +28,7 @@ export function insertStatement(
   segment: EncodedSegment,
   rangeFirstSeq: number,
 ): D1PreparedStatement {
-  const { levels, summary, directory, filter, frameFilter, body, frames } = segment;
+  const { levels, summary, batchTable, filter, blockFilter, body, blocks } = segment;
   return db
     .prepare(INSERT)
     .bind(
@@ -47,9 +47,9 @@ export function insertStatement(
       segment.rawBytes,
       segment.storedBytes,
       segment.filterKinds,
-      segment.frameKinds,
+      segment.blockKinds,
       segment.slotBytes,
-      ...[frames, levels, summary, directory, filter, frameFilter, body].map(toHex),
+      ...[blocks, levels, summary, batchTable, filter, blockFilter, body].map(toHex),
       rangeFirstSeq,
     );
 }

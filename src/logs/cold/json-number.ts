@@ -7,7 +7,7 @@ const LOWER_E = 101;
 /** Any two decimals of so many digits are different numbers, so none of them has a shorter text. */
 const SURE_DIGITS = 15;
 /** Zeros behind the point of a number below one: with more of them it is written with an exponent. */
-const MOST_LEADING_ZEROS = 5;
+const MAX_LEADING_ZEROS = 5;
 
 /** Reads JSON numbers out of bytes. */
 export class JsonNumber {
@@ -31,7 +31,7 @@ export class JsonNumber {
       let zeros = 0;
       if (startsWithZero) while (zeros < at - fraction && bytes[fraction + zeros] === ZERO) zeros++;
       const digits = at - fraction - zeros + (startsWithZero ? 0 : whole);
-      this.isShortest = digits <= SURE_DIGITS && zeros <= MOST_LEADING_ZEROS && bytes[at - 1] !== ZERO;
+      this.isShortest = digits <= SURE_DIGITS && zeros <= MAX_LEADING_ZEROS && bytes[at - 1] !== ZERO;
     } else {
       this.isShortest = whole <= SURE_DIGITS && !(isNegative && startsWithZero);
     }

@@ -4,7 +4,7 @@ import { DataScanner } from "./data-scanner.ts";
 import { TokenHasher } from "./hash.ts";
 import { JsonText } from "./json-text.ts";
 import { LineTokens } from "./line-tokens.ts";
-import { Seen } from "./seen.ts";
+import { LastValue } from "./seen.ts";
 import { atId } from "./tokens.ts";
 import type { TypePair, TypePairs } from "./type-pairs.ts";
 
@@ -49,8 +49,8 @@ export class LineScanner {
   readonly #text = new JsonText();
   readonly #data = new DataScanner(this.tokens, this.#text);
   readonly #hasher = new TokenHasher();
-  readonly #message = new Seen();
-  readonly #ids = ID_NAMES.map(() => new Seen());
+  readonly #message = new LastValue();
+  readonly #ids = ID_NAMES.map(() => new LastValue());
   /** By severity: what stood last between timestamp and message. */
   readonly #heads: (Head | null)[] = LEVELS.map(() => null);
   readonly #names = { from: 0, middle: 0, type: 0, to: 0, hash: 0 };
@@ -61,7 +61,7 @@ export class LineScanner {
   }
 
   /**
-   * @param start of a line whose timestamp `ByteClock` has read
+   * @param start of a line whose timestamp `ByteTimestampParser` has read
    * @returns whether the line is understood; else `tokens` and the other members hold nothing of use
    */
   scan(bytes: Uint8Array, start: number, end: number): boolean {
@@ -75,12 +75,12 @@ export class LineScanner {
   /** From the message on. @returns where the closing brace is; negative where something is not understood */
   #members(bytes: Uint8Array, message: number, end: number): number {
     if (message < 0) return -1;
-    let at = this.#message.again(bytes, message, this.tokens.frame);
+    let at = this.#message.again(bytes, message, this.tokens.block);
     if (at < 0) {
       if (!this.#text.read(bytes, message + 1, end)) return -1;
       at = this.#text.next;
       this.tokens.addText(this.#text);
-      this.#message.remember(bytes, message, at, this.tokens.frame);
+      this.#message.remember(bytes, message, at, this.tokens.block);
     }
     for (let member = 0; member < ID_NAMES.length; member++) {
       const name = ID_NAMES[member];
@@ -94,13 +94,13 @@ export class LineScanner {
 
   #id(bytes: Uint8Array, at: number, end: number, member: number): number {
     const seen = this.#ids[member];
-    const again = seen?.again(bytes, at, this.tokens.frame) ?? -1;
+    const again = seen?.again(bytes, at, this.tokens.block) ?? -1;
     if (again >= 0) return again;
     const hasher = atId(this.#hasher, member);
     if (bytes[at] !== QUOTE || !this.#text.hash(bytes, at + 1, end, hasher)) return -1;
     const { a, b } = hasher.finish();
     this.tokens.ids.pushPair(a, b);
-    seen?.remember(bytes, at, this.#text.next, this.tokens.frame);
+    seen?.remember(bytes, at, this.#text.next, this.tokens.block);
     return this.#text.next;
   }
 

@@ -9,7 +9,7 @@ const FIRST_SCRATCH_BYTES = 1024;
  */
 export class LineTokens {
   /** Number of the frame that they go into, from 1. What has been seen in a line of it adds nothing in the next one. */
-  frame = 1;
+  block = 1;
   readonly ids = new Uint32List();
   readonly texts = new Uint32List();
   readonly scalars = new Uint32List();
@@ -30,7 +30,7 @@ export class LineTokens {
 
   /** Another frame begins, or what was seen was not added: all counts as new. */
   forget(): void {
-    this.frame++;
+    this.block++;
   }
 
   clear(): void {

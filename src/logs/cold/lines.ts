@@ -1,8 +1,8 @@
-import { LineClock } from "../query/line.ts";
-import { ByteClock } from "./byte-clock.ts";
+import { LineTimestampParser } from "../query/line.ts";
+import { ByteTimestampParser } from "./byte-clock.ts";
 
 /** A batch as it is put into segments. */
-export interface BatchSlice {
+export interface DecodedBatch {
   firstSeq: number;
   count: number;
   commit: number;
@@ -14,7 +14,7 @@ export interface BatchSlice {
 
 /** One entry on its way into a segment. */
 export interface SourceLine {
-  batch: BatchSlice;
+  batch: DecodedBatch;
   seq: number;
   timestamp: number;
   /** Whether the line begins as every line does that ingest wrote: with a timestamp that is one. */
@@ -35,7 +35,7 @@ export interface SeqRange {
  * @param batches of one project in order of `seq`; what lies outside the range is passed over
  * @throws RangeError where the batches do not hold every `seq` of the range once
  */
-export function* linesOf(batches: Iterable<BatchSlice>, { firstSeq, lastSeq }: SeqRange): Generator<SourceLine[]> {
+export function* linesOf(batches: Iterable<DecodedBatch>, { firstSeq, lastSeq }: SeqRange): Generator<SourceLine[]> {
   const splitter = new Splitter();
   let next = firstSeq;
   for (const batch of batches) {
@@ -49,12 +49,12 @@ export function* linesOf(batches: Iterable<BatchSlice>, { firstSeq, lastSeq }: S
 }
 
 class Splitter {
-  readonly #clock = new ByteClock();
+  readonly #clock = new ByteTimestampParser();
   /** For lines that begin otherwise: what is at the place of a time counts as one. */
-  readonly #looseClock = new LineClock();
+  readonly #looseClock = new LineTimestampParser();
 
   /** The lines of a batch that are in a range. */
-  split(batch: BatchSlice, firstSeq: number, lastSeq: number): SourceLine[] {
+  split(batch: DecodedBatch, firstSeq: number, lastSeq: number): SourceLine[] {
     const { body } = batch;
     const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("latin1");
     const lines: SourceLine[] = [];

@@ -1,5 +1,5 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
-import { freeMemory } from "../../platform/free-memory.ts";
+import { detachBuffer } from "../../platform/free-memory.ts";
 
 /**
  * zstd within what workerd's one-shot calls can do, with a checksum in every piece: a flipped bit fails to decode.
@@ -37,7 +37,7 @@ export function unpack(packed: Uint8Array): Uint8Array {
   }
   if (pieces.length === 1 && pieces[0]) return pieces[0];
   const whole = Buffer.concat(pieces);
-  for (const piece of pieces) freeMemory(piece);
+  for (const piece of pieces) detachBuffer(piece);
   return whole;
 }
 

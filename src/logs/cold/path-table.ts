@@ -1,9 +1,9 @@
-import { Seen } from "./seen.ts";
+import { LastValue } from "./seen.ts";
 import { PATH_SEED } from "./tokens.ts";
 
 /** Slots at first, always a power of two; how many paths are remembered from line to line, and how many one line may add. */
 const FIRST_CAPACITY = 256;
-const MOST_REMEMBERED = 4096;
+const MAX_REMEMBERED = 4096;
 const MOST_NEW = 2048;
 
 /** A path of `data`, and what stood there in the lines before: the same names mostly follow each other again. */
@@ -15,8 +15,8 @@ export class Path {
   readonly parent: Path | null;
   /** Numbers of the last line and of the last frame that have it. */
   line = 0;
-  frame = 0;
-  readonly value = new Seen();
+  block = 0;
+  readonly value = new LastValue();
   /** The first member, and the member that came behind this one. */
   firstChild: Path | null = null;
   next: Path | null = null;
@@ -57,7 +57,7 @@ export class PathTable {
   #sizeBefore = 0;
 
   beginLine(): void {
-    if (this.#size > MOST_REMEMBERED) {
+    if (this.#size > MAX_REMEMBERED) {
       this.root = new Path(PATH_SEED, ~PATH_SEED, null);
       this.#slots = emptySlots(FIRST_CAPACITY);
       this.#size = 0;

@@ -1,10 +1,10 @@
 import type { BatchRun } from "./directory.ts";
-import type { BatchSlice, SourceLine } from "./lines.ts";
+import type { DecodedBatch, SourceLine } from "./lines.ts";
 
 /** The runs of a segment, put together from its lines. */
-export class RunList {
+export class BatchRunBuilder {
   readonly runs: BatchRun[] = [];
-  #batch: BatchSlice | null = null;
+  #batch: DecodedBatch | null = null;
   #last: BatchRun = { firstSeq: 0, count: 0, commit: 0, receivedAt: 0 };
 
   add({ batch, seq }: SourceLine): void {

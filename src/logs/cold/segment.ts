@@ -30,7 +30,7 @@ export interface SegmentMeta extends SegmentKey {
   /** Bytes of its row's blobs. */
   storedBytes: number;
   /** Where each frame of the body lies and what it holds; see `frame-index.ts`. */
-  frames: Uint8Array;
+  blocks: Uint8Array;
 }
 
 /** A whole segment, ready to be stored. */
@@ -40,17 +40,17 @@ export interface EncodedSegment extends SegmentMeta {
   /** Packed counts by minute, level, category and type; see `../summary.ts`. */
   summary: Uint8Array;
   /** Which batches its entries came in; see `directory.ts`. */
-  directory: Uint8Array;
+  batchTable: Uint8Array;
   /** Kinds of token that the filter knows; see `TOKEN_KIND`. */
   filterKinds: number;
   /** Bloom filter of its tokens; see `bloom.ts`. Empty where it would be too large to pay. */
   filter: Uint8Array;
   /** Kinds of token that the frame filter knows. */
-  frameKinds: number;
+  blockKinds: number;
   /** Bytes of one slot of the frame filter; 0 where there is a single frame. */
   slotBytes: number;
   /** In which frames its tokens are; see `frame-filter.ts`. */
-  frameFilter: Uint8Array;
+  blockFilter: Uint8Array;
   /** Frames of compressed lines, one after another. */
   body: Uint8Array;
 }
@@ -78,8 +78,8 @@ export interface BodyRange {
 }
 
 /** A part of a body as it is stored, and what says whose its entries are. */
-export interface StoredBody {
-  directory: Uint8Array;
+export interface SegmentBody {
+  batchTable: Uint8Array;
   bytes: Uint8Array;
 }
 

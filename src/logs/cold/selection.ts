@@ -25,7 +25,7 @@ export interface SegmentSelection {
   /** Segments given at most ... */
   limit: number;
   /** ... and looked at: of the workspace's, or of the project's where there is one, those that the times leave. */
-  look: number;
+  maxScanned: number;
 }
 
 /** A segment's place in either order. */
@@ -70,7 +70,7 @@ export function selectStatement(selection: SegmentSelection, columns: string): S
   // They come first: a condition names them by number.
   if (tests !== null) params.push(...BIT_TABLES);
   const bind = (value: string | number): string => `?${params.push(value)}`;
-  const { levelMask, categoryMask, asOf, order, limit, look } = selection;
+  const { levelMask, categoryMask, asOf, order, limit, maxScanned } = selection;
   const isDescending = order === "desc";
   const key = (isDescending ? PLACE_COLUMNS : OLDEST_KEY).join(", ");
   const direction = isDescending ? "DESC" : "ASC";
@@ -89,7 +89,7 @@ export function selectStatement(selection: SegmentSelection, columns: string): S
   const beyond = isDescending ? -BEYOND_ALL : BEYOND_ALL;
   return {
     sql: `WITH place AS MATERIALIZED (SELECT ${key} FROM ${source} WHERE ${walk} ORDER BY ${sorted}
-        LIMIT 1 OFFSET ${bind(look - 1)}),
+        LIMIT 1 OFFSET ${bind(maxScanned - 1)}),
       bound AS MATERIALIZED (SELECT * FROM place UNION ALL SELECT ${beyond}, ${beyond}, '', ${beyond}, ${beyond}
         WHERE NOT EXISTS (SELECT 1 FROM place))
       SELECT (SELECT json_array(${PLACE_COLUMNS.join(", ")}) FROM place), found.* FROM (SELECT 1)
@@ -108,7 +108,7 @@ const OLDEST_KEY = ["min_ts", "max_ts", "project_id", "first_seq", "part"] as co
 const BEYOND_ALL = 9_000_000_000_000_000;
 
 /** @param json as the first column of `selectStatement` gives it */
-export function readPlace(json: string | null): SegmentPosition | null {
+export function readPosition(json: string | null): SegmentPosition | null {
   if (json === null) return null;
   // SAFETY: this is the array that the statement makes, of columns of a STRICT table.
   const [maxTimestamp, minTimestamp, projectId, firstSeq, part] = JSON.parse(json) as [

@@ -1,11 +1,11 @@
 // Named here, so that pure modules tested on Node may name the store.
 import type { D1Database } from "@cloudflare/workers-types";
-import { type FrameHits, slotsColumn } from "./frame-filter.ts";
+import { type BlockHits, slotsColumn } from "./frame-filter.ts";
 import { fromHex } from "./hex.ts";
 import { insertStatement } from "./insert-statement.ts";
-import type { BodyRange, EncodedSegment, SegmentKey, SegmentMeta, StoredBody } from "./segment.ts";
+import type { BodyRange, EncodedSegment, SegmentBody, SegmentKey, SegmentMeta } from "./segment.ts";
 import {
-  readPlace,
+  readPosition,
   type SegmentPage,
   type SegmentPosition,
   type SegmentSelection,
@@ -24,7 +24,7 @@ export const STORE_LIMITS = {
 } as const;
 
 /** A segment that a query may need, and what its filter says about its frames; see `frames-to-read.ts`. */
-export type FoundSegment = SegmentMeta & FrameHits;
+export type FoundSegment = SegmentMeta & BlockHits;
 
 /** A segment's place with its packed counts. `from` and `to` of a query may cut through it. */
 export interface CountedSegment extends SegmentPosition {
@@ -32,7 +32,7 @@ export interface CountedSegment extends SegmentPosition {
   counts: Uint8Array;
 }
 
-export interface StoredTotals {
+export interface SegmentTotals {
   segments: number;
   entries: number;
   /** As stored. */
@@ -77,7 +77,7 @@ type MetaRow = [
   categoryMask: number,
   rawBytes: number,
   storedBytes: number,
-  frames: string,
+  blocks: string,
 ];
 
 /** The cold tier in D1. Every read names a workspace, so no answer can hold another's entries. */
@@ -101,7 +101,7 @@ export class SegmentStore {
     workspaceId: string,
     segments: readonly EncodedSegment[],
     watermark = (segments[0]?.firstSeq ?? 1) - 1,
-  ): Promise<StoredTotals> {
+  ): Promise<SegmentTotals> {
     return this.#store(workspaceId, segments, watermark, false);
   }
 
@@ -113,7 +113,7 @@ export class SegmentStore {
     workspaceId: string,
     segments: readonly EncodedSegment[],
     watermark: number,
-  ): Promise<StoredTotals> {
+  ): Promise<SegmentTotals> {
     return this.#store(workspaceId, segments, watermark, true);
   }
 
@@ -122,7 +122,7 @@ export class SegmentStore {
     segments: readonly EncodedSegment[],
     watermark: number,
     isReplacing: boolean,
-  ): Promise<StoredTotals> {
+  ): Promise<SegmentTotals> {
     const [first] = segments;
     if (first === undefined) return { segments: 0, entries: 0, bytes: 0 };
     const lastSeq = segments.reduce((last, segment) => Math.max(last, segment.lastSeq), 0);
@@ -133,14 +133,14 @@ export class SegmentStore {
     const params = [workspaceId, first.projectId, watermark + 1, lastSeq];
     const before = isReplacing ? [this.#db.prepare(`DELETE FROM segments ${OF_RANGE}`).bind(...params)] : [];
     const totals = this.#db.prepare(`${TOTALS} ${OF_RANGE}`).bind(...params);
-    const results = await this.#db.batch<StoredTotals>([...before, ...inserts, totals]);
+    const results = await this.#db.batch<SegmentTotals>([...before, ...inserts, totals]);
     return totalsOf(results.at(-1)?.results[0]);
   }
 
   /** What is stored of ranges that begin in a run of `seq`. */
-  async totalsOfRange(workspaceId: string, { projectId, from, to }: ProjectRange): Promise<StoredTotals> {
+  async totalsOfRange(workspaceId: string, { projectId, from, to }: ProjectRange): Promise<SegmentTotals> {
     const statement = this.#db.prepare(`${TOTALS} ${OF_RANGE}`).bind(workspaceId, projectId, from, to);
-    return totalsOf(await statement.first<StoredTotals>());
+    return totalsOf(await statement.first<SegmentTotals>());
   }
 
   /** The same of runs of one project, one for each. */
@@ -148,7 +148,7 @@ export class SegmentStore {
     workspaceId: string,
     projectId: string,
     ranges: readonly { firstSeq: number; lastSeq: number }[],
-  ): Promise<StoredTotals[]> {
+  ): Promise<SegmentTotals[]> {
     const wanted = ranges.map(({ firstSeq, lastSeq }) => [firstSeq, lastSeq]);
     const { results } = await this.#db
       .prepare(
@@ -158,7 +158,7 @@ export class SegmentStore {
            AND first_seq BETWEEN wanted.value ->> 0 AND wanted.value ->> 1 GROUP BY wanted.key`,
       )
       .bind(workspaceId, projectId, JSON.stringify(wanted))
-      .all<StoredTotals & { at: number }>();
+      .all<SegmentTotals & { at: number }>();
     const found = new Map(results.map(({ at, ...totals }) => [at, totals]));
     return ranges.map((_, index) => totalsOf(found.get(index)));
   }
@@ -184,10 +184,10 @@ export class SegmentStore {
   /** Segments that a query may need, in its order. To look at one takes 19 us with tests, 5 without. */
   async findSegments(selection: SegmentSelection): Promise<SegmentPage<FoundSegment>> {
     const columns = `${META_COLUMNS}, frame_kinds, slot_bytes, ${slotsColumn(selection.tests) ?? "''"}`;
-    type Row = [...MetaRow, frameKinds: number, slotBytes: number, slots: string];
+    type Row = [...MetaRow, blockKinds: number, slotBytes: number, slots: string];
     refuseMoreThan(STORE_LIMITS.metas, selection.limit);
     return this.#select<Row, FoundSegment>(selection, columns, (row) => {
-      return { ...metaOf(row), frameKinds: row[14], slotBytes: row[15], slots: row[16] };
+      return { ...metaOf(row), blockKinds: row[14], slotBytes: row[15], slots: row[16] };
     });
   }
 
@@ -228,7 +228,7 @@ export class SegmentStore {
       if (row[0] !== null) segments.push(segmentOf(row as Row));
     }
     const isCut = segments.length === selection.limit;
-    return { segments, next: isCut ? (segments.at(-1) ?? null) : readPlace(rows[0]?.[0] ?? null) };
+    return { segments, next: isCut ? (segments.at(-1) ?? null) : readPosition(rows[0]?.[0] ?? null) };
   }
 
   /**
@@ -263,7 +263,7 @@ export class SegmentStore {
    * Reads as many of the ranges as one answer may hold, from the first one on.
    * @returns per range read, in order: its bytes, or null where the segment is not there any more
    */
-  async readBodies(workspaceId: string, ranges: readonly BodyRange[]): Promise<(StoredBody | null)[]> {
+  async readBodies(workspaceId: string, ranges: readonly BodyRange[]): Promise<(SegmentBody | null)[]> {
     let bytes = 0;
     const fitting = ranges.findIndex(({ start, end }, index) => {
       bytes += end - start;
@@ -279,24 +279,26 @@ export class SegmentStore {
            AND first_seq = wanted.value ->> 1 AND part = wanted.value ->> 2`,
       )
       .bind(workspaceId, JSON.stringify(wanted))
-      .raw<[index: number, directory: string, bytes: string]>();
-    const bodies: (StoredBody | null)[] = read.map(() => null);
-    for (const [index, directory, body] of rows) {
-      bodies[index] = { directory: fromHex(directory), bytes: fromHex(body) };
+      .raw<[index: number, batchTable: string, bytes: string]>();
+    const bodies: (SegmentBody | null)[] = read.map(() => null);
+    for (const [index, batchTable, body] of rows) {
+      bodies[index] = { batchTable: fromHex(batchTable), bytes: fromHex(body) };
     }
     return bodies;
   }
 
   /** All that a workspace has here: a look at each of its rows, so 10,000 rows read per 100 million entries. */
-  async usage(workspaceId: string): Promise<StoredTotals> {
-    return totalsOf(await this.#db.prepare(`${TOTALS} WHERE workspace_id = ?`).bind(workspaceId).first<StoredTotals>());
+  async usage(workspaceId: string): Promise<SegmentTotals> {
+    return totalsOf(
+      await this.#db.prepare(`${TOTALS} WHERE workspace_id = ?`).bind(workspaceId).first<SegmentTotals>(),
+    );
   }
 
   /**
    * What a workspace has here, as of the moment at which the object told the watermarks: what has arrived since, or is
    * still counted as recent, lies above them, and deleted projects have none.
    */
-  async usageUpTo(workspaceId: string, watermarks: readonly Watermark[]): Promise<StoredTotals> {
+  async usageUpTo(workspaceId: string, watermarks: readonly Watermark[]): Promise<SegmentTotals> {
     const flushed = watermarks.filter(({ seq }) => seq > 0);
     if (flushed.length === 0) return totalsOf(null);
     const totals = await this.#db
@@ -306,7 +308,7 @@ export class SegmentStore {
          WHERE workspace_id = ?1`,
       )
       .bind(workspaceId, JSON.stringify(flushed))
-      .first<StoredTotals>();
+      .first<SegmentTotals>();
     return totalsOf(totals);
   }
 
@@ -346,7 +348,7 @@ function refuseMoreThan(most: number, limit: number): void {
   if (limit > most) throw new RangeError(`At most ${most} segments at a time.`);
 }
 
-function totalsOf(row: StoredTotals | null | undefined): StoredTotals {
+function totalsOf(row: SegmentTotals | null | undefined): SegmentTotals {
   return row ?? { segments: 0, entries: 0, bytes: 0 };
 }
 
@@ -365,6 +367,6 @@ function metaOf(row: Readonly<[...MetaRow, ...unknown[]]>): SegmentMeta {
     categoryMask: row[10],
     rawBytes: row[11],
     storedBytes: row[12],
-    frames: fromHex(row[13]),
+    blocks: fromHex(row[13]),
   };
 }

@@ -43,8 +43,8 @@ export class TokenCollector {
   }
 
   /** All entries of a frame have been added. */
-  closeFrame(): void {
-    for (const table of this.kinds.values()) table.closeFrame();
+  closeBlock(): void {
+    for (const table of this.kinds.values()) table.closeBlock();
     this.#grams.forget();
   }
 

@@ -4,7 +4,7 @@ import { Uint32List } from "./uint32-list.ts";
 const FIRST_CAPACITY = 1024;
 const GROWTH = 4;
 /** Tokens that a table takes; then it is full, stops counting and is of no more use. More fit no filter of a segment. */
-const MOST_TOKENS = 80_000;
+const MAX_TOKENS = 80_000;
 
 /** Numbers of a slot: both halves of the token's hash, the last frame that has it (from 1; 0 in a free slot), nothing. */
 const SLOT = 4;
@@ -25,24 +25,24 @@ export class TokenTable {
 
   /** Infinite once it is full: what came later is not in it. */
   get size(): number {
-    return this.#size >= MOST_TOKENS ? Number.POSITIVE_INFINITY : this.#size;
+    return this.#size >= MAX_TOKENS ? Number.POSITIVE_INFINITY : this.#size;
   }
 
   /** Pairs of token and frame. */
   get pairCount(): number {
-    return this.#size >= MOST_TOKENS ? Number.POSITIVE_INFINITY : this.#pairs.length / 2;
+    return this.#size >= MAX_TOKENS ? Number.POSITIVE_INFINITY : this.#pairs.length / 2;
   }
 
   add(a: number, b: number): void {
-    if (this.#size >= MOST_TOKENS) return;
+    if (this.#size >= MAX_TOKENS) return;
     const slots = this.#slots;
     const mask = this.#mask;
     const first = a >>> 0;
     const second = b >>> 0;
     for (let slot = first & mask; ; slot = (slot + 1) & mask) {
       const at = slot * SLOT;
-      const frame = slots[at + FRAME] ?? 0;
-      if (frame === 0) {
+      const block = slots[at + FRAME] ?? 0;
+      if (block === 0) {
         slots[at] = first;
         slots[at + 1] = second;
         slots[at + FRAME] = this.#frame;
@@ -52,7 +52,7 @@ export class TokenTable {
         return;
       }
       if (slots[at] !== first || slots[at + 1] !== second) continue;
-      if (frame !== this.#frame) {
+      if (block !== this.#frame) {
         slots[at + FRAME] = this.#frame;
         this.#pairs.pushPair(first, second);
       }
@@ -61,7 +61,7 @@ export class TokenTable {
   }
 
   /** What is added from now on is in the next frame. */
-  closeFrame(): void {
+  closeBlock(): void {
     this.#pairEnds.push(this.#pairs.length);
     this.#frame++;
   }
@@ -74,10 +74,10 @@ export class TokenTable {
   }
 
   /** Frames from 0. */
-  forEachPair(visit: (a: number, b: number, frame: number) => void): void {
+  forEachPair(visit: (a: number, b: number, block: number) => void): void {
     let at = 0;
-    this.#pairEnds.forEach((end, frame) => {
-      for (; at < end; at += 2) visit(this.#pairs.at(at), this.#pairs.at(at + 1), frame);
+    this.#pairEnds.forEach((end, block) => {
+      for (; at < end; at += 2) visit(this.#pairs.at(at), this.#pairs.at(at + 1), block);
     });
   }
 

@@ -10,7 +10,7 @@ export interface TypePair {
 }
 
 /** Where a line has both names: from the category's first character to behind the type's last one, in ASCII without escapes. */
-export interface NamesPlace {
+export interface NameOffsets {
   from: number;
   /** Behind the category. */
   middle: number;
@@ -44,7 +44,7 @@ export class TypePairs {
     return pair;
   }
 
-  at(bytes: Uint8Array, { from, middle, type, to, hash }: NamesPlace): TypePair {
+  at(bytes: Uint8Array, { from, middle, type, to, hash }: NameOffsets): TypePair {
     const place = hash & (CACHE_PLACES - 1);
     const cached = this.#cache[place];
     if (cached && isAt(cached.bytes, bytes, from, to)) return cached.pair;

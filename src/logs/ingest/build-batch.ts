@@ -7,7 +7,7 @@ import { EntryRejected, MaybeInexact, type Rejection, type RejectionCode } from 
 import { EntryValidator, type ValidEntry } from "./validate.ts";
 
 /** What became of a request's entries. */
-export interface BuiltBatch {
+export interface BuildResult {
   /** Null when no entry is valid. */
   batch: Batch | null;
   /** The first 100 refused entries, in order. */
@@ -91,7 +91,7 @@ export class BatchBuilder {
     if (++this.#rejectedCount <= INGEST_LIMITS.rejectedListed) this.#rejected.push({ index, code, message });
   }
 
-  finish(): BuiltBatch {
+  finish(): BuildResult {
     const batch = this.#count === 0 ? null : this.#pack();
     return { batch, rejected: this.#rejected, rejectedCount: this.#rejectedCount };
   }
@@ -147,7 +147,7 @@ export class BatchBuilder {
 const encoder = new TextEncoder();
 
 /** One batch of values that are in memory as a whole, and whose numbers are what was meant. */
-export function buildBatch(values: readonly unknown[], options: BuildOptions): BuiltBatch {
+export function buildBatch(values: readonly unknown[], options: BuildOptions): BuildResult {
   const builder = new BatchBuilder(options);
   builder.add(values, () => values);
   return builder.finish();

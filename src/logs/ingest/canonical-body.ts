@@ -43,19 +43,19 @@ export function* canonicalBatch(
 }
 
 /** Where the entries of a body lie. */
-interface Place {
+interface EntriesLocation {
   start: number;
   end: number;
   /** Byte between two entries; -1 where there is one only. */
   separator: number;
 }
 
-function placeOfLines(bytes: Uint8Array): Place {
+function placeOfLines(bytes: Uint8Array): EntriesLocation {
   const end = bytes.at(-1) === LINE_BREAK ? bytes.length - 1 : bytes.length;
   return { start: 0, end, separator: LINE_BREAK };
 }
 
-function placeInDocument(bytes: Uint8Array): Place | null {
+function placeInDocument(bytes: Uint8Array): EntriesLocation | null {
   const frame = FRAMES.find(({ open }) => startsWith(bytes, 0, open));
   if (frame === undefined) return null;
   const end = bytes.length - frame.close.length;
@@ -66,7 +66,7 @@ function placeInDocument(bytes: Uint8Array): Place | null {
 
 function* batchOf(
   bytes: Uint8Array,
-  { start, end, separator }: Place,
+  { start, end, separator }: EntriesLocation,
   now: number,
   meter: TurnMeter,
 ): Steps<Batch | null> {
@@ -115,7 +115,7 @@ function isLarge(bytes: Uint8Array, from: number, to: number): boolean {
 /** The entries as lines. @param separators where they end, but for the last one */
 function* encoded(
   bytes: Uint8Array,
-  { start, end, separator }: Place,
+  { start, end, separator }: EntriesLocation,
   separators: readonly number[],
   meter: TurnMeter,
 ): Steps<EncodedBody> {

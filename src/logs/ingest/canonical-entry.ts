@@ -2,7 +2,7 @@ import { categoryBit, INGEST_LIMITS, LEVELS } from "../entry.ts";
 import { ID_MEMBERS, IdCollector } from "../id-filter.ts";
 import { endOfObject, endOfString, startsWith } from "./canonical-json.ts";
 import { EntryRejected } from "./rejection.ts";
-import { EntryValidator, OLDEST_MS, type ValidEntry } from "./validate.ts";
+import { EntryValidator, MAX_ENTRY_AGE_MS, type ValidEntry } from "./validate.ts";
 
 const encoder = new TextEncoder();
 const encode = (text: string): Uint8Array => encoder.encode(text);
@@ -30,7 +30,7 @@ const LEVEL_BY_INITIAL = new Map(
 );
 
 /** Category and type that an entry may have. */
-interface Place {
+interface CategoryAndType {
   /** From the category's first byte to the quote behind the type. */
   bytes: Uint8Array;
   category: string;
@@ -38,12 +38,12 @@ interface Place {
   bit: number;
 }
 
-const NOWHERE: Place = { bytes: new Uint8Array(), category: "", type: "", bit: 0 };
+const NOWHERE: CategoryAndType = { bytes: new Uint8Array(), category: "", type: "", bit: 0 };
 /** Places remembered: what is sent in a while has few. */
 const MOST_PLACES = 16;
 
 // What was found out about a text holds for all requests to come.
-const places: Place[] = [];
+const places: CategoryAndType[] = [];
 let minute: Uint8Array = NOWHERE.bytes;
 let minuteMs = 0;
 
@@ -52,7 +52,7 @@ export class CanonicalEntryReader {
   /** Of the entry read last, epoch milliseconds. */
   ms = 0;
   severity = 0;
-  place: Place = NOWHERE;
+  place: CategoryAndType = NOWHERE;
   /** Of all entries read. */
   readonly ids = new IdCollector();
 
@@ -65,7 +65,7 @@ export class CanonicalEntryReader {
   constructor(bytes: Uint8Array, now: number) {
     this.#bytes = bytes;
     this.#now = now;
-    this.#oldest = now - OLDEST_MS;
+    this.#oldest = now - MAX_ENTRY_AGE_MS;
     this.#newest = now + INGEST_LIMITS.futureMs;
   }
 

@@ -23,12 +23,12 @@ const CLOSE_BRACE = 0x7d;
 /** Decimal digits that a number always gives back. */
 const MOST_DIGITS = 15;
 /** Zeros behind the point of a number below 1 from which on it is written with an exponent. */
-const MOST_LEADING_ZEROS = 5;
+const MAX_LEADING_ZEROS = 5;
 
 /** Hashes of the names of all objects that are open, those of the innermost last. */
 const names = new Int32Array(4096);
 /** Names of one object: each is compared with those before it. */
-const MOST_NAMES = 256;
+const MAX_NAMES = 256;
 
 /**
  * @param at behind the opening quote
@@ -101,7 +101,7 @@ export function endOfObject(bytes: Uint8Array, at: number, depth: number, known 
     if (i < 0 || bytes[i + 1] !== COLON) return -1;
     const hash = hashOf(bytes, first, i);
     for (let other = known; other < count; other++) if (names[other] === hash) return -1;
-    if (count === names.length || count - known === MOST_NAMES) return -1;
+    if (count === names.length || count - known === MAX_NAMES) return -1;
     names[count++] = hash;
     i = endOfValue(bytes, i + 2, depth, count);
     if (i < 0) return -1;
@@ -169,7 +169,7 @@ function endOfNumber(bytes: Uint8Array, at: number): number {
   if (isBelowOne) {
     let zeros = point + 1;
     while (bytes[zeros] === ZERO) zeros++;
-    if (zeros - point - 1 > MOST_LEADING_ZEROS) return -1;
+    if (zeros - point - 1 > MAX_LEADING_ZEROS) return -1;
   }
   return i;
 }

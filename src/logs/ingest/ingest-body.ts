@@ -1,6 +1,6 @@
 import { type Steps, TurnMeter } from "../../platform/turns.ts";
 import { INGEST_LIMITS } from "../entry.ts";
-import type { BuildOptions, BuiltBatch } from "./build-batch.ts";
+import type { BuildOptions, BuildResult } from "./build-batch.ts";
 import { canonicalBatch } from "./canonical-body.ts";
 import { type BodyFailure, type IngestMediaType, parseEntries } from "./parse-entries.ts";
 
@@ -9,10 +9,10 @@ export interface IngestBody {
   /** Entries sent, good or bad; a body that holds none counts as one, one that holds too many as one more than it may. */
   units: number;
   failure: BodyFailure | null;
-  built: BuiltBatch;
+  built: BuildResult;
 }
 
-const NOTHING: BuiltBatch = { batch: null, rejected: [], rejectedCount: 0 };
+const NOTHING: BuildResult = { batch: null, rejected: [], rejectedCount: 0 };
 
 /** Reads a body, in steps: `meter` says when to pause, and how much memory the work holds beside the body. */
 export function* readIngestBody(

@@ -5,7 +5,7 @@ import { BatchBuilder, type BuildOptions } from "./build-batch.ts";
 import { countValues } from "./check-json.ts";
 import { parseExactly } from "./exact-json.ts";
 import { EntryRejected } from "./rejection.ts";
-import { isBlank, markLength, type Spans, splitDocument, splitLines, trimmedLength } from "./spans.ts";
+import { type EntryOffsets, isBlank, markLength, splitDocument, splitLines, trimmedLength } from "./spans.ts";
 
 /** The forms a body may have; the media type decides between the first and the last. */
 export type IngestMediaType = "application/json" | "application/x-ndjson";
@@ -48,13 +48,13 @@ export function* parseEntries(
   meter: TurnMeter,
 ): Steps<ParseResult> {
   if (!isUtf8(bytes)) return invalid("The body is not valid UTF-8.");
-  const newReader = () => new EntryReader(bytes, new BatchBuilder(options), meter);
+  const newReader = () => new EntryParser(bytes, new BatchBuilder(options), meter);
   return mediaType === "application/x-ndjson"
     ? yield* parseLines(bytes, newReader())
     : ((yield* parsePlainList(bytes, newReader())) ?? (yield* parseDocument(bytes, newReader(), meter)));
 }
 
-function* parseLines(bytes: Uint8Array, reader: EntryReader): Steps<ParseResult> {
+function* parseLines(bytes: Uint8Array, reader: EntryParser): Steps<ParseResult> {
   const spans = splitLines(bytes, INGEST_LIMITS.entries);
   if (spans === null) return tooMany();
   if (spans.starts.length === 0) return noEntry();
@@ -75,7 +75,7 @@ const NAME_BYTES = 64;
  * begin as the first one does, and each piece is parsed as a list. If all are JSON, then so is the whole, and its entries
  * are theirs. Null where a piece is not, or cannot be cut, or is too large: then it is for `parseDocument` to say what it is.
  */
-function* parsePlainList(bytes: Uint8Array, reader: EntryReader): Steps<ParseResult | null> {
+function* parsePlainList(bytes: Uint8Array, reader: EntryParser): Steps<ParseResult | null> {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const list = LISTS.find(({ open }) => open.equals(buffer.subarray(0, open.length)));
   if (list === undefined || !list.close.equals(buffer.subarray(-list.close.length))) return null;
@@ -99,7 +99,7 @@ function* parsePlainList(bytes: Uint8Array, reader: EntryReader): Steps<ParseRes
   return { ok: true, builder: reader.builder };
 }
 
-function* parseDocument(bytes: Uint8Array, reader: EntryReader, meter: TurnMeter): Steps<ParseResult> {
+function* parseDocument(bytes: Uint8Array, reader: EntryParser, meter: TurnMeter): Steps<ParseResult> {
   const split = splitDocument(bytes, INGEST_LIMITS.entries);
   meter.spend(bytes.length * COST.scannedByte);
   if (split.found !== "entries") {
@@ -114,7 +114,7 @@ function* parseDocument(bytes: Uint8Array, reader: EntryReader, meter: TurnMeter
 }
 
 /** Decodes, parses and hands on entries whose places are known. */
-class EntryReader {
+class EntryParser {
   readonly builder: BatchBuilder;
   readonly #bytes: Uint8Array;
   readonly #meter: TurnMeter;
@@ -127,7 +127,7 @@ class EntryReader {
   }
 
   /** @returns false where an element is not JSON */
-  *readElements({ starts, ends }: Spans): Steps<boolean> {
+  *readElements({ starts, ends }: EntryOffsets): Steps<boolean> {
     for (let from = 0; from < starts.length; ) {
       const to = groupEnd(starts, ends, from);
       const start = starts[from] ?? 0;
@@ -150,7 +150,7 @@ class EntryReader {
     return true;
   }
 
-  *readLines({ starts, ends }: Spans): Steps<void> {
+  *readLines({ starts, ends }: EntryOffsets): Steps<void> {
     for (let from = 0; from < starts.length; ) {
       const to = groupEnd(starts, ends, from);
       const start = starts[from] ?? 0;

@@ -18,15 +18,15 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
 /** Entries of a body, white space around them left out: the bytes from `starts[i]` to before `ends[i]`. */
-export interface Spans {
+export interface EntryOffsets {
   starts: number[];
   ends: number[];
 }
 
 export type Split =
-  | { found: "entries"; spans: Spans }
+  | { found: "entries"; spans: EntryOffsets }
   /** Two members are named `logs`: what the first holds has still to be JSON. */
-  | { found: "entries-of-last-logs"; spans: Spans }
+  | { found: "entries-of-last-logs"; spans: EntryOffsets }
   | { found: "too_many" }
   /** The document is of another shape, if it is JSON at all. */
   | { found: "no-entries"; message: string }
@@ -57,7 +57,7 @@ export function splitDocument(bytes: Uint8Array, most: number): Split {
 
 /** @param isEnd whether what follows the array may follow it */
 function splitArray(bytes: Uint8Array, at: number, most: number, isEnd: (end: number) => boolean): Split {
-  const spans: Spans = { starts: [], ends: [] };
+  const spans: EntryOffsets = { starts: [], ends: [] };
   let i = skipSpace(bytes, at + 1, bytes.length);
   if (bytes[i] !== CLOSE_BRACKET) {
     for (;;) {
@@ -279,8 +279,8 @@ function shownName(bytes: Uint8Array, from: number, to: number): string {
 }
 
 /** The lines of an NDJSON body that hold more than white space. Null where there are more than `most`. */
-export function splitLines(bytes: Uint8Array, most: number): Spans | null {
-  const spans: Spans = { starts: [], ends: [] };
+export function splitLines(bytes: Uint8Array, most: number): EntryOffsets | null {
+  const spans: EntryOffsets = { starts: [], ends: [] };
   for (let start = markLength(bytes); start < bytes.length; ) {
     const lineBreak = bytes.indexOf(LINE_BREAK, start);
     const end = lineBreak < 0 ? bytes.length : lineBreak;

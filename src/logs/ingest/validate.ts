@@ -13,7 +13,7 @@ import { reject, SHOWN_NAME } from "./rejection.ts";
 import { type Timestamp, TimestampReader } from "./timestamp.ts";
 
 /** Entries older than this are refused in any workspace; each workspace's own retention is checked by its object. */
-export const OLDEST_MS = 365 * 24 * 60 * 60 * 1000;
+export const MAX_ENTRY_AGE_MS = 365 * 24 * 60 * 60 * 1000;
 
 const SEVERITY = new Map<unknown, number>(LEVELS.map((level, index) => [level, index]));
 const DEFAULT_SEVERITY = LEVELS.indexOf(DEFAULT_LEVEL);
@@ -90,7 +90,8 @@ export class EntryValidator {
     if (time.ms > this.#now + INGEST_LIMITS.futureMs) {
       return reject("TIMESTAMP_IN_FUTURE", "timestamp is more than 24 hours ahead.");
     }
-    if (time.ms < this.#now - OLDEST_MS) return reject("TIMESTAMP_TOO_OLD", "timestamp is older than any retention.");
+    if (time.ms < this.#now - MAX_ENTRY_AGE_MS)
+      return reject("TIMESTAMP_TOO_OLD", "timestamp is older than any retention.");
     return time;
   }
 }

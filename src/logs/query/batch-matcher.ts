@@ -1,6 +1,6 @@
 import { toByteString } from "./case-folding.ts";
 import { ALL_LEVELS_MASK, type LogFilter } from "./filter.ts";
-import { AFTER_CATEGORY, AFTER_TYPE, categoryAt, LineClock, severityAt, typeAt } from "./line.ts";
+import { AFTER_CATEGORY, AFTER_TYPE, categoryAt, LineTimestampParser, severityAt, typeAt } from "./line.ts";
 import { LineReader } from "./line-reader.ts";
 import { countLines, piecesOf } from "./lines.ts";
 import { ListedNames } from "./listed.ts";
@@ -47,7 +47,7 @@ export class BatchMatcher {
   readonly #types: ListedNames | null;
   readonly #reader: LineReader;
   readonly #meter: WorkMeter;
-  readonly #clock = new LineClock();
+  readonly #clock = new LineTimestampParser();
 
   /** @param meter counts the work, and says when `steps` is to pause */
   constructor(filter: LogFilter, meter = new WorkMeter()) {

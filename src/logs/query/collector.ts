@@ -24,7 +24,7 @@ export function rowBytes({ line }: Row): number {
  * Holds at most `capacity` rows, and fewer when their lines are long: then `truncated` says that rows are missing behind
  * the last one kept, while those before it are still all there.
  */
-export class Collector {
+export class TopRows {
   readonly #order: Order;
   readonly #mayHold: (bytes: number) => boolean;
   readonly #heap: Row[] = [];

@@ -4,7 +4,7 @@ import { fromBase62, toBase62 } from "../../ids.ts";
 import type { LogFilter } from "./filter.ts";
 import { QUERY_LIMITS } from "./limits.ts";
 import type { Order, RowPosition } from "./row-order.ts";
-import { packSweep, SweepShape, type SweepState, unpackSweep } from "./sweep-state.ts";
+import { packSweep, type ResumableScanState, SweepShape, unpackSweep } from "./sweep-state.ts";
 
 /** Where a query goes on, and what it must be the same query by. */
 export interface Cursor {
@@ -17,7 +17,7 @@ export interface Cursor {
   /** Rows of the first page's `offset` that are still to be passed over; only a partial answer leaves any. */
   skip: number;
   /** Where the next rows take several requests to find; else null. */
-  sweep: SweepState | null;
+  sweep: ResumableScanState | null;
 }
 
 const FIELDS = [

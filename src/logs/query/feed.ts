@@ -1,12 +1,12 @@
-import type { StoredBatch } from "../batch.ts";
-import { decodeFrames } from "../codec.ts";
+import type { RecentBatch } from "../batch.ts";
+import { decodeBlocks } from "../codec.ts";
 import { UnreadableItem } from "../unreadable.ts";
 import { wholeLines } from "./lines.ts";
 import type { SeqRun } from "./moves.ts";
 import { compareRows, direction, isBehind, type Order, type RowKey, type RowPosition } from "./row-order.ts";
 
 /** Lines to be looked through, and who they are. Index `i` counts the lines of all pieces from 0. */
-export interface ScanUnit {
+export interface LineSource {
   projectId: string;
   /**
    * Canonical NDJSON (see `../batch.ts`) in pieces of whole lines, each decoded as it is asked for: a batch of some
@@ -43,7 +43,7 @@ export interface ScanItem {
    * Null where the item is not there any more, as its project or its time is over.
    * @throws UnreadableItem where what is stored is not what was put in
    */
-  open(): Promise<ScanUnit | null>;
+  open(): Promise<LineSource | null>;
 }
 
 /**
@@ -73,7 +73,7 @@ export function boundOf(order: Order, { minTimestamp, maxTimestamp }: TimeSpan):
  * Whether an item can hold a row at or behind a position and before another row; null: without such a bound. Items of one
  * time are told apart by `seq`.
  */
-export function mayHoldRow(
+export function mayContainRow(
   order: Order,
   { minTimestamp, maxTimestamp, seqs }: ScanItem,
   after: RowPosition | null,
@@ -96,7 +96,7 @@ interface TimeSpan {
 }
 
 /** A batch of the recent tier. The object gives those of the snapshot only. */
-export function itemOfBatch(batch: StoredBatch): ScanItem {
+export function itemOfBatch(batch: RecentBatch): ScanItem {
   const { projectId, firstSeq, count, minTimestamp, maxTimestamp, body } = batch;
   return {
     tier: "recent",
@@ -111,11 +111,11 @@ export function itemOfBatch(batch: StoredBatch): ScanItem {
 }
 
 /** A batch's lines. */
-class BatchUnit implements ScanUnit {
+class BatchUnit implements LineSource {
   readonly projectId: string;
-  readonly #batch: StoredBatch;
+  readonly #batch: RecentBatch;
 
-  constructor(batch: StoredBatch) {
+  constructor(batch: RecentBatch) {
     this.projectId = batch.projectId;
     this.#batch = batch;
   }
@@ -123,7 +123,7 @@ class BatchUnit implements ScanUnit {
   *pieces(): Generator<Uint8Array> {
     const { commit, encoding, body } = this.#batch;
     try {
-      yield* wholeLines(decodeFrames(encoding, body));
+      yield* wholeLines(decodeBlocks(encoding, body));
     } catch (error) {
       throw new UnreadableItem(`Batch ${commit} does not decode.`, { cause: error });
     }

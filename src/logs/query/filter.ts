@@ -51,14 +51,14 @@ export function matchesFilter(filter: LogFilter, entry: Entry, timestamp: number
 export function matchesContent(filter: LogFilter, entry: Entry): boolean {
   if (filter.session !== null && entry.session !== filter.session) return false;
   if (filter.traceId !== null && entry.traceId !== filter.traceId) return false;
-  if (!filter.data.every((condition) => holds(condition, entry.data))) return false;
+  if (!filter.data.every((condition) => passesCondition(condition, entry.data))) return false;
   return (
     filter.search === null || containsText(entry.message, filter.search) || containsText(entry.data, filter.search)
   );
 }
 
 /** `ne` also holds where there is no such value; every other test but `exists: false` needs one. */
-function holds(condition: DataCondition, data: unknown): boolean {
+function passesCondition(condition: DataCondition, data: unknown): boolean {
   const value = valueAt(data, condition.path);
   switch (condition.op) {
     case "eq":

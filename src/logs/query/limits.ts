@@ -23,12 +23,12 @@ export interface QueryBudget {
   /** Bytes of the lines in one answer. */
   answerBytes: number;
   /** Rows that one sweep finds: each takes some 30 characters of its cursor. See `sweep.ts`. */
-  sweptRows: number;
+  resumableRows: number;
 }
 
 export const QUERY_BUDGET: QueryBudget = {
   work: 800 * 1024 * 1024,
   heldBytes: 6 * 1024 * 1024,
   answerBytes: 4 * 1024 * 1024,
-  sweptRows: 100,
+  resumableRows: 100,
 };

@@ -1,5 +1,5 @@
 import { LEVELS } from "../entry.ts";
-import { readLine } from "../stored-line.ts";
+import { parseStoredLine } from "../stored-line.ts";
 import { DataTests, type PathNode, VALUE } from "./data-tests.ts";
 import { type LogFilter, matchesContent } from "./filter.ts";
 import { JsonStrings } from "./json-strings.ts";
@@ -22,7 +22,7 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
 /** Stored `data` is at most 32 deep; a deeper line is left to `JSON.parse`. */
-const MOST_DEPTH = 64;
+const MAX_DEPTH = 64;
 
 const TIMESTAMP = '{"timestamp":"';
 const TIMESTAMP_LENGTH = 24;
@@ -85,7 +85,7 @@ export class LineReader {
     this.#meter.add(WORK.readLine + (end - start) * this.#byteWork);
     const passed = this.#read(start, end, severity);
     if (passed !== null) return passed ? "passes" : "fails";
-    const entry = readLine(this.#raw.toString("utf8", start, end));
+    const entry = parseStoredLine(this.#raw.toString("utf8", start, end));
     if (entry === null) return "damaged";
     return matchesContent(this.#filter, entry) ? "passes" : "fails";
   }
@@ -156,7 +156,7 @@ export class LineReader {
       return behind;
     }
     if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
-      if (depth > MOST_DEPTH) return -1;
+      if (depth > MAX_DEPTH) return -1;
       if (node !== null) this.#tests.found(node, VALUE.nested, at, at);
       return byte === OPEN_BRACE ? this.#object(at, node, depth) : this.#array(at, node, depth);
     }
@@ -246,7 +246,7 @@ function digitsEnd(raw: Uint8Array, from: number): number {
   return at;
 }
 
-/** Of this form `LineClock` has read as a time all but the seconds. */
+/** Of this form `LineTimestampParser` has read as a time all but the seconds. */
 const ISO_TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:[0-5]\d\.\d{3}Z/y;
 
 function isTime(text: string, at: number): boolean {

@@ -39,7 +39,7 @@ export function typeAt(bytes: string, category: number): number {
 }
 
 /** Timestamps of lines that follow each other: they mostly share the minute, which is parsed once. */
-export class LineClock {
+export class LineTimestampParser {
   #minute = "";
   #minuteMs = 0;
 

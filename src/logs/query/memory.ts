@@ -20,20 +20,20 @@ const WAIT_MS = 30_000;
 /** What a read may hold. */
 export interface ReadMemory {
   /** Whether a read may hold so many bytes of rows. It may always hold what it was begun for. */
-  mayHoldRows(bytes: number): boolean;
+  canHoldRows(bytes: number): boolean;
   /** How many bytes of batches or segments may be asked for at a time: at most those wanted, at least `least`. */
   grantInput(wanted: number, least: number): number;
   /** So many bytes of batches or segments came. */
-  holdInput(bytes: number): void;
+  recordInput(bytes: number): void;
   /** The read goes on. */
   renew(): void;
 }
 
 /** Memory without a bound, for tests of what does not concern it. */
 export const UNBOUNDED_MEMORY: ReadMemory = {
-  mayHoldRows: () => true,
+  canHoldRows: () => true,
   grantInput: (wanted) => wanted,
-  holdInput: () => undefined,
+  recordInput: () => undefined,
   renew: () => undefined,
 };
 
@@ -63,7 +63,7 @@ export class LeasedMemory implements ReadMemory {
     this.#rowBytes = rowBytes;
   }
 
-  mayHoldRows(bytes: number): boolean {
+  canHoldRows(bytes: number): boolean {
     while (bytes > this.#rowBytes + this.#extraRows) {
       if (!this.#takeMore(STEP_BYTES)) return false;
       this.#extraRows += STEP_BYTES;
@@ -79,7 +79,7 @@ export class LeasedMemory implements ReadMemory {
     return Math.min(wanted, least + this.#extraInput);
   }
 
-  holdInput(bytes: number): void {
+  recordInput(bytes: number): void {
     // What alone is larger than was granted is here already: it counts, and others wait for it.
     const oversize = Math.max(0, bytes - BASE_BYTES - this.#extraInput);
     if (oversize !== this.#oversize) this.#base.resize(this.#base.bytes - this.#oversize + oversize);
@@ -111,7 +111,7 @@ export class LeasedMemory implements ReadMemory {
 }
 
 /** Bytes of the smallest page of batches or read of segments that a read asks for where there is no room for more. */
-const LEAST_INPUT_BYTES = 512 * KIB;
+const MIN_INPUT_BYTES = 512 * KIB;
 
 /** A source that gives as much at a time as the reader has memory for. */
 export function boundedSource<S extends LogSource>(source: S, memory: ReadMemory): S {
@@ -119,22 +119,22 @@ export function boundedSource<S extends LogSource>(source: S, memory: ReadMemory
     ...source,
     recent: async (scan) => {
       memory.renew();
-      const page = await source.recent({ ...scan, maxBytes: memory.grantInput(scan.maxBytes, LEAST_INPUT_BYTES) });
-      memory.holdInput(page.batches.reduce((sum, { body }) => sum + body.length, 0));
+      const page = await source.recent({ ...scan, maxBytes: memory.grantInput(scan.maxBytes, MIN_INPUT_BYTES) });
+      memory.recordInput(page.batches.reduce((sum, { body }) => sum + body.length, 0));
       return page;
     },
-    stored: {
-      ...source.stored,
-      findSegments: (selection) => source.stored.findSegments(selection),
+    cold: {
+      ...source.cold,
+      findSegments: (selection) => source.cold.findSegments(selection),
       readBodies: async (workspaceId, ranges) => {
         memory.renew();
         const wanted = ranges.reduce((sum, { start, end }) => sum + end - start, 0);
-        let left = memory.grantInput(wanted, LEAST_INPUT_BYTES);
+        let left = memory.grantInput(wanted, MIN_INPUT_BYTES);
         const fitting = ranges.findIndex(({ start, end }, index) => {
           left -= end - start;
           return index > 0 && left < 0;
         });
-        return source.stored.readBodies(workspaceId, fitting < 0 ? ranges : ranges.slice(0, fitting));
+        return source.cold.readBodies(workspaceId, fitting < 0 ? ranges : ranges.slice(0, fitting));
       },
     },
   };

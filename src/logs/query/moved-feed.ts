@@ -1,15 +1,15 @@
 import type { SegmentKey, SegmentMeta } from "../cold/segment.ts";
-import type { ScanFeed, ScanItem, ScanUnit } from "./feed.ts";
+import type { LineSource, ScanFeed, ScanItem } from "./feed.ts";
 import type { Move, SeqRun } from "./moves.ts";
 import { direction, type Order } from "./row-order.ts";
-import type { WalkSelection } from "./segment-walk.ts";
-import { type FoundSegment, StoredFeed, type StoredSource } from "./stored-feed.ts";
+import type { PagerSelection } from "./segment-walk.ts";
+import { ColdFeed, type ColdSource, type FoundSegment } from "./stored-feed.ts";
 
 /** Segments that one statement names. */
 const SEGMENTS_AT_ONCE = 64;
 
 /** The part of the cold tier's store that finds what has moved. */
-export interface MovedSource extends StoredSource {
+export interface MovedSource extends ColdSource {
   /** Segments of a project that cover a run of `seq`, in its order, behind a segment; fewer than `limit` are the last ones. */
   segmentsBySeq(
     workspaceId: string,
@@ -22,7 +22,7 @@ export interface MovedSource extends StoredSource {
 
 /** What of the moved entries is wanted. */
 export type MovedSelection = Pick<
-  WalkSelection,
+  PagerSelection,
   "workspaceId" | "from" | "to" | "levelMask" | "categoryMask" | "asOf" | "order"
 > & {
   /** Entries of this commit and earlier ones have been read; 0 where `MovedFeed` is to leave them out by `seq`. */
@@ -46,12 +46,12 @@ export async function openMoved(source: MovedSource, selection: MovedSelection, 
   const segments = metas
     .filter((meta) => isWanted(meta, selection))
     .sort((a, b) => compareSegments(order, a, b))
-    .map((meta): FoundSegment => ({ ...meta, frameKinds: 0, slotBytes: 0, slots: "" }));
-  const found: StoredSource = {
+    .map((meta): FoundSegment => ({ ...meta, blockKinds: 0, slotBytes: 0, slots: "" }));
+  const found: ColdSource = {
     findSegments: async () => ({ segments, next: null }),
     readBodies: (...args) => source.readBodies(...args),
   };
-  return StoredFeed.open(found, { ...selection, projects: new Map([[projectId, until]]), tests: [] });
+  return ColdFeed.open(found, { ...selection, projects: new Map([[projectId, until]]), tests: [] });
 }
 
 function isWanted(meta: SegmentMeta, selection: MovedSelection): boolean {
@@ -72,7 +72,7 @@ function compareSegments(order: Order, a: SegmentMeta, b: SegmentMeta): number {
 
 /** Moved entries that the read has not been given before they moved. */
 export class MovedFeed implements ScanFeed {
-  readonly #feed: StoredFeed;
+  readonly #feed: ColdFeed;
   readonly #sign: number;
   readonly #place: number;
   readonly #given: readonly SeqRun[];
@@ -82,7 +82,7 @@ export class MovedFeed implements ScanFeed {
    *   while its frame may, which holds others
    * @param given in order of `seq`
    */
-  constructor(order: Order, feed: StoredFeed, place: number, given: readonly SeqRun[]) {
+  constructor(order: Order, feed: ColdFeed, place: number, given: readonly SeqRun[]) {
     this.#feed = feed;
     this.#sign = direction(order);
     this.#place = place;
@@ -112,7 +112,7 @@ export class MovedFeed implements ScanFeed {
   }
 }
 
-function withoutGiven(unit: ScanUnit, given: readonly SeqRun[]): ScanUnit {
+function withoutGiven(unit: LineSource, given: readonly SeqRun[]): LineSource {
   // Entries are mostly asked for in order, so the run found last is mostly the one.
   let at = 0;
   const isGiven = (seq: number) => {

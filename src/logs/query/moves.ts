@@ -36,7 +36,7 @@ export class Watermarks {
 }
 
 /** The `seq`s of the batches that a read was given, as runs: batches mostly follow each other, so runs are few. */
-export class GivenSeqs {
+export class ReturnedSeqs {
   readonly #runs = new Map<string, SeqRun[]>();
 
   add(projectId: string, first: number, last: number): void {

@@ -30,7 +30,7 @@ interface Wish {
 }
 
 /** Needles that lines are tested for: each goes over all bytes once, and what they leave is looked at closely. */
-const MOST_NEEDLES = 5;
+const MAX_NEEDLES = 5;
 /** Bytes of a needle: a search in hostile bytes may compare all of them at each place. */
 const NEEDLE_BYTES = 32;
 /** Of a longer text, the last bytes that its telling part is looked for in: identifiers end in what sets them apart. */
@@ -56,7 +56,7 @@ export function needlesOf(filter: LogFilter): Needle[] {
   const known = new Set<string>();
   const chosen = wishes
     .sort((a, b) => a.rank - b.rank)
-    .filter(({ key }) => !known.has(key) && known.add(key).size <= MOST_NEEDLES);
+    .filter(({ key }) => !known.has(key) && known.add(key).size <= MAX_NEEDLES);
   return chosen.map(({ make }) => make());
 }
 

@@ -1,13 +1,13 @@
-import { requestsBegun } from "../../http/arrivals.ts";
-import { readTurns } from "../../platform/read-turns.ts";
+import { requestsStarted } from "../../http/arrivals.ts";
+import { readScheduler } from "../../platform/read-turns.ts";
 import { WorkMeter } from "./work.ts";
 
 /**
  * Units of work between two pauses: while other requests keep coming, and while none do. About 1 and 5 ms, as most
  * units take less than they count. The second is also what the first of them may have to wait.
  */
-const CROWDED_UNITS = 900_000;
-/** See `CROWDED_UNITS`. */
+const BUSY_UNITS = 900_000;
+/** See `BUSY_UNITS`. */
 export const ALONE_UNITS = 5_000_000;
 /** Milliseconds after the arrival of a request in which more are expected. */
 const CROWDED_MS = 250;
@@ -22,7 +22,7 @@ const STRETCH_MS = 2;
  * scan would hold up every writer. A pause is a timer of 0 ms, as nothing less lets the network in; it costs a lone query
  * a millisecond.
  */
-export class Pacer {
+export class ScanPacer {
   /** What the request has done so far. Work that can be interrupted asks it whether a pause is due. */
   readonly meter = new WorkMeter(ALONE_UNITS);
   readonly #begun: () => number;
@@ -31,7 +31,7 @@ export class Pacer {
   #crowdedUntil = 0;
 
   /** @param begun requests that have begun so far, this one included */
-  constructor(begun: () => number = requestsBegun) {
+  constructor(begun: () => number = requestsStarted) {
     this.#begun = begun;
     this.#seen = begun();
   }
@@ -40,12 +40,12 @@ export class Pacer {
   async pause(units = 0): Promise<void> {
     this.meter.add(units);
     if (!this.meter.isDue) return;
-    if (this.#isCrowded()) await readTurns.take(STRETCH_MS);
+    if (this.#isBusy()) await readScheduler.take(STRETCH_MS);
     else await sleep(0);
-    this.meter.paused(this.#isCrowded() ? CROWDED_UNITS : ALONE_UNITS);
+    this.meter.paused(this.#isBusy() ? BUSY_UNITS : ALONE_UNITS);
   }
 
-  #isCrowded(): boolean {
+  #isBusy(): boolean {
     const begun = this.#begun();
     const now = Date.now();
     if (begun !== this.#seen) this.#crowdedUntil = now + CROWDED_MS;

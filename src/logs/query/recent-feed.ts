@@ -1,5 +1,5 @@
 import { boundOf, itemOfBatch, nothingAt, type ScanFeed, type ScanItem } from "./feed.ts";
-import { GivenSeqs, type Move, type SeqRun, Watermarks } from "./moves.ts";
+import { type Move, ReturnedSeqs, type SeqRun, Watermarks } from "./moves.ts";
 import type { RecentPage, RecentScan } from "./recent-scan.ts";
 
 /** Asks the workspace object for one page of candidate batches. */
@@ -33,7 +33,7 @@ export class RecentFeed implements ScanFeed {
   #maxBytes: number;
   #cost = 0;
   readonly #watermarks: Watermarks;
-  readonly #given = new GivenSeqs();
+  readonly #given = new ReturnedSeqs();
   #moves: FollowedMove[] = [];
 
   /** Reads the first page, which pins the snapshot. */

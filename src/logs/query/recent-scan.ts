@@ -1,4 +1,4 @@
-import type { StoredBatch } from "../batch.ts";
+import type { RecentBatch } from "../batch.ts";
 import type { Order } from "./row-order.ts";
 
 /** Which batches a query may need, told by their summary columns alone. The router filters entries. */
@@ -33,7 +33,7 @@ export interface ScanPosition {
 }
 
 /** How far a project is in each tier. */
-export interface ProjectPlace {
+export interface ProjectProgress {
   projectId: string;
   /** The last `seq` that is in the cold tier; 0 while none is. */
   seq: number;
@@ -53,10 +53,10 @@ export interface RecentPage {
   /** What was searched: a project's id, or the workspace's for all of it. A cursor is bound to it. */
   scope: string;
   /** Of each project searched, how far it is. */
-  flushed: ProjectPlace[];
+  flushed: ProjectProgress[];
   /** Entries with an earlier timestamp are past the retention, wherever they still lie: epoch milliseconds, a full minute. */
   oldest: number;
-  batches: StoredBatch[];
+  batches: RecentBatch[];
   /** The first candidate that did not fit into this page; null when there is none. */
   next: ScanPosition | null;
 }

@@ -8,8 +8,8 @@ import { direction, type RowPosition } from "./row-order.ts";
 import { type ScanOutcome, scan, skipOf } from "./scan.ts";
 import type { LogQuery } from "./schema.ts";
 import { SWEEP_BEGIN } from "./sweep-state.ts";
-import { openSwept, readSwept, type SweepingCursor } from "./swept-page.ts";
-import { type LogSource, openRecent, type TierScan, withStored } from "./tiers.ts";
+import { openResumed, type ResumingCursor, readResumed } from "./swept-page.ts";
+import { type LogSource, openRecent, type TierScan, withColdTier } from "./tiers.ts";
 
 /** One page, as `POST /logger/query` answers it but for its rows; see `answer.ts`. */
 export interface QueryPage {
@@ -93,14 +93,14 @@ async function open(source: LogSource, query: LogQuery, budget: QueryBudget, mem
   const { cursor } = query;
   const scanned = scanOf(query);
   if (isSweeping(cursor)) {
-    const first = await openSwept(source, query, cursor.sweep, scanned);
-    return { first, read: () => readSwept(source, query, cursor, first, scanned, budget, memory) };
+    const first = await openResumed(source, query, cursor.sweep, scanned);
+    return { first, read: () => readResumed(source, query, cursor, first, scanned, budget, memory) };
   }
   const recent = await openRecent(source, query.filter, scanned);
   return { first: recent.first, read: () => readInOrder(source, query, recent, scanned, budget, memory) };
 }
 
-function isSweeping(cursor: Cursor | null): cursor is SweepingCursor {
+function isSweeping(cursor: Cursor | null): cursor is ResumingCursor {
   return cursor !== null && cursor.sweep !== null;
 }
 
@@ -112,7 +112,7 @@ async function readInOrder(
   budget: QueryBudget,
   memory: ReadMemory,
 ): Promise<PageCut> {
-  const { feed, filter } = await withStored(source, recent, query.filter, scanned);
+  const { feed, filter } = await withColdTier(source, recent, query.filter, scanned);
   const outcome = await scan(feed, query, filter, budget, source.report, memory);
   const { total, work } = outcome;
   return { ...cutPage(outcome, query, budget), total, scanned: outcome.scanned, work };

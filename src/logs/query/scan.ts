@@ -1,18 +1,18 @@
 import { type ReportUnreadable, reportEntries, UnreadableItem } from "../unreadable.ts";
 import { BatchMatcher, type LineMatch } from "./batch-matcher.ts";
-import { Collector, type Row } from "./collector.ts";
-import { mayHoldRow, type ScanFeed, type ScanItem, type ScanUnit, type Tier } from "./feed.ts";
+import { type Row, TopRows } from "./collector.ts";
+import { type LineSource, mayContainRow, type ScanFeed, type ScanItem, type Tier } from "./feed.ts";
 import type { LogFilter } from "./filter.ts";
 import type { QueryBudget } from "./limits.ts";
 import { type ReadMemory, UNBOUNDED_MEMORY } from "./memory.ts";
-import { Pacer } from "./pacer.ts";
+import { ScanPacer } from "./pacer.ts";
 import { direction, isBehind } from "./row-order.ts";
 import type { LogQuery } from "./schema.ts";
 import { WORK, type WorkMeter } from "./work.ts";
 
 /** What a scan found. */
 export interface ScanOutcome {
-  collector: Collector;
+  collector: TopRows;
   /** Where the budget ended the scan: entries from this time on have not all been seen. Null: it went to its end. */
   frontier: number | null;
   /** Null when it was not asked for or not every entry was counted. */
@@ -45,11 +45,11 @@ export async function scan(
   const { order, includeTotal } = query;
   const sign = direction(order);
   const after = query.cursor?.position ?? null;
-  const pacer = new Pacer();
+  const pacer = new ScanPacer();
   const { meter } = pacer;
   const matcher = new BatchMatcher(filter, meter);
-  const mayHold = (bytes: number) => bytes <= budget.heldBytes && memory.mayHoldRows(bytes);
-  const collector = new Collector(order, skipOf(query) + query.limit + 1, mayHold);
+  const mayHold = (bytes: number) => bytes <= budget.heldBytes && memory.canHoldRows(bytes);
+  const collector = new TopRows(order, skipOf(query) + query.limit + 1, mayHold);
   const total = includeTotal ? 0 : null;
   const outcome: ScanOutcome = { collector, frontier: null, total, scanned: 0, work: 0, stuckAt: null };
   const start = startOf(feed, query);
@@ -83,7 +83,7 @@ export async function scan(
     }
     const item = await feed.take();
     taken++;
-    const holdsRows = canChangePage && mayHoldRow(order, item, after, last);
+    const holdsRows = canChangePage && mayContainRow(order, item, after, last);
     if (!holdsRows && (overBudget || outcome.total === null)) {
       outcome.total = null;
       meter.add(WORK.unit + item.loadedBytes);
@@ -122,7 +122,7 @@ export async function scan(
 }
 
 /** What an item holds; null where that is nothing, or not to be read, which is reported. */
-export async function openItem(item: ScanItem, report: ReportUnreadable): Promise<ScanUnit | null> {
+export async function openItem(item: ScanItem, report: ReportUnreadable): Promise<LineSource | null> {
   try {
     return await item.open();
   } catch (error) {
@@ -154,16 +154,16 @@ class UnitRows {
   /** `seq` of lines that are no entries. */
   readonly damaged: number[] = [];
   readonly #item: ScanItem;
-  readonly #unit: ScanUnit;
+  readonly #unit: LineSource;
   readonly #query: LogQuery;
-  readonly #collector: Collector;
+  readonly #collector: TopRows;
   readonly #meter: WorkMeter;
 
   constructor(
     item: ScanItem,
-    unit: ScanUnit,
+    unit: LineSource,
     query: LogQuery,
-    collector: Collector,
+    collector: TopRows,
     meter: WorkMeter,
     total: number | null,
   ) {
@@ -207,7 +207,7 @@ class UnitRows {
 }
 
 /** The row of a line that was found. */
-export function rowOf({ timestamp, index, raw, start, end }: LineMatch, unit: ScanUnit, tier: Tier): Row {
+export function rowOf({ timestamp, index, raw, start, end }: LineMatch, unit: LineSource, tier: Tier): Row {
   return {
     timestamp,
     seq: unit.seqAt(index),

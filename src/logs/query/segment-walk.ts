@@ -1,7 +1,7 @@
 import type { SegmentPage, SegmentPosition, SegmentSelection } from "../cold/selection.ts";
 
 /** Which segments a walk gives, from the first one on. */
-export type WalkSelection = Omit<SegmentSelection, "after" | "limit" | "look">;
+export type PagerSelection = Omit<SegmentSelection, "after" | "limit" | "maxScanned">;
 
 export type ReadSegments<S> = (selection: SegmentSelection) => Promise<SegmentPage<S>>;
 
@@ -22,11 +22,11 @@ const SPARSE_GROWTH = 4;
  * Goes through the segments of a selection, some at a time. What is left out costs, too: filters may leave nearly none of
  * a hundred thousand, so each statement looks at so many at most, and what has been looked at counts.
  */
-export class SegmentWalk<S extends SegmentPosition> {
+export class SegmentPager<S extends SegmentPosition> {
   readonly #read: ReadSegments<S>;
-  readonly #selection: WalkSelection;
+  readonly #selection: PagerSelection;
   readonly #limit: number;
-  #look: number;
+  #maxScanned: number;
   #next: SegmentPosition | null = null;
   #isDone: boolean;
   #cost = 0;
@@ -38,7 +38,7 @@ export class SegmentWalk<S extends SegmentPosition> {
    */
   constructor(
     read: ReadSegments<S>,
-    selection: WalkSelection,
+    selection: PagerSelection,
     limit: number,
     first: number,
     after: SegmentPosition | null = null,
@@ -46,7 +46,7 @@ export class SegmentWalk<S extends SegmentPosition> {
     this.#read = read;
     this.#selection = selection;
     this.#limit = limit;
-    this.#look = first;
+    this.#maxScanned = first;
     this.#next = after;
     this.#isDone = selection.projects.size === 0;
   }
@@ -67,15 +67,15 @@ export class SegmentWalk<S extends SegmentPosition> {
 
   /** The next segments wanted: none are no end. */
   async page(): Promise<S[]> {
-    const look = this.#look;
-    const page = await this.#read({ ...this.#selection, after: this.#next, limit: this.#limit, look });
+    const maxScanned = this.#maxScanned;
+    const page = await this.#read({ ...this.#selection, after: this.#next, limit: this.#limit, maxScanned });
     const found = page.segments.length;
     const isTested = this.#selection.tests.length > 0;
-    this.#cost += ANSWER_COST + look * (isTested ? TESTED_COST : UNTESTED_COST);
+    this.#cost += ANSWER_COST + maxScanned * (isTested ? TESTED_COST : UNTESTED_COST);
     this.#next = page.next;
     this.#isDone = page.next === null;
-    if (found * DENSE_GROWTH >= look) this.#look = Math.min(look * DENSE_GROWTH, this.#limit);
-    else this.#look = Math.min(look * SPARSE_GROWTH, isTested ? TESTED_MOST : UNTESTED_MOST);
+    if (found * DENSE_GROWTH >= maxScanned) this.#maxScanned = Math.min(maxScanned * DENSE_GROWTH, this.#limit);
+    else this.#maxScanned = Math.min(maxScanned * SPARSE_GROWTH, isTested ? TESTED_MOST : UNTESTED_MOST);
     return page.segments;
   }
 }

@@ -4,33 +4,33 @@ import type { ScanPosition } from "./recent-scan.ts";
 import type { RowKey } from "./row-order.ts";
 
 /** Keys in a cursor at most: as many as any version may write. */
-const MOST_KEYS = 200;
+const MAX_KEYS = 200;
 
 /** A row that a sweep has found. */
-export interface SweptKey extends RowKey {
+export interface FoundKey extends RowKey {
   /** The recent batch that it was found in; null where that was a segment. */
   batch: ScanPosition | null;
 }
 
 /** What a sweep looks at next. The recent tier comes first: a batch leaves it only once it is in the cold one. */
-export type SweepPlace =
+export type ResumableScanPosition =
   /** This batch; null: the first one. */
   | { tier: "recent"; position: ScanPosition | null }
   /** The segment behind this one; null: the first one. */
   | { tier: "stored"; after: SegmentPosition | null };
 
 /** How far a sweep has come; see `sweep.ts`. */
-export interface SweepState {
+export interface ResumableScanState {
   /** Null: all has been looked at. */
-  place: SweepPlace | null;
+  place: ResumableScanPosition | null;
   /** The first rows behind the cursor's position of what has been looked at, in order. */
-  keys: readonly SweptKey[];
+  keys: readonly FoundKey[];
   /** All has been looked at, and there are no further rows than these. */
   isLast: boolean;
 }
 
 /** A sweep that is to begin. */
-export const SWEEP_BEGIN: SweepState = { place: { tier: "recent", position: null }, keys: [], isLast: false };
+export const SWEEP_BEGIN: ResumableScanState = { place: { tier: "recent", position: null }, keys: [], isLast: false };
 
 const Count = z.int().min(0);
 const ProjectId = z.string().max(64);
@@ -45,11 +45,11 @@ const Place = z.union([
 const Key = z.union([z.tuple([z.int(), Count, Count]), z.tuple([z.int(), Count, Count, z.int(), Count])]);
 
 /** As it stands in a cursor: place, whether it is the last, projects, and keys with their times after the one before. */
-export const SweepShape = z.tuple([Place, z.boolean(), z.array(ProjectId).max(MOST_KEYS), z.array(Key).max(MOST_KEYS)]);
+export const SweepShape = z.tuple([Place, z.boolean(), z.array(ProjectId).max(MAX_KEYS), z.array(Key).max(MAX_KEYS)]);
 type Packed = z.output<typeof SweepShape>;
 
 /** @param from the timestamp of the cursor's position */
-export function packSweep({ place, keys, isLast }: SweepState, from: number): Packed {
+export function packSweep({ place, keys, isLast }: ResumableScanState, from: number): Packed {
   const projects = [...new Set(keys.map(({ projectId }) => projectId))];
   let time = from;
   const packed = keys.map(({ timestamp, seq, projectId, batch }): Packed[3][number] => {
@@ -61,7 +61,7 @@ export function packSweep({ place, keys, isLast }: SweepState, from: number): Pa
   return [packPlace(place), isLast, projects, packed];
 }
 
-function packPlace(place: SweepPlace | null): Packed[0] {
+function packPlace(place: ResumableScanPosition | null): Packed[0] {
   if (place === null) return null;
   if (place.tier === "recent") {
     return place.position === null ? ["r"] : ["r", place.position.timestamp, place.position.commit];
@@ -71,9 +71,9 @@ function packPlace(place: SweepPlace | null): Packed[0] {
   return ["s", minTimestamp, maxTimestamp, projectId, firstSeq, part];
 }
 
-export function unpackSweep([place, isLast, projects, packed]: Packed, from: number): SweepState {
+export function unpackSweep([place, isLast, projects, packed]: Packed, from: number): ResumableScanState {
   let time = from;
-  const keys = packed.map(([passed, seq, project, ahead, commit]): SweptKey => {
+  const keys = packed.map(([passed, seq, project, ahead, commit]): FoundKey => {
     time += passed;
     const batch = ahead === undefined || commit === undefined ? null : { timestamp: time + ahead, commit };
     // An id that names no project has no rows.
@@ -82,7 +82,7 @@ export function unpackSweep([place, isLast, projects, packed]: Packed, from: num
   return { place: unpackPlace(place), keys, isLast };
 }
 
-function unpackPlace(place: Packed[0]): SweepPlace | null {
+function unpackPlace(place: Packed[0]): ResumableScanPosition | null {
   if (place === null) return null;
   if (place[0] === "r") {
     const [, timestamp, commit] = place;

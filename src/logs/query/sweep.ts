@@ -1,21 +1,21 @@
 import type { SegmentPosition } from "../cold/selection.ts";
 import { reportEntries } from "../unreadable.ts";
 import { BatchMatcher } from "./batch-matcher.ts";
-import { boundOf, itemOfBatch, mayHoldRow, type ScanItem } from "./feed.ts";
+import { boundOf, itemOfBatch, mayContainRow, type ScanItem } from "./feed.ts";
 import type { LogFilter } from "./filter.ts";
 import type { ReadMemory } from "./memory.ts";
-import type { Pacer } from "./pacer.ts";
+import type { ScanPacer } from "./pacer.ts";
 import type { RecentPage, RecentScan, ScanPosition } from "./recent-scan.ts";
 import { compareRows, direction, isBehind, type Order, type RowPosition } from "./row-order.ts";
 import { openItem, readable } from "./scan.ts";
-import { SegmentWalk, type WalkSelection } from "./segment-walk.ts";
-import { FIRST_SEGMENTS, type FoundSegment, StoredFeed } from "./stored-feed.ts";
-import type { SweepPlace, SweepState, SweptKey } from "./sweep-state.ts";
+import { type PagerSelection, SegmentPager } from "./segment-walk.ts";
+import { ColdFeed, FIRST_SEGMENTS, type FoundSegment } from "./stored-feed.ts";
+import type { FoundKey, ResumableScanPosition, ResumableScanState } from "./sweep-state.ts";
 import { type LogSource, storedProjects } from "./tiers.ts";
 import { WORK } from "./work.ts";
 
 /** Segments that one answer names. */
-const MOST_SEGMENTS = 64;
+const MAX_SEGMENTS = 64;
 /** Bytes as stored of a page of batches. */
 const PAGE_BYTES = 512 * 1024;
 
@@ -28,7 +28,7 @@ export interface SweepScan {
   filter: LogFilter;
   recent: Omit<RecentScan, "position" | "maxBytes">;
   /** Up to where the first page of the recent tier says that the cold one goes. */
-  stored: WalkSelection;
+  cold: PagerSelection;
   /** Units of work of one request. What it goes beyond them is at most one batch or segment. */
   work: number;
   /** Rows that are found. */
@@ -43,23 +43,23 @@ export interface SweepScan {
  *
  * What moves to the cold tier meanwhile is found there, maybe again: a key counts once.
  */
-export class Sweep {
+export class ResumableScan {
   scanned = 0;
   readonly #source: LogSource;
   readonly #scan: SweepScan;
-  readonly #pacer: Pacer;
+  readonly #pacer: ScanPacer;
   readonly #memory: ReadMemory;
   readonly #matcher: BatchMatcher;
   readonly #keys: SweptKeys;
   /** What the last page of the recent tier says of the cold one: what moved before that page was read is in there. */
-  #stored: WalkSelection;
+  #cold: PagerSelection;
   /** Whether this request has looked at something. */
   #hasBegun = false;
 
-  constructor(source: LogSource, scan: SweepScan, pacer: Pacer, memory: ReadMemory, state: SweepState) {
+  constructor(source: LogSource, scan: SweepScan, pacer: ScanPacer, memory: ReadMemory, state: ResumableScanState) {
     this.#source = source;
     this.#scan = scan;
-    this.#stored = scan.stored;
+    this.#cold = scan.cold;
     this.#pacer = pacer;
     this.#memory = memory;
     this.#matcher = new BatchMatcher(scan.filter, pacer.meter);
@@ -70,13 +70,13 @@ export class Sweep {
    * Goes on until all is looked at or the work is done.
    * @param page of recent batches from the place on, where that is in the recent tier
    */
-  async run(place: SweepPlace, page: RecentPage): Promise<SweepState> {
-    let next: SweepPlace | null = place;
+  async run(place: ResumableScanPosition, page: RecentPage): Promise<ResumableScanState> {
+    let next: ResumableScanPosition | null = place;
     if (place.tier === "recent") {
       const position = await this.#sweepRecent(page);
       next = position === null ? { tier: "stored", after: null } : { tier: "recent", position };
     }
-    if (next.tier === "stored" && !this.#isDue) next = await this.#sweepStored(next.after);
+    if (next.tier === "stored" && !this.#isDue) next = await this.#scanCold(next.after);
     const { keys } = this.#keys;
     return { place: next, keys, isLast: next === null && keys.length < this.#scan.rows };
   }
@@ -99,19 +99,19 @@ export class Sweep {
       if (position === null || this.#isBeyond(position.timestamp)) return null;
       if (this.#isDue) return position;
       page = await this.#source.recent({ ...recent, position, maxBytes: PAGE_BYTES });
-      this.#stored = { ...this.#stored, projects: storedProjects(page.flushed) };
+      this.#cold = { ...this.#cold, projects: storedProjects(page.flushed) };
       this.#hasBegun = true;
       this.#pacer.meter.add(WORK.segment);
     }
   }
 
   /** @returns the place to go on at; null at the end */
-  async #sweepStored(first: SegmentPosition | null): Promise<SweepPlace | null> {
+  async #scanCold(first: SegmentPosition | null): Promise<ResumableScanPosition | null> {
     const { order } = this.#scan;
     const { meter } = this.#pacer;
-    const read = (selection: Parameters<LogSource["stored"]["findSegments"]>[0]) =>
-      this.#source.stored.findSegments(selection);
-    const walk = new SegmentWalk(read, this.#stored, MOST_SEGMENTS, FIRST_SEGMENTS, first);
+    const read = (selection: Parameters<LogSource["cold"]["findSegments"]>[0]) =>
+      this.#source.cold.findSegments(selection);
+    const walk = new SegmentPager(read, this.#cold, MAX_SEGMENTS, FIRST_SEGMENTS, first);
     let after = first;
     for (let cost = 0; !walk.isDone; ) {
       const segments = await walk.page();
@@ -140,12 +140,12 @@ export class Sweep {
   }
 
   async #lookIn(segment: FoundSegment): Promise<void> {
-    const { stored } = this.#source;
+    const { cold } = this.#source;
     const source = {
       findSegments: async () => ({ segments: [segment], next: null }),
-      readBodies: stored.readBodies.bind(stored),
+      readBodies: cold.readBodies.bind(cold),
     };
-    const feed = await StoredFeed.open(source, this.#stored, 1);
+    const feed = await ColdFeed.open(source, this.#cold, 1);
     while (feed.bound() !== null) await this.#look(await feed.take(), null);
     this.#hasBegun = true;
     this.#pacer.meter.add(feed.cost);
@@ -156,7 +156,7 @@ export class Sweep {
     const { meter } = this.#pacer;
     this.#hasBegun = true;
     meter.add(WORK.unit);
-    if (!mayHoldRow(order, item, position, this.#keys.last)) {
+    if (!mayContainRow(order, item, position, this.#keys.last)) {
       meter.add(item.loadedBytes);
       return;
     }
@@ -196,30 +196,30 @@ export class Sweep {
 class SweptKeys {
   readonly #order: Order;
   readonly #most: number;
-  readonly #keys: SweptKey[];
+  readonly #keys: FoundKey[];
 
-  constructor(order: Order, most: number, keys: readonly SweptKey[]) {
+  constructor(order: Order, most: number, keys: readonly FoundKey[]) {
     this.#order = order;
     this.#most = most;
     this.#keys = [...keys].sort((a, b) => compareRows(order, a, b));
   }
 
-  get keys(): readonly SweptKey[] {
+  get keys(): readonly FoundKey[] {
     return this.#keys;
   }
 
   /** The last one once no more fit; null before that. */
-  get last(): SweptKey | null {
+  get last(): FoundKey | null {
     return this.#keys[this.#most - 1] ?? null;
   }
 
-  accepts(key: Omit<SweptKey, "batch">): boolean {
+  accepts(key: Omit<FoundKey, "batch">): boolean {
     const { last } = this;
     return last === null || compareRows(this.#order, key, last) < 0;
   }
 
   /** Adds a key that is accepted. */
-  add(key: SweptKey): void {
+  add(key: FoundKey): void {
     const at = this.#keys.findIndex((known) => compareRows(this.#order, known, key) >= 0);
     const next = this.#keys[at];
     if (next === undefined) this.#keys.push(key);

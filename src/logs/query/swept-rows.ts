@@ -4,18 +4,18 @@ import { itemOfBatch, type ScanItem } from "./feed.ts";
 import type { QueryBudget } from "./limits.ts";
 import type { ReadMemory } from "./memory.ts";
 import { openMoved } from "./moved-feed.ts";
-import type { Pacer } from "./pacer.ts";
+import type { ScanPacer } from "./pacer.ts";
 import { openItem, readable, rowOf } from "./scan.ts";
 import type { SweepScan } from "./sweep.ts";
-import type { SweptKey } from "./sweep-state.ts";
+import type { FoundKey } from "./sweep-state.ts";
 import type { LogSource } from "./tiers.ts";
 import { WORK } from "./work.ts";
 
 /** Reads the rows of keys that a sweep has found, wherever they lie now. */
-export class SweptRows {
+export class FoundRowReader {
   readonly #source: LogSource;
   readonly #scan: SweepScan;
-  readonly #pacer: Pacer;
+  readonly #pacer: ScanPacer;
   readonly #memory: ReadMemory;
   readonly #budget: QueryBudget;
   readonly #matcher: BatchMatcher;
@@ -28,7 +28,7 @@ export class SweptRows {
   constructor(
     source: LogSource,
     scan: SweepScan,
-    pacer: Pacer,
+    pacer: ScanPacer,
     memory: ReadMemory,
     budget: QueryBudget,
     projects: ReadonlySet<string>,
@@ -46,7 +46,7 @@ export class SweptRows {
    * Reads rows in order, one at least, until the budget ends it.
    * @returns them, and how many keys they are of: of some keys the row is gone
    */
-  async read(keys: readonly SweptKey[], limit: number): Promise<{ rows: Row[]; taken: number }> {
+  async read(keys: readonly FoundKey[], limit: number): Promise<{ rows: Row[]; taken: number }> {
     const rows: Row[] = [];
     let answerBytes = 0;
     let taken = 0;
@@ -64,7 +64,7 @@ export class SweptRows {
   }
 
   /** Null where the row is gone. @param wanted what else may be read with it */
-  async #rowOf(key: SweptKey, wanted: readonly SweptKey[]): Promise<Row | null> {
+  async #rowOf(key: FoundKey, wanted: readonly FoundKey[]): Promise<Row | null> {
     if (!this.#projects.has(key.projectId)) return null;
     const known = this.#found.get(nameOf(key));
     if (known) return known;
@@ -72,7 +72,7 @@ export class SweptRows {
     return (await this.#fromBatch(key, names)) ?? (await this.#fromSegments(key, names));
   }
 
-  async #fromBatch(key: SweptKey, wanted: ReadonlySet<string>): Promise<Row | null> {
+  async #fromBatch(key: FoundKey, wanted: ReadonlySet<string>): Promise<Row | null> {
     const { timestamp, batch: position } = key;
     if (position === null) return null;
     const scan = { ...this.#scan.recent, from: timestamp, to: timestamp + 1, position, maxBytes: 1 };
@@ -82,18 +82,18 @@ export class SweptRows {
     return batch?.commit === position.commit ? this.#look(itemOfBatch(batch), key, wanted) : null;
   }
 
-  async #fromSegments(key: SweptKey, wanted: ReadonlySet<string>): Promise<Row | null> {
+  async #fromSegments(key: FoundKey, wanted: ReadonlySet<string>): Promise<Row | null> {
     const { timestamp, seq, projectId } = key;
     const time = { from: timestamp, to: timestamp + 1 };
-    const selection = { ...this.#scan.stored, ...time, afterCommit: 0 };
-    const feed = await openMoved(this.#source.stored, selection, { projectId, after: seq - 1, until: seq });
+    const selection = { ...this.#scan.cold, ...time, afterCommit: 0 };
+    const feed = await openMoved(this.#source.cold, selection, { projectId, after: seq - 1, until: seq });
     let row: Row | null = null;
     while (row === null && feed.bound() !== null) row = await this.#look(await feed.take(), key, wanted);
     this.#pacer.meter.add(feed.cost);
     return row;
   }
 
-  async #look(item: ScanItem, key: SweptKey, wanted: ReadonlySet<string>): Promise<Row | null> {
+  async #look(item: ScanItem, key: FoundKey, wanted: ReadonlySet<string>): Promise<Row | null> {
     this.#memory.renew();
     this.#pacer.meter.add(WORK.unit);
     const unit = await openItem(item, this.#source.report);
@@ -126,7 +126,7 @@ export class SweptRows {
 
   #mayKeep(row: Row): boolean {
     const bytes = this.#bytes + rowBytes(row);
-    if (bytes > this.#budget.heldBytes || !this.#memory.mayHoldRows(bytes)) return false;
+    if (bytes > this.#budget.heldBytes || !this.#memory.canHoldRows(bytes)) return false;
     this.#bytes = bytes;
     return true;
   }

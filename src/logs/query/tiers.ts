@@ -7,14 +7,14 @@ import { MovedFeed, type MovedSource, openMoved } from "./moved-feed.ts";
 import { type FollowedMove, RecentFeed, type RecentSource } from "./recent-feed.ts";
 import type { RecentPage, RecentScan } from "./recent-scan.ts";
 import { direction, type Order } from "./row-order.ts";
-import type { WalkSelection } from "./segment-walk.ts";
-import { FIRST_SEGMENTS, ID_SEGMENTS, StoredFeed } from "./stored-feed.ts";
+import type { PagerSelection } from "./segment-walk.ts";
+import { ColdFeed, FIRST_SEGMENTS, ID_SEGMENTS } from "./stored-feed.ts";
 
 /** Where a workspace's logs are read from. */
 export interface LogSource {
   workspaceId: string;
   recent: RecentSource;
-  stored: MovedSource;
+  cold: MovedSource;
   report: ReportUnreadable;
 }
 
@@ -44,7 +44,7 @@ function isForOneId({ session, traceId }: LogFilter): boolean {
 }
 
 /** Both tiers as one feed, and the filter with what is past the retention left out. */
-export async function withStored(
+export async function withColdTier(
   source: LogSource,
   recent: RecentFeed,
   filter: LogFilter,
@@ -54,15 +54,10 @@ export async function withStored(
   const selection = storedSelection(source, recent.first, filter, { from, to, order });
   const { projects } = selection;
   const segments = isForOneId(filter) ? ID_SEGMENTS : FIRST_SEGMENTS;
-  const stored = projects.size === 0 ? null : await StoredFeed.open(source.stored, selection, segments);
+  const cold = projects.size === 0 ? null : await ColdFeed.open(source.cold, selection, segments);
   const openMove = async (move: FollowedMove) =>
-    new MovedFeed(
-      order,
-      await openMoved(source.stored, { ...selection, afterCommit: 0 }, move),
-      move.place,
-      move.given,
-    );
-  return { feed: new TieredFeed(order, recent, stored, openMove), filter: kept };
+    new MovedFeed(order, await openMoved(source.cold, { ...selection, afterCommit: 0 }, move), move.place, move.given);
+  return { feed: new TieredFeed(order, recent, cold, openMove), filter: kept };
 }
 
 /** A filter with what is past the retention left out. */
@@ -76,7 +71,7 @@ export function storedSelection(
   { asOf, oldest, flushed }: RecentPage,
   filter: LogFilter,
   { from, to, order }: Omit<TierScan, "asOf">,
-): WalkSelection {
+): PagerSelection {
   return {
     workspaceId,
     projects: storedProjects(flushed),
@@ -108,13 +103,13 @@ class TieredFeed implements ScanFeed {
   constructor(
     order: Order,
     recent: RecentFeed,
-    stored: ScanFeed | null,
+    cold: ScanFeed | null,
     openMove: (move: FollowedMove) => Promise<ScanFeed>,
   ) {
     this.#sign = direction(order);
     this.#recent = recent;
     this.#openMove = openMove;
-    this.#feeds = stored === null ? [recent] : [recent, stored];
+    this.#feeds = cold === null ? [recent] : [recent, cold];
   }
 
   get cost(): number {

@@ -1,5 +1,5 @@
 import { ByteReader, ByteWriter } from "../../bytes/varint.ts";
-import type { ProjectPlace } from "../query/recent-scan.ts";
+import type { ProjectProgress } from "../query/recent-scan.ts";
 
 /** Which batches' summaries are wanted. Times are epoch milliseconds, `from` inclusive, `to` exclusive. */
 export interface RecentCountScan {
@@ -19,7 +19,7 @@ export interface RecentCountScan {
 export interface RecentCountPage {
   asOf: number;
   /** As in `RecentPage`. */
-  flushed: ProjectPlace[];
+  flushed: ProjectProgress[];
   oldest: number;
   /** See `packSummaries`. */
   summaries: Uint8Array;

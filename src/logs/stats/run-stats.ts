@@ -9,11 +9,11 @@ import { isListed } from "../query/listed.ts";
 import { boundedSource, type ReadMemory, UNBOUNDED_MEMORY } from "../query/memory.ts";
 import { openMoved } from "../query/moved-feed.ts";
 import { Watermarks } from "../query/moves.ts";
-import { Pacer } from "../query/pacer.ts";
-import type { ProjectPlace } from "../query/recent-scan.ts";
+import { ScanPacer } from "../query/pacer.ts";
+import type { ProjectProgress } from "../query/recent-scan.ts";
 import { openItem, readable } from "../query/scan.ts";
-import { type ReadSegments, SegmentWalk, type WalkSelection } from "../query/segment-walk.ts";
-import { type LogSource, openRecent, storedProjects, withStored } from "../query/tiers.ts";
+import { type PagerSelection, type ReadSegments, SegmentPager } from "../query/segment-walk.ts";
+import { type LogSource, openRecent, storedProjects, withColdTier } from "../query/tiers.ts";
 import { WORK } from "../query/work.ts";
 import { readSummary, SUMMARY_BUCKET_MS } from "../summary.ts";
 import { reportEntries } from "../unreadable.ts";
@@ -56,7 +56,7 @@ export async function runStats(
   memory: ReadMemory = UNBOUNDED_MEMORY,
 ): Promise<StatsResult> {
   try {
-    const pacer = new Pacer();
+    const pacer = new ScanPacer();
     return { ok: true, answer: await count({ source: boundedSource(source, memory), budget, memory, pacer }, query) };
   } catch (error) {
     if (error instanceof TooManyBuckets) return { ok: false, reason: "too_many" };
@@ -69,22 +69,22 @@ interface Counting {
   source: StatsSource;
   budget: QueryBudget;
   memory: ReadMemory;
-  pacer: Pacer;
+  pacer: ScanPacer;
 }
 
 /** A histogram may cost this many budgets in all, each part of it one: 1.9 s. */
-const MOST_BUDGETS = 1.5;
+const MAX_BUDGETS = 1.5;
 
 /** Where the next part of a request's work has to end. */
 function endOf({ budget, pacer }: Counting): number {
-  return Math.min(pacer.meter.done + budget.work, MOST_BUDGETS * budget.work);
+  return Math.min(pacer.meter.done + budget.work, MAX_BUDGETS * budget.work);
 }
 
 async function count(counting: Counting, query: StatsQuery): Promise<StatsAnswer> {
   const { filter } = query;
   const histogram = new Histogram(query.intervalMs, query.groupBy);
   let complete = true;
-  let places: readonly ProjectPlace[];
+  let places: readonly ProjectProgress[];
   if (looksInside(filter)) ({ complete, places } = await countEntries(counting, histogram, filter, null));
   else {
     const whole = wholeMinutes(filter);
@@ -98,7 +98,7 @@ async function count(counting: Counting, query: StatsQuery): Promise<StatsAnswer
   return { buckets: histogram.buckets(), total: histogram.total, complete, ...lastSeqOf(places) };
 }
 
-function lastSeqOf(places: readonly ProjectPlace[]): Pick<StatsAnswer, "lastSeq"> {
+function lastSeqOf(places: readonly ProjectProgress[]): Pick<StatsAnswer, "lastSeq"> {
   const lastSeq = places.length === 1 ? places[0]?.lastSeq : undefined;
   return lastSeq === undefined ? {} : { lastSeq };
 }
@@ -106,7 +106,7 @@ function lastSeqOf(places: readonly ProjectPlace[]): Pick<StatsAnswer, "lastSeq"
 /** What a count has read: all of it or not, and how far each project was in its snapshot. */
 interface Read {
   complete: boolean;
-  places: readonly ProjectPlace[];
+  places: readonly ProjectProgress[];
 }
 
 interface TimeRange {
@@ -159,7 +159,7 @@ async function countSummaries(
     page = await source.recentCounts({ ...scan, asOf, after });
     const wanted = { workspaceId, from: kept.from, to, levelMask, categoryMask, asOf, afterCommit: after };
     for (const move of watermarks.follow(page.flushed)) {
-      const moved = await openMoved(source.stored, { ...wanted, order: "desc" }, move);
+      const moved = await openMoved(source.cold, { ...wanted, order: "desc" }, move);
       if (!(await countFeed(counting, histogram, moved, kept))) complete = false;
     }
   }
@@ -174,12 +174,12 @@ async function countSegments(
   counting: Counting,
   histogram: Histogram,
   filter: LogFilter,
-  selection: WalkSelection,
+  selection: PagerSelection,
 ): Promise<boolean> {
   const { source, pacer } = counting;
   const byLevelAlone = filter.categories === null && filter.types === null && histogram.needsLevelsAlone;
   const { read, most } = byLevelAlone ? source.levels : source.summaries;
-  const walk = new SegmentWalk(read, selection, most, most);
+  const walk = new SegmentPager(read, selection, most, most);
   const end = endOf(counting);
   while (!walk.isDone) {
     if (pacer.meter.done + walk.cost >= end) return false;
@@ -194,7 +194,7 @@ async function countSegments(
 }
 
 /** Packed counts have been added up. */
-function countsRead(pacer: Pacer, counts: Uint8Array): Promise<void> | undefined {
+function countsRead(pacer: ScanPacer, counts: Uint8Array): Promise<void> | undefined {
   pacer.meter.add(WORK.summary + counts.length * WORK.countsByte);
   return pacer.meter.isDue ? pacer.pause() : undefined;
 }
@@ -230,7 +230,7 @@ async function countEntries(
   const { source } = counting;
   const scan = { asOf, from: wanted.from, to: wanted.to, order: "desc" } as const;
   const recent = await openRecent(source, wanted, scan);
-  const { feed, filter } = await withStored(source, recent, wanted, scan);
+  const { feed, filter } = await withColdTier(source, recent, wanted, scan);
   return { complete: await countFeed(counting, histogram, feed, filter), places: recent.first.flushed };
 }
 
@@ -279,7 +279,7 @@ async function countFeed(
 const NOTHING: Counted = { level: 0, category: "", type: "" };
 
 /** Names that are kept at most, by how they are written. */
-const MOST_NAMES = 1000;
+const MAX_NAMES = 1000;
 
 /** Level, category and type of lines, read from their heads. */
 class LineNames {
@@ -292,7 +292,7 @@ class LineNames {
     let names = this.#known.get(written);
     if (names === undefined) {
       names = namesOf(written);
-      if (this.#known.size < MOST_NAMES) this.#known.set(flat(written), names);
+      if (this.#known.size < MAX_NAMES) this.#known.set(flat(written), names);
     }
     return { level: severity, ...names };
   }

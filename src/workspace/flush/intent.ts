@@ -2,7 +2,7 @@ import { deleteBatches } from "../batches.ts";
 import { readBatch } from "../recent-reader.ts";
 import { recordRange } from "./ledger.ts";
 import type { FlushRange } from "./range.ts";
-import type { BadBatch, PackedBatch } from "./write-range.ts";
+import type { FlushBatch, QuarantinedBatch } from "./write-range.ts";
 
 /** The range that is on its way to the cold tier. There is one at a time. */
 export interface FlushIntent extends FlushRange {
@@ -56,9 +56,9 @@ export function isOpen(sql: SqlStorage, { project, firstSeq, lastSeq }: FlushInt
 }
 
 /** The batches of a range, and those of them whose rows are not whole. */
-export function readRange(sql: SqlStorage, intent: FlushIntent): { batches: PackedBatch[]; bad: BadBatch[] } {
-  const batches: PackedBatch[] = [];
-  const bad: BadBatch[] = [];
+export function readRange(sql: SqlStorage, intent: FlushIntent): { batches: FlushBatch[]; bad: QuarantinedBatch[] } {
+  const batches: FlushBatch[] = [];
+  const bad: QuarantinedBatch[] = [];
   for (const commit of commitsOf(sql, intent)) {
     try {
       const { firstSeq, count, receivedAt, encoding, body } = readBatch(sql, commit, intent.projectId);
@@ -92,7 +92,12 @@ export function commitRange(sql: SqlStorage, intent: FlushIntent): number[] {
 }
 
 /** Takes batches out of what is to be moved and drops the intent: the range is cut around them next time. */
-export function setAside(sql: SqlStorage, { project }: FlushIntent, bad: readonly BadBatch[], now: number): void {
+export function quarantineBatches(
+  sql: SqlStorage,
+  { project }: FlushIntent,
+  bad: readonly QuarantinedBatch[],
+  now: number,
+): void {
   for (const { commit, reason } of bad) {
     const rows = sql.exec<{ entries: number; bytes: number }>(
       `INSERT INTO set_aside (commit_no, project, first_seq, count, body_bytes, reason, at)

@@ -10,7 +10,7 @@ const FREE_SHARE = 1 / 2;
  * them begin again, so it waits a little for them. Routers of this version follow what moves and take no lease; see
  * `docs/decisions/0016-reads-follow-what-moves.md`. Memory only: a reader whose lease is lost is slower, and never wrong.
  */
-export class ReadLeases {
+export class ReadPins {
   #until = 0;
   #blockedSince: number | null = null;
   #freeUntil = 0;

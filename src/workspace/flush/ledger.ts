@@ -2,7 +2,7 @@
  * Which ranges this object has moved to the cold tier: what `npm run reconcile` compares that tier with. A range's row goes
  * before its segments do, so that a range that is here must be there too, unless the cold tier has lost it.
  */
-export const LEDGER_SCHEMA = [
+export const FLUSHED_RANGES_SCHEMA = [
   `CREATE TABLE flushed_ranges (
      project INTEGER NOT NULL,
      first_seq INTEGER NOT NULL,
@@ -79,7 +79,7 @@ export function hasFlushedRanges(sql: SqlStorage): boolean {
 }
 
 /** Ranges of a project that begin behind a `seq`, in order. */
-export function rangesBehind(sql: SqlStorage, project: number, after: number, limit: number): FlushedRange[] {
+export function flushedRangesAfter(sql: SqlStorage, project: number, after: number, limit: number): FlushedRange[] {
   return sql
     .exec<{ firstSeq: number; lastSeq: number; isWhole: number }>(
       `SELECT first_seq AS firstSeq, last_seq AS lastSeq, is_whole AS isWhole FROM flushed_ranges

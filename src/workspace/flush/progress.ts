@@ -20,12 +20,12 @@ export function readProgress(sql: SqlStorage): FlushProgress {
   return { lastAt: state?.lastAt ?? null, lastError: state?.lastError ?? newestSetAside(sql), setAside };
 }
 
-export function noteFlushed(sql: SqlStorage, now: number): void {
+export function recordFlush(sql: SqlStorage, now: number): void {
   sql.exec("INSERT OR REPLACE INTO flush_state (one, last_at, last_error) VALUES (1, ?, NULL)", now);
 }
 
 /** Written once per reason, however often it comes. */
-export function noteFailure(sql: SqlStorage, reason: string): void {
+export function recordFlushFailure(sql: SqlStorage, reason: string): void {
   sql.exec(
     `INSERT INTO flush_state (one, last_error) VALUES (1, ?1)
      ON CONFLICT (one) DO UPDATE SET last_error = ?1 WHERE last_error IS NOT ?1`,

@@ -1,5 +1,5 @@
 /** A batch by what decides whether it goes into a range. */
-export interface WaitingBatch {
+export interface UnflushedBatch {
   commit: number;
   firstSeq: number;
   count: number;
@@ -29,7 +29,7 @@ export interface RangeLimits {
  * As many batches from the first one on as a range takes, up to a gap.
  * @param batches of one project, in order of `seq`
  */
-export function chooseRange(batches: Iterable<WaitingBatch>, limits: RangeLimits): FlushRange | null {
+export function chooseRange(batches: Iterable<UnflushedBatch>, limits: RangeLimits): FlushRange | null {
   let range: FlushRange | null = null;
   let bytes = 0;
   let storedBytes = 0;

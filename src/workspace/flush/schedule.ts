@@ -7,7 +7,7 @@ export interface FlushBounds {
 }
 
 /** What waits to be moved. `oldestAt`: when the oldest batch arrived, epoch milliseconds; null where none waits. */
-export interface Waiting {
+export interface UnflushedTotals {
   bytes: number;
   oldestAt: number | null;
 }
@@ -25,11 +25,11 @@ const LAST_RETRY_MS = 60_000;
  */
 export class FlushSchedule {
   readonly #bounds: FlushBounds;
-  #waiting: Waiting | null = null;
+  #waiting: UnflushedTotals | null = null;
   #isDraining = false;
   #failures = 0;
   /** Nothing is due before this time. */
-  #heldUntil = 0;
+  #notBefore = 0;
 
   constructor(bounds: FlushBounds) {
     this.#bounds = bounds;
@@ -40,7 +40,7 @@ export class FlushSchedule {
   }
 
   /** What waits is as `waiting` says. */
-  load(waiting: Waiting): void {
+  load(waiting: UnflushedTotals): void {
     this.#waiting = { ...waiting };
     this.#judge(this.#waiting);
   }
@@ -68,11 +68,11 @@ export class FlushSchedule {
 
   succeeded(): void {
     this.#failures = 0;
-    this.#heldUntil = 0;
+    this.#notBefore = 0;
   }
 
   holdUntil(at: number): void {
-    this.#heldUntil = at;
+    this.#notBefore = at;
   }
 
   /**
@@ -81,11 +81,11 @@ export class FlushSchedule {
    */
   dueAt(isOpen: boolean): number | null {
     const oldestAt = this.#waiting?.oldestAt ?? null;
-    if (isOpen || (this.#isDraining && oldestAt !== null)) return this.#heldUntil;
-    return oldestAt === null ? null : Math.max(oldestAt + this.#bounds.maxAgeMs, this.#heldUntil);
+    if (isOpen || (this.#isDraining && oldestAt !== null)) return this.#notBefore;
+    return oldestAt === null ? null : Math.max(oldestAt + this.#bounds.maxAgeMs, this.#notBefore);
   }
 
-  #judge({ bytes }: Waiting): void {
+  #judge({ bytes }: UnflushedTotals): void {
     const { maxBytes } = this.#bounds;
     if (bytes > maxBytes) this.#isDraining = true;
     else if (bytes <= maxBytes * DRAIN_TO) this.#isDraining = false;

@@ -1,5 +1,5 @@
 import { chooseRange, type FlushRange, type RangeLimits } from "./range.ts";
-import type { Waiting } from "./schedule.ts";
+import type { UnflushedTotals } from "./schedule.ts";
 
 /**
  * A segment takes 10,000 entries, 8 MiB of lines and 1 MB of what they compress to: a range that is far over that is made
@@ -16,7 +16,7 @@ interface Oldest {
 }
 
 /** The batches that are to be moved: those of live projects that were not set aside. */
-export class WaitingBatches {
+export class UnflushedBatches {
   readonly #sql: SqlStorage;
   /** No batch below this commit number waits, and none ever will: they leave, and new ones have higher numbers. */
   #floor = 0;
@@ -29,7 +29,7 @@ export class WaitingBatches {
     this.#floor = 0;
   }
 
-  summary(): Waiting {
+  summary(): UnflushedTotals {
     const { bytes } = this.#sql
       .exec<{ bytes: number }>("SELECT COALESCE(SUM(waiting_bytes), 0) AS bytes FROM projects")
       .one();

@@ -1,12 +1,12 @@
 import type { BatchEncoding } from "../../logs/batch.ts";
 import { decodeBody } from "../../logs/codec.ts";
 import { encodeSegments, encodeSteps } from "../../logs/cold/encode.ts";
-import type { BatchSlice, SeqRange } from "../../logs/cold/lines.ts";
+import type { DecodedBatch, SeqRange } from "../../logs/cold/lines.ts";
 import type { EncodedSegment } from "../../logs/cold/segment.ts";
-import type { SegmentStore, StoredTotals } from "../../logs/cold/store.ts";
+import type { SegmentStore, SegmentTotals } from "../../logs/cold/store.ts";
 
 /** A batch as the object stores it. */
-export interface PackedBatch {
+export interface FlushBatch {
   commit: number;
   firstSeq: number;
   count: number;
@@ -24,9 +24,9 @@ export interface FlushCall {
   /** The project's: entries up to this `seq` are read from the cold tier, all others from the object. */
   watermark: number;
   /** All of the range's batches, in order, but for those that are `bad`. */
-  batches: PackedBatch[];
+  batches: FlushBatch[];
   /** Batches that the object itself cannot read whole. */
-  bad: BadBatch[];
+  bad: QuarantinedBatch[];
   /**
    * Epoch milliseconds: nothing is sent to D1 afterwards. A call may outlive the object that made it, and whoever deletes
    * a project has to know when nothing of it can arrive any more.
@@ -35,7 +35,7 @@ export interface FlushCall {
 }
 
 /** A batch that the cold tier cannot take, and why, without anything that it holds. */
-export interface BadBatch {
+export interface QuarantinedBatch {
   commit: number;
   reason: string;
 }
@@ -50,7 +50,7 @@ export type FlushOutcome =
       hasReplaced: boolean;
     }
   /** These batches can never get there. Nothing of the range was written by this call. */
-  | { outcome: "bad"; batches: BadBatch[] }
+  | { outcome: "bad"; batches: QuarantinedBatch[] }
   /** D1 may or may not have it. To be tried again. */
   | { outcome: "failed"; reason: string };
 
@@ -84,11 +84,11 @@ async function write(store: RangeStore, call: FlushCall, now: () => number): Pro
   return { outcome: "bad", batches: allOf(call, "the cold tier holds something else under its place") };
 }
 
-function sizeOf({ segments, bytes }: StoredTotals) {
+function sizeOf({ segments, bytes }: SegmentTotals) {
   return { segments, bytes };
 }
 
-type Encoded = { ok: true; segments: EncodedSegment[] } | { ok: false; batches: BadBatch[] };
+type Encoded = { ok: true; segments: EncodedSegment[] } | { ok: false; batches: QuarantinedBatch[] };
 
 /** With pauses: on one machine writers share the thread with this. */
 async function encode(call: FlushCall): Promise<Encoded> {
@@ -107,11 +107,11 @@ async function encode(call: FlushCall): Promise<Encoded> {
   }
 }
 
-function* decoded(batches: readonly PackedBatch[]): Generator<BatchSlice> {
+function* decoded(batches: readonly FlushBatch[]): Generator<DecodedBatch> {
   for (const { encoding, body, ...batch } of batches) yield { ...batch, body: decodeBody(encoding, body) };
 }
 
-function isGood(projectId: string, batch: PackedBatch): boolean {
+function isGood(projectId: string, batch: FlushBatch): boolean {
   const range = { firstSeq: batch.firstSeq, lastSeq: batch.firstSeq + batch.count - 1 };
   try {
     for (const _ of encodeSegments(projectId, decoded([batch]), range));
@@ -122,18 +122,18 @@ function isGood(projectId: string, batch: PackedBatch): boolean {
 }
 
 /** Segments of a range are few: a thousand entries and more each. */
-const MOST_SEGMENTS = 100;
+const MAX_SEGMENTS = 100;
 
 async function findStored(store: RangeStore, call: FlushCall): Promise<FlushOutcome | null> {
   const { workspaceId, projectId, range } = call;
   const seqs = { from: range.firstSeq, to: range.lastSeq };
-  const segments = await store.segmentsBySeq(workspaceId, projectId, seqs, null, MOST_SEGMENTS);
+  const segments = await store.segmentsBySeq(workspaceId, projectId, seqs, null, MAX_SEGMENTS);
   const sum = (of: "count" | "storedBytes") => segments.reduce((total, segment) => total + segment[of], 0);
   if (sum("count") !== range.lastSeq - range.firstSeq + 1) return null;
   return { outcome: "stored", segments: segments.length, bytes: sum("storedBytes"), hasReplaced: false };
 }
 
-function allOf({ batches }: FlushCall, reason: string): BadBatch[] {
+function allOf({ batches }: FlushCall, reason: string): QuarantinedBatch[] {
   return batches.map(({ commit }) => ({ commit, reason }));
 }
 

@@ -4,7 +4,7 @@
  */
 import type { Env } from "../../../src/env.ts";
 import { direct as service } from "../../../src/worker.ts";
-import { ARRIVALS_END_MS } from "../../../src/workspace/flush/doomed.ts";
+import { LATE_WRITES_MS } from "../../../src/workspace/flush/doomed.ts";
 import { FlushSchedule } from "../../../src/workspace/flush/schedule.ts";
 import type { Look, Order } from "../protocol.ts";
 import { chaos, pause } from "./chaos.ts";
@@ -64,7 +64,7 @@ async function obey(order: Order, env: ChaosEnv): Promise<unknown> {
       while (chaos.lateWriters > 0) await pause(10);
       return;
     case "age-deletions":
-      return object(order.workspaceId).ageDeletions(2 * ARRIVALS_END_MS);
+      return object(order.workspaceId).ageDeletions(2 * LATE_WRITES_MS);
     case "counts":
       return chaos.counts;
     case "look":

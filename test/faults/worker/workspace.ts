@@ -7,7 +7,7 @@ import { hookD1 } from "./failing-d1.ts";
 
 type RecentCall = Parameters<ServiceWorkspaceObject["recent"]>[0];
 type CountCall = Parameters<ServiceWorkspaceObject["recentCounts"]>[0];
-type SeqCall = Parameters<ServiceWorkspaceObject["bySeq"]>[0];
+type SeqCall = Parameters<ServiceWorkspaceObject["readBySeq"]>[0];
 
 /** What calls of a killed object fail with. */
 export const KILLED = "The harness has killed this object.";
@@ -45,9 +45,9 @@ export class WorkspaceObject extends ServiceWorkspaceObject {
     await this.alarms({ times: 2, atOnce: false, isEager: true }).catch(() => {});
   }
 
-  override async bySeq(call: SeqCall): ReturnType<ServiceWorkspaceObject["bySeq"]> {
+  override async readBySeq(call: SeqCall): ReturnType<ServiceWorkspaceObject["readBySeq"]> {
     await pause(chaos.delay(chaos.plan.pages.delayMs));
-    const result = await super.bySeq(call);
+    const result = await super.readBySeq(call);
     if (!result.ok) return result;
     const { batches } = result.page;
     const next = batches[chaos.plan.pages.batches];

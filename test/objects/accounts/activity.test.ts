@@ -1,9 +1,14 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
-import { ACTIVITY_KEPT_MS, ACTIVITY_MOST, ACTIVITY_SCHEMA, recordActivity } from "../../../src/accounts/activity.ts";
+import {
+  ACTIVITY_KEPT_MS,
+  ACTIVITY_SCHEMA,
+  MAX_ACTIVITY_ITEMS,
+  recordActivity,
+} from "../../../src/accounts/activity.ts";
 import { USER_SCHEMA } from "../../../src/accounts/schema.ts";
-import { newRun } from "../../../src/platform/origin.ts";
+import { newAlarmOrigin } from "../../../src/platform/origin.ts";
 import { takeBack } from "../older-version.ts";
 import { bearer, call, claimsOf, dump, login, PASSWORD, registered, signedIn, userStub } from "./support.ts";
 
@@ -105,17 +110,17 @@ describe("B17: an account's own activity", () => {
   it("B17: has the newest 1,000 of the last 365 days, and goes with the account", async () => {
     const { user, accessToken } = await registered(email());
     await runInDurableObject(userStub(user.id), (_, { storage: { sql } }) => {
-      for (let i = 0; i < ACTIVITY_MOST + 50; i++)
-        recordActivity(sql, { action: "email.verify" }, newRun(), Date.now());
+      for (let i = 0; i < MAX_ACTIVITY_ITEMS + 50; i++)
+        recordActivity(sql, { action: "email.verify" }, newAlarmOrigin(), Date.now());
     });
     const items = await activityOf(accessToken);
-    expect([items.length, items.some(({ action }) => action === "session.start")]).toEqual([ACTIVITY_MOST, false]);
+    expect([items.length, items.some(({ action }) => action === "session.start")]).toEqual([MAX_ACTIVITY_ITEMS, false]);
     await runInDurableObject(userStub(user.id), (_, { storage: { sql } }) => {
       sql.exec("UPDATE activity SET at = at - ?", ACTIVITY_KEPT_MS);
     });
     expect(await activityOf(accessToken)).toEqual([]);
     await runInDurableObject(userStub(user.id), (_, { storage: { sql } }) => {
-      recordActivity(sql, { action: "email.verify" }, newRun(), Date.now());
+      recordActivity(sql, { action: "email.verify" }, newAlarmOrigin(), Date.now());
       expect(sql.exec("SELECT COUNT(*) AS n FROM activity").one().n).toBe(1);
     });
     const body = { password: PASSWORD };

@@ -1,6 +1,6 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { LoginGate, type LoginVerdict } from "../../../src/accounts/login-gate.ts";
+import { LoginThrottle, type LoginVerdict } from "../../../src/accounts/login-gate.ts";
 import { Limiter } from "../../../src/limits/limiter.ts";
 import { emailStub, mailedToken } from "./mail-support.ts";
 import { call, login, PASSWORD, registered } from "./support.ts";
@@ -111,7 +111,7 @@ describe("LoginGate", () => {
     await runInDurableObject(emailStub("gate-stuck@example.com"), async (_, { storage }) => {
       storage.sql.exec("DELETE FROM login_failures");
       let now = Date.now();
-      const gate = new LoginGate(storage.sql, new Limiter(storage.sql), () => now);
+      const gate = new LoginThrottle(storage.sql, new Limiter(storage.sql), () => now);
       const sleeps: number[] = [];
       const sleep = async (ms: number): Promise<void> => {
         sleeps.push(ms);

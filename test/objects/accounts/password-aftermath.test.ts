@@ -47,7 +47,7 @@ it("a reset whose failed logins cannot be forgiven is a success all the same", a
   const stubOf = (id: DurableObjectId) => {
     const real = env.ADDRESSES.get(id);
     const check: typeof real.check = (request, preset) => real.check(request, preset);
-    return { check, forgiveLogins: () => Promise.reject(overloaded) };
+    return { check, clearLoginFailures: () => Promise.reject(overloaded) };
   };
   const ADDRESSES = { idFromName: (name: string) => env.ADDRESSES.idFromName(name), get: stubOf };
   const answer = await callWith({ ADDRESSES }, "/auth/reset-password", { body: { token, password: NEW_PASSWORD } });

@@ -6,7 +6,7 @@ import { claimAddress } from "../../../src/accounts/directory.ts";
 import { hashPassword } from "../../../src/accounts/password.ts";
 import { type RegistrationPorts, register } from "../../../src/accounts/register.ts";
 import { newId } from "../../../src/ids.ts";
-import { newRun } from "../../../src/platform/origin.ts";
+import { newAlarmOrigin } from "../../../src/platform/origin.ts";
 import { registrationPorts } from "../../../src/routes/sign-up.ts";
 import { call, claimsOf, dump, login, me, PASSWORD, registered, signedIn, userStub, workspaceStub } from "./support.ts";
 
@@ -126,7 +126,7 @@ describe("POST /auth/register", () => {
 
 describe("register", () => {
   it("takes back both objects of whoever comes second, even if both found the address free", async () => {
-    const ports = { ...registrationPorts({ ...env }, newRun()), findByEmail: async () => null };
+    const ports = { ...registrationPorts({ ...env }, newAlarmOrigin()), findByEmail: async () => null };
     const accounts = [await newAccount("second@example.com"), await newAccount("second@example.com")];
     const outcomes = await Promise.all(accounts.map((account) => register(ports, account, Date.now())));
     expect(outcomes.map(({ ok }) => ok).sort()).toEqual([false, true]);
@@ -141,7 +141,7 @@ const STEPS = ["provisionUser", "provisionWorkspace", "claimAddress"] as const;
 
 /** The real steps, ending as a killed process ends: before or after the named one. */
 function crashing(at: (typeof STEPS)[number], when: "before" | "after"): RegistrationPorts {
-  const ports = registrationPorts({ ...env }, newRun());
+  const ports = registrationPorts({ ...env }, newAlarmOrigin());
   const broken = { ...ports, discard: () => Promise.reject(new Error("no process is left to do this")) };
   const crash = async <T>(run: () => Promise<T>): Promise<T> => {
     if (when === "after") await run();
@@ -168,11 +168,11 @@ async function objectsOf({ id, workspaceId }: NewAccount): Promise<{ user: strin
 
 /** Runs the object's alarm as at the time it was set for. */
 async function alarmInTime(account: NewAccount): Promise<boolean> {
-  const settleAt = await runInDurableObject(
+  const resolveAt = await runInDurableObject(
     userStub(account.id),
-    (_, { storage }) => readAccount(storage.sql)?.settleAt ?? 0,
+    (_, { storage }) => readAccount(storage.sql)?.resolveAt ?? 0,
   );
-  vi.spyOn(Date, "now").mockReturnValue(settleAt);
+  vi.spyOn(Date, "now").mockReturnValue(resolveAt);
   const ran = await runDurableObjectAlarm(userStub(account.id));
   vi.restoreAllMocks();
   return ran;

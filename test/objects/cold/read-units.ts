@@ -1,18 +1,18 @@
-import { decodeFrame, type ScanUnit, SegmentDirectory } from "../../../src/logs/cold/decode.ts";
-import type { Frame } from "../../../src/logs/cold/frame-index.ts";
+import { BatchTable, type DecodedBlock, decodeBlock } from "../../../src/logs/cold/decode.ts";
+import type { Block } from "../../../src/logs/cold/frame-index.ts";
 import { type BodyRange, CorruptSegment, type SegmentMeta } from "../../../src/logs/cold/segment.ts";
 import type { SegmentStore } from "../../../src/logs/cold/store.ts";
 
 /** Frames of one segment that are wanted. */
 export interface WantedFrames {
   meta: SegmentMeta;
-  frames: readonly Frame[];
+  blocks: readonly Block[];
 }
 
 /** Frames that lie side by side: one range of a body. */
 interface FrameRun extends BodyRange {
   meta: SegmentMeta;
-  frames: Frame[];
+  blocks: Block[];
 }
 
 /**
@@ -27,7 +27,7 @@ export async function* readUnits(
   workspaceId: string,
   wanted: readonly WantedFrames[],
   asOf: number | null,
-): AsyncGenerator<ScanUnit> {
+): AsyncGenerator<DecodedBlock> {
   const runs = wanted.flatMap(runsOf);
   for (let at = 0; at < runs.length; ) {
     const bodies = await store.readBodies(workspaceId, runs.slice(at));
@@ -35,23 +35,23 @@ export async function* readUnits(
       const run = runs[at++];
       if (stored === null || run === undefined) continue;
       if (stored.bytes.length !== run.end - run.start) throw new CorruptSegment(run.key, "its body ends too early");
-      const directory = new SegmentDirectory(run.meta, stored.directory);
-      for (const frame of run.frames) {
-        const bytes = stored.bytes.subarray(frame.start - run.start, frame.end - run.start);
-        yield decodeFrame(run.key, directory, frame, bytes, asOf);
+      const batchTable = new BatchTable(run.meta, stored.batchTable);
+      for (const block of run.blocks) {
+        const bytes = stored.bytes.subarray(block.start - run.start, block.end - run.start);
+        yield decodeBlock(run.key, batchTable, block, bytes, asOf);
       }
     }
   }
 }
 
-function runsOf({ meta, frames }: WantedFrames): FrameRun[] {
+function runsOf({ meta, blocks }: WantedFrames): FrameRun[] {
   const runs: FrameRun[] = [];
-  for (const frame of frames) {
+  for (const block of blocks) {
     const last = runs.at(-1);
-    if (last?.end === frame.start) {
-      last.frames.push(frame);
-      last.end = frame.end;
-    } else runs.push({ key: meta, meta, frames: [frame], start: frame.start, end: frame.end });
+    if (last?.end === block.start) {
+      last.blocks.push(block);
+      last.end = block.end;
+    } else runs.push({ key: meta, meta, blocks: [block], start: block.start, end: block.end });
   }
   return runs;
 }

@@ -2,9 +2,9 @@ import { env } from "cloudflare:workers";
 import { randomBytes } from "node:crypto";
 import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
-import { mayHold } from "../../../src/logs/cold/bloom.ts";
-import type { ScanUnit } from "../../../src/logs/cold/decode.ts";
-import { allFrames, framesToRead } from "../../../src/logs/cold/frames-to-read.ts";
+import { mayContain } from "../../../src/logs/cold/bloom.ts";
+import type { DecodedBlock } from "../../../src/logs/cold/decode.ts";
+import { allBlocks, blocksToRead } from "../../../src/logs/cold/frames-to-read.ts";
 import { fromHex, toHex } from "../../../src/logs/cold/hex.ts";
 import { readLevelCounts } from "../../../src/logs/cold/level-counts.ts";
 import {
@@ -65,7 +65,7 @@ describe("insertSegments", () => {
       { key: metaOf(must(segment)), start: 0, end: must(segment).body.length },
     ]);
     expect(stored).not.toBeNull();
-    const back = { ...must(segment), body: must(stored).bytes, directory: must(stored).directory };
+    const back = { ...must(segment), body: must(stored).bytes, batchTable: must(stored).batchTable };
     expect(decodeAll(back)).toEqual(decodeAll(must(segment)));
   });
 
@@ -156,13 +156,13 @@ describe("findSegments", () => {
     for (const order of ["asc", "desc"] as const) {
       for (const more of [{}, { levelMask: levelBit("error") }, { projects: new Map([[B, 1000]]) }, { limit: 1 }]) {
         const whole = await select({ order, ...more, limit: 100 });
-        for (const look of [1, 2, 3, 5]) {
+        for (const maxScanned of [1, 2, 3, 5]) {
           const walked: string[] = [];
           let after: SegmentSelection["after"] = null;
           let pages = 0;
           do {
-            const page = await store.findSegments(selection(WORKSPACE, [A, B], { order, ...more, after, look }));
-            expect(page.segments.length).toBeLessThanOrEqual(look);
+            const page = await store.findSegments(selection(WORKSPACE, [A, B], { order, ...more, after, maxScanned }));
+            expect(page.segments.length).toBeLessThanOrEqual(maxScanned);
             walked.push(...names(page.segments));
             after = page.next;
           } while (after !== null && ++pages < 20);
@@ -285,7 +285,7 @@ describe("filters in SQL", () => {
         const tests = tokenTestsOf(toFilter(body));
         const passed = segments.filter(({ filter, filterKinds }) =>
           tests.every(
-            ({ kind, anyOf }) => (filterKinds & kind) === 0 || anyOf.some(({ a, b }) => mayHold(filter, a, b)),
+            ({ kind, anyOf }) => (filterKinds & kind) === 0 || anyOf.some(({ a, b }) => mayContain(filter, a, b)),
           ),
         );
         if (passed.length < segments.length) told++;
@@ -344,45 +344,45 @@ describe("frames of a segment found", () => {
     const [range = []] = segmentsOf(A, [[held]]);
     await store.insertSegments(WORKSPACE, range);
     const segment = must(range[0]);
-    expect(allFrames(segment).length).toBeGreaterThan(5);
+    expect(allBlocks(segment).length).toBeGreaterThan(5);
     const framesFor = async (filters: Parameters<typeof toFilter>[0]) => {
       const filter = toFilter(filters);
       const tests = tokenTestsOf(filter);
       const meta = must((await found(selection(WORKSPACE, [A], { tests })))[0]);
       expect(meta.slots).toBe(probesOfSlots(segment, tests).toUpperCase());
-      return { found: meta, frames: framesToRead(meta, { ...filter, tests }) };
+      return { found: meta, blocks: blocksToRead(meta, { ...filter, tests }) };
     };
     let read = 0;
     for (let index = 0; index < held.length; index += 100) {
-      const { found: meta, frames } = await framesFor({ traceId: `trace-${index}` });
-      const units: ScanUnit[] = [];
-      for await (const unit of readUnits(store, WORKSPACE, [{ meta, frames }], null)) units.push(unit);
+      const { found: meta, blocks } = await framesFor({ traceId: `trace-${index}` });
+      const units: DecodedBlock[] = [];
+      for await (const unit of readUnits(store, WORKSPACE, [{ meta, blocks }], null)) units.push(unit);
       const seqs = units.flatMap((unit) => Array.from({ length: unit.count }, (_, place) => unit.seqAt(place)));
       expect(seqs).toContain(index + 1);
       expect(units.map(({ body }) => new TextDecoder().decode(body)).join("\n")).toContain(`"trace-${index}"`);
-      read += frames.length;
+      read += blocks.length;
     }
     expect(read / 30).toBeLessThan(2.5);
-    expect((await framesFor({ search: "GlassPet" })).frames.length).toBeLessThan(3);
-    expect((await framesFor({})).frames).toEqual(allFrames(segment));
+    expect((await framesFor({ search: "GlassPet" })).blocks.length).toBeLessThan(3);
+    expect((await framesFor({})).blocks).toEqual(allBlocks(segment));
   });
 
   it("are read with gaps between them, and not at all once the segment is gone", async () => {
     const [range = []] = segmentsOf(A, [[held]]);
     await store.insertSegments(WORKSPACE, range);
     const [meta] = await found(selection(WORKSPACE, [A]));
-    const every = allFrames(must(meta));
-    const frames = every.filter((_, index) => index % 3 !== 1);
+    const every = allBlocks(must(meta));
+    const blocks = every.filter((_, index) => index % 3 !== 1);
     const read = async () => {
       const lines: string[] = [];
-      for await (const unit of readUnits(store, WORKSPACE, [{ meta: must(meta), frames }], 9)) {
+      for await (const unit of readUnits(store, WORKSPACE, [{ meta: must(meta), blocks }], 9)) {
         expect(unit.isVisible(0)).toBe(false);
         lines.push(...new TextDecoder().decode(unit.body).split("\n"));
       }
       return lines;
     };
     expect(await read()).toEqual(
-      frames.flatMap(({ firstIndex, lines }) => held.slice(firstIndex, firstIndex + lines).map(lineOf)),
+      blocks.flatMap(({ firstIndex, lines }) => held.slice(firstIndex, firstIndex + lines).map(lineOf)),
     );
     await store.deleteOfProject(WORKSPACE, A);
     expect(await read()).toEqual([]);
@@ -393,9 +393,9 @@ describe("frames of a segment found", () => {
     await store.insertSegments(WORKSPACE, range);
     await env.COLD_DB.prepare("UPDATE segments SET body = substr(body, 1, length(body) - 100)").run();
     const [meta] = await found(selection(WORKSPACE, [A]));
-    const frames = allFrames(must(meta));
+    const blocks = allBlocks(must(meta));
     const readAll = async () => {
-      for await (const unit of readUnits(store, WORKSPACE, [{ meta: must(meta), frames }], null))
+      for await (const unit of readUnits(store, WORKSPACE, [{ meta: must(meta), blocks }], null))
         expect(unit.count).toBeGreaterThan(0);
     };
     await expect(readAll()).rejects.toThrow(CorruptSegment);
@@ -442,15 +442,15 @@ describe("segmentsBySeq", () => {
     await insertAll(WORKSPACE, segmentsOf(A, [[list(0, 10)], [[...list(10, 19), late]], [list(20, 30)]]));
     await insertAll(OTHER, segmentsOf(A, [[list(0, 100)]]));
     await insertAll(WORKSPACE, segmentsOf(B, [[list(0, 100)]]));
-    const bySeq = async (from: number, to: number, after: SegmentMeta | null = null, limit = 10) =>
+    const readBySeq = async (from: number, to: number, after: SegmentMeta | null = null, limit = 10) =>
       names(await store.segmentsBySeq(WORKSPACE, A, { from, to }, after, limit));
-    expect(await bySeq(1, 10)).toEqual(["A1/0"]);
-    expect(await bySeq(10, 11)).toEqual(["A1/0", "A11/0", "A11/1"]);
-    expect(await bySeq(20, 20)).toEqual(["A11/0", "A11/1"]);
-    expect(await bySeq(12, 1000)).toEqual(["A11/0", "A11/1", "A21/0"]);
-    expect(await bySeq(31, 40)).toEqual([]);
+    expect(await readBySeq(1, 10)).toEqual(["A1/0"]);
+    expect(await readBySeq(10, 11)).toEqual(["A1/0", "A11/0", "A11/1"]);
+    expect(await readBySeq(20, 20)).toEqual(["A11/0", "A11/1"]);
+    expect(await readBySeq(12, 1000)).toEqual(["A11/0", "A11/1", "A21/0"]);
+    expect(await readBySeq(31, 40)).toEqual([]);
     const [first] = await store.segmentsBySeq(WORKSPACE, A, { from: 12, to: 1000 }, null, 1);
-    expect(await bySeq(12, 1000, must(first))).toEqual(["A11/1", "A21/0"]);
+    expect(await readBySeq(12, 1000, must(first))).toEqual(["A11/1", "A21/0"]);
   });
 });
 

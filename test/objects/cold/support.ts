@@ -51,14 +51,14 @@ export function selection(
     order: "desc",
     after: null,
     limit: 100,
-    look: 10_000,
+    maxScanned: 10_000,
     ...more,
   };
 }
 
 /** What a segment looks like when it is found without a test. */
 export function metaOf(segment: EncodedSegment): FoundSegment {
-  const { levels: _1, summary: _2, directory: _3, filterKinds: _4, filter: _5, frameFilter: _6, ...rest } = segment;
+  const { levels: _1, summary: _2, batchTable: _3, filterKinds: _4, filter: _5, blockFilter: _6, ...rest } = segment;
   const { body: _7, ...meta } = rest;
-  return { ...meta, frames: Uint8Array.from(meta.frames), slots: "" };
+  return { ...meta, blocks: Uint8Array.from(meta.blocks), slots: "" };
 }

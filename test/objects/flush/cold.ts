@@ -1,5 +1,5 @@
-import { decodeFrame, SegmentDirectory } from "../../../src/logs/cold/decode.ts";
-import { readFrames } from "../../../src/logs/cold/frame-index.ts";
+import { BatchTable, decodeBlock } from "../../../src/logs/cold/decode.ts";
+import { readBlockIndex } from "../../../src/logs/cold/frame-index.ts";
 import { SegmentStore } from "../../../src/logs/cold/store.ts";
 
 export interface ColdEntry {
@@ -15,12 +15,12 @@ export async function coldEntries(db: D1Database, workspaceId: string, projectId
   const segments = await store.segmentsBySeq(workspaceId, projectId, all, null, 250);
   const entries: ColdEntry[] = [];
   for (const segment of segments) {
-    const frames = readFrames(segment);
-    const [body] = await store.readBodies(workspaceId, [{ key: segment, start: 0, end: frames.at(-1)?.end ?? 0 }]);
+    const blocks = readBlockIndex(segment);
+    const [body] = await store.readBodies(workspaceId, [{ key: segment, start: 0, end: blocks.at(-1)?.end ?? 0 }]);
     if (!body) throw new Error("A segment has gone.");
-    const directory = new SegmentDirectory(segment, body.directory);
-    for (const frame of frames) {
-      const unit = decodeFrame(segment, directory, frame, body.bytes.subarray(frame.start, frame.end), null);
+    const batchTable = new BatchTable(segment, body.batchTable);
+    for (const frame of blocks) {
+      const unit = decodeBlock(segment, batchTable, frame, body.bytes.subarray(frame.start, frame.end), null);
       const lines = new TextDecoder().decode(unit.body).split("\n");
       lines.forEach((line, index) => {
         const { message } = JSON.parse(line);

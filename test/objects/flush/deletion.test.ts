@@ -2,7 +2,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { SegmentStore } from "../../../src/logs/cold/store.ts";
-import { ARRIVALS_END_MS } from "../../../src/workspace/flush/doomed.ts";
+import { LATE_WRITES_MS } from "../../../src/workspace/flush/doomed.ts";
 import { addKey, addProject, evict, newTenant, onSql, workspace } from "../ingest/support.ts";
 import {
   AGED_MS,
@@ -54,7 +54,7 @@ describe("a deleted project", () => {
     expect(await tiers(other)).toEqual({ cold: 7, recent: 2 });
     // Remembered until nothing of it can arrive any more.
     expect(await rowsOf(tenant.workspaceId, "doomed_projects")).toHaveLength(1);
-    clock.pass(ARRIVALS_END_MS);
+    clock.pass(LATE_WRITES_MS);
     await alarm(tenant.workspaceId);
     expect(await rowsOf(tenant.workspaceId, "doomed_projects")).toEqual([]);
     expect(await tiers(other)).toEqual({ cold: 7, recent: 2 });
@@ -86,7 +86,7 @@ describe("a deleted project", () => {
     expect(await rowsOf(tenant.workspaceId, "flush_intents")).toEqual([]);
     await land();
     expect(await cold(tenant)).toHaveLength(3);
-    clock.pass(ARRIVALS_END_MS);
+    clock.pass(LATE_WRITES_MS);
     await alarm(tenant.workspaceId);
     expect(await cold(tenant)).toEqual([]);
     expect(await rowsOf(tenant.workspaceId, "doomed_projects")).toEqual([]);
@@ -112,7 +112,7 @@ describe("a deleted project", () => {
     await alarm(tenant.workspaceId);
     expect(deleted).toBe(true);
     expect(await rowsOf(tenant.workspaceId, "flush_state")).toEqual([]);
-    clock.pass(ARRIVALS_END_MS);
+    clock.pass(LATE_WRITES_MS);
     for (let turn = 0; turn < 3; turn++) await alarm(tenant.workspaceId);
     expect(await cold(tenant)).toEqual([]);
     await sendBatches(other, 2);
@@ -150,7 +150,7 @@ describe("a deleted workspace", () => {
     await land();
     expect(await segmentsOf(tenant.workspaceId)).toBe(1);
     await alarm(tenant.workspaceId);
-    clock.pass(ARRIVALS_END_MS);
+    clock.pass(LATE_WRITES_MS);
     await alarm(tenant.workspaceId);
     expect(await segmentsOf(tenant.workspaceId)).toBe(0);
     expect(await isGone(tenant.workspaceId)).toBe(true);
@@ -171,7 +171,7 @@ describe("a deleted workspace", () => {
     await workspace(tenant.workspaceId).destroy();
     expect(await segmentsOf(tenant.workspaceId)).toBe(0);
     await evict(tenant.workspaceId);
-    clock.pass(ARRIVALS_END_MS);
+    clock.pass(LATE_WRITES_MS);
     await alarm(tenant.workspaceId);
     expect(await isGone(tenant.workspaceId)).toBe(true);
   });

@@ -1,5 +1,5 @@
 import { env } from "cloudflare:workers";
-import { forgetEarlierSegments } from "../../../src/logs/cold/earlier-segments.ts";
+import { resetLegacySegmentCache } from "../../../src/logs/cold/earlier-segments.ts";
 
 const BLOBS = ["frames", "levels", "summary", "directory", "filter", "frame_filter", "body"];
 
@@ -47,7 +47,7 @@ export async function withoutTrigger(work: () => Promise<unknown>): Promise<void
   await work();
   await env.DB.prepare(made ?? "").run();
   // No isolate has seen a directory of that time with this version's eyes.
-  forgetEarlierSegments();
+  resetLegacySegmentCache();
 }
 
 export async function earlierSegments(workspaceId: string): Promise<number> {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { WorkspaceObject } from "../../../src/objects/workspace.ts";
 import { BatchIndex } from "../../../src/workspace/batch-index.ts";
-import { WaitingBatches } from "../../../src/workspace/flush/waiting.ts";
+import { UnflushedBatches } from "../../../src/workspace/flush/waiting.ts";
 import { bearer, call } from "../accounts/support.ts";
 import { newTenant, numbered, receiptOf, send, type Tenant } from "../ingest/support.ts";
 import { AGED_MS, clock, tiers } from "./support.ts";
@@ -27,8 +27,8 @@ beforeEach(async () => {
   }
   clock.pass(AGED_MS);
   steps = 0;
-  const { nextRange } = WaitingBatches.prototype;
-  vi.spyOn(WaitingBatches.prototype, "nextRange").mockImplementation(function (this: WaitingBatches) {
+  const { nextRange } = UnflushedBatches.prototype;
+  vi.spyOn(UnflushedBatches.prototype, "nextRange").mockImplementation(function (this: UnflushedBatches) {
     const range = nextRange.call(this);
     if (range === null) return null;
     const { firstSeq, firstCommit } = range;

@@ -6,7 +6,7 @@ import type { SegmentPosition } from "../../../src/logs/cold/selection.ts";
 import { SegmentStore } from "../../../src/logs/cold/store.ts";
 import { logId } from "../../../src/logs/log-id.ts";
 import { queryPageSchema } from "../../../src/logs/query/page-schema.ts";
-import { ARRIVALS_END_MS } from "../../../src/workspace/flush/doomed.ts";
+import { LATE_WRITES_MS } from "../../../src/workspace/flush/doomed.ts";
 import { writeRange } from "../../../src/workspace/flush/write-range.ts";
 import { bearer, call } from "../accounts/support.ts";
 import { entry, segmentsOf, selection } from "../cold/support.ts";
@@ -97,7 +97,7 @@ describe("D25: a project that lies in both databases", () => {
     while ((await tier.deleteOlder(tenant.workspaceId, cutoff)) > 0);
     expect([await earlierSegments(tenant.workspaceId), await newSegments(tenant.workspaceId)]).toEqual([2, 2]);
     await workspace(tenant.workspaceId).deleteProject(tenant.ownerId, tenant.projectId);
-    clock.pass(ARRIVALS_END_MS);
+    clock.pass(LATE_WRITES_MS);
     for (let turn = 0; turn < 3; turn++) await alarm(tenant.workspaceId);
     expect([await earlierSegments(tenant.workspaceId), await newSegments(tenant.workspaceId)]).toEqual([0, 0]);
   });
@@ -106,7 +106,7 @@ describe("D25: a project that lies in both databases", () => {
     const tenant = await dividedProject();
     await storeAsEarlier(tenant.workspaceId, isOdd);
     await workspace(tenant.workspaceId).deleteWorkspace(tenant.ownerId);
-    clock.pass(ARRIVALS_END_MS);
+    clock.pass(LATE_WRITES_MS);
     for (let turn = 0; turn < 3; turn++) await alarm(tenant.workspaceId);
     expect([await earlierSegments(tenant.workspaceId), await newSegments(tenant.workspaceId)]).toEqual([0, 0]);
   });
@@ -125,13 +125,13 @@ describe("D25: a project that lies in both databases", () => {
         await store.insertSegments(workspaceId, segments);
       }
     }
-    const walk = async (order: "asc" | "desc", look: number, limit: number, more: object = {}) => {
+    const walk = async (order: "asc" | "desc", maxScanned: number, limit: number, more: object = {}) => {
       const tier = new ColdTier(env);
       const found: string[] = [];
       let after: SegmentPosition | null = null;
       let pages = 0;
       do {
-        const wanted = selection(workspaceId, projects, { order, look, limit, after, ...more });
+        const wanted = selection(workspaceId, projects, { order, maxScanned, limit, after, ...more });
         for (const page of [await tier.findSegments(wanted), await tier.readLevels(wanted)]) {
           const names = page.segments.map(({ projectId, firstSeq, part }) => `${projectId}/${firstSeq}/${part}`);
           if ("frames" in (page.segments[0] ?? {})) found.push(...names);
@@ -141,19 +141,19 @@ describe("D25: a project that lies in both databases", () => {
       } while (after !== null && ++pages < 100);
       return found;
     };
-    const cases = [1, 3, 100].flatMap((look) =>
+    const cases = [1, 3, 100].flatMap((maxScanned) =>
       [1, 3, 50].flatMap((limit) =>
         (["asc", "desc"] as const).flatMap((order) =>
-          [{}, { levelMask: 1 << 5 }].map((more) => ({ look, limit, order, more })),
+          [{}, { levelMask: 1 << 5 }].map((more) => ({ maxScanned, limit, order, more })),
         ),
       ),
     );
     const whole: string[][] = [];
-    for (const { order, look, limit, more } of cases) whole.push(await walk(order, look, limit, more));
+    for (const { order, maxScanned, limit, more } of cases) whole.push(await walk(order, maxScanned, limit, more));
     expect(new Set(whole.flat()).size).toBe(18);
     await storeAsEarlier(workspaceId, ({ firstSeq }) => firstSeq % 3 !== 0);
-    for (const [index, { order, look, limit, more }] of cases.entries()) {
-      expect(await walk(order, look, limit, more)).toEqual(whole[index]);
+    for (const [index, { order, maxScanned, limit, more }] of cases.entries()) {
+      expect(await walk(order, maxScanned, limit, more)).toEqual(whole[index]);
     }
   });
 });

@@ -2,7 +2,7 @@ import { createMessageBatch, runDurableObjectAlarm, runInDurableObject } from "c
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { newId } from "../../../src/ids.ts";
-import { PROMISED_MAIL_SCHEMA, promiseMail } from "../../../src/mail/promised.ts";
+import { addPendingMail, PENDING_MAIL_SCHEMA } from "../../../src/mail/promised.ts";
 import { MAIL_REQUEST_SCHEMA } from "../../../src/mail/requests.ts";
 import { ColdWriter } from "../../../src/objects/cold-writer.ts";
 import worker from "../../../src/worker.ts";
@@ -218,7 +218,7 @@ describe("D18: a mail carries the request that caused it to the line of its cons
     const id = newId("mail");
     await runInDurableObject(userStub(user.id), (_, { storage }) => {
       const content = { kind: "notice", notice: "password-changed" } as const;
-      promiseMail(storage.sql, { id, to: "old@mail.example", content, expiresAt: Date.now() + 60_000 }, Date.now());
+      addPendingMail(storage.sql, { id, to: "old@mail.example", content, expiresAt: Date.now() + 60_000 }, Date.now());
       expect(storage.sql.exec("SELECT details FROM promised_mails WHERE id = ?", id).one().details).not.toContain(
         "req",
       );
@@ -230,7 +230,7 @@ describe("D18: a mail carries the request that caused it to the line of its cons
     const email = `${crypto.randomUUID()}@mail.example`;
     const mailId = newId("mail");
     await runInDurableObject(emailStub(email), (_, { storage: { sql } }) => {
-      for (const statement of [...MAIL_REQUEST_SCHEMA, ...PROMISED_MAIL_SCHEMA]) sql.exec(statement);
+      for (const statement of [...MAIL_REQUEST_SCHEMA, ...PENDING_MAIL_SCHEMA]) sql.exec(statement);
       sql.exec(
         "INSERT INTO mail_requests (id, kind, address, seed, next_at, expires_at) VALUES (?, 'magic-link', ?, ?, 0, ?)",
         mailId,

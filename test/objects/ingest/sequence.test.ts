@@ -85,8 +85,8 @@ describe("seq", () => {
          INSERT INTO projects (id, name, created_at) SELECT 'proj_full' || i, 'p', 0 FROM n`,
       );
       const fill = () => {
-        for (let num = 10_001; num > 2; num--) state.directory.projectByNum(num);
-        state.directory.projectByNum(1);
+        for (let num = 10_001; num > 2; num--) state.keyProjectCache.projectByNum(num);
+        state.keyProjectCache.projectByNum(1);
       };
       fill();
       state.ingest([callOf(tenant, 2), callOf(other, 1), callOf(tenant, 3)]);

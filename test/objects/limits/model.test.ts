@@ -7,7 +7,7 @@ import type { LimitConfiguration } from "../../../src/limits/cascade.ts";
 import type { RouteRef } from "../../../src/limits/state.ts";
 import { admit } from "../../../src/workspace/admission.ts";
 import type { Caller } from "../../../src/workspace/caller.ts";
-import { houseKeep } from "../../../src/workspace/housekeeping.ts";
+import { runHousekeeping } from "../../../src/workspace/housekeeping.ts";
 import { writeLimits } from "../../../src/workspace/limit-rules.ts";
 import { liveCounters } from "../../../src/workspace/live-counters.ts";
 import { WorkspaceState } from "../../../src/workspace/state.ts";
@@ -145,14 +145,14 @@ function play(
     } else if (step.do === "configure") {
       const configuration = world.configuration(step.configuration);
       state.transaction((gate) => writeLimits(gate.sql, configuration));
-      state.settingsChanged();
+      state.invalidateSettings();
       model.configuration = configuration;
     } else if (step.do === "pass") wall += step.ms;
     else if (step.do === "evict") {
       state = new WorkspaceState(quiet);
       model.restart();
     } else if (step.do === "sweep") {
-      state.transaction((gate) => houseKeep(gate.sql, state.limiter, null, wall));
+      state.transaction((gate) => runHousekeeping(gate.sql, state.limiter, null, wall));
       model.sweep(wall);
     } else {
       const live = state.transaction((gate) => liveCounters(gate, wall)) ?? [];

@@ -21,7 +21,7 @@ async function onStorage(name: string, work: (storage: DurableObjectStorage) => 
 
 function refuse(outbox: ViolationOutbox, at: number, times = 1, request: RefusedRequest = REQUEST): void {
   for (let i = 0; i < times; i++) {
-    outbox.refused(request, at);
+    outbox.recordRefusal(request, at);
     outbox.flush();
   }
 }
@@ -110,7 +110,7 @@ describe("the outbox of violations", () => {
       const takenBack = (flushed: boolean) => {
         try {
           storage.transactionSync(() => {
-            outbox.refused(REQUEST, START);
+            outbox.recordRefusal(REQUEST, START);
             if (flushed) outbox.flush();
             throw undo;
           });

@@ -11,9 +11,9 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { hashPassword } from "../../../src/accounts/password.ts";
 import { register } from "../../../src/accounts/register.ts";
 import { newId } from "../../../src/ids.ts";
-import { claimMail, nextMailAt, promiseMail, takeDueMails } from "../../../src/mail/promised.ts";
-import { handOverMails } from "../../../src/objects/hand-over.ts";
-import { newRun } from "../../../src/platform/origin.ts";
+import { addPendingMail, claimMail, nextMailAt, takeDueMails } from "../../../src/mail/promised.ts";
+import { enqueueDueMails } from "../../../src/objects/hand-over.ts";
+import { newAlarmOrigin } from "../../../src/platform/origin.ts";
 import { registrationPorts } from "../../../src/routes/sign-up.ts";
 import worker from "../../../src/worker.ts";
 import {
@@ -36,7 +36,7 @@ async function promised(userId: string, to: string): Promise<string> {
   await runInDurableObject(userStub(userId), (_, { storage }) => {
     storage.sql.exec("DELETE FROM notices");
     const content = { kind: "notice", notice: "password-changed" } as const;
-    promiseMail(storage.sql, { id, to, content, expiresAt: Date.now() + 3_600_000 }, Date.now());
+    addPendingMail(storage.sql, { id, to, content, expiresAt: Date.now() + 3_600_000 }, Date.now());
   });
   return id;
 }
@@ -159,7 +159,7 @@ describe("the mail queue", () => {
       await runInDurableObject(userStub(userId), (_, { storage }) => {
         const content = { kind: "notice", notice: "password-changed" } as const;
         storage.sql.exec("DELETE FROM notices");
-        promiseMail(storage.sql, { id: again, to: email, content, expiresAt: Date.now() + 60_000 }, Date.now());
+        addPendingMail(storage.sql, { id: again, to: email, content, expiresAt: Date.now() + 60_000 }, Date.now());
       });
     }
     expect((await mailsTo(email, "notice")).map((mail) => mail.id)).toEqual([again]);
@@ -209,7 +209,7 @@ describe("a promised mail", () => {
       const startedAt = Date.now();
       const id = newId("mail");
       const content = { kind: "notice", notice: "session-ended" } as const;
-      promiseMail(storage.sql, { id, to: "x@mail.example", content, expiresAt: startedAt + 3_600_000 }, startedAt);
+      addPendingMail(storage.sql, { id, to: "x@mail.example", content, expiresAt: startedAt + 3_600_000 }, startedAt);
       const handed: number[] = [];
       const queue = { sendBatch: async (messages: unknown[]) => void handed.push(messages.length) };
       const broken = { sendBatch: () => Promise.reject(new Error("no queue")) };
@@ -222,18 +222,30 @@ describe("a promised mail", () => {
         [209, 3],
         [210, 4],
       ] as const) {
-        handOverMails(
+        enqueueDueMails(
           { ...env, MAIL_QUEUE: queue } as never,
           storage.sql,
           userId,
           startedAt + seconds * 1000,
-          newRun(),
+          newAlarmOrigin(),
         );
         expect([seconds, handed.length]).toEqual([seconds, total]);
       }
-      handOverMails({ ...env, MAIL_QUEUE: broken } as never, storage.sql, userId, startedAt + 600_000, newRun());
+      enqueueDueMails(
+        { ...env, MAIL_QUEUE: broken } as never,
+        storage.sql,
+        userId,
+        startedAt + 600_000,
+        newAlarmOrigin(),
+      );
       expect(storage.sql.exec("SELECT id FROM promised_mails").toArray()).toEqual([{ id }]);
-      handOverMails({ ...env, MAIL_QUEUE: queue } as never, storage.sql, userId, startedAt + 3_600_000, newRun());
+      enqueueDueMails(
+        { ...env, MAIL_QUEUE: queue } as never,
+        storage.sql,
+        userId,
+        startedAt + 3_600_000,
+        newAlarmOrigin(),
+      );
       expect(storage.sql.exec("SELECT id FROM promised_mails").toArray()).toEqual([]);
     });
   });
@@ -244,7 +256,7 @@ describe("a promised mail", () => {
       const startedAt = Date.now();
       const id = newId("mail");
       const content = { kind: "notice", notice: "session-ended" } as const;
-      promiseMail(sql, { id, to: "x@mail.example", content, expiresAt: startedAt + 3_600_000 }, startedAt);
+      addPendingMail(sql, { id, to: "x@mail.example", content, expiresAt: startedAt + 3_600_000 }, startedAt);
       expect(takeDueMails(sql, startedAt).due).toEqual([{ id, requestId: null }]);
       const claimedAt = startedAt + 2000;
       expect(claimMail(sql, id, claimedAt)).toMatchObject({ id });
@@ -282,7 +294,7 @@ describe("a promised mail", () => {
     const steps = ["provisionUser", "provisionWorkspace", "claimAddress"] as const;
     for (const step of steps) {
       const email = `killed-${step.toLowerCase()}@mail.example`;
-      const ports = registrationPorts({ ...env }, newRun());
+      const ports = registrationPorts({ ...env }, newAlarmOrigin());
       const killed = {
         ...ports,
         discard: () => Promise.reject(new Error("no process is left")),

@@ -3,12 +3,12 @@ import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { readAccount } from "../../../src/accounts/account.ts";
 import type { NewLink } from "../../../src/accounts/links.ts";
-import { type ArrivalPorts, arrive } from "../../../src/accounts/oauth/arrive.ts";
+import { type ArrivalPorts, resolveProviderSignIn } from "../../../src/accounts/oauth/arrive.ts";
 import { linkIdentity } from "../../../src/accounts/oauth/link-identity.ts";
 import type { ProviderProfile } from "../../../src/accounts/oauth/provider.ts";
 import { type RegistrationPorts, register } from "../../../src/accounts/register.ts";
 import { newId } from "../../../src/ids.ts";
-import { newRun } from "../../../src/platform/origin.ts";
+import { newAlarmOrigin } from "../../../src/platform/origin.ts";
 import { registrationPorts } from "../../../src/routes/sign-up.ts";
 import { dump, userStub, workspaceStub } from "../accounts/support.ts";
 import {
@@ -35,7 +35,7 @@ function registrationKilled(step: Step, when: "before" | "after", made: { userId
     const ids = { userId: newId("usr"), workspaceId: newId("ws") };
     made.push(ids);
     const whole: RegistrationPorts = {
-      ...registrationPorts({ ...env }, newRun(), link),
+      ...registrationPorts({ ...env }, newAlarmOrigin(), link),
       discard: () => Promise.reject(new Error("no process is left to do this")),
     };
     const person = { ...account, id: ids.userId, workspaceId: ids.workspaceId };
@@ -52,7 +52,7 @@ describe("an OAuth registration that is killed", () => {
   it.each(points)("%s %s lets the person in at the next try, to one account", async (when, step) => {
     const profile = visitor();
     const made: { userId: string; workspaceId: string }[] = [];
-    await expect(arrive(registrationKilled(step, when, made), profile)).rejects.toThrow("killed");
+    await expect(resolveProviderSignIn(registrationKilled(step, when, made), profile)).rejects.toThrow("killed");
     const next = await arrived(profile);
     const listedBefore = when === "after" && step === "claimAddress";
     expect(next.isNewUser).toBe(!listedBefore);
@@ -72,11 +72,11 @@ describe("an OAuth registration that is killed", () => {
 });
 
 async function alarmInTime(userId: string): Promise<void> {
-  const settleAt = await runInDurableObject(
+  const resolveAt = await runInDurableObject(
     userStub(userId),
-    (_, { storage }) => readAccount(storage.sql)?.settleAt ?? 0,
+    (_, { storage }) => readAccount(storage.sql)?.resolveAt ?? 0,
   );
-  vi.spyOn(Date, "now").mockReturnValue(settleAt);
+  vi.spyOn(Date, "now").mockReturnValue(resolveAt);
   await runDurableObjectAlarm(userStub(userId));
   vi.restoreAllMocks();
 }
@@ -93,7 +93,7 @@ async function unverifiedAccount(email: string): Promise<string> {
     passwordHash: "x",
     emailVerified: false,
   };
-  const made = await register(registrationPorts({ ...env }, newRun()), account, Date.now());
+  const made = await register(registrationPorts({ ...env }, newAlarmOrigin()), account, Date.now());
   if (!made.ok) throw new Error(made.reason);
   return account.id;
 }
@@ -104,7 +104,7 @@ describe("a link that is killed", () => {
   it.each(points)("%s %s lets the person in at the next try, and another user's sign-in too", async (when, step) => {
     const profile = visitor();
     const userId = await unverifiedAccount(profile.email ?? "");
-    await expect(arrive(crashing(realPorts(), step, when), profile)).rejects.toThrow("killed");
+    await expect(resolveProviderSignIn(crashing(realPorts(), step, when), profile)).rejects.toThrow("killed");
     const next = await arrived(profile);
     expect([next.entry.userId, next.isNewUser]).toEqual([userId, false]);
     const sessionId = await sessionOf(userId, next.epoch);

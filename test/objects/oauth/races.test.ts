@@ -2,7 +2,7 @@ import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import type { ArrivalPorts } from "../../../src/accounts/oauth/arrive.ts";
-import { arrive } from "../../../src/accounts/oauth/arrive.ts";
+import { resolveProviderSignIn } from "../../../src/accounts/oauth/arrive.ts";
 import { releaseClaim } from "../../../src/accounts/oauth/identities.ts";
 import { linkIdentity, newClaim } from "../../../src/accounts/oauth/link-identity.ts";
 import { PROVIDERS, type ProviderProfile } from "../../../src/accounts/oauth/provider.ts";
@@ -33,7 +33,7 @@ async function holders(profile: ProviderProfile, userIds: readonly string[]): Pr
 describe("one identity, many at once", () => {
   it("O3: parallel first sign-ins make one account, one workspace and one link", async () => {
     const profile = visitor();
-    const arrivals = await Promise.all(Array.from({ length: 10 }, () => arrive(realPorts(), profile)));
+    const arrivals = await Promise.all(Array.from({ length: 10 }, () => resolveProviderSignIn(realPorts(), profile)));
     const users = arrivals.map((arrival) => (arrival.ok ? arrival.entry.userId : arrival.reason));
     expect(new Set(users).size).toBe(1);
     expect(arrivals.filter((arrival) => arrival.ok && arrival.isNewUser)).toHaveLength(1);
@@ -44,7 +44,7 @@ describe("one identity, many at once", () => {
   it("O3: parallel sign-ins with one identity and changing addresses end in one account", async () => {
     const { provider, subject } = visitor();
     const profiles = Array.from({ length: 6 }, () => ({ ...visitor(), provider, subject }));
-    const arrivals = await Promise.all(profiles.map((profile) => arrive(realPorts(), profile)));
+    const arrivals = await Promise.all(profiles.map((profile) => resolveProviderSignIn(realPorts(), profile)));
     const users = arrivals.map((arrival) => (arrival.ok ? arrival.entry.userId : arrival.reason));
     expect(new Set(users).size).toBe(1);
     for (const { email } of profiles) {
@@ -83,7 +83,7 @@ describe("one identity, many at once", () => {
       const profile = visitor({ provider: "provider_b" });
       const [, arrival] = await Promise.all([
         linkIdentity(realPorts(), entry.userId, profile, authority),
-        arrive(realPorts(), profile),
+        resolveProviderSignIn(realPorts(), profile),
       ]);
       if (!arrival.ok) throw new Error(arrival.reason);
       await holders(profile, [entry.userId, arrival.entry.userId]);

@@ -1,14 +1,14 @@
 import { env } from "cloudflare:workers";
-import { type Arrival, type ArrivalPorts, arrive } from "../../../src/accounts/oauth/arrive.ts";
+import { type ArrivalPorts, type ProviderSignIn, resolveProviderSignIn } from "../../../src/accounts/oauth/arrive.ts";
 import type { ProviderName, ProviderProfile } from "../../../src/accounts/oauth/provider.ts";
 import { newId } from "../../../src/ids.ts";
-import { newRun } from "../../../src/platform/origin.ts";
+import { newAlarmOrigin } from "../../../src/platform/origin.ts";
 import { arrivalPorts } from "../../../src/routes/oauth-ports.ts";
 import { userStub } from "../accounts/support.ts";
 
 /** The real steps, on the real objects and the real directory. */
 export function realPorts(): ArrivalPorts {
-  return arrivalPorts({ ...env }, newRun());
+  return arrivalPorts({ ...env }, newAlarmOrigin());
 }
 
 let people = 0;
@@ -19,11 +19,11 @@ export function visitor(more: Partial<ProviderProfile> = {}): ProviderProfile {
   return { provider: "provider_a", subject: `${number}`, email: `visitor-${number}@example.com`, name: null, ...more };
 }
 
-export type Arrived = Extract<Arrival, { ok: true }>;
+export type Arrived = Extract<ProviderSignIn, { ok: true }>;
 
 /** Signs in through the real steps, or through others; fails the test where it is refused. */
 export async function arrived(profile: ProviderProfile, ports = realPorts()): Promise<Arrived> {
-  const arrival = await arrive(ports, profile);
+  const arrival = await resolveProviderSignIn(ports, profile);
   if (!arrival.ok) throw new Error(arrival.reason);
   return arrival;
 }

@@ -2,8 +2,8 @@ import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { newId } from "../../../src/ids.ts";
 import { Limiter } from "../../../src/limits/limiter.ts";
-import { houseKeep } from "../../../src/workspace/housekeeping.ts";
-import { MOST_PROJECTS } from "../../../src/workspace/projects.ts";
+import { runHousekeeping } from "../../../src/workspace/housekeeping.ts";
+import { MAX_PROJECTS } from "../../../src/workspace/projects.ts";
 import { call, dump } from "../accounts/support.ts";
 import { messagesOf, numbered, onSql, receiptOf, send, workspace } from "../ingest/support.ts";
 import { as, newKey, newOwner, newProject, type Owner, type Project, projectOf, refusal } from "./support.ts";
@@ -36,7 +36,7 @@ describe("projects", () => {
   it("are at most 1,000 in a workspace", async () => {
     const own = await newOwner();
     await onSql(own.workspaceId, (sql) => {
-      for (let at = 1; at < MOST_PROJECTS; at++) {
+      for (let at = 1; at < MAX_PROJECTS; at++) {
         sql.exec("INSERT INTO projects (id, name, created_at) VALUES (?, 'p', 0)", newId("proj"));
       }
     });
@@ -245,7 +245,7 @@ describe("deleting a project", () => {
       let before = rows(sql);
       let steps = 0;
       while (before.doomed > 0) {
-        houseKeep(sql, limiter, null, Date.now());
+        runHousekeeping(sql, limiter, null, Date.now());
         const after = rows(sql);
         expect(before.batches - after.batches).toBeLessThanOrEqual(500);
         expect(before.receipts - after.receipts).toBeLessThanOrEqual(5000);

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { LEVELS } from "../../../src/logs/entry.ts";
 import { ISOLATE_BUDGET } from "../../../src/platform/isolate-budget.ts";
-import { BLOCK_BATCHES } from "../../../src/workspace/batch-blocks.ts";
-import { type BatchSelection, type BatchSummary, placeOf } from "../../../src/workspace/batch-columns.ts";
+import { CHUNK_BATCHES } from "../../../src/workspace/batch-blocks.ts";
+import { type BatchMeta, type BatchSelection, positionOf } from "../../../src/workspace/batch-columns.ts";
 import { BatchIndex, batchIndexBytes } from "../../../src/workspace/batch-index.ts";
 import { deleteBatches, insertBatch } from "../../../src/workspace/batches.ts";
 import { batchOf, EVERYTHING, inWorkspace } from "./support.ts";
@@ -67,15 +67,15 @@ function selectBySql(sql: SqlStorage, { asOf, projects, from, to, levelMask, cat
 }
 
 /** All of a selection, as a reader pages through it: each page begins with the last batch of the one before. */
-async function selectAll(index: BatchIndex, wanted: BatchSelection): Promise<BatchSummary[]> {
-  const all: BatchSummary[] = [];
+async function selectAll(index: BatchIndex, wanted: BatchSelection): Promise<BatchMeta[]> {
+  const all: BatchMeta[] = [];
   let { position } = wanted;
   for (;;) {
     const { batches, isCut } = await index.selectInTurns({ ...wanted, position }, async () => {});
     const last = batches.at(-1);
     all.push(...(isCut ? batches.slice(0, -1) : batches));
     if (!isCut || !last) return all;
-    position = placeOf(wanted.order, last);
+    position = positionOf(wanted.order, last);
   }
 }
 
@@ -133,10 +133,12 @@ describe("BatchIndex", () => {
           expect(found.map((batch) => batch.commit)).toEqual(expected);
           const project = [...wanted.projects][0] ?? 1;
           const seq = skip % ((seqs.get(project) ?? 0) + 1);
-          expect([...index.behind(project, seq)].map((batch) => batch.commit)).toEqual(behindBySql(sql, project, seq));
+          expect([...index.batchesAfter(project, seq)].map((batch) => batch.commit)).toEqual(
+            behindBySql(sql, project, seq),
+          );
           const from = found[skip % Math.max(1, found.length)];
           if (!from) return;
-          const rest = await selectAll(index, { ...wanted, position: placeOf(wanted.order, from) });
+          const rest = await selectAll(index, { ...wanted, position: positionOf(wanted.order, from) });
           expect(rest.map((batch) => batch.commit)).toEqual(expected.slice(expected.indexOf(from.commit)));
         }),
         { numRuns: 150 },
@@ -194,9 +196,9 @@ describe.each([
       const pause = async () => void turns++;
       // The first time blocks are made of what an older version stored.
       await index.selectInTurns(wanted, pause);
-      expect(turns).toBeGreaterThan(MANY / BLOCK_BATCHES / 8);
+      expect(turns).toBeGreaterThan(MANY / CHUNK_BATCHES / 8);
       const blocks = Number(sql.exec("SELECT COUNT(*) AS n FROM batch_blocks").one().n);
-      expect(MANY - blocks * BLOCK_BATCHES).toBeLessThan(768);
+      expect(MANY - blocks * CHUNK_BATCHES).toBeLessThan(768);
       for (const order of ["desc", "asc"] as const) {
         const expected = selectBySql(sql, { ...wanted, order });
         let position: BatchSelection["position"] = null;
@@ -206,7 +208,7 @@ describe.each([
           expect(batches.map(({ commit }) => commit)).toEqual(expected.slice(at, at + batches.length));
           expect(at).toBe(page * (batches.length - 1));
           const last = batches.at(-1);
-          position = last ? placeOf(order, last) : null;
+          position = last ? positionOf(order, last) : null;
         }
       }
       expect(batchIndexBytes()).toBeLessThanOrEqual(ISOLATE_BUDGET.batchIndex);
@@ -215,8 +217,8 @@ describe.each([
       turns = 0;
       const { batches } = await asleep.selectInTurns(wanted, pause);
       expect(batches.map(({ commit }) => commit)).toEqual(selectBySql(sql, wanted).slice(0, batches.length));
-      expect(turns).toBeLessThan(MANY / BLOCK_BATCHES / 32);
-      expect([...take(asleep.behind(1, MANY / 4), 3)].map(({ firstSeq }) => firstSeq)).toEqual([
+      expect(turns).toBeLessThan(MANY / CHUNK_BATCHES / 32);
+      expect([...take(asleep.batchesAfter(1, MANY / 4), 3)].map(({ firstSeq }) => firstSeq)).toEqual([
         MANY / 4 + 1,
         MANY / 4 + 2,
         MANY / 4 + 3,

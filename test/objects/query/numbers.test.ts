@@ -100,7 +100,7 @@ describe("4: a segment that the version before wrote, whose filters have the gra
     recent: async () => {
       return { asOf: 1, lastCommit: 1, scope: segment.projectId, flushed, oldest: 0, batches: [], next: null };
     },
-    stored: tier,
+    cold: tier,
     report: (fault) => expect.fail(fault.message),
   };
 

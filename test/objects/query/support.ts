@@ -5,7 +5,7 @@ import type { Level } from "../../../src/logs/entry.ts";
 import { buildBatch } from "../../../src/logs/ingest/build-batch.ts";
 import { ALL_CATEGORIES_MASK, ALL_LEVELS_MASK } from "../../../src/logs/query/filter.ts";
 import type { RecentScan } from "../../../src/logs/query/recent-scan.ts";
-import { newRun } from "../../../src/platform/origin.ts";
+import { newAlarmOrigin } from "../../../src/platform/origin.ts";
 import { provision } from "../../../src/workspace/provision.ts";
 
 export const OWNER = "usr_000000000001";
@@ -49,7 +49,7 @@ export function inWorkspace<T>(
   work: (sql: SqlStorage, storage: DurableObjectStorage) => T | Promise<T>,
 ): Promise<T> {
   return runInDurableObject(workspaceStub(id), (_, { storage }) => {
-    provision(storage.sql, { id, name: "Test", personal: true, ownerId: OWNER }, newRun(), 0);
+    provision(storage.sql, { id, name: "Test", personal: true, ownerId: OWNER }, newAlarmOrigin(), 0);
     return work(storage.sql, storage);
   });
 }

@@ -251,8 +251,8 @@ describe("a user's tail", () => {
 it("a body that names another user's session watches nothing", async () => {
   const owner = await newOwner();
   const stub = userStub(owner.userId);
-  expect(await stub.watchSession("fam_000000000000", owner.workspaceId)).toBeNull();
-  expect(await userStub("usr_nobody000000").watchSession("fam_000000000000", owner.workspaceId)).toBeNull();
+  expect(await stub.subscribeToSessionEnd("fam_000000000000", owner.workspaceId)).toBeNull();
+  expect(await userStub("usr_nobody000000").subscribeToSessionEnd("fam_000000000000", owner.workspaceId)).toBeNull();
   const tables = await runInDurableObject(userStub("usr_nobody000000"), (_, { storage }) =>
     z.array(z.unknown()).parse(storage.sql.exec("SELECT name FROM sqlite_master WHERE name NOT LIKE '_cf%'").toArray()),
   );

@@ -1,6 +1,6 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { ALLOWANCE_SCHEMA } from "../../../src/accounts/allowances.ts";
+import { USER_QUOTA_SCHEMA } from "../../../src/accounts/allowances.ts";
 import { USER_SCHEMA } from "../../../src/accounts/schema.ts";
 import { migrate } from "../../../src/sql/migrate.ts";
 import { bearer, call, callWith, dump, userStub } from "../accounts/support.ts";
@@ -159,7 +159,7 @@ describe("B9: workspaces of one account", () => {
         rows: [...sql.exec(`SELECT * FROM ${table}`).raw()],
       }));
       for (const table of Object.keys(dump(sql))) sql.exec(`DROP TABLE ${table}`);
-      migrate(sql, USER_SCHEMA.slice(0, USER_SCHEMA.indexOf(ALLOWANCE_SCHEMA)));
+      migrate(sql, USER_SCHEMA.slice(0, USER_SCHEMA.indexOf(USER_QUOTA_SCHEMA)));
       for (const { table, rows } of kept) {
         for (const row of rows) sql.exec(`INSERT INTO ${table} VALUES (${row.map(() => "?").join()})`, ...row);
       }

@@ -2,7 +2,7 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "c
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { RowCounter } from "../../../bench/workers/row-counter.ts";
-import { newRun } from "../../../src/platform/origin.ts";
+import { newAlarmOrigin } from "../../../src/platform/origin.ts";
 import { AUDIT_KEPT_MS, AUDIT_SCHEMA, listAudit, recordAudit } from "../../../src/workspace/audit.ts";
 import { AUDIT_ACTIONS } from "../../../src/workspace/audit-actions.ts";
 import { isRead, PERMISSIONS } from "../../../src/workspace/permissions.ts";
@@ -321,7 +321,7 @@ describe("B17: the list", () => {
   it("B17: a filter that finds little looks through 5,000 rows a page, and goes on", async () => {
     const { workspaceId } = await newUser();
     await onSql(workspaceId, (sql) => {
-      const origin = newRun();
+      const origin = newAlarmOrigin();
       const now = Date.now();
       recordAudit(sql, { actor: "system", action: "key.revoke", target: "usr_000000000000" }, origin, now);
       for (let i = 0; i < 11_000; i++) {
@@ -373,7 +373,7 @@ describe("B17: the list", () => {
       sql.exec("DELETE FROM audit");
       for (let i = 0; i < 2500; i++) {
         const entry = { actor: "system", action: "key.revoke", target: "usr_000000000000" } as const;
-        recordAudit(sql, entry, newRun(), Date.now());
+        recordAudit(sql, entry, newAlarmOrigin(), Date.now());
       }
     });
     const count = () => onSql(workspaceId, (sql) => Number(sql.exec("SELECT COUNT(*) AS n FROM audit").one().n));

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { newId } from "../../../src/ids.ts";
 import { createWorkspace } from "../../../src/workspace/create.ts";
-import { applyIndexChanges, claimWorkspace, slugOf } from "../../../src/workspace/listing.ts";
+import { applyDirectoryChanges, claimWorkspace, slugOf } from "../../../src/workspace/listing.ts";
 import { call, dump, workspaceStub } from "../accounts/support.ts";
 import { numbered, onSql, receiptOf, send } from "../ingest/support.ts";
 import { newKey, newProject, refusal } from "../projects/support.ts";
@@ -254,7 +254,12 @@ describe("the index in D1", () => {
     await runDurableObjectAlarm(workspaceStub(id));
     expect(await indexed(id)).toEqual([owner.userId]);
     expect(await onSql(id, (sql) => sql.exec("SELECT * FROM index_changes").toArray())).toEqual([]);
-    await applyIndexChanges(env.DB, id, { version: 1, name: "old", present: [guest.userId], absent: [owner.userId] });
+    await applyDirectoryChanges(env.DB, id, {
+      version: 1,
+      name: "old",
+      present: [guest.userId],
+      absent: [owner.userId],
+    });
     expect(await indexed(id)).toEqual([owner.userId]);
     expect(workspaceOf(await by(owner, `/workspaces/${id}`)).name).toBe("Team");
   });

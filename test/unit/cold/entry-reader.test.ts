@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { entryAt } from "../../../bench/entries.ts";
-import { EntryReader } from "../../../src/logs/cold/entry-reader.ts";
+import { SegmentEntryReader } from "../../../src/logs/cold/entry-reader.ts";
 import { LineScanner } from "../../../src/logs/cold/line-scanner.ts";
 import { linesOf, type SourceLine } from "../../../src/logs/cold/lines.ts";
 import { TokenCollector } from "../../../src/logs/cold/token-collector.ts";
 import { TypePairs } from "../../../src/logs/cold/type-pairs.ts";
 import { LEVELS } from "../../../src/logs/entry.ts";
-import { readLine } from "../../../src/logs/stored-line.ts";
+import { parseStoredLine } from "../../../src/logs/stored-line.ts";
 import { plainLine, storedLine } from "./stored-lines.ts";
 import { tokensOf } from "./tokens-of.ts";
 
@@ -29,12 +29,12 @@ interface Outcome {
   tokens: { all: string[]; pairs: string[] }[];
 }
 
-/** As `EntryReader` does it, whichever way it takes. */
-function readAll(frames: readonly (readonly Uint8Array[])[]): Outcome {
-  const reader = new EntryReader();
+/** As `SegmentEntryReader` does it, whichever way it takes. */
+function readAll(blocks: readonly (readonly Uint8Array[])[]): Outcome {
+  const reader = new SegmentEntryReader();
   const entries: (Read | null)[] = [];
-  for (const frame of frames) {
-    for (const line of sourceLines(frame)) {
+  for (const block of blocks) {
+    for (const line of sourceLines(block)) {
       entries.push(
         orNull(() => {
           reader.read(line);
@@ -43,27 +43,27 @@ function readAll(frames: readonly (readonly Uint8Array[])[]): Outcome {
         }),
       );
     }
-    reader.closeFrame();
+    reader.closeBlock();
   }
   return { entries, tokens: [...reader.tokens.kinds.values()].map(tokensOf) };
 }
 
 /** By parsing every line. */
-function parseAll(frames: readonly (readonly Uint8Array[])[]): Outcome {
+function parseAll(blocks: readonly (readonly Uint8Array[])[]): Outcome {
   const tokens = new TokenCollector();
   const entries: (Read | null)[] = [];
-  for (const frame of frames) {
-    for (const line of frame) {
+  for (const block of blocks) {
+    for (const line of block) {
       entries.push(
         orNull(() => {
-          const entry = readLine(Buffer.from(line).toString("utf8"));
+          const entry = parseStoredLine(Buffer.from(line).toString("utf8"));
           if (entry === null) throw new RangeError("It is no entry.");
           tokens.add(entry);
           return { severity: LEVELS.indexOf(entry.level), category: entry.category, type: entry.type };
         }),
       );
     }
-    tokens.closeFrame();
+    tokens.closeBlock();
   }
   return { entries, tokens: [...tokens.kinds.values()].map(tokensOf) };
 }
@@ -83,9 +83,9 @@ describe("EntryReader", () => {
     fc.assert(
       fc.property(
         fc.array(fc.array(storedLine, { minLength: 1, maxLength: 8 }), { minLength: 1, maxLength: 3 }),
-        (frames) => {
+        (blocks) => {
           // Twice: what has been seen before is known by it.
-          const twice = frames.map((lines) => [...lines, ...lines]);
+          const twice = blocks.map((lines) => [...lines, ...lines]);
           expect(readAll(twice)).toEqual(parseAll(twice));
         },
       ),
@@ -114,7 +114,7 @@ describe("EntryReader", () => {
 
   it("adds nothing of a line that turns out to be another one than it seemed", () => {
     const head = '{"timestamp":"2026-11-20T14:04:05.678Z","level":"info","category":"http","type":"request","message":';
-    const frames = [
+    const blocks = [
       [
         `${head}"first words","session":"one","data":{"a":"first"},"message":"second"}`,
         // The same again: it must not count as seen.
@@ -123,7 +123,7 @@ describe("EntryReader", () => {
       [`${head}"x","data":{"a":"lost","b":1,"a":"kept"}}`, `${head}"x","data":{"a":"lost"}}`],
       [`${head}"x","data":{"a":{"b":1},"a.b":2,"c":{"b":1}}}`, `${head}"x","data":{"c":{"b":1},"a":{"b":1}}}`],
     ].map((lines) => lines.map((line) => Buffer.from(line)));
-    expect(readAll(frames)).toEqual(parseAll(frames));
+    expect(readAll(blocks)).toEqual(parseAll(blocks));
   });
 
   it("takes no other time than one there is for the time of a line", () => {

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { mayHold } from "../../../src/logs/cold/bloom.ts";
+import { mayContain } from "../../../src/logs/cold/bloom.ts";
 import { encodeSegments } from "../../../src/logs/cold/encode.ts";
 import { ALL_SLOTS } from "../../../src/logs/cold/frame-filter.ts";
-import { allFrames, framesToRead } from "../../../src/logs/cold/frames-to-read.ts";
+import { allBlocks, blocksToRead } from "../../../src/logs/cold/frames-to-read.ts";
 import type { EncodedSegment } from "../../../src/logs/cold/segment.ts";
 import { TOKEN_KIND, tokenTestsOf } from "../../../src/logs/cold/tokens.ts";
 import type { LogFilter } from "../../../src/logs/query/filter.ts";
@@ -35,7 +35,7 @@ function segmentOf(entries: readonly TestEntry[]): EncodedSegment {
 
 function mayPass({ filter, filterKinds }: EncodedSegment, wanted: LogFilter): boolean {
   return tokenTestsOf(wanted).every(
-    ({ kind, anyOf }) => (filterKinds & kind) === 0 || anyOf.some(({ a, b }) => mayHold(filter, a, b)),
+    ({ kind, anyOf }) => (filterKinds & kind) === 0 || anyOf.some(({ a, b }) => mayContain(filter, a, b)),
   );
 }
 
@@ -44,7 +44,7 @@ function framesFor(segment: EncodedSegment, wanted: LogFilter) {
   const tests = tokenTestsOf(wanted);
   const found = { ...segment, slots: probesOfSlots(segment, tests) };
   const { from, to, levelMask } = wanted;
-  return framesToRead(found, { from, to, levelMask, tests });
+  return blocksToRead(found, { from, to, levelMask, tests });
 }
 
 /** The same where only the first three slots of a token were ever written, as in segments made before there were four. */
@@ -55,8 +55,8 @@ function framesOfFormer(segment: EncodedSegment, wanted: LogFilter) {
     Math.floor(at / digits) % 4 === 3 ? "0" : digit,
   );
   const { from, to, levelMask } = wanted;
-  const found = { ...segment, slots, frameKinds: segment.frameKinds & ~ALL_SLOTS };
-  return framesToRead(found, { from, to, levelMask, tests });
+  const found = { ...segment, slots, blockKinds: segment.blockKinds & ~ALL_SLOTS };
+  return blocksToRead(found, { from, to, levelMask, tests });
 }
 
 /** One instant, so that entries stay in one segment. */
@@ -167,7 +167,7 @@ describe("a segment's filter", () => {
     expect(segment.filterKinds & TOKEN_KIND.id).toBe(TOKEN_KIND.id);
     expect(segment.filterKinds & TOKEN_KIND.four).toBe(0);
     expect(segment.filter.length).toBeLessThan(segment.body.length / 4);
-    expect(segment.frameFilter.length).toBeLessThan(segment.body.length / 4);
+    expect(segment.blockFilter.length).toBeLessThan(segment.body.length / 4);
     expect(mayPass(segment, filterOf({ search: "albatross" }))).toBe((segment.filterKinds & TOKEN_KIND.three) === 0);
     expect(mayPass(segment, filterOf({ traceId: "gone" }))).toBe(false);
   });
@@ -184,8 +184,8 @@ describe("a segment's frames", () => {
       }),
     );
     const segment = segmentOf(held);
-    const frames = allFrames(segment);
-    expect(frames.length).toBeGreaterThan(8);
+    const blocks = allBlocks(segment);
+    expect(blocks.length).toBeGreaterThan(8);
     let read = 0;
     for (let index = 0; index < held.length; index += 7) {
       const found = framesFor(
@@ -201,9 +201,9 @@ describe("a segment's frames", () => {
     expect(holds(filterOf({ search: "albaTROSS" }), 1234)).toBe(true);
     expect(framesFor(segment, filterOf({ search: "albatross" })).length).toBeLessThan(3);
     expect(framesFor(segment, filterOf({ level: "fatal" }))).toHaveLength(1);
-    expect(framesFor(segment, filterOf({ from: 1_795_183_200_000 + 3999 }))).toEqual(frames.slice(-1));
-    expect(framesFor(segment, filterOf({ to: 1_795_183_200_001 }))).toEqual(frames.slice(0, 1));
-    expect(framesFor(segment, filterOf({}))).toEqual(frames);
+    expect(framesFor(segment, filterOf({ from: 1_795_183_200_000 + 3999 }))).toEqual(blocks.slice(-1));
+    expect(framesFor(segment, filterOf({ to: 1_795_183_200_001 }))).toEqual(blocks.slice(0, 1));
+    expect(framesFor(segment, filterOf({}))).toEqual(blocks);
   });
 
   it("of a rare value are hardly more than those that have it", () => {
@@ -218,7 +218,7 @@ describe("a segment's frames", () => {
       }),
     );
     const segment = segmentOf(held);
-    const all = allFrames(segment).length;
+    const all = allBlocks(segment).length;
     expect(all).toBeGreaterThan(12);
     let read = 0;
     for (let index = 0; index < 6000; index += 10) {

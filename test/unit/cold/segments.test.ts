@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { entryAt as benchEntryAt } from "../../../bench/entries.ts";
 import { encodeSegments } from "../../../src/logs/cold/encode.ts";
-import { readFrames } from "../../../src/logs/cold/frame-index.ts";
+import { readBlockIndex } from "../../../src/logs/cold/frame-index.ts";
 import { readLevelCounts } from "../../../src/logs/cold/level-counts.ts";
 import { CorruptSegment, SEGMENT_LIMITS } from "../../../src/logs/cold/segment.ts";
 import { BUILT_IN_CATEGORIES, categoryBit, LEVELS, levelBit } from "../../../src/logs/entry.ts";
@@ -53,7 +53,7 @@ function pinned(index: number, isOdd: boolean): TestEntry {
 
 const PINNED = {
   filter: "bc51091f8a89c672",
-  frameFilter: "956bbf2b4e9f6ffe",
+  blockFilter: "956bbf2b4e9f6ffe",
   summary: "20bc9e89b1d35d57",
   levels: "c91beaaa9cb9284c",
 };
@@ -130,11 +130,11 @@ describe("encodeSegments", () => {
           }
           expect(summary).toEqual(counted);
           expect(levels).toEqual(byLevel);
-          for (const [frame, unit] of unitsOf(segment, null)) {
-            const own = held.slice(frame.firstIndex, frame.firstIndex + unit.count).map(({ entry }) => entry);
-            expect(frame.minTimestamp).toBe(Math.min(...own.map(({ timestamp }) => timestamp)));
-            expect(frame.maxTimestamp).toBe(Math.max(...own.map(({ timestamp }) => timestamp)));
-            expect(frame.levelMask).toBe(own.reduce((mask, { level }) => mask | levelBit(level), 0));
+          for (const [block, unit] of unitsOf(segment, null)) {
+            const own = held.slice(block.firstIndex, block.firstIndex + unit.count).map(({ entry }) => entry);
+            expect(block.minTimestamp).toBe(Math.min(...own.map(({ timestamp }) => timestamp)));
+            expect(block.maxTimestamp).toBe(Math.max(...own.map(({ timestamp }) => timestamp)));
+            expect(block.levelMask).toBe(own.reduce((mask, { level }) => mask | levelBit(level), 0));
           }
         }
       }),
@@ -209,8 +209,8 @@ describe("encodeSegments", () => {
     );
     const [segment] = encodeSegments(PROJECT, slices(batches), { firstSeq: 1, lastSeq: 2000 });
     if (segment === undefined) throw new Error("There is a segment.");
-    const { filter, frameFilter, summary, levels } = segment;
-    const hashes = { filter, frameFilter, summary, levels };
+    const { filter, blockFilter, summary, levels } = segment;
+    const hashes = { filter, blockFilter, summary, levels };
     expect(Object.fromEntries(Object.entries(hashes).map(([name, blob]) => [name, sha256(blob)]))).toEqual(PINNED);
   });
 
@@ -266,15 +266,15 @@ describe("a corrupt segment", () => {
   it("is told where its body or its directory ends too early", () => {
     const cut = (bytes: Uint8Array) => bytes.subarray(0, bytes.length - 1);
     expect(() => decodeAll({ ...segment, body: cut(segment.body) })).toThrow(CorruptSegment);
-    expect(() => decodeAll({ ...segment, directory: cut(segment.directory) })).toThrow(CorruptSegment);
+    expect(() => decodeAll({ ...segment, batchTable: cut(segment.batchTable) })).toThrow(CorruptSegment);
     expect(() => decodeAll({ ...segment, count: 999 })).toThrow(CorruptSegment);
   });
 
   it("is read frame by frame", () => {
-    const frames = readFrames(segment);
-    expect(frames.length).toBeGreaterThan(1);
-    expect(frames.reduce((sum, { lines }) => sum + lines, 0)).toBe(1000);
-    expect(frames.at(-1)?.end).toBe(segment.body.length);
+    const blocks = readBlockIndex(segment);
+    expect(blocks.length).toBeGreaterThan(1);
+    expect(blocks.reduce((sum, { lines }) => sum + lines, 0)).toBe(1000);
+    expect(blocks.at(-1)?.end).toBe(segment.body.length);
   });
 });
 

@@ -6,14 +6,14 @@ import type { TokenTest } from "../../../src/logs/cold/tokens.ts";
 const SLOT = /\(\((\d+) \* \(length\(frame_filter\)/g;
 
 /** What D1 answers for `slotsColumn`: the statement's own numbers, computed here. */
-export function probesOfSlots({ frameFilter, slotBytes }: EncodedSegment, tests: readonly TokenTest[]): string {
+export function probesOfSlots({ blockFilter, slotBytes }: EncodedSegment, tests: readonly TokenTest[]): string {
   const sql = slotsColumn(tests);
   if (sql === null || slotBytes === 0) return "";
-  const slots = BigInt(frameFilter.length / slotBytes);
+  const slots = BigInt(blockFilter.length / slotBytes);
   return [...sql.matchAll(SLOT)]
     .map(([, place = "0"]) => {
       const start = Number((BigInt(place) * slots) >> 32n) * slotBytes;
-      return toHex(frameFilter.subarray(start, start + slotBytes));
+      return toHex(blockFilter.subarray(start, start + slotBytes));
     })
     .join("");
 }

@@ -1,7 +1,7 @@
-import { decodeFrame, type ScanUnit, SegmentDirectory } from "../../../src/logs/cold/decode.ts";
-import type { Frame } from "../../../src/logs/cold/frame-index.ts";
-import { readFrames } from "../../../src/logs/cold/frame-index.ts";
-import type { BatchSlice } from "../../../src/logs/cold/lines.ts";
+import { BatchTable, type DecodedBlock, decodeBlock } from "../../../src/logs/cold/decode.ts";
+import type { Block } from "../../../src/logs/cold/frame-index.ts";
+import { readBlockIndex } from "../../../src/logs/cold/frame-index.ts";
+import type { DecodedBatch } from "../../../src/logs/cold/lines.ts";
 import type { EncodedSegment } from "../../../src/logs/cold/segment.ts";
 import { bodyOf, type TestEntry } from "../query/store.ts";
 
@@ -14,7 +14,7 @@ export interface Decoded {
 }
 
 /** Batches of one project, in order, under rising commits. */
-export function slices(batches: readonly (readonly TestEntry[])[], firstSeq = 1): BatchSlice[] {
+export function slices(batches: readonly (readonly TestEntry[])[], firstSeq = 1): DecodedBatch[] {
   let next = firstSeq;
   return batches.map((entries, index) => {
     const slice = {
@@ -30,10 +30,10 @@ export function slices(batches: readonly (readonly TestEntry[])[], firstSeq = 1)
   });
 }
 
-export function* unitsOf(segment: EncodedSegment, asOf: number | null): Generator<[Frame, ScanUnit]> {
-  const directory = new SegmentDirectory(segment, segment.directory);
-  for (const frame of readFrames(segment)) {
-    yield [frame, decodeFrame(segment, directory, frame, segment.body.subarray(frame.start, frame.end), asOf)];
+export function* unitsOf(segment: EncodedSegment, asOf: number | null): Generator<[Block, DecodedBlock]> {
+  const batchTable = new BatchTable(segment, segment.batchTable);
+  for (const block of readBlockIndex(segment)) {
+    yield [block, decodeBlock(segment, batchTable, block, segment.body.subarray(block.start, block.end), asOf)];
   }
 }
 

@@ -9,16 +9,16 @@ const hashes = fc.array(fc.tuple(half, half), { maxLength: 1500 });
 describe("TokenTable", () => {
   it("holds what was added once, and each frame that it was added in", () => {
     fc.assert(
-      fc.property(fc.array(hashes, { maxLength: 4 }), hashes, (frames, often) => {
+      fc.property(fc.array(hashes, { maxLength: 4 }), hashes, (blocks, often) => {
         const table = new TokenTable();
         const pairs = new Set<string>();
-        frames.forEach((own, frame) => {
+        blocks.forEach((own, block) => {
           for (const [a, b] of [...own, ...often, ...own]) {
             // As signed numbers, too: a hash is 32 bits.
             table.add(a | 0, b);
-            pairs.add(`${a} ${b} ${frame}`);
+            pairs.add(`${a} ${b} ${block}`);
           }
-          table.closeFrame();
+          table.closeBlock();
         });
         const all = new Set([...pairs].map((pair) => pair.replace(/ \d+$/, "")));
         expect(tokensOf(table)).toEqual({ all: [...all].sort(), pairs: [...pairs].sort() });

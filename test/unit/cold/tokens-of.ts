@@ -7,8 +7,8 @@ export function tokensOf(table: TokenTable): { all: string[]; pairs: string[] } 
   table.forEach((a, b) => {
     all.push(`${a} ${b}`);
   });
-  table.forEachPair((a, b, frame) => {
-    pairs.push(`${a} ${b} ${frame}`);
+  table.forEachPair((a, b, block) => {
+    pairs.push(`${a} ${b} ${block}`);
   });
   return { all: all.sort(), pairs: pairs.sort() };
 }

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { ReadLeases } from "../../../src/workspace/flush/leases.ts";
+import { ReadPins } from "../../../src/workspace/flush/leases.ts";
 
 const STEP_MS = 100;
 const MINUTES_MS = 10 * 60_000;
 
 /** The part of ten minutes in which a flush that always has something to move may do so. */
 function freeShare(isRead: (at: number) => boolean): number {
-  const leases = new ReadLeases();
+  const leases = new ReadPins();
   let free = 0;
   for (let at = 1; at <= MINUTES_MS; at += STEP_MS) {
     if (isRead(at)) leases.renew(at);
@@ -21,7 +21,7 @@ const T = 1_800_000_000_000;
 
 describe("leases of readers", () => {
   it("hold a flush up for five seconds from their last page, and for half a minute at a stretch", () => {
-    const leases = new ReadLeases();
+    const leases = new ReadPins();
     expect(leases.blockedUntil(T)).toBeNull();
     leases.renew(T);
     expect(leases.blockedUntil(T + 1000)).toBe(T + 5000);
@@ -45,7 +45,7 @@ describe("leases of readers", () => {
   });
 
   it("give a reader of now and then its five seconds", () => {
-    const leases = new ReadLeases();
+    const leases = new ReadPins();
     leases.renew(1000);
     expect(leases.blockedUntil(1001)).toBe(6000);
     expect(leases.blockedUntil(6000)).toBeNull();

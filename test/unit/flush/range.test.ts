@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { chooseRange, type WaitingBatch } from "../../../src/workspace/flush/range.ts";
+import { chooseRange, type UnflushedBatch } from "../../../src/workspace/flush/range.ts";
 
 const LIMITS = { entries: 100, bytes: 1000, storedBytes: 300, batches: 10 };
 
 /** Batches of one project that follow each other. */
-function batches(sizes: readonly { count: number; size: number }[], from = 1): WaitingBatch[] {
+function batches(sizes: readonly { count: number; size: number }[], from = 1): UnflushedBatch[] {
   let firstSeq = from;
   return sizes.map(({ count, size }, index) => {
     firstSeq += count;
@@ -52,7 +52,7 @@ describe("a range", () => {
         const all = batches(parts);
         const range = chooseRange(all, LIMITS);
         const taken = all.filter(({ firstSeq }) => range && firstSeq <= range.lastSeq);
-        const within = (some: readonly WaitingBatch[]) =>
+        const within = (some: readonly UnflushedBatch[]) =>
           some.length <= LIMITS.batches &&
           some.reduce((sum, { count }) => sum + count, 0) <= LIMITS.entries &&
           some.reduce((sum, { size }) => sum + size, 0) <= LIMITS.bytes &&

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { encodeBody } from "../../../src/logs/codec.ts";
 import type { EncodedSegment } from "../../../src/logs/cold/segment.ts";
 import {
+  type FlushBatch,
   type FlushCall,
-  type PackedBatch,
   type RangeStore,
   writeRange,
 } from "../../../src/workspace/flush/write-range.ts";
@@ -12,12 +12,12 @@ const encoder = new TextEncoder();
 const line = (message: string) =>
   JSON.stringify({ timestamp: "2026-01-01T00:00:00.000Z", level: "info", category: "custom", type: "log", message });
 
-function batch(commit: number, firstSeq: number, count: number): PackedBatch {
+function batch(commit: number, firstSeq: number, count: number): FlushBatch {
   const lines = Array.from({ length: count }, (_, index) => line(`m${firstSeq + index}`));
   return { commit, firstSeq, count, receivedAt: 1, ...encodeBody(encoder.encode(lines.join("\n"))) };
 }
 
-function callOf(...batches: PackedBatch[]): FlushCall {
+function callOf(...batches: FlushBatch[]): FlushCall {
   const last = batches.at(-1);
   const range = { firstSeq: batches[0]?.firstSeq ?? 1, lastSeq: (last?.firstSeq ?? 1) + (last?.count ?? 0) - 1 };
   const watermark = range.firstSeq - 1;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { BodyLost, Receiver } from "../../../src/http/receiver.ts";
+import { BodyIncomplete, BodyReader } from "../../../src/http/receiver.ts";
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -34,7 +34,7 @@ function bodyOf() {
 }
 
 /** Reads to the end: bytes, or the reason why there is none. */
-function read(receiver: Receiver): { result: () => number | string | null } {
+function read(receiver: BodyReader): { result: () => number | string | null } {
   let result: number | string | null = null;
   void (async () => {
     let bytes = 0;
@@ -42,7 +42,7 @@ function read(receiver: Receiver): { result: () => number | string | null } {
       for (let piece = await receiver.next(); piece !== null; piece = await receiver.next()) bytes += piece.length;
       result = bytes;
     } catch (error) {
-      result = error instanceof BodyLost ? error.reason : String(error);
+      result = error instanceof BodyIncomplete ? error.reason : String(error);
     }
   })();
   return { result: () => result };
@@ -51,7 +51,7 @@ function read(receiver: Receiver): { result: () => number | string | null } {
 describe("A7: a body that is being received", () => {
   test("is given up after 30 s without a byte, and not before", async () => {
     const { body, send, isCancelled } = bodyOf();
-    const { result } = read(new Receiver(body, () => false));
+    const { result } = read(new BodyReader(body, () => false));
     for (let second = 0; second < 100; second += 25) {
       send(1);
       await vi.advanceTimersByTimeAsync(25_000);
@@ -66,7 +66,7 @@ describe("A7: a body that is being received", () => {
   test("is given up if it brings little while others wait for its memory", async () => {
     let isPressed = false;
     const { body, send } = bodyOf();
-    const { result } = read(new Receiver(body, () => isPressed));
+    const { result } = read(new BodyReader(body, () => isPressed));
     for (let second = 0; second < 10; second++) {
       send(10_000);
       await vi.advanceTimersByTimeAsync(1_000);
@@ -87,7 +87,7 @@ describe("A7: a body that is being received", () => {
 
   test("is not blamed for the time in which its reader waits for memory", async () => {
     const { body, send, end } = bodyOf();
-    const receiver = new Receiver(body, () => true);
+    const receiver = new BodyReader(body, () => true);
     send(1);
     expect((await receiver.next())?.length).toBe(1);
     await vi.advanceTimersByTimeAsync(60_000);
@@ -101,7 +101,7 @@ describe("A7: a body that is being received", () => {
 
   test("leaves no timer behind when its connection ends early", async () => {
     const { body, send, fail } = bodyOf();
-    const { result } = read(new Receiver(body, () => false));
+    const { result } = read(new BodyReader(body, () => false));
     send(1);
     fail();
     await vi.advanceTimersByTimeAsync(0);
@@ -111,7 +111,7 @@ describe("A7: a body that is being received", () => {
 
   test("is thrown away up to a number of bytes", async () => {
     const { body, send, isCancelled } = bodyOf();
-    const drained = new Receiver(body, () => false).drain(10);
+    const drained = new BodyReader(body, () => false).drain(10);
     send(4);
     send(4);
     send(4);

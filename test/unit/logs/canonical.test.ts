@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Batch } from "../../../src/logs/batch.ts";
 import { decodeBody } from "../../../src/logs/codec.ts";
 import { CATEGORY_TYPES, INGEST_LIMITS, LEVELS } from "../../../src/logs/entry.ts";
-import type { BuiltBatch } from "../../../src/logs/ingest/build-batch.ts";
+import type { BuildResult } from "../../../src/logs/ingest/build-batch.ts";
 import { canonicalBatch } from "../../../src/logs/ingest/canonical-body.ts";
 import { readIngestBody } from "../../../src/logs/ingest/ingest-body.ts";
 import { type IngestMediaType, parseEntries } from "../../../src/logs/ingest/parse-entries.ts";
@@ -16,7 +16,7 @@ const JSON_TYPE = "application/json";
 const encoder = new TextEncoder();
 
 /** What parsing makes of a body; null where it holds nothing at all. */
-function parsed(bytes: Uint8Array, type: IngestMediaType): BuiltBatch | null {
+function parsed(bytes: Uint8Array, type: IngestMediaType): BuildResult | null {
   const result = inOneTurn(parseEntries(bytes, type, { now: NOW, oldest: null }, new TurnMeter()));
   return result.ok ? result.builder.finish() : null;
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { decodeBody, decodeFrames, encodeBody } from "../../../src/logs/codec.ts";
+import { decodeBlocks, decodeBody, encodeBody } from "../../../src/logs/codec.ts";
 import { buildBatch } from "../../../src/logs/ingest/build-batch.ts";
 import { readSummary } from "../../../src/logs/summary.ts";
 
@@ -26,7 +26,7 @@ describe("the body codec", () => {
       const shifted = new Uint8Array(body.length + 3);
       shifted.set(body, 3);
       expect(same(decodeBody(encoding, shifted.subarray(3)), raw)).toBe(true);
-      for (const frame of decodeFrames(encoding, body))
+      for (const frame of decodeBlocks(encoding, body))
         if (encoding === 1) expect(frame.length).toBeLessThanOrEqual(FRAME);
     });
   }

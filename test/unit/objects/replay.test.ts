@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ApiError } from "../../../src/http/errors.ts";
-import { type Replay, withReplay } from "../../../src/objects/replay.ts";
+import { type RetryPolicy, withRetry } from "../../../src/objects/replay.ts";
 
 interface Flags {
   overloaded?: boolean;
@@ -13,7 +13,7 @@ const failing = (flags: Flags) => Object.assign(new Error("failed"), flags);
 const outdated = () => Object.assign(new TypeError('The RPC receiver does not implement "x".'), { remote: true });
 
 /** Runs a call whose attempts fail one after another with the given errors, each after so many milliseconds, and then succeed. */
-async function run(replay: Replay, errors: readonly unknown[], { random = 0.5, tookMs = 1 } = {}) {
+async function run(replay: RetryPolicy, errors: readonly unknown[], { random = 0.5, tookMs = 1 } = {}) {
   let now = 1_000_000;
   let made = 0;
   const begun: number[] = [];
@@ -32,7 +32,7 @@ async function run(replay: Replay, errors: readonly unknown[], { random = 0.5, t
     if (made < errors.length) throw errors[made++];
     return "answer";
   };
-  const end = await withReplay(replay, attempt, timer).then(
+  const end = await withRetry(replay, attempt, timer).then(
     (value): unknown => value,
     (error: unknown) => (error instanceof ApiError ? error.refusal.code : error),
   );
@@ -76,7 +76,7 @@ describe("D19: a call that the platform failed", () => {
   it("D19: is repeated twice at most, and every outcome follows from the errors it met", async () => {
     await fc.assert(
       fc.asyncProperty(
-        fc.constantFrom<Replay>("replay-safe", "once"),
+        fc.constantFrom<RetryPolicy>("replay-safe", "once"),
         fc.array(flags, { maxLength: 5 }),
         fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
         fc.integer({ min: 0, max: 20_000 }),

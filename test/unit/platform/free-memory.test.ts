@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { decodeBody, decodeFrames, encodeBody } from "../../../src/logs/codec.ts";
+import { decodeBlocks, decodeBody, encodeBody } from "../../../src/logs/codec.ts";
 import { wholeLines } from "../../../src/logs/query/lines.ts";
-import { freeMemory } from "../../../src/platform/free-memory.ts";
+import { detachBuffer } from "../../../src/platform/free-memory.ts";
 
 const lines = Array.from({ length: 5000 }, (_, n) => `{"n":${n},"text":"${"x".repeat(n % 150)}"}`).join("\n");
 const raw = new TextEncoder().encode(lines);
@@ -9,16 +9,16 @@ const raw = new TextEncoder().encode(lines);
 describe("buffers that are freed at once", () => {
   it("A4: a part of a larger buffer is left alone", () => {
     const whole = new Uint8Array([1, 2, 3, 4]);
-    freeMemory(whole.subarray(1));
+    detachBuffer(whole.subarray(1));
     expect([...whole]).toEqual([1, 2, 3, 4]);
-    freeMemory(whole);
+    detachBuffer(whole);
     expect(whole.length).toBe(0);
   });
 
   it("A4: one decoded frame of a batch is in memory at a time", () => {
     const { encoding, body } = encodeBody(raw);
     const given: Uint8Array[] = [];
-    for (const piece of decodeFrames(encoding, body)) {
+    for (const piece of decodeBlocks(encoding, body)) {
       expect(piece.length).toBeGreaterThan(0);
       expect(given.every(({ length }) => length === 0)).toBe(true);
       given.push(piece);
@@ -30,7 +30,7 @@ describe("buffers that are freed at once", () => {
 
   it("A4: lines that cross from one frame to the next are whole", () => {
     const { encoding, body } = encodeBody(raw);
-    const texts = Array.from(wholeLines(decodeFrames(encoding, body)), (piece) => new TextDecoder().decode(piece));
+    const texts = Array.from(wholeLines(decodeBlocks(encoding, body)), (piece) => new TextDecoder().decode(piece));
     expect(texts.join("\n")).toBe(lines);
   });
 });

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { ReadTurns } from "../../../src/platform/read-turns.ts";
+import { ReadScheduler } from "../../../src/platform/read-turns.ts";
 
 describe("turns of the reads of an isolate", () => {
-  let readTurns: ReadTurns;
+  let readTurns: ReadScheduler;
   beforeEach(() => {
     vi.useFakeTimers();
-    readTurns = new ReadTurns();
+    readTurns = new ReadScheduler();
   });
   afterEach(() => {
     vi.useRealTimers();

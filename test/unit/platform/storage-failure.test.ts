@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { withReplay } from "../../../src/objects/replay.ts";
+import { withRetry } from "../../../src/objects/replay.ts";
 import { isStorageFailure, storageFaultOf } from "../../../src/platform/storage-failure.ts";
 
 const FAILURES = [
@@ -43,7 +43,7 @@ test.each([
   "no such table: segments: SQLITE_ERROR",
   "D1_ERROR: no such column: was_reset at offset 7: SQLITE_ERROR",
   "database table is locked: SQLITE_LOCKED",
-  // An object's, which has flags: repeating the call is for `withReplay` to decide.
+  // An object's, which has flags: repeating the call is for `withRetry` to decide.
   "Network connection lost.",
   "x",
 ])("C: %s is none", (message) => {
@@ -53,7 +53,7 @@ test.each([
 test("C: an object whose storage fails is a 503 that is not repeated", async () => {
   let calls = 0;
   const timer = { now: () => 0, wait: async () => {}, random: () => 0 };
-  const call = withReplay(
+  const call = withRetry(
     "replay-safe",
     async () => {
       calls++;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { GENES, type Genome } from "../../../bench/worst-query-genes.ts";
-import type { StoredBatch } from "../../../src/logs/batch.ts";
+import type { RecentBatch } from "../../../src/logs/batch.ts";
 import { encodeBody } from "../../../src/logs/codec.ts";
 import { BatchMatcher } from "../../../src/logs/query/batch-matcher.ts";
 import { matchesFilter } from "../../../src/logs/query/filter.ts";
@@ -14,7 +14,7 @@ import { QueryBody } from "../../../src/logs/query/schema.ts";
 import { UNIT_NS, WorkMeter } from "../../../src/logs/query/work.ts";
 import { runStats } from "../../../src/logs/stats/run-stats.ts";
 import { StatsBody } from "../../../src/logs/stats/schema.ts";
-import { readLine } from "../../../src/logs/stored-line.ts";
+import { parseStoredLine } from "../../../src/logs/stored-line.ts";
 import { queryMemory } from "../../../src/platform/isolate-budget.ts";
 import { entryAt, time } from "./arbitraries.ts";
 import { answered, lineOf, TestStore } from "./store.ts";
@@ -29,7 +29,7 @@ const NOW = "2026-11-20T14:00:00.000Z";
 function sourceOf(raw: Buffer, batches: number, isTimed = false) {
   const count = raw.toString("latin1").split("\n").length;
   const body = encodeBody(raw);
-  const batch = (at: number): StoredBatch => {
+  const batch = (at: number): RecentBatch => {
     const timestamp = Date.parse(NOW) - at;
     const lines = () =>
       Buffer.from(raw.toString("latin1").replaceAll(NOW, new Date(timestamp).toISOString()), "latin1");
@@ -58,7 +58,7 @@ function sourceOf(raw: Buffer, batches: number, isTimed = false) {
         ...{ batches: found, next: null },
       };
     },
-    stored: { findSegments: unused, readBodies: unused, segmentsBySeq: unused },
+    cold: { findSegments: unused, readBodies: unused, segmentsBySeq: unused },
     report: unused,
   };
 }
@@ -185,7 +185,7 @@ describe("a line read in its bytes", () => {
       fc.property(entryAt(time), filters, fc.nat(), fc.integer({ min: 32, max: 126 }), (entry, wanted, at, byte) => {
         const bytes = Buffer.from(lineOf(entry));
         bytes[at % bytes.length] = byte;
-        const entryRead = readLine(bytes.toString("utf8"));
+        const entryRead = parseStoredLine(bytes.toString("utf8"));
         const { filter } = QueryBody.parse({ filters: wanted });
         const expected = entryRead === null ? "damaged" : matchesFilter(filter, entryRead, 0) ? "passes" : "fails";
         const found = verdict(bytes.toString("latin1"), wanted);
@@ -220,7 +220,7 @@ describe("A3: the memory of reads", () => {
         })),
       );
     }
-    const memory = { ...UNBOUNDED_MEMORY, mayHoldRows: (bytes: number) => bytes <= 5000 };
+    const memory = { ...UNBOUNDED_MEMORY, canHoldRows: (bytes: number) => bytes <= 5000 };
     const seen: number[] = [];
     for (let cursor: string | undefined; ; ) {
       const pagination = { limit: 1000, ...(cursor === undefined ? { offset: 15 } : { cursor }) };
@@ -247,8 +247,8 @@ describe("A3: the memory of reads", () => {
     full?.release();
     const memory = await waiting;
     if (memory === null) throw new Error("There is room.");
-    expect(memory.mayHoldRows(1_000_000)).toBe(true);
-    expect(memory.mayHoldRows(queryMemory.capacity)).toBe(false);
+    expect(memory.canHoldRows(1_000_000)).toBe(true);
+    expect(memory.canHoldRows(queryMemory.capacity)).toBe(false);
     expect(memory.grantInput(2_000_000, 500_000)).toBe(500_000);
     memory.keep(300_000);
     expect(queryMemory.held).toBe(300_000);

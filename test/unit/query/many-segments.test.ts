@@ -30,8 +30,8 @@ function sparse(step = 1000) {
   /** Place of a segment in a walk's order, from 0. */
   const findSegments = async (selection: SegmentSelection): Promise<SegmentPage<FoundSegment>> => {
     calls.push(selection);
-    const real = (await source.stored.findSegments({ ...selection, after: null, look: 10, limit: 10 })).segments;
-    const { order, after, look, from, to } = selection;
+    const real = (await source.cold.findSegments({ ...selection, after: null, maxScanned: 10, limit: 10 })).segments;
+    const { order, after, maxScanned, from, to } = selection;
     const segments: FoundSegment[] = [];
     let last: SegmentSelection["after"] = null;
     let looked = 0;
@@ -46,20 +46,20 @@ function sparse(step = 1000) {
       const found = real.find(({ firstSeq }) => firstSeq === own);
       if (found) segments.push({ ...found, firstSeq: seq, lastSeq: seq });
       last = place;
-      if (++looked === look) return { segments, next: last };
+      if (++looked === maxScanned) return { segments, next: last };
     }
     return { segments, next: null };
   };
   // The store's own numbers name its bodies.
-  const { readBodies } = source.stored;
+  const { readBodies } = source.cold;
   const own = (ranges: readonly BodyRange[]) =>
     ranges.map(({ key, ...range }) => ({ ...range, key: { ...key, firstSeq: Math.min(key.firstSeq, 2) } }));
-  const stored = {
-    ...source.stored,
+  const cold = {
+    ...source.cold,
     findSegments,
     readBodies: (id: string, ranges: readonly BodyRange[]) => readBodies(id, own(ranges)),
   };
-  return { source: { ...source, stored }, store, calls, ends };
+  return { source: { ...source, cold }, store, calls, ends };
 }
 
 async function walkThrough(step?: number) {
@@ -74,7 +74,7 @@ async function walkThrough(step?: number) {
     expect(result.work).toBeLessThan(TWO_SECONDS);
     const { logs, complete } = answered(result.page);
     seen.push(...logs.map(({ timestamp }) => timestamp));
-    const looked = calls.reduce((sum, { look }) => sum + look, 0);
+    const looked = calls.reduce((sum, { maxScanned }) => sum + maxScanned, 0);
     requests.push({ rows: logs.length, complete, looked, statements: calls.length });
     const { nextCursor } = result.page.pagination;
     if (nextCursor === null) break;

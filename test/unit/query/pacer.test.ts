@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { Pacer } from "../../../src/logs/query/pacer.ts";
+import { ScanPacer } from "../../../src/logs/query/pacer.ts";
 
 const MIB = 1024 * 1024;
 
@@ -12,7 +12,7 @@ describe("pauses of a long scan", () => {
   });
 
   /** Pauses that a scan of so many bytes makes; `meanwhile` runs in each of them. */
-  async function pausesOf(bytes: number, pacer: Pacer, meanwhile: () => void = () => undefined): Promise<number> {
+  async function pausesOf(bytes: number, pacer: ScanPacer, meanwhile: () => void = () => undefined): Promise<number> {
     let pauses = 0;
     for (let left = bytes; left > 0; left -= 64 * 1024) {
       let isOver = false;
@@ -32,14 +32,14 @@ describe("pauses of a long scan", () => {
   }
 
   it("are rare while nobody else comes", async () => {
-    const pauses = await pausesOf(24 * MIB, new Pacer(() => 1));
+    const pauses = await pausesOf(24 * MIB, new ScanPacer(() => 1));
     expect(pauses).toBeGreaterThan(2);
     expect(pauses).toBeLessThan(16);
   });
 
   it("are many while others come, and rare again a quarter of a second after the last one", async () => {
     let begun = 1;
-    const pacer = new Pacer(() => begun);
+    const pacer = new ScanPacer(() => begun);
     const crowded = await pausesOf(24 * MIB, pacer, () => begun++);
     expect(crowded).toBeGreaterThan(15);
     vi.advanceTimersByTime(250);

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import type { StoredBatch } from "../../../src/logs/batch.ts";
+import type { RecentBatch } from "../../../src/logs/batch.ts";
 import { RecentFeed } from "../../../src/logs/query/recent-feed.ts";
 import type { RecentPage, RecentScan } from "../../../src/logs/query/recent-scan.ts";
 
 const SCAN = { asOf: null, from: null, to: null, order: "asc", levelMask: 127, categoryMask: 255 } as const;
-const BATCH: StoredBatch = {
+const BATCH: RecentBatch = {
   commit: 1,
   projectId: "proj_gone",
   firstSeq: 1,

@@ -71,7 +71,7 @@ const anyBudget: fc.Arbitrary<QueryBudget> = fc.record({
   work: size(0, 1, 7000, 20_000),
   heldBytes: size(1, 800, 2500),
   answerBytes: size(1, 500),
-  sweptRows: fc.integer({ min: 1, max: 6 }),
+  resumableRows: fc.integer({ min: 1, max: 6 }),
 });
 
 describe("runQuery", () => {

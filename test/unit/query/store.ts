@@ -1,16 +1,16 @@
-import type { StoredBatch } from "../../../src/logs/batch.ts";
+import type { RecentBatch } from "../../../src/logs/batch.ts";
 import { decodeBody, encodeBody } from "../../../src/logs/codec.ts";
 import { encodeSegments } from "../../../src/logs/cold/encode.ts";
 import type { EncodedSegment } from "../../../src/logs/cold/segment.ts";
 import type { SegmentPage, SegmentSelection } from "../../../src/logs/cold/selection.ts";
 import { categoryBit, type Entry, LEVELS, levelBit, type StoredEntry } from "../../../src/logs/entry.ts";
-import { IdCollector, mayHoldIds } from "../../../src/logs/id-filter.ts";
+import { IdCollector, mayContainIds } from "../../../src/logs/id-filter.ts";
 import { pageTexts } from "../../../src/logs/query/answer.ts";
 import type { MovedSource } from "../../../src/logs/query/moved-feed.ts";
 import type { RecentSource } from "../../../src/logs/query/recent-feed.ts";
 import type { RecentScan } from "../../../src/logs/query/recent-scan.ts";
 import type { QueryPage } from "../../../src/logs/query/run-query.ts";
-import type { StoredSource } from "../../../src/logs/query/stored-feed.ts";
+import type { ColdSource } from "../../../src/logs/query/stored-feed.ts";
 import type { LogSource } from "../../../src/logs/query/tiers.ts";
 import { packSummaries, type RecentCountPage, type RecentCountScan } from "../../../src/logs/stats/recent-counts.ts";
 import type { CountedSegment, StatsSource } from "../../../src/logs/stats/run-stats.ts";
@@ -46,7 +46,7 @@ export function bodyOf(entries: readonly TestEntry[]): Uint8Array {
   return new TextEncoder().encode(entries.map(lineOf).join("\n"));
 }
 
-type TestBatch = StoredBatch & { levelMask: number; categoryMask: number; summary: Uint8Array };
+type TestBatch = RecentBatch & { levelMask: number; categoryMask: number; summary: Uint8Array };
 
 /** What the workspace object and D1 do, without SQL: all in memory, selected and ordered in the plainest way. */
 export class TestStore {
@@ -115,7 +115,7 @@ export class TestStore {
     return {
       workspaceId: this.scope,
       recent: this.source(pageBatches),
-      stored: this.stored(),
+      cold: this.cold(),
       report: (unreadable) => {
         throw unreadable;
       },
@@ -164,20 +164,20 @@ export class TestStore {
   }
 
   #selectSegments(selection: SegmentSelection): SegmentPage<EncodedSegment> {
-    const { after, look, limit } = selection;
+    const { after, maxScanned, limit } = selection;
     const compare = bySelection(selection);
     const walked = this.#segments
       .filter((segment) => isWalked(segment, selection) && (!after || compare(segment, after) > 0))
       .sort(compare);
-    const place = walked[look - 1] ?? null;
-    const wanted = walked.slice(0, look).filter((segment) => isSelected(segment, selection));
-    this.looked += Math.min(look, walked.length);
+    const place = walked[maxScanned - 1] ?? null;
+    const wanted = walked.slice(0, maxScanned).filter((segment) => isSelected(segment, selection));
+    this.looked += Math.min(maxScanned, walked.length);
     const segments = wanted.slice(0, limit);
     return { segments, next: segments.length === limit ? (segments.at(-1) ?? null) : place };
   }
 
   /** The cold tier alone. */
-  stored(): MovedSource {
+  cold(): MovedSource {
     return {
       findSegments: async (selection) => {
         const { segments, next } = this.#selectSegments(selection);
@@ -194,14 +194,14 @@ export class TestStore {
   }
 
   /** @param most ranges of one answer */
-  bodies(most: number): StoredSource["readBodies"] {
+  bodies(most: number): ColdSource["readBodies"] {
     return async (_, ranges) =>
       ranges.slice(0, most).map(({ key, start, end }) => {
         const segment = this.#segments.find(
           ({ projectId, firstSeq, part }) =>
             projectId === key.projectId && firstSeq === key.firstSeq && part === key.part,
         );
-        return segment ? { directory: segment.directory, bytes: segment.body.subarray(start, end) } : null;
+        return segment ? { batchTable: segment.batchTable, bytes: segment.body.subarray(start, end) } : null;
       });
   }
 
@@ -221,7 +221,7 @@ export class TestStore {
       // A page of those asked, of which filters may leave none.
       const batches = selected
         .slice(at, at + pageBatches)
-        .filter(({ summary }) => mayHoldIds(idFilterOf(summary), scan.ids ?? []));
+        .filter(({ summary }) => mayContainIds(idFilterOf(summary), scan.ids ?? []));
       const next = selected[at + pageBatches];
       return {
         asOf,
@@ -246,7 +246,7 @@ export class TestStore {
   }
 }
 
-function keyOf({ order }: Pick<RecentScan, "order">, batch: StoredBatch): number {
+function keyOf({ order }: Pick<RecentScan, "order">, batch: RecentBatch): number {
   return order === "asc" ? batch.minTimestamp : batch.maxTimestamp;
 }
 

@@ -3,15 +3,15 @@ import { describe, expect, it } from "vitest";
 import { levelBit } from "../../../src/logs/entry.ts";
 import { boundOf } from "../../../src/logs/query/feed.ts";
 import { ALL_CATEGORIES_MASK, ALL_LEVELS_MASK } from "../../../src/logs/query/filter.ts";
-import type { WalkSelection } from "../../../src/logs/query/segment-walk.ts";
-import { StoredFeed } from "../../../src/logs/query/stored-feed.ts";
+import type { PagerSelection } from "../../../src/logs/query/segment-walk.ts";
+import { ColdFeed } from "../../../src/logs/query/stored-feed.ts";
 import { UnreadableItem } from "../../../src/logs/unreadable.ts";
 import { entryAt, time } from "./arbitraries.ts";
 import { TestStore } from "./store.ts";
 
 const PROJECTS = ["proj_00000000000a", "proj_00000000000b"];
 
-function everything(order: "asc" | "desc", asOf: number): WalkSelection {
+function everything(order: "asc" | "desc", asOf: number): PagerSelection {
   return {
     workspaceId: "ws_000000000001",
     projects: new Map(PROJECTS.map((id) => [id, Number.MAX_SAFE_INTEGER])),
@@ -45,7 +45,7 @@ describe("the stored feed", () => {
             if (isLastOfRange) store.flush(project, batches.length);
           }
           for (const project of PROJECTS) store.flush(project, batches.length);
-          const feed = await StoredFeed.open(store.stored(), everything(order, asOf), segments);
+          const feed = await ColdFeed.open(store.cold(), everything(order, asOf), segments);
           const seen: string[] = [];
           let place = order === "asc" ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
           for (let bound = feed.bound(); bound !== null; bound = feed.bound()) {
@@ -77,7 +77,7 @@ describe("the stored feed", () => {
       store.add(PROJECTS[0] ?? "", [{ timestamp: 1, level: "info", category: "custom", type: "log", message }]);
       store.flush(PROJECTS[0] ?? "", 1);
     }
-    const source = store.stored();
+    const source = store.cold();
     const broken: typeof source = {
       ...source,
       readBodies: async (id, ranges) =>
@@ -85,7 +85,7 @@ describe("the stored feed", () => {
           ranges[index]?.key.firstSeq === 1 && body ? { ...body, bytes: body.bytes.map((byte) => byte ^ 255) } : body,
         ),
     };
-    const feed = await StoredFeed.open(broken, everything("asc", 2));
+    const feed = await ColdFeed.open(broken, everything("asc", 2));
     const opened = [await feed.take(), await feed.take()].map((item) => item.open());
     const [first, second] = await Promise.allSettled(opened);
     expect(first).toMatchObject({ status: "rejected", reason: expect.any(UnreadableItem) });
@@ -109,7 +109,7 @@ describe("the stored feed", () => {
       store.add(project, entries.slice(1000));
       store.flush(project, 2);
     }
-    const source = store.stored();
+    const source = store.cold();
     const reads: number[] = [];
     const bodies = store.bodies(Number.POSITIVE_INFINITY);
     const counting: typeof source = {
@@ -121,7 +121,7 @@ describe("the stored feed", () => {
     };
     const readAll = async (levelMask: number) => {
       reads.length = 0;
-      const feed = await StoredFeed.open(counting, { ...everything("asc", 100), levelMask });
+      const feed = await ColdFeed.open(counting, { ...everything("asc", 100), levelMask });
       let lines = 0;
       while (feed.bound() !== null) {
         const item = await feed.take();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { StoredBatch } from "../../../src/logs/batch.ts";
+import type { RecentBatch } from "../../../src/logs/batch.ts";
 import { encodeBody } from "../../../src/logs/codec.ts";
 import { type Cursor, decodeCursor, encodeCursor, fingerprint } from "../../../src/logs/query/cursor.ts";
 import { boundOf } from "../../../src/logs/query/feed.ts";
@@ -38,7 +38,7 @@ function largeSource(timeOf: (line: number) => number, isWanted: (line: number) 
   });
   const body = encodeBody(Buffer.from(lines.join("\n")));
   const rows: Key[] = [];
-  const batches = Array.from({ length: BATCHES }, (_, at): StoredBatch => {
+  const batches = Array.from({ length: BATCHES }, (_, at): RecentBatch => {
     const projectId = PROJECTS[at % 2] ?? "";
     const firstSeq = Math.floor(at / 2) * LINES + 1;
     times.forEach((timestamp, line) => {
@@ -68,7 +68,7 @@ function largeSource(timeOf: (line: number) => number, isWanted: (line: number) 
   const source: LogSource = {
     workspaceId: "ws_000000000001",
     recent,
-    stored: { findSegments: unused, readBodies: unused, segmentsBySeq: async () => [] },
+    cold: { findSegments: unused, readBodies: unused, segmentsBySeq: async () => [] },
     report: unused,
   };
   return { source, rows };

@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Slices } from "../../../src/tail/slices.ts";
+import { DeliveryPacer } from "../../../src/tail/slices.ts";
 import { entry, FakeObject } from "./support.ts";
 
 /** Pauses of one delivery to so many tails. */
 async function pausesOf(tails: number, bytes: number, elapsed = 0): Promise<number[]> {
   const pauses: number[] = [];
   let now = 1_800_000_000_000;
-  const slices = new Slices(
+  const slices = new DeliveryPacer(
     () => now,
     async (milliseconds) => {
       pauses.push(milliseconds);

@@ -3,16 +3,16 @@ import { BatchMatcher } from "../../../src/logs/query/batch-matcher.ts";
 import { ALL_LEVELS_MASK } from "../../../src/logs/query/filter.ts";
 import { ISOLATE_BUDGET } from "../../../src/platform/isolate-budget.ts";
 import { MemoryPool } from "../../../src/platform/memory-pool.ts";
-import type { AuthorityRuling } from "../../../src/tail/authority.ts";
+import type { AuthorityCheck } from "../../../src/tail/authority.ts";
 import { entriesOf } from "../../../src/tail/entries.ts";
 import { readTailFilter, type TailFilter, tailFilterText, toLogFilter } from "../../../src/tail/filter.ts";
 import { framesOf } from "../../../src/tail/frames.ts";
 import { TailHub } from "../../../src/tail/hub.ts";
 import { TAIL_QUOTA, type TailQuota } from "../../../src/tail/limits.ts";
-import type { CommittedBatch } from "../../../src/tail/runs.ts";
+import type { TailBatch } from "../../../src/tail/runs.ts";
 import { TailShares } from "../../../src/tail/shares.ts";
 import { type NewTail, Tail, type TailSocket } from "../../../src/tail/tail.ts";
-import { unitOfBatch } from "../../../src/tail/unit.ts";
+import { linesOfBatch } from "../../../src/tail/unit.ts";
 import { bodyOf, type TestEntry } from "../query/store.ts";
 
 export const EVERYTHING: TailFilter = {
@@ -74,7 +74,7 @@ export class FakeObject {
   quota: TailQuota = TAIL_QUOTA;
   /** The tail of each socket in the object's present life. */
   readonly tails = new Map<FakeSocket, Tail>();
-  readonly batches: CommittedBatch[] = [];
+  readonly batches: TailBatch[] = [];
   readonly failures: unknown[] = [];
   readonly closed: string[] = [];
   /** How often it ended its own life. */
@@ -82,8 +82,8 @@ export class FakeObject {
   readonly backlogs: { after: number; through: number }[] = [];
   /** Milliseconds of each pause that was asked for. */
   readonly paused: number[] = [];
-  ruling: (tail: Tail) => AuthorityRuling = (tail) => ({ ok: true, expiresAt: tail.expiresAt });
-  renewed: (tail: Tail) => Promise<AuthorityRuling> = async () => ({ ok: true, expiresAt: null });
+  ruling: (tail: Tail) => AuthorityCheck = (tail) => ({ ok: true, expiresAt: tail.expiresAt });
+  renewed: (tail: Tail) => Promise<AuthorityCheck> = async () => ({ ok: true, expiresAt: null });
   /** Batches of one step of a tail that is behind. */
   stepBatches = 2;
   stepCharacters = Number.POSITIVE_INFINITY;
@@ -218,7 +218,7 @@ export class FakeObject {
         const until = last ? last.firstSeq + last.batch.count - 1 : sent;
         this.backlogs.push({ after: sent, through: until });
         const matcher = new BatchMatcher(toLogFilter(readTailFilter(filter), null));
-        const units = wanted.map(({ batch, ...place }) => unitOfBatch({ ...place, ...batch }));
+        const units = wanted.map(({ batch, ...place }) => linesOfBatch({ ...place, ...batch }));
         const entries = entriesOf(units, matcher, projectIdOf(project), { after: sent, until }, null);
         const framed = framesOf(entries, until, { entries: most, characters: this.stepCharacters });
         await waited();
@@ -229,7 +229,7 @@ export class FakeObject {
         await waited();
         return this.renewed(tail);
       },
-      abandon: () => {
+      abortObject: () => {
         this.abandoned++;
         share.leave();
         for (const socket of this.tails.keys()) socket.isGone = true;
