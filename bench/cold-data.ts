@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { DecodedBatch } from "../src/logs/cold/lines.ts";
+import type { DecodedBatch } from "../src/logs/cold/format/lines.ts";
 import type { Filters } from "../src/logs/query/schema.ts";
 import { entryAt } from "./entries.ts";
 

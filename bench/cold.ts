@@ -1,23 +1,24 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { StartFailure } from "../scripts/lib/failure.ts";
+import { ROOT } from "../scripts/lib/paths.ts";
+import { mayContain } from "../src/logs/cold/filter/bloom.ts";
+import { TOKEN_KIND, tokenTestsOf } from "../src/logs/cold/filter/tokens.ts";
+import { readBlockIndex } from "../src/logs/cold/format/batch-table.ts";
+import { BatchTable, decodeBlock } from "../src/logs/cold/format/decode.ts";
+import { encodeSegments } from "../src/logs/cold/format/encode.ts";
+import type { DecodedBatch } from "../src/logs/cold/format/lines.ts";
+import type { EncodedSegment } from "../src/logs/cold/format/segment.ts";
+import { toFilter } from "../src/logs/query/schema.ts";
+import { type ColdFill, type ColdRun, coldBatches, RARE_TEXT, RARE_TRACE } from "./cold-data.ts";
+import { Workshop } from "./servers.ts";
+import { aligned } from "./table.ts";
+
 /**
  * `node bench/cold.ts [entries] [file.ndjson ...]`: bytes an entry of the cold tier by column, false positives of its
  * filters, and what D1 takes to find and read segments, all in the runtime that serves them. The files are real logs to
  * measure on, a JSON entry a line. Prints; writes nothing. See docs/decisions.
  */
-import { readFileSync } from "node:fs";
-import path from "node:path";
-import { StartFailure } from "../scripts/lib/failure.ts";
-import { ROOT } from "../scripts/lib/paths.ts";
-import { mayContain } from "../src/logs/cold/bloom.ts";
-import { BatchTable, decodeBlock } from "../src/logs/cold/decode.ts";
-import { encodeSegments } from "../src/logs/cold/encode.ts";
-import { readBlockIndex } from "../src/logs/cold/frame-index.ts";
-import type { DecodedBatch } from "../src/logs/cold/lines.ts";
-import type { EncodedSegment } from "../src/logs/cold/segment.ts";
-import { TOKEN_KIND, tokenTestsOf } from "../src/logs/cold/tokens.ts";
-import { toFilter } from "../src/logs/query/schema.ts";
-import { type ColdFill, type ColdRun, coldBatches, RARE_TEXT, RARE_TRACE } from "./cold-data.ts";
-import { Workshop } from "./servers.ts";
-import { aligned } from "./table.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
 const PROJECTS = Array.from({ length: 10 }, (_, index) => `proj_${String(index).padStart(12, "0")}`);

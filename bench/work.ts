@@ -1,14 +1,14 @@
+import { encodeBody, type RecentBatch } from "../src/logs/batch.ts";
+import { BatchMatcher } from "../src/logs/query/batch-matcher.ts";
+import { UNIT_NS, WORK, WorkMeter } from "../src/logs/query/budget.ts";
+import { itemOfBatch } from "../src/logs/query/feed.ts";
+import { QueryBody } from "../src/logs/query/schema.ts";
+
 /**
- * `npm run bench:work`: measures what the prices of `src/logs/query/work.ts` stand for, on this machine, and prints the
+ * `npm run bench:work`: measures what the prices of `src/logs/query/budget.ts` stand for, on this machine, and prints the
  * nanoseconds that one counted unit took for each kind of work. Near `UNIT_NS`, or below it, a price is right; where it is
  * several times as much, reads take longer than they count.
  */
-import type { RecentBatch } from "../src/logs/batch.ts";
-import { encodeBody } from "../src/logs/codec.ts";
-import { BatchMatcher } from "../src/logs/query/batch-matcher.ts";
-import { itemOfBatch } from "../src/logs/query/feed.ts";
-import { QueryBody } from "../src/logs/query/schema.ts";
-import { UNIT_NS, WORK, WorkMeter } from "../src/logs/query/work.ts";
 
 const ROUNDS = 15;
 const BYTES = 4 * 1024 * 1024;

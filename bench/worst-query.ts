@@ -1,20 +1,18 @@
+import { parseArgs } from "node:util";
+import { encodeBody, type RecentBatch } from "../src/logs/batch.ts";
+import { BatchMatcher } from "../src/logs/query/batch-matcher.ts";
+import { ALONE_UNITS, QUERY_BUDGET, UNIT_NS, WorkMeter } from "../src/logs/query/budget.ts";
+import { piecesOf } from "../src/logs/query/lines.ts";
+import { runQuery } from "../src/logs/query/run-query.ts";
+import { QueryBody } from "../src/logs/query/schema.ts";
+import { GENES, type Genome, mutated, randomGenome } from "./worst-query-genes.ts";
+
 /**
  * `npm run bench:worst-query`: looks for the query and the stored lines that cost most, by hill climbing: thousands of
  * variants of filters and bodies, each the best so far with a few things changed, from a seed. Two things are climbed: the real
  * time of a counted unit, as requests are bounded by units, and the longest time between two pauses. Prints the worst of
  * either with what a whole request of them takes, in milliseconds of this machine. `-- --tries 5000 --seed 7` change the defaults.
  */
-import { parseArgs } from "node:util";
-import type { RecentBatch } from "../src/logs/batch.ts";
-import { encodeBody } from "../src/logs/codec.ts";
-import { BatchMatcher } from "../src/logs/query/batch-matcher.ts";
-import { QUERY_BUDGET } from "../src/logs/query/limits.ts";
-import { piecesOf } from "../src/logs/query/lines.ts";
-import { ALONE_UNITS } from "../src/logs/query/pacer.ts";
-import { runQuery } from "../src/logs/query/run-query.ts";
-import { QueryBody } from "../src/logs/query/schema.ts";
-import { UNIT_NS, WorkMeter } from "../src/logs/query/work.ts";
-import { GENES, type Genome, mutated, randomGenome } from "./worst-query-genes.ts";
 
 const { values } = parseArgs({
   options: { tries: { type: "string", default: "3000" }, seed: { type: "string", default: "1" } },

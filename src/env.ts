@@ -1,8 +1,8 @@
-import type { ViolationMessage } from "./limits/violation.ts";
-import type { MailMessage } from "./mail/message.ts";
-import type { AddressObject } from "./objects/address.ts";
-import type { UserObject } from "./objects/user.ts";
-import type { WorkspaceObject } from "./objects/workspace.ts";
+import type { ViolationMessage } from "./limits/violations.ts";
+import type { MailMessage } from "./mail/mail.ts";
+import type { AddressObject } from "./objects/address/address.ts";
+import type { UserObject } from "./objects/user/user.ts";
+import type { WorkspaceObject } from "./objects/workspace/workspace.ts";
 
 /** Bindings and settings as the runtime hands them over; `settingsOf` turns the strings into checked values. */
 export interface Env extends Record<string, unknown> {

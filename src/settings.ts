@@ -1,7 +1,19 @@
 import { z } from "zod";
-import { UNKNOWN_CLIENT_IP } from "./http/client-ip.ts";
-import { isLoopback, isSecure } from "./http/loopback.ts";
-import { parseSender } from "./mail/sender.ts";
+import { isLoopback, isSecure, UNKNOWN_CLIENT_IP } from "./platform/loopback.ts";
+
+export interface Sender {
+  name: string;
+  address: string;
+}
+
+const SENDER = /^(?:([^<>"\r\n]*)<([^<>\s@]+@[^<>\s@]+)>|([^<>\s@]+@[^<>\s@]+))$/;
+
+/** `Taffrail <mail@example.com>` or `mail@example.com`; null for anything else. */
+export function parseSender(text: string): Sender | null {
+  const match = SENDER.exec(text.trim());
+  if (!match) return null;
+  return { name: (match[1] ?? "").trim(), address: match[2] ?? match[3] ?? "" };
+}
 
 /** Bytes of secret that HS256 needs (RFC 7518 section 3.2); the library would accept fewer. */
 const SECRET_MIN_BYTES = 32;

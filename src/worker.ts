@@ -1,19 +1,18 @@
 import type { Env } from "./env.ts";
-import { countStartedRequest } from "./http/arrivals.ts";
-import type { ViolationMessage } from "./limits/violation.ts";
-import type { MailMessage } from "./mail/message.ts";
+import type { ViolationMessage } from "./limits/violations.ts";
+import type { MailMessage } from "./mail/mail.ts";
 import { handleHostCommands, inFlight } from "./objects/host-control.ts";
-import { consumeMails, logDeadMails } from "./objects/mail-consumer.ts";
-import { callWorkspace } from "./objects/stubs.ts";
-import { consumeViolations, noteDeadViolations } from "./objects/violation-consumer.ts";
+import { consumeMails, logDeadMails } from "./objects/queues/mails.ts";
+import { consumeViolations, noteDeadViolations } from "./objects/queues/violations.ts";
+import { countStartedRequest } from "./platform/turns.ts";
 import { app } from "./routes/app.ts";
+import { callWorkspace } from "./rpc/call.ts";
 import { SANDBOX_WORKSPACE_ID } from "./sandbox/sandbox.ts";
 
-export { AddressObject } from "./objects/address.ts";
-export { ColdWriter } from "./objects/cold-writer.ts";
-export { TailBacklog } from "./objects/tail-backlog.ts";
-export { UserObject } from "./objects/user.ts";
-export { WorkspaceObject } from "./objects/workspace.ts";
+export { AddressObject } from "./objects/address/address.ts";
+export { UserObject } from "./objects/user/user.ts";
+export { ColdWriter, TailBacklog } from "./objects/workspace/entrypoints.ts";
+export { WorkspaceObject } from "./objects/workspace/workspace.ts";
 
 /** Each queue of wrangler.toml by its name. */
 async function consume(batch: MessageBatch, env: Env): Promise<void> {

@@ -1,9 +1,9 @@
-import { encodeSegments } from "../../src/logs/cold/encode.ts";
-import { blocksToRead } from "../../src/logs/cold/frames-to-read.ts";
-import { readLevelCounts } from "../../src/logs/cold/level-counts.ts";
-import type { SegmentSelection } from "../../src/logs/cold/selection.ts";
-import { type FoundSegment, SegmentStore, STORE_LIMITS } from "../../src/logs/cold/store.ts";
-import { type TokenTest, tokenTestsOf } from "../../src/logs/cold/tokens.ts";
+import { blocksToRead } from "../../src/logs/cold/filter/block-filter.ts";
+import { type TokenTest, tokenTestsOf } from "../../src/logs/cold/filter/tokens.ts";
+import { readLevelCounts } from "../../src/logs/cold/format/counts.ts";
+import { encodeSegments } from "../../src/logs/cold/format/encode.ts";
+import type { SegmentSelection } from "../../src/logs/cold/store/selection.ts";
+import { type FoundSegment, SegmentStore, STORE_LIMITS } from "../../src/logs/cold/store/store.ts";
 import { BatchMatcher } from "../../src/logs/query/batch-matcher.ts";
 import { ALL_CATEGORIES_MASK, ALL_LEVELS_MASK, type LogFilter } from "../../src/logs/query/filter.ts";
 import { toFilter } from "../../src/logs/query/schema.ts";

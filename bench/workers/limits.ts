@@ -1,4 +1,4 @@
-import { AddressObject } from "../../src/objects/address.ts";
+import { AddressObject } from "../../src/objects/address/address.ts";
 
 export { AddressObject };
 

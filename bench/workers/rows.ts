@@ -1,16 +1,17 @@
+import type { Env } from "../../src/env.ts";
+import { WorkspaceObject as ServiceWorkspaceObject } from "../../src/objects/workspace/workspace.ts";
+import { direct as service } from "../../src/worker.ts";
+import { RowCounter } from "./row-counter.ts";
+
 /**
  * The whole service, on the bindings of its own wrangler.toml, with two additions: every row that a workspace object
  * writes is counted as the platform would bill it, and the clock can be moved, so that a day's housekeeping can be
  * counted, too. Never deployed.
  */
-import type { Env } from "../../src/env.ts";
-import { WorkspaceObject as ServiceWorkspaceObject } from "../../src/objects/workspace.ts";
-import { direct as service } from "../../src/worker.ts";
-import { RowCounter } from "./row-counter.ts";
 
-export { AddressObject } from "../../src/objects/address.ts";
-export { ColdWriter } from "../../src/objects/cold-writer.ts";
-export { UserObject } from "../../src/objects/user.ts";
+export { AddressObject } from "../../src/objects/address/address.ts";
+export { UserObject } from "../../src/objects/user/user.ts";
+export { ColdWriter } from "../../src/objects/workspace/entrypoints.ts";
 
 const realNow = Date.now.bind(Date);
 let offsetMs = 0;

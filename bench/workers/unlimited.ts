@@ -1,13 +1,14 @@
+import { Cascade } from "../../src/limits/cascade.ts";
+import { Limiter } from "../../src/limits/limiter.ts";
+
 /**
  * The whole service, on the bindings of its own wrangler.toml, with limits switched off: every request is admitted without
  * looking for its rule, its counter or the disk. What the service costs beyond this is what exact limits cost. Never deployed.
  */
-import { Cascade } from "../../src/limits/cascade.ts";
-import { Limiter } from "../../src/limits/limiter.ts";
 
-export { AddressObject } from "../../src/objects/address.ts";
-export { UserObject } from "../../src/objects/user.ts";
-export { WorkspaceObject } from "../../src/objects/workspace.ts";
+export { AddressObject } from "../../src/objects/address/address.ts";
+export { UserObject } from "../../src/objects/user/user.ts";
+export { WorkspaceObject } from "../../src/objects/workspace/workspace.ts";
 export { default, direct } from "../../src/worker.ts";
 
 const UNLIMITED = { limit: 1_000_000, windowSeconds: 60, rule: "none", suffix: "" };

@@ -2,7 +2,7 @@ import { openSync } from "node:fs";
 import { type ClientRequest, request } from "node:http";
 import path from "node:path";
 import { createInterface } from "node:readline";
-import type { HostCommand, HostReport } from "../../src/platform/host-orders.ts";
+import type { HostCommand, HostReport } from "../../src/platform/host.ts";
 
 /** Name of the socket in the run directory; `workerd.sh` binds the worker's entrypoint `control` to it. */
 const SOCKET = "control.sock";

@@ -1,6 +1,5 @@
 import { createServer } from "node:net";
-import { UNKNOWN_CLIENT_IP } from "../../src/http/client-ip.ts";
-import { isLoopback } from "../../src/http/loopback.ts";
+import { isLoopback, UNKNOWN_CLIENT_IP } from "../../src/platform/loopback.ts";
 import { hasCode, StartFailure } from "./failure.ts";
 
 /**

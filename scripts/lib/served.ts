@@ -1,7 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { setTimeout as wait } from "node:timers/promises";
 import type { Miniflare } from "miniflare";
-import type { HostCommand, HostReport } from "../../src/platform/host-orders.ts";
+import type { HostCommand, HostReport } from "../../src/platform/host.ts";
 import { Control } from "./control.ts";
 
 /** Milliseconds that a stop gives the requests in flight. */

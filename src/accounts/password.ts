@@ -1,6 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 import { z } from "zod";
-import { WELL_FORMED } from "../platform/well-formed.ts";
+import { WELL_FORMED } from "../http/fields.ts";
 
 /** Exactly what the interface names, and the most that production workerd derives: local workerd would take more. */
 export const PBKDF2_ITERATIONS = 100_000;

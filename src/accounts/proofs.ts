@@ -1,11 +1,10 @@
 import type { Origin } from "../platform/origin.ts";
 import { readAccount } from "./account.ts";
+import { notifyOwner } from "./account-mails.ts";
 import type { ActivityNote } from "./activity.ts";
+import { proveAddress, purgeAccount } from "./deletion.ts";
 import { endFamilies, isAlive, type NewFamily } from "./families.ts";
-import { notifyOwner } from "./notices.ts";
-import { proveAddress, purgeAccount } from "./purge.ts";
-import { isFresh, type Reauthentication } from "./reauthentication.ts";
-import { openSession, type Session } from "./sessions.ts";
+import { isFresh, openSession, type Reauthentication, type Session } from "./sessions.ts";
 import { dropTokens, redeemToken, type TokenRefusal } from "./tokens.ts";
 
 /**

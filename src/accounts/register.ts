@@ -1,7 +1,18 @@
-import { randomBase62 } from "../ids.ts";
+import { createHmac } from "node:crypto";
+import { BASE62, ID_LENGTH, randomBase62 } from "../ids.ts";
 import { CLAIM_WITHIN_MS, type NewAccount } from "./account.ts";
 import type { AddressClaim, ClaimResult, DirectoryEntry } from "./directory.ts";
-import { personalSlug, suffixedSlug } from "./slug.ts";
+import { personalSlug, suffixedSlug } from "./email.ts";
+
+/**
+ * The id that stands for the account of an address that has none, where an account must be asked without its being told
+ * from the answer's time whether there is one. Keyed, so that nobody can compute it; the same for the same address, as a
+ * real one is. A byte modulo 62 is biased, which does not matter here: it is no secret and decides nothing.
+ */
+export function decoyUserId(email: string, pepper: string): string {
+  const mac = createHmac("sha256", pepper).update("taffrail decoy user").update(email).digest();
+  return `usr_${[...mac.subarray(0, ID_LENGTH)].map((byte) => BASE62.charAt(byte % BASE62.length)).join("")}`;
+}
 
 /** Characters that keep a taken slug apart: 36^8 values. */
 const SLUG_SUFFIX_LENGTH = 8;

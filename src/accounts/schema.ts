@@ -1,8 +1,8 @@
 import { LIMITER_SCHEMA } from "../limits/limiter.ts";
-import { PENDING_MAIL_SCHEMA } from "../mail/promised.ts";
-import type { SchemaSteps } from "../sql/migrate.ts";
+import { PENDING_MAIL_SCHEMA } from "../mail/pending-mails.ts";
+import type { SchemaSteps } from "../platform/sql.ts";
 import { ACTIVITY_SCHEMA } from "./activity.ts";
-import { USER_QUOTA_SCHEMA } from "./allowances.ts";
+import { USER_QUOTA_SCHEMA } from "./user-quotas.ts";
 
 /** Version 1 of the user object's tables; the newest are described column by column in `docs/storage-accounts.md`. */
 const VERSION_1 = [

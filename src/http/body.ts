@@ -1,8 +1,7 @@
 import { gunzipSync } from "node:zlib";
-import { detachBuffer } from "../platform/free-memory.ts";
-import { largeBodies, smallBodies } from "../platform/isolate-budget.ts";
+import { detachBuffer, largeBodies, smallBodies } from "../platform/isolate-memory.ts";
 import type { MemoryLease, MemoryPool } from "../platform/memory-pool.ts";
-import { BodyIncomplete, BodyReader, type LossReason } from "./receiver.ts";
+import { BodyIncomplete, BodyReader, type LossReason } from "./body-reader.ts";
 
 /** A body over its limit is read and thrown away up to this many bytes, so that the client gets to read the answer. */
 const DRAIN_BYTES = 16 * 1024 * 1024;

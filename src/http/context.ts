@@ -1,5 +1,9 @@
+import type { Context } from "hono";
 import type { Env } from "../env.ts";
+import { randomBase62 } from "../ids.ts";
 import type { LimitState, RouteRef } from "../limits/state.ts";
+import { clientIp } from "../platform/loopback.ts";
+import type { Origin } from "../platform/origin.ts";
 import type { Settings } from "../settings.ts";
 
 /** What one request carries from middleware to handler. */
@@ -19,3 +23,32 @@ export interface Variables {
 }
 
 export type AppEnv = { Bindings: Env; Variables: Variables };
+
+/** The request as the cause of what it makes objects do. */
+export function originOf(c: Context<AppEnv>): Origin {
+  return { requestId: c.get("requestId"), address: clientAddress(c) };
+}
+
+/** The client's address, as limits count it and sessions and activity show it. */
+export function clientAddress(c: Context<AppEnv>): string {
+  return clientIp(c.req.raw.headers, c.get("settings").DEFAULT_CLIENT_IP);
+}
+
+/**
+ * Lets work come to its end although its client disconnects. The runtime drops a request whose client has gone without
+ * running its `finally` blocks, and what they would have released stays taken.
+ */
+export function finishAfterDisconnect<T>(c: Context<AppEnv>, work: Promise<T>): Promise<T> {
+  c.executionCtx.waitUntil(work.catch(() => {}));
+  return work;
+}
+
+/** Longest `X-Request-Id` that is echoed; longer or unprintable ones are replaced. */
+const REQUEST_ID_MAX = 128;
+const PRINTABLE_ASCII = /^[\x21-\x7e]+$/;
+
+/** The caller's request id if it is sane, else a new one. */
+export function requestIdOf(header: string | null | undefined): string {
+  if (header && header.length <= REQUEST_ID_MAX && PRINTABLE_ASCII.test(header)) return header;
+  return `req_${randomBase62(16)}`;
+}

@@ -38,3 +38,71 @@ function meta(requestId: string): string {
 function challenge(refusal: Refusal): string {
   return refusal.code === "UNAUTHORIZED" ? "invalid_request" : "invalid_token";
 }
+
+/** Bytes from which an answer is written as its client reads it; a shorter one is made at once. */
+const PIECE_BYTES = 64 * 1024;
+
+/** Milliseconds that a client may take to read a piece. What it does not read others wait for. */
+const PATIENCE_MS = 15_000;
+
+/** What an answer that is being sent tells its maker. */
+export interface SendingPorts {
+  /** Some of it has been asked for. */
+  onProgress(): void;
+  /** All of it was handed to the runtime, or its client reads no more. */
+  ended(): void;
+}
+
+/**
+ * A successful answer whose data is JSON in parts, each the bytes of UTF-8, one character a byte. The whole is never in
+ * memory: a client that reads slowly holds what the parts are made of, and a piece.
+ */
+export function streamedSuccess(data: Iterator<string>, requestId: string, ports: SendingPorts): Response {
+  const [before, behind] = successEnds(requestId);
+  const pieces = piecesOf(before, data, behind);
+  const headers = { "Content-Type": "application/json" };
+  const first = pieces.next();
+  const second = pieces.next();
+  if (second.done) {
+    ports.ended();
+    return new Response(first.value, { headers });
+  }
+  const waiting = [first.value, second.value];
+  let stalled: ReturnType<typeof setTimeout> | undefined;
+  const end = () => {
+    clearTimeout(stalled);
+    ports.ended();
+  };
+  const body = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      clearTimeout(stalled);
+      ports.onProgress();
+      const piece = waiting.shift() ?? pieces.next().value;
+      if (!piece) {
+        controller.close();
+        return end();
+      }
+      controller.enqueue(piece);
+      stalled = setTimeout(() => {
+        controller.error(new Error("The client does not read its answer."));
+        ports.ended();
+      }, PATIENCE_MS);
+    },
+    cancel: end,
+  });
+  return new Response(body, { headers });
+}
+
+function* piecesOf(before: string, data: Iterator<string>, behind: string): Generator<Uint8Array, undefined> {
+  let texts = [Buffer.from(before).toString("latin1")];
+  let bytes = 0;
+  for (let next = data.next(); !next.done; next = data.next()) {
+    texts.push(next.value);
+    bytes += next.value.length;
+    if (bytes < PIECE_BYTES) continue;
+    yield Buffer.from(texts.join(""), "latin1");
+    texts = [];
+    bytes = 0;
+  }
+  yield Buffer.from(texts.join("") + Buffer.from(behind).toString("latin1"), "latin1");
+}

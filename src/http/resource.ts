@@ -1,10 +1,126 @@
 import { type Context, Hono, type MiddlewareHandler } from "hono";
 import type { z } from "zod";
 import { isId } from "../ids.ts";
-import type { AppEnv } from "./context.ts";
-import type { ErrorCode } from "./errors.ts";
-import { jsonBody, optionalJsonBody, validated } from "./json.ts";
-import { finishAfterDisconnect } from "./outlive.ts";
+import { type BodyResult, readBody } from "./body.ts";
+import { type AppEnv, finishAfterDisconnect } from "./context.ts";
+import { type ErrorCode, type ErrorDetail, refuse, refuseFields } from "./errors.ts";
+
+/** Offending fields named in one answer: a body of garbage must not make an answer many times its size. */
+const DETAILS_MAX = 100;
+
+/** Bytes a JSON body may have on every route but ingest. */
+export const JSON_BODY_MAX_BYTES = 256 * 1024;
+
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
+
+/** `application/json` from `application/json; charset=utf-8`; empty when there is none. */
+export function mediaType(header: string | null | undefined): string {
+  return (header ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
+}
+
+/**
+ * Reads and validates a JSON body; ends the request with 400, 408, 413, 415 or 503 where it cannot.
+ * @param parse throws a SyntaxError for what is no JSON
+ */
+export async function jsonBody<S extends z.ZodType>(
+  request: Request,
+  schema: S,
+  parse: (text: string) => unknown = JSON.parse,
+): Promise<z.output<S>> {
+  return readJson(request, await readBody(request, JSON_BODY_MAX_BYTES), schema, parse);
+}
+
+/** The same where the body may be left out, or be empty: then an empty object stands for it. */
+export async function optionalJsonBody<S extends z.ZodType>(request: Request, schema: S): Promise<z.output<S>> {
+  if (request.body === null) return validated(schema, {});
+  const body = await readBody(request, JSON_BODY_MAX_BYTES);
+  if (!body.ok || body.bytes.byteLength > 0) return readJson(request, body, schema);
+  body.lease.release();
+  return validated(schema, {});
+}
+
+function readJson<S extends z.ZodType>(
+  request: Request,
+  body: BodyResult,
+  schema: S,
+  parse?: (text: string) => unknown,
+): z.output<S> {
+  try {
+    if (mediaType(request.headers.get("Content-Type")) !== "application/json") {
+      refuse("UNSUPPORTED_MEDIA_TYPE", "Send the body as Content-Type: application/json.");
+    }
+    return validated(schema, parseJson(decodeUtf8(bodyOrRefuse(body, JSON_BODY_MAX_BYTES)), parse));
+  } finally {
+    if (body.ok) body.lease.release();
+  }
+}
+
+/** Seconds after which a client may try again that has found no memory. */
+export const MEMORY_RETRY_SECONDS = "5";
+
+/** Ends the request with 503: it has waited for memory, and others still hold it. */
+export function refuseForMemory(): never {
+  const headers = { "Retry-After": MEMORY_RETRY_SECONDS };
+  return refuse("SERVICE_UNAVAILABLE", "Too many large requests at once. Please try again.", { headers });
+}
+
+export function bodyOrRefuse(body: BodyResult, limit: number): Uint8Array {
+  if (body.ok) return body.bytes;
+  switch (body.reason) {
+    case "too_large":
+      return refuse("PAYLOAD_TOO_LARGE", `The body is larger than ${limit} bytes.`);
+    case "incomplete":
+      return refuse("VALIDATION_ERROR", "The body ended early or is badly chunked.");
+    case "bad_encoding":
+      return refuse("VALIDATION_ERROR", "The body is not what Content-Encoding: gzip says.");
+    case "unknown_encoding":
+      return refuse("UNSUPPORTED_MEDIA_TYPE", "This Content-Encoding is not supported here.");
+    case "idle":
+      return refuse("REQUEST_TIMEOUT", "No byte of the body arrived for 30 seconds.");
+    case "slow":
+      return refuse("REQUEST_TIMEOUT", "The body arrives too slowly while other requests wait. Please try again.");
+    case "no_memory":
+      return refuseForMemory();
+  }
+}
+
+export function decodeUtf8(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    return refuse("VALIDATION_ERROR", "The body is not valid UTF-8.");
+  }
+}
+
+export function parseJson(text: string, parse: (text: string) => unknown = JSON.parse): unknown {
+  try {
+    return parse(text);
+  } catch {
+    return refuse("VALIDATION_ERROR", text.trim() === "" ? "The body is empty." : "The body is not valid JSON.");
+  }
+}
+
+export function validated<S extends z.ZodType>(schema: S, value: unknown, prefix = ""): z.output<S> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  // The first problem of a field is the one to fix: what zod says next may only follow from it.
+  const byPath = new Map<string, ErrorDetail>();
+  for (const detail of result.error.issues.flatMap((issue) => toDetails(issue, prefix))) {
+    if (!byPath.has(detail.path)) byPath.set(detail.path, detail);
+  }
+  return refuseFields([...byPath.values()].slice(0, DETAILS_MAX));
+}
+
+/** An unknown member is named by its own path; everything else keeps the path zod gives. */
+function toDetails(issue: z.core.$ZodIssue, prefix: string): ErrorDetail[] {
+  const path = [...(prefix ? [prefix] : []), ...issue.path.map(String)].join(".");
+  if (issue.code !== "unrecognized_keys") return [{ path, code: issue.code, message: issue.message }];
+  return issue.keys.map((key) => ({
+    path: path ? `${path}.${key}` : key,
+    code: "unrecognized_key",
+    message: "There is no such member.",
+  }));
+}
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 

@@ -1,7 +1,5 @@
-import { forEachPacked, PackedSecond } from "./packed-second.ts";
-import { SlidingLog } from "./sliding-log.ts";
+import { forEachPacked, PackedSecond, SlidingLog, VirtualClock } from "./sliding-log.ts";
 import type { LimitState } from "./state.ts";
-import { VirtualClock } from "./virtual-clock.ts";
 
 /** Longest window that a configuration may set, in seconds; rows older than this can count nowhere. */
 export const MAX_WINDOW_SECONDS = 3600;

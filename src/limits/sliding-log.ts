@@ -1,3 +1,78 @@
+import { ByteReader, ByteWriter } from "../platform/varint.ts";
+
+/**
+ * A clock that never runs backwards, whatever the machine's clock does.
+ *
+ * Counters are stamped with its time. When the wall clock steps back, the virtual one stands for that instant and then
+ * advances again by what the wall clock advances, so a window keeps sliding instead of freezing until the wall catches up.
+ */
+export class VirtualClock {
+  #offset = 0;
+  #lastWall = Number.NEGATIVE_INFINITY;
+
+  /** Virtual milliseconds for wall-clock epoch milliseconds `wall`; never less than any earlier answer. */
+  now(wall: number): number {
+    if (wall < this.#lastWall) this.#offset += this.#lastWall - wall;
+    this.#lastWall = wall;
+    return wall + this.#offset;
+  }
+
+  /** Makes the clock start at `stamp` or later: called with the newest stamp found on disk after a restart. */
+  resumeAt(stamp: number, wall: number): void {
+    const behind = stamp - this.now(wall);
+    if (behind > 0) this.#offset += behind;
+  }
+
+  /** The wall-clock time that a virtual time corresponds to now. */
+  toWall(virtual: number): number {
+    return virtual - this.#offset;
+  }
+}
+
+/**
+ * One counter's admitted units within one second, packed for one row: a run of (millisecond within the second, units),
+ * in order of time. At most 1,000 pairs: about 5 KB at the largest limit.
+ */
+export class PackedSecond {
+  readonly #writer = new ByteWriter();
+  /** Where the newest pair begins, so that another unit in the same millisecond rewrites only it. */
+  #lastAt = 0;
+  #lastMs = -1;
+  #lastCount = 0;
+
+  static from(blob: ArrayBuffer): PackedSecond {
+    const packed = new PackedSecond();
+    forEachPacked(blob, (ms, count) => packed.add(ms, count));
+    return packed;
+  }
+
+  /** Counts `cost` units at millisecond `ms` (0..999), which must not be less than in any earlier call. */
+  add(ms: number, cost: number): void {
+    if (ms === this.#lastMs) {
+      this.#writer.length = this.#lastAt;
+      this.#lastCount += cost;
+    } else {
+      this.#lastAt = this.#writer.length;
+      this.#lastMs = ms;
+      this.#lastCount = cost;
+    }
+    this.#writer.varint(ms);
+    this.#writer.varint(this.#lastCount);
+  }
+
+  toBlob(): Uint8Array {
+    return this.#writer.toBytes();
+  }
+}
+
+export function forEachPacked(blob: ArrayBuffer, visit: (ms: number, count: number) => void): void {
+  const reader = new ByteReader(new Uint8Array(blob));
+  while (!reader.done) {
+    const ms = reader.varint();
+    visit(ms, reader.varint());
+  }
+}
+
 /**
  * An exact log of admitted units over a sliding window, in memory.
  *

@@ -1,4 +1,4 @@
-import { minuteEnd, minuteOf, type RefusedRequest, type Violation } from "./violation.ts";
+import { minuteEnd, minuteOf, type RefusedRequest, type Violation } from "./violations.ts";
 
 /** Milliseconds from the first refusal after a quiet time to the alarm that hands it over. */
 const FIRST_LOOK_MS = 2000;

@@ -1,4 +1,5 @@
-import { ByteReader, ByteWriter } from "../bytes/varint.ts";
+import { ByteReader, ByteWriter } from "../platform/varint.ts";
+import { scaled, spread } from "./cold/filter/bloom.ts";
 import { BUILT_IN_CATEGORIES, CATEGORY_TYPES } from "./entry.ts";
 
 /** Milliseconds of a summary's time bucket. */
@@ -143,4 +144,126 @@ export function* readSummary(packed: Uint8Array): Generator<SummaryRow> {
     const [category, type] = pairs[reader.varint()] ?? ["", ""];
     yield { minute, level, category, type, count: reader.varint() };
   }
+}
+
+/**
+ * A Bloom filter of the ids in a batch, so that who looks for one gets only the batches that have it. Segments have a
+ * filter of their own; until a batch becomes part of one, its bytes would have to be decompressed to tell.
+ */
+
+/** With 10 bits and 4 probes an id, 1.2 % of the batches without an id pass. */
+const BITS_PER_ID = 10;
+const PROBES = 4;
+
+/** Ids that can be looked for, by their place among an entry's members. */
+export const ID_MEMBERS = ["session", "traceId"] as const;
+
+const PRIME = 0x85ebca77;
+/** Where the hash of each member's ids begins. */
+const SEEDS = [0x811c9dc5, 0x1f83d9ab];
+const FIRST_CAPACITY = 32;
+
+/** Collects the ids of a batch's entries. One that is the last one of its member again counts once. */
+export class IdCollector {
+  #hashes = new Uint32Array(FIRST_CAPACITY);
+  #count = 0;
+  readonly #last = SEEDS.map(() => -1);
+
+  /** An id as JSON writes it, without its quotes. */
+  addBytes(member: number, bytes: Uint8Array, from: number, to: number): void {
+    this.#add(member, hashOf(member, bytes, from, to));
+  }
+
+  /** The ids of an entry. */
+  addEntry({ session, traceId }: { session?: string; traceId?: string }): void {
+    if (session !== undefined) this.#add(0, hashOfId(0, session));
+    if (traceId !== undefined) this.#add(1, hashOfId(1, traceId));
+  }
+
+  /** Empty where there are no ids. */
+  toFilter(): Uint8Array {
+    const filter = new Uint8Array(Math.ceil((this.#count * BITS_PER_ID) / 8));
+    const bits = filter.length * 8;
+    for (let at = 0; at < this.#count; at++) {
+      let place = this.#hashes[at] ?? 0;
+      const step = stepOf(place);
+      for (let probe = 0; probe < PROBES; probe++, place = (place + step) >>> 0) {
+        const bit = scaled(place, bits);
+        filter[bit >> 3] = (filter[bit >> 3] ?? 0) | (1 << (bit & 7));
+      }
+    }
+    return filter;
+  }
+
+  #add(member: number, hash: number): void {
+    if (this.#last[member] === hash) return;
+    this.#last[member] = hash;
+    if (this.#count === this.#hashes.length) {
+      const grown = new Uint32Array(this.#count * 2);
+      grown.set(this.#hashes);
+      this.#hashes = grown;
+    }
+    this.#hashes[this.#count++] = hash;
+  }
+}
+
+/** What a filter is asked with: the ids that every entry wanted has. */
+export function idHashesOf(wanted: { session: string | null; traceId: string | null }): number[] {
+  return ID_MEMBERS.flatMap((name, member) => {
+    const id = wanted[name];
+    return id === null ? [] : [hashOfId(member, id)];
+  });
+}
+
+/** Whether a batch may have all of some ids. One without a filter, which an older version stored, may have any. */
+export function mayContainIds(filter: Uint8Array | null, hashes: readonly number[]): boolean {
+  return filter === null || hashes.every((hash) => mayContainId(filter, hash));
+}
+
+function mayContainId(filter: Uint8Array, hash: number): boolean {
+  if (filter.length === 0) return false;
+  const step = stepOf(hash);
+  for (let probe = 0, place = hash; probe < PROBES; probe++, place = (place + step) >>> 0) {
+    const bit = scaled(place, filter.length * 8);
+    if (((filter[bit >> 3] ?? 0) & (1 << (bit & 7))) === 0) return false;
+  }
+  return true;
+}
+
+const encoder = new TextEncoder();
+/** Characters that JSON writes as they are, in one byte each. */
+const PLAIN = /^[ !#-[\]-~]*$/;
+/** Ids are no longer than this, if they are plain. */
+const scratch = new Uint8Array(256);
+
+function hashOfId(member: number, id: string): number {
+  if (id.length > scratch.length || !PLAIN.test(id)) {
+    const bytes = encoder.encode(JSON.stringify(id));
+    return hashOf(member, bytes, 1, bytes.length - 1);
+  }
+  for (let at = 0; at < id.length; at++) scratch[at] = id.charCodeAt(at);
+  return hashOf(member, scratch, 0, id.length);
+}
+
+/** Four bytes at a time: one by one, each would wait for the one before it. */
+function hashOf(member: number, bytes: Uint8Array, from: number, to: number): number {
+  let hash = SEEDS[member] ?? 0;
+  let at = from;
+  for (; at + 4 <= to; at += 4) {
+    const four =
+      (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8) | ((bytes[at + 2] ?? 0) << 16) | ((bytes[at + 3] ?? 0) << 24);
+    hash = mixed(hash, four);
+  }
+  for (; at < to; at++) hash = mixed(hash, bytes[at] ?? 0);
+  return spread(mixed(hash, to - from));
+}
+
+function mixed(hash: number, unit: number): number {
+  const product = Math.imul(hash ^ unit, PRIME);
+  return product ^ (product >>> 15);
+}
+
+/** From one of an id's places to the next, in 2 ** 32. */
+function stepOf(hash: number): number {
+  return spread(hash) | 1;
 }

@@ -1,10 +1,7 @@
 import type { Env } from "../env.ts";
-import type { HostCommand, HostReport } from "../platform/host-orders.ts";
-import { hostState } from "../platform/host-state.ts";
-import { InFlight } from "../platform/in-flight.ts";
-import { tailedWorkspaces } from "../tail/tailed-workspaces.ts";
-import { callWorkspace, type Stub } from "./stubs.ts";
-import type { WorkspaceObject } from "./workspace.ts";
+import { type HostCommand, type HostReport, hostState, InFlight, tailedWorkspaces } from "../platform/host.ts";
+import { callWorkspace, type Stub } from "../rpc/call.ts";
+import type { WorkspaceObject } from "./workspace/workspace.ts";
 
 /** Milliseconds between two looks at the requests in flight. */
 const POLL_MS = 20;

@@ -1,5 +1,6 @@
-import { BatchTable, decodeBlock } from "../logs/cold/decode.ts";
-import { type Block, readBlockIndex } from "../logs/cold/frame-index.ts";
+import type { ReportUnreadable } from "../logs/batch.ts";
+import { type Block, readBlockIndex } from "../logs/cold/format/batch-table.ts";
+import { BatchTable, decodeBlock } from "../logs/cold/format/decode.ts";
 import {
   type BodyRange,
   CorruptSegment,
@@ -7,9 +8,8 @@ import {
   type SegmentBody,
   type SegmentKey,
   type SegmentMeta,
-} from "../logs/cold/segment.ts";
-import type { ReportUnreadable } from "../logs/unreadable.ts";
-import type { SeqLines, SeqRange } from "./entries.ts";
+} from "../logs/cold/format/segment.ts";
+import type { SeqLines, SeqRange } from "./frames.ts";
 
 /** The part of the cold tier's store that a read by `seq` needs. */
 export interface ColdSeqSource {

@@ -1,13 +1,57 @@
 import type { RecentBatch } from "../logs/batch.ts";
 import { BatchMatcher } from "../logs/query/batch-matcher.ts";
+import { ScanPacer } from "../logs/query/budget.ts";
 import { toByteString } from "../logs/query/case-folding.ts";
 import { ALL_LEVELS_MASK } from "../logs/query/filter.ts";
-import { ScanPacer } from "../logs/query/pacer.ts";
 import { type ColdScope, type ColdSeqSource, readCold } from "./cold-range.ts";
-import { pacedEntriesOf, type SeqLines, type SeqRange } from "./entries.ts";
 import { toLogFilter } from "./filter.ts";
-import { NearestEntries } from "./nearest.ts";
-import { linesOfBatches } from "./unit.ts";
+import { linesOfBatches, pacedEntriesOf, type SeqEntry, type SeqLines, type SeqRange } from "./frames.ts";
+
+/** Keeps of many entries those nearest to one `seq`, up to so many characters: 200 neighbours may have 50 MiB. */
+export class NearestEntries {
+  readonly #seq: number;
+  readonly #maxCharacters: number;
+  readonly #kept = new Map<number, SeqEntry>();
+  #characters = 0;
+  /** Nothing at this distance or farther is kept any more. */
+  #tooFar = Number.POSITIVE_INFINITY;
+
+  constructor(seq: number, maxCharacters: number) {
+    this.#seq = seq;
+    this.#maxCharacters = maxCharacters;
+  }
+
+  /** Whether some have been left out: they lie outside those kept. */
+  get isCut(): boolean {
+    return Number.isFinite(this.#tooFar);
+  }
+
+  /** Takes an entry; one that is there already is passed over. */
+  add(entry: SeqEntry): void {
+    if (this.#distance(entry) >= this.#tooFar || this.#kept.has(entry.seq)) return;
+    this.#kept.set(entry.seq, entry);
+    this.#characters += entry.text.length;
+    while (this.#characters > this.#maxCharacters && this.#kept.size > 1) this.#dropFarthest();
+  }
+
+  /** In order of `seq`. */
+  entries(): SeqEntry[] {
+    return [...this.#kept.values()].sort((a, b) => a.seq - b.seq);
+  }
+
+  #dropFarthest(): void {
+    this.#tooFar = Math.max(...[...this.#kept.values()].map((entry) => this.#distance(entry)));
+    for (const entry of this.#kept.values()) {
+      if (this.#distance(entry) < this.#tooFar) continue;
+      this.#kept.delete(entry.seq);
+      this.#characters -= entry.text.length;
+    }
+  }
+
+  #distance({ seq }: SeqEntry): number {
+    return Math.abs(seq - this.#seq);
+  }
+}
 
 export const CONTEXT_LIMITS = {
   /** Entries on either side. */

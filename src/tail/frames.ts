@@ -1,5 +1,124 @@
-import type { SeqEntry } from "./entries.ts";
+import { decodeBody, type RecentBatch, type ReportUnreadable, reportEntries, UnreadableItem } from "../logs/batch.ts";
+import { logId } from "../logs/entry-view.ts";
+import type { BatchMatcher, LineMatch } from "../logs/query/batch-matcher.ts";
+import { piecesOf } from "../logs/query/lines.ts";
 import { TAIL_LIMITS } from "./limits.ts";
+
+/** Lines of one project, and who they are, whatever tier they come from. Index `i` counts the lines of `body` from 0. */
+export interface SeqLines {
+  /** Canonical NDJSON; see `../logs/batch.ts`. */
+  body: Uint8Array;
+  seqAt(index: number): number;
+  /** Epoch milliseconds. */
+  receivedAtOf(index: number): number;
+}
+
+/** An entry as it leaves the service: `text` is the JSON of a `StoredEntry`. */
+export interface SeqEntry {
+  seq: number;
+  text: string;
+}
+
+/** Entries with `after < seq <= until`. */
+export interface SeqRange {
+  after: number;
+  until: number;
+}
+
+/** `entrySteps` in one go. */
+export function entriesOf(...args: Parameters<typeof entrySteps>): SeqEntry[] {
+  const steps = entrySteps(...args);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
+/** `entrySteps` with a pause at each of them. */
+export async function pacedEntriesOf(
+  pause: () => Promise<void>,
+  ...args: Parameters<typeof entrySteps>
+): Promise<SeqEntry[]> {
+  const steps = entrySteps(...args);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+    await pause();
+  }
+}
+
+/**
+ * The entries of a range that pass a filter, by `seq`. A stored line is the JSON of an entry already, so it is completed
+ * as text. Yields whenever the matcher's meter says that a pause is due.
+ * @param report for what comes from a disk: each line is read whole, and one that is no entry is left out. Null for what
+ * has just been taken in, and is known to be entries
+ */
+export function* entrySteps(
+  units: readonly SeqLines[],
+  matcher: BatchMatcher,
+  projectId: string,
+  { after, until }: SeqRange,
+  report: ReportUnreadable | null,
+): Generator<void, SeqEntry[]> {
+  const entries: SeqEntry[] = [];
+  let isSorted = true;
+  let last = after;
+  let receivedAt = Number.NaN;
+  let received = "";
+  for (const unit of units) {
+    const isWanted = (_timestamp: number, index: number) => {
+      const seq = unit.seqAt(index);
+      return seq > after && seq <= until;
+    };
+    const damaged: number[] = [];
+    const leaveOut = (index: number) => {
+      if (report === null) throw new RangeError("What has just been taken in is no entry.");
+      const seq = unit.seqAt(index);
+      if (seq > after && seq <= until) damaged.push(seq);
+    };
+    const take = (match: LineMatch) => {
+      const { index, raw, start, end } = match;
+      if (report !== null && !matcher.reads && !matcher.isEntry(match)) return leaveOut(index);
+      const seq = unit.seqAt(index);
+      const at = unit.receivedAtOf(index);
+      if (at !== receivedAt) {
+        receivedAt = at;
+        received = new Date(at).toISOString();
+      }
+      if (seq < last) isSorted = false;
+      last = seq;
+      // Without its braces: every line has members.
+      const members = raw.toString("utf8", start + 1, end - 1);
+      const id = logId(projectId, seq);
+      const text = `{"id":"${id}",${members},"seq":${seq},"projectId":"${projectId}","receivedAt":"${received}"}`;
+      entries.push({ seq, text });
+    };
+    yield* matcher.steps(piecesOf(unit.body), isWanted, take, leaveOut);
+    if (report !== null) reportEntries(report, projectId, damaged);
+  }
+  // Only the parts of one cold range overlap each other.
+  return isSorted ? entries : entries.sort((a, b) => a.seq - b.seq);
+}
+
+export function linesOfBatches(batches: readonly RecentBatch[], report: ReportUnreadable): SeqLines[] {
+  return batches.flatMap((batch) => {
+    try {
+      return [linesOfBatch(batch)];
+    } catch {
+      report(new UnreadableItem(`Batch ${batch.commit} does not decode.`), batch.count);
+      return [];
+    }
+  });
+}
+
+export function linesOfBatch({
+  firstSeq,
+  receivedAt,
+  encoding,
+  body,
+}: Pick<RecentBatch, "firstSeq" | "receivedAt" | "encoding" | "body">): SeqLines {
+  return { body: decodeBody(encoding, body), seqAt: (index) => firstSeq + index, receivedAtOf: () => receivedAt };
+}
 
 /** One message of log entries, ready to be sent. */
 export interface Frame {

@@ -1,13 +1,11 @@
 import type { ErrorCode } from "../http/errors.ts";
 import type { AuthorityCheck } from "./authority.ts";
-import { CatchUp } from "./catch-up.ts";
+import { TailLoad } from "./backpressure.ts";
+import { CatchUp, ProgressReports } from "./catch-up.ts";
 import { errorText, type FrameList } from "./frames.ts";
-import { TailGroups } from "./groups.ts";
+import { type TailBatch, TailGroups } from "./groups.ts";
 import { TAIL_CLOSE, type TailQuota } from "./limits.ts";
 import { LiveDelivery } from "./live.ts";
-import { TailLoad } from "./load.ts";
-import { ProgressReports } from "./progress.ts";
-import type { TailBatch } from "./runs.ts";
 import type { TailShare } from "./shares.ts";
 import type { OfferVerdict, Tail } from "./tail.ts";
 

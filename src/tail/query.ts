@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { ErrorDetail } from "../http/errors.ts";
-import { integerParameter } from "../http/integer-parameter.ts";
+import { integerParameter } from "../http/paging.ts";
 import { Filters, toFilter } from "../logs/query/schema.ts";
 import { type TailFilter, tailFilterText } from "./filter.ts";
 import { TAIL_LIMITS } from "./limits.ts";

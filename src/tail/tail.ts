@@ -1,5 +1,5 @@
 import { newAlarmOrigin } from "../platform/origin.ts";
-import { AckWindow, type WindowVerdict } from "./ack-window.ts";
+import { AckWindow, type WindowVerdict } from "./acks.ts";
 import { authorityText, readAuthority, type TailAuthority } from "./authority.ts";
 import { caughtUpText, type FrameList } from "./frames.ts";
 import { TAIL_PROGRESS_MS } from "./limits.ts";

@@ -1,14 +1,130 @@
 import { hasScope } from "../keys/scopes.ts";
+import { endOf, findKeyByHash, type KeyRow, touchKey } from "../keys/store.ts";
 import type { Cascade } from "../limits/cascade.ts";
 import type { Limiter } from "../limits/limiter.ts";
 import type { LimitState, RouteRef } from "../limits/state.ts";
 import type { ViolationOutbox } from "../limits/violation-outbox.ts";
-import type { AuditedSessions } from "./audited-sessions.ts";
-import { type Caller, type Denied, type Requirement, type Role, roleAtLeast } from "./caller.ts";
-import type { KeyProjectCache } from "./directory.ts";
-import { endOf, type KeyRow, touchKey } from "./keys.ts";
+import { recordAudit } from "./audit.ts";
 import { roleOf } from "./members.ts";
-import type { ProjectRow } from "./projects.ts";
+import { type Caller, type Denied, type Requirement, type Role, roleAtLeast, type SessionUse } from "./permissions.ts";
+import { findProject, findProjectByNum, type ProjectRow } from "./projects.ts";
+
+/** Sessions kept in memory: a few members' at a time. */
+const REMEMBERED = 1000;
+
+/**
+ * The sign-ins to a workspace: the first use of each session has one audit item. Which sessions have theirs is on disk, and
+ * in memory for those seen of late, so a request costs a row read at most.
+ */
+export class AuditedSessions {
+  readonly #sql: SqlStorage;
+  readonly #seen = new Set<string>();
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  /** To be called in the transaction that admits a member's request. */
+  note(userId: string, { id, method, origin }: SessionUse, now: number): void {
+    if (this.#seen.has(id)) return;
+    if (this.#seen.size >= REMEMBERED) this.#seen.clear();
+    this.#seen.add(id);
+    const noted = this.#sql.exec(
+      "INSERT OR IGNORE INTO audited_sessions (session, at) VALUES (?, ?) RETURNING 1",
+      id,
+      now,
+    );
+    if (noted.toArray().length === 0) return;
+    const entry = { actor: userId, action: "session.start", target: id } as const;
+    recordAudit(this.#sql, method === null ? entry : { ...entry, after: { method } }, origin, now);
+  }
+
+  /** What was written is gone: after a rollback, and when everything has been deleted. */
+  forget(): void {
+    this.#seen.clear();
+  }
+}
+
+/** Keys and projects kept in memory between two transactions at most; past it all are read again. */
+const MAX_CACHED = 10_000;
+
+/**
+ * Keys and projects as the hot path reads them: a cache of their rows, one shared object per project.
+ *
+ * The object is their only writer, so the cache is exact as long as every change of a key or project is followed by
+ * `clear`, and every rolled back transaction too. `lastSeq` alone is changed in place, by the commit that writes it.
+ */
+export class KeyProjectCache {
+  readonly #sql: SqlStorage;
+  readonly #keys = new Map<string, KeyRow>();
+  readonly #projects = new Map<number, ProjectRow>();
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  key(hash: string): KeyRow | null {
+    const known = this.#keys.get(hash);
+    if (known) return known;
+    const key = findKeyByHash(this.#sql, hash);
+    if (key) this.#keys.set(hash, key);
+    return key;
+  }
+
+  projectByNum(num: number): ProjectRow | null {
+    const known = this.#projects.get(num);
+    if (known) return known;
+    const project = findProjectByNum(this.#sql, num);
+    if (project) this.#projects.set(num, project);
+    return project;
+  }
+
+  projectById(id: string): ProjectRow | null {
+    return findProject(this.#sql, id);
+  }
+
+  /**
+   * Bounds memory. Only between two transactions: within one a project's row is the only place that knows the `lastSeq`
+   * it has risen to.
+   */
+  trim(): void {
+    if (this.#keys.size + this.#projects.size > MAX_CACHED) this.clear();
+  }
+
+  clear(): void {
+    this.#keys.clear();
+    this.#projects.clear();
+  }
+}
+
+/** A counter that holds something now, as `GET /workspaces/{id}/rate-limits` shows it. */
+export interface LiveCounter {
+  /** `key:<keyId>` or `user:<userId>`. */
+  identifier: string;
+  /** Method and path of a rule, `default`, or `API_DEFAULT`. */
+  rule: string;
+  limit: number;
+  remaining: number;
+  /** Epoch milliseconds at which the oldest counted request leaves the window. */
+  resetAt: number;
+}
+
+/** Counters looked at: a workspace with more than these sees those that began to count first. */
+const LOOKED_AT = 1000;
+
+/** What counts now under the configuration; counters of rules that are gone do not. */
+export function liveCounters({ limiter, limits }: AdmissionContext, now: number): LiveCounter[] {
+  const live: LiveCounter[] = [];
+  for (const counter of limiter.identifiers(now, LOOKED_AT)) {
+    const [identifier = ""] = counter.split(" ", 1);
+    const applied = limits.limitOfCounter(counter.slice(identifier.length));
+    if (!applied) continue;
+    const { rule, limit, windowSeconds } = applied;
+    const { remaining, resetAt } = limiter.peek({ identifier: counter, limit, windowSeconds, cost: 1 }, now);
+    if (remaining < limit) live.push({ identifier, rule, limit, remaining, resetAt });
+  }
+  return live;
+}
 
 /** What admission works on: the object's storage, its limiter and its configuration. */
 export interface AdmissionContext {

@@ -1,10 +1,9 @@
 import { hashOneTimeToken, mintOneTimeToken } from "../accounts/one-time-token.ts";
-import { addPendingMail } from "../mail/promised.ts";
+import { addPendingMail } from "../mail/pending-mails.ts";
+import { type Refused, type Ruling, refused } from "../rpc/result.ts";
 import type { AuditNote } from "./audit.ts";
-import type { Role } from "./caller.ts";
 import { roleOf } from "./members.ts";
-import { may, mayAssign } from "./permissions.ts";
-import { type Refused, type Ruling, refused } from "./ruling.ts";
+import { may, mayAssign, type Role } from "./permissions.ts";
 import { readWorkspace } from "./settings.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;

@@ -1,4 +1,4 @@
-import type { DirectoryChanges, DirectoryListing } from "./index-changes.ts";
+import type { DirectoryChanges, DirectoryListing } from "./directory-changes.ts";
 
 /** The directory of workspaces in D1: who has a slug, and an index of who is a member where. */
 

@@ -1,4 +1,4 @@
-import type { Role } from "./caller.ts";
+import type { Role } from "./permissions.ts";
 
 /** A member as the object keeps it; who that is, the directory knows. */
 export interface Member {

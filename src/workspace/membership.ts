@@ -1,14 +1,13 @@
+import { revokeKeysBy } from "../keys/store.ts";
 import type { Origin } from "../platform/origin.ts";
+import { type Refused, type Ruling, refused } from "../rpc/result.ts";
 import { type AuditNote, recordAudit } from "./audit.ts";
 import { SYSTEM } from "./audit-actions.ts";
-import type { Role } from "./caller.ts";
-import { markMemberChanged } from "./index-changes.ts";
+import { markMemberChanged } from "./directory-changes.ts";
 import { dropInvitationsOf } from "./invitations.ts";
-import { revokeKeysBy } from "./keys.ts";
 import { deleteMember, findMember, isLastOwner, type Member, setRole } from "./members.ts";
-import { may, mayAssign } from "./permissions.ts";
+import { may, mayAssign, type Role } from "./permissions.ts";
 import { markWorkspaceDeleted } from "./provision.ts";
-import { type Refused, type Ruling, refused } from "./ruling.ts";
 import { readWorkspace } from "./settings.ts";
 
 const NO_MEMBER = refused("NOT_FOUND", "There is no such member.");

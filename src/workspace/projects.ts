@@ -1,6 +1,6 @@
 import { newId } from "../ids.ts";
-import { recordProjectDeletion } from "./flush/doomed.ts";
-import { keepIngestedOf } from "./usage.ts";
+import { type FlushedRange, flushedRangesAfter, recordProjectDeletion } from "./flush/flushed-ranges.ts";
+import { keepIngestedOf, readUsage, type Usage } from "./usage.ts";
 
 /** A project as the object knows it; `num` is its short name in every other table. */
 export interface ProjectRow {
@@ -84,4 +84,44 @@ export function deleteProject(sql: SqlStorage, num: number, now: number): void {
   sql.exec("DELETE FROM keys WHERE project = ?", num);
   recordProjectDeletion(sql, num, now);
   sql.exec("DELETE FROM projects WHERE num = ?", num);
+}
+
+/** The projects that a read searches: the one admitted, or all. Read anew: a flush changes rows that caches still hold. */
+export function readableProjects(sql: SqlStorage, admitted: ProjectRow | null): ProjectRow[] {
+  if (admitted === null) return listProjects(sql, 0, Number.MAX_SAFE_INTEGER);
+  const project = findProjectByNum(sql, admitted.num);
+  return project ? [project] : [];
+}
+
+/** What an operator sees of a project: how far it is, and how far the cold tier has it. */
+export interface InspectedProject {
+  num: number;
+  id: string;
+  lastSeq: number;
+  flushedSeq: number;
+}
+
+export interface Inspection {
+  usage: Usage;
+  /** Some of the projects, in order of creation. */
+  projects: InspectedProject[];
+}
+
+/** @param cursor `num` of the last project of the page before */
+export function inspect(sql: SqlStorage, now: number, cursor: number, limit: number): Inspection {
+  const projects = listProjects(sql, cursor, limit).map(({ num, id, lastSeq, flushedSeq }) => {
+    return { num, id, lastSeq, flushedSeq };
+  });
+  return { usage: readUsage(sql, now), projects };
+}
+
+/** Some of the ranges that a project has in the cold tier, in order of `seq`; null where there is no such project. */
+export function flushedRanges(
+  sql: SqlStorage,
+  projectId: string,
+  after: number,
+  limit: number,
+): { flushedSeq: number; ranges: FlushedRange[] } | null {
+  const project = findProject(sql, projectId);
+  return project && { flushedSeq: project.flushedSeq, ranges: flushedRangesAfter(sql, project.num, after, limit) };
 }

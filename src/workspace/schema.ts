@@ -1,14 +1,13 @@
 import { LIMITER_SCHEMA } from "../limits/limiter.ts";
 import { VIOLATION_SCHEMA } from "../limits/violation-outbox.ts";
-import { PENDING_MAIL_SCHEMA } from "../mail/promised.ts";
-import type { SchemaSteps } from "../sql/migrate.ts";
-import { TICKET_SCHEMA } from "../tail/tickets.ts";
+import { PENDING_MAIL_SCHEMA } from "../mail/pending-mails.ts";
+import type { SchemaSteps } from "../platform/sql.ts";
+import { TICKET_SCHEMA } from "../tail/authority.ts";
 import { AUDIT_SCHEMA } from "./audit.ts";
-import { INDEX_CHUNK_SCHEMA } from "./batch-blocks.ts";
-import { FLUSHED_RANGES_SCHEMA } from "./flush/ledger.ts";
-import { FLUSH_SCHEMA } from "./flush/schema.ts";
-import { INDEX_CHANGES_SCHEMA } from "./index-changes.ts";
+import { INDEX_CHANGES_SCHEMA } from "./directory-changes.ts";
+import { FLUSH_SCHEMA, FLUSHED_RANGES_SCHEMA } from "./flush/flushed-ranges.ts";
 import { INVITATION_SCHEMA } from "./invitations.ts";
+import { INDEX_CHUNK_SCHEMA } from "./recent/batches.ts";
 
 /** Version 1 of the workspace object's tables, described column by column in `docs/storage.md`. */
 const VERSION_1 = [

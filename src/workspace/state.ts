@@ -1,19 +1,16 @@
 import { Limiter } from "../limits/limiter.ts";
 import { ViolationOutbox } from "../limits/violation-outbox.ts";
-import { hostState } from "../platform/host-state.ts";
-import { migrate } from "../sql/migrate.ts";
-import type { AdmissionContext } from "./admission.ts";
-import { AuditedSessions } from "./audited-sessions.ts";
-import { BatchIndex } from "./batch-index.ts";
-import { KeyProjectCache } from "./directory.ts";
-import { type FlushBounds, FlushSchedule } from "./flush/schedule.ts";
-import { UnflushedBatches } from "./flush/waiting.ts";
+import { SharedAlarm } from "../platform/alarm.ts";
+import { hostState } from "../platform/host.ts";
+import { migrate } from "../platform/sql.ts";
+import { type AdmissionContext, AuditedSessions, KeyProjectCache } from "./admission.ts";
+import { type FlushBounds, FlushSchedule, UnflushedBatches } from "./flush/schedule.ts";
 import { type CommittedBatch, type FullStorage, type IngestCall, IngestGroup, type IngestResult } from "./ingest.ts";
 import { isProvisioned } from "./provision.ts";
+import { BatchIndex } from "./recent/batch-index.ts";
 import { WORKSPACE_SCHEMA } from "./schema.ts";
 import { readWorkspace, type WorkspaceRow } from "./settings.ts";
-import { SharedAlarm } from "./shared-alarm.ts";
-import { StorageRoom } from "./storage-room.ts";
+import { StorageRoom } from "./usage.ts";
 
 /** The settings' defaults. */
 const FLUSH_BOUNDS: FlushBounds = { maxAgeMs: 3_600_000, maxBytes: 16_777_216 };

@@ -1,7 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
-import { migrate, type SchemaSteps } from "../../src/sql/migrate.ts";
+import { migrate, type SchemaSteps } from "../../src/platform/sql.ts";
 
 it("an object's tables take the steps they lack, in order, once", () =>
   runInDurableObject(env.ADDRESSES.get(env.ADDRESSES.idFromName("migrate")), (_, { storage: { sql } }) => {

@@ -1,4 +1,4 @@
-import { migrate, type SchemaSteps } from "../../src/sql/migrate.ts";
+import { migrate, type SchemaSteps } from "../../src/platform/sql.ts";
 import { dump } from "./accounts/support.ts";
 
 /** Takes an object's tables back to the version before a step, with the rows of those tables that are `kept`. */

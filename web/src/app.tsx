@@ -23,7 +23,7 @@ const Review = guarded(lazy(() => import("./pages/account/review.tsx").then((pag
 const Explorer = guarded(lazy(() => import("./pages/explorer/explorer.tsx").then((page) => page.Explorer)));
 const Settings = guarded(lazy(() => import("./pages/settings/settings.tsx").then((page) => page.Settings)));
 
-/** Routes are kept here, in one place; the worker's list of the same paths is in src/routes/console.ts. */
+/** Routes are kept here, in one place; the worker's list of the same paths is in src/routes/site/console.ts. */
 export function App() {
   return (
     <LocationProvider scope={PAGES}>

@@ -1,6 +1,45 @@
-import { purgeExpired } from "./expiry.ts";
-import type { ProviderName } from "./provider.ts";
-import { hashOf, isSecretShaped } from "./secret-text.ts";
+import { createHash } from "node:crypto";
+import type { Identity, ProviderName } from "./provider.ts";
+
+/** Bytes of randomness in a state, a browser's cookie, a code. */
+const SECRET_BYTES = 32;
+
+/** base64url of 32 bytes: 43 characters. */
+export const SECRET_TEXT = /^[A-Za-z0-9_-]{43}$/;
+
+/** Something that only one party should know, for a while. */
+export function randomSecret(): string {
+  return Buffer.from(crypto.getRandomValues(new Uint8Array(SECRET_BYTES))).toString("base64url");
+}
+
+/** What is kept of it. As a PKCE challenge, this is method S256. */
+export function hashOf(secret: string): string {
+  return createHash("sha256").update(secret).digest("base64url");
+}
+
+/** Whether this can be a secret of ours, or the hash of one: it spares the database a look. */
+export function isSecretShaped(text: string): boolean {
+  return SECRET_TEXT.test(text);
+}
+
+type ExpiringTable = "oauth_flows" | "oauth_exchanges" | "oauth_link_codes";
+
+/** Milliseconds that a row outlives its use, so that a late caller learns that it came late. */
+const KEPT_AFTER_MS = 3_600_000;
+
+/** Rows deleted with each one written: more than one, so that what is left over shrinks. */
+const PURGED_AT_ONCE = 20;
+
+/** Every write takes some of what has expired with it: no table grows, and nothing needs a timer. */
+export function purgeExpired(db: D1Database, table: ExpiringTable, now: number): D1PreparedStatement {
+  const key = table === "oauth_flows" ? "state_hash" : "code_hash";
+  return db
+    .prepare(
+      `DELETE FROM ${table} WHERE ${key} IN
+         (SELECT ${key} FROM ${table} WHERE expires_at < ? ORDER BY expires_at LIMIT ${PURGED_AT_ONCE})`,
+    )
+    .bind(now - KEPT_AFTER_MS);
+}
 
 /** Milliseconds from the start of a flow to the last moment of its callback. */
 export const FLOW_TTL_MS = 600_000;
@@ -80,3 +119,105 @@ function purposeOf(row: FlowRow): FlowMode | null {
         : { mode: "link", userId: row.user_id, sessionId: row.session_id, checkedEpoch: row.checked_epoch };
   }
 }
+
+/** Milliseconds that a code can be used. */
+export const CODE_TTL_MS = 60_000;
+
+export type Taken<T> = { ok: true; value: T } | { ok: false; reason: "unknown" | "expired" };
+
+/** A sign-in that is done but for its session, which begins with the exchange. */
+export interface PendingSignIn {
+  userId: string;
+  epoch: number;
+  provider: ProviderName;
+  isNewUser: boolean;
+  codeChallenge: string;
+}
+
+export async function issueExchangeCode(
+  db: D1Database,
+  code: string,
+  signIn: PendingSignIn,
+  now: number,
+): Promise<void> {
+  const { userId, epoch, provider, isNewUser, codeChallenge } = signIn;
+  await db.batch([
+    purgeExpired(db, "oauth_exchanges", now),
+    db
+      .prepare(
+        `INSERT INTO oauth_exchanges (code_hash, user_id, epoch, provider, is_new_user, code_challenge, expires_at)
+         VALUES (?, ?, ?, ?, ?, ?, ?)`,
+      )
+      .bind(hashOf(code), userId, epoch, provider, isNewUser ? 1 : 0, codeChallenge, now + CODE_TTL_MS),
+  ]);
+}
+
+/** Gives what a code stands for once, to the first who asks; the caller still has to check the verifier. */
+export async function takeExchangeCode(db: D1Database, code: string, now: number): Promise<Taken<PendingSignIn>> {
+  const row = isSecretShaped(code)
+    ? await db
+        .prepare("DELETE FROM oauth_exchanges WHERE code_hash = ? RETURNING *")
+        .bind(hashOf(code))
+        .first<ExchangeRow>()
+    : null;
+  if (!row) return { ok: false, reason: "unknown" };
+  if (row.expires_at <= now) return { ok: false, reason: "expired" };
+  const { user_id: userId, epoch, provider, is_new_user, code_challenge: codeChallenge } = row;
+  return { ok: true, value: { userId, epoch, provider, isNewUser: is_new_user === 1, codeChallenge } };
+}
+
+/** A link that is done but for the word of the account's owner. */
+export interface PendingLink {
+  identity: Identity;
+  /** See `LinkAuthority`. */
+  checkedEpoch: number;
+}
+
+export async function issueLinkCode(
+  db: D1Database,
+  code: string,
+  userId: string,
+  { identity, checkedEpoch }: PendingLink,
+  now: number,
+): Promise<void> {
+  await db.batch([
+    purgeExpired(db, "oauth_link_codes", now),
+    db
+      .prepare(
+        `INSERT INTO oauth_link_codes (code_hash, user_id, provider, subject, checked_epoch, expires_at)
+         VALUES (?, ?, ?, ?, ?, ?)`,
+      )
+      .bind(hashOf(code), userId, identity.provider, identity.subject, checkedEpoch, now + CODE_TTL_MS),
+  ]);
+}
+
+/** Gives the link once, and to its user alone: in other hands the code is unknown, and stays good for the user. */
+export async function takeLinkCode(
+  db: D1Database,
+  code: string,
+  userId: string,
+  now: number,
+): Promise<Taken<PendingLink>> {
+  const row = isSecretShaped(code)
+    ? await db
+        .prepare("DELETE FROM oauth_link_codes WHERE code_hash = ? AND user_id = ? RETURNING *")
+        .bind(hashOf(code), userId)
+        .first<LinkRow>()
+    : null;
+  // Without an epoch: of a link that an older version began, without the reauthentication that it takes.
+  if (!row || row.checked_epoch === null) return { ok: false, reason: "unknown" };
+  if (row.expires_at <= now) return { ok: false, reason: "expired" };
+  const { provider, subject, checked_epoch: checkedEpoch } = row;
+  return { ok: true, value: { identity: { provider, subject }, checkedEpoch } };
+}
+
+type ExchangeRow = {
+  user_id: string;
+  epoch: number;
+  provider: ProviderName;
+  is_new_user: number;
+  code_challenge: string;
+  expires_at: number;
+};
+
+type LinkRow = { provider: ProviderName; subject: string; checked_epoch: number | null; expires_at: number };

@@ -1,5 +1,10 @@
+import { randomBase62 } from "../../ids.ts";
+import { FIRST_EPOCH } from "../account.ts";
 import type { DirectoryEntry } from "../directory.ts";
-import type { Identity } from "./provider.ts";
+import type { NewLink } from "../links.ts";
+import type { Registration } from "../register.ts";
+import type { LinkAuthority, LinkBegun, LinkCompleted, LinkRefusal } from "./linking.ts";
+import type { Identity, ProviderProfile } from "./provider.ts";
 
 /** Who claims an identity in the directory, and by which attempt. Only the holder's object knows whether it is linked. */
 export interface Holder {
@@ -58,4 +63,96 @@ export async function releaseClaim(db: D1Database, { provider, subject }: Identi
     .prepare("DELETE FROM oauth_identities WHERE provider = ? AND subject = ? AND claim = ?")
     .bind(provider, subject, claim)
     .run();
+}
+
+/** Characters of a claim: 131 bits, so that no two attempts ever share one. */
+const CLAIM_LENGTH = 22;
+
+/** Tries of an operation that another one of the same identity or account can cross; each crossing costs one. */
+export const LINK_TRIES = 4;
+
+/** The steps of a link, each of which may be the last one before a crash. */
+export interface LinkPorts {
+  beginLink(userId: string, link: NewLink, authority: LinkAuthority): Promise<LinkBegun>;
+  /** Ends what a purge left to do outside the user object. */
+  finishPurge(userId: string): Promise<void>;
+  claimIdentity(identity: Identity, holder: Holder): Promise<Holder>;
+  completeLink(userId: string, link: NewLink): Promise<LinkCompleted>;
+  linkedEpoch(userId: string, link: NewLink): Promise<number | null>;
+  releaseClaim(identity: Identity, claim: string): Promise<void>;
+}
+
+export type LinkOutcome = { ok: true; epoch: number } | { ok: false; reason: LinkRefusal | "another user's" };
+
+export function newClaim(): string {
+  return randomBase62(CLAIM_LENGTH);
+}
+
+/**
+ * Links an identity to an account: begun in the user object, claimed in the directory, completed in the user object.
+ * A crash leaves a claim that nobody holds; the next who meets it takes it away, here as in a sign-in.
+ */
+export async function linkIdentity(
+  ports: LinkPorts,
+  userId: string,
+  { provider, subject }: Identity,
+  authority: LinkAuthority,
+): Promise<LinkOutcome> {
+  const identity = { provider, subject };
+  for (let tries = 0; tries < LINK_TRIES; tries++) {
+    const begun = await ports.beginLink(userId, { ...identity, claim: newClaim() }, authority);
+    if (!begun.ok) return begun;
+    if (begun.unfinishedPurge) await ports.finishPurge(userId);
+    const { claim } = begun;
+    const holder = await ports.claimIdentity(identity, { userId, claim });
+    if (holder.userId === userId) {
+      const completed = await ports.completeLink(userId, { ...identity, claim });
+      if (completed.ok) return completed;
+    } else {
+      const held = await ports.linkedEpoch(holder.userId, { ...identity, claim: holder.claim });
+      if (held !== null) return { ok: false, reason: "another user's" };
+      await ports.releaseClaim(identity, holder.claim);
+    }
+  }
+  return { ok: false, reason: "busy" };
+}
+
+export interface ArrivalPorts extends LinkPorts {
+  findIdentity(identity: Identity): Promise<KnownIdentity | null>;
+  findByEmail(email: string): Promise<DirectoryEntry | null>;
+  /** Makes an account that has this verified address and this link from its first moment on. */
+  register(account: { email: string; name: string | null }, link: NewLink): Promise<Registration>;
+}
+
+export type ProviderSignIn =
+  | { ok: true; entry: DirectoryEntry; epoch: number; isNewUser: boolean }
+  | { ok: false; reason: "unverified" | "busy" };
+
+/**
+ * Whose account somebody signs in to who comes from a provider: that of the identity, else that of the e-mail address if
+ * the provider vouches for it, else a new one. Each step can be crossed by another sign-in, and by what a crash left;
+ * then all is looked at anew.
+ */
+export async function resolveProviderSignIn(ports: ArrivalPorts, profile: ProviderProfile): Promise<ProviderSignIn> {
+  const { provider, subject, email, name } = profile;
+  const identity = { provider, subject };
+  for (let tries = 0; tries < LINK_TRIES; tries++) {
+    const known = await ports.findIdentity(identity);
+    if (known) {
+      const { userId, claim, entry } = known;
+      const epoch = entry && (await ports.linkedEpoch(userId, { ...identity, claim }));
+      if (entry && epoch !== null) return { ok: true, entry, epoch, isNewUser: false };
+      await ports.releaseClaim(identity, claim);
+    }
+    if (email === null) return { ok: false, reason: "unverified" };
+    const entry = await ports.findByEmail(email);
+    if (entry) {
+      const linked = await linkIdentity(ports, entry.userId, identity, { by: "email", email });
+      if (linked.ok) return { ok: true, entry, epoch: linked.epoch, isNewUser: false };
+      continue;
+    }
+    const registered = await ports.register({ email, name }, { ...identity, claim: newClaim() });
+    if (registered.ok) return { ok: true, entry: registered.entry, epoch: FIRST_EPOCH, isNewUser: true };
+  }
+  return { ok: false, reason: "busy" };
 }

@@ -1,11 +1,11 @@
 import type { Origin } from "../../platform/origin.ts";
 import { readAccount } from "../account.ts";
+import { notifyOwner } from "../account-mails.ts";
 import type { ActivityNote } from "../activity.ts";
+import { proveAddress, unfinishedPurge } from "../deletion.ts";
 import { isAlive } from "../families.ts";
 import { beginLink, completeLink, hasLink, type NewLink, readMethods, type SignInMethods, unlink } from "../links.ts";
-import { notifyOwner } from "../notices.ts";
-import { proveAddress, unfinishedPurge } from "../purge.ts";
-import { isReauthenticated, type Reauthentication } from "../reauthentication.ts";
+import { isReauthenticated, type Reauthentication } from "../sessions.ts";
 import type { ProviderName } from "./provider.ts";
 
 /**

@@ -13,10 +13,16 @@ import {
 } from "oauth4webapi";
 import { z } from "zod";
 import type { Settings } from "../../settings.ts";
-import { withProvider } from "./failure.ts";
-import { providerEmail, providerName, SUBJECT_MAX_LENGTH } from "./profile.ts";
 import type { FlowSecrets, ProviderClient, ProviderProfile } from "./provider.ts";
-import { ProviderFault, type ProviderFetch, providerFetch } from "./provider-fetch.ts";
+import {
+  ProviderFault,
+  type ProviderFetch,
+  providerEmail,
+  providerFetch,
+  providerName,
+  SUBJECT_MAX_LENGTH,
+  withProvider,
+} from "./provider-fetch.ts";
 
 /** Read access to the profile and to the addresses; nothing that could write. */
 const SCOPE = "read:user user:email";

@@ -18,12 +18,17 @@ import {
   validateAuthResponse,
 } from "oauth4webapi";
 import { z } from "zod";
-import { isSecure } from "../../http/loopback.ts";
+import { isSecure } from "../../platform/loopback.ts";
 import type { Settings } from "../../settings.ts";
-import { withProvider } from "./failure.ts";
-import { providerEmail, providerName, SUBJECT_MAX_LENGTH } from "./profile.ts";
 import type { FlowSecrets, ProviderClient, ProviderProfile } from "./provider.ts";
-import { ProviderFault, providerFetch } from "./provider-fetch.ts";
+import {
+  ProviderFault,
+  providerEmail,
+  providerFetch,
+  providerName,
+  SUBJECT_MAX_LENGTH,
+  withProvider,
+} from "./provider-fetch.ts";
 
 const SCOPE = "openid email profile";
 

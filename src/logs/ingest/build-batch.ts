@@ -1,8 +1,6 @@
-import type { Batch } from "../batch.ts";
-import { BodyEncoder, encodeBody } from "../codec.ts";
+import { type Batch, BodyEncoder, encodeBody } from "../batch.ts";
 import { categoryBit, INGEST_LIMITS } from "../entry.ts";
-import { IdCollector } from "../id-filter.ts";
-import { SummaryBuilder } from "../summary.ts";
+import { IdCollector, SummaryBuilder } from "../summary.ts";
 import { EntryRejected, MaybeInexact, type Rejection, type RejectionCode } from "./rejection.ts";
 import { EntryValidator, type ValidEntry } from "./validate.ts";
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { WELL_FORMED } from "../../platform/well-formed.ts";
+import { WELL_FORMED } from "../../http/fields.ts";
 import { CATEGORY_TYPES, INGEST_LIMITS, LEVELS } from "../entry.ts";
 import { REJECTION_CODES } from "./rejection.ts";
 import { ISO_TIME, MAX_TIME_MS } from "./timestamp.ts";

@@ -3,9 +3,9 @@ import type { Steps, TurnMeter } from "../../platform/turns.ts";
 import { INGEST_LIMITS } from "../entry.ts";
 import { BatchBuilder, type BuildOptions } from "./build-batch.ts";
 import { countValues } from "./check-json.ts";
+import { type EntryOffsets, isBlank, markLength, splitDocument, splitLines, trimmedLength } from "./entry-offsets.ts";
 import { parseExactly } from "./exact-json.ts";
 import { EntryRejected } from "./rejection.ts";
-import { type EntryOffsets, isBlank, markLength, splitDocument, splitLines, trimmedLength } from "./spans.ts";
 
 /** The forms a body may have; the media type decides between the first and the last. */
 export type IngestMediaType = "application/json" | "application/x-ndjson";

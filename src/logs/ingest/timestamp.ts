@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { reject } from "./rejection.ts";
 
 /** A timestamp in both forms it is needed in. */
@@ -74,3 +75,11 @@ function fromMs(value: number): Timestamp {
 function invalid(): never {
   return reject("INVALID_TIMESTAMP", "timestamp must be an ISO 8601 time or epoch milliseconds.");
 }
+
+/** A time as requests give it, to epoch milliseconds. What is published is what decides. */
+export const timeSchema = z
+  .union([z.string().regex(ISO_TIME), z.int().min(0).max(MAX_TIME_MS)], {
+    error: "Must be an ISO 8601 time or epoch milliseconds.",
+  })
+  .transform((value) => new TimestampReader().read(value).ms)
+  .meta({ examples: ["2026-11-20T14:00:00.000Z", 1795183200000] });

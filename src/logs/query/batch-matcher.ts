@@ -1,11 +1,18 @@
+import { WORK, WorkMeter } from "./budget.ts";
 import { toByteString } from "./case-folding.ts";
-import { ALL_LEVELS_MASK, type LogFilter } from "./filter.ts";
-import { AFTER_CATEGORY, AFTER_TYPE, categoryAt, LineTimestampParser, severityAt, typeAt } from "./line.ts";
+import { ALL_LEVELS_MASK, ListedNames, type LogFilter } from "./filter.ts";
 import { LineReader } from "./line-reader.ts";
-import { countLines, piecesOf } from "./lines.ts";
-import { ListedNames } from "./listed.ts";
+import {
+  AFTER_CATEGORY,
+  AFTER_TYPE,
+  categoryAt,
+  countLines,
+  LineTimestampParser,
+  piecesOf,
+  severityAt,
+  typeAt,
+} from "./lines.ts";
 import { type Needle, needlesOf, takeTested } from "./needles.ts";
-import { WORK, WorkMeter } from "./work.ts";
 
 /** One line of a batch that passes. */
 export interface LineMatch {

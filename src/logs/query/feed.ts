@@ -1,9 +1,99 @@
-import type { RecentBatch } from "../batch.ts";
-import { decodeBlocks } from "../codec.ts";
-import { UnreadableItem } from "../unreadable.ts";
+import { decodeBlocks, type RecentBatch, UnreadableItem } from "../batch.ts";
 import { wholeLines } from "./lines.ts";
-import type { SeqRun } from "./moves.ts";
-import { compareRows, direction, isBehind, type Order, type RowKey, type RowPosition } from "./row-order.ts";
+
+export type Order = "asc" | "desc";
+
+/** What rows are ordered by: the time, then `seq`, then the project. No two rows of a workspace are alike in all three. */
+export interface RowKey {
+  /** Epoch milliseconds. */
+  timestamp: number;
+  seq: number;
+  projectId: string;
+}
+
+/** A place between rows: behind the row of this key, or, without `seq`, before every row of this time. */
+export type RowPosition = RowKey | { timestamp: number; seq: null };
+
+/** 1 where time rises from row to row, -1 where it falls: times multiplied by it always rise. */
+export function direction(order: Order): 1 | -1 {
+  return order === "asc" ? 1 : -1;
+}
+
+/** Below 0 where `a` comes first. */
+export function compareRows(order: Order, a: RowKey, b: RowKey): number {
+  const difference =
+    a.timestamp - b.timestamp || a.seq - b.seq || (a.projectId < b.projectId ? -1 : a.projectId > b.projectId ? 1 : 0);
+  return direction(order) * difference;
+}
+
+/** Whether a row is still to come at a position. */
+export function isBehind(order: Order, position: RowPosition, row: RowKey): boolean {
+  if (position.seq !== null) return compareRows(order, position, row) < 0;
+  return direction(order) * (row.timestamp - position.timestamp) >= 0;
+}
+
+/** A run of a project's entries that went to the cold tier between two pages of a read: `after < seq <= until`. */
+export interface Move {
+  projectId: string;
+  after: number;
+  until: number;
+}
+
+/** A run of `seq`s, both ends included. */
+export interface SeqRun {
+  first: number;
+  last: number;
+}
+
+/** Each project's last `seq` in the cold tier, as the newest page of a read states it. */
+export class Watermarks {
+  readonly #seqs: Map<string, number>;
+
+  constructor(flushed: readonly { projectId: string; seq: number }[]) {
+    this.#seqs = new Map(flushed.map(({ projectId, seq }) => [projectId, seq]));
+  }
+
+  /**
+   * Takes over the watermarks of a further page.
+   * @returns what has moved since the page before; nothing of projects that the first page did not have
+   */
+  follow(flushed: readonly { projectId: string; seq: number }[]): Move[] {
+    const moves: Move[] = [];
+    for (const { projectId, seq } of flushed) {
+      const after = this.#seqs.get(projectId);
+      if (after === undefined || seq <= after) continue;
+      moves.push({ projectId, after, until: seq });
+      this.#seqs.set(projectId, seq);
+    }
+    return moves;
+  }
+}
+
+/** The `seq`s of the batches that a read was given, as runs: batches mostly follow each other, so runs are few. */
+export class ReturnedSeqs {
+  readonly #runs = new Map<string, SeqRun[]>();
+
+  add(projectId: string, first: number, last: number): void {
+    const runs = this.#runs.get(projectId);
+    const newest = runs?.at(-1);
+    if (!runs) this.#runs.set(projectId, [{ first, last }]);
+    else if (newest?.last === first - 1) newest.last = last;
+    else if (newest?.first === last + 1) newest.first = first;
+    else runs.push({ first, last });
+  }
+
+  /** The runs that reach into a move, in order. They are forgotten: what has moved is never given again. */
+  take({ projectId, until }: Move): SeqRun[] {
+    const runs = this.#runs.get(projectId) ?? [];
+    const taken = runs.filter(({ first }) => first <= until);
+    // A run may go on beyond the move, up to a batch that is still in the object.
+    this.#runs.set(
+      projectId,
+      runs.filter(({ last }) => last > until),
+    );
+    return taken.map((run) => ({ ...run })).sort((a, b) => a.first - b.first);
+  }
+}
 
 /** Lines to be looked through, and who they are. Index `i` counts the lines of all pieces from 0. */
 export interface LineSource {

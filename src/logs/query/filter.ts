@@ -1,7 +1,117 @@
 import { categoryBit, type Entry, LEVELS, levelBit, OTHER_CATEGORY_BIT } from "../entry.ts";
-import { isRecord, valueAt } from "./data-path.ts";
-import { foldCase } from "./fold-case.ts";
-import { isListed } from "./listed.ts";
+
+/**
+ * Text as `search` compares it: in lower case. Sigma has two small forms, and which one `toLowerCase` gives depends on the
+ * letters around it; as one form, a part of a word is a part of the folded word.
+ */
+export function foldCase(text: string): string {
+  return text.toLowerCase().replaceAll("\u03c2", "\u03c3");
+}
+
+/** Values up to which it is quicker to look at each. */
+const FEW = 8;
+
+/** Sets of long lists. A list is asked for every line that a query looks at, and may have a thousand values. */
+const sets = new WeakMap<readonly unknown[], ReadonlySet<unknown>>();
+
+/** Whether a list, which does not change, has a value. */
+export function isListed(list: readonly unknown[], value: unknown): boolean {
+  if (list.length <= FEW) return list.includes(value);
+  let set = sets.get(list);
+  if (set === undefined) {
+    set = new Set(list);
+    sets.set(list, set);
+  }
+  return set.has(value);
+}
+
+/** Names as JSON strings with both their quotes, as bytes, one character each. As a quote inside is escaped, a prefix is equality. */
+export class ListedNames {
+  readonly #names: readonly string[];
+  readonly #next: string;
+
+  /** @param next what stands behind each in a line, from its closing quote on */
+  constructor(names: readonly string[], next: string) {
+    this.#names = names;
+    this.#next = next;
+  }
+
+  /** Whether one of them stands at this place of a line. */
+  isAt(bytes: string, at: number): boolean {
+    if (this.#names.length <= FEW) return this.#names.some((name) => bytes.startsWith(name, at));
+    const end = bytes.indexOf(this.#next, at);
+    return end >= 0 && isListed(this.#names, bytes.slice(at, end + 1));
+  }
+}
+
+/**
+ * Paths into an entry's `data`: members named by ".", as in `user.plan`. A name with a dot (or a bracket) in it is
+ * written as a JSON string in brackets: `["user.plan"]`, `request["x.id"].length`. A number indexes an array, as in
+ * `items.0.id` or `items[0].id`, and names a member of an object. Nothing stands for "any element".
+ */
+
+const NAME = String.raw`\["(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))*"\]|\[(?:0|[1-9]\d*)\]`;
+const STEP = String.raw`(?:${NAME}|[^.[\]]+)`;
+
+/** What is a path, as the document of the API has it. */
+export const DATA_PATH = new RegExp(String.raw`^${STEP}(?:\.${STEP}|${NAME})*$`);
+
+const QUOTED = /\["(?:[^"\\]|\\.)*"\]/y;
+const INDEX = /\[(?:0|[1-9]\d*)\]/y;
+const BARE = /[^.[\]]+/y;
+const ARRAY_INDEX = /^(?:0|[1-9]\d*)$/;
+
+/** The names of a path in order, or null where it is not a path. */
+export function parseDataPath(text: string): string[] | null {
+  if (!DATA_PATH.test(text)) return null;
+  const names: string[] = [];
+  for (let at = 0; ; ) {
+    const quoted = matchAt(QUOTED, text, at);
+    const token = quoted ?? matchAt(INDEX, text, at) ?? matchAt(BARE, text, at);
+    if (token === null) return null;
+    const name = quoted === null ? token.replace(/^\[|\]$/g, "") : jsonString(token.slice(1, -1));
+    if (name === null) return null;
+    names.push(name);
+    at += token.length;
+    if (at === text.length) return names;
+    if (text[at] === ".") at++;
+    else if (text[at] !== "[") return null;
+  }
+}
+
+/** Whether a name can index an array: only such a name reaches into one, so `length` does not. */
+export function isArrayIndex(name: string): boolean {
+  return ARRAY_INDEX.test(name);
+}
+
+/** The value at a path, undefined where there is none. Own members only: what an object inherits is not data. */
+export function valueAt(data: unknown, path: readonly string[]): unknown {
+  let value = data;
+  for (const name of path) {
+    if (Array.isArray(value)) value = isArrayIndex(name) ? value[Number(name)] : undefined;
+    else if (isRecord(value) && Object.hasOwn(value, name)) value = value[name];
+    else return undefined;
+  }
+  return value;
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function matchAt(pattern: RegExp, text: string, at: number): string | null {
+  pattern.lastIndex = at;
+  return pattern.exec(text)?.[0] ?? null;
+}
+
+function jsonString(quoted: string): string | null {
+  try {
+    const value: unknown = JSON.parse(quoted);
+    return typeof value === "string" ? value : null;
+  } catch {
+    return null;
+  }
+}
 
 export type Scalar = string | number | boolean | null;
 

@@ -1,10 +1,8 @@
-import { LEVELS } from "../entry.ts";
-import { parseStoredLine } from "../stored-line.ts";
-import { DataTests, type PathNode, VALUE } from "./data-tests.ts";
+import { LEVELS, parseStoredLine } from "../entry.ts";
+import { WORK, type WorkMeter } from "./budget.ts";
+import { DataTests, JsonStrings, type PathNode, VALUE } from "./data-tests.ts";
 import { type LogFilter, matchesContent } from "./filter.ts";
-import { JsonStrings } from "./json-strings.ts";
 import { TextSearch } from "./text-search.ts";
-import { WORK, type WorkMeter } from "./work.ts";
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;

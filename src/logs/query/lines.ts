@@ -1,3 +1,65 @@
+import { LEVELS } from "../entry.ts";
+
+/**
+ * Reads what stands at a known place of a stored line, `{"timestamp":"<24 characters>","level":"<level>","category":...`,
+ * without parsing it. Lines are given as bytes, one character each.
+ */
+
+const TIMESTAMP_AT = '{"timestamp":"'.length;
+/** Up to the minute: `2026-11-20T14:04`. */
+const MINUTE_LENGTH = 16;
+const LEVEL_AT = TIMESTAMP_AT + 24 + '","level":"'.length;
+const CATEGORY_NAME = '","category":';
+const TYPE_NAME = ',"type":';
+const ZERO = 48;
+
+/** What stands behind a category and behind a type, from the closing quote on: inside they have no bare quote. */
+export const AFTER_CATEGORY = `"${TYPE_NAME}"`;
+export const AFTER_TYPE = '","message":';
+
+/** Severity by a level's first character: no two begin alike. */
+const SEVERITY_BY_INITIAL: readonly number[] = LEVELS.reduce<number[]>((table, level, severity) => {
+  table[level.charCodeAt(0)] = severity;
+  return table;
+}, new Array<number>(128).fill(-1));
+
+/** Severity of the line's level, 0..6; -1 where the line has none at its place. */
+export function severityAt(bytes: string, line: number): number {
+  return SEVERITY_BY_INITIAL[bytes.charCodeAt(line + LEVEL_AT)] ?? -1;
+}
+
+/** Where the category's JSON string begins. */
+export function categoryAt(line: number, severity: number): number {
+  return line + LEVEL_AT + (LEVELS[severity]?.length ?? 0) + CATEGORY_NAME.length;
+}
+
+/** Where the type's JSON string begins. In a JSON string every quote is escaped, so the first `","type":` is the member. */
+export function typeAt(bytes: string, category: number): number {
+  return bytes.indexOf(AFTER_CATEGORY, category) + 1 + TYPE_NAME.length;
+}
+
+/** Timestamps of lines that follow each other: they mostly share the minute, which is parsed once. */
+export class LineTimestampParser {
+  #minute = "";
+  #minuteMs = 0;
+
+  /** Epoch milliseconds. */
+  read(bytes: string, line: number): number {
+    const at = line + TIMESTAMP_AT;
+    if (this.#minute === "" || !bytes.startsWith(this.#minute, at)) {
+      this.#minute = bytes.slice(at, at + MINUTE_LENGTH);
+      this.#minuteMs = Date.parse(`${this.#minute}:00.000Z`);
+    }
+    return this.#minuteMs + digits(bytes, at + 17, 2) * 1000 + digits(bytes, at + 20, 3);
+  }
+}
+
+function digits(bytes: string, at: number, count: number): number {
+  let value = 0;
+  for (let i = at; i < at + count; i++) value = value * 10 + bytes.charCodeAt(i) - ZERO;
+  return value;
+}
+
 const LINE_BREAK = 10;
 
 /** Bytes of lines that are looked at in one go, unless one line alone has more. */

@@ -1,4 +1,4 @@
-import { queryMemory } from "../../platform/isolate-budget.ts";
+import { queryMemory } from "../../platform/isolate-memory.ts";
 import type { MemoryLease } from "../../platform/memory-pool.ts";
 import type { LogSource } from "./tiers.ts";
 

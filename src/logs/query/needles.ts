@@ -1,7 +1,6 @@
+import { WORK } from "./budget.ts";
 import { bytePattern, tellingPart, toByteString } from "./case-folding.ts";
-import { isArrayIndex } from "./data-path.ts";
-import { type DataCondition, isOrdered, type LogFilter, type Scalar } from "./filter.ts";
-import { WORK } from "./work.ts";
+import { type DataCondition, isArrayIndex, isOrdered, type LogFilter, type Scalar } from "./filter.ts";
 
 /**
  * Something that every line must contain to pass a filter. A line that does may still fail it, never the other way

@@ -1,15 +1,86 @@
-import type { Row } from "./collector.ts";
-import { type Cursor, encodeAsOf, encodeCursor, fingerprint } from "./cursor.ts";
-import { QUERY_BUDGET, type QueryBudget } from "./limits.ts";
+import { logId } from "../entry-view.ts";
+import { QUERY_BUDGET, type QueryBudget, ScanPacer } from "./budget.ts";
+import { type Cursor, encodeAsOf, encodeCursor, fingerprint, type ResumableScanState, SWEEP_BEGIN } from "./cursor.ts";
+import { direction, type RowPosition } from "./feed.ts";
+import { FoundRowReader } from "./found-row-reader.ts";
 import { boundedSource, type ReadMemory, UNBOUNDED_MEMORY } from "./memory.ts";
-import type { RecentFeed } from "./recent-feed.ts";
-import type { RecentPage } from "./recent-scan.ts";
-import { direction, type RowPosition } from "./row-order.ts";
+import type { RecentFeed, RecentPage } from "./recent-feed.ts";
+import { ResumableScan, type SweepScan } from "./resumable-scan.ts";
 import { type ScanOutcome, scan, skipOf } from "./scan.ts";
 import type { LogQuery } from "./schema.ts";
-import { SWEEP_BEGIN } from "./sweep-state.ts";
-import { openResumed, type ResumingCursor, readResumed } from "./swept-page.ts";
-import { type LogSource, openRecent, type TierScan, withColdTier } from "./tiers.ts";
+import {
+  keptFilter,
+  type LogSource,
+  openRecent,
+  recentSelection,
+  storedSelection,
+  type TierScan,
+  withColdTier,
+} from "./tiers.ts";
+import type { Row } from "./top-rows.ts";
+
+/** Bytes as stored of the first page of batches. */
+const FIRST_PAGE_BYTES = 512 * 1024;
+
+/** A query's cursor in the middle of a sweep. */
+export type ResumingCursor = Cursor & { sweep: ResumableScanState };
+
+/** The page of the recent tier that every request begins with; without batches where none are wanted any more. */
+export function openResumed(
+  source: LogSource,
+  { filter }: LogQuery,
+  { place }: ResumableScanState,
+  scan: TierScan,
+): Promise<RecentPage> {
+  const selection = { ...recentSelection(filter, scan), followsMoves: true };
+  if (place?.tier !== "recent") return source.recent({ ...selection, levelMask: 0, position: null, maxBytes: 1 });
+  return source.recent({ ...selection, position: place.position, maxBytes: FIRST_PAGE_BYTES });
+}
+
+/** Goes on with a sweep, and gives the rows that it has found once it is at its end. */
+export async function readResumed(
+  source: LogSource,
+  query: LogQuery,
+  cursor: ResumingCursor,
+  first: RecentPage,
+  scan: TierScan,
+  budget: QueryBudget,
+  memory: ReadMemory,
+): Promise<PageCut> {
+  const { asOf } = first;
+  const pacer = new ScanPacer();
+  const wanted: SweepScan = {
+    order: query.order,
+    position: cursor.position,
+    filter: keptFilter(query.filter, first),
+    recent: { ...recentSelection(query.filter, { ...scan, asOf }), followsMoves: true },
+    cold: storedSelection(source, first, query.filter, scan),
+    work: budget.work,
+    rows: budget.resumableRows,
+  };
+  const sweep = new ResumableScan(source, wanted, pacer, memory, cursor.sweep);
+  const { place } = cursor.sweep;
+  const state = place === null ? cursor.sweep : await sweep.run(place, first);
+  const { meter } = pacer;
+  const { position, skip } = cursor;
+  if (state.place !== null || (place !== null && meter.done >= budget.work)) {
+    const next = { position, skip, sweep: state };
+    return { rows: [], complete: false, next, total: null, scanned: sweep.scanned, work: meter.done };
+  }
+  const passed = Math.min(skip, state.keys.length);
+  const projects = new Set(first.flushed.map(({ projectId }) => projectId));
+  const reader = new FoundRowReader(source, wanted, pacer, memory, budget, projects);
+  const { rows, taken } = await reader.read(state.keys.slice(passed), query.limit);
+  const rest = state.keys.slice(passed + taken);
+  const goOn = {
+    position: state.keys[passed + taken - 1] ?? position,
+    skip: skip - passed,
+    sweep: rest.length > 0 ? { ...state, keys: rest } : null,
+  };
+  const next = rest.length === 0 && state.isLast ? null : goOn;
+  const complete = next === null || rows.length === query.limit;
+  return { rows, complete, next, total: null, scanned: sweep.scanned, work: meter.done };
+}
 
 /** One page, as `POST /logger/query` answers it but for its rows; see `answer.ts`. */
 export interface QueryPage {
@@ -183,4 +254,24 @@ function fitting(rows: readonly Row[], maxBytes: number): Row[] {
 
 function keyOf({ timestamp, seq, projectId }: Row): RowPosition {
   return { timestamp, seq, projectId };
+}
+
+/**
+ * A row as the service gives it, the JSON of a `StoredEntry`: bytes of UTF-8, one character each. A stored line is JSON
+ * already, so it is completed as text: made into objects, an answer of small members would take twenty times its bytes.
+ */
+export function rowText({ line, seq, projectId, receivedAt }: Row): string {
+  // Without its braces: every line has members.
+  const members = line.slice(1, -1);
+  const received = new Date(receivedAt).toISOString();
+  const id = logId(projectId, seq);
+  return `{"id":"${id}",${members},"seq":${seq},"projectId":"${projectId}","receivedAt":"${received}"}`;
+}
+
+/** The JSON of a page as the API gives it, in parts; bytes of UTF-8, one character each. */
+export function* pageTexts({ rows, ...page }: QueryPage): Generator<string> {
+  yield '{"logs":[';
+  for (const [index, row] of rows.entries()) yield index === 0 ? rowText(row) : `,${rowText(row)}`;
+  // Cursors, snapshots and numbers: all of it is ASCII.
+  yield `],${JSON.stringify(page).slice(1)}`;
 }

@@ -1,14 +1,19 @@
-import { type ReportUnreadable, reportEntries, UnreadableItem } from "../unreadable.ts";
+import { type ReportUnreadable, reportEntries, UnreadableItem } from "../batch.ts";
 import { BatchMatcher, type LineMatch } from "./batch-matcher.ts";
-import { type Row, TopRows } from "./collector.ts";
-import { type LineSource, mayContainRow, type ScanFeed, type ScanItem, type Tier } from "./feed.ts";
+import { type QueryBudget, ScanPacer, WORK, type WorkMeter } from "./budget.ts";
+import {
+  direction,
+  isBehind,
+  type LineSource,
+  mayContainRow,
+  type ScanFeed,
+  type ScanItem,
+  type Tier,
+} from "./feed.ts";
 import type { LogFilter } from "./filter.ts";
-import type { QueryBudget } from "./limits.ts";
 import { type ReadMemory, UNBOUNDED_MEMORY } from "./memory.ts";
-import { ScanPacer } from "./pacer.ts";
-import { direction, isBehind } from "./row-order.ts";
 import type { LogQuery } from "./schema.ts";
-import { WORK, type WorkMeter } from "./work.ts";
+import { type Row, TopRows } from "./top-rows.ts";
 
 /** What a scan found. */
 export interface ScanOutcome {

@@ -1,13 +1,20 @@
 import { z } from "zod";
 import { LEVELS, type Level } from "../entry.ts";
 import { InexactInteger } from "../ingest/exact-json.ts";
-import { timeSchema } from "../time-schema.ts";
+import { timeSchema } from "../ingest/timestamp.ts";
+import { QUERY_LIMITS } from "./budget.ts";
 import { type Cursor, decodeAsOf, decodeCursor } from "./cursor.ts";
-import { DATA_PATH, isRecord, parseDataPath } from "./data-path.ts";
-import { ALL_LEVELS_MASK, type DataCondition, type LogFilter, type Scalar } from "./filter.ts";
-import { foldCase } from "./fold-case.ts";
-import { QUERY_LIMITS } from "./limits.ts";
-import type { Order } from "./row-order.ts";
+import type { Order } from "./feed.ts";
+import {
+  ALL_LEVELS_MASK,
+  DATA_PATH,
+  type DataCondition,
+  foldCase,
+  isRecord,
+  type LogFilter,
+  parseDataPath,
+  type Scalar,
+} from "./filter.ts";
 
 /** One query as the router runs it. */
 export interface LogQuery {

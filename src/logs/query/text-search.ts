@@ -1,5 +1,5 @@
 import { bytePattern, tellingPart } from "./case-folding.ts";
-import { foldCase } from "./fold-case.ts";
+import { foldCase } from "./filter.ts";
 import { patternWork } from "./needles.ts";
 
 /** Bytes that one character of a pattern matches at most: an escape, `\u0001`. */

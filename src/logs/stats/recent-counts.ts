@@ -1,5 +1,5 @@
-import { ByteReader, ByteWriter } from "../../bytes/varint.ts";
-import type { ProjectProgress } from "../query/recent-scan.ts";
+import { ByteReader, ByteWriter } from "../../platform/varint.ts";
+import type { ProjectProgress } from "../query/recent-feed.ts";
 
 /** Which batches' summaries are wanted. Times are epoch milliseconds, `from` inclusive, `to` exclusive. */
 export interface RecentCountScan {

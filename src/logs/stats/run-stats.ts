@@ -1,25 +1,18 @@
-import { readLevelCounts } from "../cold/level-counts.ts";
-import type { SegmentPosition } from "../cold/selection.ts";
+import { reportEntries } from "../batch.ts";
+import { readLevelCounts } from "../cold/format/counts.ts";
+import { type PagerSelection, type ReadSegments, SegmentPager, type SegmentPosition } from "../cold/store/selection.ts";
 import { BatchMatcher, type LineMatch, looksInside } from "../query/batch-matcher.ts";
-import type { ScanFeed } from "../query/feed.ts";
-import { categoryMaskOf, type LogFilter } from "../query/filter.ts";
-import { QUERY_BUDGET, type QueryBudget } from "../query/limits.ts";
-import { AFTER_TYPE, categoryAt, typeAt } from "../query/line.ts";
-import { isListed } from "../query/listed.ts";
+import { QUERY_BUDGET, type QueryBudget, ScanPacer, WORK } from "../query/budget.ts";
+import { type ScanFeed, Watermarks } from "../query/feed.ts";
+import { categoryMaskOf, isListed, type LogFilter } from "../query/filter.ts";
+import { AFTER_TYPE, categoryAt, typeAt } from "../query/lines.ts";
 import { boundedSource, type ReadMemory, UNBOUNDED_MEMORY } from "../query/memory.ts";
-import { openMoved } from "../query/moved-feed.ts";
-import { Watermarks } from "../query/moves.ts";
-import { ScanPacer } from "../query/pacer.ts";
-import type { ProjectProgress } from "../query/recent-scan.ts";
+import type { ProjectProgress } from "../query/recent-feed.ts";
 import { openItem, readable } from "../query/scan.ts";
-import { type PagerSelection, type ReadSegments, SegmentPager } from "../query/segment-walk.ts";
-import { type LogSource, openRecent, storedProjects, withColdTier } from "../query/tiers.ts";
-import { WORK } from "../query/work.ts";
+import { type LogSource, openMoved, openRecent, storedProjects, withColdTier } from "../query/tiers.ts";
 import { readSummary, SUMMARY_BUCKET_MS } from "../summary.ts";
-import { reportEntries } from "../unreadable.ts";
-import { type Bucket, type Counted, Histogram, TooManyBuckets } from "./histogram.ts";
+import { type Bucket, type Counted, Histogram, type StatsQuery, TooManyBuckets } from "./histogram.ts";
 import { type RecentCountPage, type RecentCountScan, unpackSummaries } from "./recent-counts.ts";
-import type { StatsQuery } from "./schema.ts";
 
 /** A segment's place with its packed counts. */
 export interface CountedSegment extends SegmentPosition {

@@ -1,7 +1,7 @@
-import { deleteBatches } from "../batches.ts";
-import { readBatch } from "../recent-reader.ts";
-import { recordRange } from "./ledger.ts";
-import type { FlushRange } from "./range.ts";
+import { deleteBatches } from "../recent/batches.ts";
+import { readBatch } from "../recent/reader.ts";
+import { recordRange } from "./flushed-ranges.ts";
+import type { FlushRange } from "./schedule.ts";
 import type { FlushBatch, QuarantinedBatch } from "./write-range.ts";
 
 /** The range that is on its way to the cold tier. There is one at a time. */

@@ -1,9 +1,8 @@
-import type { BatchEncoding } from "../../logs/batch.ts";
-import { decodeBody } from "../../logs/codec.ts";
-import { encodeSegments, encodeSteps } from "../../logs/cold/encode.ts";
-import type { DecodedBatch, SeqRange } from "../../logs/cold/lines.ts";
-import type { EncodedSegment } from "../../logs/cold/segment.ts";
-import type { SegmentStore, SegmentTotals } from "../../logs/cold/store.ts";
+import { type BatchEncoding, decodeBody } from "../../logs/batch.ts";
+import { encodeSegments, encodeSteps } from "../../logs/cold/format/encode.ts";
+import type { DecodedBatch, SeqRange } from "../../logs/cold/format/lines.ts";
+import type { EncodedSegment } from "../../logs/cold/format/segment.ts";
+import type { SegmentStore, SegmentTotals } from "../../logs/cold/store/store.ts";
 
 /** A batch as the object stores it. */
 export interface FlushBatch {

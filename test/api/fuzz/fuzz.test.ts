@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { newId } from "../../../src/ids.ts";
 import { newApiKey } from "../../../src/keys/api-key.ts";
-import { logId } from "../../../src/logs/log-id.ts";
+import { logId } from "../../../src/logs/entry-view.ts";
 import { asUser, call, createTenant } from "../../support/api.ts";
 import { startServer, type TestServer } from "../../support/server.ts";
 import { type FuzzRequest, type Known, type Persona, requestTo } from "./arbitraries.ts";

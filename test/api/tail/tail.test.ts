@@ -5,7 +5,7 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { logId } from "../../../src/logs/log-id.ts";
+import { logId } from "../../../src/logs/entry-view.ts";
 import { asUser, call, createTenant, type Tenant } from "../../support/api.ts";
 import { startServer, type TestServer } from "../../support/server.ts";
 import { TailClient, type TailEntry } from "./client.ts";

@@ -1,4 +1,4 @@
-import { ColdWriter as ServiceColdWriter } from "../../../src/objects/cold-writer.ts";
+import { ColdWriter as ServiceColdWriter } from "../../../src/objects/workspace/entrypoints.ts";
 import type { FlushCall, FlushOutcome } from "../../../src/workspace/flush/write-range.ts";
 import { chaos, pause } from "./chaos.ts";
 import type { WorkspaceObject } from "./workspace.ts";

@@ -1,19 +1,20 @@
-/**
- * The whole service, on the bindings of its own wrangler.toml, with one more route by which a test can make D1, the cold
- * writer and workspace objects fail. Never deployed.
- */
 import type { Env } from "../../../src/env.ts";
 import { direct as service } from "../../../src/worker.ts";
-import { LATE_WRITES_MS } from "../../../src/workspace/flush/doomed.ts";
+import { LATE_WRITES_MS } from "../../../src/workspace/flush/flushed-ranges.ts";
 import { FlushSchedule } from "../../../src/workspace/flush/schedule.ts";
 import type { Look, Order } from "../protocol.ts";
 import { chaos, pause } from "./chaos.ts";
 import { allUnharmed, hookD1 } from "./failing-d1.ts";
 import { KILLED, type WorkspaceObject } from "./workspace.ts";
 
-export { AddressObject } from "../../../src/objects/address.ts";
-export { TailBacklog } from "../../../src/objects/tail-backlog.ts";
-export { UserObject } from "../../../src/objects/user.ts";
+/**
+ * The whole service, on the bindings of its own wrangler.toml, with one more route by which a test can make D1, the cold
+ * writer and workspace objects fail. Never deployed.
+ */
+
+export { AddressObject } from "../../../src/objects/address/address.ts";
+export { UserObject } from "../../../src/objects/user/user.ts";
+export { TailBacklog } from "../../../src/objects/workspace/entrypoints.ts";
 export { default } from "../../../src/worker.ts";
 export { ColdWriter } from "./cold-writer.ts";
 export { WorkspaceObject } from "./workspace.ts";

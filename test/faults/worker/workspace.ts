@@ -1,6 +1,6 @@
 import type { Env } from "../../../src/env.ts";
-import { WorkspaceObject as ServiceWorkspaceObject } from "../../../src/objects/workspace.ts";
-import { lastCommit } from "../../../src/workspace/batches.ts";
+import { WorkspaceObject as ServiceWorkspaceObject } from "../../../src/objects/workspace/workspace.ts";
+import { lastCommit } from "../../../src/workspace/recent/batches.ts";
 import type { AlarmOrder, Held, Look } from "../protocol.ts";
 import { chaos, pause } from "./chaos.ts";
 import { hookD1 } from "./failing-d1.ts";

@@ -1,6 +1,6 @@
 import { evictDurableObject } from "cloudflare:test";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { mintDeviceToken } from "../../../src/accounts/device-token.ts";
+import { mintDeviceToken } from "../../../src/accounts/login-throttle.ts";
 import { emailStub, mailedToken } from "./mail-support.ts";
 import { bearer, call, login, PASSWORD, registered, settings, signedIn } from "./support.ts";
 

@@ -2,7 +2,7 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "c
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { readAccount } from "../../../src/accounts/account.ts";
-import { finishPurge, purgeAccount, unfinishedPurge } from "../../../src/accounts/purge.ts";
+import { finishPurge, purgeAccount, unfinishedPurge } from "../../../src/accounts/deletion.ts";
 import { mailedToken, promisedBy } from "./mail-support.ts";
 import {
   type Answer,

@@ -1,6 +1,6 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { LoginThrottle, type LoginVerdict } from "../../../src/accounts/login-gate.ts";
+import { LoginThrottle, type LoginVerdict } from "../../../src/accounts/login-throttle.ts";
 import { Limiter } from "../../../src/limits/limiter.ts";
 import { emailStub, mailedToken } from "./mail-support.ts";
 import { call, login, PASSWORD, registered } from "./support.ts";

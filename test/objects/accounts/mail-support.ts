@@ -1,8 +1,8 @@
 import { createExecutionContext, createMessageBatch, getQueueResult, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { emailObjectName } from "../../../src/accounts/email-object.ts";
-import type { MailMessage } from "../../../src/mail/message.ts";
-import { type OutboxItem, readOutbox } from "../../../src/mail/outbox.ts";
+import { emailObjectName } from "../../../src/accounts/email.ts";
+import type { MailMessage } from "../../../src/mail/mail.ts";
+import { type OutboxItem, readOutbox } from "../../../src/mail/mailers.ts";
 import worker from "../../../src/worker.ts";
 import { settings, userStub } from "./support.ts";
 

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { readAccount } from "../../../src/accounts/account.ts";
 import { newId, randomBase62 } from "../../../src/ids.ts";
-import { signedInShape } from "../../../src/routes/sign-in.ts";
+import { signedInShape } from "../../../src/routes/auth/sign-in.ts";
 import {
   deliver,
   emailOwner,

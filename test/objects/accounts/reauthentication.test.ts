@@ -1,10 +1,8 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { takeLinkCode } from "../../../src/accounts/oauth/codes.ts";
-import { beginFlow, takeFlow } from "../../../src/accounts/oauth/flows.ts";
-import { linkIdentity } from "../../../src/accounts/oauth/link-identity.ts";
-import { hashOf, randomSecret } from "../../../src/accounts/oauth/secret-text.ts";
+import { beginFlow, hashOf, randomSecret, takeFlow, takeLinkCode } from "../../../src/accounts/oauth/flows.ts";
+import { linkIdentity } from "../../../src/accounts/oauth/identities.ts";
 import { arrived, realPorts, sessionOf, visitor } from "../oauth/support.ts";
 import { type Answer, bearer, call, callWith, claimsOf, login, me, PASSWORD, registered, userStub } from "./support.ts";
 

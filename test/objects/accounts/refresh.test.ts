@@ -1,7 +1,7 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { FAMILY_ABSOLUTE_MS, FAMILY_IDLE_MS } from "../../../src/accounts/families.ts";
-import { mintRefreshToken, openRefreshToken } from "../../../src/accounts/refresh-token.ts";
+import { mintRefreshToken, openRefreshToken } from "../../../src/accounts/refresh.ts";
 import { newId } from "../../../src/ids.ts";
 import { deliver, mailedToken, mailsTo, promisedBy } from "./mail-support.ts";
 import {
@@ -177,7 +177,7 @@ describe("POST /auth/refresh", () => {
     const opened = openRefreshToken(refreshToken, settings.REFRESH_PEPPER);
     if (!opened) throw new Error("the token must open");
     const { refreshToken: successor } = await refreshed(refreshToken);
-    const { rotate } = await import("../../../src/accounts/rotation.ts");
+    const { rotate } = await import("../../../src/accounts/refresh.ts");
     const present = (now: number, token = opened, leewayMs = 10_000) =>
       runInDurableObject(userStub(user.id), (_, { storage }) =>
         rotate(

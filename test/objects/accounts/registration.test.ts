@@ -7,7 +7,7 @@ import { hashPassword } from "../../../src/accounts/password.ts";
 import { type RegistrationPorts, register } from "../../../src/accounts/register.ts";
 import { newId } from "../../../src/ids.ts";
 import { newAlarmOrigin } from "../../../src/platform/origin.ts";
-import { registrationPorts } from "../../../src/routes/sign-up.ts";
+import { registrationPorts } from "../../../src/routes/auth/sign-in.ts";
 import { call, claimsOf, dump, login, me, PASSWORD, registered, signedIn, userStub, workspaceStub } from "./support.ts";
 
 afterEach(() => vi.restoreAllMocks());

@@ -1,10 +1,9 @@
 import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
 import { z } from "zod";
-import type { AccessClaims } from "../../../src/accounts/access-token.ts";
-import { verifyAccessToken } from "../../../src/accounts/access-token.ts";
+import { type AccessClaims, verifyAccessToken } from "../../../src/accounts/access-token.ts";
 import { app } from "../../../src/routes/app.ts";
-import { signedInShape } from "../../../src/routes/sign-in.ts";
+import { signedInShape } from "../../../src/routes/auth/sign-in.ts";
 import { settingsOf } from "../../../src/settings.ts";
 
 export const PASSWORD = "correct horse battery";

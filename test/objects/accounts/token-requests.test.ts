@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { mintOneTimeToken, newSeed } from "../../../src/accounts/one-time-token.ts";
 import { USER_SCHEMA } from "../../../src/accounts/schema.ts";
 import { newId } from "../../../src/ids.ts";
-import { migrate } from "../../../src/sql/migrate.ts";
+import { migrate } from "../../../src/platform/sql.ts";
 import { deliver, mailedToken, mailsTo, requestsAnswered, rowsOf } from "./mail-support.ts";
 import { call, registered, settings, userStub } from "./support.ts";
 

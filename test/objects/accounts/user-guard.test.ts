@@ -9,10 +9,10 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { mintAccessToken } from "../../../src/accounts/access-token.ts";
 import { success } from "../../../src/http/envelope.ts";
-import { createApp } from "../../../src/http/frame.ts";
+import { createApp } from "../../../src/http/pipeline.ts";
 import { resource } from "../../../src/http/resource.ts";
 import { newId } from "../../../src/ids.ts";
-import { authenticateUser, type UserGuardOptions, userGuard } from "../../../src/routes/user-guard.ts";
+import { authenticateUser, type UserGuardOptions, userGuard } from "../../../src/routes/guards/user.ts";
 import { type Answer, answerOf, bearer, claimsOf, registered, requestOf, settings, userStub } from "./support.ts";
 
 /** Routes as other resources make them: counted by the user, counted elsewhere, and the plain call. */

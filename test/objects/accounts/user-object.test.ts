@@ -1,7 +1,7 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { FAMILY_ABSOLUTE_MS, FAMILY_IDLE_MS } from "../../../src/accounts/families.ts";
-import { isOfFamily, openRefreshToken } from "../../../src/accounts/refresh-token.ts";
+import { isOfFamily, openRefreshToken } from "../../../src/accounts/refresh.ts";
 import { newId } from "../../../src/ids.ts";
 import { API_DEFAULT } from "../../../src/limits/state.ts";
 import { claimsOf, dump, login, me, registered, settings, signedIn, userStub } from "./support.ts";

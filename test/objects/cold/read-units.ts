@@ -1,7 +1,7 @@
-import { BatchTable, type DecodedBlock, decodeBlock } from "../../../src/logs/cold/decode.ts";
-import type { Block } from "../../../src/logs/cold/frame-index.ts";
-import { type BodyRange, CorruptSegment, type SegmentMeta } from "../../../src/logs/cold/segment.ts";
-import type { SegmentStore } from "../../../src/logs/cold/store.ts";
+import type { Block } from "../../../src/logs/cold/format/batch-table.ts";
+import { BatchTable, type DecodedBlock, decodeBlock } from "../../../src/logs/cold/format/decode.ts";
+import { type BodyRange, CorruptSegment, type SegmentMeta } from "../../../src/logs/cold/format/segment.ts";
+import type { SegmentStore } from "../../../src/logs/cold/store/store.ts";
 
 /** Frames of one segment that are wanted. */
 export interface WantedFrames {

@@ -2,21 +2,21 @@ import { env } from "cloudflare:workers";
 import { randomBytes } from "node:crypto";
 import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
-import { mayContain } from "../../../src/logs/cold/bloom.ts";
-import type { DecodedBlock } from "../../../src/logs/cold/decode.ts";
-import { allBlocks, blocksToRead } from "../../../src/logs/cold/frames-to-read.ts";
-import { fromHex, toHex } from "../../../src/logs/cold/hex.ts";
-import { readLevelCounts } from "../../../src/logs/cold/level-counts.ts";
+import { allBlocks, blocksToRead } from "../../../src/logs/cold/filter/block-filter.ts";
+import { mayContain } from "../../../src/logs/cold/filter/bloom.ts";
+import { tokenTestsOf } from "../../../src/logs/cold/filter/tokens.ts";
+import { readLevelCounts } from "../../../src/logs/cold/format/counts.ts";
+import type { DecodedBlock } from "../../../src/logs/cold/format/decode.ts";
 import {
   CorruptSegment,
   type EncodedSegment,
   SEGMENT_LIMITS,
   type SegmentKey,
   type SegmentMeta,
-} from "../../../src/logs/cold/segment.ts";
-import type { SegmentSelection } from "../../../src/logs/cold/selection.ts";
-import { SegmentStore, STORE_LIMITS } from "../../../src/logs/cold/store.ts";
-import { tokenTestsOf } from "../../../src/logs/cold/tokens.ts";
+} from "../../../src/logs/cold/format/segment.ts";
+import type { SegmentSelection } from "../../../src/logs/cold/store/selection.ts";
+import { SegmentStore, STORE_LIMITS } from "../../../src/logs/cold/store/store.ts";
+import { fromHex, toHex } from "../../../src/logs/cold/store/writer.ts";
 import { levelBit } from "../../../src/logs/entry.ts";
 import { toFilter } from "../../../src/logs/query/schema.ts";
 import { readSummary } from "../../../src/logs/summary.ts";

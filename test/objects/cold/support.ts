@@ -1,7 +1,7 @@
-import { encodeSegments } from "../../../src/logs/cold/encode.ts";
-import type { EncodedSegment } from "../../../src/logs/cold/segment.ts";
-import type { SegmentSelection } from "../../../src/logs/cold/selection.ts";
-import type { FoundSegment } from "../../../src/logs/cold/store.ts";
+import { encodeSegments } from "../../../src/logs/cold/format/encode.ts";
+import type { EncodedSegment } from "../../../src/logs/cold/format/segment.ts";
+import type { SegmentSelection } from "../../../src/logs/cold/store/selection.ts";
+import type { FoundSegment } from "../../../src/logs/cold/store/store.ts";
 import { ALL_CATEGORIES_MASK, ALL_LEVELS_MASK } from "../../../src/logs/query/filter.ts";
 import { slices } from "../../unit/cold/support.ts";
 import type { TestEntry } from "../../unit/query/store.ts";

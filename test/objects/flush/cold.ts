@@ -1,6 +1,6 @@
-import { BatchTable, decodeBlock } from "../../../src/logs/cold/decode.ts";
-import { readBlockIndex } from "../../../src/logs/cold/frame-index.ts";
-import { SegmentStore } from "../../../src/logs/cold/store.ts";
+import { readBlockIndex } from "../../../src/logs/cold/format/batch-table.ts";
+import { BatchTable, decodeBlock } from "../../../src/logs/cold/format/decode.ts";
+import { SegmentStore } from "../../../src/logs/cold/store/store.ts";
 
 export interface ColdEntry {
   seq: number;

@@ -1,8 +1,8 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { SegmentStore } from "../../../src/logs/cold/store.ts";
-import { LATE_WRITES_MS } from "../../../src/workspace/flush/doomed.ts";
+import { SegmentStore } from "../../../src/logs/cold/store/store.ts";
+import { LATE_WRITES_MS } from "../../../src/workspace/flush/flushed-ranges.ts";
 import { addKey, addProject, evict, newTenant, onSql, workspace } from "../ingest/support.ts";
 import {
   AGED_MS,

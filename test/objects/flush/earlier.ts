@@ -1,5 +1,5 @@
 import { env } from "cloudflare:workers";
-import { resetLegacySegmentCache } from "../../../src/logs/cold/earlier-segments.ts";
+import { resetLegacySegmentCache } from "../../../src/logs/cold/store/cold-tier.ts";
 
 const BLOBS = ["frames", "levels", "summary", "directory", "filter", "frame_filter", "body"];
 

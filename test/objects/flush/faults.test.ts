@@ -1,8 +1,8 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
-import { logId } from "../../../src/logs/log-id.ts";
-import { ColdWriter } from "../../../src/objects/cold-writer.ts";
+import { logId } from "../../../src/logs/entry-view.ts";
+import { ColdWriter } from "../../../src/objects/workspace/entrypoints.ts";
 import { bearer, call } from "../accounts/support.ts";
 import { evict, newTenant, numbered, onSql, receiptOf, send, type Tenant, workspace } from "../ingest/support.ts";
 import { EVERYTHING } from "../query/support.ts";

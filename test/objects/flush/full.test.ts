@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { STORAGE_BOUND } from "../../../src/workspace/storage-room.ts";
+import { STORAGE_BOUND } from "../../../src/workspace/usage.ts";
 import { evict, newTenant, numbered, onSql, receiptOf, send, workspace } from "../ingest/support.ts";
 import { clock, flushAll, sendBatches, tiers } from "./support.ts";
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { WorkspaceObject } from "../../../src/objects/workspace.ts";
-import { BatchIndex } from "../../../src/workspace/batch-index.ts";
-import { UnflushedBatches } from "../../../src/workspace/flush/waiting.ts";
+import { WorkspaceObject } from "../../../src/objects/workspace/workspace.ts";
+import { UnflushedBatches } from "../../../src/workspace/flush/schedule.ts";
+import { BatchIndex } from "../../../src/workspace/recent/batch-index.ts";
 import { bearer, call } from "../accounts/support.ts";
 import { newTenant, numbered, receiptOf, send, type Tenant } from "../ingest/support.ts";
 import { AGED_MS, clock, tiers } from "./support.ts";

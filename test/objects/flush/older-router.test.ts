@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { logId } from "../../../src/logs/log-id.ts";
+import { logId } from "../../../src/logs/entry-view.ts";
 import { type Answer, bearer, callWith } from "../accounts/support.ts";
 import { newTenant, onSql, type Tenant } from "../ingest/support.ts";
 import { storeAsEarlier } from "./earlier.ts";

@@ -1,7 +1,7 @@
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, vi } from "vitest";
-import { SegmentStore } from "../../../src/logs/cold/store.ts";
+import { SegmentStore } from "../../../src/logs/cold/store/store.ts";
 import { settingsOf } from "../../../src/settings.ts";
 import type { Usage } from "../../../src/workspace/usage.ts";
 import { evict, numbered, onSql, receiptOf, send, storedEntries, type Tenant, workspace } from "../ingest/support.ts";

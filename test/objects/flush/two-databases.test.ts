@@ -1,12 +1,11 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { encodeBody } from "../../../src/logs/codec.ts";
-import { ColdTier } from "../../../src/logs/cold/cold-tier.ts";
-import type { SegmentPosition } from "../../../src/logs/cold/selection.ts";
-import { SegmentStore } from "../../../src/logs/cold/store.ts";
-import { logId } from "../../../src/logs/log-id.ts";
-import { queryPageSchema } from "../../../src/logs/query/page-schema.ts";
-import { LATE_WRITES_MS } from "../../../src/workspace/flush/doomed.ts";
+import { encodeBody } from "../../../src/logs/batch.ts";
+import { ColdTier } from "../../../src/logs/cold/store/cold-tier.ts";
+import type { SegmentPosition } from "../../../src/logs/cold/store/selection.ts";
+import { SegmentStore } from "../../../src/logs/cold/store/store.ts";
+import { logId, queryPageSchema } from "../../../src/logs/entry-view.ts";
+import { LATE_WRITES_MS } from "../../../src/workspace/flush/flushed-ranges.ts";
 import { writeRange } from "../../../src/workspace/flush/write-range.ts";
 import { bearer, call } from "../accounts/support.ts";
 import { entry, segmentsOf, selection } from "../cold/support.ts";

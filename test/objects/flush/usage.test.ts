@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { migrate } from "../../../src/sql/migrate.ts";
+import { migrate } from "../../../src/platform/sql.ts";
 import { WORKSPACE_SCHEMA } from "../../../src/workspace/schema.ts";
 import { bearer, login, signedIn } from "../accounts/support.ts";
 import { evict, onSql, workspace } from "../ingest/support.ts";

@@ -2,9 +2,9 @@ import { createMessageBatch, runDurableObjectAlarm, runInDurableObject } from "c
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { newId } from "../../../src/ids.ts";
-import { addPendingMail, PENDING_MAIL_SCHEMA } from "../../../src/mail/promised.ts";
+import { addPendingMail, PENDING_MAIL_SCHEMA } from "../../../src/mail/pending-mails.ts";
 import { MAIL_REQUEST_SCHEMA } from "../../../src/mail/requests.ts";
-import { ColdWriter } from "../../../src/objects/cold-writer.ts";
+import { ColdWriter } from "../../../src/objects/workspace/entrypoints.ts";
 import worker from "../../../src/worker.ts";
 import { consume, emailStub, promisedBy, rowsOf } from "../accounts/mail-support.ts";
 import { bearer, call, callWith, registered, userStub, workspaceStub } from "../accounts/support.ts";

@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { WorkspaceObject } from "../../../src/objects/workspace.ts";
+import { WorkspaceObject } from "../../../src/objects/workspace/workspace.ts";
 import { type Answer, bearer, call } from "../accounts/support.ts";
 import { newKey, newProject } from "../projects/support.ts";
 import { by, newUser } from "../workspaces/support.ts";

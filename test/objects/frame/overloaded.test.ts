@@ -1,6 +1,6 @@
 import { env, exports } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
-import { UserObject } from "../../../src/objects/user.ts";
+import { UserObject } from "../../../src/objects/user/user.ts";
 import { answerOf, bearer, callWith, requestOf } from "../accounts/support.ts";
 import { newTenant, numbered, send, type Tenant } from "../ingest/support.ts";
 import { newOwner, newProject } from "../projects/support.ts";

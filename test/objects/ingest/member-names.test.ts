@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { decodeBody } from "../../../src/logs/codec.ts";
+import { decodeBody } from "../../../src/logs/batch.ts";
 import { readIngestBody } from "../../../src/logs/ingest/ingest-body.ts";
 import { inOneTurn } from "../../../src/platform/turns.ts";
 

@@ -4,7 +4,7 @@ import { newId } from "../../../src/ids.ts";
 import { parseApiKey } from "../../../src/keys/api-key.ts";
 import { API_DEFAULT } from "../../../src/limits/state.ts";
 import { buildBatch } from "../../../src/logs/ingest/build-batch.ts";
-import type { WorkspaceObject } from "../../../src/objects/workspace.ts";
+import type { WorkspaceObject } from "../../../src/objects/workspace/workspace.ts";
 import type { IngestCall } from "../../../src/workspace/ingest.ts";
 import { WorkspaceState } from "../../../src/workspace/state.ts";
 import {

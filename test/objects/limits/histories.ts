@@ -1,6 +1,5 @@
 import fc from "fast-check";
-import { type LimitConfiguration, type LimitRule, RULE_METHODS } from "../../../src/limits/cascade.ts";
-import { normalizePath } from "../../../src/limits/route-path.ts";
+import { type LimitConfiguration, type LimitRule, normalizePath, RULE_METHODS } from "../../../src/limits/cascade.ts";
 
 /** Requests that a history may make; each is one route, with the places of two projects where it names one. */
 export const REQUESTS = [

@@ -2,8 +2,8 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { minuteOf, type RefusedRequest, type Violation } from "../../../src/limits/violation.ts";
 import { VIOLATION_SCHEMA, ViolationOutbox } from "../../../src/limits/violation-outbox.ts";
+import { minuteOf, type RefusedRequest, type Violation } from "../../../src/limits/violations.ts";
 
 /** The beginning of a minute. */
 const START = 1_795_000_020_000;

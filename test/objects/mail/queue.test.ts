@@ -11,10 +11,10 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { hashPassword } from "../../../src/accounts/password.ts";
 import { register } from "../../../src/accounts/register.ts";
 import { newId } from "../../../src/ids.ts";
-import { addPendingMail, claimMail, nextMailAt, takeDueMails } from "../../../src/mail/promised.ts";
-import { enqueueDueMails } from "../../../src/objects/hand-over.ts";
+import { addPendingMail, claimMail, nextMailAt, takeDueMails } from "../../../src/mail/pending-mails.ts";
+import { enqueueDueMails } from "../../../src/objects/queues/mails.ts";
 import { newAlarmOrigin } from "../../../src/platform/origin.ts";
-import { registrationPorts } from "../../../src/routes/sign-up.ts";
+import { registrationPorts } from "../../../src/routes/auth/sign-in.ts";
 import worker from "../../../src/worker.ts";
 import {
   consume,

@@ -1,7 +1,7 @@
 import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { hashOf } from "../../../src/accounts/oauth/secret-text.ts";
+import { hashOf } from "../../../src/accounts/oauth/flows.ts";
 import { app } from "../../../src/routes/app.ts";
 
 const SECURE = {

@@ -3,13 +3,12 @@ import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { readAccount } from "../../../src/accounts/account.ts";
 import type { NewLink } from "../../../src/accounts/links.ts";
-import { type ArrivalPorts, resolveProviderSignIn } from "../../../src/accounts/oauth/arrive.ts";
-import { linkIdentity } from "../../../src/accounts/oauth/link-identity.ts";
+import { type ArrivalPorts, linkIdentity, resolveProviderSignIn } from "../../../src/accounts/oauth/identities.ts";
 import type { ProviderProfile } from "../../../src/accounts/oauth/provider.ts";
 import { type RegistrationPorts, register } from "../../../src/accounts/register.ts";
 import { newId } from "../../../src/ids.ts";
 import { newAlarmOrigin } from "../../../src/platform/origin.ts";
-import { registrationPorts } from "../../../src/routes/sign-up.ts";
+import { registrationPorts } from "../../../src/routes/auth/sign-in.ts";
 import { dump, userStub, workspaceStub } from "../accounts/support.ts";
 import {
   accountsOf,

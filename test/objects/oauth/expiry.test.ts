@@ -1,8 +1,16 @@
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { issueExchangeCode, issueLinkCode, takeExchangeCode, takeLinkCode } from "../../../src/accounts/oauth/codes.ts";
-import { beginFlow, type FlowRecord, takeFlow } from "../../../src/accounts/oauth/flows.ts";
-import { hashOf, randomSecret } from "../../../src/accounts/oauth/secret-text.ts";
+import {
+  beginFlow,
+  type FlowRecord,
+  hashOf,
+  issueExchangeCode,
+  issueLinkCode,
+  randomSecret,
+  takeExchangeCode,
+  takeFlow,
+  takeLinkCode,
+} from "../../../src/accounts/oauth/flows.ts";
 import { newId } from "../../../src/ids.ts";
 import { userStub } from "../accounts/support.ts";
 import { arrived, visitor } from "./support.ts";

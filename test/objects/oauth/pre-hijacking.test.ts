@@ -2,8 +2,7 @@ import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { exports } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { ArrivalPorts } from "../../../src/accounts/oauth/arrive.ts";
-import { linkIdentity } from "../../../src/accounts/oauth/link-identity.ts";
+import { type ArrivalPorts, linkIdentity } from "../../../src/accounts/oauth/identities.ts";
 import { newId } from "../../../src/ids.ts";
 import {
   answerOf,

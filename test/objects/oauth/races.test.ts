@@ -1,10 +1,13 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import type { ArrivalPorts } from "../../../src/accounts/oauth/arrive.ts";
-import { resolveProviderSignIn } from "../../../src/accounts/oauth/arrive.ts";
-import { releaseClaim } from "../../../src/accounts/oauth/identities.ts";
-import { linkIdentity, newClaim } from "../../../src/accounts/oauth/link-identity.ts";
+import {
+  type ArrivalPorts,
+  linkIdentity,
+  newClaim,
+  releaseClaim,
+  resolveProviderSignIn,
+} from "../../../src/accounts/oauth/identities.ts";
 import { PROVIDERS, type ProviderProfile } from "../../../src/accounts/oauth/provider.ts";
 import { userStub } from "../accounts/support.ts";
 import { accountsOf, arrived, identityRows, realPorts, sessionAuthority, sessionOf, visitor } from "./support.ts";

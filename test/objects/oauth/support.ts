@@ -1,9 +1,13 @@
 import { env } from "cloudflare:workers";
-import { type ArrivalPorts, type ProviderSignIn, resolveProviderSignIn } from "../../../src/accounts/oauth/arrive.ts";
+import {
+  type ArrivalPorts,
+  type ProviderSignIn,
+  resolveProviderSignIn,
+} from "../../../src/accounts/oauth/identities.ts";
 import type { ProviderName, ProviderProfile } from "../../../src/accounts/oauth/provider.ts";
 import { newId } from "../../../src/ids.ts";
 import { newAlarmOrigin } from "../../../src/platform/origin.ts";
-import { arrivalPorts } from "../../../src/routes/oauth-ports.ts";
+import { arrivalPorts } from "../../../src/routes/auth/oauth-flow.ts";
 import { userStub } from "../accounts/support.ts";
 
 /** The real steps, on the real objects and the real directory. */

@@ -1,11 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { LEVELS } from "../../../src/logs/entry.ts";
-import { ISOLATE_BUDGET } from "../../../src/platform/isolate-budget.ts";
-import { CHUNK_BATCHES } from "../../../src/workspace/batch-blocks.ts";
-import { type BatchMeta, type BatchSelection, positionOf } from "../../../src/workspace/batch-columns.ts";
-import { BatchIndex, batchIndexBytes } from "../../../src/workspace/batch-index.ts";
-import { deleteBatches, insertBatch } from "../../../src/workspace/batches.ts";
+import { ISOLATE_BUDGET } from "../../../src/platform/isolate-memory.ts";
+import { type BatchMeta, type BatchSelection, positionOf } from "../../../src/workspace/recent/batch-columns.ts";
+import { BatchIndex, batchIndexBytes } from "../../../src/workspace/recent/batch-index.ts";
+import { CHUNK_BATCHES, deleteBatches, insertBatch } from "../../../src/workspace/recent/batches.ts";
 import { batchOf, EVERYTHING, inWorkspace } from "./support.ts";
 
 const times = fc.integer({ min: 1000, max: 1020 });

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { z } from "zod";
-import { queryPageSchema } from "../../../src/logs/query/page-schema.ts";
+import { queryPageSchema } from "../../../src/logs/entry-view.ts";
 import { bearer, call } from "../accounts/support.ts";
 import { evict, newTenant, onSql, type Tenant } from "../ingest/support.ts";
 

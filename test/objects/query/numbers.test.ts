@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { ColdTier } from "../../../src/logs/cold/cold-tier.ts";
-import { queryPageSchema } from "../../../src/logs/query/page-schema.ts";
+import { ColdTier } from "../../../src/logs/cold/store/cold-tier.ts";
+import { queryPageSchema } from "../../../src/logs/entry-view.ts";
 import { runQuery } from "../../../src/logs/query/run-query.ts";
 import { QueryBody } from "../../../src/logs/query/schema.ts";
 import type { LogSource } from "../../../src/logs/query/tiers.ts";

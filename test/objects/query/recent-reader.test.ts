@@ -1,12 +1,11 @@
 import { evictDurableObject } from "cloudflare:test";
 import { describe, expect, it } from "vitest";
-import { decodeBody } from "../../../src/logs/codec.ts";
-import { idHashesOf } from "../../../src/logs/id-filter.ts";
-import type { RecentPage, RecentScan } from "../../../src/logs/query/recent-scan.ts";
-import { countsOf } from "../../../src/logs/summary.ts";
-import { BatchIndex } from "../../../src/workspace/batch-index.ts";
-import { insertBatch } from "../../../src/workspace/batches.ts";
-import { type RecentScope, readRecent as readInOneTurn } from "../../../src/workspace/recent-reader.ts";
+import { decodeBody } from "../../../src/logs/batch.ts";
+import type { RecentPage, RecentScan } from "../../../src/logs/query/recent-feed.ts";
+import { countsOf, idHashesOf } from "../../../src/logs/summary.ts";
+import { BatchIndex } from "../../../src/workspace/recent/batch-index.ts";
+import { insertBatch } from "../../../src/workspace/recent/batches.ts";
+import { type RecentScope, readRecent as readInOneTurn } from "../../../src/workspace/recent/reader.ts";
 import { addProject, batchOf, EVERYTHING, inWorkspace, OWNER, type SimpleEntry, workspaceStub } from "./support.ts";
 
 const A = "proj_00000000000a";

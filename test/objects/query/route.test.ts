@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import type { z } from "zod";
-import { queryPageSchema } from "../../../src/logs/query/page-schema.ts";
+import { queryPageSchema } from "../../../src/logs/entry-view.ts";
 import { type Answer, bearer, call, registered } from "../accounts/support.ts";
 import { workspaceStub } from "./support.ts";
 

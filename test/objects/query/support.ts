@@ -4,7 +4,7 @@ import type { Batch } from "../../../src/logs/batch.ts";
 import type { Level } from "../../../src/logs/entry.ts";
 import { buildBatch } from "../../../src/logs/ingest/build-batch.ts";
 import { ALL_CATEGORIES_MASK, ALL_LEVELS_MASK } from "../../../src/logs/query/filter.ts";
-import type { RecentScan } from "../../../src/logs/query/recent-scan.ts";
+import type { RecentScan } from "../../../src/logs/query/recent-feed.ts";
 import { newAlarmOrigin } from "../../../src/platform/origin.ts";
 import { provision } from "../../../src/workspace/provision.ts";
 

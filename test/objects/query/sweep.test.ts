@@ -1,10 +1,9 @@
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { z } from "zod";
-import { type Cursor, encodeCursor, fingerprint } from "../../../src/logs/query/cursor.ts";
-import { queryPageSchema } from "../../../src/logs/query/page-schema.ts";
+import { queryPageSchema } from "../../../src/logs/entry-view.ts";
+import { type Cursor, encodeCursor, fingerprint, SWEEP_BEGIN } from "../../../src/logs/query/cursor.ts";
 import { QueryBody } from "../../../src/logs/query/schema.ts";
-import { SWEEP_BEGIN } from "../../../src/logs/query/sweep-state.ts";
 import { bearer, call } from "../accounts/support.ts";
 import { storeAsEarlier } from "../flush/earlier.ts";
 import { clock, flushAll, sendBatches } from "../flush/support.ts";

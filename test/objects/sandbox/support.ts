@@ -2,7 +2,7 @@ import { createScheduledController, evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect } from "vitest";
 import { z } from "zod";
-import { queryPageSchema } from "../../../src/logs/query/page-schema.ts";
+import { queryPageSchema } from "../../../src/logs/entry-view.ts";
 import { nextReset, RESET_EVERY_MS, SANDBOX_WORKSPACE_ID } from "../../../src/sandbox/sandbox.ts";
 import worker from "../../../src/worker.ts";
 import { type Answer, bearer, type Call, call } from "../accounts/support.ts";

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import type { z } from "zod";
-import { statsAnswerSchema } from "../../../src/logs/stats/schema.ts";
+import { statsAnswerSchema } from "../../../src/logs/stats/histogram.ts";
 import { bearer, call, registered } from "../accounts/support.ts";
 import { workspaceStub } from "../query/support.ts";
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { encodeBody } from "../../../src/logs/codec.ts";
-import { logId } from "../../../src/logs/log-id.ts";
+import { encodeBody } from "../../../src/logs/batch.ts";
+import { logId } from "../../../src/logs/entry-view.ts";
 import { bearer, call } from "../accounts/support.ts";
 import { AGED_MS, alarm, clock, sendBatches } from "../flush/support.ts";
 import { evict, newTenant, onSql, type Tenant } from "../ingest/support.ts";

@@ -2,9 +2,9 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { newId } from "../../../src/ids.ts";
 import { newApiKey } from "../../../src/keys/api-key.ts";
+import { newTicket } from "../../../src/tail/authority.ts";
 import { TAIL_QUOTA } from "../../../src/tail/limits.ts";
-import { newTicket } from "../../../src/tail/ticket.ts";
-import { ROLES } from "../../../src/workspace/caller.ts";
+import { ROLES } from "../../../src/workspace/permissions.ts";
 import { answerOf, bearer, call } from "../accounts/support.ts";
 import {
   addKey,

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import { newId } from "../../../src/ids.ts";
-import type { TailCall } from "../../../src/objects/tail-access.ts";
-import { TAIL_REFUSAL_HEADER } from "../../../src/objects/tail-refusal.ts";
-import { TAIL_CALL_HEADER } from "../../../src/objects/tails.ts";
+import type { TailCall } from "../../../src/objects/workspace/tail-access.ts";
+import { TAIL_CALL_HEADER } from "../../../src/objects/workspace/tails.ts";
+import { TAIL_REFUSAL_HEADER } from "../../../src/rpc/tail.ts";
 import { newTenant, workspace } from "../ingest/support.ts";
 
 it("a refusal comes whole or not at all: it has no body that could break off when the object is lost", async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { newId } from "../../../src/ids.ts";
-import { logId } from "../../../src/logs/log-id.ts";
+import { logId } from "../../../src/logs/entry-view.ts";
 import { bearer, call } from "../accounts/support.ts";
 import { alarm, clock, flushAll, sendBatches, watermark } from "../flush/support.ts";
 import {

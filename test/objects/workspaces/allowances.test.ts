@@ -1,8 +1,8 @@
 import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { USER_QUOTA_SCHEMA } from "../../../src/accounts/allowances.ts";
 import { USER_SCHEMA } from "../../../src/accounts/schema.ts";
-import { migrate } from "../../../src/sql/migrate.ts";
+import { USER_QUOTA_SCHEMA } from "../../../src/accounts/user-quotas.ts";
+import { migrate } from "../../../src/platform/sql.ts";
 import { bearer, call, callWith, dump, userStub } from "../accounts/support.ts";
 import {
   accept,

@@ -4,7 +4,7 @@ import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { hashOneTimeToken } from "../../../src/accounts/one-time-token.ts";
 import { newId } from "../../../src/ids.ts";
-import { spelledAddress } from "../../../src/mail/plain-text.ts";
+import { spelledAddress } from "../../../src/mail/compose.ts";
 import { emailStub, mailedToken, mailsTo } from "../accounts/mail-support.ts";
 import { call, dump, signedIn, workspaceStub } from "../accounts/support.ts";
 import { onSql } from "../ingest/support.ts";

@@ -1,8 +1,8 @@
 import { exports } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { newId } from "../../../src/ids.ts";
-import { logId } from "../../../src/logs/log-id.ts";
-import { ROLES, type Role } from "../../../src/workspace/caller.ts";
+import { logId } from "../../../src/logs/entry-view.ts";
+import { ROLES, type Role } from "../../../src/workspace/permissions.ts";
 import { type Answer, bearer, type Call, call } from "../accounts/support.ts";
 import { numbered, receiptOf, send } from "../ingest/support.ts";
 import { newKey, newProject } from "../projects/support.ts";

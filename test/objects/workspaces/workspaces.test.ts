@@ -2,8 +2,8 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "c
 import { env } from "cloudflare:workers";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { newId } from "../../../src/ids.ts";
-import { createWorkspace } from "../../../src/workspace/create.ts";
 import { applyDirectoryChanges, claimWorkspace, slugOf } from "../../../src/workspace/listing.ts";
+import { createWorkspace } from "../../../src/workspace/provision.ts";
 import { call, dump, workspaceStub } from "../accounts/support.ts";
 import { numbered, onSql, receiptOf, send } from "../ingest/support.ts";
 import { newKey, newProject, refusal } from "../projects/support.ts";

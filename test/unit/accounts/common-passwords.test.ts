@@ -1,10 +1,11 @@
 import { readFileSync } from "node:fs";
+import path from "node:path";
 import { expect, it } from "vitest";
 import { isCommonPassword } from "../../../src/accounts/common-passwords.ts";
 import { passwordSchema } from "../../../src/accounts/password.ts";
 
 it("knows 3,000 common passwords, in whatever case, all of them long enough to be wanted", () => {
-  const source = readFileSync(new URL("../../../src/accounts/common-passwords.ts", import.meta.url), "utf8");
+  const source = readFileSync(path.join(import.meta.dirname, "../../../src/accounts/common-passwords.ts"), "utf8");
   const words = /`\n([^`]+)`/.exec(source)?.[1]?.trim().split(/\s+/) ?? [];
   expect(new Set(words).size).toBe(3000);
   for (const word of words) {

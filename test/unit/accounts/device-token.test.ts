@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { DEVICE_TOKEN_MS, mintDeviceToken, openDeviceToken } from "../../../src/accounts/device-token.ts";
+import { DEVICE_TOKEN_MS, mintDeviceToken, openDeviceToken } from "../../../src/accounts/login-throttle.ts";
 
 const PEPPER = "pepper-pepper-pepper-pepper-pepper";
 const EMAIL = "ada@example.com";

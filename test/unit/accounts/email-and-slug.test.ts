@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { emailSchema, localPart } from "../../../src/accounts/email.ts";
-import { providerEmail } from "../../../src/accounts/oauth/profile.ts";
-import { personalSlug, slugify, suffixedSlug } from "../../../src/accounts/slug.ts";
-import { nameSchema } from "../../../src/http/name.ts";
+import { emailSchema, localPart, personalSlug, slugify, suffixedSlug } from "../../../src/accounts/email.ts";
+import { providerEmail } from "../../../src/accounts/oauth/provider-fetch.ts";
+import { nameSchema } from "../../../src/http/fields.ts";
 
 describe("emailSchema", () => {
   it("trims and lowercases before it compares", () => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isOfFamily, mintRefreshToken, openRefreshToken } from "../../../src/accounts/refresh-token.ts";
+import { isOfFamily, mintRefreshToken, openRefreshToken } from "../../../src/accounts/refresh.ts";
 import { BASE62 } from "../../../src/ids.ts";
 
 const PEPPER = "pepper-pepper-pepper-pepper-pepper";

@@ -1,13 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { entryAt } from "../../../bench/entries.ts";
-import { SegmentEntryReader } from "../../../src/logs/cold/entry-reader.ts";
-import { LineScanner } from "../../../src/logs/cold/line-scanner.ts";
-import { linesOf, type SourceLine } from "../../../src/logs/cold/lines.ts";
-import { TokenCollector } from "../../../src/logs/cold/token-collector.ts";
-import { TypePairs } from "../../../src/logs/cold/type-pairs.ts";
-import { LEVELS } from "../../../src/logs/entry.ts";
-import { parseStoredLine } from "../../../src/logs/stored-line.ts";
+import { TokenCollector } from "../../../src/logs/cold/filter/tokens.ts";
+import { TypePairs } from "../../../src/logs/cold/format/counts.ts";
+import { linesOf, type SourceLine } from "../../../src/logs/cold/format/lines.ts";
+import { LineScanner, SegmentEntryReader } from "../../../src/logs/cold/scan/line-scanner.ts";
+import { LEVELS, parseStoredLine } from "../../../src/logs/entry.ts";
 import { plainLine, storedLine } from "./stored-lines.ts";
 import { tokensOf } from "./tokens-of.ts";
 

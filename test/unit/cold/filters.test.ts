@@ -1,11 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { mayContain } from "../../../src/logs/cold/bloom.ts";
-import { encodeSegments } from "../../../src/logs/cold/encode.ts";
-import { ALL_SLOTS } from "../../../src/logs/cold/frame-filter.ts";
-import { allBlocks, blocksToRead } from "../../../src/logs/cold/frames-to-read.ts";
-import type { EncodedSegment } from "../../../src/logs/cold/segment.ts";
-import { TOKEN_KIND, tokenTestsOf } from "../../../src/logs/cold/tokens.ts";
+import { ALL_SLOTS, allBlocks, blocksToRead } from "../../../src/logs/cold/filter/block-filter.ts";
+import { mayContain } from "../../../src/logs/cold/filter/bloom.ts";
+import { TOKEN_KIND, tokenTestsOf } from "../../../src/logs/cold/filter/tokens.ts";
+import { encodeSegments } from "../../../src/logs/cold/format/encode.ts";
+import type { EncodedSegment } from "../../../src/logs/cold/format/segment.ts";
 import type { LogFilter } from "../../../src/logs/query/filter.ts";
 import { QueryBody } from "../../../src/logs/query/schema.ts";
 import {

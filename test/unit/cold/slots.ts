@@ -1,7 +1,7 @@
-import { slotsColumn } from "../../../src/logs/cold/frame-filter.ts";
-import { toHex } from "../../../src/logs/cold/hex.ts";
-import type { EncodedSegment } from "../../../src/logs/cold/segment.ts";
-import type { TokenTest } from "../../../src/logs/cold/tokens.ts";
+import { slotsColumn } from "../../../src/logs/cold/filter/block-filter.ts";
+import type { TokenTest } from "../../../src/logs/cold/filter/tokens.ts";
+import type { EncodedSegment } from "../../../src/logs/cold/format/segment.ts";
+import { toHex } from "../../../src/logs/cold/store/writer.ts";
 
 const SLOT = /\(\((\d+) \* \(length\(frame_filter\)/g;
 

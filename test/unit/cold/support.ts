@@ -1,8 +1,7 @@
-import { BatchTable, type DecodedBlock, decodeBlock } from "../../../src/logs/cold/decode.ts";
-import type { Block } from "../../../src/logs/cold/frame-index.ts";
-import { readBlockIndex } from "../../../src/logs/cold/frame-index.ts";
-import type { DecodedBatch } from "../../../src/logs/cold/lines.ts";
-import type { EncodedSegment } from "../../../src/logs/cold/segment.ts";
+import { type Block, readBlockIndex } from "../../../src/logs/cold/format/batch-table.ts";
+import { BatchTable, type DecodedBlock, decodeBlock } from "../../../src/logs/cold/format/decode.ts";
+import type { DecodedBatch } from "../../../src/logs/cold/format/lines.ts";
+import type { EncodedSegment } from "../../../src/logs/cold/format/segment.ts";
 import { bodyOf, type TestEntry } from "../query/store.ts";
 
 /** An entry as it comes back out of a segment. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { TokenTable } from "../../../src/logs/cold/token-table.ts";
+import { TokenTable } from "../../../src/logs/cold/filter/token-table.ts";
 import { tokensOf } from "./tokens-of.ts";
 
 const half = fc.oneof(fc.constantFrom(0, 1, 0xffffffff), fc.integer({ min: 0, max: 0xffffffff }));

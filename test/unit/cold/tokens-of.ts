@@ -1,4 +1,4 @@
-import type { TokenTable } from "../../../src/logs/cold/token-table.ts";
+import type { TokenTable } from "../../../src/logs/cold/filter/token-table.ts";
 
 /** All that a table holds, in an order of its own: tokens, and pairs of token and frame. */
 export function tokensOf(table: TokenTable): { all: string[]; pairs: string[] } {

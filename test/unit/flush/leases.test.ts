@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ReadPins } from "../../../src/workspace/flush/leases.ts";
+import { ReadPins } from "../../../src/objects/workspace/flush.ts";
 
 const STEP_MS = 100;
 const MINUTES_MS = 10 * 60_000;

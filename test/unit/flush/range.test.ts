@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { chooseRange, type UnflushedBatch } from "../../../src/workspace/flush/range.ts";
+import { chooseRange, type UnflushedBatch } from "../../../src/workspace/flush/schedule.ts";
 
 const LIMITS = { entries: 100, bytes: 1000, storedBytes: 300, batches: 10 };
 

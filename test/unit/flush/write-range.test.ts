@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { encodeBody } from "../../../src/logs/codec.ts";
-import type { EncodedSegment } from "../../../src/logs/cold/segment.ts";
+import { encodeBody } from "../../../src/logs/batch.ts";
+import type { EncodedSegment } from "../../../src/logs/cold/format/segment.ts";
 import {
   type FlushBatch,
   type FlushCall,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { readBody } from "../../../src/http/body.ts";
-import { smallBodies } from "../../../src/platform/isolate-budget.ts";
+import { smallBodies } from "../../../src/platform/isolate-memory.ts";
 
 const MIB = 1024 * 1024;
 

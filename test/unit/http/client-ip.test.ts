@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { clientIp, normalizeIp, UNKNOWN_CLIENT_IP } from "../../../src/http/client-ip.ts";
+import { clientIp, normalizeIp, UNKNOWN_CLIENT_IP } from "../../../src/platform/loopback.ts";
 
 const ip = (headers: Record<string, string>, unnamed: string = UNKNOWN_CLIENT_IP) =>
   clientIp(new Headers(headers), unnamed);

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { requestIdOf } from "../../../src/http/context.ts";
 import { failure, success } from "../../../src/http/envelope.ts";
 import { ERROR_STATUS, type ErrorCode } from "../../../src/http/errors.ts";
-import { limitHeaders } from "../../../src/http/limit-headers.ts";
-import { requestIdOf } from "../../../src/http/request-id.ts";
+import { limitHeaders } from "../../../src/http/headers.ts";
 
 describe("the envelope", () => {
   test("holds data or an error, never both, and when and which request it was", async () => {

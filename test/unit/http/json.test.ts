@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { ApiError } from "../../../src/http/errors.ts";
-import { jsonBody, optionalJsonBody } from "../../../src/http/json.ts";
+import { jsonBody, optionalJsonBody } from "../../../src/http/resource.ts";
 
 const schema = z.strictObject({ password: z.string().optional() });
 

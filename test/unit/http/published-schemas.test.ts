@@ -2,12 +2,11 @@ import { describe, expect, it } from "vitest";
 import type { z } from "zod";
 import { emailSchema } from "../../../src/accounts/email.ts";
 import { passwordSchema } from "../../../src/accounts/password.ts";
-import { integerParameter } from "../../../src/http/integer-parameter.ts";
-import { nameSchema, requiredNameSchema } from "../../../src/http/name.ts";
-import { TimestampReader } from "../../../src/logs/ingest/timestamp.ts";
-import { DATA_PATH, parseDataPath } from "../../../src/logs/query/data-path.ts";
+import { nameSchema, requiredNameSchema } from "../../../src/http/fields.ts";
+import { integerParameter } from "../../../src/http/paging.ts";
+import { TimestampReader, timeSchema } from "../../../src/logs/ingest/timestamp.ts";
+import { DATA_PATH, parseDataPath } from "../../../src/logs/query/filter.ts";
 import { QueryBody } from "../../../src/logs/query/schema.ts";
-import { timeSchema } from "../../../src/logs/time-schema.ts";
 
 const takes = (schema: z.ZodType, value: unknown): boolean => schema.safeParse(value).success;
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { BodyIncomplete, BodyReader } from "../../../src/http/receiver.ts";
+import { BodyIncomplete, BodyReader } from "../../../src/http/body-reader.ts";
 
 beforeEach(() => {
   vi.useFakeTimers();

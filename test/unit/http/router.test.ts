@@ -1,6 +1,6 @@
 import { Hono } from "hono";
 import { describe, expect, it } from "vitest";
-import { LiteralFirstRouter } from "../../../src/http/router.ts";
+import { LiteralFirstRouter } from "../../../src/http/pipeline.ts";
 
 /** A small app, its routes registered in either order; each answer says which middleware and handler it met. */
 function appOf(paths: readonly string[]): Hono {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { AcceptedKeys } from "../../../src/keys/accepted-keys.ts";
+import { AcceptedKeys } from "../../../src/keys/api-key.ts";
 
 test("A1: the hint of accepted keys is bounded; the key that was accepted longest ago goes first", () => {
   const keys = new AcceptedKeys(2);

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { BASE62, fromBase62, ID_LENGTH, isBase62, isId, newId, randomBase62, toBase62 } from "../../../src/ids.ts";
-import { logId, parseLogId } from "../../../src/logs/log-id.ts";
+import { logId, parseLogId } from "../../../src/logs/entry-view.ts";
 
 const seqs = fc.oneof(fc.maxSafeNat(), fc.constantFrom(0, 1, 61, 62, 3843, 3844, Number.MAX_SAFE_INTEGER));
 

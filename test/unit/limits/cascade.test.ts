@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Cascade, type Limit, type LimitRule } from "../../../src/limits/cascade.ts";
-import { RoutePaths } from "../../../src/limits/route-path.ts";
+import { Cascade, type Limit, type LimitRule, RoutePaths } from "../../../src/limits/cascade.ts";
 
 const INGEST = { method: "POST", pattern: "/logger/:projectId/log", path: "/logger/proj_a/log" };
 const QUERY = { method: "POST", pattern: "/logger/query", path: "/logger/query" };

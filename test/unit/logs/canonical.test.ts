@@ -1,11 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Batch } from "../../../src/logs/batch.ts";
-import { decodeBody } from "../../../src/logs/codec.ts";
+import { type Batch, decodeBody } from "../../../src/logs/batch.ts";
 import { CATEGORY_TYPES, INGEST_LIMITS, LEVELS } from "../../../src/logs/entry.ts";
 import type { BuildResult } from "../../../src/logs/ingest/build-batch.ts";
-import { canonicalBatch } from "../../../src/logs/ingest/canonical-body.ts";
-import { readIngestBody } from "../../../src/logs/ingest/ingest-body.ts";
+import { canonicalBatch, readIngestBody } from "../../../src/logs/ingest/ingest-body.ts";
 import { type IngestMediaType, parseEntries } from "../../../src/logs/ingest/parse-entries.ts";
 import { inOneTurn, TurnMeter } from "../../../src/platform/turns.ts";
 import { jsonText } from "./json-text.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { decodeBlocks, decodeBody, encodeBody } from "../../../src/logs/codec.ts";
+import { decodeBlocks, decodeBody, encodeBody } from "../../../src/logs/batch.ts";
 import { buildBatch } from "../../../src/logs/ingest/build-batch.ts";
 import { readSummary } from "../../../src/logs/summary.ts";
 
@@ -68,7 +68,7 @@ test("a batch's columns say what its lines say", () => {
       const { batch } = buildBatch(values, { now, oldest: null });
       if (!batch) throw new Error("All entries are valid.");
       const raw = decodeBody(batch.encoding, batch.body);
-      const lines = Buffer.from(raw).toString().split("\n");
+      const lines = new TextDecoder().decode(raw).split("\n");
       expect(batch.size).toBe(raw.length);
       expect(batch.count).toBe(values.length);
       lines.forEach((line, i) => {

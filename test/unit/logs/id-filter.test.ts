@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { ID_MEMBERS, IdCollector, idHashesOf, mayContainIds } from "../../../src/logs/id-filter.ts";
+import { ID_MEMBERS, IdCollector, idHashesOf, mayContainIds } from "../../../src/logs/summary.ts";
 
 const encoder = new TextEncoder();
 const none = { session: null, traceId: null };

@@ -1,4 +1,4 @@
-import { decodeBody } from "../../../src/logs/codec.ts";
+import { decodeBody } from "../../../src/logs/batch.ts";
 import { INGEST_LIMITS } from "../../../src/logs/entry.ts";
 import { parseExactly } from "../../../src/logs/ingest/exact-json.ts";
 import { readIngestBody } from "../../../src/logs/ingest/ingest-body.ts";
@@ -64,7 +64,7 @@ interface Sent {
 function valuesOf(bytes: Uint8Array, type: IngestMediaType): Sent[] | string {
   let text: string;
   try {
-    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes);
   } catch {
     return "invalid: The body is not valid UTF-8.";
   }

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ByteReader, ByteWriter } from "../../../src/bytes/varint.ts";
 import { CATEGORY_TYPES, INGEST_LIMITS } from "../../../src/logs/entry.ts";
 import { countsOf, idFilterOf, readSummary, SummaryBuilder } from "../../../src/logs/summary.ts";
+import { ByteReader, ByteWriter } from "../../../src/platform/varint.ts";
 
 type Added = [timestamp: number, level: number, category: string, type: string];
 

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
+import type { Letter } from "../../../src/mail/mail.ts";
 import { cloudflareMailer, resendMailer } from "../../../src/mail/mailers.ts";
-import type { Letter } from "../../../src/mail/message.ts";
-import { parseSender } from "../../../src/mail/sender.ts";
+import { parseSender } from "../../../src/settings.ts";
 
 const from = { name: "Taffrail", address: "mail@logs.example" };
 const letter: Letter = {

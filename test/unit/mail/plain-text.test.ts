@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { composeLetter } from "../../../src/mail/compose.ts";
-import { spelledAddress, unlinkable } from "../../../src/mail/plain-text.ts";
+import { composeLetter, spelledAddress, unlinkable } from "../../../src/mail/compose.ts";
 
 const settings = { FRONTEND_URL: "https://logs.example.com", REFRESH_PEPPER: "pepper-pepper-pepper-pepper-pepper" };
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ApiError } from "../../../src/http/errors.ts";
-import { type RetryPolicy, withRetry } from "../../../src/objects/replay.ts";
+import { type RetryPolicy, withRetry } from "../../../src/rpc/call.ts";
 
 interface Flags {
   overloaded?: boolean;

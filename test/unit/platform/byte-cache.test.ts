@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ByteCache } from "../../../src/platform/byte-cache.ts";
+import { ByteCache } from "../../../src/platform/isolate-memory.ts";
 
 test("A3: holds no more than its capacity, and drops what was used least recently", () => {
   const cache = new ByteCache<string>(10);

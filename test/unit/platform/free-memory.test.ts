@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { decodeBlocks, decodeBody, encodeBody } from "../../../src/logs/codec.ts";
+import { decodeBlocks, decodeBody, encodeBody } from "../../../src/logs/batch.ts";
 import { wholeLines } from "../../../src/logs/query/lines.ts";
-import { detachBuffer } from "../../../src/platform/free-memory.ts";
+import { detachBuffer } from "../../../src/platform/isolate-memory.ts";
 
 const lines = Array.from({ length: 5000 }, (_, n) => `{"n":${n},"text":"${"x".repeat(n % 150)}"}`).join("\n");
 const raw = new TextEncoder().encode(lines);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { INGEST_BUDGET, ISOLATE_BUDGET, ISOLATE_BUDGET_BYTES } from "../../../src/platform/isolate-budget.ts";
+import { INGEST_BUDGET, ISOLATE_BUDGET, ISOLATE_BUDGET_BYTES } from "../../../src/platform/isolate-memory.ts";
 import { MemoryPool } from "../../../src/platform/memory-pool.ts";
 
 /** A pool of 100 bytes on a clock that moves while a caller waits. */

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { ReadScheduler } from "../../../src/platform/read-turns.ts";
+import { ReadScheduler } from "../../../src/platform/turns.ts";
 
 describe("turns of the reads of an isolate", () => {
   let readTurns: ReadScheduler;

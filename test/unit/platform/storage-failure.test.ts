@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { withRetry } from "../../../src/objects/replay.ts";
-import { isStorageFailure, storageFaultOf } from "../../../src/platform/storage-failure.ts";
+import { isStorageFailure, storageFaultOf } from "../../../src/platform/failures.ts";
+import { withRetry } from "../../../src/rpc/call.ts";
 
 const FAILURES = [
   "database or disk is full: SQLITE_FULL",

@@ -1,21 +1,19 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { GENES, type Genome } from "../../../bench/worst-query-genes.ts";
-import type { RecentBatch } from "../../../src/logs/batch.ts";
-import { encodeBody } from "../../../src/logs/codec.ts";
+import { encodeBody, type RecentBatch } from "../../../src/logs/batch.ts";
+import { parseStoredLine } from "../../../src/logs/entry.ts";
 import { BatchMatcher } from "../../../src/logs/query/batch-matcher.ts";
+import { QUERY_BUDGET, UNIT_NS, WorkMeter } from "../../../src/logs/query/budget.ts";
 import { matchesFilter } from "../../../src/logs/query/filter.ts";
-import { QUERY_BUDGET } from "../../../src/logs/query/limits.ts";
 import { piecesOf } from "../../../src/logs/query/lines.ts";
 import { LeasedMemory, UNBOUNDED_MEMORY } from "../../../src/logs/query/memory.ts";
-import type { RecentScan } from "../../../src/logs/query/recent-scan.ts";
+import type { RecentScan } from "../../../src/logs/query/recent-feed.ts";
 import { runQuery } from "../../../src/logs/query/run-query.ts";
 import { QueryBody } from "../../../src/logs/query/schema.ts";
-import { UNIT_NS, WorkMeter } from "../../../src/logs/query/work.ts";
+import { StatsBody } from "../../../src/logs/stats/histogram.ts";
 import { runStats } from "../../../src/logs/stats/run-stats.ts";
-import { StatsBody } from "../../../src/logs/stats/schema.ts";
-import { parseStoredLine } from "../../../src/logs/stored-line.ts";
-import { queryMemory } from "../../../src/platform/isolate-budget.ts";
+import { queryMemory } from "../../../src/platform/isolate-memory.ts";
 import { entryAt, time } from "./arbitraries.ts";
 import { answered, lineOf, TestStore } from "./store.ts";
 

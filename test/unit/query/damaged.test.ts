@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { encodeBody } from "../../../src/logs/codec.ts";
+import { encodeBody } from "../../../src/logs/batch.ts";
 import type { RecentSource } from "../../../src/logs/query/recent-feed.ts";
 import { runQuery } from "../../../src/logs/query/run-query.ts";
 import { QueryBody } from "../../../src/logs/query/schema.ts";
+import { StatsBody } from "../../../src/logs/stats/histogram.ts";
 import { runStats } from "../../../src/logs/stats/run-stats.ts";
-import { StatsBody } from "../../../src/logs/stats/schema.ts";
 import { answered, lineOf, type TestEntry, TestStore } from "./store.ts";
 
 const PROJECT = "proj_00000000000a";

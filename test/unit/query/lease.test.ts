@@ -1,12 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { encodeCursor, fingerprint } from "../../../src/logs/query/cursor.ts";
-import { QUERY_BUDGET } from "../../../src/logs/query/limits.ts";
+import { QUERY_BUDGET } from "../../../src/logs/query/budget.ts";
+import { encodeCursor, fingerprint, SWEEP_BEGIN } from "../../../src/logs/query/cursor.ts";
 import { type ReadMemory, UNBOUNDED_MEMORY } from "../../../src/logs/query/memory.ts";
 import { runQuery } from "../../../src/logs/query/run-query.ts";
 import { QueryBody } from "../../../src/logs/query/schema.ts";
-import { SWEEP_BEGIN } from "../../../src/logs/query/sweep-state.ts";
+import { StatsBody } from "../../../src/logs/stats/histogram.ts";
 import { runStats } from "../../../src/logs/stats/run-stats.ts";
-import { StatsBody } from "../../../src/logs/stats/schema.ts";
 import { TestStore } from "./store.ts";
 
 const PROJECT = "proj_00000000000a";

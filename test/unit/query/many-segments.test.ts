@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import type { BodyRange } from "../../../src/logs/cold/segment.ts";
-import type { SegmentPage, SegmentSelection } from "../../../src/logs/cold/selection.ts";
+import type { BodyRange } from "../../../src/logs/cold/format/segment.ts";
+import type { SegmentPage, SegmentSelection } from "../../../src/logs/cold/store/selection.ts";
+import { UNIT_NS } from "../../../src/logs/query/budget.ts";
+import type { FoundSegment } from "../../../src/logs/query/cold-feed.ts";
 import { runQuery } from "../../../src/logs/query/run-query.ts";
 import { QueryBody } from "../../../src/logs/query/schema.ts";
-import type { FoundSegment } from "../../../src/logs/query/stored-feed.ts";
-import { UNIT_NS } from "../../../src/logs/query/work.ts";
+import { StatsBody } from "../../../src/logs/stats/histogram.ts";
 import { runStats } from "../../../src/logs/stats/run-stats.ts";
-import { StatsBody } from "../../../src/logs/stats/schema.ts";
 import { answered, TestStore } from "./store.ts";
 
 const PROJECT = "proj_00000000000a";

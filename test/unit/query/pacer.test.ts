@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { ScanPacer } from "../../../src/logs/query/pacer.ts";
+import { ScanPacer } from "../../../src/logs/query/budget.ts";
 
 const MIB = 1024 * 1024;
 

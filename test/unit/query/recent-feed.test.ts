@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import type { RecentBatch } from "../../../src/logs/batch.ts";
-import { RecentFeed } from "../../../src/logs/query/recent-feed.ts";
-import type { RecentPage, RecentScan } from "../../../src/logs/query/recent-scan.ts";
+import { RecentFeed, type RecentPage, type RecentScan } from "../../../src/logs/query/recent-feed.ts";
 
 const SCAN = { asOf: null, from: null, to: null, order: "asc", levelMask: 127, categoryMask: 255 } as const;
 const BATCH: RecentBatch = {

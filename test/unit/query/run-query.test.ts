@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseLogId } from "../../../src/logs/log-id.ts";
-import type { QueryBudget } from "../../../src/logs/query/limits.ts";
-import { QUERY_BUDGET } from "../../../src/logs/query/limits.ts";
+import { parseLogId } from "../../../src/logs/entry-view.ts";
+import { QUERY_BUDGET, type QueryBudget } from "../../../src/logs/query/budget.ts";
 import { runQuery } from "../../../src/logs/query/run-query.ts";
 import { QueryBody } from "../../../src/logs/query/schema.ts";
 import { entryAt, fewFilters, type TestFilters, time } from "./arbitraries.ts";

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { LEVELS } from "../../../src/logs/entry.ts";
-import { QUERY_BUDGET } from "../../../src/logs/query/limits.ts";
+import { QUERY_BUDGET } from "../../../src/logs/query/budget.ts";
+import { GROUPS, INTERVALS, STATS_LIMITS, StatsBody } from "../../../src/logs/stats/histogram.ts";
 import { runStats, type StatsAnswer } from "../../../src/logs/stats/run-stats.ts";
-import { GROUPS, INTERVALS, STATS_LIMITS, StatsBody } from "../../../src/logs/stats/schema.ts";
 import { entryAt, fewFilters, type TestFilters, time } from "./arbitraries.ts";
 import { passes } from "./reference.ts";
 import { type TestEntry, TestStore } from "./store.ts";

@@ -1,20 +1,15 @@
-import type { RecentBatch } from "../../../src/logs/batch.ts";
-import { decodeBody, encodeBody } from "../../../src/logs/codec.ts";
-import { encodeSegments } from "../../../src/logs/cold/encode.ts";
-import type { EncodedSegment } from "../../../src/logs/cold/segment.ts";
-import type { SegmentPage, SegmentSelection } from "../../../src/logs/cold/selection.ts";
+import { decodeBody, encodeBody, type RecentBatch } from "../../../src/logs/batch.ts";
+import { encodeSegments } from "../../../src/logs/cold/format/encode.ts";
+import type { EncodedSegment } from "../../../src/logs/cold/format/segment.ts";
+import type { SegmentPage, SegmentSelection } from "../../../src/logs/cold/store/selection.ts";
 import { categoryBit, type Entry, LEVELS, levelBit, type StoredEntry } from "../../../src/logs/entry.ts";
-import { IdCollector, mayContainIds } from "../../../src/logs/id-filter.ts";
-import { pageTexts } from "../../../src/logs/query/answer.ts";
-import type { MovedSource } from "../../../src/logs/query/moved-feed.ts";
-import type { RecentSource } from "../../../src/logs/query/recent-feed.ts";
-import type { RecentScan } from "../../../src/logs/query/recent-scan.ts";
-import type { QueryPage } from "../../../src/logs/query/run-query.ts";
-import type { ColdSource } from "../../../src/logs/query/stored-feed.ts";
-import type { LogSource } from "../../../src/logs/query/tiers.ts";
+import type { ColdSource } from "../../../src/logs/query/cold-feed.ts";
+import type { RecentScan, RecentSource } from "../../../src/logs/query/recent-feed.ts";
+import { pageTexts, type QueryPage } from "../../../src/logs/query/run-query.ts";
+import type { LogSource, MovedSource } from "../../../src/logs/query/tiers.ts";
 import { packSummaries, type RecentCountPage, type RecentCountScan } from "../../../src/logs/stats/recent-counts.ts";
 import type { CountedSegment, StatsSource } from "../../../src/logs/stats/run-stats.ts";
-import { countsOf, idFilterOf, SummaryBuilder } from "../../../src/logs/summary.ts";
+import { countsOf, IdCollector, idFilterOf, mayContainIds, SummaryBuilder } from "../../../src/logs/summary.ts";
 
 /** An entry with its times in milliseconds, as tests make them up. */
 export type TestEntry = Omit<Entry, "timestamp"> & { timestamp: number };

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { UnreadableItem } from "../../../src/logs/batch.ts";
+import type { PagerSelection } from "../../../src/logs/cold/store/selection.ts";
 import { levelBit } from "../../../src/logs/entry.ts";
+import { ColdFeed } from "../../../src/logs/query/cold-feed.ts";
 import { boundOf } from "../../../src/logs/query/feed.ts";
 import { ALL_CATEGORIES_MASK, ALL_LEVELS_MASK } from "../../../src/logs/query/filter.ts";
-import type { PagerSelection } from "../../../src/logs/query/segment-walk.ts";
-import { ColdFeed } from "../../../src/logs/query/stored-feed.ts";
-import { UnreadableItem } from "../../../src/logs/unreadable.ts";
 import { entryAt, time } from "./arbitraries.ts";
 import { TestStore } from "./store.ts";
 

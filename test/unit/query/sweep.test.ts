@@ -1,16 +1,12 @@
 import { describe, expect, it } from "vitest";
-import type { RecentBatch } from "../../../src/logs/batch.ts";
-import { encodeBody } from "../../../src/logs/codec.ts";
-import { type Cursor, decodeCursor, encodeCursor, fingerprint } from "../../../src/logs/query/cursor.ts";
-import { boundOf } from "../../../src/logs/query/feed.ts";
-import { QUERY_BUDGET } from "../../../src/logs/query/limits.ts";
-import type { RecentPage, RecentScan } from "../../../src/logs/query/recent-scan.ts";
-import { compareRows, type Order } from "../../../src/logs/query/row-order.ts";
+import { encodeBody, type RecentBatch } from "../../../src/logs/batch.ts";
+import { QUERY_BUDGET, UNIT_NS } from "../../../src/logs/query/budget.ts";
+import { type Cursor, decodeCursor, encodeCursor, fingerprint, SWEEP_BEGIN } from "../../../src/logs/query/cursor.ts";
+import { boundOf, compareRows, type Order } from "../../../src/logs/query/feed.ts";
+import type { RecentPage, RecentScan } from "../../../src/logs/query/recent-feed.ts";
 import { runQuery } from "../../../src/logs/query/run-query.ts";
 import { QueryBody } from "../../../src/logs/query/schema.ts";
-import { SWEEP_BEGIN } from "../../../src/logs/query/sweep-state.ts";
 import type { LogSource } from "../../../src/logs/query/tiers.ts";
-import { UNIT_NS } from "../../../src/logs/query/work.ts";
 import { answered, TestStore } from "./store.ts";
 
 const PROJECTS = ["proj_00000000000a", "proj_00000000000b"];

@@ -4,7 +4,7 @@ import { looksLikeApiKey, parseApiKey } from "../../../src/keys/api-key.ts";
 import { CATEGORY_TYPES, LEVELS } from "../../../src/logs/entry.ts";
 import { buildBatch } from "../../../src/logs/ingest/build-batch.ts";
 import { demoEntries } from "../../../src/sandbox/demo-entries.ts";
-import { demoKey } from "../../../src/sandbox/demo-key.ts";
+import { demoKey } from "../../../src/sandbox/reset.ts";
 import { nextReset, RESET_EVERY_MS, SANDBOX_WORKSPACE_ID } from "../../../src/sandbox/sandbox.ts";
 
 const PEPPER = "a pepper of at least thirty-two bytes";

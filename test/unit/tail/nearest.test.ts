@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { NearestEntries } from "../../../src/tail/nearest.ts";
+import { NearestEntries } from "../../../src/tail/context.ts";
 
 const entries = fc.array(fc.tuple(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 9 })), { maxLength: 60 });
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { DeliveryPacer } from "../../../src/tail/slices.ts";
+import { DeliveryPacer } from "../../../src/tail/live.ts";
 import { entry, FakeObject } from "./support.ts";
 
 /** Pauses of one delivery to so many tails. */

@@ -1,18 +1,16 @@
-import { encodeBody } from "../../../src/logs/codec.ts";
+import { encodeBody } from "../../../src/logs/batch.ts";
 import { BatchMatcher } from "../../../src/logs/query/batch-matcher.ts";
 import { ALL_LEVELS_MASK } from "../../../src/logs/query/filter.ts";
-import { ISOLATE_BUDGET } from "../../../src/platform/isolate-budget.ts";
+import { ISOLATE_BUDGET } from "../../../src/platform/isolate-memory.ts";
 import { MemoryPool } from "../../../src/platform/memory-pool.ts";
 import type { AuthorityCheck } from "../../../src/tail/authority.ts";
-import { entriesOf } from "../../../src/tail/entries.ts";
 import { readTailFilter, type TailFilter, tailFilterText, toLogFilter } from "../../../src/tail/filter.ts";
-import { framesOf } from "../../../src/tail/frames.ts";
+import { entriesOf, framesOf, linesOfBatch } from "../../../src/tail/frames.ts";
+import type { TailBatch } from "../../../src/tail/groups.ts";
 import { TailHub } from "../../../src/tail/hub.ts";
 import { TAIL_QUOTA, type TailQuota } from "../../../src/tail/limits.ts";
-import type { TailBatch } from "../../../src/tail/runs.ts";
 import { TailShares } from "../../../src/tail/shares.ts";
 import { type NewTail, Tail, type TailSocket } from "../../../src/tail/tail.ts";
-import { linesOfBatch } from "../../../src/tail/unit.ts";
 import { bodyOf, type TestEntry } from "../query/store.ts";
 
 export const EVERYTHING: TailFilter = {

@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import { type BrowserLogger, createLogger } from "taffrail/browser";
 import type { ShopAction } from "./code.ts";
 
-/** The route of the worker that holds the key; see src/routes/playground-proxy.ts. */
+/** The route of the worker that holds the key; see src/routes/site/sandbox.ts. */
 export const PROXY_URL = "/playground/logs";
 /** Milliseconds between two looks at what has become of the entries. */
 const LOOK_MS = 250;

@@ -1,5 +1,4 @@
-import { parseDataPath, valueAt } from "../../../../../src/logs/query/data-path.ts";
-import { isOrdered } from "../../../../../src/logs/query/filter.ts";
+import { isOrdered, parseDataPath, valueAt } from "../../../../../src/logs/query/filter.ts";
 import { tailFilterText } from "../../../../../src/tail/filter.ts";
 import { TAIL_LIMITS } from "../../../../../src/tail/limits.ts";
 import type { LogEntry } from "../../../model/types.ts";

@@ -1,0 +1,228 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { isBase62, isId, randomBase62 } from "../ids.ts";
+import type { Limiter } from "../limits/limiter.ts";
+
+/**
+ * The mark of a device that has signed in to an account (OWASP's device cookie): its logins have a counter of failures of
+ * their own, so that failures of strangers cannot lock the owner out. It is no identity: without the password it opens
+ * nothing. `dt_<body>_<mac>`, both base64url:
+ *
+ *   body = userId.deviceId.epoch.second of issue
+ *   mac  = HMAC-SHA256 over body and e-mail address, keyed from the pepper
+ *
+ * It is bound to the address and to the account's epoch, which a new password moves. Nothing of it is stored.
+ */
+const PREFIX = "dt_";
+const DEVICE_ID_LENGTH = 22;
+const MAC_BYTES = 32;
+const NUMBER = /^\d{1,15}$/;
+
+/** Longer than any that is minted. What is longer is none, and must not be hashed. */
+const MAX_LENGTH = 256;
+
+/** Milliseconds that a mark is good for: 400 days, as long as browsers keep a cookie. Every sign-in gives a new one. */
+export const DEVICE_TOKEN_MS = 400 * 24 * 60 * 60 * 1000;
+
+export interface Device {
+  userId: string;
+  /** Names the counter of failures. */
+  deviceId: string;
+  epoch: number;
+}
+
+/** Marks the device that has just signed in. */
+export function mintDeviceToken(
+  { userId, email, epoch }: { userId: string; email: string; epoch: number },
+  pepper: string,
+  now: number,
+): string {
+  const parts = [userId, randomBase62(DEVICE_ID_LENGTH), epoch, Math.floor(now / 1000)];
+  const body = Buffer.from(parts.join(".")).toString("base64url");
+  return `${PREFIX}${body}_${macOf(body, email, pepper).toString("base64url")}`;
+}
+
+/** The device that a token marks for an address; null for one that is forged, of another address, or too old. */
+export function openDeviceToken(token: string, email: string, pepper: string, now: number): Device | null {
+  if (token.length > MAX_LENGTH || !token.startsWith(PREFIX)) return null;
+  // The body has no `_`: base64url of ids, dots and digits never does.
+  const cut = token.indexOf("_", PREFIX.length);
+  if (cut < 0) return null;
+  const body = token.slice(PREFIX.length, cut);
+  const mac = Buffer.from(token.slice(cut + 1), "base64url");
+  if (mac.length !== MAC_BYTES || !timingSafeEqual(mac, macOf(body, email, pepper))) return null;
+  const [userId = "", deviceId = "", epoch = "", issued = "", ...rest] = Buffer.from(body, "base64url")
+    .toString()
+    .split(".");
+  const isWhole = rest.length === 0 && isId("usr", userId) && NUMBER.test(epoch) && NUMBER.test(issued);
+  if (!isWhole || deviceId.length !== DEVICE_ID_LENGTH || !isBase62(deviceId)) return null;
+  if (Number(issued) * 1000 + DEVICE_TOKEN_MS <= now) return null;
+  return { userId, deviceId, epoch: Number(epoch) };
+}
+
+function macOf(body: string, email: string, pepper: string): Buffer {
+  const key = createHmac("sha256", pepper).update("taffrail device token").digest();
+  return createHmac("sha256", key).update(`${body}\n${email}`).digest();
+}
+
+/** Failed logins for one e-mail address from one IP prefix that go unpunished. */
+const FREE_FAILURES = 10;
+/** Then a lock follows each failure, in milliseconds: doubled every time, up to the maximum. */
+const LOCK = { firstMs: 30_000, maxMs: 900_000 } as const;
+/** Failures count together while no two are further apart than this many milliseconds. */
+const FORGET_MS = 3_600_000;
+
+/** From anywhere: many addresses must not add up to many guesses. An hour, sliding. */
+const ANYWHERE = { identifier: "login:anywhere", limit: 100, windowSeconds: 3600 } as const;
+
+/** A caller that never says how its attempt went counts as gone after this many milliseconds. */
+const ATTEMPT_MS = 10_000;
+
+export const LOGIN_THROTTLE_SCHEMA = [
+  `CREATE TABLE IF NOT EXISTS login_failures (
+     -- The /24 of an IPv4 address, the /64 of an IPv6 one, or \`device:<id>\`.
+     prefix TEXT PRIMARY KEY,
+     failures INTEGER NOT NULL,
+     last_at INTEGER NOT NULL,
+     locked_until INTEGER NOT NULL
+   ) STRICT, WITHOUT ROWID`,
+] as const;
+
+export type LoginVerdict = { admitted: true } | { admitted: false /** Milliseconds. */; retryAfter: number };
+/** Where a login comes from. `device`: the id of one that has signed in before, whose failures count for themselves. */
+export interface LoginOrigin {
+  prefix: string;
+  device: string | null;
+}
+
+export type LoginOutcome = "failed" | "succeeded" | "undecided";
+
+/**
+ * Throttles password guesses for one e-mail address, known or not. Failures are on disk; attempts under way are in
+ * memory, and as many are let through at once as may fail. The rest wait for how those go: so parallel guesses get no
+ * further than guesses one by one, and parallel logins with the right password all succeed.
+ *
+ * A device that has signed in before has a counter of its own, with the same free failures and locks, apart from the
+ * others in both directions: strangers cannot lock it out, and what it does changes nothing for strangers.
+ */
+export class LoginThrottle {
+  readonly #sql: SqlStorage;
+  readonly #limiter: Limiter;
+  readonly #now: () => number;
+  /** Attempts under way: when each began, by prefix. */
+  readonly #underWay = new Map<string, number[]>();
+  #waiting: (() => void)[] = [];
+
+  constructor(sql: SqlStorage, limiter: Limiter, now: () => number) {
+    this.#sql = sql;
+    this.#limiter = limiter;
+    this.#now = now;
+  }
+
+  /** Lets an attempt through or not, perhaps after waiting. One that is let through must be `recordOutcome`d. */
+  async attempt(origin: LoginOrigin, sleep: (ms: number) => Promise<void>): Promise<LoginVerdict> {
+    for (;;) {
+      const verdict = this.#decide(origin, this.#now());
+      if (verdict !== "wait") return verdict;
+      // Woken by the next settled attempt; the sleep is for one that is never settled.
+      await Promise.race([new Promise<void>((wake) => this.#waiting.push(wake)), sleep(ATTEMPT_MS)]);
+    }
+  }
+
+  recordOutcome(origin: LoginOrigin, outcome: LoginOutcome): void {
+    const counter = counterOf(origin);
+    const attempts = this.#underWay.get(counter) ?? [];
+    attempts.shift();
+    if (attempts.length === 0) this.#underWay.delete(counter);
+    if (outcome === "failed") this.#fail(origin, this.#now());
+    if (outcome === "succeeded") {
+      // The guesses of strangers go on counting: they are none of this device's.
+      if (origin.device === null) this.clear();
+      else this.#sql.exec("DELETE FROM login_failures WHERE prefix = ?", counter);
+    }
+    this.#wake();
+  }
+
+  /** The owner got in, or set a new password: nothing counts against the address any more. */
+  clear(): void {
+    this.#sql.exec("DELETE FROM login_failures");
+    const counter = "(SELECT id FROM rate_counters WHERE identifier = ?)";
+    this.#sql.exec(`DELETE FROM rate_seconds WHERE counter = ${counter}`, ANYWHERE.identifier);
+    this.#limiter.forget();
+    this.#wake();
+  }
+
+  /** Deletes what counts no more; whether anything is left. */
+  sweep(now: number): boolean {
+    this.#sql.exec("DELETE FROM login_failures WHERE last_at <= ? AND locked_until <= ?", now - FORGET_MS, now);
+    return this.#sql.exec("SELECT 1 FROM login_failures LIMIT 1").toArray().length > 0;
+  }
+
+  #decide(origin: LoginOrigin, now: number): LoginVerdict | "wait" {
+    const counter = counterOf(origin);
+    const { failures, lockedUntil } = this.#failuresOf(counter, now);
+    if (lockedUntil > now) return { admitted: false, retryAfter: lockedUntil - now };
+    let room = Number.POSITIVE_INFINITY;
+    if (origin.device === null) {
+      const anywhere = this.#limiter.peek({ ...ANYWHERE, cost: 1 }, now);
+      if (!anywhere.admitted) return { admitted: false, retryAfter: anywhere.resetAt - now };
+      room = anywhere.remaining;
+    }
+    let total = 0;
+    for (const [key, attempts] of this.#underWay) {
+      const present = attempts.filter((startedAt) => now - startedAt < ATTEMPT_MS);
+      this.#underWay.set(key, present);
+      if (!key.startsWith(DEVICE)) total += present.length;
+    }
+    const here = this.#underWay.get(counter) ?? [];
+    // Past the free failures every further one locks, so they go one at a time.
+    if (here.length >= Math.max(1, FREE_FAILURES - failures) || total >= room) return "wait";
+    this.#underWay.set(counter, [...here, now]);
+    return { admitted: true };
+  }
+
+  #fail(origin: LoginOrigin, now: number): void {
+    const counter = counterOf(origin);
+    const failures = this.#failuresOf(counter, now).failures + 1;
+    const over = failures - FREE_FAILURES;
+    const lockedUntil = over < 0 ? 0 : now + Math.min(LOCK.firstMs * 2 ** over, LOCK.maxMs);
+    this.#sql.exec(
+      "INSERT OR REPLACE INTO login_failures (prefix, failures, last_at, locked_until) VALUES (?, ?, ?, ?)",
+      counter,
+      failures,
+      now,
+      lockedUntil,
+    );
+    if (origin.device !== null) return;
+    this.#limiter.check({ ...ANYWHERE, cost: 1 }, now);
+    this.#limiter.flush();
+  }
+
+  #failuresOf(counter: string, now: number): { failures: number; lockedUntil: number } {
+    const row = this.#sql
+      .exec<{ failures: number; last_at: number; locked_until: number }>(
+        "SELECT failures, last_at, locked_until FROM login_failures WHERE prefix = ?",
+        counter,
+      )
+      .toArray()[0];
+    if (!row || (now - row.last_at >= FORGET_MS && row.locked_until <= now)) return { failures: 0, lockedUntil: 0 };
+    return { failures: row.failures, lockedUntil: row.locked_until };
+  }
+
+  #wake(): void {
+    const woken = this.#waiting;
+    this.#waiting = [];
+    for (const wake of woken) wake();
+  }
+}
+
+/** Begins the name of a device's counter; no prefix of an address does. */
+const DEVICE = "device:";
+
+function counterOf({ prefix, device }: LoginOrigin): string {
+  return device === null ? prefix : `${DEVICE}${device}`;
+}
+
+/** The part of an address that one household or host can move within. IPv6 addresses are a /64 already. */
+export function ipPrefix(ip: string): string {
+  return ip.replace(/^(\d+\.\d+\.\d+)\.\d+$/, "$1.0/24");
+}

@@ -1,0 +1,218 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { isId } from "../ids.ts";
+import { isProvisioned, readAccount } from "./account.ts";
+import { endFamily, FAMILY_ABSOLUTE_MS, FAMILY_IDLE_MS, truncateUserAgent } from "./families.ts";
+
+/**
+ * A refresh token is `rt_<body>_<macs>`, both parts base64url:
+ *
+ *   body  = userId.familyId.counter: routes to the user object and names one link of a family's chain
+ *   macs  = inner MAC (32 bytes) and outer MAC (32 bytes)
+ *   inner = HMAC-SHA256 over the body, keyed from the pepper and the family's own key: only the user object can check it
+ *   outer = HMAC-SHA256 over body and inner, keyed from the pepper: the router checks it, so a forgery wakes no object
+ *
+ * It can be derived again from the family's row and the pepper, so it is never stored: neither a dump of the object's
+ * storage nor the pepper alone makes one. The body cannot contain `_`: base64url of ids, dots and digits never does.
+ */
+const PREFIX = "rt_";
+const MAC_BYTES = 32;
+const COUNTER = /^[1-9]\d{0,14}$/;
+
+/** One link of a family's chain; the counter starts at 1 and rises by one with every rotation. */
+export interface RefreshLink {
+  userId: string;
+  familyId: string;
+  counter: number;
+}
+
+/** A token whose outer MAC holds: made by this service, though perhaps superseded, revoked or of a family long gone. */
+export interface OpenedRefreshToken extends RefreshLink {
+  innerMac: Uint8Array;
+}
+
+export function mintRefreshToken(link: RefreshLink, familyKey: Uint8Array, pepper: string): string {
+  const body = bodyOf(link);
+  const inner = innerMac(body, familyKey, pepper);
+  return `${PREFIX}${body}_${Buffer.concat([inner, outerMac(body, inner, pepper)]).toString("base64url")}`;
+}
+
+/** What the router does with a token; null for anything forged, malformed or spelled in another way than minted. */
+export function openRefreshToken(token: string, pepper: string): OpenedRefreshToken | null {
+  const cut = token.indexOf("_", PREFIX.length);
+  if (!token.startsWith(PREFIX) || cut < 0) return null;
+  const body = token.slice(PREFIX.length, cut);
+  const macs = Buffer.from(token.slice(cut + 1), "base64url");
+  if (macs.length !== 2 * MAC_BYTES || macs.toString("base64url") !== token.slice(cut + 1)) return null;
+  const inner = macs.subarray(0, MAC_BYTES);
+  if (!timingSafeEqual(macs.subarray(MAC_BYTES), outerMac(body, inner, pepper))) return null;
+  const link = parseBody(body);
+  return link && { ...link, innerMac: Uint8Array.from(inner) };
+}
+
+/** What the user object does with an opened token: whether its family's key made it. */
+export function isOfFamily(token: OpenedRefreshToken, familyKey: Uint8Array, pepper: string): boolean {
+  const expected = innerMac(bodyOf(token), familyKey, pepper);
+  return token.innerMac.length === MAC_BYTES && timingSafeEqual(token.innerMac, expected);
+}
+
+function bodyOf({ userId, familyId, counter }: RefreshLink): string {
+  return Buffer.from(`${userId}.${familyId}.${counter}`).toString("base64url");
+}
+
+function parseBody(body: string): RefreshLink | null {
+  const [userId = "", familyId = "", counter = "", ...rest] = Buffer.from(body, "base64url").toString().split(".");
+  if (rest.length > 0 || !isId("usr", userId) || !isId("fam", familyId) || !COUNTER.test(counter)) return null;
+  return { userId, familyId, counter: Number(counter) };
+}
+
+/** The label keeps the two uses of the pepper apart; the family's key has a fixed length, so nothing can be shifted. */
+function innerMac(body: string, familyKey: Uint8Array, pepper: string): Buffer {
+  const key = createHmac("sha256", pepper).update("taffrail refresh inner").update(familyKey).digest();
+  return createHmac("sha256", key).update(body).digest();
+}
+
+function outerMac(body: string, inner: Uint8Array, pepper: string): Buffer {
+  const key = createHmac("sha256", pepper).update("taffrail refresh outer").digest();
+  return createHmac("sha256", key).update(body).update(inner).digest();
+}
+
+/** A lost answer can be asked for again this long after the rotation, in milliseconds. */
+const REPLAY_MS = 30_000;
+
+export interface RefreshAttempt {
+  /** Its outer MAC has been checked: forgeries never come this far. */
+  token: OpenedRefreshToken;
+  /** SHA-256 of the request's `Idempotency-Key`; null without one. */
+  keyHash: Uint8Array | null;
+  ip: string;
+  userAgent: string | null;
+}
+
+export interface RotationSettings {
+  pepper: string;
+  /** Milliseconds in which a superseded token is refused without ending its family. */
+  leewayMs: number;
+}
+
+/**
+ * `rotated`: the token was the current one. `replayed`: the successor it got is given again.
+ * `ended`: whether this very presentation ended a living family.
+ */
+export type Rotation =
+  | { ok: true; how: "rotated"; refreshToken: string }
+  | { ok: true; how: "replayed"; refreshToken: string; sameAddress: boolean }
+  | { ok: false; code: "INVALID_REFRESH_TOKEN" | "REFRESH_TOKEN_EXPIRED" }
+  | { ok: false; code: "REFRESH_TOKEN_REUSED"; ended: boolean };
+
+const INVALID: Rotation = { ok: false, code: "INVALID_REFRESH_TOKEN" };
+
+/**
+ * Compares and rotates in one synchronous block: between reading the family and writing it nobody else can come.
+ * A token that the family's key did not make, or that is ahead of its counter, changes nothing.
+ */
+export function rotate(
+  sql: SqlStorage,
+  presented: RefreshAttempt,
+  { pepper, leewayMs }: RotationSettings,
+  now: number,
+): Rotation {
+  const { token, keyHash } = presented;
+  const account = readAccount(sql);
+  const family = account && readFamily(sql, token.familyId);
+  if (!account || !family || !isOfFamily(token, family.key, pepper)) return INVALID;
+  if (token.counter > family.counter) return INVALID;
+  const living = family.revokedAt === null && family.epoch === account.epoch;
+  const successor = (counter: number): string =>
+    mintRefreshToken({ userId: account.id, familyId: token.familyId, counter }, family.key, pepper);
+
+  if (token.counter === family.counter) {
+    if (!living) return INVALID;
+    if (hasRunOut(family, now)) return { ok: false, code: "REFRESH_TOKEN_EXPIRED" };
+    sql.exec(
+      `UPDATE families SET counter = counter + 1, last_used_at = ?, rotation_key_hash = ?, rotate_by = NULL, ip = ?,
+         user_agent = ? WHERE id = ?`,
+      now,
+      keyHash,
+      presented.ip,
+      truncateUserAgent(presented.userAgent),
+      token.familyId,
+    );
+    return { ok: true, how: "rotated", refreshToken: successor(family.counter + 1) };
+  }
+
+  const justSuperseded = token.counter === family.counter - 1;
+  const age = now - family.lastUsedAt;
+  if (living && hasRunOut(family, now)) return { ok: false, code: "REFRESH_TOKEN_EXPIRED" };
+  if (living && justSuperseded && age <= REPLAY_MS && isSame(keyHash, family.keyHash)) {
+    const sameAddress = presented.ip === family.ip;
+    return { ok: true, how: "replayed", refreshToken: successor(family.counter), sameAddress };
+  }
+  const excused = justSuperseded && age < leewayMs;
+  if (living && !excused) endFamily(sql, token.familyId, "reuse", now);
+  return { ok: false, code: "REFRESH_TOKEN_REUSED", ended: living && !excused };
+}
+
+/** R9: ends the family of any genuine token, the current one or not; whether one was ended. */
+export function endByToken(sql: SqlStorage, token: OpenedRefreshToken, pepper: string, now: number): boolean {
+  const family = isProvisioned(sql) ? readFamily(sql, token.familyId) : null;
+  if (!family || !isOfFamily(token, family.key, pepper) || token.counter > family.counter) return false;
+  return endFamily(sql, token.familyId, "logout", now);
+}
+
+interface Family {
+  key: Uint8Array;
+  counter: number;
+  epoch: number;
+  createdAt: number;
+  /** The sign-in or the last rotation. */
+  lastUsedAt: number;
+  rotateBy: number | null;
+  keyHash: Uint8Array | null;
+  ip: string;
+  revokedAt: number | null;
+}
+
+type FamilyRow = {
+  key: ArrayBuffer;
+  counter: number;
+  epoch: number;
+  created_at: number;
+  last_used_at: number;
+  rotate_by: number | null;
+  rotation_key_hash: ArrayBuffer | null;
+  ip: string;
+  revoked_at: number | null;
+};
+
+function readFamily(sql: SqlStorage, id: string): Family | null {
+  const row = sql
+    .exec<FamilyRow>(
+      `SELECT key, counter, epoch, created_at, last_used_at, rotate_by, rotation_key_hash, ip, revoked_at
+       FROM families WHERE id = ?`,
+      id,
+    )
+    .toArray()[0];
+  if (!row) return null;
+  return {
+    key: new Uint8Array(row.key),
+    counter: row.counter,
+    epoch: row.epoch,
+    createdAt: row.created_at,
+    lastUsedAt: row.last_used_at,
+    rotateBy: row.rotate_by,
+    keyHash: row.rotation_key_hash && new Uint8Array(row.rotation_key_hash),
+    ip: row.ip,
+    revokedAt: row.revoked_at,
+  };
+}
+
+/** R7: 30 days without a rotation, 90 days in all, or the time that the first rotation was due in. */
+function hasRunOut({ createdAt, lastUsedAt, rotateBy }: Family, now: number): boolean {
+  if (rotateBy !== null && rotateBy <= now) return true;
+  return createdAt <= now - FAMILY_ABSOLUTE_MS || lastUsedAt <= now - FAMILY_IDLE_MS;
+}
+
+function isSame(presented: Uint8Array | null, stored: Uint8Array | null): boolean {
+  if (!presented || !stored || presented.length !== stored.length) return false;
+  return timingSafeEqual(presented, stored);
+}

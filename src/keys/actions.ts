@@ -1,0 +1,164 @@
+import type { AuditNote } from "../workspace/audit.ts";
+import type { ProjectRow } from "../workspace/projects.ts";
+import { readWorkspace } from "../workspace/settings.ts";
+import { newApiKey } from "./api-key.ts";
+import { maskToScopes, type Scope } from "./scopes.ts";
+import { endOf, findKeyById, insertKey, type KeyInfo, keyInfo, listKeys, retireKey, revokeKey } from "./store.ts";
+
+export interface KeyRequest {
+  name: string;
+  scopes: readonly Scope[];
+  /** Epoch milliseconds, or null for a key without an end. */
+  expiresAt: number | null;
+}
+
+/** A key that has just been made: the only time that its secret is seen. */
+export interface CreatedKey {
+  key: KeyInfo;
+  secret: string;
+}
+
+export interface KeyPage {
+  items: KeyInfo[];
+  /** Opaque: the last item's time and id. */
+  nextCursor: string | null;
+}
+
+export function createKey(
+  sql: SqlStorage,
+  workspaceId: string,
+  project: Pick<ProjectRow, "num" | "id">,
+  createdBy: string,
+  request: KeyRequest,
+  note: AuditNote,
+  now: number,
+): CreatedKey {
+  const made = makeKey(sql, workspaceId, project.num, createdBy, request, now);
+  const { name, scopes, expiresAt } = request;
+  note(made.key.id, { after: { name, scopes, expiresAt, projectId: project.id } });
+  return made;
+}
+
+function makeKey(
+  sql: SqlStorage,
+  workspaceId: string,
+  project: number,
+  createdBy: string,
+  request: KeyRequest,
+  now: number,
+): CreatedKey {
+  const made = newApiKey(workspaceId);
+  return { key: insertKey(sql, { project, createdBy, ...request }, made, now), secret: made.secret };
+}
+
+/** A successor with the same name, scopes and end; the old key works on for `overlapSeconds`. */
+export function rotateKey(
+  sql: SqlStorage,
+  workspaceId: string,
+  project: number,
+  createdBy: string,
+  keyId: string,
+  overlapSeconds: number,
+  note: AuditNote,
+  now: number,
+): CreatedKey | null {
+  const old = findKeyById(sql, project, keyId);
+  if (!old || old.revokedAt !== null || (endOf(old) ?? Number.POSITIVE_INFINITY) <= now) return null;
+  const { name, scopes } = keyInfo(old);
+  const made = makeKey(sql, workspaceId, project, createdBy, { name, scopes, expiresAt: old.expiresAt }, now);
+  retireKey(sql, old.hash, now + overlapSeconds * 1000, made.key.id);
+  note(keyId, { before: { name }, after: { replacedBy: made.key.id, overlapSeconds } });
+  return made;
+}
+
+export function removeKey(sql: SqlStorage, project: number, keyId: string, note: AuditNote, now: number): boolean {
+  const key = findKeyById(sql, project, keyId);
+  if (key && key.revokedAt === null) {
+    revokeKey(sql, key.hash, now);
+    note(keyId, { before: { name: key.name } });
+  }
+  return key !== null;
+}
+
+/** One page of a project's keys; null for a cursor that no page gave. */
+export function getKeys(sql: SqlStorage, project: number, cursor: string | null, limit: number): KeyPage | null {
+  const from = cursor === null ? ([0, ""] as const) : parseCursor(cursor);
+  if (!from) return null;
+  const rows = listKeys(sql, project, [...from], limit + 1);
+  const items = rows.slice(0, limit).map(keyInfo);
+  const last = items.at(-1);
+  return { items, nextCursor: rows.length > limit && last ? `${last.createdAt}.${last.id}` : null };
+}
+
+function parseCursor(cursor: string): readonly [number, string] | null {
+  const match = /^(\d{1,15})\.(key_\w+)$/.exec(cursor);
+  return match ? [Number(match[1]), match[2] ?? ""] : null;
+}
+
+/** Keys that one workspace answers with at most. */
+const MAX_KEYS = 200;
+
+/** A key that works, as the person who made it sees it beside those of other workspaces. */
+export interface OwnKey {
+  id: string;
+  name: string;
+  prefix: string;
+  scopes: Scope[];
+  projectId: string;
+  projectName: string;
+  workspaceId: string;
+  workspaceName: string;
+  /** Epoch milliseconds. */
+  createdAt: number;
+  lastUsedAt: number | null;
+}
+
+export interface OwnKeys {
+  /** The newest first. */
+  keys: OwnKey[];
+  /** False where there are more. */
+  complete: boolean;
+}
+
+type Row = {
+  id: string;
+  name: string;
+  prefix: string;
+  scopes: number;
+  created_at: number;
+  last_used_at: number | null;
+  project_id: string;
+  project_name: string;
+};
+
+/** The keys that a user made since a time, and that still work. */
+export function keysMadeBy(sql: SqlStorage, workspaceId: string, userId: string, since: number, now: number): OwnKeys {
+  const rows = sql
+    .exec<Row>(
+      `SELECT k.id, k.name, k.prefix, k.scopes, k.created_at, k.last_used_at, p.id AS project_id, p.name AS project_name
+       FROM keys k JOIN projects p ON p.num = k.project
+       WHERE k.created_by = ?1 AND k.created_at >= ?2 AND k.revoked_at IS NULL
+         AND MIN(COALESCE(k.expires_at, ?4), COALESCE(k.retires_at, ?4)) > ?3
+       ORDER BY k.created_at DESC, k.id LIMIT ?5`,
+      userId,
+      since,
+      now,
+      Number.MAX_SAFE_INTEGER,
+      MAX_KEYS + 1,
+    )
+    .toArray();
+  const workspaceName = readWorkspace(sql).name;
+  const keys = rows.slice(0, MAX_KEYS).map((row) => ({
+    id: row.id,
+    name: row.name,
+    prefix: row.prefix,
+    scopes: maskToScopes(row.scopes),
+    projectId: row.project_id,
+    projectName: row.project_name,
+    workspaceId,
+    workspaceName,
+    createdAt: row.created_at,
+    lastUsedAt: row.last_used_at,
+  }));
+  return { keys, complete: rows.length <= MAX_KEYS };
+}

@@ -1,0 +1,156 @@
+import { newId } from "../ids.ts";
+import type { NewApiKey } from "./api-key.ts";
+import { maskToScopes, type Scope, scopesToMask } from "./scopes.ts";
+
+/** Milliseconds between two writes of a key's `last_used_at`. */
+const LAST_USED_STEP_MS = 60_000;
+
+export interface KeyRow {
+  id: string;
+  hash: string;
+  /** `num` of its project. */
+  project: number;
+  name: string;
+  prefix: string;
+  scopes: number;
+  createdAt: number;
+  /** Its own end, which a successor takes over. */
+  expiresAt: number | null;
+  /** The end of the overlap, for a key that has been rotated. */
+  retiresAt: number | null;
+  revokedAt: number | null;
+  lastUsedAt: number | null;
+}
+
+/** What lists show of a key: never its hash. */
+export interface KeyInfo {
+  id: string;
+  name: string;
+  scopes: Scope[];
+  prefix: string;
+  createdAt: number;
+  expiresAt: number | null;
+  revokedAt: number | null;
+  lastUsedAt: number | null;
+}
+
+type Row = Record<string, SqlStorageValue>;
+
+const timeOrNull = (value: SqlStorageValue | undefined): number | null => (typeof value === "number" ? value : null);
+
+function fromRow(row: Row): KeyRow {
+  return {
+    id: String(row.id),
+    hash: String(row.hash),
+    project: Number(row.project),
+    name: String(row.name),
+    prefix: String(row.prefix),
+    scopes: Number(row.scopes),
+    createdAt: Number(row.created_at),
+    expiresAt: timeOrNull(row.expires_at),
+    retiresAt: timeOrNull(row.retires_at),
+    revokedAt: timeOrNull(row.revoked_at),
+    lastUsedAt: timeOrNull(row.last_used_at),
+  };
+}
+
+export function keyInfo(key: KeyRow): KeyInfo {
+  const { id, name, prefix, createdAt, revokedAt, lastUsedAt } = key;
+  return {
+    id,
+    name,
+    scopes: maskToScopes(key.scopes),
+    prefix,
+    createdAt,
+    expiresAt: endOf(key),
+    revokedAt,
+    lastUsedAt,
+  };
+}
+
+/** When a key stops working by itself: at its own end, or at the end of its overlap if that comes first. */
+export function endOf({ expiresAt, retiresAt }: KeyRow): number | null {
+  if (expiresAt === null || retiresAt === null) return expiresAt ?? retiresAt;
+  return Math.min(expiresAt, retiresAt);
+}
+
+export interface NewKey {
+  project: number;
+  name: string;
+  scopes: readonly Scope[];
+  createdBy: string;
+  /** Epoch milliseconds, or null for a key without an end. */
+  expiresAt: number | null;
+}
+
+export function insertKey(sql: SqlStorage, key: NewKey, made: NewApiKey, now: number): KeyInfo {
+  const row = sql.exec(
+    `INSERT INTO keys (hash, id, project, name, prefix, scopes, created_by, created_at, expires_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`,
+    made.hash,
+    newId("key"),
+    key.project,
+    key.name,
+    made.prefix,
+    scopesToMask(key.scopes),
+    key.createdBy,
+    now,
+    key.expiresAt,
+  );
+  return keyInfo(fromRow(row.one()));
+}
+
+export function findKeyByHash(sql: SqlStorage, hash: string): KeyRow | null {
+  const row = sql.exec("SELECT * FROM keys WHERE hash = ?", hash).toArray()[0];
+  return row ? fromRow(row) : null;
+}
+
+export function findKeyById(sql: SqlStorage, project: number, id: string): KeyRow | null {
+  const row = sql.exec("SELECT * FROM keys WHERE id = ? AND project = ?", id, project).toArray()[0];
+  return row ? fromRow(row) : null;
+}
+
+/** Keys of a project in order of creation, those after the (created_at, id) of `cursor`. */
+export function listKeys(sql: SqlStorage, project: number, cursor: [number, string], limit: number): KeyRow[] {
+  return sql
+    .exec(
+      `SELECT * FROM keys WHERE project = ? AND (created_at, id) > (?, ?) ORDER BY created_at, id LIMIT ?`,
+      project,
+      ...cursor,
+      limit,
+    )
+    .toArray()
+    .map(fromRow);
+}
+
+/** Revokes a key. The first revocation's time stays. */
+export function revokeKey(sql: SqlStorage, hash: string, now: number): void {
+  sql.exec("UPDATE keys SET revoked_at = ? WHERE hash = ? AND revoked_at IS NULL", now, hash);
+}
+
+/** Revokes all that a user made by `until`, in whichever project. @returns how many still worked */
+export function revokeKeysBy(sql: SqlStorage, userId: string, until: number, now: number): number {
+  return sql.exec(
+    "UPDATE keys SET revoked_at = ? WHERE created_by = ? AND created_at <= ? AND revoked_at IS NULL",
+    now,
+    userId,
+    until,
+  ).rowsWritten;
+}
+
+/** Lets a rotated key live until `retiresAt`; a second rotation can only bring that nearer. */
+export function retireKey(sql: SqlStorage, hash: string, retiresAt: number, replacedBy: string): void {
+  sql.exec(
+    "UPDATE keys SET retires_at = MIN(COALESCE(retires_at, ?1), ?1), replaced_by = ?2 WHERE hash = ?3",
+    retiresAt,
+    replacedBy,
+    hash,
+  );
+}
+
+/** Notes that a key was used, at most once a minute. */
+export function touchKey(sql: SqlStorage, key: KeyRow, now: number): void {
+  if (key.lastUsedAt !== null && now - key.lastUsedAt < LAST_USED_STEP_MS) return;
+  sql.exec("UPDATE keys SET last_used_at = ? WHERE hash = ?", now, key.hash);
+  key.lastUsedAt = now;
+}

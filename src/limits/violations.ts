@@ -1,0 +1,137 @@
+import { createHash } from "node:crypto";
+
+/** One refused request, with the limit that refused it. */
+export interface RefusedRequest {
+  /** `key:<keyId>`, `user:<userId>` or `ip:<address>`. */
+  identifier: string;
+  /** Method and path of a rule as set, `default`, or the name of a preset. */
+  rule: string;
+  limit: number;
+  windowSeconds: number;
+  /** Of the request; absent where the router is of an older version. */
+  requestId?: string | undefined;
+}
+
+/**
+ * All refusals of one identifier under one rule within one minute; the limit is that of the last one, the request id that
+ * of the first. The id is for operation lines: it is kept in memory only, and not written to D1.
+ */
+export interface Violation extends RefusedRequest {
+  /** Minutes since the epoch. */
+  minute: number;
+  count: number;
+  /** Epoch milliseconds of the first and the last refusal. */
+  firstAt: number;
+  lastAt: number;
+}
+
+const MINUTE_MS = 60_000;
+
+export function minuteOf(ms: number): number {
+  return Math.floor(ms / MINUTE_MS);
+}
+
+/** When a minute is over. */
+export function minuteEnd(minute: number): number {
+  return (minute + 1) * MINUTE_MS;
+}
+
+/**
+ * A message of the violations queue: the object that refused (a workspace id, `usr_...` or `ip:<address>`), what it refused
+ * so far, and the request that was refused first (absent in a message of an older version). Counts only rise, so a
+ * message that comes twice or late changes nothing.
+ */
+export type ViolationMessage = readonly [object: string, violations: readonly Violation[], requestId?: string | null];
+
+/** How long a violation is kept and shown, in milliseconds: 30 days. */
+export const VIOLATIONS_KEPT_MS = 30 * 24 * 60 * 60 * 1000;
+
+/** Rows deleted by one step at most. */
+const DELETE_STEP = 500;
+
+/** Base64url characters of SHA-256: 120 bits, enough to tell apart what one minute can hold. */
+const ID_LENGTH = 20;
+
+/** What names a violation within its minute, whoever computes it and how often. */
+export function violationId(object: string, { identifier, rule }: Pick<Violation, "identifier" | "rule">): string {
+  const text = JSON.stringify([object, identifier, rule]);
+  return createHash("sha256").update(text).digest("base64url").slice(0, ID_LENGTH);
+}
+
+/**
+ * Writes what a message says. Counts only rise: the same message again, or an older one after a newer, changes nothing.
+ * `first_at` is part of an index and never changes, being on disk in the object before anything is sent.
+ */
+export async function storeViolations(db: D1Database, [object, violations]: ViolationMessage): Promise<void> {
+  const workspaceId = object.startsWith("ws_") ? object : null;
+  const rows = violations.map((one) => [
+    one.minute,
+    violationId(object, one),
+    one.identifier,
+    one.rule,
+    one.limit,
+    one.windowSeconds,
+    one.count,
+    one.firstAt,
+    one.lastAt,
+  ]);
+  // One parameter for all rows: D1 takes a hundred at most.
+  await db
+    .prepare(
+      `INSERT INTO violations (workspace_id, minute, id, identifier, rule, rate_limit, window_seconds, count, first_at, last_at)
+       SELECT ?1, value->>0, value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, value->>7, value->>8
+       FROM json_each(?2) WHERE true
+       ON CONFLICT (minute, id) DO UPDATE SET count = excluded.count, last_at = MAX(last_at, excluded.last_at),
+         rate_limit = excluded.rate_limit, window_seconds = excluded.window_seconds
+       WHERE excluded.count > count`,
+    )
+    .bind(workspaceId, JSON.stringify(rows))
+    .run();
+}
+
+/** Where a page begins: behind this violation. */
+export interface ViolationCursor {
+  firstAt: number;
+  id: string;
+}
+
+export interface ViolationPage {
+  items: Violation[];
+  next: ViolationCursor | null;
+}
+
+type Row = Violation & { id: string };
+
+/** A workspace's violations by their first refusal, newest first. */
+export async function listViolations(
+  db: D1Database,
+  workspaceId: string,
+  after: ViolationCursor | null,
+  limit: number,
+  now: number,
+): Promise<ViolationPage> {
+  const { results } = await db
+    .prepare(
+      `SELECT minute, id, identifier, rule, rate_limit AS "limit", window_seconds AS windowSeconds, count,
+         first_at AS firstAt, last_at AS lastAt
+       FROM violations
+       WHERE workspace_id = ?1 AND first_at > ?2 AND (first_at, id) < (?3, ?4)
+       ORDER BY first_at DESC, id DESC LIMIT ?5`,
+    )
+    .bind(workspaceId, now - VIOLATIONS_KEPT_MS, after?.firstAt ?? Number.MAX_SAFE_INTEGER, after?.id ?? "", limit + 1)
+    .all<Row>();
+  const items = results.slice(0, limit);
+  const last = items.at(-1);
+  return { items, next: results.length > limit && last ? { firstAt: last.firstAt, id: last.id } : null };
+}
+
+/** Deletes some of what is older than 30 days; the oldest rows lie together at the beginning of the table. */
+export async function dropOldViolations(db: D1Database, now: number): Promise<void> {
+  await db
+    .prepare(
+      `DELETE FROM violations WHERE (minute, id) IN
+         (SELECT minute, id FROM violations WHERE minute < ? ORDER BY minute, id LIMIT ?)`,
+    )
+    .bind(minuteOf(now - VIOLATIONS_KEPT_MS), DELETE_STEP)
+    .run();
+}

@@ -1,0 +1,151 @@
+import type { TokenTable } from "./token-table.ts";
+
+/**
+ * Two independent 32-bit hashes, taken over UTF-16 code units so that any string has one, alone surrogates included.
+ * Not keyed: whoever makes strings collide makes his own segments be read in vain.
+ */
+export class TokenHasher {
+  a = 0;
+  b = 0;
+
+  reset(a: number, b: number): this {
+    this.a = a;
+    this.b = b;
+    return this;
+  }
+
+  /** One number of up to 32 bits. */
+  unit(unit: number): this {
+    this.a = Math.imul(this.a ^ unit, 0x85ebca77);
+    this.b = Math.imul(this.b ^ unit, 0xc2b2ae3d);
+    this.a ^= this.a >>> 15;
+    this.b ^= this.b >>> 13;
+    return this;
+  }
+
+  /** A string and its length, so that names of a path cannot run into each other. */
+  text(text: string): this {
+    let { a, b } = this;
+    for (let i = 0; i < text.length; i++) {
+      const unit = text.charCodeAt(i);
+      a = Math.imul(a ^ unit, 0x85ebca77);
+      b = Math.imul(b ^ unit, 0xc2b2ae3d);
+      a ^= a >>> 15;
+      b ^= b >>> 13;
+    }
+    this.a = a;
+    this.b = b;
+    return this.unit(0x10000 + text.length);
+  }
+
+  /** As `text` of what these bytes of ASCII say. */
+  ascii(bytes: Uint8Array, from: number, to: number): this {
+    let { a, b } = this;
+    for (let at = from; at < to; at++) {
+      const unit = bytes[at] ?? 0;
+      a = Math.imul(a ^ unit, 0x85ebca77);
+      b = Math.imul(b ^ unit, 0xc2b2ae3d);
+      a ^= a >>> 15;
+      b ^= b >>> 13;
+    }
+    this.a = a;
+    this.b = b;
+    return this.unit(0x10000 + to - from);
+  }
+
+  /**
+   * As `ascii` up to the first byte that is marked, if that is this one; else nothing is taken in. In one go, as most of
+   * what a line costs is this.
+   * @returns where the marked byte is
+   */
+  asciiUntil(stop: number, marks: Uint8Array, bytes: Uint8Array, from: number, end: number): number {
+    let { a, b } = this;
+    let at = from;
+    for (; at < end; at++) {
+      const unit = bytes[at] ?? 0;
+      if (marks[unit] !== 0) break;
+      a = Math.imul(a ^ unit, 0x85ebca77);
+      b = Math.imul(b ^ unit, 0xc2b2ae3d);
+      a ^= a >>> 15;
+      b ^= b >>> 13;
+    }
+    if (at < end && bytes[at] === stop) this.reset(a, b).unit(0x10000 + at - from);
+    return at;
+  }
+
+  /** Spreads what was taken in over all bits. */
+  finish(): this {
+    this.a = spread(this.a);
+    this.b = spread(this.b ^ 0x9e3779b9);
+    return this;
+  }
+}
+
+/** MurmurHash3's finalizer. */
+export function spread(hash: number): number {
+  let h = hash ^ (hash >>> 16);
+  h = Math.imul(h, 0x85ebca6b);
+  h ^= h >>> 13;
+  h = Math.imul(h, 0xc2b2ae35);
+  return (h ^ (h >>> 16)) >>> 0;
+}
+
+/**
+ * A Bloom filter that SQL can test. Each token sets `PROBES` bits. Which byte depends on the filter's length, which bit
+ * of that byte on the token alone, so a statement is written without knowing a filter: see `filter-sql.ts`.
+ */
+
+/** 14 bits and 7 probes a token: 0.15 % of the tokens that are not there pass. A needless body costs 10 ms and more. */
+const BITS_PER_TOKEN = 14;
+const PROBES = 7;
+
+export function filterBytes(tokens: number): number {
+  return Math.ceil((tokens * BITS_PER_TOKEN) / 8);
+}
+
+/** @param length bytes of the filter, below 2 ** 20 */
+export function buildFilter(tables: readonly TokenTable[], length: number): Uint8Array {
+  const filter = new Uint8Array(length);
+  for (const table of tables) {
+    table.forEach((a, b) => {
+      const bits = bitsOf(a, b);
+      for (let probe = 0; probe < PROBES; probe++) {
+        const at = scaled(place(a, b, probe), length);
+        filter[at] = (filter[at] ?? 0) | (1 << ((bits >>> (3 * probe)) & 7));
+      }
+    });
+  }
+  return filter;
+}
+
+/** One bit to test: byte `floor(place * length / 2 ** 32)`, bit `bit`. */
+export interface Probe {
+  place: number;
+  bit: number;
+}
+
+export function probesOf(a: number, b: number): Probe[] {
+  const bits = bitsOf(a, b);
+  return Array.from({ length: PROBES }, (_, probe) => ({
+    place: place(a, b, probe),
+    bit: (bits >>> (3 * probe)) & 7,
+  }));
+}
+
+/** What the SQL of `filter-sql.ts` computes. */
+export function mayContain(filter: Uint8Array, a: number, b: number): boolean {
+  return probesOf(a, b).every((probe) => ((filter[scaled(probe.place, filter.length)] ?? 0) & (1 << probe.bit)) !== 0);
+}
+
+/** A place in 2 ** 32 as one in `length`. */
+export function scaled(at: number, length: number): number {
+  return Math.floor((at * length) / 0x1_0000_0000);
+}
+
+function place(a: number, b: number, probe: number): number {
+  return (a + Math.imul(probe, b | 1)) >>> 0;
+}
+
+function bitsOf(a: number, b: number): number {
+  return spread(b ^ (a << 16) ^ (a >>> 16));
+}

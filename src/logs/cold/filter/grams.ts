@@ -1,0 +1,191 @@
+import type { TokenHasher } from "./bloom.ts";
+import type { TokenTable } from "./token-table.ts";
+
+/**
+ * Grams: runs of three and of four letters, by which a segment that cannot hold a searched text is told. A letter is "a"
+ * to "z" or any code unit outside ASCII. Digits are left out: random numbers and hexadecimal ids would fill every filter
+ * with grams that every needle of their kind has. What stays of an id are its letters, of which hexadecimal has only 216
+ * threes and 1,296 fours.
+ *
+ * Whether a gram counts depends on itself alone, and text is lowered as `search` lowers it, in UTF-16 code units. So each
+ * gram of a needle is a gram of every text that contains the needle, in any script.
+ */
+
+/** As a folded needle has it. */
+const SIGMA = "\u03c3";
+
+const A = 97;
+const LETTERS = 26;
+const ASCII_END = 0x80;
+const LETTER_BITS = 5;
+const LETTER_MASK = (1 << LETTER_BITS) - 1;
+const THREE_MASK = (1 << (3 * LETTER_BITS)) - 1;
+const FOUR_MASK = (1 << (4 * LETTER_BITS)) - 1;
+
+/** Grams of a needle that are looked for: its first ones tell as much as all of them do together. */
+const NEEDLE_FOURS = 6;
+const NEEDLE_THREES = 2;
+
+function isLetter(unit: number): boolean {
+  return unit >= ASCII_END || (unit >= A && unit < A + LETTERS);
+}
+
+/** Place in the alphabet of a byte of ASCII, lowered. */
+const NO_LETTER = 255;
+const LETTER_OF_BYTE = new Uint8Array(256).fill(NO_LETTER);
+for (let letter = 0; letter < LETTERS; letter++) {
+  LETTER_OF_BYTE[A + letter] = letter;
+  LETTER_OF_BYTE[A - 32 + letter] = letter;
+}
+
+/**
+ * The round in which an ASCII gram was added last, by its letters: most of a text has been seen before. One pair of
+ * tables for all, as two megabytes made anew cost more than a small segment; each collector takes rounds of its own.
+ */
+const seenThrees = new Uint16Array(THREE_MASK + 1);
+const seenFours = new Uint16Array(FOUR_MASK + 1);
+const LAST_ROUND = 0xffff;
+let lastRound = 0;
+
+function newRound(): number {
+  if (lastRound === LAST_ROUND) {
+    seenThrees.fill(0);
+    seenFours.fill(0);
+    lastRound = 0;
+  }
+  return ++lastRound;
+}
+
+/** Collects the grams of many texts; in one go, before 65,535 other rounds have begun. */
+export class GramCollector {
+  readonly #threes: TokenTable;
+  readonly #fours: TokenTable;
+  readonly #hasher: TokenHasher;
+  #round = newRound();
+  constructor(threes: TokenTable, fours: TokenTable, hasher: TokenHasher) {
+    this.#threes = threes;
+    this.#fours = fours;
+    this.#hasher = hasher;
+  }
+
+  /** The sets have been emptied: what was added before counts as new. */
+  forget(): void {
+    this.#round = newRound();
+  }
+
+  add(text: string): void {
+    const lower = text.toLowerCase();
+    const round = this.#round;
+    /** Letters up to here without a break, and ASCII letters. */
+    let run = 0;
+    let asciiRun = 0;
+    let place = 0;
+    for (let at = 0; at < lower.length; at++) {
+      const unit = lower.charCodeAt(at);
+      if (unit < ASCII_END) {
+        if (unit < A || unit >= A + LETTERS) {
+          run = 0;
+          asciiRun = 0;
+          continue;
+        }
+        run++;
+        asciiRun++;
+        place = ((place << LETTER_BITS) | (unit - A)) & FOUR_MASK;
+        if (asciiRun >= 4) {
+          // With these four, their last three have been added, too.
+          if (seenFours[place] === round) continue;
+          seenFours[place] = round;
+        }
+      } else {
+        run++;
+        asciiRun = 0;
+      }
+      if (run < 3) continue;
+      if (run >= 4) this.#addGram(this.#fours, lower, at - 3, 4);
+      if (asciiRun >= 3) {
+        const three = place & THREE_MASK;
+        if (seenThrees[three] === round) continue;
+        seenThrees[three] = round;
+      }
+      this.#addGram(this.#threes, lower, at - 2, 3);
+    }
+  }
+
+  /** The same of a text that stands in bytes of ASCII. */
+  addAscii(bytes: Uint8Array, from: number, to: number): void {
+    const round = this.#round;
+    let run = 0;
+    let place = 0;
+    for (let at = from; at < to; at++) {
+      const letter = LETTER_OF_BYTE[bytes[at] ?? 0] ?? NO_LETTER;
+      if (letter === NO_LETTER) {
+        run = 0;
+        continue;
+      }
+      run++;
+      place = ((place << LETTER_BITS) | letter) & FOUR_MASK;
+      if (run < 3) continue;
+      if (run >= 4) {
+        if (seenFours[place] === round) continue;
+        seenFours[place] = round;
+        this.#addPlace(this.#fours, place, 4);
+      }
+      const three = place & THREE_MASK;
+      if (seenThrees[three] === round) continue;
+      seenThrees[three] = round;
+      this.#addPlace(this.#threes, three, 3);
+    }
+  }
+
+  #addPlace(set: TokenTable, place: number, length: number): void {
+    const hasher = this.#hasher.reset(GRAM_SEED, length);
+    for (let shift = (length - 1) * LETTER_BITS; shift >= 0; shift -= LETTER_BITS) {
+      hasher.unit(A + ((place >>> shift) & LETTER_MASK));
+    }
+    const { a, b } = hasher.finish();
+    set.add(a, b);
+  }
+
+  #addGram(set: TokenTable, lower: string, from: number, length: number): void {
+    const { a, b } = hashGram(this.#hasher, lower, from, length);
+    set.add(a, b);
+  }
+}
+
+/**
+ * The grams that every text with this needle has: at most a few of each length, spread over the needle. None with a sigma,
+ * which a text may have in either of its small forms.
+ */
+export function gramsOfNeedle(
+  needle: string,
+  most = { threes: NEEDLE_THREES, fours: NEEDLE_FOURS },
+): { threes: string[]; fours: string[] } {
+  return { threes: spreadOver(gramsOf(needle, 3), most.threes), fours: spreadOver(gramsOf(needle, 4), most.fours) };
+}
+
+/** Different grams of a length in a text in lower case. */
+function gramsOf(lower: string, length: number): string[] {
+  const grams = new Set<string>();
+  let run = 0;
+  for (let at = 0; at < lower.length; at++) {
+    run = isLetter(lower.charCodeAt(at)) ? run + 1 : 0;
+    if (run >= length) grams.add(lower.slice(at + 1 - length, at + 1));
+  }
+  return [...grams].filter((gram) => !gram.includes(SIGMA));
+}
+
+function spreadOver<T>(all: readonly T[], count: number): T[] {
+  if (all.length <= count) return [...all];
+  return Array.from({ length: count }, (_, index) => all[Math.floor((index * all.length) / count)]).filter(
+    (item) => item !== undefined,
+  );
+}
+
+/** @returns the hasher itself, finished */
+export function hashGram(hasher: TokenHasher, text: string, from: number, length: number): TokenHasher {
+  hasher.reset(GRAM_SEED, length);
+  for (let at = from; at < from + length; at++) hasher.unit(text.charCodeAt(at));
+  return hasher.finish();
+}
+
+const GRAM_SEED = 0x6772616d;

@@ -1,0 +1,161 @@
+import { ByteReader, ByteWriter } from "../../../platform/varint.ts";
+import { categoryBit, LEVELS } from "../../entry.ts";
+import { SUMMARY_BUCKET_MS, type SummaryBuilder } from "../../summary.ts";
+
+/** A category with a type. */
+export interface TypePair {
+  category: string;
+  type: string;
+  categoryBit: number;
+  /** By severity: what `Tally` has counted and not yet passed on. */
+  counts: number[];
+}
+
+/** Where a line has both names: from the category's first character to behind the type's last one, in ASCII without escapes. */
+export interface NameOffsets {
+  from: number;
+  /** Behind the category. */
+  middle: number;
+  /** Where the type begins. */
+  type: number;
+  to: number;
+  /** Of the bytes from `from` to `to`. */
+  hash: number;
+}
+
+/** A power of two. */
+const CACHE_PLACES = 256;
+
+/** The pairs of a segment: each is one object, found by its names or by the bytes of a line. */
+export class TypePairs {
+  readonly #pairs = new Map<string, Map<string, TypePair>>();
+  /** What was found last under a hash. */
+  readonly #cache: ({ pair: TypePair; bytes: Uint8Array } | null)[] = new Array(CACHE_PLACES).fill(null);
+
+  of(category: string, type: string): TypePair {
+    let types = this.#pairs.get(category);
+    if (types === undefined) {
+      types = new Map();
+      this.#pairs.set(category, types);
+    }
+    let pair = types.get(type);
+    if (pair === undefined) {
+      pair = { category, type, categoryBit: categoryBit(category), counts: LEVELS.map(() => 0) };
+      types.set(type, pair);
+    }
+    return pair;
+  }
+
+  at(bytes: Uint8Array, { from, middle, type, to, hash }: NameOffsets): TypePair {
+    const place = hash & (CACHE_PLACES - 1);
+    const cached = this.#cache[place];
+    if (cached && isAt(cached.bytes, bytes, from, to)) return cached.pair;
+    const whole = new Uint8Array(bytes.subarray(from, to));
+    const names = Buffer.from(whole.buffer).toString("latin1");
+    const pair = this.of(names.slice(0, middle - from), names.slice(type - from));
+    this.#cache[place] = { pair, bytes: whole };
+    return pair;
+  }
+}
+
+function isAt(wanted: Uint8Array, bytes: Uint8Array, from: number, to: number): boolean {
+  if (wanted.length !== to - from) return false;
+  for (let at = 0; at < wanted.length; at++) if (bytes[from + at] !== wanted[at]) return false;
+  return true;
+}
+
+/** Entries of a minute and level. */
+export interface LevelCount {
+  /** Minutes since the epoch. */
+  minute: number;
+  /** Severity, 0..6. */
+  level: number;
+  count: number;
+}
+
+/** Counts by minute and level alone: all that most histograms need, at a fraction of a summary's bytes. */
+export class LevelCounter {
+  readonly #minutes = new Map<number, number[]>();
+
+  add(timestamp: number, level: number, count = 1): void {
+    const minute = Math.floor(timestamp / SUMMARY_BUCKET_MS);
+    let counts = this.#minutes.get(minute);
+    if (counts === undefined) {
+      counts = LEVELS.map(() => 0);
+      this.#minutes.set(minute, counts);
+    }
+    counts[level] = (counts[level] ?? 0) + count;
+  }
+
+  /** LEB128 per minute, in order: minutes since the one before, mask of the levels there are, a count for each of them. */
+  pack(): Uint8Array {
+    const writer = new ByteWriter();
+    let previous = 0;
+    for (const [minute, counts] of [...this.#minutes].sort(([a], [b]) => a - b)) {
+      writer.varint(minute - previous);
+      writer.varint(counts.reduce((mask, count, level) => (count > 0 ? mask | (1 << level) : mask), 0));
+      for (const count of counts) if (count > 0) writer.varint(count);
+      previous = minute;
+    }
+    return writer.toBytes();
+  }
+}
+
+/** @throws RangeError on bytes that end in the middle */
+export function readLevelCounts(packed: Uint8Array): LevelCount[] {
+  const counts: LevelCount[] = [];
+  const reader = new ByteReader(packed);
+  let minute = 0;
+  while (!reader.done) {
+    minute += reader.varint();
+    const mask = reader.varint();
+    for (let level = 0; level < LEVELS.length; level++) {
+      if ((mask & (1 << level)) !== 0) counts.push({ minute, level, count: reader.varint() });
+    }
+  }
+  return counts;
+}
+
+/**
+ * Counts entries that follow each other within a minute before a summary counts them by name: they are many and alike.
+ * What was first seen first is passed on first, so the summary is the one it would be entry by entry.
+ */
+export class Tally {
+  readonly #summary: SummaryBuilder;
+  readonly #levels: LevelCounter;
+  /** Epoch milliseconds: the minute, and an entry's time within it. */
+  #from = Number.NaN;
+  #to = Number.NaN;
+  #at = Number.NaN;
+  readonly #seen: { pair: TypePair; severity: number }[] = [];
+
+  constructor(summary: SummaryBuilder, levels: LevelCounter) {
+    this.#summary = summary;
+    this.#levels = levels;
+  }
+
+  add(timestamp: number, severity: number, pair: TypePair): void {
+    if (!(timestamp >= this.#from && timestamp < this.#to)) this.#enter(timestamp);
+    const count = pair.counts[severity] ?? 0;
+    if (count === 0) this.#seen.push({ pair, severity });
+    pair.counts[severity] = count + 1;
+  }
+
+  /** Passes on what has been counted. */
+  flush(): void {
+    for (const { pair, severity } of this.#seen) {
+      const count = pair.counts[severity] ?? 0;
+      this.#summary.add(this.#at, severity, pair.category, pair.type, count);
+      this.#levels.add(this.#at, severity, count);
+      pair.counts[severity] = 0;
+    }
+    this.#seen.length = 0;
+  }
+
+  #enter(timestamp: number): void {
+    this.flush();
+    this.#at = timestamp;
+    this.#from = Math.floor(timestamp / SUMMARY_BUCKET_MS) * SUMMARY_BUCKET_MS;
+    this.#to = this.#from + SUMMARY_BUCKET_MS;
+  }
+}

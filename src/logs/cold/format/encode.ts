@@ -1,0 +1,238 @@
+import { SummaryBuilder } from "../../summary.ts";
+import { chooseBlockFilter, chooseFilter, maxFilterBytes, slotBytes } from "../filter/block-filter.ts";
+import { SegmentEntryReader } from "../scan/line-scanner.ts";
+import { BatchRunBuilder, type Block, PIECE_BYTES, pack, packBatchTable, packFrames } from "./batch-table.ts";
+import { LevelCounter, Tally } from "./counts.ts";
+import { type DecodedBatch, linesOf, type SeqRange, type SourceLine } from "./lines.ts";
+import { type EncodedSegment, SEGMENT_LIMITS, timeParts } from "./segment.ts";
+
+const LINE_BREAK = 10;
+
+/** Lines that stand one after another in a batch's body, with line breaks between them. */
+interface Stretch {
+  batch: DecodedBatch;
+  start: number;
+  end: number;
+}
+
+/** Cuts lines into frames and compresses them. */
+export class BodyWriter {
+  readonly #blocks: Block[] = [];
+  readonly #packed: Uint8Array[] = [];
+  #stretches: Stretch[] = [];
+  #last: Stretch | null = null;
+  #lines = 0;
+  #rawBytes = 0;
+  #stored = 0;
+  #firstIndex = 0;
+  #min = Number.POSITIVE_INFINITY;
+  #max = Number.NEGATIVE_INFINITY;
+  #levelMask = 0;
+
+  /** Whether the next line begins a frame of its own; `close` has to be called before it is added then. */
+  isFull(line: SourceLine): boolean {
+    // One more for the line break before it; a line longer than a piece is a frame of its own.
+    return this.#lines > 0 && this.#rawBytes + 1 + line.end - line.start > PIECE_BYTES;
+  }
+
+  add({ batch, start, end, timestamp }: SourceLine, level: number): void {
+    this.#rawBytes += end - start + (this.#lines > 0 ? 1 : 0);
+    this.#lines++;
+    const last = this.#last;
+    if (last !== null && last.batch === batch && last.end + 1 === start) last.end = end;
+    else {
+      this.#last = { batch, start, end };
+      this.#stretches.push(this.#last);
+    }
+    if (timestamp < this.#min) this.#min = timestamp;
+    if (timestamp > this.#max) this.#max = timestamp;
+    this.#levelMask |= level;
+  }
+
+  /** Ends the frame: it has at least one line. */
+  close(): void {
+    const packed = pack(join(this.#stretches, this.#rawBytes));
+    this.#blocks.push({
+      firstIndex: this.#firstIndex,
+      lines: this.#lines,
+      rawBytes: this.#rawBytes,
+      start: this.#stored,
+      end: this.#stored + packed.length,
+      minTimestamp: this.#min,
+      maxTimestamp: this.#max,
+      levelMask: this.#levelMask,
+    });
+    this.#packed.push(packed);
+    this.#stored += packed.length;
+    this.#firstIndex += this.#lines;
+    this.#stretches = [];
+    this.#last = null;
+    this.#lines = 0;
+    this.#rawBytes = 0;
+    this.#min = Number.POSITIVE_INFINITY;
+    this.#max = Number.NEGATIVE_INFINITY;
+    this.#levelMask = 0;
+  }
+
+  get blocks(): readonly Block[] {
+    return this.#blocks;
+  }
+
+  toBytes(): Uint8Array {
+    return Buffer.concat(this.#packed);
+  }
+}
+
+/** Copies each stretch in one go. */
+function join(stretches: readonly Stretch[], size: number): Uint8Array {
+  const joined = new Uint8Array(size);
+  let at = 0;
+  for (const { batch, start, end } of stretches) {
+    if (at > 0) joined[at++] = LINE_BREAK;
+    joined.set(batch.body.subarray(start, end), at);
+    at += end - start;
+  }
+  return joined;
+}
+
+/** Lines that are split from one pause to the next: about a millisecond of work. Reading them pauses after each frame. */
+const PAUSE_LINES = 2048;
+
+/** Stands among segments where whoever asks for them may let others have their turn. */
+type Pause = null;
+
+/**
+ * Makes segments of exactly a range of a project's entries. The same input gives the same segments.
+ *
+ * @param batches in order of `seq`, decoded one by one as they are needed; what lies outside the range is passed over
+ * @throws RangeError where the batches do not hold every `seq` of the range once, or hold what is no entry
+ */
+export function* encodeSegments(
+  projectId: string,
+  batches: Iterable<DecodedBatch>,
+  range: SeqRange,
+): Generator<EncodedSegment> {
+  for (const step of encodeSteps(projectId, batches, range)) if (step !== null) yield step;
+}
+
+/** The same in steps of a millisecond or two: 10,000 entries take some forty. */
+export function* encodeSteps(
+  projectId: string,
+  batches: Iterable<DecodedBatch>,
+  range: SeqRange,
+): Generator<EncodedSegment | Pause> {
+  let lines: SourceLine[] = [];
+  let rawBytes = 0;
+  let sincePause = 0;
+  for (const batch of linesOf(batches, range)) {
+    for (const line of batch) {
+      const size = line.end - line.start + 1;
+      if (lines.length === SEGMENT_LIMITS.entries || (lines.length > 0 && rawBytes + size > SEGMENT_LIMITS.rawBytes)) {
+        yield* encodeLines(projectId, lines);
+        lines = [];
+        rawBytes = 0;
+      }
+      lines.push(line);
+      rawBytes += size;
+    }
+    sincePause += batch.length;
+    if (sincePause < PAUSE_LINES) continue;
+    sincePause = 0;
+    yield null;
+  }
+  if (lines.length > 0) yield* encodeLines(projectId, lines);
+}
+
+/** Segments of lines that follow each other: one range if every part of it fits a row, else two halves. */
+function* encodeLines(projectId: string, lines: readonly SourceLine[]): Generator<EncodedSegment | Pause> {
+  const range = { firstSeq: lines[0]?.seq ?? 0, lastSeq: lines.at(-1)?.seq ?? 0 };
+  const times = lines.map(({ timestamp }) => timestamp);
+  // Another's line may be an entry all the same, with its time elsewhere.
+  if (!times.every(Number.isFinite)) throw new RangeError("A line has no time at its place.");
+  const parts = timeParts(times);
+  const segments: EncodedSegment[] = [];
+  for (const [part, places] of parts.entries()) {
+    const own = parts.length === 1 ? lines : places.map((place) => lines[place]).filter((line) => line !== undefined);
+    const segment = yield* encodePart({ projectId, ...range, part }, own);
+    if (!fitsRow(segment)) {
+      if (lines.length === 1) throw new RangeError("A single entry does not fit a segment.");
+      const half = lines.length >> 1;
+      yield* encodeLines(projectId, lines.slice(0, half));
+      return yield* encodeLines(projectId, lines.slice(half));
+    }
+    segments.push(segment);
+  }
+  yield* segments;
+}
+
+function fitsRow({ body, filter, blockFilter, batchTable, summary, levels, storedBytes }: EncodedSegment): boolean {
+  const blobs = [body, filter, blockFilter, batchTable, summary, levels];
+  return (
+    blobs.every((blob) => blob.length <= SEGMENT_LIMITS.blobBytes) &&
+    summary.length <= SEGMENT_LIMITS.summaryBytes &&
+    storedBytes <= SEGMENT_LIMITS.rowBytes
+  );
+}
+
+type PartKey = SeqRange & { projectId: string; part: number };
+
+function* encodePart(key: PartKey, lines: readonly SourceLine[]): Generator<Pause, EncodedSegment> {
+  const summary = new SummaryBuilder();
+  const levelCounts = new LevelCounter();
+  const tally = new Tally(summary, levelCounts);
+  const reader = new SegmentEntryReader();
+  const writer = new BodyWriter();
+  const runs = new BatchRunBuilder();
+  let minTimestamp = Number.POSITIVE_INFINITY;
+  let maxTimestamp = Number.NEGATIVE_INFINITY;
+  let categoryMask = 0;
+  for (const line of lines) {
+    const { timestamp } = line;
+    if (writer.isFull(line)) {
+      writer.close();
+      reader.closeBlock();
+      yield null;
+    }
+    reader.read(line);
+    if (timestamp < minTimestamp) minTimestamp = timestamp;
+    if (timestamp > maxTimestamp) maxTimestamp = timestamp;
+    categoryMask |= reader.pair.categoryBit;
+    tally.add(timestamp, reader.severity, reader.pair);
+    writer.add(line, 1 << reader.severity);
+    runs.add(line);
+  }
+  writer.close();
+  reader.closeBlock();
+  tally.flush();
+  yield null;
+  const { blocks } = writer;
+  const body = writer.toBytes();
+  const most = maxFilterBytes(lines.length, body.length);
+  const { kinds: filterKinds, filter } = chooseFilter(reader.tokens, most);
+  const { kinds: blockKinds, filter: blockFilter } = chooseBlockFilter(reader.tokens, most, blocks.length);
+  const blobs = {
+    blocks: packFrames(blocks, minTimestamp),
+    levels: levelCounts.pack(),
+    summary: summary.pack(),
+    batchTable: packBatchTable(runs.runs),
+    filter,
+    blockFilter,
+    body,
+  };
+  return {
+    ...key,
+    count: lines.length,
+    minTimestamp,
+    maxTimestamp,
+    minCommit: runs.runs[0]?.commit ?? 0,
+    maxCommit: runs.runs.at(-1)?.commit ?? 0,
+    levelMask: blocks.reduce((mask, block) => mask | block.levelMask, 0),
+    categoryMask,
+    rawBytes: blocks.reduce((sum, block) => sum + block.rawBytes, 0),
+    storedBytes: Object.values(blobs).reduce((sum, blob) => sum + blob.length, 0),
+    filterKinds,
+    blockKinds,
+    slotBytes: slotBytes(blocks.length),
+    ...blobs,
+  };
+}

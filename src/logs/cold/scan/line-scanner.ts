@@ -1,0 +1,219 @@
+import { type Entry, LEVELS, parseStoredLine } from "../../entry.ts";
+import { TokenHasher } from "../filter/bloom.ts";
+import { atId, TokenCollector } from "../filter/tokens.ts";
+import { type TypePair, TypePairs } from "../format/counts.ts";
+import { HEAD_BYTES, type SourceLine } from "../format/lines.ts";
+import { DataScanner } from "./data-scanner.ts";
+import { JsonText } from "./json-text.ts";
+import { LastValue, LineTokens } from "./line-tokens.ts";
+
+const QUOTE = 34;
+const BACKSLASH = 92;
+const CLOSE_OBJECT = 125;
+const FIRST_PRINTED = 0x20;
+const LAST_ASCII = 0x7f;
+
+const LEVEL = ascii(',"level":"');
+/** By a level's first character, as no two begin alike: its severity, and what stands behind it. */
+const LEVEL_BY_INITIAL: ({ severity: number; rest: Uint8Array } | null)[] = new Array(LAST_ASCII + 1).fill(null);
+LEVELS.forEach((level, severity) => {
+  LEVEL_BY_INITIAL[level.charCodeAt(0)] = { severity, rest: ascii(`${level}","category":"`) };
+});
+const TYPE = ascii('","type":"');
+/** The quote before the message's text is left. */
+const MESSAGE = ascii('","message":');
+const ID_NAMES = ["session", "traceId", "spanId"].map((name) => ascii(`,"${name}":`));
+const DATA = ascii(',"data":');
+const MULTIPLIER = 31;
+
+/** Level, category and type as they stand in a line, up to the quote that opens the message. */
+interface Head {
+  bytes: Uint8Array;
+  from: number;
+  to: number;
+  pair: TypePair;
+}
+
+/**
+ * Understands a stored line from its bytes: members in the order that ingest writes them in, and JSON as `JSON.stringify`
+ * writes it. It costs a fifth of parsing the line, and knows nothing of any other: what it does not understand is to be
+ * parsed, and is found to be an entry or damaged there.
+ */
+export class LineScanner {
+  /** Of the line that was scanned last. */
+  readonly tokens = new LineTokens();
+  severity = 0;
+  pair: TypePair;
+  readonly #pairs: TypePairs;
+  readonly #text = new JsonText();
+  readonly #data = new DataScanner(this.tokens, this.#text);
+  readonly #hasher = new TokenHasher();
+  readonly #message = new LastValue();
+  readonly #ids = ID_NAMES.map(() => new LastValue());
+  /** By severity: what stood last between timestamp and message. */
+  readonly #heads: (Head | null)[] = LEVELS.map(() => null);
+  readonly #names = { from: 0, middle: 0, type: 0, to: 0, hash: 0 };
+
+  constructor(pairs: TypePairs) {
+    this.#pairs = pairs;
+    this.pair = pairs.of("", "");
+  }
+
+  /**
+   * @param start of a line whose timestamp `ByteTimestampParser` has read
+   * @returns whether the line is understood; else `tokens` and the other members hold nothing of use
+   */
+  scan(bytes: Uint8Array, start: number, end: number): boolean {
+    this.tokens.clear();
+    const isUnderstood = this.#members(bytes, this.#head(bytes, start + HEAD_BYTES, end), end) === end - 1;
+    // What has been seen in this line will not be added.
+    if (!isUnderstood) this.tokens.forget();
+    return isUnderstood;
+  }
+
+  /** From the message on. @returns where the closing brace is; negative where something is not understood */
+  #members(bytes: Uint8Array, message: number, end: number): number {
+    if (message < 0) return -1;
+    let at = this.#message.again(bytes, message, this.tokens.block);
+    if (at < 0) {
+      if (!this.#text.read(bytes, message + 1, end)) return -1;
+      at = this.#text.next;
+      this.tokens.addText(this.#text);
+      this.#message.remember(bytes, message, at, this.tokens.block);
+    }
+    for (let member = 0; member < ID_NAMES.length; member++) {
+      const name = ID_NAMES[member];
+      if (name === undefined || !isAt(name, bytes, at)) continue;
+      at = this.#id(bytes, at + name.length, end, member);
+      if (at < 0) return -1;
+    }
+    if (isAt(DATA, bytes, at)) at = this.#data.scan(bytes, at + DATA.length, end);
+    return bytes[at] === CLOSE_OBJECT ? at : -1;
+  }
+
+  #id(bytes: Uint8Array, at: number, end: number, member: number): number {
+    const seen = this.#ids[member];
+    const again = seen?.again(bytes, at, this.tokens.block) ?? -1;
+    if (again >= 0) return again;
+    const hasher = atId(this.#hasher, member);
+    if (bytes[at] !== QUOTE || !this.#text.hash(bytes, at + 1, end, hasher)) return -1;
+    const { a, b } = hasher.finish();
+    this.tokens.ids.pushPair(a, b);
+    seen?.remember(bytes, at, this.#text.next, this.tokens.block);
+    return this.#text.next;
+  }
+
+  /** Level, category and type. @returns where the message begins; negative where that is not understood */
+  #head(bytes: Uint8Array, from: number, end: number): number {
+    const level = LEVEL_BY_INITIAL[bytes[from + LEVEL.length] ?? 0];
+    if (!level) return -1;
+    const head = this.#heads[level.severity];
+    if (head && isSame(head.bytes, head.from, head.to, bytes, from)) {
+      this.severity = level.severity;
+      this.pair = head.pair;
+      const message = from + head.to - head.from;
+      return bytes[message] === QUOTE ? message : -1;
+    }
+    const message = this.#newHead(bytes, from, end, level);
+    if (message >= 0) this.#heads[level.severity] = { bytes, from, to: message, pair: this.pair };
+    return message;
+  }
+
+  #newHead(bytes: Uint8Array, from: number, end: number, level: { severity: number; rest: Uint8Array }): number {
+    if (!isAt(LEVEL, bytes, from) || !isAt(level.rest, bytes, from + LEVEL.length)) return -1;
+    this.severity = level.severity;
+    const names = this.#names;
+    names.from = from + LEVEL.length + level.rest.length;
+    names.hash = 0;
+    names.middle = this.#name(bytes, names.from, end);
+    names.type = names.middle + TYPE.length;
+    if (names.middle < 0 || !isAt(TYPE, bytes, names.middle)) return -1;
+    names.to = this.#name(bytes, names.type, end);
+    if (names.to < 0 || !isAt(MESSAGE, bytes, names.to) || bytes[names.to + MESSAGE.length] !== QUOTE) return -1;
+    this.pair = this.#pairs.at(bytes, names);
+    return names.to + MESSAGE.length;
+  }
+
+  /** @returns where a name of plain ASCII ends, which the hash of the names takes in; negative where it is something else */
+  #name(bytes: Uint8Array, from: number, end: number): number {
+    let { hash } = this.#names;
+    for (let at = from; at < end; at++) {
+      const byte = bytes[at] ?? 0;
+      if (byte === QUOTE) {
+        this.#names.hash = hash;
+        return at;
+      }
+      if (byte < FIRST_PRINTED || byte > LAST_ASCII || byte === BACKSLASH) return -1;
+      hash = (Math.imul(hash, MULTIPLIER) + byte) | 0;
+    }
+    return -1;
+  }
+}
+
+function isAt(wanted: Uint8Array, bytes: Uint8Array, from: number): boolean {
+  for (let at = 0; at < wanted.length; at++) if (bytes[from + at] !== wanted[at]) return false;
+  return true;
+}
+
+function isSame(seen: Uint8Array, seenFrom: number, seenTo: number, bytes: Uint8Array, from: number): boolean {
+  for (let a = seenFrom, b = from; a < seenTo; a++, b++) if (seen[a] !== bytes[b]) return false;
+  return true;
+}
+
+function ascii(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}
+
+/** Lines that are parsed at once, at most, after one that was looked through in vain: a segment's lines are alike. */
+const MOST_PASSED = 31;
+
+/**
+ * Reads a segment's entries, one after another, and collects their tokens. Nearly all lines are understood from their
+ * bytes; any other is parsed, which costs five times as much and comes to the same.
+ */
+export class SegmentEntryReader {
+  readonly tokens = new TokenCollector();
+  /** Of the entry that was read last. */
+  severity = 0;
+  pair: TypePair;
+  readonly #pairs = new TypePairs();
+  readonly #scanner = new LineScanner(this.#pairs);
+  /** Lines still to be parsed at once, and how many there were to be. */
+  #left = 0;
+  #passed = 0;
+
+  constructor() {
+    this.pair = this.#scanner.pair;
+  }
+
+  /** @throws RangeError where a line is no entry */
+  read({ batch: { body }, start, end, isTimed }: SourceLine): void {
+    const scanner = this.#scanner;
+    if (isTimed && this.#left === 0 && scanner.scan(body, start, end)) {
+      this.#passed = 0;
+      this.severity = scanner.severity;
+      this.pair = scanner.pair;
+      this.tokens.addLine(scanner.tokens, body);
+      return;
+    }
+    if (this.#left > 0) this.#left--;
+    else if (isTimed) this.#left = this.#passed = Math.min(MOST_PASSED, this.#passed * 2 + 1);
+    const entry = parsed(body, start, end);
+    this.severity = LEVELS.indexOf(entry.level);
+    this.pair = this.#pairs.of(entry.category, entry.type);
+    this.tokens.add(entry);
+  }
+
+  /** All entries of a frame have been read. */
+  closeBlock(): void {
+    this.tokens.closeBlock();
+    this.#scanner.tokens.forget();
+  }
+}
+
+/** Parsed one by one and let go of: parsed, a range of small members takes twenty times its bytes. */
+function parsed(body: Uint8Array, start: number, end: number): Entry {
+  const entry = parseStoredLine(Buffer.from(body.buffer, body.byteOffset + start, end - start).toString("utf8"));
+  if (entry === null) throw new RangeError("A line is no entry.");
+  return entry;
+}

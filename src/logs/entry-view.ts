@@ -1,0 +1,58 @@
+import { z } from "zod";
+import { fromBase62, ID_LENGTH, isId, toBase62 } from "../ids.ts";
+import { LEVELS } from "./entry.ts";
+
+/** An entry's id is its project and `seq`: nothing is stored for it, and it never changes between tiers. */
+export function logId(projectId: string, seq: number): string {
+  return `log_${projectId.slice(5)}${toBase62(seq)}`;
+}
+
+/** The project and `seq` behind an id; null for anything that `logId` cannot have written. */
+export function parseLogId(id: string): { projectId: string; seq: number } | null {
+  const projectId = `proj_${id.slice(4, 4 + ID_LENGTH)}`;
+  if (!id.startsWith("log_") || !isId("proj", projectId)) return null;
+  const seq = fromBase62(id.slice(4 + ID_LENGTH));
+  return seq === null || seq < 1 ? null : { projectId, seq };
+}
+
+/** An entry as every read returns it; documents `StoredEntry`. */
+export const storedEntrySchema = z.object({
+  id: z.string(),
+  timestamp: z.iso.datetime(),
+  level: z.enum(LEVELS),
+  category: z.string(),
+  type: z.string(),
+  message: z.string(),
+  session: z.string().optional(),
+  traceId: z.string().optional(),
+  spanId: z.string().optional(),
+  data: z.record(z.string(), z.unknown()).optional(),
+  seq: z.int().describe("The entry's number in its project: from 1, without a gap."),
+  projectId: z.string(),
+  receivedAt: z.iso.datetime(),
+});
+
+/** Documents `QueryPage`. */
+export const queryPageSchema = z.object({
+  logs: z.array(storedEntrySchema),
+  pagination: z.object({
+    offset: z.int(),
+    limit: z.int(),
+    hasMore: z.boolean(),
+    nextCursor: z
+      .string()
+      .nullable()
+      .describe("Goes on behind this page, in the same snapshot. Null: this was the end."),
+    total: z.int().optional().describe("All matches of the snapshot, where `includeTotal` asked for it."),
+  }),
+  complete: z
+    .boolean()
+    .describe("False: the request's budget ended first. Fewer rows than `limit`, even none, are then no end."),
+  asOf: z.string().describe("The snapshot that was read. Opaque; send it back to read the same one again."),
+  stats: z.object({
+    scanned: z.int().describe("Entries in the batches that were looked through."),
+    recent: z.int().describe("Rows of this page from the recent tier."),
+    stored: z.int().describe("Rows of this page from the cold tier."),
+    tookMs: z.int(),
+  }),
+});

@@ -1,0 +1,261 @@
+import { UnreadableItem } from "../batch.ts";
+import { allBlocks, type BlockHits, blocksToRead } from "../cold/filter/block-filter.ts";
+import type { Block } from "../cold/format/batch-table.ts";
+import { BatchTable, decodeBlock } from "../cold/format/decode.ts";
+import { type BodyRange, CorruptSegment, type SegmentBody, type SegmentMeta } from "../cold/format/segment.ts";
+import { type PagerSelection, type SegmentPage, SegmentPager, type SegmentSelection } from "../cold/store/selection.ts";
+import { WORK } from "./budget.ts";
+import { boundOf, type LineSource, nothingAt, type ScanFeed, type ScanItem } from "./feed.ts";
+
+/** A segment, and what its filter says about its frames. */
+export type FoundSegment = SegmentMeta & BlockHits;
+
+/** The part of the cold tier's store that a scan reads. */
+export interface ColdSource {
+  findSegments(selection: SegmentSelection): Promise<SegmentPage<FoundSegment>>;
+  /** Reads as many ranges as one answer may hold, from the first on; null for one that is not there any more. */
+  readBodies(workspaceId: string, ranges: readonly BodyRange[]): Promise<(SegmentBody | null)[]>;
+}
+
+/** Segments that the first answer looks at, and that any names: most queries need few. */
+export const FIRST_SEGMENTS = 32;
+const MAX_SEGMENTS = 256;
+/** The first answer about an id, which nearly all segments are seen to lack: 2.5 ms. */
+export const ID_SEGMENTS = 128;
+
+/** Bytes of bodies, as stored, of the first read; each further one reads twice as much. Most queries need few frames. */
+const FIRST_BODY_BYTES = 64 * 1024;
+const MAX_BODY_BYTES = 1024 * 1024;
+/**
+ * The same where filters leave few frames: what is looked for is rare, so that all of them are likely to be needed. To
+ * read a frame costs a tenth of what asking for it does.
+ */
+const FIRST_SPARSE_BYTES = 256 * 1024;
+const SPARSE_GROWTH = 4;
+/** Frames are few where no more than this part of their segments' is left. */
+const SPARSE_SHARE = 0.25;
+
+export interface StoredSelection extends PagerSelection {
+  /** Entries of this commit and earlier ones are left out. */
+  afterCommit?: number;
+}
+
+interface FrameBody {
+  batchTable: BatchTable;
+  bytes: Uint8Array;
+}
+
+/** A frame that the scan may come to, and its bytes once they have been read. */
+interface WaitingFrame {
+  meta: SegmentMeta;
+  block: Block;
+  bound: number;
+  /** Undefined until it has been read; null where it is not there any more. */
+  body: FrameBody | CorruptSegment | null | undefined;
+}
+
+/** Frames of the cold tier's segments. */
+export class ColdFeed implements ScanFeed {
+  readonly #source: ColdSource;
+  readonly #selection: StoredSelection;
+  readonly #sign: number;
+  readonly #walk: SegmentPager<FoundSegment>;
+  /** Found, and not told apart into frames yet. */
+  #metas: FoundSegment[] = [];
+  /** In scan order. */
+  #blocks: WaitingFrame[] = [];
+  /** Bytes that the last read was to have at most. */
+  #bodyBytes = 0;
+  /** Frames of the segments found so far, and those of them that are left. */
+  #framesFound = 0;
+  #framesLeft = 0;
+  /** Of directories read, in units of work. */
+  #readCost = 0;
+
+  /** @param segments looked at by the first answer */
+  static async open(source: ColdSource, selection: StoredSelection, segments = FIRST_SEGMENTS): Promise<ColdFeed> {
+    const feed = new ColdFeed(source, selection, segments);
+    if (!feed.#walk.isDone) await feed.#goOn();
+    return feed;
+  }
+
+  private constructor(source: ColdSource, selection: StoredSelection, segments: number) {
+    this.#source = source;
+    this.#selection = selection;
+    this.#sign = selection.order === "desc" ? -1 : 1;
+    this.#walk = new SegmentPager((wanted) => source.findSegments(wanted), selection, MAX_SEGMENTS, segments);
+  }
+
+  bound(): number | null {
+    return this.#unseenBound() ?? this.#blocks[0]?.bound ?? null;
+  }
+
+  get cost(): number {
+    return this.#walk.cost + this.#readCost;
+  }
+
+  async take(): Promise<ScanItem> {
+    const unseen = this.#unseenBound();
+    if (unseen !== null) {
+      await this.#goOn();
+      return nothingAt("stored", unseen);
+    }
+    const taken = this.#blocks.shift();
+    if (!taken) throw new RangeError("There is no further frame.");
+    this.#absorbSegments();
+    const { meta, block } = taken;
+    const { asOf, afterCommit = 0 } = this.#selection;
+    return {
+      tier: "stored",
+      count: block.lines,
+      minTimestamp: block.minTimestamp,
+      maxTimestamp: block.maxTimestamp,
+      isWhole: (asOf === null || meta.maxCommit <= asOf) && meta.minCommit > afterCommit,
+      seqs: { projectId: meta.projectId, first: meta.firstSeq, last: meta.lastSeq },
+      loadedBytes: 0,
+      open: () => this.#open(taken),
+    };
+  }
+
+  /** Where segments begin that have not been looked at, if those may hold the next frame. */
+  #unseenBound(): number | null {
+    const { place } = this.#walk;
+    if (place === null) return null;
+    const bound = boundOf(this.#selection.order, place);
+    const [next] = this.#blocks;
+    return next && this.#sign * (next.bound - bound) < 0 ? null : bound;
+  }
+
+  async #goOn(): Promise<void> {
+    this.#metas.push(...(await this.#walk.page()));
+    this.#absorbSegments();
+  }
+
+  /** Takes in segments found until no further one of them can hold a frame before the next. */
+  #absorbSegments(): void {
+    for (;;) {
+      const [meta] = this.#metas;
+      const [next] = this.#blocks;
+      if (!meta || (next && this.#sign * (next.bound - boundOf(this.#selection.order, meta)) < 0)) return;
+      this.#metas.shift();
+      this.#tellApart(meta);
+    }
+  }
+
+  /** Takes in further segments until the frames known are so many bytes, so that they can be read with the next one. */
+  #takeIn(bytes: number): void {
+    let known = this.#blocks.reduce((sum, { block }) => sum + block.end - block.start, 0);
+    while (known < bytes) {
+      const meta = this.#metas.shift();
+      if (!meta) return;
+      known += this.#tellApart(meta);
+    }
+  }
+
+  /** @returns the bytes of its frames */
+  #tellApart(meta: FoundSegment): number {
+    const blocks = this.#blocksOf(meta);
+    this.#blocks.push(...blocks);
+    this.#blocks.sort((a, b) => this.#sign * (a.bound - b.bound));
+    return blocks.reduce((sum, { block }) => sum + block.end - block.start, 0);
+  }
+
+  /** The frames of a segment that may hold an entry wanted. One that cannot be told apart into frames is one that fails. */
+  #blocksOf(found: FoundSegment): WaitingFrame[] {
+    const { order } = this.#selection;
+    try {
+      const all = allBlocks(found);
+      const blocks = blocksToRead(found, this.#selection, all);
+      this.#framesFound += all.length;
+      this.#framesLeft += blocks.length;
+      return blocks.map((block) => ({ meta: found, block, bound: boundOf(order, block), body: undefined }));
+    } catch (error) {
+      if (!(error instanceof CorruptSegment)) throw error;
+      const block: Block = { ...found, firstIndex: 0, lines: found.count, start: 0, end: 0 };
+      return [{ meta: found, block, bound: boundOf(order, block), body: error }];
+    }
+  }
+
+  async #open(wanted: WaitingFrame): Promise<LineSource | null> {
+    if (wanted.body === undefined) await this.#read(wanted);
+    const { meta, block, body } = wanted;
+    wanted.body = null;
+    if (body === null || body === undefined) return null;
+    try {
+      if (body instanceof CorruptSegment) throw body;
+      const { asOf, afterCommit } = this.#selection;
+      return decodeBlock(meta, body.batchTable, block, body.bytes, asOf, afterCommit);
+    } catch (error) {
+      throw error instanceof CorruptSegment ? new UnreadableItem(error.message, { cause: error }) : error;
+    }
+  }
+
+  /** Reads a frame, and with it those that come next, in as few ranges as they make. */
+  async #read(wanted: WaitingFrame): Promise<void> {
+    const isSparse = this.#framesLeft <= this.#framesFound * SPARSE_SHARE;
+    const least = isSparse ? FIRST_SPARSE_BYTES : FIRST_BODY_BYTES;
+    const grown = Math.max(least, this.#bodyBytes * (isSparse ? SPARSE_GROWTH : 2));
+    this.#bodyBytes = Math.min(grown, MAX_BODY_BYTES);
+    if (isSparse) this.#takeIn(this.#bodyBytes);
+    const blocks = [wanted];
+    let bytes = wanted.block.end - wanted.block.start;
+    for (const next of this.#blocks) {
+      if (next.body !== undefined) continue;
+      bytes += next.block.end - next.block.start;
+      if (bytes > this.#bodyBytes) break;
+      blocks.push(next);
+    }
+    const runs = joined(blocks);
+    const ranges = runs.map(({ meta, start, end }) => ({ key: meta, start, end }));
+    const bodies = await this.#source.readBodies(this.#selection.workspaceId, ranges);
+    for (const [index, stored] of bodies.entries()) {
+      const run = runs[index];
+      if (run) share(run, stored);
+      this.#readCost += WORK.segment + (stored?.batchTable.length ?? 0) * WORK.directoryByte;
+    }
+    if (wanted.body === undefined) throw new RangeError("The store left out the first range.");
+  }
+}
+
+/** Frames of one segment that follow each other. */
+interface FrameRun {
+  meta: SegmentMeta;
+  start: number;
+  end: number;
+  blocks: WaitingFrame[];
+}
+
+/** The run of the first frame comes first, so that it is surely read. */
+function joined(blocks: readonly WaitingFrame[]): FrameRun[] {
+  const runs: FrameRun[] = [];
+  for (const waiting of blocks) {
+    const { start, end } = waiting.block;
+    const run = runs.find(({ meta, ...span }) => meta === waiting.meta && (span.end === start || span.start === end));
+    if (run) {
+      run.start = Math.min(run.start, start);
+      run.end = Math.max(run.end, end);
+      run.blocks.push(waiting);
+    } else runs.push({ meta: waiting.meta, start, end, blocks: [waiting] });
+  }
+  return runs;
+}
+
+function share({ meta, start, blocks }: FrameRun, stored: SegmentBody | null): void {
+  const batchTable = stored && directoryOf(meta, stored);
+  for (const waiting of blocks) {
+    const { block } = waiting;
+    if (!(batchTable instanceof BatchTable)) waiting.body = batchTable;
+    else if (stored)
+      waiting.body = { batchTable, bytes: stored.bytes.subarray(block.start - start, block.end - start) };
+  }
+}
+
+/** A failure is kept: it costs the frames of its segment, and no other that was read with them. */
+function directoryOf(meta: SegmentMeta, { batchTable }: SegmentBody): BatchTable | CorruptSegment {
+  try {
+    return new BatchTable(meta, batchTable);
+  } catch (error) {
+    if (error instanceof CorruptSegment) return error;
+    throw error;
+  }
+}

@@ -1,0 +1,134 @@
+import { BatchMatcher } from "./batch-matcher.ts";
+import { type QueryBudget, type ScanPacer, WORK } from "./budget.ts";
+import type { FoundKey } from "./cursor.ts";
+import { itemOfBatch, type ScanItem } from "./feed.ts";
+import type { ReadMemory } from "./memory.ts";
+import type { SweepScan } from "./resumable-scan.ts";
+import { openItem, readable, rowOf } from "./scan.ts";
+import { type LogSource, openMoved } from "./tiers.ts";
+import { type Row, rowBytes } from "./top-rows.ts";
+
+/** Reads the rows of keys that a sweep has found, wherever they lie now. */
+export class FoundRowReader {
+  readonly #source: LogSource;
+  readonly #scan: SweepScan;
+  readonly #pacer: ScanPacer;
+  readonly #memory: ReadMemory;
+  readonly #budget: QueryBudget;
+  readonly #matcher: BatchMatcher;
+  readonly #projects: ReadonlySet<string>;
+  /** Rows that were read beside those asked for. */
+  readonly #found = new Map<string, Row>();
+  #bytes = 0;
+
+  /** @param projects that are searched: a client may have made its cursor up */
+  constructor(
+    source: LogSource,
+    scan: SweepScan,
+    pacer: ScanPacer,
+    memory: ReadMemory,
+    budget: QueryBudget,
+    projects: ReadonlySet<string>,
+  ) {
+    this.#source = source;
+    this.#scan = scan;
+    this.#pacer = pacer;
+    this.#memory = memory;
+    this.#budget = budget;
+    this.#matcher = new BatchMatcher(scan.filter, pacer.meter);
+    this.#projects = projects;
+  }
+
+  /**
+   * Reads rows in order, one at least, until the budget ends it.
+   * @returns them, and how many keys they are of: of some keys the row is gone
+   */
+  async read(keys: readonly FoundKey[], limit: number): Promise<{ rows: Row[]; taken: number }> {
+    const rows: Row[] = [];
+    let answerBytes = 0;
+    let taken = 0;
+    for (const key of keys) {
+      if (rows.length === limit || (taken > 0 && this.#pacer.meter.done >= this.#scan.work)) break;
+      const row = await this.#rowOf(key, keys.slice(taken));
+      if (row !== null) {
+        answerBytes += row.line.length;
+        if (rows.length > 0 && answerBytes > this.#budget.answerBytes) break;
+        rows.push(row);
+      }
+      taken++;
+    }
+    return { rows, taken };
+  }
+
+  /** Null where the row is gone. @param wanted what else may be read with it */
+  async #rowOf(key: FoundKey, wanted: readonly FoundKey[]): Promise<Row | null> {
+    if (!this.#projects.has(key.projectId)) return null;
+    const known = this.#found.get(nameOf(key));
+    if (known) return known;
+    const names = new Set(wanted.map(nameOf));
+    return (await this.#fromBatch(key, names)) ?? (await this.#fromSegments(key, names));
+  }
+
+  async #fromBatch(key: FoundKey, wanted: ReadonlySet<string>): Promise<Row | null> {
+    const { timestamp, batch: position } = key;
+    if (position === null) return null;
+    const scan = { ...this.#scan.recent, from: timestamp, to: timestamp + 1, position, maxBytes: 1 };
+    const { batches } = await this.#source.recent(scan);
+    this.#pacer.meter.add(WORK.segment);
+    const [batch] = batches;
+    return batch?.commit === position.commit ? this.#look(itemOfBatch(batch), key, wanted) : null;
+  }
+
+  async #fromSegments(key: FoundKey, wanted: ReadonlySet<string>): Promise<Row | null> {
+    const { timestamp, seq, projectId } = key;
+    const time = { from: timestamp, to: timestamp + 1 };
+    const selection = { ...this.#scan.cold, ...time, afterCommit: 0 };
+    const feed = await openMoved(this.#source.cold, selection, { projectId, after: seq - 1, until: seq });
+    let row: Row | null = null;
+    while (row === null && feed.bound() !== null) row = await this.#look(await feed.take(), key, wanted);
+    this.#pacer.meter.add(feed.cost);
+    return row;
+  }
+
+  async #look(item: ScanItem, key: FoundKey, wanted: ReadonlySet<string>): Promise<Row | null> {
+    this.#memory.renew();
+    this.#pacer.meter.add(WORK.unit);
+    const unit = await openItem(item, this.#source.report);
+    if (unit === null) return null;
+    const { projectId } = unit;
+    const name = nameOf(key);
+    let found: Row | null = null;
+    const steps = this.#matcher.steps(
+      unit.pieces(),
+      (_, index) => {
+        if (!item.isWhole && !unit.isVisible(index)) return false;
+        return wanted.has(nameOf({ projectId, seq: unit.seqAt(index) }));
+      },
+      (match) => {
+        if (!this.#matcher.reads && !this.#matcher.isEntry(match)) return;
+        const row = rowOf(match, unit, item.tier);
+        this.#pacer.meter.add(WORK.row + row.line.length);
+        if (nameOf(row) === name) found = row;
+        else if (!this.#found.has(nameOf(row)) && this.#mayKeep(row)) this.#found.set(nameOf(row), row);
+      },
+      () => undefined,
+    );
+    for (const _ of readable(steps, this.#matcher, item, this.#source.report)) {
+      this.#memory.renew();
+      await this.#pacer.pause();
+    }
+    unit.close?.();
+    return found;
+  }
+
+  #mayKeep(row: Row): boolean {
+    const bytes = this.#bytes + rowBytes(row);
+    if (bytes > this.#budget.heldBytes || !this.#memory.canHoldRows(bytes)) return false;
+    this.#bytes = bytes;
+    return true;
+  }
+}
+
+function nameOf({ projectId, seq }: { projectId: string; seq: number }): string {
+  return `${projectId}/${seq}`;
+}

@@ -1,0 +1,236 @@
+import { reportEntries } from "../batch.ts";
+import { type PagerSelection, SegmentPager, type SegmentPosition } from "../cold/store/selection.ts";
+import { BatchMatcher } from "./batch-matcher.ts";
+import { type ScanPacer, WORK } from "./budget.ts";
+import { ColdFeed, FIRST_SEGMENTS, type FoundSegment } from "./cold-feed.ts";
+import type { FoundKey, ResumableScanPosition, ResumableScanState } from "./cursor.ts";
+import {
+  boundOf,
+  compareRows,
+  direction,
+  isBehind,
+  itemOfBatch,
+  mayContainRow,
+  type Order,
+  type RowPosition,
+  type ScanItem,
+} from "./feed.ts";
+import type { LogFilter } from "./filter.ts";
+import type { ReadMemory } from "./memory.ts";
+import type { RecentPage, RecentScan, ScanPosition } from "./recent-feed.ts";
+import { openItem, readable } from "./scan.ts";
+import { type LogSource, storedProjects } from "./tiers.ts";
+
+/** Segments that one answer names. */
+const MAX_SEGMENTS = 64;
+/** Bytes as stored of a page of batches. */
+const PAGE_BYTES = 512 * 1024;
+
+/** What a sweep looks through, and for what. */
+export interface SweepScan {
+  order: Order;
+  /** Rows at or behind it are wanted. */
+  position: RowPosition;
+  /** With what is past the retention left out. */
+  filter: LogFilter;
+  recent: Omit<RecentScan, "position" | "maxBytes">;
+  /** Up to where the first page of the recent tier says that the cold one goes. */
+  cold: PagerSelection;
+  /** Units of work of one request. What it goes beyond them is at most one batch or segment. */
+  work: number;
+  /** Rows that are found. */
+  rows: number;
+}
+
+/**
+ * Finds the next rows where those of one request's work cannot be told apart by time: where batches and segments that all
+ * reach over the cursor, or share one millisecond, take several requests to look through. Each request goes on where the one
+ * before ended, and the cursor carries the first rows found so far by their keys. At the end they are the next rows, and
+ * are read by their keys; see `swept-rows.ts`.
+ *
+ * What moves to the cold tier meanwhile is found there, maybe again: a key counts once.
+ */
+export class ResumableScan {
+  scanned = 0;
+  readonly #source: LogSource;
+  readonly #scan: SweepScan;
+  readonly #pacer: ScanPacer;
+  readonly #memory: ReadMemory;
+  readonly #matcher: BatchMatcher;
+  readonly #keys: SweptKeys;
+  /** What the last page of the recent tier says of the cold one: what moved before that page was read is in there. */
+  #cold: PagerSelection;
+  /** Whether this request has looked at something. */
+  #hasBegun = false;
+
+  constructor(source: LogSource, scan: SweepScan, pacer: ScanPacer, memory: ReadMemory, state: ResumableScanState) {
+    this.#source = source;
+    this.#scan = scan;
+    this.#cold = scan.cold;
+    this.#pacer = pacer;
+    this.#memory = memory;
+    this.#matcher = new BatchMatcher(scan.filter, pacer.meter);
+    this.#keys = new SweptKeys(scan.order, scan.rows, state.keys);
+  }
+
+  /**
+   * Goes on until all is looked at or the work is done.
+   * @param page of recent batches from the place on, where that is in the recent tier
+   */
+  async run(place: ResumableScanPosition, page: RecentPage): Promise<ResumableScanState> {
+    let next: ResumableScanPosition | null = place;
+    if (place.tier === "recent") {
+      const position = await this.#sweepRecent(page);
+      next = position === null ? { tier: "stored", after: null } : { tier: "recent", position };
+    }
+    if (next.tier === "stored" && !this.#isDue) next = await this.#scanCold(next.after);
+    const { keys } = this.#keys;
+    return { place: next, keys, isLast: next === null && keys.length < this.#scan.rows };
+  }
+
+  get #isDue(): boolean {
+    return this.#hasBegun && this.#pacer.meter.done >= this.#scan.work;
+  }
+
+  /** @returns the batch to go on with; null at the end */
+  async #sweepRecent(first: RecentPage): Promise<ScanPosition | null> {
+    const { order, recent } = this.#scan;
+    for (let page = first; ; ) {
+      for (const batch of page.batches) {
+        const position = { timestamp: boundOf(order, batch), commit: batch.commit };
+        if (this.#isBeyond(position.timestamp)) return null;
+        if (this.#isDue) return position;
+        await this.#look(itemOfBatch(batch), position);
+      }
+      const position = page.next;
+      if (position === null || this.#isBeyond(position.timestamp)) return null;
+      if (this.#isDue) return position;
+      page = await this.#source.recent({ ...recent, position, maxBytes: PAGE_BYTES });
+      this.#cold = { ...this.#cold, projects: storedProjects(page.flushed) };
+      this.#hasBegun = true;
+      this.#pacer.meter.add(WORK.segment);
+    }
+  }
+
+  /** @returns the place to go on at; null at the end */
+  async #scanCold(first: SegmentPosition | null): Promise<ResumableScanPosition | null> {
+    const { order } = this.#scan;
+    const { meter } = this.#pacer;
+    const read = (selection: Parameters<LogSource["cold"]["findSegments"]>[0]) =>
+      this.#source.cold.findSegments(selection);
+    const walk = new SegmentPager(read, this.#cold, MAX_SEGMENTS, FIRST_SEGMENTS, first);
+    let after = first;
+    for (let cost = 0; !walk.isDone; ) {
+      const segments = await walk.page();
+      meter.add(walk.cost - cost);
+      cost = walk.cost;
+      for (const segment of segments) {
+        if (this.#isBeyond(boundOf(order, segment))) return null;
+        if (this.#isDue) return { tier: "stored", after };
+        await this.#lookIn(segment);
+        const { minTimestamp, maxTimestamp, projectId, firstSeq, part } = segment;
+        after = { minTimestamp, maxTimestamp, projectId, firstSeq, part };
+      }
+      const { place } = walk;
+      if (place === null || this.#isBeyond(boundOf(order, place))) return null;
+      after = place;
+      this.#hasBegun = true;
+      if (this.#isDue) return { tier: "stored", after };
+    }
+    return null;
+  }
+
+  /** Whether all that is at or behind this time comes after the rows found. */
+  #isBeyond(bound: number): boolean {
+    const { last } = this.#keys;
+    return last !== null && direction(this.#scan.order) * (bound - last.timestamp) > 0;
+  }
+
+  async #lookIn(segment: FoundSegment): Promise<void> {
+    const { cold } = this.#source;
+    const source = {
+      findSegments: async () => ({ segments: [segment], next: null }),
+      readBodies: cold.readBodies.bind(cold),
+    };
+    const feed = await ColdFeed.open(source, this.#cold, 1);
+    while (feed.bound() !== null) await this.#look(await feed.take(), null);
+    this.#hasBegun = true;
+    this.#pacer.meter.add(feed.cost);
+  }
+
+  async #look(item: ScanItem, batch: ScanPosition | null): Promise<void> {
+    const { order, position } = this.#scan;
+    const { meter } = this.#pacer;
+    this.#hasBegun = true;
+    meter.add(WORK.unit);
+    if (!mayContainRow(order, item, position, this.#keys.last)) {
+      meter.add(item.loadedBytes);
+      return;
+    }
+    this.#memory.renew();
+    const unit = await openItem(item, this.#source.report);
+    if (unit === null) return;
+    this.scanned += item.count;
+    const { projectId } = unit;
+    const damaged: number[] = [];
+    const matcher = this.#matcher;
+    const steps = matcher.steps(
+      unit.pieces(),
+      (timestamp, index) => {
+        if (!item.isWhole && !unit.isVisible(index)) return false;
+        const key = { timestamp, seq: unit.seqAt(index), projectId };
+        return isBehind(order, position, key) && this.#keys.accepts(key);
+      },
+      (match) => {
+        const seq = unit.seqAt(match.index);
+        if (!matcher.reads && !matcher.isEntry(match)) damaged.push(seq);
+        else this.#keys.add({ timestamp: match.timestamp, seq, projectId, batch });
+        meter.add(WORK.row);
+      },
+      (index) => damaged.push(unit.seqAt(index)),
+    );
+    for (const _ of readable(steps, matcher, item, this.#source.report)) {
+      this.#memory.renew();
+      await this.#pacer.pause();
+    }
+    unit.close?.();
+    reportEntries(this.#source.report, projectId, damaged);
+    await this.#pacer.pause();
+  }
+}
+
+/** The first keys of an order, each once. */
+class SweptKeys {
+  readonly #order: Order;
+  readonly #most: number;
+  readonly #keys: FoundKey[];
+
+  constructor(order: Order, most: number, keys: readonly FoundKey[]) {
+    this.#order = order;
+    this.#most = most;
+    this.#keys = [...keys].sort((a, b) => compareRows(order, a, b));
+  }
+
+  get keys(): readonly FoundKey[] {
+    return this.#keys;
+  }
+
+  /** The last one once no more fit; null before that. */
+  get last(): FoundKey | null {
+    return this.#keys[this.#most - 1] ?? null;
+  }
+
+  accepts(key: Omit<FoundKey, "batch">): boolean {
+    const { last } = this;
+    return last === null || compareRows(this.#order, key, last) < 0;
+  }
+
+  /** Adds a key that is accepted. */
+  add(key: FoundKey): void {
+    const at = this.#keys.findIndex((known) => compareRows(this.#order, known, key) >= 0);
+    const next = this.#keys[at];
+    if (next === undefined) this.#keys.push(key);
+    else if (compareRows(this.#order, next, key) !== 0) this.#keys.splice(at, 0, key);
+    this.#keys.length = Math.min(this.#keys.length, this.#most);
+  }
+}

@@ -1,0 +1,237 @@
+import { DurableObject } from "cloudflare:workers";
+import {
+  LOGIN_THROTTLE_SCHEMA,
+  type LoginOutcome,
+  LoginThrottle,
+  type LoginVerdict,
+} from "../../accounts/login-throttle.ts";
+import { newSeed } from "../../accounts/one-time-token.ts";
+import type { Env } from "../../env.ts";
+import { newId } from "../../ids.ts";
+import { LIMITER_SCHEMA, Limiter, type LimitRequest, SWEEP_AFTER_MS } from "../../limits/limiter.ts";
+import type { LimitState } from "../../limits/state.ts";
+import { ViolationOutbox } from "../../limits/violation-outbox.ts";
+import type { Violation } from "../../limits/violations.ts";
+import type { Mail, TokenMailKind } from "../../mail/mail.ts";
+import { claimMail, mailSent, nextMailAt, PENDING_MAIL_SCHEMA, releaseMail } from "../../mail/pending-mails.ts";
+import {
+  admitMail,
+  admitRegistrationMail,
+  MAIL_REQUEST_CAUSE,
+  MAIL_REQUEST_SCHEMA,
+  nextMailRequestAt,
+  takeMailRequest,
+} from "../../mail/requests.ts";
+import { newAlarmOrigin, type Origin, originOrNew } from "../../platform/origin.ts";
+import { migrate, type SchemaSteps } from "../../platform/sql.ts";
+import { enqueueDueMails } from "../queues/mails.ts";
+import { enqueueDueViolations } from "../queues/violations.ts";
+import { processMailRequests } from "./mail-requests.ts";
+
+/** What an object of an e-mail address keeps beside counters; one of a client address never has these tables. */
+const EMAIL_SCHEMA: SchemaSteps = [
+  [...LOGIN_THROTTLE_SCHEMA, ...MAIL_REQUEST_SCHEMA, ...PENDING_MAIL_SCHEMA],
+  MAIL_REQUEST_CAUSE,
+];
+
+/**
+ * What is counted before anybody is known: of a client address (`ip:<address>`) its requests, of an e-mail address
+ * (`email:<hash>`) its failed logins and the mails that strangers ask for, with the mails promised to an address that has
+ * no account. One object per address, so a flood from one never slows another; it deletes itself once nothing counts.
+ */
+export class AddressObject extends DurableObject<Env> {
+  readonly #sql: SqlStorage;
+  readonly #limiter: Limiter;
+  readonly #gate: LoginThrottle;
+  readonly #violations: ViolationOutbox;
+  #provisioned = false;
+  #hasEmailTables = false;
+  #isMigrated = false;
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    this.#sql = ctx.storage.sql;
+    this.#limiter = new Limiter(this.#sql);
+    this.#violations = new ViolationOutbox(this.#sql);
+    this.#gate = new LoginThrottle(this.#sql, this.#limiter, () => Date.now());
+  }
+
+  /**
+   * Decides on one request of this address and counts it if it is admitted.
+   * @param preset what a refusal is recorded under
+   */
+  async check(request: LimitRequest, preset: string, origin?: Origin): Promise<LimitState> {
+    this.#provision();
+    const now = Date.now();
+    const state = this.#limiter.check(request, now);
+    this.#limiter.flush();
+    // What is larger than the whole limit is refused for its size.
+    if (!state.admitted && request.cost <= request.limit) this.#noteRefusal(request, preset, origin?.requestId, now);
+    return state;
+  }
+
+  /** The consumer of the violations queue has written these to D1. */
+  async violationsStored(violations: readonly Violation[]): Promise<void> {
+    this.#violations.stored(violations, Date.now());
+  }
+
+  /** Answers, and writes nothing: the health check's object. */
+  async ping(): Promise<true> {
+    return true;
+  }
+
+  /**
+   * Whether a password may be tried for this e-mail address; if so, `recordLoginOutcome` must follow. May wait for others.
+   * @param device id of a device that has signed in to the account before; null for any other
+   */
+  async attemptLogin(prefix: string, device: string | null = null): Promise<LoginVerdict> {
+    this.#provisionEmail();
+    return this.#gate.attempt({ prefix, device }, (ms) => scheduler.wait(ms));
+  }
+
+  async recordLoginOutcome(prefix: string, outcome: LoginOutcome, device: string | null = null): Promise<void> {
+    this.#provisionEmail();
+    this.#gate.recordOutcome({ prefix, device }, outcome);
+  }
+
+  /** @deprecated The earlier name of `recordLoginOutcome`: routers of the version before call it during a deploy. */
+  settleLogin(prefix: string, outcome: LoginOutcome, device: string | null = null): Promise<void> {
+    return this.recordLoginOutcome(prefix, outcome, device);
+  }
+
+  /** The owner has a new password: the guesses at the old one count no more. */
+  async clearLoginFailures(): Promise<void> {
+    if (!this.#isEmail()) return;
+    this.#provisionEmail();
+    this.#gate.clear();
+  }
+
+  /** @deprecated The earlier name of `clearLoginFailures`. */
+  forgiveLogins(): Promise<void> {
+    return this.clearLoginFailures();
+  }
+
+  /**
+   * Takes in a request for a mail, or drops it where there were too many; nobody is told which. What becomes of it
+   * depends on whether the address has an account, and happens after this answer.
+   */
+  async requestMail(kind: TokenMailKind, address: string, origin?: Origin): Promise<void> {
+    this.#provisionEmail();
+    const now = Date.now();
+    const cause = originOrNew(origin);
+    const request = { id: newId("mail"), kind, address, seed: newSeed(), requestId: cause.requestId };
+    const taken = this.ctx.storage.transactionSync(() => takeMailRequest(this.#sql, this.#limiter, request, now));
+    if (!taken) return;
+    this.#armMail();
+    // Not awaited: the answer must not wait for it. Whatever cuts it short, the alarm takes it up again.
+    this.ctx.waitUntil(this.#processMailRequests(cause));
+  }
+
+  /** Whether an invitation may be mailed to this address now; counts it if so. */
+  async admitInvite(): Promise<boolean> {
+    this.#provisionEmail();
+    return this.ctx.storage.transactionSync(() => admitMail(this.#limiter, "invite", Date.now()));
+  }
+
+  /** Whether the mail of a registration may go to this address now; counts it if so. */
+  async admitRegistrationMail(): Promise<boolean> {
+    this.#provisionEmail();
+    return this.ctx.storage.transactionSync(() => admitRegistrationMail(this.#limiter, Date.now()));
+  }
+
+  /** The queue's consumer takes a mail for one try; null where there is nothing to send. */
+  async claimMail(mailId: string): Promise<Mail | null> {
+    return this.#isEmail() ? claimMail(this.#sql, mailId, Date.now()) : null;
+  }
+
+  async mailSent(mailId: string): Promise<void> {
+    if (this.#isEmail()) mailSent(this.#sql, mailId);
+  }
+
+  async releaseMail(mailId: string): Promise<void> {
+    if (this.#isEmail()) releaseMail(this.#sql, mailId);
+  }
+
+  override async alarm(): Promise<void> {
+    this.#provision();
+    const isEmail = this.#isEmail();
+    const run = newAlarmOrigin();
+    if (isEmail) {
+      this.#provisionEmail();
+      await this.#processMailRequests(run);
+    }
+    const now = Date.now();
+    const sweepAt = this.#limiter.sweep(now);
+    const gateAt = isEmail && this.#gate.sweep(now) ? now + SWEEP_AFTER_MS : null;
+    enqueueDueViolations(this.env, this.#violations, this.ctx.id.name ?? "", now, run);
+    const mailAt = isEmail ? this.#nextMailAt() : null;
+    const duties = [sweepAt, gateAt, mailAt, this.#violations.dueAt].filter((at) => at !== null);
+    if (duties.length > 0) return this.ctx.storage.setAlarm(Math.min(...duties));
+    this.#provisioned = false;
+    this.#hasEmailTables = false;
+    this.#isMigrated = false;
+    await this.ctx.storage.deleteAll();
+    this.#violations.forget();
+  }
+
+  #noteRefusal(
+    { limit, windowSeconds }: LimitRequest,
+    preset: string,
+    requestId: string | undefined,
+    now: number,
+  ): void {
+    const before = this.#violations.dueAt;
+    const identifier = this.ctx.id.name ?? "";
+    this.#violations.recordRefusal({ identifier, rule: preset, limit, windowSeconds, requestId }, now);
+    this.#violations.flush();
+    const { dueAt } = this.#violations;
+    // Earlier than any sweep. Not awaited, as in `#provision`.
+    if (dueAt !== null && dueAt !== before) this.ctx.storage.setAlarm(dueAt);
+  }
+
+  async #processMailRequests(origin: Origin): Promise<void> {
+    const owner = this.ctx.id.name ?? "";
+    await processMailRequests(this.env, this.ctx.storage, origin, Date.now());
+    enqueueDueMails(this.env, this.#sql, owner, Date.now(), origin);
+    this.#armMail();
+  }
+
+  #nextMailAt(): number | null {
+    const times = [nextMailRequestAt(this.#sql), nextMailAt(this.#sql)].filter((at) => at !== null);
+    return times.length > 0 ? Math.min(...times) : null;
+  }
+
+  /** Earlier than any sweep, so it may take the place of one: the alarm sweeps whatever it was set for. */
+  #armMail(): void {
+    const at = this.#nextMailAt();
+    // Not awaited, as in `#provision`.
+    if (at !== null) this.ctx.storage.setAlarm(at);
+  }
+
+  #isEmail(): boolean {
+    this.#hasEmailTables ||=
+      this.#sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'mail_requests'").toArray().length > 0;
+    return this.#hasEmailTables;
+  }
+
+  #provisionEmail(): void {
+    this.#provision();
+    if (this.#isMigrated) return;
+    // Also where an older version made the tables.
+    this.ctx.storage.transactionSync(() => migrate(this.#sql, EMAIL_SCHEMA));
+    this.#hasEmailTables = true;
+    this.#isMigrated = true;
+  }
+
+  /** Tables and the alarm that ends them are written in one turn, so neither exists without the other. */
+  #provision(): void {
+    if (this.#provisioned) return;
+    const exists = this.#sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'rate_seconds'").toArray().length > 0;
+    if (!exists) {
+      for (const statement of LIMITER_SCHEMA) this.#sql.exec(statement);
+      // Not awaited on purpose: an await would end the turn. The output gate holds the answer until it is written.
+      this.ctx.storage.setAlarm(Date.now() + SWEEP_AFTER_MS);
+    }
+    this.#provisioned = true;
+  }
+}

@@ -1,0 +1,93 @@
+import type { Env } from "../../env.ts";
+import type { ViolationOutbox } from "../../limits/violation-outbox.ts";
+import { dropOldViolations, storeViolations, type Violation, type ViolationMessage } from "../../limits/violations.ts";
+import { classOf, logEvent, logObjectEvent } from "../../platform/log.ts";
+import type { Origin } from "../../platform/origin.ts";
+import { callAddress, callUser, callWorkspace } from "../../rpc/call.ts";
+import { settingsOf } from "../../settings.ts";
+
+/** Violations in one message: about 400 bytes each, and a queue takes 128 KB. */
+const IN_MESSAGE = 200;
+
+/**
+ * Hands violations that are due to the queue; called by an object's alarm. The runtime lets no message out before the
+ * turn's writes are on disk. A message that is lost on the way is sent again by a later alarm.
+ * @param run the alarm run that hands over
+ */
+export function enqueueDueViolations(env: Env, outbox: ViolationOutbox, owner: string, now: number, run: Origin): void {
+  const object = classOf(owner);
+  const { violations, dropped } = outbox.take(now);
+  if (dropped > 0) {
+    logObjectEvent(env, object, run, "error", { event: "violations.send", outcome: "expired", owner, count: dropped });
+  }
+  for (let at = 0; at < violations.length; at += IN_MESSAGE) {
+    const part = violations.slice(at, at + IN_MESSAGE);
+    const requestId = part.find((violation) => violation.requestId !== undefined)?.requestId ?? run.requestId;
+    env.VIOLATION_QUEUE.send([owner, part, requestId]).catch((error: unknown) => {
+      const fault = error instanceof Error ? error.name : "unknown";
+      const line = { event: "violations.send", outcome: "failed", owner, count: part.length, fault };
+      logObjectEvent(env, object, { requestId }, "warn", line);
+    });
+  }
+}
+
+/** Seconds until the queue brings a message back that could not be stored; then twice as long each time. */
+const RETRY_SECONDS = 10;
+
+/** What the consumer needs of an object that refuses requests. */
+interface Refuser {
+  violationsStored(violations: readonly Violation[]): Promise<void>;
+}
+
+/** Writes violations to D1 and tells their objects, each message by itself; then deletes some that are too old. */
+export async function consumeViolations(batch: MessageBatch<ViolationMessage>, env: Env): Promise<void> {
+  const threshold = settingsOf(env).LOG_LEVEL;
+  await Promise.all(
+    batch.messages.map(async (message) => {
+      const [owner, violations, requestId = null] = message.body;
+      const whose = { owner, requestId, count: violations.length, attempt: message.attempts };
+      const line = { event: "violations.store", ...whose };
+      try {
+        await storeViolations(env.DB, message.body);
+        message.ack();
+      } catch (error) {
+        logEvent(threshold, "warn", { ...line, outcome: "failed", fault: nameOf(error) });
+        message.retry({ delaySeconds: RETRY_SECONDS * 2 ** (message.attempts - 1) });
+        return;
+      }
+      try {
+        await refuser(env, owner, (object) => object.violationsStored(violations));
+        logEvent(threshold, "info", { ...line, outcome: "ok" });
+      } catch (error) {
+        // The object hands them over once more, which changes nothing in D1.
+        logEvent(threshold, "warn", { ...line, outcome: "unconfirmed", fault: nameOf(error) });
+      }
+    }),
+  );
+  try {
+    await dropOldViolations(env.DB, Date.now());
+  } catch (error) {
+    logEvent(threshold, "warn", { event: "violations.drop-old", outcome: "failed", fault: nameOf(error) });
+  }
+}
+
+/** What the queue gave up on. The object still has it, and hands it over again for a day. */
+export async function noteDeadViolations(batch: MessageBatch<ViolationMessage>, env: Env): Promise<void> {
+  for (const { body } of batch.messages) {
+    const [owner, violations, requestId = null] = body;
+    const line = { event: "violations.dead-letter", outcome: "noted", owner, requestId, count: violations.length };
+    logEvent(settingsOf(env).LOG_LEVEL, "error", line);
+  }
+  batch.ackAll();
+}
+
+function refuser<T>(env: Env, owner: string, call: (object: Refuser) => Promise<T>): Promise<T> {
+  if (owner.startsWith("ws_")) return callWorkspace(env, owner, "replay-safe", call);
+  return owner.startsWith("usr_")
+    ? callUser(env, owner, "replay-safe", call)
+    : callAddress(env, owner, "replay-safe", call);
+}
+
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : "unknown";
+}

@@ -1,0 +1,200 @@
+import type { Env } from "../../env.ts";
+import { hasScope } from "../../keys/scopes.ts";
+import { endOf } from "../../keys/store.ts";
+import type { LimitState, RouteRef } from "../../limits/state.ts";
+import type { Origin } from "../../platform/origin.ts";
+import { callUser } from "../../rpc/call.ts";
+import { expiredTicket, invalidTicket, type TailRefusal } from "../../rpc/tail.ts";
+import { SANDBOX_WORKSPACE_ID } from "../../sandbox/sandbox.ts";
+import {
+  type AuthorityCheck,
+  deleteTicket,
+  findTicket,
+  insertTicket,
+  newTicket,
+  openTicket,
+  type TailAuthority,
+} from "../../tail/authority.ts";
+import { SANDBOX_TAIL_QUOTA, TAIL_QUOTA, type TailQuota } from "../../tail/limits.ts";
+import { readerText, type Tail } from "../../tail/tail.ts";
+import { type AdmissionContext, admit, type KeyProjectCache, keyProblem } from "../../workspace/admission.ts";
+import { roleOf } from "../../workspace/members.ts";
+import { type Denied, PERMISSIONS, type Requirement, roleAtLeast, unknownCaller } from "../../workspace/permissions.ts";
+import type { ProjectRow } from "../../workspace/projects.ts";
+import type { WorkspaceState } from "../../workspace/state.ts";
+
+/**
+ * Whether somebody who was admitted may still read a project. Counts nothing and writes nothing.
+ * Whether a user's session lives, only the user object knows: `sessionEnd` is what it last said.
+ */
+export function checkReadAuthority(
+  sql: SqlStorage,
+  keyProjectCache: KeyProjectCache,
+  authority: TailAuthority,
+  project: number,
+  sessionEnd: number | null,
+  now: number,
+): AuthorityCheck {
+  if (keyProjectCache.projectByNum(project) === null) return { ok: false, code: "NOT_FOUND" };
+  if (authority.kind === "user") {
+    const role = roleOf(sql, authority.userId);
+    if (role === null) return { ok: false, code: "NOT_FOUND" };
+    if (!roleAtLeast(role, PERMISSIONS["logs.read"])) return { ok: false, code: "FORBIDDEN" };
+    return { ok: true, expiresAt: sessionEnd };
+  }
+  const key = keyProjectCache.key(authority.hash);
+  const problem = keyProblem(key, now);
+  if (problem) return { ok: false, code: problem.code };
+  if (key === null || key.project !== project) return { ok: false, code: "NOT_FOUND" };
+  if (!hasScope(key.scopes, "logs:read")) return { ok: false, code: "INSUFFICIENT_SCOPE" };
+  return { ok: true, expiresAt: endOf(key) };
+}
+
+/** Who asks for a tail: a caller with permission to read, or the holder of a ticket that such a caller made. */
+export type TailReader = TailAuthority | { kind: "ticket"; hash: string };
+
+export interface TailCall {
+  reader: TailReader;
+  projectId: string;
+  /** What the request counts under; null where it has been counted outside the workspace. */
+  route: RouteRef | null;
+  /** Absent where the router is of an older version. */
+  origin?: Origin;
+  /** As `tailFilterText` wrote it. */
+  filter: string;
+  /** Entries behind this `seq`; null for those that come from now on. */
+  since: number | null;
+  /** In the sandbox: the client's address, as its key is everybody's. */
+  address?: string;
+}
+
+export interface TicketCall {
+  reader: TailAuthority;
+  projectId: string;
+  route: RouteRef | null;
+}
+
+export type TicketResult = { ok: true; ticket: string; expiresAt: number; limit: LimitState | null } | Denied;
+
+/** A tail that may be opened. */
+export interface Opened {
+  ok: true;
+  authority: TailAuthority;
+  project: ProjectRow;
+  limit: LimitState | null;
+}
+
+/** What decides about a further tail of those that are open. */
+export interface OpenTails {
+  size: number;
+  isFull: boolean;
+  tailsOf(reader: string): number;
+}
+
+/** Decides who may open a tail of a workspace, and keep it. */
+export class TailAccess {
+  readonly #env: Env;
+  readonly #state: WorkspaceState;
+  /** Sessions that a tail is being opened for; one that ends meanwhile is marked. */
+  readonly #opening = new Set<{ sessionId: string; hasEnded: boolean }>();
+
+  constructor(env: Env, state: WorkspaceState) {
+    this.#env = env;
+    this.#state = state;
+  }
+
+  get quota(): TailQuota {
+    return this.#state.row?.id === SANDBOX_WORKSPACE_ID ? SANDBOX_TAIL_QUOTA : TAIL_QUOTA;
+  }
+
+  /** A ticket for one tail of a project, good once. */
+  ticket({ reader, projectId, route }: TicketCall): TicketResult {
+    const result = this.#state.transaction((admission, row): TicketResult => {
+      const now = Date.now();
+      const admitted = admit(admission, reader, requirementFor(projectId), route, now);
+      if (!admitted.ok) return admitted;
+      const ticket = newTicket(row.id);
+      const hash = openTicket(ticket)?.hash ?? "";
+      const expiresAt = insertTicket(admission.sql, hash, admitted.project?.num ?? 0, reader, now);
+      return { ok: true, ticket, expiresAt, limit: admitted.limit };
+    });
+    return result ?? unknownCaller(reader);
+  }
+
+  /** Decides on a request for a tail and counts it. */
+  admit(
+    admission: AdmissionContext,
+    { reader, projectId, route, since, address }: TailCall,
+    tails: OpenTails,
+  ): Opened | TailRefusal {
+    const now = Date.now();
+    let authority: TailAuthority;
+    if (reader.kind === "ticket") {
+      const ticket = findTicket(admission.sql, reader.hash, now);
+      if (!ticket.found) return ticket.reason === "expired" ? expiredTicket() : invalidTicket();
+      if (admission.keyProjectCache.projectByNum(ticket.project)?.id !== projectId) return invalidTicket();
+      authority = ticket.authority;
+    } else authority = reader;
+    const admitted = admit(admission, authority, requirementFor(projectId), route, now);
+    if (!admitted.ok) return admitted;
+    const { project, limit } = admitted;
+    if (project === null) throw new Error("A tail names its project.");
+    if (since !== null && since > project.lastSeq) return { ok: false, code: "FUTURE_SEQ", limit };
+    if (tails.size + this.#opening.size >= this.quota.tails) {
+      const message = `This workspace has ${this.quota.tails} open tails; close one first.`;
+      return { ok: false, code: "CONFLICT", message, limit };
+    }
+    if (tails.tailsOf(readerText({ authority, address })) >= this.quota.readerTails) {
+      const whose = address === undefined ? "your key or account" : "your address";
+      const message = `This workspace has ${this.quota.readerTails} open tails of ${whose}; close one first.`;
+      return { ok: false, code: "CONFLICT", message, limit };
+    }
+    if (tails.isFull) {
+      const message = "The open tails are too far behind with their acknowledgements; try again later.";
+      return { ok: false, code: "CONFLICT", message, limit };
+    }
+    if (reader.kind === "ticket") deleteTicket(admission.sql, reader.hash);
+    return { ok: true, authority, project, limit };
+  }
+
+  /** Has the user object say when the session ends. @returns when it does so on its own */
+  async watch({ userId, sessionId }: Extract<TailAuthority, { kind: "user" }>): Promise<number | "ended"> {
+    const workspaceId = this.#state.row?.id;
+    if (workspaceId === undefined) return "ended";
+    const opening = { sessionId, hasEnded: false };
+    this.#opening.add(opening);
+    try {
+      const end = await callUser(this.#env, userId, "replay-safe", (stub) =>
+        stub.subscribeToSessionEnd(sessionId, workspaceId),
+      );
+      return end === null || opening.hasEnded ? "ended" : end;
+    } finally {
+      this.#opening.delete(opening);
+    }
+  }
+
+  /** Whether a tail may go on. */
+  ruling({ authority, project, expiresAt }: Pick<Tail, "authority" | "project" | "expiresAt">): AuthorityCheck {
+    const { row, sql, keyProjectCache } = this.#state;
+    if (row === null) return { ok: false, code: "NOT_FOUND" };
+    return checkReadAuthority(sql, keyProjectCache, authority, project, expiresAt, Date.now());
+  }
+
+  /** The same once the session has been asked for again. */
+  async renewed({ authority, project }: Tail): Promise<AuthorityCheck> {
+    const expiresAt = authority.kind === "user" ? await this.watch(authority) : null;
+    if (expiresAt === "ended") return { ok: false, code: "SESSION_REVOKED" };
+    const ruling = this.ruling({ authority, project, expiresAt });
+    if (ruling.ok && ruling.expiresAt !== null) this.#state.alarm.by(ruling.expiresAt);
+    return ruling;
+  }
+
+  /** The user object says so, as it was asked to. */
+  sessionEnded(sessionId: string): void {
+    for (const opening of this.#opening) if (opening.sessionId === sessionId) opening.hasEnded = true;
+  }
+}
+
+function requirementFor(projectId: string): Requirement {
+  return { scope: "logs:read", role: PERMISSIONS["logs.read"], projectId };
+}

@@ -1,0 +1,227 @@
+import type { Env } from "../../env.ts";
+import { ApiError } from "../../http/errors.ts";
+import { hostState, tailedWorkspaces } from "../../platform/host.ts";
+import { tailMemory } from "../../platform/isolate-memory.ts";
+import { type EventFields, type EventLevel, logObjectEvent } from "../../platform/log.ts";
+import { newAlarmOrigin, type Origin, originOrNew } from "../../platform/origin.ts";
+import { invalidTicket, refusalResponse } from "../../rpc/tail.ts";
+import { readMessage } from "../../tail/acks.ts";
+import type { FrameList } from "../../tail/frames.ts";
+import { TailHub } from "../../tail/hub.ts";
+import { type TailShare, TailShares } from "../../tail/shares.ts";
+import { Tail } from "../../tail/tail.ts";
+import { unknownCaller } from "../../workspace/permissions.ts";
+import { findProjectByNum } from "../../workspace/projects.ts";
+import { nextBySeq } from "../../workspace/recent/reader.ts";
+import { retentionCutoff } from "../../workspace/settings.ts";
+import type { WorkspaceState } from "../../workspace/state.ts";
+import type { TailBacklog } from "./entrypoints.ts";
+import { TailAccess, type TailCall, type TicketCall, type TicketResult } from "./tail-access.ts";
+
+/** Carries a `TailCall` to the object, and the counter's state back with the socket. */
+export const TAIL_CALL_HEADER = "X-Taffrail-Tail";
+export const TAIL_LIMIT_HEADER = "X-Taffrail-Limit";
+
+/** Module state: one instance an isolate, for the tails of all objects in it. */
+const shares = new TailShares(tailMemory);
+
+/**
+ * The tails of a workspace object: its sockets, who may have one, and what the hub needs of the object.
+ * The sockets hibernate; what has to outlive the object's memory is in their attachments.
+ */
+export class Tails {
+  readonly #ctx: DurableObjectState;
+  readonly #env: Env;
+  readonly #state: WorkspaceState;
+  readonly #share: TailShare;
+  readonly #hub: TailHub;
+  readonly #bySocket = new Map<WebSocket, Tail>();
+  readonly #access: TailAccess;
+
+  constructor(ctx: DurableObjectState, env: Env, state: WorkspaceState) {
+    this.#ctx = ctx;
+    this.#env = env;
+    this.#state = state;
+    this.#share = shares.join(ctx.id.toString(), this);
+    this.#access = new TailAccess(env, state);
+    this.#hub = new TailHub({
+      now: () => Date.now(),
+      share: this.#share,
+      quota: () => this.#access.quota,
+      durable: () => ctx.storage.sync(),
+      pause: (milliseconds) => scheduler.wait(milliseconds),
+      lastSeq: (project) => (state.row ? (state.keyProjectCache.projectByNum(project)?.lastSeq ?? null) : null),
+      backlog: (tail, most) => this.#backlog(tail, most),
+      ruling: (tail) => this.#access.ruling(tail),
+      renewed: (tail) => this.#access.renewed(tail),
+      abortObject: () => this.#abortObject(),
+      closed: (tail, code, reason) => this.#closed(tail, code, reason),
+      failed: (error, tail) => this.#failed(error, tail),
+    });
+    for (const socket of ctx.getWebSockets()) {
+      const tail = Tail.restore(socket, socket.deserializeAttachment());
+      this.#bySocket.set(socket, tail);
+      this.#hub.restore(tail);
+    }
+    this.#noteTails();
+    state.onCommit = (stored) => this.#hub.committed(stored);
+    state.onChange = () => this.#changed();
+  }
+
+  /** A ticket for one tail of a project, good once. */
+  ticket(call: TicketCall): TicketResult {
+    return this.#access.ticket(call);
+  }
+
+  /** Answers with the client's end of a socket, or with a `TailRefusal`; see `TAIL_REFUSAL_HEADER`. */
+  async open(call: TailCall): Promise<Response> {
+    const opened = this.#state.transaction((admission) => this.#access.admit(admission, call, this.#hub));
+    if (!opened) return refusalResponse(call.reader.kind === "ticket" ? invalidTicket() : unknownCaller(call.reader));
+    if (!opened.ok) {
+      if (opened.code === "CONFLICT") this.#hub.recordRefusedTail();
+      return refusalResponse(opened);
+    }
+    const { authority, project, limit } = opened;
+    let expiresAt: number | "ended" | null;
+    try {
+      expiresAt = authority.kind === "user" ? await this.#access.watch(authority) : null;
+    } catch (error) {
+      // The user object cannot answer now. An `ApiError` that left this object would be a fault to the router.
+      if (error instanceof ApiError) return refusalResponse({ ok: false, code: "SERVICE_UNAVAILABLE", limit });
+      throw error;
+    }
+    if (expiresAt === "ended") return refusalResponse({ ok: false, code: "SESSION_REVOKED", limit });
+    // Asked again, as the session was waited for: from here to the socket's place among the others it is one turn.
+    const ruling = this.#access.ruling({ authority, project: project.num, expiresAt });
+    if (!ruling.ok)
+      return refusalResponse({ ok: false, code: ruling.code, message: "You may not read this project.", limit });
+    if (hostState.isStopping) return refusalResponse({ ok: false, code: "SERVICE_UNAVAILABLE", limit });
+    const [client, server] = Object.values(new WebSocketPair());
+    if (!client || !server) throw new Error("A pair of sockets has two.");
+    this.#ctx.acceptWebSocket(server);
+    const lastSeq = this.#state.keyProjectCache.projectByNum(project.num)?.lastSeq ?? 0;
+    const { filter, since, address } = call;
+    const place = { project: project.num, projectId: project.id, sent: since ?? lastSeq };
+    const { requestId } = originOrNew(call.origin);
+    const opening = { ...place, authority, filter, expiresAt: ruling.expiresAt, requestId, address };
+    const tail = Tail.open(server, opening, Date.now());
+    this.#bySocket.set(server, tail);
+    this.#noteTails();
+    this.#hub.add(tail);
+    this.#arm();
+    return new Response(null, {
+      status: 101,
+      webSocket: client,
+      headers: limit ? { [TAIL_LIMIT_HEADER]: JSON.stringify(limit) } : {},
+    });
+  }
+
+  message(socket: WebSocket, message: string | ArrayBuffer): void {
+    const tail = this.#bySocket.get(socket);
+    if (!tail) return;
+    const ack = readMessage(message);
+    if (ack === null || !this.#hub.ack(tail, ack.seq)) this.#hub.refuseMessage(tail);
+  }
+
+  /**
+   * The client's end is closed, or lost.
+   * @param code as the client gave it; 1006 where the connection broke
+   */
+  gone(socket: WebSocket, code: number): void {
+    const tail = this.#bySocket.get(socket);
+    this.#bySocket.delete(socket);
+    if (tail) {
+      // What the service itself closed has had its line.
+      if (tail.isOpen) this.#closed(tail, code, "client");
+      this.#hub.gone(tail);
+    }
+    this.#noteTails();
+    try {
+      socket.close();
+    } catch {
+      // It was closed on both ends already.
+    }
+  }
+
+  /** The user object says so, as it was asked to. */
+  sessionEnded(sessionId: string): void {
+    this.#access.sessionEnded(sessionId);
+    this.#hub.sessionEnded(sessionId);
+  }
+
+  stopAll(): void {
+    this.#hub.stopAll();
+  }
+
+  endAll(): void {
+    this.#hub.endAll("NOT_FOUND");
+  }
+
+  /** To be called when the object's alarm has done everything else. */
+  alarm(): void {
+    this.#hub.expire();
+    this.#arm();
+  }
+
+  /** Keeps the list of workspaces with tails. */
+  #noteTails(): void {
+    const id = this.#state.row?.id;
+    if (id === undefined) return;
+    if (this.#bySocket.size > 0) tailedWorkspaces.add(id);
+    else tailedWorkspaces.delete(id);
+  }
+
+  async #backlog({ project: num, projectId, sent, filter, requestId }: Tail, most: number): Promise<FrameList | null> {
+    const { row, sql, index } = this.#state;
+    // Read anew: a flush changes rows that caches still hold.
+    const project = findProjectByNum(sql, num);
+    if (!row || !project) return null;
+    const oldest = retentionCutoff(row.retentionDays, Date.now());
+    const step = { workspaceId: row.id, projectId, filter, oldest, most, requestId };
+    const reader = this.#backlogReader();
+    const next = nextBySeq(sql, index, project, oldest, sent);
+    if (next.tier === "cold") return reader.read({ ...step, range: { after: sent, until: next.until }, batches: null });
+    const { through, batches } = next.page;
+    return reader.read({ ...step, range: { after: sent, until: through }, batches });
+  }
+
+  #backlogReader(): Pick<TailBacklog, "read"> {
+    // SAFETY: worker.ts exports the class under this name, and the runtime gives every export a loopback binding.
+    return (this.#ctx.exports as unknown as { TailBacklog: Pick<TailBacklog, "read"> }).TailBacklog;
+  }
+
+  #changed(): void {
+    if (this.#hub.size === 0) return;
+    this.#hub.recheck();
+    this.#arm();
+  }
+
+  /** Time alone ends keys and sessions: an alarm sees to it, as a timer would keep the object awake. */
+  #arm(): void {
+    const at = this.#hub.nextExpiry();
+    if (at !== null) this.#state.alarm.by(Math.max(at, Date.now()));
+  }
+
+  /** Whoever is asking something of the object is told to come again; what is committed stays. */
+  #abortObject(): void {
+    this.#note("warn", newAlarmOrigin(), { event: "workspace.tail", outcome: "abandoned", tails: this.#hub.size });
+    this.#share.leave();
+    this.#ctx.abort("Clients that were closed and do not read hold the room of all tails.");
+  }
+
+  #closed({ projectId, sent, requestId }: Tail, code: number, reason: string): void {
+    const outcome = reason.startsWith("since=") ? "cut" : reason;
+    this.#note("info", { requestId }, { event: "workspace.tail.end", outcome, status: code, projectId, sent });
+  }
+
+  /** @param tail null where the fault is of no one tail */
+  #failed(error: unknown, tail: Tail | null): void {
+    const fault = error instanceof Error ? error.name : "unknown";
+    const line = { event: "workspace.tail", outcome: "failed", projectId: tail?.projectId, fault };
+    this.#note("error", tail ?? newAlarmOrigin(), line);
+  }
+
+  #note(level: EventLevel, origin: Pick<Origin, "requestId">, fields: EventFields): void {
+    logObjectEvent(this.#env, "workspace", origin, level, { ...fields, workspaceId: this.#state.row?.id });
+  }
+}

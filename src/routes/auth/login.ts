@@ -1,0 +1,145 @@
+import type { Context } from "hono";
+import { z } from "zod";
+import { FIRST_EPOCH } from "../../accounts/account.ts";
+import { type DirectoryEntry, findByEmail } from "../../accounts/directory.ts";
+import { emailSchema } from "../../accounts/email.ts";
+import { type Device, openDeviceToken } from "../../accounts/login-throttle.ts";
+import { hashPassword, passwordSchema } from "../../accounts/password.ts";
+import { decoyUserId } from "../../accounts/register.ts";
+import { type AppEnv, originOf } from "../../http/context.ts";
+import { success } from "../../http/envelope.ts";
+import { refuse } from "../../http/errors.ts";
+import { nameSchema } from "../../http/fields.ts";
+import { resource } from "../../http/resource.ts";
+import { callUser } from "../../rpc/call.ts";
+import { authLimit } from "../guards/address.ts";
+import { checkPassword, refuseWeakPassword } from "../guards/password.ts";
+import { accessClaims, refuseSession } from "../guards/user.ts";
+import { openInvitation } from "../workspaces/shared.ts";
+import { clientUser, signedInAnswer, signedInShape, signIn, signUp, startSession, userShape } from "./sign-in.ts";
+
+export const auth = resource();
+
+const TAG = "Accounts";
+
+const RETRY_SOON = { headers: { "Retry-After": "1" } } as const;
+
+auth.route(
+  {
+    method: "POST",
+    path: "/auth/register",
+    operation: "auth.register",
+    tag: TAG,
+    summary: "Register with e-mail and password",
+    description:
+      "Makes the account and its personal workspace, and signs in. A mail to confirm the address follows; with the token of an invitation that was mailed to this very address, the address is confirmed already.",
+    security: "none",
+    body: z.strictObject({
+      email: emailSchema,
+      password: passwordSchema,
+      name: nameSchema.optional(),
+      invitation: z
+        .string()
+        .optional()
+        .describe("Token of an invitation. One that is not valid, or is of another address, changes nothing."),
+    }),
+    status: 201,
+    response: signedInShape.extend({
+      emailVerified: z.literal(true).optional().describe("Present where the invitation has confirmed the address."),
+    }),
+    errors: ["VALIDATION_ERROR", "WEAK_PASSWORD", "EMAIL_ALREADY_EXISTS", "RATE_LIMITED", "SERVICE_UNAVAILABLE"],
+  },
+  [authLimit],
+  async (c, { body }) => {
+    refuseWeakPassword(c, body.password);
+    // Hashed before anything is looked up, so that the time taken does not tell whether the address is known.
+    const passwordHash = await hashPassword(body.password);
+    const emailVerified = body.invitation !== undefined && (await isInvited(c, body.invitation, body.email));
+    const account = { email: body.email, name: body.name || null, passwordHash, emailVerified };
+    const registration = await signUp(c.env, account, originOf(c));
+    if (!registration.ok && registration.reason === "taken") {
+      return refuse("EMAIL_ALREADY_EXISTS", "There is an account with this e-mail address already.");
+    }
+    const session =
+      registration.ok && (await startSession(c, { ...registration, epoch: FIRST_EPOCH, method: "password" }));
+    if (session) return signedInAnswer(c, emailVerified ? { ...session, emailVerified } : session, 201);
+    return refuse("SERVICE_UNAVAILABLE", "The registration took too long. Please try again.", RETRY_SOON);
+  },
+);
+
+/** Whether this is the token of an open invitation that was mailed to this address. */
+async function isInvited(c: Context<AppEnv>, token: string, email: string): Promise<boolean> {
+  const invitation = await openInvitation(c, token);
+  return invitation.ok && invitation.value.email === email;
+}
+
+auth.route(
+  {
+    method: "POST",
+    path: "/auth/login",
+    operation: "auth.login",
+    tag: TAG,
+    summary: "Sign in with e-mail and password",
+    description: [
+      "Every wrong combination gets the same answer, whether or not the address has an account. After 10 failures for one",
+      "address from one network further tries are refused for 30 seconds, then for twice as long each time, up to 15 minutes.",
+      "A device that sends the `deviceToken` of its last sign-in to this account has a counter of its own instead, so that",
+      "failures of others do not lock it out. A token that is old, of another address or not genuine is as good as none.",
+    ].join(" "),
+    security: "none",
+    body: z.strictObject({
+      email: emailSchema,
+      password: passwordSchema,
+      deviceToken: z.string().optional().describe("Of the last sign-in on this device; a new password ends it."),
+    }),
+    status: 200,
+    response: signedInShape,
+    errors: ["VALIDATION_ERROR", "INVALID_CREDENTIALS", "RATE_LIMITED", "SERVICE_UNAVAILABLE"],
+  },
+  [authLimit],
+  async (c, { body }) => {
+    const { REFRESH_PEPPER } = c.get("settings");
+    const find = async () => {
+      const entry = await findByEmail(c.env.DB, body.email);
+      // An unknown address asks an object too, one that is no account and writes nothing: it must take as long.
+      const userId = entry?.userId ?? decoyUserId(body.email, REFRESH_PEPPER);
+      const known = await callUser(c.env, userId, "replay-safe", (stub) => stub.credentials());
+      return { entry, epoch: known?.epoch ?? null, passwordHash: known?.passwordHash ?? null };
+    };
+    const { deviceToken = "" } = body;
+    const device = openDeviceToken(deviceToken, body.email, REFRESH_PEPPER, Date.now());
+    const deviceOf = device && marker(device);
+    const found = await checkPassword(c, body.email, body.password, find, deviceOf);
+    const { entry, epoch } = found ?? {};
+    const response = entry && epoch != null && (await signIn(c, { entry, epoch, method: "password" }, 200));
+    return response || refuse("INVALID_CREDENTIALS", "The e-mail address or the password is wrong.");
+  },
+);
+
+/** Whether the device has signed in to what was found: to this account, and since its last new password. */
+function marker({ userId, epoch, deviceId }: Device) {
+  return (found: { entry: DirectoryEntry | null; epoch: number | null }): string | null =>
+    found.entry?.userId === userId && found.epoch === epoch ? deviceId : null;
+}
+
+auth.route(
+  {
+    method: "GET",
+    path: "/auth/me",
+    operation: "auth.me",
+    tag: TAG,
+    summary: "Who the access token speaks for",
+    security: "accessToken",
+    status: 200,
+    response: z.object({ user: userShape.extend({ emailVerified: z.boolean() }) }),
+    errors: ["UNAUTHORIZED", "INVALID_ACCESS_TOKEN", "ACCESS_TOKEN_EXPIRED", "SESSION_REVOKED", "RATE_LIMITED"],
+  },
+  [authLimit],
+  async (c) => {
+    const { userId, sessionId } = await accessClaims(c);
+    // One call for both questions, so no guard: whether the session lives, and whose it is.
+    const profile = await callUser(c.env, userId, "replay-safe", (stub) => stub.me(sessionId));
+    if (!profile) return refuseSession(c);
+    return success({ user: { ...clientUser(profile), emailVerified: profile.emailVerified } }, c.get("requestId"));
+  },
+);

@@ -1,0 +1,252 @@
+import type { Context } from "hono";
+import { z } from "zod";
+import { FIRST_EPOCH } from "../../accounts/account.ts";
+import { findByEmail, findByUserId } from "../../accounts/directory.ts";
+import { emailObjectName } from "../../accounts/email.ts";
+import { type OpenedOneTimeToken, openOneTimeToken } from "../../accounts/one-time-token.ts";
+import { hashPassword, passwordSchema } from "../../accounts/password.ts";
+import type { ProvenSession } from "../../accounts/proofs.ts";
+import { dropAddressToken, redeemAddressToken, type TokenRefusal } from "../../accounts/tokens.ts";
+import { type AppEnv, originOf } from "../../http/context.ts";
+import { success } from "../../http/envelope.ts";
+import { type ErrorCode, refuse } from "../../http/errors.ts";
+import { resource } from "../../http/resource.ts";
+import type { PurgeUnfinished } from "../../objects/user/core.ts";
+import { logEvent } from "../../platform/log.ts";
+import { callAddress, callUser } from "../../rpc/call.ts";
+import { authLimit } from "../guards/address.ts";
+import { refuseWeakPassword } from "../guards/password.ts";
+import { confirmPage, noStore } from "../site/pages.ts";
+import { newFamily, type SignedIn, signedIn, signedInAnswer, signedInShape, signUp, startSession } from "./sign-in.ts";
+
+/** What the links in mails do: sign in, confirm an address or disown it, set a password. */
+export const authMailedTokens = resource();
+
+const TAG = "Accounts";
+
+const LIMITED: readonly ErrorCode[] = ["RATE_LIMITED", "SERVICE_UNAVAILABLE"];
+const TOKEN_ERRORS: readonly ErrorCode[] = ["VALIDATION_ERROR", "INVALID_TOKEN", "TOKEN_EXPIRED", ...LIMITED];
+
+const RETRY_SOON = { headers: { "Retry-After": "1" } } as const;
+
+const tokenBody = z.strictObject({ token: z.string() });
+/** Mail services add parameters of their own to links, so other ones are no error here. */
+const tokenQuery = z.object({ token: z.string() });
+
+const PAGE_NOTE =
+  "A request whose `Accept` lists `text/html` gets a page that asks for a click, and uses nothing up; neither does HEAD.";
+
+const magicShape = signedInShape.extend({ isNewUser: z.boolean() });
+
+authMailedTokens.route(
+  {
+    method: "GET",
+    path: "/auth/magic-link/verify",
+    operation: "auth.magic-link.verify",
+    tag: TAG,
+    summary: "Sign in with a mailed link",
+    description: PAGE_NOTE,
+    security: "none",
+    query: tokenQuery,
+    status: 200,
+    response: magicShape,
+    errors: TOKEN_ERRORS,
+  },
+  [noStore, authLimit],
+  (c, { query }) => confirmPage(c, "magic-link") ?? signInWithLink(c, query.token),
+);
+
+authMailedTokens.route(
+  {
+    method: "POST",
+    path: "/auth/magic-link/verify",
+    operation: "auth.magic-link.verify",
+    tag: TAG,
+    summary: "Sign in with a mailed link, the token in the body",
+    security: "none",
+    body: tokenBody,
+    status: 200,
+    response: magicShape,
+    errors: TOKEN_ERRORS,
+  },
+  [authLimit],
+  (c, { body }) => signInWithLink(c, body.token),
+);
+
+const verifiedShape = z.object({ verified: z.literal(true) });
+
+authMailedTokens.route(
+  {
+    method: "GET",
+    path: "/auth/verify-email",
+    operation: "auth.verify-email",
+    tag: TAG,
+    summary: "Confirm an address with a mailed link",
+    description: PAGE_NOTE,
+    security: "none",
+    query: tokenQuery,
+    status: 200,
+    response: verifiedShape,
+    errors: TOKEN_ERRORS,
+  },
+  [noStore, authLimit],
+  (c, { query }) => confirmPage(c, "verify-email") ?? verify(c, query.token),
+);
+
+authMailedTokens.route(
+  {
+    method: "POST",
+    path: "/auth/verify-email",
+    operation: "auth.verify-email",
+    tag: TAG,
+    summary: "Confirm an address with a mailed link, the token in the body",
+    security: "none",
+    body: tokenBody,
+    status: 200,
+    response: verifiedShape,
+    errors: TOKEN_ERRORS,
+  },
+  [authLimit],
+  (c, { body }) => verify(c, body.token),
+);
+
+authMailedTokens.route(
+  {
+    method: "POST",
+    path: "/auth/verify-email/reject",
+    operation: "auth.verify-email.reject",
+    tag: TAG,
+    summary: "Say that somebody else registered this address",
+    description:
+      "Removes what was set up with the address before: password, linked providers, sessions, mailed links and API keys.",
+    security: "none",
+    body: tokenBody,
+    status: 200,
+    response: z.object({ rejected: z.literal(true) }),
+    errors: TOKEN_ERRORS,
+  },
+  [authLimit],
+  async (c, { body }) => {
+    const { userId, hash } = openedForUser(c, body.token);
+    const proof = await callUser(c.env, userId, "once", (stub) => stub.rejectEmail(hash, originOf(c)));
+    return proof.ok ? success({ rejected: true }, c.get("requestId")) : refuseToken(proof.code);
+  },
+);
+
+authMailedTokens.route(
+  {
+    method: "POST",
+    path: "/auth/reset-password",
+    operation: "auth.password.reset",
+    tag: TAG,
+    summary: "Set a new password with a mailed link",
+    description: "Ends every session of the account, and takes back every other mailed link.",
+    security: "none",
+    body: z.strictObject({ token: z.string(), password: passwordSchema }),
+    status: 200,
+    response: z.object({ reset: z.literal(true) }),
+    errors: ["WEAK_PASSWORD", ...TOKEN_ERRORS],
+  },
+  [authLimit],
+  async (c, { body }) => {
+    const { userId, hash } = openedForUser(c, body.token);
+    refuseWeakPassword(c, body.password);
+    const passwordHash = await hashPassword(body.password);
+    const origin = originOf(c);
+    const reset = await callUser(c.env, userId, "once", (stub) => stub.resetPassword(hash, passwordHash, origin));
+    if (!reset.ok) return refuseToken(reset.code);
+    await tidyAfterReset(c, reset.email);
+    return success({ reset: true }, c.get("requestId"));
+  },
+);
+
+/** The password is set by now, and the link used up: whatever fails here must not tell the owner that it is not. */
+async function tidyAfterReset(c: Context<AppEnv>, email: string): Promise<void> {
+  const { REFRESH_PEPPER, LOG_LEVEL } = c.get("settings");
+  const name = emailObjectName(email, REFRESH_PEPPER);
+  const results = await Promise.allSettled([
+    callAddress(c.env, name, "replay-safe", (stub) => stub.clearLoginFailures()),
+    dropAddressToken(c.env.DB, "magic-link", email),
+  ]);
+  for (const result of results) {
+    if (result.status === "fulfilled") continue;
+    const fault = result.reason instanceof Error ? result.reason.name : "unknown";
+    const { userId } = c.get("log");
+    const line = { event: "auth.password.reset.tidy", outcome: "failed", requestId: c.get("requestId"), userId, fault };
+    logEvent(LOG_LEVEL, "error", line);
+  }
+}
+
+async function verify(c: Context<AppEnv>, token: string): Promise<Response> {
+  const { userId, hash } = openedForUser(c, token);
+  const proof = await callUser(c.env, userId, "once", (stub) => stub.verifyEmail(hash, originOf(c)));
+  return proof.ok ? success({ verified: true }, c.get("requestId")) : refuseToken(proof.code);
+}
+
+async function signInWithLink(c: Context<AppEnv>, token: string): Promise<Response> {
+  const opened = openedToken(token);
+  const { userId } = opened;
+  if (userId === null) return signInNewcomer(c, opened);
+  // Looked up first: once the token is used, nothing may fail that could have failed before.
+  const entry = await findByUserId(c.env.DB, userId);
+  const family = newFamily(c, { method: "magic_link" });
+  if (!entry) return refuseToken("INVALID_TOKEN");
+  const session = await callUser<ProvenSession | PurgeUnfinished>(c.env, userId, "once", (stub) =>
+    stub.signInByMail(opened.hash, family, originOf(c)),
+  );
+  if (!session.ok) return refuseToken(session.code);
+  return magicAnswer(c, await signedIn(c, entry, family.id, session), false);
+}
+
+/** The token of an address that had no account when it was mailed. By now somebody may have registered it. */
+async function signInNewcomer(c: Context<AppEnv>, opened: OpenedOneTimeToken): Promise<Response> {
+  const used = await redeemAddressToken(c.env.DB, "magic-link", opened.hash, Date.now());
+  if (!used.ok) return refuseToken(used.code);
+  const email = used.address;
+  const method = "magic_link";
+  const account = { email, name: null, passwordHash: null, emailVerified: true };
+  const registration = await signUp(c.env, account, originOf(c));
+  if (registration.ok) {
+    const session = await startSession(c, { entry: registration.entry, epoch: FIRST_EPOCH, method });
+    if (session) return magicAnswer(c, session, true);
+  }
+  const entry = await findByEmail(c.env.DB, email);
+  if (!entry) return refuse("SERVICE_UNAVAILABLE", "The registration took too long. Ask for a new link.", RETRY_SOON);
+  const family = newFamily(c, { method });
+  const session = await callUser<ProvenSession | PurgeUnfinished>(c.env, entry.userId, "once", (stub) =>
+    stub.signInProven(family, originOf(c)),
+  );
+  if (!session.ok) return refuseToken(session.code);
+  return magicAnswer(c, await signedIn(c, entry, family.id, session), false);
+}
+
+function magicAnswer(c: Context<AppEnv>, data: SignedIn, isNewUser: boolean): Response {
+  return signedInAnswer(c, { ...data, isNewUser }, 200);
+}
+
+function openedToken(token: string): OpenedOneTimeToken {
+  return openOneTimeToken(token) ?? refuseToken("INVALID_TOKEN");
+}
+
+/** A token that only a user object can know. */
+function openedForUser(c: Context<AppEnv>, token: string): { userId: string; hash: Uint8Array } {
+  const { userId, hash } = openedToken(token);
+  if (userId === null) return refuseToken("INVALID_TOKEN");
+  c.get("log").userId = userId;
+  return { userId, hash };
+}
+
+function refuseToken(code: (TokenRefusal | PurgeUnfinished)["code"]): never {
+  switch (code) {
+    case "TOKEN_EXPIRED":
+      return refuse(code, "The link has expired. Ask for a new one.");
+    case "INVALID_TOKEN":
+      return refuse(code, "The link is not valid, or was used or replaced by a newer one.");
+    case "PURGE_UNFINISHED":
+      return refuse(
+        "SERVICE_UNAVAILABLE",
+        "The link is used, but what was set up with the address before could not be removed yet. Ask for a new link in a minute.",
+        { headers: { "Retry-After": "60" } },
+      );
+  }
+}

@@ -1,0 +1,225 @@
+import type { Context, MiddlewareHandler } from "hono";
+import { parse, serialize } from "hono/utils/cookie";
+import { findByEmail } from "../../accounts/directory.ts";
+import { providerClient } from "../../accounts/oauth/clients.ts";
+import {
+  beginFlow,
+  FLOW_TTL_MS,
+  type FlowMode,
+  type FlowRecord,
+  hashOf,
+  isSecretShaped,
+  randomSecret,
+  takeFlow,
+} from "../../accounts/oauth/flows.ts";
+import { type ArrivalPorts, claimIdentity, findIdentity, releaseClaim } from "../../accounts/oauth/identities.ts";
+import type {
+  FlowSecrets,
+  ProviderClient,
+  ProviderFailure,
+  ProviderName,
+  ProviderProfile,
+} from "../../accounts/oauth/provider.ts";
+import type { Env } from "../../env.ts";
+import type { AppEnv } from "../../http/context.ts";
+import { ApiError, type ErrorCode, refuse } from "../../http/errors.ts";
+import type { Origin } from "../../platform/origin.ts";
+import { callUser } from "../../rpc/call.ts";
+import type { Settings } from "../../settings.ts";
+import { countByAddress, mayLookUpFlow, setAuthLimitState } from "../guards/address.ts";
+import { isBrowser } from "../site/pages.ts";
+import { signUp } from "./sign-in.ts";
+
+/** Characters of a state's hash in its cookie's name: each flow has its own cookie, so flows in two tabs do not mix. */
+const FLOW_NAME_LENGTH = 12;
+
+/** The `Set-Cookie` that binds a flow to the browser that gets it. */
+export function bindingCookie(settings: Settings, state: string, value: string): string {
+  return setCookie(settings, state, value, FLOW_TTL_MS / 1000);
+}
+
+export function expiredCookie(settings: Settings, state: string): string {
+  return setCookie(settings, state, "", 0);
+}
+
+/** The value of the cookie that binds this flow; null in another browser. */
+export function boundValue(settings: Settings, state: string, headers: Headers): string | null {
+  const name = cookieName(settings, state);
+  return parse(headers.get("Cookie") ?? "", name)[name] ?? null;
+}
+
+/** Lax: it must come along when the provider sends the browser back. */
+function setCookie(settings: Settings, state: string, value: string, maxAge: number): string {
+  const options = { httpOnly: true, sameSite: "Lax", path: "/", maxAge, secure: isHttps(settings) } as const;
+  return serialize<string>(cookieName(settings, state), value, options);
+}
+
+/** `__Host-` keeps siblings of the host from setting it, and demands https: over http on loopback the name is plain. */
+function cookieName(settings: Settings, state: string): string {
+  return `${isHttps(settings) ? "__Host-" : ""}taffrail_oauth_${hashOf(state).slice(0, FLOW_NAME_LENGTH)}`;
+}
+
+function isHttps({ BASE_URL }: Settings): boolean {
+  return BASE_URL.startsWith("https:");
+}
+
+/** Where a flow begins: the provider's page, and the cookie that the way back will be known by. */
+export interface FlowStart {
+  authorizeUrl: URL;
+  cookie: string;
+}
+
+export async function startFlow(c: Context<AppEnv>, provider: ProviderName, purpose: FlowMode): Promise<FlowStart> {
+  const settings = c.get("settings");
+  const client = configuredClient(provider, settings);
+  const flow = flowSecrets(settings, provider, {
+    state: randomSecret(),
+    verifier: randomSecret(),
+    nonce: randomSecret(),
+  });
+  const authorizeUrl = await client.authorizeUrl(flow);
+  if (!authorizeUrl.ok) return refuseProvider(c, authorizeUrl);
+  const browser = randomSecret();
+  const { state, verifier, nonce } = flow;
+  const record = { provider, purpose, verifier, nonce, browserHash: hashOf(browser) };
+  await beginFlow(c.env.DB, state, record, Date.now());
+  return { authorizeUrl: authorizeUrl.value, cookie: bindingCookie(settings, state, browser) };
+}
+
+/** Who came back, on which errand. `bound`: in the browser that the flow began in. */
+export interface FlowEnd {
+  profile: ProviderProfile;
+  purpose: FlowMode;
+  bound: boolean;
+}
+
+/**
+ * The way back, counted. The state is used up before anything else happens with the callback, whatever comes of it; only then is
+ * it held against the path and the browser. A link goes on in another browser too, as nothing is linked there yet.
+ */
+export async function finishFlow(c: Context<AppEnv>, provider: ProviderName): Promise<FlowEnd> {
+  const settings = c.get("settings");
+  const callback = new URL(c.req.url).searchParams;
+  const state = stateOf(callback);
+  const flow = await takeCounted(c, state);
+  const client = configuredClient(provider, settings);
+  if (state === null || flow?.provider !== provider) return refuseState();
+  const bound = isBound(settings, state, flow, c.req.raw.headers);
+  const { purpose, verifier, nonce } = flow;
+  if (!bound && purpose.mode !== "link") return refuseState();
+  const profile = await client.profile(callback, flowSecrets(settings, provider, { state, verifier, nonce }));
+  return profile.ok ? { profile: profile.value, purpose, bound } : refuseProvider(c, profile);
+}
+
+/**
+ * The flow of a callback's state; null where no flow has it. Its start has counted under AUTH, so the callback that uses it up
+ * does not: a sign-in must not fail at its last step. Every other callback counts.
+ */
+async function takeCounted(c: Context<AppEnv>, state: string | null): Promise<FlowRecord | null> {
+  const take = async () => (state === null ? null : takeFlow(c.env.DB, state, Date.now()));
+  const mayLook = state !== null && isSecretShaped(state) && (await mayLookUpFlow(c));
+  const flow = mayLook ? await take() : null;
+  if (flow) {
+    await setAuthLimitState(c);
+    return flow;
+  }
+  await countByAddress(c, "AUTH");
+  return mayLook ? null : take();
+}
+
+/** Sends the browser to the frontend, and nowhere else. */
+export function toFrontend(settings: Settings, parameters: Readonly<Record<string, string>>): Response {
+  const url = new URL("/auth/callback", settings.FRONTEND_URL);
+  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+  return redirect(url);
+}
+
+/** What is in the address must stay there: neither a cache nor the next page's server gets it. */
+export function redirect(to: URL): Response {
+  const headers = { Location: to.href, "Cache-Control": "no-store", "Referrer-Policy": "no-referrer" };
+  return new Response(null, { status: 302, headers });
+}
+
+/**
+ * Whoever follows a redirect sees pages, not envelopes: failures of the routes behind this go to the frontend, all of
+ * them or those of one code. A browser, which lists `text/html`, is always sent there.
+ */
+export function failToFrontend(which: "all" | ErrorCode): MiddlewareHandler<AppEnv> {
+  return async (c, next) => {
+    await next();
+    if (!c.error) return;
+    const code = c.error instanceof ApiError ? c.error.refusal.code : "INTERNAL_ERROR";
+    if (which !== "all" && which !== code && !isBrowser(c)) return;
+    // Taken away first: the headers of a response that is replaced would pass over to the new one.
+    c.res = undefined;
+    c.res = toFrontend(c.get("settings"), { error: code });
+  };
+}
+
+/**
+ * A flow is over once its callback was called: its cookie goes, whatever came of it. Only a request that was limited has
+ * not reached the flow. Outside of `failToFrontend`, which answers anew.
+ */
+export const expireFlowCookie: MiddlewareHandler<AppEnv> = async (c, next) => {
+  await next();
+  if (c.error instanceof ApiError && c.error.refusal.code === "RATE_LIMITED") return;
+  const state = stateOf(new URL(c.req.url).searchParams);
+  const settings = c.get("settings");
+  if (c.req.method === "HEAD" || state === null || boundValue(settings, state, c.req.raw.headers) === null) return;
+  c.res.headers.append("Set-Cookie", expiredCookie(settings, state));
+};
+
+function configuredClient(provider: ProviderName, settings: Settings): ProviderClient {
+  const client = providerClient(provider, settings);
+  return client ?? refuse("OAUTH_NOT_CONFIGURED", "This way to sign in is not set up on this service.");
+}
+
+function flowSecrets(
+  { BASE_URL }: Settings,
+  provider: ProviderName,
+  secrets: Omit<FlowSecrets, "redirectUri">,
+): FlowSecrets {
+  return { ...secrets, redirectUri: `${BASE_URL}/auth/oauth/${provider}/callback` };
+}
+
+function stateOf(callback: URLSearchParams): string | null {
+  const [state, ...others] = callback.getAll("state");
+  return state !== undefined && others.length === 0 ? state : null;
+}
+
+function isBound(settings: Settings, state: string, flow: FlowRecord, headers: Headers): boolean {
+  const value = boundValue(settings, state, headers);
+  return value !== null && hashOf(value) === flow.browserHash;
+}
+
+function refuseState(): never {
+  return refuse("OAUTH_STATE_INVALID", "This sign-in was not begun in this browser, is too old or was used already.");
+}
+
+function refuseProvider(c: Context<AppEnv>, { code, reason }: ProviderFailure): never {
+  c.get("log").providerReason = reason;
+  const denied = code === "OAUTH_ACCESS_DENIED";
+  return refuse(code, denied ? "The access was denied at the provider." : "The provider did not answer as it should.");
+}
+
+/** Seconds after which a purge that was held up is tried again by the account itself. */
+const RETRY_LATER = { headers: { "Retry-After": "30" } } as const;
+
+/** The steps of signing in and of linking on the real objects and the real directory. */
+export function arrivalPorts(env: Env, origin: Origin): ArrivalPorts {
+  return {
+    findIdentity: (identity) => findIdentity(env.DB, identity),
+    findByEmail: (email) => findByEmail(env.DB, email),
+    register: (account, link) => signUp(env, { ...account, passwordHash: null, emailVerified: true }, origin, link),
+    beginLink: (userId, link, authority) =>
+      callUser(env, userId, "replay-safe", (stub) => stub.beginLink(link, authority, origin)),
+    finishPurge: async (userId) => {
+      if (await callUser(env, userId, "replay-safe", (stub) => stub.finishPurge(origin))) return;
+      refuse("SERVICE_UNAVAILABLE", "The account is not ready yet. Please sign in again in a minute.", RETRY_LATER);
+    },
+    claimIdentity: (identity, holder) => claimIdentity(env.DB, identity, holder, Date.now()),
+    completeLink: (userId, link) => callUser(env, userId, "replay-safe", (stub) => stub.completeLink(link, origin)),
+    linkedEpoch: (userId, link) => callUser(env, userId, "replay-safe", (stub) => stub.linkedEpoch(link)),
+    releaseClaim: (identity, claim) => releaseClaim(env.DB, identity, claim),
+  };
+}

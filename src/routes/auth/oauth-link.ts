@@ -1,0 +1,212 @@
+import type { Context, MiddlewareHandler } from "hono";
+import { z } from "zod";
+import { takeLinkCode } from "../../accounts/oauth/flows.ts";
+import { linkIdentity, releaseClaim } from "../../accounts/oauth/identities.ts";
+import { type Identity, PROVIDERS } from "../../accounts/oauth/provider.ts";
+import { type AppEnv, originOf } from "../../http/context.ts";
+import { success } from "../../http/envelope.ts";
+import { type ErrorCode, refuse } from "../../http/errors.ts";
+import { resource } from "../../http/resource.ts";
+import { callUser } from "../../rpc/call.ts";
+import { authLimit } from "../guards/address.ts";
+import {
+  REAUTHENTICATION_NOTE,
+  reauthenticationOf,
+  reauthenticationPassword,
+  refuseUnproven,
+} from "../guards/password.ts";
+import { accessClaims, refuseSession, userGuard } from "../guards/user.ts";
+import { arrivalPorts, startFlow } from "./oauth-flow.ts";
+
+export const oauthLinks = resource();
+
+const TAG = "Accounts";
+
+const LIMITED: readonly ErrorCode[] = ["RATE_LIMITED", "SERVICE_UNAVAILABLE"];
+
+const UNPROVEN: readonly ErrorCode[] = ["VALIDATION_ERROR", "INVALID_CREDENTIALS", "REAUTHENTICATION_REQUIRED"];
+
+const providerShape = z.enum(PROVIDERS);
+
+const shownBody = z.strictObject({ password: reauthenticationPassword });
+
+/** A genuine access token, before the body is read. Whether its session lives is asked with the action. */
+const signedIn: MiddlewareHandler<AppEnv> = async (c, next) => {
+  await accessClaims(c);
+  await next();
+};
+
+for (const provider of PROVIDERS) {
+  oauthLinks.route(
+    {
+      method: "POST",
+      path: `/auth/link/${provider}`,
+      operation: `auth.link.${provider}.start`,
+      tag: TAG,
+      summary: `Link ${provider} to the account: where to send the browser`,
+      description: `Needs a verified e-mail address. The way back ends at \`{FRONTEND_URL}/auth/callback\`. ${REAUTHENTICATION_NOTE}`,
+      security: "accessToken",
+      body: shownBody,
+      status: 200,
+      response: z.object({ authorizeUrl: z.string() }),
+      errors: ["EMAIL_NOT_VERIFIED", "OAUTH_NOT_CONFIGURED", "OAUTH_PROVIDER_ERROR", ...UNPROVEN, ...LIMITED],
+    },
+    [authLimit, signedIn],
+    async (c, { body: { password } }) => {
+      const { userId, sessionId } = c.get("user");
+      const shown = await reauthenticationOf(c, password);
+      const allowed = await callUser(c.env, userId, "replay-safe", (stub) => stub.allowLinking(shown));
+      if (!allowed.ok) {
+        switch (allowed.reason) {
+          case "session ended":
+            return refuseSession(c);
+          case "unverified":
+            return refuseUnverifiedAccount();
+          case "unproven":
+            return refuseUnproven();
+        }
+      }
+      const purpose = { mode: "link", userId, sessionId, checkedEpoch: allowed.epoch } as const;
+      const { authorizeUrl, cookie } = await startFlow(c, provider, purpose);
+      const response = success({ authorizeUrl: authorizeUrl.href }, c.get("requestId"));
+      response.headers.set("Cache-Control", "no-store");
+      response.headers.set("Set-Cookie", cookie);
+      return response;
+    },
+  );
+
+  oauthLinks.route(
+    {
+      method: "DELETE",
+      path: `/auth/link/${provider}`,
+      operation: `auth.link.${provider}.remove`,
+      tag: TAG,
+      summary: `Unlink ${provider} from the account`,
+      description: `Refused for the last way to sign in: a password or a provider must remain. ${REAUTHENTICATION_NOTE}`,
+      security: "accessToken",
+      body: shownBody,
+      status: 200,
+      response: z.object({ unlinked: z.literal(true) }),
+      errors: ["NOT_FOUND", "LAST_AUTH_METHOD", ...UNPROVEN, ...LIMITED],
+    },
+    [authLimit, signedIn],
+    async (c, { body: { password } }) => {
+      const { userId } = c.get("user");
+      const shown = await reauthenticationOf(c, password);
+      const unlinked = await callUser(c.env, userId, "once", (stub) =>
+        stub.unlinkProvider(shown, provider, originOf(c)),
+      );
+      if (!unlinked.ok) {
+        switch (unlinked.reason) {
+          case "session ended":
+            return refuseSession(c);
+          case "unproven":
+            return refuseUnproven();
+          case "not linked":
+            return refuse("NOT_FOUND", "This provider is not linked to the account.");
+          case "last method":
+            return refuse(
+              "LAST_AUTH_METHOD",
+              "This is the only way to sign in. Set a password or link a provider first.",
+            );
+        }
+      }
+      // Should this not happen, the claims that nobody holds are taken away by whoever meets them.
+      await Promise.all(unlinked.released.map((link) => releaseClaim(c.env.DB, link, link.claim)));
+      return success({ unlinked: true }, c.get("requestId"));
+    },
+  );
+}
+
+oauthLinks.route(
+  {
+    method: "POST",
+    path: "/auth/link/confirm",
+    operation: "auth.link.confirm",
+    tag: TAG,
+    summary: "Complete a link that came back to another browser",
+    description: "With the `linkCode` of the redirect: by the user who began the link, once, within 60 seconds.",
+    security: "accessToken",
+    body: z.strictObject({ linkCode: z.string().max(200) }),
+    status: 200,
+    response: z.object({ linked: providerShape }),
+    errors: [
+      "INVALID_TOKEN",
+      "TOKEN_EXPIRED",
+      "EMAIL_NOT_VERIFIED",
+      "REAUTHENTICATION_REQUIRED",
+      "PROVIDER_ALREADY_LINKED",
+      ...LIMITED,
+    ],
+  },
+  // As a guard: without a session a request hears of that before its body is read.
+  [authLimit, userGuard({ count: "none" })],
+  async (c, { body }) => {
+    const { userId, sessionId } = c.get("user");
+    const taken = await takeLinkCode(c.env.DB, body.linkCode, userId, Date.now());
+    if (!taken.ok) {
+      if (taken.reason === "expired") return refuse("TOKEN_EXPIRED", "The code has expired. Link the provider again.");
+      return refuse("INVALID_TOKEN", "The code is unknown, was used already, or is another user's.");
+    }
+    const { identity, checkedEpoch } = taken.value;
+    await linkFor(c, { userId, sessionId, checkedEpoch }, identity);
+    return success({ linked: identity.provider }, c.get("requestId"));
+  },
+);
+
+oauthLinks.route(
+  {
+    method: "GET",
+    path: "/auth/methods",
+    operation: "auth.methods",
+    tag: TAG,
+    summary: "The account's ways to sign in",
+    security: "accessToken",
+    status: 200,
+    response: z.object({ hasPassword: z.boolean(), providers: z.array(providerShape) }),
+    errors: LIMITED,
+  },
+  [authLimit],
+  async (c) => {
+    const { userId, sessionId } = await accessClaims(c);
+    const methods = await callUser(c.env, userId, "replay-safe", (stub) => stub.methods(sessionId));
+    return methods ? success(methods, c.get("requestId")) : refuseSession(c);
+  },
+);
+
+/** For whom a link is made, and the account's epoch when it was allowed. */
+export interface LinkOwner {
+  userId: string;
+  sessionId: string;
+  checkedEpoch: number;
+}
+
+/** Links an identity on the word of a session, or ends the request with what stands against it. */
+export async function linkFor(
+  c: Context<AppEnv>,
+  { userId, sessionId, checkedEpoch }: LinkOwner,
+  identity: Identity,
+): Promise<void> {
+  const authority = { by: "session", sessionId, checkedEpoch } as const;
+  const outcome = await linkIdentity(arrivalPorts(c.env, originOf(c)), userId, identity, authority);
+  if (outcome.ok) return;
+  switch (outcome.reason) {
+    case "gone":
+    case "session ended":
+      return refuseSession(c);
+    case "unverified":
+      return refuseUnverifiedAccount();
+    case "changed":
+      return refuse("REAUTHENTICATION_REQUIRED", "The account changed since this link was begun. Begin again.");
+    case "another user's":
+      return refuse("PROVIDER_ALREADY_LINKED", "This provider account is linked to another user.");
+    case "busy":
+      return refuse("SERVICE_UNAVAILABLE", "The account is changing right now. Please try again.", {
+        headers: { "Retry-After": "1" },
+      });
+  }
+}
+
+function refuseUnverifiedAccount(): never {
+  return refuse("EMAIL_NOT_VERIFIED", "Verify the e-mail address of the account first.");
+}

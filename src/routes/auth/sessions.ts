@@ -1,0 +1,238 @@
+import { z } from "zod";
+import { ACCESS_TOKEN_SECONDS, mintAccessToken } from "../../accounts/access-token.ts";
+import type { SessionInfo } from "../../accounts/families.ts";
+import { hashPassword, passwordSchema } from "../../accounts/password.ts";
+import { type OpenedRefreshToken, openRefreshToken } from "../../accounts/refresh.ts";
+import { dropAddressToken } from "../../accounts/tokens.ts";
+import { clientAddress, originOf } from "../../http/context.ts";
+import { success } from "../../http/envelope.ts";
+import { type ErrorCode, refuse, refuseFields } from "../../http/errors.ts";
+import { idempotencyKeyHash, idempotencyKeySchema } from "../../http/fields.ts";
+import { resource } from "../../http/resource.ts";
+import { isId } from "../../ids.ts";
+import { callUser } from "../../rpc/call.ts";
+import { authLimit } from "../guards/address.ts";
+import { checkedEpoch, refuseUnproven, refuseWeakPassword } from "../guards/password.ts";
+import { accessClaims, refuseSession, userGuard } from "../guards/user.ts";
+
+export const authSessions = resource();
+
+const TAG = "Accounts";
+
+const LIMITED: readonly ErrorCode[] = ["RATE_LIMITED", "SERVICE_UNAVAILABLE"];
+
+/** Longer than any refresh token. What is longer is none, and must not be hashed. */
+const REFRESH_TOKEN_MAX_LENGTH = 512;
+const refreshBody = z.strictObject({ refreshToken: z.string().min(1) });
+
+const REFUSALS = {
+  INVALID_REFRESH_TOKEN: "The refresh token is not valid, or its session has ended. Sign in again.",
+  REFRESH_TOKEN_EXPIRED: "The session has run out. Sign in again.",
+  REFRESH_TOKEN_REUSED: "The refresh token was used before. Sign in again.",
+} as const;
+
+authSessions.route(
+  {
+    method: "POST",
+    path: "/auth/refresh",
+    operation: "auth.refresh",
+    tag: TAG,
+    summary: "Exchange a refresh token for a new pair",
+    description: [
+      "The token sent is superseded at once. Sent again it ends its whole session, unless the request repeats the",
+      "`Idempotency-Key` of the one that superseded it within 30 seconds: then the same successor is given again, so a lost",
+      "answer costs nothing. Send one refresh at a time, each with a new random key, and repeat it with that key.",
+    ].join(" "),
+    security: "none",
+    headers: { "Idempotency-Key": idempotencyKeySchema.describe("Random, and new for every refresh.") },
+    body: refreshBody,
+    status: 200,
+    response: z.object({
+      accessToken: z.string(),
+      refreshToken: z.string(),
+      expiresIn: z.literal(ACCESS_TOKEN_SECONDS).describe("Seconds that the access token lives."),
+    }),
+    errors: ["VALIDATION_ERROR", "INVALID_REFRESH_TOKEN", "REFRESH_TOKEN_EXPIRED", "REFRESH_TOKEN_REUSED", ...LIMITED],
+  },
+  [authLimit],
+  async (c, { body }) => {
+    const { headers } = c.req.raw;
+    const settings = c.get("settings");
+    const keyHash = idempotencyKeyHash(headers);
+    const token = opened(body.refreshToken, settings.REFRESH_PEPPER);
+    if (!token) return refuse("INVALID_REFRESH_TOKEN", REFUSALS.INVALID_REFRESH_TOKEN);
+    const { userId, familyId: sessionId } = token;
+    c.get("log").userId = userId;
+    const presented = { token, keyHash, ip: clientAddress(c), userAgent: headers.get("User-Agent") };
+    // With a key a call whose answer was lost may be made again; without one that would be reuse.
+    const replay = keyHash ? "replay-safe" : "once";
+    const rotation = await callUser(c.env, userId, replay, (stub) => stub.refresh(presented, originOf(c)));
+    if (!rotation.ok) return refuse(rotation.code, REFUSALS[rotation.code]);
+    const { refreshToken } = rotation;
+    const accessToken = await mintAccessToken({ userId, sessionId }, settings, Date.now());
+    const data = { accessToken, refreshToken, expiresIn: ACCESS_TOKEN_SECONDS };
+    const response = success(data, c.get("requestId"));
+    response.headers.set("Cache-Control", "no-store");
+    return response;
+  },
+);
+
+authSessions.route(
+  {
+    method: "POST",
+    path: "/auth/logout",
+    operation: "auth.logout",
+    tag: TAG,
+    summary: "End the session of a refresh token",
+    description:
+      "Any token of the session will do, its access tokens end with it. Repeated or unknown: the same answer.",
+    security: "none",
+    body: refreshBody,
+    status: 200,
+    response: z.object({ revoked: z.literal(true) }),
+    errors: ["VALIDATION_ERROR", ...LIMITED],
+  },
+  [authLimit],
+  async (c, { body }) => {
+    const token = opened(body.refreshToken, c.get("settings").REFRESH_PEPPER);
+    if (token) {
+      c.get("log").userId = token.userId;
+      await callUser(c.env, token.userId, "replay-safe", (stub) => stub.logout(token, originOf(c)));
+    }
+    return success({ revoked: true }, c.get("requestId"));
+  },
+);
+
+const sessionShape = z.object({
+  id: z.string(),
+  method: z.enum(["password", "magic_link", "provider_a", "provider_b"]).describe("How it was signed in."),
+  userAgent: z.string().nullable(),
+  ip: z.string(),
+  createdAt: z.iso.datetime(),
+  lastUsedAt: z.iso.datetime().describe("The sign-in or the last refresh."),
+  expiresAt: z.iso.datetime().describe("When it ends unless it is refreshed before."),
+  current: z.boolean().describe("Whether it is the session of this very request."),
+});
+
+authSessions.route(
+  {
+    method: "GET",
+    path: "/auth/sessions",
+    operation: "auth.sessions.list",
+    tag: TAG,
+    summary: "The sessions of the account, the one used last first",
+    security: "accessToken",
+    status: 200,
+    response: z.object({ items: z.array(sessionShape), nextCursor: z.null() }),
+    errors: LIMITED,
+  },
+  [authLimit],
+  async (c) => {
+    const { userId, sessionId } = await accessClaims(c);
+    const sessions = await callUser(c.env, userId, "replay-safe", (stub) => stub.sessions(sessionId));
+    if (!sessions) return refuseSession(c);
+    // At most 50, so one page.
+    const items = sessions.map((session) => clientSession(session, sessionId));
+    return success({ items, nextCursor: null }, c.get("requestId"));
+  },
+);
+
+authSessions.route(
+  {
+    method: "DELETE",
+    path: "/auth/sessions",
+    operation: "auth.sessions.end-others",
+    tag: TAG,
+    summary: "End all other sessions",
+    security: "accessToken",
+    status: 200,
+    response: z.object({ revoked: z.int().describe("How many sessions were ended.") }),
+    errors: LIMITED,
+  },
+  [authLimit],
+  async (c) => {
+    const { userId, sessionId } = await accessClaims(c);
+    const origin = originOf(c);
+    const revoked = await callUser(c.env, userId, "replay-safe", (stub) => stub.endOtherSessions(sessionId, origin));
+    return revoked === null ? refuseSession(c) : success({ revoked }, c.get("requestId"));
+  },
+);
+
+authSessions.route(
+  {
+    method: "DELETE",
+    path: "/auth/sessions/:sessionId",
+    operation: "auth.sessions.end",
+    tag: TAG,
+    summary: "End one session, this one included",
+    security: "accessToken",
+    status: 200,
+    response: z.object({ revoked: z.literal(true) }),
+    errors: ["NOT_FOUND", ...LIMITED],
+  },
+  [authLimit],
+  async (c) => {
+    const { userId, sessionId } = await accessClaims(c);
+    const endedId = c.req.param("sessionId") ?? "";
+    const ended = await callUser(c.env, userId, "once", (stub) =>
+      stub.endSession(sessionId, isId("fam", endedId) ? endedId : "", originOf(c)),
+    );
+    if (ended === null) return refuseSession(c);
+    return ended ? success({ revoked: true }, c.get("requestId")) : refuse("NOT_FOUND", "There is no such session.");
+  },
+);
+
+authSessions.route(
+  {
+    method: "PUT",
+    path: "/auth/password",
+    operation: "auth.password.change",
+    tag: TAG,
+    summary: "Change the password, or set the first one",
+    description:
+      "Ends all other sessions, and takes back every mailed link. An account with a password has to show it as `currentPassword`; one without has to have signed in within the last 10 minutes, refreshing aside (403 `REAUTHENTICATION_REQUIRED`).",
+    security: "accessToken",
+    body: z.strictObject({ currentPassword: passwordSchema.optional(), newPassword: passwordSchema }),
+    status: 200,
+    response: z.object({ changed: z.literal(true) }),
+    errors: ["VALIDATION_ERROR", "WEAK_PASSWORD", "INVALID_CREDENTIALS", "REAUTHENTICATION_REQUIRED", ...LIMITED],
+  },
+  // The guard is for a request whose body is bad: without a session it hears of that first.
+  [authLimit, userGuard({ count: "none" })],
+  async (c, { body }) => {
+    const { currentPassword, newPassword } = body;
+    const { userId, sessionId } = c.get("user");
+    const known = await callUser(c.env, userId, "replay-safe", (stub) => stub.credentialsIn(sessionId));
+    if (!known) return refuseSession(c);
+    refuseWeakPassword(c, newPassword);
+    if (known.passwordHash !== null && currentPassword === undefined) {
+      return refuseFields([{ path: "currentPassword", code: "required", message: "The account has a password." }]);
+    }
+    const checked = currentPassword === undefined ? null : await checkedEpoch(c, known, currentPassword);
+    // Before the hash is made and links are taken back; decided again by the object, in one turn with the change.
+    if (checked === null && !known.isFresh) return refuseUnproven();
+    const passwordHash = await hashPassword(newPassword);
+    // Mailed before the address had an account. First, for once the password is changed nothing may fail any more.
+    await dropAddressToken(c.env.DB, "magic-link", known.email);
+    const change = { sessionId, checkedEpoch: checked, epoch: known.epoch, passwordHash };
+    const verdict = await callUser(c.env, userId, "once", (stub) => stub.setPassword(change, originOf(c)));
+    if (verdict === "unproven") return refuseUnproven();
+    return verdict === "changed" ? success({ changed: true }, c.get("requestId")) : refuseSession(c);
+  },
+);
+
+function opened(refreshToken: string, pepper: string): OpenedRefreshToken | null {
+  return refreshToken.length > REFRESH_TOKEN_MAX_LENGTH ? null : openRefreshToken(refreshToken, pepper);
+}
+
+function clientSession(session: SessionInfo, currentId: string): z.output<typeof sessionShape> {
+  const { createdAt, lastUsedAt, expiresAt, ...rest } = session;
+  const iso = (at: number): string => new Date(at).toISOString();
+  return {
+    ...rest,
+    createdAt: iso(createdAt),
+    lastUsedAt: iso(lastUsedAt),
+    expiresAt: iso(expiresAt),
+    current: session.id === currentId,
+  };
+}

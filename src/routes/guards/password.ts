@@ -1,0 +1,84 @@
+import type { Context } from "hono";
+import { isCommonPassword } from "../../accounts/common-passwords.ts";
+import { emailObjectName } from "../../accounts/email.ts";
+import { ipPrefix, type LoginOutcome } from "../../accounts/login-throttle.ts";
+import { passwordSchema, verifyPassword } from "../../accounts/password.ts";
+import type { Credentials, Reauthentication } from "../../accounts/sessions.ts";
+import { type AppEnv, clientAddress } from "../../http/context.ts";
+import { refuse } from "../../http/errors.ts";
+import { callAddress, callUser } from "../../rpc/call.ts";
+import { refuseSession } from "./user.ts";
+
+/**
+ * Checks a password against what `find` gives, and gives that back if it is right. Guesses are throttled by e-mail
+ * address, known or not; whoever is let through costs exactly one derivation, whatever was found.
+ * `deviceOf`, for a request with a genuine device token: the id of the device if the token marks what was found, which then
+ * has a counter of its own.
+ */
+export async function checkPassword<F extends { passwordHash: string | null }>(
+  c: Context<AppEnv>,
+  email: string,
+  password: string,
+  find: () => Promise<F>,
+  deviceOf: ((found: F) => string | null) | null = null,
+): Promise<F | null> {
+  const early = deviceOf && (await find());
+  const device = early && deviceOf ? deviceOf(early) : null;
+  const name = emailObjectName(email, c.get("settings").REFRESH_PEPPER);
+  const prefix = ipPrefix(clientAddress(c));
+  const verdict = await callAddress(c.env, name, "once", (stub) => stub.attemptLogin(prefix, device));
+  if (!verdict.admitted) {
+    const seconds = Math.max(1, Math.ceil(verdict.retryAfter / 1000));
+    return refuse("RATE_LIMITED", "Too many requests", { headers: { "Retry-After": String(seconds) } });
+  }
+  let outcome: LoginOutcome = "undecided";
+  try {
+    const found = early ?? (await find());
+    const right = await verifyPassword(password, found.passwordHash);
+    outcome = right ? "succeeded" : "failed";
+    return right ? found : null;
+  } finally {
+    await callAddress(c.env, name, "once", (stub) => stub.recordLoginOutcome(prefix, outcome, device));
+  }
+}
+
+/** With PASSWORD_BLOCKLIST=on the commonest passwords are refused. */
+export function refuseWeakPassword(c: Context<AppEnv>, password: string): void {
+  if (c.get("settings").PASSWORD_BLOCKLIST === "off" || !isCommonPassword(password)) return;
+  refuse("WEAK_PASSWORD", "This password is one of the commonest there are. Choose another one.");
+}
+
+/** The member of a body by which a session that was signed in to longer ago shows whose it is. */
+export const reauthenticationPassword = passwordSchema
+  .optional()
+  .describe("The current password. Not needed within 10 minutes of the sign-in of the session.");
+
+/** For the description of a route that takes it. */
+export const REAUTHENTICATION_NOTE =
+  "Needs a session that was signed in to within the last 10 minutes (refreshing does not count), or the current `password` in the body; else 403 `REAUTHENTICATION_REQUIRED`.";
+
+/** What the request of a signed-in user shows. A wrong password ends it, and counts as a failed login. */
+export async function reauthenticationOf(c: Context<AppEnv>, password: string | undefined): Promise<Reauthentication> {
+  const { userId, sessionId } = c.get("user");
+  if (password === undefined) return { sessionId, checkedEpoch: null };
+  const known = await callUser(c.env, userId, "replay-safe", (stub) => stub.credentialsIn(sessionId));
+  if (!known) return refuseSession(c);
+  return { sessionId, checkedEpoch: await checkedEpoch(c, known, password) };
+}
+
+/** The epoch of credentials whose password is the one given; a wrong one ends the request. */
+export async function checkedEpoch(
+  c: Context<AppEnv>,
+  known: Credentials & { email: string },
+  password: string,
+): Promise<number> {
+  const right = await checkPassword(c, known.email, password, async () => known);
+  return right ? right.epoch : refuse("INVALID_CREDENTIALS", "The current password is wrong.");
+}
+
+export function refuseUnproven(): never {
+  return refuse(
+    "REAUTHENTICATION_REQUIRED",
+    "This session was signed in to more than 10 minutes ago. Send the current password, or sign in again.",
+  );
+}

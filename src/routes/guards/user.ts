@@ -1,0 +1,122 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { Context, MiddlewareHandler } from "hono";
+import { type AccessClaims, verifyAccessToken } from "../../accounts/access-token.ts";
+import type { Profile } from "../../accounts/sessions.ts";
+import { type AppEnv, originOf } from "../../http/context.ts";
+import { type ErrorCode, refuse } from "../../http/errors.ts";
+import type { LimitState } from "../../limits/state.ts";
+import { callUser } from "../../rpc/call.ts";
+import type { Caller } from "../../workspace/permissions.ts";
+import { countByAddress } from "./address.ts";
+
+/** `user`: the request counts in the user object. `none`: another object counts it, or has. */
+export interface UserGuardOptions {
+  count: "user" | "none";
+}
+
+/** Lets in whoever has a genuine access token of a session that lives; sets `user`. */
+export function userGuard({ count }: UserGuardOptions): MiddlewareHandler<AppEnv> {
+  return async (c, next) => {
+    const { limit } = await admit(c, count === "user" ? 1 : 0);
+    if (limit) {
+      c.set("limit", limit);
+      if (!limit.admitted) refuse("RATE_LIMITED", "Too many requests");
+    }
+    await next();
+  };
+}
+
+/** The same as a call, for a route that takes other credentials too. Counts nothing unless it refuses. */
+export async function authenticateUser(c: Context<AppEnv>): Promise<UserCaller> {
+  const { claims, method } = await admit(c, 0);
+  const { userId, sessionId } = claims;
+  return { kind: "user", userId, session: { id: sessionId, method, origin: originOf(c) } };
+}
+
+/** A user as a workspace's object takes one, with the session of the request. */
+export type UserCaller = Extract<Caller, { kind: "user" }>;
+
+interface AdmittedSession {
+  claims: AccessClaims;
+  limit: LimitState | null;
+  /** How it was signed in; null where the user object is of an older version. */
+  method: string | null;
+}
+
+async function admit(c: Context<AppEnv>, cost: 0 | 1): Promise<AdmittedSession> {
+  const claims = await accessClaims(c);
+  const { userId, sessionId } = claims;
+  // Counting twice after a lost answer would cost the user a request that was never made.
+  const replay = cost === 0 ? "replay-safe" : "once";
+  const {
+    alive,
+    limit,
+    method = null,
+  } = await callUser(c.env, userId, replay, (stub) => stub.authenticate(sessionId, cost, originOf(c)));
+  if (!alive) return refuseSession(c);
+  return { claims, limit, method };
+}
+
+/**
+ * What the request's access token says, the token being genuine; sets `user`.
+ * The caller must still ask the user object whether the session lives, and `refuseSession` where it does not.
+ */
+export async function accessClaims(c: Context<AppEnv>): Promise<AccessClaims> {
+  const token = bearerToken(c);
+  if (token === null) return refuseCredential(c, "UNAUTHORIZED", "Send an access token as Authorization: Bearer.");
+  const verdict = await verifyAccessToken(token, c.get("settings"), Date.now());
+  if (!verdict.ok) return refuseCredential(c, verdict.code, REFUSALS[verdict.code]);
+  const { userId, sessionId } = verdict;
+  c.set("user", { userId, sessionId });
+  c.get("log").userId = userId;
+  return { userId, sessionId };
+}
+
+export function refuseSession(c: Context<AppEnv>): Promise<never> {
+  return refuseCredential(c, "SESSION_REVOKED", "The session of this access token has ended. Sign in again.");
+}
+
+const REFUSALS = {
+  INVALID_ACCESS_TOKEN: "The bearer token is not a valid access token.",
+  ACCESS_TOKEN_EXPIRED: "The access token has expired. Get a new one with POST /auth/refresh.",
+} as const;
+
+/** The bearer token of a request, or null where it carries none. The scheme's case does not matter (RFC 9110). */
+export function bearerToken(c: Context<AppEnv>): string | null {
+  return /^bearer +(\S.*)$/i.exec(c.req.header("Authorization") ?? "")?.[1] ?? null;
+}
+
+/** Nobody is known, so the address counts; unless it has, as on every `/auth` route. */
+async function refuseCredential(c: Context<AppEnv>, code: ErrorCode, message: string): Promise<never> {
+  if (c.get("limit") === null) await countByAddress(c, "API_DEFAULT");
+  return refuse(code, message);
+}
+
+/** The profile of a caller whose address is confirmed; ends the request for any other. Runs behind a guard of users. */
+export async function verifiedUser(c: Context<AppEnv>): Promise<Profile> {
+  const { userId, sessionId } = c.get("user");
+  const profile = await callUser(c.env, userId, "replay-safe", (stub) => stub.me(sessionId));
+  if (!profile) return refuseSession(c);
+  return profile.emailVerified ? profile : refuse("EMAIL_NOT_VERIFIED", "Confirm your e-mail address first.");
+}
+
+/** Lets in the operator, by the token of the settings. Every try counts by address; without a token there is no route. */
+export const operatorGuard: MiddlewareHandler<AppEnv> = async (c, next) => {
+  await countByAddress(c, "API_DEFAULT");
+  const { OPERATOR_TOKEN } = c.get("settings");
+  if (OPERATOR_TOKEN === undefined) return refuse("NOT_FOUND", "There is nothing at this path.");
+  const token = bearerToken(c);
+  if (token === null || !isSame(token, OPERATOR_TOKEN)) {
+    return refuse("UNAUTHORIZED", "Send the operator token as Authorization: Bearer.");
+  }
+  await next();
+};
+
+/** In a time that says nothing about either, their lengths included. */
+function isSame(a: string, b: string): boolean {
+  return timingSafeEqual(digest(a), digest(b));
+}
+
+function digest(text: string): Uint8Array {
+  return createHash("sha256").update(text).digest();
+}

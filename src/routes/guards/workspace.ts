@@ -1,0 +1,179 @@
+import type { Context, MiddlewareHandler } from "hono";
+import { type AppEnv, clientAddress, originOf } from "../../http/context.ts";
+import { refuse } from "../../http/errors.ts";
+import { isId } from "../../ids.ts";
+import { looksLikeApiKey, type ParsedApiKey, parseApiKey } from "../../keys/api-key.ts";
+import type { LimitState, RouteRef } from "../../limits/state.ts";
+import type { Answer } from "../../objects/workspace/core.ts";
+import { callAddress, callUser, callWorkspace } from "../../rpc/call.ts";
+import type { Ruling } from "../../rpc/result.ts";
+import { type BudgetName, SANDBOX_BUDGETS, SANDBOX_WORKSPACE_ID } from "../../sandbox/sandbox.ts";
+import { type Action, type Denied, PERMISSIONS, type Requirement } from "../../workspace/permissions.ts";
+import { countByAddress } from "./address.ts";
+import { authenticateUser, bearerToken } from "./user.ts";
+
+/**
+ * Ends a request that the workspace refused. Where the workspace counted nothing, because the caller is nobody it knows,
+ * the request counts by address (a key) or in the user's own object (a user); unless it has been counted already.
+ */
+export async function refuseDenied(c: Context<AppEnv>, denied: Denied): Promise<never> {
+  if (denied.limit) c.set("limit", denied.limit);
+  else if (c.get("limit") === null) await countElsewhere(c);
+  const challenge = denied.scope && `Bearer realm="taffrail", error="insufficient_scope", scope="${denied.scope}"`;
+  return refuse(denied.code, denied.message, challenge ? { headers: { "WWW-Authenticate": challenge } } : {});
+}
+
+/** The value of an object's answer; a refusal ends the request. */
+export async function unwrapAnswer<T>(c: Context<AppEnv>, answer: Answer<T>): Promise<T> {
+  return answer.ok ? answer.value : refuseDenied(c, answer);
+}
+
+/** What the workspace's own rules have granted; a refusal ends the request. */
+export function unwrapRuling<T>(ruling: Ruling<T>): T {
+  if (ruling.ok) return ruling.value;
+  const { code, message, retryAfter } = ruling;
+  const seconds = retryAfter === undefined ? null : String(Math.max(1, Math.ceil(retryAfter / 1000)));
+  return refuse(code, message, seconds === null ? {} : { headers: { "Retry-After": seconds } });
+}
+
+async function countElsewhere(c: Context<AppEnv>): Promise<void> {
+  const user = c.get("user");
+  if (!user) return countByAddress(c, "API_DEFAULT");
+  const origin = originOf(c);
+  const { limit } = await callUser(c.env, user.userId, "once", (stub) => stub.authenticate(user.sessionId, 1, origin));
+  if (!limit) return;
+  c.set("limit", limit);
+  if (!limit.admitted) refuse("RATE_LIMITED", "Too many requests");
+}
+
+/** The API key of a request. Without a well-formed one the address counts, and no workspace is touched. */
+export async function requireApiKey(c: Context<AppEnv>): Promise<ParsedApiKey> {
+  const token = bearerToken(c);
+  if (token !== null && looksLikeApiKey(token)) {
+    const key = parseApiKey(token);
+    if (key) return key;
+  }
+  await countByAddress(c, "API_DEFAULT");
+  return token === null
+    ? refuse("UNAUTHORIZED", "Send an API key as Authorization: Bearer.")
+    : refuse("INVALID_API_KEY", "The bearer token is not a valid API key.");
+}
+
+/**
+ * Counts a request of a key that will be refused whatever the workspace holds; the key's own faults come first.
+ * @param route null where it has been counted already
+ */
+export async function countRefusedKey(
+  c: Context<AppEnv>,
+  key: ParsedApiKey,
+  requirement: Requirement,
+  route: RouteRef | null,
+): Promise<void> {
+  const caller = { kind: "key", hash: key.hash } as const;
+  const answer = await callWorkspace(c.env, key.workspaceId, "once", (stub) => stub.admit(caller, requirement, route));
+  if (!answer.ok) return refuseDenied(c, answer);
+  if (answer.limit) c.set("limit", answer.limit);
+}
+
+export interface WorkspaceGuardOptions {
+  /** What the request does; one that depends on who asks is decided once the user is known. */
+  action: Action | ((c: Context<AppEnv>) => Action);
+  /** Where the workspace is named: the header `X-Workspace-Id`, or the path's `:workspaceId`. */
+  from: "header" | "path";
+}
+
+/** Lets in members whose role is enough, counts the request in the workspace, and sets `workspaceId`. */
+export function workspaceGuard({ action, from }: WorkspaceGuardOptions): MiddlewareHandler<AppEnv> {
+  return async (c, next) => {
+    const caller = await authenticateUser(c);
+    const workspaceId = await namedWorkspace(c, from);
+    const role = PERMISSIONS[typeof action === "function" ? action(c) : action];
+    const requirement = { scope: null, role, projectId: c.req.param("projectId") ?? null };
+    const route = c.get("route");
+    const answer = await callWorkspace(c.env, workspaceId, "once", (stub) => stub.admit(caller, requirement, route));
+    if (!answer.ok) return refuseDenied(c, answer);
+    c.set("limit", answer.limit);
+    c.set("workspaceId", workspaceId);
+    await next();
+  };
+}
+
+/** The workspace a user's request names. Needs `authenticateUser` before it, as a bad name counts in the user object. */
+export async function namedWorkspace(c: Context<AppEnv>, from: "header" | "path"): Promise<string> {
+  const header = c.req.header("X-Workspace-Id");
+  const named = from === "path" ? c.req.param("workspaceId") : header;
+  if (named === undefined || (header !== undefined && header !== named)) {
+    await countElsewhere(c);
+    const message = named === undefined ? "is required." : "differs from the workspace in the path.";
+    return refuse("VALIDATION_ERROR", `X-Workspace-Id ${message}`, {
+      details: [{ path: "X-Workspace-Id", code: named === undefined ? "required" : "mismatch", message }],
+    });
+  }
+  if (isId("ws", named)) {
+    c.get("log").workspaceId = named;
+    return named;
+  }
+  await countElsewhere(c);
+  return refuse("NOT_FOUND", "There is no such workspace.");
+}
+
+/**
+ * What a request with an API key counts under in its workspace: every route that takes such a key asks here, once, before
+ * it calls the workspace, and hands the answer on.
+ *
+ * A request with the sandbox's key counts here instead, against the budget of its client address, and gets null. It ends
+ * with 401 where the key is dead, and nobody's budget is touched; with 413 where it is larger than the whole budget; with
+ * 429 where it does not fit. What is spent stays spent, whatever becomes of the request: the budget is of what is sent.
+ *
+ * @param units entries sent, or 1 for a request that reads
+ */
+export async function countedRoute(
+  c: Context<AppEnv>,
+  key: ParsedApiKey,
+  budget: BudgetName,
+  units: number,
+): Promise<RouteRef | null> {
+  if (key.workspaceId !== SANDBOX_WORKSPACE_ID) return c.get("route");
+  await requireLiveKey(c, key);
+  await spend(c, budget, units);
+  return null;
+}
+
+/** Ends the request with 401 unless its workspace knows the key and it still works. Counts nothing that is admitted. */
+export async function requireLiveKey(c: Context<AppEnv>, { hash, workspaceId }: ParsedApiKey): Promise<void> {
+  const caller = { kind: "key", hash } as const;
+  const requirement = { scope: null, role: "owner", projectId: null } as const;
+  const answer = await callWorkspace(c.env, workspaceId, "replay-safe", (stub) =>
+    stub.admit(caller, requirement, null),
+  );
+  if (answer.ok) return;
+  const isReset = answer.code === "API_KEY_REVOKED" && workspaceId === SANDBOX_WORKSPACE_ID;
+  const message = "The sandbox has been reset, and has a new key: GET /sandbox.";
+  return refuseDenied(c, isReset ? { ...answer, message } : answer);
+}
+
+/** What is left of a budget of the caller's address; asking spends nothing of it. */
+export function budgetLeft(c: Context<AppEnv>, name: BudgetName): Promise<LimitState> {
+  return check(c, name, 0);
+}
+
+async function spend(c: Context<AppEnv>, name: BudgetName, cost: number): Promise<void> {
+  const { limit } = SANDBOX_BUDGETS[name];
+  const state = await check(c, name, cost);
+  if (cost <= limit) {
+    c.set("limit", state);
+    if (!state.admitted) refuse("RATE_LIMITED", "Too many requests");
+    return;
+  }
+  // No waiting makes it fit: the headers show what is left, and no `Retry-After`.
+  c.set("limit", { ...state, admitted: true });
+  refuse("PAYLOAD_TOO_LARGE", `The sandbox takes ${limit} entries an hour from one address. Send fewer at once.`);
+}
+
+function check(c: Context<AppEnv>, name: BudgetName, cost: number): Promise<LimitState> {
+  const { limit, windowSeconds, preset } = SANDBOX_BUDGETS[name];
+  const ip = clientAddress(c);
+  // Its own counter beside those of the address's other presets.
+  const request = { identifier: `sandbox-${name}:${ip}`, limit, windowSeconds, cost };
+  return callAddress(c.env, `ip:${ip}`, "once", (stub) => stub.check(request, preset, originOf(c)));
+}

@@ -1,0 +1,103 @@
+import type { Context } from "hono";
+import { z } from "zod";
+import type { AppEnv } from "../../http/context.ts";
+import { refuse } from "../../http/errors.ts";
+import { integerParameter } from "../../http/paging.ts";
+import { type Resource, validated } from "../../http/resource.ts";
+import { ColdTier } from "../../logs/cold/store/cold-tier.ts";
+import { parseLogId, storedEntrySchema } from "../../logs/entry-view.ts";
+import { callWorkspace, requireMembers } from "../../rpc/call.ts";
+import type { ColdScope } from "../../tail/cold-range.ts";
+import { CONTEXT_LIMITS, contextBytes, contextTexts, readContext, type SeqSource } from "../../tail/context.ts";
+import type { SeqScan } from "../../workspace/recent/reader.ts";
+import { refuseDenied } from "../guards/workspace.ts";
+import { countIfRefused, orUnavailable, type Reader, readerOf, reportUnreadable, withReadMemory } from "./reader.ts";
+
+const neighbours = integerParameter(0, CONTEXT_LIMITS.neighbours);
+
+const ContextParameters = z.strictObject({
+  before: neighbours.optional().describe(`Entries before it, by \`seq\`: 0 (default) to ${CONTEXT_LIMITS.neighbours}.`),
+  after: neighbours.optional().describe(`Entries behind it: 0 (default) to ${CONTEXT_LIMITS.neighbours}.`),
+});
+
+export function addContext(logger: Resource): void {
+  logger.route(
+    {
+      method: "GET",
+      path: "/logger/:projectId/log/:logId",
+      operation: "workspace.context",
+      tag: "Logs",
+      summary: "Get one entry, and those around it",
+      description: [
+        "`before` and `after` are in rising order of `seq`. Entries past the retention are left out, so there may be fewer",
+        "than asked for. Takes what a query takes.",
+      ].join("\n"),
+      security: "either",
+      documentedQuery: ContextParameters,
+      headers: { "X-Workspace-Id": "With an access token: the workspace of the project." },
+      status: 200,
+      response: z.object({
+        entry: storedEntrySchema,
+        before: z.array(storedEntrySchema),
+        after: z.array(storedEntrySchema),
+        complete: z
+          .boolean()
+          .describe("False: the neighbours were too large for one answer, and the farthest are missing."),
+      }),
+      errors: ["VALIDATION_ERROR", "NOT_FOUND", "FORBIDDEN", "INSUFFICIENT_SCOPE"],
+    },
+    [],
+    context,
+  );
+}
+
+/** What the entries held and a batch around them take, in rows of a query. */
+const CONTEXT_ROWS = 10_240;
+
+async function context(c: Context<AppEnv>): Promise<Response> {
+  const projectId = c.req.param("projectId") ?? "";
+  const reader = await readerOf(c);
+  const { before, after, seq } = await countIfRefused(c, reader, projectId, () => {
+    const { before = 0, after = 0 } = validated(ContextParameters, c.req.query(), "query");
+    const id = parseLogId(c.req.param("logId") ?? "");
+    if (id?.projectId !== projectId) return refuse("NOT_FOUND", "There is no such entry.");
+    return { before, after, seq: id.seq };
+  });
+  return withReadMemory(c, CONTEXT_ROWS, async (memory) => {
+    const source = seqSource(c, reader, projectId);
+    const recent: SeqSource["recent"] = (range) => {
+      memory.renew();
+      return source.recent(range);
+    };
+    const found = await readContext({ ...source, recent }, { seq, before, after });
+    if (found === null) return refuse("NOT_FOUND", "There is no such entry.");
+    return { data: contextTexts(found), bytes: contextBytes(found) };
+  });
+}
+
+/** Both tiers by `seq`. The first look admits the request and counts it; the credential is checked for each. */
+function seqSource(c: Context<AppEnv>, { caller, workspaceId, route }: Reader, projectId: string): SeqSource {
+  const store = new ColdTier(c.env);
+  let isCounted = false;
+  const scope: ColdScope = {
+    workspaceId,
+    projectId,
+    report: reportUnreadable(c, workspaceId),
+  };
+  return {
+    scope,
+    async recent(scan: SeqScan) {
+      const call = { caller, route: isCounted ? null : route, projectId, scan, readsColdDb: true };
+      const replay = isCounted ? "replay-safe" : "once";
+      const result = await callWorkspace(c.env, workspaceId, replay, (stub) => stub.readBySeq(call));
+      if (!result.ok) return refuseDenied(c, result);
+      if (result.limit) c.set("limit", result.limit);
+      isCounted = true;
+      return requireMembers(result.page, ["lastSeq", "flushedSeq", "oldest", "through", "batches"]);
+    },
+    cold: {
+      segmentsBySeq: (...args) => orUnavailable(c, store.segmentsBySeq(...args)),
+      readBodies: (...args) => orUnavailable(c, store.readBodies(...args)),
+    },
+  };
+}

@@ -1,0 +1,111 @@
+import type { Context } from "hono";
+import type { AppEnv } from "../../http/context.ts";
+import { type ErrorDetail, refuseFields } from "../../http/errors.ts";
+import type { Resource } from "../../http/resource.ts";
+import { queryPageSchema } from "../../logs/entry-view.ts";
+import { toByteString } from "../../logs/query/case-folding.ts";
+import { pageTexts, type QueryFailure, runQuery } from "../../logs/query/run-query.ts";
+import { skipOf } from "../../logs/query/scan.ts";
+import { QueryBody } from "../../logs/query/schema.ts";
+import { rowBytes } from "../../logs/query/top-rows.ts";
+import { STATS_LIMITS, StatsBody, statsAnswerSchema } from "../../logs/stats/histogram.ts";
+import { runStats } from "../../logs/stats/run-stats.ts";
+import { logSource, readerBody, readerOf, statsSource, withReadMemory } from "./reader.ts";
+
+export function addQuery(logger: Resource): void {
+  logger.route(
+    {
+      method: "POST",
+      path: "/logger/query",
+      operation: "workspace.query",
+      tag: "Logs",
+      summary: "Query log entries",
+      description: [
+        "By timestamp, then `seq`. The pages of one query are a snapshot: entries that arrive meanwhile neither shift nor",
+        "repeat a row. Takes an API key with `logs:read`, which reads its own project, or an access token with",
+        "`X-Workspace-Id`.",
+      ].join("\n"),
+      security: "either",
+      documentedBody: { "application/json": QueryBody },
+      headers: { "X-Workspace-Id": "With an access token: the workspace to read." },
+      status: 200,
+      response: queryPageSchema,
+      errors: ["VALIDATION_ERROR", "NOT_FOUND", "FORBIDDEN", "INSUFFICIENT_SCOPE"],
+    },
+    [],
+    query,
+  );
+}
+
+async function query(c: Context<AppEnv>): Promise<Response> {
+  const reader = await readerOf(c);
+  const wanted = await readerBody(c, reader, QueryBody);
+  return withReadMemory(c, skipOf(wanted) + wanted.limit, async (memory) => {
+    const result = await runQuery(logSource(c, reader, wanted.projectId), wanted, Date.now, undefined, memory);
+    if (!result.ok) return refuseFields([FAILURES[result.reason]]);
+    const { page, work } = result;
+    const { scanned, tookMs } = page.stats;
+    const rows = page.rows.length;
+    Object.assign(c.get("log"), { rows, scanned, work: Math.round(work), tookMs, complete: page.complete });
+    return { data: pageTexts(page), bytes: page.rows.reduce((sum, row) => sum + rowBytes(row), 0) };
+  });
+}
+
+const FAILURES: Record<QueryFailure, ErrorDetail> = {
+  foreign_cursor: {
+    path: "pagination.cursor",
+    code: "custom",
+    message: "The cursor belongs to a query with other filters or another project.",
+  },
+  future_snapshot: { path: "asOf", code: "custom", message: "There is no such snapshot yet." },
+};
+
+export function addStats(logger: Resource): void {
+  logger.route(
+    {
+      method: "POST",
+      path: "/logger/stats",
+      operation: "workspace.stats",
+      tag: "Logs",
+      summary: "Count log entries by time",
+      description: [
+        "A histogram of both tiers: entries by minute, 5 minutes, hour or day, each also by level, category or type.",
+        "Without `from` and `to` all that is retained. Always exact; quick where the filters are level, category, type",
+        "and times. Takes an API key with `logs:read`, which reads its own project, or an access token with",
+        "`X-Workspace-Id`.",
+      ].join("\n"),
+      security: "either",
+      documentedBody: { "application/json": StatsBody },
+      headers: { "X-Workspace-Id": "With an access token: the workspace to read." },
+      status: 200,
+      response: statsAnswerSchema,
+      errors: ["VALIDATION_ERROR", "NOT_FOUND", "FORBIDDEN", "INSUFFICIENT_SCOPE"],
+    },
+    [],
+    stats,
+  );
+}
+
+/** What a histogram of the most buckets and groups holds, in rows of a query. */
+const HISTOGRAM_ROWS = 2048;
+
+async function stats(c: Context<AppEnv>): Promise<Response> {
+  const startedAt = Date.now();
+  const reader = await readerOf(c);
+  const wanted = await readerBody(c, reader, StatsBody);
+  return withReadMemory(c, HISTOGRAM_ROWS, async (memory) => {
+    const result = await runStats(statsSource(c, reader, wanted.projectId), wanted, undefined, memory);
+    if (!result.ok) return refuseTooMany();
+    const { answer } = result;
+    const tookMs = Date.now() - startedAt;
+    Object.assign(c.get("log"), { buckets: answer.buckets.length, tookMs, complete: answer.complete });
+    const text = toByteString(JSON.stringify(answer));
+    return { data: [text].values(), bytes: text.length };
+  });
+}
+
+function refuseTooMany(): never {
+  const { buckets, groups } = STATS_LIMITS;
+  const message = `More than ${buckets} buckets or ${groups} groups: take a longer interval or a shorter time.`;
+  return refuseFields([{ path: "interval", code: "too_big", message }]);
+}

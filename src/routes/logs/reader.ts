@@ -1,0 +1,207 @@
+import type { Context } from "hono";
+import type { z } from "zod";
+import { type AppEnv, finishAfterDisconnect } from "../../http/context.ts";
+import { streamedSuccess } from "../../http/envelope.ts";
+import { ApiError, refuse } from "../../http/errors.ts";
+import { jsonBody } from "../../http/resource.ts";
+import { isId } from "../../ids.ts";
+import { looksLikeApiKey } from "../../keys/api-key.ts";
+import type { RouteRef } from "../../limits/state.ts";
+import type { ReportUnreadable } from "../../logs/batch.ts";
+import { ColdTier } from "../../logs/cold/store/cold-tier.ts";
+import { STORE_LIMITS } from "../../logs/cold/store/store.ts";
+import { parseExactly } from "../../logs/ingest/exact-json.ts";
+import { LeasedMemory } from "../../logs/query/memory.ts";
+import type { RecentPage } from "../../logs/query/recent-feed.ts";
+import type { LogSource } from "../../logs/query/tiers.ts";
+import type { StatsSource } from "../../logs/stats/run-stats.ts";
+import type { ReadCall, ReadResult, WorkspaceObject } from "../../objects/workspace/workspace.ts";
+import { logEvent } from "../../platform/log.ts";
+import { callWorkspace, requireMembers, type Stub } from "../../rpc/call.ts";
+import { settingsOf } from "../../settings.ts";
+import { type Caller, PERMISSIONS } from "../../workspace/permissions.ts";
+import { countByAddress } from "../guards/address.ts";
+import { authenticateUser, bearerToken } from "../guards/user.ts";
+import { countedRoute, namedWorkspace, refuseDenied, requireApiKey } from "../guards/workspace.ts";
+
+/** Who reads, which workspace's object decides about it, and what the request counts under there. */
+export interface Reader {
+  caller: Caller;
+  workspaceId: string;
+  route: RouteRef | null;
+}
+
+/** The reader by API key, or by access token and `X-Workspace-Id`. */
+export async function readerOf(c: Context<AppEnv>): Promise<Reader> {
+  const token = bearerToken(c);
+  if (token === null) {
+    await countByAddress(c, "API_DEFAULT");
+    refuse("UNAUTHORIZED", "Send an API key or an access token as Authorization: Bearer.");
+  }
+  if (looksLikeApiKey(token)) {
+    const key = await requireApiKey(c);
+    const { hash, workspaceId } = key;
+    c.get("log").workspaceId = workspaceId;
+    return { caller: { kind: "key", hash }, workspaceId, route: await countedRoute(c, key, "reads", 1) };
+  }
+  const caller = await authenticateUser(c);
+  const workspaceId = await namedWorkspace(c, "header");
+  return { caller, workspaceId, route: c.get("route") };
+}
+
+/** The body. One that is none still counts, and the caller's own faults are told first. */
+export async function readerBody<S extends z.ZodType>(
+  c: Context<AppEnv>,
+  { caller, workspaceId, route }: Reader,
+  schema: S,
+): Promise<z.output<S>> {
+  try {
+    // A number that lost digits would find what nobody asked for.
+    return await finishAfterDisconnect(c, jsonBody(c.req.raw, schema, parseExactly));
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    const requirement = { scope: "logs:read", role: PERMISSIONS["logs.read"], projectId: null } as const;
+    const answer = await callWorkspace(c.env, workspaceId, "once", (stub) => stub.admit(caller, requirement, route));
+    if (!answer.ok) return refuseDenied(c, answer);
+    if (answer.limit) c.set("limit", answer.limit);
+    throw error;
+  }
+}
+
+/** Both tiers of the reader's workspace. The first page admits the request and counts it. */
+export function logSource(c: Context<AppEnv>, reader: Reader, projectId: string | null): LogSource {
+  return sourceOf(c, reader, admitOnce(c, reader, projectId), new ColdTier(c.env));
+}
+
+/** The same, with counts. */
+export function statsSource(c: Context<AppEnv>, reader: Reader, projectId: string | null): StatsSource {
+  const store = new ColdTier(c.env);
+  const ask = admitOnce(c, reader, projectId);
+  return {
+    ...sourceOf(c, reader, ask, store),
+    recentCounts: (scan) => ask((stub, call) => stub.recentCounts({ ...call, scan })),
+    levels: { read: (selection) => orUnavailable(c, store.readLevels(selection)), most: STORE_LIMITS.levels },
+    summaries: { read: (selection) => orUnavailable(c, store.readSummaries(selection)), most: STORE_LIMITS.summaries },
+  };
+}
+
+function sourceOf(c: Context<AppEnv>, { workspaceId }: Reader, ask: PageReader, store: ColdTier): LogSource {
+  return {
+    workspaceId,
+    recent: (scan) => ask((stub, call) => stub.recent({ ...call, scan })),
+    cold: {
+      findSegments: (selection) => orUnavailable(c, store.findSegments(selection)),
+      segmentsBySeq: (...args) => orUnavailable(c, store.segmentsBySeq(...args)),
+      readBodies: (id, ranges) => orUnavailable(c, store.readBodies(id, ranges)),
+    },
+    report: reportUnreadable(c, workspaceId),
+  };
+}
+
+/** A line of its own for each fault, and in that of the request how many entries were left out. */
+export function reportUnreadable(c: Context<AppEnv>, workspaceId: string): ReportUnreadable {
+  return ({ message: fault }, entries) => {
+    const log = c.get("log");
+    log.unreadable = Number(log.unreadable ?? 0) + entries;
+    const { projectId = null } = log;
+    const whose = { requestId: c.get("requestId"), workspaceId, projectId };
+    const line = { event: "workspace.read", outcome: "unreadable", ...whose, fault, unreadable: entries };
+    logEvent(settingsOf(c.env).LOG_LEVEL, "error", line);
+  };
+}
+
+/** Asks the workspace object for one page. The first one counts the request; the credential is checked for each. */
+type PageReader = <T extends Tiers>(
+  call: (stub: Stub<WorkspaceObject>, caller: ReadCall) => Promise<ReadResult<T>>,
+) => Promise<T>;
+
+/** What a page says of the tiers: without it no row can be told to be there once. */
+type Tiers = Pick<RecentPage, "asOf" | "flushed" | "oldest">;
+
+function admitOnce(c: Context<AppEnv>, reader: Reader, projectId: string | null): PageReader {
+  const { caller, workspaceId } = reader;
+  if (projectId !== null && isId("proj", projectId)) c.get("log").projectId = projectId;
+  let isCounted = false;
+  return async (call) => {
+    const route = isCounted ? null : reader.route;
+    const result = await callWorkspace(c.env, workspaceId, isCounted ? "replay-safe" : "once", (stub) =>
+      call(stub, { caller, route, projectId, readsColdDb: true }),
+    );
+    if (!result.ok) return refuseDenied(c, result);
+    if (result.limit) c.set("limit", result.limit);
+    if (result.projectId) c.get("log").projectId = result.projectId;
+    isCounted = true;
+    return requireMembers(result.page, ["asOf", "flushed", "oldest"]);
+  };
+}
+
+const COLD_RETRY = { headers: { "Retry-After": "5" } } as const;
+
+/** What D1 does not answer may be asked for again: a part of the rows would be a wrong answer. */
+export async function orUnavailable<T>(c: Context<AppEnv>, answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    c.get("log").fault = error instanceof Error ? error.message : "unknown";
+    return refuse("SERVICE_UNAVAILABLE", "Older logs cannot be read right now. Please try again.", COLD_RETRY);
+  }
+}
+
+/** Runs what may refuse a request for its own sake. A refused one counts all the same, and the caller's faults come first. */
+export async function countIfRefused<T>(
+  c: Context<AppEnv>,
+  { caller, workspaceId, route }: Reader,
+  projectId: string,
+  read: () => T,
+): Promise<T> {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    const requirement = { scope: "logs:read", role: PERMISSIONS["logs.read"], projectId } as const;
+    const answer = await callWorkspace(c.env, workspaceId, "once", (stub) => stub.admit(caller, requirement, route));
+    if (!answer.ok) return refuseDenied(c, answer);
+    if (answer.limit) c.set("limit", answer.limit);
+    throw error;
+  }
+}
+
+const MEMORY_RETRY = { headers: { "Retry-After": "2" } } as const;
+
+/** The JSON of an answer's data in parts (see `streamedSuccess`), and the bytes that they hold until they are sent. */
+export interface ReadAnswer {
+  data: Iterator<string>;
+  bytes: number;
+}
+
+/**
+ * Runs a read with the memory that it needs, and answers with what it made. Waits where other reads hold all there is.
+ * @param rows that it may come to hold
+ */
+export function withReadMemory(
+  c: Context<AppEnv>,
+  rows: number,
+  read: (memory: LeasedMemory) => Promise<ReadAnswer>,
+): Promise<Response> {
+  const answer = answerOf(c.get("requestId"), rows, read);
+  // A client that disconnects would end the request in the middle, and what it holds would be held for a minute.
+  c.executionCtx.waitUntil(answer.catch(() => undefined));
+  return answer;
+}
+
+async function answerOf(
+  requestId: string,
+  rows: number,
+  read: (memory: LeasedMemory) => Promise<ReadAnswer>,
+): Promise<Response> {
+  const memory = await LeasedMemory.take(rows);
+  if (memory === null) return refuse("SERVICE_UNAVAILABLE", "Too many logs are being read at once.", MEMORY_RETRY);
+  try {
+    const { data, bytes } = await read(memory);
+    memory.keep(bytes);
+    return streamedSuccess(data, requestId, { onProgress: () => memory.renew(), ended: () => memory.release() });
+  } catch (error) {
+    memory.release();
+    throw error;
+  }
+}

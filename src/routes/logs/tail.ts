@@ -1,0 +1,216 @@
+import type { Context } from "hono";
+import { z } from "zod";
+import { type AppEnv, clientAddress, originOf } from "../../http/context.ts";
+import { success } from "../../http/envelope.ts";
+import { refuse, refuseFields } from "../../http/errors.ts";
+import type { Resource } from "../../http/resource.ts";
+import type { LimitState } from "../../limits/state.ts";
+import type { TailCall } from "../../objects/workspace/tail-access.ts";
+import { TAIL_CALL_HEADER, TAIL_LIMIT_HEADER } from "../../objects/workspace/tails.ts";
+import { callWorkspace, fetchWorkspace, unavailable } from "../../rpc/call.ts";
+import { TAIL_REFUSAL_HEADER, type TailRefusal } from "../../rpc/tail.ts";
+import { SANDBOX_WORKSPACE_ID } from "../../sandbox/sandbox.ts";
+import { openTicket, type TailAuthority } from "../../tail/authority.ts";
+import { TAIL_LIMITS, TAIL_PROGRESS_MS, TICKET_LIFETIME_MS } from "../../tail/limits.ts";
+import { readTailQuery, TailParameters, type TailQuery } from "../../tail/query.ts";
+import { countByAddress } from "../guards/address.ts";
+import { refuseDenied } from "../guards/workspace.ts";
+import { countIfRefused, type Reader, readerOf } from "./reader.ts";
+
+export function addTail(logger: Resource): void {
+  logger.route(
+    {
+      method: "GET",
+      path: "/logger/:projectId/tail",
+      operation: "workspace.tail",
+      tag: "Logs",
+      summary: "Follow a project's log entries over a WebSocket",
+      description: [
+        'Frames: `{"type":"logs","entries":[...]}`, what one commit brought, at most 500 entries;',
+        '`{"type":"caught-up","seq":n}` each time the newest entry has been reached, and at least every',
+        `${TAIL_PROGRESS_MS / 1000} s in which \`seq\` rose and no entry passed: everything up to \`n\` has been looked at;`,
+        '`{"type":"error","code":"..."}` before a close. Send `{"type":"ack","seq":n}` at least every',
+        `${TAIL_LIMITS.ackEveryEntries} entries and for each \`caught-up\`.`,
+        "Closed with 4001 once key, session, membership or project has ended, with 4008 and the reason `since=<seq>`",
+        `where the client is ${TAIL_LIMITS.unackedEntries} entries behind its acknowledgements, and with 1001 and that reason`,
+        "where the service restarts. With `since` a tail goes on right behind a `seq`: nothing is missed and nothing comes twice.",
+        "Takes what a query takes, or the query parameter `ticket`.",
+      ].join("\n"),
+      security: "either",
+      documentedQuery: TailParameters,
+      headers: {
+        Upgrade: "`websocket`",
+        "X-Workspace-Id": "With an access token: the workspace of the project.",
+      },
+      status: 101,
+      response: z.null(),
+      errors: [
+        "VALIDATION_ERROR",
+        "INVALID_TOKEN",
+        "TOKEN_EXPIRED",
+        "NOT_FOUND",
+        "FORBIDDEN",
+        "INSUFFICIENT_SCOPE",
+        "CONFLICT",
+      ],
+    },
+    [],
+    openTail,
+  );
+  logger.route(
+    {
+      method: "POST",
+      path: "/logger/:projectId/tail/ticket",
+      operation: "workspace.tail.ticket",
+      tag: "Logs",
+      summary: "Get a ticket for one tail",
+      description: `For browsers, whose WebSockets carry no headers. Good once, for ${TICKET_LIFETIME_MS / 1000} s, on this project, as its caller.`,
+      security: "either",
+      headers: { "X-Workspace-Id": "With an access token: the workspace of the project." },
+      status: 201,
+      response: z.object({ ticket: z.string(), expiresAt: z.iso.datetime() }),
+      errors: ["VALIDATION_ERROR", "NOT_FOUND", "FORBIDDEN", "INSUFFICIENT_SCOPE"],
+    },
+    [],
+    makeTicket,
+  );
+}
+
+async function openTail(c: Context<AppEnv>): Promise<Response> {
+  const projectId = projectOf(c);
+  const params = new URL(c.req.url).searchParams;
+  const ticket = params.get("ticket");
+  const call =
+    ticket === null ? await callOfReader(c, projectId, params) : await callOfTicket(c, projectId, params, ticket);
+  const answer = await fetchWorkspace(c.env, call.workspaceId, tailRequest(call));
+  if (answer.webSocket === null) {
+    const refusal = decodeURIComponent(answer.headers.get(TAIL_REFUSAL_HEADER) ?? "");
+    // SAFETY: the object wrote it.
+    return refuseTail(c, JSON.parse(refusal) as TailRefusal);
+  }
+  const limit = answer.headers.get(TAIL_LIMIT_HEADER);
+  // SAFETY: the object wrote it.
+  if (limit !== null) c.set("limit", JSON.parse(limit) as LimitState);
+  return new Response(null, { status: 101, webSocket: answer.webSocket });
+}
+
+type AddressedCall = TailCall & { workspaceId: string };
+
+async function callOfReader(c: Context<AppEnv>, projectId: string, params: URLSearchParams): Promise<AddressedCall> {
+  const reader = await readerOf(c);
+  const query = await countIfRefused(c, reader, projectId, () => readRequest(c, params));
+  const { route, workspaceId } = reader;
+  return {
+    reader: authorityOf(c, reader),
+    projectId,
+    route,
+    origin: originOf(c),
+    workspaceId,
+    ...query,
+    ...addressOf(c, workspaceId),
+  };
+}
+
+/** Nobody is known yet, so what is wrong with the request counts by address. */
+async function callOfTicket(
+  c: Context<AppEnv>,
+  projectId: string,
+  params: URLSearchParams,
+  text: string,
+): Promise<AddressedCall> {
+  const ticket = openTicket(text);
+  // A ticket of the sandbox was paid for when it was made. What is sent with it counts by address.
+  const isDemo = ticket?.workspaceId === SANDBOX_WORKSPACE_ID;
+  if (ticket === null || isDemo) await countByAddress(c, "API_DEFAULT");
+  if (ticket === null) return refuseTicket("INVALID_TOKEN");
+  const { workspaceId, hash } = ticket;
+  c.get("log").workspaceId = workspaceId;
+  let query: TailQuery;
+  try {
+    query = readRequest(c, params);
+  } catch (error) {
+    if (!isDemo) await countByAddress(c, "API_DEFAULT");
+    throw error;
+  }
+  const route = isDemo ? null : c.get("route");
+  return {
+    reader: { kind: "ticket", hash },
+    projectId,
+    route,
+    origin: originOf(c),
+    workspaceId,
+    ...query,
+    ...addressOf(c, workspaceId),
+  };
+}
+
+/** The sandbox's key is everybody's: there an address is a reader. */
+function addressOf(c: Context<AppEnv>, workspaceId: string): Pick<TailCall, "address"> {
+  return workspaceId === SANDBOX_WORKSPACE_ID ? { address: clientAddress(c) } : {};
+}
+
+/** What a tail is to bring. Ends the request where that cannot be told, or where no WebSocket is asked for. */
+function readRequest(c: Context<AppEnv>, params: URLSearchParams): TailQuery {
+  const result = readTailQuery(params);
+  if (!result.ok) refuseFields(result.details);
+  if (c.req.method !== "GET" || c.req.header("Upgrade")?.toLowerCase() !== "websocket") {
+    refuse("VALIDATION_ERROR", "This is a WebSocket: send Upgrade: websocket.", {
+      details: [{ path: "Upgrade", code: "required", message: "must be websocket." }],
+    });
+  }
+  return result.query;
+}
+
+/** A header's value is Latin-1; what a client searches for need not be. */
+function tailRequest({ workspaceId: _addressee, ...call }: AddressedCall): Request {
+  const headers = { Upgrade: "websocket", [TAIL_CALL_HEADER]: encodeURIComponent(JSON.stringify(call)) };
+  return new Request("http://workspace/tail", { headers });
+}
+
+async function refuseTail(c: Context<AppEnv>, refusal: TailRefusal): Promise<never> {
+  switch (refusal.code) {
+    case "INVALID_TOKEN":
+    case "TOKEN_EXPIRED":
+      if (c.get("limit") === null) await countByAddress(c, "API_DEFAULT");
+      return refuseTicket(refusal.code);
+    case "SESSION_REVOKED":
+      if (refusal.limit) c.set("limit", refusal.limit);
+      return refuse("SESSION_REVOKED", "The session of this access token has ended. Sign in again.");
+    case "SERVICE_UNAVAILABLE":
+      if (refusal.limit) c.set("limit", refusal.limit);
+      throw unavailable();
+    case "FUTURE_SEQ":
+      if (refusal.limit) c.set("limit", refusal.limit);
+      return refuseFields([{ path: "query.since", code: "custom", message: "The project has no such seq yet." }]);
+    default:
+      return refuseDenied(c, refusal);
+  }
+}
+
+function refuseTicket(code: "INVALID_TOKEN" | "TOKEN_EXPIRED"): never {
+  const why = code === "TOKEN_EXPIRED" ? "has expired" : "is not valid, or has been used";
+  return refuse(code, `The ticket ${why}. Get a new one with POST /logger/{projectId}/tail/ticket.`);
+}
+
+async function makeTicket(c: Context<AppEnv>): Promise<Response> {
+  const projectId = projectOf(c);
+  const reader = await readerOf(c);
+  const { workspaceId, route } = reader;
+  const call = { reader: authorityOf(c, reader), projectId, route };
+  const result = await callWorkspace(c.env, workspaceId, "once", (stub) => stub.tailTicket(call));
+  if (!result.ok) return refuseDenied(c, result);
+  if (result.limit) c.set("limit", result.limit);
+  const { ticket, expiresAt } = result;
+  const answer = success({ ticket, expiresAt: new Date(expiresAt).toISOString() }, c.get("requestId"), 201);
+  answer.headers.set("Cache-Control", "no-store");
+  return answer;
+}
+
+function projectOf(c: Context<AppEnv>): string {
+  return c.req.param("projectId") ?? "";
+}
+
+/** A user's tail lives in the session that it was opened in. */
+function authorityOf(c: Context<AppEnv>, { caller }: Reader): TailAuthority {
+  return caller.kind === "key" ? caller : { ...caller, sessionId: c.get("user").sessionId };
+}

@@ -1,0 +1,78 @@
+import { z } from "zod";
+import { success } from "../../http/envelope.ts";
+import { refuse } from "../../http/errors.ts";
+import { resource } from "../../http/resource.ts";
+import { escapeHtml } from "../../mail/layout.ts";
+import { type OutboxItem, readOutbox } from "../../mail/mailers.ts";
+import { isLoopback } from "../../platform/loopback.ts";
+import { publicLimit } from "../guards/address.ts";
+import { isBrowser, noStore, plainPage } from "./pages.ts";
+
+/** What exists only where mails are kept instead of sent: on one's own machine. */
+export const dev = resource();
+
+dev.route(
+  {
+    method: "GET",
+    path: "/dev/outbox",
+    operation: "dev.outbox",
+    tag: "Operations",
+    summary: "The mails that would have been sent, newest first",
+    description:
+      "Only with MAILER=outbox, and only under a loopback name. A request whose `Accept` lists `text/html` gets a page.",
+    security: "none",
+    status: 200,
+    response: z.object({
+      items: z.array(
+        z.object({
+          id: z.string(),
+          to: z.string(),
+          kind: z.enum(["verify-email", "magic-link", "reset-password", "invite", "notice"]),
+          subject: z.string(),
+          text: z.string(),
+          html: z.string(),
+          links: z.array(z.string()),
+          createdAt: z.iso.datetime(),
+        }),
+      ),
+    }),
+    errors: ["NOT_FOUND"],
+  },
+  [publicLimit, noStore],
+  async (c) => {
+    // A page elsewhere can point its own name at this machine; under that name it gets nothing.
+    if (c.get("settings").MAILER !== "outbox" || !isLoopback(new URL(c.req.url))) {
+      return refuse("NOT_FOUND", "There is nothing at this path.");
+    }
+    const mails = await readOutbox(c.env.DB);
+    if (isBrowser(c)) return outboxPage(mails);
+    const items = mails.map((mail) => ({ ...mail, createdAt: new Date(mail.createdAt).toISOString() }));
+    return success({ items }, c.get("requestId"));
+  },
+);
+
+/** Without any script: the page shows text that others typed. */
+function outboxPage(mails: readonly OutboxItem[]): Response {
+  return plainPage({
+    title: "Outbox",
+    main: `<h1>Outbox</h1>
+<p>Mails of this service are kept here instead of sent, newest first. A mail takes a few seconds; then reload the page.</p>
+${mails.length > 0 ? mails.map(mailSection).join("\n") : "<section><p>No mail yet.</p></section>"}`,
+    headers: { "X-Robots-Tag": "noindex" },
+  });
+}
+
+function mailSection({ to, subject, createdAt, text, links }: OutboxItem): string {
+  const time = new Date(createdAt).toISOString();
+  // A mail's text has each link on a line of its own.
+  const lineOf = (line: string): string => {
+    const shown = escapeHtml(line);
+    return links.includes(line) && /^https?:/.test(line) ? `<a href="${shown}">${shown}</a>` : shown;
+  };
+  const paragraphs = text.trim().split("\n\n");
+  return `<section>
+<h2>${escapeHtml(subject)}</h2>
+<p>To ${escapeHtml(to)}, <time datetime="${time}">${time.slice(0, 19).replace("T", " ")} UTC</time></p>
+${paragraphs.map((each) => `<p>${each.split("\n").map(lineOf).join("<br>")}</p>`).join("\n")}
+</section>`;
+}

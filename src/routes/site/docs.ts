@@ -1,0 +1,126 @@
+import type { Context } from "hono";
+import { z } from "zod";
+import { version } from "../../../package.json";
+import type { AppEnv } from "../../http/context.ts";
+import { refuse } from "../../http/errors.ts";
+import { type Resource, resource } from "../../http/resource.ts";
+import { countByAddress, publicLimit } from "../guards/address.ts";
+import { openApiDocument } from "./openapi.ts";
+
+/** No host but this one, no inline script, nothing framed. `data:` is for the small images in the UI's style sheet. */
+const PAGE_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+const PAGE = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Taffrail API reference</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/docs/swagger-ui.css">
+</head>
+<body>
+<div id="reference"></div>
+<noscript>This page needs JavaScript. The document it shows is at <a href="/openapi.json">/openapi.json</a>.</noscript>
+<script src="/docs/swagger-ui-bundle.js"></script>
+<script src="/docs/init.js"></script>
+</body>
+</html>
+`;
+
+/** Seconds a browser may keep the reference's files without asking again: they change with a release only. */
+const FILE_MAX_AGE = 3600;
+
+/** The API's own description: `/openapi.json` and the page that shows it. Both are exempt from the envelope. */
+export function docs(documented: readonly Resource[]): Resource {
+  const routes = resource();
+  let document: string | null = null;
+  routes.route(
+    documentRoute("/openapi.json", "docs.document", "The API as an OpenAPI document"),
+    [publicLimit],
+    (c) => {
+      document ??= JSON.stringify(openApiDocument(documented, c.get("settings").BASE_URL, version));
+      return new Response(document, { headers: { "Content-Type": "application/json" } });
+    },
+  );
+  routes.route(documentRoute("/docs", "docs.page", "The API reference"), [], () => {
+    const headers = { "Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": PAGE_POLICY };
+    return new Response(PAGE, { headers: { ...headers, "Referrer-Policy": "no-referrer" } });
+  });
+  return routes;
+}
+
+/** The files below `/docs/`; null for any other path and for a file that is not there. */
+export async function docsFile(c: Context<AppEnv>): Promise<Response | null> {
+  if (!c.req.path.startsWith("/docs/")) return null;
+  const found = await c.env.ASSETS.fetch(c.req.raw);
+  if (found.status !== 200 && found.status !== 304) return null;
+  const response = new Response(found.body, found);
+  response.headers.set("Cache-Control", `public, max-age=${FILE_MAX_AGE}`);
+  return response;
+}
+
+function documentRoute<const P extends string, const O extends string>(path: P, operation: O, summary: string) {
+  return {
+    method: "GET",
+    path,
+    operation,
+    tag: "Operations",
+    summary,
+    security: "none",
+    status: 200,
+    response: z.unknown(),
+    errors: [],
+  } as const;
+}
+
+const PATH = "/.well-known/security.txt";
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** Days that the file is valid for from the day on which it is read. RFC 9116 (2.5.5) recommends less than a year. */
+const VALID_DAYS = 180;
+/** Seconds that a cache may keep it. */
+const MAX_AGE = 86_400;
+
+/** Where to report a vulnerability of this deployment, as RFC 9116 has it: plain text, exempt from the envelope. */
+export const securityTxt = resource();
+
+securityTxt.route(
+  {
+    method: "GET",
+    path: PATH,
+    operation: "security.contact",
+    tag: "Operations",
+    summary: "Where to report a vulnerability",
+    security: "none",
+    status: 200,
+    response: z.unknown(),
+    errors: ["NOT_FOUND"],
+  },
+  [],
+  async (c) => {
+    if (c.get("settings").SECURITY_CONTACT.length === 0) {
+      await countByAddress(c, "API_DEFAULT");
+      return refuse("NOT_FOUND", "There is nothing at this path.");
+    }
+    const headers = { "Content-Type": "text/plain; charset=utf-8", "Cache-Control": `public, max-age=${MAX_AGE}` };
+    return new Response(securityText(c, Date.now()), { headers });
+  },
+);
+
+function securityText(c: Context<AppEnv>, now: number): string {
+  const { SECURITY_CONTACT, BASE_URL } = c.get("settings");
+  const expires = new Date((Math.floor(now / DAY_MS) + VALID_DAYS) * DAY_MS).toISOString();
+  const lines = [...SECURITY_CONTACT.map((contact) => `Contact: ${contact}`), `Expires: ${expires}`];
+  // A file's web addresses must be https (RFC 9116, 2.5.2).
+  if (BASE_URL.startsWith("https:")) lines.push(`Canonical: ${BASE_URL}${PATH}`);
+  return `${lines.join("\n")}\n`;
+}

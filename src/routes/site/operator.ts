@@ -1,0 +1,177 @@
+import type { Context } from "hono";
+import { z } from "zod";
+import type { AppEnv } from "../../http/context.ts";
+import { success } from "../../http/envelope.ts";
+import { refuse, refuseFields } from "../../http/errors.ts";
+import { pageOf, pageQuery } from "../../http/paging.ts";
+import { resource } from "../../http/resource.ts";
+import { isId } from "../../ids.ts";
+import { ColdTier, type MissingRange, missingRanges } from "../../logs/cold/store/cold-tier.ts";
+import { callWorkspace } from "../../rpc/call.ts";
+import { allWorkspaces } from "../../workspace/listing.ts";
+import { operatorGuard } from "../guards/user.ts";
+import { orUnavailable } from "../logs/reader.ts";
+import { usageData, usageShape } from "../workspaces/usage.ts";
+
+const TAG = "Operations";
+
+/** What the operator of a deployment sees of all workspaces: how much they hold, never what. */
+export const operator = resource();
+
+operator.route(
+  {
+    method: "GET",
+    path: "/operator/workspaces",
+    operation: "operator.workspaces",
+    tag: TAG,
+    summary: "List all workspaces",
+    description: "From the directory, in order of their ids. Operators only; counted by client address.",
+    security: "operatorToken",
+    query: pageQuery,
+    status: 200,
+    response: pageOf(z.object({ id: z.string(), slug: z.string(), name: z.string(), createdAt: z.iso.datetime() })),
+    errors: ["VALIDATION_ERROR", "UNAUTHORIZED", "NOT_FOUND", "RATE_LIMITED"],
+  },
+  [operatorGuard],
+  async (c, { query: { cursor, limit } }) => {
+    if (cursor !== undefined && !isId("ws", cursor)) return refuseCursor();
+    const rows = await allWorkspaces(c.env.DB, cursor ?? "", limit + 1);
+    const page = rows.slice(0, limit);
+    const items = page.map((row) => ({ ...row, createdAt: new Date(row.createdAt).toISOString() }));
+    return success({ items, nextCursor: rows.length > limit ? (page.at(-1)?.id ?? null) : null }, c.get("requestId"));
+  },
+);
+
+const projectShape = z.object({
+  id: z.string(),
+  lastSeq: z.int().describe("`seq` of the newest entry; 0 while there is none."),
+  flushedSeq: z.int().describe("Entries up to this `seq` have moved to the cold tier."),
+  cold: z
+    .object({
+      segments: z.int(),
+      entries: z.int(),
+      firstSeq: z.int().describe("First `seq` that a segment covers."),
+      lastSeq: z.int().describe("Last `seq` that a segment covers."),
+    })
+    .nullable()
+    .describe("What the cold tier holds of it; null for nothing."),
+});
+
+operator.route(
+  {
+    method: "GET",
+    path: "/operator/workspaces/:workspaceId",
+    operation: "operator.workspace",
+    tag: TAG,
+    summary: "What a workspace holds, in both tiers",
+    description: "Its usage and backlog, and its projects page by page. Operators only.",
+    security: "operatorToken",
+    query: pageQuery,
+    status: 200,
+    response: z.object({ id: z.string(), usage: usageShape, projects: pageOf(projectShape) }),
+    errors: ["VALIDATION_ERROR", "UNAUTHORIZED", "NOT_FOUND", "RATE_LIMITED", "SERVICE_UNAVAILABLE"],
+  },
+  [operatorGuard],
+  async (c, { query: { cursor, limit } }) => {
+    const workspaceId = workspaceOf(c);
+    const inspected = await callWorkspace(c.env, workspaceId, "replay-safe", (stub) =>
+      stub.inspect(numberOf(cursor), limit + 1),
+    );
+    if (inspected === null) return refuseWorkspace();
+    const projects = inspected.projects.slice(0, limit);
+    const ids = projects.map(({ id }) => id);
+    const coverage = await orUnavailable(c, new ColdTier(c.env).coverageOf(workspaceId, ids));
+    const items = projects.map(({ id, lastSeq, flushedSeq }) => {
+      const { projectId: _, ...cold } = coverage.get(id) ?? { projectId: id };
+      return { id, lastSeq, flushedSeq, cold: "segments" in cold ? cold : null };
+    });
+    const isMore = inspected.projects.length > limit;
+    const nextCursor = isMore ? String(projects.at(-1)?.num ?? 0) : null;
+    const usage = await usageData(c, workspaceId, inspected.usage);
+    return success({ id: workspaceId, usage, projects: { items, nextCursor } }, c.get("requestId"));
+  },
+);
+
+const missingShape = pageOf(
+  z.object({
+    firstSeq: z.int(),
+    lastSeq: z.int(),
+    stored: z.int().describe("Entries of the range that the cold tier holds."),
+  }),
+).extend({
+  compared: z.int().describe("Ranges that were compared for this page."),
+  firstSeq: z
+    .int()
+    .nullable()
+    .describe(
+      "Where the first of them begins. Entries before the first page's are past the retention, or an earlier version moved them without a record.",
+    ),
+  flushedSeq: z.int(),
+});
+
+operator.route(
+  {
+    method: "GET",
+    path: "/operator/workspaces/:workspaceId/projects/:projectId/missing",
+    operation: "operator.missing",
+    tag: TAG,
+    summary: "What the cold tier lacks of a project",
+    description: [
+      "Compares the ranges that the workspace has moved with what the cold tier holds, `limit` ranges at a time. An empty",
+      "page is not the end; `nextCursor` says. What the retention deletes is never missing. Operators only.",
+    ].join("\n"),
+    security: "operatorToken",
+    query: pageQuery,
+    status: 200,
+    response: missingShape,
+    errors: ["VALIDATION_ERROR", "UNAUTHORIZED", "NOT_FOUND", "RATE_LIMITED", "SERVICE_UNAVAILABLE"],
+  },
+  [operatorGuard],
+  async (c, { query: { cursor, limit } }) => {
+    const workspaceId = workspaceOf(c);
+    const projectId = c.req.param("projectId") ?? "";
+    const after = numberOf(cursor);
+    const recorded = () =>
+      callWorkspace(c.env, workspaceId, "replay-safe", (stub) => stub.flushedRanges(projectId, after, limit));
+    const found = await recorded();
+    if (found === null) return refuse("NOT_FOUND", "There is no such project.");
+    const { ranges, flushedSeq } = found;
+    const tier = new ColdTier(c.env);
+    let items = await orUnavailable(c, missingRanges(tier, workspaceId, projectId, ranges));
+    // Records go before segments do: what is no longer recorded as it was has been deleted meanwhile.
+    if (items.length > 0) items = stillRecorded(items, ranges, (await recorded())?.ranges ?? []);
+    const nextCursor = ranges.length === limit ? String(ranges.at(-1)?.firstSeq ?? 0) : null;
+    const firstSeq = ranges[0]?.firstSeq ?? null;
+    return success({ items, nextCursor, compared: ranges.length, firstSeq, flushedSeq }, c.get("requestId"));
+  },
+);
+
+type Recorded = { firstSeq: number; isWhole: boolean };
+
+function stillRecorded(items: readonly MissingRange[], before: readonly Recorded[], now: readonly Recorded[]) {
+  const wholeBefore = new Map(before.map(({ firstSeq, isWhole }) => [firstSeq, isWhole]));
+  const wholeNow = new Map(now.map(({ firstSeq, isWhole }) => [firstSeq, isWhole]));
+  return items.filter(({ firstSeq }) => wholeNow.get(firstSeq) === wholeBefore.get(firstSeq));
+}
+
+function workspaceOf(c: Context<AppEnv>): string {
+  const id = c.req.param("workspaceId") ?? "";
+  // An object is made by being asked: no text makes one.
+  if (!isId("ws", id)) return refuseWorkspace();
+  c.get("log").workspaceId = id;
+  return id;
+}
+
+function refuseWorkspace(): never {
+  return refuse("NOT_FOUND", "There is no such workspace.");
+}
+
+function refuseCursor(): never {
+  return refuseFields([{ path: "query.cursor", code: "invalid_format", message: "No page gave this cursor." }]);
+}
+
+/** A number that a page's `nextCursor` was; 0 without one. */
+function numberOf(cursor: string | undefined): number {
+  if (cursor === undefined) return 0;
+  return /^\d{1,15}$/.test(cursor) ? Number(cursor) : refuseCursor();
+}

@@ -1,0 +1,121 @@
+import { z } from "zod";
+import type { Env } from "../../env.ts";
+import { success } from "../../http/envelope.ts";
+import { numberCursor, pageOf, pageQuery } from "../../http/paging.ts";
+import { resource } from "../../http/resource.ts";
+import { callWorkspace } from "../../rpc/call.ts";
+import type { AuditItem } from "../../workspace/audit.ts";
+import { AUDIT_ACTIONS, AUDIT_GROUPS } from "../../workspace/audit-actions.ts";
+import { emailsOf } from "../../workspace/listing.ts";
+import { unwrapAnswer, workspaceGuard } from "../guards/workspace.ts";
+import { WORKSPACE_ERRORS } from "./projects.ts";
+
+const ID = "[0-9A-Za-z]{12}";
+
+const emptyIsAbsent = (value: unknown): unknown => (value === "" ? undefined : value);
+
+const auditQuery = pageQuery.extend({
+  actor: z
+    .preprocess(
+      emptyIsAbsent,
+      z
+        .string()
+        .regex(new RegExp(`^(system|(usr|key)_${ID})$`))
+        .optional(),
+    )
+    .meta({ description: "A user id, or `system`.", allowEmptyValue: true }),
+  action: z.preprocess(emptyIsAbsent, z.enum([...AUDIT_ACTIONS, ...AUDIT_GROUPS]).optional()).meta({
+    description: "An action, or what stands before its dot for all actions of a kind: `key`, `member`.",
+    allowEmptyValue: true,
+  }),
+  target: z
+    .preprocess(
+      emptyIsAbsent,
+      z
+        .string()
+        .regex(new RegExp(`^(usr|key|inv|proj|ws|fam)_${ID}$`))
+        .optional(),
+    )
+    .meta({ description: "The id of what was changed.", allowEmptyValue: true }),
+});
+
+const stateSchema = z.record(z.string(), z.unknown());
+
+const auditSchema = z.object({
+  id: z.string().describe("Unique within the workspace."),
+  at: z.iso.datetime(),
+  actor: z.string().describe("A user id, or `system`: a deleted account, or a proof that an address was another's."),
+  actorEmail: z.string().nullable().describe("Null for `system`, and for an account that is gone."),
+  action: z.string().describe(`One of ${AUDIT_ACTIONS.map((action) => `\`${action}\``).join(", ")}.`),
+  target: z.string().describe("The id of what was changed; of a `session.start`, the session."),
+  targetEmail: z.string().nullable().describe("Where the target is a user."),
+  address: z.string().nullable().describe("The client address as limits count it; null where no client is the cause."),
+  requestId: z.string(),
+  before: stateSchema.optional().describe("What changed, as it was. Left out where it is large, or there was nothing."),
+  after: stateSchema.optional(),
+});
+
+function auditData(item: AuditItem, emails: ReadonlyMap<string, string>): z.output<typeof auditSchema> {
+  const { num, at, actor, action, target, address, requestId, before, after } = item;
+  return {
+    id: `aud_${num}`,
+    at: new Date(at).toISOString(),
+    actor,
+    actorEmail: emails.get(actor) ?? null,
+    action,
+    target,
+    targetEmail: emails.get(target) ?? null,
+    address,
+    requestId,
+    ...(before ? { before } : {}),
+    ...(after ? { after } : {}),
+  };
+}
+
+export const audit = resource();
+
+audit.route(
+  {
+    method: "GET",
+    path: "/workspaces/:workspaceId/audit",
+    operation: "audit.list",
+    tag: "Workspaces",
+    summary: "List who changed what, and who signed in",
+    description: [
+      "Newest first, for 365 days: the first use of each session in the workspace, and every change of members, roles,",
+      "invitations, projects, keys, limits and settings. An item is written with the change it tells of, and no request",
+      "changes or deletes one; it goes with the workspace. A page may have fewer items than `limit`, even none, before the",
+      "end: `nextCursor` is null there.",
+    ].join("\n"),
+    security: "accessToken",
+    query: auditQuery,
+    status: 200,
+    response: pageOf(auditSchema),
+    errors: WORKSPACE_ERRORS,
+  },
+  [workspaceGuard({ action: "audit.list", from: "path" })],
+  async (c, { query: { cursor, limit, ...filter } }) => {
+    const { userId } = c.get("user");
+    const before = numberCursor(cursor);
+    const { items, next } = await unwrapAnswer(
+      c,
+      await callWorkspace(c.env, c.get("workspaceId"), "replay-safe", (stub) =>
+        stub.audit(userId, filter, before, limit),
+      ),
+    );
+    const emails = await knownEmails(c.env, items);
+    const data = { items: items.map((item) => auditData(item, emails)), nextCursor: next === null ? null : `${next}` };
+    return success(data, c.get("requestId"));
+  },
+);
+
+/** The addresses of users are in the directory. Without it the ids must do: what happened can still be read. */
+async function knownEmails(env: Env, items: readonly AuditItem[]): Promise<ReadonlyMap<string, string>> {
+  const ids = new Set(items.flatMap(({ actor, target }) => [actor, target]).filter((id) => id.startsWith("usr_")));
+  if (ids.size === 0) return new Map();
+  try {
+    return await emailsOf(env.DB, [...ids]);
+  } catch {
+    return new Map();
+  }
+}

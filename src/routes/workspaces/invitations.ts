@@ -1,0 +1,253 @@
+import type { Context } from "hono";
+import { z } from "zod";
+import { findByEmail } from "../../accounts/directory.ts";
+import { emailObjectName, emailSchema } from "../../accounts/email.ts";
+import { newSeed } from "../../accounts/one-time-token.ts";
+import { type AppEnv, originOf } from "../../http/context.ts";
+import { success } from "../../http/envelope.ts";
+import { refuse } from "../../http/errors.ts";
+import { pageOf, pageQuery, timeCursor, timePage } from "../../http/paging.ts";
+import { resource } from "../../http/resource.ts";
+import { newId } from "../../ids.ts";
+import type { WorkspaceInfo } from "../../objects/workspace/invitations.ts";
+import { callAddress, callUser, callWorkspace } from "../../rpc/call.ts";
+import { refused } from "../../rpc/result.ts";
+import { FOR_ANOTHER, type Invitation } from "../../workspace/invitations.ts";
+import { emailsOf } from "../../workspace/listing.ts";
+import { publicLimit } from "../guards/address.ts";
+import { refuseSession, userGuard, verifiedUser } from "../guards/user.ts";
+import { unwrapAnswer, unwrapRuling, workspaceGuard } from "../guards/workspace.ts";
+import { WORKSPACE_ERRORS } from "./projects.ts";
+import {
+  openInvitation,
+  openInvitationToken,
+  roleSchema,
+  withOwnershipQuota,
+  workspaceData,
+  workspaceShape,
+} from "./shared.ts";
+
+const TAG = "Members";
+
+const invitationShape = z.object({
+  id: z.string(),
+  email: z.string(),
+  role: roleSchema,
+  expiresAt: z.iso.datetime(),
+});
+
+function invitationData({ id, email, role, expiresAt }: Invitation): z.output<typeof invitationShape> {
+  return { id, email, role, expiresAt: new Date(expiresAt).toISOString() };
+}
+
+export const invitations = resource();
+
+invitations.route(
+  {
+    method: "POST",
+    path: "/workspaces/:workspaceId/members",
+    operation: "invitation.create",
+    tag: TAG,
+    summary: "Invite somebody by e-mail",
+    description: [
+      "The mail's link works once, for 7 days, for a confirmed account of that very address, which may be made after the",
+      "mail has arrived. A new invitation of an address replaces the one before. At most 20 in any 24 hours from one account,",
+      "and 20 to one workspace; and like every mail that a stranger can trigger, at most one a minute and five an hour",
+      "reach one address: beyond that the invitation is made, and the mail that went before stays good. Only an owner",
+      "invites an owner.",
+    ].join("\n"),
+    security: "accessToken",
+    body: z.strictObject({ email: emailSchema, role: roleSchema }),
+    status: 201,
+    response: invitationShape,
+    errors: [...WORKSPACE_ERRORS, "EMAIL_NOT_VERIFIED", "CONFLICT"],
+  },
+  [workspaceGuard({ action: "invitation.create", from: "path" })],
+  async (c, { body: { email, role } }) => {
+    const { id: userId, email: inviter } = await verifiedUser(c);
+    const { sessionId } = c.get("user");
+    const id = newId("inv");
+    // Before any mail is counted: what is refused here reaches nobody.
+    const own = await callUser(c.env, userId, "replay-safe", (stub) => stub.admitInvitation(sessionId, id));
+    if (!own) return refuseSession(c);
+    if (!own.admitted) unwrapRuling({ ...refused("RATE_LIMITED", "Too many requests"), retryAfter: own.retryAfter });
+    const name = emailObjectName(email, c.get("settings").REFRESH_PEPPER);
+    const invitee = await findByEmail(c.env.DB, email);
+    const isMailed = await callAddress(c.env, name, "once", (stub) => stub.admitInvite());
+    const request = { id, email, role, inviteeId: invitee?.userId ?? null, inviter, seed: newSeed(), isMailed };
+    const answer = await callWorkspace(c.env, c.get("workspaceId"), "once", (stub) =>
+      stub.invite(userId, request, originOf(c)),
+    );
+    if (!answer.ok || !answer.value.ok) {
+      await callUser(c.env, userId, "replay-safe", (stub) => stub.forgetInvitation(id));
+    }
+    return success(invitationData(unwrapRuling(await unwrapAnswer(c, answer))), c.get("requestId"), 201);
+  },
+);
+
+invitations.route(
+  {
+    method: "GET",
+    path: "/workspaces/:workspaceId/invitations",
+    operation: "invitation.list",
+    tag: TAG,
+    summary: "List the invitations that can still be accepted",
+    security: "accessToken",
+    query: pageQuery,
+    status: 200,
+    response: pageOf(invitationShape),
+    errors: WORKSPACE_ERRORS,
+  },
+  [workspaceGuard({ action: "invitation.list", from: "path" })],
+  async (c, { query: { cursor, limit } }) => {
+    const { userId } = c.get("user");
+    const from = timeCursor(cursor);
+    const rows = await unwrapAnswer(
+      c,
+      await callWorkspace(c.env, c.get("workspaceId"), "replay-safe", (stub) =>
+        stub.listInvitations(userId, from, limit + 1),
+      ),
+    );
+    const { page, nextCursor } = timePage(rows, limit, ({ createdAt, id }) => [createdAt, id]);
+    return success({ items: page.map(invitationData), nextCursor }, c.get("requestId"));
+  },
+);
+
+invitations.route(
+  {
+    method: "DELETE",
+    path: "/workspaces/:workspaceId/invitations/:invitationId",
+    operation: "invitation.revoke",
+    tag: TAG,
+    summary: "Take an invitation back",
+    security: "accessToken",
+    status: 200,
+    response: z.object({ revoked: z.literal(true) }),
+    errors: WORKSPACE_ERRORS,
+  },
+  [workspaceGuard({ action: "invitation.revoke", from: "path" })],
+  async (c) => {
+    const { userId } = c.get("user");
+    const invitationId = c.req.param("invitationId") ?? "";
+    const answer = await callWorkspace(c.env, c.get("workspaceId"), "once", (stub) =>
+      stub.revokeInvitation(userId, invitationId, originOf(c)),
+    );
+    unwrapRuling(await unwrapAnswer(c, answer));
+    return success({ revoked: true }, c.get("requestId"));
+  },
+);
+
+/** Seeing and accepting an invitation name no workspace: the token does. */
+export const acceptances = resource();
+
+acceptances.route(
+  {
+    method: "POST",
+    path: "/invitations/open",
+    operation: "invitation.open",
+    tag: TAG,
+    summary: "See what an invitation is to, and from whom",
+    description:
+      "For the holder of the mailed token, without an account. Nothing is used up. `inviter` is null where that account is gone; its `name` is what that user typed.",
+    security: "none",
+    body: z.strictObject({ token: z.string() }),
+    status: 200,
+    response: z.object({
+      workspace: z.object({ name: z.string() }),
+      inviter: z.object({ email: z.string(), name: z.string().optional() }).nullable(),
+      email: z.string().describe("The address that was invited."),
+      role: roleSchema,
+      expiresAt: z.iso.datetime(),
+    }),
+    errors: ["VALIDATION_ERROR", "INVALID_TOKEN", "TOKEN_EXPIRED", "RATE_LIMITED", "SERVICE_UNAVAILABLE"],
+  },
+  [publicLimit],
+  async (c, { body: { token } }) => {
+    const { workspace, invitedBy, email, role, expiresAt } = unwrapRuling(await openInvitation(c, token));
+    const data = {
+      workspace: { name: workspace },
+      inviter: await inviterOf(c, invitedBy),
+      email,
+      role,
+      expiresAt: new Date(expiresAt).toISOString(),
+    };
+    const response = success(data, c.get("requestId"));
+    response.headers.set("Cache-Control", "no-store");
+    return response;
+  },
+);
+
+async function inviterOf(c: Context<AppEnv>, userId: string): Promise<{ email: string; name?: string } | null> {
+  const [emails, name] = await Promise.all([
+    emailsOf(c.env.DB, [userId]),
+    callUser(c.env, userId, "replay-safe", (stub) => stub.displayName()),
+  ]);
+  const email = emails.get(userId);
+  if (email === undefined) return null;
+  return name === null ? { email } : { email, name };
+}
+
+acceptances.route(
+  {
+    method: "POST",
+    path: "/invitations/accept",
+    operation: "invitation.accept",
+    tag: TAG,
+    summary: "Accept an invitation",
+    description:
+      "Needs a confirmed account of the very address that was invited. Gives the workspace. An invitation to own it is refused (409) where the account owns as many as it may. The token came by mail to that address: with `confirmAddress` it confirms the account's address, too.",
+    security: "accessToken",
+    body: z.strictObject({
+      token: z.string(),
+      confirmAddress: z
+        .boolean()
+        .default(false)
+        .describe("Says that the account is the caller's own. False: an account that is not confirmed is refused."),
+    }),
+    status: 200,
+    response: workspaceShape,
+    errors: [
+      "VALIDATION_ERROR",
+      "EMAIL_NOT_VERIFIED",
+      "FORBIDDEN",
+      "INVALID_TOKEN",
+      "TOKEN_EXPIRED",
+      "CONFLICT",
+      "RATE_LIMITED",
+    ],
+  },
+  [userGuard({ count: "user" })],
+  async (c, { body: { token, confirmAddress } }) => {
+    if (confirmAddress) await confirmByInvitation(c, token);
+    const { id: userId, email } = await verifiedUser(c);
+    const opened = openInvitationToken(token);
+    if (!opened) return refuse("INVALID_TOKEN", "The invitation is not valid.");
+    const { workspaceId, hash } = opened;
+    const accept = async (mayOwn: boolean): Promise<WorkspaceInfo> => {
+      const guest = { userId, email, mayOwn };
+      const origin = originOf(c);
+      return unwrapRuling(
+        await callWorkspace(c.env, workspaceId, "once", (stub) => stub.acceptInvitation(hash, guest, origin)),
+      );
+    };
+    const offered = await callWorkspace(c.env, workspaceId, "replay-safe", (stub) => stub.offeredRole(hash, email));
+    const workspace =
+      offered === "owner" ? await withOwnershipQuota(c, userId, workspaceId, () => accept(true)) : await accept(false);
+    c.get("log").workspaceId = workspaceId;
+    return success(workspaceData(workspace), c.get("requestId"));
+  },
+);
+
+/** Confirms the caller's address by the token that was mailed there. Ends the request where the token is of another one. */
+async function confirmByInvitation(c: Context<AppEnv>, token: string): Promise<void> {
+  const { userId, sessionId } = c.get("user");
+  const profile = await callUser(c.env, userId, "replay-safe", (stub) => stub.me(sessionId));
+  if (!profile) return refuseSession(c);
+  if (profile.emailVerified) return;
+  const invitation = unwrapRuling(await openInvitation(c, token));
+  if (invitation.email !== profile.email) unwrapRuling(FOR_ANOTHER);
+  const origin = originOf(c);
+  if (!(await callUser(c.env, userId, "replay-safe", (stub) => stub.confirmAddress(sessionId, origin)))) {
+    return refuseSession(c);
+  }
+}

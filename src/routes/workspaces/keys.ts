@@ -1,0 +1,220 @@
+import type { Context } from "hono";
+import { z } from "zod";
+import { type AppEnv, originOf } from "../../http/context.ts";
+import { success } from "../../http/envelope.ts";
+import { refuse, refuseFields } from "../../http/errors.ts";
+import { requiredNameSchema } from "../../http/fields.ts";
+import { pageOf, pageQuery } from "../../http/paging.ts";
+import { resource } from "../../http/resource.ts";
+import type { CreatedKey } from "../../keys/actions.ts";
+import { SCOPES } from "../../keys/scopes.ts";
+import type { KeyInfo } from "../../keys/store.ts";
+import { timeSchema } from "../../logs/ingest/timestamp.ts";
+import { callUser, callWorkspace } from "../../rpc/call.ts";
+import { refuseSession } from "../guards/user.ts";
+import { unwrapAnswer, workspaceGuard } from "../guards/workspace.ts";
+import { WORKSPACE_ERRORS } from "./projects.ts";
+
+/** Longest life of a key that is given an end. */
+const EXPIRY_MAX_MS = 365 * 24 * 60 * 60 * 1000;
+/** Seconds an old key may work on beside its successor: 30 days at most, a day without saying. */
+const OVERLAP_SECONDS = { max: 2_592_000, default: 86_400 } as const;
+
+const expirySchema = timeSchema.describe("ISO 8601 or epoch milliseconds, in the future, at most 365 days ahead.");
+
+const createBody = z.strictObject({
+  name: requiredNameSchema,
+  scopes: z.array(z.enum(SCOPES)).min(1).max(SCOPES.length),
+  expiresAt: expirySchema.nullable().optional(),
+});
+
+const rotateBody = z.strictObject({
+  overlapSeconds: z.int().min(0).max(OVERLAP_SECONDS.max).default(OVERLAP_SECONDS.default),
+});
+
+const keySchema = z.object({
+  id: z.string(),
+  name: z.string(),
+  scopes: z.array(z.enum(SCOPES)),
+  prefix: z.string().describe("The first 18 characters."),
+  projectId: z.string(),
+  createdAt: z.iso.datetime(),
+  expiresAt: z.iso.datetime().nullable(),
+  revokedAt: z.iso.datetime().nullable(),
+  lastUsedAt: z.iso.datetime().nullable().describe("To the minute."),
+});
+
+const madeKeySchema = keySchema.extend({
+  secret: z.string().describe("The key itself. It is shown here and never again."),
+});
+
+const isoOrNull = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
+
+function keyData(key: KeyInfo, projectId: string): z.output<typeof keySchema> {
+  const { id, name, scopes, prefix } = key;
+  return {
+    id,
+    name,
+    scopes,
+    prefix,
+    projectId,
+    createdAt: new Date(key.createdAt).toISOString(),
+    expiresAt: isoOrNull(key.expiresAt),
+    revokedAt: isoOrNull(key.revokedAt),
+    lastUsedAt: isoOrNull(key.lastUsedAt),
+  };
+}
+
+/**
+ * Gives a new key to a session that still lives. One that ended while the key was made may have ended in a purge, which
+ * has then been through the keys already; so the secret of this one is never seen, and the key goes.
+ */
+async function handOut(c: Context<AppEnv>, made: CreatedKey, projectId: string): Promise<Response> {
+  const { userId, sessionId } = c.get("user");
+  const { alive } = await callUser(c.env, userId, "replay-safe", (stub) => stub.authenticate(sessionId, 0));
+  if (alive) return madeKeyAnswer(c, made, projectId);
+  const { id } = made.key;
+  await callWorkspace(c.env, c.get("workspaceId"), "replay-safe", (stub) =>
+    stub.revokeKey(userId, projectId, id, originOf(c)),
+  );
+  return refuseSession(c);
+}
+
+/** The one answer that carries a secret: nothing on the way may keep it. */
+function madeKeyAnswer(c: Context<AppEnv>, made: CreatedKey, projectId: string): Response {
+  c.get("log").keyId = made.key.id;
+  const answer = success({ ...keyData(made.key, projectId), secret: made.secret }, c.get("requestId"), 201);
+  answer.headers.set("Cache-Control", "no-store");
+  return answer;
+}
+
+function param(c: Context<AppEnv>, name: "projectId" | "keyId"): string {
+  return c.req.param(name) ?? "";
+}
+
+function expiryMs(ms: number | null | undefined, now: number): number | null {
+  if (ms === null || ms === undefined) return null;
+  if (ms > now && ms <= now + EXPIRY_MAX_MS) return ms;
+  const message = "must be in the future and at most 365 days ahead.";
+  return refuseFields([{ path: "expiresAt", code: "out_of_range", message }]);
+}
+
+export const keys = resource();
+
+keys.route(
+  {
+    method: "POST",
+    path: "/projects/:projectId/keys",
+    operation: "key.create",
+    tag: "API keys",
+    summary: "Create an API key",
+    description: "The answer is the only place where the secret ever appears.",
+    security: "accessToken",
+    body: createBody,
+    status: 201,
+    response: madeKeySchema,
+    errors: WORKSPACE_ERRORS,
+  },
+  [workspaceGuard({ action: "key.create", from: "header" })],
+  async (c, { body }) => {
+    const { userId } = c.get("user");
+    const projectId = param(c, "projectId");
+    const request = { name: body.name, scopes: body.scopes, expiresAt: expiryMs(body.expiresAt, Date.now()) };
+    const made = await unwrapAnswer(
+      c,
+      await callWorkspace(c.env, c.get("workspaceId"), "once", (stub) =>
+        stub.createKey(userId, projectId, request, originOf(c)),
+      ),
+    );
+    return handOut(c, made, projectId);
+  },
+);
+
+keys.route(
+  {
+    method: "GET",
+    path: "/projects/:projectId/keys",
+    operation: "key.list",
+    tag: "API keys",
+    summary: "List API keys",
+    security: "accessToken",
+    query: pageQuery,
+    status: 200,
+    response: pageOf(keySchema),
+    errors: WORKSPACE_ERRORS,
+  },
+  [workspaceGuard({ action: "key.list", from: "header" })],
+  async (c, { query: { cursor, limit } }) => {
+    const { userId } = c.get("user");
+    const projectId = param(c, "projectId");
+    const page = await unwrapAnswer(
+      c,
+      await callWorkspace(c.env, c.get("workspaceId"), "replay-safe", (stub) =>
+        stub.listKeys(userId, projectId, cursor ?? null, limit),
+      ),
+    );
+    if (page === null) {
+      refuseFields([{ path: "query.cursor", code: "invalid_format", message: "No page gave this cursor." }]);
+    }
+    const items = page.items.map((key) => keyData(key, projectId));
+    return success({ items, nextCursor: page.nextCursor }, c.get("requestId"));
+  },
+);
+
+keys.route(
+  {
+    method: "POST",
+    path: "/projects/:projectId/keys/:keyId/rotate",
+    operation: "key.rotate",
+    tag: "API keys",
+    summary: "Replace an API key",
+    description: "Makes a successor with the same name, scopes and end. The old key works on for `overlapSeconds`.",
+    security: "accessToken",
+    body: rotateBody,
+    status: 201,
+    response: madeKeySchema,
+    errors: WORKSPACE_ERRORS,
+  },
+  [workspaceGuard({ action: "key.rotate", from: "header" })],
+  async (c, { body }) => {
+    const { userId } = c.get("user");
+    const projectId = param(c, "projectId");
+    const made = await unwrapAnswer(
+      c,
+      await callWorkspace(c.env, c.get("workspaceId"), "once", (stub) =>
+        stub.rotateKey(userId, projectId, param(c, "keyId"), body.overlapSeconds, originOf(c)),
+      ),
+    );
+    if (made === null) return refuse("NOT_FOUND", "There is no such key, or it is revoked or expired.");
+    return handOut(c, made, projectId);
+  },
+);
+
+keys.route(
+  {
+    method: "DELETE",
+    path: "/projects/:projectId/keys/:keyId",
+    operation: "key.revoke",
+    tag: "API keys",
+    summary: "Revoke an API key",
+    description: "The next request with it is refused, everywhere.",
+    security: "accessToken",
+    status: 200,
+    response: z.object({ revoked: z.literal(true) }),
+    errors: WORKSPACE_ERRORS,
+  },
+  [workspaceGuard({ action: "key.revoke", from: "header" })],
+  async (c) => {
+    const { userId } = c.get("user");
+    const keyId = param(c, "keyId");
+    const revoked = await unwrapAnswer(
+      c,
+      await callWorkspace(c.env, c.get("workspaceId"), "replay-safe", (stub) =>
+        stub.revokeKey(userId, param(c, "projectId"), keyId, originOf(c)),
+      ),
+    );
+    if (!revoked) return refuse("NOT_FOUND", "There is no such key.");
+    c.get("log").keyId = keyId;
+    return success({ revoked: true }, c.get("requestId"));
+  },
+);

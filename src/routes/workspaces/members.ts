@@ -1,0 +1,131 @@
+import { z } from "zod";
+import { originOf } from "../../http/context.ts";
+import { success } from "../../http/envelope.ts";
+import { pageOf, pageQuery, timeCursor, timePage } from "../../http/paging.ts";
+import { resource } from "../../http/resource.ts";
+import { callWorkspace } from "../../rpc/call.ts";
+import { emailsOf } from "../../workspace/listing.ts";
+import type { Member } from "../../workspace/members.ts";
+import { unwrapAnswer, unwrapRuling, workspaceGuard } from "../guards/workspace.ts";
+import { WORKSPACE_ERRORS } from "./projects.ts";
+import { roleSchema, withOwnershipQuota } from "./shared.ts";
+
+const TAG = "Members";
+
+const memberShape = z.object({
+  userId: z.string(),
+  email: z.string().nullable().describe("Null for an account that has just been deleted."),
+  role: roleSchema,
+  joinedAt: z.iso.datetime(),
+});
+
+function memberData({ joinedAt, ...member }: Member, emails: Map<string, string>): z.output<typeof memberShape> {
+  const email = emails.get(member.userId) ?? null;
+  return { ...member, email, joinedAt: new Date(joinedAt).toISOString() };
+}
+
+export const members = resource();
+
+members.route(
+  {
+    method: "GET",
+    path: "/workspaces/:workspaceId/members",
+    operation: "member.list",
+    tag: TAG,
+    summary: "List the members of a workspace",
+    security: "accessToken",
+    query: pageQuery,
+    status: 200,
+    response: pageOf(memberShape),
+    errors: WORKSPACE_ERRORS,
+  },
+  [workspaceGuard({ action: "member.list", from: "path" })],
+  async (c, { query: { cursor, limit } }) => {
+    const { userId } = c.get("user");
+    const from = timeCursor(cursor);
+    const rows = await unwrapAnswer(
+      c,
+      await callWorkspace(c.env, c.get("workspaceId"), "replay-safe", (stub) =>
+        stub.listMembers(userId, from, limit + 1),
+      ),
+    );
+    const { page, nextCursor } = timePage(rows, limit, (member) => [member.joinedAt, member.userId]);
+    const emails = await emailsOf(
+      c.env.DB,
+      page.map((member) => member.userId),
+    );
+    return success({ items: page.map((member) => memberData(member, emails)), nextCursor }, c.get("requestId"));
+  },
+);
+
+members.route(
+  {
+    method: "PATCH",
+    path: "/workspaces/:workspaceId/members/:userId",
+    operation: "member.change",
+    tag: TAG,
+    summary: "Change a member's role",
+    description: [
+      "Only an owner makes an owner or changes one's role. The last owner stays one (409), and so does the person that a",
+      "personal workspace was made for. One who owns as many workspaces as an account may becomes no owner (409). API keys",
+      "and invitations that the new role could not make are refused from the next request on.",
+    ].join("\n"),
+    security: "accessToken",
+    body: z.strictObject({ role: roleSchema }),
+    status: 200,
+    response: memberShape,
+    errors: [...WORKSPACE_ERRORS, "CONFLICT"],
+  },
+  [workspaceGuard({ action: "member.change", from: "path" })],
+  async (c, { body: { role } }) => {
+    const { userId } = c.get("user");
+    const memberId = c.req.param("userId") ?? "";
+    const workspaceId = c.get("workspaceId");
+    const change = async (): Promise<Member> => {
+      const answer = await callWorkspace(c.env, workspaceId, "replay-safe", (stub) =>
+        stub.changeRole(userId, memberId, role, originOf(c)),
+      );
+      return unwrapRuling(await unwrapAnswer(c, answer));
+    };
+    // Only of a member it is said here how many workspaces they own.
+    const gains =
+      role === "owner" &&
+      (await callWorkspace(c.env, workspaceId, "replay-safe", (stub) => stub.getWorkspaceInfo(memberId))).ok;
+    const member = gains ? await withOwnershipQuota(c, memberId, workspaceId, change) : await change();
+    return success(memberData(member, await emailsOf(c.env.DB, [memberId])), c.get("requestId"));
+  },
+);
+
+members.route(
+  {
+    method: "DELETE",
+    path: "/workspaces/:workspaceId/members/:userId",
+    operation: "member.remove",
+    tag: TAG,
+    summary: "Remove a member, or leave",
+    description: [
+      "Every member may leave; removing another one takes an admin, removing an owner an owner. The last owner cannot go",
+      "(409), nor can the person that a personal workspace was made for. The API keys and invitations that the member made",
+      "are refused from the next request on.",
+    ].join("\n"),
+    security: "accessToken",
+    status: 200,
+    response: z.object({ removed: z.literal(true) }),
+    errors: [...WORKSPACE_ERRORS, "CONFLICT"],
+  },
+  [
+    workspaceGuard({
+      action: (c) => (c.req.param("userId") === c.get("user").userId ? "member.leave" : "member.remove"),
+      from: "path",
+    }),
+  ],
+  async (c) => {
+    const { userId } = c.get("user");
+    const memberId = c.req.param("userId") ?? "";
+    const answer = await callWorkspace(c.env, c.get("workspaceId"), "once", (stub) =>
+      stub.removeMember(userId, memberId, originOf(c)),
+    );
+    unwrapRuling(await unwrapAnswer(c, answer));
+    return success({ removed: true }, c.get("requestId"));
+  },
+);

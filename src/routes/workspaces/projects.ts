@@ -1,0 +1,181 @@
+import { z } from "zod";
+import { originOf } from "../../http/context.ts";
+import { success } from "../../http/envelope.ts";
+import { type ErrorCode, refuseFields } from "../../http/errors.ts";
+import { requiredNameSchema } from "../../http/fields.ts";
+import { pageOf, pageQuery } from "../../http/paging.ts";
+import { resource } from "../../http/resource.ts";
+import { callWorkspace } from "../../rpc/call.ts";
+import type { ProjectRow } from "../../workspace/projects.ts";
+import { unwrapAnswer, workspaceGuard } from "../guards/workspace.ts";
+
+/** What every route of a workspace may answer. */
+export const WORKSPACE_ERRORS = [
+  "VALIDATION_ERROR",
+  "UNAUTHORIZED",
+  "INVALID_ACCESS_TOKEN",
+  "ACCESS_TOKEN_EXPIRED",
+  "SESSION_REVOKED",
+  "FORBIDDEN",
+  "NOT_FOUND",
+  "RATE_LIMITED",
+] as const satisfies readonly ErrorCode[];
+
+const nameBody = z.strictObject({ name: requiredNameSchema });
+
+const projectSchema = z.object({
+  id: z.string(),
+  name: z.string(),
+  workspaceId: z.string(),
+  createdAt: z.iso.datetime(),
+  lastSeq: z.int().describe("`seq` of the newest entry; 0 while there is none."),
+});
+
+function projectData(project: ProjectRow, workspaceId: string): z.output<typeof projectSchema> {
+  const { id, name, createdAt, lastSeq } = project;
+  return { id, name, workspaceId, createdAt: new Date(createdAt).toISOString(), lastSeq };
+}
+
+export const projects = resource();
+
+projects.route(
+  {
+    method: "POST",
+    path: "/projects",
+    operation: "project.create",
+    tag: "Projects",
+    summary: "Create a project",
+    security: "accessToken",
+    body: nameBody,
+    status: 201,
+    response: projectSchema,
+    errors: [...WORKSPACE_ERRORS, "CONFLICT"],
+  },
+  [workspaceGuard({ action: "project.create", from: "header" })],
+  async (c, { body }) => {
+    const workspaceId = c.get("workspaceId");
+    const { userId } = c.get("user");
+    const project = await unwrapAnswer(
+      c,
+      await callWorkspace(c.env, workspaceId, "once", (stub) => stub.createProject(userId, body.name, originOf(c))),
+    );
+    c.get("log").projectId = project.id;
+    return success(projectData(project, workspaceId), c.get("requestId"), 201);
+  },
+);
+
+projects.route(
+  {
+    method: "GET",
+    path: "/projects",
+    operation: "project.list",
+    tag: "Projects",
+    summary: "List projects",
+    security: "accessToken",
+    query: pageQuery,
+    status: 200,
+    response: pageOf(projectSchema),
+    errors: WORKSPACE_ERRORS,
+  },
+  [workspaceGuard({ action: "project.list", from: "header" })],
+  async (c, { query: { cursor, limit } }) => {
+    const workspaceId = c.get("workspaceId");
+    const { userId } = c.get("user");
+    const from = cursorNumber(cursor);
+    const rows = await unwrapAnswer(
+      c,
+      await callWorkspace(c.env, workspaceId, "replay-safe", (stub) => stub.listProjects(userId, from, limit + 1)),
+    );
+    const page = rows.slice(0, limit);
+    const nextCursor = rows.length > limit ? String(page.at(-1)?.num) : null;
+    const items = page.map((project) => projectData(project, workspaceId));
+    return success({ items, nextCursor }, c.get("requestId"));
+  },
+);
+
+function cursorNumber(cursor: string | undefined): number {
+  if (cursor === undefined) return 0;
+  if (/^\d{1,15}$/.test(cursor)) return Number(cursor);
+  return refuseFields([{ path: "query.cursor", code: "invalid_format", message: "No page gave this cursor." }]);
+}
+
+projects.route(
+  {
+    method: "GET",
+    path: "/projects/:projectId",
+    operation: "project.get",
+    tag: "Projects",
+    summary: "Get a project",
+    security: "accessToken",
+    status: 200,
+    response: projectSchema,
+    errors: WORKSPACE_ERRORS,
+  },
+  [workspaceGuard({ action: "project.get", from: "header" })],
+  async (c) => {
+    const workspaceId = c.get("workspaceId");
+    const { userId } = c.get("user");
+    const projectId = c.req.param("projectId") ?? "";
+    const project = await unwrapAnswer(
+      c,
+      await callWorkspace(c.env, workspaceId, "replay-safe", (stub) => stub.getProject(userId, projectId)),
+    );
+    return success(projectData(project, workspaceId), c.get("requestId"));
+  },
+);
+
+projects.route(
+  {
+    method: "PATCH",
+    path: "/projects/:projectId",
+    operation: "project.rename",
+    tag: "Projects",
+    summary: "Rename a project",
+    security: "accessToken",
+    body: nameBody,
+    status: 200,
+    response: projectSchema,
+    errors: WORKSPACE_ERRORS,
+  },
+  [workspaceGuard({ action: "project.rename", from: "header" })],
+  async (c, { body }) => {
+    const workspaceId = c.get("workspaceId");
+    const { userId } = c.get("user");
+    const projectId = c.req.param("projectId") ?? "";
+    const project = await unwrapAnswer(
+      c,
+      await callWorkspace(c.env, workspaceId, "replay-safe", (stub) =>
+        stub.renameProject(userId, projectId, body.name, originOf(c)),
+      ),
+    );
+    return success(projectData(project, workspaceId), c.get("requestId"));
+  },
+);
+
+projects.route(
+  {
+    method: "DELETE",
+    path: "/projects/:projectId",
+    operation: "project.delete",
+    tag: "Projects",
+    summary: "Delete a project",
+    description: "Its keys are refused from the next request on and its logs are found by no query any more.",
+    security: "accessToken",
+    status: 200,
+    response: z.object({ deleted: z.literal(true) }),
+    errors: WORKSPACE_ERRORS,
+  },
+  [workspaceGuard({ action: "project.delete", from: "header" })],
+  async (c) => {
+    const { userId } = c.get("user");
+    const projectId = c.req.param("projectId") ?? "";
+    await unwrapAnswer(
+      c,
+      await callWorkspace(c.env, c.get("workspaceId"), "once", (stub) =>
+        stub.deleteProject(userId, projectId, originOf(c)),
+      ),
+    );
+    c.get("log").projectId = projectId;
+    return success({ deleted: true }, c.get("requestId"));
+  },
+);

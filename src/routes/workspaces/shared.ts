@@ -1,0 +1,92 @@
+import type { Context } from "hono";
+import { z } from "zod";
+import { workspacesOf } from "../../accounts/directory.ts";
+import { openOneTimeToken } from "../../accounts/one-time-token.ts";
+import type { Env } from "../../env.ts";
+import type { AppEnv } from "../../http/context.ts";
+import { refuse } from "../../http/errors.ts";
+import { randomBase62 } from "../../ids.ts";
+import type { WorkspaceInfo } from "../../objects/workspace/invitations.ts";
+import { callUser, callWorkspace } from "../../rpc/call.ts";
+import type { Ruling } from "../../rpc/result.ts";
+import { type OpenInvitation, UNKNOWN_INVITATION } from "../../workspace/invitations.ts";
+import { ROLES } from "../../workspace/permissions.ts";
+
+export const roleSchema = z.enum(ROLES);
+
+/** A workspace as one of its members sees it. */
+export const workspaceShape = z.object({
+  id: z.string(),
+  slug: z.string(),
+  name: z.string(),
+  personal: z.boolean(),
+  role: roleSchema.describe("The caller's own role."),
+  retentionDays: z.int(),
+  createdAt: z.iso.datetime(),
+});
+
+export function workspaceData({ createdAt, ...info }: WorkspaceInfo): z.output<typeof workspaceShape> {
+  return { ...info, createdAt: new Date(createdAt).toISOString() };
+}
+
+/** Workspaces that are asked at a time whose they are. */
+const AT_ONCE = 20;
+/** Characters of an attempt's id: 131 bits. */
+const ATTEMPT_ID_LENGTH = 22;
+
+/**
+ * Runs `become`, which makes a user an owner of a workspace, unless the user owns as many as one may, beside the personal
+ * one. Exact under concurrency: attempts stand in the user object until what came of them can be seen in the workspace, and
+ * a later one counts the earlier ones. 409 where the limit is reached.
+ */
+export async function withOwnershipQuota<T>(
+  c: Context<AppEnv>,
+  userId: string,
+  workspaceId: string,
+  become: () => Promise<T>,
+): Promise<T> {
+  const { MAX_OWNED_WORKSPACES: most } = c.get("settings");
+  const attempt = { id: randomBase62(ATTEMPT_ID_LENGTH), workspaceId };
+  const earlier = await callUser(c.env, userId, "replay-safe", (stub) => stub.beginOwnership(attempt));
+  try {
+    const others = earlier.filter((id) => id !== workspaceId);
+    if (others.length >= most || (await ownedBy(c.env, userId, workspaceId, others, most)) >= most) {
+      return refuse("CONFLICT", `An account owns at most ${most} workspaces beside its personal one.`);
+    }
+    return await become();
+  } finally {
+    // Without it the attempt counts for five minutes more. It must not hide what came of the request.
+    await callUser(c.env, userId, "replay-safe", (stub) => stub.endOwnershipAttempt(attempt.id)).catch(() => undefined);
+  }
+}
+
+/** How many shared workspaces a user owns but for one, those included that may be the user's any moment; stops at `most`. */
+async function ownedBy(env: Env, userId: string, except: string, pending: string[], most: number): Promise<number> {
+  const taken = new Set([except, ...pending]);
+  const listed = (await workspacesOf(env.DB, userId)).filter((id) => !taken.has(id));
+  let owned = pending.length;
+  for (let from = 0; from < listed.length && owned < most; from += AT_ONCE) {
+    const some = listed.slice(from, from + AT_ONCE);
+    const answers = await Promise.all(
+      some.map((id) => callWorkspace(env, id, "replay-safe", (stub) => stub.isOwnedBy(userId))),
+    );
+    owned += answers.filter((isOwned) => isOwned).length;
+  }
+  return owned;
+}
+
+/** Which workspace made the invitation that a token accepts, and as what it knows it; null for what is no such token. */
+export function openInvitationToken(token: string): { workspaceId: string; hash: Uint8Array } | null {
+  const opened = openOneTimeToken(token);
+  // The locator is the random part of the id of whose object knows the token: here a workspace's.
+  if (!opened || opened.userId === null) return null;
+  return { workspaceId: opened.userId.replace(/^usr_/, "ws_"), hash: opened.hash };
+}
+
+/** What the token of an invitation opens. It came by mail to the invited address, so its holder reads mail there. */
+export async function openInvitation(c: Context<AppEnv>, token: string): Promise<Ruling<OpenInvitation>> {
+  const opened = openInvitationToken(token);
+  if (!opened) return UNKNOWN_INVITATION;
+  const { workspaceId, hash } = opened;
+  return callWorkspace(c.env, workspaceId, "replay-safe", (stub) => stub.openInvitation(hash));
+}

@@ -1,0 +1,83 @@
+import type { Context } from "hono";
+import { z } from "zod";
+import type { AppEnv } from "../../http/context.ts";
+import { success } from "../../http/envelope.ts";
+import { resource } from "../../http/resource.ts";
+import { ColdTier } from "../../logs/cold/store/cold-tier.ts";
+import { callWorkspace, requireMembers } from "../../rpc/call.ts";
+import type { Usage } from "../../workspace/usage.ts";
+import { unwrapAnswer, workspaceGuard } from "../guards/workspace.ts";
+import { WORKSPACE_ERRORS } from "./projects.ts";
+
+const isoOrNull = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
+
+/** What a workspace holds and takes in. */
+export const usageShape = z.object({
+  recent: z.object({
+    entries: z.int(),
+    bytes: z.int().describe("As stored, compressed."),
+    oldestAt: z.iso.datetime().nullable().describe("When the oldest batch arrived."),
+  }),
+  stored: z
+    .object({ entries: z.int(), bytes: z.int(), segments: z.int() })
+    .nullable()
+    .describe("What has moved to the cold tier, as stored there. Null while that cannot be reached."),
+  ingestedToday: z.int().describe("Entries accepted since 00:00 UTC."),
+  flush: z.object({
+    pendingBatches: z.int().describe("Batches that wait in the recent tier."),
+    setAside: z.int().describe("Batches that the cold tier cannot take. They stay in the recent tier."),
+    lastAt: z.iso.datetime().nullable().describe("When entries last moved to the cold tier."),
+    lastError: z.string().nullable().describe("Why they do not, if so."),
+  }),
+});
+
+/** What an object has told of its workspace, with what the cold tier holds of it. */
+export async function usageData(
+  c: Context<AppEnv>,
+  workspaceId: string,
+  usage: Usage,
+): Promise<z.output<typeof usageShape>> {
+  const { watermarks, ingestedToday, ...parts } = requireMembers(usage, [
+    "recent",
+    "watermarks",
+    "ingestedToday",
+    "flush",
+  ]);
+  const recent = requireMembers(parts.recent, ["entries", "bytes", "oldestAt"]);
+  const flush = requireMembers(parts.flush, ["pendingBatches", "setAside", "lastAt", "lastError"]);
+  // The backlog has to be seen most of all while D1 cannot be reached.
+  const stored = await new ColdTier(c.env).usageUpTo(workspaceId, watermarks).catch(() => null);
+  if (stored === null) c.get("log").stored = "unreachable";
+  return {
+    recent: { ...recent, oldestAt: isoOrNull(recent.oldestAt) },
+    stored,
+    ingestedToday,
+    flush: { ...flush, lastAt: isoOrNull(flush.lastAt) },
+  };
+}
+
+export const usage = resource();
+
+usage.route(
+  {
+    method: "GET",
+    path: "/workspaces/:workspaceId/usage",
+    operation: "usage.get",
+    tag: "Workspaces",
+    summary: "What a workspace holds and takes in",
+    security: "accessToken",
+    status: 200,
+    response: usageShape,
+    errors: WORKSPACE_ERRORS,
+  },
+  [workspaceGuard({ action: "usage.get", from: "path" })],
+  async (c) => {
+    const { userId } = c.get("user");
+    const usage = await unwrapAnswer(
+      c,
+      await callWorkspace(c.env, c.get("workspaceId"), "replay-safe", (stub) => stub.usage(userId)),
+    );
+    const data = await usageData(c, c.get("workspaceId"), usage);
+    return success(data, c.get("requestId"));
+  },
+);

@@ -1,0 +1,271 @@
+import type { Order } from "../../logs/query/feed.ts";
+import type { ScanPosition } from "../../logs/query/recent-feed.ts";
+import { ByteReader, ByteWriter } from "../../platform/varint.ts";
+
+/** What is known of a batch without reading its body. */
+export interface BatchMeta {
+  commit: number;
+  /** The project's number; from 1. */
+  project: number;
+  firstSeq: number;
+  /** Epoch milliseconds. */
+  minTimestamp: number;
+  maxTimestamp: number;
+  levelMask: number;
+  categoryMask: number;
+  /** Bytes of the body as stored, all parts. */
+  bodyBytes: number;
+}
+
+/** Numbers of projects: a set of them, or a map by them. */
+export interface ProjectNumbers {
+  has(project: number): boolean;
+  keys(): Iterable<number>;
+}
+
+/** Which batches, and in what order; see `RecentScan`. */
+export interface BatchSelection {
+  asOf: number;
+  projects: ProjectNumbers;
+  from: number | null;
+  to: number | null;
+  levelMask: number;
+  categoryMask: number;
+  order: Order;
+  /** The first batch that counts; null for all. */
+  position: ScanPosition | null;
+}
+
+const FIRST_CAPACITY = 64;
+/** Of one batch in memory. */
+const BYTES_A_BATCH = 43;
+
+/** Summaries of batches in commit order, a typed array per column: 43 bytes a batch. */
+export class BatchColumns {
+  #length = 0;
+  #commit: Float64Array;
+  #project: Uint32Array;
+  #firstSeq: Float64Array;
+  #min: Float64Array;
+  #max: Float64Array;
+  #levels: Uint8Array;
+  #categories: Uint16Array;
+  #bytes: Uint32Array;
+
+  /** @param capacity batches that there is room for; grows */
+  constructor(capacity = FIRST_CAPACITY) {
+    this.#commit = new Float64Array(capacity);
+    this.#project = new Uint32Array(capacity);
+    this.#firstSeq = new Float64Array(capacity);
+    this.#min = new Float64Array(capacity);
+    this.#max = new Float64Array(capacity);
+    this.#levels = new Uint8Array(capacity);
+    this.#categories = new Uint16Array(capacity);
+    this.#bytes = new Uint32Array(capacity);
+  }
+
+  /** @throws RangeError where the bytes are not `pack`'s */
+  static unpack(packed: Uint8Array): BatchColumns {
+    const reader = new ByteReader(packed);
+    const count = reader.varint();
+    const columns = new BatchColumns(count);
+    let commit = 0;
+    let minTimestamp = 0;
+    for (let slot = 0; slot < count; slot++) {
+      commit += reader.varint();
+      minTimestamp += signed(reader.varint());
+      columns.append({
+        commit,
+        minTimestamp,
+        maxTimestamp: minTimestamp + reader.varint(),
+        project: reader.varint(),
+        firstSeq: reader.varint(),
+        levelMask: reader.varint(),
+        categoryMask: reader.varint(),
+        bodyBytes: reader.varint(),
+      });
+    }
+    return columns;
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** 0 where there is none. */
+  get lastCommit(): number {
+    return this.#commit[this.#length - 1] ?? 0;
+  }
+
+  /** Held in memory. */
+  get bytes(): number {
+    return this.#commit.length * BYTES_A_BATCH;
+  }
+
+  /** @param batch with a commit above all others */
+  append(batch: BatchMeta): void {
+    if (this.#length === this.#commit.length) this.#grow();
+    const slot = this.#length++;
+    this.#commit[slot] = batch.commit;
+    this.#project[slot] = batch.project;
+    this.#firstSeq[slot] = batch.firstSeq;
+    this.#min[slot] = batch.minTimestamp;
+    this.#max[slot] = batch.maxTimestamp;
+    this.#levels[slot] = batch.levelMask;
+    this.#categories[slot] = batch.categoryMask;
+    this.#bytes[slot] = batch.bodyBytes;
+  }
+
+  /** Those whose commits pass, as columns of their own. */
+  filter(passes: (commit: number) => boolean): BatchColumns {
+    const columns = new BatchColumns();
+    for (let slot = 0; slot < this.#length; slot++) {
+      if (passes(this.#commit[slot] ?? 0)) columns.append(this.#read(slot));
+    }
+    return columns;
+  }
+
+  /** LEB128: the count, then each batch; commits and smallest timestamps as differences. About 20 bytes a batch. */
+  pack(): Uint8Array {
+    const writer = new ByteWriter();
+    writer.varint(this.#length);
+    let commit = 0;
+    let min = 0;
+    for (const batch of this) {
+      writer.varint(batch.commit - commit);
+      writer.varint(unsigned(batch.minTimestamp - min));
+      writer.varint(batch.maxTimestamp - batch.minTimestamp);
+      writer.varint(batch.project);
+      writer.varint(batch.firstSeq);
+      writer.varint(batch.levelMask);
+      writer.varint(batch.categoryMask);
+      writer.varint(batch.bodyBytes);
+      commit = batch.commit;
+      min = batch.minTimestamp;
+    }
+    return writer.toBytes();
+  }
+
+  *[Symbol.iterator](): Generator<BatchMeta> {
+    for (let slot = 0; slot < this.#length; slot++) yield this.#read(slot);
+  }
+
+  /** Offers those of a selection that lie at or behind its position, in no order. */
+  addMatchesTo(nearest: FirstBatches, selection: BatchSelection): void {
+    const { order, position } = selection;
+    const keys = order === "desc" ? this.#max : this.#min;
+    for (let slot = 0; slot < this.#length; slot++) {
+      const commit = this.#commit[slot] ?? 0;
+      const timestamp = keys[slot] ?? 0;
+      if (position !== null && comparePlaces(order, timestamp, commit, position) < 0) continue;
+      if (this.#isSelected(slot, selection) && nearest.accepts(timestamp, commit)) nearest.add(this.#read(slot));
+    }
+  }
+
+  /** The `seq` that the project's first batch begins with; null where it has none. */
+  firstSeqOf(project: number): number | null {
+    const slot = this.#project.subarray(0, this.#length).indexOf(project);
+    return slot < 0 ? null : (this.#firstSeq[slot] ?? 0);
+  }
+
+  #isSelected(slot: number, { asOf, projects, from, to, levelMask, categoryMask }: BatchSelection): boolean {
+    if ((this.#commit[slot] ?? 0) > asOf || !projects.has(this.#project[slot] ?? 0)) return false;
+    if (from !== null && (this.#max[slot] ?? 0) < from) return false;
+    if (to !== null && (this.#min[slot] ?? 0) >= to) return false;
+    return ((this.#levels[slot] ?? 0) & levelMask) !== 0 && ((this.#categories[slot] ?? 0) & categoryMask) !== 0;
+  }
+
+  #read(slot: number): BatchMeta {
+    return {
+      commit: this.#commit[slot] ?? 0,
+      project: this.#project[slot] ?? 0,
+      firstSeq: this.#firstSeq[slot] ?? 0,
+      minTimestamp: this.#min[slot] ?? 0,
+      maxTimestamp: this.#max[slot] ?? 0,
+      levelMask: this.#levels[slot] ?? 0,
+      categoryMask: this.#categories[slot] ?? 0,
+      bodyBytes: this.#bytes[slot] ?? 0,
+    };
+  }
+
+  #grow(): void {
+    const capacity = Math.max(FIRST_CAPACITY, this.#commit.length * 2);
+    this.#commit = grown(this.#commit, new Float64Array(capacity));
+    this.#project = grown(this.#project, new Uint32Array(capacity));
+    this.#firstSeq = grown(this.#firstSeq, new Float64Array(capacity));
+    this.#min = grown(this.#min, new Float64Array(capacity));
+    this.#max = grown(this.#max, new Float64Array(capacity));
+    this.#levels = grown(this.#levels, new Uint8Array(capacity));
+    this.#categories = grown(this.#categories, new Uint16Array(capacity));
+    this.#bytes = grown(this.#bytes, new Uint32Array(capacity));
+  }
+}
+
+/** Keeps of many batches those that come first in an order. */
+export class FirstBatches {
+  readonly #order: Order;
+  readonly #most: number;
+  #batches: BatchMeta[] = [];
+  /** Set once `most` are kept: nothing behind it is wanted. */
+  #last: ScanPosition | null = null;
+
+  /** @param most batches that are kept */
+  constructor(order: Order, most: number) {
+    this.#order = order;
+    this.#most = most;
+  }
+
+  /** The last of those kept; null while there is room. What comes later in the order is not wanted. */
+  get last(): ScanPosition | null {
+    if (this.#last === null && this.#batches.length >= this.#most) this.#cut();
+    return this.#last;
+  }
+
+  accepts(timestamp: number, commit: number): boolean {
+    return this.#last === null || comparePlaces(this.#order, timestamp, commit, this.#last) < 0;
+  }
+
+  add(batch: BatchMeta): void {
+    this.#batches.push(batch);
+    // Sorted now and then rather than kept in order: most batches come from few blocks.
+    if (this.#batches.length >= 2 * this.#most) this.#cut();
+  }
+
+  /** In order. */
+  batches(): BatchMeta[] {
+    this.#cut();
+    return this.#batches;
+  }
+
+  #cut(): void {
+    const place = (batch: BatchMeta) => positionOf(this.#order, batch);
+    this.#batches.sort((a, b) => comparePlaces(this.#order, place(a).timestamp, a.commit, place(b)));
+    this.#batches.length = Math.min(this.#batches.length, this.#most);
+    const last = this.#batches[this.#most - 1];
+    if (last) this.#last = place(last);
+  }
+}
+
+/** A batch's place in the order. */
+export function positionOf(order: Order, { minTimestamp, maxTimestamp, commit }: BatchMeta): ScanPosition {
+  return { timestamp: order === "desc" ? maxTimestamp : minTimestamp, commit };
+}
+
+/** Below 0 where the first place comes before the other one. */
+function comparePlaces(order: Order, timestamp: number, commit: number, other: ScanPosition): number {
+  const difference = timestamp - other.timestamp || commit - other.commit;
+  return order === "desc" ? -difference : difference;
+}
+
+function grown<T extends { set(values: T): void }>(from: T, to: T): T {
+  to.set(from);
+  return to;
+}
+
+function unsigned(value: number): number {
+  return value < 0 ? -2 * value - 1 : 2 * value;
+}
+
+function signed(value: number): number {
+  return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
+}

@@ -1,0 +1,261 @@
+import type { BatchEncoding, RecentBatch } from "../../logs/batch.ts";
+import type { ProjectProgress, RecentPage, RecentScan } from "../../logs/query/recent-feed.ts";
+import { packSummaries, type RecentCountPage, type RecentCountScan } from "../../logs/stats/recent-counts.ts";
+import { countsOf, idFilterOf, mayContainIds } from "../../logs/summary.ts";
+import type { ProjectRow } from "../projects.ts";
+import { type BatchSelection, positionOf } from "./batch-columns.ts";
+import type { BatchIndex, Selected } from "./batch-index.ts";
+import { lastCommit } from "./batches.ts";
+
+export type { RecentPage, RecentScan };
+
+/** Bodies as stored and batches that one turn gives at most, whatever a scan asks for: either takes about 5 ms. */
+const PAGE_MAX_BYTES = 4 * 1024 * 1024;
+const PAGE_MAX_BATCHES = 500;
+/** Filters of ids that one turn asks at most, and bytes of the summaries that they are in: as long again. */
+const PAGE_MAX_FILTERS = 1000;
+const PAGE_MAX_FILTER_BYTES = 4 * 1024 * 1024;
+
+/** What is searched: some projects, and the name that cursors know them by. */
+export interface RecentScope {
+  name: string;
+  projects: readonly { num: number; id: string; flushedSeq: number; lastSeq: number }[];
+  /** See `RecentPage.oldest`. */
+  oldest: number;
+}
+
+/** How far each project is. `isNewest`: the snapshot holds all that has been committed. */
+export function progressOf(projects: RecentScope["projects"], isNewest: boolean): ProjectProgress[] {
+  return projects.map(({ id, flushedSeq, lastSeq }) => {
+    return { projectId: id, seq: flushedSeq, ...(isNewest ? { lastSeq } : {}) };
+  });
+}
+
+/** A page, or what has to be selected outside the turn first, as that would hold the thread for too long. */
+export type RecentRead = { ok: true; page: RecentPage } | { ok: false; selection: BatchSelection };
+
+/**
+ * One page of candidate batches.
+ * @param found what a read before gave as its selection, selected in turns of its own
+ */
+export function readRecent(
+  sql: SqlStorage,
+  index: Pick<BatchIndex, "select">,
+  scan: RecentScan,
+  scope: RecentScope,
+  found: Selected | null = null,
+): RecentRead {
+  const newest = lastCommit(sql);
+  const asOf = scan.asOf ?? newest;
+  const { name, projects, oldest } = scope;
+  const flushed = progressOf(projects, asOf === newest);
+  const page: RecentPage = { asOf, lastCommit: newest, scope: name, flushed, oldest, batches: [], next: null };
+  if (asOf > newest) return { ok: true, page };
+  const projectIds = new Map(projects.map(({ num, id }) => [num, id]));
+  const selection = { ...scan, asOf, projects: projectIds };
+  const selected = found ?? index.select(selection);
+  if (selected === null) return { ok: false, selection };
+  const maxBytes = Math.min(scan.maxBytes, PAGE_MAX_BYTES);
+  let bytes = 0;
+  const ids = scan.ids ?? [];
+  let asked = 0;
+  let askedBytes = 0;
+  for (const [at, batch] of selected.batches.entries()) {
+    const isLast = selected.isCut && at === selected.batches.length - 1;
+    const isTired = isLast || asked === PAGE_MAX_FILTERS || askedBytes > PAGE_MAX_FILTER_BYTES;
+    if (!isTired && ids.length > 0) {
+      const summary = readSummaryOf(sql, batch.commit);
+      if (summary === null) continue;
+      asked++;
+      askedBytes += summary.length;
+      if (!mayContainIds(idFilterOf(summary), ids)) continue;
+    }
+    bytes += batch.bodyBytes;
+    if (isTired || page.batches.length === PAGE_MAX_BATCHES || (bytes > maxBytes && page.batches.length > 0)) {
+      page.next = positionOf(scan.order, batch);
+      break;
+    }
+    const given = giveBatch(sql, batch.commit, projectIds.get(batch.project) ?? "");
+    if (given) page.batches.push(given);
+  }
+  return { ok: true, page };
+}
+
+/** Null where the batch has been deleted since it was selected. */
+function readSummaryOf(sql: SqlStorage, commit: number): Uint8Array | null {
+  const select = "SELECT summary FROM batches WHERE commit_no = ?";
+  const row = sql.exec<{ summary: ArrayBuffer }>(select, commit).toArray()[0];
+  return row ? new Uint8Array(row.summary) : null;
+}
+
+type BatchRow = {
+  firstSeq: number;
+  count: number;
+  minTimestamp: number;
+  maxTimestamp: number;
+  receivedAt: number;
+  encoding: BatchEncoding;
+  bodyBytes: number;
+  body: ArrayBuffer;
+};
+
+/** A batch whole. Its commit must be there. @throws RangeError where a part of it is not */
+export function readBatch(sql: SqlStorage, commit: number, projectId: string): RecentBatch {
+  const batch = readRow(sql, commit, projectId);
+  if (!batch?.isWhole) throw new RangeError("A batch's parts are not as long as its row says.");
+  return batch.stored;
+}
+
+/** No batch decodes from this. */
+const NOT_WHOLE = { encoding: 1, body: Uint8Array.of(0) } as const;
+
+/**
+ * The same for a reader, who must not fail for one bad batch: it gets bytes that do not decode, and reports the batch. Null
+ * where the batch has been deleted.
+ */
+export function giveBatch(sql: SqlStorage, commit: number, projectId: string): RecentBatch | null {
+  const row = readRow(sql, commit, projectId);
+  return row && (row.isWhole ? row.stored : { ...row.stored, ...NOT_WHOLE });
+}
+
+function readRow(sql: SqlStorage, commit: number, projectId: string): { stored: RecentBatch; isWhole: boolean } | null {
+  const row = sql
+    .exec<BatchRow>(
+      `SELECT first_seq AS firstSeq, count, min_ts AS minTimestamp, max_ts AS maxTimestamp, received_at AS receivedAt,
+         encoding, body_bytes AS bodyBytes, body
+       FROM batches WHERE commit_no = ?`,
+      commit,
+    )
+    .toArray()[0];
+  if (!row) return null;
+  const { bodyBytes, body, ...columns } = row;
+  const bytes = body.byteLength === bodyBytes ? new Uint8Array(body) : joinParts(sql, commit, body);
+  return { stored: { commit, projectId, ...columns, body: bytes }, isWhole: bytes.length === bodyBytes };
+}
+
+/** The batch's own row holds part 0; the rest follows in `batch_parts`. */
+function joinParts(sql: SqlStorage, commit: number, first: ArrayBuffer): Uint8Array {
+  const parts = sql.exec("SELECT body FROM batch_parts WHERE commit_no = ? ORDER BY part", commit).raw<[ArrayBuffer]>();
+  return Buffer.concat([first, ...[...parts].map(([part]) => part)].map((part) => new Uint8Array(part)));
+}
+
+/** Batches that one turn looks at: about 3 ms. */
+const COUNTS_PAGE_BATCHES = 1500;
+/** Bytes of their summaries, the last one on top: that of 1,000 entries of types of their own has up to half a megabyte. */
+const COUNTS_PAGE_BYTES = 4 * 1024 * 1024;
+
+/** One page of the summaries of recent batches. Most of the table is passed over: bodies stand behind the summaries. */
+export function readRecentCounts(sql: SqlStorage, scan: RecentCountScan, scope: RecentScope): RecentCountPage {
+  const newest = lastCommit(sql);
+  const asOf = scan.asOf ?? newest;
+  const { projects, oldest } = scope;
+  const rows = sql
+    .exec(
+      `SELECT commit_no, project, min_ts, max_ts, level_mask, category_mask, summary FROM batches
+       WHERE commit_no > ? AND commit_no <= ? ORDER BY commit_no LIMIT ?`,
+      scan.after,
+      asOf,
+      COUNTS_PAGE_BATCHES,
+    )
+    .raw<[number, number, number, number, number, number, ArrayBuffer]>();
+  const flushedOf = new Map(projects.map(({ num, flushedSeq }) => [num, flushedSeq]));
+  const summaries: Uint8Array[] = [];
+  let looked = 0;
+  let bytes = 0;
+  let next = scan.after;
+  for (const [commit, project, min, max, levels, categories, summary] of rows) {
+    looked++;
+    next = commit;
+    if (!flushedOf.has(project)) continue;
+    if (scan.from !== null && max < scan.from) continue;
+    if (scan.to !== null && min >= scan.to) continue;
+    if ((levels & scan.levelMask) === 0 || (categories & scan.categoryMask) === 0) continue;
+    summaries.push(countsOf(new Uint8Array(summary)));
+    bytes += summary.byteLength;
+    if (bytes > COUNTS_PAGE_BYTES) break;
+  }
+  return {
+    asOf,
+    flushed: progressOf(projects, asOf === newest),
+    oldest,
+    summaries: packSummaries(summaries),
+    next: looked < COUNTS_PAGE_BATCHES && bytes <= COUNTS_PAGE_BYTES ? null : next,
+  };
+}
+
+/** Entries of a project with `after < seq <= until`, as far as one answer goes. */
+export interface SeqScan {
+  after: number;
+  until: number;
+}
+
+/**
+ * The part of a range that the object holds, with what a reader has to know of the rest. Read before the cold tier is: a
+ * batch leaves the object only once it is there.
+ */
+export interface SeqPage {
+  projectId: string;
+  /** The project's newest `seq`. */
+  lastSeq: number;
+  /** What is up to this `seq` is in the cold tier, but for batches that it could not take: those are still here. */
+  flushedSeq: number;
+  /** Entries with an earlier timestamp are past the retention, wherever they still lie: epoch milliseconds. */
+  oldest: number;
+  /** Everything of the range up to here that the object holds is in `batches`. */
+  through: number;
+  /** In order; the first and the last may reach beyond the range. */
+  batches: RecentBatch[];
+}
+
+/** Bodies as stored that one turn reads; a single larger one is read nevertheless. Takes about 2 ms. */
+const SEQ_PAGE_BYTES = 1024 * 1024;
+const SEQ_PAGE_BATCHES = 200;
+
+export function readBySeq(
+  sql: SqlStorage,
+  index: BatchIndex,
+  project: ProjectRow,
+  oldest: number,
+  scan: SeqScan,
+): SeqPage {
+  const { lastSeq, flushedSeq, id: projectId } = project;
+  const until = Math.min(scan.until, lastSeq);
+  const page: SeqPage = { projectId, lastSeq, flushedSeq, oldest, through: until, batches: [] };
+  let bytes = 0;
+  for (const { commit, firstSeq, bodyBytes } of index.batchesAfter(project.num, scan.after)) {
+    if (firstSeq > until) break;
+    bytes += bodyBytes;
+    if (page.batches.length > 0 && (bytes > SEQ_PAGE_BYTES || page.batches.length === SEQ_PAGE_BATCHES)) {
+      page.through = firstSeq - 1;
+      break;
+    }
+    const batch = giveBatch(sql, commit, projectId);
+    if (batch) page.batches.push(batch);
+  }
+  return page;
+}
+
+/** Where a reader that has come to a `seq` goes on: with batches, or with what the cold tier has up to a `seq`. */
+export type NextBySeq = { tier: "recent"; page: SeqPage } | { tier: "cold"; until: number };
+
+export function nextBySeq(
+  sql: SqlStorage,
+  index: BatchIndex,
+  project: ProjectRow,
+  oldest: number,
+  after: number,
+): NextBySeq {
+  const { flushedSeq, lastSeq, num } = project;
+  const recent = (until: number): NextBySeq => {
+    return { tier: "recent", page: readBySeq(sql, index, project, oldest, { after, until }) };
+  };
+  if (after >= flushedSeq) return recent(lastSeq);
+  // Among what has been moved there may be batches that were not.
+  for (const { commit, firstSeq } of index.batchesAfter(num, after)) {
+    if (firstSeq > flushedSeq) break;
+    const { count } = sql.exec<{ count: number }>("SELECT count FROM batches WHERE commit_no = ?", commit).one();
+    if (firstSeq > after + 1) return { tier: "cold", until: firstSeq - 1 };
+    if (firstSeq + count - 1 > after) return recent(firstSeq + count - 1);
+  }
+  return { tier: "cold", until: flushedSeq };
+}
