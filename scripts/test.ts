@@ -9,7 +9,9 @@ import { ROOT } from "./lib/paths.ts";
 import { WRANGLER_ENV } from "./lib/wrangler.ts";
 
 // Tests in the runtime need the static files to exist, and those that start servers would each build the bundle.
-await buildAll().catch(exitWith);
+const isUnitAlone =
+  process.argv.slice(2).join(" ").startsWith("--project unit") && !process.argv.includes("--project", 3);
+if (!isUnitAlone) await buildAll().catch(exitWith);
 
 // Test workers are ended without a chance to clean up; what they leave goes with this directory.
 const temporary = mkdtempSync(path.join(tmpdir(), "taffrail-tests-"));

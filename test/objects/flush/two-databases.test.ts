@@ -133,7 +133,7 @@ describe("D25: a project that lies in both databases", () => {
         const wanted = selection(workspaceId, projects, { order, maxScanned, limit, after, ...more });
         for (const page of [await tier.findSegments(wanted), await tier.readLevels(wanted)]) {
           const names = page.segments.map(({ projectId, firstSeq, part }) => `${projectId}/${firstSeq}/${part}`);
-          if ("frames" in (page.segments[0] ?? {})) found.push(...names);
+          if ("blocks" in (page.segments[0] ?? {})) found.push(...names);
           else expect(names).toEqual(found.slice(found.length - names.length));
           after = page.next;
         }

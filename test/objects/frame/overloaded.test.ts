@@ -59,16 +59,16 @@ describe("D19: a workspace's object that was reset under load", () => {
 });
 
 describe("D19: a user object that cannot answer a workspace's", () => {
-  const own = Object.getOwnPropertyDescriptor(UserObject.prototype, "watchSession");
+  const own = Object.getOwnPropertyDescriptor(UserObject.prototype, "subscribeToSessionEnd");
   afterEach(() => {
-    if (own) Object.defineProperty(UserObject.prototype, "watchSession", own);
+    if (own) Object.defineProperty(UserObject.prototype, "subscribeToSessionEnd", own);
   });
 
   it("D19: makes the opening of a tail a 503 with the limit's headers, and no 500", async () => {
     const owner = await newOwner();
     const projectId = await newProject(owner);
     // As an object of an older version, which the workspace's cannot ask.
-    Reflect.deleteProperty(UserObject.prototype, "watchSession");
+    Reflect.deleteProperty(UserObject.prototype, "subscribeToSessionEnd");
     const headers = { ...owner.headers, Upgrade: "websocket" };
     const answer = await answerOf(await exports.default.fetch(requestOf(`/logger/${projectId}/tail`, { headers })));
     expect([answer.status, answer.code, answer.headers.get("Retry-After")]).toEqual([503, "SERVICE_UNAVAILABLE", "1"]);
