@@ -1,4 +1,11 @@
-/** What is recorded. The part before the dot is the action's group. */
+import type { AuditedAction } from "./permissions.ts";
+
+/** Actions that the audit records although no permission is needed for them. */
+type UnrestrictedAction = "session.start" | "workspace.create" | "invitation.accept" | "sandbox.reset";
+
+export type AuditAction = AuditedAction | UnrestrictedAction;
+
+/** Actions that the audit records, in the order in which the API documents them. The part before the dot is the group. */
 export const AUDIT_ACTIONS = [
   "session.start",
   "workspace.create",
@@ -17,19 +24,12 @@ export const AUDIT_ACTIONS = [
   "key.revoke",
   "limits.set",
   "sandbox.reset",
-] as const;
+] as const satisfies readonly AuditAction[];
 
-export type AuditAction = (typeof AUDIT_ACTIONS)[number];
-
-/** Whether an action of a member is one that the audit has. */
-export function isAudited(action: string): action is AuditAction {
-  return AUDIT_ACTIONS.some((audited) => audited === action);
-}
-
-/** The service itself: a deleted account, a reset of the sandbox. */
+/** The actor of changes that the service makes: a deleted account, a reset of the sandbox. */
 export const SYSTEM = "system";
 
-/** What stands before the dot of an action: `key` for `key.create`, `key.rotate` and `key.revoke`. */
+/** The parts of the actions before the dot: `key` for `key.create`, `key.rotate` and `key.revoke`. */
 export const AUDIT_GROUPS: readonly string[] = [
   ...new Set(AUDIT_ACTIONS.map((action) => action.split(".", 1)[0] ?? "")),
 ];

@@ -68,48 +68,65 @@ export function unknownCaller(caller: Caller): Denied {
     : { ok: false, code: "NOT_FOUND", message: "There is no such workspace.", limit: null };
 }
 
-/** The role matrix: what a member may do, by the least role it takes. Guards and objects decide by this table alone. */
+interface Permission {
+  /** The least role that may perform the action. */
+  role: Role;
+  /** What the action may change: the object drops the caches of it afterwards. `nothing` for a read. */
+  invalidates: "workspace" | "nothing";
+  /** Whether the audit records the action. */
+  isAudited: boolean;
+}
+
+/** What a member may do: the role matrix, and the effect of each action. Guards and objects decide by this table alone. */
 export const PERMISSIONS = {
-  "logs.read": "viewer",
-  "project.list": "viewer",
-  "project.get": "viewer",
-  "project.create": "member",
-  "project.rename": "member",
-  "project.delete": "member",
-  "key.list": "viewer",
-  "key.create": "admin",
-  "key.rotate": "admin",
-  "key.revoke": "admin",
-  "limits.get": "viewer",
-  "limits.set": "admin",
-  "violations.list": "viewer",
-  "usage.get": "viewer",
-  "audit.list": "admin",
-  "workspace.get": "viewer",
-  "workspace.update": "admin",
-  "workspace.delete": "owner",
-  "member.list": "viewer",
-  "member.change": "admin",
-  "member.remove": "admin",
-  /** Whoever is in may go. */
-  "member.leave": "viewer",
-  "invitation.list": "viewer",
-  "invitation.create": "admin",
-  "invitation.revoke": "admin",
-} as const satisfies Record<string, Role>;
+  "logs.read": { role: "viewer", invalidates: "nothing", isAudited: false },
+  "project.list": { role: "viewer", invalidates: "nothing", isAudited: false },
+  "project.get": { role: "viewer", invalidates: "nothing", isAudited: false },
+  "project.create": { role: "member", invalidates: "workspace", isAudited: true },
+  "project.rename": { role: "member", invalidates: "workspace", isAudited: true },
+  "project.delete": { role: "member", invalidates: "workspace", isAudited: true },
+  "key.list": { role: "viewer", invalidates: "nothing", isAudited: false },
+  "key.create": { role: "admin", invalidates: "workspace", isAudited: true },
+  "key.rotate": { role: "admin", invalidates: "workspace", isAudited: true },
+  "key.revoke": { role: "admin", invalidates: "workspace", isAudited: true },
+  "limits.get": { role: "viewer", invalidates: "nothing", isAudited: false },
+  "limits.set": { role: "admin", invalidates: "workspace", isAudited: true },
+  "violations.list": { role: "viewer", invalidates: "nothing", isAudited: false },
+  "usage.get": { role: "viewer", invalidates: "nothing", isAudited: false },
+  "audit.list": { role: "admin", invalidates: "nothing", isAudited: false },
+  "workspace.get": { role: "viewer", invalidates: "nothing", isAudited: false },
+  "workspace.update": { role: "admin", invalidates: "workspace", isAudited: true },
+  // The audit is deleted with the workspace.
+  "workspace.delete": { role: "owner", invalidates: "workspace", isAudited: false },
+  "member.list": { role: "viewer", invalidates: "nothing", isAudited: false },
+  "member.change": { role: "admin", invalidates: "workspace", isAudited: true },
+  "member.remove": { role: "admin", invalidates: "workspace", isAudited: true },
+  // Every member may leave.
+  "member.leave": { role: "viewer", invalidates: "workspace", isAudited: true },
+  "invitation.list": { role: "viewer", invalidates: "nothing", isAudited: false },
+  "invitation.create": { role: "admin", invalidates: "workspace", isAudited: true },
+  "invitation.revoke": { role: "admin", invalidates: "workspace", isAudited: true },
+} as const satisfies Record<string, Permission>;
 
 export type Action = keyof typeof PERMISSIONS;
 
+/** Actions of members that the audit records. */
+export type AuditedAction = { [A in Action]: (typeof PERMISSIONS)[A]["isAudited"] extends true ? A : never }[Action];
+
+/** The least role that may perform an action. */
+export function roleFor(action: Action): Role {
+  return PERMISSIONS[action].role;
+}
+
 export function may(role: Role, action: Action): boolean {
-  return roleAtLeast(role, PERMISSIONS[action]);
+  return roleAtLeast(role, roleFor(action));
 }
 
-/** Whether an action only looks: then nothing that is kept in memory has to be read again after it. */
-export function isRead(action: Action): boolean {
-  return /\.(list|get|read)$/.test(action);
+export function isAudited(action: Action): action is AuditedAction {
+  return PERMISSIONS[action].isAudited;
 }
 
-/** Nobody gives a role above his own, or takes one away: an admin makes no owner, and does not touch one. */
+/** Whether a member may assign or remove a role: only one that is not above the member's own. */
 export function mayAssign(by: Role, role: Role): boolean {
   return roleAtLeast(by, role);
 }

@@ -5,7 +5,6 @@ import { newAlarmOrigin, type Origin, originOrNew } from "../../platform/origin.
 import { settingsOf } from "../../settings.ts";
 import { type AdmissionContext, admit } from "../../workspace/admission.ts";
 import { type AuditNote, recordAudit } from "../../workspace/audit.ts";
-import { isAudited } from "../../workspace/audit-actions.ts";
 import {
   deleteDirectoryChanges,
   hasDirectoryChanges,
@@ -18,9 +17,10 @@ import { removeDeletedUser } from "../../workspace/membership.ts";
 import {
   type Action,
   type Denied,
-  isRead,
+  isAudited,
   PERMISSIONS,
   type Role,
+  roleFor,
   unknownCaller,
 } from "../../workspace/permissions.ts";
 import type { ProjectRow } from "../../workspace/projects.ts";
@@ -97,7 +97,7 @@ export class WorkspaceCore {
     origin?: Origin,
   ): Answer<T> {
     const caller = { kind: "user", userId } as const;
-    const requirement = { scope: null, role: PERMISSIONS[action], projectId };
+    const requirement = { scope: null, role: roleFor(action), projectId };
     const answer = this.state.transaction((admission, { id }): Answer<T> => {
       const admitted = admit(admission, caller, requirement, null, Date.now());
       if (!admitted.ok) return admitted;
@@ -109,7 +109,7 @@ export class WorkspaceCore {
       };
       return { ok: true, value: work(admission, subject, id, note) };
     });
-    if (!isRead(action)) this.state.invalidateSettings();
+    if (PERMISSIONS[action].invalidates === "workspace") this.state.invalidateSettings();
     return answer ?? unknownCaller(caller);
   }
 

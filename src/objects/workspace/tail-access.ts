@@ -19,7 +19,7 @@ import { SANDBOX_TAIL_QUOTA, TAIL_QUOTA, type TailQuota } from "../../tail/limit
 import { readerText, type Tail } from "../../tail/tail.ts";
 import { type AdmissionContext, admit, type KeyProjectCache, keyProblem } from "../../workspace/admission.ts";
 import { roleOf } from "../../workspace/members.ts";
-import { type Denied, PERMISSIONS, type Requirement, roleAtLeast, unknownCaller } from "../../workspace/permissions.ts";
+import { type Denied, type Requirement, roleAtLeast, roleFor, unknownCaller } from "../../workspace/permissions.ts";
 import type { ProjectRow } from "../../workspace/projects.ts";
 import type { WorkspaceState } from "../../workspace/state.ts";
 
@@ -39,7 +39,7 @@ export function checkReadAuthority(
   if (authority.kind === "user") {
     const role = roleOf(sql, authority.userId);
     if (role === null) return { ok: false, code: "NOT_FOUND" };
-    if (!roleAtLeast(role, PERMISSIONS["logs.read"])) return { ok: false, code: "FORBIDDEN" };
+    if (!roleAtLeast(role, roleFor("logs.read"))) return { ok: false, code: "FORBIDDEN" };
     return { ok: true, expiresAt: sessionEnd };
   }
   const key = keyProjectCache.key(authority.hash);
@@ -196,5 +196,5 @@ export class TailAccess {
 }
 
 function requirementFor(projectId: string): Requirement {
-  return { scope: "logs:read", role: PERMISSIONS["logs.read"], projectId };
+  return { scope: "logs:read", role: roleFor("logs.read"), projectId };
 }

@@ -54,9 +54,9 @@ import { changeRole, removeMember } from "../../workspace/membership.ts";
 import {
   type Caller,
   type Denied,
-  PERMISSIONS,
   type Requirement,
   type Role,
+  roleFor,
   unknownCaller,
 } from "../../workspace/permissions.ts";
 import {
@@ -228,7 +228,7 @@ export class WorkspaceObject extends DurableObject<Env> {
     if (!readsColdDb && this.#core.state.row !== null && hasFlushedRanges(this.ctx.storage.sql)) {
       throw new OutdatedRouter();
     }
-    const requirement = { scope: "logs:read", role: PERMISSIONS["logs.read"], projectId } as const;
+    const requirement = { scope: "logs:read", role: roleFor("logs.read"), projectId } as const;
     const result = this.#core.state.transaction(({ sql, ...admission }, row): ReadResult<T> => {
       const admitted = admit({ sql, ...admission }, caller, requirement, route, Date.now());
       if (!admitted.ok) return admitted;

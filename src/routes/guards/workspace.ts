@@ -8,7 +8,7 @@ import type { Answer } from "../../objects/workspace/core.ts";
 import { callAddress, callUser, callWorkspace } from "../../rpc/call.ts";
 import type { Ruling } from "../../rpc/result.ts";
 import { type BudgetName, SANDBOX_BUDGETS, SANDBOX_WORKSPACE_ID } from "../../sandbox/sandbox.ts";
-import { type Action, type Denied, PERMISSIONS, type Requirement } from "../../workspace/permissions.ts";
+import { type Action, type Denied, type Requirement, roleFor } from "../../workspace/permissions.ts";
 import { countByAddress } from "./address.ts";
 import { authenticateUser, bearerToken } from "./user.ts";
 
@@ -87,7 +87,7 @@ export function workspaceGuard({ action, from }: WorkspaceGuardOptions): Middlew
   return async (c, next) => {
     const caller = await authenticateUser(c);
     const workspaceId = await namedWorkspace(c, from);
-    const role = PERMISSIONS[typeof action === "function" ? action(c) : action];
+    const role = roleFor(typeof action === "function" ? action(c) : action);
     const requirement = { scope: null, role, projectId: c.req.param("projectId") ?? null };
     const route = c.get("route");
     const answer = await callWorkspace(c.env, workspaceId, "once", (stub) => stub.admit(caller, requirement, route));

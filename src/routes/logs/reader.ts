@@ -19,7 +19,7 @@ import type { ReadCall, ReadResult, WorkspaceObject } from "../../objects/worksp
 import { logEvent } from "../../platform/log.ts";
 import { callWorkspace, requireMembers, type Stub } from "../../rpc/call.ts";
 import { settingsOf } from "../../settings.ts";
-import { type Caller, PERMISSIONS } from "../../workspace/permissions.ts";
+import { type Caller, roleFor } from "../../workspace/permissions.ts";
 import { countByAddress } from "../guards/address.ts";
 import { authenticateUser, bearerToken } from "../guards/user.ts";
 import { countedRoute, namedWorkspace, refuseDenied, requireApiKey } from "../guards/workspace.ts";
@@ -60,7 +60,7 @@ export async function readerBody<S extends z.ZodType>(
     return await finishAfterDisconnect(c, jsonBody(c.req.raw, schema, parseExactly));
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    const requirement = { scope: "logs:read", role: PERMISSIONS["logs.read"], projectId: null } as const;
+    const requirement = { scope: "logs:read", role: roleFor("logs.read"), projectId: null } as const;
     const answer = await callWorkspace(c.env, workspaceId, "once", (stub) => stub.admit(caller, requirement, route));
     if (!answer.ok) return refuseDenied(c, answer);
     if (answer.limit) c.set("limit", answer.limit);
@@ -158,7 +158,7 @@ export async function countIfRefused<T>(
     return read();
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    const requirement = { scope: "logs:read", role: PERMISSIONS["logs.read"], projectId } as const;
+    const requirement = { scope: "logs:read", role: roleFor("logs.read"), projectId } as const;
     const answer = await callWorkspace(c.env, workspaceId, "once", (stub) => stub.admit(caller, requirement, route));
     if (!answer.ok) return refuseDenied(c, answer);
     if (answer.limit) c.set("limit", answer.limit);
