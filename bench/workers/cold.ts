@@ -4,6 +4,7 @@ import { readLevelCounts } from "../../src/logs/cold/format/counts.ts";
 import { encodeSegments } from "../../src/logs/cold/format/encode.ts";
 import type { SegmentSelection } from "../../src/logs/cold/store/selection.ts";
 import { type FoundSegment, SegmentStore, STORE_LIMITS } from "../../src/logs/cold/store/store.ts";
+import { SegmentWriter } from "../../src/logs/cold/store/writer.ts";
 import { BatchMatcher } from "../../src/logs/query/batch-matcher.ts";
 import { ALL_CATEGORIES_MASK, ALL_LEVELS_MASK, type LogFilter } from "../../src/logs/query/filter.ts";
 import { toFilter } from "../../src/logs/query/schema.ts";
@@ -17,18 +18,17 @@ const WORKSPACE = "ws_000000000001";
 export const direct = {
   async fetch(request, env): Promise<Response> {
     const { pathname } = new URL(request.url);
-    const store = new SegmentStore(env.DB);
     switch (pathname) {
       case "/migrate":
         await env.DB.batch((await request.text()).split(";\n").map((statement) => env.DB.prepare(statement)));
         return new Response();
       case "/fill":
-        return Response.json(await fill(store, await request.json<ColdFill>()));
+        return Response.json(await fill(new SegmentWriter(env.DB), await request.json<ColdFill>()));
       case "/run":
-        return Response.json(await run(store, await request.json<ColdRun>()));
+        return Response.json(await run(env.DB, await request.json<ColdRun>()));
       case "/size": {
         const { meta } = await env.DB.prepare("SELECT 1").all();
-        return Response.json({ bytes: meta.size_after, totals: await store.usage(WORKSPACE) });
+        return Response.json({ bytes: meta.size_after, totals: await new SegmentWriter(env.DB).usage(WORKSPACE) });
       }
       default:
         return new Response(null, { status: 404 });
@@ -38,18 +38,18 @@ export const direct = {
 
 export default direct;
 
-async function fill(store: SegmentStore, part: ColdFill) {
+async function fill(writer: SegmentWriter, part: ColdFill) {
   // Made before the clock starts: entries cost about as much to make up as to encode.
   const batches = [...coldBatches(part)];
   const range = { firstSeq: part.firstSeq, lastSeq: part.firstSeq + part.count - 1 };
   const startedAt = performance.now();
   const segments = [...encodeSegments(part.projectId, batches, range)];
   const encodedAt = performance.now();
-  const totals = await store.insertSegments(WORKSPACE, segments);
+  const totals = await writer.insertSegments(WORKSPACE, segments);
   return { ...totals, encodeMs: encodedAt - startedAt, insertMs: performance.now() - encodedAt };
 }
 
-async function run(store: SegmentStore, { action, runs, projects, filters, limit, order }: ColdRun) {
+async function run(db: D1Database, { action, runs, projects, filters, limit, order }: ColdRun) {
   const filter = toFilter(filters);
   const selection: SegmentSelection = {
     workspaceId: WORKSPACE,
@@ -67,14 +67,15 @@ async function run(store: SegmentStore, { action, runs, projects, filters, limit
   };
   let result = 0;
   const startedAt = performance.now();
-  for (let at = 0; at < runs; at++) result = await once(store, action, selection, filter);
+  for (let at = 0; at < runs; at++) result = await once(db, action, selection, filter);
   return { ms: (performance.now() - startedAt) / runs, result };
 }
 
-async function once(store: SegmentStore, action: ColdRun["action"], selection: SegmentSelection, filter: LogFilter) {
+async function once(db: D1Database, action: ColdRun["action"], selection: SegmentSelection, filter: LogFilter) {
+  const store = new SegmentStore(db);
   switch (action) {
     case "usage":
-      return (await store.usage(selection.workspaceId)).entries;
+      return (await new SegmentWriter(db).usage(selection.workspaceId)).entries;
     case "find":
       return (await store.findSegments(selection)).segments.length;
     case "levels":

@@ -1,4 +1,4 @@
-import type { Watermark } from "../logs/cold/store/store.ts";
+import type { Watermark } from "../logs/cold/store/writer.ts";
 import { readProgress } from "./flush/flushed-ranges.ts";
 
 /**
@@ -47,7 +47,7 @@ export function dayOf(at: number): number {
 export interface Usage {
   /** The recent tier. `bytes` as stored; `oldestAt` is when its oldest batch arrived. */
   recent: { entries: number; bytes: number; oldestAt: number | null };
-  /** Up to where the cold tier holds each project: what it holds is counted there, see `SegmentStore.usageUpTo`. */
+  /** Up to where the cold tier holds each project: what it holds is counted there, see `SegmentWriter.usageUpTo`. */
   watermarks: Watermark[];
   /** Entries accepted since 00:00 UTC, those of projects deleted since included. */
   ingestedToday: number;

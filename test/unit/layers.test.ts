@@ -7,10 +7,6 @@ const MAX_LINES = 300;
 const MAX_FILES = 250;
 
 const TO_BE_SPLIT = [
-  "logs/cold/store/store.ts",
-  "logs/ingest/entry-offsets.ts",
-  "logs/query/schema.ts",
-  "logs/stats/run-stats.ts",
   "objects/user/user.ts",
   "objects/workspace/workspace.ts",
   "routes/site/openapi.ts",

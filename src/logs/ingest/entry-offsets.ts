@@ -1,5 +1,5 @@
 import { isSpace, skipSpace } from "./check-json.ts";
-import { SHOWN_NAME } from "./rejection.ts";
+import { OtherNames, plainName } from "./member-names.ts";
 
 /**
  * Finds where entries lie in a body, without parsing any. What lies between entries is checked here. An entry's own text
@@ -13,7 +13,6 @@ const COLON = 0x3a;
 const OPEN_BRACKET = 0x5b;
 const BACKSLASH = 0x5c;
 const CLOSE_BRACKET = 0x5d;
-const SMALL_U = 0x75;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
@@ -187,95 +186,6 @@ function endOfMember(bytes: Uint8Array, at: number): number {
     }
   }
   return -1;
-}
-
-/** Characters of the longest name that means something, which are those of an array index. */
-const PLAIN_NAME = 10;
-/** Bytes of such a name if all of it is escaped. */
-const PLAIN_NAME_BYTES = 6 * PLAIN_NAME;
-const SMALL_L = 0x6c;
-const SMALL_M = 0x6d;
-
-/** A name that may be `logs`, `message` or an array index; empty for any other. There may be many, so nothing is decoded. */
-function plainName(bytes: Uint8Array, from: number, to: number): string {
-  const first = bytes[from] ?? 0;
-  const isCandidate = first === SMALL_L || first === SMALL_M || first === BACKSLASH || (first >= 0x30 && first <= 0x39);
-  if (!isCandidate || to - from > PLAIN_NAME_BYTES) return "";
-  let name = "";
-  for (let i = from; i < to; ) {
-    let code = bytes[i] ?? 0;
-    if (code === BACKSLASH) {
-      // The other escapes stand for characters that no such name has.
-      if (bytes[i + 1] !== SMALL_U) return "";
-      code = 0;
-      for (let digit = i + 2; digit < i + 6; digit++) code = code * 16 + hexDigit(bytes[digit] ?? 0);
-      i += 6;
-    } else i++;
-    if (!(code < 0x80) || name.length === PLAIN_NAME) return "";
-    name += String.fromCharCode(code);
-  }
-  return name;
-}
-
-function hexDigit(byte: number): number {
-  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
-  const letter = byte | 0x20;
-  return letter >= 0x61 && letter <= 0x66 ? letter - 0x61 + 10 : Number.NaN;
-}
-
-/** The largest name that is an array index: those come first in an object, in order of their numbers. */
-const MAX_INDEX = 2 ** 32 - 2;
-
-/** Tells which of some names `Object.keys` would give first. */
-class OtherNames {
-  readonly #bytes: Uint8Array;
-  #index = Number.POSITIVE_INFINITY;
-  #from = -1;
-  #to = -1;
-
-  constructor(bytes: Uint8Array) {
-    this.#bytes = bytes;
-  }
-
-  /** @param name as by `plainName` */
-  add(name: string, from: number, to: number): void {
-    if (/^(?:0|[1-9]\d{0,9})$/.test(name) && Number(name) <= MAX_INDEX)
-      this.#index = Math.min(this.#index, Number(name));
-    else if (this.#from < 0) {
-      this.#from = from;
-      this.#to = to;
-    }
-  }
-
-  /** What a message shows of the first one; null where there is none. */
-  get first(): string | null {
-    if (this.#index !== Number.POSITIVE_INFINITY) return String(this.#index);
-    return this.#from < 0 ? null : shownName(this.#bytes, this.#from, this.#to);
-  }
-}
-
-const decoder = new TextDecoder("utf-8", { fatal: false, ignoreBOM: true });
-
-/** The beginning of a name; empty where it is not JSON. */
-function shownName(bytes: Uint8Array, from: number, to: number): string {
-  let i = from;
-  for (let units = 0; i < to && units < SHOWN_NAME; units++) {
-    const byte = bytes[i] ?? 0;
-    if (byte === BACKSLASH) i += bytes[i + 1] === SMALL_U ? 6 : 2;
-    else if (byte < 0x80) i++;
-    else if (byte < 0xe0) i += 2;
-    else if (byte < 0xf0) i += 3;
-    else {
-      i += 4;
-      units++;
-    }
-  }
-  try {
-    const name: unknown = JSON.parse(`"${decoder.decode(bytes.subarray(from, Math.min(i, to)))}"`);
-    return typeof name === "string" ? name.slice(0, SHOWN_NAME) : "";
-  } catch {
-    return "";
-  }
 }
 
 /** The lines of an NDJSON body that hold more than white space. Null where there are more than `most`. */

@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { LEVELS } from "../entry.ts";
+import type { LineMatch } from "../query/batch-matcher.ts";
 import type { LogFilter } from "../query/filter.ts";
+import { AFTER_TYPE, categoryAt, typeAt } from "../query/lines.ts";
 import { Filters, toFilter } from "../query/schema.ts";
 
 const MINUTE_MS = 60_000;
@@ -213,4 +215,38 @@ export class Histogram {
     this.#counts = counts;
     return counts;
   }
+}
+
+export const NOTHING: Counted = { level: 0, category: "", type: "" };
+
+/** Names that are kept at most, by how they are written. */
+const MAX_NAMES = 1000;
+
+/** Level, category and type of lines, read from their heads. */
+export class LineNames {
+  readonly #known = new Map<string, { category: string; type: string }>();
+
+  of({ text, start, severity }: LineMatch): Counted {
+    const category = categoryAt(start, severity);
+    const end = text.indexOf(AFTER_TYPE, typeAt(text, category)) + 1;
+    const written = text.slice(category, end);
+    let names = this.#known.get(written);
+    if (names === undefined) {
+      names = namesOf(written);
+      if (this.#known.size < MAX_NAMES) this.#known.set(flat(written), names);
+    }
+    return { level: severity, ...names };
+  }
+}
+
+/** A category and a type as a line has them: `"http","type":"request"`. */
+function namesOf(written: string): { category: string; type: string } {
+  const json = Buffer.from(`{"category":${written}}`, "latin1").toString("utf8");
+  // SAFETY: the line has been read as an entry, whose names are strings.
+  return JSON.parse(json) as { category: string; type: string };
+}
+
+/** The same text without the one it was cut out of, which a map would keep. */
+function flat(text: string): string {
+  return Buffer.from(text, "latin1").toString("latin1");
 }

@@ -1,17 +1,16 @@
 import { reportEntries } from "../batch.ts";
 import { readLevelCounts } from "../cold/format/counts.ts";
 import { type PagerSelection, type ReadSegments, SegmentPager, type SegmentPosition } from "../cold/store/selection.ts";
-import { BatchMatcher, type LineMatch, looksInside } from "../query/batch-matcher.ts";
+import { BatchMatcher, looksInside } from "../query/batch-matcher.ts";
 import { QUERY_BUDGET, type QueryBudget, ScanPacer, WORK } from "../query/budget.ts";
 import { type ScanFeed, Watermarks } from "../query/feed.ts";
 import { categoryMaskOf, isListed, type LogFilter } from "../query/filter.ts";
-import { AFTER_TYPE, categoryAt, typeAt } from "../query/lines.ts";
 import { boundedSource, type ReadMemory, UNBOUNDED_MEMORY } from "../query/memory.ts";
 import type { ProjectProgress } from "../query/recent-feed.ts";
 import { openItem, readable } from "../query/scan.ts";
 import { type LogSource, openMoved, openRecent, storedProjects, withColdTier } from "../query/tiers.ts";
 import { readSummary, SUMMARY_BUCKET_MS } from "../summary.ts";
-import { type Bucket, type Counted, Histogram, type StatsQuery, TooManyBuckets } from "./histogram.ts";
+import { type Bucket, Histogram, LineNames, NOTHING, type StatsQuery, TooManyBuckets } from "./histogram.ts";
 import { type RecentCountPage, type RecentCountScan, unpackSummaries } from "./recent-counts.ts";
 
 /** A segment's place with its packed counts. */
@@ -267,38 +266,4 @@ async function countFeed(
   }
   meter.add(feed.cost);
   return true;
-}
-
-const NOTHING: Counted = { level: 0, category: "", type: "" };
-
-/** Names that are kept at most, by how they are written. */
-const MAX_NAMES = 1000;
-
-/** Level, category and type of lines, read from their heads. */
-class LineNames {
-  readonly #known = new Map<string, { category: string; type: string }>();
-
-  of({ text, start, severity }: LineMatch): Counted {
-    const category = categoryAt(start, severity);
-    const end = text.indexOf(AFTER_TYPE, typeAt(text, category)) + 1;
-    const written = text.slice(category, end);
-    let names = this.#known.get(written);
-    if (names === undefined) {
-      names = namesOf(written);
-      if (this.#known.size < MAX_NAMES) this.#known.set(flat(written), names);
-    }
-    return { level: severity, ...names };
-  }
-}
-
-/** A category and a type as a line has them: `"http","type":"request"`. */
-function namesOf(written: string): { category: string; type: string } {
-  const json = Buffer.from(`{"category":${written}}`, "latin1").toString("utf8");
-  // SAFETY: the line has been read as an entry, whose names are strings.
-  return JSON.parse(json) as { category: string; type: string };
-}
-
-/** The same text without the one it was cut out of, which a map would keep. */
-function flat(text: string): string {
-  return Buffer.from(text, "latin1").toString("latin1");
 }

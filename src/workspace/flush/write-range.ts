@@ -2,7 +2,8 @@ import { type BatchEncoding, decodeBody } from "../../logs/batch.ts";
 import { encodeSegments, encodeSteps } from "../../logs/cold/format/encode.ts";
 import type { DecodedBatch, SeqRange } from "../../logs/cold/format/lines.ts";
 import type { EncodedSegment } from "../../logs/cold/format/segment.ts";
-import type { SegmentStore, SegmentTotals } from "../../logs/cold/store/store.ts";
+import type { ColdTier } from "../../logs/cold/store/cold-tier.ts";
+import type { SegmentTotals } from "../../logs/cold/store/writer.ts";
 
 /** A batch as the object stores it. */
 export interface FlushBatch {
@@ -54,7 +55,7 @@ export type FlushOutcome =
   | { outcome: "failed"; reason: string };
 
 /** What the writer needs of the cold tier. */
-export type RangeStore = Pick<SegmentStore, "insertSegments" | "replaceSegments" | "segmentsBySeq">;
+export type RangeStore = Pick<ColdTier, "insertSegments" | "replaceSegments" | "segmentsBySeq">;
 
 /** Makes segments of a range and stores them. Safe to repeat. Throws nothing. */
 export async function writeRange(store: RangeStore, call: FlushCall, now: () => number): Promise<FlushOutcome> {

@@ -16,7 +16,7 @@ import {
 } from "../../../src/logs/cold/format/segment.ts";
 import type { SegmentSelection } from "../../../src/logs/cold/store/selection.ts";
 import { SegmentStore, STORE_LIMITS } from "../../../src/logs/cold/store/store.ts";
-import { fromHex, toHex } from "../../../src/logs/cold/store/writer.ts";
+import { DELETION_ROWS, fromHex, SegmentWriter, toHex } from "../../../src/logs/cold/store/writer.ts";
 import { levelBit } from "../../../src/logs/entry.ts";
 import { toFilter } from "../../../src/logs/query/schema.ts";
 import { readSummary } from "../../../src/logs/summary.ts";
@@ -32,6 +32,7 @@ const A = "proj_00000000000A";
 const B = "proj_00000000000B";
 
 const store = new SegmentStore(env.COLD_DB);
+const writer = new SegmentWriter(env.COLD_DB);
 
 const found = async (wanted: SegmentSelection) => (await store.findSegments(wanted)).segments;
 const levelsOf = async (wanted: SegmentSelection) => (await store.readLevels(wanted)).segments;
@@ -41,7 +42,7 @@ beforeEach(async () => {
 });
 
 async function insertAll(workspaceId: string, ranges: readonly (readonly EncodedSegment[])[]): Promise<void> {
-  for (const range of ranges) await store.insertSegments(workspaceId, range);
+  for (const range of ranges) await writer.insertSegments(workspaceId, range);
 }
 
 function list(from: number, to: number, more: Partial<TestEntry> = {}): TestEntry[] {
@@ -55,7 +56,7 @@ describe("insertSegments", () => {
   it("stores a range so that every byte comes back", async () => {
     const [range = []] = segmentsOf(A, [[list(0, 500), list(500, 1200)]]);
     const [segment] = range;
-    expect(await store.insertSegments(WORKSPACE, range)).toEqual({
+    expect(await writer.insertSegments(WORKSPACE, range)).toEqual({
       segments: 1,
       entries: 1200,
       bytes: segment?.storedBytes,
@@ -75,31 +76,31 @@ describe("insertSegments", () => {
     const [whole = []] = segmentsOf(A, [[entries]]);
     expect(whole).toHaveLength(2);
     const halves = segmentsOf(A, [[entries.slice(0, 30)], [entries.slice(30)]]).flat();
-    const totals = await store.insertSegments(WORKSPACE, whole);
+    const totals = await writer.insertSegments(WORKSPACE, whole);
     expect(totals.entries).toBe(entries.length);
-    expect(await store.insertSegments(WORKSPACE, whole)).toEqual(totals);
-    expect(await store.insertSegments(WORKSPACE, halves)).toEqual(totals);
-    expect(await store.usage(WORKSPACE)).toEqual(totals);
+    expect(await writer.insertSegments(WORKSPACE, whole)).toEqual(totals);
+    expect(await writer.insertSegments(WORKSPACE, halves)).toEqual(totals);
+    expect(await writer.usage(WORKSPACE)).toEqual(totals);
   });
 
   it("stores all of a range or nothing of it", async () => {
     const [whole = []] = segmentsOf(A, [[[...list(0, 40), entry(41, { timestamp: START - 5 * 86_400_000 })]]]);
     const broken = whole.map((segment, index) => (index === 0 ? { ...segment, count: Number.NaN } : segment));
-    await expect(store.insertSegments(WORKSPACE, broken)).rejects.toThrow();
-    expect(await store.usage(WORKSPACE)).toEqual({ segments: 0, entries: 0, bytes: 0 });
+    await expect(writer.insertSegments(WORKSPACE, broken)).rejects.toThrow();
+    expect(await writer.usage(WORKSPACE)).toEqual({ segments: 0, entries: 0, bytes: 0 });
   });
 
   it("tells when not all of the range is there", async () => {
     const [range = []] = segmentsOf(A, [[[...list(0, 40), entry(41, { timestamp: START - 5 * 86_400_000 })]]]);
-    expect((await store.insertSegments(WORKSPACE, range.slice(0, 1))).entries).toBe(40);
+    expect((await writer.insertSegments(WORKSPACE, range.slice(0, 1))).entries).toBe(40);
   });
 
   it("writes four rows a segment, indexes included", async () => {
     const [range = []] = segmentsOf(A, [[list(0, 10)]]);
     const { db, written } = countRows();
-    await new SegmentStore(db).insertSegments(WORKSPACE, range);
+    await new SegmentWriter(db).insertSegments(WORKSPACE, range);
     expect(written()).toBe(4);
-    await new SegmentStore(db).insertSegments(WORKSPACE, range);
+    await new SegmentWriter(db).insertSegments(WORKSPACE, range);
     expect(written()).toBe(4);
   });
 
@@ -109,7 +110,7 @@ describe("insertSegments", () => {
     const entries = Array.from({ length: 10 }, (_, index) => entry(index, { message: noise() }));
     const [range = []] = segmentsOf(A, [[entries]]);
     expect(Math.max(...range.map(({ body }) => body.length))).toBeGreaterThan(SEGMENT_LIMITS.blobBytes / 2);
-    expect((await store.insertSegments(WORKSPACE, range)).entries).toBe(10);
+    expect((await writer.insertSegments(WORKSPACE, range)).entries).toBe(10);
     for (const segment of range) {
       const [stored] = await store.readBodies(WORKSPACE, [{ key: segment, start: 0, end: segment.body.length }]);
       expect(toHex(must(stored).bytes) === toHex(segment.body)).toBe(true);
@@ -299,7 +300,7 @@ describe("filters in SQL", () => {
 
   it("pass what a filter does not know", async () => {
     const [range = []] = segmentsOf(A, [[list(0, 10)]]);
-    await store.insertSegments(
+    await writer.insertSegments(
       WORKSPACE,
       range.map((segment) => ({ ...segment, filterKinds: 0, filter: Uint8Array.of(0) })),
     );
@@ -342,7 +343,7 @@ describe("frames of a segment found", () => {
 
   it("are those that hold what is looked for, and few others", async () => {
     const [range = []] = segmentsOf(A, [[held]]);
-    await store.insertSegments(WORKSPACE, range);
+    await writer.insertSegments(WORKSPACE, range);
     const segment = must(range[0]);
     expect(allBlocks(segment).length).toBeGreaterThan(5);
     const framesFor = async (filters: Parameters<typeof toFilter>[0]) => {
@@ -369,7 +370,7 @@ describe("frames of a segment found", () => {
 
   it("are read with gaps between them, and not at all once the segment is gone", async () => {
     const [range = []] = segmentsOf(A, [[held]]);
-    await store.insertSegments(WORKSPACE, range);
+    await writer.insertSegments(WORKSPACE, range);
     const [meta] = await found(selection(WORKSPACE, [A]));
     const every = allBlocks(must(meta));
     const blocks = every.filter((_, index) => index % 3 !== 1);
@@ -384,13 +385,13 @@ describe("frames of a segment found", () => {
     expect(await read()).toEqual(
       blocks.flatMap(({ firstIndex, lines }) => held.slice(firstIndex, firstIndex + lines).map(lineOf)),
     );
-    await store.deleteOfProject(WORKSPACE, A);
+    await writer.deleteOfProject(WORKSPACE, A);
     expect(await read()).toEqual([]);
   });
 
   it("that are not what was stored are told as corrupt", async () => {
     const [range = []] = segmentsOf(A, [[held]]);
-    await store.insertSegments(WORKSPACE, range);
+    await writer.insertSegments(WORKSPACE, range);
     await env.COLD_DB.prepare("UPDATE segments SET body = substr(body, 1, length(body) - 100)").run();
     const [meta] = await found(selection(WORKSPACE, [A]));
     const blocks = allBlocks(must(meta));
@@ -483,15 +484,15 @@ describe("deletion", () => {
     await insertAll(WORKSPACE, segmentsOf(A, ranges));
     await insertAll(WORKSPACE, segmentsOf(B, ranges.slice(0, 3)));
     await insertAll(OTHER, segmentsOf(A, ranges.slice(0, 3)));
-    expect(await store.deleteOlder(WORKSPACE, START + 9000)).toBe(7);
-    expect((await store.usage(WORKSPACE)).segments).toBe(56);
-    expect(await store.deleteOfProject(WORKSPACE, A)).toBe(STORE_LIMITS.deletions);
-    expect(await store.deleteOfProject(WORKSPACE, A)).toBe(56 - STORE_LIMITS.deletions);
-    expect(await store.deleteOfProject(WORKSPACE, A)).toBe(0);
-    expect((await store.usage(WORKSPACE)).segments).toBe(0);
+    expect(await writer.deleteOlder(WORKSPACE, START + 9000)).toBe(7);
+    expect((await writer.usage(WORKSPACE)).segments).toBe(56);
+    expect(await writer.deleteOfProject(WORKSPACE, A)).toBe(DELETION_ROWS);
+    expect(await writer.deleteOfProject(WORKSPACE, A)).toBe(56 - DELETION_ROWS);
+    expect(await writer.deleteOfProject(WORKSPACE, A)).toBe(0);
+    expect((await writer.usage(WORKSPACE)).segments).toBe(0);
     await insertAll(WORKSPACE, segmentsOf(B, ranges.slice(0, 2)));
-    expect(await store.deleteOfWorkspace(WORKSPACE)).toBe(2);
-    expect((await store.usage(OTHER)).segments).toBe(3);
+    expect(await writer.deleteOfWorkspace(WORKSPACE)).toBe(2);
+    expect((await writer.usage(OTHER)).segments).toBe(3);
   });
 });
 

@@ -1,7 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { SegmentStore } from "../../../src/logs/cold/store/store.ts";
+import { SegmentWriter } from "../../../src/logs/cold/store/writer.ts";
 import { LATE_WRITES_MS } from "../../../src/workspace/flush/flushed-ranges.ts";
 import { addKey, addProject, evict, newTenant, onSql, workspace } from "../ingest/support.ts";
 import {
@@ -24,7 +24,7 @@ beforeEach(() => {
 });
 afterEach(() => clock.stop());
 
-const segmentsOf = async (workspaceId: string) => (await new SegmentStore(env.COLD_DB).usage(workspaceId)).segments;
+const segmentsOf = async (workspaceId: string) => (await new SegmentWriter(env.COLD_DB).usage(workspaceId)).segments;
 const isGone = (workspaceId: string) =>
   runInDurableObject(
     workspace(workspaceId),
@@ -64,7 +64,7 @@ describe("a deleted project", () => {
     const tenant = await newTenant();
     await sendBatches(tenant, 3);
     await alarm(tenant.workspaceId);
-    const deletes = vi.spyOn(SegmentStore.prototype, "deleteOfProject");
+    const deletes = vi.spyOn(SegmentWriter.prototype, "deleteOfProject");
     await workspace(tenant.workspaceId).deleteProject(tenant.ownerId, tenant.projectId);
     await alarm(tenant.workspaceId);
     expect(await rowsOf(tenant.workspaceId, "doomed_projects")).toEqual([]);
@@ -100,10 +100,10 @@ describe("a deleted project", () => {
     const other = await beside(tenant);
     await sendBatches(tenant, 3);
     clock.pass(AGED_MS);
-    const { insertSegments } = SegmentStore.prototype;
+    const { insertSegments } = SegmentWriter.prototype;
     let deleted = false;
-    vi.spyOn(SegmentStore.prototype, "insertSegments").mockImplementationOnce(async function (
-      this: SegmentStore,
+    vi.spyOn(SegmentWriter.prototype, "insertSegments").mockImplementationOnce(async function (
+      this: SegmentWriter,
       ...call
     ) {
       deleted = (await workspace(tenant.workspaceId).deleteProject(tenant.ownerId, tenant.projectId)).ok;
@@ -124,7 +124,7 @@ describe("a deleted project", () => {
     const tenant = await newTenant();
     await sendBatches(tenant, 3);
     await flushAll(tenant);
-    vi.spyOn(SegmentStore.prototype, "deleteOfProject").mockRejectedValueOnce(new Error("D1_ERROR"));
+    vi.spyOn(SegmentWriter.prototype, "deleteOfProject").mockRejectedValueOnce(new Error("D1_ERROR"));
     await workspace(tenant.workspaceId).deleteProject(tenant.ownerId, tenant.projectId);
     await alarm(tenant.workspaceId);
     expect(await cold(tenant)).toHaveLength(3);

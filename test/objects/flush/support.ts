@@ -1,7 +1,7 @@
 import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, vi } from "vitest";
-import { SegmentStore } from "../../../src/logs/cold/store/store.ts";
+import { SegmentWriter } from "../../../src/logs/cold/store/writer.ts";
 import { settingsOf } from "../../../src/settings.ts";
 import type { Usage } from "../../../src/workspace/usage.ts";
 import { evict, numbered, onSql, receiptOf, send, storedEntries, type Tenant, workspace } from "../ingest/support.ts";
@@ -108,14 +108,14 @@ export function flushLines(): () => Record<string, unknown>[] {
     log.mock.calls.map(([text]) => JSON.parse(String(text))).filter(({ event }) => event === "workspace.flush");
 }
 
-const store = SegmentStore.prototype;
-const { insertSegments } = store;
+const writer = SegmentWriter.prototype;
+const { insertSegments } = writer;
 
 /** What becomes of the next calls that store a range. `before`: D1 never sees it. `after`: D1 has it, the answer is lost. */
 export function failInserts(times: number, where: "before" | "after"): void {
-  const spy = vi.spyOn(store, "insertSegments");
+  const spy = vi.spyOn(writer, "insertSegments");
   for (let time = 0; time < times; time++) {
-    spy.mockImplementationOnce(async function (this: SegmentStore, ...call) {
+    spy.mockImplementationOnce(async function (this: SegmentWriter, ...call) {
       if (where === "after") await insertSegments.apply(this, call);
       throw new Error("D1_ERROR: Network connection lost.");
     });
@@ -128,7 +128,7 @@ export function failInserts(times: number, where: "before" | "after"): void {
  */
 export function holdInsert(): () => Promise<() => Promise<unknown>> {
   const calls: Parameters<typeof insertSegments>[] = [];
-  vi.spyOn(store, "insertSegments").mockImplementationOnce((...call) => {
+  vi.spyOn(writer, "insertSegments").mockImplementationOnce((...call) => {
     calls.push(call);
     return new Promise(() => {});
   });
@@ -136,7 +136,7 @@ export function holdInsert(): () => Promise<() => Promise<unknown>> {
     // Asked for again and again: a promise that another request fulfils would take the test along into that request.
     for (;;) {
       const [call] = calls;
-      if (call) return () => insertSegments.apply(new SegmentStore(env.COLD_DB), call);
+      if (call) return () => insertSegments.apply(new SegmentWriter(env.COLD_DB), call);
       await scheduler.wait(5);
     }
   };

@@ -4,9 +4,10 @@ import { encodeBody } from "../../../src/logs/batch.ts";
 import { ColdTier } from "../../../src/logs/cold/store/cold-tier.ts";
 import type { SegmentPosition } from "../../../src/logs/cold/store/selection.ts";
 import { SegmentStore } from "../../../src/logs/cold/store/store.ts";
+import { SegmentWriter } from "../../../src/logs/cold/store/writer.ts";
 import { logId, queryPageSchema } from "../../../src/logs/entry-view.ts";
 import { LATE_WRITES_MS } from "../../../src/workspace/flush/flushed-ranges.ts";
-import { writeRange } from "../../../src/workspace/flush/write-range.ts";
+import { type RangeStore, writeRange } from "../../../src/workspace/flush/write-range.ts";
 import { bearer, call } from "../accounts/support.ts";
 import { entry, segmentsOf, selection } from "../cold/support.ts";
 import { newTenant, type Tenant, workspace } from "../ingest/support.ts";
@@ -21,7 +22,8 @@ beforeEach(() => {
 afterEach(() => clock.stop());
 
 const store = new SegmentStore(env.COLD_DB);
-const newSegments = async (workspaceId: string) => (await store.usage(workspaceId)).segments;
+const writer = new SegmentWriter(env.COLD_DB);
+const newSegments = async (workspaceId: string) => (await writer.usage(workspaceId)).segments;
 
 /** A project of 60 entries in six segments; every second one of them where the earlier version stored it. */
 async function dividedProject(): Promise<Tenant> {
@@ -121,7 +123,7 @@ describe("D25: a project that lies in both databases", () => {
         project,
         ranges.map((entries) => [entries]),
       )) {
-        await store.insertSegments(workspaceId, segments);
+        await writer.insertSegments(workspaceId, segments);
       }
     }
     const walk = async (order: "asc" | "desc", maxScanned: number, limit: number, more: object = {}) => {
@@ -191,7 +193,7 @@ describe("D25: a flush that an earlier version began", () => {
   it("D25: fails while the older writer meets the new directory, and sets nothing aside", async () => {
     const tenant = await newTenant();
     const [segments = []] = segmentsOf(tenant.projectId, [[[entry(1)]]]);
-    const older = new SegmentStore(env.DB);
+    const older = new SegmentWriter(env.DB);
     await expect(older.insertSegments(tenant.workspaceId, segments)).rejects.toThrow(/SQLITE_ERROR/);
     expect(await earlierSegments(tenant.workspaceId)).toBe(0);
     const line = {
@@ -206,7 +208,12 @@ describe("D25: a flush that an earlier version began", () => {
     const { workspaceId, projectId } = tenant;
     const range = { firstSeq: 1, lastSeq: 1 };
     const flush = { workspaceId, projectId, range, watermark: 0, batches: [batch], bad: [], deadline: clock.at + 1000 };
-    expect(await writeRange(older, flush, () => clock.at)).toMatchObject({ outcome: "failed" });
+    const store: RangeStore = {
+      insertSegments: (...call) => older.insertSegments(...call),
+      replaceSegments: (...call) => older.replaceSegments(...call),
+      segmentsBySeq: (...call) => new SegmentStore(env.DB).segmentsBySeq(...call),
+    };
+    expect(await writeRange(store, flush, () => clock.at)).toMatchObject({ outcome: "failed" });
   });
 });
 

@@ -1,49 +1,51 @@
 import type { D1Database } from "@cloudflare/workers-types";
 import type { BodyRange, EncodedSegment, SegmentBody, SegmentKey, SegmentMeta } from "../format/segment.ts";
 import { comparePositions, type SegmentPage, type SegmentPosition, type SegmentSelection } from "./selection.ts";
-import {
-  type CountedSegment,
-  type FoundSegment,
-  type ProjectCoverage,
-  SegmentStore,
-  type SegmentTotals,
-  type Watermark,
-} from "./store.ts";
+import { type CountedSegment, type FoundSegment, SegmentStore } from "./store.ts";
+import { type ProjectCoverage, type SegmentTotals, SegmentWriter, type Watermark } from "./writer.ts";
 
-// Named here, so that pure modules tested on Node may name it.
+/** The segments of one database. */
+interface Segments {
+  store: SegmentStore;
+  writer: SegmentWriter;
+}
 
-/** What this isolate has found out about a directory: facts that no later write changes. */
-interface Facts {
-  /** No workspace has a segment there. */
+function segmentsIn(db: D1Database): Segments {
+  return { store: new SegmentStore(db), writer: new SegmentWriter(db) };
+}
+
+/** Facts about legacy segments that this isolate has read and that no later write changes. */
+interface LegacyFacts {
+  /** Whether no workspace has a legacy segment. */
   isEmpty: boolean;
-  /** Workspaces without a segment there. */
+  /** Workspaces without a legacy segment. */
   without: Set<string>;
 }
 
-/** Workspaces remembered at most: 60 bytes each. Beyond it all of them are asked for again. */
-const MAX_REMEMBERED = 4096;
+/** Maximum number of cached workspaces, 60 bytes each. A full cache is cleared. */
+const MAX_CACHED = 4096;
 
-let facts = new WeakMap<D1Database, Facts>();
+let legacyFacts = new WeakMap<D1Database, LegacyFacts>();
 
 /**
- * The segments that earlier versions stored in the directory's database. Once the trigger `segments_closed` is there, none
- * is added, so "this workspace has none" stays true and is remembered; without the trigger nothing is.
+ * The segments that versions before `COLD_DB` wrote to `DB`. The trigger `segments_closed` forbids inserts, so a workspace
+ * without legacy segments stays without them and is cached. Without the trigger nothing is cached.
  */
-export class LegacySegments {
+class LegacySegments {
   readonly #db: D1Database;
-  readonly #store: SegmentStore;
-  readonly #facts: Facts;
+  readonly #segments: Segments;
+  readonly #facts: LegacyFacts;
 
   constructor(db: D1Database) {
     this.#db = db;
-    this.#store = new SegmentStore(db);
-    const known = facts.get(db) ?? { isEmpty: false, without: new Set() };
-    facts.set(db, known);
-    this.#facts = known;
+    this.#segments = segmentsIn(db);
+    const cached = legacyFacts.get(db) ?? { isEmpty: false, without: new Set() };
+    legacyFacts.set(db, cached);
+    this.#facts = cached;
   }
 
-  /** The store to ask for a workspace's earlier segments; null where it has none. */
-  async of(workspaceId: string): Promise<SegmentStore | null> {
+  /** @returns `null` if the workspace has no legacy segments */
+  async of(workspaceId: string): Promise<Segments | null> {
     const { isEmpty, without } = this.#facts;
     if (isEmpty || without.has(workspaceId)) return null;
     const found = await this.#db
@@ -53,103 +55,103 @@ export class LegacySegments {
       )
       .bind(workspaceId)
       .first<{ hasOwn: number; hasAny: number; isClosed: number }>();
-    if (found === null || found.hasOwn === 1) return this.#store;
-    if (found.isClosed === 1) this.#remember(workspaceId, found.hasAny === 0);
+    if (found === null || found.hasOwn === 1) return this.#segments;
+    if (found.isClosed === 1) this.#cache(workspaceId, found.hasAny === 0);
     return null;
   }
 
-  #remember(workspaceId: string, isEmpty: boolean): void {
-    const known = this.#facts;
-    known.isEmpty ||= isEmpty;
-    if (known.without.size >= MAX_REMEMBERED) known.without.clear();
-    known.without.add(workspaceId);
+  #cache(workspaceId: string, isEmpty: boolean): void {
+    const facts = this.#facts;
+    facts.isEmpty ||= isEmpty;
+    if (facts.without.size >= MAX_CACHED) facts.without.clear();
+    facts.without.add(workspaceId);
   }
 }
 
-/** For tests, which put segments where no version puts them any more. */
+/** Clears the cache for tests, which insert legacy segments. */
 export function resetLegacySegmentCache(): void {
-  facts = new WeakMap();
+  legacyFacts = new WeakMap();
 }
 
-// Named here, so that pure modules tested on Node may name the tier.
-
-/** The bindings that segments lie behind. */
+/** The bindings of the databases that hold segments. */
 export interface ColdDatabases {
-  /** The directory, which held the segments of earlier versions too. Its segments only become fewer. */
+  /** The directory. It holds legacy segments; none are added. */
   DB: D1Database;
   COLD_DB: D1Database;
 }
 
 /**
- * The cold tier: the segments in `COLD_DB`, and those that an earlier version left in `DB`. Both are one tier: no range is
- * in both, and every read merges them in its own order. `DB` is asked only for workspaces that may have segments there.
+ * The cold tier: the segments in `COLD_DB` and the legacy segments in `DB`. No range is in both, and every read merges them
+ * in its own order. Only workspaces that may have legacy segments cause queries on `DB`.
  */
 export class ColdTier {
-  readonly #store: SegmentStore;
-  readonly #earlier: LegacySegments;
+  readonly #segments: Segments;
+  readonly #legacy: LegacySegments;
 
   constructor({ DB, COLD_DB }: ColdDatabases) {
-    this.#store = new SegmentStore(COLD_DB);
-    this.#earlier = new LegacySegments(DB);
+    this.#segments = segmentsIn(COLD_DB);
+    this.#legacy = new LegacySegments(DB);
   }
 
   /**
-   * As `SegmentStore.insertSegments`. A range whose segments an earlier version stored in `DB`, before it could note that,
-   * is not stored again.
+   * Like `SegmentWriter.insertSegments`. Does not insert a range that an earlier version stored in `DB` without recording
+   * that it had.
    */
   async insertSegments(
     workspaceId: string,
     segments: readonly EncodedSegment[],
     watermark = (segments[0]?.firstSeq ?? 1) - 1,
   ): Promise<SegmentTotals> {
-    const earlier = await this.#earlier.of(workspaceId);
+    const { writer } = this.#segments;
+    const legacy = await this.#legacy.of(workspaceId);
     const range = rangeOf(segments, watermark);
-    if (earlier === null || range === null) return this.#store.insertSegments(workspaceId, segments, watermark);
-    const there = await earlier.totalsOfRange(workspaceId, range);
-    if (there.segments === 0) return this.#store.insertSegments(workspaceId, segments, watermark);
-    return sum(there, await this.#store.totalsOfRange(workspaceId, range));
+    if (legacy === null || range === null) return writer.insertSegments(workspaceId, segments, watermark);
+    const stored = await legacy.writer.totalsOfRange(workspaceId, range);
+    if (stored.segments === 0) return writer.insertSegments(workspaceId, segments, watermark);
+    return sum(stored, await writer.totalsOfRange(workspaceId, range));
   }
 
-  /** As `SegmentStore.replaceSegments`. */
+  /** Like `SegmentWriter.replaceSegments`. */
   async replaceSegments(
     workspaceId: string,
     segments: readonly EncodedSegment[],
     watermark: number,
   ): Promise<SegmentTotals> {
-    const earlier = await this.#earlier.of(workspaceId);
+    const legacy = await this.#legacy.of(workspaceId);
     const range = rangeOf(segments, watermark);
-    // A crash in between leaves the range in the object alone, and the call is repeated.
-    if (earlier !== null && range !== null) await earlier.deleteRange(workspaceId, range);
-    return this.#store.replaceSegments(workspaceId, segments, watermark);
+    // After a crash between the two statements only the object holds the range, and the flush repeats the call.
+    if (legacy !== null && range !== null) await legacy.writer.deleteRange(workspaceId, range);
+    return this.#segments.writer.replaceSegments(workspaceId, segments, watermark);
   }
 
   findSegments(selection: SegmentSelection): Promise<SegmentPage<FoundSegment>> {
-    return this.#walk(selection, (store) => store.findSegments(selection));
+    return this.#merged(selection, (store) => store.findSegments(selection));
   }
 
   readLevels(selection: SegmentSelection): Promise<SegmentPage<CountedSegment>> {
-    return this.#walk(selection, (store) => store.readLevels(selection));
+    return this.#merged(selection, (store) => store.readLevels(selection));
   }
 
   readSummaries(selection: SegmentSelection): Promise<SegmentPage<CountedSegment>> {
-    return this.#walk(selection, (store) => store.readSummaries(selection));
+    return this.#merged(selection, (store) => store.readSummaries(selection));
   }
 
-  async #walk<S extends SegmentPosition>(
+  /** Merges a page of each database in the order of the selection. */
+  async #merged<S extends SegmentPosition>(
     { workspaceId, order }: SegmentSelection,
     read: (store: SegmentStore) => Promise<SegmentPage<S>>,
   ): Promise<SegmentPage<S>> {
-    const earlier = await this.#earlier.of(workspaceId);
-    if (earlier === null) return read(this.#store);
-    const pages = await Promise.all([read(this.#store), read(earlier)]);
+    const legacy = await this.#legacy.of(workspaceId);
+    if (legacy === null) return read(this.#segments.store);
+    const pages = await Promise.all([read(this.#segments.store), read(legacy.store)]);
     const compare = (a: SegmentPosition, b: SegmentPosition) => comparePositions(order, a, b);
-    // Behind its place neither page says anything, so the merged page ends at the nearer one.
+    // A page lacks what comes after its `next`, so the merged page ends at the earlier of the two.
     const [next = null] = pages.flatMap((page) => page.next ?? []).sort(compare);
     const segments = pages.flatMap((page) => page.segments).sort(compare);
     return { segments: next ? segments.filter((segment) => compare(segment, next) <= 0) : segments, next };
   }
 
-  /** As `SegmentStore.segmentsBySeq`. */
+  /** Like `SegmentStore.segmentsBySeq`. */
   async segmentsBySeq(
     workspaceId: string,
     projectId: string,
@@ -157,41 +159,43 @@ export class ColdTier {
     after: SegmentKey | null,
     limit: number,
   ): Promise<SegmentMeta[]> {
-    const pages = await this.#both(workspaceId, (store) =>
+    const pages = await this.#both(workspaceId, ({ store }) =>
       store.segmentsBySeq(workspaceId, projectId, range, after, limit),
     );
     const bySeq = (a: SegmentKey, b: SegmentKey) => a.firstSeq - b.firstSeq || a.part - b.part;
     return pages.length === 1 ? (pages[0] ?? []) : pages.flat().sort(bySeq).slice(0, limit);
   }
 
-  /** As `SegmentStore.readBodies`. */
+  /** Like `SegmentStore.readBodies`. */
   async readBodies(workspaceId: string, ranges: readonly BodyRange[]): Promise<(SegmentBody | null)[]> {
-    const [bodies = [], earlier = []] = await this.#both(workspaceId, (store) => store.readBodies(workspaceId, ranges));
-    // Both stop at the same range: how many are read depends on their sizes alone.
-    return bodies.map((body, index) => body ?? earlier[index] ?? null);
+    const [bodies = [], legacy = []] = await this.#both(workspaceId, ({ store }) =>
+      store.readBodies(workspaceId, ranges),
+    );
+    // Both databases stop at the same range, because only the sizes of the ranges decide how many are read.
+    return bodies.map((body, index) => body ?? legacy[index] ?? null);
   }
 
-  /** As `SegmentStore.usageUpTo`. */
+  /** Like `SegmentWriter.usageUpTo`. */
   async usageUpTo(workspaceId: string, watermarks: readonly Watermark[]): Promise<SegmentTotals> {
-    const totals = await this.#both(workspaceId, (store) => store.usageUpTo(workspaceId, watermarks));
+    const totals = await this.#both(workspaceId, ({ writer }) => writer.usageUpTo(workspaceId, watermarks));
     return totals.reduce(sum);
   }
 
-  /** As `SegmentStore.totalsOfRanges`. */
+  /** Like `SegmentWriter.totalsOfRanges`. */
   async totalsOfRanges(
     workspaceId: string,
     projectId: string,
     ranges: readonly { firstSeq: number; lastSeq: number }[],
   ): Promise<SegmentTotals[]> {
-    const [totals = [], earlier = []] = await this.#both(workspaceId, (store) =>
-      store.totalsOfRanges(workspaceId, projectId, ranges),
+    const [totals = [], legacy = []] = await this.#both(workspaceId, ({ writer }) =>
+      writer.totalsOfRanges(workspaceId, projectId, ranges),
     );
-    return totals.map((total, index) => sum(total, earlier[index] ?? { segments: 0, entries: 0, bytes: 0 }));
+    return totals.map((total, index) => sum(total, legacy[index] ?? { segments: 0, entries: 0, bytes: 0 }));
   }
 
-  /** As `SegmentStore.coverageOf`, by project. */
+  /** Like `SegmentWriter.coverageOf`, by project id. */
   async coverageOf(workspaceId: string, projectIds: readonly string[]): Promise<Map<string, ProjectCoverage>> {
-    const found = await this.#both(workspaceId, (store) => store.coverageOf(workspaceId, projectIds));
+    const found = await this.#both(workspaceId, ({ writer }) => writer.coverageOf(workspaceId, projectIds));
     const projects = new Map<string, ProjectCoverage>();
     for (const each of found.flat()) {
       const other = projects.get(each.projectId);
@@ -200,29 +204,29 @@ export class ColdTier {
     return projects;
   }
 
-  /** Deletes some of a project's segments; to be called until it gives 0. */
+  /** Deletes some of a project's segments. Call again until the result is 0. @returns the number deleted */
   deleteOfProject(workspaceId: string, projectId: string): Promise<number> {
-    return this.#delete(workspaceId, (store) => store.deleteOfProject(workspaceId, projectId));
+    return this.#delete(workspaceId, (writer) => writer.deleteOfProject(workspaceId, projectId));
   }
 
   deleteOfWorkspace(workspaceId: string): Promise<number> {
-    return this.#delete(workspaceId, (store) => store.deleteOfWorkspace(workspaceId));
+    return this.#delete(workspaceId, (writer) => writer.deleteOfWorkspace(workspaceId));
   }
 
   /** Deletes some of a workspace's segments whose newest entry is older than `cutoff`, epoch milliseconds. */
   deleteOlder(workspaceId: string, cutoff: number): Promise<number> {
-    return this.#delete(workspaceId, (store) => store.deleteOlder(workspaceId, cutoff));
+    return this.#delete(workspaceId, (writer) => writer.deleteOlder(workspaceId, cutoff));
   }
 
-  async #delete(workspaceId: string, some: (store: SegmentStore) => Promise<number>): Promise<number> {
-    const earlier = await this.#earlier.of(workspaceId);
-    return (earlier && (await some(earlier))) || some(this.#store);
+  async #delete(workspaceId: string, deleteSome: (writer: SegmentWriter) => Promise<number>) {
+    const legacy = await this.#legacy.of(workspaceId);
+    return (legacy && (await deleteSome(legacy.writer))) || deleteSome(this.#segments.writer);
   }
 
-  /** What each store answers; that of `COLD_DB` first. */
-  async #both<T>(workspaceId: string, ask: (store: SegmentStore) => Promise<T>): Promise<T[]> {
-    const earlier = await this.#earlier.of(workspaceId);
-    return Promise.all((earlier ? [this.#store, earlier] : [this.#store]).map(ask));
+  /** Queries `COLD_DB` and, if the workspace may have legacy segments, `DB`. @returns the result of `COLD_DB` first */
+  async #both<T>(workspaceId: string, query: (segments: Segments) => Promise<T>): Promise<T[]> {
+    const legacy = await this.#legacy.of(workspaceId);
+    return Promise.all((legacy ? [this.#segments, legacy] : [this.#segments]).map(query));
   }
 }
 
@@ -251,19 +255,19 @@ function sum(a: SegmentTotals, b: SegmentTotals): SegmentTotals {
 export interface ExpectedRange {
   firstSeq: number;
   lastSeq: number;
-  /** All of its entries must be there. False: the retention may have taken some of its segments, and never the last. */
+  /** Whether all its entries must be stored. If not, the retention may have deleted some segments, but not the last. */
   isWhole: boolean;
 }
 
-/** A range of which the cold tier lacks entries. */
+/** A range with entries that are not in the cold tier. */
 export interface MissingRange {
   firstSeq: number;
   lastSeq: number;
-  /** Entries of it that are there. */
+  /** Number of its entries that are stored. */
   stored: number;
 }
 
-/** Those of the ranges that the cold tier does not hold as it must. */
+/** Returns the ranges that the cold tier does not hold completely. */
 export async function missingRanges(
   tier: Pick<ColdTier, "totalsOfRanges">,
   workspaceId: string,
@@ -274,7 +278,7 @@ export async function missingRanges(
   const totals = await tier.totalsOfRanges(workspaceId, projectId, ranges);
   return ranges.flatMap(({ firstSeq, lastSeq, isWhole }, index) => {
     const { entries = 0, segments = 0 } = totals[index] ?? {};
-    const isThere = isWhole ? entries === lastSeq - firstSeq + 1 : segments > 0;
-    return isThere ? [] : [{ firstSeq, lastSeq, stored: entries }];
+    const isStored = isWhole ? entries === lastSeq - firstSeq + 1 : segments > 0;
+    return isStored ? [] : [{ firstSeq, lastSeq, stored: entries }];
   });
 }

@@ -1,6 +1,6 @@
 import type { D1Database } from "@cloudflare/workers-types";
 import { type BlockHits, slotsColumn } from "../filter/block-filter.ts";
-import type { BodyRange, EncodedSegment, SegmentBody, SegmentKey, SegmentMeta } from "../format/segment.ts";
+import type { BodyRange, SegmentBody, SegmentKey, SegmentMeta } from "../format/segment.ts";
 import {
   readPosition,
   type SegmentPage,
@@ -8,9 +8,7 @@ import {
   type SegmentSelection,
   selectStatement,
 } from "./selection.ts";
-import { fromHex, insertStatement } from "./writer.ts";
-
-// Named here, so that pure modules tested on Node may name the store.
+import { fromHex } from "./writer.ts";
 
 /** Most rows of one answer. Levels are at most 80 KB a row and mostly 300 bytes, summaries at most 64 KB. */
 export const STORE_LIMITS = {
@@ -19,8 +17,6 @@ export const STORE_LIMITS = {
   summaries: 64,
   /** Bytes of bodies in one answer; a single larger one is given nevertheless. They travel in twice as many. */
   bodyBytes: 2 * 1024 * 1024,
-  /** Rows deleted in one step: each frees a hundred pages and more. */
-  deletions: 50,
 } as const;
 
 /** A segment that a query may need, and what its filter says about its frames; see `frames-to-read.ts`. */
@@ -30,34 +26,6 @@ export type FoundSegment = SegmentMeta & BlockHits;
 export interface CountedSegment extends SegmentPosition {
   /** As `levels` or `summary` of an `EncodedSegment`. */
   counts: Uint8Array;
-}
-
-export interface SegmentTotals {
-  segments: number;
-  entries: number;
-  /** As stored. */
-  bytes: number;
-}
-
-/** Up to which `seq` a project's entries are in the cold tier. */
-export interface Watermark {
-  projectId: string;
-  seq: number;
-}
-
-export interface ProjectCoverage {
-  projectId: string;
-  segments: number;
-  entries: number;
-  firstSeq: number;
-  lastSeq: number;
-}
-
-/** A run of a project's `seq`, in which ranges begin. */
-export interface ProjectRange {
-  projectId: string;
-  from: number;
-  to: number;
 }
 
 const KEY_COLUMNS = "project_id, first_seq, part";
@@ -86,99 +54,6 @@ export class SegmentStore {
 
   constructor(db: D1Database) {
     this.#db = db;
-  }
-
-  /**
-   * Stores all segments of one range, or none. Safe to repeat, whatever became of the first call, also by a version that
-   * would cut the range otherwise: what is stored first stays.
-   *
-   * @param segments as `encodeSegments` gave them for the range, all of one project
-   * @param watermark of the project, below the range: nothing but set-aside batches lies between
-   * @returns what is stored from the watermark to the range's end now, by this call or an earlier one: anything but every
-   * entry of the range once is a fault that the caller must not pass over
-   */
-  async insertSegments(
-    workspaceId: string,
-    segments: readonly EncodedSegment[],
-    watermark = (segments[0]?.firstSeq ?? 1) - 1,
-  ): Promise<SegmentTotals> {
-    return this.#store(workspaceId, segments, watermark, false);
-  }
-
-  /**
-   * The same, in place of whatever lies between the watermark and the range's end. Nothing there has ever been read: the
-   * object has it all, and holds it for right.
-   */
-  async replaceSegments(
-    workspaceId: string,
-    segments: readonly EncodedSegment[],
-    watermark: number,
-  ): Promise<SegmentTotals> {
-    return this.#store(workspaceId, segments, watermark, true);
-  }
-
-  async #store(
-    workspaceId: string,
-    segments: readonly EncodedSegment[],
-    watermark: number,
-    isReplacing: boolean,
-  ): Promise<SegmentTotals> {
-    const [first] = segments;
-    if (first === undefined) return { segments: 0, entries: 0, bytes: 0 };
-    const lastSeq = segments.reduce((last, segment) => Math.max(last, segment.lastSeq), 0);
-    // The first part of all stands for the range: with it in place nothing of the range is stored again, so it comes last.
-    const inserts = [...segments.slice(1), first].map((segment) =>
-      insertStatement(this.#db, workspaceId, segment, first.firstSeq),
-    );
-    const params = [workspaceId, first.projectId, watermark + 1, lastSeq];
-    const before = isReplacing ? [this.#db.prepare(`DELETE FROM segments ${OF_RANGE}`).bind(...params)] : [];
-    const totals = this.#db.prepare(`${TOTALS} ${OF_RANGE}`).bind(...params);
-    const results = await this.#db.batch<SegmentTotals>([...before, ...inserts, totals]);
-    return totalsOf(results.at(-1)?.results[0]);
-  }
-
-  /** What is stored of ranges that begin in a run of `seq`. */
-  async totalsOfRange(workspaceId: string, { projectId, from, to }: ProjectRange): Promise<SegmentTotals> {
-    const statement = this.#db.prepare(`${TOTALS} ${OF_RANGE}`).bind(workspaceId, projectId, from, to);
-    return totalsOf(await statement.first<SegmentTotals>());
-  }
-
-  /** The same of runs of one project, one for each. */
-  async totalsOfRanges(
-    workspaceId: string,
-    projectId: string,
-    ranges: readonly { firstSeq: number; lastSeq: number }[],
-  ): Promise<SegmentTotals[]> {
-    const wanted = ranges.map(({ firstSeq, lastSeq }) => [firstSeq, lastSeq]);
-    const { results } = await this.#db
-      .prepare(
-        `SELECT wanted.key AS at, count(segments.id) AS segments, coalesce(sum(count), 0) AS entries,
-           coalesce(sum(stored_bytes), 0) AS bytes
-         FROM json_each(?3) AS wanted LEFT JOIN segments ON workspace_id = ?1 AND project_id = ?2
-           AND first_seq BETWEEN wanted.value ->> 0 AND wanted.value ->> 1 GROUP BY wanted.key`,
-      )
-      .bind(workspaceId, projectId, JSON.stringify(wanted))
-      .all<SegmentTotals & { at: number }>();
-    const found = new Map(results.map(({ at, ...totals }) => [at, totals]));
-    return ranges.map((_, index) => totalsOf(found.get(index)));
-  }
-
-  /** What projects have here: how much, and the first and last `seq` that segments cover. */
-  async coverageOf(workspaceId: string, projectIds: readonly string[]): Promise<ProjectCoverage[]> {
-    const { results } = await this.#db
-      .prepare(
-        `SELECT project_id AS projectId, count(*) AS segments, sum(count) AS entries, min(first_seq) AS firstSeq,
-           max(last_seq) AS lastSeq
-         FROM segments WHERE workspace_id = ? AND project_id IN (SELECT value FROM json_each(?)) GROUP BY project_id`,
-      )
-      .bind(workspaceId, JSON.stringify(projectIds))
-      .all<ProjectCoverage>();
-    return results;
-  }
-
-  /** Deletes the segments of ranges that begin in a run of `seq`. */
-  async deleteRange(workspaceId: string, { projectId, from, to }: ProjectRange): Promise<void> {
-    await this.#db.prepare(`DELETE FROM segments ${OF_RANGE}`).bind(workspaceId, projectId, from, to).run();
   }
 
   /** Segments that a query may need, in its order. To look at one takes 19 us with tests, 5 without. */
@@ -286,70 +161,11 @@ export class SegmentStore {
     }
     return bodies;
   }
-
-  /** All that a workspace has here: a look at each of its rows, so 10,000 rows read per 100 million entries. */
-  async usage(workspaceId: string): Promise<SegmentTotals> {
-    return totalsOf(
-      await this.#db.prepare(`${TOTALS} WHERE workspace_id = ?`).bind(workspaceId).first<SegmentTotals>(),
-    );
-  }
-
-  /**
-   * What a workspace has here, as of the moment at which the object told the watermarks: what has arrived since, or is
-   * still counted as recent, lies above them, and deleted projects have none.
-   */
-  async usageUpTo(workspaceId: string, watermarks: readonly Watermark[]): Promise<SegmentTotals> {
-    const flushed = watermarks.filter(({ seq }) => seq > 0);
-    if (flushed.length === 0) return totalsOf(null);
-    const totals = await this.#db
-      .prepare(
-        `${TOTALS} JOIN json_each(?2) AS project ON project_id = project.value ->> 'projectId'
-           AND last_seq <= project.value ->> 'seq'
-         WHERE workspace_id = ?1`,
-      )
-      .bind(workspaceId, JSON.stringify(flushed))
-      .first<SegmentTotals>();
-    return totalsOf(totals);
-  }
-
-  /** Deletes some of a project's segments; to be called until it gives 0. */
-  async deleteOfProject(workspaceId: string, projectId: string): Promise<number> {
-    return this.#delete("workspace_id = ?1 AND project_id = ?2", [workspaceId, projectId]);
-  }
-
-  async deleteOfWorkspace(workspaceId: string): Promise<number> {
-    return this.#delete("workspace_id = ?1", [workspaceId]);
-  }
-
-  /** Deletes some of a workspace's segments whose newest entry is older than `cutoff`, epoch milliseconds. */
-  async deleteOlder(workspaceId: string, cutoff: number): Promise<number> {
-    return this.#delete("workspace_id = ?1 AND max_ts < ?2", [workspaceId, cutoff]);
-  }
-
-  async #delete(condition: string, params: (string | number)[]): Promise<number> {
-    const { meta } = await this.#db
-      .prepare(
-        `DELETE FROM segments WHERE id IN
-           (SELECT id FROM segments WHERE ${condition} LIMIT ${STORE_LIMITS.deletions})`,
-      )
-      .bind(...params)
-      .run();
-    return meta.changes;
-  }
 }
-
-const OF_RANGE = "WHERE workspace_id = ? AND project_id = ? AND first_seq BETWEEN ? AND ?";
-
-const TOTALS = `SELECT count(*) AS segments, coalesce(sum(count), 0) AS entries, coalesce(sum(stored_bytes), 0) AS bytes
-  FROM segments`;
 
 /** Cut short in silence, a page would look like the last one. */
 function refuseMoreThan(most: number, limit: number): void {
   if (limit > most) throw new RangeError(`At most ${most} segments at a time.`);
-}
-
-function totalsOf(row: SegmentTotals | null | undefined): SegmentTotals {
-  return row ?? { segments: 0, entries: 0, bytes: 0 };
 }
 
 function metaOf(row: Readonly<[...MetaRow, ...unknown[]]>): SegmentMeta {
