@@ -1,17 +1,16 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { detachBuffer } from "../platform/isolate-memory.ts";
 
-/** What is stored is not what was put in. The message names it, never what it holds. */
+/** Thrown if a stored item does not decode to what was encoded. The message names the item but none of its content. */
 export class UnreadableItem extends Error {}
 
 /**
- * Told of what a reader had to leave out, so that whoever runs the service learns of it: nobody can read it any more, and
- * all the rest can be read.
- * @param entries how many it held
+ * Reports stored data that a reader had to leave out, so that the operator learns of it. All other data stays readable.
+ * @param entries number of entries that were lost
  */
 export type ReportUnreadable = (fault: Error, entries: number) => void;
 
-/** Entries of a project whose lines are not what was put in. */
+/** Reports entries of a project whose lines are damaged. */
 export function reportEntries(report: ReportUnreadable, projectId: string, seqs: readonly number[]): void {
   if (seqs.length === 0) return;
   const fault = `Stored lines of ${projectId} are no entries: ${seqs.length}, the first of them seq ${seqs[0]}.`;
@@ -19,12 +18,12 @@ export function reportEntries(report: ReportUnreadable, projectId: string, seqs:
 }
 
 /**
- * A batch is what one accepted ingest request becomes: the unit of storage, of group commit and of `seq` runs.
+ * The accepted entries of one ingest request: the unit of storage, of group commit and of `seq` ranges.
  *
- * Its body is NDJSON: one line per entry, each `JSON.stringify` of an `Entry` with members in the order of
- * `ENTRY_MEMBERS`, lines joined by "\n" without one at the end. So every line begins
- * `{"timestamp":"<24 characters>","level":"<level>",` and a raw substring test can run before any parse.
- * Entry `i` of a batch has `seq = firstSeq + i`.
+ * The body is NDJSON: one line for each entry, each `JSON.stringify` of an `Entry` with members in the order of
+ * `ENTRY_MEMBERS`, joined by "\n" without one at the end. So every line begins with `{"timestamp":"<24
+ * characters>","level":"<level>",`, and raw substring tests can run before any parsing. Entry `i` of a batch has `seq =
+ * firstSeq + i`.
  */
 export interface Batch {
   /** Entries in the body, 1 to 1,000. */
@@ -43,12 +42,12 @@ export interface Batch {
   body: Uint8Array;
 }
 
-/** 0: NDJSON as it is. 1: zstd frames of at most 128 KiB of input, each behind its length; see `codec.ts`. */
+/** 0: plain NDJSON. 1: zstd blocks of at most 128 KiB of input, each after its length; see `encodeBody`. */
 export type BatchEncoding = 0 | 1;
 
-/** A batch as read back from the workspace object: what is needed to give its entries back. */
+/** A batch as the workspace object returns it to a reader. */
 export interface RecentBatch {
-  /** The workspace's commit number, from 1, rising; what `asOf` pins. */
+  /** Commit number in the workspace, from 1, rising. `asOf` pins it. */
   commit: number;
   projectId: string;
   firstSeq: number;
@@ -62,21 +61,29 @@ export interface RecentBatch {
 }
 
 /**
- * Input bytes of one zstd frame. workerd's decoder stops after the first of several frames, so each frame stands behind
- * its own length.
+ * Input bytes of one block. workerd's decoder stops after the first of several zstd frames, so each block is stored
+ * after its own length.
  */
 const BLOCK_BYTES = 128 * 1024;
-/** workerd's one-shot zstd throws when a frame comes out larger than 40 KiB (measured). From this size none ever does. */
+/**
+ * workerd's one-shot zstd throws if a compressed block is larger than 40 KiB (measured). Blocks of this input size
+ * never are.
+ */
 const SAFE_FRAME_BYTES = 32 * 1024;
 const LENGTH_BYTES = 4;
 
 /** Level 1: on log lines level 3 costs 1.6 times the CPU for 4 % fewer bytes (measured on 330-byte entries). */
 const OPTIONS = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
-/** A window no larger than the input: most of a small frame's cost is making room for a large one (48 us, 34 us with this). */
+/**
+ * A window no larger than the input. Most of a small block's cost is allocating a large window (48 us, 34 us with
+ * this).
+ */
 const SMALL_BYTES = 1 << 15;
 const SMALL_OPTIONS = { params: { ...OPTIONS.params, [constants.ZSTD_c_windowLog]: 15 } };
 
-/** Below this, setting zstd up (45 us here) costs more than the bytes it saves; a segment compresses them again later. */
+/**
+ * Below this size, setting zstd up (45 us here) costs more than the saved bytes. A segment compresses them again later.
+ */
 const COMPRESS_FROM_BYTES = 1024;
 
 /** Compresses a batch body if that makes it smaller. */
@@ -107,13 +114,13 @@ export interface EncodedBody {
   body: Uint8Array;
 }
 
-/** Compresses a batch body that comes in pieces. Holds the frames made so far and less than one frame of input. */
+/** Compresses a batch body that is added in parts. Holds the compressed blocks and less than one block of input. */
 export class BodyEncoder {
   readonly #blocks: Uint8Array[] = [];
-  /** Bytes of all frames, with their lengths. */
+  /** Bytes of all blocks, with their lengths. */
   #framedBytes = 0;
   #size = 0;
-  /** Input of the frame that is being filled; null while there is none. */
+  /** Input of the block that is being filled; `null` if there is none. */
   #open: Uint8Array | null = null;
   #openBytes = 0;
 
@@ -122,12 +129,12 @@ export class BodyEncoder {
     return this.#size;
   }
 
-  /** Bytes that the encoder holds. */
+  /** Number of bytes that the encoder holds. */
   get held(): number {
     return this.#framedBytes + (this.#open?.length ?? 0);
   }
 
-  /** Adds a piece, which may change afterwards. */
+  /** Adds a part of the body. The caller may change the bytes afterwards. */
   add(piece: Uint8Array): void {
     this.#size += piece.length;
     let at = 0;
@@ -145,7 +152,7 @@ export class BodyEncoder {
     }
   }
 
-  /** The whole body: as it came where it is less than one frame's input and does not get smaller. */
+  /** Returns the whole body; plain if it is less than one block and compression does not make it smaller. */
   finish(): EncodedBody {
     const rest = this.#open?.subarray(0, this.#openBytes) ?? new Uint8Array();
     if (this.#blocks.length === 0) return encodeBody(rest.slice());
@@ -174,7 +181,7 @@ export class BodyEncoder {
   }
 }
 
-/** One frame, or several of less input each where the data hardly compresses. */
+/** Compresses input as one block, or as several smaller ones if the data hardly compresses. */
 function compress(piece: Uint8Array): Uint8Array[] {
   try {
     return [zstdCompressSync(piece, piece.length <= SMALL_BYTES ? SMALL_OPTIONS : OPTIONS)];
@@ -186,8 +193,8 @@ function compress(piece: Uint8Array): Uint8Array[] {
 }
 
 /**
- * The pieces of a body in order, each at most 128 KiB when compressed. A line may cross from one piece to the next. A piece
- * that was compressed is good until the next one is asked for: its memory is freed then.
+ * Yields the decoded blocks of a body in order, each at most 128 KiB when compressed. A line may cross from one block
+ * to the next. A decompressed block is valid until the next one is requested; then its memory is freed.
  */
 export function* decodeBlocks(encoding: BatchEncoding, body: Uint8Array): Generator<Uint8Array> {
   if (encoding === 0) {
@@ -204,7 +211,7 @@ export function* decodeBlocks(encoding: BatchEncoding, body: Uint8Array): Genera
   }
 }
 
-/** The compressed frames of a body. */
+/** Yields the compressed blocks of a body. */
 function* framesOf(body: Uint8Array): Generator<Uint8Array> {
   const view = new DataView(body.buffer, body.byteOffset, body.byteLength);
   for (let at = 0; at < body.length; ) {
@@ -215,7 +222,7 @@ function* framesOf(body: Uint8Array): Generator<Uint8Array> {
   }
 }
 
-/** The whole body, uncompressed. */
+/** Returns the whole body, uncompressed. */
 export function decodeBody(encoding: BatchEncoding, body: Uint8Array): Uint8Array {
   if (encoding === 0) return body;
   const pieces = Array.from(framesOf(body), (frame) => zstdDecompressSync(frame));

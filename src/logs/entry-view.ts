@@ -2,12 +2,12 @@ import { z } from "zod";
 import { fromBase62, ID_LENGTH, isId, toBase62 } from "../ids.ts";
 import { LEVELS } from "./entry.ts";
 
-/** An entry's id is its project and `seq`: nothing is stored for it, and it never changes between tiers. */
+/** Returns an entry's id: its project and `seq`. Nothing is stored for it, and it is the same in both tiers. */
 export function logId(projectId: string, seq: number): string {
   return `log_${projectId.slice(5)}${toBase62(seq)}`;
 }
 
-/** The project and `seq` behind an id; null for anything that `logId` cannot have written. */
+/** Returns the project and `seq` of an id; `null` if `logId` cannot have written it. */
 export function parseLogId(id: string): { projectId: string; seq: number } | null {
   const projectId = `proj_${id.slice(4, 4 + ID_LENGTH)}`;
   if (!id.startsWith("log_") || !isId("proj", projectId)) return null;
@@ -15,7 +15,7 @@ export function parseLogId(id: string): { projectId: string; seq: number } | nul
   return seq === null || seq < 1 ? null : { projectId, seq };
 }
 
-/** An entry as every read returns it; documents `StoredEntry`. */
+/** An entry as every read returns it. Documents `StoredEntry`. */
 export const storedEntrySchema = z.object({
   id: z.string(),
   timestamp: z.iso.datetime(),

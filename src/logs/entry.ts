@@ -3,7 +3,7 @@ export const LEVELS = ["trace", "debug", "log", "info", "warn", "error", "fatal"
 export type Level = (typeof LEVELS)[number];
 export const DEFAULT_LEVEL: Level = "info";
 
-/** The types of each built-in category; the first is the category's default. */
+/** The types of each built-in category. The first one is the category's default. */
 export const CATEGORY_TYPES = {
   ai: ["llm", "interaction", "step", "action", "response", "summary", "embedding", "tool-call"],
   http: ["request", "response", "redirect"],
@@ -15,7 +15,7 @@ export const CATEGORY_TYPES = {
 } as const;
 
 export type BuiltInCategory = keyof typeof CATEGORY_TYPES;
-/** Order fixes the category mask's bits; the bit after the last is for `custom` and every category of a user's own. */
+/** In the order of the category mask's bits. The bit after the last is for `custom` and categories that are not built in. */
 // SAFETY: `Object.keys` of a literal gives exactly its keys.
 export const BUILT_IN_CATEGORIES = Object.keys(CATEGORY_TYPES) as BuiltInCategory[];
 export const OTHER_CATEGORY_BIT = BUILT_IN_CATEGORIES.length;
@@ -23,7 +23,7 @@ export const DEFAULT_CATEGORY = "custom";
 /** The default type of `custom` and of any category that is not built in. */
 export const DEFAULT_TYPE = "log";
 
-/** Members of an entry that have a meaning of their own; any other member is folded into `data`. */
+/** Members of an entry with a defined meaning. Any other member is moved into `data`. */
 export const ENTRY_MEMBERS = [
   "timestamp",
   "level",
@@ -36,7 +36,7 @@ export const ENTRY_MEMBERS = [
   "data",
 ] as const;
 
-/** An entry as stored: defaults filled in, times normalized, members in the order of `ENTRY_MEMBERS`. */
+/** An entry as stored, with defaults and normalized times, members in the order of `ENTRY_MEMBERS`. */
 export interface Entry {
   /** ISO 8601 UTC with milliseconds: always 24 characters, so lines can be compared by time without parsing. */
   timestamp: string;
@@ -55,18 +55,18 @@ export interface StoredEntry extends Entry {
   id: string;
   seq: number;
   projectId: string;
-  /** When the service received it, ISO 8601 UTC with milliseconds. */
+  /** Time at which the service received the entry, ISO 8601 UTC with milliseconds. */
   receivedAt: string;
 }
 
-/** The bit of a level in a level mask. */
+/** Returns the bit of a level in a level mask. */
 export function levelBit(level: Level): number {
   return 1 << LEVELS.indexOf(level);
 }
 
-/** The bit of a category in a category mask. */
+/** Returns the bit of a category in a category mask. */
 export function categoryBit(category: string): number {
-  // SAFETY: `indexOf` only compares; a string that is no built-in category gives -1.
+  // SAFETY: `indexOf` only compares; a category that is not built in returns -1.
   const index = BUILT_IN_CATEGORIES.indexOf(category as BuiltInCategory);
   return 1 << (index < 0 ? OTHER_CATEGORY_BIT : index);
 }
@@ -79,7 +79,10 @@ export const INGEST_LIMITS = {
   entries: 1000,
   /** Bytes of one entry. */
   entryBytes: 256 * 1024,
-  /** Values of one entry: objects, arrays and scalars, itself included. A value takes some 50 bytes of memory, however short it is. */
+  /**
+   * Values of one entry: objects, arrays and scalars, `data` included. A value takes about 50 bytes of memory, however
+   * short.
+   */
   entryValues: 20_000,
   /** Nesting of `data`: `{}` is depth 1. */
   dataDepth: 32,
@@ -87,22 +90,22 @@ export const INGEST_LIMITS = {
   nameLength: 64,
   /** Milliseconds a timestamp may be ahead of the receipt. */
   futureMs: 24 * 60 * 60 * 1000,
-  /** Rejections listed in one receipt; `rejectedCount` counts all. */
+  /** Rejections listed in one receipt. `rejectedCount` counts all. */
   rejectedListed: 100,
   /** Characters of an `Idempotency-Key`. */
   idempotencyKeyLength: 128,
-  /** Milliseconds an idempotency key is remembered. */
+  /** Milliseconds for which an idempotency key is stored. */
   idempotencyMs: 24 * 60 * 60 * 1000,
 } as const;
 
-/** Days of retention a workspace may choose from, and what it has without choosing. */
+/** Days of retention that a workspace may choose, and the default. */
 export const RETENTION_DAYS = { min: 1, max: 365, default: 30 } as const;
 
 const LEVEL_NAMES: ReadonlySet<unknown> = new Set(LEVELS);
 
 /**
- * What a stored line says; null where it is not what was put in. Every line was written by `JSON.stringify` of an `Entry`,
- * but a disk may give back something else, and one entry lost must not cost the others.
+ * Parses a stored line. Returns `null` if it is not an entry: `JSON.stringify` of an `Entry` wrote every line, but a
+ * disk may return something else, and one lost entry must not affect the others.
  */
 export function parseStoredLine(line: string): Entry | null {
   let value: unknown;
@@ -114,7 +117,7 @@ export function parseStoredLine(line: string): Entry | null {
   return isEntry(value) ? value : null;
 }
 
-/** The members that readers rely on. */
+/** Whether a value has the members that readers rely on. */
 function isEntry(value: unknown): value is Entry {
   if (typeof value !== "object" || value === null) return false;
   if (!("timestamp" in value && "level" in value && "category" in value && "type" in value)) return false;

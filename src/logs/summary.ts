@@ -16,7 +16,7 @@ export interface SummaryRow {
   count: number;
 }
 
-/** Category and type as one number: built-in names first, so that they are never written out. */
+/** Pairs of category and type, numbered. Built-in pairs come first and are never written to a summary. */
 const BUILT_IN_PAIRS: readonly (readonly [string, string])[] = [
   ...BUILT_IN_CATEGORIES.flatMap((category) => CATEGORY_TYPES[category].map((type) => [category, type] as const)),
   ["custom", "log"],
@@ -30,22 +30,22 @@ BUILT_IN_PAIRS.forEach(([category, type], index) => {
 
 const NO_CATEGORY = new Uint8Array();
 
-/** More pairs than there can be in a segment: level and pair together stay a small integer, which a Map holds unboxed. */
+/** More pairs than a segment can have. Level and pair together stay a small integer, which a Map stores unboxed. */
 const PAIR_SPAN = 16_384;
 
 /**
  * Counts a batch by minute, level, category and type while it is validated.
  *
- * Packed form: number of own pairs, each as two blobs (category, type); then, in order, rows of
- * (minute minus the row before's, level, pair, count). A pair below the number of built-in pairs is built in.
+ * Packed form: number of custom pairs, each as two blobs (category, type); then, in order, rows of (minute minus the
+ * row before's, level, pair, count). A pair below the number of built-in pairs is built in.
  *
- * A batch's has one own pair more: the last one has no category, and its type is the filter of the batch's ids
- * (`id-filter.ts`). No row names it, so that who counts passes it over, in versions before there were filters, too.
+ * A batch's summary has one more custom pair: the last one has an empty category, and its type is the filter of the
+ * batch's ids. No row refers to it, so code that counts ignores it, in versions without filters, too.
  */
 export class SummaryBuilder {
-  /** Minute to (level and pair) to count. */
+  /** Counts by minute, then by level and pair. */
   readonly #minutes = new Map<number, Map<number, number>>();
-  /** The minute of the entry before: entries of a batch lie close together. */
+  /** The minute of the entry before. Entries of a batch lie close together. */
   #minute = -1;
   #counts = new Map<number, number>();
   readonly #own: [string, string][] = [];
@@ -99,12 +99,14 @@ export class SummaryBuilder {
   }
 }
 
-/** The filter of ids in a batch's summary; null in one of a version that made none, and in a damaged one. */
+/**
+ * Returns the filter of ids in a batch's summary; `null` if an older version wrote the summary, or if it is damaged.
+ */
 export function idFilterOf(packed: Uint8Array): Uint8Array | null {
   return findIds(packed)?.filter ?? null;
 }
 
-/** A batch's summary without its filter: the counts alone. */
+/** Returns a batch's summary without its filter. */
 export function countsOf(packed: Uint8Array): Uint8Array {
   const found = findIds(packed);
   if (found === null) return packed;
@@ -113,7 +115,7 @@ export function countsOf(packed: Uint8Array): Uint8Array {
   return Buffer.concat([own.toBytes(), packed.subarray(found.pairs, found.start), packed.subarray(found.end)]);
 }
 
-/** Where own pairs begin, and the last one's place if it is the filter's. */
+/** Finds the beginning of the custom pairs, and the position of the last one if it is the filter. */
 function findIds(packed: Uint8Array) {
   const reader = new ByteReader(packed);
   try {
@@ -125,7 +127,7 @@ function findIds(packed: Uint8Array) {
     if (reader.blob().length > 0) return null;
     return { own, pairs, start, filter: reader.blob(), end: reader.at };
   } catch (error) {
-    // It ends in the middle: who counts will say so.
+    // The summary is incomplete. The code that counts will report it.
     if (error instanceof RangeError) return null;
     throw error;
   }
@@ -147,40 +149,40 @@ export function* readSummary(packed: Uint8Array): Generator<SummaryRow> {
 }
 
 /**
- * A Bloom filter of the ids in a batch, so that who looks for one gets only the batches that have it. Segments have a
- * filter of their own; until a batch becomes part of one, its bytes would have to be decompressed to tell.
+ * A Bloom filter of the ids in a batch. A query for an id gets only the batches that may have it; without the filter
+ * their bodies would have to be decompressed. Segments have filters of their own.
  */
 
 /** With 10 bits and 4 probes an id, 1.2 % of the batches without an id pass. */
 const BITS_PER_ID = 10;
 const PROBES = 4;
 
-/** Ids that can be looked for, by their place among an entry's members. */
+/** Members whose ids are in the filter, by their number in it. */
 export const ID_MEMBERS = ["session", "traceId"] as const;
 
 const PRIME = 0x85ebca77;
-/** Where the hash of each member's ids begins. */
+/** Initial hash of each member's ids. */
 const SEEDS = [0x811c9dc5, 0x1f83d9ab];
 const FIRST_CAPACITY = 32;
 
-/** Collects the ids of a batch's entries. One that is the last one of its member again counts once. */
+/** Collects the ids of a batch's entries. An id equal to the one before it of the same member counts once. */
 export class IdCollector {
   #hashes = new Uint32Array(FIRST_CAPACITY);
   #count = 0;
   readonly #last = SEEDS.map(() => -1);
 
-  /** An id as JSON writes it, without its quotes. */
+  /** Adds an id as written in JSON, without its quotes. */
   addBytes(member: number, bytes: Uint8Array, from: number, to: number): void {
     this.#add(member, hashOf(member, bytes, from, to));
   }
 
-  /** The ids of an entry. */
+  /** Adds the ids of an entry. */
   addEntry({ session, traceId }: { session?: string; traceId?: string }): void {
     if (session !== undefined) this.#add(0, hashOfId(0, session));
     if (traceId !== undefined) this.#add(1, hashOfId(1, traceId));
   }
 
-  /** Empty where there are no ids. */
+  /** Returns the filter; empty if there are no ids. */
   toFilter(): Uint8Array {
     const filter = new Uint8Array(Math.ceil((this.#count * BITS_PER_ID) / 8));
     const bits = filter.length * 8;
@@ -207,7 +209,7 @@ export class IdCollector {
   }
 }
 
-/** What a filter is asked with: the ids that every entry wanted has. */
+/** Returns the hashes of the ids that every matching entry has. */
 export function idHashesOf(wanted: { session: string | null; traceId: string | null }): number[] {
   return ID_MEMBERS.flatMap((name, member) => {
     const id = wanted[name];
@@ -215,7 +217,9 @@ export function idHashesOf(wanted: { session: string | null; traceId: string | n
   });
 }
 
-/** Whether a batch may have all of some ids. One without a filter, which an older version stored, may have any. */
+/**
+ * Whether a batch may have all of the given ids. A batch without a filter, stored by an older version, may have any.
+ */
 export function mayContainIds(filter: Uint8Array | null, hashes: readonly number[]): boolean {
   return filter === null || hashes.every((hash) => mayContainId(filter, hash));
 }
@@ -231,9 +235,9 @@ function mayContainId(filter: Uint8Array, hash: number): boolean {
 }
 
 const encoder = new TextEncoder();
-/** Characters that JSON writes as they are, in one byte each. */
+/** Matches text that JSON writes unchanged, with one byte for each character. */
 const PLAIN = /^[ !#-[\]-~]*$/;
-/** Ids are no longer than this, if they are plain. */
+/** A plain id fits into this buffer. */
 const scratch = new Uint8Array(256);
 
 function hashOfId(member: number, id: string): number {
@@ -245,7 +249,7 @@ function hashOfId(member: number, id: string): number {
   return hashOf(member, scratch, 0, id.length);
 }
 
-/** Four bytes at a time: one by one, each would wait for the one before it. */
+/** Hashes four bytes at a time. Byte by byte, each step would wait for the one before. */
 function hashOf(member: number, bytes: Uint8Array, from: number, to: number): number {
   let hash = SEEDS[member] ?? 0;
   let at = from;
@@ -263,7 +267,7 @@ function mixed(hash: number, unit: number): number {
   return product ^ (product >>> 15);
 }
 
-/** From one of an id's places to the next, in 2 ** 32. */
+/** Returns the distance between an id's positions, in 2 ** 32. */
 function stepOf(hash: number): number {
   return spread(hash) | 1;
 }

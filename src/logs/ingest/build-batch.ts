@@ -4,27 +4,29 @@ import { IdCollector, SummaryBuilder } from "../summary.ts";
 import { EntryRejected, MaybeInexact, type Rejection, type RejectionCode } from "./rejection.ts";
 import { EntryValidator, type ValidEntry } from "./validate.ts";
 
-/** What became of a request's entries. */
+/** The result of validating a request's entries. */
 export interface BuildResult {
-  /** Null when no entry is valid. */
+  /** `null` if no entry is valid. */
   batch: Batch | null;
-  /** The first 100 refused entries, in order. */
+  /** The first 100 rejected entries, in order. */
   rejected: Rejection[];
-  /** How many entries were refused in all. */
+  /** Number of all rejected entries. */
   rejectedCount: number;
 }
 
 export interface BuildOptions {
-  /** Epoch milliseconds of the receipt. */
+  /** Epoch milliseconds at which the request was received. */
   now: number;
-  /** Entries with an older timestamp are refused; the workspace object knows it and sends it back when it matters. */
+  /**
+   * Rejects entries with an older timestamp. `null` if the retention is not known yet; the workspace object returns it.
+   */
   oldest: number | null;
 }
 
-/** Characters of lines that are held before they become bytes: few calls of the encoder, and little memory. */
+/** Characters of lines that are held before they are encoded: few calls of the encoder and little memory. */
 const TEXT_LENGTH = 128 * 1024;
 
-/** Checks entries one after the other and makes one batch of the good ones: a bad entry never costs a good one. */
+/** Validates entries and builds a batch of the valid ones. An invalid entry does not affect the others. */
 export class BatchBuilder {
   readonly #oldest: number | null;
   readonly #now: number;
@@ -39,7 +41,7 @@ export class BatchBuilder {
   #categoryMask = 0;
   readonly #summary = new SummaryBuilder();
   readonly #ids = new IdCollector();
-  /** Lines that are not in the encoder yet. */
+  /** Lines that are not encoded yet. */
   #text = "";
   #encoder: BodyEncoder | null = null;
   #values = 0;
@@ -50,24 +52,24 @@ export class BatchBuilder {
     this.#validator = new EntryValidator(now);
   }
 
-  /** Entries so far, good or bad. */
+  /** Number of entries so far, valid or not. */
   get entries(): number {
     return this.#count + this.#rejectedCount;
   }
 
-  /** Values in `data` of all entries so far, which their checks have looked at. */
+  /** Number of values in `data` of all entries so far, as a measure of the validation work. */
   get values(): number {
     return this.#values;
   }
 
-  /** Bytes that the builder holds, about. */
+  /** Approximate number of bytes that the builder holds. */
   get held(): number {
     return 2 * this.#text.length + (this.#encoder?.held ?? 0);
   }
 
   /**
-   * Takes the next entries. An `EntryRejected` stands for one that is not even JSON.
-   * @param exactly the same values by `parseExactly`; only called where digits may have been lost
+   * Validates the next entries. An `EntryRejected` among the values is an entry that is not JSON.
+   * @param exactly returns the same values parsed by `parseExactly`; called only if digits may have been lost
    */
   add(values: readonly unknown[], exactly: () => readonly unknown[]): void {
     let exact: readonly unknown[] | null = null;
@@ -83,7 +85,7 @@ export class BatchBuilder {
     }
   }
 
-  /** Takes the next entry as one that is refused. */
+  /** Rejects the next entry. */
   refuse(code: RejectionCode, message: string): void {
     const index = this.entries;
     if (++this.#rejectedCount <= INGEST_LIMITS.rejectedListed) this.#rejected.push({ index, code, message });
@@ -144,7 +146,7 @@ export class BatchBuilder {
 
 const encoder = new TextEncoder();
 
-/** One batch of values that are in memory as a whole, and whose numbers are what was meant. */
+/** Builds a batch of values that are in memory and whose numbers have lost no digits. */
 export function buildBatch(values: readonly unknown[], options: BuildOptions): BuildResult {
   const builder = new BatchBuilder(options);
   builder.add(values, () => values);

@@ -11,7 +11,7 @@ const LEVEL = encode('","level":"');
 const CATEGORY = encode('","category":"');
 const TYPE = encode('","type":"');
 const MESSAGE = encode('","message":"');
-/** The first of them are `ID_MEMBERS`. */
+/** The first two members are `ID_MEMBERS`. */
 const IDS = ['","session":"', '","traceId":"', '","spanId":"'].map(encode);
 const DATA = encode(',"data":{');
 
@@ -20,18 +20,18 @@ const DOT = 0x2e;
 const ZERO = 0x30;
 const CLOSE_BRACE = 0x7d;
 const CAPITAL_Z = 0x5a;
-/** `2026-11-20T14:04:05.678Z`, and what of it comes before the seconds. */
+/** Length of `2026-11-20T14:04:05.678Z`, and of the part before the seconds. */
 const TIMESTAMP_LENGTH = 24;
 const MINUTE_LENGTH = 17;
 
-/** A level's bytes by its first one: no two begin alike. */
+/** A level's bytes by its first byte. No two levels begin with the same letter. */
 const LEVEL_BY_INITIAL = new Map(
   LEVELS.map((level, severity) => [level.charCodeAt(0), { severity, bytes: encode(level) }]),
 );
 
-/** Category and type that an entry may have. */
+/** Category and type of an entry. */
 interface CategoryAndType {
-  /** From the category's first byte to the quote behind the type. */
+  /** Bytes from the first byte of the category to the closing quote of the type. */
   bytes: Uint8Array;
   category: string;
   type: string;
@@ -39,21 +39,21 @@ interface CategoryAndType {
 }
 
 const NOWHERE: CategoryAndType = { bytes: new Uint8Array(), category: "", type: "", bit: 0 };
-/** Places remembered: what is sent in a while has few. */
+/** Maximum number of cached pairs. Requests that arrive close together use few. */
 const MOST_PLACES = 16;
 
-// What was found out about a text holds for all requests to come.
+// Cached across requests: whether a pair is valid depends on its text only.
 const places: CategoryAndType[] = [];
 let minute: Uint8Array = NOWHERE.bytes;
 let minuteMs = 0;
 
-/** Reads entries of one body that are written as they are stored; see `canonicalBatch`. */
+/** Reads the entries of a body that are written as they are stored; see `canonicalBatch`. */
 export class CanonicalEntryReader {
-  /** Of the entry read last, epoch milliseconds. */
+  /** Timestamp of the last entry read, epoch milliseconds. */
   ms = 0;
   severity = 0;
   place: CategoryAndType = NOWHERE;
-  /** Of all entries read. */
+  /** The ids of all entries read. */
   readonly ids = new IdCollector();
 
   readonly #bytes: Uint8Array;
@@ -61,7 +61,10 @@ export class CanonicalEntryReader {
   readonly #oldest: number;
   readonly #newest: number;
 
-  /** @param bytes valid UTF-8 @param now as for an `EntryValidator` */
+  /**
+   * @param bytes valid UTF-8
+   * @param now as for an `EntryValidator`
+   */
   constructor(bytes: Uint8Array, now: number) {
     this.#bytes = bytes;
     this.#now = now;
@@ -69,7 +72,7 @@ export class CanonicalEntryReader {
     this.#newest = now + INGEST_LIMITS.futureMs;
   }
 
-  /** @returns index behind the entry that begins at `at`; -1 if it is not written so, or may have to be refused */
+  /** @returns index after the entry that begins at `at`; -1 if the entry is not canonical or may have to be rejected */
   read(at: number): number {
     const bytes = this.#bytes;
     if (!startsWith(bytes, at, TIMESTAMP)) return -1;
@@ -96,7 +99,7 @@ export class CanonicalEntryReader {
       if (i >= 0 && member < ID_MEMBERS.length) this.ids.addBytes(member, bytes, from, i);
     }
     if (i < 0) return -1;
-    // Behind the quote of the last text.
+    // Continues after the closing quote of the last text.
     i++;
     if (startsWith(bytes, i, DATA)) i = endOfObject(bytes, i + DATA.length - 1, 1);
     return i >= 0 && bytes[i] === CLOSE_BRACE ? i + 1 : -1;
@@ -112,7 +115,7 @@ export class CanonicalEntryReader {
       const own = new Uint8Array(bytes.subarray(at, at + MINUTE_LENGTH));
       const timestamp = `${latin1(own)}00.000Z`;
       const valid = this.#checked({ timestamp });
-      // There are other ways to write a time, and they are as long.
+      // Other ways to write a time can have the same length.
       if (valid?.entry.timestamp !== timestamp) return false;
       minute = own;
       minuteMs = valid.ms;
@@ -121,7 +124,7 @@ export class CanonicalEntryReader {
     return this.ms >= this.#oldest && this.ms <= this.#newest;
   }
 
-  /** @returns index of the quote behind the type */
+  /** @returns index of the closing quote of the type */
   #readPlace(at: number): number {
     const bytes = this.#bytes;
     for (const place of places) {
@@ -139,7 +142,7 @@ export class CanonicalEntryReader {
       category: latin1(bytes.subarray(at, type - TYPE.length)),
       type: latin1(bytes.subarray(type, end)),
     };
-    // Names outside ASCII, or with escapes, are for those who know about characters.
+    // Names outside ASCII, or with escapes, need the full parser.
     if (!/^[ -[\]-~]+$/.test(names.category + names.type) || this.#checked(names) === null) return -1;
     const place = { ...names, bytes: new Uint8Array(bytes.subarray(at, end)), bit: categoryBit(names.category) };
     if (places.length === MOST_PLACES) places.length = 0;
@@ -158,7 +161,7 @@ export class CanonicalEntryReader {
   }
 }
 
-/** A number of so many digits; -1 where there are others. */
+/** Parses a number with the given count of digits. @returns -1 if a byte is not a digit */
 function digits(bytes: Uint8Array, at: number, count: number): number {
   let value = 0;
   for (let i = at; i < at + count; i++) {

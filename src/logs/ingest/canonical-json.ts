@@ -1,9 +1,10 @@
 import { INGEST_LIMITS } from "../entry.ts";
 
 /**
- * JSON that `JSON.stringify(JSON.parse(text))` would give back as it is: no white space, no escape that is not needed, no
- * number in another form, no name twice. What is so need not be parsed to be stored. The functions find ends, in bytes of
- * valid UTF-8, and answer -1 for anything that is not so for certain; then it is for `JSON.parse` to say what it is.
+ * Canonical JSON: text that `JSON.stringify(JSON.parse(text))` returns unchanged. It has no white space, no unneeded
+ * escape, no number in another form and no repeated name, so it can be stored without parsing.
+ * The functions find the ends of values in valid UTF-8. They return -1 if a value is not certainly canonical;
+ * `JSON.parse` then decides.
  */
 
 const QUOTE = 0x22;
@@ -20,18 +21,18 @@ const SMALL_U = 0x75;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** Decimal digits that a number always gives back. */
+/** Decimal digits that a number always preserves. */
 const MOST_DIGITS = 15;
-/** Zeros behind the point of a number below 1 from which on it is written with an exponent. */
+/** Zeros after the decimal point from which `JSON.stringify` writes a number below 1 with an exponent. */
 const MAX_LEADING_ZEROS = 5;
 
-/** Hashes of the names of all objects that are open, those of the innermost last. */
+/** Hashes of the names of all open objects, those of the innermost object last. */
 const names = new Int32Array(4096);
-/** Names of one object: each is compared with those before it. */
+/** Maximum number of names in one object. Each name is compared with the names before it. */
 const MAX_NAMES = 256;
 
 /**
- * @param at behind the opening quote
+ * @param at index after the opening quote
  * @returns index of the closing quote
  */
 export function endOfString(bytes: Uint8Array, at: number): number {
@@ -48,7 +49,10 @@ export function endOfString(bytes: Uint8Array, at: number): number {
   return -1;
 }
 
-/** @param at behind the backslash @returns index of the escape's last byte */
+/**
+ * @param at index after the backslash
+ * @returns index of the escape's last byte
+ */
 function endOfEscape(bytes: Uint8Array, at: number): number {
   switch (bytes[at]) {
     case QUOTE:
@@ -60,7 +64,7 @@ function endOfEscape(bytes: Uint8Array, at: number): number {
     case 0x74: // t
       return at;
     case SMALL_U: {
-      // Control characters without a letter of their own: \u0000 to \u001f, in lower case.
+      // Control characters without a short escape: \u0000 to \u001f, in lower case.
       if (bytes[at + 1] !== ZERO || bytes[at + 2] !== ZERO) return -1;
       const high = (bytes[at + 3] ?? 0) - ZERO;
       const low = hexDigit(bytes[at + 4] ?? 0);
@@ -81,21 +85,21 @@ function hexDigit(byte: number): number {
 }
 
 /**
- * @param at at the opening brace
- * @param depth nesting of this object, from 1; at most as deep as `data` may be
- * @param known names of objects around this one
- * @returns index behind the closing brace
+ * @param at index of the opening brace
+ * @param depth nesting of this object, from 1 to the limit of `data`
+ * @param known number of names in the enclosing objects
+ * @returns index after the closing brace
  */
 export function endOfObject(bytes: Uint8Array, at: number, depth: number, known = 0): number {
   if (depth > INGEST_LIMITS.dataDepth || bytes[at] !== OPEN_BRACE) return -1;
   if (bytes[at + 1] === CLOSE_BRACE) return at + 2;
   let count = known;
   for (let i = at; ; ) {
-    // Here is the brace or a comma; a name follows.
+    // The byte at `i` is the brace or a comma. A name must follow.
     if (bytes[i + 1] !== QUOTE) return -1;
     const first = i + 2;
     const initial = bytes[first] ?? 0;
-    // Names that are whole numbers change places.
+    // `JSON.parse` moves members whose names are whole numbers.
     if (initial >= ZERO && initial <= NINE) return -1;
     i = endOfString(bytes, first);
     if (i < 0 || bytes[i + 1] !== COLON) return -1;
@@ -111,7 +115,7 @@ export function endOfObject(bytes: Uint8Array, at: number, depth: number, known 
   }
 }
 
-/** Two names of the same hash cost a parse, and no more. */
+/** Returns a hash of a name. A collision only causes a parse. */
 function hashOf(bytes: Uint8Array, from: number, to: number): number {
   let hash = to - from;
   for (let i = from; i < to; i++) hash = Math.imul(hash ^ (bytes[i] ?? 0), 0x9e3779b1);
@@ -130,7 +134,10 @@ function endOfArray(bytes: Uint8Array, at: number, depth: number, known: number)
   }
 }
 
-/** @param depth nesting of what the value is in @returns index behind the value */
+/**
+ * @param depth nesting of the enclosing value
+ * @returns index after the value
+ */
 function endOfValue(bytes: Uint8Array, at: number, depth: number, known: number): number {
   switch (bytes[at]) {
     case QUOTE: {
@@ -152,7 +159,7 @@ function endOfValue(bytes: Uint8Array, at: number, depth: number, known: number)
   }
 }
 
-/** Numbers in plain decimal digits, as short as they can be. */
+/** Accepts numbers in plain decimal digits, in their shortest form. */
 function endOfNumber(bytes: Uint8Array, at: number): number {
   let i = bytes[at] === MINUS ? at + 1 : at;
   const start = i;
@@ -160,7 +167,7 @@ function endOfNumber(bytes: Uint8Array, at: number): number {
   const whole = i - start;
   const isBelowOne = bytes[start] === ZERO;
   if (whole === 0 || whole > MOST_DIGITS || (isBelowOne && whole > 1)) return -1;
-  // Minus nothing is written as nothing. An exponent is what no value may be followed by.
+  // `JSON.stringify` writes -0 as 0. An exponent is rejected because no value may be followed by a letter.
   if (bytes[i] !== DOT) return isBelowOne && start > at ? -1 : i;
   const point = i;
   i = endOfDigits(bytes, point + 1);

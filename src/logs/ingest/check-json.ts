@@ -1,6 +1,6 @@
 /**
- * Checks JSON without making anything of it, so that what is too large to be parsed can still be told from what is not
- * JSON at all, and counts its values.
+ * Checks JSON without building values, and counts the values. A text that is too large to be parsed can so be
+ * distinguished from a text that is not JSON.
  */
 
 const QUOTE = 0x22;
@@ -22,9 +22,10 @@ const IN_LIST = 0;
 const IN_OBJECT = 1;
 
 /**
- * Counts the values of a JSON text: objects, arrays and scalars, itself included, names of members not.
+ * Counts the values of a JSON text: objects, arrays and scalars, the text's own value included, names of members
+ * excluded.
  * @param bytes valid UTF-8
- * @returns -1 where the bytes between `from` and `to` are not one JSON value with white space around it
+ * @returns -1 if the bytes between `from` and `to` are not one JSON value, optionally with white space around it
  */
 export function countValues(bytes: Uint8Array, from: number, to: number): number {
   let nesting = new Uint8Array(64);
@@ -54,7 +55,7 @@ export function countValues(bytes: Uint8Array, from: number, to: number): number
       i = endOfScalar(bytes, i, to);
       if (i < 0) return -1;
     }
-    // Behind a value, or at the bracket that ends an empty one.
+    // The index is after a value, or at the bracket that closes an empty array or object.
     for (;;) {
       i = skipSpace(bytes, i, to);
       if (depth === 0) return i === to ? values : -1;
@@ -72,7 +73,7 @@ export function countValues(bytes: Uint8Array, from: number, to: number): number
   }
 }
 
-/** @returns index of the first byte that is not JSON's white space; `to` where there is none */
+/** @returns index of the first byte that is not JSON white space, or `to` */
 export function skipSpace(bytes: Uint8Array, from: number, to: number): number {
   let i = from;
   while (i < to && isSpace(bytes[i] ?? 0)) i++;
@@ -83,7 +84,7 @@ export function isSpace(byte: number): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
-/** @returns index behind the colon of a member's name */
+/** @returns index after the colon of a member's name */
 function endOfName(bytes: Uint8Array, at: number, to: number): number {
   if (at >= to || bytes[at] !== QUOTE) return -1;
   const end = endOfString(bytes, at, to);
@@ -107,7 +108,10 @@ function endOfScalar(bytes: Uint8Array, at: number, to: number): number {
   }
 }
 
-/** @param at at the opening quote @returns index behind the closing one */
+/**
+ * @param at index of the opening quote
+ * @returns index after the closing quote
+ */
 function endOfString(bytes: Uint8Array, at: number, to: number): number {
   for (let i = at + 1; i < to; i++) {
     const byte = bytes[i] ?? 0;
@@ -164,5 +168,5 @@ const encoder = new TextEncoder();
 const TRUE = encoder.encode("true");
 const FALSE = encoder.encode("false");
 const NULL = encoder.encode("null");
-/** What may follow a backslash, but for `u`. */
+/** Bytes that may follow a backslash, except `u`. */
 const ESCAPES: ReadonlySet<number> = new Set(encoder.encode('"\\/bfnrt'));

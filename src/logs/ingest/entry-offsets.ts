@@ -2,8 +2,8 @@ import { isSpace, skipSpace } from "./check-json.ts";
 import { OtherNames, plainName } from "./member-names.ts";
 
 /**
- * Finds where entries lie in a body, without parsing any. What lies between entries is checked here. An entry's own text
- * is not: whether it is JSON is for the parser to say.
+ * Finds the entries of a body without parsing them. Checks the bytes between entries. The parser decides later whether
+ * an entry's own bytes are JSON.
  */
 
 const QUOTE = 0x22;
@@ -16,7 +16,7 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** Entries of a body, white space around them left out: the bytes from `starts[i]` to before `ends[i]`. */
+/** Entries of a body without surrounding white space: bytes `starts[i]` (inclusive) to `ends[i]` (exclusive). */
 export interface EntryOffsets {
   starts: number[];
   ends: number[];
@@ -24,23 +24,24 @@ export interface EntryOffsets {
 
 export type Split =
   | { found: "entries"; spans: EntryOffsets }
-  /** Two members are named `logs`: what the first holds has still to be JSON. */
+  /** Two members are named `logs`. The caller must check that the first one is JSON, too. */
   | { found: "entries-of-last-logs"; spans: EntryOffsets }
   | { found: "too_many" }
-  /** The document is of another shape, if it is JSON at all. */
+  /** The document has another shape, if it is JSON at all. */
   | { found: "no-entries"; message: string }
   | { found: "broken" };
 
 const BROKEN: Split = { found: "broken" };
 
-/** Length of the mark that UTF-8 may begin with. */
+/** Length of the UTF-8 byte order mark at the beginning, 0 or 3. */
 export function markLength(bytes: Uint8Array): number {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
 }
 
 /**
- * Takes a JSON document apart: one entry, an array of entries, or an object whose only member is `logs`.
- * @param bytes valid UTF-8 @param most entries that a body may hold
+ * Finds the entries of a JSON document: one entry, an array of entries, or an object whose only member is `logs`.
+ * @param bytes valid UTF-8
+ * @param most maximum number of entries in a body
  */
 export function splitDocument(bytes: Uint8Array, most: number): Split {
   const start = skipSpace(bytes, markLength(bytes), bytes.length);
@@ -54,7 +55,7 @@ export function splitDocument(bytes: Uint8Array, most: number): Split {
   }
 }
 
-/** @param isEnd whether what follows the array may follow it */
+/** @param isEnd whether the document may end after the array that ends at the given index */
 function splitArray(bytes: Uint8Array, at: number, most: number, isEnd: (end: number) => boolean): Split {
   const spans: EntryOffsets = { starts: [], ends: [] };
   let i = skipSpace(bytes, at + 1, bytes.length);
@@ -75,7 +76,7 @@ function splitArray(bytes: Uint8Array, at: number, most: number, isEnd: (end: nu
   return isEnd(i + 1) ? { found: "entries", spans } : BROKEN;
 }
 
-/** @returns index of the comma or bracket behind the element of an array that begins at `at`; -1 where there is none */
+/** @returns index of the comma or bracket after the array element that begins at `at`; -1 if there is no such byte */
 function endOfElement(bytes: Uint8Array, at: number): number {
   const { length } = bytes;
   let depth = 0;
@@ -110,9 +111,9 @@ function closingQuote(bytes: Uint8Array, at: number): number {
   return -1;
 }
 
-/** Members of an object that decide what it is. */
+/** Members of an object that decide how the object is read. */
 interface Members {
-  /** Where the value of the last member named `logs` begins and ends; -1 where there is none. */
+  /** Start and end of the value of the last member named `logs`; -1 if there is no such member. */
   logs: number;
   logsEnd: number;
   logsCount: number;
@@ -136,7 +137,7 @@ function splitObject(bytes: Uint8Array, start: number, most: number): Split {
   return split.found === "entries" && logsCount > 1 ? { ...split, found: "entries-of-last-logs" } : split;
 }
 
-/** @returns index behind the object's closing brace; -1 where it has none */
+/** @returns index after the object's closing brace; -1 if the object is not closed */
 function readMembers(bytes: Uint8Array, start: number, members: Members): number {
   let i = skipSpace(bytes, start + 1, bytes.length);
   if (bytes[i] === CLOSE_BRACE) return i + 1;
@@ -163,7 +164,7 @@ function readMembers(bytes: Uint8Array, start: number, members: Members): number
   }
 }
 
-/** @returns index of the comma or brace behind the value of a member; -1 where there is none */
+/** @returns index of the comma or brace after a member's value; -1 if there is no such byte */
 function endOfMember(bytes: Uint8Array, at: number): number {
   const { length } = bytes;
   let depth = 0;
@@ -188,7 +189,10 @@ function endOfMember(bytes: Uint8Array, at: number): number {
   return -1;
 }
 
-/** The lines of an NDJSON body that hold more than white space. Null where there are more than `most`. */
+/**
+ * Finds the lines of an NDJSON body that are not blank.
+ * @returns `null` if there are more than `most` lines
+ */
 export function splitLines(bytes: Uint8Array, most: number): EntryOffsets | null {
   const spans: EntryOffsets = { starts: [], ends: [] };
   for (let start = markLength(bytes); start < bytes.length; ) {
@@ -203,7 +207,10 @@ export function splitLines(bytes: Uint8Array, most: number): EntryOffsets | null
   return spans;
 }
 
-/** Whether there is nothing but what `String.prototype.trim` removes. @param bytes valid UTF-8 */
+/**
+ * Whether the bytes hold only characters that `String.prototype.trim` removes.
+ * @param bytes valid UTF-8
+ */
 export function isBlank(bytes: Uint8Array, from: number, to: number): boolean {
   let i = from;
   while (i < to) {
@@ -214,13 +221,13 @@ export function isBlank(bytes: Uint8Array, from: number, to: number): boolean {
   return true;
 }
 
-/** Bytes that are left of some when `String.prototype.trim` has removed white space at both ends. */
+/** Number of bytes that remain after `String.prototype.trim` has removed white space at both ends. */
 export function trimmedLength(bytes: Uint8Array, from: number, to: number): number {
   let start = from;
   for (let length = 1; start < to && length > 0; start += length) length = spaceLength(bytes, start);
   let end = to;
   for (let at = end - 1; at >= start; at--) {
-    // Behind the lead byte of a character come those that continue it.
+    // Skips continuation bytes: only the lead byte identifies a character.
     if (((bytes[at] ?? 0) & 0xc0) === 0x80) continue;
     if (spaceLength(bytes, at) === 0) break;
     end = at;
@@ -228,7 +235,7 @@ export function trimmedLength(bytes: Uint8Array, from: number, to: number): numb
   return end - start;
 }
 
-/** Bytes of the white space character at an index; 0 where there is another character. */
+/** Number of bytes of the white space character at an index; 0 if there is another character. */
 function spaceLength(bytes: Uint8Array, at: number): number {
   const first = bytes[at] ?? 0;
   if (first < 0x80) return first === 0x20 || (first >= 0x09 && first <= 0x0d) ? 1 : 0;
@@ -238,7 +245,7 @@ function spaceLength(bytes: Uint8Array, at: number): number {
   return WIDE_SPACES.has(code) || (code >= 0xe28080 && code <= 0xe2808a) ? 3 : 0;
 }
 
-/** U+1680, U+2028, U+2029, U+202F, U+205F, U+3000 and U+FEFF, as the three bytes of their UTF-8. */
+/** U+1680, U+2028, U+2029, U+202F, U+205F, U+3000 and U+FEFF as the three bytes of their UTF-8 encoding. */
 const WIDE_SPACES: ReadonlySet<number> = new Set([
   0xe19a80, 0xe280a8, 0xe280a9, 0xe280af, 0xe2819f, 0xe38080, 0xefbbbf,
 ]);

@@ -11,8 +11,9 @@ const categories = Object.entries(CATEGORY_TYPES)
   .join("; ");
 
 /**
- * An entry as clients send it. Documents what `EntryValidator` checks by hand on the hot path; a test holds both to the
- * same verdicts. What a schema cannot say (ages, depth, size, folding) is in the descriptions and in `rejected`.
+ * An entry as clients send it. Documents the rules that `EntryValidator` applies on the hot path; a test compares the
+ * verdicts of both. Rules that a schema cannot express (ages, depth, size, folding) are in the descriptions and in
+ * `rejected`.
  */
 export const entrySchema = z
   .looseObject({
@@ -43,7 +44,7 @@ export const entrySchema = z
 
 const TYPES = new Map<unknown, readonly string[]>(Object.entries(CATEGORY_TYPES));
 
-/** Holds for every category that is not built in. */
+/** Whether a type belongs to its category. A category that is not built in accepts every type. */
 function hasTypeOfItsCategory({
   category,
   type,
@@ -54,7 +55,9 @@ function hasTypeOfItsCategory({
   return type === undefined || (TYPES.get(category)?.includes(type) ?? true);
 }
 
-/** What a JSON body holds: one entry, some, or some in `logs`. Every one that fits is stored; the others are in `rejected`. */
+/**
+ * A JSON body: one entry, several, or several in `logs`. Valid entries are stored; the others are listed in `rejected`.
+ */
 export const entriesSchema = z.union([
   entrySchema,
   z.array(entrySchema).min(1).max(INGEST_LIMITS.entries),

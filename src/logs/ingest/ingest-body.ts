@@ -12,13 +12,13 @@ import { type BodyFailure, type IngestMediaType, parseEntries } from "./parse-en
 const COMMA = 0x2c;
 const LINE_BREAK = 0x0a;
 
-/** Bytes that are copied and compressed at a time. */
+/** Bytes that are copied and compressed at once. */
 const PIECE_BYTES = 128 * 1024;
-/** Nanoseconds at worst, of many short names, to look at a byte or to compress it. */
+/** Worst-case nanoseconds for scanning or compressing a byte, with many short names. */
 const COST_OF_BYTE = 10;
 
 const encoder = new TextEncoder();
-/** What a document may begin with before its first entry, and then ends with. */
+/** What a document may begin with before its first entry, with the matching end. */
 const FRAMES = [
   { open: encoder.encode('[{"timestamp":"'), skip: 1, close: encoder.encode("]") },
   { open: encoder.encode('{"logs":[{"timestamp":"'), skip: 9, close: encoder.encode("]}") },
@@ -26,11 +26,12 @@ const FRAMES = [
 ];
 
 /**
- * The batch of a body whose entries are written just as a batch holds them, which is how the client library writes them:
- * complete, in the order of `ENTRY_MEMBERS`, as `JSON.stringify` would. Such a body is looked through once, byte by byte,
- * and copied; to parse it and to write it again takes three times as long.
+ * Builds the batch of a body whose entries are canonical, as the client library writes them: complete, with members in
+ * the order of `ENTRY_MEMBERS`, formatted like `JSON.stringify`. Scans the body once, byte by byte, and copies it.
+ * Parsing and writing it again takes three times as long.
  *
- * Null for any other body, and for one with an entry that may have to be refused: `parseEntries` takes those.
+ * Returns `null` for any other body, and for a body with an entry that may have to be rejected. `parseEntries` reads
+ * those.
  */
 export function* canonicalBatch(
   bytes: Uint8Array,
@@ -42,11 +43,11 @@ export function* canonicalBatch(
   return place === null || !isUtf8(bytes) ? null : yield* batchOf(bytes, place, now, meter);
 }
 
-/** Where the entries of a body lie. */
+/** The position of the entries in a body. */
 interface EntriesLocation {
   start: number;
   end: number;
-  /** Byte between two entries; -1 where there is one only. */
+  /** Byte between two entries; -1 if there is only one entry. */
   separator: number;
 }
 
@@ -60,7 +61,7 @@ function placeInDocument(bytes: Uint8Array): EntriesLocation | null {
   if (frame === undefined) return null;
   const end = bytes.length - frame.close.length;
   if (!startsWith(bytes, end, frame.close)) return null;
-  // A single entry is none of many.
+  // A single entry has no separator.
   return { start: frame.skip, end, separator: frame.skip > 0 ? COMMA : -1 };
 }
 
@@ -105,14 +106,17 @@ function* batchOf(
   };
 }
 
-/** Whether an entry has to be refused for its size, or for the number of its values. */
+/** Whether an entry must be rejected for its size or for the number of its values. */
 function isLarge(bytes: Uint8Array, from: number, to: number): boolean {
   const { entryBytes, entryValues } = INGEST_LIMITS;
   const size = to - from;
   return size > entryBytes || (size > 2 * entryValues && countValues(bytes, from, to) > entryValues);
 }
 
-/** The entries as lines. @param separators where they end, but for the last one */
+/**
+ * Yields the entries as lines.
+ * @param separators ends of all entries except the last one
+ */
 function* encoded(
   bytes: Uint8Array,
   { start, end, separator }: EntriesLocation,
@@ -142,15 +146,18 @@ function lines(
   separator: number,
   separators: readonly number[],
 ): Uint8Array {
-  // A copy, whatever kind of array it is: the slice of a Buffer would be none.
+  // Makes a copy for any kind of array: `slice` of a Buffer would share its memory.
   const raw = new Uint8Array(bytes.subarray(from, to));
   if (separator !== LINE_BREAK) for (const at of separators) raw[at - from] = LINE_BREAK;
   return raw;
 }
 
-/** What the body of a request holds. */
+/** The content of a request body. */
 export interface IngestBody {
-  /** Entries sent, good or bad; a body that holds none counts as one, one that holds too many as one more than it may. */
+  /**
+   * Number of entries sent, valid or not. A body without entries counts as one; a body with too many as the maximum
+   * plus one.
+   */
   units: number;
   failure: BodyFailure | null;
   built: BuildResult;
@@ -158,7 +165,7 @@ export interface IngestBody {
 
 const NOTHING: BuildResult = { batch: null, rejected: [], rejectedCount: 0 };
 
-/** Reads a body, in steps: `meter` says when to pause, and how much memory the work holds beside the body. */
+/** Reads a body in steps. `meter` decides when to pause, and counts the memory held in addition to the body. */
 export function* readIngestBody(
   bytes: Uint8Array,
   mediaType: IngestMediaType,

@@ -4,14 +4,17 @@ import { SHOWN_NAME } from "./rejection.ts";
 
 const BACKSLASH = 0x5c;
 const SMALL_U = 0x75;
-/** Characters of the longest name that means something, which are those of an array index. */
+/** Maximum characters of a name that matters: the length of the longest array index. */
 const PLAIN_NAME = 10;
-/** Bytes of such a name if all of it is escaped. */
+/** Bytes of such a name if every character is escaped. */
 const PLAIN_NAME_BYTES = 6 * PLAIN_NAME;
 const SMALL_L = 0x6c;
 const SMALL_M = 0x6d;
 
-/** A name that may be `logs`, `message` or an array index; empty for any other. There may be many, so nothing is decoded. */
+/**
+ * Returns a name that may be `logs`, `message` or an array index, and "" for any other name. A body may have many
+ * names, so most are not decoded.
+ */
 export function plainName(bytes: Uint8Array, from: number, to: number): string {
   const first = bytes[from] ?? 0;
   const isCandidate = first === SMALL_L || first === SMALL_M || first === BACKSLASH || (first >= 0x30 && first <= 0x39);
@@ -20,7 +23,7 @@ export function plainName(bytes: Uint8Array, from: number, to: number): string {
   for (let i = from; i < to; ) {
     let code = bytes[i] ?? 0;
     if (code === BACKSLASH) {
-      // The other escapes stand for characters that no such name has.
+      // The other escapes are for characters that none of these names contains.
       if (bytes[i + 1] !== SMALL_U) return "";
       code = 0;
       for (let digit = i + 2; digit < i + 6; digit++) code = code * 16 + hexDigit(bytes[digit] ?? 0);
@@ -38,10 +41,10 @@ function hexDigit(byte: number): number {
   return letter >= 0x61 && letter <= 0x66 ? letter - 0x61 + 10 : Number.NaN;
 }
 
-/** The largest name that is an array index: those come first in an object, in order of their numbers. */
+/** The largest array index. `Object.keys` returns array indices first, in numeric order. */
 const MAX_INDEX = 2 ** 32 - 2;
 
-/** Tells which of some names `Object.keys` would give first. */
+/** Finds the name that `Object.keys` would return first. */
 export class OtherNames {
   readonly #bytes: Uint8Array;
   #index = Number.POSITIVE_INFINITY;
@@ -52,7 +55,7 @@ export class OtherNames {
     this.#bytes = bytes;
   }
 
-  /** @param name as by `plainName` */
+  /** @param name as returned by `plainName` */
   add(name: string, from: number, to: number): void {
     if (/^(?:0|[1-9]\d{0,9})$/.test(name) && Number(name) <= MAX_INDEX)
       this.#index = Math.min(this.#index, Number(name));
@@ -62,7 +65,7 @@ export class OtherNames {
     }
   }
 
-  /** What a message shows of the first one; null where there is none. */
+  /** The first name as shown in a message; `null` if there is no name. */
   get first(): string | null {
     if (this.#index !== Number.POSITIVE_INFINITY) return String(this.#index);
     return this.#from < 0 ? null : shownName(this.#bytes, this.#from, this.#to);
@@ -71,7 +74,7 @@ export class OtherNames {
 
 const decoder = new TextDecoder("utf-8", { fatal: false, ignoreBOM: true });
 
-/** The beginning of a name; empty where it is not JSON. */
+/** Decodes the beginning of a name. @returns "" if the name is not JSON */
 function shownName(bytes: Uint8Array, from: number, to: number): string {
   let i = from;
   for (let units = 0; i < to && units < SHOWN_NAME; units++) {

@@ -7,39 +7,41 @@ import { type EntryOffsets, isBlank, markLength, splitDocument, splitLines, trim
 import { parseExactly } from "./exact-json.ts";
 import { EntryRejected } from "./rejection.ts";
 
-/** The forms a body may have; the media type decides between the first and the last. */
+/** The media types of a body. `parseEntries` finds out which JSON form a body has. */
 export type IngestMediaType = "application/json" | "application/x-ndjson";
 
-/** Why a body holds no entries at all. */
+/** The reason why a body has no entries. */
 export interface BodyFailure {
   reason: "invalid" | "too_many";
   message: string;
 }
 
-/** Bytes of JSON that cannot have more values than an entry may: each takes a byte, and another one to part it. */
+/**
+ * Bytes of JSON that cannot hold more values than an entry may have: a value and its separator take at least two bytes.
+ */
 const FEW_VALUES_BYTES = 2 * INGEST_LIMITS.entryValues;
 /** Bytes of entries that are parsed at once. */
 const GROUP_BYTES = 32 * 1024;
 
-/** Costs in nanoseconds of a fast machine, of the worst input. */
+/** Costs in nanoseconds for the worst input, on a fast machine. */
 const COST = {
-  /** To find entries, or to count values. */
+  /** Finding entries or counting values. */
   scannedByte: 2,
-  /** To parse: a byte of `{},{},{}` takes most. */
+  /** Parsing. A byte of `{},{},{}` costs most. */
   parsedByte: 16,
-  /** To check a value of `data` and to write it again. */
+  /** Validating a value of `data` and writing it. */
   value: 150,
-  /** To parse a value again by `parseExactly`. */
+  /** Parsing a value again with `parseExactly`. */
   exactByte: 200,
 } as const;
 
-/** What the entries of a body have become, or why it holds none. */
+/** The entries of a body in a builder, or the reason why there are none. */
 export type ParseResult = { ok: true; builder: BatchBuilder } | ({ ok: false } & BodyFailure);
 
 /**
- * Takes a body apart into its entries, one entry, an array, `{"logs": [...]}` or NDJSON, and hands each to a builder.
- * Entries are found in the bytes and parsed a few at a time, so that what the parser makes of them is never more than one
- * large entry or some small ones.
+ * Splits a body into its entries and passes each to a builder. A body is one entry, an array, `{"logs": [...]}` or
+ * NDJSON. Entries are located in the bytes and parsed a few at a time, so the parsed values in memory are at most one
+ * large entry or a few small ones.
  */
 export function* parseEntries(
   bytes: Uint8Array,
@@ -62,18 +64,20 @@ function* parseLines(bytes: Uint8Array, reader: EntryParser): Steps<ParseResult>
   return { ok: true, builder: reader.builder };
 }
 
-/** How a list of entries begins that was written without white space, and how it ends then. */
+/** The beginnings and ends of a list of entries that is written without white space. */
 const LISTS = [
   { open: Buffer.from("[{"), close: Buffer.from("}]") },
   { open: Buffer.from('{"logs":[{'), close: Buffer.from("}]}") },
 ];
-/** Bytes between which the name of an entry's first member has to end. */
+/** Number of bytes in which the name of an entry's first member must end. */
 const NAME_BYTES = 64;
 
 /**
- * Reads a list as most clients write it, without looking for its entries byte by byte: it is cut where an entry seems to
- * begin as the first one does, and each piece is parsed as a list. If all are JSON, then so is the whole, and its entries
- * are theirs. Null where a piece is not, or cannot be cut, or is too large: then it is for `parseDocument` to say what it is.
+ * Reads a list as most clients write it, without locating its entries byte by byte. Cuts the list where an entry seems
+ * to begin like the first one, and parses each piece as a list. If all pieces are JSON, the whole list is JSON and has
+ * the same entries.
+ *
+ * Returns `null` if a piece is not JSON, cannot be cut or is too large. `parseDocument` reads the body then.
  */
 function* parsePlainList(bytes: Uint8Array, reader: EntryParser): Steps<ParseResult | null> {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -93,7 +97,7 @@ function* parsePlainList(bytes: Uint8Array, reader: EntryParser): Steps<ParseRes
     }
     if (!reader.readList(from, to) || reader.builder.entries > INGEST_LIMITS.entries) return null;
     if (reader.isDue()) yield;
-    // Behind the comma.
+    // Continues after the comma.
     from = to + 1;
   }
   return { ok: true, builder: reader.builder };
@@ -113,7 +117,7 @@ function* parseDocument(bytes: Uint8Array, reader: EntryParser, meter: TurnMeter
   return (yield* reader.readElements(split.spans)) ? { ok: true, builder: reader.builder } : notJson(bytes);
 }
 
-/** Decodes, parses and hands on entries whose places are known. */
+/** Decodes and parses entries whose offsets are known, and passes them to the builder. */
 class EntryParser {
   readonly builder: BatchBuilder;
   readonly #bytes: Uint8Array;
@@ -126,7 +130,7 @@ class EntryParser {
     this.#meter = meter;
   }
 
-  /** @returns false where an element is not JSON */
+  /** @returns `false` if an element is not JSON */
   *readElements({ starts, ends }: EntryOffsets): Steps<boolean> {
     for (let from = 0; from < starts.length; ) {
       const to = groupEnd(starts, ends, from);
@@ -141,7 +145,10 @@ class EntryParser {
     return true;
   }
 
-  /** Reads elements with what lies between them, of which none is too large. @returns false where that is not JSON */
+  /**
+   * Reads consecutive elements including their separators. None of them is large.
+   * @returns `false` if the text is not JSON
+   */
   readList(start: number, end: number): boolean {
     const text = `[${this.#text(start, end)}]`;
     const list = parsed(text);
@@ -166,13 +173,13 @@ class EntryParser {
     const values: unknown[] = [];
     for (const line of lines) {
       const value = parsed(line);
-      // Lines of white space hold no entry.
+      // A line of white space is not an entry.
       if (value !== NOT_JSON || line.trim() !== "") values.push(value);
     }
     this.#hand(values, start, end, () => lines.filter((line) => line.trim() !== "").map(exactly));
   }
 
-  /** Whether a large line can be parsed; if not, it is refused. */
+  /** Whether a large line can be parsed. Rejects the entry if not. */
   #isReadableLine(start: number, end: number): boolean {
     const size = trimmedLength(this.#bytes, start, end);
     const values = size > INGEST_LIMITS.entryBytes ? 0 : this.#count(start, end);
@@ -194,7 +201,7 @@ class EntryParser {
     return countValues(this.#bytes, start, end);
   }
 
-  /** @param exact the same values by `parseExactly` */
+  /** @param exact returns the same values parsed by `parseExactly` */
   #hand(values: readonly unknown[], start: number, end: number, exact: () => unknown): void {
     this.builder.add(values, () => {
       this.#meter.spend((end - start) * COST.exactByte);
@@ -205,7 +212,7 @@ class EntryParser {
     this.#values = this.builder.values;
   }
 
-  /** Whether the work has to pause. */
+  /** Whether a pause is due. */
   isDue(): boolean {
     this.#meter.held = this.builder.held;
     return this.#meter.isDue;
@@ -216,10 +223,10 @@ class EntryParser {
   }
 }
 
-/** A mark inside the body is a character like any other, which no parser takes. */
+/** A byte order mark inside the body stays, because JSON does not allow it there. */
 const utf8 = new TextDecoder("utf-8", { fatal: false, ignoreBOM: true });
 
-/** @returns index behind the last entry to be parsed together with the one at `from` */
+/** @returns index after the last entry that is parsed together with the one at `from` */
 function groupEnd(starts: readonly number[], ends: readonly number[], from: number): number {
   const limit = (starts[from] ?? 0) + GROUP_BYTES;
   let to = from + 1;
@@ -227,7 +234,7 @@ function groupEnd(starts: readonly number[], ends: readonly number[], from: numb
   return to;
 }
 
-/** Stands for a line that is not JSON: it takes no other line with it. */
+/** Marks a line that is not JSON. The other lines are still read. */
 const NOT_JSON = new EntryRejected("INVALID_ENTRY", "The line is not valid JSON.");
 
 function parsed(text: string): unknown {

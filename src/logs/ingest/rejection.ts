@@ -1,4 +1,4 @@
-/** Why an entry of a request was not stored. */
+/** The reasons for which an entry is rejected. */
 export const REJECTION_CODES = [
   "INVALID_LEVEL",
   "INVALID_TYPE",
@@ -13,17 +13,17 @@ export const REJECTION_CODES = [
 ] as const;
 export type RejectionCode = (typeof REJECTION_CODES)[number];
 
-/** Characters of a client's own member name that a message repeats: receipts keep messages, and a name may be long. */
+/** Maximum characters of a member's name in a message. Receipts store messages, and a name may be long. */
 export const SHOWN_NAME = 64;
 
-/** One refused entry: its place in the request, from 0. */
+/** One rejected entry. `index` is its place in the request, from 0. */
 export interface Rejection {
   index: number;
   code: RejectionCode;
   message: string;
 }
 
-/** Thrown inside the validator only: an entry fails in one place, and good entries pay nothing for the possibility. */
+/** Thrown inside the validator only. Valid entries pay nothing for the check of a result. */
 export class EntryRejected extends Error {
   readonly code: RejectionCode;
 
@@ -33,7 +33,7 @@ export class EntryRejected extends Error {
   }
 }
 
-/** The same for a number that may have lost digits in the parse: only `parseExactly` can tell. */
+/** Like `EntryRejected`, for a number that may have lost digits in the parser. Only `parseExactly` can decide. */
 export class MaybeInexact extends EntryRejected {
   constructor() {
     super("INVALID_DATA", "data has an integer too large to be kept exactly; send it as a string.");

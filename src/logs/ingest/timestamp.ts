@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { reject } from "./rejection.ts";
 
-/** A timestamp in both forms it is needed in. */
+/** A timestamp in the two forms that ingest needs. */
 export interface Timestamp {
   ms: number;
   iso: string;
@@ -9,7 +9,7 @@ export interface Timestamp {
 
 const CANONICAL = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-/** A day of the years 1970 to 9999 that the calendar has. */
+/** A valid calendar day of the years 1970 to 9999. */
 const DAY = [
   "(?=19[7-9]|[2-9])(?:",
   "\\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\\d|30)|02-(?:0[1-9]|1\\d|2[0-8]))",
@@ -19,18 +19,18 @@ const DAY = [
 const TIME = "(?:[01]\\d|2[0-3]):[0-5]\\d(?::[0-5]\\d(?:[.,]\\d{1,9})?)?(?:[Zz]|[+-](?:[01]\\d|2[0-3]):?[0-5]\\d)?";
 
 /**
- * ISO 8601 date, or date and time with optional fraction and zone; without a zone it is UTC. Published as it stands, so
- * that clients can tell what is a time.
+ * ISO 8601 date, or date and time with optional fraction and zone. Without a zone the time is UTC. The pattern is
+ * published in OpenAPI, so that clients can validate times.
  */
 export const ISO_TIME = new RegExp(`^${DAY}(?:[Tt ]${TIME})?$`);
 const ZONE = /([Zz]|[+-]\d\d:?\d\d)$/;
 
-/** Epoch milliseconds of the last four-digit year's end, as the canonical form needs four digits. */
+/** Epoch milliseconds of the end of the year 9999. The canonical form has four digits for the year. */
 export const MAX_TIME_MS = Date.UTC(10_000, 0, 1) - 1;
 
 /**
- * Reads timestamps of one request. Entries of a request lie close together, so the last second seen is remembered:
- * that replaces most calls of `Date.parse`, which cost more than the rest of an entry's checks together.
+ * Reads the timestamps of one request. Caches the last second, because entries of a request lie close together. The
+ * cache replaces most calls of `Date.parse`, which cost more than all other checks of an entry.
  */
 export class TimestampReader {
   #second = "";
@@ -44,7 +44,7 @@ export class TimestampReader {
     const second = value.slice(0, 19);
     if (second !== this.#second) {
       const ms = Date.parse(`${second}.000Z`);
-      // V8 rolls 30 February over into March and 24:00 into the next day: neither is a time that anybody meant.
+      // V8 reads 30 February as a day of March, and 24:00 as the next day. Both are rejected.
       if (!(ms >= 0) || new Date(ms).toISOString().slice(0, 19) !== second) return invalid();
       this.#second = second;
       this.#secondMs = ms;
@@ -58,11 +58,12 @@ function fromText(value: string): Timestamp {
   if (!ISO_TIME.test(value)) return invalid();
   let text = value.toUpperCase().replace(" ", "T").replace(",", ".");
   if (text.length > 10 && !ZONE.test(text)) text += "Z";
-  // `+0200` is ISO 8601's basic form; Date.parse wants the colon.
+  // `+0200` is ISO 8601's basic form. `Date.parse` requires the colon.
   text = text.replace(/([+-]\d\d)(\d\d)$/, (whole, hours, minutes) =>
     text.length > 10 ? `${hours}:${minutes}` : whole,
   );
-  // A zone may carry the first and the last day out of the range. No entry can be there, so its end stands for it.
+  // A zone may move the first and the last day out of the range. No entry has such a time, so the end of the range is
+  // used.
   return fromMs(Math.min(Math.max(Date.parse(text), 0), MAX_TIME_MS));
 }
 
@@ -76,7 +77,7 @@ function invalid(): never {
   return reject("INVALID_TIMESTAMP", "timestamp must be an ISO 8601 time or epoch milliseconds.");
 }
 
-/** A time as requests give it, to epoch milliseconds. What is published is what decides. */
+/** Parses a time of a request to epoch milliseconds. The published pattern is the one that validates. */
 export const timeSchema = z
   .union([z.string().regex(ISO_TIME), z.int().min(0).max(MAX_TIME_MS)], {
     error: "Must be an ISO 8601 time or epoch milliseconds.",

@@ -13,9 +13,9 @@ import { MaybeInexact, reject, SHOWN_NAME } from "./rejection.ts";
 import { type Timestamp, TimestampReader } from "./timestamp.ts";
 
 /**
- * Checks what `data` may hold: nesting of at most 32, and numbers that survive being written again.
- * @param isExact whether the value comes from `parseExactly`, so that its large integers are known to be whole
- * @returns how many values there are, itself included
+ * Validates `data`: nesting of at most 32, and numbers that do not change when they are written again.
+ * @param isExact whether the value comes from `parseExactly`, so that its large integers are exact
+ * @returns the number of values, `value` included
  * @throws EntryRejected INVALID_DATA
  */
 export function checkData(value: object, isExact: boolean, depth = 1): number {
@@ -38,13 +38,13 @@ function checkValue(value: unknown, isExact: boolean, depth: number): number {
   }
   if (typeof value === "number") {
     if (!isExact && mayBeInexact(value)) throw new MaybeInexact();
-    // 1e999 parses to Infinity, which would come back as null.
+    // `JSON.parse` reads 1e999 as Infinity, which would be stored as null.
     if (!Number.isFinite(value)) reject("INVALID_DATA", "data has a number too large to be kept.");
   }
   return 1;
 }
 
-/** Entries older than this are refused in any workspace; each workspace's own retention is checked by its object. */
+/** Maximum age of an entry in any workspace. The workspace object checks its own retention, which may be shorter. */
 export const MAX_ENTRY_AGE_MS = 365 * 24 * 60 * 60 * 1000;
 
 const SEVERITY = new Map<unknown, number>(LEVELS.map((level, index) => [level, index]));
@@ -53,20 +53,20 @@ const BUILT_IN_TYPES = new Map<string, { first: string; all: ReadonlySet<string>
   Object.entries(CATEGORY_TYPES).map(([category, types]) => [category, { first: types[0], all: new Set(types) }]),
 );
 
-/** A checked entry with what the batch's summary needs, so that nothing is parsed again. */
+/** A validated entry with the values that the batch's summary needs, so that nothing is parsed again. */
 export interface ValidEntry {
   entry: Entry;
   /** Epoch milliseconds of `entry.timestamp`. */
   ms: number;
   /** 0..6. */
   severity: number;
-  /** Values in `entry.data`, itself included. */
+  /** Number of values in `entry.data`, itself included. */
   values: number;
 }
 
 /**
- * The checks of one request's entries, written by hand: zod's interpreter would cost more than all the rest of ingest.
- * `entrySchema` documents the same rules, and a test holds both to the same verdicts.
+ * Validates the entries of one request. The checks are written by hand, because zod's interpreter would cost more than
+ * the rest of ingest. `entrySchema` documents the same rules; a test compares the verdicts of both.
  */
 export class EntryValidator {
   readonly #now: number;
@@ -74,7 +74,8 @@ export class EntryValidator {
   readonly #receivedAt: Timestamp;
   readonly #timestamps = new TimestampReader();
 
-  /** @param now epoch milliseconds of the receipt: the default timestamp, and what the age limits count from
+  /**
+   * @param now epoch milliseconds of the receipt: the default timestamp and the reference of the age limits
    * @param isExact whether values come from `parseExactly`
    */
   constructor(now: number, isExact = false) {
@@ -83,7 +84,7 @@ export class EntryValidator {
     this.#receivedAt = { ms: now, iso: new Date(now).toISOString() };
   }
 
-  /** @throws EntryRejected with the reason the caller is told */
+  /** @throws EntryRejected with the reason that the caller receives */
   check(value: unknown): ValidEntry {
     if (typeof value !== "object" || value === null || Array.isArray(value)) {
       return reject("INVALID_ENTRY", "An entry must be a JSON object.");
@@ -128,7 +129,10 @@ export class EntryValidator {
   }
 }
 
-/** Members in the order of `ENTRY_MEMBERS`; one shape, so that `JSON.stringify` stays on its fast path. */
+/**
+ * Creates an entry with members in the order of `ENTRY_MEMBERS`. All entries have one shape, which keeps
+ * `JSON.stringify` on its fast path.
+ */
 function makeEntry(
   timestamp: string,
   level: Level,
@@ -180,7 +184,7 @@ function checkName(name: "category" | "type", value: unknown, fallback: string):
   return value;
 }
 
-/** In characters, as JSON Schema and `entrySchema` count them: one outside the basic plane is one, not two. */
+/** Counts characters like JSON Schema and `entrySchema`: a character outside the basic plane is one, not two. */
 function isLongerThan(text: string, length: number): boolean {
   return text.length > length && (text.length > 2 * length || [...text].length > length);
 }
@@ -201,7 +205,7 @@ function checkIsObject(value: unknown): Record<string, unknown> {
   return value as Record<string, unknown>;
 }
 
-/** Moves members without a meaning of their own into `data`, so that nothing a client sends is lost. */
+/** Moves members without a defined meaning into `data`, so that no member of a client is lost. */
 function fold(sent: Record<string, unknown>, own: Record<string, unknown> | undefined): Record<string, unknown> {
   const data: Record<string, unknown> = {};
   for (const name in own) define(data, name, own[name]);
@@ -215,7 +219,7 @@ function fold(sent: Record<string, unknown>, own: Record<string, unknown> | unde
   return data;
 }
 
-/** An assignment to `__proto__` would set the prototype and lose the member; a definition keeps it. */
+/** An assignment to `__proto__` would set the prototype and lose the member. A definition keeps it. */
 function define(target: Record<string, unknown>, name: string, value: unknown): void {
   if (name === "__proto__") {
     Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true });

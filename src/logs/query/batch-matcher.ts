@@ -14,38 +14,41 @@ import {
 } from "./lines.ts";
 import { type Needle, needlesOf, takeTested } from "./needles.ts";
 
-/** One line of a batch that passes. */
+/** A line of a batch that passes. */
 export interface LineMatch {
-  /** Place in the batch, from 0. */
+  /** Index in the batch, from 0. */
   index: number;
   timestamp: number;
   /** 0..6. */
   severity: number;
-  /** Whole lines, this one from `start` to `end`; the same as text, one character a byte. Both are good until the next line. */
+  /**
+   * Whole lines, this one from `start` to `end`, as bytes and as text of one character a byte. Valid until the next
+   * line.
+   */
   raw: Buffer;
   text: string;
   start: number;
   end: number;
 }
 
-/** Asked before the costly part of a filter is tried; a line that nobody wants is not looked at further. */
+/** Called before the costly part of a filter. The matcher skips a line that is not wanted. */
 export type Wanted = (timestamp: number, index: number) => boolean;
 
-/** Filters by what a line's head does not tell. */
+/** The part of a filter that the beginning of a line cannot decide. */
 type Content = Pick<LogFilter, "session" | "traceId" | "search" | "data">;
 
-/** Whether a filter looks into messages, ids or data. */
+/** Whether a filter tests messages, ids or data. */
 export function looksInside({ session, traceId, search, data }: Content): boolean {
   return session !== null || traceId !== null || search !== null || data.length > 0;
 }
 
-/** A filter made ready for many batches. */
+/** A filter prepared for many batches. */
 export class BatchMatcher {
-  /** Whether every entry of a batch inside the time range passes, so that a count needs no look at the lines. */
+  /** Whether every entry within the time range passes, so that a count need not read the lines. */
   readonly passesAll: boolean;
-  /** Whether a line found has been read whole, so that it is known to be an entry. */
+  /** Whether a passing line was read as a whole, so that it is certainly an entry. */
   readonly reads: boolean;
-  /** Lines of the pieces that `steps` has come to the end of. */
+  /** Number of lines in the pieces that `steps` has finished. */
   linesRead = 0;
   readonly #filter: LogFilter;
   readonly #needles: readonly Needle[];
@@ -56,7 +59,7 @@ export class BatchMatcher {
   readonly #meter: WorkMeter;
   readonly #clock = new LineTimestampParser();
 
-  /** @param meter counts the work, and says when `steps` is to pause */
+  /** @param meter counts the work, and decides when `steps` pauses */
   constructor(filter: LogFilter, meter = new WorkMeter()) {
     this.#filter = filter;
     this.#meter = meter;
@@ -70,7 +73,7 @@ export class BatchMatcher {
       !this.reads && filter.levelMask === ALL_LEVELS_MASK && filter.categories === null && filter.types === null;
   }
 
-  /** `steps` in one go. @param body canonical NDJSON */
+  /** Runs `steps` without pauses. @param body canonical NDJSON */
   forEachMatch(
     body: Uint8Array,
     wanted: Wanted,
@@ -81,10 +84,10 @@ export class BatchMatcher {
   }
 
   /**
-   * Calls `found` for every line that passes and is wanted, in the order of the lines. Yields whenever the meter says that
-   * a pause is due: between two lines, so that no stretch is longer than one line takes.
+   * Calls `found` for every wanted line that passes, in order. Yields between two lines if the meter reports that a
+   * pause is due, so at most one line is processed beyond that.
    * @param pieces whole lines each; see `lines.ts`
-   * @param damaged called for lines that are seen to be no entries, wanted or not; not all are looked at so closely
+   * @param damaged called for lines that turn out not to be entries, wanted or not; not every line is checked
    */
   *steps(
     pieces: Iterable<Uint8Array>,
@@ -104,13 +107,13 @@ export class BatchMatcher {
     }
   }
 
-  /** Whether a line that was found is an entry. Not to be asked where `reads` says that it is. */
+  /** Whether a found line is an entry. Needed only if `reads` is false. */
   isEntry({ raw, text, start, end, severity }: LineMatch): boolean {
     this.#reader.open(raw, text);
     return this.#reader.read(start, end, severity) !== "damaged";
   }
 
-  /** @returns the index of the first line behind the piece */
+  /** @returns the index of the first line after the piece */
   *#pieceSteps(
     raw: Buffer,
     text: string,
@@ -138,7 +141,7 @@ export class BatchMatcher {
     return lines.index;
   }
 
-  /** Time, level, category and type: all stand at the head of a line. */
+  /** Tests time, level, category and type, which are at the beginning of a line. */
   #passesHead(bytes: string, line: number, timestamp: number, severity: number): boolean {
     const { from, to, levelMask } = this.#filter;
     if (from !== null && timestamp < from) return false;
@@ -151,14 +154,14 @@ export class BatchMatcher {
   }
 }
 
-/** A JSON string with both its quotes. */
+/** Returns a text as a JSON string with its quotes. */
 function jsonBytes(text: string): string {
   return toByteString(JSON.stringify(text));
 }
 
-/** Goes through the lines that contain every needle. Each needle runs over the bytes once, whatever the others find. */
+/** Iterates over the lines that contain every needle. Each needle scans the bytes once, whatever the others find. */
 class CandidateLines {
-  /** The line come to, and its place in the batch; at the end the place behind the last one. */
+  /** The current line and its index in the batch. At the end, the index after the last line. */
   start = 0;
   end = -1;
   index: number;
@@ -194,7 +197,7 @@ class CandidateLines {
     return false;
   }
 
-  /** The farthest of the next hits, or where the line begins; -1 where some needle has none any more. */
+  /** Returns the latest of the next occurrences, or the start of the line; -1 if a needle has no more occurrences. */
   #target(): number {
     let target = this.start;
     for (let n = 0; n < this.#needles.length; n++) {

@@ -1,6 +1,6 @@
 import { readScheduler, requestsStarted } from "../../platform/turns.ts";
 
-/** Limits of a query, from the HTTP contract where it names one. */
+/** Limits of a query. Those in the HTTP contract are from there. */
 export const QUERY_LIMITS = {
   offset: 10_000,
   /** Rows of one page. */
@@ -12,19 +12,19 @@ export const QUERY_LIMITS = {
   values: 1000,
   /** Paths in `data`. */
   paths: 100,
-  /** Names in a path: twice as many as stored `data` is deep. */
+  /** Names in a path: twice the depth of stored `data`. */
   pathNames: 64,
 } as const;
 
-/** What one request may cost before its answer becomes a partial one. Units of work: see `work.ts`. */
+/** What one request may use before its answer is partial. Work units are defined below, at `UNIT_NS`. */
 export interface QueryBudget {
-  /** Units of work of one page or histogram, 1.25 s. What finds batches and segments counts, too; see `segment-walk.ts`. */
+  /** Work units of one page or histogram, 1.25 s. Finding batches and segments counts, too; see `SegmentPager`. */
   work: number;
-  /** Bytes of the lines held while scanning, those of an offset's rows included: bounds the isolate's memory. */
+  /** Bytes of the lines held during a scan, including those of an offset's rows. Bounds the isolate's memory. */
   heldBytes: number;
-  /** Bytes of the lines in one answer. */
+  /** Bytes of the lines in one response. */
   answerBytes: number;
-  /** Rows that one sweep finds: each takes some 30 characters of its cursor. See `sweep.ts`. */
+  /** Rows that one resumable scan finds. Each takes about 30 characters of the cursor. */
   resumableRows: number;
 }
 
@@ -36,55 +36,57 @@ export const QUERY_BUDGET: QueryBudget = {
 };
 
 /**
- * Units of counted work. One unit is what it costs to decode one byte of stored lines and to look at it in a plain scan:
- * about 1.5 ns of one core (`UNIT_NS`). A clock cannot take the place of counting: in workerd `Date.now` stands still
- * while code runs. `npm run bench:work` measures every number below again and prints it beside the one that is written here.
+ * Nanoseconds of a work unit: decoding one byte of stored lines and scanning it, about 1.5 ns of one core.
+ * Work is counted because a clock cannot be used: in workerd `Date.now` does not advance while code runs. `npm run
+ * bench:work` measures every number below and prints it beside the value used here.
  */
 export const UNIT_NS = 1.5;
 
 export const WORK = {
-  /** Opens a batch or a frame: its columns, a decompression context, its first line. */
+  /** Opening a batch or a block: its columns, a decompression context, its first line. */
   unit: 6_000,
-  /** Reads a part of a segment, and each byte of its directory of batches. */
+  /** Reading a part of a segment, and each byte of its batch table. */
   segment: 12_000,
   directoryByte: 8,
-  /** One byte of stored lines, decoded and looked at. */
+  /** One byte of stored lines, decoded and scanned. */
   byte: 1,
-  /** One line: where it ends, its time, level, category and type. */
+  /** One line: finding its end, time, level, category and type. */
   line: 100,
   /** One byte of a line that is read as JSON, and such a line. */
   readByte: 2,
   readLine: 250,
   /** One test of `data` on one entry. */
   condition: 20,
-  /** One string of an entry that is decoded, and each of its bytes: ASCII, escaped, and not ASCII (lower-casing costs most). */
+  /**
+   * Decoding one string of an entry, and each of its bytes: ASCII, escaped, and not ASCII (lower-casing costs most).
+   */
   text: 80,
   textByte: 1.5,
   wideTextByte: 8,
-  /** One character of two strings that are compared. */
+  /** Comparing one character of two strings. */
   comparedCharacter: 0.1,
-  /** One occurrence of a member name whose value a needle tests. */
+  /** Testing one occurrence of a needle that is a member name with a value. */
   occurrence: 50,
-  /** The packed counts of a batch or segment, and each byte of them. */
+  /** Reading the packed counts of a batch or segment, and each byte of them. */
   summary: 600,
   countsByte: 10,
-  /** A row that gets into the collector and may drop another one. */
+  /** Adding a row to the top rows, which may evict another one. */
   row: 800,
-  /** One byte of an answer. */
+  /** One byte of a response. */
   answerByte: 1,
 } as const;
 
-/** Counts the work of one request, and says when a pause is due. */
+/** Counts the work of one request, and decides when a pause is due. */
 export class WorkMeter {
   #done = 0;
   #pauseAt: number;
 
-  /** @param stretch units between two pauses */
+  /** @param stretch work units between two pauses */
   constructor(stretch = Number.POSITIVE_INFINITY) {
     this.#pauseAt = stretch;
   }
 
-  /** Units so far. */
+  /** Work units so far. */
   get done(): number {
     return this.#done;
   }
@@ -97,47 +99,47 @@ export class WorkMeter {
     this.#done += units;
   }
 
-  /** A pause has been made; the next one is due after so many units. */
+  /** Records a pause. The next one is due after the given number of work units. */
   paused(stretch: number): void {
     this.#pauseAt = this.#done + stretch;
   }
 }
 
 /**
- * Units of work between two pauses: while other requests keep coming, and while none do. About 1 and 5 ms, as most
- * units take less than they count. The second is also what the first of them may have to wait.
+ * Work units between two pauses: while other requests arrive, and while none do. About 1 and 5 ms, because most units
+ * take less than counted. The second value is also the longest wait of the first request that arrives.
  */
 const BUSY_UNITS = 900_000;
 /** See `BUSY_UNITS`. */
 export const ALONE_UNITS = 5_000_000;
-/** Milliseconds after the arrival of a request in which more are expected. */
+/** Milliseconds after a request arrives in which more requests are expected. */
 const CROWDED_MS = 250;
 /**
- * Milliseconds from the beginning of one crowded stretch to that of the next, over all reads of the isolate. More than a
- * stretch takes, so that a request waits for one stretch at a time, however many reads there are.
+ * Milliseconds from the start of one busy stretch to the start of the next, over all reads of the isolate. Longer than
+ * a stretch, so that a request waits for one stretch at most, however many reads run.
  */
 const STRETCH_MS = 2;
 
 /**
- * Lets others have their turn while much is looked through: on one machine, router and objects share a thread, and a long
- * scan would hold up every writer. A pause is a timer of 0 ms, as nothing less lets the network in; it costs a lone query
- * a millisecond.
+ * Yields to other requests during a scan. Locally, router and objects share a thread, so a long scan would block every
+ * writer. A pause is a timer of 0 ms, because nothing shorter processes network events; it costs a single query a
+ * millisecond.
  */
 export class ScanPacer {
-  /** What the request has done so far. Work that can be interrupted asks it whether a pause is due. */
+  /** The work of the request so far. Interruptible work asks it whether a pause is due. */
   readonly meter = new WorkMeter(ALONE_UNITS);
   readonly #begun: () => number;
-  /** Requests that had begun at the last pause. */
+  /** Number of requests that had started at the last pause. */
   #seen: number;
   #crowdedUntil = 0;
 
-  /** @param begun requests that have begun so far, this one included */
+  /** @param begun returns the number of requests that have started, this one included */
   constructor(begun: () => number = requestsStarted) {
     this.#begun = begun;
     this.#seen = begun();
   }
 
-  /** To be awaited after each stretch of work. @param units that the meter has not counted yet */
+  /** Pauses. Await it after each stretch of work. @param units work that the meter has not counted yet */
   async pause(units = 0): Promise<void> {
     this.meter.add(units);
     if (!this.meter.isDue) return;

@@ -2,24 +2,27 @@
  * Case-insensitive search in stored lines without decoding or lower-casing them.
  *
  * A stored line is UTF-8 JSON, read as Latin-1: one character a byte. A needle becomes a regular expression over these
- * bytes, in which each character stands for every character that `foldCase` turns into it. So what it finds is never
- * less than what `foldCase(value).includes(needle)` finds, and sometimes more (a member name, a level).
+ * bytes, in which each character stands for every character that `foldCase` maps to it. The pattern matches every line
+ * that `foldCase(value).includes(needle)` matches, and sometimes more (a member name, a level).
  */
 
-/** "I" with a dot above is the one character whose lower case is two: "i" and a combining dot. */
+/** "I" with a dot above is the only character whose lower case has two characters: "i" and a combining dot. */
 const DOTTED_CAPITAL_I = "\u0130";
 const COMBINING_DOT = "\u0307";
-/** Half of a surrogate pair, which a needle may end in: four bytes of UTF-8, or the escape that JSON writes alone ones as. */
+/**
+ * Half of a surrogate pair at the end of a needle: four bytes of UTF-8, or the escape that JSON writes for a lone one.
+ */
 const ANY_SURROGATE = "(?:\\\\ud[89a-f][0-9a-f]{2}|[\\xf0-\\xf4][\\x80-\\xbf]{3})";
 /** The end of the last Unicode block with letters that have a case. */
 const CASED_END = 0x20000;
 
-/** The other character outside ASCII whose lower case is in it. */
+/** The other character outside ASCII whose lower case is in ASCII. */
 const KELVIN_SIGN = "\u212a";
 
 /**
- * A global pattern that matches, in the bytes of a stored line, every place a string that contains `needle` can be at.
- * No alternative in it begins another, so it never tries a place in two ways: a hostile needle costs its length, not more.
+ * Returns a global pattern that matches, in the bytes of a stored line, every place where a string with `needle` can
+ * be. No alternative in it is a prefix of another, so the pattern never tries a place twice: a hostile needle costs at
+ * most its length.
  *
  * @param needle folded, not empty
  */
@@ -28,21 +31,22 @@ export function bytePattern(needle: string): RegExp {
   return new RegExp(characters.map((character, at) => bytesOf(character, characters, at)).join(""), "g");
 }
 
-/** Characters of a needle that a pattern is made of: hostile text costs the product of its length and this. */
+/** Maximum characters of a needle in a pattern. Hostile text costs the product of its length and this number. */
 const WINDOW = 12;
-/** Of a needle that repeats itself: at least so many, and so many for each that is different. */
+/** For a repetitive needle: minimum length of the pattern, and characters for each distinct one. */
 const LEAST_WINDOW = 3;
 const REPETITIONS = 2;
 
 /**
- * The part of a needle that stored lines are tested for before they are parsed: what contains the needle contains it.
- * The most different characters tell most; of equals the last, as identifiers end in what sets them apart.
+ * Returns the part of a needle for which stored lines are tested before parsing. Every line with the needle has the
+ * part. Prefers the part with the most distinct characters, then the last one, because identifiers differ at their
+ * ends.
  */
 export function tellingPart(needle: string): string {
   const characters = [...needle];
   const part = mostDifferent(characters, WINDOW);
   const different = new Set(part).size;
-  // What repeats itself nearly matches at each place of a text that does, too: then a short part costs less and tells as much.
+  // A repetitive needle nearly matches everywhere in a repetitive text. A short part costs less and excludes as much.
   return mostDifferent(part, Math.max(LEAST_WINDOW, REPETITIONS * different)).join("");
 }
 
@@ -58,7 +62,7 @@ function mostDifferent(characters: readonly string[], window: number): string[] 
   return characters.slice(best, best + window);
 }
 
-/** Text as the bytes of its UTF-8, one character each. */
+/** Returns a text as the bytes of its UTF-8, one character each. */
 export function toByteString(text: string): string {
   return Buffer.from(text, "utf8").toString("latin1");
 }
@@ -67,18 +71,18 @@ function bytesOf(character: string, needle: readonly string[], at: number): stri
   if (character.length === 1 && !character.isWellFormed()) return ANY_SURROGATE;
   if (character === "i") return letterI(needle[at + 1]);
   if (character === COMBINING_DOT && at === 0) return oneOf([COMBINING_DOT, DOTTED_CAPITAL_I]);
-  // The dot behind an "i" has been dealt with together with it.
+  // The dot after an "i" was handled together with the "i".
   if (character === COMBINING_DOT && needle[at - 1] === "i") return "";
   return oneOf(variantsOf(character));
 }
 
-/** "i" and what comes behind it: only a dot, or nothing, can be the rest of the dotted capital. */
+/** Returns the pattern of "i". Only a dot, or nothing, can be the rest of the dotted capital. */
 function letterI(next: string | undefined): string {
   if (next === COMBINING_DOT) return oneOf([`i${COMBINING_DOT}`, `I${COMBINING_DOT}`, DOTTED_CAPITAL_I]);
   return oneOf(next === undefined ? ["i", "I", DOTTED_CAPITAL_I] : ["i", "I"]);
 }
 
-/** Every character whose lower case is this one; itself first. */
+/** Returns every character whose lower case is the given one, which comes first. */
 function variantsOf(character: string): string[] {
   if (character >= "\u0080") return [character, ...(upperCases().get(character) ?? [])];
   if (character === "k") return ["k", "K", KELVIN_SIGN];
@@ -88,7 +92,7 @@ function variantsOf(character: string): string[] {
 
 function oneOf(texts: readonly string[]): string {
   if (texts.length === 1) return texts.map(literal).join("");
-  // Letters of one byte as a class: each of several alternatives would be tried again where what follows does not match.
+  // Writes one-byte letters as a class. The engine would try each of several alternatives if the rest does not match.
   const letters = texts.filter(isLetter);
   const others = texts.filter((text) => !isLetter(text)).map(literal);
   if (letters.length === 0) return `(?:${others.join("|")})`;
@@ -96,12 +100,12 @@ function oneOf(texts: readonly string[]): string {
   return others.length === 0 ? letter : `(?:${[letter, ...others].join("|")})`;
 }
 
-/** Whether a text is one ASCII letter, which no class or escape gives another meaning. */
+/** Whether a text is one ASCII letter, which has no special meaning in a class or after an escape. */
 function isLetter(text: string): boolean {
   return /^[a-z]$/i.test(text);
 }
 
-/** Text as it stands in JSON, as a pattern of its bytes. */
+/** Returns a pattern of the bytes of a text as JSON writes it. */
 function literal(text: string): string {
   const bytes = toByteString(JSON.stringify(text).slice(1, -1));
   return bytes.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
@@ -109,14 +113,14 @@ function literal(text: string): string {
 
 let upperCaseTable: Map<string, string[]> | undefined;
 
-/** Lower case to upper cases, outside ASCII. Made at the first search that needs it; a few milliseconds. */
+/** Returns the upper cases of each lower case character outside ASCII. Built in a few milliseconds at the first use. */
 function upperCases(): Map<string, string[]> {
   upperCaseTable ??= invertLowerCase();
   return upperCaseTable;
 }
 
 function invertLowerCase(): Map<string, string[]> {
-  // Folded, sigma has one small form.
+  // Folded text has only one lower case sigma.
   const table = new Map([["σ", ["ς"]]]);
   for (let code = 0x80; code < CASED_END; code++) {
     const character = String.fromCodePoint(code);

@@ -7,36 +7,38 @@ import { type PagerSelection, type SegmentPage, SegmentPager, type SegmentSelect
 import { WORK } from "./budget.ts";
 import { boundOf, type LineSource, nothingAt, type ScanFeed, type ScanItem } from "./feed.ts";
 
-/** A segment, and what its filter says about its frames. */
+/** A segment with its block filter columns. */
 export type FoundSegment = SegmentMeta & BlockHits;
 
-/** The part of the cold tier's store that a scan reads. */
+/** The part of the cold tier that a scan reads. */
 export interface ColdSource {
   findSegments(selection: SegmentSelection): Promise<SegmentPage<FoundSegment>>;
-  /** Reads as many ranges as one answer may hold, from the first on; null for one that is not there any more. */
+  /**
+   * Reads the first of the given ranges, up to the bytes of one response. An item is `null` if the segment was deleted.
+   */
   readBodies(workspaceId: string, ranges: readonly BodyRange[]): Promise<(SegmentBody | null)[]>;
 }
 
-/** Segments that the first answer looks at, and that any names: most queries need few. */
+/** Number of segments examined for the first page, and the maximum on any page. Most queries need few. */
 export const FIRST_SEGMENTS = 32;
 const MAX_SEGMENTS = 256;
-/** The first answer about an id, which nearly all segments are seen to lack: 2.5 ms. */
+/** Number of segments examined for the first page of a query for an id, which excludes nearly all: 2.5 ms. */
 export const ID_SEGMENTS = 128;
 
-/** Bytes of bodies, as stored, of the first read; each further one reads twice as much. Most queries need few frames. */
+/** Bytes of bodies, as stored, in the first read. Each further read doubles them. Most queries need few blocks. */
 const FIRST_BODY_BYTES = 64 * 1024;
 const MAX_BODY_BYTES = 1024 * 1024;
 /**
- * The same where filters leave few frames: what is looked for is rare, so that all of them are likely to be needed. To
- * read a frame costs a tenth of what asking for it does.
+ * Like `FIRST_BODY_BYTES`, if filters leave few blocks: then all of them are likely to be needed, and reading a block
+ * costs a tenth of a request.
  */
 const FIRST_SPARSE_BYTES = 256 * 1024;
 const SPARSE_GROWTH = 4;
-/** Frames are few where no more than this part of their segments' is left. */
+/** Maximum share of the segments' blocks that counts as few. */
 const SPARSE_SHARE = 0.25;
 
 export interface StoredSelection extends PagerSelection {
-  /** Entries of this commit and earlier ones are left out. */
+  /** Excludes entries of this commit and earlier ones. */
   afterCommit?: number;
 }
 
@@ -45,34 +47,34 @@ interface FrameBody {
   bytes: Uint8Array;
 }
 
-/** A frame that the scan may come to, and its bytes once they have been read. */
+/** A block that the scan may reach, and its bytes after they were read. */
 interface WaitingFrame {
   meta: SegmentMeta;
   block: Block;
   bound: number;
-  /** Undefined until it has been read; null where it is not there any more. */
+  /** `undefined` until it was read; `null` if it was deleted. */
   body: FrameBody | CorruptSegment | null | undefined;
 }
 
-/** Frames of the cold tier's segments. */
+/** The blocks of the cold tier's segments, as scan items. */
 export class ColdFeed implements ScanFeed {
   readonly #source: ColdSource;
   readonly #selection: StoredSelection;
   readonly #sign: number;
   readonly #walk: SegmentPager<FoundSegment>;
-  /** Found, and not told apart into frames yet. */
+  /** Segments that are found but not yet split into blocks. */
   #metas: FoundSegment[] = [];
-  /** In scan order. */
+  /** Blocks in scan order. */
   #blocks: WaitingFrame[] = [];
-  /** Bytes that the last read was to have at most. */
+  /** Maximum bytes of the last read. */
   #bodyBytes = 0;
-  /** Frames of the segments found so far, and those of them that are left. */
+  /** Number of blocks in the segments found so far, and number of those that the filters leave. */
   #framesFound = 0;
   #framesLeft = 0;
-  /** Of directories read, in units of work. */
+  /** Work units spent on batch tables. */
   #readCost = 0;
 
-  /** @param segments looked at by the first answer */
+  /** @param segments number of segments examined for the first page */
   static async open(source: ColdSource, selection: StoredSelection, segments = FIRST_SEGMENTS): Promise<ColdFeed> {
     const feed = new ColdFeed(source, selection, segments);
     if (!feed.#walk.isDone) await feed.#goOn();
@@ -117,7 +119,7 @@ export class ColdFeed implements ScanFeed {
     };
   }
 
-  /** Where segments begin that have not been looked at, if those may hold the next frame. */
+  /** Returns the bound of the segments that were not examined yet, if they may hold the next block. */
   #unseenBound(): number | null {
     const { place } = this.#walk;
     if (place === null) return null;
@@ -131,7 +133,7 @@ export class ColdFeed implements ScanFeed {
     this.#absorbSegments();
   }
 
-  /** Takes in segments found until no further one of them can hold a frame before the next. */
+  /** Splits found segments into blocks until no further segment can hold a block before the next one. */
   #absorbSegments(): void {
     for (;;) {
       const [meta] = this.#metas;
@@ -142,7 +144,10 @@ export class ColdFeed implements ScanFeed {
     }
   }
 
-  /** Takes in further segments until the frames known are so many bytes, so that they can be read with the next one. */
+  /**
+   * Splits further segments until the known blocks have the given bytes, so that they can be read together with the
+   * next.
+   */
   #takeIn(bytes: number): void {
     let known = this.#blocks.reduce((sum, { block }) => sum + block.end - block.start, 0);
     while (known < bytes) {
@@ -152,7 +157,7 @@ export class ColdFeed implements ScanFeed {
     }
   }
 
-  /** @returns the bytes of its frames */
+  /** Splits a segment into blocks. @returns the bytes of its blocks */
   #tellApart(meta: FoundSegment): number {
     const blocks = this.#blocksOf(meta);
     this.#blocks.push(...blocks);
@@ -160,7 +165,10 @@ export class ColdFeed implements ScanFeed {
     return blocks.reduce((sum, { block }) => sum + block.end - block.start, 0);
   }
 
-  /** The frames of a segment that may hold an entry wanted. One that cannot be told apart into frames is one that fails. */
+  /**
+   * Returns the blocks of a segment that may hold a matching entry. A segment with a corrupt index becomes one failing
+   * block.
+   */
   #blocksOf(found: FoundSegment): WaitingFrame[] {
     const { order } = this.#selection;
     try {
@@ -190,7 +198,7 @@ export class ColdFeed implements ScanFeed {
     }
   }
 
-  /** Reads a frame, and with it those that come next, in as few ranges as they make. */
+  /** Reads a block and the blocks that follow it in scan order, in the fewest ranges. */
   async #read(wanted: WaitingFrame): Promise<void> {
     const isSparse = this.#framesLeft <= this.#framesFound * SPARSE_SHARE;
     const least = isSparse ? FIRST_SPARSE_BYTES : FIRST_BODY_BYTES;
@@ -217,7 +225,7 @@ export class ColdFeed implements ScanFeed {
   }
 }
 
-/** Frames of one segment that follow each other. */
+/** Adjacent blocks of one segment. */
 interface FrameRun {
   meta: SegmentMeta;
   start: number;
@@ -225,7 +233,7 @@ interface FrameRun {
   blocks: WaitingFrame[];
 }
 
-/** The run of the first frame comes first, so that it is surely read. */
+/** Joins adjacent blocks. The run with the first block comes first, so that it is certainly read. */
 function joined(blocks: readonly WaitingFrame[]): FrameRun[] {
   const runs: FrameRun[] = [];
   for (const waiting of blocks) {
@@ -250,7 +258,7 @@ function share({ meta, start, blocks }: FrameRun, stored: SegmentBody | null): v
   }
 }
 
-/** A failure is kept: it costs the frames of its segment, and no other that was read with them. */
+/** Returns the batch table, or the error. An error affects only the blocks of its segment. */
 function directoryOf(meta: SegmentMeta, { batchTable }: SegmentBody): BatchTable | CorruptSegment {
   try {
     return new BatchTable(meta, batchTable);

@@ -7,33 +7,33 @@ import type { Order, RowKey, RowPosition } from "./feed.ts";
 import type { LogFilter } from "./filter.ts";
 import type { ScanPosition } from "./recent-feed.ts";
 
-/** Keys in a cursor at most: as many as any version may write. */
+/** Maximum number of keys in a cursor of any version. */
 const MAX_KEYS = 200;
 
-/** A row that a sweep has found. */
+/** A row that a resumable scan has found. */
 export interface FoundKey extends RowKey {
-  /** The recent batch that it was found in; null where that was a segment. */
+  /** The recent batch in which it was found; `null` if it was a segment. */
   batch: ScanPosition | null;
 }
 
-/** What a sweep looks at next. The recent tier comes first: a batch leaves it only once it is in the cold one. */
+/** Position of a resumable scan. The recent tier comes first: a batch leaves it only after it is in the cold tier. */
 export type ResumableScanPosition =
-  /** This batch; null: the first one. */
+  /** At this batch; `null`: at the first one. */
   | { tier: "recent"; position: ScanPosition | null }
-  /** The segment behind this one; null: the first one. */
+  /** After this segment; `null`: at the first one. */
   | { tier: "stored"; after: SegmentPosition | null };
 
-/** How far a sweep has come; see `sweep.ts`. */
+/** State of a resumable scan; see `resumable-scan.ts`. */
 export interface ResumableScanState {
-  /** Null: all has been looked at. */
+  /** `null` if the scan has finished. */
   place: ResumableScanPosition | null;
-  /** The first rows behind the cursor's position of what has been looked at, in order. */
+  /** The first rows after the cursor's position that the scan has found so far, in order. */
   keys: readonly FoundKey[];
-  /** All has been looked at, and there are no further rows than these. */
+  /** Whether the scan has finished and there are no further rows than these. */
   isLast: boolean;
 }
 
-/** A sweep that is to begin. */
+/** The state in which a resumable scan starts. */
 export const SWEEP_BEGIN: ResumableScanState = { place: { tier: "recent", position: null }, keys: [], isLast: false };
 
 const Count = z.int().min(0);
@@ -48,7 +48,7 @@ const Place = z.union([
 ]);
 const Key = z.union([z.tuple([z.int(), Count, Count]), z.tuple([z.int(), Count, Count, z.int(), Count])]);
 
-/** As it stands in a cursor: place, whether it is the last, projects, and keys with their times after the one before. */
+/** Form in a cursor: position, `isLast`, projects, and keys with their times as differences to the key before. */
 export const SweepShape = z.tuple([Place, z.boolean(), z.array(ProjectId).max(MAX_KEYS), z.array(Key).max(MAX_KEYS)]);
 type Packed = z.output<typeof SweepShape>;
 
@@ -98,17 +98,17 @@ function unpackPlace(place: Packed[0]): ResumableScanPosition | null {
   return { tier: "stored", after: { minTimestamp, maxTimestamp, projectId, firstSeq, part } };
 }
 
-/** Where a query goes on, and what it must be the same query by. */
+/** The position of the next page, with the properties of the query that it belongs to. */
 export interface Cursor {
   /** The snapshot of the first page, a commit number. */
   asOf: number;
   order: Order;
-  /** `fingerprint` of the query that began it. */
+  /** `fingerprint` of the query that started it. */
   fingerprint: string;
   position: RowPosition;
-  /** Rows of the first page's `offset` that are still to be passed over; only a partial answer leaves any. */
+  /** Rows of the first page's `offset` that are still to be skipped. Above 0 only after a partial answer. */
   skip: number;
-  /** Where the next rows take several requests to find; else null. */
+  /** Set if finding the next rows takes several requests, otherwise `null`. */
   sweep: ResumableScanState | null;
 }
 
@@ -121,7 +121,7 @@ const FIELDS = [
   z.string().max(64),
   z.int().min(0).max(QUERY_LIMITS.offset),
 ] as const;
-/** Earlier versions know the first form alone, so it is written wherever it says enough. */
+/** Earlier versions accept the first form only, so it is used whenever it suffices. */
 const Shape = z.union([z.tuple([z.literal(1), ...FIELDS]), z.tuple([z.literal(2), ...FIELDS, SweepShape])]);
 
 export function encodeCursor({ asOf, order, fingerprint, position, skip, sweep }: Cursor): string {
@@ -132,7 +132,7 @@ export function encodeCursor({ asOf, order, fingerprint, position, skip, sweep }
   return Buffer.from(JSON.stringify(fields)).toString("base64url");
 }
 
-/** Null for anything that `encodeCursor` cannot have written. */
+/** Returns `null` if `encodeCursor` cannot have written the text. */
 export function decodeCursor(text: string): Cursor | null {
   const json = Buffer.from(text, "base64url");
   if (json.toString("base64url") !== text) return null;
@@ -144,7 +144,7 @@ export function decodeCursor(text: string): Cursor | null {
 }
 
 /**
- * 64 bits of SHA-256 over everything that decides which rows a query has.
+ * Returns 64 bits of SHA-256 over everything that determines the rows of a query.
  *
  * @param scope the workspace or projects searched
  */
@@ -170,12 +170,12 @@ export function fingerprint(filter: LogFilter, scope: string): string {
     .toString("base64url");
 }
 
-/** A snapshot's name towards clients. */
+/** Returns the name of a snapshot in the API. */
 export function encodeAsOf(commit: number): string {
   return toBase62(commit);
 }
 
-/** Null for anything that `encodeAsOf` cannot have written. */
+/** Returns `null` if `encodeAsOf` cannot have written the text. */
 export function decodeAsOf(text: string): number | null {
   return fromBase62(text);
 }

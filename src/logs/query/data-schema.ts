@@ -3,7 +3,7 @@ import { InexactInteger } from "../ingest/exact-json.ts";
 import { QUERY_LIMITS } from "./budget.ts";
 import { DATA_PATH, type DataCondition, isRecord, parseDataPath, type Scalar } from "./filter.ts";
 
-/** Ingest refuses such an integer, too, so no entry has it. */
+/** Ingest rejects such an integer, too, so no entry has it. */
 const sayInexact =
   (otherwise: string) =>
   ({ input }: { input?: unknown }): string =>
@@ -19,7 +19,7 @@ function isScalar(value: unknown): value is Scalar {
 
 const Bound = z.union([z.number(), z.string()], { error: sayInexact("Must be a number or a string.") });
 
-/** Looked through by hand: of a long list of other things zod makes an issue for each, in a second and more. */
+/** Validated by hand, because zod creates an issue for each bad item of a long list, which takes more than a second. */
 const Values = z
   .unknown()
   .transform((value, ctx): Scalar[] => {
@@ -45,10 +45,12 @@ const Operators = z.strictObject({
   exists: z.boolean().optional().describe("Whether there is such a value; null is one."),
 });
 
-/** As published; `readConditions` takes an object without a member for a bad value. */
+/** Operators as published. `readConditions` itself rejects an object without members. */
 const DocumentedOperators = Operators.meta({ minProperties: 1 });
 
-/** Documents `data`. Read by `readData`: a zod record passes over a member named `__proto__`, and so over its filter. */
+/**
+ * Documents `data`. `readData` parses it, because a zod record skips a member named `__proto__` and thereby its filter.
+ */
 const { $schema: _dialect, ...documentedData } = z.toJSONSchema(
   z.record(z.string().regex(DATA_PATH), z.union([ScalarValue, DocumentedOperators])),
   { io: "input" },
@@ -78,7 +80,7 @@ function readData(value: unknown, ctx: z.core.$RefinementCtx): DataCondition[] {
   return members.flatMap(([text, test]) => readConditions(text, test, ctx));
 }
 
-/** Characters of a path in a message about it. */
+/** Maximum characters of a path in an error message. */
 const SHOWN_PATH = 100;
 
 function readConditions(text: string, test: unknown, ctx: z.core.$RefinementCtx): DataCondition[] {

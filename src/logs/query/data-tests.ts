@@ -7,7 +7,7 @@ const BACKSLASH = 0x5c;
 const LETTER_U = 0x75;
 const ASCII_END = 0x80;
 
-/** 1 for a byte that needs a second look in a string: it ends it, begins an escape, is a control character or no ASCII. */
+/** 1 for a byte that ends a string or needs decoding: quote, backslash, control characters, bytes outside ASCII. */
 const SPECIAL = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte < 0x20 || byte === QUOTE || byte === BACKSLASH || byte >= ASCII_END ? 1 : 0,
 );
@@ -18,12 +18,13 @@ const SHORT_ESCAPE = Uint8Array.from({ length: 256 }, (_, byte) =>
 
 /** Finds and decodes the JSON strings of a line in its bytes. */
 export class JsonStrings {
-  /** Whether the string whose end was found last is ASCII. */
+  /** Whether the last string that `endOf` found is ASCII. */
   isAscii = true;
 
   /**
-   * @param at behind the opening quote @param end of the line
-   * @returns the place of the closing quote; -1 where there is no string that `JSON.parse` would take
+   * @param at index after the opening quote
+   * @param end of the line
+   * @returns the index of the closing quote; -1 if there is no string that `JSON.parse` would accept
    */
   endOf(raw: Uint8Array, at: number, end: number): number {
     this.isAscii = true;
@@ -47,7 +48,7 @@ export class JsonStrings {
     return -1;
   }
 
-  /** The text between two quotes, as `endOf` has found it. */
+  /** Decodes the text between two quotes that `endOf` has found. */
   decoded(raw: Buffer, from: number, to: number): string {
     const written = raw.toString("utf8", from, to);
     if (!written.includes("\\")) return written;
@@ -57,8 +58,8 @@ export class JsonStrings {
 }
 
 /**
- * A list of scalars that is asked whether it has a value, by `===`. Numbers are looked for by halves: a client can choose
- * them so that a hash table puts all of them into one place. The hash of strings is seeded.
+ * A list of scalars with a test for membership by `===`. Numbers use binary search, because a client could choose
+ * numbers that collide in a hash table. The hash of strings is seeded.
  */
 export class ScalarSet {
   readonly #numbers: Float64Array;
@@ -86,29 +87,29 @@ export class ScalarSet {
   }
 }
 
-/** What stands at a path. */
+/** The type of the value at a path. */
 export const VALUE = { none: 0, string: 1, number: 2, true: 3, false: 4, null: 5, nested: 6 } as const;
 
-/** Members up to which comparing the name with each is quicker than looking it up. */
+/** Maximum number of members for which comparing a name with each is faster than a lookup. */
 const FEW_MEMBERS = 4;
 
-/** A path that a test asks for, or that leads to one. */
+/** A path that a test names, or a prefix of one. */
 export class PathNode {
-  /** Items of an array that tests ask for, by index. */
+  /** Tested items of an array, by index. */
   items: Map<number, PathNode> | null = null;
-  /** By the name as it is written in JSON, as bytes, one character each. */
+  /** Child nodes by the name as written in JSON, as bytes, one character each. */
   readonly #members = new Map<string, PathNode>();
   readonly #few: [name: string, node: PathNode][] = [];
-  /** The line in which a value was found here, what it is and where it stands. */
+  /** The last line with a value at this path, the type of the value and its position. */
   line = 0;
   kind: number = VALUE.none;
   from = 0;
   to = 0;
-  /** The value of that line once it has been decoded. */
+  /** The last line whose value was decoded. */
   decodedLine = 0;
   decoded: unknown;
 
-  /** The path behind this one. */
+  /** Returns the child with a name, which it creates if needed. */
   make(name: string): PathNode {
     const written = toByteString(JSON.stringify(name).slice(1, -1));
     const known = this.#members.get(written);
@@ -123,7 +124,7 @@ export class PathNode {
     return node;
   }
 
-  /** The path behind this one whose name stands there; null where no test asks for it. */
+  /** Returns the child whose name is at the given position; `null` if no test names it. */
   member(text: string, from: number, to: number): PathNode | null {
     if (this.#few.length > FEW_MEMBERS) return this.#members.get(text.slice(from, to)) ?? null;
     for (const [name, node] of this.#few) {
@@ -132,7 +133,7 @@ export class PathNode {
     return null;
   }
 
-  /** Forgets what was found behind this path in this line: its name stands there twice, and the last one counts. */
+  /** Discards the values found below this path in this line: its name occurs twice, and the last one counts. */
   forget(): void {
     for (const [, node] of this.#few) {
       node.line = 0;
@@ -149,11 +150,11 @@ type Test = { node: PathNode } & (
 );
 
 /**
- * The tests of `data`: paths as a tree, which a line is walked along once, however many tests there are. What is found is
- * noted by its place, and decoded only for the tests.
+ * The tests of `data`, with their paths as a tree. A line is read once, however many tests there are. The tree stores
+ * positions of values; only tests decode them.
  */
 export class DataTests {
-  /** `data` itself; null where there are no tests. */
+  /** Node of `data` itself; `null` if there are no tests. */
   readonly root: PathNode | null;
   readonly #tests: readonly Test[];
   #line = 0;
@@ -168,7 +169,7 @@ export class DataTests {
     this.#line++;
   }
 
-  /** A value stands at a path. @param from,to of a string between its quotes */
+  /** Records the value at a path. @param from,to of a string between its quotes */
   found(node: PathNode, kind: number, from: number, to: number): void {
     if (node.line === this.#line) node.forget();
     node.line = this.#line;
@@ -178,7 +179,7 @@ export class DataTests {
     node.decodedLine = 0;
   }
 
-  /** Whether all tests hold for what was found in the line. */
+  /** Whether all tests hold for the values found in the line. */
   hold(raw: Buffer, strings: JsonStrings, meter: WorkMeter): boolean {
     for (const test of this.#tests) {
       meter.add(WORK.condition);
@@ -204,7 +205,7 @@ export class DataTests {
     }
   }
 
-  /** A scalar; an object or array is none that any test names, and stands for itself. */
+  /** Returns the scalar at a node. An object or array is returned as a value that equals no scalar. */
   #valueOf(node: PathNode, raw: Buffer, strings: JsonStrings, meter: WorkMeter): unknown {
     const { kind, from, to } = node;
     if (kind === VALUE.nested) return node;

@@ -3,7 +3,7 @@ import { wholeLines } from "./lines.ts";
 
 export type Order = "asc" | "desc";
 
-/** What rows are ordered by: the time, then `seq`, then the project. No two rows of a workspace are alike in all three. */
+/** The sort key of a row: time, then `seq`, then project. No two rows of a workspace have equal keys. */
 export interface RowKey {
   /** Epoch milliseconds. */
   timestamp: number;
@@ -11,41 +11,41 @@ export interface RowKey {
   projectId: string;
 }
 
-/** A place between rows: behind the row of this key, or, without `seq`, before every row of this time. */
+/** A position between rows: after the row with this key, or, without `seq`, before every row of this time. */
 export type RowPosition = RowKey | { timestamp: number; seq: null };
 
-/** 1 where time rises from row to row, -1 where it falls: times multiplied by it always rise. */
+/** Returns 1 if times rise from row to row, -1 if they fall. Times multiplied by it always rise. */
 export function direction(order: Order): 1 | -1 {
   return order === "asc" ? 1 : -1;
 }
 
-/** Below 0 where `a` comes first. */
+/** Returns a number below 0 if `a` comes first. */
 export function compareRows(order: Order, a: RowKey, b: RowKey): number {
   const difference =
     a.timestamp - b.timestamp || a.seq - b.seq || (a.projectId < b.projectId ? -1 : a.projectId > b.projectId ? 1 : 0);
   return direction(order) * difference;
 }
 
-/** Whether a row is still to come at a position. */
+/** Whether a row comes after a position. */
 export function isBehind(order: Order, position: RowPosition, row: RowKey): boolean {
   if (position.seq !== null) return compareRows(order, position, row) < 0;
   return direction(order) * (row.timestamp - position.timestamp) >= 0;
 }
 
-/** A run of a project's entries that went to the cold tier between two pages of a read: `after < seq <= until`. */
+/** A range that went to the cold tier between two pages of a read: entries with `after < seq <= until`. */
 export interface Move {
   projectId: string;
   after: number;
   until: number;
 }
 
-/** A run of `seq`s, both ends included. */
+/** A range of `seq`, both ends included. */
 export interface SeqRun {
   first: number;
   last: number;
 }
 
-/** Each project's last `seq` in the cold tier, as the newest page of a read states it. */
+/** Each project's watermark, as the newest page of a read states it. */
 export class Watermarks {
   readonly #seqs: Map<string, number>;
 
@@ -54,8 +54,8 @@ export class Watermarks {
   }
 
   /**
-   * Takes over the watermarks of a further page.
-   * @returns what has moved since the page before; nothing of projects that the first page did not have
+   * Takes the watermarks of a further page.
+   * @returns the moves since the page before; none for projects that the first page did not have
    */
   follow(flushed: readonly { projectId: string; seq: number }[]): Move[] {
     const moves: Move[] = [];
@@ -69,7 +69,7 @@ export class Watermarks {
   }
 }
 
-/** The `seq`s of the batches that a read was given, as runs: batches mostly follow each other, so runs are few. */
+/** The `seq` ranges of the batches that a read has received. Consecutive batches share a range, so there are few. */
 export class ReturnedSeqs {
   readonly #runs = new Map<string, SeqRun[]>();
 
@@ -82,11 +82,11 @@ export class ReturnedSeqs {
     else runs.push({ first, last });
   }
 
-  /** The runs that reach into a move, in order. They are forgotten: what has moved is never given again. */
+  /** Returns and removes the ranges that overlap a move, in order. Moved batches are not received again. */
   take({ projectId, until }: Move): SeqRun[] {
     const runs = this.#runs.get(projectId) ?? [];
     const taken = runs.filter(({ first }) => first <= until);
-    // A run may go on beyond the move, up to a batch that is still in the object.
+    // A range may extend beyond the move, up to a batch that is still in the object.
     this.#runs.set(
       projectId,
       runs.filter(({ last }) => last > until),
@@ -95,13 +95,13 @@ export class ReturnedSeqs {
   }
 }
 
-/** Lines to be looked through, and who they are. Index `i` counts the lines of all pieces from 0. */
+/** The lines of an opened scan item. Index `i` counts the lines of all pieces from 0. */
 export interface LineSource {
   projectId: string;
   /**
-   * Canonical NDJSON (see `../batch.ts`) in pieces of whole lines, each decoded as it is asked for: a batch of some
-   * kilobytes may be megabytes of lines.
-   * @throws UnreadableItem at a piece that is not what was put in
+   * Yields canonical NDJSON (see `../batch.ts`) in pieces of whole lines. Each piece is decoded when it is requested,
+   * because a batch of a few kilobytes may be megabytes of lines.
+   * @throws UnreadableItem at a damaged piece
    */
   pieces(): Iterable<Uint8Array>;
   seqAt(index: number): number;
@@ -109,59 +109,59 @@ export interface LineSource {
   receivedAtOf(index: number): number;
   /** Whether the entry was committed by the snapshot's commit. */
   isVisible(index: number): boolean;
-  /** Frees its memory: nothing of it is asked for any more. */
+  /** Frees the memory. Call when the lines are no longer needed. */
   close?(): void;
 }
 
 export type Tier = "recent" | "stored";
 
-/** What a scan looks through at once: a batch of the recent tier, or a frame of a cold segment. */
+/** The unit that a scan opens at once: a batch of the recent tier or a block of a segment. */
 export interface ScanItem {
   tier: Tier;
-  /** Entries. */
+  /** Number of entries. */
   count: number;
   /** Epoch milliseconds. */
   minTimestamp: number;
   maxTimestamp: number;
   /** Whether all entries were committed by the snapshot's commit. */
   isWhole: boolean;
-  /** The run of its project's `seq` that all of its entries are in; null where that is not known. */
+  /** A `seq` range of its project that contains all its entries; `null` if the range is not known. */
   seqs: ({ projectId: string } & SeqRun) | null;
-  /** Bytes that came with it, whether it is opened or not. */
+  /** Bytes that were loaded with the item, whether it is opened or not. */
   loadedBytes: number;
   /**
-   * Null where the item is not there any more, as its project or its time is over.
-   * @throws UnreadableItem where what is stored is not what was put in
+   * Returns `null` if the item was deleted with its project or has expired.
+   * @throws UnreadableItem if the stored data is damaged
    */
   open(): Promise<LineSource | null>;
 }
 
 /**
- * Items in scan order: by largest timestamp, falling (`desc`), or by smallest, rising (`asc`). Whatever tier they come
- * from, that is all the scan needs to know when to stop.
+ * Scan items in scan order: by largest timestamp, falling (`desc`), or by smallest, rising (`asc`). The order is all
+ * that a scan needs to decide when to stop, whichever tier an item comes from.
  */
 export interface ScanFeed {
-  /** The next item's place in that order, epoch milliseconds: no entry still to come lies before it. Null: no more. */
+  /** The bound of the next item, epoch milliseconds: no further entry comes before it. `null` at the end. */
   bound(): number | null;
   take(): Promise<ScanItem>;
-  /** What finding items has cost so far, in bytes of a plain scan. */
+  /** Cost of finding items so far, in work units. */
   readonly cost: number;
 }
 
-/** Stands where a feed has only learned more of what is to come. */
+/** Returns an empty item, for a feed that has read more metadata but has no item yet. */
 export function nothingAt(tier: Tier, timestamp: number): ScanItem {
   const span = { minTimestamp: timestamp, maxTimestamp: timestamp };
   return { tier, count: 0, ...span, isWhole: true, seqs: null, loadedBytes: 0, open: async () => null };
 }
 
-/** An item's place in the scan order: no entry of it comes before. */
+/** Returns the bound of an item: no entry of it comes earlier in scan order. */
 export function boundOf(order: Order, { minTimestamp, maxTimestamp }: TimeSpan): number {
   return order === "desc" ? maxTimestamp : minTimestamp;
 }
 
 /**
- * Whether an item can hold a row at or behind a position and before another row; null: without such a bound. Items of one
- * time are told apart by `seq`.
+ * Whether an item can hold a row after a position and before another row. `null`: without such a bound. Items of one
+ * time are distinguished by `seq`.
  */
 export function mayContainRow(
   order: Order,
@@ -185,7 +185,7 @@ interface TimeSpan {
   maxTimestamp: number;
 }
 
-/** A batch of the recent tier. The object gives those of the snapshot only. */
+/** Returns the scan item of a recent batch. The object returns only batches of the snapshot. */
 export function itemOfBatch(batch: RecentBatch): ScanItem {
   const { projectId, firstSeq, count, minTimestamp, maxTimestamp, body } = batch;
   return {
@@ -200,7 +200,7 @@ export function itemOfBatch(batch: RecentBatch): ScanItem {
   };
 }
 
-/** A batch's lines. */
+/** The lines of a recent batch. */
 class BatchUnit implements LineSource {
   readonly projectId: string;
   readonly #batch: RecentBatch;

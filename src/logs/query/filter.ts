@@ -1,20 +1,20 @@
 import { categoryBit, type Entry, LEVELS, levelBit, OTHER_CATEGORY_BIT } from "../entry.ts";
 
 /**
- * Text as `search` compares it: in lower case. Sigma has two small forms, and which one `toLowerCase` gives depends on the
- * letters around it; as one form, a part of a word is a part of the folded word.
+ * Returns text as `search` compares it: in lower case. Sigma has two lower case forms, and `toLowerCase` chooses by the
+ * letters around it. With one form, a part of a word is a part of the folded word.
  */
 export function foldCase(text: string): string {
   return text.toLowerCase().replaceAll("\u03c2", "\u03c3");
 }
 
-/** Values up to which it is quicker to look at each. */
+/** Maximum number of values for which comparing with each is faster than a set. */
 const FEW = 8;
 
-/** Sets of long lists. A list is asked for every line that a query looks at, and may have a thousand values. */
+/** Sets of long lists. A query tests a list for every line, and a list may have a thousand values. */
 const sets = new WeakMap<readonly unknown[], ReadonlySet<unknown>>();
 
-/** Whether a list, which does not change, has a value. */
+/** Whether a list has a value. The list must not change. */
 export function isListed(list: readonly unknown[], value: unknown): boolean {
   if (list.length <= FEW) return list.includes(value);
   let set = sets.get(list);
@@ -25,18 +25,21 @@ export function isListed(list: readonly unknown[], value: unknown): boolean {
   return set.has(value);
 }
 
-/** Names as JSON strings with both their quotes, as bytes, one character each. As a quote inside is escaped, a prefix is equality. */
+/**
+ * Names as JSON strings with their quotes, as bytes, one character each. Inner quotes are escaped, so a prefix match is
+ * equality.
+ */
 export class ListedNames {
   readonly #names: readonly string[];
   readonly #next: string;
 
-  /** @param next what stands behind each in a line, from its closing quote on */
+  /** @param next text after each name in a line, from its closing quote on */
   constructor(names: readonly string[], next: string) {
     this.#names = names;
     this.#next = next;
   }
 
-  /** Whether one of them stands at this place of a line. */
+  /** Whether one of the names is at this position of a line. */
   isAt(bytes: string, at: number): boolean {
     if (this.#names.length <= FEW) return this.#names.some((name) => bytes.startsWith(name, at));
     const end = bytes.indexOf(this.#next, at);
@@ -45,15 +48,15 @@ export class ListedNames {
 }
 
 /**
- * Paths into an entry's `data`: members named by ".", as in `user.plan`. A name with a dot (or a bracket) in it is
- * written as a JSON string in brackets: `["user.plan"]`, `request["x.id"].length`. A number indexes an array, as in
- * `items.0.id` or `items[0].id`, and names a member of an object. Nothing stands for "any element".
+ * Paths into an entry's `data`: names joined by ".", as in `user.plan`. A name with a dot or a bracket in it is written
+ * as a JSON string in brackets: `["user.plan"]`, `request["x.id"].length`. A number indexes an array, as in
+ * `items.0.id` or `items[0].id`, and names a member of an object. There is no wildcard for array elements.
  */
 
 const NAME = String.raw`\["(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))*"\]|\[(?:0|[1-9]\d*)\]`;
 const STEP = String.raw`(?:${NAME}|[^.[\]]+)`;
 
-/** What is a path, as the document of the API has it. */
+/** The pattern of a path, as published in OpenAPI. */
 export const DATA_PATH = new RegExp(String.raw`^${STEP}(?:\.${STEP}|${NAME})*$`);
 
 const QUOTED = /\["(?:[^"\\]|\\.)*"\]/y;
@@ -61,7 +64,7 @@ const INDEX = /\[(?:0|[1-9]\d*)\]/y;
 const BARE = /[^.[\]]+/y;
 const ARRAY_INDEX = /^(?:0|[1-9]\d*)$/;
 
-/** The names of a path in order, or null where it is not a path. */
+/** Returns the names of a path in order, or `null` if the text is not a path. */
 export function parseDataPath(text: string): string[] | null {
   if (!DATA_PATH.test(text)) return null;
   const names: string[] = [];
@@ -79,12 +82,15 @@ export function parseDataPath(text: string): string[] | null {
   }
 }
 
-/** Whether a name can index an array: only such a name reaches into one, so `length` does not. */
+/** Whether a name can index an array. No other name selects anything in an array, so `length` does not. */
 export function isArrayIndex(name: string): boolean {
   return ARRAY_INDEX.test(name);
 }
 
-/** The value at a path, undefined where there is none. Own members only: what an object inherits is not data. */
+/**
+ * Returns the value at a path; `undefined` if there is none. Reads own members only, because inherited ones are not
+ * data.
+ */
 export function valueAt(data: unknown, path: readonly string[]): unknown {
   let value = data;
   for (const name of path) {
@@ -115,16 +121,16 @@ function jsonString(quoted: string): string | null {
 
 export type Scalar = string | number | boolean | null;
 
-/** One test on one value of `data`. Several on one path hold together. */
+/** One test of one value of `data`. Several tests of one path must all hold. */
 export type DataCondition =
   | { path: readonly string[]; op: "eq" | "ne"; value: Scalar }
   | { path: readonly string[]; op: "gt" | "gte" | "lt" | "lte"; value: number | string }
   | { path: readonly string[]; op: "in"; value: readonly Scalar[] }
   | { path: readonly string[]; op: "exists"; value: boolean };
 
-/** What a query asks of an entry: everything that is not null holds together. */
+/** The conditions of a query on an entry. All that are not `null` must hold. */
 export interface LogFilter {
-  /** Bits of the levels wanted, `level` and `minLevel` taken together; 0 when they exclude each other. */
+  /** Mask of the wanted levels, `level` and `minLevel` combined; 0 if they exclude each other. */
   levelMask: number;
   categories: readonly string[] | null;
   types: readonly string[] | null;
@@ -141,7 +147,7 @@ export interface LogFilter {
 export const ALL_LEVELS_MASK = (1 << LEVELS.length) - 1;
 export const ALL_CATEGORIES_MASK = (1 << (OTHER_CATEGORY_BIT + 1)) - 1;
 
-/** The bits that a batch must share with to hold an entry of these categories. */
+/** Returns the category mask that a batch must share a bit with to hold an entry of these categories. */
 export function categoryMaskOf(filter: LogFilter): number {
   if (filter.categories === null) return ALL_CATEGORIES_MASK;
   return filter.categories.reduce((mask, category) => mask | categoryBit(category), 0);
@@ -157,7 +163,7 @@ export function matchesFilter(filter: LogFilter, entry: Entry, timestamp: number
   return matchesContent(filter, entry);
 }
 
-/** The part of a filter that needs a parsed entry. */
+/** Tests the part of a filter that needs a parsed entry. */
 export function matchesContent(filter: LogFilter, entry: Entry): boolean {
   if (filter.session !== null && entry.session !== filter.session) return false;
   if (filter.traceId !== null && entry.traceId !== filter.traceId) return false;
@@ -167,7 +173,7 @@ export function matchesContent(filter: LogFilter, entry: Entry): boolean {
   );
 }
 
-/** `ne` also holds where there is no such value; every other test but `exists: false` needs one. */
+/** `ne` also holds if there is no value. Every other test except `exists: false` requires one. */
 function passesCondition(condition: DataCondition, data: unknown): boolean {
   const value = valueAt(data, condition.path);
   switch (condition.op) {
@@ -184,7 +190,9 @@ function passesCondition(condition: DataCondition, data: unknown): boolean {
   }
 }
 
-/** Numbers with numbers and strings with strings, by code unit; never across types. */
+/**
+ * Compares numbers with numbers, and strings with strings by code unit. Values of different types are never ordered.
+ */
 export function isOrdered(op: "gt" | "gte" | "lt" | "lte", value: unknown, bound: number | string): boolean {
   if (typeof value === "number" && typeof bound === "number") return hasOrder(op, value - bound);
   if (typeof value !== "string" || typeof bound !== "string") return false;
@@ -205,12 +213,13 @@ function hasOrder(op: "gt" | "gte" | "lt" | "lte", difference: number): boolean 
 }
 
 /**
- * Whether any string at any depth, or the JSON text of any number or boolean, contains `needle`, which is folded. Member
- * names and null do not count.
+ * Whether any string at any depth, or the JSON text of any number or boolean, contains `needle`. Member names and null
+ * do not count.
+ * @param needle folded
  */
 function containsText(value: unknown, needle: string): boolean {
   if (typeof value === "string") return foldCase(value).includes(needle);
-  // In lower case already, but for `Infinity`, which JSON does not have.
+  // The text is in lower case, except for `Infinity`, which JSON does not have.
   if (typeof value === "number" || typeof value === "boolean") return String(value).includes(needle);
   if (Array.isArray(value)) return value.some((item) => containsText(item, needle));
   return isRecord(value) && Object.values(value).some((member) => containsText(member, needle));

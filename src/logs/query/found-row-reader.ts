@@ -8,7 +8,7 @@ import { openItem, readable, rowOf } from "./scan.ts";
 import { type LogSource, openMoved } from "./tiers.ts";
 import { type Row, rowBytes } from "./top-rows.ts";
 
-/** Reads the rows of keys that a sweep has found, wherever they lie now. */
+/** Reads the rows of keys that a resumable scan has found, in whichever tier they are now. */
 export class FoundRowReader {
   readonly #source: LogSource;
   readonly #scan: SweepScan;
@@ -17,11 +17,11 @@ export class FoundRowReader {
   readonly #budget: QueryBudget;
   readonly #matcher: BatchMatcher;
   readonly #projects: ReadonlySet<string>;
-  /** Rows that were read beside those asked for. */
+  /** Rows that were read together with requested ones. */
   readonly #found = new Map<string, Row>();
   #bytes = 0;
 
-  /** @param projects that are searched: a client may have made its cursor up */
+  /** @param projects that are searched; needed because a client may have forged its cursor */
   constructor(
     source: LogSource,
     scan: SweepScan,
@@ -40,8 +40,8 @@ export class FoundRowReader {
   }
 
   /**
-   * Reads rows in order, one at least, until the budget ends it.
-   * @returns them, and how many keys they are of: of some keys the row is gone
+   * Reads rows in order, at least one, until the budget is used up.
+   * @returns the rows, and the number of keys that were read; the row of a key may have been deleted
    */
   async read(keys: readonly FoundKey[], limit: number): Promise<{ rows: Row[]; taken: number }> {
     const rows: Row[] = [];
@@ -60,7 +60,7 @@ export class FoundRowReader {
     return { rows, taken };
   }
 
-  /** Null where the row is gone. @param wanted what else may be read with it */
+  /** Returns `null` if the row was deleted. @param wanted further keys that may be read in the same request */
   async #rowOf(key: FoundKey, wanted: readonly FoundKey[]): Promise<Row | null> {
     if (!this.#projects.has(key.projectId)) return null;
     const known = this.#found.get(nameOf(key));

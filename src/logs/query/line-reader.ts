@@ -19,12 +19,12 @@ const LETTER_E = 0x65;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** Stored `data` is at most 32 deep; a deeper line is left to `JSON.parse`. */
+/** Stored `data` is at most 32 deep. `JSON.parse` reads a deeper line. */
 const MAX_DEPTH = 64;
 
 const TIMESTAMP = '{"timestamp":"';
 const TIMESTAMP_LENGTH = 24;
-/** By severity: what stands between the timestamp and the category. */
+/** By severity: the text between the timestamp and the category. */
 const LEVEL_PARTS = LEVELS.map((level) => `","level":"${level}","category":"`);
 const TYPE = ',"type":"';
 const MESSAGE = ',"message":"';
@@ -36,16 +36,16 @@ const TRUE = { bytes: Buffer.from("true"), value: VALUE.true };
 const FALSE = { bytes: Buffer.from("false"), value: VALUE.false };
 const NULL = { bytes: Buffer.from("null"), value: VALUE.null };
 
-/** What a line is: an entry that passes, one that does not, or no entry. */
+/** Result of a line: an entry that passes, one that does not, or no entry. */
 export type Verdict = "passes" | "fails" | "damaged";
 
 /**
- * Tests a stored line in its bytes, once and from left to right, without making an object of it. So the cost is in
- * proportion to the line's length whatever is in it: `JSON.parse` takes up to a hundred times as long for a byte of
- * hostile objects as for one of an ordinary line, and cannot be interrupted.
+ * Tests a stored line in its bytes, once and from left to right, without creating an object. The cost is proportional
+ * to the line's length, whatever it contains. `JSON.parse` takes up to a hundred times as long for a byte of hostile
+ * objects as for one of an ordinary line, and cannot be interrupted.
  *
- * It knows the lines that ingest writes: members in the order of `ENTRY_MEMBERS`, no white space. Any other line, which
- * only a disk can have made, goes through `JSON.parse` and comes to the same verdict.
+ * Reads the lines that ingest writes: members in the order of `ENTRY_MEMBERS`, no white space. Any other line, which
+ * only a damaged disk can return, is parsed with `JSON.parse` and gets the same verdict.
  */
 export class LineReader {
   readonly #filter: LogFilter;
@@ -71,14 +71,17 @@ export class LineReader {
     this.#byteWork = WORK.readByte + (this.#search?.byteWork ?? 0);
   }
 
-  /** Lines from here on are of this piece. @param text the same bytes, one character each */
+  /** Sets the piece of the next lines. @param text the same bytes, one character each */
   open(raw: Buffer, text: string): void {
     this.#raw = raw;
     this.#text = text;
     this.#search?.open(text);
   }
 
-  /** @param start,end of the line in the piece @param severity as the line's level begins */
+  /**
+   * @param start,end of the line in the piece
+   * @param severity level at the beginning of the line
+   */
   read(start: number, end: number, severity: number): Verdict {
     this.#meter.add(WORK.readLine + (end - start) * this.#byteWork);
     const passed = this.#read(start, end, severity);
@@ -88,7 +91,7 @@ export class LineReader {
     return matchesContent(this.#filter, entry) ? "passes" : "fails";
   }
 
-  /** Null where the line is not understood. */
+  /** Returns `null` if the line must be parsed. */
   #read(start: number, end: number, severity: number): boolean | null {
     this.#end = end;
     this.#isFound = this.#search === null;
@@ -117,7 +120,7 @@ export class LineReader {
       const from = at + name.length;
       at = this.#string(from);
       if (at < 0) return null;
-      // Both are canonical JSON, so equal texts are equal bytes.
+      // Both texts are canonical JSON, so equal values have equal bytes.
       if (wanted !== null && !(at - 1 - from === wanted.length && text.startsWith(wanted, from))) passes = false;
     }
     if (text.startsWith(DATA, at)) {
@@ -129,12 +132,15 @@ export class LineReader {
     return passes && this.#isFound && this.#tests.hold(this.#raw, this.#strings, this.#meter);
   }
 
-  /** @param at behind the opening quote @returns the place behind the closing one; negative where there is no string */
+  /**
+   * @param at index after the opening quote
+   * @returns the index after the closing quote; negative if there is no string
+   */
   #string(at: number): number {
     return this.#strings.endOf(this.#raw, at, this.#end) + 1 || -1;
   }
 
-  /** The same for a string that `search` looks into. */
+  /** Like `#string`, for a string that `search` tests. */
   #searched(from: number): number {
     const end = this.#strings.endOf(this.#raw, from, this.#end);
     if (end < 0) return -1;
@@ -145,7 +151,10 @@ export class LineReader {
     return end + 1;
   }
 
-  /** @param node the path that the value is at; null where no test asks for it @returns the place behind it, or negative */
+  /**
+   * @param node the path of the value; `null` if no test names it
+   * @returns the index after the value; negative if the line must be parsed
+   */
   #value(at: number, node: PathNode | null, depth: number): number {
     const byte = this.#raw[at] ?? 0;
     if (byte === QUOTE) {
@@ -190,7 +199,7 @@ export class LineReader {
       const name = at + 1;
       const nameEnd = this.#strings.endOf(raw, name, this.#end);
       if (nameEnd < 0 || raw[nameEnd + 1] !== COLON) return -1;
-      // An escape may be written in two ways: the name is compared as it is written, and `JSON.stringify` writes it so.
+      // An escape may be written in two ways. The name is compared as written, which is how `JSON.stringify` writes it.
       const child = node === null ? null : node.member(this.#text, name, nameEnd);
       at = this.#value(nameEnd + 2, child, depth + 1);
       if (at < 0) return -1;
@@ -213,7 +222,7 @@ export class LineReader {
     }
   }
 
-  /** @returns the place behind a JSON number, or negative */
+  /** @returns the index after a JSON number; negative if there is none */
   #number(from: number): number {
     const raw = this.#raw;
     let at = raw[from] === MINUS ? from + 1 : from;
@@ -237,24 +246,24 @@ export class LineReader {
   }
 }
 
-/** The line break behind a line ends every run of digits, and so does the end of the bytes. */
+/** The line break after a line ends every run of digits, and so does the end of the bytes. */
 function digitsEnd(raw: Uint8Array, from: number): number {
   let at = from;
   for (let byte = raw[at] ?? 0; byte >= ZERO && byte <= NINE; byte = raw[at] ?? 0) at++;
   return at;
 }
 
-/** Of this form `LineTimestampParser` has read as a time all but the seconds. */
+/** For text of this form, `LineTimestampParser` has validated everything except the seconds. */
 const ISO_TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:[0-5]\d\.\d{3}Z/y;
 
 function isTime(text: string, at: number): boolean {
-  // Midnight at the end of a day has no seconds.
+  // Midnight at the end of a day, 24:00, has no seconds.
   if (text.startsWith("24", at + 11)) return false;
   ISO_TIME.lastIndex = at;
   return ISO_TIME.test(text);
 }
 
-/** A text as it stands between the quotes of its JSON, as bytes, one character each. */
+/** Returns a text as it is between the quotes of its JSON, as bytes, one character each. */
 function bytesOf(text: string): string {
   return Buffer.from(JSON.stringify(text).slice(1, -1), "utf8").toString("latin1");
 }

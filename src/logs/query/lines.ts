@@ -1,44 +1,47 @@
 import { LEVELS } from "../entry.ts";
 
 /**
- * Reads what stands at a known place of a stored line, `{"timestamp":"<24 characters>","level":"<level>","category":...`,
- * without parsing it. Lines are given as bytes, one character each.
+ * Reads the members at fixed positions of a stored line, `{"timestamp":"<24
+ * characters>","level":"<level>","category":...`, without parsing it. Lines are given as bytes, one character each.
  */
 
 const TIMESTAMP_AT = '{"timestamp":"'.length;
-/** Up to the minute: `2026-11-20T14:04`. */
+/** Length up to the minute: `2026-11-20T14:04`. */
 const MINUTE_LENGTH = 16;
 const LEVEL_AT = TIMESTAMP_AT + 24 + '","level":"'.length;
 const CATEGORY_NAME = '","category":';
 const TYPE_NAME = ',"type":';
 const ZERO = 48;
 
-/** What stands behind a category and behind a type, from the closing quote on: inside they have no bare quote. */
+/** The text after a category and after a type, from the closing quote on. Neither contains an unescaped quote. */
 export const AFTER_CATEGORY = `"${TYPE_NAME}"`;
 export const AFTER_TYPE = '","message":';
 
-/** Severity by a level's first character: no two begin alike. */
+/** Severity by a level's first character. No two levels begin with the same character. */
 const SEVERITY_BY_INITIAL: readonly number[] = LEVELS.reduce<number[]>((table, level, severity) => {
   table[level.charCodeAt(0)] = severity;
   return table;
 }, new Array<number>(128).fill(-1));
 
-/** Severity of the line's level, 0..6; -1 where the line has none at its place. */
+/** Returns the severity of the line's level, 0..6; -1 if the line has none at its position. */
 export function severityAt(bytes: string, line: number): number {
   return SEVERITY_BY_INITIAL[bytes.charCodeAt(line + LEVEL_AT)] ?? -1;
 }
 
-/** Where the category's JSON string begins. */
+/** Returns the index at which the category's JSON string begins. */
 export function categoryAt(line: number, severity: number): number {
   return line + LEVEL_AT + (LEVELS[severity]?.length ?? 0) + CATEGORY_NAME.length;
 }
 
-/** Where the type's JSON string begins. In a JSON string every quote is escaped, so the first `","type":` is the member. */
+/**
+ * Returns the index at which the type's JSON string begins. Quotes in a string are escaped, so the first `","type":` is
+ * it.
+ */
 export function typeAt(bytes: string, category: number): number {
   return bytes.indexOf(AFTER_CATEGORY, category) + 1 + TYPE_NAME.length;
 }
 
-/** Timestamps of lines that follow each other: they mostly share the minute, which is parsed once. */
+/** Reads the timestamps of consecutive lines. Caches the minute, which most of them share. */
 export class LineTimestampParser {
   #minute = "";
   #minuteMs = 0;
@@ -62,10 +65,10 @@ function digits(bytes: string, at: number, count: number): number {
 
 const LINE_BREAK = 10;
 
-/** Bytes of lines that are looked at in one go, unless one line alone has more. */
+/** Bytes of lines that are processed at once, unless a single line is longer. */
 const PIECE_BYTES = 32 * 1024;
 
-/** Cuts lines into pieces of whole lines. A line break between two pieces is in neither. */
+/** Splits lines into pieces of whole lines. A line break between two pieces is in neither. */
 export function* piecesOf(body: Uint8Array): Generator<Uint8Array> {
   if (body.length <= PIECE_BYTES) {
     yield body;
@@ -79,8 +82,8 @@ export function* piecesOf(body: Uint8Array): Generator<Uint8Array> {
 }
 
 /**
- * The same of lines that come in parts, cut anywhere: never is more in memory than one part and one line. A part need only
- * be good until the next one is asked for.
+ * Like `piecesOf`, for lines that come in parts cut anywhere. Holds at most one part and one line in memory. A part
+ * must be valid until the next one is requested.
  */
 export function* wholeLines(parts: Iterable<Uint8Array>): Generator<Uint8Array> {
   let begun: Uint8Array[] = [];
@@ -98,7 +101,7 @@ export function* wholeLines(parts: Iterable<Uint8Array>): Generator<Uint8Array> 
   if (only !== undefined) yield* piecesOf(begun.length === 1 ? only : Buffer.concat(begun));
 }
 
-/** Lines from a place on. A line break ends each but the last. */
+/** Counts the lines from an index on. A line break ends each line except the last. */
 export function countLines(text: string, from: number): number {
   let lines = 0;
   for (let at = from; at < text.length; lines++) {

@@ -5,31 +5,31 @@ import type { LogSource } from "./tiers.ts";
 const KIB = 1024;
 
 /**
- * What a read holds from its beginning: the first page of batches and the first read of segments, their transport, a piece
- * of decoded lines.
+ * Memory that a read holds from its start: the first page of batches and the first read of segments, their transport, a
+ * piece of decoded lines.
  */
 const BASE_BYTES = 1024 * KIB;
-/** Bytes of a row as most are, with what it takes beside its line. Rows that are larger ask for more. */
+/** Bytes of a typical row, including the memory beside its line. Larger rows reserve more. */
 const USUAL_ROW_BYTES = 512;
-/** A read takes more in steps of this size, so that it asks seldom. */
+/** Bytes that a read reserves at once, so that it rarely has to ask. */
 const STEP_BYTES = 256 * KIB;
 
-/** Milliseconds that a read waits for memory. Thirty reads of a second each may come before it. */
+/** Milliseconds for which a read waits for memory. Thirty reads of a second each may run before it. */
 const WAIT_MS = 30_000;
 
-/** What a read may hold. */
+/** The memory that a read may use. */
 export interface ReadMemory {
-  /** Whether a read may hold so many bytes of rows. It may always hold what it was begun for. */
+  /** Whether a read may hold the given bytes of rows. The initial reservation is always available. */
   canHoldRows(bytes: number): boolean;
-  /** How many bytes of batches or segments may be asked for at a time: at most those wanted, at least `least`. */
+  /** Returns the bytes of batches or segments that may be requested at once: at most `wanted`, at least `least`. */
   grantInput(wanted: number, least: number): number;
-  /** So many bytes of batches or segments came. */
+  /** Records the received bytes of batches or segments. */
   recordInput(bytes: number): void;
-  /** The read goes on. */
+  /** Extends the lease while the read makes progress. */
   renew(): void;
 }
 
-/** Memory without a bound, for tests of what does not concern it. */
+/** Unbounded memory, for tests that do not concern memory. */
 export const UNBOUNDED_MEMORY: ReadMemory = {
   canHoldRows: () => true,
   grantInput: (wanted) => wanted,
@@ -38,20 +38,23 @@ export const UNBOUNDED_MEMORY: ReadMemory = {
 };
 
 /**
- * The part of an isolate's memory for queries that one of them has. It waits for the first of it; more is taken where
- * there is room and no other waits, and done without where not: then batches come in smaller pages, and rows that have no
- * room are left to the next page.
+ * A query's part of the isolate's memory for queries. Waits for the initial reservation. Reserves more if memory is
+ * free and no other query waits. If it gets none, pages of batches are smaller, and rows without memory are left to the
+ * next page.
  */
 export class LeasedMemory implements ReadMemory {
   readonly #base: MemoryLease;
   readonly #rowBytes: number;
-  /** Taken on top of the base, for rows and for input. */
+  /** Leases in addition to the base, for rows and for input. */
   readonly #further: MemoryLease[] = [];
   #extraRows = 0;
   #extraInput = 0;
   #oversize = 0;
 
-  /** @param rows that the read may come to hold @returns null where there is no room within half a minute */
+  /**
+   * @param rows maximum number of rows that the read may hold
+   * @returns `null` if there is no memory within half a minute
+   */
   static async take(rows: number): Promise<LeasedMemory | null> {
     const rowBytes = Math.ceil((rows * USUAL_ROW_BYTES) / STEP_BYTES) * STEP_BYTES;
     const lease = await queryMemory.take(BASE_BYTES + rowBytes, WAIT_MS);
@@ -80,7 +83,7 @@ export class LeasedMemory implements ReadMemory {
   }
 
   recordInput(bytes: number): void {
-    // What alone is larger than was granted is here already: it counts, and others wait for it.
+    // A single item larger than the grant is already in memory. It is counted, and other queries wait for it.
     const oversize = Math.max(0, bytes - BASE_BYTES - this.#extraInput);
     if (oversize !== this.#oversize) this.#base.resize(this.#base.bytes - this.#oversize + oversize);
     this.#oversize = oversize;
@@ -91,7 +94,7 @@ export class LeasedMemory implements ReadMemory {
     for (const lease of this.#further) lease.renew();
   }
 
-  /** The read is over, and its answer holds so many bytes until it is sent. */
+  /** Ends the read and keeps the given bytes for its response until that is sent. */
   keep(bytes: number): void {
     for (const lease of this.#further) lease.release();
     this.#base.resize(bytes);
@@ -110,10 +113,10 @@ export class LeasedMemory implements ReadMemory {
   }
 }
 
-/** Bytes of the smallest page of batches or read of segments that a read asks for where there is no room for more. */
+/** Minimum bytes of a page of batches or a read of segments if no further memory is free. */
 const MIN_INPUT_BYTES = 512 * KIB;
 
-/** A source that gives as much at a time as the reader has memory for. */
+/** Wraps a source so that each request returns at most the bytes for which the reader has memory. */
 export function boundedSource<S extends LogSource>(source: S, memory: ReadMemory): S {
   return {
     ...source,

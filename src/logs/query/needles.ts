@@ -3,42 +3,45 @@ import { bytePattern, tellingPart, toByteString } from "./case-folding.ts";
 import { type DataCondition, isArrayIndex, isOrdered, type LogFilter, type Scalar } from "./filter.ts";
 
 /**
- * Something that every line must contain to pass a filter. A line that does may still fail it, never the other way
- * round: this is what spares most lines a closer look.
+ * Bytes that every matching line contains. A line with the needle may still fail the filter. Needles spare most lines a
+ * full test.
  *
- * Lines are written by `JSON.stringify`, so a member and its value have one spelling: `"name":value`.
+ * `JSON.stringify` writes the lines, so a member and its value have one spelling: `"name":value`.
  */
 export interface Needle {
-  /** Bytes that stand wherever the needle does; null where there are none. A body without them needs no further look. */
+  /** Bytes that occur wherever the needle does; `null` if there are none. A body without them has no match. */
   readonly bytes: Buffer | null;
-  /** Units of work for each byte that it goes over. */
+  /** Work units for each scanned byte. */
   readonly byteWork: number;
-  /** Occurrences looked at so far whose value has been tested. */
+  /** Number of occurrences so far whose value was tested. */
   tested: number;
-  /** A place in the line of the next occurrence at or behind `from`; -1 when there is none. */
+  /** Returns an index in the line of the next occurrence at or after `from`; -1 if there is none. */
   next(bytes: string, from: number): number;
 }
 
-/** A needle to be made, if it is one of those that tell most. */
+/** A candidate for a needle. */
 interface Wish {
-  /** The lower, the fewer lines are likely to have it. */
+  /** Rank by expected number of matching lines, the lowest first. */
   rank: number;
-  /** Of two with the same key, one is enough. */
+  /** Candidates with equal keys are redundant. */
   key: string;
   make(): Needle;
 }
 
-/** Needles that lines are tested for: each goes over all bytes once, and what they leave is looked at closely. */
+/** Maximum number of needles. Each scans all bytes once; lines with all of them are tested in full. */
 const MAX_NEEDLES = 5;
-/** Bytes of a needle: a search in hostile bytes may compare all of them at each place. */
+/** Maximum bytes of a needle. A search in hostile bytes may compare all of them at each index. */
 const NEEDLE_BYTES = 32;
-/** Of a longer text, the last bytes that its telling part is looked for in: identifiers end in what sets them apart. */
+/**
+ * Number of last bytes of a longer text in which the most selective part is searched, because identifiers differ at the
+ * end.
+ */
 const TELLING_BYTES = 128;
-/** Bytes from which the runtime's search skips ahead. A shorter needle is compared at each of its first bytes. */
+/** Length from which the runtime's search skips ahead. A shorter needle is compared wherever its first byte occurs. */
 const SKIPPING_BYTES = 8;
 const LONG_BYTE_WORK = 0.3;
 const SHORT_BYTE_WORK = 1.5;
-/** A pattern costs the more the more often its characters repeat, as then hostile bytes nearly match at each place. */
+/** A pattern with repeated characters costs more, because hostile bytes nearly match at each index. */
 const PATTERN_BYTE_WORK = 0.5;
 const REPETITION_BYTE_WORK = 1.5;
 
@@ -62,7 +65,7 @@ export function needlesOf(filter: LogFilter): Needle[] {
 function dataWish(condition: DataCondition): Wish | null {
   if (condition.op === "ne" || (condition.op === "exists" && !condition.value)) return null;
   const name = condition.path.at(-1);
-  // A number may be an array's index, which is not written: only the last name before it surely is.
+  // A number may be an array's index, which is not written. Only the last name before it certainly is.
   if (name === undefined || isArrayIndex(name)) {
     const parent = condition.path.findLast((part) => !isArrayIndex(part));
     return parent === undefined ? null : textWish(4, nameText(parent));
@@ -108,7 +111,7 @@ function byteWorkOf({ length }: string): number {
   return length < SKIPPING_BYTES ? SHORT_BYTE_WORK : LONG_BYTE_WORK;
 }
 
-/** Of a long text the part with the most different bytes; of equals the last. */
+/** Returns, for a long text, the part with the most different bytes, and of equal parts the last one. */
 function tellingBytes(text: string): string {
   if (text.length <= NEEDLE_BYTES) return text;
   const end = text.slice(-TELLING_BYTES);
@@ -123,7 +126,7 @@ function tellingBytes(text: string): string {
   return end.slice(best, best + NEEDLE_BYTES);
 }
 
-/** What the pattern of a search costs for each byte that it goes over. @param part of it that the pattern is made of */
+/** Returns the work units of the pattern of a search for each scanned byte. @param part of which the pattern is made */
 export function patternWork(part: string): number {
   const characters = [...part];
   return PATTERN_BYTE_WORK + (characters.length / new Set(characters).size - 1) * REPETITION_BYTE_WORK;
@@ -138,7 +141,7 @@ function searchNeedle(search: string): Needle {
     tested: 0,
     next(bytes, from) {
       pattern.lastIndex = from;
-      // The last byte of the match: like every other, it is in the line that the match is in.
+      // Returns the last byte of the match. It is in the same line as all others.
       return pattern.test(bytes) ? pattern.lastIndex - 1 : -1;
     },
   };
@@ -158,14 +161,14 @@ function inWish(name: string, values: readonly Scalar[]): Wish {
   };
 }
 
-/** A number or a word. */
+/** Matches a number or a word. */
 const SCALAR = /[-+.\w]+/y;
 
-/** Whether one of these scalars begins at a place. Both are written as `JSON.stringify` does, so equal ones are equal texts. */
+/** Whether one of these scalars begins at an index. `JSON.stringify` wrote both, so equal values are equal texts. */
 function isOneOf(wanted: ReadonlySet<string>, longest: number, bytes: string, at: number): boolean {
   if (bytes[at] === '"') {
     const quote = bytes.indexOf('"', at + 1);
-    // An escaped quote, maybe: the line is looked at closely.
+    // The quote may be escaped, so the line is tested in full.
     if (bytes[quote - 1] === "\\") return true;
     return quote - at < longest && wanted.has(bytes.slice(at, quote + 1));
   }
@@ -186,10 +189,10 @@ function rangeWish(name: string, op: "gt" | "gte" | "lt" | "lte", bound: number 
   return { rank: 3, key: `${nameText(name)} ${op} ${bound}`, make };
 }
 
-/** Members of a name whose value, which begins at `at`, passes a test. */
+/** Returns a needle for members with a name whose value, which begins at `at`, passes a test. */
 function memberNeedle(name: string, passes: (bytes: string, at: number) => boolean): Needle {
   const written = toByteString(nameText(name));
-  // A long name is told by its end, which the value follows.
+  // The end of a long name identifies it; the value follows the end.
   const wanted = written.slice(-NEEDLE_BYTES);
   return {
     bytes: Buffer.from(wanted, "latin1"),
@@ -205,7 +208,7 @@ function memberNeedle(name: string, passes: (bytes: string, at: number) => boole
   };
 }
 
-/** What the needles have done since the last call that goes beyond their bytes, in units of work. */
+/** Returns the work units of the needles since the last call, excluding the work for scanned bytes. */
 export function takeTested(needles: readonly Needle[]): number {
   let tested = 0;
   for (const needle of needles) {

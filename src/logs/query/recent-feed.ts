@@ -12,89 +12,92 @@ import {
   Watermarks,
 } from "./feed.ts";
 
-/** Which batches a query may need, told by their summary columns alone. The router filters entries. */
+/** Selects batches by their metadata columns. The router filters the entries. */
 export interface RecentScan {
-  /** Last commit that counts; null pins the newest one now. */
+  /** Commit number of the snapshot. `null` pins the newest commit. */
   asOf: number | null;
-  /** Epoch milliseconds: only batches that may hold an entry with `from <= timestamp < to`. Null: open. */
+  /** Epoch milliseconds. Selects batches that may hold an entry with `from <= timestamp < to`. `null`: unbounded. */
   from: number | null;
   to: number | null;
-  /** Batches that share no bit with a mask are left out; see `levelBit` and `categoryBit`. */
+  /** Excludes batches that share no bit with a mask; see `levelBit` and `categoryBit`. */
   levelMask: number;
   categoryMask: number;
-  /** Batches whose filter lacks one of these ids are left out; see `idHashesOf`. Routers of an older version ask for none. */
+  /** Excludes batches whose filter lacks one of these ids; see `idHashesOf`. Routers of an older version send none. */
   ids?: readonly number[];
   /** `desc`: by largest timestamp, falling. `asc`: by smallest timestamp, rising. Ties by commit, the same way. */
   order: Order;
-  /** First batch of this page, as `next` of the page before named it; null begins at the beginning. */
+  /** First batch of this page, as in `next` of the page before; `null` from the beginning. */
   position: ScanPosition | null;
   /**
-   * The router reads what moves to the cold tier meanwhile there, so the object holds no flush up for this read. Routers of
-   * an older version begin again instead, and leave this out.
+   * Whether the router reads moved entries in the cold tier, so that the object need not delay a flush for this read.
+   * Routers of an older version start again instead and do not send this member.
    */
   followsMoves?: boolean;
-  /** Bodies of one page, in bytes as stored. At least one batch is given even if it alone is larger. */
+  /** Maximum bytes of bodies on a page, as stored. A page has at least one batch, even if that alone is larger. */
   maxBytes: number;
 }
 
-/** A place in the batch order. `timestamp` is the batch's largest (`desc`) or smallest (`asc`). */
+/** A position in the order of batches. `timestamp` is the batch's largest (`desc`) or smallest (`asc`). */
 export interface ScanPosition {
   timestamp: number;
   commit: number;
 }
 
-/** How far a project is in each tier. */
+/** The progress of a project in each tier. */
 export interface ProjectProgress {
   projectId: string;
-  /** The last `seq` that is in the cold tier; 0 while none is. */
+  /** The watermark: the last `seq` in the cold tier, or 0. */
   seq: number;
   /**
-   * The last `seq` of the snapshot; 0 while it has no entries. Absent where the snapshot is not the newest one, and in answers of
-   * objects of an older version.
+   * The last `seq` of the snapshot; 0 if it has no entries. Absent if the snapshot is not the newest one, or if an
+   * object of an older version answers.
    */
   lastSeq?: number;
 }
 
-/** One turn's worth of candidate batches, bodies whole. */
+/** One page of selected batches with their whole bodies. */
 export interface RecentPage {
-  /** The commit pinned; equal to the scan's `asOf` where it named one. */
+  /** The pinned commit; equal to the scan's `asOf` if that is not `null`. */
   asOf: number;
-  /** Newest commit there is: an `asOf` above it is from the future, and such a page has no batches. */
+  /** The newest commit. An `asOf` above it is in the future; such a page has no batches. */
   lastCommit: number;
-  /** What was searched: a project's id, or the workspace's for all of it. A cursor is bound to it. */
+  /** Scope of the search: a project's id, or the workspace's id for all projects. A cursor is bound to it. */
   scope: string;
-  /** Of each project searched, how far it is. */
+  /** Progress of each project searched. */
   flushed: ProjectProgress[];
-  /** Entries with an earlier timestamp are past the retention, wherever they still lie: epoch milliseconds, a full minute. */
+  /**
+   * Retention cutoff, epoch milliseconds, a full minute. Entries with an earlier timestamp have expired, in either
+   * tier.
+   */
   oldest: number;
   batches: RecentBatch[];
-  /** The first candidate that did not fit into this page; null when there is none. */
+  /** The first selected batch after this page; `null` if there is none. */
   next: ScanPosition | null;
 }
 
-/** Asks the workspace object for one page of candidate batches. */
+/** Requests one page of batches from the workspace object. */
 export type RecentSource = (scan: RecentScan) => Promise<RecentPage>;
 
 /**
- * Bytes as stored of the first page asked for: most queries need few batches. Each further page asks for more, until the
- * object's own bound cuts it short. What looks for a single id needs all there are, and begins with that much.
+ * Bytes as stored of the first page: most queries need few batches. Each further page requests more, up to the object's
+ * own limit. A query for a single id needs all batches, and starts with that limit.
  */
 const FIRST_PAGE_BYTES = 512 * 1024;
 const WHOLE_PAGE_BYTES = 2 * 1024 * 1024;
 const PAGE_GROWTH = 4;
-/** What a page of filters costs that lets no batch through, in bytes of a plain scan: 5 ms. */
+/** Work units of a page on which the id filters leave no batch: 5 ms. */
 const FILTERED_PAGE_COST = 4 * 1024 * 1024;
 
-/** What went to the cold tier between two pages, with what the read had been given of it before. */
+/** A range that went to the cold tier between two pages, with the ranges that the read received of it before. */
 export interface FollowedMove extends Move {
   given: SeqRun[];
-  /** Where the read stood then, epoch milliseconds: no entry that it was not given lies before it. */
+  /** Bound of the read at the move, epoch milliseconds. No entry that the read has not received comes before it. */
   place: number;
 }
 
-/** The batches that the workspace object holds. */
+/** Recent batches as scan items. */
 export class RecentFeed implements ScanFeed {
-  /** The page that pinned the snapshot: what it says of the tiers holds for the whole query. */
+  /** The page that pinned the snapshot. Its state of the tiers holds for the whole query. */
   readonly first: RecentPage;
   readonly #source: RecentSource;
   readonly #scan: RecentScan;
@@ -132,7 +135,7 @@ export class RecentFeed implements ScanFeed {
     this.#take(page);
   }
 
-  /** The object finds batches by columns in its memory; only filters of ids have to be read. */
+  /** The object finds batches by columns in its memory. Only id filters have to be read. */
   get cost(): number {
     return this.#cost;
   }
@@ -142,7 +145,10 @@ export class RecentFeed implements ScanFeed {
     return batch ? boundOf(this.#scan.order, batch) : (this.#page.next?.timestamp ?? null);
   }
 
-  /** What has moved since the last call. The read is exact if its entries but those given are read in the cold tier. */
+  /**
+   * Returns the moves since the last call. The caller must read their entries, except those already received, in the
+   * cold tier.
+   */
   takeMoves(): FollowedMove[] {
     const moves = this.#moves;
     this.#moves = [];
@@ -166,8 +172,8 @@ export class RecentFeed implements ScanFeed {
       }
       this.#take(this.#page);
       if (this.#page.batches.length > 0) continue;
-      // What was left has moved or ended since the last page, as its project was deleted or its time is over; or the
-      // filters of those asked let none through, and there are further ones.
+      // All remaining batches were moved or deleted since the last page, or the id filters excluded all that were
+      // examined.
       if (this.#page.next !== null) this.#cost += FILTERED_PAGE_COST;
       return nothingAt("recent", position.timestamp);
     }

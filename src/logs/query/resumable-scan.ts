@@ -21,34 +21,34 @@ import type { RecentPage, RecentScan, ScanPosition } from "./recent-feed.ts";
 import { openItem, readable } from "./scan.ts";
 import { type LogSource, storedProjects } from "./tiers.ts";
 
-/** Segments that one answer names. */
+/** Maximum number of segments on a page. */
 const MAX_SEGMENTS = 64;
 /** Bytes as stored of a page of batches. */
 const PAGE_BYTES = 512 * 1024;
 
-/** What a sweep looks through, and for what. */
+/** Range and conditions of a resumable scan. */
 export interface SweepScan {
   order: Order;
-  /** Rows at or behind it are wanted. */
+  /** Finds rows after this position. */
   position: RowPosition;
-  /** With what is past the retention left out. */
+  /** The filter, with `from` at the retention cutoff or later. */
   filter: LogFilter;
   recent: Omit<RecentScan, "position" | "maxBytes">;
-  /** Up to where the first page of the recent tier says that the cold one goes. */
+  /** Selection of segments, up to the watermarks of the first recent page. */
   cold: PagerSelection;
-  /** Units of work of one request. What it goes beyond them is at most one batch or segment. */
+  /** Work units of one request. Exceeded by at most one batch or segment. */
   work: number;
-  /** Rows that are found. */
+  /** Number of rows to find. */
   rows: number;
 }
 
 /**
- * Finds the next rows where those of one request's work cannot be told apart by time: where batches and segments that all
- * reach over the cursor, or share one millisecond, take several requests to look through. Each request goes on where the one
- * before ended, and the cursor carries the first rows found so far by their keys. At the end they are the next rows, and
- * are read by their keys; see `swept-rows.ts`.
+ * Finds the next rows in several requests, if one request's work does not suffice to advance in time: if many batches
+ * and segments span the cursor's position, or share one millisecond. Each request continues where the one before ended.
+ * The cursor carries the keys of the first rows found so far. At the end they are the next rows, and are read by their
+ * keys; see `found-row-reader.ts`.
  *
- * What moves to the cold tier meanwhile is found there, maybe again: a key counts once.
+ * Entries that move to the cold tier meanwhile are found there, possibly a second time. A key counts once.
  */
 export class ResumableScan {
   scanned = 0;
@@ -58,9 +58,11 @@ export class ResumableScan {
   readonly #memory: ReadMemory;
   readonly #matcher: BatchMatcher;
   readonly #keys: SweptKeys;
-  /** What the last page of the recent tier says of the cold one: what moved before that page was read is in there. */
+  /**
+   * Selection of segments by the watermarks of the last recent page. It includes what moved before that page was read.
+   */
   #cold: PagerSelection;
-  /** Whether this request has looked at something. */
+  /** Whether this request has scanned an item. */
   #hasBegun = false;
 
   constructor(source: LogSource, scan: SweepScan, pacer: ScanPacer, memory: ReadMemory, state: ResumableScanState) {
@@ -74,8 +76,8 @@ export class ResumableScan {
   }
 
   /**
-   * Goes on until all is looked at or the work is done.
-   * @param page of recent batches from the place on, where that is in the recent tier
+   * Scans until the end or until the work is used up.
+   * @param page of recent batches from the position on, if the position is in the recent tier
    */
   async run(place: ResumableScanPosition, page: RecentPage): Promise<ResumableScanState> {
     let next: ResumableScanPosition | null = place;
@@ -92,7 +94,7 @@ export class ResumableScan {
     return this.#hasBegun && this.#pacer.meter.done >= this.#scan.work;
   }
 
-  /** @returns the batch to go on with; null at the end */
+  /** @returns the position of the next batch; `null` at the end */
   async #sweepRecent(first: RecentPage): Promise<ScanPosition | null> {
     const { order, recent } = this.#scan;
     for (let page = first; ; ) {
@@ -112,7 +114,7 @@ export class ResumableScan {
     }
   }
 
-  /** @returns the place to go on at; null at the end */
+  /** @returns the position at which to continue; `null` at the end */
   async #scanCold(first: SegmentPosition | null): Promise<ResumableScanPosition | null> {
     const { order } = this.#scan;
     const { meter } = this.#pacer;
@@ -140,7 +142,7 @@ export class ResumableScan {
     return null;
   }
 
-  /** Whether all that is at or behind this time comes after the rows found. */
+  /** Whether every entry at or after this time comes after the rows found. */
   #isBeyond(bound: number): boolean {
     const { last } = this.#keys;
     return last !== null && direction(this.#scan.order) * (bound - last.timestamp) > 0;
@@ -199,7 +201,7 @@ export class ResumableScan {
   }
 }
 
-/** The first keys of an order, each once. */
+/** The first keys of an order, without duplicates. */
 class SweptKeys {
   readonly #order: Order;
   readonly #most: number;
@@ -215,7 +217,7 @@ class SweptKeys {
     return this.#keys;
   }
 
-  /** The last one once no more fit; null before that. */
+  /** The last key if the list is full, otherwise `null`. */
   get last(): FoundKey | null {
     return this.#keys[this.#most - 1] ?? null;
   }
@@ -225,7 +227,7 @@ class SweptKeys {
     return last === null || compareRows(this.#order, key, last) < 0;
   }
 
-  /** Adds a key that is accepted. */
+  /** Adds a key that was accepted. */
   add(key: FoundKey): void {
     const at = this.#keys.findIndex((known) => compareRows(this.#order, known, key) >= 0);
     const next = this.#keys[at];

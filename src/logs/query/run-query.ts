@@ -22,10 +22,10 @@ import type { Row } from "./top-rows.ts";
 /** Bytes as stored of the first page of batches. */
 const FIRST_PAGE_BYTES = 512 * 1024;
 
-/** A query's cursor in the middle of a sweep. */
+/** A cursor in the middle of a resumable scan. */
 export type ResumingCursor = Cursor & { sweep: ResumableScanState };
 
-/** The page of the recent tier that every request begins with; without batches where none are wanted any more. */
+/** Requests the page of the recent tier with which every request starts. It has no batches if the scan needs none. */
 export function openResumed(
   source: LogSource,
   { filter }: LogQuery,
@@ -37,7 +37,7 @@ export function openResumed(
   return source.recent({ ...selection, position: place.position, maxBytes: FIRST_PAGE_BYTES });
 }
 
-/** Goes on with a sweep, and gives the rows that it has found once it is at its end. */
+/** Continues a resumable scan. Returns its rows when it has finished. */
 export async function readResumed(
   source: LogSource,
   query: LogQuery,
@@ -82,34 +82,37 @@ export async function readResumed(
   return { rows, complete, next, total: null, scanned: sweep.scanned, work: meter.done };
 }
 
-/** One page, as `POST /logger/query` answers it but for its rows; see `answer.ts`. */
+/** One page, as in the response of `POST /logger/query` except for its rows; see `pageTexts`. */
 export interface QueryPage {
   rows: Row[];
   pagination: { offset: number; limit: number; hasMore: boolean; nextCursor: string | null; total?: number };
-  /** False: a budget ended first. Fewer rows than `limit` are then no end, and a total asked for is missing. */
+  /**
+   * `false` if the budget ran out. The page may then have fewer rows than `limit` without being the last, and `total`
+   * is absent.
+   */
   complete: boolean;
   asOf: string;
   stats: QueryStats;
 }
 
 export interface QueryStats {
-  /** Entries in the batches looked through. */
+  /** Number of entries in the scanned batches. */
   scanned: number;
-  /** Rows of this page by the tier that they came from. */
+  /** Number of rows of this page by tier. */
   recent: number;
   stored: number;
   tookMs: number;
 }
 
-/** What only the object can tell about a request: the caller's mistakes. */
+/** Mistakes of the caller that only the object can find. */
 export type QueryFailure = "foreign_cursor" | "future_snapshot";
 
-/** `work`: units of work done. */
+/** `work`: work units used. */
 export type QueryResult = { ok: true; page: QueryPage; work: number } | { ok: false; reason: QueryFailure };
 
 /**
- * Runs one page of a query over both tiers. What is stored is scanned in the order of the nearest entry that each part can
- * hold, so the scan ends as soon as the rest cannot change the page, or when the budget is used up.
+ * Runs one page of a query over both tiers. Scans items in the order of their bounds, so the scan ends when the rest
+ * cannot change the page, or when the budget is used up.
  */
 export async function runQuery(
   source: LogSource,
@@ -154,7 +157,7 @@ async function readPage(
   };
 }
 
-/** The first page of the recent tier, which pins the snapshot, and what reads all the rest. */
+/** The first page of the recent tier, which pins the snapshot, and a feed of everything else. */
 interface Opened {
   first: RecentPage;
   read(): Promise<PageCut>;
@@ -189,7 +192,7 @@ async function readInOrder(
   return { ...cutPage(outcome, query, budget), total, scanned: outcome.scanned, work };
 }
 
-/** Rows before the cursor are not asked for again, unless a total counts them, too. */
+/** Excludes rows before the cursor, unless a total counts them. */
 function scanOf({ filter, order, cursor, includeTotal, asOf }: LogQuery): TierScan {
   let { from, to } = filter;
   if (cursor && !includeTotal) {
@@ -200,20 +203,20 @@ function scanOf({ filter, order, cursor, includeTotal, asOf }: LogQuery): TierSc
   return { asOf, from, to, order };
 }
 
-/** A page, and what it took. */
+/** A page and its work. */
 export interface PageCut {
   rows: Row[];
   complete: boolean;
-  /** Null only when nothing more can match. */
+  /** `null` only if nothing more can match. */
   next: Pick<Cursor, "position" | "skip" | "sweep"> | null;
-  /** Null where not every entry was counted. */
+  /** `null` if not every entry was counted. */
   total: number | null;
   scanned: number;
-  /** Units of work done. */
+  /** Work units used. */
   work: number;
 }
 
-/** Takes the page out of what was collected: only rows that no unseen entry can come before. */
+/** Takes the page out of the found rows: only rows that no unseen entry can precede. */
 function cutPage(
   { collector, frontier, stuckAt }: ScanOutcome,
   query: LogQuery,
@@ -257,21 +260,21 @@ function keyOf({ timestamp, seq, projectId }: Row): RowPosition {
 }
 
 /**
- * A row as the service gives it, the JSON of a `StoredEntry`: bytes of UTF-8, one character each. A stored line is JSON
- * already, so it is completed as text: made into objects, an answer of small members would take twenty times its bytes.
+ * Returns the JSON of a `StoredEntry`: bytes of UTF-8, one character each. A stored line is JSON, so it is completed as
+ * text. Objects for a response of small members would take twenty times its bytes.
  */
 export function rowText({ line, seq, projectId, receivedAt }: Row): string {
-  // Without its braces: every line has members.
+  // The members of the line, without its braces.
   const members = line.slice(1, -1);
   const received = new Date(receivedAt).toISOString();
   const id = logId(projectId, seq);
   return `{"id":"${id}",${members},"seq":${seq},"projectId":"${projectId}","receivedAt":"${received}"}`;
 }
 
-/** The JSON of a page as the API gives it, in parts; bytes of UTF-8, one character each. */
+/** Yields the JSON of a page in parts: bytes of UTF-8, one character each. */
 export function* pageTexts({ rows, ...page }: QueryPage): Generator<string> {
   yield '{"logs":[';
   for (const [index, row] of rows.entries()) yield index === 0 ? rowText(row) : `,${rowText(row)}`;
-  // Cursors, snapshots and numbers: all of it is ASCII.
+  // Cursors, snapshots and numbers are ASCII.
   yield `],${JSON.stringify(page).slice(1)}`;
 }

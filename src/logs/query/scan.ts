@@ -15,29 +15,32 @@ import { type ReadMemory, UNBOUNDED_MEMORY } from "./memory.ts";
 import type { LogQuery } from "./schema.ts";
 import { type Row, TopRows } from "./top-rows.ts";
 
-/** What a scan found. */
+/** The result of a scan. */
 export interface ScanOutcome {
   collector: TopRows;
-  /** Where the budget ended the scan: entries from this time on have not all been seen. Null: it went to its end. */
+  /**
+   * Time at which the budget ended the scan. Not all entries from this time on were seen. `null`: the scan was
+   * complete.
+   */
   frontier: number | null;
-  /** Null when it was not asked for or not every entry was counted. */
+  /** `null` if it was not requested or not every entry was counted. */
   total: number | null;
   scanned: number;
-  /** Units of work done. */
+  /** Work units used. */
   work: number;
-  /** Where the work ended before the scan could get on: the time that the page begins at. Null: it got on. */
+  /** Time at which the page begins, if the work ran out before the scan could advance from it. `null`: it advanced. */
   stuckAt: number | null;
 }
 
 /**
- * Items that begin before a page and reach into it are read again by every page. They have a budget of their own, so
- * that a page gets on by as much as any other; this many budgets are the most that one request may cost.
+ * Every page reads the items again that begin before the page and reach into it. They have a separate budget, so that a
+ * page advances as far as any other. One request uses at most this many budgets.
  */
 const FRONT_BUDGETS = 1.5;
 
 /**
- * Looks through a feed for the rows of one page.
- * @param filter the query's, with `from` no earlier than the retention
+ * Scans a feed for the rows of one page.
+ * @param filter the query's, with `from` at the retention cutoff or later
  */
 export async function scan(
   feed: ScanFeed,
@@ -58,7 +61,7 @@ export async function scan(
   const total = includeTotal ? 0 : null;
   const outcome: ScanOutcome = { collector, frontier: null, total, scanned: 0, work: 0, stuckAt: null };
   const start = startOf(feed, query);
-  /** Work on items from the page's beginning on, and on those before it. */
+  /** Work on items from the page's start on, and on those before it. */
   let [cost, frontCost] = [0, 0];
   let spent = 0;
   let taken = 0;
@@ -75,13 +78,13 @@ export async function scan(
     const canChangePage = last === null || sign * (bound - last.timestamp) <= 0;
     if (!canChangePage && outcome.total === null) break;
     const overBudget = isOverBudget(bound);
-    // A page must get on: the next one begins at the frontier, so that has to lie behind where this one began.
+    // A page must advance: the next page begins at the frontier, so the frontier must be after the start of this page.
     const getsOn = sign * (bound - start) > 0;
     if (overBudget && (!canChangePage || getsOn)) {
       outcome.frontier = bound;
       break;
     }
-    // Only a sweep gets on from here; see `sweep.ts`. A single item is no reason for one.
+    // Only a resumable scan can advance from here. A single item is no reason for one.
     if (overBudget && isSpent() && taken > 0) {
       outcome.stuckAt = start;
       break;
@@ -105,11 +108,11 @@ export async function scan(
     meter.add(WORK.unit);
     const rows = new UnitRows(item, unit, query, collector, meter, outcome.total);
     for (const _ of readable(rows.steps(matcher), matcher, item, report)) {
-      // One item may take a request's whole work, and while others read that is many seconds.
+      // One item may take a request's whole work, which is many seconds while other requests read.
       memory.renew();
       await pacer.pause();
       if (!isOverBudget(bound)) continue;
-      // All rows of this item lie behind the frontier: those collected already are left to the next page.
+      // All rows of this item come after the frontier. Those already collected are left to the next page.
       if (getsOn) outcome.frontier = bound;
       else if (isSpent() && taken > 1) outcome.stuckAt = start;
       else continue;
@@ -126,7 +129,7 @@ export async function scan(
   return outcome;
 }
 
-/** What an item holds; null where that is nothing, or not to be read, which is reported. */
+/** Opens an item. Returns `null` if the item is gone or unreadable; an unreadable one is reported. */
 export async function openItem(item: ScanItem, report: ReportUnreadable): Promise<LineSource | null> {
   try {
     return await item.open();
@@ -137,7 +140,7 @@ export async function openItem(item: ScanItem, report: ReportUnreadable): Promis
   }
 }
 
-/** The steps of looking through an item, to its end or to where it cannot be read, which is reported. */
+/** Runs the steps of scanning an item to its end, or until a part is unreadable, which is reported. */
 export function* readable(
   steps: Generator<void>,
   matcher: BatchMatcher,
@@ -154,9 +157,9 @@ export function* readable(
 
 /** Offers the rows of one item that pass the filter, and counts them. */
 class UnitRows {
-  /** Null where it was not asked for. */
+  /** `null` if no total was requested. */
   total: number | null;
-  /** `seq` of lines that are no entries. */
+  /** `seq` of lines that are not entries. */
   readonly damaged: number[] = [];
   readonly #item: ScanItem;
   readonly #unit: LineSource;
@@ -199,7 +202,7 @@ class UnitRows {
   #take(matcher: BatchMatcher, match: LineMatch): void {
     const { timestamp, index, start, end } = match;
     const isTaken = this.total === null || this.#isRow(timestamp, index);
-    // A row of an answer is an entry, whatever was looked at so far.
+    // A row in a response must be an entry, so it is checked unless the matcher has read it.
     if (isTaken && !matcher.reads && !matcher.isEntry(match)) {
       this.damaged.push(this.#unit.seqAt(index));
       return;
@@ -211,7 +214,7 @@ class UnitRows {
   }
 }
 
-/** The row of a line that was found. */
+/** Returns the row of a found line. */
 export function rowOf({ timestamp, index, raw, start, end }: LineMatch, unit: LineSource, tier: Tier): Row {
   return {
     timestamp,
@@ -219,12 +222,12 @@ export function rowOf({ timestamp, index, raw, start, end }: LineMatch, unit: Li
     projectId: unit.projectId,
     receivedAt: unit.receivedAtOf(index),
     tier,
-    // Copied rather than sliced: a slice would hold all lines around it in memory.
+    // Copies the text. A slice would keep all lines around it in memory.
     line: raw.toString("latin1", start, end),
   };
 }
 
-/** The time the page begins at: the cursor's, or where the scan itself begins if that comes later. */
+/** Returns the time at which the page begins: the cursor's, or the scan's own start if that comes later. */
 function startOf(feed: ScanFeed, { order, cursor }: LogQuery): number {
   const first = feed.bound() ?? 0;
   if (cursor === null) return first;
@@ -236,7 +239,9 @@ function isWithin(item: ScanItem, { from, to }: LogFilter): boolean {
   return (from === null || item.minTimestamp >= from) && (to === null || item.maxTimestamp < to);
 }
 
-/** Rows still to be passed over: a cursor carries what a partial answer left of its query's offset. */
+/**
+ * Returns the number of rows still to be skipped. A cursor carries what a partial answer left of the query's offset.
+ */
 export function skipOf(query: LogQuery): number {
   return query.cursor ? query.cursor.skip : query.offset;
 }

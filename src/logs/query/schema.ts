@@ -7,7 +7,7 @@ import { DataConditions } from "./data-schema.ts";
 import type { Order } from "./feed.ts";
 import { ALL_LEVELS_MASK, foldCase, type LogFilter } from "./filter.ts";
 
-/** One query as the router runs it. */
+/** A query as the router runs it. */
 export interface LogQuery {
   projectId: string | null;
   filter: LogFilter;
@@ -16,14 +16,14 @@ export interface LogQuery {
   limit: number;
   cursor: Cursor | null;
   includeTotal: boolean;
-  /** Commit number; a cursor's, where there is one. */
+  /** Commit number; that of the cursor, if there is one. */
   asOf: number | null;
 }
 
 const LevelName = z.enum(LEVELS);
 const levelList = `one of ${LEVELS.join(", ")}`;
 
-/** One value or a list of them. */
+/** Accepts one value or a list of values. */
 function oneOrMore<T extends z.ZodType>(value: T, what: string) {
   const error = `Must be ${what}, or a non-empty list of at most ${QUERY_LIMITS.values} of them.`;
   return z.union([value, z.array(value).min(1).max(QUERY_LIMITS.values)], { error });
@@ -104,7 +104,7 @@ interface QueryFields {
   asOf?: string | undefined;
 }
 
-/** Its fingerprint is held against the query once the scope is known: with a key, only the object knows it. */
+/** The fingerprint is compared when the scope is known. With a key, only the object knows the scope. */
 function cursorOf(body: QueryFields, ctx: z.core.$RefinementCtx): Cursor | null {
   const { cursor: text, offset } = body.pagination ?? {};
   if (text === undefined) return null;

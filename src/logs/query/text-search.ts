@@ -2,21 +2,24 @@ import { bytePattern, tellingPart } from "./case-folding.ts";
 import { foldCase } from "./filter.ts";
 import { patternWork } from "./needles.ts";
 
-/** Bytes that one character of a pattern matches at most: an escape, `\u0001`. */
+/** Maximum bytes that one character of a pattern matches: an escape, `\u0001`. */
 const CHARACTER_BYTES = 6;
-/** Up to this length `String.includes` is quick in any text; a longer needle costs up to its length for each character. */
+/**
+ * Maximum needle length for which `String.includes` is fast in any text. A longer one costs up to its length per
+ * character.
+ */
 const NATIVE_LENGTH = 128;
 
-/** What the text of a number may hold: `-12.5`, `1e+21`. */
+/** Matches the text of a number: `-12.5`, `1e+21`. */
 const NUMERIC = /^[-+.e\d]+$/;
 
 /**
- * Looks for `search` in the strings, numbers and booleans of a line. Which of them may hold it is told by the pattern of a
- * part of it, which goes through the bytes once; only such strings are decoded and lower-cased. Numbers are compared as they
- * are stored: ingest writes each as `JSON.stringify` does, however it was sent.
+ * Searches `search` in the strings, numbers and booleans of a line. A pattern of a part of it scans the bytes once and
+ * finds the strings that may contain it; only those are decoded and lower-cased. Numbers are compared as stored: ingest
+ * writes each as `JSON.stringify` does, however it was sent.
  */
 export class TextSearch {
-  /** Units of work for each byte of a line that it goes over. */
+  /** Work units for each scanned byte of a line. */
   readonly byteWork: number;
   readonly isInTrue: boolean;
   readonly isInFalse: boolean;
@@ -26,7 +29,7 @@ export class TextSearch {
   readonly #failures: Int32Array | null;
   readonly #isNumeric: boolean;
   #text = "";
-  /** Behind the first match that begins at `#from` or later. */
+  /** End of the first match that begins at `#from` or later. */
   #hit = -1;
 
   /** @param needle folded, not empty */
@@ -48,11 +51,11 @@ export class TextSearch {
     this.#hit = -1;
   }
 
-  /** Whether the string that stands there may hold the needle. Strings and numbers are asked for from left to right. */
+  /** Whether the string at a position may contain the needle. Call for strings and numbers from left to right. */
   mayBeIn(from: number, to: number): boolean {
-    // In UTF-8 no folded text has more characters than bytes.
+    // Folded text never has more characters than its UTF-8 has bytes.
     if (to - from < this.#needle.length) return false;
-    // The match known may begin before this string.
+    // The known match may begin before this string.
     if (this.#hit - this.#matchBytes < from) {
       this.#pattern.lastIndex = from;
       this.#hit = this.#pattern.test(this.#text) ? this.#pattern.lastIndex : Number.POSITIVE_INFINITY;
@@ -60,12 +63,12 @@ export class TextSearch {
     return this.#hit - this.#matchBytes < to;
   }
 
-  /** The same for the number that stands there. */
+  /** Like `mayBeIn`, for a number. */
   mayBeInNumber(from: number, to: number): boolean {
     return this.#isNumeric && this.mayBeIn(from, to);
   }
 
-  /** Whether the number that stands there holds the needle. */
+  /** Whether the number at a position contains the needle. */
   isInNumber(from: number, to: number): boolean {
     return this.#text.slice(from, to).includes(this.#needle);
   }
@@ -76,7 +79,7 @@ export class TextSearch {
   }
 }
 
-/** Of Knuth, Morris and Pratt: for each place the length of the longest border of the needle up to there. */
+/** The failure function of Knuth, Morris and Pratt: for each index, the length of the longest border up to there. */
 function failuresOf(needle: string): Int32Array {
   const failures = new Int32Array(needle.length);
   for (let at = 1, length = 0; at < needle.length; at++) {
@@ -87,7 +90,7 @@ function failuresOf(needle: string): Int32Array {
   return failures;
 }
 
-/** At most two comparisons for each character of the text, however text and needle repeat themselves. */
+/** Makes at most two comparisons for each character of the text, however repetitive text and needle are. */
 function includesLong(text: string, needle: string, failures: Int32Array): boolean {
   for (let at = 0, length = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at);

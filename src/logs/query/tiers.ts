@@ -16,12 +16,15 @@ import {
 import { categoryMaskOf, type LogFilter } from "./filter.ts";
 import { type FollowedMove, RecentFeed, type RecentPage, type RecentScan, type RecentSource } from "./recent-feed.ts";
 
-/** Segments that one statement names. */
+/** Maximum number of segments of one statement. */
 const SEGMENTS_AT_ONCE = 64;
 
-/** The part of the cold tier's store that finds what has moved. */
+/** The part of the cold tier that finds moved entries. */
 export interface MovedSource extends ColdSource {
-  /** Segments of a project that cover a run of `seq`, in its order, behind a segment; fewer than `limit` are the last ones. */
+  /**
+   * Returns the segments of a project that cover a range of `seq`, in order, after a segment. A page shorter than
+   * `limit` is the last.
+   */
   segmentsBySeq(
     workspaceId: string,
     projectId: string,
@@ -31,18 +34,18 @@ export interface MovedSource extends ColdSource {
   ): Promise<SegmentMeta[]>;
 }
 
-/** What of the moved entries is wanted. */
+/** The conditions on moved entries. */
 export type MovedSelection = Pick<
   PagerSelection,
   "workspaceId" | "from" | "to" | "levelMask" | "categoryMask" | "asOf" | "order"
 > & {
-  /** Entries of this commit and earlier ones have been read; 0 where `MovedFeed` is to leave them out by `seq`. */
+  /** Entries of this commit and earlier ones were read. 0 if `MovedFeed` excludes them by `seq`. */
   afterCommit: number;
 };
 
 /**
- * Opens what has moved to the cold tier while a read went through the recent one. The object raises a watermark only after
- * D1 has stored the range, so all of a move is there.
+ * Opens the entries that moved to the cold tier during a read of the recent tier. The object raises a watermark only
+ * after D1 has stored the range, so all of a move is in D1.
  */
 export async function openMoved(source: MovedSource, selection: MovedSelection, { projectId, after, until }: Move) {
   const { workspaceId, order } = selection;
@@ -81,7 +84,7 @@ function compareSegments(order: Order, a: SegmentMeta, b: SegmentMeta): number {
   return order === "desc" ? b.maxTimestamp - a.maxTimestamp : a.minTimestamp - b.minTimestamp;
 }
 
-/** Moved entries that the read has not been given before they moved. */
+/** Moved entries, except those that the read received before they moved. */
 export class MovedFeed implements ScanFeed {
   readonly #feed: ColdFeed;
   readonly #sign: number;
@@ -89,9 +92,9 @@ export class MovedFeed implements ScanFeed {
   readonly #given: readonly SeqRun[];
 
   /**
-   * @param place where the read stood when it learned of the move, epoch milliseconds: no entry that is left lies before it,
-   *   while its frame may, which holds others
-   * @param given in order of `seq`
+   * @param place bound of the read when it learned of the move, epoch milliseconds. No remaining entry comes before it,
+   * but the block may, because it also holds others.
+   * @param given ranges already received, in order of `seq`
    */
   constructor(order: Order, feed: ColdFeed, place: number, given: readonly SeqRun[]) {
     this.#feed = feed;
@@ -124,7 +127,7 @@ export class MovedFeed implements ScanFeed {
 }
 
 function withoutGiven(unit: LineSource, given: readonly SeqRun[]): LineSource {
-  // Entries are mostly asked for in order, so the run found last is mostly the one.
+  // Entries are mostly requested in order, so the last range found is tried first.
   let at = 0;
   const isGiven = (seq: number) => {
     if (seq < (given[at]?.first ?? 0)) at = 0;
@@ -142,7 +145,7 @@ function withoutGiven(unit: LineSource, given: readonly SeqRun[]): LineSource {
   };
 }
 
-/** Where a workspace's logs are read from. */
+/** The source of a workspace's logs. */
 export interface LogSource {
   workspaceId: string;
   recent: RecentSource;
@@ -150,32 +153,32 @@ export interface LogSource {
   report: ReportUnreadable;
 }
 
-/** The part of what is stored that a read may need. Times are epoch milliseconds, `from` inclusive, `to` exclusive. */
+/** The part of the stored data that a read may need. Times are epoch milliseconds, `from` inclusive, `to` exclusive. */
 export interface TierScan {
-  /** Null pins the newest commit. */
+  /** `null` pins the newest commit. */
   asOf: number | null;
   from: number | null;
   to: number | null;
   order: Order;
 }
 
-/** Opens the recent tier, which pins the snapshot and says how far the cold one is to be looked through. */
+/** Opens the recent tier, which pins the snapshot and returns the watermarks. */
 export function openRecent(source: LogSource, filter: LogFilter, scan: TierScan): Promise<RecentFeed> {
   return RecentFeed.open(source.recent, recentSelection(filter, scan), isForOneId(filter));
 }
 
-/** Which recent batches a read may need. */
+/** Returns the selection of recent batches that a read may need. */
 export function recentSelection(filter: LogFilter, scan: TierScan): Omit<RecentScan, "position" | "maxBytes"> {
   const { levelMask } = filter;
   return { ...scan, levelMask, categoryMask: categoryMaskOf(filter), ids: idHashesOf(filter) };
 }
 
-/** Whether few entries of all can pass, wherever they are: then the first answers are to hold as much as they may. */
+/** Whether only few of all entries can pass, in whichever batch. The first pages are then as large as possible. */
 function isForOneId({ session, traceId }: LogFilter): boolean {
   return session !== null || traceId !== null;
 }
 
-/** Both tiers as one feed, and the filter with what is past the retention left out. */
+/** Returns a feed over both tiers, and the filter with `from` at the retention cutoff or later. */
 export async function withColdTier(
   source: LogSource,
   recent: RecentFeed,
@@ -192,12 +195,12 @@ export async function withColdTier(
   return { feed: new TieredFeed(order, recent, cold, openMove), filter: kept };
 }
 
-/** A filter with what is past the retention left out. */
+/** Returns a filter with `from` at the retention cutoff or later. */
 export function keptFilter(filter: LogFilter, { oldest }: RecentPage): LogFilter {
   return { ...filter, from: Math.max(filter.from ?? oldest, oldest) };
 }
 
-/** Which segments a read may need. @param page of the recent tier, that says how far the cold one is to be looked through */
+/** Returns the selection of segments that a read may need. @param page of the recent tier, with the watermarks */
 export function storedSelection(
   { workspaceId }: LogSource,
   { asOf, oldest, flushed }: RecentPage,
@@ -217,19 +220,19 @@ export function storedSelection(
   };
 }
 
-/** The projects that have anything in the cold tier, each with its last `seq` there. */
+/** Returns the watermarks of the projects that have entries in the cold tier. */
 export function storedProjects(flushed: RecentPage["flushed"]): ReadonlyMap<string, number> {
   return new Map(flushed.filter(({ seq }) => seq > 0).map(({ projectId, seq }) => [projectId, seq]));
 }
 
-/** Both tiers as one feed. What moves from one to the other while it is read is read where it lies then, and once. */
+/** Both tiers as one feed. Entries that move during the read are read once, in the tier where they are at the time. */
 class TieredFeed implements ScanFeed {
   readonly #sign: number;
   readonly #recent: RecentFeed;
   readonly #openMove: (move: FollowedMove) => Promise<ScanFeed>;
-  /** Those that have something left. At the same place the recent tier comes first. */
+  /** Feeds that are not at their end. With equal bounds the recent tier comes first. */
   #feeds: ScanFeed[];
-  /** What those cost that have nothing left. */
+  /** Cost of the feeds that are at their end. */
   #cost = 0;
 
   constructor(

@@ -1,27 +1,27 @@
 import { compareRows, type Order, type RowKey, type Tier } from "./feed.ts";
 
-/** A row kept: its key and its line. */
+/** A row with its key and its line. */
 export interface Row extends RowKey {
   /** Epoch milliseconds. */
   receivedAt: number;
-  /** Where it came from. */
+  /** The tier that it came from. */
   tier: Tier;
-  /** The line's bytes, one character each: half of what a text with one wide character takes. */
+  /** The line's bytes, one character each: half the memory of a text with one wide character. */
   line: string;
 }
 
-/** Bytes of a row beside its line. */
+/** Bytes of a row in addition to its line. */
 const ROW_BYTES = 128;
 
-/** What a row holds. */
+/** Returns the bytes that a row holds. */
 export function rowBytes({ line }: Row): number {
   return line.length + ROW_BYTES;
 }
 
 /**
- * Keeps the first rows of an order out of any number offered, in any sequence: a heap with the last of them on top.
- * Holds at most `capacity` rows, and fewer when their lines are long: then `truncated` says that rows are missing behind
- * the last one kept, while those before it are still all there.
+ * Keeps the first rows of an order, offered in any sequence, in a heap with the last of them on top. Holds at most
+ * `capacity` rows, and fewer if their lines are long. `truncated` then states that rows are missing after the last one
+ * kept; those before it are complete.
  */
 export class TopRows {
   readonly #order: Order;
@@ -31,7 +31,7 @@ export class TopRows {
   #bytes = 0;
   #truncated = false;
 
-  /** @param mayHold whether so many bytes of lines may be held; a single row is kept nevertheless */
+  /** @param mayHold whether the given bytes of lines may be held; a single row is always kept */
   constructor(order: Order, capacity: number, mayHold: (bytes: number) => boolean) {
     this.#order = order;
     this.#capacity = capacity;
@@ -42,7 +42,7 @@ export class TopRows {
     return this.#truncated;
   }
 
-  /** The last row kept, once no more fit: only what comes before it can still get in. Null before that. */
+  /** The last row if no more fit, otherwise `null`. Only rows before it can still be added. */
   get last(): Row | null {
     return this.#heap.length < this.#capacity ? null : (this.#heap[0] ?? null);
   }
@@ -52,7 +52,7 @@ export class TopRows {
     return last === null || compareRows(this.#order, key, last) < 0;
   }
 
-  /** Adds a row that is accepted. */
+  /** Adds a row that was accepted. */
   add(row: Row): void {
     this.#push(row);
     this.#bytes += rowBytes(row);
@@ -64,7 +64,7 @@ export class TopRows {
     }
   }
 
-  /** The rows kept, in order. */
+  /** Returns the rows in order. */
   rows(): Row[] {
     return [...this.#heap].sort((a, b) => compareRows(this.#order, a, b));
   }

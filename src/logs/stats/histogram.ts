@@ -7,7 +7,7 @@ import { Filters, toFilter } from "../query/schema.ts";
 
 const MINUTE_MS = 60_000;
 
-/** Milliseconds of a bucket, by its name. All are whole minutes, which is what batches and segments are counted by. */
+/** Milliseconds of a bucket by its name. All are whole minutes, because batches and segments store counts by minute. */
 export const INTERVALS = {
   "1m": MINUTE_MS,
   "5m": 5 * MINUTE_MS,
@@ -19,13 +19,13 @@ export const GROUPS = ["level", "category", "type"] as const;
 export type GroupBy = (typeof GROUPS)[number];
 
 export const STATS_LIMITS = {
-  /** Buckets of one answer, from the HTTP contract. */
+  /** Maximum number of buckets in a response, from the HTTP contract. */
   buckets: 2000,
-  /** Counts of groups in one answer: a client may make up types without end. */
+  /** Maximum number of group counts in a response. Clients choose their types freely, so a bound is needed. */
   groups: 50_000,
 } as const;
 
-/** One question as the router answers it. */
+/** A request for statistics as the router runs it. */
 export interface StatsQuery {
   projectId: string | null;
   filter: LogFilter;
@@ -86,7 +86,7 @@ export interface Bucket {
   groups?: Record<string, number>;
 }
 
-/** What is counted: entries of a level, category and type. */
+/** What is counted: entries of one level, category and type. */
 export interface Counted {
   /** Severity, 0..6. */
   level: number;
@@ -94,12 +94,12 @@ export interface Counted {
   type: string;
 }
 
-/** There are more buckets or groups than one answer has. */
+/** Thrown if there are more buckets or groups than a response may have. */
 export class TooManyBuckets extends Error {}
 
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
-/** Times of whole minutes as ISO 8601 UTC. Most share the day with the one before, of which the text is kept. */
+/** Formats times of whole minutes as ISO 8601 UTC. Caches the text of the last day, because most times share it. */
 class MinuteClock {
   #day = Number.NaN;
   #date = "";
@@ -131,7 +131,7 @@ export class Histogram {
   readonly #groupBy: GroupBy | null;
   readonly #buckets = new Map<number, Counts>();
   #groups = 0;
-  /** The bucket added to last: what is added lies mostly close together. */
+  /** The bucket that was added to last. Consecutive additions mostly belong to the same bucket. */
   #start = Number.NaN;
   #counts: Counts | null = null;
   total = 0;
@@ -142,6 +142,7 @@ export class Histogram {
   }
 
   /**
+   * Counts entries of a level, category and type.
    * @param timestamp epoch milliseconds
    * @throws TooManyBuckets
    */
@@ -152,7 +153,7 @@ export class Histogram {
   }
 
   /**
-   * Entries of which nothing but the level is known.
+   * Counts entries of which only the level is known.
    * @throws TooManyBuckets
    */
   addLevel(timestamp: number, level: number, count: number): void {
@@ -160,17 +161,17 @@ export class Histogram {
     if (this.#groupBy === "level") counts.levels[level] = (counts.levels[level] ?? 0) + count;
   }
 
-  /** Whether counts by level suffice. */
+  /** Whether counts by minute and level suffice. */
   get needsLevelsAlone(): boolean {
     return this.#groupBy === null || this.#groupBy === "level";
   }
 
-  /** Whether it matters what an entry's level, category and type are. */
+  /** Whether the histogram needs the level, category and type of an entry. */
   get needsNames(): boolean {
     return this.#groupBy !== null;
   }
 
-  /** In order of time. */
+  /** Returns the buckets by time, rising. */
   buckets(): Bucket[] {
     const clock = new MinuteClock();
     return [...this.#buckets]
@@ -193,7 +194,7 @@ export class Histogram {
       this.#groupBy === "level"
         ? LEVELS.map((name, level) => [name, levels[level] ?? 0] as const).filter(([, count]) => count > 0)
         : [...names].sort(([a], [b]) => (a < b ? -1 : 1));
-    // `fromEntries` defines members, so that one named `__proto__` is a member like any other.
+    // `fromEntries` defines members, so a group named `__proto__` becomes an ordinary member.
     return Object.fromEntries(entries);
   }
 
@@ -219,10 +220,10 @@ export class Histogram {
 
 export const NOTHING: Counted = { level: 0, category: "", type: "" };
 
-/** Names that are kept at most, by how they are written. */
+/** Maximum number of cached pairs of category and type. */
 const MAX_NAMES = 1000;
 
-/** Level, category and type of lines, read from their heads. */
+/** Reads level, category and type from the beginning of lines. */
 export class LineNames {
   readonly #known = new Map<string, { category: string; type: string }>();
 
@@ -239,14 +240,14 @@ export class LineNames {
   }
 }
 
-/** A category and a type as a line has them: `"http","type":"request"`. */
+/** Parses a category and a type as they are written in a line: `"http","type":"request"`. */
 function namesOf(written: string): { category: string; type: string } {
   const json = Buffer.from(`{"category":${written}}`, "latin1").toString("utf8");
   // SAFETY: the line has been read as an entry, whose names are strings.
   return JSON.parse(json) as { category: string; type: string };
 }
 
-/** The same text without the one it was cut out of, which a map would keep. */
+/** Copies a text, so that a map that keeps it does not also keep the larger text that it was cut from. */
 function flat(text: string): string {
   return Buffer.from(text, "latin1").toString("latin1");
 }

@@ -1,33 +1,35 @@
 import { ByteReader, ByteWriter } from "../../platform/varint.ts";
 import type { ProjectProgress } from "../query/recent-feed.ts";
 
-/** Which batches' summaries are wanted. Times are epoch milliseconds, `from` inclusive, `to` exclusive. */
+/** Selects the batches whose summaries are returned. Times are epoch milliseconds, `from` inclusive, `to` exclusive. */
 export interface RecentCountScan {
-  /** Last commit that counts; null pins the newest one now. */
+  /** Commit number of the snapshot. `null` pins the newest commit. */
   asOf: number | null;
   from: number | null;
   to: number | null;
   levelMask: number;
   categoryMask: number;
-  /** Behind this commit; 0 from the beginning. */
+  /** Returns only batches after this commit; 0 from the first one. */
   after: number;
-  /** As in `RecentScan`. */
+  /** See `RecentScan`. */
   followsMoves?: boolean;
 }
 
-/** One turn's worth of summaries. */
+/** One page of summaries. */
 export interface RecentCountPage {
   asOf: number;
-  /** As in `RecentPage`. */
+  /** See `RecentPage`. */
   flushed: ProjectProgress[];
   oldest: number;
   /** See `packSummaries`. */
   summaries: Uint8Array;
-  /** Last commit looked at; null where there is no further one. */
+  /** Commit of the last batch on this page; `null` if it is the last page. */
   next: number | null;
 }
 
-/** Summaries one behind the other, each behind its length: one value instead of thousands on its way to the router. */
+/**
+ * Concatenates summaries, each after its length. The call to the router then carries one value instead of thousands.
+ */
 export function packSummaries(summaries: Iterable<Uint8Array>): Uint8Array {
   const writer = new ByteWriter();
   for (const summary of summaries) writer.blob(summary);

@@ -13,33 +13,33 @@ import { readSummary, SUMMARY_BUCKET_MS } from "../summary.ts";
 import { type Bucket, Histogram, LineNames, NOTHING, type StatsQuery, TooManyBuckets } from "./histogram.ts";
 import { type RecentCountPage, type RecentCountScan, unpackSummaries } from "./recent-counts.ts";
 
-/** A segment's place with its packed counts. */
+/** A segment's position with its packed counts. */
 export interface CountedSegment extends SegmentPosition {
   counts: Uint8Array;
 }
 
-/** Where counts come from, beside the logs themselves. */
+/** The sources of counts, in addition to the logs themselves. */
 export interface StatsSource extends LogSource {
   recentCounts(scan: RecentCountScan): Promise<RecentCountPage>;
-  /** Segments with counts by minute and level, or with all four; and how many of them one answer holds. */
+  /** Segments with counts by minute and level, or by all four, and the maximum number of them on a page. */
   levels: { read: ReadSegments<CountedSegment>; most: number };
   summaries: { read: ReadSegments<CountedSegment>; most: number };
 }
 
-/** What `POST /logger/stats` answers. */
+/** The response of `POST /logger/stats`. */
 export interface StatsAnswer {
   buckets: Bucket[];
   total: number;
   complete: boolean;
-  /** The newest `seq` of the snapshot. Absent where it is of several projects, or not known. */
+  /** The newest `seq` of the snapshot. Absent if the query covers several projects or the `seq` is not known. */
   lastSeq?: number;
 }
 
 export type StatsResult = { ok: true; answer: StatsAnswer } | { ok: false; reason: "too_many" };
 
 /**
- * Counts entries by time. Counts that batches and segments were stored with answer whatever asks for level, category,
- * type and whole minutes; entries are looked at for other filters, and in the two minutes that a range cuts through.
+ * Counts entries by time. Uses the counts stored with batches and segments for filters on level, category, type and
+ * whole minutes. Scans entries for other filters, and for the two partial minutes at the ends of a time range.
  */
 export async function runStats(
   source: StatsSource,
@@ -56,7 +56,7 @@ export async function runStats(
   }
 }
 
-/** One request. */
+/** The resources of one request. */
 interface Counting {
   source: StatsSource;
   budget: QueryBudget;
@@ -64,10 +64,10 @@ interface Counting {
   pacer: ScanPacer;
 }
 
-/** A histogram may cost this many budgets in all, each part of it one: 1.9 s. */
+/** Maximum budgets of one histogram: 1.9 s. Each of its parts may use at most one budget. */
 const MAX_BUDGETS = 1.5;
 
-/** Where the next part of a request's work has to end. */
+/** Returns the work units at which the next part of the request must end. */
 function endOf({ budget, pacer }: Counting): number {
   return Math.min(pacer.meter.done + budget.work, MAX_BUDGETS * budget.work);
 }
@@ -95,7 +95,7 @@ function lastSeqOf(places: readonly ProjectProgress[]): Pick<StatsAnswer, "lastS
   return lastSeq === undefined ? {} : { lastSeq };
 }
 
-/** What a count has read: all of it or not, and how far each project was in its snapshot. */
+/** The result of a count: whether it is complete, and the last `seq` of each project in its snapshot. */
 interface Read {
   complete: boolean;
   places: readonly ProjectProgress[];
@@ -106,14 +106,14 @@ interface TimeRange {
   to: number | null;
 }
 
-/** The whole minutes of a range; none where `from` is not before `to`. */
+/** Returns the whole minutes of a range. The range is empty if `from` is not before `to`. */
 function wholeMinutes({ from, to }: LogFilter): TimeRange {
   const up = from === null ? null : Math.ceil(from / SUMMARY_BUCKET_MS) * SUMMARY_BUCKET_MS;
   const down = to === null ? null : Math.floor(to / SUMMARY_BUCKET_MS) * SUMMARY_BUCKET_MS;
   return { from: up, to: down };
 }
 
-/** The parts of minutes at a range's ends. A range within one minute is one part. */
+/** Returns the partial minutes at the ends of a range. A range within one minute is one part. */
 function edgesOf({ from, to }: LogFilter, whole: TimeRange): TimeRange[] {
   if (from !== null && to !== null && (whole.from ?? 0) > (whole.to ?? 0)) return from < to ? [{ from, to }] : [];
   return [
@@ -122,7 +122,10 @@ function edgesOf({ from, to }: LogFilter, whole: TimeRange): TimeRange[] {
   ].filter((edge) => edge.from !== null && edge.to !== null && edge.from < edge.to);
 }
 
-/** Adds up what batches and segments were counted by. @returns the snapshot counted, a commit number */
+/**
+ * Adds up the stored counts of batches and segments.
+ * @returns `asOf` is the commit number of the counted snapshot
+ */
 async function countSummaries(
   counting: Counting,
   histogram: Histogram,
@@ -145,7 +148,7 @@ async function countSummaries(
       await countsRead(pacer, summary);
     }
     if (page.next === null) break;
-    // Recent batches are read in order of arrival: now the newest entries are missing.
+    // Recent batches are read in order of arrival, so the newest entries are missing here.
     if (pacer.meter.done >= end) return { asOf, complete: false, places };
     const after = page.next;
     page = await source.recentCounts({ ...scan, asOf, after });
@@ -161,7 +164,10 @@ async function countSummaries(
   return { asOf, complete, places };
 }
 
-/** Newest first. @returns whether the budget sufficed */
+/**
+ * Adds up the counts of segments, newest first.
+ * @returns whether the budget sufficed
+ */
 async function countSegments(
   counting: Counting,
   histogram: Histogram,
@@ -185,7 +191,7 @@ async function countSegments(
   return true;
 }
 
-/** Packed counts have been added up. */
+/** Charges packed counts that were added up, and yields if a pause is due. */
 function countsRead(pacer: ScanPacer, counts: Uint8Array): Promise<void> | undefined {
   pacer.meter.add(WORK.summary + counts.length * WORK.countsByte);
   return pacer.meter.isDue ? pacer.pause() : undefined;
@@ -212,7 +218,7 @@ function passes({ from, to, levelMask }: LogFilter, minute: number, level: numbe
   return (from === null || start >= from) && (to === null || start < to) && ((1 << level) & levelMask) !== 0;
 }
 
-/** Looks at entries, newest first. */
+/** Scans entries, newest first. */
 async function countEntries(
   counting: Counting,
   histogram: Histogram,
@@ -226,7 +232,10 @@ async function countEntries(
   return { complete: await countFeed(counting, histogram, feed, filter), places: recent.first.flushed };
 }
 
-/** Counts what a feed has left. @returns whether the budget sufficed */
+/**
+ * Counts the remaining entries of a feed.
+ * @returns whether the budget sufficed
+ */
 async function countFeed(
   counting: Counting,
   histogram: Histogram,

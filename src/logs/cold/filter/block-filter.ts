@@ -5,28 +5,31 @@ import type { TokenTable } from "./token-table.ts";
 import { TOKEN_KIND, type TokenCollector, type TokenHash, type TokenTest } from "./tokens.ts";
 
 /**
- * Tells in which frames of a segment a token may be. A Bloom filter of pairs of token and frame, in which the bits of all
- * frames for one place lie side by side, as one slot: a token's few slots, combined, are the mask of its frames. So a
- * query gets the slots of its tokens with each segment found and reads one frame of it rather than thirty.
+ * The block filter states in which blocks of a segment a token may occur. It is a Bloom filter of pairs of token and
+ * block. The bits of all blocks for one position are adjacent and form a slot; a token's slots, combined, are the mask
+ * of its blocks. A query gets the slots of its tokens with each segment, and then reads one block of it instead of
+ * thirty.
  */
 
-/** With 8 bits and 4 slots a pair, 2.4 % of the frames without a token pass. To read one for nothing costs 0.4 ms. */
+/**
+ * With 8 bits and 4 slots a pair, 2.4 % of the blocks without a token pass. A needless read of a block costs 0.4 ms.
+ */
 const BITS_PER_PAIR = 8;
 const SLOTS_PER_TOKEN = 4;
-/** Segments made before had 5 bits, and the first three of the slots: 9 % pass. */
+/** Segments of earlier versions have 5 bits a pair and only the first three slots: 9 % pass. */
 const FORMER_SLOTS = 3;
-/** Among the kinds of a segment whose tokens have all the slots. */
+/** Flag in `blockKinds` of a segment whose tokens have all the slots. */
 export const ALL_SLOTS = 32;
 
-/** Tokens of a query that slots are asked for. */
+/** Maximum number of a query's tokens whose slots are selected. */
 const MAX_TOKENS = 16;
 
-/** Bytes of a slot: a bit for each frame. None for a single frame, where there is nothing to tell. */
+/** Returns the bytes of a slot, one bit for each block. 0 for a single block, which needs no filter. */
 export function slotBytes(blocks: number): number {
   return blocks < 2 ? 0 : Math.ceil(blocks / 8);
 }
 
-/** Bytes of a filter of so many pairs. */
+/** Returns the bytes of a filter with the given number of pairs. */
 export function blockFilterBytes(pairs: number, blocks: number): number {
   return blocks < 2 ? 0 : Math.max(1, Math.ceil((pairs * BITS_PER_PAIR) / blocks)) * slotBytes(blocks);
 }
@@ -52,7 +55,7 @@ function place(a: number, b: number, turn: number): number {
   return (b + Math.imul(turn, a | 1)) >>> 0;
 }
 
-/** The tests whose slots are asked for: the first ones, up to so many tokens. */
+/** Returns the first tests whose tokens fit into `MAX_TOKENS`. Their slots are selected. */
 function asked(tests: readonly TokenTest[]): TokenTest[] {
   let tokens = 0;
   return tests.filter(({ anyOf }) => {
@@ -61,7 +64,7 @@ function asked(tests: readonly TokenTest[]): TokenTest[] {
   });
 }
 
-/** A column with the slots of the tests' tokens, in hexadecimal, one behind the other. Null where there is nothing to ask. */
+/** Returns a column with the slots of the tests' tokens, concatenated in hexadecimal. `null` if there are no tests. */
 export function slotsColumn(tests: readonly TokenTest[]): string | null {
   const parts = asked(tests).flatMap(({ anyOf }) => anyOf.flatMap(slotSql));
   return parts.length === 0 ? null : `CASE WHEN slot_bytes = 0 THEN '' ELSE ${concatenated(parts)} END`;
@@ -74,23 +77,23 @@ function slotSql({ a, b }: TokenHash): string[] {
   });
 }
 
-/** In halves: D1 takes expressions of depth 100. */
+/** Joins in halves, because D1 accepts expressions of depth 100 at most. */
 function concatenated(parts: readonly string[]): string {
   if (parts.length <= 1) return parts[0] ?? "''";
   const half = parts.length >> 1;
   return `(${concatenated(parts.slice(0, half))} || ${concatenated(parts.slice(half))})`;
 }
 
-/** What a segment answers with about its frames. */
+/** The block filter columns of a found segment. */
 export interface BlockHits {
-  /** Kinds of token that its frame filter knows, and `ALL_SLOTS`. */
+  /** Kinds of token in its block filter, and `ALL_SLOTS`. */
   blockKinds: number;
   slotBytes: number;
-  /** As `slotsColumn` selects them; empty where they were not asked for. */
+  /** Slots as selected by `slotsColumn`; "" if they were not selected. */
   slots: string;
 }
 
-/** Whether a frame may hold an entry that passes the tests which the slots were asked with. */
+/** Returns whether a block may hold an entry that passes the tests whose slots were selected. */
 export function blockMask(tests: readonly TokenTest[], hits: BlockHits): (block: number) => boolean {
   if (hits.slotBytes === 0 || hits.slots === "") return () => true;
   const mask = new Uint8Array(hits.slotBytes).fill(0xff);
@@ -117,23 +120,26 @@ function and(into: Uint8Array, other: Uint8Array): void {
   for (let index = 0; index < into.length; index++) into[index] = (into[index] ?? 0) & (other[index] ?? 0);
 }
 
-/** What each of a segment's filters may take: a part of its body's bytes, or so many bytes an entry where that is more. */
+/** Maximum size of each filter: a share of the body's bytes, or a number of bytes for each entry if that is more. */
 const FILTER_SHARE = 1 / 5;
 const FILTER_BYTES_PER_ENTRY = 6;
 const SMALL_FILTER_BYTES = 2048;
 const LARGEST_FILTER_BYTES = 128 * 1024;
 
-/** Which kinds come first where not all can be in the filter. */
+/** The order in which kinds of token are added while they fit. */
 const KINDS_BY_WORTH = [TOKEN_KIND.id, TOKEN_KIND.text, TOKEN_KIND.three, TOKEN_KIND.scalar, TOKEN_KIND.four];
 
-/** A filter of the kinds of token that fit. What is left out is not told apart, so it costs scans and never an entry. */
+/**
+ * Builds a filter of the kinds of token that fit. A query cannot test kinds that are left out, which costs scans but
+ * never an entry.
+ */
 export function chooseFilter(tokens: TokenCollector, most: number): { kinds: number; filter: Uint8Array } {
   const { kinds, count, chosen } = fitting(tokens, most, ({ size }) => size, filterBytes);
-  // At least a byte: what has no token of a kind is told by that, too.
+  // A filter has at least one byte, so that it can also state that no token of its kinds occurs.
   return { kinds, filter: buildFilter(chosen, Math.max(1, filterBytes(count))) };
 }
 
-/** The same by frame. */
+/** Like `chooseFilter`, for the block filter. */
 export function chooseBlockFilter(
   tokens: TokenCollector,
   most: number,
@@ -144,13 +150,13 @@ export function chooseBlockFilter(
   return { kinds: kinds | ALL_SLOTS, filter: buildBlockFilter(chosen, blocks) };
 }
 
-/** What each of the filters may take. */
+/** Returns the maximum size of each filter. */
 export function maxFilterBytes(entries: number, bodyBytes: number): number {
   const fair = Math.max(SMALL_FILTER_BYTES, bodyBytes * FILTER_SHARE, entries * FILTER_BYTES_PER_ENTRY);
   return Math.min(LARGEST_FILTER_BYTES, fair);
 }
 
-/** The kinds that fit into so many bytes, the worthiest first. */
+/** Returns the kinds that fit into the given number of bytes, the most useful first. */
 function fitting(
   tokens: TokenCollector,
   most: number,
@@ -170,18 +176,18 @@ function fitting(
   return { kinds, count, chosen };
 }
 
-/** What a query asks of a frame. */
+/** The conditions by which blocks are chosen. */
 export interface BlockSelection {
-  /** Epoch milliseconds: `from <= timestamp < to`. Null: open. */
+  /** Epoch milliseconds: `from <= timestamp < to`. `null`: unbounded. */
   from: number | null;
   to: number | null;
   levelMask: number;
-  /** The tests that the segment was found with. */
+  /** The tests with which the segment was found. */
   tests: readonly TokenTest[];
 }
 
 /**
- * The frames of a segment found that may hold an entry wanted, in order.
+ * Returns the blocks of a found segment that may hold a matching entry, in order.
  * @throws CorruptSegment
  */
 export function blocksToRead(

@@ -1,8 +1,8 @@
 import type { TokenTable } from "./token-table.ts";
 
 /**
- * Two independent 32-bit hashes, taken over UTF-16 code units so that any string has one, alone surrogates included.
- * Not keyed: whoever makes strings collide makes his own segments be read in vain.
+ * Computes two independent 32-bit hashes over UTF-16 code units, so that any string has a hash, even one with lone
+ * surrogates. Not keyed: a client that makes strings collide only causes needless reads of its own segments.
  */
 export class TokenHasher {
   a = 0;
@@ -14,7 +14,7 @@ export class TokenHasher {
     return this;
   }
 
-  /** One number of up to 32 bits. */
+  /** Adds one number of up to 32 bits. */
   unit(unit: number): this {
     this.a = Math.imul(this.a ^ unit, 0x85ebca77);
     this.b = Math.imul(this.b ^ unit, 0xc2b2ae3d);
@@ -23,7 +23,7 @@ export class TokenHasher {
     return this;
   }
 
-  /** A string and its length, so that names of a path cannot run into each other. */
+  /** Adds a string and its length, so that the names of a path cannot run into each other. */
   text(text: string): this {
     let { a, b } = this;
     for (let i = 0; i < text.length; i++) {
@@ -38,7 +38,7 @@ export class TokenHasher {
     return this.unit(0x10000 + text.length);
   }
 
-  /** As `text` of what these bytes of ASCII say. */
+  /** Like `text`, for a text in ASCII bytes. */
   ascii(bytes: Uint8Array, from: number, to: number): this {
     let { a, b } = this;
     for (let at = from; at < to; at++) {
@@ -54,9 +54,9 @@ export class TokenHasher {
   }
 
   /**
-   * As `ascii` up to the first byte that is marked, if that is this one; else nothing is taken in. In one go, as most of
-   * what a line costs is this.
-   * @returns where the marked byte is
+   * Like `ascii`, up to the first marked byte, if that byte is `stop`; otherwise adds nothing. Finds the byte and
+   * hashes in one pass, because this loop is most of a line's cost.
+   * @returns index of the marked byte
    */
   asciiUntil(stop: number, marks: Uint8Array, bytes: Uint8Array, from: number, end: number): number {
     let { a, b } = this;
@@ -73,7 +73,7 @@ export class TokenHasher {
     return at;
   }
 
-  /** Spreads what was taken in over all bits. */
+  /** Spreads the added values over all bits. */
   finish(): this {
     this.a = spread(this.a);
     this.b = spread(this.b ^ 0x9e3779b9);
@@ -91,11 +91,13 @@ export function spread(hash: number): number {
 }
 
 /**
- * A Bloom filter that SQL can test. Each token sets `PROBES` bits. Which byte depends on the filter's length, which bit
- * of that byte on the token alone, so a statement is written without knowing a filter: see `filter-sql.ts`.
+ * A Bloom filter that SQL can test. Each token sets `PROBES` bits. The byte depends on the filter's length, the bit
+ * within it on the token only, so a statement does not depend on any filter; see `../store/selection.ts`.
  */
 
-/** 14 bits and 7 probes a token: 0.15 % of the tokens that are not there pass. A needless body costs 10 ms and more. */
+/**
+ * With 14 bits and 7 probes a token, 0.15 % of the absent tokens pass. A needless read of a body costs 10 ms or more.
+ */
 const BITS_PER_TOKEN = 14;
 const PROBES = 7;
 
@@ -132,12 +134,12 @@ export function probesOf(a: number, b: number): Probe[] {
   }));
 }
 
-/** What the SQL of `filter-sql.ts` computes. */
+/** Tests a filter like the SQL of `../store/selection.ts`. */
 export function mayContain(filter: Uint8Array, a: number, b: number): boolean {
   return probesOf(a, b).every((probe) => ((filter[scaled(probe.place, filter.length)] ?? 0) & (1 << probe.bit)) !== 0);
 }
 
-/** A place in 2 ** 32 as one in `length`. */
+/** Scales a position in 2 ** 32 to a position in `length`. */
 export function scaled(at: number, length: number): number {
   return Math.floor((at * length) / 0x1_0000_0000);
 }

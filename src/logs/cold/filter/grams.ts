@@ -2,16 +2,16 @@ import type { TokenHasher } from "./bloom.ts";
 import type { TokenTable } from "./token-table.ts";
 
 /**
- * Grams: runs of three and of four letters, by which a segment that cannot hold a searched text is told. A letter is "a"
- * to "z" or any code unit outside ASCII. Digits are left out: random numbers and hexadecimal ids would fill every filter
- * with grams that every needle of their kind has. What stays of an id are its letters, of which hexadecimal has only 216
- * threes and 1,296 fours.
+ * Grams: runs of three or four letters, by which a segment that cannot contain a searched text is skipped. A letter is
+ * "a" to "z" or any code unit outside ASCII. Digits are left out, because random numbers and hexadecimal ids would fill
+ * every filter with grams that every needle of their kind has. Of an id only the letters remain; hexadecimal has only
+ * 216 runs of three and 1,296 of four.
  *
- * Whether a gram counts depends on itself alone, and text is lowered as `search` lowers it, in UTF-16 code units. So each
- * gram of a needle is a gram of every text that contains the needle, in any script.
+ * Whether a gram counts depends on the gram only, and text is lowered as `search` lowers it, in UTF-16 code units. So
+ * each gram of a needle is a gram of every text that contains the needle, in any script.
  */
 
-/** As a folded needle has it. */
+/** Sigma as it is in a folded needle. */
 const SIGMA = "\u03c3";
 
 const A = 97;
@@ -22,7 +22,7 @@ const LETTER_MASK = (1 << LETTER_BITS) - 1;
 const THREE_MASK = (1 << (3 * LETTER_BITS)) - 1;
 const FOUR_MASK = (1 << (4 * LETTER_BITS)) - 1;
 
-/** Grams of a needle that are looked for: its first ones tell as much as all of them do together. */
+/** Maximum number of a needle's grams that are tested: a few tell as much as all. */
 const NEEDLE_FOURS = 6;
 const NEEDLE_THREES = 2;
 
@@ -30,7 +30,7 @@ function isLetter(unit: number): boolean {
   return unit >= ASCII_END || (unit >= A && unit < A + LETTERS);
 }
 
-/** Place in the alphabet of a byte of ASCII, lowered. */
+/** Marks a byte that is not a letter; other bytes have their place in the alphabet, lowered. */
 const NO_LETTER = 255;
 const LETTER_OF_BYTE = new Uint8Array(256).fill(NO_LETTER);
 for (let letter = 0; letter < LETTERS; letter++) {
@@ -39,8 +39,9 @@ for (let letter = 0; letter < LETTERS; letter++) {
 }
 
 /**
- * The round in which an ASCII gram was added last, by its letters: most of a text has been seen before. One pair of
- * tables for all, as two megabytes made anew cost more than a small segment; each collector takes rounds of its own.
+ * The round in which an ASCII gram was last added, by its letters: most of a text's grams have occurred before. All
+ * collectors share one pair of tables, because allocating two megabytes costs more than a small segment; each collector
+ * takes rounds of its own.
  */
 const seenThrees = new Uint16Array(THREE_MASK + 1);
 const seenFours = new Uint16Array(FOUR_MASK + 1);
@@ -56,7 +57,7 @@ function newRound(): number {
   return ++lastRound;
 }
 
-/** Collects the grams of many texts; in one go, before 65,535 other rounds have begun. */
+/** Collects the grams of many texts. A collector must finish before 65,535 other rounds have begun. */
 export class GramCollector {
   readonly #threes: TokenTable;
   readonly #fours: TokenTable;
@@ -68,7 +69,7 @@ export class GramCollector {
     this.#hasher = hasher;
   }
 
-  /** The sets have been emptied: what was added before counts as new. */
+  /** Begins a new round, in which every gram counts as new. Called when the sets were emptied. */
   forget(): void {
     this.#round = newRound();
   }
@@ -76,7 +77,7 @@ export class GramCollector {
   add(text: string): void {
     const lower = text.toLowerCase();
     const round = this.#round;
-    /** Letters up to here without a break, and ASCII letters. */
+    /** The consecutive letters before this one, and how many of them are ASCII. */
     let run = 0;
     let asciiRun = 0;
     let place = 0;
@@ -92,7 +93,7 @@ export class GramCollector {
         asciiRun++;
         place = ((place << LETTER_BITS) | (unit - A)) & FOUR_MASK;
         if (asciiRun >= 4) {
-          // With these four, their last three have been added, too.
+          // If these four letters were added, their last three were added, too.
           if (seenFours[place] === round) continue;
           seenFours[place] = round;
         }
@@ -111,7 +112,7 @@ export class GramCollector {
     }
   }
 
-  /** The same of a text that stands in bytes of ASCII. */
+  /** Like `add`, for a text in ASCII bytes. */
   addAscii(bytes: Uint8Array, from: number, to: number): void {
     const round = this.#round;
     let run = 0;
@@ -153,8 +154,8 @@ export class GramCollector {
 }
 
 /**
- * The grams that every text with this needle has: at most a few of each length, spread over the needle. None with a sigma,
- * which a text may have in either of its small forms.
+ * Returns grams that every text with this needle has: at most a few of each length, spread over the needle. None of
+ * them has a sigma, because a text may have either of its lower case forms.
  */
 export function gramsOfNeedle(
   needle: string,
@@ -163,7 +164,7 @@ export function gramsOfNeedle(
   return { threes: spreadOver(gramsOf(needle, 3), most.threes), fours: spreadOver(gramsOf(needle, 4), most.fours) };
 }
 
-/** Different grams of a length in a text in lower case. */
+/** Returns the different grams of a length in a lower case text. */
 function gramsOf(lower: string, length: number): string[] {
   const grams = new Set<string>();
   let run = 0;
@@ -181,7 +182,7 @@ function spreadOver<T>(all: readonly T[], count: number): T[] {
   );
 }
 
-/** @returns the hasher itself, finished */
+/** @returns the given hasher, finished */
 export function hashGram(hasher: TokenHasher, text: string, from: number, length: number): TokenHasher {
   hasher.reset(GRAM_SEED, length);
   for (let at = from; at < from + length; at++) hasher.unit(text.charCodeAt(at));

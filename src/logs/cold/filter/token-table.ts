@@ -1,6 +1,6 @@
 const LIST_CAPACITY = 64;
 
-/** A list of unsigned 32-bit numbers that grows: an eighth of what an array takes that holds them as objects. */
+/** A growing list of unsigned 32-bit numbers. Takes an eighth of the memory of an array that stores them as objects. */
 export class Uint32List {
   #items = new Uint32Array(LIST_CAPACITY);
   #length = 0;
@@ -13,7 +13,7 @@ export class Uint32List {
     return this.#items[index] ?? 0;
   }
 
-  /** Two at once: a hash has two halves, a range two ends. */
+  /** Adds two numbers: the halves of a hash, or the ends of a range. */
   pushPair(first: number, second: number): void {
     const at = this.#length;
     if (at + 2 > this.#items.length) this.#grow();
@@ -33,19 +33,25 @@ export class Uint32List {
   }
 }
 
-/** Slots at first; always a power of two. */
+/** Initial number of slots, a power of two. */
 const TABLE_CAPACITY = 1024;
 const GROWTH = 4;
-/** Tokens that a table takes; then it is full, stops counting and is of no more use. More fit no filter of a segment. */
+/**
+ * Maximum number of tokens in a table. A full table stops counting and is not used, because no filter of a segment
+ * holds more.
+ */
 const MAX_TOKENS = 80_000;
 
-/** Numbers of a slot: both halves of the token's hash, the last frame that has it (from 1; 0 in a free slot), nothing. */
+/**
+ * Numbers of a slot: both halves of the token's hash, the last block that has it (from 1; 0 in a free slot), unused.
+ */
 const SLOT = 4;
 const FRAME = 2;
 
 /**
- * The tokens of one kind in a segment, each once, and which frames have them. Open addressing in one typed array, so that
- * a token takes one line of the processor's cache. Frames come in order, so the last one tells whether a pair is new.
+ * The tokens of one kind in a segment, each once, and the blocks that have them. Uses open addressing in one typed
+ * array, so that a token takes one line of the processor's cache. Blocks are added in order, so the last block of a
+ * token tells whether a pair is new.
  */
 export class TokenTable {
   #slots = new Uint32Array(TABLE_CAPACITY * SLOT);
@@ -53,15 +59,15 @@ export class TokenTable {
   #size = 0;
   #frame = 1;
   readonly #pairs = new Uint32List();
-  /** Where the pairs of each frame that is closed end. */
+  /** Ends of the pairs of each closed block. */
   readonly #pairEnds: number[] = [];
 
-  /** Infinite once it is full: what came later is not in it. */
+  /** Number of tokens; infinite if the table is full. */
   get size(): number {
     return this.#size >= MAX_TOKENS ? Number.POSITIVE_INFINITY : this.#size;
   }
 
-  /** Pairs of token and frame. */
+  /** Number of pairs of token and block. */
   get pairCount(): number {
     return this.#size >= MAX_TOKENS ? Number.POSITIVE_INFINITY : this.#pairs.length / 2;
   }
@@ -93,7 +99,7 @@ export class TokenTable {
     }
   }
 
-  /** What is added from now on is in the next frame. */
+  /** Closes the block. Tokens added later belong to the next block. */
   closeBlock(): void {
     this.#pairEnds.push(this.#pairs.length);
     this.#frame++;
@@ -106,7 +112,7 @@ export class TokenTable {
     }
   }
 
-  /** Frames from 0. */
+  /** Visits the pairs. Blocks are numbered from 0. */
   forEachPair(visit: (a: number, b: number, block: number) => void): void {
     let at = 0;
     this.#pairEnds.forEach((end, block) => {

@@ -6,17 +6,17 @@ import { GramCollector, gramsOfNeedle, hashGram } from "./grams.ts";
 import { TokenTable } from "./token-table.ts";
 
 /**
- * Tokens: what an entry holds, as hashes. A segment's filter knows those of all its entries; a query names those that an
- * entry must have to pass. Each kind is in the filter as a whole or not at all.
+ * Tokens: hashes of what an entry contains. A segment's filter holds the tokens of all its entries; a query names
+ * tokens that an entry must have to pass. A filter holds all tokens of a kind or none.
  */
 export const TOKEN_KIND = {
   /** session, traceId, spanId. */
   id: 1,
-  /** A path of `data` that has a value, and one whose value is a given string. */
+  /** A path of `data` that has a value, and a path with a given string. */
   text: 2,
   /** A path of `data` with a given number, boolean or null. */
   scalar: 4,
-  /** Three letters, and four, that follow each other in the message or in a string of `data`. Booleans have none here. */
+  /** Runs of three and of four letters in the message or in a string of `data`. Booleans have none here. */
   three: 8,
   four: 16,
 } as const;
@@ -27,16 +27,16 @@ export interface TokenHash {
   b: number;
 }
 
-/** An entry passes only if it has one of these tokens. */
+/** A condition: an entry passes only if it has one of these tokens. */
 export interface TokenTest {
   kind: TokenKind;
   anyOf: readonly TokenHash[];
 }
 
 const ID_SEED = 0x69640000;
-/** Where the paths of `data` begin: with this and its complement. */
+/** Initial state of the hashes for paths of `data`: this number and its complement. */
 export const PATH_SEED = 0x70617468;
-/** What stands behind a path: that there is something, or what. */
+/** Follows a path in a hash: the path has any value, or a value of this type. */
 export const MARK = { any: 1, string: 2, number: 3, boolean: 4, null: 5 } as const;
 
 /** @param member 0 session, 1 traceId, 2 spanId */
@@ -44,12 +44,15 @@ export function hashId(hasher: TokenHasher, member: number, id: string): TokenHa
   return atId(hasher, member).text(id).finish();
 }
 
-/** Where the hash of an id begins. */
+/** Returns the hasher in the initial state for an id. */
 export function atId(hasher: TokenHasher, member: number): TokenHasher {
   return hasher.reset(ID_SEED + member, member);
 }
 
-/** @param hasher at a path @param value undefined: any */
+/**
+ * @param hasher state after the path
+ * @param value `undefined`: any value
+ */
 export function hashValue(hasher: TokenHasher, value: Scalar | undefined): TokenHasher {
   switch (typeof value) {
     case "undefined":
@@ -57,7 +60,7 @@ export function hashValue(hasher: TokenHasher, value: Scalar | undefined): Token
     case "string":
       return hasher.unit(MARK.string).text(value).finish();
     case "number":
-      // The shortest text that reads back as this number; 0 for -0, as they are equal.
+      // Hashes the shortest text that reads back as this number; "0" for -0, because the two are equal.
       return hasher.unit(MARK.number).text(String(value)).finish();
     case "boolean":
       return hasher
@@ -69,21 +72,21 @@ export function hashValue(hasher: TokenHasher, value: Scalar | undefined): Token
   }
 }
 
-/** Values of one `in` that are looked for; longer lists are not told by the filter. */
+/** Maximum number of values of one `in` that are tested. Longer lists are not tested by the filter. */
 const MOST_ALTERNATIVES = 16;
-/** Tests of one query: each further one makes the statement longer and tells less. */
+/** Maximum number of tests of one query. Each further test makes the statement longer and excludes less. */
 const MOST_TESTS = 24;
-/** Grams of a value of `data`. Its own token tells most: they dismiss what that lets pass by chance. */
+/** Number of grams of a value of `data`. They exclude segments that the value's own token lets pass by chance. */
 const VALUE_GRAMS = { threes: 2, fours: 2 };
-/** Characters of a value that its grams are taken of: it may have 250,000. */
+/** Number of characters of a value whose grams are taken. A value may have 250,000 characters. */
 const VALUE_CHARACTERS = 256;
 
-/** What an entry must have to pass a filter, as far as tokens can tell. All tests hold together. */
+/** Returns the conditions on tokens that an entry must meet to pass a filter. All tests must hold. */
 export function tokenTestsOf(filter: LogFilter): TokenTest[] {
   const hasher = new TokenHasher();
   const hash = ({ a, b }: TokenHasher): TokenHash => ({ a, b });
   const tests: TokenTest[] = [];
-  /** What holds besides; last, as it tells least. */
+  /** Weaker conditions, added last. */
   const further: TokenTest[] = [];
   const wanted = [filter.session, filter.traceId];
   wanted.forEach((id, index) => {
@@ -98,14 +101,14 @@ export function tokenTestsOf(filter: LogFilter): TokenTest[] {
 }
 
 /**
- * Whether `search` may find a boolean by this text: then the grams of strings, which are all that filters hold, decide
- * nothing. No number has two letters that follow each other, so a text with a gram is in none.
+ * Whether `search` may find a boolean by this text. Filters hold only the grams of strings, so those grams decide
+ * nothing then. No number has two consecutive letters, so a text with a gram occurs in no number.
  */
 function isInBoolean(needle: string): boolean {
   return "true".includes(needle) || "false".includes(needle);
 }
 
-/** @param needle lowered */
+/** @param needle in lower case */
 function gramTests(hasher: TokenHasher, needle: string, most?: typeof VALUE_GRAMS): TokenTest[] {
   const { threes, fours } = gramsOfNeedle(needle, most);
   const test = (kind: TokenKind, gram: string): TokenTest => {
@@ -115,13 +118,13 @@ function gramTests(hasher: TokenHasher, needle: string, most?: typeof VALUE_GRAM
   return [...fours.map((gram) => test(TOKEN_KIND.four, gram)), ...threes.map((gram) => test(TOKEN_KIND.three, gram))];
 }
 
-/** What has a value has its path, and a text has its grams: two things rare by chance are seldom so together. */
+/** Tests the path with its value, and the grams of the value: two rare coincidences seldom occur together. */
 function equalityTests(hasher: TokenHasher, path: readonly string[], value: Scalar): TokenTest[] {
   const grams = typeof value === "string" ? gramTests(hasher, foldCase(beginningOf(value)), VALUE_GRAMS) : [];
   return [anyTest(hasher, path), ...grams];
 }
 
-/** Ends between two characters: half of one need not be lowered as it is within the whole. */
+/** Ends between two characters, because half of a character may be lowered in another way than the whole. */
 function beginningOf(value: string): string {
   const cut = value.slice(0, VALUE_CHARACTERS);
   return cut.length < value.length && /[\ud800-\udbff]$/.test(cut) ? cut.slice(0, -1) : cut;
@@ -149,7 +152,7 @@ function anyTest(hasher: TokenHasher, path: readonly string[]): TokenTest {
   return { kind: TOKEN_KIND.text, anyOf: [{ a, b }] };
 }
 
-/** Null where the values are too many, or of both kinds. */
+/** Returns `null` if there are too many values, or values of both kinds. */
 function valueTest(hasher: TokenHasher, path: readonly string[], values: readonly Scalar[]): TokenTest | null {
   const texts = values.filter((value) => typeof value === "string").length;
   if (values.length > MOST_ALTERNATIVES || (texts > 0 && texts < values.length)) return null;
@@ -166,7 +169,7 @@ function atPath(hasher: TokenHasher, path: readonly string[]): TokenHasher {
   return hasher;
 }
 
-/** Collects the tokens of a segment's entries, frame by frame. */
+/** Collects the tokens of a segment's entries, block by block. */
 export class TokenCollector {
   readonly #hasher = new TokenHasher();
   readonly #ids = new TokenTable();
@@ -183,7 +186,7 @@ export class TokenCollector {
     [TOKEN_KIND.four, this.#fours],
   ]);
 
-  /** What an entry says, member by member. */
+  /** Adds the tokens of an entry, member by member. */
   add(entry: Entry): void {
     this.#id(0, entry.session);
     this.#id(1, entry.traceId);
@@ -192,7 +195,7 @@ export class TokenCollector {
     if (entry.data !== undefined) this.#members(PATH_SEED, ~PATH_SEED, entry.data);
   }
 
-  /** The same of a line whose tokens have been found in its bytes. */
+  /** Adds the tokens of a line that were found in its bytes. */
   addLine(tokens: LineTokens, line: Uint8Array): void {
     addAll(this.#ids, tokens.ids);
     addAll(this.#texts, tokens.texts);
@@ -202,7 +205,7 @@ export class TokenCollector {
     for (const text of tokens.decoded) this.#grams.add(text);
   }
 
-  /** All entries of a frame have been added. */
+  /** Closes the block, after all its entries were added. */
   closeBlock(): void {
     for (const table of this.kinds.values()) table.closeBlock();
     this.#grams.forget();
@@ -228,7 +231,7 @@ export class TokenCollector {
     const any = hashValue(path, undefined);
     this.#texts.add(any.a, any.b);
     if (typeof value === "object" && value !== null) {
-      // An array's places are names like an object's.
+      // Array indices are names, like those of an object.
       this.#members(a, b, value);
       return;
     }

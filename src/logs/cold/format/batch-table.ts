@@ -4,30 +4,30 @@ import { ByteReader, ByteWriter } from "../../../platform/varint.ts";
 import type { DecodedBatch, SourceLine } from "./lines.ts";
 
 /**
- * zstd within what workerd's one-shot calls can do, with a checksum in every piece: a flipped bit fails to decode.
- * See `../codec.ts` for the bounds; each piece stands behind its length there, too.
+ * Packs bytes with zstd within the limits of workerd's one-shot calls. Each piece has a checksum, so a flipped bit
+ * makes decoding fail. Each piece is stored after its length; see `../../batch.ts` for the limits.
  */
 
 /** Input bytes of one piece. workerd fails from 160 KB on. */
 export const PIECE_BYTES = 128 * 1024;
-/** workerd fails where a piece comes out larger than 40 KiB. From this size of input none does. */
+/** workerd fails if a compressed piece is larger than 40 KiB. Pieces of this input size never are. */
 const SAFE_PIECE_BYTES = 32 * 1024;
 const LENGTH_BYTES = 4;
 
 /**
- * Level 1 is the smallest but for level 19 on log lines of one kind (45 bytes an entry of 330; levels 3 to 12: 48 to 51),
- * and at most 5 % larger than level 9 on mixed ones, at a fifth of its CPU (docs/decisions).
+ * Level 1 is the smallest except for level 19 on log lines of one kind (45 bytes an entry of 330; levels 3 to 12: 48 to
+ * 51). On mixed lines it is at most 5 % larger than level 9, at a fifth of its CPU (docs/decisions).
  */
 const OPTIONS = { params: { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_checksumFlag]: 1 } };
 
-/** Compresses bytes as one piece, or several where they are many or hardly compress. */
+/** Compresses bytes as one piece, or as several if they are many or hardly compress. */
 export function pack(bytes: Uint8Array): Uint8Array {
   const pieces: Uint8Array[] = [];
   for (let at = 0; at < bytes.length; at += PIECE_BYTES) pieces.push(...compress(bytes.subarray(at, at + PIECE_BYTES)));
   return Buffer.concat(pieces.flatMap((piece) => [lengthOf(piece), piece]));
 }
 
-/** @throws whatever zstd throws, or a RangeError, on bytes that `pack` has not written */
+/** @throws an error of zstd or a RangeError if `pack` has not written the bytes */
 export function unpack(packed: Uint8Array): Uint8Array {
   const view = new DataView(packed.buffer, packed.byteOffset, packed.byteLength);
   const pieces: Uint8Array[] = [];
@@ -60,15 +60,15 @@ function lengthOf(piece: Uint8Array): Uint8Array {
 }
 
 /**
- * A frame is a run of whole lines, compressed by itself. The index of a segment's frames is stored apart from its body,
- * so that a reader asks for the bytes of the frames that it needs and no others.
+ * A block: consecutive whole lines, compressed separately. The block index of a segment is stored apart from its body,
+ * so that a reader requests only the bytes of the blocks that it needs.
  */
 export interface Block {
-  /** Place of its first line in the segment, from 0. */
+  /** Index of its first line in the segment, from 0. */
   firstIndex: number;
   lines: number;
   rawBytes: number;
-  /** Where its bytes lie in the body. */
+  /** Its bytes in the body. */
   start: number;
   end: number;
   /** Epoch milliseconds. */
@@ -77,7 +77,10 @@ export interface Block {
   levelMask: number;
 }
 
-/** Packed form, LEB128 per frame: lines, raw bytes, stored bytes, first time after the segment's, span, level mask. */
+/**
+ * Packed form, LEB128 for each block: lines, raw bytes, stored bytes, first time relative to the segment's, span, level
+ * mask.
+ */
 export function packFrames(blocks: readonly Block[], minTimestamp: number): Uint8Array {
   const writer = new ByteWriter();
   for (const block of blocks) {
@@ -91,7 +94,7 @@ export function packFrames(blocks: readonly Block[], minTimestamp: number): Uint
   return writer.toBytes();
 }
 
-/** @throws RangeError on bytes that end in the middle */
+/** @throws RangeError if the bytes are incomplete */
 export function readBlockIndex({ blocks, minTimestamp }: { blocks: Uint8Array; minTimestamp: number }): Block[] {
   const reader = new ByteReader(blocks);
   const read: Block[] = [];
@@ -110,7 +113,7 @@ export function readBlockIndex({ blocks, minTimestamp }: { blocks: Uint8Array; m
   return read;
 }
 
-/** Entries of one batch that follow each other in `seq` without a gap. */
+/** Consecutive entries of one batch, without a gap in `seq`. */
 export interface BatchRun {
   firstSeq: number;
   count: number;
@@ -119,7 +122,7 @@ export interface BatchRun {
   receivedAt: number;
 }
 
-/** Below this, compression saves less than it adds. */
+/** Below this size, compression adds more bytes than it saves. */
 const COMPRESS_FROM_BYTES = 256;
 
 const DENSE = 0;
@@ -127,9 +130,9 @@ const SPARSE = 1;
 const COMPRESSED = 2;
 
 /**
- * Packed form: flags, then LEB128, compressed where that makes it smaller. First `seq`, commit and time of the first run;
- * then column by column, as equal things compress together: counts, commits and times (zigzag) as differences to the run
- * before, and where `seq` has gaps what is left out before each run.
+ * Packed form: flags, then LEB128, compressed if that makes it smaller. First the `seq`, commit and time of the first
+ * run. Then column by column, because similar values compress together: counts; commits and times (zigzag) as
+ * differences to the run before; and, if `seq` has gaps, the gap before each run.
  */
 export function packBatchTable(runs: readonly BatchRun[]): Uint8Array {
   const [first] = runs;
@@ -162,7 +165,7 @@ export function packBatchTable(runs: readonly BatchRun[]): Uint8Array {
     : Buffer.concat([Uint8Array.of(flags), plain]);
 }
 
-/** @throws on bytes that `packBatchTable` has not written */
+/** @throws if `packBatchTable` has not written the bytes */
 export function readBatchTable(packed: Uint8Array): BatchRun[] {
   const flags = packed[0] ?? 0;
   const rest = packed.subarray(1);
@@ -190,7 +193,7 @@ function endOf({ firstSeq, count }: Pick<BatchRun, "firstSeq" | "count">): numbe
   return firstSeq + count;
 }
 
-/** By arithmetic: times differ by more than 32 bits hold. */
+/** Uses arithmetic, because times differ by more than 32 bits hold. */
 function zigzag(value: number): number {
   return value >= 0 ? value * 2 : -value * 2 - 1;
 }
@@ -199,7 +202,7 @@ function unzigzag(value: number): number {
   return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
 }
 
-/** The runs of a segment, put together from its lines. */
+/** Builds the batch runs of a segment from its lines. */
 export class BatchRunBuilder {
   readonly runs: BatchRun[] = [];
   #batch: DecodedBatch | null = null;

@@ -7,29 +7,31 @@ export interface TypePair {
   category: string;
   type: string;
   categoryBit: number;
-  /** By severity: what `Tally` has counted and not yet passed on. */
+  /** Counts by severity that `Tally` has not passed on yet. */
   counts: number[];
 }
 
-/** Where a line has both names: from the category's first character to behind the type's last one, in ASCII without escapes. */
+/**
+ * Position of both names in a line, from the category's first character to the end of the type. ASCII without escapes.
+ */
 export interface NameOffsets {
   from: number;
-  /** Behind the category. */
+  /** End of the category. */
   middle: number;
-  /** Where the type begins. */
+  /** Start of the type. */
   type: number;
   to: number;
-  /** Of the bytes from `from` to `to`. */
+  /** Hash of the bytes from `from` to `to`. */
   hash: number;
 }
 
-/** A power of two. */
+/** Number of cache entries, a power of two. */
 const CACHE_PLACES = 256;
 
-/** The pairs of a segment: each is one object, found by its names or by the bytes of a line. */
+/** The pairs of a segment. Each pair is one object, found by its names or by the bytes of a line. */
 export class TypePairs {
   readonly #pairs = new Map<string, Map<string, TypePair>>();
-  /** What was found last under a hash. */
+  /** The pair that was found last under each hash. */
   readonly #cache: ({ pair: TypePair; bytes: Uint8Array } | null)[] = new Array(CACHE_PLACES).fill(null);
 
   of(category: string, type: string): TypePair {
@@ -64,7 +66,7 @@ function isAt(wanted: Uint8Array, bytes: Uint8Array, from: number, to: number): 
   return true;
 }
 
-/** Entries of a minute and level. */
+/** Number of entries of a minute and level. */
 export interface LevelCount {
   /** Minutes since the epoch. */
   minute: number;
@@ -73,7 +75,7 @@ export interface LevelCount {
   count: number;
 }
 
-/** Counts by minute and level alone: all that most histograms need, at a fraction of a summary's bytes. */
+/** Counts by minute and level. They suffice for most histograms, in a fraction of a summary's bytes. */
 export class LevelCounter {
   readonly #minutes = new Map<number, number[]>();
 
@@ -87,7 +89,10 @@ export class LevelCounter {
     counts[level] = (counts[level] ?? 0) + count;
   }
 
-  /** LEB128 per minute, in order: minutes since the one before, mask of the levels there are, a count for each of them. */
+  /**
+   * Packed form, LEB128 for each minute in order: minutes since the one before, level mask, a count for each level in
+   * it.
+   */
   pack(): Uint8Array {
     const writer = new ByteWriter();
     let previous = 0;
@@ -101,7 +106,7 @@ export class LevelCounter {
   }
 }
 
-/** @throws RangeError on bytes that end in the middle */
+/** @throws RangeError if the bytes are incomplete */
 export function readLevelCounts(packed: Uint8Array): LevelCount[] {
   const counts: LevelCount[] = [];
   const reader = new ByteReader(packed);
@@ -117,13 +122,13 @@ export function readLevelCounts(packed: Uint8Array): LevelCount[] {
 }
 
 /**
- * Counts entries that follow each other within a minute before a summary counts them by name: they are many and alike.
- * What was first seen first is passed on first, so the summary is the one it would be entry by entry.
+ * Counts consecutive entries within a minute before a summary counts them by name, because they are many and alike.
+ * Passes pairs on in the order of their first entry, so the summary equals one that counts entry by entry.
  */
 export class Tally {
   readonly #summary: SummaryBuilder;
   readonly #levels: LevelCounter;
-  /** Epoch milliseconds: the minute, and an entry's time within it. */
+  /** The minute in epoch milliseconds, and an entry's time within it. */
   #from = Number.NaN;
   #to = Number.NaN;
   #at = Number.NaN;
@@ -141,7 +146,7 @@ export class Tally {
     pair.counts[severity] = count + 1;
   }
 
-  /** Passes on what has been counted. */
+  /** Passes the counts on to the summary. */
   flush(): void {
     for (const { pair, severity } of this.#seen) {
       const count = pair.counts[severity] ?? 0;

@@ -4,20 +4,20 @@ import { piecesOf } from "../../query/lines.ts";
 import { type BatchRun, type Block, readBatchTable, unpack } from "./batch-table.ts";
 import { CorruptSegment, type SegmentKey, type SegmentMeta } from "./segment.ts";
 
-/** A frame's lines, ready to be scanned. */
+/** The lines of a block, decoded. */
 export interface DecodedBlock extends LineSource {
   /** All lines. */
   body: Uint8Array;
   count: number;
 }
 
-/** Which entries a segment holds and how they came, readable without its body. */
+/** States which entries a segment holds, and in which batches they came, without its body. */
 export class BatchTable {
   readonly #runs: readonly BatchRun[];
-  /** Place of each run's first entry. */
+  /** Index of each run's first entry. */
   readonly #starts: readonly number[];
   readonly count: number;
-  /** The run found last: places are mostly asked for in order. */
+  /** The run that was found last. Indices are mostly requested in order. */
   #last = 0;
 
   /** @throws CorruptSegment */
@@ -45,14 +45,14 @@ export class BatchTable {
     return this.#runs[this.#runAt(index)]?.commit ?? 0;
   }
 
-  /** How many entries, from the first one, were committed by `asOf`: commits rise with `seq`. */
+  /** Returns how many entries, from the first one, were committed by `asOf`. Commits rise with `seq`. */
   visibleCount(asOf: number | null): number {
     if (asOf === null) return this.count;
     const run = this.#runs.findIndex(({ commit }) => commit > asOf);
     return run < 0 ? this.count : (this.#starts[run] ?? 0);
   }
 
-  /** The place of the first entry with this `seq` or a later one; `count` where there is none. */
+  /** Returns the index of the first entry with this `seq` or a later one; `count` if there is none. */
   indexOfSeq(seq: number): number {
     const run = this.#runs.findIndex(({ firstSeq, count }) => firstSeq + count > seq);
     const { firstSeq } = this.#runs[run] ?? { firstSeq: 0 };
@@ -76,9 +76,9 @@ export class BatchTable {
 }
 
 /**
- * One frame's lines.
- * @param bytes of the frame, as `frame.start` and `frame.end` cut them out of the body
- * @param asOf last commit that counts; null for all
+ * Decodes the lines of one block.
+ * @param bytes of the block: from `block.start` to `block.end` of the body
+ * @param asOf commit number of the snapshot; `null` for all
  * @param afterCommit entries of this commit and earlier ones are not visible either
  * @throws CorruptSegment
  */

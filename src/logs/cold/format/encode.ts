@@ -8,14 +8,14 @@ import { type EncodedSegment, SEGMENT_LIMITS, timeParts } from "./segment.ts";
 
 const LINE_BREAK = 10;
 
-/** Lines that stand one after another in a batch's body, with line breaks between them. */
+/** Consecutive lines of a batch's body, with the line breaks between them. */
 interface Stretch {
   batch: DecodedBatch;
   start: number;
   end: number;
 }
 
-/** Cuts lines into frames and compresses them. */
+/** Splits lines into blocks and compresses them. */
 export class BodyWriter {
   readonly #blocks: Block[] = [];
   readonly #packed: Uint8Array[] = [];
@@ -29,9 +29,9 @@ export class BodyWriter {
   #max = Number.NEGATIVE_INFINITY;
   #levelMask = 0;
 
-  /** Whether the next line begins a frame of its own; `close` has to be called before it is added then. */
+  /** Whether the next line begins a new block. If so, call `close` before adding it. */
   isFull(line: SourceLine): boolean {
-    // One more for the line break before it; a line longer than a piece is a frame of its own.
+    // The extra byte is the line break before the line. A line longer than a piece is a block of its own.
     return this.#lines > 0 && this.#rawBytes + 1 + line.end - line.start > PIECE_BYTES;
   }
 
@@ -49,7 +49,7 @@ export class BodyWriter {
     this.#levelMask |= level;
   }
 
-  /** Ends the frame: it has at least one line. */
+  /** Ends the block, which has at least one line. */
   close(): void {
     const packed = pack(join(this.#stretches, this.#rawBytes));
     this.#blocks.push({
@@ -83,7 +83,7 @@ export class BodyWriter {
   }
 }
 
-/** Copies each stretch in one go. */
+/** Copies each stretch with one call. */
 function join(stretches: readonly Stretch[], size: number): Uint8Array {
   const joined = new Uint8Array(size);
   let at = 0;
@@ -95,17 +95,17 @@ function join(stretches: readonly Stretch[], size: number): Uint8Array {
   return joined;
 }
 
-/** Lines that are split from one pause to the next: about a millisecond of work. Reading them pauses after each frame. */
+/** Number of lines split between two pauses, about a millisecond of work. Reading them pauses after each block. */
 const PAUSE_LINES = 2048;
 
-/** Stands among segments where whoever asks for them may let others have their turn. */
+/** Yielded as a point at which the caller may yield to other requests. */
 type Pause = null;
 
 /**
- * Makes segments of exactly a range of a project's entries. The same input gives the same segments.
+ * Encodes exactly a range of a project's entries as segments. Equal input gives equal segments.
  *
- * @param batches in order of `seq`, decoded one by one as they are needed; what lies outside the range is passed over
- * @throws RangeError where the batches do not hold every `seq` of the range once, or hold what is no entry
+ * @param batches in order of `seq`, decoded one by one when needed; entries outside the range are ignored
+ * @throws RangeError if the batches do not hold every `seq` of the range once, or a line is not an entry
  */
 export function* encodeSegments(
   projectId: string,
@@ -115,7 +115,7 @@ export function* encodeSegments(
   for (const step of encodeSteps(projectId, batches, range)) if (step !== null) yield step;
 }
 
-/** The same in steps of a millisecond or two: 10,000 entries take some forty. */
+/** Like `encodeSegments`, in steps of a millisecond or two: 10,000 entries take about forty. */
 export function* encodeSteps(
   projectId: string,
   batches: Iterable<DecodedBatch>,
@@ -143,11 +143,11 @@ export function* encodeSteps(
   if (lines.length > 0) yield* encodeLines(projectId, lines);
 }
 
-/** Segments of lines that follow each other: one range if every part of it fits a row, else two halves. */
+/** Encodes consecutive lines: as one range if every part of it fits a row, otherwise as two halves. */
 function* encodeLines(projectId: string, lines: readonly SourceLine[]): Generator<EncodedSegment | Pause> {
   const range = { firstSeq: lines[0]?.seq ?? 0, lastSeq: lines.at(-1)?.seq ?? 0 };
   const times = lines.map(({ timestamp }) => timestamp);
-  // Another's line may be an entry all the same, with its time elsewhere.
+  // A line that ingest did not write may be an entry with its time at another position.
   if (!times.every(Number.isFinite)) throw new RangeError("A line has no time at its place.");
   const parts = timeParts(times);
   const segments: EncodedSegment[] = [];

@@ -1,8 +1,8 @@
 import { LineTimestampParser } from "../../query/lines.ts";
 
 /**
- * Reads the time at the head of a line, `{"timestamp":"2026-11-20T14:04:05.678Z"`, out of its bytes. Of anything else
- * than a time in exactly this form it says that it is none.
+ * Reads the time at the beginning of a line, `{"timestamp":"2026-11-20T14:04:05.678Z"`, from its bytes. Returns NaN for
+ * a time in any other form.
  */
 
 const HEAD = new TextEncoder().encode('{"timestamp":"');
@@ -10,19 +10,20 @@ const HEAD = new TextEncoder().encode('{"timestamp":"');
 const MINUTE_BYTES = 17;
 const ZERO = 48;
 const [DASH, LETTER_T, COLON, POINT, LETTER_Z, QUOTE] = [45, 84, 58, 46, 90, 34];
-/** `Date.UTC` takes smaller ones for years of the 20th century. */
+/** `Date.UTC` reads smaller years as years of the 20th century. */
 const FIRST_YEAR = 100;
 
-/** Behind the quote that closes the timestamp. */
+/** Index after the closing quote of the timestamp. */
 export const HEAD_BYTES = HEAD.length + '2026-11-20T14:04:05.678Z"'.length;
 
 export class ByteTimestampParser {
-  /** Entries that follow each other mostly share the minute. */
+  /** The last minute. Consecutive entries mostly share it. */
   readonly #minute = new Uint8Array(MINUTE_BYTES);
   #minuteMs = Number.NaN;
 
   /**
-   * @param line where the line begins @param end where it ends
+   * @param line start of the line
+   * @param end end of the line
    * @returns epoch milliseconds, or NaN
    */
   read(bytes: Uint8Array, line: number, end: number): number {
@@ -39,7 +40,7 @@ export class ByteTimestampParser {
     return isWhole && seconds >= 0 && seconds < 60 && ms >= 0 ? this.#minuteMs + seconds * 1000 + ms : Number.NaN;
   }
 
-  /** @returns whether this is a minute there has been or will be */
+  /** @returns whether the bytes are a valid minute */
   #enter(bytes: Uint8Array, at: number): boolean {
     this.#minute.fill(0);
     if (bytes[at + 4] !== DASH || bytes[at + 7] !== DASH) return false;
@@ -62,7 +63,7 @@ function daysOf(year: number, month: number): number {
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
 }
 
-/** -1 where not all are digits. */
+/** Parses digits. @returns -1 if a byte is not a digit */
 function digits(bytes: Uint8Array, from: number, count: number): number {
   let value = 0;
   for (let at = from; at < from + count; at++) {
@@ -73,39 +74,39 @@ function digits(bytes: Uint8Array, from: number, count: number): number {
   return value;
 }
 
-/** A batch as it is put into segments. */
+/** A batch with its uncompressed body. */
 export interface DecodedBatch {
   firstSeq: number;
   count: number;
   commit: number;
   /** Epoch milliseconds. */
   receivedAt: number;
-  /** Canonical NDJSON, all of its lines, whatever part of the batch is taken; see `../batch.ts`. */
+  /** Canonical NDJSON with all lines of the batch, even if only a part of it is encoded; see `../../batch.ts`. */
   body: Uint8Array;
 }
 
-/** One entry on its way into a segment. */
+/** One entry as input of the segment encoder. */
 export interface SourceLine {
   batch: DecodedBatch;
   seq: number;
   timestamp: number;
-  /** Whether the line begins as every line does that ingest wrote: with a timestamp that is one. */
+  /** Whether the line begins with a valid timestamp, like every line that ingest wrote. */
   isTimed: boolean;
-  /** Bytes of the batch's body. */
+  /** Start and end in the batch's body. */
   start: number;
   end: number;
 }
 
-/** A run of `seq`, both ends included. */
+/** A range of `seq`, both ends included. */
 export interface SeqRange {
   firstSeq: number;
   lastSeq: number;
 }
 
 /**
- * The lines of a range, batch by batch, in order of `seq`.
- * @param batches of one project in order of `seq`; what lies outside the range is passed over
- * @throws RangeError where the batches do not hold every `seq` of the range once
+ * Yields the lines of a range, batch by batch, in order of `seq`.
+ * @param batches of one project in order of `seq`; entries outside the range are ignored
+ * @throws RangeError if the batches do not hold every `seq` of the range once
  */
 export function* linesOf(batches: Iterable<DecodedBatch>, { firstSeq, lastSeq }: SeqRange): Generator<SourceLine[]> {
   const splitter = new Splitter();
@@ -122,10 +123,10 @@ export function* linesOf(batches: Iterable<DecodedBatch>, { firstSeq, lastSeq }:
 
 class Splitter {
   readonly #clock = new ByteTimestampParser();
-  /** For lines that begin otherwise: what is at the place of a time counts as one. */
+  /** For other lines: accepts what is at the position of a time. */
   readonly #looseClock = new LineTimestampParser();
 
-  /** The lines of a batch that are in a range. */
+  /** Returns the lines of a batch that are in a range. */
   split(batch: DecodedBatch, firstSeq: number, lastSeq: number): SourceLine[] {
     const { body } = batch;
     const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString("latin1");

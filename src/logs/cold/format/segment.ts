@@ -1,20 +1,23 @@
 /**
- * A segment is what a run of a project's batches becomes in the cold tier: one row of D1. It covers a range of `seq`
- * without a gap. Entries far from the others in time stand in segments of their own over the same range, told apart by
- * their part number, so that every segment spans a short time.
+ * A segment holds a run of a project's batches in the cold tier: one row of D1. It covers a range of `seq` without a
+ * gap. Entries far from the others in time form separate segments of the same range, distinguished by their part
+ * number, so that every segment spans a short time.
  */
 
-/** Names a segment within its workspace; made of what it covers, so that a flush that runs again makes the same one. */
+/**
+ * Identifies a segment within its workspace. Derived from the covered range, so that a repeated flush makes the same
+ * key.
+ */
 export interface SegmentKey {
   projectId: string;
   firstSeq: number;
-  /** 0 holds most of the range's entries; 1 and up those far from them in time. */
+  /** 0 holds most of the range's entries; 1 and up hold those far from them in time. */
   part: number;
 }
 
-/** What a segment is found by: everything but its large columns. */
+/** The columns of a segment by which it is found. */
 export interface SegmentMeta extends SegmentKey {
-  /** Last `seq` of the range. A part above 0, and a part 0 beside others, does not hold all of it. */
+  /** Last `seq` of the range. If the range has several parts, no part holds all of it. */
   lastSeq: number;
   count: number;
   /** Epoch milliseconds. */
@@ -29,61 +32,63 @@ export interface SegmentMeta extends SegmentKey {
   rawBytes: number;
   /** Bytes of its row's blobs. */
   storedBytes: number;
-  /** Where each frame of the body lies and what it holds; see `frame-index.ts`. */
+  /** Position and content of each block in the body; see `batch-table.ts`. */
   blocks: Uint8Array;
 }
 
-/** A whole segment, ready to be stored. */
+/** A segment with all columns, ready to be stored. */
 export interface EncodedSegment extends SegmentMeta {
-  /** Packed counts by minute and level; see `level-counts.ts`. */
+  /** Packed counts by minute and level; see `counts.ts`. */
   levels: Uint8Array;
-  /** Packed counts by minute, level, category and type; see `../summary.ts`. */
+  /** Packed counts by minute, level, category and type; see `../../summary.ts`. */
   summary: Uint8Array;
-  /** Which batches its entries came in; see `directory.ts`. */
+  /** The batches of its entries; see `batch-table.ts`. */
   batchTable: Uint8Array;
-  /** Kinds of token that the filter knows; see `TOKEN_KIND`. */
+  /** Kinds of token in the filter; see `TOKEN_KIND`. */
   filterKinds: number;
-  /** Bloom filter of its tokens; see `bloom.ts`. Empty where it would be too large to pay. */
+  /** Bloom filter of its tokens; see `../filter/bloom.ts`. Empty if it would be too large to be worth its bytes. */
   filter: Uint8Array;
-  /** Kinds of token that the frame filter knows. */
+  /** Kinds of token in the block filter. */
   blockKinds: number;
-  /** Bytes of one slot of the frame filter; 0 where there is a single frame. */
+  /** Bytes of one slot of the block filter; 0 if there is a single block. */
   slotBytes: number;
-  /** In which frames its tokens are; see `frame-filter.ts`. */
+  /** The blocks of each token; see `../filter/block-filter.ts`. */
   blockFilter: Uint8Array;
-  /** Frames of compressed lines, one after another. */
+  /** Compressed blocks, concatenated. */
   body: Uint8Array;
 }
 
-/** Bounds of a segment. */
+/** Limits of a segment. */
 export const SEGMENT_LIMITS = {
   entries: 10_000,
-  /** Bytes of lines, uncompressed: what a scan that needs all of a segment holds and looks through. */
+  /** Bytes of lines, uncompressed: what a scan of the whole segment holds and reads. */
   rawBytes: 8 * 1024 * 1024,
-  /** Bytes of one blob. It travels in hexadecimal, and D1 takes no value over 2,000,000 bytes. */
+  /** Bytes of one blob. A blob is sent in hexadecimal, and D1 accepts no value over 2,000,000 bytes. */
   blobBytes: 950_000,
   /** Bytes of a row's blobs together. D1's row limit is 2,000,000; local workerd does not enforce it. */
   rowBytes: 1_900_000,
-  /** Bytes of a summary: hundreds of them are read at a time. Only thousands of own types in one segment come near. */
+  /**
+   * Bytes of a summary. Hundreds are read at a time. Only thousands of custom types in one segment come near the limit.
+   */
   summaryBytes: 65_536,
-  /** Segments that one range may be told apart into by time. */
+  /** Maximum number of segments into which a range is split by time. */
   parts: 4,
 } as const;
 
-/** Part of a segment's body: frames that follow each other, from the first one's start to the last one's end. */
+/** Consecutive blocks of a segment's body, from the start of the first to the end of the last. */
 export interface BodyRange {
   key: SegmentKey;
   start: number;
   end: number;
 }
 
-/** A part of a body as it is stored, and what says whose its entries are. */
+/** Stored bytes of a body range, and the batch table that identifies its entries. */
 export interface SegmentBody {
   batchTable: Uint8Array;
   bytes: Uint8Array;
 }
 
-/** A stored segment does not decode to what was put in. Its message names the segment, never what it holds. */
+/** A stored segment does not decode to what was encoded. The message names the segment but none of its content. */
 export class CorruptSegment extends Error {
   readonly key: SegmentKey;
 
@@ -94,24 +99,24 @@ export class CorruptSegment extends Error {
   }
 }
 
-/** Milliseconds that must lie between two entries for a cut: queries rarely ask for less than an hour. */
+/** Minimum gap in milliseconds between two entries for a cut. Queries rarely ask for less than an hour. */
 const SMALLEST_GAP_MS = 60 * 60 * 1000;
-/** What a cut must leave at most of what it costs queries that segments span times without entries. */
+/** Maximum share of the cost, as defined at `timeParts`, that may remain after a cut. */
 const WORTHWHILE = 0.5;
 
-/** Times `from` to `to` (exclusive) of the sorted times. */
+/** Times `from` (inclusive) to `to` (exclusive) of the sorted times. */
 interface Stretch {
   from: number;
   to: number;
 }
 
 /**
- * Tells apart the entries that lie far from the others in time. A segment is read by every query into its span, so what
- * is weighed is the sum of entries times span: a cut at the largest gap of the costliest part has to halve it. So a few
- * late entries get a part of their own, while entries spread evenly over days stay together.
+ * Separates the entries that lie far from the others in time. Every query into a segment's time span reads the segment,
+ * so the cost is the sum of entries times span. A cut at the largest gap of the costliest part must halve it. So a few
+ * late entries form a separate part, while entries spread evenly over days stay together.
  *
  * @param timestamps of a range's entries in the order of `seq`, epoch milliseconds
- * @returns places in `timestamps`, rising within each part; the largest part first, the others by time
+ * @returns indices in `timestamps`, rising within each part; the largest part first, the others by time
  */
 export function timeParts(timestamps: readonly number[]): number[][] {
   const all = timestamps.map((_, index) => index);
@@ -157,7 +162,7 @@ function cost(times: Float64Array, { from, to }: Stretch): number {
   return (to - from) * ((times[to - 1] ?? 0) - (times[from] ?? 0));
 }
 
-/** The first place behind the largest gap of a stretch; null where no gap is large enough. */
+/** Returns the first index after the largest gap of a stretch; `null` if no gap is large enough. */
 function largestGap(times: Float64Array, { from, to }: Stretch): number | null {
   let largest = SMALLEST_GAP_MS;
   let cut: number | null = null;

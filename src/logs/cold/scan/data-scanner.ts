@@ -14,16 +14,19 @@ const TRUE = new TextEncoder().encode("true");
 const FALSE = new TextEncoder().encode("false");
 const NULL = new TextEncoder().encode("null");
 
-/** Ingest takes no deeper `data`. */
+/** Ingest accepts no deeper `data`. */
 const MAX_DEPTH = 40;
-/** Texts and numbers of a line that are made into strings one by one; with more it is cheaper to parse all of it at once. */
+/**
+ * Maximum number of texts and numbers of a line that are made into strings one by one. With more, parsing the line is
+ * cheaper.
+ */
 const MOST_STRINGS = 12;
-/** Stands for a place behind something that is not there. */
+/** Returned as the index after a value that is not there. */
 const NONE = -1;
 
 /**
- * Finds the tokens of `data` in the bytes of a line, without making objects and strings of them. It knows JSON as
- * `JSON.stringify` writes it; of anything else it says that it does not, and the line has to be parsed.
+ * Finds the tokens of `data` in the bytes of a line, without making objects and strings. Accepts JSON as
+ * `JSON.stringify` writes it. The caller must parse any other line.
  */
 export class DataScanner {
   readonly #tokens: LineTokens;
@@ -42,8 +45,9 @@ export class DataScanner {
   }
 
   /**
-   * @param at of the opening brace @param end of the line
-   * @returns the place behind the closing brace; negative where it is not understood
+   * @param at index of the opening brace
+   * @param end of the line
+   * @returns the index after the closing brace; negative if the value must be parsed
    */
   scan(bytes: Uint8Array, at: number, end: number): number {
     this.#bytes = bytes;
@@ -60,7 +64,7 @@ export class DataScanner {
     let previous: Path | null = null;
     for (let at = open + 1; ; ) {
       let path: Path | null = previous === null ? parent.firstChild : previous.next;
-      // One with the same hash, of another parent, may have led there.
+      // A path with the same hash but another parent may have been cached here.
       let next = path !== null && path.parent === parent ? path.behindName(bytes, at) : NONE;
       if (path === null || next < 0) {
         path = this.#named(at, parent);
@@ -78,7 +82,7 @@ export class DataScanner {
     }
   }
 
-  /** The path of a member whose name begins there; a value follows it. */
+  /** Returns the path of the member whose name begins at the index. A value follows the name. */
   #named(at: number, parent: Path): Path | null {
     const hasher = this.#at(parent);
     if (this.#bytes[at] !== QUOTE || !this.#hash(at + 1, hasher)) return null;
@@ -109,7 +113,7 @@ export class DataScanner {
 
   #value(at: number, path: Path, depth: number): number {
     const { block } = this.#tokens;
-    // A name that stands twice: the last one of them counts.
+    // The last value counts if a name occurs twice, so the line must be parsed.
     if (path.line === this.#line || depth > MAX_DEPTH) return NONE;
     path.line = this.#line;
     const again = path.value.again(this.#bytes, at, block);
@@ -126,7 +130,7 @@ export class DataScanner {
     return behind;
   }
 
-  /** @param hasher at the value's path */
+  /** @param hasher state at the value's path */
   #scalar(at: number, byte: number | undefined, hasher: TokenHasher): number {
     switch (byte) {
       case QUOTE:
@@ -184,7 +188,7 @@ export class DataScanner {
   }
 }
 
-/** The next line is likely to have the path at the same place. */
+/** The next line is likely to have the path at the same position. */
 function follow(parent: Path, previous: Path | null, path: Path): void {
   if (previous === null) parent.firstChild = path;
   else previous.next = path;

@@ -6,19 +6,19 @@ const POINT = 46;
 const ZERO = 48;
 const LOWER_E = 101;
 
-/** Any two decimals of so many digits are different numbers, so none of them has a shorter text. */
+/** Any two decimals with at most this many digits are different numbers, so neither has a shorter text. */
 const SURE_DIGITS = 15;
-/** Zeros behind the point of a number below one: with more of them it is written with an exponent. */
+/** Zeros after the decimal point of a number below 1. With more, the number is written with an exponent. */
 const MAX_LEADING_ZEROS = 5;
 
-/** Reads JSON numbers out of bytes. */
+/** Reads JSON numbers from bytes. */
 export class JsonNumber {
-  /** Behind the number. */
+  /** Index after the number. */
   next = 0;
   /** Whether its bytes are the shortest text that reads back as this number, as `String` writes it. */
   isShortest = true;
 
-  /** @returns whether there is a number, which ends before `end` */
+  /** @returns whether there is a number that ends before `end` */
   read(bytes: Uint8Array, start: number, end: number): boolean {
     const isNegative = bytes[start] === MINUS;
     const first = isNegative ? start + 1 : start;
@@ -65,12 +65,15 @@ const BACKSLASH = 92;
 const ASCII_END = 0x80;
 const FIRST_SPACE_BYTES = 1024;
 
-/** 1 for a byte that cannot be left as it is in a string, or ends it: control characters, quote, backslash, no ASCII. */
+/**
+ * 1 for a byte that ends a string or cannot be copied unchanged: control characters, quote, backslash, bytes outside
+ * ASCII.
+ */
 const SPECIAL = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte < 0x20 || byte === QUOTE || byte === BACKSLASH || byte >= ASCII_END ? 1 : 0,
 );
 
-/** What a backslash and this byte stand for; 0 where that is not for this table. */
+/** The character for a backslash and this byte; 0 if there is no short escape. */
 const ESCAPED = new Uint8Array(256);
 for (const [letter, meant] of Object.entries({
   b: 8,
@@ -85,28 +88,29 @@ for (const [letter, meant] of Object.entries({
   ESCAPED[letter.charCodeAt(0)] = meant;
 }
 const LETTER_U = 117;
-/** Of `\u0000` behind the backslash. */
+/** Bytes of `\u0000` after the backslash. */
 const UNICODE_ESCAPE_BYTES = 5;
 
 /**
- * Reads JSON strings out of bytes. One in plain ASCII is left where it is; one with the escapes of ASCII characters (line
- * breaks, quotes) is written out into bytes of its own; only others become JavaScript strings, which costs most.
+ * Reads JSON strings from bytes. Leaves plain ASCII where it is. Writes a string with escapes of ASCII characters (line
+ * breaks, quotes) to a buffer of its own. Only other strings become JavaScript strings, which costs most.
  */
 export class JsonText {
-  /** Where the text stands, as ASCII. */
+  /** The bytes that hold the text, as ASCII. */
   bytes: Uint8Array = new Uint8Array(0);
   from = 0;
   to = 0;
-  /** Whether these are the bytes that were read. */
+  /** Whether `bytes` are the bytes that were read. */
   isPlain = true;
-  /** The text where it is not ASCII, else null. */
+  /** The text if it is not ASCII, otherwise `null`. */
   decoded: string | null = null;
-  /** Behind the closing quote. */
+  /** Index after the closing quote. */
   next = 0;
   #space = new Uint8Array(FIRST_SPACE_BYTES);
 
   /**
-   * @param at behind the opening quote @param end of the line
+   * @param at index after the opening quote
+   * @param end of the line
    * @returns whether there is a string
    */
   read(bytes: Uint8Array, at: number, end: number): boolean {
@@ -115,7 +119,7 @@ export class JsonText {
     return this.#readTo(bytes, at, stop, end);
   }
 
-  /** The same, and takes the text into a hash. */
+  /** Like `read`, and adds the text to a hash. */
   hash(bytes: Uint8Array, at: number, end: number, hasher: TokenHasher): boolean {
     const stop = hasher.asciiUntil(QUOTE, SPECIAL, bytes, at, end);
     if (!this.#readTo(bytes, at, stop, end)) return false;
@@ -124,7 +128,7 @@ export class JsonText {
     return true;
   }
 
-  /** @param stop the first special byte */
+  /** @param stop index of the first special byte */
   #readTo(bytes: Uint8Array, at: number, stop: number, end: number): boolean {
     this.decoded = null;
     this.isPlain = true;
@@ -160,7 +164,7 @@ export class JsonText {
     }
   }
 
-  /** @returns whether all escapes are such as JSON has */
+  /** @returns whether all escapes are valid JSON */
   #unescape(bytes: Uint8Array, from: number, to: number): boolean {
     if (this.#space.length < to - from) this.#space = new Uint8Array((to - from) * 2);
     const space = this.#space;
@@ -190,7 +194,7 @@ export class JsonText {
   }
 }
 
-/** The ASCII character that `u` and four hexadecimal digits stand for; -1 where they do not. */
+/** Returns the ASCII character of `u` and four hexadecimal digits; -1 if there is none. */
 function asciiOf(bytes: Uint8Array, at: number, end: number): number {
   if (at + UNICODE_ESCAPE_BYTES > end || bytes[at + 1] !== 48 || bytes[at + 2] !== 48) return -1;
   const high = digitOf(bytes[at + 3] ?? 0);

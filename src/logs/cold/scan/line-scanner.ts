@@ -14,19 +14,19 @@ const FIRST_PRINTED = 0x20;
 const LAST_ASCII = 0x7f;
 
 const LEVEL = ascii(',"level":"');
-/** By a level's first character, as no two begin alike: its severity, and what stands behind it. */
+/** Severity and remaining bytes of a level by its first character. No two levels begin with the same character. */
 const LEVEL_BY_INITIAL: ({ severity: number; rest: Uint8Array } | null)[] = new Array(LAST_ASCII + 1).fill(null);
 LEVELS.forEach((level, severity) => {
   LEVEL_BY_INITIAL[level.charCodeAt(0)] = { severity, rest: ascii(`${level}","category":"`) };
 });
 const TYPE = ascii('","type":"');
-/** The quote before the message's text is left. */
+/** The opening quote of the message's text is left out. */
 const MESSAGE = ascii('","message":');
 const ID_NAMES = ["session", "traceId", "spanId"].map((name) => ascii(`,"${name}":`));
 const DATA = ascii(',"data":');
 const MULTIPLIER = 31;
 
-/** Level, category and type as they stand in a line, up to the quote that opens the message. */
+/** Level, category and type as written in a line, up to the opening quote of the message. */
 interface Head {
   bytes: Uint8Array;
   from: number;
@@ -35,12 +35,12 @@ interface Head {
 }
 
 /**
- * Understands a stored line from its bytes: members in the order that ingest writes them in, and JSON as `JSON.stringify`
- * writes it. It costs a fifth of parsing the line, and knows nothing of any other: what it does not understand is to be
- * parsed, and is found to be an entry or damaged there.
+ * Reads a stored line from its bytes: members in the order in which ingest writes them, JSON as `JSON.stringify` writes
+ * it. Costs a fifth of parsing the line. The caller must parse a line that the scanner does not accept; the parser then
+ * finds out whether it is an entry or damaged.
  */
 export class LineScanner {
-  /** Of the line that was scanned last. */
+  /** Tokens of the last scanned line. */
   readonly tokens = new LineTokens();
   severity = 0;
   pair: TypePair;
@@ -50,7 +50,7 @@ export class LineScanner {
   readonly #hasher = new TokenHasher();
   readonly #message = new LastValue();
   readonly #ids = ID_NAMES.map(() => new LastValue());
-  /** By severity: what stood last between timestamp and message. */
+  /** The last text between timestamp and message, by severity. */
   readonly #heads: (Head | null)[] = LEVELS.map(() => null);
   readonly #names = { from: 0, middle: 0, type: 0, to: 0, hash: 0 };
 
@@ -61,17 +61,17 @@ export class LineScanner {
 
   /**
    * @param start of a line whose timestamp `ByteTimestampParser` has read
-   * @returns whether the line is understood; else `tokens` and the other members hold nothing of use
+   * @returns whether the line was accepted; if not, `tokens` and the other members have no meaning
    */
   scan(bytes: Uint8Array, start: number, end: number): boolean {
     this.tokens.clear();
     const isUnderstood = this.#members(bytes, this.#head(bytes, start + HEAD_BYTES, end), end) === end - 1;
-    // What has been seen in this line will not be added.
+    // Tokens of this line will not be added, so cached values must not count as added.
     if (!isUnderstood) this.tokens.forget();
     return isUnderstood;
   }
 
-  /** From the message on. @returns where the closing brace is; negative where something is not understood */
+  /** Reads the members from the message on. @returns index of the closing brace; negative if the line must be parsed */
   #members(bytes: Uint8Array, message: number, end: number): number {
     if (message < 0) return -1;
     let at = this.#message.again(bytes, message, this.tokens.block);
@@ -103,7 +103,7 @@ export class LineScanner {
     return this.#text.next;
   }
 
-  /** Level, category and type. @returns where the message begins; negative where that is not understood */
+  /** Reads level, category and type. @returns index of the message; negative if the line must be parsed */
   #head(bytes: Uint8Array, from: number, end: number): number {
     const level = LEVEL_BY_INITIAL[bytes[from + LEVEL.length] ?? 0];
     if (!level) return -1;
@@ -134,7 +134,9 @@ export class LineScanner {
     return names.to + MESSAGE.length;
   }
 
-  /** @returns where a name of plain ASCII ends, which the hash of the names takes in; negative where it is something else */
+  /**
+   * Adds a name of plain ASCII to the hash of the names. @returns index of its end; negative if the line must be parsed
+   */
   #name(bytes: Uint8Array, from: number, end: number): number {
     let { hash } = this.#names;
     for (let at = from; at < end; at++) {
@@ -164,21 +166,24 @@ function ascii(text: string): Uint8Array {
   return new TextEncoder().encode(text);
 }
 
-/** Lines that are parsed at once, at most, after one that was looked through in vain: a segment's lines are alike. */
+/**
+ * Maximum number of lines parsed without a scan after a line that the scanner did not accept: a segment's lines are
+ * alike.
+ */
 const MOST_PASSED = 31;
 
 /**
- * Reads a segment's entries, one after another, and collects their tokens. Nearly all lines are understood from their
- * bytes; any other is parsed, which costs five times as much and comes to the same.
+ * Reads a segment's entries in order and collects their tokens. Scans nearly all lines in their bytes. Parses the
+ * others, which costs five times as much and has the same result.
  */
 export class SegmentEntryReader {
   readonly tokens = new TokenCollector();
-  /** Of the entry that was read last. */
+  /** Severity of the last entry read. */
   severity = 0;
   pair: TypePair;
   readonly #pairs = new TypePairs();
   readonly #scanner = new LineScanner(this.#pairs);
-  /** Lines still to be parsed at once, and how many there were to be. */
+  /** Number of lines that will be parsed without a scan, and the number that was last chosen. */
   #left = 0;
   #passed = 0;
 
@@ -186,7 +191,7 @@ export class SegmentEntryReader {
     this.pair = this.#scanner.pair;
   }
 
-  /** @throws RangeError where a line is no entry */
+  /** @throws RangeError if a line is not an entry */
   read({ batch: { body }, start, end, isTimed }: SourceLine): void {
     const scanner = this.#scanner;
     if (isTimed && this.#left === 0 && scanner.scan(body, start, end)) {
@@ -204,14 +209,14 @@ export class SegmentEntryReader {
     this.tokens.add(entry);
   }
 
-  /** All entries of a frame have been read. */
+  /** Closes the block, after all its entries were read. */
   closeBlock(): void {
     this.tokens.closeBlock();
     this.#scanner.tokens.forget();
   }
 }
 
-/** Parsed one by one and let go of: parsed, a range of small members takes twenty times its bytes. */
+/** Parses an entry and keeps no reference: a range of small members takes twenty times its bytes when parsed. */
 function parsed(body: Uint8Array, start: number, end: number): Entry {
   const entry = parseStoredLine(Buffer.from(body.buffer, body.byteOffset + start, end - start).toString("utf8"));
   if (entry === null) throw new RangeError("A line is no entry.");

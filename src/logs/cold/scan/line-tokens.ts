@@ -7,8 +7,8 @@ const CLOSE_ARRAY = 93;
 const CLOSE_OBJECT = 125;
 
 /**
- * A value that has been seen at some place of a line, so that the same one in the next line is known at a glance: it has
- * nothing to add to a frame that has it.
+ * Caches the value at a position of a line, so that an equal value in the next line is recognized by its bytes. It adds
+ * no token to a block that already has them.
  */
 export class LastValue {
   #bytes: Uint8Array = new Uint8Array(0);
@@ -16,7 +16,7 @@ export class LastValue {
   #to = 0;
   #frame = 0;
 
-  /** The value from one place to another, and the frame it is in, from 1. */
+  /** Caches the bytes from one index to another, and the block that has them, from 1. */
   remember(bytes: Uint8Array, from: number, to: number, block: number): void {
     this.#bytes = bytes;
     this.#from = from;
@@ -24,14 +24,14 @@ export class LastValue {
     this.#frame = block;
   }
 
-  /** @returns the place behind the value if it is the one of before, in the same frame; else -1 */
+  /** @returns the index after the value if it equals the cached value of the same block, otherwise -1 */
   again(bytes: Uint8Array, at: number, block: number): number {
     if (this.#frame !== block) return -1;
     const seen = this.#bytes;
     const end = this.#to;
     let next = at;
     for (let from = this.#from; from < end; from++, next++) if (seen[from] !== bytes[next]) return -1;
-    // A number may go on.
+    // The bytes may be the beginning of a longer number.
     const byte = bytes[next];
     return byte === COMMA || byte === CLOSE_OBJECT || byte === CLOSE_ARRAY ? next : -1;
   }
@@ -40,31 +40,33 @@ export class LastValue {
 const FIRST_SCRATCH_BYTES = 1024;
 
 /**
- * The tokens of one line as its bytes are looked through: they count only once all of the line has been understood.
- * Hashes are two numbers each. Texts whose grams count are ranges of bytes, or strings where they are not ASCII.
+ * Collects the tokens of one line during its scan. They count only after the whole line was accepted. A hash is two
+ * numbers. Texts whose grams count are ranges of bytes, or strings if they are not ASCII.
  */
 export class LineTokens {
-  /** Number of the frame that they go into, from 1. What has been seen in a line of it adds nothing in the next one. */
+  /**
+   * Number of the current block, from 1. A value that occurred in a line of this block adds nothing in the next line.
+   */
   block = 1;
   readonly ids = new Uint32List();
   readonly texts = new Uint32List();
   readonly scalars = new Uint32List();
-  /** Texts that stand in the line as they are. */
+  /** Ranges of texts in the line that need no unescaping. */
   readonly plain = new Uint32List();
-  /** Texts that had escapes, as ASCII in `scratch`. */
+  /** Ranges in `scratch` of texts that had escapes, as ASCII. */
   readonly unescaped = new Uint32List();
   decoded: string[] = [];
   scratch = new Uint8Array(FIRST_SCRATCH_BYTES);
   #scratchLength = 0;
 
-  /** The grams of this text count. */
+  /** Adds a text whose grams count. */
   addText(text: JsonText): void {
     if (text.decoded !== null) this.decoded.push(text.decoded);
     else if (text.isPlain) this.plain.pushPair(text.from, text.to);
     else this.#keep(text);
   }
 
-  /** Another frame begins, or what was seen was not added: all counts as new. */
+  /** Clears the caches at the beginning of a block, or if the tokens were not added. */
   forget(): void {
     this.block++;
   }
@@ -79,7 +81,7 @@ export class LineTokens {
     this.#scratchLength = 0;
   }
 
-  /** The reader's own bytes hold the next text with escapes soon. */
+  /** Copies the bytes, because the reader soon overwrites them with the next text. */
   #keep({ bytes, from, to }: JsonText): void {
     const start = this.#scratchLength;
     const end = start + to - from;
@@ -94,26 +96,28 @@ export class LineTokens {
   }
 }
 
-/** Slots at first, always a power of two; how many paths are remembered from line to line, and how many one line may add. */
+/**
+ * Initial slots (a power of two), maximum number of cached paths, and maximum number of paths that one line may add.
+ */
 const FIRST_CAPACITY = 256;
 const MAX_REMEMBERED = 4096;
 const MOST_NEW = 2048;
 
-/** A path of `data`, and what stood there in the lines before: the same names mostly follow each other again. */
+/** A path of `data`, and its values in earlier lines. The same names mostly follow each other again. */
 export class Path {
   /** The path's hash; see `tokens.ts`. */
   readonly a: number;
   readonly b: number;
-  /** Null for `data` itself. */
+  /** `null` for `data` itself. */
   readonly parent: Path | null;
-  /** Numbers of the last line and of the last frame that have it. */
+  /** Numbers of the last line and of the last block that have the path. */
   line = 0;
   block = 0;
   readonly value = new LastValue();
-  /** The first member, and the member that came behind this one. */
+  /** The first member, and the member that followed this one. */
   firstChild: Path | null = null;
   next: Path | null = null;
-  /** Its place where it was one of an array, else -1. */
+  /** Its index if it was an element of an array, otherwise -1. */
   index = -1;
   #bytes: Uint8Array = new Uint8Array(0);
   #from = 0;
@@ -125,14 +129,14 @@ export class Path {
     this.parent = parent;
   }
 
-  /** Its name stands there, with both quotes and the colon. */
+  /** Stores its name as written, with both quotes and the colon. */
   named(bytes: Uint8Array, from: number, to: number): void {
     this.#bytes = bytes;
     this.#from = from;
     this.#to = to;
   }
 
-  /** @returns the place behind the name and its colon if it stands there, else -1 */
+  /** @returns the index after the name and its colon if they begin at `at`, otherwise -1 */
   behindName(bytes: Uint8Array, at: number): number {
     const own = this.#bytes;
     const end = this.#to;
@@ -158,7 +162,7 @@ export class PathTable {
     this.#sizeBefore = this.#size;
   }
 
-  /** @returns null where the line has too many paths that are new, or this one cannot be told from another */
+  /** @returns `null` if the line has too many new paths, or if the path's hash collides with another path */
   find(a: number, b: number, parent: Path): Path | null {
     const slots = this.#slots;
     const mask = slots.length - 1;

@@ -5,19 +5,19 @@ import type { SegmentKey } from "../format/segment.ts";
 import { toHex } from "./writer.ts";
 
 /**
- * A filter's test as SQL, so that filters never leave D1: `instr` looks for the filter's byte among the 128 bytes that
- * have the wanted bit. A segment without the token fails at the first or second probe.
+ * Builds the test of a filter as SQL, so that filters never leave D1: `instr` searches the filter's byte among the 128
+ * bytes that have the wanted bit. A segment without the token fails at the first or second probe.
  */
 
-/** Tokens of one statement: it stays far below D1's 100 KB, and each further one tells less. */
+/** Maximum number of tokens in a statement. It stays far below D1's 100 KB, and each further token excludes less. */
 const MAX_TOKENS = 64;
 
-/** What `?1` to `?8` of a statement with a filter condition stand for: the bytes that have bit 0, 1 ... 7. */
+/** The values of `?1` to `?8` in a statement with a filter condition: the bytes that have bit 0, 1 ... 7. */
 export const BIT_TABLES: readonly string[] = Array.from({ length: 8 }, (_, bit) =>
   toHex(Uint8Array.from({ length: 256 }, (_, byte) => byte).filter((byte) => (byte & (1 << bit)) !== 0)),
 );
 
-/** A condition on the columns `filter_kinds` and `filter`; null where the tests cannot tell anything. */
+/** Returns a condition on the columns `filter_kinds` and `filter`; `null` if the tests exclude nothing. */
 export function filterCondition(tests: readonly TokenTest[]): string | null {
   const conditions: string[] = [];
   let tokens = 0;
@@ -34,7 +34,7 @@ function probeSql({ place, bit }: Probe): string {
   return `instr(unhex(?${bit + 1}), substr(filter, 1 + ((${place} * length(filter)) >> 32), 1))`;
 }
 
-/** Put together in halves: D1 takes expressions of depth 100. */
+/** Joins in halves, because D1 accepts expressions of depth 100 at most. */
 function joined(operator: "AND" | "OR", parts: readonly string[]): string {
   const [only] = parts;
   if (parts.length <= 1) return only ?? "";
@@ -42,38 +42,38 @@ function joined(operator: "AND" | "OR", parts: readonly string[]): string {
   return `(${joined(operator, parts.slice(0, half))} ${operator} ${joined(operator, parts.slice(half))})`;
 }
 
-/** Which segments a query may need, told without their bodies. */
+/** The conditions on metadata by which segments are chosen. */
 export interface SegmentSelection {
   workspaceId: string;
-  /** Projects searched, each with the last `seq` that counts: what lies behind it is still in the workspace object. */
+  /** The projects searched, each with its watermark. Entries after the watermark are still in the workspace object. */
   projects: ReadonlyMap<string, number>;
-  /** Epoch milliseconds: segments that may hold an entry with `from <= timestamp < to`. Null: open. */
+  /** Epoch milliseconds. Chooses segments that may hold an entry with `from <= timestamp < to`. `null`: unbounded. */
   from: number | null;
   to: number | null;
-  /** Segments that share no bit with a mask are left out. */
+  /** Excludes segments that share no bit with a mask. */
   levelMask: number;
   categoryMask: number;
-  /** Segments that no commit up to this one is in are left out; null for all. */
+  /** Excludes segments without an entry of this commit or an earlier one. `null` for all. */
   asOf: number | null;
-  /** Segments that surely lack what one of these asks for are left out; see `tokenTestsOf`. */
+  /** Excludes segments that fail one of these tests; see `tokenTestsOf`. */
   tests: readonly TokenTest[];
   /** `desc`: by largest timestamp, falling. `asc`: by smallest timestamp, rising. */
   order: Order;
-  /** Behind this segment; null from the beginning. */
+  /** Continues after this position; `null` from the beginning. */
   after: SegmentPosition | null;
-  /** Segments given at most ... */
+  /** Maximum number of segments on a page. */
   limit: number;
-  /** ... and looked at: of the workspace's, or of the project's where there is one, those that the times leave. */
+  /** Maximum number of segments examined: those of the workspace, or of a single project, within the times. */
   maxScanned: number;
 }
 
-/** A segment's place in either order. */
+/** A segment's position in either order. */
 export interface SegmentPosition extends SegmentKey {
   minTimestamp: number;
   maxTimestamp: number;
 }
 
-/** Compares places in the order of a walk, as the indices of the table do: ids are ASCII. */
+/** Compares positions like the indices of the table: ids are ASCII. */
 export function comparePositions(order: Order, a: SegmentPosition, b: SegmentPosition): number {
   const [early, late] = order === "desc" ? [b, a] : [a, b];
   const [first, second] = order === "desc" ? (["maxTimestamp", "minTimestamp"] as const) : TIMES_RISING;
@@ -85,10 +85,12 @@ export function comparePositions(order: Order, a: SegmentPosition, b: SegmentPos
 
 const TIMES_RISING = ["minTimestamp", "maxTimestamp"] as const;
 
-/** Part of a walk through segments. */
+/** One page of a selection. */
 export interface SegmentPage<S> {
   segments: S[];
-  /** The walk goes on behind this segment, which need not be among those given; null where there is none behind. */
+  /**
+   * The position at which the next page continues, not necessarily of a segment on this page; `null` on the last page.
+   */
   next: SegmentPosition | null;
 }
 
@@ -98,15 +100,16 @@ export interface Statement {
 }
 
 /**
- * The statement that selects columns of the segments wanted, in order. Each row begins with the place of the last segment
- * looked at, as JSON of a `SegmentPosition`'s values, or null where there are fewer; without segments one row has only that.
+ * Builds the statement that selects columns of the chosen segments, in order. Each row begins with the position of the
+ * last examined segment, as JSON of the values of a `SegmentPosition`, or null if it was the last one. If no segment
+ * was chosen, one row has only the position.
  *
- * @param columns with those of `PLACE_COLUMNS` among them, by their own names
+ * @param columns including `PLACE_COLUMNS` by their own names
  */
 export function selectStatement(selection: SegmentSelection, columns: string): Statement {
   const params: (string | number)[] = [];
   const tests = filterCondition(selection.tests);
-  // They come first: a condition names them by number.
+  // These parameters come first, because the condition uses their numbers.
   if (tests !== null) params.push(...BIT_TABLES);
   const bind = (value: string | number): string => `?${params.push(value)}`;
   const { levelMask, categoryMask, asOf, order, limit, maxScanned } = selection;
@@ -117,7 +120,8 @@ export function selectStatement(selection: SegmentSelection, columns: string): S
   const source = `segments INDEXED BY ${isDescending ? "segments_newest" : "segments_oldest"}`;
   const walk = walkConditions(selection, key, bind).join(" AND ");
   const conditions = [
-    // Behind the last one looked at nothing is read. As `+` takes its type from a column, SQLite bounds the index by it.
+    // Reads nothing after the last examined segment. `+` takes its type from a column, so SQLite bounds the index by
+    // it.
     `(${key}) ${isDescending ? ">=" : "<="} (SELECT ${key.replaceAll(/\w+/g, "+$&")} FROM bound)`,
     projectCondition(selection.projects, bind),
     `(level_mask & ${bind(levelMask)}) <> 0`,
@@ -139,14 +143,14 @@ export function selectStatement(selection: SegmentSelection, columns: string): S
   };
 }
 
-/** What a `SegmentPosition` is in the table, in the order of `segments_newest`. */
+/** The columns of a `SegmentPosition`, in the order of `segments_newest`. */
 const PLACE_COLUMNS = ["max_ts", "min_ts", "project_id", "first_seq", "part"] as const;
 const OLDEST_KEY = ["min_ts", "max_ts", "project_id", "first_seq", "part"] as const;
 
 /** Beyond all times and `seq`s: a date has at most 8.64e15 ms. */
 const BEYOND_ALL = 9_000_000_000_000_000;
 
-/** @param json as the first column of `selectStatement` gives it */
+/** @param json first column of a row of `selectStatement` */
 export function readPosition(json: string | null): SegmentPosition | null {
   if (json === null) return null;
   // SAFETY: this is the array that the statement makes, of columns of a STRICT table.
@@ -160,7 +164,7 @@ export function readPosition(json: string | null): SegmentPosition | null {
   return { maxTimestamp, minTimestamp, projectId, firstSeq, part };
 }
 
-/** Which segments a walk looks at: told by an index alone. */
+/** Returns the conditions that an index alone can test. Segments that meet them are examined. */
 function walkConditions(
   { workspaceId, projects, from, to, order, after }: SegmentSelection,
   key: string,
@@ -184,31 +188,31 @@ function projectCondition(projects: ReadonlyMap<string, number>, bind: (value: s
   const [only] = projects;
   if (only !== undefined && projects.size === 1)
     return `project_id = ${bind(only[0])} AND last_seq <= ${bind(only[1])}`;
-  // No watermark is null, and so false.
+  // A project without a watermark compares with null, which is false.
   return `last_seq <= json_extract(${bind(JSON.stringify(Object.fromEntries(projects)))}, '$."' || project_id || '"')`;
 }
 
-/** Which segments a walk gives, from the first one on. */
+/** The part of a selection that is the same for all its pages. */
 export type PagerSelection = Omit<SegmentSelection, "after" | "limit" | "maxScanned">;
 
 export type ReadSegments<S> = (selection: SegmentSelection) => Promise<SegmentPage<S>>;
 
-/** What an answer costs, and to look at a segment with and without tests of its filter, in units of work. */
+/** Work units of a page, and of examining a segment with and without tests of its filter. */
 const ANSWER_COST = 1_500_000;
 const TESTED_COST = 19_000;
 const UNTESTED_COST = 6_300;
 
-/** Segments that one statement looks at, at most: each takes up to a tenth of a second. */
+/** Maximum number of segments that one statement examines. A statement takes up to a tenth of a second. */
 const TESTED_MOST = 4096;
 const UNTESTED_MOST = 16_384;
 
-/** How many are looked at next, as a multiple of the last time: where most are wanted, and where few are. */
+/** Growth of the number of examined segments from page to page: if most are chosen, and if few are. */
 const DENSE_GROWTH = 2;
 const SPARSE_GROWTH = 4;
 
 /**
- * Goes through the segments of a selection, some at a time. What is left out costs, too: filters may leave nearly none of
- * a hundred thousand, so each statement looks at so many at most, and what has been looked at counts.
+ * Pages through the segments of a selection. Examining segments costs work even if none is chosen: filters may exclude
+ * nearly all of a hundred thousand. So each statement examines a bounded number, and `cost` includes all of them.
  */
 export class SegmentPager<S extends SegmentPosition> {
   readonly #read: ReadSegments<S>;
@@ -220,9 +224,9 @@ export class SegmentPager<S extends SegmentPosition> {
   #cost = 0;
 
   /**
-   * @param limit segments that one answer may hold
-   * @param first segments that the first answer looks at
-   * @param after behind this segment; null from the first one on
+   * @param limit maximum number of segments on a page
+   * @param first number of segments that the first page examines
+   * @param after continues after this position; `null` from the beginning
    */
   constructor(
     read: ReadSegments<S>,
@@ -243,17 +247,17 @@ export class SegmentPager<S extends SegmentPosition> {
     return this.#isDone;
   }
 
-  /** What has been walked so far, in units of work. */
+  /** Work units of the pages so far. */
   get cost(): number {
     return this.#cost;
   }
 
-  /** Everything still to come lies behind this segment; null where that is all, and at the end. */
+  /** The position after which all further segments are; `null` before the first page, and at the end. */
   get place(): SegmentPosition | null {
     return this.#next;
   }
 
-  /** The next segments wanted: none are no end. */
+  /** Returns the next page of segments. An empty page is not the end; check `isDone`. */
   async page(): Promise<S[]> {
     const maxScanned = this.#maxScanned;
     const page = await this.#read({ ...this.#selection, after: this.#next, limit: this.#limit, maxScanned });

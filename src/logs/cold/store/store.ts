@@ -10,21 +10,23 @@ import {
 } from "./selection.ts";
 import { fromHex } from "./writer.ts";
 
-/** Most rows of one answer. Levels are at most 80 KB a row and mostly 300 bytes, summaries at most 64 KB. */
+/** Maximum number of rows on a page. Levels are at most 80 KB a row and mostly 300 bytes, summaries at most 64 KB. */
 export const STORE_LIMITS = {
   metas: 256,
   levels: 128,
   summaries: 64,
-  /** Bytes of bodies in one answer; a single larger one is given nevertheless. They travel in twice as many. */
+  /**
+   * Bytes of bodies in a response. A single larger body is returned as well. Hexadecimal doubles the transferred bytes.
+   */
   bodyBytes: 2 * 1024 * 1024,
 } as const;
 
-/** A segment that a query may need, and what its filter says about its frames; see `frames-to-read.ts`. */
+/** A segment that a query may need, with its block filter columns; see `../filter/block-filter.ts`. */
 export type FoundSegment = SegmentMeta & BlockHits;
 
-/** A segment's place with its packed counts. `from` and `to` of a query may cut through it. */
+/** A segment's position with its packed counts. `from` and `to` of a query may cut through the segment. */
 export interface CountedSegment extends SegmentPosition {
-  /** As `levels` or `summary` of an `EncodedSegment`. */
+  /** `levels` or `summary` of an `EncodedSegment`. */
   counts: Uint8Array;
 }
 
@@ -48,7 +50,9 @@ type MetaRow = [
   blocks: string,
 ];
 
-/** The cold tier in D1. Every read names a workspace, so no answer can hold another's entries. */
+/**
+ * Finds and reads the segments of one D1 database. Every statement names a workspace, so no result mixes workspaces.
+ */
 export class SegmentStore {
   readonly #db: D1Database;
 
@@ -56,7 +60,9 @@ export class SegmentStore {
     this.#db = db;
   }
 
-  /** Segments that a query may need, in its order. To look at one takes 19 us with tests, 5 without. */
+  /**
+   * Returns a page of segments in the order of the selection. Examining a segment takes 19 us with tests, 5 us without.
+   */
   async findSegments(selection: SegmentSelection): Promise<SegmentPage<FoundSegment>> {
     const columns = `${META_COLUMNS}, frame_kinds, slot_bytes, ${slotsColumn(selection.tests) ?? "''"}`;
     type Row = [...MetaRow, blockKinds: number, slotBytes: number, slots: string];
@@ -66,12 +72,12 @@ export class SegmentStore {
     });
   }
 
-  /** The same with counts by minute and level, at most `STORE_LIMITS.levels` whatever the limit. */
+  /** Returns counts by minute and level, for at most `STORE_LIMITS.levels` segments. */
   async readLevels(selection: SegmentSelection): Promise<SegmentPage<CountedSegment>> {
     return this.#readCounts(selection, "levels", STORE_LIMITS.levels);
   }
 
-  /** The same by minute, level, category and type, at most `STORE_LIMITS.summaries`. */
+  /** Returns counts by minute, level, category and type, for at most `STORE_LIMITS.summaries` segments. */
   async readSummaries(selection: SegmentSelection): Promise<SegmentPage<CountedSegment>> {
     return this.#readCounts(selection, "summary", STORE_LIMITS.summaries);
   }
@@ -107,10 +113,10 @@ export class SegmentStore {
   }
 
   /**
-   * Segments of a project that cover a run of `seq`, in its order, the parts of one range together.
+   * Returns the segments of a project that cover a range of `seq`, in order of `seq` and part.
    * @param from,to first and last `seq`; `to` at most the project's watermark
-   * @param after behind this segment; null from the beginning
-   * @param limit at most `STORE_LIMITS.metas`; fewer are the last ones
+   * @param after continues after this segment; `null` from the beginning
+   * @param limit at most `STORE_LIMITS.metas`; a shorter result is the last page
    */
   async segmentsBySeq(
     workspaceId: string,
@@ -122,7 +128,7 @@ export class SegmentStore {
     refuseMoreThan(STORE_LIMITS.metas, limit);
     const rows = await this.#db
       .prepare(
-        // Ranges do not overlap: the one that holds `from` begins last of those that begin at or before it.
+        // Ranges do not overlap, so the range that contains `from` has the largest `first_seq` up to `from`.
         `SELECT ${META_COLUMNS} FROM segments
          WHERE workspace_id = ?1 AND project_id = ?2 AND first_seq <= ?4 AND last_seq >= ?3 AND first_seq >= coalesce(
            (SELECT max(first_seq) FROM segments WHERE workspace_id = ?1 AND project_id = ?2 AND first_seq <= ?3), 0)
@@ -135,8 +141,8 @@ export class SegmentStore {
   }
 
   /**
-   * Reads as many of the ranges as one answer may hold, from the first one on.
-   * @returns per range read, in order: its bytes, or null where the segment is not there any more
+   * Reads the first of the given ranges, up to the bytes of one response.
+   * @returns the bytes of each range read, in order, or `null` if the segment was deleted
    */
   async readBodies(workspaceId: string, ranges: readonly BodyRange[]): Promise<(SegmentBody | null)[]> {
     let bytes = 0;
@@ -163,7 +169,7 @@ export class SegmentStore {
   }
 }
 
-/** Cut short in silence, a page would look like the last one. */
+/** Rejects a larger limit: a truncated page would look like the last one. */
 function refuseMoreThan(most: number, limit: number): void {
   if (limit > most) throw new RangeError(`At most ${most} segments at a time.`);
 }

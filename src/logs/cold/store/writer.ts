@@ -4,11 +4,11 @@ import type { EncodedSegment } from "../format/segment.ts";
 export interface SegmentTotals {
   segments: number;
   entries: number;
-  /** As stored. */
+  /** Bytes as stored. */
   bytes: number;
 }
 
-/** Up to which `seq` a project's entries are in the cold tier. */
+/** Watermark of a project: its last `seq` in the cold tier. */
 export interface Watermark {
   projectId: string;
   seq: number;
@@ -22,14 +22,14 @@ export interface ProjectCoverage {
   lastSeq: number;
 }
 
-/** A run of a project's `seq`, in which ranges begin. */
+/** A run of a project's `seq`. Selects the ranges that begin in it. */
 export interface ProjectRange {
   projectId: string;
   from: number;
   to: number;
 }
 
-/** Rows that one call deletes: each frees a hundred pages and more. */
+/** Maximum number of rows that one call deletes. Each row frees a hundred pages or more. */
 export const DELETION_ROWS = 50;
 
 const OF_RANGE = "WHERE workspace_id = ? AND project_id = ? AND first_seq BETWEEN ? AND ?";
@@ -46,13 +46,13 @@ export class SegmentWriter {
   }
 
   /**
-   * Stores all segments of one range, or none. Safe to repeat, whatever became of the first call, also by a version that
-   * would cut the range otherwise: what is stored first stays.
+   * Inserts all segments of one range, or none. Safe to repeat, whatever the outcome of the first call was, also by a
+   * version that encodes the range differently: the segments inserted first stay.
    *
-   * @param segments as `encodeSegments` gave them for the range, all of one project
-   * @param watermark of the project, below the range: nothing but set-aside batches lies between
-   * @returns what is stored from the watermark to the range's end now, by this call or an earlier one: anything but every
-   * entry of the range once is a fault that the caller must not pass over
+   * @param segments result of `encodeSegments` for the range, all of one project
+   * @param watermark of the project, before the range; only quarantined batches lie between the two
+   * @returns totals of all segments from the watermark to the end of the range. If they are not exactly the entries of
+   * the range, the caller must treat that as a fault.
    */
   async insertSegments(
     workspaceId: string,
@@ -63,8 +63,8 @@ export class SegmentWriter {
   }
 
   /**
-   * The same, in place of whatever lies between the watermark and the range's end. Nothing there has ever been read: the
-   * object has it all, and holds it for right.
+   * Like `insertSegments`, but replaces all segments from the watermark to the end of the range. No reader has seen
+   * those, and the object's copy is complete and authoritative.
    */
   async replaceSegments(
     workspaceId: string,
@@ -83,7 +83,8 @@ export class SegmentWriter {
     const [first] = segments;
     if (first === undefined) return { segments: 0, entries: 0, bytes: 0 };
     const lastSeq = segments.reduce((last, segment) => Math.max(last, segment.lastSeq), 0);
-    // The first part of all stands for the range: with it in place nothing of the range is stored again, so it comes last.
+    // Inserts the first part last. It marks the range as stored: with it in place, no segment of the range is inserted
+    // again.
     const inserts = [...segments.slice(1), first].map((segment) =>
       insertStatement(this.#db, workspaceId, segment, first.firstSeq),
     );
@@ -94,13 +95,13 @@ export class SegmentWriter {
     return totalsOf(results.at(-1)?.results[0]);
   }
 
-  /** What is stored of ranges that begin in a run of `seq`. */
+  /** Returns the totals of the ranges that begin in a run of `seq`. */
   async totalsOfRange(workspaceId: string, { projectId, from, to }: ProjectRange): Promise<SegmentTotals> {
     const statement = this.#db.prepare(`${TOTALS} ${OF_RANGE}`).bind(workspaceId, projectId, from, to);
     return totalsOf(await statement.first<SegmentTotals>());
   }
 
-  /** The same of runs of one project, one for each. */
+  /** Like `totalsOfRange`, for several runs of one project. Returns one result for each. */
   async totalsOfRanges(
     workspaceId: string,
     projectId: string,
@@ -120,7 +121,7 @@ export class SegmentWriter {
     return ranges.map((_, index) => totalsOf(found.get(index)));
   }
 
-  /** What projects have here: how much, and the first and last `seq` that segments cover. */
+  /** Returns the coverage of projects: segments, entries, and the first and last `seq`. */
   async coverageOf(workspaceId: string, projectIds: readonly string[]): Promise<ProjectCoverage[]> {
     const { results } = await this.#db
       .prepare(
@@ -138,7 +139,7 @@ export class SegmentWriter {
     await this.#db.prepare(`DELETE FROM segments ${OF_RANGE}`).bind(workspaceId, projectId, from, to).run();
   }
 
-  /** All that a workspace has here: a look at each of its rows, so 10,000 rows read per 100 million entries. */
+  /** Returns the totals of a workspace. Reads each of its rows, 10,000 for 100 million entries. */
   async usage(workspaceId: string): Promise<SegmentTotals> {
     return totalsOf(
       await this.#db.prepare(`${TOTALS} WHERE workspace_id = ?`).bind(workspaceId).first<SegmentTotals>(),
@@ -146,8 +147,8 @@ export class SegmentWriter {
   }
 
   /**
-   * What a workspace has here, as of the moment at which the object told the watermarks: what has arrived since, or is
-   * still counted as recent, lies above them, and deleted projects have none.
+   * Returns the totals of a workspace up to the watermarks that its object returned. Later segments, and entries that
+   * the object still counts as recent, are above them. Deleted projects have no watermark.
    */
   async usageUpTo(workspaceId: string, watermarks: readonly Watermark[]): Promise<SegmentTotals> {
     const flushed = watermarks.filter(({ seq }) => seq > 0);
@@ -163,7 +164,10 @@ export class SegmentWriter {
     return totalsOf(totals);
   }
 
-  /** Deletes some of a project's segments; to be called until it gives 0. */
+  /**
+   * Deletes some of a project's segments. Call again until the result is 0.
+   * @returns the number of deleted rows
+   */
   async deleteOfProject(workspaceId: string, projectId: string): Promise<number> {
     return this.#delete("workspace_id = ?1 AND project_id = ?2", [workspaceId, projectId]);
   }
@@ -193,7 +197,7 @@ function totalsOf(row: SegmentTotals | null | undefined): SegmentTotals {
   return row ?? { segments: 0, entries: 0, bytes: 0 };
 }
 
-/** Values before the blobs in `INSERT`, and the blobs. */
+/** Number of values before the blobs in `INSERT`, and number of blobs. */
 const PLAIN_VALUES = 17;
 const BLOBS = 7;
 const VALUES = Array.from({ length: PLAIN_VALUES + BLOBS }, (_, index) =>
@@ -201,7 +205,7 @@ const VALUES = Array.from({ length: PLAIN_VALUES + BLOBS }, (_, index) =>
 );
 const KEY_COLUMNS = "project_id, first_seq, part";
 
-/** Only a row that is there already is passed over: `OR IGNORE` would also pass over one that breaks a constraint. */
+/** Ignores only a conflict with an existing row. `OR IGNORE` would also ignore a violated constraint. */
 const INSERT = `INSERT INTO segments (workspace_id, ${KEY_COLUMNS}, last_seq, count, min_ts, max_ts, min_commit,
   max_commit, level_mask, category_mask, raw_bytes, stored_bytes, filter_kinds, frame_kinds, slot_bytes, frames, levels,
   summary, directory, filter, frame_filter, body) SELECT ${VALUES.join(", ")} WHERE NOT EXISTS (SELECT 1 FROM segments
@@ -209,8 +213,8 @@ const INSERT = `INSERT INTO segments (workspace_id, ${KEY_COLUMNS}, last_seq, co
   ON CONFLICT (workspace_id, ${KEY_COLUMNS}) DO NOTHING`;
 
 /**
- * Stores a segment, unless its range is stored already.
- * @param rangeFirstSeq where the range begins: a segment there stands for all of it
+ * Inserts a segment, unless its range is already stored.
+ * @param rangeFirstSeq first `seq` of the range. A segment at it marks the whole range as stored.
  */
 function insertStatement(
   db: D1Database,
@@ -245,8 +249,8 @@ function insertStatement(
 }
 
 /**
- * Bytes on their way through D1, which hands a BLOB over as a JSON array of numbers: 60 ms a megabyte here, 9 ms in
- * hexadecimal (docs/decisions). SQLite turns it with `hex()` and `unhex()`, so what is stored are the bytes themselves.
+ * Encodes bytes for D1, which transfers a BLOB as a JSON array of numbers: 60 ms a megabyte here, 9 ms in hexadecimal
+ * (docs/decisions). SQLite converts with `hex()` and `unhex()`, so the table stores the bytes themselves.
  */
 
 export function toHex(bytes: Uint8Array): string {
@@ -255,12 +259,12 @@ export function toHex(bytes: Uint8Array): string {
 
 const ENCODER = new TextEncoder();
 
-/** What two digits mean, by both of their character codes: the later one in the higher byte. */
+/** The byte of two digits, by both of their character codes; the second code is the higher byte. */
 const PAIRS = makePairs();
 
 /**
- * The bytes of upper-case hexadecimal, as SQLite writes it. By table: `Buffer.from(text, "hex")` takes 8 ms a megabyte in
- * workerd, this one 2.
+ * Decodes upper case hexadecimal, as SQLite writes it. Uses a table: `Buffer.from(text, "hex")` takes 8 ms a megabyte
+ * in workerd, the table 2 ms.
  */
 export function fromHex(text: string): Uint8Array {
   const codes = ENCODER.encode(text);
