@@ -63,14 +63,21 @@ const STATES: { name: string; show: (page: Page) => Promise<unknown> }[] = [
 ];
 
 describe("the API reference", () => {
-  it.each(STATES)("has no fault that axe finds, $name", async ({ show }) => {
+  it.each(STATES)("has no axe violations, $name", async ({ show }) => {
     const page = await openReference();
     await show(page);
     expect(await axeFaults(page)).toEqual([]);
     await page.context().close();
   });
 
-  it("has an address for each operation that was opened", async () => {
+  it("links back to the console", async () => {
+    const page = await openReference();
+    await page.getByRole("link", { name: "Taffrail console" }).click();
+    await page.getByRole("heading", { name: "Taffrail", level: 1 }).waitFor();
+    await page.context().close();
+  });
+
+  it("puts the opened operation into the address", async () => {
     const page = await openReference();
     await openOperation(page, "/auth/login");
     const { hash } = new URL(page.url());
@@ -81,7 +88,7 @@ describe("the API reference", () => {
     await again.context().close();
   });
 
-  it("contacts nobody else and breaks no rule of its policy", () => {
+  it("contacts no other origin and violates no content security policy", () => {
     expect(console.faults()).toEqual([]);
   });
 });
