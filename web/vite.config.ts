@@ -1,23 +1,23 @@
 import path from "node:path";
 import { defineConfig } from "vite";
 
-/** The service that `npm run web:dev` passes API calls on to. */
+/** The service to which `npm run web:dev` forwards API calls. */
 const SERVICE = process.env.TAFFRAIL_URL ?? "http://127.0.0.1:8787";
 
 export default defineConfig({
   root: import.meta.dirname,
   base: "/app/",
-  // Everything the pages load is below one path of their own, so that the worker needs to know only that one.
+  // All files are below one path, which is all that the worker must recognise.
   build: {
     assetsDir: "files",
     target: "es2023",
-    // A data: address in a style sheet would need a hole in the policy for fonts and the like.
+    // A data: URL in a style sheet would need an exception in the policy.
     assetsInlineLimit: 0,
-    // A preload polyfill is an inline script where the policy allows none.
+    // The preload polyfill is an inline script, which the policy refuses.
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
   },
-  // The client library as it is in this tree: nothing has to be built first.
+  // The sources of the client library, so that no build is needed first.
   resolve: { alias: { "taffrail/browser": path.resolve(import.meta.dirname, "../sdk/src/browser/index.ts") } },
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   server: {
@@ -38,7 +38,7 @@ export default defineConfig({
         {
           target: SERVICE,
           ws: true,
-          // A page and an API route can share a path's beginning: what asks for HTML is a page.
+          // Pages and API routes share path prefixes: a request for HTML is for a page.
           bypass: (request: { headers: { accept?: string } }) =>
             request.headers.accept?.includes("text/html") ? "/index.html" : undefined,
         },

@@ -40,7 +40,7 @@ function expectStatus({ status, body }: { status: number; body: unknown }, expec
   if (status !== expected) throw new Error(`answered ${status} instead of ${expected}: ${JSON.stringify(body)}`);
 }
 
-/** A browser in which the account is signed in; what the console keeps is named in web/src/session/stored.ts. */
+/** A browser in which the account is signed in; what the console keeps is named in web/src/session/storage.ts. */
 export async function signedIn(browser: Browser, url: string, { account }: Tenant): Promise<BrowserContext> {
   const context = await browser.newContext({ baseURL: url, viewport: { width: 1440, height: 900 } });
   const { userId, email, refreshToken, accessToken } = account;

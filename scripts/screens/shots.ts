@@ -109,11 +109,11 @@ export const SHOTS: readonly Shot[] = [
     act: askDelete,
     window: true,
   },
-  { name: "not-found", title: "Nothing here", path: () => "/w/a/b/c/d", as: ada },
+  { name: "not-found", title: "Page not found", path: () => "/w/a/b/c/d", as: ada },
 ];
 
 async function sendOne(page: Page): Promise<void> {
-  await button(page, "Send the entry");
+  await button(page, "Send entry");
   await page.locator("[data-row]").first().waitFor();
 }
 
@@ -125,8 +125,8 @@ async function sendBad(page: Page): Promise<void> {
 }
 
 async function useShop(page: Page): Promise<void> {
-  await page.getByRole("tab", { name: "As an app" }).click();
-  for (const name of ["Search for rope", "Sign in", "Pay, and fail", "Send now"]) {
+  await page.getByRole("tab", { name: "Application" }).click();
+  for (const name of ["Search for rope", "Sign in", "Fail payment", "Send now"]) {
     await page.getByRole("button", { name, exact: true }).click();
   }
   await page.locator("[data-row]").nth(2).waitFor();
@@ -143,7 +143,7 @@ async function useUp(page: Page): Promise<void> {
   await page.getByRole("tab", { name: "JSON" }).click();
   await page.getByLabel("Entries as JSON").fill(JSON.stringify(entries));
   await button(page, "Send 100 entries");
-  await page.getByText("No entries left.").waitFor();
+  await page.getByText("No entries left.", { exact: true }).waitFor();
   await page.getByRole("tab", { name: "Form" }).click();
 }
 
@@ -171,9 +171,9 @@ async function arrive(page: Page, { url, projectId, key }: World): Promise<void>
 }
 
 async function newKey(page: Page): Promise<void> {
-  await button(page, "Create a key");
+  await button(page, "Create key");
 }
 
 async function askDelete(page: Page): Promise<void> {
-  await button(page, "Delete the workspace");
+  await button(page, "Delete workspace");
 }

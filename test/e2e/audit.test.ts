@@ -27,36 +27,36 @@ afterAll(() => under?.close());
 const rows = (page: Page) => page.getByRole("list", { name: "Audit, newest first" }).locator(":scope > li");
 
 describe("B17: the audit page", () => {
-  it("B17: shows who did what, and finds by person, action and target", async () => {
+  it("B17: shows changes and filters by actor, action and target", async () => {
     const page = await openSettings(under, owner, "audit", workspaceId);
     const changed = rows(page).filter({ hasText: "Settings changed" });
     await changed.getByText("retention in days: 30 → 12").waitFor();
     await changed.getByText(owner.email).waitFor();
     const everything = await rows(page).count();
-    await page.getByLabel("What").selectOption("key");
+    await page.getByLabel("Action").selectOption("key");
     await expect.poll(() => rows(page).count()).toBe(1);
     const id = (await rows(page).last().locator("code").first().textContent()) ?? "";
     expect(id).toMatch(/^key_/);
-    await page.getByLabel("What").selectOption("");
+    await page.getByLabel("Action").selectOption("");
     await expect.poll(() => rows(page).count()).toBe(everything);
-    await page.getByLabel("Who").selectOption({ label: guest.email });
+    await page.getByLabel("Actor").selectOption({ label: guest.email });
     await rows(page).filter({ hasText: "Invitation accepted" }).waitFor();
     await expect.poll(() => rows(page).filter({ hasText: owner.email }).count()).toBe(0);
-    await page.getByLabel("Who").selectOption("");
-    await page.getByLabel("Id of the target").fill(id);
+    await page.getByLabel("Actor").selectOption("");
+    await page.getByLabel("Target ID").fill(id);
     await page.keyboard.press("Enter");
     await expect.poll(() => rows(page).count()).toBe(1);
-    await page.getByLabel("Id of the target").fill("nonsense");
+    await page.getByLabel("Target ID").fill("nonsense");
     await page.keyboard.press("Enter");
     await page.getByRole("alert").getByText("12 letters or digits").waitFor();
     expect(await axeFaults(page)).toEqual([]);
-    await page.getByLabel("Id of the target").fill("key_000000000000");
+    await page.getByLabel("Target ID").fill("key_000000000000");
     await page.getByRole("button", { name: "Filter", exact: true }).click();
-    await page.getByRole("heading", { name: "Nothing found" }).waitFor();
+    await page.getByRole("heading", { name: "No results" }).waitFor();
     await page.context().close();
   });
 
-  it("B17: brings older items on a click", async () => {
+  it("B17: loads older items on a click", async () => {
     const busy = await verifiedAccount(url);
     for (let i = 0; i < 55; i++) {
       const body = { name: `Name ${i}` };
@@ -65,13 +65,13 @@ describe("B17: the audit page", () => {
     const page = await openSettings(under, busy, "audit");
     await rows(page).first().waitFor();
     expect(await rows(page).count()).toBe(50);
-    await page.getByRole("button", { name: "Show older ones" }).click();
+    await page.getByRole("button", { name: "Show older" }).click();
     await rows(page).filter({ hasText: "Workspace created" }).waitFor();
-    await expect.poll(() => page.getByRole("button", { name: "Show older ones" }).count()).toBe(0);
+    await expect.poll(() => page.getByRole("button", { name: "Show older" }).count()).toBe(0);
     await page.context().close();
   });
 
-  it("B17: says to a viewer who may read it, and asks for nothing", async () => {
+  it("B17: explains to a viewer which roles may read it, and requests nothing", async () => {
     const page = await openSettings(under, guest, "general", workspaceId);
     const asked: string[] = [];
     page.on("request", (request) => asked.push(new URL(request.url()).pathname));
@@ -81,13 +81,13 @@ describe("B17: the audit page", () => {
     await page.context().close();
   });
 
-  it("B17: is reached and filtered by keyboard", async () => {
+  it("B17: can be opened and filtered by keyboard", async () => {
     const page = await openSettings(under, owner, "general", workspaceId);
     const { keyboard } = page;
     await page.getByRole("link", { name: "Audit" }).focus();
     await keyboard.press("Enter");
     await rows(page).first().waitFor();
-    await page.getByLabel("What").focus();
+    await page.getByLabel("Action").focus();
     await keyboard.type("API keys");
     await expect.poll(() => rows(page).count()).toBe(1);
     await page.context().close();
@@ -99,10 +99,10 @@ describe("B17: the account's activity", () => {
     const account = await verifiedAccount(url);
     const page = await (await under.open({ as: account })).newPage();
     await page.goto("/auth/account");
-    await page.getByRole("button", { name: "Show the activity" }).click();
+    await page.getByRole("button", { name: "Show activity" }).click();
     const list = page.getByRole("list", { name: "Activity, newest first" });
-    await list.getByText("Signed in by password").first().waitFor();
-    await list.getByText("Account made").waitFor();
+    await list.getByText("Signed in with password").first().waitFor();
+    await list.getByText("Account created").waitFor();
     for (const [colorScheme, width] of [
       ["light", 1440],
       ["dark", 360],
@@ -119,6 +119,6 @@ describe("B17: the account's activity", () => {
   });
 });
 
-it("B17: contacts nobody else and breaks no rule of its policy", () => {
+it("B17: contacts no other origin and violates no content security policy", () => {
   expect(under.faults()).toEqual([]);
 });

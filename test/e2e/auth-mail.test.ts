@@ -19,21 +19,21 @@ async function openPage() {
 }
 
 describe("an account with a password", () => {
-  it("is made, confirmed by the mail's link, and signed in to again", async () => {
+  it("is created, confirmed by the mail's link and signed in to again", async () => {
     const { context, page } = await openPage();
     const email = newEmail();
     await signUp(page, email);
     await signedIn(page);
     const mail = await context.newPage();
     await mail.goto(await linkMailedTo(url, email, "verify-email"));
-    // Out of the address before anybody has clicked.
+    // Removed from the address before any click.
     expect(new URL(mail.url()).hash).toBe("");
     await mail.getByRole("button", { name: "Yes, confirm the address" }).click();
-    await mail.getByRole("heading", { name: "Your address is confirmed" }).waitFor();
+    await mail.getByRole("heading", { name: "Address confirmed" }).waitFor();
     await mail.getByText(email).waitFor();
-    // The tab that waits for it hears of it.
-    await page.getByRole("heading", { name: "Your address is confirmed" }).waitFor();
-    await page.getByRole("link", { name: "Go on" }).click();
+    // The waiting tab notices the confirmation.
+    await page.getByRole("heading", { name: "Address confirmed" }).waitFor();
+    await page.getByRole("link", { name: "Continue" }).click();
     await page.waitForURL(`${url}/`);
     await page.getByRole("button", { name: "Sign out" }).click();
     await signedOut(page);
@@ -45,7 +45,7 @@ describe("an account with a password", () => {
     await context.close();
   });
 
-  it("is refused with one message for whatever is wrong, and stays on the page", async () => {
+  it("is refused with one message for any wrong credentials, and stays on the page", async () => {
     const { email } = await register(url);
     const { context, page } = await openPage();
     for (const [address, password] of [
@@ -60,31 +60,31 @@ describe("an account with a password", () => {
     await context.close();
   });
 
-  it("that exists already is not made again: the page says where to go", async () => {
+  it("that already exists is not created again: the page links to sign-in", async () => {
     const { email } = await register(url);
     const { context, page } = await openPage();
     await page.goto("/auth/sign-up");
     await page.getByLabel("E-mail address").fill(email);
     await page.getByLabel("Password", { exact: true }).fill(PASSWORD);
-    await page.getByRole("button", { name: "Make the account" }).click();
-    await page.getByText("This address has an account already.").waitFor();
+    await page.getByRole("button", { name: "Create account" }).click();
+    await page.getByText("This address already has an account.").waitFor();
     await page.getByRole("link", { name: "set a new password" }).waitFor();
     await context.close();
   });
 
-  it("gets a new password by mail, and all its sessions end", async () => {
+  it("gets a new password by mail, which ends all its sessions", async () => {
     const { email, accessToken } = await register(url);
     const { context, page } = await openPage();
     await page.goto("/login");
-    await page.getByRole("link", { name: "Forgot the password?" }).click();
+    await page.getByRole("link", { name: "Forgot password?" }).click();
     await page.getByRole("heading", { name: "Set a new password" }).waitFor();
     await page.getByLabel("E-mail address").fill(email);
     await page.getByRole("button", { name: "Mail me a link" }).click();
-    await page.getByRole("heading", { name: "Look into your mail" }).waitFor();
+    await page.getByRole("heading", { name: "Check your email" }).waitFor();
     await page.goto(await linkMailedTo(url, email, "reset-password"));
     await page.getByLabel("New password").fill("another pass phrase");
-    await page.getByRole("button", { name: "Set the password" }).click();
-    await page.getByRole("heading", { name: "Your new password is set" }).waitFor();
+    await page.getByRole("button", { name: "Set password" }).click();
+    await page.getByRole("heading", { name: "Password saved" }).waitFor();
     expect((await call(url, "/workspaces", { token: accessToken })).body.error.code).toBe("SESSION_REVOKED");
     await page.getByRole("main").getByRole("link", { name: "Sign in" }).click();
     await signIn(page, email, "another pass phrase");
@@ -92,42 +92,42 @@ describe("an account with a password", () => {
     await context.close();
   });
 
-  it("that somebody else made with one's address is disowned, after a second question", async () => {
+  it("that another person created with an address is rejected after a confirmation", async () => {
     const { email, accessToken } = await register(url);
     const { context, page } = await openPage();
     await page.goto(await linkMailedTo(url, email, "verify-email"));
     await page.getByRole("button", { name: "This was not me" }).click();
-    await page.getByRole("heading", { name: "Was it not you?" }).waitFor();
+    await page.getByRole("heading", { name: "Remove this registration?" }).waitFor();
     expect((await call(url, "/workspaces", { token: accessToken })).status).toBe(200);
-    await page.getByRole("button", { name: "Remove all of it" }).click();
-    await page.getByRole("heading", { name: "Thank you" }).waitFor();
+    await page.getByRole("button", { name: "Remove registration" }).click();
+    await page.getByRole("heading", { name: "Registration removed" }).waitFor();
     expect((await call(url, "/workspaces", { token: accessToken })).status).toBe(401);
     await context.close();
   });
 });
 
 describe("a mailed sign-in link", () => {
-  it("of a stranger makes an account, and goes on to where the sign-in began", async () => {
+  it("of a new user creates an account and continues where the sign-in began", async () => {
     const { context, page } = await openPage();
     const email = newEmail();
     await page.goto("/login?next=%2Fauth%2Faccount");
     await page.getByLabel("E-mail address").fill(email);
     await page.getByRole("button", { name: "Mail me a sign-in link" }).click();
-    await page.getByRole("heading", { name: "Look into your mail" }).waitFor();
+    await page.getByRole("heading", { name: "Check your email" }).waitFor();
     expect(await page.getByRole("button", { name: /Send it again/ }).isDisabled()).toBe(true);
     const mail = await context.newPage();
     await mail.goto(await linkMailedTo(url, email, "magic-link"));
     expect(new URL(mail.url()).hash).toBe("");
     await mail.getByRole("button", { name: "Sign in", exact: true }).click();
     await mail.waitForURL("**/auth/account");
-    await mail.getByText(`Welcome! Your account is made: ${email}`).waitFor();
+    await mail.getByText(`Welcome! Account created for ${email}`).waitFor();
     await mail.getByText("Confirmed", { exact: true }).waitFor();
-    // The tab that asked for it is signed in, too, and goes on.
+    // The tab that requested the link is signed in, too, and continues.
     await page.waitForURL("**/auth/account");
     await context.close();
   });
 
-  it("works once, says so after that, and a second link in the same tab begins anew", async () => {
+  it("works once, then explains that, and a second link in the same tab works", async () => {
     const { context, page } = await openPage();
     const email = newEmail();
     await call(url, "/auth/magic-link", { body: { email } });
@@ -140,7 +140,7 @@ describe("a mailed sign-in link", () => {
     await page.goto(link);
     await page.getByRole("button", { name: "Sign in", exact: true }).click();
     await page.getByRole("heading", { name: "This link does not work" }).waitFor();
-    // The fragment alone changes: the browser does not load the page anew.
+    // Only the fragment changes, so the browser does not reload the page.
     await page.evaluate(() => {
       location.hash = "#token=vt_other";
     });
@@ -159,12 +159,12 @@ describe("a mailed sign-in link", () => {
   });
 });
 
-it("keyboard alone signs in", async () => {
+it("signs in by keyboard alone", async () => {
   const { email, password } = await register(url);
   const { context, page } = await openPage();
   await page.goto("/login");
   await page.getByRole("heading", { name: "Sign in" }).waitFor();
-  // Tab through the page to the first field, as far as that is.
+  // Press Tab until the first field has the focus.
   const focused = () => page.evaluate(() => document.activeElement?.getAttribute("name"));
   for (let steps = 0; (await focused()) !== "email"; steps++) {
     expect(steps).toBeLessThan(15);
@@ -178,6 +178,6 @@ it("keyboard alone signs in", async () => {
   await context.close();
 });
 
-it("contacts nobody else and breaks no rule of the policy", () => {
+it("contacts no other origin and violates no content security policy", () => {
   expect(console.faults()).toEqual([]);
 });

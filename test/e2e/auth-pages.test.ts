@@ -4,7 +4,7 @@ import { register } from "../support/api.ts";
 import { linkMailedTo, newEmail, signUp } from "./support/account.ts";
 import { axeFaults, type ConsoleUnderTest, overflowOf, startConsole } from "./support/console.ts";
 
-/** Widths, in CSS pixels, of a phone, a tablet and a desk. */
+/** Widths in CSS pixels of a phone, a tablet and a desktop. */
 const WIDTHS = [360, 768, 1440];
 
 let console: ConsoleUnderTest;
@@ -19,7 +19,7 @@ afterAll(() => console?.close());
 
 interface State {
   name: string;
-  /** Whether somebody is signed in. */
+  /** Whether the page is opened signed in. */
   as?: true;
   show: (page: Page) => Promise<void>;
 }
@@ -44,10 +44,10 @@ const STATES: State[] = [
       await at(page, "/login", "Sign in");
       await page.getByLabel("E-mail address").fill(newEmail());
       await page.getByRole("button", { name: "Mail me a sign-in link" }).click();
-      await heading(page, "Look into your mail");
+      await heading(page, "Check your email");
     },
   },
-  { name: "make an account", show: (page) => at(page, "/auth/sign-up", "Make an account") },
+  { name: "make an account", show: (page) => at(page, "/auth/sign-up", "Create an account") },
   { name: "account made", show: (page) => signUp(page, newEmail()) },
   { name: "forgot the password", show: (page) => at(page, "/auth/forgot", "Set a new password") },
   { name: "confirm the address", show: (page) => at(page, "/auth/verify#token=vt_x", "Confirm your e-mail address") },
@@ -56,7 +56,7 @@ const STATES: State[] = [
     show: async (page) => {
       await page.goto("/auth/verify#token=vt_x");
       await page.getByRole("button", { name: "This was not me" }).click();
-      await heading(page, "Was it not you?");
+      await heading(page, "Remove this registration?");
     },
   },
   {
@@ -78,8 +78,8 @@ const STATES: State[] = [
     as: true,
     show: async (page) => {
       await page.goto("/auth/account");
-      await page.getByRole("button", { name: "Show the sessions" }).click();
-      await page.getByText("This browser is the only one that is signed in.").waitFor();
+      await page.getByRole("button", { name: "Show sessions" }).click();
+      await page.getByText("No other sessions.").waitFor();
       await page.getByText("Not confirmed").waitFor();
     },
   },
@@ -88,7 +88,7 @@ const STATES: State[] = [
     as: true,
     show: async (page) => {
       await page.goto("/auth/account");
-      await page.getByRole("button", { name: "Change the password" }).click();
+      await page.getByRole("button", { name: "Change password" }).click();
       await page.getByRole("dialog").getByLabel("New password").waitFor();
     },
   },
@@ -97,7 +97,7 @@ const STATES: State[] = [
     as: true,
     show: async (page) => {
       await page.goto("/auth/account");
-      await page.getByRole("button", { name: "Delete the account …" }).click();
+      await page.getByRole("button", { name: "Delete account …" }).click();
       await page.getByRole("dialog").getByLabel("Password", { exact: true }).waitFor();
     },
   },
@@ -109,7 +109,7 @@ async function at(page: Page, path: string, title: string): Promise<void> {
 }
 
 describe.each(STATES)("$name", ({ as, show }) => {
-  it("has no fault that axe finds in either theme, and no width scrolls sideways", async () => {
+  it("has no axe violations in either theme and does not scroll horizontally at any width", async () => {
     const context: BrowserContext = await console.open(as ? { as: await register(url) } : {});
     const page = await context.newPage();
     await show(page);
@@ -125,8 +125,8 @@ describe.each(STATES)("$name", ({ as, show }) => {
   });
 });
 
-describe("what password managers go by", () => {
-  it("names each field, and says which password it is", async () => {
+describe("the fields for password managers", () => {
+  it("have names, and autocomplete values that identify the password", async () => {
     const context = await console.open();
     const page = await context.newPage();
     const fields = () =>
@@ -137,7 +137,7 @@ describe("what password managers go by", () => {
         );
     await at(page, "/login", "Sign in");
     expect(await fields()).toEqual(["email username", "password current-password"]);
-    await at(page, "/auth/sign-up", "Make an account");
+    await at(page, "/auth/sign-up", "Create an account");
     expect(await fields()).toEqual(["name name", "email username", "password new-password"]);
     await at(page, "/auth/reset#token=vt_x", "Set a new password");
     expect(await fields()).toEqual(["password new-password"]);
@@ -145,33 +145,33 @@ describe("what password managers go by", () => {
   });
 });
 
-it("no provider that is not set up is offered", async () => {
+it("offers no provider that is not configured", async () => {
   const context = await console.open();
   const page = await context.newPage();
   await at(page, "/login", "Sign in");
   await page.getByRole("button", { name: "Mail me a sign-in link" }).waitFor();
   expect(await page.getByRole("button", { name: /Continue with/ }).count()).toBe(0);
-  await at(page, "/auth/sign-up", "Make an account");
-  await page.getByRole("button", { name: "Make the account" }).waitFor();
+  await at(page, "/auth/sign-up", "Create an account");
+  await page.getByRole("button", { name: "Create account" }).waitFor();
   expect(await page.getByRole("button", { name: /Continue with/ }).count()).toBe(0);
   expect(await page.getByText("or without a password").count()).toBe(0);
   await context.close();
 });
 
 it.each(["/nowhere", "/w", "/nowhere/at/all?x=1"])(
-  "the unknown path %s is a page of the console with status 404",
+  "shows a page of the console with status 404 at the unknown path %s",
   async (path) => {
     const context = await console.open();
     const page = await context.newPage();
     expect((await page.goto(path))?.status()).toBe(404);
-    await page.getByRole("heading", { name: "Nothing here" }).waitFor();
-    await page.getByRole("link", { name: "Go to the start" }).click();
+    await page.getByRole("heading", { name: "Page not found" }).waitFor();
+    await page.getByRole("link", { name: "Go to home page" }).click();
     await page.waitForURL(`${url}/`);
     await context.close();
   },
 );
 
-it("never leaves the console for where a link says to go on", async () => {
+it("never follows a next parameter to another site", async () => {
   const account = await register(url);
   for (const next of [
     "https://example.com/",
@@ -188,16 +188,16 @@ it("never leaves the console for where a link says to go on", async () => {
   }
 });
 
-it("an account's mail on this machine is a click away", async () => {
+it("links to the local outbox from pages that mention a mail", async () => {
   const context = await console.open();
   const page = await context.newPage();
   const email = newEmail();
   await signUp(page, email);
-  await page.getByRole("link", { name: "they are in its outbox" }).waitFor();
+  await page.getByRole("link", { name: "Open outbox" }).waitFor();
   expect(await linkMailedTo(url, email, "verify-email")).toContain("/auth/verify#token=");
   await context.close();
 });
 
-it("contacts nobody else and breaks no rule of the policy", () => {
+it("contacts no other origin and violates no content security policy", () => {
   expect(console.faults()).toEqual([]);
 });

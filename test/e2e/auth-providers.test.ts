@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 afterAll(() => console?.close());
 
-/** On the provider's own page: in as this person, or back with a refusal. */
+/** On the provider's page: signs in as this person, or returns an error. */
 async function atProvider(page: Page, email: string, decision: "Sign in" | "Refuse" = "Sign in"): Promise<void> {
   await page.getByLabel("E-mail address").fill(email);
   await page.getByRole("button", { name: decision }).click();
@@ -29,8 +29,8 @@ async function confirmed() {
   return account;
 }
 
-describe.each(["provider A", "provider B"])("signing in through %s", (provider) => {
-  it("by a code that only this tab can exchange: no token ever stands in an address", async () => {
+describe.each(["provider A", "provider B"])("signing in with %s", (provider) => {
+  it("uses a code that only this tab can exchange, and no address contains a token", async () => {
     const context = await console.open();
     const page = await context.newPage();
     const addresses: string[] = [];
@@ -43,10 +43,10 @@ describe.each(["provider A", "provider B"])("signing in through %s", (provider) 
     await atProvider(page, email);
     await page.waitForURL("**/auth/account");
     await page.getByText(email).first().waitFor();
-    await page.getByText(`Welcome! Your account is made: ${email}`).waitFor();
+    await page.getByText(`Welcome! Account created for ${email}`).waitFor();
     const row = page.getByRole("listitem").filter({ hasText: provider.replace("p", "P") });
     await row.getByText("Linked", { exact: true }).waitFor();
-    // The only way in: it cannot be taken away.
+    // The only sign-in method cannot be unlinked.
     expect(await row.getByRole("button", { name: `Unlink ${provider}` }).isDisabled()).toBe(true);
     expect(addresses.some((address) => /[?&]mode=code&code_challenge=[\w-]{43}(&|$)/.test(address))).toBe(true);
     expect(addresses.filter((address) => /accessToken|refreshToken/.test(address))).toEqual([]);
@@ -54,13 +54,13 @@ describe.each(["provider A", "provider B"])("signing in through %s", (provider) 
     await context.close();
   });
 
-  it("is taken back at the provider, which the page says in words", async () => {
+  it("explains a sign-in that was denied at the provider", async () => {
     const context = await console.open();
     const page = await context.newPage();
     await page.goto("/login");
     await page.getByRole("button", { name: `Continue with ${provider}` }).click();
     await atProvider(page, newEmail(), "Refuse");
-    await page.getByText("The access was denied at the provider.").waitFor();
+    await page.getByText("Access was denied at the provider.").waitFor();
     await page.getByRole("link", { name: "Back to the sign-in page" }).click();
     await page.waitForURL("**/login");
     await context.close();
@@ -77,7 +77,7 @@ describe("a provider of an account", () => {
     await page.getByRole("button", { name: "Link provider B" }).click();
     await atProvider(page, elsewhere);
     await page.waitForURL("**/auth/account");
-    await page.getByText("Linked: you can sign in with provider B from now on.").waitFor();
+    await page.getByText("Linked provider B.").waitFor();
     const other = await console.open();
     const login = await other.newPage();
     await login.goto("/login");
@@ -96,7 +96,7 @@ describe("a provider of an account", () => {
     await context.close();
   });
 
-  it("that is another user's is not linked, and the page says why", async () => {
+  it("that is linked to another user is refused with an explanation", async () => {
     const taken = newEmail();
     const owner = await console.open();
     const first = await owner.newPage();
@@ -110,13 +110,13 @@ describe("a provider of an account", () => {
     await page.goto("/auth/account");
     await page.getByRole("button", { name: "Link provider A" }).click();
     await atProvider(page, taken);
-    await page.getByText("is linked to another user here").waitFor();
+    await page.getByText("is linked to another Taffrail account").waitFor();
     await page.getByRole("link", { name: "Back to your account" }).click();
     await page.waitForURL("**/auth/account");
     await context.close();
   });
 
-  it("is linked by a code where the cookie of the trip did not come along", async () => {
+  it("is linked by a code if the cookie of the attempt is missing", async () => {
     const context = await console.open({ as: await confirmed() });
     const page = await context.newPage();
     await page.goto("/auth/account");
@@ -124,11 +124,11 @@ describe("a provider of an account", () => {
     await page.getByLabel("E-mail address").waitFor();
     await context.clearCookies({ name: /^taffrail_oauth_/ });
     await atProvider(page, newEmail());
-    await page.getByText("Linked: you can sign in with provider A from now on.").waitFor();
+    await page.getByText("Linked provider A.").waitFor();
     await context.close();
   });
 
-  it("waits for a confirmed address", async () => {
+  it("requires a confirmed address", async () => {
     const context = await console.open({ as: await register(url) });
     const page = await context.newPage();
     await page.goto("/auth/account");
@@ -138,24 +138,24 @@ describe("a provider of an account", () => {
   });
 });
 
-describe("the way back", () => {
-  it("in a tab that did not begin says where to begin again, and keeps no code in the address", async () => {
+describe("the callback page", () => {
+  it("in another tab asks to start again and keeps no code in the address", async () => {
     const context = await console.open();
     const page = await context.newPage();
     await page.goto("/auth/callback?code=abc");
-    await page.getByText("begun in another tab or browser").waitFor();
+    await page.getByText("started in another tab or browser").waitFor();
     expect(new URL(page.url()).search).toBe("");
     await context.close();
   });
 
-  it("with tokens in the address asks whose they are before it takes them", async () => {
+  it("with tokens in the address names the account before signing in", async () => {
     const context = await console.open();
     const page = await context.newPage();
     const email = newEmail();
-    // As somebody begins who follows the API's own address.
+    // Like a client that starts with the API's own address.
     await page.goto("/auth/oauth/provider_a");
     await atProvider(page, email);
-    await page.getByText(`The provider let you in as ${email}.`).waitFor();
+    await page.getByText(`The provider signed you in as ${email}.`).waitFor();
     const button = page.getByRole("button", { name: "Sign in with this account" });
     expect(new URL(page.url()).search).toBe("");
     await page.getByRole("link", { name: "Sign in", exact: true }).waitFor();
@@ -165,13 +165,13 @@ describe("the way back", () => {
   });
 
   it.each([
-    ["OAUTH_STATE_INVALID", "It was not begun in this browser"],
+    ["OAUTH_STATE_INVALID", "This sign-in was started in another browser"],
     ["OAUTH_EMAIL_UNVERIFIED", "no verified e-mail address"],
-    ["OAUTH_PROVIDER_ERROR", "did not answer as it should"],
-    ["RATE_LIMITED", "Wait a minute, then begin again."],
-    ["OAUTH_NOT_CONFIGURED", "This service is not set up for signing in through that provider."],
+    ["OAUTH_PROVIDER_ERROR", "The provider returned an error"],
+    ["RATE_LIMITED", "Try again in a minute."],
+    ["OAUTH_NOT_CONFIGURED", "Sign-in with that provider is not configured."],
     ["__proto__", "Something went wrong"],
-  ])("with the failure %s says it in words", async (code, words) => {
+  ])("explains the error %s", async (code, words) => {
     const context = await console.open();
     const page = await context.newPage();
     await page.goto(`/auth/callback?error=${code}`);
@@ -181,6 +181,6 @@ describe("the way back", () => {
   });
 });
 
-it("contacts nobody but the providers, and breaks no rule of the policy", () => {
+it("contacts no origin except the providers' and violates no content security policy", () => {
   expect(console.faults()).toEqual([]);
 });

@@ -29,8 +29,8 @@ async function confirmed(): Promise<Account> {
 }
 
 /**
- * Lets the account's first session be older than 10 minutes: what it sends without a password gets the service's refusal.
- * Everything else, another session's calls among it, goes to the service itself.
+ * Makes the account's first session appear older than 10 minutes: its calls without a password are refused like the
+ * service would. All other calls go to the service.
  */
 async function aged(account: Account): Promise<{ context: BrowserContext; page: Page }> {
   const context = await console.open({ as: account });
@@ -52,7 +52,7 @@ async function age(context: BrowserContext, accessToken: string): Promise<void> 
   });
 }
 
-/** Links a provider to an account, by the console itself. */
+/** Links a provider to an account through the console. */
 async function linkedB(account: Account): Promise<string> {
   const email = newEmail();
   const context = await console.open({ as: account });
@@ -60,7 +60,7 @@ async function linkedB(account: Account): Promise<string> {
   await page.goto("/auth/account");
   await page.getByRole("button", { name: "Link provider B" }).click();
   await atProvider(page, email);
-  await page.getByText("Linked: you can sign in with provider B from now on.").waitFor();
+  await page.getByText("Linked provider B.").waitFor();
   await context.close();
   return email;
 }
@@ -69,10 +69,10 @@ async function methodsOf(account: Account): Promise<unknown> {
   return (await call(url, "/auth/methods", { token: account.accessToken })).body.data;
 }
 
-const dialogOf = (page: Page) => page.getByRole("dialog", { name: "Confirm that it is you" });
+const dialogOf = (page: Page) => page.getByRole("dialog", { name: "Confirm your identity" });
 
-describe("B8: a session that was signed in to longer ago", () => {
-  it("B8: asks for the password before it unlinks, and goes on", async () => {
+describe("B8: a session older than 10 minutes", () => {
+  it("B8: asks for the password before unlinking, and continues", async () => {
     const account = await confirmed();
     await linkedB(account);
     const { context, page } = await aged(account);
@@ -80,33 +80,33 @@ describe("B8: a session that was signed in to longer ago", () => {
     await page.getByRole("dialog").getByRole("button", { name: "Unlink provider B" }).click();
     const dialog = dialogOf(page);
     await dialog.getByLabel("Password", { exact: true }).fill("not the password");
-    await dialog.getByRole("button", { name: "Go on" }).click();
+    await dialog.getByRole("button", { name: "Continue", exact: true }).click();
     await dialog.getByText("The current password is wrong.").waitFor();
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme });
       expect([colorScheme, await axeFaults(page)]).toEqual([colorScheme, []]);
     }
     await dialog.getByLabel("Password", { exact: true }).fill(account.password);
-    await dialog.getByRole("button", { name: "Go on" }).click();
+    await dialog.getByRole("button", { name: "Continue", exact: true }).click();
     await page.getByText("Unlinked provider B.").waitFor();
     await dialog.waitFor({ state: "hidden" });
     expect(await methodsOf(account)).toEqual({ hasPassword: true, providers: [] });
     await context.close();
   });
 
-  it("B8: asks for the password before it links, and sets out", async () => {
+  it("B8: asks for the password before linking, and continues to the provider", async () => {
     const account = await confirmed();
     const { context, page } = await aged(account);
     await page.getByRole("button", { name: "Link provider A" }).click();
     await dialogOf(page).getByLabel("Password", { exact: true }).fill(account.password);
-    await dialogOf(page).getByRole("button", { name: "Go on" }).click();
+    await dialogOf(page).getByRole("button", { name: "Continue", exact: true }).click();
     await atProvider(page, newEmail());
-    await page.getByText("Linked: you can sign in with provider A from now on.").waitFor();
+    await page.getByText("Linked provider A.").waitFor();
     expect(await methodsOf(account)).toEqual({ hasPassword: true, providers: ["provider_a"] });
     await context.close();
   });
 
-  it("B8: without a password takes a mailed link, which goes on where it was", async () => {
+  it("B8: without a password accepts a mailed link, which continues at the same step", async () => {
     const context = await console.open();
     const page = await context.newPage();
     const email = newEmail();
@@ -118,21 +118,21 @@ describe("B8: a session that was signed in to longer ago", () => {
     await age(context, JSON.parse(access ?? "{}").token);
     await page.getByRole("button", { name: "Set a password" }).click();
     await page.getByRole("dialog").getByLabel("New password").fill(PASSWORD);
-    await page.getByRole("dialog").getByRole("button", { name: "Set it" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Save password" }).click();
     await dialogOf(page).getByRole("button", { name: "Mail me a sign-in link" }).click();
-    await dialogOf(page).getByText("A sign-in link is on its way").waitFor();
+    await dialogOf(page).getByText("We sent a sign-in link").waitFor();
     const mail = await context.newPage();
     await mail.goto(await linkMailedTo(url, email, "magic-link"));
     await mail.getByRole("button", { name: "Sign in", exact: true }).click();
     const dialog = mail.getByRole("dialog", { name: "Set a password" });
     await dialog.getByLabel("New password").fill(PASSWORD);
-    await dialog.getByRole("button", { name: "Set it" }).click();
-    await mail.getByText("The password is set.").waitFor();
+    await dialog.getByRole("button", { name: "Save password" }).click();
+    await mail.getByText("Password saved.").waitFor();
     expect((await call(url, "/auth/login", { body: { email, password: PASSWORD } })).status).toBe(200);
     await context.close();
   });
 
-  it("B8: goes on with a provider: signed in again, the same step is open", async () => {
+  it("B8: accepts a provider, which continues at the same step", async () => {
     const account = await confirmed();
     const email = await linkedB(account);
     const { context, page } = await aged(account);
@@ -150,9 +150,9 @@ describe("B8: a session that was signed in to longer ago", () => {
 
   it.each([
     ["link-provider_a", "Link provider A?"],
-    ["password", "Change the password"],
-    ["delete", "Delete the account?"],
-  ])("B8: opens the step %s of an address, and does nothing by itself", async (step, title) => {
+    ["password", "Change password"],
+    ["delete", "Delete account?"],
+  ])("B8: opens the step %s of an address without performing it", async (step, title) => {
     const context = await console.open({ as: await confirmed() });
     const page = await context.newPage();
     const calls: string[] = [];
@@ -168,7 +168,7 @@ describe("B8: a session that was signed in to longer ago", () => {
 });
 
 describe("B8: the review of an account", () => {
-  it("B8: comes after a reset: signs out everywhere else, unlinks what was added, and revokes keys", async () => {
+  it("B8: follows a reset: signs out everywhere else, unlinks new providers and revokes keys", async () => {
     const account = await confirmed();
     await linkedB(account);
     const headers = { token: account.accessToken, workspaceId: account.workspaceId };
@@ -181,8 +181,8 @@ describe("B8: the review of an account", () => {
     const page = await context.newPage();
     await page.goto(await linkMailedTo(url, account.email, "reset-password"));
     await page.getByLabel("New password").fill(PASSWORD);
-    await page.getByRole("button", { name: "Set the password" }).click();
-    await page.getByRole("link", { name: "Review the account" }).click();
+    await page.getByRole("button", { name: "Set password" }).click();
+    await page.getByRole("link", { name: "Review account" }).click();
     const login = { email: account.email, password: PASSWORD };
     const other = await call<SignedIn>(url, "/auth/login", { body: login });
     await signIn(page, account.email);
@@ -200,18 +200,18 @@ describe("B8: the review of an account", () => {
     await page.getByRole("button", { name: "Sign out elsewhere, unlink" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Sign out elsewhere, unlink" }).click();
     await page.getByText("1 session ended, 1 provider unlinked.").waitFor();
-    await page.getByText("This browser is the only one that is signed in.").waitFor();
+    await page.getByText("No other sessions.").waitFor();
     expect((await call(url, "/workspaces", { token: other.body.data.accessToken })).status).toBe(401);
     await page.getByRole("button", { name: "Revoke odd key" }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "Revoke it" }).click();
-    await page.getByText("You made no key that still works.").waitFor();
+    await page.getByRole("dialog").getByRole("button", { name: "Revoke key" }).click();
+    await page.getByText("You created no key in the last 30 days that still works.").waitFor();
     const ingest = `/logger/${project.body.data.id}/log`;
     const refused = await call(url, ingest, { token: made.body.data.secret, body: { message: "x" } });
     expect([refused.status, refused.body.error.code]).toEqual([401, "API_KEY_REVOKED"]);
     await context.close();
   });
 
-  it("B8: of an old session asks for the password", async () => {
+  it("B8: asks for the password in an old session", async () => {
     const account = await confirmed();
     await linkedB(account);
     const { context, page } = await aged(account);
@@ -219,7 +219,7 @@ describe("B8: the review of an account", () => {
     await page.getByRole("button", { name: "Sign out elsewhere, unlink" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Sign out elsewhere, unlink" }).click();
     await dialogOf(page).getByLabel("Password", { exact: true }).fill(account.password);
-    await dialogOf(page).getByRole("button", { name: "Go on" }).click();
+    await dialogOf(page).getByRole("button", { name: "Continue", exact: true }).click();
     await page.getByText("0 sessions ended, 1 provider unlinked.").waitFor();
     await context.close();
   });
@@ -233,9 +233,9 @@ describe("B11: tokens in the address of the callback page", () => {
     const context = await console.open();
     const page = await context.newPage();
     await page.goto(shown({ accessToken: named.accessToken, refreshToken: hidden.refreshToken, isNewUser: "false" }));
-    await page.getByText(`The provider let you in as ${named.email}.`).waitFor();
+    await page.getByText(`The provider signed you in as ${named.email}.`).waitFor();
     await page.getByRole("button", { name: "Sign in with this account" }).click();
-    await page.getByText("are of different accounts or sessions").waitFor();
+    await page.getByText("belong to different accounts or sessions").waitFor();
     await signedOut(page);
     expect(await page.evaluate(() => localStorage.getItem("taffrail.session"))).toBeNull();
     await expect.poll(async () => (await call(url, "/auth/me", { token: hidden.accessToken })).status).toBe(401);
@@ -251,12 +251,12 @@ describe("B11: tokens in the address of the callback page", () => {
     const page = await context.newPage();
     await page.goto(shown({ accessToken: account.accessToken, refreshToken: other.refreshToken, isNewUser: "false" }));
     await page.getByRole("button", { name: "Sign in with this account" }).click();
-    await page.getByText("are of different accounts or sessions").waitFor();
+    await page.getByText("belong to different accounts or sessions").waitFor();
     await signedOut(page);
     await context.close();
   });
 
-  it("B11: of one session sign in to the account that was named", async () => {
+  it("B11: of one session sign in to the named account", async () => {
     const account = await confirmed();
     const { accessToken, refreshToken } = account;
     const context = await console.open();
@@ -270,8 +270,8 @@ describe("B11: tokens in the address of the callback page", () => {
   });
 });
 
-describe("B10: the mark of this browser", () => {
-  it("B10: outlives signing out, and goes with the next login of its address alone", async () => {
+describe("B10: the device token", () => {
+  it("B10: survives signing out and is sent only with a login of its address", async () => {
     const [account, other] = [await confirmed(), await confirmed()];
     const context = await console.open();
     const page = await context.newPage();
@@ -294,6 +294,6 @@ describe("B10: the mark of this browser", () => {
   });
 });
 
-it("contacts nobody but the providers, and breaks no rule of the policy", () => {
+it("contacts no origin except the providers' and violates no content security policy", () => {
   expect(console.faults()).toEqual([]);
 });

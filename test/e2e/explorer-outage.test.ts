@@ -44,18 +44,18 @@ function countsCategory(page: Page, name: string, count: number): Promise<void> 
 }
 
 describe("3: an outage", () => {
-  it("ends without a click: entries, histogram, counts and the live view come back, after one notice", async () => {
+  it("recovers without a click: entries, histogram, counts and the live view, after one notice", async () => {
     const { tenant, page } = await opened("&live=1");
     await page
       .getByRole("status")
       .filter({ hasText: /^Live$/ })
       .waitFor();
     await console.server.kill9();
-    // Another query: nothing of it is there yet.
+    // Another query, of which nothing is loaded yet.
     await page.getByRole("checkbox", { name: "error" }).check();
     const again = page.getByRole("button", { name: "Try now" });
     await again.first().waitFor();
-    // It stays one, through tries that fail.
+    // There is one notice, also while attempts fail.
     for (let look = 0; look < 20; look++) {
       expect(await again.count()).toBe(1);
       expect(await page.getByRole("alert").getByText("The service could not be reached. Trying again.").count()).toBe(
@@ -79,7 +79,7 @@ describe("3: an outage", () => {
     await page.context().close();
   });
 
-  it("leaves what is shown, and one notice above it, until a refresh gets through", async () => {
+  it("keeps the content and shows one notice above it until a refresh succeeds", async () => {
     const { tenant, page } = await opened("");
     await console.server.kill9();
     await page.getByRole("button", { name: "Refresh" }).click();
@@ -89,14 +89,14 @@ describe("3: an outage", () => {
     await console.server.restart();
     await sendOne(tenant, { message: "after" });
     await page.getByRole("button", { name: "Try now" }).waitFor({ state: "detached" });
-    // The try that got through may have been before the entry was sent.
+    // The successful attempt may have been before the entry was sent.
     await page.getByRole("button", { name: "Refresh" }).click();
     await row(page, "after").waitFor();
     await chartSays(page, "2 entries");
     await page.context().close();
   });
 
-  it("is over as soon as the network is back, however long it took", async () => {
+  it("ends as soon as the network is back, after any time", async () => {
     const { page } = await opened("");
     let failed = 0;
     page.on("requestfailed", (request) => {
@@ -104,7 +104,7 @@ describe("3: an outage", () => {
     });
     await page.context().setOffline(true);
     await page.getByRole("button", { name: "Refresh" }).click();
-    // The next wait is of 4 s at least.
+    // The next wait is at least 4 s.
     await expect.poll(() => failed, { timeout: 20_000 }).toBeGreaterThanOrEqual(6);
     const answered = page.waitForResponse("**/logger/query", { timeout: 2000 });
     await page.context().setOffline(false);
@@ -125,17 +125,17 @@ describe("3: an outage", () => {
     await page.context().close();
   });
 
-  it("breaks no rule of the policy", () => {
+  it("violates no content security policy", () => {
     expect(console.faults()).toEqual([]);
   });
 
-  // The last one: what could not be loaded is an uncaught error of its page.
-  it("opens a page that it kept from loading as soon as it is over", async () => {
+  // Last, because a page that cannot be loaded raises an uncaught error.
+  it("opens a page that could not be loaded as soon as it ends", async () => {
     const { tenant, page } = await opened("");
     await page.context().setOffline(true);
     await page.getByRole("link", { name: "Settings" }).click();
     await page.getByText("The page opens as soon as it can.").waitFor();
-    // It is still the console, and not the browser's own page, which would stay.
+    // The console, not the browser's error page, which would stay.
     await page.getByRole("navigation", { name: "Workspace" }).waitFor();
     await page.context().setOffline(false);
     await page.waitForURL(`**/w/${tenant.account.workspaceId}/settings`);

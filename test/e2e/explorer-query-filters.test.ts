@@ -29,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => console?.close());
 
 beforeEach(async () => {
-  // A zone that is not UTC, so that mixing both up shows.
+  // A zone other than UTC, so that confusing both fails.
   context = await console.open({
     as: tenant.account,
     timezoneId: "Europe/Berlin",
@@ -45,7 +45,7 @@ async function open(search = ""): Promise<void> {
   await counted(page, /^\d+ entr(y|ies)$|^[\d,]+ loaded$/).waitFor();
 }
 
-/** The count before stays until the new one is there. */
+/** The previous count stays until the new one arrives. */
 async function histogramSettled(): Promise<void> {
   await page.locator('section[aria-label="Histogram"][aria-busy="false"]').waitFor();
 }
@@ -60,8 +60,8 @@ interface FilterCase {
 async function dataFilter(path: string, test: string, kind: string | null, value: string | null): Promise<void> {
   const form = page.getByRole("form", { name: "Data" });
   await form.getByLabel("Path").fill(path);
-  await form.getByLabel("Test").selectOption(test);
-  if (kind !== null) await form.getByLabel("Kind of value").selectOption(kind);
+  await form.getByLabel("Condition").selectOption(test);
+  if (kind !== null) await form.getByLabel("Data type").selectOption(kind);
   if (value !== null)
     await form
       .getByRole(test === "is one of" ? "textbox" : "combobox", { name: /^Values?/ })
@@ -96,7 +96,7 @@ const CASES: FilterCase[] = [
     name: "types, one typed in",
     act: async () => {
       await page.getByRole("checkbox", { name: "invoice" }).check();
-      await page.getByLabel("Another type").fill("query");
+      await page.getByLabel("Other type").fill("query");
       await page.keyboard.press("Enter");
     },
     filters: { type: ["invoice", "query"] },
@@ -114,7 +114,7 @@ const CASES: FilterCase[] = [
   {
     name: "a trace",
     act: async () => {
-      await page.getByLabel("Trace id", { exact: true }).fill("trace-4");
+      await page.getByLabel("Trace ID", { exact: true }).fill("trace-4");
       await page.getByRole("button", { name: "Set trace id" }).click();
     },
     filters: { traceId: "trace-4" },
@@ -178,7 +178,7 @@ const CASES: FilterCase[] = [
 ];
 
 describe("filters", () => {
-  it.each(CASES)("asks for $name, and again after a reload", async ({ act, filters, passes }) => {
+  it.each(CASES)("request $name, and again after a reload", async ({ act, filters, passes }) => {
     await open();
     await counted(page, `${sent.length} entries`).waitFor();
     const isIt = (query: SentQuery): boolean => {
@@ -200,14 +200,14 @@ describe("filters", () => {
     expect(page.url()).toBe(href);
   });
 
-  it("5: counts beside the names what the other filters leave", async () => {
+  it("5: show for each name the count of entries that match the other filters", async () => {
     await open("?level=error&category=http");
     const beside = (group: string, name: string, count: number): Promise<void> => {
       const labels = page.getByRole("group", { name: group }).locator("label");
       return labels.filter({ hasText: new RegExp(`^${name}${count}$`) }).waitFor();
     };
     const errors = sent.filter(({ level }) => level === "error");
-    // The choice of categories leaves out no category, so that another one can be chosen.
+    // The selection of categories excludes no category, so that another one can be selected.
     for (const name of ["http", "database", "billing"]) {
       await beside("Category", name, errors.filter(({ category }) => category === name).length);
     }
@@ -217,7 +217,7 @@ describe("filters", () => {
     }
     const types = page.getByRole("group", { name: "Type" });
     expect(await types.getByText("invoice").count()).toBe(0);
-    // What is chosen and does not occur says so.
+    // A selected name without entries shows 0.
     await page.goto(explorerPath(tenant, "?level=error&category=nothing"));
     await beside("Category", "nothing", 0);
     await page.goto(explorerPath(tenant, `?${new URLSearchParams({ search: NASTY })}`));
@@ -226,7 +226,7 @@ describe("filters", () => {
     await beside("Type", found?.type ?? "", 1);
   });
 
-  it("takes filters off by their chips, and goes back and forth with the browser's buttons", async () => {
+  it("are removed with their chips, and follow the browser's back and forward buttons", async () => {
     await open("?level=error&category=http");
     await page.getByRole("button", { name: "Remove filter: category http" }).click();
     const errors = sent.filter(({ level }) => level === "error").length;
@@ -240,29 +240,29 @@ describe("filters", () => {
     await counted(page, `${sent.length} entries`).waitFor();
   });
 
-  it("says what it could not read of a link", async () => {
+  it("report invalid parameters of a link", async () => {
     await open("?level=loud&data=%7B&range=3y&search=entry");
     await page.getByRole("alert").filter({ hasText: "level, data, range" }).waitFor();
   });
 
-  it("suggests paths and values of what is loaded", async () => {
+  it("suggest paths and values of loaded entries", async () => {
     await open();
     const form = page.getByRole("form", { name: "Data" });
     const listed = (input: ReturnType<typeof form.getByLabel>): Promise<string[]> =>
       input.evaluate((element) => {
-        // SAFETY: the field that the label names is an input.
+        // SAFETY: the labelled field is an input.
         const { list } = element as HTMLInputElement;
         return [...(list?.options ?? [])].map(({ value }) => value);
       });
     expect(await listed(form.getByLabel("Path"))).toEqual(expect.arrayContaining(["status", "user.id", '["a.b"]']));
     await form.getByLabel("Path").fill("status");
-    expect(await form.getByLabel("Kind of value").inputValue()).toBe("number");
+    expect(await form.getByLabel("Data type").inputValue()).toBe("number");
     expect((await listed(form.getByLabel("Value", { exact: true }))).sort()).toEqual(["200", "300", "400", "500"]);
   });
 });
 
-describe("time", () => {
-  it("takes a range in the local zone and asks for it in UTC", async () => {
+describe("the time range", () => {
+  it("is chosen in the local time zone and requested in UTC", async () => {
     await open();
     const from = new Date(Math.floor((sent[30]?.timestamp ?? 0) / 60_000) * 60_000);
     const to = new Date(from.getTime() + 10 * 60_000);
@@ -279,7 +279,7 @@ describe("time", () => {
     await counted(page, /^10 entries$/).waitFor();
   });
 
-  it("keeps a relative range relative over a reload", async () => {
+  it("stays relative on a reload", async () => {
     await open("?range=15m&order=asc");
     const asked = nextQuery(page);
     await page.reload();
@@ -290,7 +290,7 @@ describe("time", () => {
     expect(minutes).toBeLessThan(17);
   });
 
-  it("zooms to what is brushed in the histogram, and back", async () => {
+  it("follows a selection in the histogram, and zooms out again", async () => {
     await open("?range=1h");
     const plot = page.locator(".u-over");
     await plot.waitFor();
@@ -311,16 +311,16 @@ describe("time", () => {
     await page.waitForURL((url) => url.search === "?range=1h");
   });
 
-  it("says what is in a bar to who points at it", async () => {
+  it("shows the counts of the bar below the pointer", async () => {
     await open("?range=1h");
     const plot = page.locator(".u-over");
     await plot.hover();
     await page.getByText(/\d\d:\d\d – \d\d:\d\d/).waitFor();
   });
 
-  it("has the histogram as a table that zooms, too", async () => {
+  it("can be zoomed in the histogram's table, too", async () => {
     await open("?range=1h&level=error");
-    await page.getByRole("button", { name: "As a table" }).click();
+    await page.getByRole("button", { name: "Show table" }).click();
     const table = page.getByRole("table");
     await table.getByRole("columnheader", { name: "error" }).waitFor();
     const asked = nextQuery(page, ({ filters }) => filters.to !== undefined);
@@ -332,7 +332,7 @@ describe("time", () => {
     await counted(page, /^1 entry$/).waitFor();
   });
 
-  it("shows all that is kept without a bound, as wide as its entries", async () => {
+  it("is open for all time, and the histogram fits its entries", async () => {
     await open();
     const asked = nextQuery(page);
     await page.getByLabel("Time range").selectOption("all");
@@ -345,8 +345,8 @@ describe("time", () => {
   });
 });
 
-describe("the whole", () => {
-  it("contacts nobody else and breaks no rule of its policy", () => {
+describe("the explorer", () => {
+  it("contacts no other origin and violates no content security policy", () => {
     expect(console.faults()).toEqual([]);
   });
 });

@@ -16,7 +16,7 @@ beforeAll(async () => {
   console = await startConsole();
   large = await createTenant(console.server.url);
   const now = Date.now();
-  // Some of them share a millisecond, so that the order within it shows, too.
+  // Some entries share a millisecond, so that the order within a millisecond is tested, too.
   const logs = Array.from({ length: MANY }, (_, index) => ({
     message: index === 0 ? "needle" : `${index} ${"hay ".repeat(350)}`,
     timestamp: now - 3_600_000 + Math.floor(index / 3),
@@ -33,15 +33,15 @@ beforeEach(async () => {
 
 afterEach(() => context.close());
 
-/** Lines of a file, as the seqs of their entries. */
+/** Parses the lines of a file to the seqs of their entries. */
 function seqsOf(text: string): number[] {
   const lines = text.split("\n");
   expect(lines.pop()).toBe("");
-  // SAFETY: what is no entry fails the comparison.
+  // SAFETY: any other value fails the comparison.
   return lines.map((line) => (JSON.parse(line) as { seq: number }).seq);
 }
 
-/** Older than all the others, so that it changes the first pages of no other test. */
+/** Older than all others, so that the first pages of other tests stay the same. */
 const LATE = { message: "late", timestamp: Date.now() - 7_200_000 };
 
 const NEWEST_FIRST = Array.from({ length: MANY }, (_, index) => MANY - index);
@@ -53,13 +53,13 @@ function isFurtherPage(route: Route): boolean {
 describe("download", () => {
   const dialog = () => page.getByRole("dialog", { name: "Download as NDJSON" });
 
-  it("writes everything that is found, in order, where the browser cannot ask for a file", async () => {
+  it("writes all matching entries in order if the browser has no file picker", async () => {
     await context.addInitScript(() => Reflect.deleteProperty(globalThis, "showSaveFilePicker"));
     await page.goto(explorerPath(large));
     await counted(page, "100 loaded").waitFor();
     await page.getByRole("button", { name: "Download" }).click();
     const downloading = page.waitForEvent("download");
-    // What comes while it runs is not of the snapshot.
+    // An entry that arrives during the download is not part of the snapshot.
     let sent = 0;
     await context.route("**/logger/query", async (route) => {
       if (isFurtherPage(route) && sent++ === 0) await send(console.server.url, large, [LATE]);
@@ -72,7 +72,7 @@ describe("download", () => {
     expect(seqsOf(await readFile(await file.path(), "utf8"))).toEqual(NEWEST_FIRST);
   });
 
-  it("writes into a file that was chosen, waits where the limit is used up, and goes on", async () => {
+  it("writes to the chosen file, waits for the rate limit and continues", async () => {
     await context.addInitScript(() => {
       const picker = async () => (await navigator.storage.getDirectory()).getFileHandle("chosen", { create: true });
       Object.assign(globalThis, { showSaveFilePicker: picker });
@@ -86,17 +86,17 @@ describe("download", () => {
     });
     await page.getByRole("button", { name: "Download" }).click();
     await dialog().getByRole("button", { name: "Download" }).click();
-    await dialog().getByText("The limit is used up").waitFor();
+    await dialog().getByText("Rate limit reached").waitFor();
     await dialog().getByText("Done: 3,501 entries.").waitFor();
     const text = await page.evaluate(async () => {
       const file = await (await navigator.storage.getDirectory()).getFileHandle("chosen");
       return (await file.getFile()).text();
     });
-    // The late one of the test before is the oldest.
+    // The late entry of the previous test is the oldest.
     expect(seqsOf(text)).toEqual([MANY + 1, ...NEWEST_FIRST.toReversed()]);
   });
 
-  it("stops when it is called off, and leaves no file", async () => {
+  it("leaves no file when cancelled", async () => {
     await context.addInitScript(() => Reflect.deleteProperty(globalThis, "showSaveFilePicker"));
     let downloads = 0;
     page.on("download", () => downloads++);
@@ -117,8 +117,11 @@ describe("download", () => {
   });
 });
 
-describe("answers that stop early", () => {
-  /** Tests on a hundred paths. All entries pass all but the last: each test counts as work, so a request ends before it is through. */
+describe("partial responses", () => {
+  /**
+   * Conditions on a hundred paths. All entries match all but the last: each condition costs work units, so that the
+   * budget runs out.
+   */
   const PATHS = 100;
   const COSTLY = `?${new URLSearchParams({
     data: JSON.stringify(
@@ -130,7 +133,7 @@ describe("answers that stop early", () => {
       ),
     ),
   })}`;
-  /** Requests of 1,000 small entries, whose tests cost more than one answer may. */
+  /** Requests of 1,000 small entries, whose conditions cost more than one response may. */
   const REQUESTS = 300;
 
   let small: Tenant;
@@ -149,15 +152,15 @@ describe("answers that stop early", () => {
     for (let request = 0; request < REQUESTS; request++) await send(url, small, logs);
   });
 
-  it("says how far a search has come, and goes on until it has found", async () => {
+  it("show the progress of a search, which continues on a click", async () => {
     await page.goto(explorerPath(small, COSTLY));
-    const partial = page.getByText(/The search is not through: [\d,]+ entries looked at so far, 0 found\./);
+    const partial = page.getByText(/Search incomplete: [\d,]+ entries scanned, 0 found\./);
     await partial.waitFor();
-    await page.getByText("The count stopped early").waitFor();
-    expect(await page.getByText("Nothing matches").count()).toBe(0);
+    await page.getByText("Incomplete count").waitFor();
+    expect(await page.getByText("No matching entries").count()).toBe(0);
     for (let asked = 0; asked < 10 && (await rows(page).count()) === 0; asked++) {
       const answered = page.waitForResponse("**/logger/query");
-      await page.getByRole("button", { name: "Go on" }).click();
+      await page.getByRole("button", { name: "Continue" }).click();
       await answered;
       await page.getByRole("button", { name: "Searching …" }).waitFor({ state: "detached" });
     }
@@ -166,7 +169,7 @@ describe("answers that stop early", () => {
 });
 
 describe("refusals", () => {
-  it("counts down where the workspace's limit is used up, and works again after it", async () => {
+  it("show a countdown for the workspace's limit and recover after it", async () => {
     const limited = await createTenant(console.server.url);
     await send(console.server.url, limited, [{ message: "one" }]);
     const rule = { method: "POST", path: "/logger/query", limit: 3, windowSeconds: 10 };
@@ -181,7 +184,7 @@ describe("refusals", () => {
       await answered;
     }
     await other.getByRole("alert").getByText("Too many requests").waitFor();
-    await other.getByText("The limit here is 3 requests.").waitFor();
+    await other.getByText("Limit: 3 requests.").waitFor();
     expect(await axeFaults(other)).toEqual([]);
     const again = other.getByRole("button", { name: "Try again" });
     expect(await again.isDisabled()).toBe(true);
@@ -190,7 +193,7 @@ describe("refusals", () => {
     await own.close();
   });
 
-  it("stays usable with a limit of 3 for everything", async () => {
+  it("leave the page usable with a limit of 3", async () => {
     const limited = await createTenant(console.server.url);
     await setLimits(limited, { default: { limit: 3, windowSeconds: 5 }, rules: [] });
     const own = await console.open({ as: limited.account });
@@ -204,13 +207,13 @@ describe("refusals", () => {
     }
     await other.getByRole("alert").getByText("Too many requests").waitFor();
     await other.getByRole("button", { name: "Try again" }).click();
-    await other.getByRole("heading", { name: /No entries yet|Nothing matches/ }).waitFor();
+    await other.getByRole("heading", { name: /No entries yet|No matching entries/ }).waitFor();
     await own.close();
   });
 
-  it("says what went wrong, and tries again", async () => {
+  it("are explained and can be retried", async () => {
     let isAway = false;
-    // So long that it is not repeated before the click.
+    // Long enough that there is no automatic retry before the click.
     const asked = refusal(503, "SERVICE_UNAVAILABLE", "30");
     await context.route("**/logger/query", (route) => (isAway ? route.abort() : route.fulfill(asked)));
     await page.goto(explorerPath(large));
@@ -224,7 +227,7 @@ describe("refusals", () => {
     expect(await alert.count()).toBe(0);
   });
 
-  it("keeps what is loaded where the next page fails, and loads it then", async () => {
+  it("of the next page keep loaded entries, and a retry loads it", async () => {
     await context.route("**/logger/query", async (route) => {
       if (isFurtherPage(route)) await route.fulfill(refusal(503, "SERVICE_UNAVAILABLE", "1"));
       else await route.continue();
@@ -239,7 +242,7 @@ describe("refusals", () => {
     await counted(page, "200 loaded").waitFor();
   });
 
-  it("keeps entries and histogram where loading them again fails, and says so above them", async () => {
+  it("of a reload keep entries and histogram below a notice", async () => {
     await page.goto(explorerPath(large));
     await counted(page, "100 loaded").waitFor();
     const histogram = page.getByRole("slider", { name: "Entries over time" });
@@ -261,18 +264,18 @@ describe("refusals", () => {
     await expect.poll(() => alert.count()).toBe(0);
   });
 
-  it("says that a workspace or a project is not there, and nothing else", async () => {
+  it("of an unknown workspace or project show that it was not found", async () => {
     await page.goto("/w/nope");
-    await page.getByRole("heading", { name: "No such workspace" }).waitFor();
+    await page.getByRole("heading", { name: "Workspace not found" }).waitFor();
     await page.goto(`/w/${large.account.workspaceId}/p/nope`);
-    await page.getByRole("heading", { name: "No such project" }).waitFor();
+    await page.getByRole("heading", { name: "Project not found" }).waitFor();
     expect(await page.getByRole("button", { name: "Refresh" }).count()).toBe(0);
     expect(await axeFaults(page)).toEqual([]);
-    await page.getByRole("link", { name: "See all projects" }).click();
+    await page.getByRole("link", { name: "All projects" }).click();
     await counted(page, "100 loaded").waitFor();
   });
 
-  it("says that a project is gone that was there before", async () => {
+  it("of a deleted project show that it was not found", async () => {
     const own = await createTenant(console.server.url);
     await send(console.server.url, own, [{ message: "one" }]);
     const other = await (await console.open({ as: own.account })).newPage();
@@ -280,11 +283,11 @@ describe("refusals", () => {
     await counted(other, "1 entry").waitFor();
     await call(console.server.url, `/projects/${own.projectId}`, { method: "DELETE", ...asUser(own.account) });
     await other.getByRole("button", { name: "Refresh" }).click();
-    await other.getByRole("heading", { name: "No such project" }).waitFor();
+    await other.getByRole("heading", { name: "Project not found" }).waitFor();
     await other.context().close();
   });
 
-  it("drops what is superseded", async () => {
+  it("aborts superseded requests", async () => {
     await page.goto(explorerPath(large));
     await counted(page, "100 loaded").waitFor();
     let held: Route | null = null;
@@ -302,8 +305,8 @@ describe("refusals", () => {
   });
 });
 
-describe("nothing there", () => {
-  it("7: leads from no project over no entry to the first one, which it notices", async () => {
+describe("an empty workspace", () => {
+  it("7: leads to the first project and notices its first entry", async () => {
     const account = await register(console.server.url);
     const own = await console.open({ as: account });
     const other = await own.newPage();
@@ -312,12 +315,12 @@ describe("nothing there", () => {
       if (new URL(request.url()).pathname.startsWith("/logger/")) asked++;
     });
     await other.goto(`/w/${account.workspaceId}`);
-    const link = other.getByRole("link", { name: "Make a project" });
+    const link = other.getByRole("link", { name: "Create project" });
     expect(await link.getAttribute("href")).toBe(`/w/${account.workspaceId}/settings/projects`);
     expect(asked).toBe(0);
     const other2 = await own.newPage();
     await other2.goto(`/w/${account.workspaceId}`);
-    await other2.getByRole("link", { name: "Make a project" }).waitFor();
+    await other2.getByRole("link", { name: "Create project" }).waitFor();
     const projectId = await createProject(console.server.url, account, "first");
     await other.goto(`/w/${account.workspaceId}/p/${projectId}`);
     await other.getByRole("heading", { name: "No entries yet" }).waitFor();
@@ -333,22 +336,22 @@ describe("nothing there", () => {
       token: key.body.data.secret,
       body: { message: "the first" },
     });
-    // 7: nothing is clicked.
+    // 7: without a click.
     await rows(other).first().getByText("the first").waitFor();
     await rows(other2).first().getByText("the first").waitFor();
     await own.close();
   });
 
-  it("helps where nothing matches", async () => {
+  it("offers next steps if nothing matches", async () => {
     await page.goto(explorerPath(large, "?session=nobody&range=15m"));
-    await page.getByRole("heading", { name: "Nothing matches" }).waitFor();
+    await page.getByRole("heading", { name: "No matching entries" }).waitFor();
     await page.getByRole("button", { name: "Clear filters" }).first().click();
     await page.waitForURL((url) => url.search === "?range=15m");
-    await page.getByRole("button", { name: "Look in all time" }).click();
+    await page.getByRole("button", { name: "Search all time" }).click();
     await counted(page, "100 loaded").waitFor();
   });
 
-  it("contacts nobody else and breaks no rule of its policy", () => {
+  it("contacts no other origin and violates no content security policy", () => {
     expect(console.faults()).toEqual([]);
   });
 });

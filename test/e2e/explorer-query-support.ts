@@ -15,7 +15,7 @@ export interface SentEntry {
   data: { status: number; ok: boolean; plan: string | null; user: { id: number }; "a.b"?: string };
 }
 
-/** A message that a shell would do much with, if it were let. */
+/** A message with many characters that are special to a shell. */
 export const NASTY = `it's "$HOME" \`id\` $(id) \\ ü & ; 100%`;
 
 const KINDS = [
@@ -25,7 +25,7 @@ const KINDS = [
   ["billing", "invoice"],
 ] as const;
 
-/** Entries one minute apart, the newest a minute old. */
+/** Entries one minute apart, the newest one minute old. */
 export function variedEntries(now: number): SentEntry[] {
   return Array.from({ length: 56 }, (_, index) => {
     const [category, type] = KINDS[index % KINDS.length] ?? KINDS[0];
@@ -60,7 +60,7 @@ export function explorerPath({ account, projectId }: Tenant, search = ""): strin
   return `/w/${account.workspaceId}/p/${projectId}${search}`;
 }
 
-/** The line that says how many entries there are. */
+/** The status line with the number of entries. */
 export function counted(page: Page, text: string | RegExp): Locator {
   return page.getByRole("status").filter({ hasText: text });
 }
@@ -77,7 +77,7 @@ export interface SentQuery {
 }
 
 export function queryIn(request: Request): SentQuery {
-  // SAFETY: the explorer sends nothing else there.
+  // SAFETY: the explorer sends no other body there.
   return request.postDataJSON() as SentQuery;
 }
 

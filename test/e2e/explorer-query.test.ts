@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => console?.close());
 
 beforeEach(async () => {
-  // A zone that is not UTC, so that mixing both up shows.
+  // A zone other than UTC, so that confusing both fails.
   context = await console.open({
     as: tenant.account,
     timezoneId: "Europe/Berlin",
@@ -40,13 +40,13 @@ async function open(search = ""): Promise<void> {
   await counted(page, /^\d+ entr(y|ies)$|^[\d,]+ loaded$/).waitFor();
 }
 
-/** The count before stays until the new one is there. */
+/** The previous count stays until the new one arrives. */
 async function histogramSettled(): Promise<void> {
   await page.locator('section[aria-label="Histogram"][aria-busy="false"]').waitFor();
 }
 
-describe("what can be done with a view", () => {
-  it("saves, loads, renames and deletes it", async () => {
+describe("the actions of a view", () => {
+  it("save, load, rename and delete it", async () => {
     await open("?minLevel=error&range=6h");
     const dialog = page.getByRole("dialog", { name: "Saved views" });
     await page.getByRole("button", { name: "Views" }).click();
@@ -65,10 +65,10 @@ describe("what can be done with a view", () => {
     await dialog.waitFor({ state: "detached" });
     await page.getByRole("button", { name: "Views" }).click();
     await dialog.getByRole("button", { name: "Delete Worse things" }).click();
-    await dialog.getByText("No view is saved yet.").waitFor();
+    await dialog.getByText("No saved views yet.").waitFor();
   });
 
-  it("says so where the browser keeps nothing, and takes no name away", async () => {
+  it("report a browser that cannot store views, and keep the typed name", async () => {
     await open();
     await page.evaluate(() => {
       Storage.prototype.setItem = () => {
@@ -79,12 +79,12 @@ describe("what can be done with a view", () => {
     await page.getByRole("button", { name: "Views" }).click();
     await dialog.getByLabel("Save this view as").fill("Bad things");
     await dialog.getByRole("button", { name: "Save" }).click();
-    await page.getByText("This browser has no room for it").waitFor();
+    await page.getByText("The browser's storage is full").waitFor();
     expect(await dialog.getByLabel("Save this view as").inputValue()).toBe("Bad things");
-    await dialog.getByText("No view is saved yet.").waitFor();
+    await dialog.getByText("No saved views yet.").waitFor();
   });
 
-  it("gives a command that a shell runs as it is", async () => {
+  it("copy a command that runs in a shell", async () => {
     await context.grantPermissions(["clipboard-read", "clipboard-write"]);
     await open(`?${new URLSearchParams({ search: NASTY })}`);
     await counted(page, /^1 entry$/).waitFor();
@@ -95,14 +95,14 @@ describe("what can be done with a view", () => {
     expect(command).not.toContain(tenant.key.secret);
     const env = { PATH: process.env.PATH ?? "", TAFFRAIL_API_KEY: tenant.key.secret };
     const { stdout } = await run("sh", ["-c", command], { env });
-    // SAFETY: the envelope of a query's answer; anything else fails below.
+    // SAFETY: the envelope of a query response; any other value fails below.
     const { data } = JSON.parse(stdout) as { data: FoundLogs };
     expect(data.logs.map(({ message }) => message)).toEqual([NASTY]);
     const without = await run("sh", ["-c", command], { env: { PATH: env.PATH } }).catch((error: Error) => error);
     expect(String(without)).toContain("logs:read");
   });
 
-  it("gives a link whose relative time is fixed", async () => {
+  it("copy a link with a fixed time range", async () => {
     await context.grantPermissions(["clipboard-read", "clipboard-write"]);
     await open("?range=1h&level=info");
     await page.getByRole("button", { name: "Share" }).click();
@@ -114,7 +114,7 @@ describe("what can be done with a view", () => {
 });
 
 describe("pages", () => {
-  it("loads further pages of one snapshot, and counts when asked", async () => {
+  it("load one snapshot page by page, and count on request", async () => {
     const busy = await createTenant(console.server.url);
     const now = Date.now();
     const logs = Array.from({ length: 250 }, (_, index) => ({ message: `row ${index}`, timestamp: now - index }));
@@ -132,14 +132,14 @@ describe("pages", () => {
     await other.keyboard.press("End");
     await counted(other, "250 entries").waitFor();
     await other.getByRole("button", { name: "Refresh" }).click();
-    // The list is at its end, which may be near enough for the next page.
+    // The end of the list may be near enough for the next page.
     await counted(other, /^[12]00 loaded$/).waitFor();
     await other.locator("[data-list]").evaluate((list) => list.scrollTo(0, 0));
     await rows(other).first().getByText("too late").waitFor();
     await own.close();
   });
 
-  it("shows several projects with their names, and one when chosen", async () => {
+  it("name the projects of entries, and show one project if selected", async () => {
     const { account } = tenant;
     await page.goto(`/w/${account.workspaceId}?category=billing`);
     const billing = sent.filter(({ category }) => category === "billing").length;
@@ -151,14 +151,14 @@ describe("pages", () => {
 });
 
 describe("live", () => {
-  it("follows a project from where the list ends, without a gap, pauses, and goes on", async () => {
+  it("follows a project from the end of the list without a gap, pauses and resumes", async () => {
     const watched = await createTenant(console.server.url);
     await send(console.server.url, watched, [{ message: "before" }]);
     const own = await console.open({ as: watched.account, viewport: { width: 1440, height: 900 } });
     const other = await own.newPage();
     await other.goto(explorerPath(watched));
     await rows(other).filter({ hasText: "before" }).waitFor();
-    // After the list, before the tail: what a careless one would miss.
+    // Sent after the list has loaded and before the tail opens.
     await send(console.server.url, watched, [{ message: "between" }]);
     await other.keyboard.press("l");
     await other
@@ -170,9 +170,9 @@ describe("live", () => {
     await rows(other).first().getByText("live one").waitFor();
     await other.getByRole("button", { name: "Pause" }).click();
     await send(console.server.url, watched, [{ message: "live two" }]);
-    await other.getByRole("status").filter({ hasText: "1 waiting" }).waitFor();
+    await other.getByRole("status").filter({ hasText: "1 new" }).waitFor();
     await expect.poll(() => rows(other).count()).toBe(3);
-    await other.getByRole("button", { name: "Go on" }).click();
+    await other.getByRole("button", { name: "Resume" }).click();
     await rows(other).first().getByText("live two").waitFor();
     await expect.poll(() => rows(other).count()).toBe(4);
     expect(new URL(other.url()).search).toBe("?live=1");
@@ -184,14 +184,14 @@ describe("live", () => {
 });
 
 describe("keyboard", () => {
-  it("searches, filters and zooms without a mouse", async () => {
+  it("searches, filters and zooms", async () => {
     await open("?range=1h");
     await page.keyboard.press("/");
     await page.keyboard.type("entry");
     await page.keyboard.press("Enter");
     await page.waitForURL((url) => url.searchParams.get("search") === "entry");
     await histogramSettled();
-    // In the field it is a letter.
+    // In an input the key is a letter.
     await page.keyboard.press("h");
     expect(await page.getByLabel("Search in messages and data").inputValue()).toBe("entryh");
     await page.keyboard.press("Tab");
@@ -203,7 +203,7 @@ describe("keyboard", () => {
     expect(await slider.getAttribute("aria-valuetext")).toMatch(/\d\d:\d\d – \d\d:\d\d, \d+ entr/);
     await page.keyboard.press("Enter");
     await page.waitForURL((url) => url.searchParams.has("to"));
-    // It stays where it is while the zoomed one is loaded.
+    // The focus stays while the zoomed range loads.
     expect(await slider.evaluate((element) => element === document.activeElement)).toBe(true);
     await page.keyboard.press("f");
     await page.keyboard.press("Tab");
@@ -215,10 +215,10 @@ describe("keyboard", () => {
     await page.getByRole("dialog").waitFor({ state: "detached" });
   });
 
-  it("lets single keys be turned off", async () => {
+  it("has single-key shortcuts that can be turned off", async () => {
     await open();
     await page.keyboard.press("?");
-    await page.getByLabel("Single keys work as shortcuts").uncheck();
+    await page.getByLabel("Single-key shortcuts").uncheck();
     await page.keyboard.press("Escape");
     await page.keyboard.press("v");
     expect(await page.getByRole("dialog").count()).toBe(0);
@@ -240,11 +240,11 @@ describe("accessible and fitting", () => {
     await open();
     await page.locator(".u-over").waitFor();
     if (width < 1000) await page.getByRole("button", { name: "Filters" }).click();
-    await page.getByRole("button", { name: "As a table" }).click();
+    await page.getByRole("button", { name: "Show table" }).click();
     await page.getByLabel("Time range").selectOption("custom");
     expect(await axeFaults(page)).toEqual([]);
     await page.goto(explorerPath(tenant, LONG));
-    await page.getByText("Nothing matches").waitFor();
+    await page.getByText("No matching entries").waitFor();
     expect(await axeFaults(page)).toEqual([]);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
   });
@@ -262,8 +262,8 @@ describe("accessible and fitting", () => {
   });
 });
 
-describe("the whole", () => {
-  it("never sends more than it must: a reload asks for list, histogram, projects, workspaces and two suggestions", async () => {
+describe("the explorer", () => {
+  it("requests only list, histogram, projects, workspaces and two suggestions on a reload", async () => {
     await open();
     const asked: string[] = [];
     page.on("request", (request) => {
@@ -282,7 +282,7 @@ describe("the whole", () => {
     ]);
   });
 
-  it("contacts nobody else and breaks no rule of its policy", async () => {
+  it("contacts no other origin and violates no content security policy", async () => {
     expect(await call(console.server.url, "/health")).toMatchObject({ status: 200 });
     expect(console.faults()).toEqual([]);
   });

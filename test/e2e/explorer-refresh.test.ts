@@ -12,7 +12,7 @@ beforeAll(async () => {
 
 afterAll(() => console?.close());
 
-/** A list that is longer than the window. */
+/** A list longer than the window. */
 async function opened(more = ""): Promise<{ tenant: Tenant; page: Page }> {
   const tenant = await createTenant(console.server.url);
   await send(console.server.url, tenant, 60, (index) => ({ message: `old ${index}.` }));
@@ -27,7 +27,7 @@ function sendOne(tenant: Tenant, message: string): Promise<unknown> {
   return send(console.server.url, tenant, 1, () => ({ message }));
 }
 
-/** Waits for the first row, and for it to be in sight. */
+/** Waits until the first row is visible. */
 async function isOnTop(page: Page, message: string): Promise<void> {
   await page.locator("[data-index='0']").filter({ hasText: message }).waitFor({ timeout: 15_000 });
   await page.waitForTimeout(300);
@@ -35,7 +35,7 @@ async function isOnTop(page: Page, message: string): Promise<void> {
 }
 
 describe("a list at its top", () => {
-  it("stays there when it is loaded again, so that what is new is in sight", async () => {
+  it("stays there on a refresh, so that new entries are visible", async () => {
     const { tenant, page } = await opened();
     await sendOne(tenant, "new by button");
     await page.getByRole("button", { name: "Refresh" }).click();
@@ -46,7 +46,7 @@ describe("a list at its top", () => {
     await page.context().close();
   });
 
-  it("stays there when an outage is over", async () => {
+  it("stays there after an outage", async () => {
     const { tenant, page } = await opened();
     await page.route("**/logger/query", (route) => route.abort());
     await page.getByRole("button", { name: "Refresh" }).click();
@@ -57,12 +57,12 @@ describe("a list at its top", () => {
     await page.context().close();
   });
 
-  it("elsewhere keeps what is being read in place, and counts what is new above it", async () => {
+  it("elsewhere keeps the visible rows in place and counts new entries above them", async () => {
     const { tenant, page } = await opened();
     await row(page, "old 59.").click();
     const details = page.getByRole("region", { name: "Details of entry 60" });
     await details.waitFor();
-    // The list itself moves while the histogram above it is drawn.
+    // The list moves while the histogram above it is drawn.
     const place = (): Promise<number> =>
       details.evaluate(
         (element) =>
@@ -81,7 +81,7 @@ describe("a list at its top", () => {
 });
 
 describe("the search box", () => {
-  it("asks again for the same text, by button and by Enter", async () => {
+  it("repeats the same search with the button and with Enter", async () => {
     const { tenant, page } = await opened("&search=old");
     const box = page.getByRole("searchbox");
     await sendOne(tenant, "old, but sent later");
@@ -99,7 +99,7 @@ describe("the search box", () => {
     await page.context().close();
   });
 
-  it.each([1024, 1280, 1440])("shows its placeholder whole at %i pixels", async (width) => {
+  it.each([1024, 1280, 1440])("shows its whole placeholder at %i pixels", async (width) => {
     const { page } = await opened();
     await page.setViewportSize({ width, height: 800 });
     const room = await page.getByRole("searchbox").evaluate((box) => {
@@ -116,6 +116,6 @@ describe("the search box", () => {
   });
 });
 
-it("breaks no rule of the policy", () => {
+it("violates no content security policy", () => {
   expect(console.faults()).toEqual([]);
 });

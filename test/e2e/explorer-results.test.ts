@@ -5,7 +5,7 @@ import { axeFaults, type ConsoleUnderTest, startConsole } from "./support/consol
 import { allMessages, logsOf, row, rows, send } from "./support/explorer.ts";
 
 const COUNT = 250;
-/** The entry whose message turns the writing direction. */
+/** An entry whose message changes the writing direction. */
 const HIDING = 3;
 const LONG = "lorem ipsum ".repeat(100);
 
@@ -43,18 +43,18 @@ async function opened(options: BrowserContextOptions = {}, more = ""): Promise<P
 }
 
 describe("the list of entries", () => {
-  it("has every entry once, newest first, however many pages that takes", async () => {
+  it("has every entry once, newest first, over any number of pages", async () => {
     const page = await opened();
     const messages = await allMessages(page);
     const sent = Array.from({ length: COUNT }, (_, at) => `Request number ${COUNT - 1 - at}`);
-    // What hides in a message is spelled out.
+    // Invisible characters of a message are escaped.
     sent[COUNT - 1 - HIDING] += "\\u202egnp.\\u0007";
     expect(messages).toEqual(sent);
     expect(await rows(page).count()).toBeLessThan(100);
     await page.context().close();
   });
 
-  it("begins at its top with another query, and stays where it is when it is loaded again", async () => {
+  it("starts at its top for another query and stays in place on a reload", async () => {
     const page = await opened();
     const list = page.locator("[data-list]");
     const loaded = (text: string) => page.getByRole("status").filter({ hasText: text }).waitFor();
@@ -74,12 +74,12 @@ describe("the list of entries", () => {
     await page.context().close();
   });
 
-  it("goes on in what it has where it cannot be loaded again", async () => {
+  it("keeps its entries if a reload fails", async () => {
     const context = await console.open({ as: tenant.account });
     const page = await context.newPage();
     await page.goto(logsOf(tenant).replace("range=all", "range=1h"));
     await page.getByRole("status").filter({ hasText: "100 loaded" }).waitFor();
-    // By now the same range begins at another time.
+    // The same range starts at another time by now.
     await page.clock.setFixedTime(Date.now() + 120_000);
     await page.route("**/logger/query", (route) => {
       const isFirstPage = route.request().postDataJSON().pagination.cursor === undefined;
@@ -93,7 +93,7 @@ describe("the list of entries", () => {
     await context.close();
   });
 
-  it("is walked through by keys alone, and the focus survives any scrolling", async () => {
+  it("supports navigation by keys alone, and scrolling keeps the focus", async () => {
     const page = await opened();
     const focused = (text: string) => row(page, text).and(page.locator(":focus")).waitFor();
     await rows(page).first().focus();
@@ -106,7 +106,7 @@ describe("the list of entries", () => {
     await focused("Request number 233");
     await page.locator("[data-list]").hover();
     await page.mouse.wheel(0, 2500);
-    // The row with the focus is far out of sight by then.
+    // The focused row is far out of view by now.
     await row(page, "Request number 249").waitFor({ state: "detached" });
     await row(page, "Request number 210").waitFor({ state: "detached" });
     await page.keyboard.press("ArrowUp");
@@ -133,7 +133,7 @@ describe("the list of entries", () => {
   });
 });
 
-/** Drags over the middle of an element, and gives what is selected then. */
+/** Drags over the middle of an element and returns the selected text. */
 async function dragged(page: Page, target: Locator): Promise<string> {
   const box = await target.boundingBox();
   if (box === null) throw new Error("It is not there.");
@@ -148,7 +148,7 @@ async function dragged(page: Page, target: Locator): Promise<string> {
 describe("6: the text of a row", () => {
   const details = (page: Page) => page.getByRole("region", { name: "Details of entry 245" });
 
-  it("can be selected by dragging, over several rows too, and a click opens the row as before", async () => {
+  it("can be selected by dragging, also over several rows, and a click still opens the row", async () => {
     const page = await opened();
     const message = row(page, "Request number 244").locator("[data-message]");
     expect(await dragged(page, message)).toMatch(/^Request num/);
@@ -166,7 +166,7 @@ describe("6: the text of a row", () => {
     await page.context().close();
   });
 
-  it("can be selected by a double click", async () => {
+  it("can be selected with a double click", async () => {
     const page = await opened();
     await row(page, "Request number 244")
       .locator("[data-message]")
@@ -175,7 +175,7 @@ describe("6: the text of a row", () => {
     await page.context().close();
   });
 
-  it("is opened and closed by Enter and the space bar", async () => {
+  it("is opened and closed with Enter and Space", async () => {
     const page = await opened();
     await row(page, "Request number 244").focus();
     await page.keyboard.press("Enter");
@@ -185,7 +185,7 @@ describe("6: the text of a row", () => {
     await page.context().close();
   });
 
-  it("can be selected in the details, where a click or Enter filters as before", async () => {
+  it("can be selected in the details, where a click or Enter still filters", async () => {
     const page = await opened();
     await row(page, "Request number 244").click();
     const value = details(page).getByRole("button", { name: "session-4" });
@@ -203,7 +203,7 @@ describe("6: an entry in its context", () => {
   const marked = (page: Page, text: string) =>
     context(page).locator("[data-row][aria-current]").filter({ hasText: text }).waitFor();
 
-  it("is in the address: a reload keeps it, the way back closes it, closing it leaves no step behind", async () => {
+  it("is in the address: a reload keeps it, back closes it, and closing adds no history entry", async () => {
     const page = await opened({}, "&level=error");
     const before = page.url();
     await row(page, "Request number 140").focus();
@@ -249,7 +249,7 @@ describe("6: an entry in its context", () => {
 });
 
 describe("an open entry", () => {
-  it("filters by a click on a value, on its opposite, and on a field", async () => {
+  it("filters by a value, excludes a value, and filters by a field", async () => {
     const page = await opened();
     await row(page, "Request number 240").click();
     await page.getByRole("button", { name: "504", exact: true }).click();
@@ -269,7 +269,7 @@ describe("an open entry", () => {
     await page.goto(logsOf(tenant));
     await row(page, "Request number 240").click();
     await page.getByRole("button", { name: "More for status" }).click();
-    await page.getByRole("button", { name: "Is not this" }).click();
+    await page.getByRole("button", { name: "Exclude" }).click();
     await row(page, "Request number 230").waitFor({ state: "detached" });
     await row(page, "Request number 239").click();
     await page.getByRole("button", { name: "session-4" }).click();
@@ -279,7 +279,25 @@ describe("an open entry", () => {
     await page.context().close();
   });
 
-  it("shows long lists in pages and long texts cut, and gives itself as JSON", async () => {
+  it("shows why it was found: the searched text is marked in its row, message and data", async () => {
+    const page = await opened({}, "&search=504");
+    const found = row(page, "Request number 240");
+    expect(await found.textContent()).toContain("status: 504");
+    expect(await found.locator("mark").allTextContents()).toEqual(["504"]);
+    await found.click();
+    const details = page.getByRole("region", { name: "Details of entry 241" });
+    expect(await details.locator("mark").allTextContents()).toEqual(["504"]);
+
+    await page.goto(logsOf(tenant, "&search=NUMBER+24"));
+    await row(page, "Request number 249").click();
+    const other = page.getByRole("region", { name: "Details of entry 250" });
+    expect(await row(page, "Request number 249").locator("mark").allTextContents()).toEqual(["number 24"]);
+    expect(await other.locator("mark").allTextContents()).toEqual(["number 24"]);
+    expect(await axeFaults(page)).toEqual([]);
+    await page.context().close();
+  });
+
+  it("shows long lists in pages, truncates long texts and copies its JSON", async () => {
     const page = await opened({ permissions: ["clipboard-read", "clipboard-write"] });
     await row(page, "Request number 249").click();
     const details = page.getByRole("region", { name: "Details of entry 250" });
@@ -295,7 +313,7 @@ describe("an open entry", () => {
     await page.context().close();
   });
 
-  it("gives a link that opens it, whatever the filters", async () => {
+  it("has a link that opens it, regardless of the filters", async () => {
     const page = await opened({ permissions: ["clipboard-read", "clipboard-write"] }, "&level=error");
     await row(page, "Request number 140").click();
     const details = page.getByRole("region", { name: "Details of entry 141" });
@@ -314,7 +332,7 @@ describe("an open entry", () => {
     await page.context().close();
   });
 
-  it("is shown amid its neighbours, with more of them to load, and gives the focus back", async () => {
+  it("is shown with its neighbours, loads more of them and restores the focus", async () => {
     const page = await opened({}, "&level=error");
     await row(page, "Request number 140").click();
     await page.getByRole("button", { name: "Show in context" }).click();
@@ -327,7 +345,7 @@ describe("an open entry", () => {
     const at = await marked.boundingBox();
     await context.getByRole("button", { name: "Load earlier entries" }).click();
     await context.getByRole("button", { name: "Load earlier entries" }).click();
-    await context.getByText("Nothing earlier is kept.").waitFor();
+    await context.getByText("No earlier entries.").waitFor();
     expect(await marked.boundingBox()).toEqual(at);
     await page.keyboard.press("Escape");
     await page.getByRole("button", { name: "Show in context" }).and(page.locator(":focus")).waitFor();
@@ -336,7 +354,7 @@ describe("an open entry", () => {
 });
 
 describe("the list on any screen", () => {
-  it.each([360, 768, 1440])("fits a width of %i pixels, details and context too", async (width) => {
+  it.each([360, 768, 1440])("fits a width of %i pixels, including details and context", async (width) => {
     const page = await opened({ viewport: { width, height: 800 } });
     const overflow = () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     expect(await overflow()).toBeLessThanOrEqual(0);
@@ -351,7 +369,7 @@ describe("the list on any screen", () => {
     await page.context().close();
   });
 
-  it.each(["light", "dark"] as const)("has no fault that axe finds, %s", async (colorScheme) => {
+  it.each(["light", "dark"] as const)("has no axe violations, %s", async (colorScheme) => {
     const page = await opened({ colorScheme });
     await row(page, "Request number 249").click();
     await page.getByRole("button", { name: "More for status" }).click();
@@ -362,7 +380,7 @@ describe("the list on any screen", () => {
     await page.context().close();
   });
 
-  it("contacts nobody else and breaks no rule of its policy", () => {
+  it("contacts no other origin and violates no content security policy", () => {
     expect(console.faults()).toEqual([]);
   });
 });

@@ -20,7 +20,7 @@ beforeAll(async () => {
 
 afterAll(() => console?.close());
 
-/** Entries "number 1" to the given one, the last of them the newest. */
+/** Entries "number 1" to `count`, the last one newest. */
 async function numbered(tenant: Tenant, from: number, to: number): Promise<void> {
   await send(console.server.url, tenant, to - from + 1, (index) => ({ message: `number ${from + index}.` }));
 }
@@ -43,7 +43,7 @@ function isLive(page: Page): Promise<void> {
     .waitFor();
 }
 
-/** What scrolls up and down of the list, all that it is in, and the histogram's table. */
+/** The vertical scrollers among the list, its ancestors and the histogram's table. */
 function scrollers(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const list = document.querySelector("[data-list]");
@@ -56,13 +56,13 @@ function scrollers(page: Page): Promise<string[]> {
     for (let each = list; each !== null; each = each.parentElement) {
       look(each, each === list ? "list" : each === document.documentElement ? "page" : each.className || each.tagName);
     }
-    const table = document.querySelector("[aria-label='Entries over time, as a table']");
+    const table = document.querySelector("[aria-label='Entries over time, table']");
     if (table !== null) look(table, "table");
     return found;
   });
 }
 
-/** Where an element is in the window, once it has come to rest. */
+/** Position of an element in the window, once it is stable. */
 async function placeOf(target: Locator): Promise<number> {
   let before = Number.NaN;
   for (let look = 0; look < 100; look++) {
@@ -80,7 +80,7 @@ async function isInWindow(target: Locator): Promise<boolean> {
   return box !== null && size !== null && box.y >= -1 && box.y + box.height <= size.height + 1;
 }
 
-/** Scrolls with the wheel until a row is in the page, and gives that row. */
+/** Scrolls with the wheel until a row is in the page, and returns that row. */
 async function wheelTo(page: Page, text: string): Promise<Locator> {
   const target = row(page, text);
   await page.mouse.move(180, 400);
@@ -92,7 +92,7 @@ async function wheelTo(page: Page, text: string): Promise<Locator> {
   throw new Error(`The wheel does not come to ${text}`);
 }
 
-/** The message of the uppermost row in sight, be it in part. */
+/** Message of the topmost visible row, even if partly visible. */
 function firstInSight(page: Page): Promise<string | null | undefined> {
   return page.evaluate(() => {
     const top = Math.max(0, document.querySelector("[data-list]")?.getBoundingClientRect().top ?? 0);
@@ -111,10 +111,10 @@ describe("6: the only scroll bar", () => {
     [1000, 640, ["list"]],
     [1280, 720, ["list"]],
     [1920, 1080, ["list"]],
-  ])("in a window of %i x %i is of the %j, with all that stands above the list", async (width, height, only) => {
+  ])("in a window of %i x %i is of the %j, with everything above the list", async (width, height, only) => {
     const { page } = await opened(width, height, "&level=info&live=1");
     await expect.poll(() => scrollers(page)).toEqual(only);
-    await page.getByRole("button", { name: "As a table" }).click();
+    await page.getByRole("button", { name: "Show table" }).click();
     await page.getByRole("table").waitFor();
     await expect.poll(() => scrollers(page)).toEqual(only);
     expect(await page.locator("[data-list]").evaluate((list) => list.clientHeight)).toBeGreaterThan(90);
@@ -122,14 +122,14 @@ describe("6: the only scroll bar", () => {
     await page.context().close();
   });
 
-  it("is the panel's while an entry is shown in its context", async () => {
+  it("is the panel's while the context view is open", async () => {
     const { page } = await opened(768, 700);
     const target = await wheelTo(page, "number 220.");
     await target.focus();
     await page.keyboard.press("c");
     await row(page.getByRole("dialog"), "number 220.").waitFor();
     const before = await page.evaluate(() => scrollY);
-    // Over the panel's title, where nothing of the panel scrolls.
+    // Over the panel's title, where the panel does not scroll.
     await page.mouse.move(180, 24);
     for (let step = 0; step < 3; step++) await page.mouse.wheel(0, 200);
     await page.waitForTimeout(300);
@@ -139,7 +139,7 @@ describe("6: the only scroll bar", () => {
 });
 
 describe.each(IN_PAGE)("6: the list in the page, %i x %i", (width, height) => {
-  it("has every entry once, newest first, with the rows in sight alone in the page", async () => {
+  it("has every entry once, newest first, with only visible rows in the page", async () => {
     const { page } = await opened(width, height);
     const found: string[] = [];
     const deadline = Date.now() + 20_000;
@@ -163,7 +163,7 @@ describe.each(IN_PAGE)("6: the list in the page, %i x %i", (width, height) => {
     await page.context().close();
   });
 
-  it("is walked through by keys, each row in sight", async () => {
+  it("supports navigation by keys and keeps each row visible", async () => {
     const { page } = await opened(width, height);
     const focused = async (text: string): Promise<void> => {
       const target = row(page, text).and(page.locator(":focus"));
@@ -173,7 +173,7 @@ describe.each(IN_PAGE)("6: the list in the page, %i x %i", (width, height) => {
     await rows(page).first().focus();
     for (const key of ["ArrowDown", "j", "k", "PageDown", "PageDown", "PageDown"]) await page.keyboard.press(key);
     await focused(`number ${COUNT - 46}.`);
-    // Out of sight, and back by a key.
+    // Out of view, and back with a key.
     await page.mouse.move(180, 400);
     for (let step = 0; step < 10; step++) await page.mouse.wheel(0, 300);
     await expect.poll(() => isInWindow(page.locator("[data-row]:focus"))).toBe(false);
@@ -187,7 +187,7 @@ describe.each(IN_PAGE)("6: the list in the page, %i x %i", (width, height) => {
     await page.context().close();
   });
 
-  it("takes what comes on top while its top is in sight, and leaves the page where it is", async () => {
+  it("adds new entries at its top while the top is visible, without scrolling the page", async () => {
     const { page, tenant } = await opened(width, height, "&live=1");
     const before = await placeOf(row(page, `number ${COUNT}.`));
     await numbered(tenant, COUNT + 1, COUNT + 3);
@@ -197,7 +197,7 @@ describe.each(IN_PAGE)("6: the list in the page, %i x %i", (width, height) => {
     await page.context().close();
   });
 
-  it("leaves the reader where he is, and says in sight how much is new", async () => {
+  it("keeps the visible rows in place and counts new entries", async () => {
     const { page, tenant } = await opened(width, height, "&live=1");
     const read = await wheelTo(page, "number 210.");
     const before = await placeOf(read);
@@ -211,7 +211,7 @@ describe.each(IN_PAGE)("6: the list in the page, %i x %i", (width, height) => {
     await newest.waitFor();
     await expect.poll(() => isInWindow(newest)).toBe(true);
     await fresh.waitFor({ state: "detached" });
-    // The top again is the top: what comes now shows.
+    // Back at the top, new entries are shown.
     await numbered(tenant, COUNT + 41, COUNT + 41);
     const last = row(page, `number ${COUNT + 41}.`);
     await last.waitFor();
@@ -219,7 +219,7 @@ describe.each(IN_PAGE)("6: the list in the page, %i x %i", (width, height) => {
     await page.context().close();
   });
 
-  it("is where it was after an entry was opened and closed, and shown in its context while others came", async () => {
+  it("stays in place while an entry is opened, closed and shown in its context as others arrive", async () => {
     const { page, tenant } = await opened(width, height, "&live=1");
     const read = await wheelTo(page, "number 210.");
     const before = await placeOf(read);
@@ -241,10 +241,10 @@ describe.each(IN_PAGE)("6: the list in the page, %i x %i", (width, height) => {
     await page.context().close();
   });
 
-  it("keeps the row that is read in its place when a notice comes above, and goes when it goes", async () => {
+  it("keeps the visible row in place when a notice appears above and disappears", async () => {
     const { page } = await opened(width, height);
     const read = await wheelTo(page, "number 220.");
-    // Scrolling goes by whole pixels, and what comes above may end within one.
+    // Scrolling uses whole pixels, and content above may end within one.
     const before = await placeOf(read);
     await page.route("**/logger/{query,stats}", (route) => route.abort());
     await page.keyboard.press("r");
@@ -256,7 +256,7 @@ describe.each(IN_PAGE)("6: the list in the page, %i x %i", (width, height) => {
     await page.context().close();
   });
 
-  it("begins at its top with another query", async () => {
+  it("starts at its top for another query", async () => {
     const { page } = await opened(width, height);
     const read = await wheelTo(page, "number 200.");
     await read.click();
@@ -271,8 +271,8 @@ describe.each(IN_PAGE)("6: the list in the page, %i x %i", (width, height) => {
   });
 });
 
-describe("6: a window that is turned", () => {
-  it("goes on at the same row, with the other scroll bar", async () => {
+describe("6: a rotated window", () => {
+  it("continues at the same row with the other scroll bar", async () => {
     const { page } = await opened(900, 1200);
     await placeOf(await wheelTo(page, "number 190."));
     const first = await firstInSight(page);
@@ -286,8 +286,8 @@ describe("6: a window that is turned", () => {
   });
 });
 
-describe("6: none of these windows", () => {
-  it("breaks a rule of the page's policy", () => {
+describe("6: every window", () => {
+  it("complies with the content security policy", () => {
     expect(console.faults().filter((fault) => !/ERR_FAILED|could not be reached/.test(fault))).toEqual([]);
   });
 });

@@ -12,30 +12,30 @@ beforeAll(async () => {
 
 afterAll(() => console?.close());
 
-/** Somebody new who follows a project that has one entry. */
+/** A new account that follows a project with one entry. */
 async function following(): Promise<{ tenant: Tenant; page: Page }> {
   const tenant = await createTenant(console.server.url);
   await sendNumbered(tenant, 1, 1);
   const context = await console.open({ as: tenant.account });
   const page = await context.newPage();
   await page.goto(logsOf(tenant, "&live=1"));
-  await says(page, "Live");
+  await waitForStatus(page, "Live");
   await row(page, "number 1").waitFor();
   return { tenant, page };
 }
 
-/** What the live view says of itself. */
-function says(page: Page, words: string): Promise<void> {
+/** The status of the live view. */
+function waitForStatus(page: Page, words: string): Promise<void> {
   return page.getByRole("status").filter({ hasText: words }).first().waitFor();
 }
 
-/** Waits until the histogram has so many entries. */
+/** Waits until the histogram has this number of entries. */
 function chartSays(page: Page, words: string, timeout = 15_000): Promise<void> {
   const chart = page.getByRole("slider", { name: "Entries over time" });
   return chart.and(page.locator(`[aria-valuetext^='${words}']`)).waitFor({ timeout });
 }
 
-/** Waits until a name in the filters has so many. */
+/** Waits until a name in the filters has this count. */
 function countBeside(page: Page, group: string, name: string, count: number, timeout = 15_000): Promise<void> {
   const labels = page.getByRole("group", { name: group }).locator("label");
   return labels.filter({ hasText: new RegExp(`^${name}${count}$`) }).waitFor({ timeout });
@@ -45,18 +45,18 @@ async function sendNumbered(tenant: Tenant, from: number, through: number): Prom
   await send(console.server.url, tenant, through - from + 1, (index) => ({ message: `number ${from + index}` }));
 }
 
-/** The messages that the list has to show once all these are there, newest first. */
+/** The messages that the list must show once all these entries have arrived, newest first. */
 function down(from: number, through = 1): string[] {
   return Array.from({ length: from - through + 1 }, (_, at) => `number ${from - at}`);
 }
 
 describe("a live view", () => {
-  it("shows what is sent elsewhere, at the top", async () => {
+  it("shows new entries at the top", async () => {
     const { tenant, page } = await following();
     await sendNumbered(tenant, 2, 3);
     await row(page, "number 3").waitFor();
     expect(await allMessages(page)).toEqual(down(3));
-    // Nor does a list that cannot be loaded again lose any.
+    // A list that fails to reload loses no entry, either.
     await page.route("**/logger/query", (route) => route.abort());
     await page.getByRole("button", { name: "Refresh" }).click();
     const again = page.getByRole("alert").getByRole("button", { name: "Try now" });
@@ -66,22 +66,22 @@ describe("a live view", () => {
     expect(await allMessages(page)).toEqual(down(4));
     await page.unroute("**/logger/query");
     await again.waitFor({ state: "detached" });
-    await says(page, "4 entries");
+    await waitForStatus(page, "4 entries");
     expect(await allMessages(page)).toEqual(down(4));
     await page.context().close();
   });
 
-  it("keeps the order when a filter that hid what came is taken off", async () => {
+  it("keeps the order when a filter is removed that excluded live entries", async () => {
     const tenant = await createTenant(console.server.url);
     await sendNumbered(tenant, 1, 1);
     const context = await console.open({ as: tenant.account });
     const page = await context.newPage();
     await page.goto(logsOf(tenant, "&live=1&level=error"));
-    await says(page, "Live");
+    await waitForStatus(page, "Live");
     await sendNumbered(tenant, 2, 300);
     await page.getByRole("button", { name: "Clear filters" }).first().click();
     await row(page, "number 300").waitFor();
-    await says(page, "Live");
+    await waitForStatus(page, "Live");
     await sendNumbered(tenant, 301, 301);
     await row(page, "number 301").waitFor();
     expect(await allMessages(page)).toEqual(down(301));
@@ -89,20 +89,20 @@ describe("a live view", () => {
     await context.close();
   });
 
-  it("loses nothing and doubles nothing over a pause in which 2,000 entries come", async () => {
+  it("loses and duplicates nothing in a pause during which 2,000 entries arrive", async () => {
     const { tenant, page } = await following();
     await page.getByRole("button", { name: "Pause" }).click();
-    await says(page, "Paused");
+    await waitForStatus(page, "Paused");
     await sendNumbered(tenant, 2, 2001);
-    await says(page, "2,000 waiting");
+    await waitForStatus(page, "2,000 new");
     expect(await allMessages(page)).toEqual(["number 1"]);
-    await page.getByRole("button", { name: "Go on" }).click();
+    await page.getByRole("button", { name: "Resume" }).click();
     await row(page, "number 2001").waitFor();
     expect(await allMessages(page)).toEqual(down(2001));
     await page.context().close();
   });
 
-  it("leaves the reader where he is, and says how much is new", async () => {
+  it("keeps the visible rows in place and counts new entries", async () => {
     const { tenant, page } = await following();
     await sendNumbered(tenant, 2, 60);
     await row(page, "number 60").waitFor();
@@ -121,10 +121,10 @@ describe("a live view", () => {
     await page.context().close();
   });
 
-  it("goes on after a time without network, where it was", async () => {
+  it("continues where it was after the network was offline", async () => {
     const { tenant, page } = await following();
     await page.context().setOffline(true);
-    await says(page, "You are offline");
+    await waitForStatus(page, "You are offline");
     await sendNumbered(tenant, 2, 40);
     await page.context().setOffline(false);
     await row(page, "number 40").waitFor();
@@ -132,25 +132,25 @@ describe("a live view", () => {
     await page.context().close();
   });
 
-  it("goes on after the server was killed, where it was", async () => {
+  it("continues where it was after the server was killed", async () => {
     const { tenant, page } = await following();
     await sendNumbered(tenant, 2, 20);
     await row(page, "number 20").waitFor();
     await console.server.kill9();
-    await says(page, "Trying again.");
+    await waitForStatus(page, "Trying again.");
     await console.server.restart();
     await sendNumbered(tenant, 21, 600);
     await row(page, "number 600").waitFor();
-    await says(page, "Live");
+    await waitForStatus(page, "Live");
     expect(await allMessages(page)).toEqual(down(600));
     await page.context().close();
   });
 
-  it("ends with a word when its session has ended, and keeps what it has", async () => {
+  it("ends with a reason when its session ends, and keeps its entries", async () => {
     const { tenant, page } = await following();
     const { refreshToken } = tenant.account;
     expect((await call(console.server.url, "/auth/logout", { body: { refreshToken } })).status).toBe(200);
-    await says(page, "Your session has ended.");
+    await waitForStatus(page, "Your session ended.");
     expect(await allMessages(page)).toEqual(["number 1"]);
     const link = page.getByRole("link", { name: "Sign in", exact: true });
     await link.first().click();
@@ -160,7 +160,7 @@ describe("a live view", () => {
     await page.context().close();
   });
 
-  it("5: counts what comes at once, in the histogram and beside the names, without asking the service", async () => {
+  it("5: counts new entries immediately in histogram and filters, without a request", async () => {
     const { tenant, page } = await following();
     await page.setViewportSize({ width: 1440, height: 900 });
     await chartSays(page, "1 entry");
@@ -179,7 +179,7 @@ describe("a live view", () => {
     await page.context().close();
   });
 
-  it("5: counts each entry once and never back while the service counts, too", async () => {
+  it("5: counts each entry once and never decreases while the service counts, too", async () => {
     const { tenant, page } = await following();
     await chartSays(page, "1 entry");
     await page.evaluate(() => {
@@ -198,12 +198,12 @@ describe("a live view", () => {
     });
     for (let batch = 0; batch < 40; batch++) {
       await sendNumbered(tenant, 2 + batch * 50, 51 + batch * 50);
-      // As if the page had been out of sight: that is when the service counts without waiting for its time.
+      // Like a page that becomes visible again: the service then counts immediately.
       await page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
     }
     await chartSays(page, "2,001 entries");
     await expect.poll(() => counts).toBeGreaterThan(5);
-    // SAFETY: the script above put it there.
+    // SAFETY: the script above defined it.
     const seen = await page.evaluate(() => (globalThis as unknown as { seen: number[] }).seen);
     expect(seen.length).toBeGreaterThan(5);
     expect(seen).toEqual(seen.toSorted((a, b) => a - b));
@@ -211,34 +211,34 @@ describe("a live view", () => {
     await page.context().close();
   });
 
-  it("5: counts the names that a filter leaves out as well, while it is live", async () => {
+  it("5: counts the names that a filter excludes, too", async () => {
     const { tenant, page } = await following();
     await page.setViewportSize({ width: 1440, height: 900 });
     await page.getByRole("checkbox", { name: "custom" }).check();
-    await says(page, "Live");
+    await waitForStatus(page, "Live");
     await countBeside(page, "Category", "custom", 1);
     await send(console.server.url, tenant, 3, () => ({ message: "call", category: "http", type: "response" }));
     await sendNumbered(tenant, 2, 3);
     await countBeside(page, "Category", "custom", 3);
     await countBeside(page, "Category", "http", 3);
-    // Types count what the category leaves.
+    // Types count what matches the category.
     await countBeside(page, "Type", "log", 3);
     expect(await page.getByRole("group", { name: "Type" }).getByText("response").count()).toBe(0);
     await page.context().close();
   });
 
-  it("ends with a word when its project is gone", async () => {
+  it("ends with a reason when its project is deleted", async () => {
     const { tenant, page } = await following();
     const { projectId, account } = tenant;
     await call(console.server.url, `/projects/${projectId}`, { method: "DELETE", ...asUser(account) });
-    await says(page, "The project is gone");
+    await waitForStatus(page, "The project was deleted");
     await page.context().close();
   });
 
-  it("tests what the service's tail cannot filter by", async () => {
+  it("applies filters that the service's tail does not support", async () => {
     const { tenant, page } = await following();
     await page.goto(`${logsOf(tenant, "&live=1")}&data=${encodeURIComponent('{"status":{"gte":500}}')}`);
-    await says(page, "Live");
+    await waitForStatus(page, "Live");
     await send(console.server.url, tenant, 4, (index) => ({
       message: `status ${index}`,
       data: { status: index * 200 },
@@ -248,7 +248,7 @@ describe("a live view", () => {
     await page.context().close();
   });
 
-  it("breaks no rule of the policy", () => {
+  it("violates no content security policy", () => {
     expect(console.faults()).toEqual([]);
   });
 });

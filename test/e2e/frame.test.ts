@@ -10,8 +10,8 @@ beforeAll(async () => {
 
 afterAll(() => console?.close());
 
-describe("the console's frame", () => {
-  it("asks for sign-in where somebody must be signed in, and comes back", async () => {
+describe("the console's shell", () => {
+  it("redirects to sign-in and returns", async () => {
     const context = await console.open();
     const page = await context.newPage();
     await page.goto("/auth/account");
@@ -19,7 +19,7 @@ describe("the console's frame", () => {
     await context.close();
   });
 
-  it("remembers who is signed in over a reload, without a call of /auth", async () => {
+  it("stays signed in on a reload, without a call of /auth", async () => {
     const context = await console.open({ as: await register(console.server.url) });
     const page = await context.newPage();
     const asked: string[] = [];
@@ -33,7 +33,7 @@ describe("the console's frame", () => {
     await context.close();
   });
 
-  it("has a header of two rows at most on a phone, with the account and the way out in it", async () => {
+  it("has a header of at most two rows on a phone, with account and sign-out", async () => {
     const account = await register(console.server.url);
     const context = await console.open({ as: account, viewport: { width: 360, height: 740 } });
     const page = await context.newPage();
@@ -43,7 +43,7 @@ describe("the console's frame", () => {
     const tops = new Set<number>();
     for (const control of await header.getByRole("link").or(header.getByRole("button")).all()) {
       const box = await control.boundingBox();
-      // Those of a row differ in height by a few pixels.
+      // Elements of a row differ in position by a few pixels.
       if (box) tops.add(Math.round((box.y + box.height / 2) / 20));
     }
     expect(tops.size).toBeLessThanOrEqual(2);
@@ -54,30 +54,27 @@ describe("the console's frame", () => {
     await context.close();
   });
 
-  it("says that there is nothing at an address that nothing can decode", async () => {
+  it("shows Page not found at an address that cannot be decoded", async () => {
     const context = await console.open();
     const page = await context.newPage();
     await page.goto("/w/%ff");
-    await page.getByRole("heading", { name: "Nothing here" }).waitFor();
-    await page.getByRole("link", { name: "Go to the start" }).click();
+    await page.getByRole("heading", { name: "Page not found" }).waitFor();
+    await page.getByRole("link", { name: "Go to home page" }).click();
     await page.waitForURL((url) => url.pathname === "/");
     await page.waitForFunction(() => document.title === "Taffrail");
     await context.close();
   });
 
-  it.each(["light", "dark"] as const)(
-    "has no fault that axe finds on a page that is not there, %s",
-    async (colorScheme) => {
-      const context = await console.open({ colorScheme });
-      const page = await context.newPage();
-      await page.goto("/w/a/b/c/d");
-      await page.getByRole("heading", { name: "Nothing here" }).waitFor();
-      expect(await axeFaults(page)).toEqual([]);
-      await context.close();
-    },
-  );
+  it.each(["light", "dark"] as const)("has no axe violations on a missing page, %s", async (colorScheme) => {
+    const context = await console.open({ colorScheme });
+    const page = await context.newPage();
+    await page.goto("/w/a/b/c/d");
+    await page.getByRole("heading", { name: "Page not found" }).waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+    await context.close();
+  });
 
-  it("contacts nobody else and breaks no rule of its policy", () => {
+  it("contacts no other origin and violates no content security policy", () => {
     expect(console.faults()).toEqual([]);
   });
 });

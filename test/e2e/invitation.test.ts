@@ -18,7 +18,7 @@ afterAll(() => console?.close());
 interface Invited {
   owner: Account;
   workspaceId: string;
-  /** The link of the invitation's mail. */
+  /** The link in the invitation's mail. */
   link: string;
 }
 
@@ -47,50 +47,50 @@ async function acceptInto(page: Page, workspaceId: string): Promise<void> {
 }
 
 describe("an invitation", () => {
-  it("brings in a new person, who is asked to confirm nothing that its mail has proved", async () => {
+  it("lets a new person join without another confirmation of the address", async () => {
     const email = newEmail();
     const { owner, workspaceId, link } = await invite(email);
     const { context, page } = await newPage();
     await openLink(page, link);
     expect(new URL(page.url()).hash).toBe("");
     await page.getByText(`${owner.email} invites you to the workspace Harbour as a member.`).waitFor();
-    await page.getByRole("link", { name: "Make an account" }).click();
-    await page.getByRole("heading", { name: "Make an account" }).waitFor();
-    // The invited address is there already: no other one would do.
+    await page.getByRole("link", { name: "Create account" }).click();
+    await page.getByRole("heading", { name: "Create an account" }).waitFor();
+    // The invited address is filled in.
     await expect.poll(() => page.getByLabel("E-mail address").inputValue()).toBe(email);
     await page.getByLabel("Password", { exact: true }).fill(PASSWORD);
-    await page.getByRole("button", { name: "Make the account" }).click();
+    await page.getByRole("button", { name: "Create account" }).click();
     await page.waitForURL("**/auth/invitation");
     await acceptInto(page, workspaceId);
-    await page.getByText("You are a member of Harbour now.").waitFor();
+    await page.getByText("Joined Harbour.").waitFor();
     await page.goto("/auth/account");
     await page.getByText("Confirmed", { exact: true }).waitFor();
-    // It works once.
+    // The link works once.
     await page.goto(link);
     await page.getByRole("heading", { name: "This invitation does not work" }).waitFor();
     await context.close();
   });
 
-  it("survives sign-up, confirmation and sign-in: the token of the confirmation does not take its place", async () => {
+  it("survives sign-up, confirmation and sign-in", async () => {
     const email = newEmail();
     const { context, page } = await newPage();
-    // The account is made before the invitation is opened, so its own mail has to confirm it.
+    // The account is created before the invitation is opened, so its own mail confirms it.
     await page.goto("/auth/sign-up?next=%2Fauth%2Finvitation");
     await page.getByLabel("E-mail address").fill(email);
     await page.getByLabel("Password", { exact: true }).fill(PASSWORD);
-    await page.getByRole("button", { name: "Make the account" }).click();
+    await page.getByRole("button", { name: "Create account" }).click();
     await page.getByRole("heading", { name: "Confirm your e-mail address" }).waitFor();
     const { workspaceId, link } = await invite(email);
     await openLink(page, link);
     await page.goto(await linkMailedTo(url, email, "verify-email"));
     await page.getByRole("button", { name: "Yes, confirm the address" }).click();
-    await page.getByRole("link", { name: "Go on" }).click();
+    await page.getByRole("link", { name: "Continue" }).click();
     await page.waitForURL("**/auth/invitation");
     await acceptInto(page, workspaceId);
     await context.close();
   });
 
-  it("survives a mailed sign-in link, which brings a token of its own", async () => {
+  it("survives a mailed sign-in link, which has a token, too", async () => {
     const email = newEmail();
     const { workspaceId, link } = await invite(email);
     const { context, page } = await newPage();
@@ -98,7 +98,7 @@ describe("an invitation", () => {
     await page.getByRole("main").getByRole("link", { name: "Sign in" }).click();
     await expect.poll(() => page.getByLabel("E-mail address").inputValue()).toBe(email);
     await page.getByRole("button", { name: "Mail me a sign-in link" }).click();
-    await page.getByRole("heading", { name: "Look into your mail" }).waitFor();
+    await page.getByRole("heading", { name: "Check your email" }).waitFor();
     await page.goto(await linkMailedTo(url, email, "magic-link"));
     await page.getByRole("button", { name: "Sign in", exact: true }).click();
     await page.waitForURL("**/auth/invitation");
@@ -106,21 +106,21 @@ describe("an invitation", () => {
     await context.close();
   });
 
-  it("survives a new password, which ends every session", async () => {
+  it("survives a password reset, which ends every session", async () => {
     const guest = await verifiedAccount(url);
     const { workspaceId, link } = await invite(guest.email);
     const { context, page } = await newPage();
     await openLink(page, link);
     await page.getByRole("main").getByRole("link", { name: "Sign in" }).click();
-    await page.getByRole("link", { name: "Forgot the password?" }).click();
-    // The page before has a field of the same name.
+    await page.getByRole("link", { name: "Forgot password?" }).click();
+    // The previous page has a field of the same name.
     await page.getByRole("heading", { name: "Set a new password" }).waitFor();
     await page.getByLabel("E-mail address").fill(guest.email);
     await page.getByRole("button", { name: "Mail me a link" }).click();
-    await page.getByRole("heading", { name: "Look into your mail" }).waitFor();
+    await page.getByRole("heading", { name: "Check your email" }).waitFor();
     await page.goto(await linkMailedTo(url, guest.email, "reset-password"));
     await page.getByLabel("New password").fill("another pass phrase");
-    await page.getByRole("button", { name: "Set the password" }).click();
+    await page.getByRole("button", { name: "Set password" }).click();
     await page.getByRole("main").getByRole("link", { name: "Sign in" }).click();
     await signIn(page, guest.email, "another pass phrase");
     await page.waitForURL("**/auth/invitation");
@@ -128,7 +128,7 @@ describe("an invitation", () => {
     await context.close();
   });
 
-  it("is what the header's sign-in leads back to, for an account that exists", async () => {
+  it("is returned to by the header's sign-in, for an existing account", async () => {
     const guest = await verifiedAccount(url);
     const { workspaceId, link } = await invite(guest.email);
     const { context, page } = await newPage();
@@ -136,10 +136,10 @@ describe("an invitation", () => {
     const header = page.getByRole("navigation", { name: "Taffrail" }).getByRole("link", { name: "Sign in" });
     await header.click();
     await page.getByRole("heading", { name: "Sign in" }).waitFor();
-    // Clicked again, or by way of another page for signing in, it leads there still.
+    // A second click, or another sign-in page, returns to the invitation, too.
     await header.click();
-    await page.getByRole("link", { name: "Make an account" }).click();
-    await page.getByRole("heading", { name: "Make an account" }).waitFor();
+    await page.getByRole("link", { name: "Create account" }).click();
+    await page.getByRole("heading", { name: "Create an account" }).waitFor();
     await header.click();
     await page.getByRole("heading", { name: "Sign in" }).waitFor();
     await signIn(page, guest.email, guest.password);
@@ -148,7 +148,7 @@ describe("an invitation", () => {
     await context.close();
   });
 
-  it.each(["provider A", "provider B"])("is accepted by somebody who signs in through %s", async (provider) => {
+  it.each(["provider A", "provider B"])("is accepted after signing in with %s", async (provider) => {
     const email = newEmail();
     const { workspaceId, link } = await invite(email);
     const { context, page } = await newPage();
@@ -162,7 +162,7 @@ describe("an invitation", () => {
     await context.close();
   });
 
-  it("confirms the address of an account that was not confirmed", async () => {
+  it("confirms the address of an unconfirmed account", async () => {
     const guest = await register(url);
     const { workspaceId, link } = await invite(guest.email);
     const { context, page } = await newPage();
@@ -172,19 +172,19 @@ describe("an invitation", () => {
     await page.goto("/auth/account");
     await page.getByText("Not confirmed").waitFor();
     await openLink(page, link);
-    await page.getByText("so accepting it also confirms the address").waitFor();
+    await page.getByText("Accepting also confirms this address").waitFor();
     await acceptInto(page, workspaceId);
     await page.goto("/auth/account");
     await page.getByText("Confirmed", { exact: true }).waitFor();
     await context.close();
   });
 
-  it("of somebody else says whose account it takes, and lets one change it", async () => {
+  it("for another user names the required account and lets the user switch", async () => {
     const [guest, stranger] = [await verifiedAccount(url), await verifiedAccount(url)];
     const { workspaceId, link } = await invite(guest.email, "Pier");
     const { context, page } = await newPage({ as: stranger });
     await openLink(page, link);
-    await page.getByText(`The invitation is for another address than ${stranger.email}.`).waitFor();
+    await page.getByText(`This invitation is not for ${stranger.email}.`).waitFor();
     expect(await page.getByRole("button", { name: "Accept" }).count()).toBe(0);
     await page.getByRole("button", { name: "Use another account" }).click();
     await page.getByRole("heading", { name: "Sign in" }).waitFor();
@@ -197,7 +197,7 @@ describe("an invitation", () => {
     await context.close();
   });
 
-  it("shows hostile names as the text that they are, at every width", async () => {
+  it("shows hostile names as plain text, at every width", async () => {
     const name = `<img src=x onerror=alert(1)>${"W".repeat(60)}`;
     const email = newEmail();
     const { link } = await invite(email, name);
@@ -216,19 +216,19 @@ describe("an invitation", () => {
     await context.close();
   });
 
-  it("without its token is none, and one of no use says so at once", async () => {
+  it("without its token shows that no invitation is open, and an invalid one is reported immediately", async () => {
     const { context, page } = await newPage();
     await page.goto("/auth/invitation");
-    await page.getByRole("heading", { name: "No invitation is open" }).waitFor();
+    await page.getByRole("heading", { name: "No open invitation" }).waitFor();
     await page.goto("/auth/invitation#token=vt_x");
     await page.getByRole("heading", { name: "This invitation does not work" }).waitFor();
     await page.goto("/auth/invitation");
-    await page.getByRole("heading", { name: "No invitation is open" }).waitFor();
+    await page.getByRole("heading", { name: "No open invitation" }).waitFor();
     await signedOut(page);
     await context.close();
   });
 });
 
-it("contacts nobody but the providers, and breaks no rule of the policy", () => {
+it("contacts no origin except the providers' and violates no content security policy", () => {
   expect(console.faults()).toEqual([]);
 });

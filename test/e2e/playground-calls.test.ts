@@ -31,14 +31,14 @@ beforeAll(async () => {
 
 afterAll(() => under?.close());
 
-describe("the same in code", () => {
+describe("the code panel", () => {
   const copied = async (page: Page) => {
-    await card(page, "The same in code").getByRole("button", { name: "Copy", exact: true }).click();
+    await card(page, "Code").getByRole("button", { name: "Copy", exact: true }).click();
     return page.evaluate(() => navigator.clipboard.readText());
   };
   const nasty = `a 'single' "double" \`tick\` $HOME \\n @ ! é 世`;
 
-  it("curl does in a shell what the page does", async () => {
+  it("has a curl command that does the same as the page", async () => {
     const page = await openPlayground(under);
     await page.getByLabel("Message").fill(nasty);
     await page.getByLabel("Idempotency-Key").fill("it's a key");
@@ -65,12 +65,12 @@ describe("the same in code", () => {
     await page.context().close();
   });
 
-  it("the client library's program runs, and sends the same entries", async () => {
+  it("has a client library program that runs and sends the same entries", async () => {
     const page = await openPlayground(under);
     await page.getByRole("tab", { name: "Client library" }).click();
     await page.getByLabel("Level").selectOption("debug");
-    await page.getByLabel("Category").selectOption("Your own …");
-    await page.getByLabel("Name of the category").fill("billing");
+    await page.getByLabel("Category").selectOption("Custom name");
+    await page.getByLabel("Category name").fill("billing");
     await page.getByLabel("Message").fill(nasty);
     await page.getByLabel("Data", { exact: true }).fill('{"a-b": [1, {"__proto__": 2}], "long": "x"}');
     expect(await runClient(await copied(page))).toContain("delivered: 1");
@@ -100,41 +100,41 @@ describe("the same in code", () => {
 });
 
 describe("limits", () => {
-  it("says that no entries are left, and until when", async () => {
+  it("show that no entries are left, and until when", async () => {
     const address = freshAddress();
     const page = await openPlayground(under, {}, address);
-    const send = page.getByRole("button", { name: "Send the entry" });
+    const send = page.getByRole("button", { name: "Send entry" });
     expect(await left(page, ENTRIES)).toBe(100);
     await spend(address, "entries");
-    // The page learns of it by what is refused.
+    // The page learns the limit from the refused request.
     await send.click();
     await answer(page).getByText("429 Too Many Requests").waitFor();
     await answer(page).getByText("Retry-After").waitFor();
-    await page.getByText("No entries left.").waitFor();
-    expect(await page.getByText("There is room again in").textContent()).toMatch(/room again in (59:\d\d|1:00:0\d)/);
+    await page.getByText("No entries left.", { exact: true }).waitFor();
+    expect(await page.getByText("The limit is 100 an hour").textContent()).toMatch(/Try again in (59:\d\d|1:00:0\d)/);
     expect(await send.isDisabled()).toBe(true);
-    await page.getByText(/^Nothing more fits for /).waitFor();
+    await page.getByText(/^No entries left\. Try again in /).waitFor();
     expect(await left(page, ENTRIES)).toBe(0);
     await page.context().close();
   });
 
-  it("sends without the list where no reads are left", async () => {
+  it("allow sending without the live view if no reads are left", async () => {
     const address = freshAddress();
     await spend(address, "reads");
     const page = await openPlayground(under, {}, address);
     await expect.poll(() => left(page, READS)).toBe(0);
-    await page.getByRole("button", { name: "Send the entry" }).click();
+    await page.getByRole("button", { name: "Send entry" }).click();
     await answer(page).getByText("201 Created").waitFor();
-    await page.getByRole("button", { name: "Watch (1 read)" }).click();
+    await page.getByRole("button", { name: "Start (1 read)" }).click();
     await page.getByText("No reads left.").waitFor();
     await feed(page).getByRole("tab", { name: "Search" }).click();
     await page.getByRole("button", { name: "Search (1 read)" }).click();
-    await page.getByText("Answered 429.").waitFor();
+    await page.getByText("Status 429").waitFor();
     await page.context().close();
   });
 });
 
-describe("the proxy's guards", () => {
+describe("the proxy", () => {
   const body = JSON.stringify({ message: "by the proxy" });
   const post = (headers: Record<string, string>, text = body) =>
     call(under.server.url, "/playground/logs", {
@@ -142,7 +142,7 @@ describe("the proxy's guards", () => {
       body: text,
     });
 
-  it("let pages of this origin through, and nobody else", async () => {
+  it("accepts pages of this origin and refuses others", async () => {
     expect((await post({ Origin: under.server.url })).status).toBe(201);
     for (const origin of ["https://evil.example", "null", "http://127.0.0.1:1"]) {
       expect((await post({ Origin: origin })).body.error.code).toBe("FORBIDDEN");
@@ -150,19 +150,19 @@ describe("the proxy's guards", () => {
     expect((await post({})).status).toBe(403);
   });
 
-  it("refuse what is too large", async () => {
+  it("refuses bodies that are too large", async () => {
     const { status, body: refusal } = await post({ Origin: under.server.url }, body.padEnd(70_000));
     expect([status, refusal.error.code]).toEqual([413, "PAYLOAD_TOO_LARGE"]);
   });
 });
 
-describe("all this", () => {
-  it("contacts nobody else and breaks no rule of its policy", () => {
+describe("the playground", () => {
+  it("contacts no other origin and violates no content security policy", () => {
     expect(under.faults()).toEqual([]);
   });
 });
 
-/** Leaves nothing of a budget of this address. */
+/** Uses up a budget of this client IP. */
 async function spend(address: string, budget: "entries" | "reads"): Promise<void> {
   const { projectId, apiKey } = await sandboxOf(under.server.url);
   const from = { token: apiKey, headers: { "X-Forwarded-For": address } };
@@ -171,7 +171,7 @@ async function spend(address: string, budget: "entries" | "reads"): Promise<void
   else for (let i = 0; i < 20; i++) await call(under.server.url, "/logger/query", { ...from, body: {} });
 }
 
-/** Runs a program as Node would in an application that has the library. */
+/** Runs a program with Node like an application that has the library. */
 async function runClient(code: string): Promise<string> {
   const directory = mkdtempSync(path.join(tmpdir(), "taffrail-program-"));
   try {

@@ -18,7 +18,7 @@ afterAll(async () => {
   await server?.stop();
 });
 
-/** The sandbox is another one after a start with another pepper: its key is derived from it. */
+/** Resets the sandbox by a start with another pepper, from which its key is derived. */
 async function reset(pepper: string): Promise<void> {
   await server.stop();
   const { port, dataDir } = server;
@@ -26,43 +26,43 @@ async function reset(pepper: string): Promise<void> {
   server = await startServer({ env: { PORT: String(port), DATA_DIR: dataDir, REFRESH_PEPPER } });
 }
 
-it("goes on with the new key where the sandbox is reset, and says so", async () => {
+it("continues with the new key after a reset of the sandbox and reports it", async () => {
   const [page, idle] = [await openPlayground(under), await openPlayground(under)];
-  const keyShown = () => card(page, "The sandbox").locator("code").first().textContent();
+  const keyShown = () => card(page, "Sandbox").locator("code").first().textContent();
   await sendMessage(page, "before the reset");
   await row(page, "before the reset").waitFor();
   await reset("second");
 
-  // Watching: the end of the tail tells.
-  await page.getByText("The sandbox began anew").waitFor();
+  // Live: the end of the tail reveals the reset.
+  await page.getByText("The sandbox was reset").waitFor();
   await expect.poll(keyShown).toBe((await sandboxOf(server.url)).apiKey);
   await feed(page).getByText("Live", { exact: true }).last().waitFor();
   await sendMessage(page, "after the reset");
   await row(page, "after the reset").waitFor();
-  // Neither what was before, nor what a reset puts into the sandbox.
+  // Neither entries from before the reset nor those that the reset creates.
   expect(await feed(page).locator("[data-row]").count()).toBe(1);
 
-  // Nothing done yet: the first that is sent tells.
+  // Unused: the first request reveals the reset.
   await sendMessage(idle, "first of all");
   await row(idle, "first of all").waitFor();
-  await idle.getByText("The sandbox began anew").waitFor();
+  await idle.getByText("The sandbox was reset").waitFor();
 
-  // Watching no more: the refusal of what is sent tells.
+  // Stopped: the refused request reveals the reset.
   await page.getByRole("button", { name: "Stop", exact: true }).click();
   await reset("third");
   await sendMessage(page, "after another");
   await expect.poll(keyShown).toBe((await sandboxOf(server.url)).apiKey);
   await expect.poll(() => stored("after another")).toBe(1);
 
-  // As an application: the server's own key is always the one of now.
-  await idle.getByRole("tab", { name: "As an app" }).click();
+  // As an application: the server always uses the current key.
+  await idle.getByRole("tab", { name: "Application" }).click();
   await idle.getByRole("button", { name: "Search for rope" }).click();
   await idle.getByRole("button", { name: "Send now" }).click();
   await row(idle, "GET /search?q=rope").waitFor();
   expect(under.faults()).toEqual([]);
 });
 
-/** How often the sandbox of now holds a message. */
+/** Number of entries with a message in the current sandbox. */
 async function stored(search: string): Promise<number> {
   const { apiKey } = await sandboxOf(server.url);
   const found = await call<FoundLogs>(server.url, "/logger/query", { token: apiKey, body: { filters: { search } } });
@@ -71,5 +71,5 @@ async function stored(search: string): Promise<number> {
 
 async function sendMessage(page: Page, message: string): Promise<void> {
   await page.getByLabel("Message").fill(message);
-  await page.getByRole("button", { name: "Send the entry" }).click();
+  await page.getByRole("button", { name: "Send entry" }).click();
 }

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { axeFaults, type ConsoleUnderTest, startConsole } from "./support/console.ts";
 import { answer, ENTRIES, feed, left, openPlayground, READS, row, sandboxOf } from "./support/playground.ts";
 
-/** What the build made of the console. */
+/** The console's build output. */
 const FILES = path.resolve(import.meta.dirname, "../../dist/assets/app/files");
 
 let under: ConsoleUnderTest;
@@ -17,20 +17,20 @@ beforeAll(async () => {
 afterAll(() => under?.close());
 
 describe("sending", () => {
-  it("by form: the answer with its limit, the budgets, and the entry in the list", async () => {
+  it("by form shows the response with its limit, the budgets and the entry in the list", async () => {
     const page = await openPlayground(under);
     const message = 'It\'s a "quoted" message';
-    // Nothing is spent by looking.
+    // Opening the page uses no budget.
     expect([await left(page, ENTRIES), await left(page, READS)]).toEqual([100, 20]);
     await page.getByLabel("Level").selectOption("error");
     await page.getByLabel("Category").selectOption("database");
     await page.getByLabel("Type", { exact: true }).selectOption("slow-query");
     await page.getByLabel("Message").fill(message);
     await page.getByLabel("Data", { exact: true }).fill('{"rows": 12');
-    await page.getByText("This is no JSON.").waitFor();
-    expect(await page.getByRole("button", { name: "Send the entry" }).isDisabled()).toBe(true);
+    await page.getByText("Invalid JSON.").waitFor();
+    expect(await page.getByRole("button", { name: "Send entry" }).isDisabled()).toBe(true);
     await page.getByLabel("Data", { exact: true }).fill('{"rows": 12}');
-    await page.getByRole("button", { name: "Send the entry" }).click();
+    await page.getByRole("button", { name: "Send entry" }).click();
     await answer(page).getByText("201 Created").waitFor();
     await answer(page).getByText("X-RateLimit-Remaining").waitFor();
     expect(await answer(page).locator("dd").allInnerTexts()).toEqual(["100", "99", expect.stringMatching(/\d:\d\d/)]);
@@ -42,14 +42,14 @@ describe("sending", () => {
     await page.context().close();
   });
 
-  it("by JSON: every shape, mistakes in their place, and what the service refuses", async () => {
+  it("by JSON accepts every shape, shows errors at their place and entries that the service rejects", async () => {
     const page = await openPlayground(under);
     await page.getByRole("tab", { name: "JSON" }).click();
     const box = page.getByLabel("Entries as JSON");
     const sends: [text: string, button: string, first: string][] = [
-      ['{"message": "shape one"}', "Send the entry", "shape one"],
+      ['{"message": "shape one"}', "Send entry", "shape one"],
       ['[{"message": "shape two"}, {"message": "and"}]', "Send 2 entries", "shape two"],
-      ['{"logs": [{"message": "shape three"}]}', "Send the entry", "shape three"],
+      ['{"logs": [{"message": "shape three"}]}', "Send entry", "shape three"],
       ['{"message": "shape four"}\n{"message": "with a line more"}\n', "Send 2 entries", "shape four"],
     ];
     for (const [text, button, message] of sends) {
@@ -58,31 +58,31 @@ describe("sending", () => {
       await row(page, message).waitFor();
     }
     await box.fill(JSON.stringify(Array.from({ length: 101 }, () => ({ message: "too many" }))));
-    await page.getByText("101 entries never fit: an address has 100 an hour.").waitFor();
+    await page.getByText("Too many entries: the limit is 100 an hour for each IP address.").waitFor();
     expect(await page.getByRole("button", { name: "Send 101 entries" }).isDisabled()).toBe(true);
     await box.fill('[{"message": "x"},');
-    await page.getByRole("alert").getByText("This is no JSON.").waitFor();
+    await page.getByRole("alert").getByText("Invalid JSON.").waitFor();
     expect(await box.getAttribute("aria-invalid")).toBe("true");
     await box.fill('{"message": "x"}\n{"message": }');
     await page.getByRole("alert").getByText("Line 2").waitFor();
     await box.fill('[{"message": "the good one"}, {"level": "urgent", "message": "the bad one"}]');
-    await page.getByText("The service will refuse, and store the rest:").waitFor();
+    await page.getByText("The service will reject these and store the rest:").waitFor();
     await page.getByRole("button", { name: "Send 2 entries" }).click();
-    await page.getByRole("alert").getByText("The service refused:").waitFor();
+    await page.getByRole("alert").getByText("Rejected by the service:").waitFor();
     await page.getByText("INVALID_LEVEL", { exact: true }).waitFor();
-    await answer(page).getByText("1 stored, 1 refused").waitFor();
+    await answer(page).getByText("1 stored, 1 rejected").waitFor();
     await row(page, "the good one").waitFor();
     await box.fill('{"message": ""}');
-    await page.getByRole("button", { name: "Send the entry" }).click();
+    await page.getByRole("button", { name: "Send entry" }).click();
     await answer(page).getByText("400 Bad Request").waitFor();
     await page.getByText("INVALID_MESSAGE", { exact: true }).waitFor();
     await page.context().close();
   });
 
-  it("with an Idempotency-Key: the second time nothing is stored", async () => {
+  it("with an Idempotency-Key stores a repeated request once", async () => {
     const page = await openPlayground(under);
     await page.getByLabel("Idempotency-Key").fill(`once-${Date.now()}`);
-    const send = page.getByRole("button", { name: "Send the entry" });
+    const send = page.getByRole("button", { name: "Send entry" });
     await send.click();
     await answer(page).getByText("1 stored", { exact: true }).waitFor();
     await send.click();
@@ -90,7 +90,7 @@ describe("sending", () => {
     await page.context().close();
   });
 
-  it("as an application: through the proxy, without a key in any request, and with secrets masked", async () => {
+  it("as an application uses the proxy, sends no key and masks secrets", async () => {
     const page = await openPlayground(under);
     const { apiKey } = await sandboxOf(under.server.url);
     const requests: { path: string; text: string }[] = [];
@@ -98,9 +98,9 @@ describe("sending", () => {
       const { pathname } = new URL(request.url());
       requests.push({ path: pathname, text: `${JSON.stringify(request.headers())} ${request.postData() ?? ""}` });
     });
-    await page.getByRole("tab", { name: "As an app" }).click();
+    await page.getByRole("tab", { name: "Application" }).click();
     await page.getByRole("button", { name: "Sign in", exact: true }).click();
-    await page.getByRole("button", { name: "Pay, and fail" }).click();
+    await page.getByRole("button", { name: "Fail payment" }).click();
     await page.getByRole("button", { name: "Send now" }).click();
     await row(page, "Payment gateway timed out").waitFor();
     await row(page, "Signed in").click();
@@ -119,7 +119,7 @@ describe("sending", () => {
 });
 
 describe("the page", () => {
-  it("has no key in its files, and at most 150 KB of script to load", async () => {
+  it("has no key in its files, and loads at most 150 KB of script", async () => {
     for (const name of readdirSync(FILES)) {
       expect([name, /sk_\w{20,}/.exec(readFileSync(path.join(FILES, name), "utf8"))]).toEqual([name, null]);
     }
@@ -130,22 +130,22 @@ describe("the page", () => {
       if (request.resourceType() === "script") scripts.add(path.basename(new URL(request.url()).pathname));
     });
     await page.goto("/playground");
-    await page.getByRole("heading", { name: "The sandbox", exact: true }).waitFor();
+    await page.getByRole("heading", { name: "Sandbox", exact: true }).waitFor();
     const bytes = [...scripts].reduce((sum, name) => sum + gzipSync(readFileSync(path.join(FILES, name))).length, 0);
     expect(scripts.size).toBeGreaterThan(1);
     expect(bytes).toBeLessThan(150_000);
     await context.close();
   });
 
-  it.each(["light", "dark"] as const)("has no fault that axe finds, %s", async (colorScheme) => {
+  it.each(["light", "dark"] as const)("has no axe violations, %s", async (colorScheme) => {
     const page = await openPlayground(under, { colorScheme, viewport: { width: 360, height: 740 } });
-    await page.getByRole("button", { name: "Send the entry" }).click();
+    await page.getByRole("button", { name: "Send entry" }).click();
     await row(page, "GET /cart answered 503").click();
     expect(await axeFaults(page)).toEqual([]);
     for (const [tab, text] of [
       ["JSON", "Examples:"],
-      ["As an app", "A small shop"],
-      ["Search", "Nothing searched for yet"],
+      ["Application", "A small shop"],
+      ["Search", "No search yet"],
     ] as const) {
       await page.getByRole("tab", { name: tab }).click();
       await page.getByText(text).first().waitFor();
@@ -154,11 +154,11 @@ describe("the page", () => {
     await page.context().close();
   });
 
-  it("needs no sideways scrolling", async () => {
+  it("does not scroll horizontally", async () => {
     const page = await openPlayground(under);
-    await page.getByRole("button", { name: "Send the entry" }).click();
+    await page.getByRole("button", { name: "Send entry" }).click();
     await row(page, "GET /cart answered 503").click();
-    for (const tabs of [["Form", "Client library"], ["JSON"], ["As an app", "On the server"], ["Search"]]) {
+    for (const tabs of [["Form", "Client library"], ["JSON"], ["Application", "On the server"], ["Search"]]) {
       for (const name of tabs) await page.getByRole("tab", { name }).click();
       for (const width of [360, 768, 1440]) {
         await page.setViewportSize({ width, height: 740 });
@@ -169,7 +169,7 @@ describe("the page", () => {
     await page.context().close();
   });
 
-  it("is used by keyboard alone", async () => {
+  it("can be used by keyboard alone", async () => {
     const page = await openPlayground(under);
     await page.getByRole("tab", { name: "Form" }).focus();
     await page.keyboard.press("ArrowRight");
@@ -184,7 +184,7 @@ describe("the page", () => {
     await page.context().close();
   });
 
-  it("contacts nobody else and breaks no rule of its policy", () => {
+  it("contacts no other origin and violates no content security policy", () => {
     expect(under.faults()).toEqual([]);
   });
 });

@@ -4,7 +4,7 @@ import { type Account, call, type SignedIn } from "../support/api.ts";
 import { authCallsOf, newEmail, PASSWORD, signedIn, signedOut, signIn } from "./support/account.ts";
 import { axeFaults, type ConsoleUnderTest, startConsole } from "./support/console.ts";
 
-/** Requests of /auth a minute and address that a service allows by itself. */
+/** Requests to /auth a minute and client IP that a service allows by default. */
 const AUTH_LIMIT = "5";
 
 let console: ConsoleUnderTest;
@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 afterAll(() => console?.close());
 
-/** Headers of a client address that nobody else has, so that each test has the whole limit for itself. */
+/** Headers of a client IP that no other test uses, so that each test has the whole limit. */
 function newAddress(): Record<string, string> {
   return { "X-Forwarded-For": `198.51.100.${++addresses}` };
 }
@@ -32,24 +32,24 @@ async function newAccount(): Promise<Account> {
   return { userId: user.id, email, password: PASSWORD, accessToken, refreshToken, workspaceId };
 }
 
-/** A browser with an address of its own, in which somebody is signed in. */
+/** A signed-in browser with a client IP of its own. */
 async function signedInBrowser(account?: Account): Promise<BrowserContext> {
   return console.open({ extraHTTPHeaders: newAddress(), as: account ?? (await newAccount()) });
 }
 
-/** Loads a page, and gives the status of its first call with an access token that is not refused for that token. */
+/** Loads a page and returns the status of its first call that is not refused because of its access token. */
 async function load(page: Page): Promise<number> {
   const answer = page.waitForResponse(
     (response) => new URL(response.url()).pathname === "/workspaces" && response.status() !== 401,
   );
   await page.goto("/");
   const status = (await answer).status();
-  // The last call of the page: one that is still to come would find what a test changes behind its back.
-  if (status === 200) await page.getByText("No project yet").waitFor();
+  // Waits for the last call of the page, so that no later call sees what a test changes.
+  if (status === 200) await page.getByText("No projects yet").waitFor();
   return status;
 }
 
-/** Changes what a tab keeps as its access token, and leaves the console: nothing of the page before remains. */
+/** Changes the access token that a tab has stored, and leaves the console so that nothing of the page remains. */
 async function keepInTab(page: Page, change: { token?: string; until?: number }): Promise<void> {
   await page.evaluate((change) => {
     const kept = JSON.parse(sessionStorage.getItem("taffrail.access") ?? "{}");
@@ -61,7 +61,7 @@ async function keepInTab(page: Page, change: { token?: string; until?: number })
 const REFRESH = "POST /auth/refresh";
 
 describe("tabs of one browser", () => {
-  it("that find their token run out at once make one rotation, and both go on", async () => {
+  it("rotate once if their tokens expire at the same time, and all continue", async () => {
     const context = await signedInBrowser();
     const [one, two] = [await context.newPage(), await context.newPage()];
     await load(one);
@@ -73,7 +73,7 @@ describe("tabs of one browser", () => {
     await context.close();
   });
 
-  it("that all have a token which the service does not take any more make one rotation, too", async () => {
+  it("rotate once if the service no longer accepts their token", async () => {
     const context = await signedInBrowser();
     const [one, two] = [await context.newPage(), await context.newPage()];
     await load(one);
@@ -85,7 +85,7 @@ describe("tabs of one browser", () => {
     await context.close();
   });
 
-  it("ten of them opened at once stay within the limit of /auth, with one call", async () => {
+  it("stay within the limit of /auth if ten of them open at once, with one call", async () => {
     const context = await signedInBrowser();
     const first = await context.newPage();
     await load(first);
@@ -100,7 +100,7 @@ describe("tabs of one browser", () => {
     await context.close();
   }, 120_000);
 
-  it("borrow a token from each other: a new one makes no call of /auth", async () => {
+  it("share access tokens: a new tab makes no call of /auth", async () => {
     const context = await signedInBrowser();
     await load(await context.newPage());
     const calls = authCallsOf(context);
@@ -109,13 +109,13 @@ describe("tabs of one browser", () => {
     await context.close();
   });
 
-  it("are not signed out by what one of them learns late about a session before", async () => {
+  it("are not signed out by a late response for a previous session", async () => {
     const account = await newAccount();
     const context = await signedInBrowser(account);
     const [late, other] = [await context.newPage(), await context.newPage()];
     await load(late);
     await load(other);
-    // Its call is on the way while the other tab signs out and in again.
+    // Its call is in flight while the other tab signs out and in again.
     let letGo = (): void => undefined;
     const held = new Promise<void>((resolve) => {
       letGo = resolve;
@@ -133,7 +133,7 @@ describe("tabs of one browser", () => {
     await signIn(other, account.email);
     await signedIn(other);
     letGo();
-    // Refused, unless the tab had heard of the new session before and broken it off.
+    // Refused, unless the tab noticed the new session first and aborted the call.
     const answer = await call.response();
     if (answer !== null) expect(answer.status()).toBe(401);
     await late.unroute("**/workspaces?*");
@@ -143,8 +143,8 @@ describe("tabs of one browser", () => {
   });
 });
 
-describe("a rotation whose answer is lost", () => {
-  it("is asked for again with the same key, and the session goes on", async () => {
+describe("a rotation whose response is lost", () => {
+  it("is repeated with the same key, and the session continues", async () => {
     const context = await signedInBrowser();
     const page = await context.newPage();
     await load(page);
@@ -154,14 +154,14 @@ describe("a rotation whose answer is lost", () => {
       keys.push(route.request().headers()["idempotency-key"]);
       const answer = await route.fetch();
       expect(answer.status()).toBe(200);
-      // The service has rotated; nobody hears of it.
+      // The service has rotated, but the response is lost.
       if (keys.length === 1) await route.abort("connectionreset");
       else await route.fulfill({ response: answer });
     });
     expect(await load(page)).toBe(200);
     expect(keys).toEqual([keys[0], keys[0]]);
     expect(keys[0]).toMatch(/^[\da-f-]{36}$/);
-    // The next one has a key of its own, and works: the successor that was kept is the right one.
+    // The next rotation has another key and succeeds: the stored successor is the right one.
     await keepInTab(page, { until: 0 });
     expect(await load(page)).toBe(200);
     expect(keys).toHaveLength(3);
@@ -169,7 +169,7 @@ describe("a rotation whose answer is lost", () => {
     await context.close();
   });
 
-  it("is asked for with that key by the next tab, where its own was closed over it", async () => {
+  it("is repeated with that key by the next tab if its own tab was closed", async () => {
     const context = await signedInBrowser();
     const page = await context.newPage();
     await load(page);
@@ -194,7 +194,7 @@ describe("a rotation whose answer is lost", () => {
 });
 
 describe("a session that is ended from another browser", () => {
-  it("ends at that tab's next call, which says so and comes back after signing in", async () => {
+  it("ends at that tab's next call, which explains it and returns after signing in", async () => {
     const account = await newAccount();
     const there = await signedInBrowser(account);
     const page = await there.newPage();
@@ -204,13 +204,13 @@ describe("a session that is ended from another browser", () => {
     const calls = authCallsOf(here);
     await owner.goto("/login?next=%2Fauth%2Faccount");
     await signIn(owner, account.email);
-    await owner.getByRole("button", { name: "Show the sessions" }).click();
+    await owner.getByRole("button", { name: "Show sessions" }).click();
     const sessions = owner.getByRole("list", { name: "Sessions" }).getByRole("listitem");
     await sessions.nth(1).waitFor();
     expect(await sessions.filter({ hasText: "This browser" }).count()).toBe(1);
     await sessions.getByRole("button", { name: /^End the session of/ }).click();
-    await owner.getByText("This browser is the only one that is signed in.").waitFor();
-    // All of it within the five calls of a minute.
+    await owner.getByText("No other sessions.").waitFor();
+    // Within the five calls of a minute.
     expect(calls.map((path) => path.replace(/fam_\w+$/, "one")).sort()).toEqual([
       "DELETE /auth/sessions/one",
       "GET /auth/me",
@@ -219,12 +219,12 @@ describe("a session that is ended from another browser", () => {
       "POST /auth/login",
     ]);
     await page.goto(`/w/${account.workspaceId}`);
-    await page.getByText("Your session was ended. Sign in again.").waitFor();
+    await page.getByText("Your session ended. Sign in again.").waitFor();
     expect(new URL(page.url()).searchParams.get("next")).toBe(`/w/${account.workspaceId}`);
     await Promise.all([here.close(), there.close()]);
   });
 
-  it("ends in all tabs of the browser as soon as somebody looks at one of them again", async () => {
+  it("ends in all tabs of the browser as soon as one of them becomes visible", async () => {
     const account = await newAccount();
     const context = await signedInBrowser(account);
     const [seen, other] = [await context.newPage(), await context.newPage()];
@@ -237,13 +237,13 @@ describe("a session that is ended from another browser", () => {
     await call(url, "/auth/logout", { body: { refreshToken }, headers: newAddress() });
     await seen.clock.fastForward(10_000);
     await seen.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
-    for (const page of [seen, other]) await page.getByText("Your session was ended. Sign in again.").waitFor();
+    for (const page of [seen, other]) await page.getByText("Your session ended. Sign in again.").waitFor();
     await context.close();
   });
 });
 
-describe("a limit that is used up", () => {
-  it("does not keep a sign-out from the service: it is told later, by a later load too", async () => {
+describe("a rate limit", () => {
+  it("delays a sign-out at the service, which a later load completes", async () => {
     const account = await newAccount();
     const address = newAddress();
     const context = await console.open({ extraHTTPHeaders: address, as: account });
@@ -254,13 +254,13 @@ describe("a limit that is used up", () => {
     const refused = page.waitForResponse("**/auth/logout");
     await page.getByRole("button", { name: "Sign out" }).click();
     expect((await refused).status()).toBe(429);
-    const said = page.getByText(/^Signed out here\. The service will be told in \d+ s\.$/);
+    const said = page.getByText(/^Signed out in this browser\. Retrying in \d+ s\.$/);
     await said.waitFor();
     expect(await axeFaults(page)).toEqual([]);
     await page.reload();
     await signedOut(page);
     await said.waitFor();
-    // Another address has a limit of its own: the test need not wait for this one's.
+    // Another client IP has its own limit, so the test need not wait.
     await context.setExtraHTTPHeaders(newAddress());
     const told = page.waitForResponse("**/auth/logout");
     await page.clock.fastForward(61_000);
@@ -272,7 +272,7 @@ describe("a limit that is used up", () => {
     await context.close();
   });
 
-  it("counts down, and holds the form back until a try fits", async () => {
+  it("shows a countdown and disables the form until the next attempt", async () => {
     const context = await console.open({ extraHTTPHeaders: newAddress() });
     const page = await context.newPage();
     await page.goto("/login");
@@ -286,14 +286,14 @@ describe("a limit that is used up", () => {
     }
     await button.click();
     await page.getByRole("heading", { name: "Too many requests" }).waitFor();
-    await page.getByText(/^The limit here is 5 requests\. The next one fits in \d+ s\.$/).waitFor();
+    await page.getByText(/^Limit: 5 requests for your IP address\. Try again in \d+ s, at \d+:\d+:\d+\.$/).waitFor();
     expect(await button.isDisabled()).toBe(true);
     expect(await page.getByRole("button", { name: "Mail me a sign-in link" }).isDisabled()).toBe(true);
     await context.close();
   });
 });
 
-it("a tab whose release was replaced loads the new one, at the page that was asked for", async () => {
+it("a tab of an outdated release reloads at the requested page", async () => {
   const context = await console.open({ extraHTTPHeaders: newAddress() });
   const page = await context.newPage();
   await page.goto("/login");
@@ -303,12 +303,12 @@ it("a tab whose release was replaced loads the new one, at the page that was ask
     if (missing++ === 0) await route.fulfill({ status: 404, body: "" });
     else await route.continue();
   });
-  await page.getByRole("link", { name: "Make an account" }).click();
-  await page.getByRole("button", { name: "Make the account" }).waitFor();
+  await page.getByRole("link", { name: "Create account" }).click();
+  await page.getByRole("button", { name: "Create account" }).waitFor();
   expect([missing, new URL(page.url()).pathname]).toEqual([2, "/auth/sign-up"]);
   await context.close();
 });
 
-it("contacts nobody else and breaks no rule of the policy", () => {
+it("contacts no other origin and violates no content security policy", () => {
   expect(console.faults()).toEqual([]);
 });

@@ -17,19 +17,19 @@ beforeAll(async () => {
 afterAll(() => under?.close());
 
 describe("limits", () => {
-  it("takes a rule of 3, which then holds, shows as used up, and is named among the violations", async () => {
+  it("saves a rule of 3, which is enforced, shows its usage and lists its violations", async () => {
     const { account, projectId, key } = await createTenant(url);
     const page = await openSettings(under, account, "limits");
-    await page.getByRole("button", { name: "Add a rule" }).click();
+    await page.getByRole("button", { name: "Add rule" }).click();
     const rule = page.getByRole("group", { name: "Rule 1" });
-    const save = page.getByRole("button", { name: "Save the limits" });
+    const save = page.getByRole("button", { name: "Save limits" });
     await rule.getByLabel("Requests").fill("three");
     await save.click();
-    await rule.getByText("needs a path").waitFor();
-    await rule.getByText("must be a whole number").waitFor();
+    await rule.getByText("Enter a path.").waitFor();
+    await rule.getByText("Enter a whole number").waitFor();
     await rule.getByLabel("Path").fill("/nowhere");
-    // What is not saved is there again after a look at another section, and after a reload.
-    await page.getByText("Not saved yet.").waitFor();
+    // Unsaved changes survive another section and a reload.
+    await page.getByText("Unsaved changes").waitFor();
     await page.getByRole("link", { name: "Usage" }).click();
     await page.getByRole("heading", { name: "Usage" }).waitFor();
     await page.getByRole("link", { name: "Limits" }).click();
@@ -39,28 +39,28 @@ describe("limits", () => {
     await save.click();
     await rule.getByText("No route of /logger, /projects or /workspaces has this path.").waitFor();
     await rule.getByLabel("Path").fill("/logger/:projectId/log");
-    await page.getByRole("button", { name: "Add a rule" }).click();
+    await page.getByRole("button", { name: "Add rule" }).click();
     const twin = page.getByRole("group", { name: "Rule 2" });
     await twin.getByLabel("Path").fill("/logger/:id/log");
     await twin.getByLabel("Requests").fill("5");
     await save.click();
     await twin.getByText("Rule 1 has the same method and path").waitFor();
     await twin.getByRole("button", { name: "Remove rule 2" }).click();
-    // What is explained is what is being typed, and says so.
-    await page.getByText("with the changes above as if they were saved").waitFor();
-    await page.getByText("This request would fall under the rule POST /logger/:projectId/log: 3 requests").waitFor();
+    // The explanation uses the draft, and names the unsaved changes.
+    await page.getByText("including the unsaved changes").waitFor();
+    await page.getByText("Limited by the rule POST /logger/:projectId/log: 3 requests").waitFor();
     await save.click();
-    await page.getByText("Saved. The next request falls under it.").waitFor();
-    expect(await page.getByText("Not saved yet.").count()).toBe(0);
+    await page.getByText("Limits saved.").waitFor();
+    expect(await page.getByText("Unsaved changes").count()).toBe(0);
 
     const send = () => call(url, `/logger/${projectId}/log`, { token: key.secret, body: { message: "Hello" } });
     const statuses: number[] = [];
     for (let i = 0; i < 5; i++) statuses.push((await send()).status);
     expect(statuses).toEqual([201, 201, 201, 429, 429]);
-    // The bars look again by themselves.
+    // The counters poll.
     const bar = page.getByRole("meter", { name: "test (key of test), POST /logger/:projectId/log" });
     await expect.poll(() => bar.getAttribute("aria-valuetext"), { timeout: 15_000 }).toBe("3 of 3");
-    await page.getByText("3 of 3, used up").waitFor();
+    await page.getByText("3 of 3, limit reached").waitFor();
 
     await page.getByRole("link", { name: "Violations" }).click();
     const row = page.getByRole("row").filter({ hasText: "test (key of test)" });
@@ -76,19 +76,19 @@ describe("limits", () => {
     await row.getByText("3 in 60 s").waitFor();
 
     await page.getByRole("link", { name: "Limits" }).click();
-    await page.getByRole("button", { name: "Reset to the preset" }).click();
+    await page.getByRole("button", { name: "Reset to preset" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Reset" }).click();
-    await page.getByText("No rule. Everything falls under the default.").waitFor();
+    await page.getByText("No rules. The default applies to all requests.").waitFor();
     expect((await send()).status).toBe(201);
     await page.context().close();
   });
 
-  it("asks no more while nobody looks, and at once when somebody does again", async () => {
+  it("stops polling while the page is hidden, and polls immediately when it is visible again", async () => {
     const { account } = await createTenant(url);
     const page = await openSettings(under, account, "limits");
     await page.clock.install();
     await page.reload();
-    await page.getByRole("heading", { name: "In use now" }).waitFor();
+    await page.getByRole("heading", { name: "Current usage" }).waitFor();
     let asked = 0;
     page.on("request", (request) => {
       if (request.url().endsWith("/rate-limits")) asked++;
@@ -106,24 +106,24 @@ describe("limits", () => {
     await page.context().close();
   });
 
-  it("says when somebody else has changed them, and shows theirs", async () => {
+  it("reports changes of another member and loads them", async () => {
     const { account } = await createTenant(url);
     const page = await openSettings(under, account, "limits");
-    await page.getByText("No rule. Everything falls under the default.").waitFor();
+    await page.getByText("No rules. The default applies to all requests.").waitFor();
     await call(url, `/workspaces/${account.workspaceId}/rate-limits`, {
       ...asUser(account),
       method: "PUT",
       body: { default: { limit: 77 }, rules: [] },
     });
-    await page.getByRole("button", { name: "Show theirs" }).click({ timeout: 15_000 });
+    await page.getByRole("button", { name: "Load new limits" }).click({ timeout: 15_000 });
     expect(await page.getByRole("textbox", { name: "Requests" }).inputValue()).toBe("77");
     await page.context().close();
   });
 });
 
 describe("the cascade's explanation", () => {
-  it("knows the very routes that the API's description has", async () => {
-    // SAFETY: the document's own tests hold it to OpenAPI's schema.
+  it("has exactly the routes of the OpenAPI document", async () => {
+    // SAFETY: the document's own tests check the document against the OpenAPI schema.
     const { paths } = (await (await fetch(`${url}/openapi.json`)).json()) as { paths: Record<string, object> };
     const described = Object.entries(paths)
       .filter(([path]) => /^\/(logger|projects|workspaces)(\/|$)/.test(path))
@@ -133,7 +133,7 @@ describe("the cascade's explanation", () => {
     expect(ROUTES.map(({ method, pattern }) => `${method} ${pattern}`).sort()).toEqual(described.sort());
   });
 
-  it("agrees with the limit that every route really falls under", async () => {
+  it("agrees with the limit that applies to every route", async () => {
     const tenant = await createTenant(url);
     const { account, projectId } = tenant;
     const configuration = {
@@ -162,8 +162,8 @@ describe("the cascade's explanation", () => {
       const { applied } = explain(configuration, { method: route.method, pattern, path: literal });
       expect([route.method, pattern, applied.limit]).toEqual([route.method, pattern, real]);
       await choose(page, tenant, route);
-      const verdict = page.getByRole("status").filter({ hasText: "This request would fall under" });
-      // The route first: the one before may have had the same limit.
+      const verdict = page.getByRole("status").filter({ hasText: "Limited by" });
+      // The route first: the previous one may have the same limit.
       await verdict.locator("code").first().getByText(`${route.method} ${literal}`, { exact: true }).waitFor();
       await verdict.getByText(`${real === 1000 ? "1,000" : real} requests in 60 s`).waitFor();
     }
@@ -171,7 +171,7 @@ describe("the cascade's explanation", () => {
   });
 });
 
-/** Ids that nothing has: calls by them change nothing, and fall under a limit all the same. */
+/** Ids that do not exist: calls with them change nothing, but a limit applies. */
 const NOBODY = {
   keyId: "key_000000000000",
   logId: "log_0",
@@ -180,19 +180,19 @@ const NOBODY = {
 };
 
 function realPath({ account, projectId }: Tenant, { method, pattern }: ApiRoute): string {
-  // One that is there would be deleted.
+  // An existing one would be deleted.
   const project = method === "DELETE" ? "proj_000000000000" : projectId;
   return pathOf(pattern, { ...NOBODY, workspaceId: account.workspaceId, projectId: project });
 }
 
-/** The limit that the service names in the answer to a real request of a route. */
+/** The limit in the response headers of a request to a route. */
 async function limitOf(tenant: Tenant, route: ApiRoute): Promise<number> {
   const { account, key } = tenant;
   const path = realPath(tenant, route);
   const isForKeys = path.startsWith("/logger/") && route.method === "POST" && path.endsWith("/log");
   const answer = await call(url, path, {
     ...(isForKeys ? { token: key.secret } : asUser(account)),
-    // The limits themselves stay: what would change them is refused for its body, or not sent.
+    // The limits stay: requests that would change them have an invalid body or are not sent.
     method: route.method === "DELETE" && path.endsWith("/rate-limits") ? "GET" : route.method,
     ...(route.method === "GET" || route.method === "DELETE" ? {} : { body: { nothing: "that it takes" } }),
   });
@@ -216,7 +216,7 @@ async function choose(page: Page, { projectId }: Tenant, route: ApiRoute): Promi
   }
 }
 
-/** Lets the page believe that it is seen, or not: a headless browser hides none. */
+/** Makes the page believe that it is visible or hidden, because a headless browser hides no page. */
 function turn(page: Page, hidden: boolean): Promise<void> {
   return page.evaluate((isHidden) => {
     Object.defineProperty(document, "hidden", { configurable: true, value: isHidden });

@@ -4,7 +4,7 @@ import { type Account, call, createKey, createProject } from "../support/api.ts"
 import { axeFaults, type ConsoleUnderTest, startConsole } from "./support/console.ts";
 import { join, openSettings, settingsPath, sharedWorkspace, verifiedAccount } from "./support/settings.ts";
 
-/** As long as a name may be, and with no place to break it. */
+/** A name of the maximum length, without a break opportunity. */
 const LONG = "a-name-without-a-space-".repeat(5).slice(0, 100);
 const WIDTHS = [360, 768, 1440];
 
@@ -39,7 +39,7 @@ beforeAll(async () => {
 
 afterAll(() => under?.close());
 
-/** What is wrong with the page as it stands: in both themes, one wide and one narrow, and at all widths. */
+/** Faults of the current page in both themes, in a wide and a narrow window, and at all widths. */
 async function faults(): Promise<string[]> {
   const found: string[] = [];
   for (const [colorScheme, width] of [
@@ -58,13 +58,13 @@ async function faults(): Promise<string[]> {
   return found;
 }
 
-/** What is there once a section has loaded. */
+/** Elements that appear once a section has loaded. */
 const LOADED: Record<string, (page: Page) => Promise<void>> = {
-  general: (page) => page.getByText("What each role may do").waitFor(),
+  general: (page) => page.getByRole("link", { name: "Roles" }).waitFor(),
   projects: (page) => page.getByRole("button", { name: "Delete shop" }).waitFor(),
   keys: (page) => page.getByRole("button", { name: "Revoke test" }).waitFor(),
   members: (page) => page.getByRole("list", { name: "Pending invitations" }).waitFor(),
-  limits: (page) => page.getByText("2 of 2, used up").waitFor(),
+  limits: (page) => page.getByText("2 of 2, limit reached").waitFor(),
   violations: async (page) => {
     const refresh = page.getByRole("button", { name: "Refresh" });
     const look = async (): Promise<number> => {
@@ -73,33 +73,33 @@ const LOADED: Record<string, (page: Page) => Promise<void>> = {
     };
     await expect.poll(look, { timeout: 30_000, interval: 500 }).toBe(2);
   },
-  usage: (page) => page.getByText("No batch is stuck.").waitFor(),
+  usage: (page) => page.getByText("No quarantined batches.").waitFor(),
   audit: (page) => page.getByRole("listitem").getByText("Workspace created").waitFor(),
-  danger: (page) => page.getByRole("button", { name: "Delete the workspace" }).waitFor(),
+  danger: (page) => page.getByRole("button", { name: "Delete workspace" }).waitFor(),
 };
 
-it.each(Object.entries(LOADED))("%s has no fault that axe finds, and fits", async (section, loaded) => {
+it.each(Object.entries(LOADED))("%s has no axe violations and fits", async (section, loaded) => {
   await page.goto(settingsPath(workspaceId, section));
   await loaded(page);
   expect(await faults()).toEqual([]);
 });
 
-/** Every dialog: where it is, and the button that opens it. */
+/** Every dialog: its section and the button that opens it. */
 const DIALOGS: readonly (readonly [section: string, button: string])[] = [
-  ["general", "Create a workspace"],
-  ["general", "Leave this workspace"],
-  ["projects", "Create a project"],
+  ["general", "Create workspace"],
+  ["general", "Leave workspace"],
+  ["projects", "Create project"],
   ["projects", "Delete shop"],
-  ["keys", "Create a key"],
+  ["keys", "Create key"],
   ["keys", "Rotate test"],
   ["keys", "Revoke test"],
   ["members", "Change role of"],
   ["members", "Withdraw"],
-  ["limits", "Reset to the preset"],
-  ["danger", "Delete the workspace"],
+  ["limits", "Reset to preset"],
+  ["danger", "Delete workspace"],
 ];
 
-it.each(DIALOGS)("in %s the dialog of %s has no fault that axe finds, and fits", async (section, button) => {
+it.each(DIALOGS)("in %s the dialog of %s has no axe violations and fits", async (section, button) => {
   await page.goto(settingsPath(workspaceId, section));
   await page.getByRole("button", { name: button }).first().click();
   await page.getByRole("dialog").waitFor();
@@ -108,11 +108,11 @@ it.each(DIALOGS)("in %s the dialog of %s has no fault that axe finds, and fits",
   await page.getByRole("dialog").waitFor({ state: "detached" });
 });
 
-it("the dialog that shows a secret has no fault that axe finds, and fits", async () => {
+it("the dialog that shows a secret has no axe violations and fits", async () => {
   await page.goto(settingsPath(workspaceId, "keys"));
-  await page.getByRole("button", { name: "Create a key" }).click();
+  await page.getByRole("button", { name: "Create key" }).click();
   await page.getByLabel("Name", { exact: true }).fill(LONG);
-  await page.getByRole("button", { name: "Create the key" }).click();
+  await page.getByRole("button", { name: "Create", exact: true }).click();
   await page.getByRole("button", { name: "I have stored it" }).waitFor();
   await page.getByRole("button", { name: "Close" }).click();
   await page.getByText("The key cannot be shown again.").waitFor();
@@ -120,7 +120,7 @@ it("the dialog that shows a secret has no fault that axe finds, and fits", async
   await page.getByRole("button", { name: "I have stored it" }).click();
 });
 
-it("the start has no fault that axe finds, and fits, for members and for strangers", async () => {
+it("the home page has no axe violations and fits, for members and for visitors", async () => {
   await page.goto("/");
   await page.getByRole("link", { name: "shop" }).waitFor();
   expect(await faults()).toEqual([]);
@@ -129,6 +129,6 @@ it("the start has no fault that axe finds, and fits, for members and for strange
   expect(await faults()).toEqual([]);
 });
 
-it("contacts nobody else and breaks no rule of its policy", () => {
+it("contacts no other origin and violates no content security policy", () => {
   expect(under.faults()).toEqual([]);
 });

@@ -23,19 +23,19 @@ beforeAll(async () => {
 
 afterAll(() => under?.close());
 
-/** The sections with something to press: their links, and what is there once they have loaded. */
+/** Sections with buttons: their links, and an element that appears once they have loaded. */
 const SECTIONS = {
-  general: ["General", "Leave this workspace"],
+  general: ["General", "Leave workspace"],
   projects: ["Projects", "Delete shop"],
   keys: ["API keys", "Revoke old"],
   members: ["Members", "Leave the workspace"],
-  limits: ["Limits", "Add a rule"],
-  danger: ["Danger zone", "Delete the workspace"],
+  limits: ["Limits", "Add rule"],
+  danger: ["Danger zone", "Delete workspace"],
 } as const;
 
-/** Names of all buttons that can be pressed, by section. */
+/** Names of all enabled buttons, by section. */
 async function expectUsable(page: Page, expected: Readonly<Record<string, readonly string[]>>): Promise<void> {
-  // One's own role is asked for when the page is.
+  // The page requests the user's current role.
   await page.goto(settingsPath(workspaceId, "general"));
   const main = page.locator("main");
   for (const [section, [link, button]] of Object.entries(SECTIONS)) {
@@ -44,35 +44,35 @@ async function expectUsable(page: Page, expected: Readonly<Record<string, readon
     const usable = (): Promise<string[]> =>
       main.getByRole("button").evaluateAll((buttons) =>
         buttons
-          // A fieldset can disable what is in it.
+          // A disabled fieldset disables its controls.
           .filter((each) => !each.matches(":disabled"))
           .map((each) => each.textContent ?? "")
           .sort(),
       );
-    // Lists come a little after the page.
+    // Lists appear shortly after the page.
     const names = expected[section];
     if (names) await expect.poll(usable, { timeout: 10_000, message: section }).toEqual(names);
   }
 }
 
-it("invites, and the guest accepts through the mail's link in another browser", async () => {
+it("invites a guest, who accepts through the mail's link in another browser", async () => {
   const page = await openSettings(under, owner, "members", workspaceId);
   await page.getByLabel("E-mail address").fill("nobody");
   await page.getByRole("button", { name: "Invite" }).click();
   await page.getByRole("alert").getByText("must be an e-mail address").waitFor();
   await page.getByLabel("E-mail address").fill("gone@example.com");
   await page.getByRole("button", { name: "Invite" }).click();
-  await page.getByRole("button", { name: "Withdraw the invitation of gone@example.com" }).click();
+  await page.getByRole("button", { name: "Withdraw invitation of gone@example.com" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Withdraw" }).click();
-  await page.getByText("No invitation is waiting.").waitFor();
+  await page.getByText("No pending invitations.").waitFor();
   await page.getByLabel("E-mail address").fill(guest.email);
   await page.getByLabel("Role", { exact: true }).selectOption("viewer");
   await page.getByRole("button", { name: "Invite" }).click();
   const pending = page.getByRole("list", { name: "Pending invitations" });
   await pending.getByText(guest.email).first().waitFor();
-  expect(await pending.textContent()).toContain("Can be accepted until");
-  // The service under test keeps its mails: the page says where.
-  const outbox = await page.getByRole("link", { name: "they are in its outbox" }).getAttribute("href");
+  expect(await pending.textContent()).toContain("Expires");
+  // The service under test keeps its mails: the page links to them.
+  const outbox = await page.getByRole("link", { name: "Open outbox" }).getAttribute("href");
   const mails = await (await under.open()).newPage();
   await mails.goto(`${url}${outbox}`);
 
@@ -91,20 +91,20 @@ it("invites, and the guest accepts through the mail's link in another browser", 
 
   await page.reload();
   await page.getByRole("list", { name: "Members" }).getByText(guest.email).first().waitFor();
-  await page.getByText("No invitation is waiting.").waitFor();
+  await page.getByText("No pending invitations.").waitFor();
   await page.context().close();
 });
 
-it("offers each role what it may do, and nothing else", async () => {
+it("enables for each role exactly the permitted actions", async () => {
   const page = await openSettings(under, guest, "general", workspaceId);
   const asOwner = await openSettings(under, owner, "members", workspaceId);
   const promote = async (role: string): Promise<void> => {
     await asOwner.getByRole("button", { name: `Change role of ${guest.email}` }).click();
     await asOwner.getByRole("dialog").getByLabel("Role", { exact: true }).selectOption(role);
-    await asOwner.getByRole("button", { name: "Change the role" }).click();
+    await asOwner.getByRole("button", { name: "Change role", exact: true }).click();
     await asOwner.getByRole("dialog").waitFor({ state: "detached" });
   };
-  const always = ["Copy the id", "Create a workspace", "Leave this workspace"];
+  const always = ["Copy ID", "Create workspace", "Leave workspace"];
   const viewer = {
     general: always,
     projects: [],
@@ -115,17 +115,17 @@ it("offers each role what it may do, and nothing else", async () => {
   };
   await expectUsable(page, viewer);
   await promote("member");
-  const member = { ...viewer, projects: ["Create a project", "Delete shop", "Rename shop"] };
+  const member = { ...viewer, projects: ["Create project", "Delete shop", "Rename shop"] };
   await expectUsable(page, member);
   await promote("admin");
   const admin = {
     ...member,
-    keys: ["Create a key", "Refresh", "Revoke old", "Rotate old"],
+    keys: ["Create key", "Refresh", "Revoke old", "Rotate old"],
     members: [`Change role of ${guest.email}`, "Leave the workspace"],
-    limits: ["Add a rule"],
+    limits: ["Add rule"],
   };
   await expectUsable(page, admin);
-  // Nobody gives a role above his own.
+  // A member cannot assign a role above the own one.
   await page.goto(settingsPath(workspaceId, "members"));
   const roles = page.getByLabel("Role", { exact: true });
   await roles.waitFor();
@@ -133,14 +133,14 @@ it("offers each role what it may do, and nothing else", async () => {
   const owners = page.getByRole("button", { name: `Change role of ${owner.email}` });
   expect(await owners.getAttribute("title")).toBe("Only an owner can change or remove an owner.");
   await promote("owner");
-  await expectUsable(page, { danger: ["Delete the workspace"] });
+  await expectUsable(page, { danger: ["Delete workspace"] });
   await page.goto(settingsPath(workspaceId, "members"));
   expect(await page.getByRole("button", { name: `Remove ${owner.email}` }).isEnabled()).toBe(true);
   await promote("viewer");
   await Promise.all([page.context().close(), asOwner.context().close()]);
 });
 
-it("says why the last owner cannot go, and lets a guest leave", async () => {
+it("explains why the last owner cannot leave, and lets a guest leave", async () => {
   const page = await openSettings(under, owner, "members", workspaceId);
   await page.getByRole("button", { name: "Leave the workspace" }).click();
   const dialog = page.getByRole("dialog");
@@ -149,7 +149,7 @@ it("says why the last owner cannot go, and lets a guest leave", async () => {
   await dialog.getByRole("button", { name: "Cancel" }).click();
 
   const theirs = await openSettings(under, guest, "general", workspaceId);
-  await theirs.getByRole("button", { name: "Leave this workspace" }).click();
+  await theirs.getByRole("button", { name: "Leave workspace" }).click();
   await theirs.getByRole("dialog").getByRole("button", { name: "Leave" }).click();
   await theirs.getByRole("heading", { name: "Your workspaces" }).waitFor();
   await expect.poll(() => theirs.getByRole("heading", { name: "Shared" }).count()).toBe(0);
@@ -161,6 +161,6 @@ it("says why the last owner cannot go, and lets a guest leave", async () => {
   await page.context().close();
 });
 
-it("contacts nobody else and breaks no rule of its policy", () => {
+it("contacts no other origin and violates no content security policy", () => {
   expect(under.faults()).toEqual([]);
 });

@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 afterAll(() => under?.close());
 
-/** Sends one entry; gives the status. */
+/** Sends one entry and returns the status. */
 async function send(projectId: string, key: string): Promise<number> {
   const answer = await call(url, `/logger/${projectId}/log`, { token: key, body: { message: "Hello" } });
   return answer.status;
@@ -26,25 +26,25 @@ async function shown(dialog: Locator, n: number): Promise<string> {
 }
 
 describe("projects and keys", () => {
-  it("goes from the first steps to a key that sends, is rotated and revoked", async () => {
+  it("leads from the first steps to a key that sends, is rotated and is revoked", async () => {
     const account = await register(url);
     const page = await (await under.open({ as: account })).newPage();
     await page.goto("/");
-    await page.getByRole("button", { name: "Create a project" }).click();
+    await page.getByRole("button", { name: "Create project" }).click();
     await page.getByLabel("Name").fill("shop");
     await page.getByRole("button", { name: "Create", exact: true }).click();
     await page.waitForURL("**/settings/keys?project=proj_*");
     const projectId = new URL(page.url()).searchParams.get("project") ?? "";
 
-    await page.getByRole("button", { name: "Create a key" }).click();
+    await page.getByRole("button", { name: "Create key" }).click();
     await page.getByLabel("Name").fill("backend");
-    await page.getByRole("button", { name: "Create the key" }).click();
-    const dialog = page.getByRole("dialog", { name: "The key backend" });
+    await page.getByRole("button", { name: "Create", exact: true }).click();
+    const dialog = page.getByRole("dialog", { name: "API key backend" });
     const secret = await shown(dialog, 0);
     expect(secret).toMatch(/^sk_[0-9A-Za-z]{48}$/);
     expect(await shown(dialog, 1)).toContain(`Authorization: Bearer ${secret}`);
     expect(await shown(dialog, 2)).toContain(`projectId: "${projectId}"`);
-    // Nothing but the button closes it.
+    // Only the button closes the dialog.
     await page.mouse.click(5, 5);
     await page.keyboard.press("Escape");
     await page.keyboard.press("Escape");
@@ -56,15 +56,15 @@ describe("projects and keys", () => {
 
     await page.getByRole("link", { name: "Projects" }).click();
     const entries = page.getByRole("listitem").filter({ hasText: "shop" });
-    await entries.getByText("Entries so far1").waitFor();
+    await entries.getByText("Entries1").waitFor();
     expect(await send(projectId, secret)).toBe(201);
-    // Without a reload: the list looks again by itself.
-    await entries.getByText("Entries so far2").waitFor();
+    // Without a reload: the list polls.
+    await entries.getByText("Entries2").waitFor();
 
     await page.getByRole("link", { name: "Keys of shop" }).click();
     await page.getByRole("button", { name: "Rotate backend" }).click();
-    await page.getByLabel("The old key works on for").selectOption("3600");
-    await page.getByRole("button", { name: "Make the new key" }).click();
+    await page.getByLabel("Overlap").selectOption("3600");
+    await page.getByRole("button", { name: "Create new key" }).click();
     const successor = await shown(dialog, 0);
     await dialog.getByRole("button", { name: "I have stored it" }).click();
     expect([await send(projectId, secret), await send(projectId, successor)]).toEqual([201, 201]);
@@ -72,14 +72,14 @@ describe("projects and keys", () => {
     await old.getByText("ends soon").waitFor();
 
     await old.getByRole("button", { name: "Revoke backend" }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "Revoke the key" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Revoke key" }).click();
     await page.getByRole("button", { name: "Show 1 ended key" }).click();
     await old.getByText("revoked", { exact: true }).waitFor();
     expect([await send(projectId, secret), await send(projectId, successor)]).toEqual([401, 201]);
     await page.context().close();
   });
 
-  it("makes a key by keyboard alone", async () => {
+  it("creates a key by keyboard alone", async () => {
     const account = await register(url);
     const projectId = await createProject(url, account);
     const page = await openSettings(under, account, `keys?project=${projectId}`);
@@ -90,32 +90,32 @@ describe("projects and keys", () => {
       for (let steps = 0; steps < 40 && (await focused()) !== text; steps++) await keyboard.press("Tab");
       expect(await focused()).toBe(text);
     };
-    await page.getByRole("button", { name: "Create a key" }).waitFor();
-    await tabTo("Create a key");
+    await page.getByRole("button", { name: "Create key" }).waitFor();
+    await tabTo("Create key");
     await keyboard.press("Enter");
-    // The name, which has the focus, and the two permissions.
+    // The focused name and the two scopes.
     await page.getByRole("dialog").waitFor();
     await keyboard.type("by hand");
     await keyboard.press("Tab");
     await keyboard.press("Tab");
     await keyboard.press("Space");
-    await tabTo("Create the key");
+    await tabTo("Create");
     await keyboard.press("Enter");
-    await page.getByRole("dialog", { name: "The key by hand" }).waitFor();
-    await tabTo("Copy the key");
+    await page.getByRole("dialog", { name: "API key by hand" }).waitFor();
+    await tabTo("Copy key");
     await keyboard.press("Enter");
     await page.getByText("Copied", { exact: true }).waitFor();
     const secret = await page.evaluate(() => navigator.clipboard.readText());
     await tabTo("I have stored it");
     await keyboard.press("Enter");
     const key = page.getByRole("listitem").filter({ hasText: "by hand" });
-    await key.getByText("send and read").waitFor();
-    await expect.poll(focused).toBe("Create a key");
+    await key.getByText("logs:write, logs:read").waitFor();
+    await expect.poll(focused).toBe("Create key");
     expect(await send(projectId, secret)).toBe(201);
     await page.context().close();
   });
 
-  it("renames a project, and deletes it once its name is typed", async () => {
+  it("renames a project, and deletes a project after its name is typed", async () => {
     const account = await register(url);
     await createProject(url, account, "first");
     const page = await openSettings(under, account, "projects");
@@ -123,20 +123,20 @@ describe("projects and keys", () => {
     await page.getByLabel("Name", { exact: true }).fill("second");
     await page.getByRole("dialog").getByRole("button", { name: "Rename" }).click();
     await page.getByRole("button", { name: "Delete second" }).click();
-    const confirm = page.getByRole("dialog").getByRole("button", { name: "Delete the project" });
+    const confirm = page.getByRole("dialog").getByRole("button", { name: "Delete project" });
     expect(await confirm.isDisabled()).toBe(true);
     await page.getByLabel("Type the name to confirm").fill("second");
     await confirm.click();
-    await page.getByRole("heading", { name: "No project yet" }).waitFor();
+    await page.getByRole("heading", { name: "No projects yet" }).waitFor();
     await page.context().close();
   });
 });
 
 describe("the workspace", () => {
-  it("keeps a new retention, asks before a shorter one, and shows what the service says against a wrong one", async () => {
+  it("saves a new retention, confirms a shorter one and shows the error for an invalid one", async () => {
     const account = await register(url);
     const page = await openSettings(under, account, "general");
-    const days = page.getByLabel("Retention in days");
+    const days = page.getByLabel("Retention (days)");
     const save = page.getByRole("button", { name: "Save" });
     const kept = async (): Promise<unknown> => {
       const answer = await call<{ retentionDays: number }>(url, `/workspaces/${account.workspaceId}`, asUser(account));
@@ -147,13 +147,13 @@ describe("the workspace", () => {
     await page.getByRole("alert").getByText("365").waitFor();
     await days.fill("90");
     await save.click();
-    await page.getByText("Saved.").waitFor();
+    await page.getByText("Settings saved.").waitFor();
     expect(await kept()).toBe(90);
     await days.fill("7");
     await save.click();
-    await page.getByRole("heading", { name: "Keep entries for less time?" }).waitFor();
+    await page.getByRole("heading", { name: "Shorten retention?" }).waitFor();
     expect(await kept()).toBe(90);
-    await page.getByRole("button", { name: "Keep 7 days only" }).click();
+    await page.getByRole("button", { name: "Shorten to 7 days" }).click();
     await page.getByRole("dialog").waitFor({ state: "detached" });
     expect(await kept()).toBe(7);
     await page.reload();
@@ -161,10 +161,10 @@ describe("the workspace", () => {
     await page.context().close();
   });
 
-  it("cannot be made without a confirmed address: says so, and where to get the link", async () => {
+  it("cannot be created without a confirmed address, and links to the confirmation", async () => {
     const page = await (await under.open({ as: await register(url) })).newPage();
     await page.goto("/");
-    await page.getByRole("button", { name: "Create a workspace" }).click();
+    await page.getByRole("button", { name: "Create workspace" }).click();
     await page.getByLabel("Name", { exact: true }).fill("Ours");
     await page.getByRole("button", { name: "Create", exact: true }).click();
     const link = page.getByRole("alert").getByRole("link");
@@ -172,7 +172,7 @@ describe("the workspace", () => {
     await page.context().close();
   });
 
-  it("is made, and deleted with all that is in it once its name is typed", async () => {
+  it("is created, and deleted with its content after its name is typed", async () => {
     const account = await verifiedAccount(url);
     const page = await openSettings(under, account, "general");
     await page.waitForLoadState("networkidle");
@@ -187,7 +187,7 @@ describe("the workspace", () => {
       expect([section, lists.length]).toEqual([section, 1]);
     }
     await page.goto(settingsPath(account.workspaceId, "general"));
-    await page.getByRole("button", { name: "Create a workspace" }).click();
+    await page.getByRole("button", { name: "Create workspace" }).click();
     lists.length = 0;
     await page.getByLabel("Name", { exact: true }).last().fill("Ours");
     await page.getByLabel("Slug (optional)").fill("Not a slug");
@@ -195,42 +195,42 @@ describe("the workspace", () => {
     await page.getByRole("alert").getByText("must be lowercase").waitFor();
     await page.getByLabel("Slug (optional)").fill("");
     await page.getByRole("button", { name: "Create", exact: true }).click();
-    // The next step there: a project.
+    // The next step of a new workspace is a project.
     await page.waitForURL("**/settings/projects");
-    await page.getByRole("heading", { name: "No project yet" }).waitFor();
+    await page.getByRole("heading", { name: "No projects yet" }).waitFor();
     expect(lists).toHaveLength(1);
     await page.getByRole("link", { name: "Danger zone" }).click();
-    await page.getByRole("button", { name: "Delete the workspace" }).click();
+    await page.getByRole("button", { name: "Delete workspace" }).click();
     await page.getByLabel("Type the name to confirm").fill("Ours");
-    await page.getByRole("button", { name: "Delete everything in it" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Delete workspace" }).click();
     await page.getByRole("heading", { name: "Your workspaces" }).waitFor();
     const left = await call<{ items: { id: string }[] }>(url, "/workspaces", { token: account.accessToken });
     expect(left.body.data.items.map(({ id }) => id)).toEqual([account.workspaceId]);
     await expect.poll(() => page.getByRole("heading", { name: "Ours" }).count()).toBe(0);
 
     await page.goto(settingsPath(account.workspaceId, "danger"));
-    await page.getByText("A personal workspace cannot be deleted by itself.").waitFor();
-    expect(await page.getByRole("button", { name: "Delete the workspace" }).isDisabled()).toBe(true);
+    await page.getByText("A personal workspace is deleted with its account.").waitFor();
+    expect(await page.getByRole("button", { name: "Delete workspace" }).isDisabled()).toBe(true);
     await page.context().close();
   });
 
-  it("shows what it holds", async () => {
+  it("shows its usage", async () => {
     const account = await verifiedAccount(url);
     const workspaceId = await sharedWorkspace(url, account, "Counted");
     const page = await openSettings(under, account, "usage", workspaceId);
-    await page.getByRole("listitem").filter({ hasText: "Taken in today" }).getByText("Entries0").waitFor();
-    await page.getByRole("listitem").filter({ hasText: "State" }).getByText("works").waitFor();
+    await page.getByRole("listitem").filter({ hasText: "Received today" }).getByText("Entries0").waitFor();
+    await page.getByRole("listitem").filter({ hasText: "Status" }).getByText("OK").waitFor();
     await page.context().close();
   });
 
-  it("that one is no member of is not there", async () => {
+  it("is not found by users who are not members", async () => {
     const page = await (await under.open({ as: await register(url) })).newPage();
     await page.goto(settingsPath("ws_000000000000", "keys"));
-    await page.getByRole("heading", { name: "No such workspace" }).waitFor();
+    await page.getByRole("heading", { name: "Workspace not found" }).waitFor();
     await page.context().close();
   });
 });
 
-it("contacts nobody else and breaks no rule of its policy", () => {
+it("contacts no other origin and violates no content security policy", () => {
   expect(under.faults()).toEqual([]);
 });

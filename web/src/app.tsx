@@ -5,7 +5,7 @@ import { SignedInOnly } from "./session/signed-in-only.tsx";
 import { Shell } from "./ui/shell.tsx";
 import { Toasts } from "./ui/toasts.tsx";
 
-/** Paths that are pages of the console; a link to any other leaves it. */
+/** Paths that are pages of the console. A link to any other path leaves the console. */
 const PAGES = /^\/(?:$|\?|login|playground|w\/|auth\/)/;
 
 const Home = lazy(() => import("./pages/home/home.tsx").then((page) => page.Home));
@@ -23,7 +23,7 @@ const Review = guarded(lazy(() => import("./pages/account/review.tsx").then((pag
 const Explorer = guarded(lazy(() => import("./pages/explorer/explorer.tsx").then((page) => page.Explorer)));
 const Settings = guarded(lazy(() => import("./pages/settings/settings.tsx").then((page) => page.Settings)));
 
-/** Routes are kept here, in one place; the worker's list of the same paths is in src/routes/site/console.ts. */
+/** All routes of the console. `src/routes/site/console.ts` has the worker's list of the same paths. */
 export function App() {
   return (
     <LocationProvider scope={PAGES}>
@@ -37,7 +37,7 @@ export function App() {
 
 function Routes() {
   const { path } = useLocation();
-  // The router decodes what is in a path, and breaks where that cannot be done.
+  // The router decodes the path and throws if that fails.
   if (!isDecodable(path)) return <NotFound />;
   return (
     <ErrorBoundary>
@@ -65,7 +65,7 @@ function Routes() {
 
 function isDecodable(path: string): boolean {
   try {
-    // A call whose answer nobody looks at would be left out of the bundle.
+    // The result is compared because the bundler removes a call whose result is unused.
     return decodeURIComponent(path) !== "";
   } catch {
     return false;
@@ -74,7 +74,7 @@ function isDecodable(path: string): boolean {
 
 let shownPath = location.pathname;
 
-/** A new page is read from its beginning; one that has put the focus somewhere by itself keeps it there. */
+/** Focuses the start of a new page, unless the page has focused one of its elements already. */
 function focusPage(url: string): void {
   const path = url.replace(/[?#].*$/, "");
   if (path === shownPath) return;

@@ -3,19 +3,19 @@ import { nextMail } from "../../support/outbox.ts";
 
 let people = 0;
 
-/** An address that no other test has. */
+/** An e-mail address that no other test uses. */
 export function newEmail(): string {
   return `person-${process.pid}-${Date.now()}-${people++}@example.com`;
 }
 
 export const PASSWORD = "correct horse battery";
 
-/** Fills in the form of a new account, and gives the page that says to confirm the address. */
+/** Fills in the sign-up form and returns the page that asks to confirm the address. */
 export async function signUp(page: Page, email: string, path = "/auth/sign-up"): Promise<void> {
   await page.goto(path);
   await page.getByLabel("E-mail address").fill(email);
   await page.getByLabel("Password", { exact: true }).fill(PASSWORD);
-  await page.getByRole("button", { name: "Make the account" }).click();
+  await page.getByRole("button", { name: "Create account" }).click();
   await page.getByRole("heading", { name: "Confirm your e-mail address" }).waitFor();
 }
 
@@ -32,7 +32,7 @@ export async function linkMailedTo(url: string, email: string, kind: string, cou
   return link;
 }
 
-/** Waits until somebody is signed in. */
+/** Waits until the page is signed in. */
 export async function signedIn(page: Page): Promise<void> {
   await page.getByRole("button", { name: "Sign out" }).waitFor();
 }
@@ -41,7 +41,7 @@ export async function signedOut(page: Page): Promise<void> {
   await page.getByRole("navigation", { name: "Taffrail" }).getByRole("link", { name: "Sign in" }).waitFor();
 }
 
-/** Paths of `/auth` routes that a context asks for from now on; its pages' own addresses are none. */
+/** Paths of `/auth` routes that a context requests from now on, without the addresses of its pages. */
 export function authCallsOf(context: BrowserContext): string[] {
   const calls: string[] = [];
   context.on("request", (request) => {

@@ -5,13 +5,13 @@ import type { Account } from "../../support/api.ts";
 import { startChromium } from "../../support/chromium.ts";
 import { freePort, type ServerOptions, startServer, type TestServer } from "../../support/server.ts";
 
-/** A real server and a real browser, and what went wrong on any of its pages. */
+/** A real server and a real browser, with the faults of all pages. */
 export interface ConsoleUnderTest {
   server: TestServer;
   browser: Browser;
-  /** A browser context of its own: nobody is signed in there, unless `as` names who is. */
+  /** A new browser context, signed out unless `as` is given. */
   open(options?: BrowserContextOptions & { as?: Account }): Promise<BrowserContext>;
-  /** Uncaught errors, messages of the policy, and requests to any other origin, from all pages so far. */
+  /** Uncaught errors, policy violations and requests to other origins, from all pages so far. */
   faults(): string[];
   close(): Promise<void>;
 }
@@ -43,7 +43,7 @@ export async function startConsole(options: ServerOptions = {}): Promise<Console
   };
 }
 
-/** The same with both providers set up; requests to them are no faults. */
+/** Like `startConsole`, with both providers configured; requests to the providers are not faults. */
 export async function startConsoleWithProviders(): Promise<ConsoleUnderTest> {
   const port = await freePort();
   const baseUrl = `http://127.0.0.1:${port}`;
@@ -65,7 +65,7 @@ interface Seed {
   access: string;
 }
 
-/** What the console keeps of somebody who has just signed in; see web/src/session/stored.ts. */
+/** The stored session of a user who has just signed in; see web/src/session/storage.ts. */
 function sessionOf({ userId, email, refreshToken, accessToken }: Account): Seed {
   return {
     session: JSON.stringify({ id: "seeded", refreshToken, user: { id: userId, email }, retryKey: null }),
@@ -73,26 +73,26 @@ function sessionOf({ userId, email, refreshToken, accessToken }: Account): Seed 
   };
 }
 
-/** Runs in the page, before its own scripts, at every load: only the first one of a context signs in. */
+/** Runs in the page before its own scripts on every load. Only the first load of a context signs in. */
 function signInOnce({ session, access }: Seed): void {
-  // Before the first navigation there is a blank page, which has no storage.
+  // The initial blank page has no storage.
   if (location.protocol === "about:" || localStorage.getItem("test.signed-in") !== null) return;
   localStorage.setItem("test.signed-in", "yes");
   localStorage.setItem("taffrail.session", session);
   sessionStorage.setItem("taffrail.access", access);
 }
 
-/** By how many CSS pixels a page is wider than its window: above 0 it scrolls sideways. */
+/** CSS pixels by which a page is wider than its window: above 0, the page scrolls horizontally. */
 export function overflowOf(page: Page): Promise<number> {
   return page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 }
 
-/** What axe-core finds on a page: each fault with the elements that have it. Empty is good. */
+/** Violations that axe-core finds on a page, with their elements. Empty is good. */
 export async function axeFaults(page: Page): Promise<string[]> {
-  // Through the driver's own channel: the page's policy lets no foreign script in, as it should.
+  // Through the driver's own channel, because the page's policy refuses foreign scripts.
   await page.evaluate(axe.source);
   return page.evaluate(async () => {
-    // SAFETY: the line above put it there.
+    // SAFETY: the previous line defined it.
     const { axe } = globalThis as unknown as { axe: { run: (root: Document) => Promise<AxeResult> } };
     const { violations } = await axe.run(document);
     return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(" ")).join(", ")}`);

@@ -1,7 +1,7 @@
 import type { Locator, Page } from "playwright-core";
 import { call, type Tenant } from "../../support/api.ts";
 
-/** Entries of one request that stores them. */
+/** Entries of one request. */
 const BATCH = 500;
 
 interface Sent {
@@ -9,7 +9,7 @@ interface Sent {
   lastSeq: number;
 }
 
-/** Stores so many entries; each is made of its number. */
+/** Stores `count` entries, each made from its number. */
 export async function send(
   url: string,
   { projectId, key }: Tenant,
@@ -27,7 +27,7 @@ export async function send(
   return sent;
 }
 
-/** The address of a project's entries, whatever their time. */
+/** The address of all entries of a project. */
 export function logsOf({ account, projectId }: Tenant, more = ""): string {
   return `/w/${account.workspaceId}/p/${projectId}?range=all${more}`;
 }
@@ -41,7 +41,7 @@ export function row(page: Page | Locator, text: string): Locator {
   return rows(page).filter({ hasText: text });
 }
 
-/** The messages of all rows of the list, by scrolling through it from the top; in a high window that takes fewer steps. */
+/** The messages of all rows, by scrolling through the list from the top; fewer steps in a high window. */
 export async function allMessages(page: Page): Promise<string[]> {
   await page.setViewportSize({ width: 1280, height: 2400 });
   return page.evaluate(async () => {
@@ -56,7 +56,7 @@ export async function allMessages(page: Page): Promise<string[]> {
       for (const item of scroller.querySelectorAll("[data-index]")) {
         found.set(Number(item.getAttribute("data-index")), item.querySelector("[data-message]")?.textContent ?? "");
       }
-      // Of how many the list is it says only once all are there.
+      // The list has its size only once all pages are loaded.
       const isWhole = scroller.querySelector("[aria-setsize='-1']") === null;
       if (isWhole && scroller.scrollTop + scroller.clientHeight >= scroller.scrollHeight - 1) break;
       scroller.scrollTop += scroller.clientHeight;

@@ -3,7 +3,7 @@ import { type Account, call, register } from "../../support/api.ts";
 import { nextMail, tokenIn } from "../../support/outbox.ts";
 import type { ConsoleUnderTest } from "./console.ts";
 
-/** An account whose address is confirmed, as sharing needs it. */
+/** An account with a confirmed address, which sharing requires. */
 export async function verifiedAccount(url: string): Promise<Account> {
   const account = await register(url);
   const token = tokenIn(await nextMail(url, account.email, "verify-email"));
@@ -19,7 +19,7 @@ export async function sharedWorkspace(url: string, owner: Account, name: string)
   return answer.body.data.id;
 }
 
-/** Makes somebody a member by an invitation, as if the link had been followed. */
+/** Adds a member with an invitation, as if the link had been opened. */
 export async function join(
   url: string,
   { workspaceId, owner, guest, role }: { workspaceId: string; owner: Account; guest: Account; role: string },
@@ -31,7 +31,7 @@ export async function join(
   if (answer.status !== 200) throw new Error(`Accepting an invitation answered ${answer.status}.`);
 }
 
-/** A page of somebody's own browser, on one section of the settings. */
+/** A section of the settings in the account's own browser. */
 export async function openSettings(
   under: ConsoleUnderTest,
   as: Account,

@@ -22,8 +22,8 @@ it.each([
   ],
   ["curl/8.5.0", "curl/8.5.0"],
   ["x".repeat(256), "x".repeat(60)],
-  ["", "A program that gives no name"],
-  [null, "A program that gives no name"],
-])("%s is %s", (userAgent, program) => {
+  ["", "Unnamed program"],
+  [null, "Unnamed program"],
+])("describes %s as %s", (userAgent, program) => {
   expect(programOf(userAgent)).toBe(program);
 });

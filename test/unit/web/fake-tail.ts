@@ -1,14 +1,14 @@
 import type { LogEntry } from "../../../web/src/model/types.ts";
 import type { TailPorts, TailSocket, TailStatus } from "../../../web/src/pages/explorer/tail/tail-link.ts";
 
-/** One connection as the service sees it. */
+/** One connection as seen by the service. */
 export interface FakeSocket extends TailSocket {
   ticket: string;
   since: number | null;
   sent: string[];
   isClosed: boolean;
   opens(): void;
-  /** Entries with the seqs from one to another, both included. */
+  /** Sends entries with an inclusive range of seqs. */
   logs(from: number, through: number): void;
   caughtUp(seq: number): void;
   closes(code: number, reason?: string): void;
@@ -19,13 +19,13 @@ interface Timer {
   call: () => void;
 }
 
-/** A world for a tail, in which time passes when it is told to. */
+/** Ports of a tail with a manual clock. */
 export class FakeWorld implements TailPorts {
   readonly sockets: FakeSocket[] = [];
   readonly seqs: number[] = [];
   readonly deliveries: number[][] = [];
-  readonly told: TailStatus[] = [];
-  /** What the ticket's route throws, while it does. */
+  readonly reported: TailStatus[] = [];
+  /** Thrown by the ticket route while set. */
   refusal: Error | null = null;
   online = true;
   tickets = 0;
@@ -39,7 +39,7 @@ export class FakeWorld implements TailPorts {
   }
 
   get status(): TailStatus {
-    return this.told.at(-1) ?? { state: "off", reason: null, buffered: 0 };
+    return this.reported.at(-1) ?? { state: "off", reason: null, buffered: 0 };
   }
 
   async ticket(): Promise<string> {
@@ -90,15 +90,15 @@ export class FakeWorld implements TailPorts {
   }
 
   changed(status: TailStatus): void {
-    this.told.push(status);
+    this.reported.push(status);
   }
 
-  /** Lets promises settle. */
+  /** Lets pending promises settle. */
   async settle(): Promise<void> {
     for (let turn = 0; turn < 5; turn++) await Promise.resolve();
   }
 
-  /** Lets time pass, timers in their order. */
+  /** Advances the clock and runs due timers in order. */
   async pass(milliseconds: number): Promise<void> {
     const end = this.#now + milliseconds;
     for (;;) {
@@ -118,7 +118,7 @@ function logsText(from: number, through: number): string {
   return JSON.stringify({ type: "logs", entries });
 }
 
-/** The numbers from one to another, both included. */
+/** An inclusive range of numbers. */
 export function upTo(from: number, through: number): number[] {
   return Array.from({ length: through - from + 1 }, (_, index) => from + index);
 }

@@ -6,7 +6,7 @@ it.each([
   ["must be an e-mail address", "This must be an e-mail address."],
   ["no more than 5", "No more than 5."],
   ["The name is taken.", "The name is taken."],
-])("what is wrong with a field is a sentence: %s", (message, said) => {
+])("turns a message about a field into a sentence: %s", (message, said) => {
   const details = [{ path: "email", code: "invalid", message }];
   const failure = new ApiFailure("refused", { code: "VALIDATION_ERROR", status: 400, details });
   expect(fieldError(failure, "email")).toBe(said);
@@ -16,6 +16,6 @@ it.each([
 it.each([
   ["The service could not be reached.", "The service could not be reached. Trying again."],
   ["The service is busy. Please try again.", "The service is busy. Trying again."],
-])("what is repeated does not advise to repeat it: %s", (message, said) => {
+])("replaces the advice to try again while retrying: %s", (message, said) => {
   expect(retryText(message)).toBe(said);
 });

@@ -11,7 +11,7 @@ it.each([
   ["expired", 0, null],
   ["revoked", null, -DAY_MS],
   ["revoked", -DAY_MS, -DAY_MS],
-])("a key %s that ends in %s ms and was revoked at %s", (state, end, revoked) => {
+])("returns %s for a key that expires in %s ms and was revoked at %s", (state, end, revoked) => {
   const iso = (ms: number | null): string | null => (ms === null ? null : new Date(NOW + ms).toISOString());
   const key = {
     id: "key_a",

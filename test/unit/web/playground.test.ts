@@ -7,11 +7,11 @@ import { FIRST_FORM, formOutgoing, rawOutgoing } from "../../../web/src/pages/pl
 
 const raw = (text: string) => {
   const result = rawOutgoing(text);
-  return result.ok ? [result.outgoing.shape, result.outgoing.entries.length, result.doubts.length] : result.error;
+  return result.ok ? [result.outgoing.shape, result.outgoing.entries.length, result.warnings.length] : result.error;
 };
 
-describe("what is written as JSON", () => {
-  it("is taken for what the service takes it for", () => {
+describe("the JSON editor", () => {
+  it("detects the shape that the service would", () => {
     expect(raw('{"message": "m"}')).toEqual(["entry", 1, 0]);
     expect(raw('[{"message": "m"}, {"message": "n"}]')).toEqual(["array", 2, 0]);
     expect(raw('{"logs": [{"message": "m"}]}')).toEqual(["logs", 1, 0]);
@@ -19,15 +19,15 @@ describe("what is written as JSON", () => {
     expect(raw('{"message": "m"}\n\n{"message": "n"}\n')).toEqual(["ndjson", 2, 0]);
   });
 
-  it("is told where it is wrong", () => {
-    expect(raw("")).toContain("Write one entry");
-    expect(raw('[{"message": "m"},')).toContain("This is no JSON.");
+  it("reports where the text is invalid", () => {
+    expect(raw("")).toContain("Enter one entry");
+    expect(raw('[{"message": "m"},')).toContain("Invalid JSON.");
     expect(raw('{"message": "m"}\n{"message": }')).toContain("Line 2:");
-    expect(raw("[]")).toBe("There is no entry in it.");
+    expect(raw("[]")).toBe("Enter at least one entry.");
     expect(raw('"text"')).toContain("JSON object");
   });
 
-  it("is doubted where the service will refuse it", () => {
+  it("warns about entries that the service will reject", () => {
     const bad = [
       { message: "" },
       { message: 1 },
@@ -39,7 +39,7 @@ describe("what is written as JSON", () => {
     expect(raw(JSON.stringify([...bad, { message: "m", category: "mine", type: "any" }]))).toEqual(["array", 7, 6]);
   });
 
-  it("is doubted where an integer would lose digits, and only there", () => {
+  it("warns about an integer that would lose digits, and about no other", () => {
     const entry = (number: string) => `{"message": "m", "data": {"list": [{"id": ${number}}]}}`;
     expect(raw(entry("9007199254740993"))).toEqual(["entry", 1, 1]);
     expect(raw(`${entry("1")}\n${entry("12345678901234567890")}`)).toEqual(["ndjson", 2, 1]);
@@ -52,7 +52,7 @@ describe("what is written as JSON", () => {
 });
 
 describe("the form", () => {
-  it("makes an entry, or says which member is wrong", () => {
+  it("builds an entry or reports the invalid member", () => {
     expect(formOutgoing({ ...FIRST_FORM, message: "m", data: "" })).toMatchObject({
       ok: true,
       outgoing: { body: '{"level":"warn","category":"http","type":"response","message":"m"}' },
@@ -62,11 +62,11 @@ describe("the form", () => {
   });
 });
 
-describe("the same in code", () => {
+describe("the code panel", () => {
   const target = { origin: "http://127.0.0.1:1", projectId: "proj_x", apiKey: "sk_x" };
   const call = { method: "POST", path: "/logger/proj_x/log", token: "sk_x", contentType: "application/json" } as const;
 
-  it("brings any text through a shell as it is", () => {
+  it("quotes any text for a shell", () => {
     const texts = fc.string({ unit: "grapheme", maxLength: 40 }).filter((text) => !text.includes("\0"));
     fc.assert(
       fc.property(texts, (body) => {
@@ -78,7 +78,7 @@ describe("the same in code", () => {
     );
   });
 
-  it("writes any JSON as a program would, with the same value", () => {
+  it("writes any JSON as a literal of the same value", () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (data) => {
         const code = pageCode("/logs", {
@@ -95,7 +95,7 @@ describe("the same in code", () => {
     );
   });
 
-  it("keeps what is no argument of a call", () => {
+  it("keeps members that are not arguments of a call", () => {
     const entry = {
       message: "m",
       level: "debug",
@@ -113,6 +113,6 @@ describe("the same in code", () => {
   });
 });
 
-it("shows a span of time as a clock does", () => {
+it("formats a duration as a clock", () => {
   expect([0, 999, 61_000, 3_600_000, -5].map(clock)).toEqual(["0:00", "0:01", "1:01", "1:00:00", "0:00"]);
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { ApiFailure, isOutage, OFFLINE } from "../../../web/src/api/failure.ts";
 import { Recovery } from "../../../web/src/lib/recovery.ts";
 
-/** A page whose time passes when it is told to. */
+/** Ports with a manual clock. */
 function page(random = 0) {
   const timers = new Set<{ at: number; call: () => void }>();
   const state = { now: 0, isHidden: false, waits: [] as number[] };
@@ -31,7 +31,7 @@ function page(random = 0) {
 }
 
 describe("3: recovery from an outage", () => {
-  it("repeats what fails with waits that grow, up to 15 s", () => {
+  it("retries with growing waits of up to 15 s", () => {
     const { recovery, state, pass } = page();
     let tries = 0;
     const fail = (): void => {
@@ -44,13 +44,13 @@ describe("3: recovery from an outage", () => {
     expect(tries).toBe(12);
   });
 
-  it("takes up to half of each wait off at random, so that pages do not come all at once", () => {
+  it("reduces each wait by a random part of up to half, so that pages do not retry together", () => {
     const { recovery, state } = page(1);
     recovery.add(() => undefined);
     expect(state.waits).toEqual([125]);
   });
 
-  it("repeats everything that failed at once, by one timer", () => {
+  it("retries all failed calls together, with one timer", () => {
     const { recovery, pass, timers } = page();
     const done: string[] = [];
     recovery.add(() => done.push("entries"));
@@ -64,7 +64,7 @@ describe("3: recovery from an outage", () => {
     expect(done).toHaveLength(2);
   });
 
-  it("repeats at once when the network is back, and begins with short waits again", () => {
+  it("retries immediately when the network is back, then with short waits again", () => {
     const { recovery, state, pass } = page();
     let tries = 0;
     const fail = (): void => {
@@ -79,13 +79,13 @@ describe("3: recovery from an outage", () => {
     expect(state.waits.at(-1)).toBe(250);
   });
 
-  it("waits as long as the answer asks for", () => {
+  it("waits for the Retry-After of a response", () => {
     const { recovery, state } = page();
     recovery.add(() => undefined, 7000);
     expect(state.waits).toEqual([7000]);
   });
 
-  it("asks nothing while nobody looks, and everything when somebody looks again", () => {
+  it("does not retry while the page is hidden, and retries everything when it becomes visible", () => {
     const { recovery, state, pass } = page();
     let tries = 0;
     recovery.add(() => tries++);
@@ -97,13 +97,13 @@ describe("3: recovery from an outage", () => {
     expect(tries).toBe(1);
   });
 
-  it("leaves no timer behind for what was taken back", () => {
+  it("leaves no timer for cancelled retries", () => {
     const { recovery, timers } = page();
     recovery.add(() => undefined)();
     expect(timers.size).toBe(0);
   });
 
-  it("says so to who waits for the service when a call got through", () => {
+  it("notifies listeners when a call succeeds", () => {
     const { recovery } = page();
     let told = 0;
     const end = recovery.onSuccess(() => told++);
@@ -113,7 +113,7 @@ describe("3: recovery from an outage", () => {
     expect(told).toBe(1);
   });
 
-  it("repeats outages alone: neither refusals nor limits", () => {
+  it("retries only outages, not refusals or limits", () => {
     const of = (status: number, code: string) => isOutage(new ApiFailure("", { status, code }));
     expect([of(0, OFFLINE), of(503, "SERVICE_UNAVAILABLE"), of(502, "UNEXPECTED"), of(408, "REQUEST_TIMEOUT")]).toEqual(
       [true, true, true, true],

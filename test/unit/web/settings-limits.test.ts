@@ -3,9 +3,9 @@ import { describe, expect, it } from "vitest";
 import { Cascade, type LimitConfiguration, RULE_METHODS } from "../../../src/limits/cascade.ts";
 import {
   configurationOf,
+  draftErrorsOf,
   draftOf,
   FIRST_DEFAULT,
-  faultsOf,
   isChanged,
   isSame,
   newRule,
@@ -29,7 +29,7 @@ const configuration: fc.Arbitrary<LimitConfiguration> = fc.record({
 });
 
 describe("explain", () => {
-  it("names what the cascade decides, and exactly one of the four levels as its source", () => {
+  it("returns the limit of the cascade and exactly one of the four levels as its source", () => {
     fc.assert(
       fc.property(configuration, fc.constantFrom(...ROUTES), (limits, { method, pattern }) => {
         const request = { method, pattern, path: pathOf(pattern, IDS) };
@@ -37,17 +37,17 @@ describe("explain", () => {
         const [source, ...more] = levels.filter((level) => level.applies);
         expect(more).toEqual([]);
         expect(source?.limit).toMatchObject({ rule: applied.rule, limit: applied.limit });
-        // Requests without a workspace are decided elsewhere, by the preset.
+        // Requests without a workspace are always under the preset.
         if (exception !== "outside") expect(new Cascade(limits).limitOf(request)).toEqual(applied);
         else expect(applied.rule).toBe("API_DEFAULT");
-        // Nothing above the source is set, but for the routes that no configuration reaches.
+        // No level above the source is set, except for routes that no configuration applies to.
         const above = levels.slice(0, source && levels.indexOf(source)).filter((level) => level.limit !== null);
         if (exception === null) expect(above).toEqual([]);
       }),
     );
   });
 
-  it("knows the two exceptions", () => {
+  it("reports the two exceptions", () => {
     const limits = { default: { limit: 1, windowSeconds: 1 }, rules: [] };
     const exceptionOf = (pattern: string): string | null =>
       explain(limits, { method: "GET", pattern, path: pathOf(pattern, IDS) }).exception;
@@ -59,22 +59,22 @@ describe("explain", () => {
 });
 
 describe("a draft", () => {
-  it("says what the configuration says that it was made from", () => {
+  it("equals the configuration that it started from", () => {
     fc.assert(
       fc.property(configuration, (limits) => {
         const draft = draftOf(limits);
         expect(isSame(configurationOf(draft), limits)).toBe(true);
-        expect([faultsOf(draft).size, isChanged(draft, limits)]).toEqual([0, false]);
+        expect([draftErrorsOf(draft).size, isChanged(draft, limits)]).toEqual([0, false]);
       }),
     );
   });
 
-  it("names a path that is missing", () => {
+  it("reports a missing path", () => {
     const draft = { default: null, rules: [{ ...newRule(), path: " ", limit: "5" }] };
-    expect([...faultsOf(draft)]).toEqual([["rules.0.path", "needs a path"]]);
+    expect([...draftErrorsOf(draft)]).toEqual([["rules.0.path", "Enter a path."]]);
   });
 
-  it("names numbers that are none by the path that the API would", () => {
+  it("reports invalid numbers by the path that the API would report", () => {
     const draft = {
       default: { ...FIRST_DEFAULT, windowSeconds: "" },
       rules: [
@@ -82,7 +82,7 @@ describe("a draft", () => {
         { ...newRule(), path: "/logger/query", limit: "1e3" },
       ],
     };
-    expect([...faultsOf(draft).keys()]).toEqual(["default.windowSeconds", "rules.1.limit"]);
+    expect([...draftErrorsOf(draft).keys()]).toEqual(["default.windowSeconds", "rules.1.limit"]);
     expect(configurationOf(draft).rules).toHaveLength(1);
     expect(isChanged(draft, { default: null, rules: [] })).toBe(true);
   });

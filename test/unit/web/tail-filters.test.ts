@@ -24,8 +24,8 @@ function passes(data: Record<string, unknown>, path: string, condition: DataCond
   return remainingTest({ data: { [path]: condition } })(entry(data));
 }
 
-describe("what a live view leaves to the service", () => {
-  it("is every simple filter, lists repeated", () => {
+describe("the query parameters of a tail", () => {
+  it("contain every simple filter, with lists repeated", () => {
     const filters: Filters = {
       level: ["warn", "error"],
       minLevel: "info",
@@ -42,7 +42,7 @@ describe("what a live view leaves to the service", () => {
     );
   });
 
-  it("has a bound, as the service has", () => {
+  it("are bounded like those of the service", () => {
     expect(fitsTail({ search: "x".repeat(512) })).toBe(true);
     expect(fitsTail({ search: "ü".repeat(500) })).toBe(false);
     expect(fitsTail({ category: Array.from({ length: 40 }, (_, index) => `category-number-${index}-of-many`) })).toBe(
@@ -51,8 +51,8 @@ describe("what a live view leaves to the service", () => {
   });
 });
 
-describe("what a live view tests itself", () => {
-  it("is the time, its end excluded", () => {
+describe("the filters that a live view applies itself", () => {
+  it("include the time range, end exclusive", () => {
     const test = remainingTest({ from: "2026-11-20T12:00:00.000Z", to: "2026-11-20T13:00:00.000Z" });
     expect(test(entry({}, "2026-11-20T12:00:00.000Z"))).toBe(true);
     expect(test(entry({}, "2026-11-20T11:59:59.999Z"))).toBe(false);
@@ -77,18 +77,18 @@ describe("what a live view tests itself", () => {
     [{ a: null }, "a", { exists: true }, true],
     [{}, "a", { exists: false }, true],
     [{}, "constructor", { exists: true }, false],
-  ])("is data: %j, %s, %j: %s", (data, path, condition, expected) => {
+  ])("include data: %j, %s, %j: %s", (data, path, condition, expected) => {
     expect(passes(data, path, condition)).toBe(expected);
   });
 });
 
-it("a condition that a link made by hand got wrong lets nothing through, and breaks nothing", () => {
-  // SAFETY: wrong on purpose.
+it("an invalid condition of an edited link matches nothing and does not throw", () => {
+  // SAFETY: invalid on purpose.
   const wrong = { in: "x" } as unknown as DataCondition;
   expect(remainingTest({ data: { a: wrong } })(entry({ a: "x" }))).toBe(false);
 });
 
-describe("paths that the tree writes", () => {
+describe("paths written by the tree", () => {
   it.each([
     [["user", "plan"]],
     [["a.b", "c"]],
@@ -97,7 +97,7 @@ describe("paths that the tree writes", () => {
     [[""]],
     [['q"u', "é"]],
     [["a", "b.c", "d"]],
-  ])("lead to the same names: %j", (names) => {
+  ])("are parsed to the same names: %j", (names) => {
     expect(parseDataPath(writePath(names))).toEqual(names);
   });
 });

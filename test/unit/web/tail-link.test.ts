@@ -25,18 +25,18 @@ function refused(status: number, code: string, retryAfter: number | null = null)
 }
 
 describe("a tail's connection", () => {
-  it("says how it comes to be live", async () => {
+  it("reports its states on the way to live", async () => {
     link.start(7);
     await world.settle();
     expect(world.socket).toMatchObject({ ticket: "ticket-1", since: 7 });
     world.socket.opens();
     world.socket.logs(8, 9);
     world.socket.caughtUp(9);
-    expect(world.told.map(({ state }) => state)).toEqual(["connecting", "catching-up", "live"]);
+    expect(world.reported.map(({ state }) => state)).toEqual(["connecting", "catching-up", "live"]);
     expect(world.seqs).toEqual([8, 9]);
   });
 
-  it("comes back right behind the last entry, with a new ticket, and passes over what it has", async () => {
+  it("reconnects after the last entry with a new ticket and ignores entries it already has", async () => {
     await live();
     world.socket.logs(1, 4);
     world.socket.closes(1006);
@@ -49,7 +49,7 @@ describe("a tail's connection", () => {
     expect(world.seqs).toEqual(upTo(1, 6));
   });
 
-  it("comes back behind what the service has looked through, where filters left all of it out", async () => {
+  it("reconnects after the last progress report if the filters matched nothing", async () => {
     await live(null);
     world.socket.caughtUp(4321);
     world.socket.closes(1011, "since=4321");
@@ -57,7 +57,7 @@ describe("a tail's connection", () => {
     expect(world.socket.since).toBe(4321);
   });
 
-  it("ignores what an old connection still says", async () => {
+  it("ignores frames of an old connection", async () => {
     await live();
     const old = world.socket;
     link.reconnect();
@@ -69,7 +69,7 @@ describe("a tail's connection", () => {
     expect(world.status.state).toBe("connecting");
   });
 
-  it("comes back at once when it was too slow, but not again and again without a pause", async () => {
+  it("reconnects immediately if closed as behind, but backs off if that repeats", async () => {
     await live();
     world.socket.closes(4008, "since=0");
     await world.settle();
@@ -83,10 +83,10 @@ describe("a tail's connection", () => {
   });
 
   it.each([
-    ["SESSION_REVOKED", "Your session has ended. Sign in again to go on."],
-    ["API_KEY_REVOKED", "The key has been revoked."],
-    ["NOT_FOUND", "The project is gone, or you may no longer read it."],
-  ])("ends with a word for %s", async (code, words) => {
+    ["SESSION_REVOKED", "Your session ended. Sign in to continue."],
+    ["API_KEY_REVOKED", "The API key was revoked."],
+    ["NOT_FOUND", "The project was deleted or you no longer have access."],
+  ])("ends with a reason for %s", async (code, words) => {
     await live();
     world.socket.logs(1, 2);
     world.socket.logs(3, 4);
@@ -97,7 +97,7 @@ describe("a tail's connection", () => {
     expect(world.sockets).toHaveLength(1);
   });
 
-  it("follows again after an end when asked to, right behind what it has", async () => {
+  it("continues after the last entry on a manual reconnect", async () => {
     await live();
     world.socket.logs(1, 2);
     world.socket.closes(4001, "SESSION_REVOKED");
@@ -106,7 +106,7 @@ describe("a tail's connection", () => {
     expect(world.socket.since).toBe(2);
   });
 
-  it("ends where it may not read, and waits where the service only cannot", async () => {
+  it("ends on a refusal and retries on an outage", async () => {
     world.refusal = refused(503, "SERVICE_UNAVAILABLE");
     link.start(0);
     await world.settle();
@@ -116,7 +116,7 @@ describe("a tail's connection", () => {
     expect(world.status).toMatchObject({ state: "ended", reason: "refused with NOT_FOUND" });
   });
 
-  it("waits as long as a limit says", async () => {
+  it("waits for the Retry-After of a limit", async () => {
     world.refusal = refused(429, "RATE_LIMITED", 30);
     link.start(0);
     await world.settle();
@@ -127,19 +127,19 @@ describe("a tail's connection", () => {
     expect(world.sockets).toHaveLength(1);
   });
 
-  it("says what it may be when the service gives tickets and opens nothing", async () => {
+  it("reports the likely reason if tickets are issued but connections do not open", async () => {
     link.start(0);
     for (let round = 0; round < 3; round++) {
       await world.pass(5000);
       world.socket.closes(1006);
     }
-    expect(world.status.reason).toMatch(/too many of them/);
+    expect(world.status.reason).toMatch(/too many live views/);
     await world.pass(20_000);
     world.socket.opens();
     expect(world.status.reason).toBeNull();
   });
 
-  it("gives up a connection that does not open in time", async () => {
+  it("closes a connection that does not open in time", async () => {
     link.start(0);
     await world.settle();
     const first = world.socket;
@@ -148,7 +148,7 @@ describe("a tail's connection", () => {
     expect(world.sockets.length).toBeGreaterThan(1);
   });
 
-  it("does nothing without a network and goes on once there is one", async () => {
+  it("waits while offline and connects when the network is back", async () => {
     await live();
     world.socket.logs(1, 3);
     world.online = false;
@@ -162,7 +162,7 @@ describe("a tail's connection", () => {
     expect(world.socket.since).toBe(3);
   });
 
-  it("lets go of the connection while nobody looks", async () => {
+  it("disconnects while the page is hidden", async () => {
     await live();
     world.socket.logs(1, 3);
     link.sleep();
@@ -174,7 +174,7 @@ describe("a tail's connection", () => {
     expect(world.socket.since).toBe(3);
   });
 
-  it("hands over nothing and opens nothing once it is stopped", async () => {
+  it("delivers and opens nothing after stop", async () => {
     await live();
     const { socket } = world;
     socket.logs(1, 2);
@@ -187,7 +187,7 @@ describe("a tail's connection", () => {
     expect(world.status.state).toBe("off");
   });
 
-  it("is stopped while its ticket is on the way", async () => {
+  it("can be stopped while its ticket is requested", async () => {
     link.start(0);
     link.stop();
     await world.pass(60_000);
@@ -196,7 +196,7 @@ describe("a tail's connection", () => {
 });
 
 describe("a tail's acknowledgements", () => {
-  it("come at once every 500 entries, and after a second for fewer", async () => {
+  it("are sent immediately after 500 entries, and after a second for fewer", async () => {
     await live();
     await world.pass(1000);
     world.socket.sent.length = 0;
@@ -211,7 +211,7 @@ describe("a tail's acknowledgements", () => {
     expect(world.socket.sent).toHaveLength(2);
   });
 
-  it("go on during a pause: what is kept here need not be kept there", async () => {
+  it("continue during a pause, because paused entries are buffered here", async () => {
     await live();
     link.pause();
     for (let seq = 0; seq < 3000; seq += 500) world.socket.logs(seq + 1, seq + 500);
@@ -220,7 +220,7 @@ describe("a tail's acknowledgements", () => {
 });
 
 describe("a pause", () => {
-  it("keeps what comes and hands it over in order afterwards", async () => {
+  it("buffers entries and delivers them in order on resume", async () => {
     await live();
     world.socket.logs(1, 2);
     link.pause();
@@ -235,7 +235,7 @@ describe("a pause", () => {
     expect(world.seqs).toEqual(upTo(1, 2001));
   });
 
-  it("past its bound lets go of the connection and fetches the rest when it goes on", async () => {
+  it("disconnects when its buffer is full, and fetches the rest on resume", async () => {
     await live();
     link.pause();
     world.socket.logs(1, PAUSE_ENTRIES);
@@ -253,7 +253,7 @@ describe("a pause", () => {
     expect(world.seqs).toEqual(upTo(1, PAUSE_ENTRIES + 10));
   });
 
-  it("outlives a lost connection", async () => {
+  it("survives a lost connection", async () => {
     await live();
     link.pause();
     world.socket.logs(1, 10);
@@ -267,7 +267,7 @@ describe("a pause", () => {
     expect(world.seqs).toEqual(upTo(1, 20));
   });
 
-  it("ends with the tail, and what it kept is handed over", async () => {
+  it("ends with the tail, whose buffered entries are delivered", async () => {
     await live();
     link.pause();
     world.socket.logs(1, 10);
@@ -278,7 +278,7 @@ describe("a pause", () => {
 });
 
 describe("deliveries", () => {
-  it("are one at once and then ten a second at most", async () => {
+  it("start immediately and then happen at most ten times a second", async () => {
     await live();
     for (let seq = 1; seq <= 50; seq++) {
       world.socket.logs(seq, seq);
@@ -291,8 +291,8 @@ describe("deliveries", () => {
   });
 });
 
-describe("waits between tries", () => {
-  it("double up to a bound, less up to a half by chance", () => {
+describe("backoff", () => {
+  it("doubles up to a maximum, less a random part of up to half", () => {
     expect([0, 1, 2, 20, 1000].map((failures) => backoff(failures, 0))).toEqual([250, 500, 1000, 15_000, 15_000]);
     expect(backoff(3, 1)).toBe(1000);
   });

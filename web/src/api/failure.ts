@@ -1,11 +1,11 @@
-/** One offending field of a refused body: where it is, and what is wrong with it. */
+/** One invalid field of a refused request body: its path and what is wrong with it. */
 export interface FailureDetail {
   path: string;
   code: string;
   message: string;
 }
 
-/** What the limit headers of an answer say; null where an answer has none. */
+/** The limit headers of a response. */
 export interface LimitState {
   limit: number;
   remaining: number;
@@ -13,21 +13,23 @@ export interface LimitState {
   resetAt: number;
 }
 
-/** The browser could not reach the service at all. Not one of the API's own codes. */
+/** The browser could not reach the service. Not a code of the API. */
 export const OFFLINE = "OFFLINE";
 
-/** A call that was refused or did not get through. `code` is one of the API's, or `OFFLINE`. */
+/** A call that was refused or that did not reach the service. `code` is a code of the API or `OFFLINE`. */
 export class ApiFailure extends Error {
   override readonly name = "ApiFailure";
   readonly code: string;
-  /** 0 where there was no answer. */
+  /** 0 if there was no response. */
   readonly status: number;
   readonly details: readonly FailureDetail[];
   readonly limit: LimitState | null;
-  /** Seconds after which the same call may fit; null where the answer does not say. */
+  /** Seconds after which the same call may succeed; `null` if the response has no `Retry-After`. */
   readonly retryAfter: number | null;
   readonly requestId: string | null;
-  /** Local time in milliseconds. */
+  /** Whether the limit of the request counts by client IP instead of by key or user. */
+  readonly isCountedByIp: boolean;
+  /** Local time of the failure in epoch milliseconds. */
   readonly at = Date.now();
 
   constructor(
@@ -39,6 +41,7 @@ export class ApiFailure extends Error {
       limit?: LimitState | null;
       retryAfter?: number | null;
       requestId?: string | null;
+      isCountedByIp?: boolean;
     },
   ) {
     super(message);
@@ -48,25 +51,26 @@ export class ApiFailure extends Error {
     this.limit = fields.limit ?? null;
     this.retryAfter = fields.retryAfter ?? null;
     this.requestId = fields.requestId ?? null;
+    this.isCountedByIp = fields.isCountedByIp ?? false;
   }
 }
 
-/** Whether the service could not be reached, or could not answer: the same call may get through later, unchanged. */
+/** Whether the service was unreachable or unable to respond, so that the same call may succeed later. */
 export function isOutage({ code, status }: Pick<ApiFailure, "code" | "status">): boolean {
   return code === OFFLINE || status === 408 || status >= 500;
 }
 
-/** A call that did not get through. */
+/** Returns the failure of a call that did not reach the service. */
 export function unreachable(): ApiFailure {
   return new ApiFailure("The service could not be reached.", { code: OFFLINE, status: 0 });
 }
 
-/** What a page says while it repeats a call: never together with the advice to do so, which the API's messages end with. */
+/** Message shown while a call is retried. Replaces the advice to try again with which messages of the API end. */
 export function retryText(message: string): string {
   return `${message.replace(/ (Please try|Try) again\.$/, "")} Trying again.`;
 }
 
-/** Any thrown value as a failure that can be shown. */
+/** Converts any thrown value to a failure that a page can show. */
 export function failureOf(error: unknown): ApiFailure {
   if (error instanceof ApiFailure) return error;
   const message = error instanceof Error ? error.message : String(error);

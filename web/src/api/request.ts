@@ -25,8 +25,8 @@ interface Envelope {
 }
 
 /**
- * One call of the API, with its envelope opened.
- * @throws ApiFailure for every refusal and where nothing answers; the signal's own reason when it is aborted
+ * Calls the API and unwraps the envelope.
+ * @throws ApiFailure if the call is refused or the service does not respond; the signal's reason if it is aborted
  */
 export async function request<T>(path: string, options: RequestOptions = {}): Promise<Answer<T>> {
   const headers = new Headers({ Accept: "application/json" });
@@ -42,7 +42,7 @@ export async function request<T>(path: string, options: RequestOptions = {}): Pr
       headers,
       body: options.body === undefined ? null : JSON.stringify(options.body),
       signal: options.signal ?? null,
-      // The API knows no cookies but the one of a sign-in through a provider, which navigations carry.
+      // The only cookie of the API belongs to a sign-in through a provider, and navigations carry that cookie.
       credentials: "same-origin",
       cache: "no-store",
     });
@@ -54,7 +54,7 @@ export async function request<T>(path: string, options: RequestOptions = {}): Pr
   const limit = limitOf(response.headers);
   const envelope = envelopeOf(text);
   if (envelope?.success) {
-    // SAFETY: the caller names the shape that the API's description gives for this path.
+    // SAFETY: the caller names the shape that the API documents for this path.
     return { data: envelope.data as T, status: response.status, limit, headers: response.headers };
   }
   const message = envelope?.error?.message ?? `The service answered with status ${response.status} and no explanation.`;
@@ -65,10 +65,11 @@ export async function request<T>(path: string, options: RequestOptions = {}): Pr
     limit,
     retryAfter: numberOf(response.headers.get("Retry-After")),
     requestId: response.headers.get("X-Request-Id"),
+    isCountedByIp: path.startsWith("/auth/") || options.token === undefined,
   });
 }
 
-/** The limit headers of an answer. */
+/** Parses the limit headers of a response; `null` if one is missing. */
 export function limitOf(headers: Headers): LimitState | null {
   const limit = numberOf(headers.get("X-RateLimit-Limit"));
   const remaining = numberOf(headers.get("X-RateLimit-Remaining"));
@@ -84,7 +85,7 @@ function numberOf(text: string | null): number | null {
 function envelopeOf(text: string): Envelope | null {
   try {
     const value: unknown = JSON.parse(text);
-    // SAFETY: everything the API answers is its envelope; what is none fails the test of `success`.
+    // SAFETY: every response of the API is an envelope; any other value fails the test of `success`.
     return typeof value === "object" && value !== null && "success" in value ? (value as Envelope) : null;
   } catch {
     return null;

@@ -1,13 +1,13 @@
 import { useCallback, useRef, useState } from "preact/hooks";
 import { type ApiFailure, failureOf } from "../api/failure.ts";
 
-/** Something a person does that calls the API: at most once at a time. */
+/** A user action that calls the API. At most one call is in flight. */
 export interface Action<A extends unknown[]> {
-  /** Does it; a failure is kept for showing, never thrown. A call while one is under way does nothing. */
+  /** Runs the action. A failure is stored, never thrown. A call while another is in flight does nothing. */
   run: (...args: A) => Promise<void>;
   busy: boolean;
   failure: ApiFailure | null;
-  /** Forgets the failure. */
+  /** Clears the failure. */
   clear: () => void;
 }
 
@@ -33,13 +33,13 @@ export function useAction<A extends unknown[]>(act: (...args: A) => Promise<void
   return { ...state, run, clear };
 }
 
-/** What a refusal says about one field of the body, as a sentence below that field. */
+/** Returns the message that a refused request has for one field, as a sentence to show below that field. */
 export function fieldError(failure: ApiFailure | null, path: string): string | undefined {
   const message = failure?.details.find((detail) => detail.path === path)?.message;
   return message && sentence(message);
 }
 
-/** "must be an e-mail address" as a sentence: the API's messages go on after the field's name. */
+/** Turns a message of the API such as "must be an e-mail address" into a sentence. */
 export function sentence(message: string): string {
   const whole = message.startsWith("must") ? `This ${message}` : message.charAt(0).toUpperCase() + message.slice(1);
   return /[.!?]$/.test(whole) ? whole : `${whole}.`;

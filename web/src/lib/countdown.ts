@@ -1,10 +1,10 @@
 import { useEffect, useState } from "preact/hooks";
 import type { ApiFailure } from "../api/failure.ts";
 
-/** Milliseconds between two looks at the clock: often enough that no second is skipped. */
+/** Milliseconds between two updates: short enough that no second is skipped. */
 const TICK_MS = 500;
 
-/** Whole seconds left until a local time in milliseconds; 0 from then on, and for null. */
+/** Whole seconds left until `at` (local epoch milliseconds); 0 after that and for `null`. */
 export function useSecondsUntil(at: number | null): number {
   const [left, setLeft] = useState(() => secondsUntil(at));
   useEffect(() => {
@@ -20,7 +20,7 @@ export function useSecondsUntil(at: number | null): number {
   return left;
 }
 
-/** Seconds until a call that was limited fits; 0 for any other failure, and for none. */
+/** Seconds until a call that was refused with 429 may succeed; 0 for any other failure and for `null`. */
 export function useWait(failure: ApiFailure | null): number {
   const isLimited = failure !== null && failure.status === 429;
   return useSecondsUntil(isLimited ? failure.at + (failure.retryAfter ?? 0) * 1000 : null);

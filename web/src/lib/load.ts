@@ -1,20 +1,20 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { type ApiFailure, failureOf } from "../api/failure.ts";
-import { recovery, useRetry, whileTrying } from "./retry.ts";
+import { recovery, shownWhileRetrying, useRetry } from "./retry.ts";
 
 export interface Loaded<T> {
   data: T | null;
   failure: ApiFailure | null;
-  /** True from the start of a call to its end, a later one included. */
+  /** True while a call is in flight, reloads included. */
   busy: boolean;
   reload: () => void;
-  /** Puts a value in the place of what was loaded: the answer of a change, say. */
+  /** Replaces the loaded value, for example with the response to a change. */
   put: (data: T) => void;
 }
 
 /**
- * Loads when `key` changes and when asked to; the answer to an older key is thrown away. What fails because the service is
- * away is repeated, and its failure stays until the outcome is known.
+ * Loads when `key` changes and on `reload`. The result for an older key is discarded. A call that fails because of an
+ * outage is retried, and its failure stays visible until a retry ends.
  */
 export function useLoad<T>(key: string, load: (signal: AbortSignal) => Promise<T>): Loaded<T> {
   const [state, setState] = useState<{ key: string; data: T | null; failure: ApiFailure | null; busy: boolean }>({
@@ -30,7 +30,7 @@ export function useLoad<T>(key: string, load: (signal: AbortSignal) => Promise<T
     const controller = new AbortController();
     setState((before) => {
       const data = before.key === key ? before.data : null;
-      return { key, data, failure: whileTrying(before.failure), busy: true };
+      return { key, data, failure: shownWhileRetrying(before.failure), busy: true };
     });
     latest.current(controller.signal).then(
       (data) => {
@@ -48,11 +48,11 @@ export function useLoad<T>(key: string, load: (signal: AbortSignal) => Promise<T
   const reload = useCallback(() => setRound((before) => before + 1), []);
   useRetry(state.failure, state.busy, reload);
   const put = useCallback((data: T) => setState({ key, data, failure: null, busy: false }), [key]);
-  // Until the effect of a new key has run, what is there belongs to the old one.
+  // Until the effect for a new key has run, the state belongs to the old key.
   const isCurrent = state.key === key;
   return {
     data: isCurrent ? state.data : null,
-    failure: isCurrent ? state.failure : whileTrying(state.failure),
+    failure: isCurrent ? state.failure : shownWhileRetrying(state.failure),
     busy: !isCurrent || state.busy,
     reload,
     put,

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 
-/** Epoch milliseconds, anew every second while the page can be seen. */
+/** Current epoch milliseconds, updated every second while the page is visible. */
 export function useNow(): number {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {
@@ -12,7 +12,7 @@ export function useNow(): number {
   return now;
 }
 
-/** A span of time as a clock shows it: 4:07, 1:02:09. */
+/** Formats a duration as a clock: 4:07, 1:02:09. */
 export function clock(milliseconds: number): string {
   const seconds = Math.max(0, Math.round(milliseconds / 1000));
   const parts = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];

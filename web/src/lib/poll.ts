@@ -1,6 +1,6 @@
 import { useEffect, useRef } from "preact/hooks";
 
-/** Calls again and again while the page can be seen, and at once when it can be seen again. */
+/** Calls `tick` every `everyMs` while the page is visible, and immediately when the page becomes visible again. */
 export function usePoll(tick: () => void, everyMs: number): void {
   const latest = useRef(tick);
   latest.current = tick;

@@ -1,20 +1,20 @@
 import { backoff } from "./backoff.ts";
 
 export interface RecoveryPorts {
-  /** Calls back after so many milliseconds, unless the function it returns was called before. */
+  /** Calls `call` after `milliseconds`, unless the returned function is called first. */
   later(milliseconds: number, call: () => void): () => void;
-  /** From 0 to 1. */
+  /** Returns a number from 0 to 1. */
   random(): number;
-  /** Whether the page is out of sight: it waits then. */
+  /** Whether the page is hidden. A hidden page does not retry. */
   isHidden(): boolean;
 }
 
-/** The longest wait that an answer may ask for, in milliseconds. */
+/** Longest `Retry-After` that is honoured, in milliseconds. */
 const LONGEST_ASKED_MS = 60_000;
 
 /**
- * Repeats what failed because the service was away. Everything that failed shares one timer, so that a page comes back as a
- * whole: after a wait that grows from try to try, or at once when the network is back.
+ * Retries calls that failed because of an outage. All failed calls share one timer, so that a page recovers as a whole:
+ * after a growing backoff, or immediately when the network is back.
  */
 export class Recovery {
   readonly #ports: RecoveryPorts;
@@ -28,9 +28,9 @@ export class Recovery {
   }
 
   /**
-   * Repeats a call that failed, once: one that fails again is added again.
-   * @param afterMs what the answer asked to wait for; 0 where it did not say
-   * @returns how to take the call back
+   * Retries a failed call once. A call that fails again must be added again.
+   * @param afterMs milliseconds from `Retry-After`; 0 if the response had none
+   * @returns a function that cancels the retry
    */
   add(retry: () => void, afterMs = 0): () => void {
     this.#waiting.add(retry);
@@ -44,19 +44,19 @@ export class Recovery {
     };
   }
 
-  /** The network or the reader is back, or the reader asks for it: repeats everything at once. */
+  /** Retries everything immediately: the network is back, the page is visible again, or the user asked for it. */
   now(): void {
     this.#failures = 0;
     this.#repeat();
   }
 
-  /** A call got through: the service is there. */
+  /** Records that a call succeeded. */
   succeeded(): void {
     if (this.#waiting.size === 0) this.#failures = 0;
     for (const listener of this.#listeners) listener();
   }
 
-  /** Called whenever a call got through. @returns how to end that */
+  /** Calls `listener` whenever a call succeeds. @returns a function that removes the listener */
   onSuccess(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -64,7 +64,7 @@ export class Recovery {
 
   #due(): void {
     this.#cancel = null;
-    // The page calls `now` when it is visible again.
+    // A hidden page calls `now` when it becomes visible.
     if (!this.#ports.isHidden()) this.#repeat();
   }
 

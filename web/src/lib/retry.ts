@@ -2,7 +2,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { type ApiFailure, isOutage } from "../api/failure.ts";
 import { Recovery } from "./recovery.ts";
 
-/** The one of this page. */
+/** The retries of this page. */
 export const recovery = new Recovery({
   later(milliseconds, call) {
     const timer = setTimeout(call, milliseconds);
@@ -18,8 +18,8 @@ document.addEventListener("visibilitychange", () => {
 });
 
 /**
- * Repeats a call as long as it fails because the service is away. Each failure has to be an object of its own.
- * `busy`: the call is being made
+ * Retries a call as long as it fails because of an outage. Each failure must be a new object.
+ * @param busy whether the call is in flight
  */
 export function useRetry(failure: ApiFailure | null, busy: boolean, retry: () => void): void {
   const latest = useRef(retry);
@@ -30,7 +30,10 @@ export function useRetry(failure: ApiFailure | null, busy: boolean, retry: () =>
   }, [failure, busy]);
 }
 
-/** What is shown while a call that failed is repeated: a notice that comes and goes with each try would flicker. */
-export function whileTrying(failure: ApiFailure | null): ApiFailure | null {
+/**
+ * Returns the failure to show while a failed call is retried. An outage stays visible, because a notice that disappears
+ * on each attempt would flicker.
+ */
+export function shownWhileRetrying(failure: ApiFailure | null): ApiFailure | null {
   return failure !== null && isOutage(failure) ? failure : null;
 }

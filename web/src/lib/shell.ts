@@ -1,4 +1,4 @@
-/** A text as one word of a POSIX shell: inside single quotes it reads nothing into it. */
+/** Quotes a text as one word of a POSIX shell, without any expansion. */
 export function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,5 +1,5 @@
 import { authorized, updateUser, user } from "../session/session.ts";
-import type { StoredUser } from "../session/stored.ts";
+import type { StoredUser } from "../session/storage.ts";
 
 export const PROVIDERS = ["provider_a", "provider_b"] as const;
 export type ProviderName = (typeof PROVIDERS)[number];
@@ -17,11 +17,11 @@ export interface SessionInfo {
   createdAt: string;
   lastUsedAt: string;
   expiresAt: string;
-  /** Whether it is this browser's. */
+  /** Whether this session is the one of this browser. */
   current: boolean;
 }
 
-/** One item of the account's own activity. */
+/** One item of the account's activity. */
 export interface ActivityItem {
   id: string;
   at: string;
@@ -33,12 +33,12 @@ export interface ActivityItem {
   details: Record<string, string | number>;
 }
 
-/** Milliseconds for which the ways to sign in are taken as known: as long as one call of /auth counts against its limit. */
+/** Milliseconds for which sign-in methods are cached: the window of the limit on `/auth`. */
 const METHODS_MS = 60_000;
 
 let kept: { userId: string; at: number; methods: Methods } | null = null;
 
-/** The account's ways to sign in. Asked for once a minute at most, however often the page is visited. */
+/** Loads the account's sign-in methods, at most once a minute. */
 export async function loadMethods(signal?: AbortSignal): Promise<Methods> {
   const userId = user.peek()?.id ?? "";
   if (kept?.userId === userId && kept.at + METHODS_MS > Date.now()) return kept.methods;
@@ -47,12 +47,15 @@ export async function loadMethods(signal?: AbortSignal): Promise<Methods> {
   return data;
 }
 
-/** After a change that was made here. */
+/** Caches the methods after a change in this tab. */
 export function keepMethods(methods: Methods | null): void {
   kept = methods && { userId: user.peek()?.id ?? "", at: Date.now(), methods };
 }
 
-/** Who is signed in, as the service knows it. A confirmed address stays so: for one that is, nobody is asked. */
+/**
+ * Loads the profile of the signed-in user. A confirmed address stays confirmed, so a profile that has one is not loaded
+ * again.
+ */
 export async function loadProfile(signal?: AbortSignal): Promise<void> {
   if (user.peek()?.emailVerified) return;
   const { data } = await authorized<{ user: StoredUser }>("/auth/me", signal ? { signal } : {});

@@ -1,12 +1,12 @@
 import { request } from "../api/request.ts";
 import type { Role } from "./types.ts";
 
-/** What the token of an invitation shows to its holder. */
+/** The invitation that a token opens. */
 export interface OpenInvitation {
   workspace: { name: string };
-  /** Null where that account is gone. */
+  /** `null` if the inviter's account was deleted. */
   inviter: { email: string; name?: string } | null;
-  /** The address that was invited. */
+  /** The invited address. */
   email: string;
   role: Role;
   expiresAt: string;

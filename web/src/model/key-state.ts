@@ -1,6 +1,6 @@
 import type { ApiKey } from "./types.ts";
 
-/** Days before its end from which a key is pointed out. */
+/** Days before its expiry from which a key is highlighted. */
 const SOON_DAYS = 7;
 const DAY_MS = 86_400_000;
 

@@ -3,8 +3,8 @@ import { ROLES, type Role } from "./types.ts";
 
 const ARTICLE: Record<Role, string> = { owner: "an owner", admin: "an admin", member: "a member", viewer: "a viewer" };
 
-/** What somebody may be kept from, as the beginning of a sentence. */
-const DEEDS = {
+/** Actions that a role may lack, as the subject of a sentence. */
+const SUBJECTS = {
   "project.create": "Changing projects",
   "key.create": "Managing API keys",
   "limits.set": "Changing limits",
@@ -17,13 +17,13 @@ const DEEDS = {
 
 const EITHER = new Intl.ListFormat("en", { type: "disjunction" });
 
-/** The roles that may do this, as words: `an owner or an admin`. */
+/** Lists the roles that may perform an action, as words: `an owner or an admin`. */
 export function ableTo(action: Action): string {
   return EITHER.format(ROLES.filter((each) => may(each, action)).map((each) => ARTICLE[each]));
 }
 
-/** Why somebody may not do this, by the table that the service itself decides by; null for who may. */
-export function reasonAgainst(role: Role, action: keyof typeof DEEDS): string | null {
+/** Explains why a role may not perform an action, by the permissions table of the service; `null` if it may. */
+export function reasonAgainst(role: Role, action: keyof typeof SUBJECTS): string | null {
   if (may(role, action)) return null;
-  return `${DEEDS[action]} takes ${ableTo(action)}. You are ${ARTICLE[role]}.`;
+  return `${SUBJECTS[action]} takes ${ableTo(action)}. You are ${ARTICLE[role]}.`;
 }

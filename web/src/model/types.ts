@@ -1,7 +1,7 @@
 import type { Scope } from "../../../src/keys/scopes.ts";
 import type { LimitConfiguration } from "../../../src/limits/cascade.ts";
 
-/** Shapes of the API's answers, as its description gives them. Times are ISO 8601 in UTC. */
+/** Response shapes of the API. Times are ISO 8601 in UTC. */
 
 export const LEVELS = ["trace", "debug", "log", "info", "warn", "error", "fatal"] as const;
 export type Level = (typeof LEVELS)[number];
@@ -40,21 +40,21 @@ export interface ApiKey {
   prefix: string;
   projectId: string;
   createdAt: string;
-  /** When it stops working by itself; for one that was rotated, the end of the overlap. */
+  /** Expiry of the key; for a rotated key, the end of the overlap. */
   expiresAt: string | null;
   revokedAt: string | null;
-  /** To the minute. */
+  /** Accurate to the minute. */
   lastUsedAt: string | null;
 }
 
-/** A key that was just made: the only time that its secret is seen. */
+/** A key that was just created. Only this response contains the secret. */
 export interface MadeKey extends ApiKey {
   secret: string;
 }
 
 export interface Member {
   userId: string;
-  /** Null for an account that has just been deleted. */
+  /** `null` for an account that was just deleted. */
   email: string | null;
   role: Role;
   joinedAt: string;
@@ -81,7 +81,7 @@ export interface RateLimits extends LimitConfiguration {
   live: LiveCounter[];
 }
 
-/** Refusals of one identifier under one rule within one minute. */
+/** All refusals of one identifier under one rule within one minute. */
 export interface Violation {
   identifier: string;
   rule: string;
@@ -110,7 +110,7 @@ export interface AuditItem {
 
 export interface Usage {
   recent: { entries: number; bytes: number; oldestAt: string | null };
-  /** Null while the older entries cannot be reached. */
+  /** `null` while the cold tier is unreachable. */
   stored: { entries: number; bytes: number; segments: number } | null;
   ingestedToday: number;
   flush: { pendingBatches: number; setAside: number; lastAt: string | null; lastError: string | null };

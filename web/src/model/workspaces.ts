@@ -4,18 +4,18 @@ import { recovery } from "../lib/retry.ts";
 import { authorized, user } from "../session/session.ts";
 import type { Page, Project, Workspace } from "./types.ts";
 
-/** The account's workspaces; null until they are loaded. Shared by the header and the pages. */
+/** The account's workspaces; `null` until they are loaded. Shared by the header and the pages. */
 export const workspaces = signal<readonly Workspace[] | null>(null);
 export const workspacesFailure = signal<ApiFailure | null>(null);
 
-/** Largest page that the API's lists have. */
+/** Largest page of the API's lists. */
 const PAGE = 200;
 
-/** Milliseconds within which the list is as good as new. */
+/** Milliseconds for which the loaded list counts as fresh. */
 const FRESH_MS = 5000;
 
 let owner: string | null = null;
-/** When the list that is there was asked for, in local milliseconds. */
+/** Local epoch milliseconds at which the current list was requested. */
 let askedAt = 0;
 effect(() => {
   const id = user.value?.id ?? null;
@@ -25,7 +25,7 @@ effect(() => {
   if (id !== null) void loadWorkspaces();
 });
 
-/** Loads them anew: after one was made, renamed, left or deleted. */
+/** Loads the list again, after a workspace was created, renamed, left or deleted. */
 export async function loadWorkspaces(): Promise<void> {
   const asked = owner;
   try {
@@ -43,14 +43,14 @@ export async function loadWorkspaces(): Promise<void> {
 }
 
 /**
- * Loads them anew where they have been there for a while: others change one's roles, and end one's session. What was there
- * does where that fails.
+ * Loads the list again if it is no longer fresh, because roles and sessions change elsewhere. A failure keeps the
+ * current list.
  */
 export function refreshWorkspaces(): void {
   if (workspaces.peek() !== null && Date.now() - askedAt > FRESH_MS) load().catch(() => undefined);
 }
 
-// A tab that was put aside learns when somebody looks at it again whether its session is still there.
+// A tab that becomes visible again notices whether its session has ended.
 document.addEventListener("visibilitychange", () => {
   if (!document.hidden) refreshWorkspaces();
 });
@@ -66,18 +66,18 @@ async function load(): Promise<void> {
   workspacesFailure.value = null;
 }
 
-/** Takes out one that was left or deleted, so that nothing asks about it while the list is loaded anew. */
+/** Removes a workspace that was left or deleted, so that no page requests it while the list is loaded again. */
 export function dropWorkspace(id: string): void {
   workspaces.value = workspaces.value?.filter((workspace) => workspace.id !== id) ?? null;
   void loadWorkspaces();
 }
 
-/** All projects of a workspace, in the API's order. */
+/** Loads all projects of a workspace, in the API's order. */
 export function loadProjects(workspaceId: string, signal?: AbortSignal): Promise<Project[]> {
   return allOf<Project>("/projects", workspaceId, signal);
 }
 
-/** Every item of a list, page by page. */
+/** Loads every item of a list, page by page. */
 export async function allOf<T>(path: string, workspaceId?: string, signal?: AbortSignal): Promise<T[]> {
   const items: T[] = [];
   for (let cursor: string | null = null; ; ) {

@@ -2,9 +2,9 @@ import { Page } from "../ui/page.tsx";
 
 export function NotFound() {
   return (
-    <Page title="Nothing here">
+    <Page title="Page not found">
       <p>
-        This address is no page of the console. <a href="/">Go to the start</a>.
+        This page does not exist. <a href="/">Go to home page</a>.
       </p>
     </Page>
   );

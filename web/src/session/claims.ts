@@ -1,10 +1,13 @@
-/** Whom an access token is of. */
+/** The account and session of an access token. */
 export interface AccessClaims {
   sub: string;
   sid: string;
 }
 
-/** What an access token says, unchecked: the service checks it. Null for anything else. */
+/**
+ * Decodes the claims of an access token without verification, which is up to the service. Returns `null` for anything
+ * else.
+ */
 export function claimsOf(accessToken: string): AccessClaims | null {
   try {
     const [, payload = ""] = accessToken.split(".");
@@ -17,7 +20,7 @@ export function claimsOf(accessToken: string): AccessClaims | null {
   }
 }
 
-/** Whether two access tokens are of one session of one account. */
+/** Whether two access tokens belong to one session of one account. */
 export function isSameSession(one: string, other: string): boolean {
   const [a, b] = [claimsOf(one), claimsOf(other)];
   return a !== null && b !== null && a.sub === b.sub && a.sid === b.sid;

@@ -1,13 +1,13 @@
 /**
- * Marks of this browser, one for each account that has signed in here: a login with one is not held up by the failed logins
- * of others. They are no credentials, so they stay when somebody signs out. Kept by a hash of the address, as whoever uses
- * the browser next need not read who was here.
+ * Device tokens of this browser, one for each account that has signed in here. A login with a device token is not
+ * delayed by failed logins of others. Device tokens are no credentials, so signing out keeps them. Stored by a hash of
+ * the address, so that other users of the browser cannot read it.
  */
 const KEY = "taffrail.devices";
-/** Accounts whose mark is kept; the oldest gives way. */
+/** Accounts whose device token is kept; the oldest is evicted. */
 const MOST = 20;
 
-/** The mark for an address; null where the account has not signed in here. */
+/** The device token for an address, or `null`. */
 export async function deviceTokenOf(email: string): Promise<string | null> {
   const name = await nameOf(email);
   return read().find(([kept]) => kept === name)?.[1] ?? null;

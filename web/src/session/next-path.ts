@@ -1,4 +1,4 @@
-/** Where to go after signing in: a path of this console, never another site. */
+/** Returns the path to open after signing in. Only paths of this console are allowed, never another site. */
 export function nextPath(query: Readonly<Record<string, string>>): string {
   const { next = "/" } = query;
   if (!next.startsWith("/") || !URL.canParse(next, location.origin)) return "/";
@@ -6,17 +6,20 @@ export function nextPath(query: Readonly<Record<string, string>>): string {
   return origin === location.origin && !pathname.startsWith("//") ? pathname + search : "/";
 }
 
-/** The address of a page for signing in, which goes on to this path. */
+/** Address of a sign-in page that continues at a path. */
 export function withNext(path: string, next: string): string {
   return next === "/" ? path : `${path}?next=${encodeURIComponent(next)}`;
 }
 
-/** Pages for signing in, which know where to go on. */
+/** Sign-in pages, which already have a path to continue at. */
 const SIGN_IN_PAGES = /^\/(?:login|auth\/(?:sign-up|forgot))\/?$/;
-/** Pages that signing in leads back to. What other pages of /auth are about ends with the sign-in. */
+/** Pages to return to after signing in. Other pages of /auth are done once the user signs in. */
 const RETURNED_TO = /^\/(?:auth\/invitation|playground)\/?$/;
 
-/** The sign-in page for a visitor of a page: it leads back there, or to where that page was leading. */
+/**
+ * Address of the sign-in page for a visitor of `path`. Returns to that page, or to where that page would have
+ * continued.
+ */
 export function signInFrom(path: string, query: Readonly<Record<string, string>>): string {
   if (SIGN_IN_PAGES.test(path)) return withNext("/login", nextPath(query));
   return withNext("/login", RETURNED_TO.test(path) ? path : "/");

@@ -1,12 +1,12 @@
 import { ApiFailure } from "../api/failure.ts";
 import { request } from "../api/request.ts";
 
-/** Times a rotation whose answer was lost is asked for again, with the same key ... */
+/** Attempts of a rotation whose response was lost, all with the same key. */
 const TRIES = 3;
-/** ... each within this many milliseconds: all of them fit into the 30 s for which the API honours the key. */
+/** Milliseconds for one attempt: all attempts fit into the 30 s for which the API honours the key. */
 const WITHIN_MS = 8000;
 const PAUSE_MS = 1000;
-/** Longest pause that an answer may ask for, in seconds. */
+/** Longest pause in seconds that a response may ask for. */
 const PAUSE_MAX_SECONDS = 2;
 
 export interface Rotated {
@@ -15,8 +15,8 @@ export interface Rotated {
 }
 
 /**
- * The successor of a refresh token. The same key gives the same successor again, so an answer that was lost is asked for
- * anew; should that fail, too, a later call with the key may still get it.
+ * Returns the successor of a refresh token. The same key returns the same successor again, so a lost response is
+ * requested again. If all attempts fail, a later call with the key may still succeed.
  * @throws ApiFailure
  */
 export async function rotated(refreshToken: string, idempotencyKey: string): Promise<Rotated> {
@@ -34,7 +34,7 @@ export async function rotated(refreshToken: string, idempotencyKey: string): Pro
   }
 }
 
-/** No answer, or none that says whether it rotated: a page of something between here and the service, for one. */
+/** Whether it is unknown if the service rotated: no response, or one of an intermediary. */
 function isLost({ status }: ApiFailure): boolean {
   return status < 400 || status >= 500;
 }
@@ -42,5 +42,5 @@ function isLost({ status }: ApiFailure): boolean {
 function asFailure(error: unknown, signal: AbortSignal): ApiFailure {
   if (error instanceof ApiFailure) return error;
   if (!signal.aborted) throw error;
-  return new ApiFailure("The service took too long to answer.", { code: "OFFLINE", status: 0 });
+  return new ApiFailure("The service took too long to respond.", { code: "OFFLINE", status: 0 });
 }

@@ -2,7 +2,7 @@ import { computed, signal } from "@preact/signals";
 import { ApiFailure } from "../api/failure.ts";
 import { type Answer, type RequestOptions, request } from "../api/request.ts";
 import { keepDeviceToken } from "./devices.ts";
-import { endAtService } from "./ending.ts";
+import { endAtService } from "./pending-sign-out.ts";
 import { rotated } from "./rotate.ts";
 import {
   type AccessToken,
@@ -15,59 +15,59 @@ import {
   type StoredUser,
   writeAccess,
   writeSession,
-} from "./stored.ts";
-import { Tabs } from "./tabs.ts";
+} from "./storage.ts";
+import { TokenSharing } from "./token-sharing.ts";
 
-/** Held while the session is begun or rotated: over all tabs one does so at a time. */
+/** Web Lock held while the session begins or rotates: only one tab does so at a time. */
 const LOCK = "taffrail.refresh";
 
-/** Refusals after which a session is over for good, in words for whoever had it. */
-const OVER: Readonly<Record<string, string>> = {
-  SESSION_REVOKED: "Your session was ended. Sign in again.",
-  INVALID_REFRESH_TOKEN: "Your session was ended. Sign in again.",
-  REFRESH_TOKEN_EXPIRED: "Your session ran out. Sign in again.",
+/** Error codes that end a session, with the text for its user. */
+const END_REASONS: Readonly<Record<string, string>> = {
+  SESSION_REVOKED: "Your session ended. Sign in again.",
+  INVALID_REFRESH_TOKEN: "Your session ended. Sign in again.",
+  REFRESH_TOKEN_EXPIRED: "Your session expired. Sign in again.",
   REFRESH_TOKEN_REUSED:
-    "Your session was ended for safety: what it is renewed with was used twice. If that seems odd to you, set a new password.",
+    "Your session was ended for security: its refresh token was used twice. If you did not expect this, set a new password.",
 };
-/** Refusals of an access token that a new one helps against: it ran out, or the service changed its secret. */
+/** Error codes of an access token that a rotation solves: the token expired, or the service changed its secret. */
 const RENEWABLE = new Set(["ACCESS_TOKEN_EXPIRED", "INVALID_ACCESS_TOKEN"]);
 
-/** What every way of signing in answers. */
+/** Response of every sign-in method. */
 export interface SignedIn {
   user: StoredUser;
   accessToken: string;
   refreshToken: string;
-  /** Marks this browser for the account's next login; tokens that came in an address have none. */
+  /** Marks this browser for the account's next login; absent for tokens from an address. */
   deviceToken?: string;
 }
 
 const stored = signal(readSession());
-/** Why the session ended without anybody asking for it: shown on the sign-in page. */
+/** Why the session ended without a sign-out; shown on the sign-in page. */
 export const endedBecause = signal(readEnd());
-/** The signed-in account; null where nobody is. Follows the other tabs. */
+/** The signed-in account, or `null`. Follows the other tabs. */
 export const user = computed(() => stored.value?.user ?? null);
 
-const tabs = new Tabs();
+const tabs = new TokenSharing();
 tabs.offer(ownAccess());
 
 onSessionChange(() => {
   const after = readSession();
   if (after?.id !== stored.peek()?.id) {
-    // What this tab has is of the session before.
-    hold(null);
+    // This tab's access token belongs to the previous session.
+    setAccess(null);
     endedBecause.value = readEnd();
   }
-  show(after);
+  publish(after);
 });
 
-/** Begins a session in all tabs; one that was there before ends. */
+/** Starts a session in all tabs and ends the previous one. */
 export async function signIn({ user, accessToken, refreshToken, deviceToken }: SignedIn): Promise<void> {
   if (deviceToken !== undefined) await keepDeviceToken(user.email, deviceToken);
   const before = await navigator.locks.request(LOCK, () => {
     const replaced = readSession();
     const id = crypto.randomUUID();
-    keep({ id, refreshToken, user, retryKey: null });
-    hold({ token: accessToken, until: usableUntil(), session: id });
+    saveSession({ id, refreshToken, user, retryKey: null });
+    setAccess({ token: accessToken, until: usableUntil(), session: id });
     endedBecause.value = null;
     return replaced;
   });
@@ -75,8 +75,8 @@ export async function signIn({ user, accessToken, refreshToken, deviceToken }: S
 }
 
 /**
- * Forgets the session in all tabs, and has it ended at the service: at once, or as soon as that can be.
- * `because`: why somebody who wants to go on has to sign in anew, for the sign-in page to say
+ * Removes the session in all tabs and ends it at the service, now or later.
+ * @param because why the user must sign in again, for the sign-in page; `null` if the user signed out
  */
 export async function signOut(because: string | null = null): Promise<void> {
   const session = readSession();
@@ -84,26 +84,26 @@ export async function signOut(because: string | null = null): Promise<void> {
   if (session !== null) await endAtService(session.refreshToken);
 }
 
-/** Forgets a session that the service has ended already. */
+/** Removes a session that the service has already ended. */
 export function forget(because: string | null): void {
-  hold(null);
+  setAccess(null);
   removeSession(because);
   stored.value = null;
   endedBecause.value = because;
 }
 
-/** Keeps what was learnt about an account, if it is still the one that is signed in. */
+/** Updates the stored account, unless another account has signed in. */
 export function updateUser(user: StoredUser): Promise<void> {
-  // Not between another tab's reading and writing: the token of before would be put back.
+  // Under the lock: between another tab's read and write, this write would restore the old token.
   return navigator.locks.request(LOCK, () => {
     const session = readSession();
-    if (session?.user.id === user.id) keep({ ...session, user: { ...session.user, ...user } });
+    if (session?.user.id === user.id) saveSession({ ...session, user: { ...session.user, ...user } });
   });
 }
 
 /**
- * A call with the account's access token, rotated first where it has run out.
- * @throws ApiFailure; after one that ends the session nobody is signed in any more
+ * Calls the API with the account's access token, rotated first if expired.
+ * @throws ApiFailure; if the failure ends the session, the user is signed out
  */
 export async function authorized<T>(path: string, options: RequestOptions = {}): Promise<Answer<T>> {
   let access = await usableAccess(null);
@@ -112,52 +112,52 @@ export async function authorized<T>(path: string, options: RequestOptions = {}):
       return await request<T>(path, { ...options, token: access.token });
     } catch (error) {
       if (!(error instanceof ApiFailure)) throw error;
-      if (isSecond || !RENEWABLE.has(error.code)) throw endedBy(error, access.session);
+      if (isSecond || !RENEWABLE.has(error.code)) throw forgetIfEnded(error, access.session);
     }
     access = await usableAccess(access.token);
   }
 }
 
 /**
- * The access token: this tab's, another tab's, or a new one. One caller at a time, over all tabs.
- * `refused`: one that the service does not take any more, which is as good as none.
+ * Returns an access token: this tab's, another tab's or a new one. One caller at a time over all tabs.
+ * @param refused a token that the service no longer accepts
  */
 async function usableAccess(refused: string | null): Promise<AccessToken> {
   const own = ownAccess();
   if (own && own.token !== refused) return own;
   return navigator.locks.request(LOCK, async () => {
-    // Somebody else in this tab may have been first.
+    // Another call of this tab may have been first.
     const fresh = ownAccess();
     if (fresh && fresh.token !== refused) return fresh;
-    hold(null);
+    setAccess(null);
     const session = readSession();
     if (session === null) throw notSignedIn();
     const access = (await tabs.ask(session.id, refused)) ?? (await rotate(session));
-    // Signed out while this was under way: whatever came of it belongs to nobody here.
+    // The user signed out in the meantime: the token is not used.
     if (readSession()?.id !== session.id) throw notSignedIn();
-    hold(access);
+    setAccess(access);
     return access;
   });
 }
 
-/** Rotates the refresh token in storage. Only ever called under the lock. */
+/** Rotates the stored refresh token. Callers hold the lock. */
 async function rotate(session: StoredSession): Promise<AccessToken> {
   const retryKey = session.retryKey ?? crypto.randomUUID();
-  keep({ ...session, retryKey });
+  saveSession({ ...session, retryKey });
   const until = usableUntil();
   try {
     const { accessToken, refreshToken } = await rotated(session.refreshToken, retryKey);
     const now = readSession();
-    if (now?.id === session.id) keep({ ...now, refreshToken, retryKey: null });
+    if (now?.id === session.id) saveSession({ ...now, refreshToken, retryKey: null });
     return { token: accessToken, until, session: session.id };
   } catch (error) {
-    throw error instanceof ApiFailure ? endedBy(error, session.id) : error;
+    throw error instanceof ApiFailure ? forgetIfEnded(error, session.id) : error;
   }
 }
 
-/** The failure, after the session is forgotten if that is what it means, and if it is still the one that is kept here. */
-function endedBy(failure: ApiFailure, session: string): ApiFailure {
-  const because = failure.status === 401 ? OVER[failure.code] : undefined;
+/** Returns the failure. Removes the session if the failure ends it and the session is still the stored one. */
+function forgetIfEnded(failure: ApiFailure, session: string): ApiFailure {
+  const because = failure.status === 401 ? END_REASONS[failure.code] : undefined;
   if (because !== undefined && readSession()?.id === session) forget(because);
   return failure;
 }
@@ -167,26 +167,29 @@ function ownAccess(): AccessToken | null {
   return session && readAccess(session.id, Date.now());
 }
 
-function hold(access: AccessToken | null): void {
+function setAccess(access: AccessToken | null): void {
   writeAccess(access);
   tabs.offer(access);
 }
 
-function keep(session: StoredSession): void {
+function saveSession(session: StoredSession): void {
   writeSession(session);
-  show(session);
+  publish(session);
 }
 
-/** Without telling anybody of a user who has not changed: the session's token does so all the time. */
-function show(session: StoredSession | null): void {
+/**
+ * Updates the signal. Keeps the user object if unchanged, because the session's token changes often and must not notify
+ * readers of the user.
+ */
+function publish(session: StoredSession | null): void {
   const before = stored.peek()?.user;
   const isSame = before !== undefined && JSON.stringify(before) === JSON.stringify(session?.user);
   stored.value = session && isSame ? { ...session, user: before } : session;
 }
 
-/** Lifetime of an access token in seconds, as the API fixes it. */
+/** Lifetime of an access token in seconds, fixed by the API. */
 const ACCESS_SECONDS = 900;
-/** Seconds before its end at which an access token is taken as used up: a request needs time to get there. */
+/** Seconds before expiry from which an access token is not used, to allow for the request's duration. */
 const MARGIN_SECONDS = 20;
 
 function usableUntil(): number {

@@ -3,14 +3,14 @@ import { useEffect, useState } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { endedBecause, user } from "./session.ts";
 
-/** A page for people who are signed in. Anybody else is taken to the sign-in page, and back here from there. */
+/** A page that requires a session. Redirects to the sign-in page, which returns here. */
 export function SignedInOnly({ children }: { children: ComponentChildren }) {
   const { url, route } = useLocation();
   const isSignedIn = user.value !== null;
   const [wasSignedIn, setWasSignedIn] = useState(isSignedIn);
   useEffect(() => {
     if (isSignedIn) setWasSignedIn(true);
-    // Signed out on purpose: whoever signs in next need not be the one who was here.
+    // The user signed out: another user may sign in next.
     else if (wasSignedIn && endedBecause.peek() === null) route("/", true);
     else route(`/login?next=${encodeURIComponent(url)}`, true);
   }, [isSignedIn]);

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import css from "./badge.module.css";
 
-/** A word about the state of a thing. The colour only repeats what the word says. */
+/** A state as a word. The colour only repeats the word. */
 export function Badge({ tone, children }: { tone?: "good" | "warn" | "bad"; children: ComponentChildren }) {
   return <span class={`${css.badge} ${tone === undefined ? "" : css[tone]}`}>{children}</span>;
 }

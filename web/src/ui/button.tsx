@@ -6,7 +6,7 @@ export type ButtonLook = "primary" | "plain" | "quiet" | "danger";
 interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, "class" | "size"> {
   look?: ButtonLook;
   small?: boolean;
-  /** While true it cannot be pressed, and says so to a screen reader. */
+  /** Disables the button and announces it as busy. */
   busy?: boolean;
   children: ComponentChildren;
 }
@@ -19,7 +19,7 @@ export function Button({ look = "plain", small = false, busy = false, children, 
   );
 }
 
-/** For links that look like a button. */
+/** Class of a link styled as a button. */
 export function buttonClass(look: ButtonLook, small = false): string {
   return [css.button, css[look], small ? css.small : ""].join(" ");
 }

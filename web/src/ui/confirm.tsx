@@ -9,17 +9,17 @@ import { Problem } from "./problem.tsx";
 
 interface ConfirmProps {
   title: string;
-  /** What the button says: the deed itself, never "OK". */
+  /** Label of the confirm button: the action, never "OK". */
   action: string;
-  /** To be typed first, for what takes very much with it. */
+  /** Text to type first, for actions with large effects. */
   typed?: string;
   onConfirm: () => Promise<void>;
   onClose: () => void;
-  /** What goes. */
+  /** What the action deletes. */
   children: ComponentChildren;
 }
 
-/** Asks before something is destroyed. Whoever renders it closes it, also once it is done. */
+/** Asks for confirmation of a destructive action. The parent closes the dialog, also after the action. */
 export function Confirm({ title, action, typed, onConfirm, onClose, children }: ConfirmProps) {
   const [text, setText] = useState("");
   const doing = useAction(onConfirm);
@@ -35,14 +35,7 @@ export function Confirm({ title, action, typed, onConfirm, onClose, children }: 
       >
         {children}
         {typed === undefined ? null : (
-          <Field
-            label="Type the name to confirm"
-            hint={
-              <>
-                The name is <code>{typed}</code>
-              </>
-            }
-          >
+          <Field label="Type the name to confirm" hint={<code>{typed}</code>}>
             {(props) => (
               <input
                 {...props}

@@ -2,10 +2,10 @@ import { useState } from "preact/hooks";
 import { Button } from "./button.tsx";
 import { toast } from "./toasts.tsx";
 
-/** Milliseconds for which the button says that it copied. */
+/** Milliseconds for which the button shows "Copied". */
 const SAID_MS = 1500;
 
-/** Copies a text to the clipboard and says so. */
+/** Copies a text to the clipboard. */
 export function Copy({ text, label = "Copy" }: { text: string; label?: string }) {
   const [copied, setCopied] = useState(false);
   return (
@@ -15,7 +15,7 @@ export function Copy({ text, label = "Copy" }: { text: string; label?: string })
         try {
           await navigator.clipboard.writeText(text);
         } catch {
-          toast("The browser did not let the text be copied. Select it and copy it by hand.", "error");
+          toast("The browser blocked copying. Select the text and copy it manually.", "error");
           return;
         }
         setCopied(true);

@@ -5,26 +5,26 @@ import css from "./dialog.module.css";
 
 interface DialogProps {
   title: string;
-  /** Escape, the cross, and where `closeOnBackdrop` is not false a click beside it. */
+  /** Called on Escape, on the close button and, unless `closeOnBackdrop` is false, on a click outside. */
   onClose: () => void;
-  /** False where a stray click would lose something: a secret shown once, a filled-in form. */
+  /** False if a stray click would lose something: a secret shown once, a filled-in form. */
   closeOnBackdrop?: boolean;
-  /** A panel is as high as the window, at its side: for what is long. */
+  /** A panel is as high as the window, at its side, for long content. */
   shape?: "box" | "panel";
   children: ComponentChildren;
 }
 
-/** What the last dialog was opened from. */
+/** The element that opened the latest dialog. */
 let lastOpener: HTMLElement | null = null;
 
-/** Where the focus goes once a dialog is closed: for one that takes another's place, where that one came from. */
+/** Returns the element to focus after closing. A dialog opened from another dialog inherits that dialog's opener. */
 function openerOf(focused: Element | null): HTMLElement | null {
   const isOutside = focused instanceof HTMLElement && focused !== document.body && focused.closest("dialog") === null;
   if (isOutside) lastOpener = focused;
   return lastOpener;
 }
 
-/** A modal dialog, open as long as it is rendered. The browser's own element keeps the focus inside; it is given back after. */
+/** A modal dialog, open while rendered. The browser traps the focus; closing restores the focus. */
 export function Dialog({ title, onClose, closeOnBackdrop = true, shape = "box", children }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null);
   const titleId = useId();
@@ -32,11 +32,11 @@ export function Dialog({ title, onClose, closeOnBackdrop = true, shape = "box", 
     const dialog = ref.current;
     const opener = openerOf(document.activeElement);
     if (dialog && !dialog.open) dialog.showModal();
-    // Where there is something to fill in, one can begin at once.
+    // Focus the first input.
     dialog?.querySelector<HTMLElement>("input, select, textarea")?.focus();
     return () => {
       dialog?.close();
-      // The element is out of the page by now, and with it the browser's own memory of where the focus was.
+      // The element is already removed, so the browser cannot restore the focus itself.
       const isLost = document.activeElement === null || document.activeElement === document.body;
       if (isLost && opener?.isConnected) opener.focus();
     };
@@ -48,7 +48,7 @@ export function Dialog({ title, onClose, closeOnBackdrop = true, shape = "box", 
       aria-labelledby={titleId}
       onKeyDown={(event) => {
         if (event.key !== "Escape") return;
-        // Else the browser closes it by itself the second time, whatever `onClose` thinks of it.
+        // Otherwise the browser closes the dialog on the second Escape, regardless of `onClose`.
         event.preventDefault();
         onClose();
       }}

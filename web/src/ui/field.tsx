@@ -6,7 +6,7 @@ interface FieldProps {
   label: string;
   hint?: ComponentChildren;
   error?: string | undefined;
-  /** Gets what ties the control to its label, hint and error: spread it on the input, select or textarea. */
+  /** Receives the attributes that link the control to its label, hint and error: spread them on the control. */
   children: (props: {
     id: string;
     "aria-describedby": string | undefined;
@@ -14,7 +14,7 @@ interface FieldProps {
   }) => ComponentChildren;
 }
 
-/** A control with its label, what helps filling it in, and what is wrong with it. */
+/** A control with its label, hint and error. */
 export function Field({ label, hint, error, children }: FieldProps) {
   const id = useId();
   const hintId = `${id}-hint`;

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import css from "./items.module.css";
 
-/** A list of things that each have a name, some facts and some buttons. */
+/** A list of items with a title, facts and buttons. */
 export function Items({ label, children }: { label: string; children: ComponentChildren }) {
   return (
     <ul class={css.items} aria-label={label}>
@@ -12,7 +12,7 @@ export function Items({ label, children }: { label: string; children: ComponentC
 
 interface ItemProps {
   title: ComponentChildren;
-  /** Name and value of what is worth knowing; one that is null is left out. */
+  /** Name and value pairs; `null` entries are skipped. */
   facts?: readonly (readonly [name: string, value: ComponentChildren] | null)[];
   actions?: ComponentChildren;
   children?: ComponentChildren;
@@ -32,7 +32,7 @@ export function Item({ title, facts = [], actions, children }: ItemProps) {
   );
 }
 
-/** Names and values beside each other, wrapping where there is no room. */
+/** Name and value pairs in a wrapping row. */
 export function Facts({ facts }: { facts: readonly (readonly [name: string, value: ComponentChildren])[] }) {
   return (
     <dl class={css.facts}>

@@ -1,13 +1,15 @@
 import { useEffect, useState } from "preact/hooks";
 import css from "./local-outbox.module.css";
 
-/** Names of this very machine: a service there may keep its mails instead of sending them. */
+/** Host names of this machine. A service here may keep its mails instead of sending them. */
 const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
-/** Asked for once, for all pages that speak of a mail. */
+/** Requested once for all pages that mention a mail. */
 let outbox: Promise<boolean> | undefined;
 
-/** The way to mails that a service on this machine keeps instead of sending. Requests nothing under any other name. */
+/**
+ * Link to the local outbox, if the service on this machine keeps its mails. Sends no request under any other host name.
+ */
 export function LocalOutbox() {
   const [isThere, setIsThere] = useState(false);
   useEffect(() => {
@@ -20,7 +22,7 @@ export function LocalOutbox() {
   }, []);
   return isThere ? (
     <p class={css.outbox}>
-      This service runs on this machine and keeps its mails: <a href="/dev/outbox">they are in its outbox</a>.
+      This local service does not send e-mail. <a href="/dev/outbox">Open outbox</a>
     </p>
   ) : null;
 }

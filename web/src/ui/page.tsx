@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import css from "./page.module.css";
 
-/** A page with one column: its title is the document's too. */
+/** A page with one column. Its title is also the document's. */
 export function Page({
   title,
   narrow = false,
@@ -30,7 +30,7 @@ export function Card({ children, title }: { children: ComponentChildren; title?:
   );
 }
 
-/** Controls beside each other, wrapping where there is no room. */
+/** Controls in a wrapping row. */
 export function Row({ children }: { children: ComponentChildren }) {
   return <div class={css.row}>{children}</div>;
 }

@@ -4,11 +4,11 @@ import { Failure } from "./states.tsx";
 
 interface ProblemProps {
   failure: ApiFailure | null;
-  /** Fields that show their own errors: a refusal about nothing else needs no second place. */
+  /** Fields that show their own errors. A failure about these fields only is not shown again. */
   fields?: readonly string[];
 }
 
-/** Why an action was refused, beside what started it. */
+/** Explains why an action was refused, beside the control that started it. */
 export function Problem({ failure, fields = [] }: ProblemProps) {
   if (failure === null) return null;
   if (failure.code === "EMAIL_NOT_VERIFIED") return <Unverified />;
@@ -21,8 +21,8 @@ function Unverified() {
     <div class={`${css.state} ${css.limited}`} role="alert">
       <h3>Confirm your e-mail address first</h3>
       <p>
-        Shared workspaces and invitations need a confirmed address. We sent you a link when you signed up.{" "}
-        <a href="/auth/account">Get a new link on your account page.</a>
+        Shared workspaces and invitations require a confirmed address.{" "}
+        <a href="/auth/account">Get a confirmation link</a>
       </p>
     </div>
   );

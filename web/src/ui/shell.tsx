@@ -5,18 +5,18 @@ import { signInFrom } from "../session/next-path.ts";
 import { signOut, user } from "../session/session.ts";
 import { Button } from "./button.tsx";
 import icon from "./icon.svg";
+import { PendingSignOutNotice } from "./pending-sign-out-notice.tsx";
 import css from "./shell.module.css";
-import { ShellEnding } from "./shell-ending.tsx";
 import { ThemeChoice } from "./theme.tsx";
 
-/** The frame of every page: where one is, where one can go, and who one is. */
+/** Header and main element of every page. */
 export function Shell({ children }: { children: ComponentChildren }) {
   const { path, query } = useLocation();
   const workspaceId = /^\/w\/([^/]+)/.exec(path)?.[1] ?? null;
   return (
     <>
       <a class={css.skip} href="#main">
-        Skip to the page
+        Skip to content
       </a>
       <header class={css.header}>
         <a class={css.brand} href="/">
@@ -46,7 +46,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
           )}
         </nav>
       </header>
-      <ShellEnding />
+      <PendingSignOutNotice />
       <main class={css.main} id="main" tabIndex={-1}>
         {children}
       </main>

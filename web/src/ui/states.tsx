@@ -6,10 +6,10 @@ import { clock } from "../lib/now.ts";
 import { Button } from "./button.tsx";
 import css from "./states.module.css";
 
-/** Milliseconds before a wait is worth a word: what is faster would only flicker. */
+/** Milliseconds before a loading text appears: a shorter one would flicker. */
 const QUIET_MS = 200;
 
-/** Nothing here yet: says what to do about it. */
+/** An empty state with the next step. */
 export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
   return (
     <div class={css.state}>
@@ -32,14 +32,21 @@ export function Loading({ what = "Loading" }: { what?: string }) {
   );
 }
 
+const CLOCK = new Intl.DateTimeFormat(undefined, {
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+  hourCycle: "h23",
+});
+
 interface FailureProps {
   failure: ApiFailure;
   onRetry?: (() => void) | undefined;
-  /** Whether the page repeats the call after an outage without being asked: what `useLoad` loads, not what a user does. */
+  /** Whether the page retries the call after an outage, as `useLoad` does; false for user actions. */
   isRepeated?: boolean;
 }
 
-/** What went wrong and what helps. A limit that is used up counts down to when the call fits again. */
+/** A failure and what to do about it. A 429 counts down to the next attempt. */
 export function Failure({ failure, onRetry, isRepeated = onRetry !== undefined }: FailureProps) {
   const left = useWait(failure);
   if (failure.status === 429) {
@@ -48,10 +55,12 @@ export function Failure({ failure, onRetry, isRepeated = onRetry !== undefined }
         <div role="alert">
           <h3>Too many requests</h3>
         </div>
-        {/* Not within the alert: a screen reader would read out every second. */}
+        {/* Outside the alert, because a screen reader would announce every second. */}
         <p role="timer">
-          {failure.limit?.remaining === 0 ? `The limit here is ${requests(failure.limit.limit)}. ` : ""}
-          {left > 0 ? `The next one fits in ${waitOf(left)}.` : "The next one fits now."}
+          {limitText(failure)}
+          {left > 0
+            ? `Try again in ${waitOf(left)}, at ${CLOCK.format(failure.at + (failure.retryAfter ?? 0) * 1000)}.`
+            : "Try again now."}
         </p>
         {onRetry ? (
           <Button disabled={left > 0} onClick={onRetry}>
@@ -84,11 +93,16 @@ export function Failure({ failure, onRetry, isRepeated = onRetry !== undefined }
   );
 }
 
+function limitText({ limit, isCountedByIp }: ApiFailure): string {
+  if (limit?.remaining === 0) return `Limit: ${requests(limit.limit)}${isCountedByIp ? " for your IP address" : ""}. `;
+  return isCountedByIp ? "Your IP address has reached a limit. " : "";
+}
+
 function requests(count: number): string {
   return `${count.toLocaleString()} ${count === 1 ? "request" : "requests"}`;
 }
 
-/** Seconds up to which a wait is told in seconds. */
+/** Seconds up to which a wait is shown in seconds. */
 const SHORT_WAIT = 120;
 
 function waitOf(seconds: number): string {

@@ -8,10 +8,10 @@ interface TextButtonProps {
   children: ComponentChildren;
 }
 
-/** A button that is a text to be read: unlike that of the browser's own element, it can be selected. */
+/** A button with selectable text, unlike the browser's own button. */
 export function TextButton({ class: className, title, onPress, children }: TextButtonProps) {
   return (
-    // biome-ignore lint/a11y/useSemanticElements: see above.
+    // biome-ignore lint/a11y/useSemanticElements: the text of a button cannot be selected.
     <span
       role="button"
       tabIndex={0}

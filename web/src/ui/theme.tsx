@@ -8,13 +8,13 @@ const THEMES: readonly Theme[] = ["system", "light", "dark"];
 
 const theme = signal<Theme>(read());
 
-/** Puts the chosen theme on the page; "system" leaves the choice to the browser. */
+/** Applies the selected theme; "system" leaves the choice to the browser. */
 export function applyTheme(): void {
   if (theme.value === "system") delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = theme.value;
 }
 
-/** Changes whenever the colours do: for what draws on a canvas, which style sheets do not reach. */
+/** Increases when colours change, for canvas drawings, which style sheets do not reach. */
 export const themeVersion = signal(0);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
   themeVersion.value++;
@@ -22,14 +22,14 @@ matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
 
 const SIGNS: Record<Theme, string> = { system: "◐", light: "☀", dark: "☾" };
 
-/** One button that goes from the system's theme to light, to dark, and back: the header has little room on a phone. */
+/** Cycles through the system's, light and dark theme with one button, because the header is narrow on a phone. */
 export function ThemeChoice() {
   const name = `Theme: ${theme.value}`;
   return (
     <Button
       look="quiet"
       small
-      aria-label={`${name}. Change it`}
+      aria-label={`${name}. Change`}
       title={name}
       onClick={() => {
         theme.value = THEMES[(THEMES.indexOf(theme.value) + 1) % THEMES.length] ?? "system";

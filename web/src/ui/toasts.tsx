@@ -2,9 +2,9 @@ import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import css from "./toasts.module.css";
 
-/** Milliseconds that a message stays: enough to read two lines. */
+/** Milliseconds that a toast stays: enough to read two lines. */
 const STAY_MS = 6000;
-/** The same with a link: enough to reach it, too. */
+/** Like `STAY_MS`, for a toast with a link: enough to reach the link. */
 const STAY_WITH_LINK_MS = 15_000;
 
 interface Toast {
@@ -22,7 +22,7 @@ interface ToastLink {
 const shown = signal<readonly Toast[]>([]);
 let lastId = 0;
 
-/** Says that something was done, or could not be, where no place on the page would say it. */
+/** Shows a toast, for outcomes that no part of the page shows. */
 export function toast(text: string, kind: Toast["kind"] = "good", link?: ToastLink): void {
   const id = ++lastId;
   shown.value = [...shown.value, { id, text, kind, link }];
@@ -32,7 +32,7 @@ export function toast(text: string, kind: Toast["kind"] = "good", link?: ToastLi
   setTimeout(end, link ? STAY_WITH_LINK_MS : STAY_MS);
 }
 
-/** In the browser's top layer, and put there anew for each message: a dialog that is open must not cover it. */
+/** The toasts, in the browser's top layer. Reopened for each toast, so that an open dialog does not cover it. */
 export function Toasts() {
   const ref = useRef<HTMLDivElement>(null);
   const toasts = shown.value;

@@ -25,7 +25,7 @@ function memory(): Sink & { text: string; state: "open" | "closed" | "discarded"
   };
 }
 
-/** A page with some seqs. One without rows is an answer that stopped early. */
+/** A page of entries with these seqs. A page without entries is a response that stopped early. */
 function page(seqs: readonly number[], nextCursor: string | null, complete = true): QueryPage {
   const logs = seqs.map((seq) => ({
     id: `log_${seq}`,
@@ -49,7 +49,7 @@ function seqs(text: string): number[] {
 }
 
 describe("a download", () => {
-  it("goes on behind pages that were cut short, waits for a limit, and tries again what did not answer", async () => {
+  it("continues after partial pages, waits for a limit and retries after an outage", async () => {
     const limited = new ApiFailure("no", { code: "RATE_LIMITED", status: 429, retryAfter: 7 });
     const offline = new ApiFailure("no", { code: OFFLINE, status: 0 });
     const answers = [page([3, 2], "c1"), limited, limited, page([], "c2", false), offline, page([1], null)];
@@ -78,7 +78,7 @@ describe("a download", () => {
     expect(shown.at(-1)).toEqual({ entries: 3, waiting: null });
   });
 
-  it("gives up, and leaves no file, where nothing answers for long or the answer is final", async () => {
+  it("fails without a file after a long outage or a final error", async () => {
     for (const [code, status, calls] of [
       [OFFLINE, 0, 4],
       ["FORBIDDEN", 403, 1],
@@ -101,8 +101,8 @@ describe("a download", () => {
   });
 });
 
-describe("the command", () => {
-  it("hands a body to a shell letter for letter, whatever is in it", async () => {
+describe("the shell command", () => {
+  it("passes any body unchanged through a shell", async () => {
     const texts = fc.sample(
       fc.string({ unit: "binary", maxLength: 40 }).map((text) => text.replaceAll("\0", "")),
       30,
@@ -112,7 +112,7 @@ describe("the command", () => {
     }));
     for (const body of bodies) {
       const command = curlOf("http://127.0.0.1:1", "/logger/query", body, "logs:read");
-      // A function in the place of curl, that shows what it was called with.
+      // A shell function in place of curl prints its arguments.
       const { stdout } = await run("sh", ["-c", `curl() { printf '%s\\0' "$@"; }\n${command}`], {
         env: { PATH: process.env.PATH, TAFFRAIL_API_KEY: "sk_test" },
       });

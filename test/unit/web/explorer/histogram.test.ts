@@ -3,21 +3,21 @@ import { describe, expect, it } from "vitest";
 import { barsOf, intervalFor, intervalMs } from "../../../../web/src/pages/explorer/histogram/buckets.ts";
 
 const DAY = 86_400_000;
-/** Buckets of one answer, by the API's contract. */
+/** Largest number of buckets in a response of the API. */
 const MOST_BUCKETS = 2000;
 const LONGEST_RETENTION_DAYS = 365;
 
 describe("the histogram", () => {
-  it("never asks for more buckets than the API gives", () => {
+  it("never requests more buckets than the API returns", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: LONGEST_RETENTION_DAYS * DAY }), (ms) => {
-        // Entries may be a day ahead, and the first bucket begins before the range.
+        // Entries may be a day ahead, and the first bucket starts before the range.
         expect((ms + DAY) / intervalMs(intervalFor(ms)) + 1).toBeLessThanOrEqual(MOST_BUCKETS);
       }),
     );
   });
 
-  it("counts every entry once, in bars without a gap that fit the width", () => {
+  it("counts every entry once, in consecutive bars that fit the width", () => {
     const cases = fc.record({
       start: fc.integer({ min: 1.7e12, max: 1.8e12 }),
       length: fc.integer({ min: 60_000, max: 60 * DAY }),
@@ -46,7 +46,7 @@ describe("the histogram", () => {
     );
   });
 
-  it("has no more bars than fit for the longest time that a link can name", () => {
+  it("has no more bars than fit, even for the longest range that a link can have", () => {
     const bars = barsOf({ buckets: [], total: 0, complete: true }, "1d", -8.64e15, 8.64e15, 100);
     expect(bars.length).toBeLessThanOrEqual(101);
   });

@@ -6,7 +6,7 @@ import { type CountedEntry, LiveCounts } from "../../../../web/src/pages/explore
 
 const MINUTE = 60_000;
 
-/** What the service counts of the entries up to a seq. */
+/** The service's count of the entries up to a seq. */
 function countedUpTo(entries: readonly CountedEntry[], lastSeq: number): Stats {
   const buckets = new Map<number, Record<string, number>>();
   for (const { seq, at, level } of entries) {
@@ -32,8 +32,8 @@ const made = fc
   );
 
 describe("5: counts of a live view on top of the service's", () => {
-  it("counts every entry once, whatever the order in which answers and entries come", () => {
-    // Each step lets the tail deliver so many entries more, or the service count so many of all.
+  it("counts every entry once, for any order of responses and entries", () => {
+    // Each step lets the tail deliver more entries, or the service count a part of all.
     const steps = fc.array(fc.tuple(fc.constantFrom("deliver", "count"), fc.double({ min: 0, max: 1, noNaN: true })));
     fc.assert(
       fc.property(made, steps, (entries, steps) => {
@@ -58,7 +58,7 @@ describe("5: counts of a live view on top of the service's", () => {
           const expected = countedUpTo(entries, Math.max(delivered, stats.lastSeq ?? 0));
           expect(now.buckets).toEqual(expected.buckets);
           expect(now.total).toBe(expected.total);
-          // It never goes back.
+          // A count never decreases.
           expect(now.total).toBeGreaterThanOrEqual(shown);
           shown = now.total;
         }
@@ -66,7 +66,7 @@ describe("5: counts of a live view on top of the service's", () => {
     );
   });
 
-  it("takes all that has come as counted where the service does not say how far it counted", () => {
+  it("takes all received entries as counted if the response has no lastSeq", () => {
     const counts = new LiveCounts(({ level }) => level);
     const entry = { at: 5, level: "info", category: "custom", type: "log" } as const;
     counts.add([{ ...entry, seq: 7 }]);
@@ -77,7 +77,7 @@ describe("5: counts of a live view on top of the service's", () => {
     expect([...counts.buckets]).toEqual([[0, new Map([["info", 1]])]]);
   });
 
-  it("makes bars of what came after the time that was counted", () => {
+  it("adds bars for entries after the counted range", () => {
     const counts = new LiveCounts(({ level }) => level);
     counts.begin(0, MINUTE);
     counts.add([{ seq: 1, at: 10 * MINUTE + 5, level: "warn", category: "custom", type: "log" }]);

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { axisTime } from "../../../../web/src/pages/explorer/view/format.ts";
 import { visible } from "../../../../web/src/pages/explorer/view/visible.ts";
 
-describe("texts of anybody's", () => {
-  it("spells out what hides, and leaves the rest", () => {
+describe("visible", () => {
+  it("escapes invisible characters and keeps the others", () => {
     expect(visible("a\u202eb\u2066c\u200bd\u0000e\u001b[31m\ufeff\u{e0041}")).toBe(
       "a\\u202eb\\u2066c\\u200bd\\u0000e\\u001b[31m\\ufeff\\u{e0041}",
     );
@@ -12,7 +12,7 @@ describe("texts of anybody's", () => {
   });
 });
 
-describe("marks of a time axis", () => {
+describe("ticks of a time axis", () => {
   it.each([
     [5000, 10],
     [15_000, 8],

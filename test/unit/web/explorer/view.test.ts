@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { LEVELS } from "../../../../web/src/model/types.ts";
 import { OPERATORS, testsOf, withoutTest, withTest } from "../../../../web/src/pages/explorer/view/data-conditions.ts";
-import { placeText, readPlace } from "../../../../web/src/pages/explorer/view/entry-place.ts";
+import { entryRefText, readEntryRef } from "../../../../web/src/pages/explorer/view/entry-ref.ts";
 import { PRESETS, type Range, timesOf, wider } from "../../../../web/src/pages/explorer/view/range.ts";
 import { patched, readView, type View, viewSearch } from "../../../../web/src/pages/explorer/view/view.ts";
 
@@ -54,34 +54,36 @@ const view: fc.Arbitrary<View> = fc
   .map((each) => ({ ...each, order: each.live ? "desc" : each.order }));
 
 describe("a view in the address", () => {
-  it("comes back as it was, whatever is in it", () => {
+  it("survives a round trip with any content", () => {
     fc.assert(
       fc.property(view, (each) => {
         const search = viewSearch(each);
-        expect(readView(search)).toEqual({ view: each, faults: [] });
+        expect(readView(search)).toEqual({ view: each, invalidParameters: [] });
         expect(viewSearch(readView(search).view)).toBe(search);
       }),
     );
   });
 
-  it("is never more than the API would take, whatever an address says", () => {
+  it("stays within the limits of the API for any address", () => {
     fc.assert(
       fc.property(fc.webQueryParameters(), (text) => {
         const { view } = readView(`?${text}`);
-        expect(readView(viewSearch(view)).faults).toEqual([]);
+        expect(readView(viewSearch(view)).invalidParameters).toEqual([]);
       }),
     );
   });
 
-  it("names what it cannot read, and reads the rest", () => {
-    const { view, faults } = readView("?level=error&level=loud&minLevel=x&data=[]&from=yesterday&range=2y&type=a");
-    expect(faults).toEqual(["level", "minLevel", "data", "from", "range"]);
+  it("reports invalid parameters and reads the others", () => {
+    const { view, invalidParameters } = readView(
+      "?level=error&level=loud&minLevel=x&data=[]&from=yesterday&range=2y&type=a",
+    );
+    expect(invalidParameters).toEqual(["level", "minLevel", "data", "from", "range"]);
     const long = readView(`?search=${"x".repeat(513)}`);
-    expect([long.view.filters.search, long.faults]).toEqual([undefined, ["search"]]);
+    expect([long.view.filters.search, long.invalidParameters]).toEqual([undefined, ["search"]]);
     expect(view.filters).toEqual({ level: ["error"], type: ["a"] });
   });
 
-  it("takes epoch milliseconds as a time", () => {
+  it("accepts epoch milliseconds as a time", () => {
     expect(readView("?from=1795183200000").view.range).toEqual({
       kind: "between",
       from: "2026-11-20T14:00:00.000Z",
@@ -93,18 +95,18 @@ describe("a view in the address", () => {
 describe("6: an entry in the address", () => {
   const place = { projectId: "proj_abc", id: "log_XyZ" };
 
-  it("comes back as it was, on the page of its project and on that of all", () => {
-    for (const page of ["proj_abc", null]) expect(readPlace(placeText(place, page), page)).toEqual(place);
+  it("survives a round trip on the page of its project and on that of all projects", () => {
+    for (const page of ["proj_abc", null]) expect(readEntryRef(entryRefText(place, page), page)).toEqual(place);
   });
 
-  it("is none where the address names none", () => {
-    for (const text of [undefined, "", "log_XyZ", ".log_XyZ", "proj_abc."]) expect(readPlace(text, null)).toBeNull();
-    expect(readPlace("", "proj_abc")).toBeNull();
+  it("is null if the address identifies no entry", () => {
+    for (const text of [undefined, "", "log_XyZ", ".log_XyZ", "proj_abc."]) expect(readEntryRef(text, null)).toBeNull();
+    expect(readEntryRef("", "proj_abc")).toBeNull();
   });
 });
 
 describe("a click on an entry", () => {
-  it("replaces what it names and merges data", () => {
+  it("replaces its members and merges data", () => {
     const before = readView('?level=error&category=http&data={"a":1,"b":2}&range=1h').view;
     const after = patched(before, { category: ["auth"], data: { b: 3, c: null } });
     expect(after.filters).toEqual({ level: ["error"], category: ["auth"], data: { a: 1, b: 3, c: null } });
@@ -117,8 +119,8 @@ describe("a click on an entry", () => {
   });
 });
 
-describe("tests of data", () => {
-  it("come one by one, and go one by one", () => {
+describe("conditions on data", () => {
+  it("are added and removed one by one", () => {
     fc.assert(
       fc.property(data, (each) => {
         let left: typeof each | undefined = each;
@@ -134,7 +136,7 @@ describe("tests of data", () => {
     );
   });
 
-  it("hold together on one path", () => {
+  it("are combined on one path", () => {
     const both = withTest(withTest(undefined, { path: "ms", op: "gte", value: 5 }), { path: "ms", op: "lt", value: 9 });
     expect(both).toEqual({ ms: { gte: 5, lt: 9 } });
     expect(withTest({ ms: 7 }, { path: "ms", op: "ne", value: 9 })).toEqual({ ms: { eq: 7, ne: 9 } });
@@ -145,13 +147,13 @@ describe("tests of data", () => {
 describe("a range", () => {
   const now = Date.parse("2026-11-20T14:07:31.500Z");
 
-  it("begins at a whole minute and has no end where it moves with the clock", () => {
+  it("starts at a whole minute and has no end if relative", () => {
     const times = timesOf({ kind: "last", preset: "15m" }, now, 30);
     expect(times).toMatchObject({ from: "2026-11-20T13:52:00.000Z", end: now });
     expect(times).not.toHaveProperty("to");
   });
 
-  it("asks without a bound for all that is kept", () => {
+  it("has no bounds for all time", () => {
     const { from, to, start } = timesOf({ kind: "all" }, now, 7);
     expect([from, to, Math.round((now - start) / 86_400_000)]).toEqual([undefined, undefined, 7]);
   });
@@ -161,7 +163,7 @@ describe("a range", () => {
     expect([times.start / 60_000, times.end / 60_000]).toEqual([90, 130]);
   });
 
-  it("6: gets wider on both sides, never into the future, where it ends openly", () => {
+  it("6: grows on both sides, but has no end instead of one in the future", () => {
     const HOUR = 3_600_000;
     expect(wider({ start: now - HOUR, end: now }, now)).toEqual({
       kind: "between",
@@ -175,7 +177,7 @@ describe("a range", () => {
         const times = timesOf(range, now, 365);
         expect(times.end).toBeLessThanOrEqual(now);
         expect(times.start).toBeLessThanOrEqual(start);
-        // Entries ahead of the clock stay in it.
+        // Entries ahead of the clock stay in the range.
         if (start + length > now) expect(times).not.toHaveProperty("to");
         else expect(times.end).toBeGreaterThanOrEqual(start + length);
         expect(times.end - times.start).toBeGreaterThanOrEqual(2 * length - 1);
@@ -183,7 +185,7 @@ describe("a range", () => {
     );
   });
 
-  it("becomes all that is kept, however often it doubles", () => {
+  it("becomes all time after enough doublings", () => {
     let range: Range = { kind: "last", preset: "15m" };
     for (let round = 0; round < 100 && range.kind !== "all"; round++) range = wider(timesOf(range, now, 365), now);
     expect(range).toEqual({ kind: "all" });

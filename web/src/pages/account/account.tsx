@@ -5,14 +5,14 @@ import { Page } from "../../ui/page.tsx";
 import css from "./account.module.css";
 import { Activity } from "./activity.tsx";
 import { DeleteAccount } from "./delete-account.tsx";
-import { WaysIn } from "./methods.tsx";
 import { Profile } from "./profile.tsx";
 import { Sessions } from "./sessions.tsx";
+import { SignInMethods } from "./sign-in-methods.tsx";
 import { isStep, type Step } from "./steps.ts";
 
 /**
- * The account of whoever is signed in. Its calls count against the five a minute of /auth: on opening the page makes two at
- * most, and what is changed here is not asked for again.
+ * The account of the signed-in user. Its calls count against the limit of 5 a minute on `/auth`: opening the page makes
+ * at most two, and a change made here is not loaded again.
  */
 export function Account() {
   const account = user.value;
@@ -21,20 +21,19 @@ export function Account() {
   return account === null ? null : (
     <Page title="Account">
       <Profile user={account} />
-      <WaysIn user={account} step={step} onNewPassword={() => setPasswords(passwords + 1)} />
-      {/* A new password has ended the others: the list begins anew. */}
+      <SignInMethods user={account} step={step} onNewPassword={() => setPasswords(passwords + 1)} />
+      {/* A new password has ended the other sessions: the list is collapsed again. */}
       <Sessions key={passwords} />
       <Activity />
       <p class={css.quiet}>
-        Does something look odd? <a href="/auth/review">Review your account</a>: what was added to it of late, and how
-        to take it back.
+        Noticed something unusual? <a href="/auth/review">Review your account</a> to see and undo recent additions.
       </p>
       <DeleteAccount user={account} isOpen={step === "delete"} />
     </Page>
   );
 }
 
-/** The step to go on with, which leaves the address at once: loading the page anew is no wish to repeat it. */
+/** Returns the step to continue with and removes it from the address, so that a reload does not repeat it. */
 function useStep(): Step | null {
   const { query, route } = useLocation();
   const [step] = useState(() => (isStep(query.step) ? query.step : null));

@@ -6,16 +6,15 @@ const METHODS: Readonly<Record<string, string>> = { password: "password", magic_
 
 type Details = ActivityItem["details"];
 
-/** How each action reads. */
+/** Text of each action. */
 const WORDS: Record<ActivityAction, (details: Details) => string> = {
-  "account.create": () => "Account made",
-  "session.start": ({ method }) => `Signed in by ${nameOf(method)}`,
-  "session.end": () => "A session was ended",
-  "session.end-others": ({ ended }) =>
-    ended === 1 ? "One other session was ended" : `${ended} other sessions were ended`,
-  "session.reuse": () => "A refresh token was used twice: its session was ended",
+  "account.create": () => "Account created",
+  "session.start": ({ method }) => `Signed in with ${nameOf(method)}`,
+  "session.end": () => "Session ended",
+  "session.end-others": ({ ended }) => (ended === 1 ? "One other session ended" : `${ended} other sessions ended`),
+  "session.reuse": () => "Refresh token used twice, session ended",
   "email.verify": () => "Address confirmed",
-  "email.reject": () => "Registration disowned",
+  "email.reject": () => "Registration rejected",
   "password.set": () => "Password set",
   "password.change": () => "Password changed",
   "password.reset": () => "Password reset by mail",
@@ -25,14 +24,14 @@ const WORDS: Record<ActivityAction, (details: Details) => string> = {
     `Account secured: ${ended} sessions ended, ${unlinked} providers unlinked`,
 };
 
-/** An item in words; an action that a newer service records goes by its name. */
+/** Text of an item. An action that only a newer service has is shown by its name. */
 export function activityInWords({ action, details }: ActivityItem): string {
   return ACTIVITY_ACTIONS.some((known) => known === action) ? WORDS[action as ActivityAction](details) : action;
 }
 
-/** A method of signing in, or a provider. */
+/** Name of a sign-in method or provider. */
 function nameOf(value: string | number | undefined): string {
   const provider = PROVIDERS.find((known) => known === value);
   if (provider) return PROVIDER_LABELS[provider].name;
-  return METHODS[String(value)] ?? String(value ?? "an unknown way");
+  return METHODS[String(value)] ?? String(value ?? "an unknown method");
 }

@@ -5,7 +5,7 @@ import type { ActivityItem } from "../../model/account.ts";
 import type { Page } from "../../model/types.ts";
 import { authorized } from "../../session/session.ts";
 import { Button } from "../../ui/button.tsx";
-import { shownAddress } from "../../ui/client-address.ts";
+import { clientIpText } from "../../ui/client-ip.ts";
 import { Item, Items } from "../../ui/items.tsx";
 import { Card, Row } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
@@ -15,10 +15,10 @@ import css from "./account.module.css";
 import { activityInWords } from "./activity-words.ts";
 import { programOf } from "./user-agent.ts";
 
-/** Large enough for most accounts: each page is a call of /auth, of which there are five a minute. */
+/** Large enough for most accounts: each page is one of the 5 calls a minute of `/auth`. */
 const PAGE_SIZE = 100;
 
-/** The account's sign-ins and changes. Asked for on a click, as the sessions are. */
+/** The account's sign-ins and changes, loaded on a click like the sessions. */
 export function Activity() {
   const [isShown, setIsShown] = useState(false);
   return (
@@ -27,8 +27,8 @@ export function Activity() {
         <List />
       ) : (
         <div class={css.between}>
-          <span>Sign-ins, ended sessions and changes of the last 365 days.</span>
-          <Button onClick={() => setIsShown(true)}>Show the activity</Button>
+          <span>Sign-ins, ended sessions and changes in the last 365 days.</span>
+          <Button onClick={() => setIsShown(true)}>Show activity</Button>
         </div>
       )}
     </Card>
@@ -58,7 +58,7 @@ function List() {
             title={activityInWords(item)}
             facts={[
               ["When", <Time key="at" at={item.at} />],
-              item.address === null ? null : ["Address", shownAddress(item.address)],
+              item.address === null ? null : ["IP address", clientIpText(item.address)],
               item.userAgent === null
                 ? null
                 : [
@@ -75,7 +75,7 @@ function List() {
       {data.nextCursor === null ? null : (
         <Row>
           <Button busy={more.busy} onClick={() => void more.run()}>
-            Show older ones
+            Show older
           </Button>
         </Row>
       )}

@@ -6,7 +6,7 @@ import { useLoad } from "../../lib/load.ts";
 import { loadMethods, type Methods } from "../../model/account.ts";
 import { workspaces } from "../../model/workspaces.ts";
 import { authorized, forget } from "../../session/session.ts";
-import type { StoredUser } from "../../session/stored.ts";
+import type { StoredUser } from "../../session/storage.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field } from "../../ui/field.tsx";
@@ -20,15 +20,15 @@ import { SignInAgain } from "./sign-in-again.tsx";
 import { pathOf } from "./steps.ts";
 import { wrongPasswordAt } from "./wrong-password.ts";
 
-/** @param isOpen whether its dialog is open from the beginning */
+/** @param isOpen whether the dialog is open initially */
 export function DeleteAccount({ user, isOpen: isOpenFirst }: { user: StoredUser; isOpen: boolean }) {
   const [isOpen, setIsOpen] = useState(isOpenFirst);
   return (
-    <Card title="Delete the account">
+    <Card title="Delete account">
       <div class={css.between}>
-        <span>Your personal workspace goes with it, its logs included. There is no way back.</span>
+        <span>Also deletes your personal workspace and its logs. This cannot be undone.</span>
         <Button look="danger" onClick={() => setIsOpen(true)}>
-          Delete the account …
+          Delete account …
         </Button>
       </div>
       {isOpen ? <DeleteDialog user={user} onClose={() => setIsOpen(false)} /> : null}
@@ -39,8 +39,8 @@ export function DeleteAccount({ user, isOpen: isOpenFirst }: { user: StoredUser;
 function DeleteDialog({ user, onClose }: { user: StoredUser; onClose: () => void }) {
   const { data, failure, reload } = useLoad(user.id, loadMethods);
   return (
-    <Dialog title="Delete the account?" onClose={onClose} closeOnBackdrop={false}>
-      <WhatGoes />
+    <Dialog title="Delete account?" onClose={onClose} closeOnBackdrop={false}>
+      <DeletionSummary />
       {data ? (
         <DeleteForm user={user} methods={data} onClose={onClose} />
       ) : failure ? (
@@ -52,23 +52,23 @@ function DeleteDialog({ user, onClose }: { user: StoredUser; onClose: () => void
   );
 }
 
-function WhatGoes() {
+function DeletionSummary() {
   const owned = (workspaces.value ?? []).filter(({ role }) => role === "owner");
   return (
     <div>
-      <p>At once, and for good:</p>
+      <p>This immediately and permanently deletes:</p>
       <ul>
         <li>your account and all its sessions, in every browser,</li>
-        <li>every API key that you made, in every workspace: programs that use one are refused,</li>
+        <li>every API key that you created, in every workspace,</li>
         <li>
           every workspace without another owner, with its projects and logs
-          {owned.length === 0 ? "." : ". You are an owner of:"}
+          {owned.length === 0 ? "." : ". You own:"}
           {owned.length === 0 ? null : (
             <ul>
               {owned.map(({ id, name, personal }) => (
                 <li key={id}>
                   <strong>{name}</strong>
-                  {personal ? " (personal: it goes in any case)" : ""}
+                  {personal ? " (personal, always deleted)" : ""}
                 </li>
               ))}
             </ul>
@@ -91,7 +91,7 @@ function DeleteForm({ user, methods, onClose }: DeleteFormProps) {
   const [password, setPassword] = useState("");
   const { run, busy, failure } = useAction(async () => {
     await authorized("/auth/me", { method: "DELETE", body: hasPassword ? { password } : {} });
-    toast("Your account is deleted.");
+    toast("Account deleted.");
     forget(null);
   });
   const wait = useWait(failure);
@@ -105,14 +105,7 @@ function DeleteForm({ user, methods, onClose }: DeleteFormProps) {
         if (isReady) void run();
       }}
     >
-      <Field
-        label="Type the e-mail address of the account"
-        hint={
-          <>
-            It is <code>{user.email}</code>
-          </>
-        }
-      >
+      <Field label="Type the account's e-mail address" hint={<code>{user.email}</code>}>
         {(props) => (
           <input
             {...props}
@@ -135,12 +128,12 @@ function DeleteForm({ user, methods, onClose }: DeleteFormProps) {
           failure={shown}
         />
       ) : (
-        <p>The account has no password: this takes having signed in within the last 10 minutes.</p>
+        <p>The account has no password. You must have signed in within the last 10 minutes.</p>
       )}
       <Refusal failure={shown} user={user} methods={methods} />
       <Row>
         <Button type="submit" look="danger" busy={busy} disabled={!isReady}>
-          Delete the account
+          Delete account
         </Button>
         <Button onClick={onClose}>Cancel</Button>
       </Row>
@@ -160,7 +153,7 @@ function Refusal({ failure, user, methods }: RefusalProps) {
     <Note tone="warn">
       <strong>You signed in more than 10 minutes ago.</strong>
       <SignInAgain user={user} methods={methods} next={pathOf("delete")}>
-        Sign in again, and go on here:
+        Sign in again to continue:
       </SignInAgain>
     </Note>
   );

@@ -3,12 +3,12 @@ import { useAction } from "../../lib/action.ts";
 import { useWait } from "../../lib/countdown.ts";
 import type { Methods } from "../../model/account.ts";
 import { authorized } from "../../session/session.ts";
-import type { StoredUser } from "../../session/stored.ts";
+import type { StoredUser } from "../../session/storage.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Row } from "../../ui/page.tsx";
 import { toast } from "../../ui/toasts.tsx";
-import { PasswordField, Refused } from "../auth/parts.tsx";
+import { FormProblem, PasswordField } from "../auth/parts.tsx";
 import { SignInAgain } from "./sign-in-again.tsx";
 import { pathOf } from "./steps.ts";
 import { wrongPasswordAt } from "./wrong-password.ts";
@@ -20,7 +20,7 @@ interface PasswordDialogProps {
   onDone: () => void;
 }
 
-/** Sets the first password, or another one. */
+/** Sets or changes the password. */
 export function PasswordDialog({ user, methods, onClose, onDone }: PasswordDialogProps) {
   const { hasPassword } = methods;
   const [currentPassword, setCurrentPassword] = useState("");
@@ -28,23 +28,23 @@ export function PasswordDialog({ user, methods, onClose, onDone }: PasswordDialo
   const { run, busy, failure } = useAction(async () => {
     const body = { newPassword, ...(hasPassword ? { currentPassword } : {}) };
     await authorized("/auth/password", { method: "PUT", body });
-    toast("The password is set. All other sessions were ended.");
+    toast("Password saved. All other sessions ended.");
     onDone();
   });
   const wait = useWait(failure);
   if (failure?.code === "REAUTHENTICATION_REQUIRED") {
     return (
-      <Dialog title="Confirm that it is you" onClose={onClose} closeOnBackdrop={false}>
-        <p>You signed in more than 10 minutes ago. Setting a first password takes a new sign-in.</p>
+      <Dialog title="Confirm your identity" onClose={onClose} closeOnBackdrop={false}>
+        <p>You signed in more than 10 minutes ago. Sign in again to set a password.</p>
         <SignInAgain user={user} methods={methods} next={pathOf("password")}>
-          Sign in again, and go on here:
+          Sign in again to continue:
         </SignInAgain>
       </Dialog>
     );
   }
   return (
-    <Dialog title={hasPassword ? "Change the password" : "Set a password"} onClose={onClose} closeOnBackdrop={false}>
-      <p>All other sessions of your account end with it, and mailed links stop working.</p>
+    <Dialog title={hasPassword ? "Change password" : "Set a password"} onClose={onClose} closeOnBackdrop={false}>
+      <p>Ends all your other sessions and invalidates mailed links.</p>
       <form
         class="stack"
         onSubmit={(event) => {
@@ -52,7 +52,7 @@ export function PasswordDialog({ user, methods, onClose, onDone }: PasswordDialo
           if (wait === 0) void run();
         }}
       >
-        {/* For password managers: whose password it is. */}
+        {/* Identifies the account for password managers. */}
         <input type="email" name="email" autocomplete="username" value={user.email} readOnly hidden />
         {hasPassword ? (
           <PasswordField
@@ -75,10 +75,13 @@ export function PasswordDialog({ user, methods, onClose, onDone }: PasswordDialo
           onValue={setNewPassword}
           failure={failure}
         />
-        <Refused failure={wrongPasswordAt("currentPassword", failure)} fields={["currentPassword", "newPassword"]} />
+        <FormProblem
+          failure={wrongPasswordAt("currentPassword", failure)}
+          fields={["currentPassword", "newPassword"]}
+        />
         <Row>
           <Button type="submit" look="primary" busy={busy} disabled={wait > 0}>
-            {hasPassword ? "Change it" : "Set it"}
+            Save password
           </Button>
           <Button onClick={onClose}>Cancel</Button>
         </Row>

@@ -1,6 +1,6 @@
 import { useLoad } from "../../lib/load.ts";
 import { loadProfile } from "../../model/account.ts";
-import type { StoredUser } from "../../session/stored.ts";
+import type { StoredUser } from "../../session/storage.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Copy } from "../../ui/copy.tsx";
 import { Card } from "../../ui/page.tsx";
@@ -8,11 +8,11 @@ import { Failure } from "../../ui/states.tsx";
 import { ResendConfirmation } from "../auth/sign-up.tsx";
 import css from "./account.module.css";
 
-/** Who one is here, and whether the address is confirmed. */
+/** The user and whether the address is confirmed. */
 export function Profile({ user }: { user: StoredUser }) {
   const { failure, reload } = useLoad(user.id, loadProfile);
   return (
-    <Card title="You">
+    <Card title="Profile">
       <dl class={css.facts}>
         <dt>E-mail address</dt>
         <dd>
@@ -24,8 +24,8 @@ export function Profile({ user }: { user: StoredUser }) {
           )}
         </dd>
         <dt>Name</dt>
-        <dd>{user.name ?? <span class={css.quiet}>None given</span>}</dd>
-        <dt>Account id</dt>
+        <dd>{user.name ?? <span class={css.quiet}>None</span>}</dd>
+        <dt>Account ID</dt>
         <dd>
           <code>{user.id}</code> <Copy text={user.id} />
         </dd>
@@ -33,8 +33,8 @@ export function Profile({ user }: { user: StoredUser }) {
       {user.emailVerified === false ? (
         <>
           <p>
-            Confirm the address to share workspaces, to accept invitations and to link providers. The link that we
-            mailed you works for 24 hours.
+            Confirm the address to share workspaces, accept invitations and link providers. The link in our e-mail works
+            for 24 hours.
           </p>
           <ResendConfirmation />
         </>

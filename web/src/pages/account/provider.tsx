@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { useWait } from "../../lib/countdown.ts";
 import type { Methods, ProviderName } from "../../model/account.ts";
 import { authorized } from "../../session/session.ts";
-import type { StoredUser } from "../../session/stored.ts";
+import type { StoredUser } from "../../session/storage.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
@@ -11,21 +11,21 @@ import { Item } from "../../ui/items.tsx";
 import { Row } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { toast } from "../../ui/toasts.tsx";
-import { beginTrip, configuredProviders, PROVIDER_LABELS } from "../auth/providers.ts";
+import { configuredProviders, PROVIDER_LABELS, storeProviderAttempt } from "../auth/providers.ts";
 import css from "./account.module.css";
-import { ProveDialog, useProven } from "./proven.tsx";
+import { ReauthenticationDialog, useReauthentication } from "./reauthentication.tsx";
 import { pathOf, type Step } from "./steps.ts";
 
 interface ProviderItemProps {
   provider: ProviderName;
   user: StoredUser;
   methods: Methods;
-  /** What a new sign-in came between. */
+  /** The step that a new sign-in interrupted. */
   step: Step | null;
   onChange: (methods: Methods) => void;
 }
 
-/** One provider: linked or not, and the way to change that. Nothing where the service has no use for it. */
+/** One provider with a button to link or unlink it. Empty if the service has not configured the provider. */
 export function ProviderItem(props: ProviderItemProps) {
   const { provider, methods } = props;
   if (methods.providers.includes(provider)) return <LinkedItem {...props} />;
@@ -46,9 +46,9 @@ function UnlinkedItem({ provider, user, methods, step }: ProviderItemProps) {
   const { name } = PROVIDER_LABELS[provider];
   const isVerified = user.emailVerified !== false;
   const [isResumed, setIsResumed] = useState(step === `link-${provider}`);
-  const linking = useProven(async (shown) => {
+  const linking = useReauthentication(async (shown) => {
     const { data } = await authorized<{ authorizeUrl: string }>(`/auth/link/${provider}`, { body: shown });
-    beginTrip({ provider, verifier: null, next: "/auth/account" });
+    storeProviderAttempt({ provider, verifier: null, next: "/auth/account" });
     location.assign(data.authorizeUrl);
   });
   const { run, busy, failure } = linking;
@@ -64,16 +64,21 @@ function UnlinkedItem({ provider, user, methods, step }: ProviderItemProps) {
     >
       {isVerified ? null : <p class={css.quiet}>Confirm your e-mail address first.</p>}
       {linking.isAsking ? (
-        <ProveDialog proven={linking} user={user} methods={methods} next={pathOf(`link-${provider}`)} />
+        <ReauthenticationDialog
+          reauthentication={linking}
+          user={user}
+          methods={methods}
+          next={pathOf(`link-${provider}`)}
+        />
       ) : (
         <Problem failure={failure} />
       )}
       {isResumed && isVerified && !linking.isAsking ? (
         <Dialog title={`Link ${name}?`} onClose={() => setIsResumed(false)}>
-          <p>You are signed in again. Go on to {name}, and link the account that you have there.</p>
+          <p>You are signed in again. Continue to {name} to link your account there.</p>
           <Row>
             <Button look="primary" busy={busy} disabled={wait > 0} onClick={() => run()}>
-              Go on to {name}
+              Continue to {name}
             </Button>
             <Button onClick={() => setIsResumed(false)}>Cancel</Button>
           </Row>
@@ -86,7 +91,7 @@ function UnlinkedItem({ provider, user, methods, step }: ProviderItemProps) {
 function LinkedItem({ provider, user, methods, step, onChange }: ProviderItemProps) {
   const { name } = PROVIDER_LABELS[provider];
   const [isAsking, setIsAsking] = useState(step === `unlink-${provider}`);
-  const unlinking = useProven(async (shown) => {
+  const unlinking = useReauthentication(async (shown) => {
     await authorized(`/auth/link/${provider}`, { method: "DELETE", body: shown });
     setIsAsking(false);
     toast(`Unlinked ${name}.`);
@@ -103,12 +108,15 @@ function LinkedItem({ provider, user, methods, step, onChange }: ProviderItemPro
       }
     >
       {isLast ? (
-        <p class={css.quiet}>
-          A password or a provider must remain. Set a password, or link the other provider, first.
-        </p>
+        <p class={css.quiet}>This is your only sign-in method. Set a password or link another provider first.</p>
       ) : null}
       {unlinking.isAsking ? (
-        <ProveDialog proven={unlinking} user={user} methods={methods} next={pathOf(`unlink-${provider}`)} />
+        <ReauthenticationDialog
+          reauthentication={unlinking}
+          user={user}
+          methods={methods}
+          next={pathOf(`unlink-${provider}`)}
+        />
       ) : isAsking && !isLast ? (
         <Confirm
           title={`Unlink ${name}?`}
@@ -116,7 +124,7 @@ function LinkedItem({ provider, user, methods, step, onChange }: ProviderItemPro
           onClose={() => setIsAsking(false)}
           onConfirm={unlinking.run}
         >
-          <p>You cannot sign in with it any more. Sessions that you have stay.</p>
+          <p>You can no longer sign in with it. Existing sessions stay signed in.</p>
           <Problem failure={unlinking.failure} />
         </Confirm>
       ) : null}

@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks";
 import { useLoad } from "../../lib/load.ts";
 import { keepMethods, loadMethods } from "../../model/account.ts";
-import { loadRecovery, type RecentKey, type Recovery, recover } from "../../model/recovery.ts";
+import { loadRecentAdditions, type RecentAdditions, type RecentKey, recover } from "../../model/recent-additions.ts";
 import { authorized, user } from "../../session/session.ts";
-import type { StoredUser } from "../../session/stored.ts";
+import type { StoredUser } from "../../session/storage.ts";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
 import { Item, Items } from "../../ui/items.tsx";
@@ -14,21 +14,21 @@ import { Time } from "../../ui/time.tsx";
 import { toast } from "../../ui/toasts.tsx";
 import { PROVIDER_LABELS } from "../auth/providers.ts";
 import css from "./account.module.css";
-import { ProveDialog, type Proven, useProven } from "./proven.tsx";
+import { type Reauthentication, ReauthenticationDialog, useReauthentication } from "./reauthentication.tsx";
 import { pathOf } from "./steps.ts";
 
 const PATH = "/auth/review";
 
-/** For somebody whose account may have been in other hands: what was added to it of late, and how to take it back. */
+/** For a possibly compromised account: recent additions to it and how to undo them. */
 export function Review() {
   const account = user.value;
-  const { data, failure, reload, put } = useLoad(account?.id ?? "", loadRecovery);
+  const { data, failure, reload, put } = useLoad(account?.id ?? "", loadRecentAdditions);
   if (account === null) return null;
   return (
     <Page title="Review your account">
       <p>
-        For when somebody else may have been in it. What was added to <strong>{account.email}</strong> in the last 30
-        days is below.
+        If someone else may have had access: these are the additions to <strong>{account.email}</strong> in the last 30
+        days.
       </p>
       {data === null ? (
         failure ? (
@@ -42,7 +42,7 @@ export function Review() {
           <Keys recovery={data} onRevoked={(id) => put({ ...data, keys: data.keys.filter((key) => key.id !== id) })} />
           <Card title="Password">
             <div class={css.between}>
-              <span>A new one ends every other session, too, and takes back every mailed link.</span>
+              <span>A new password ends all other sessions and invalidates mailed links.</span>
               <a href={pathOf("password")}>Set a new password</a>
             </div>
           </Card>
@@ -54,14 +54,14 @@ export function Review() {
 
 interface AccessProps {
   user: StoredUser;
-  recovery: Recovery;
+  recovery: RecentAdditions;
   onDone: () => void;
 }
 
 function Access({ user, recovery, onDone }: AccessProps) {
   const { otherSessions, providers } = recovery;
   const [isAsking, setIsAsking] = useState(false);
-  const recovering = useProven(async (shown) => {
+  const recovering = useReauthentication(async (shown) => {
     const { revoked, unlinked } = await recover(shown);
     setIsAsking(false);
     keepMethods(null);
@@ -73,7 +73,7 @@ function Access({ user, recovery, onDone }: AccessProps) {
   return (
     <Card title="Sessions and providers">
       {providers.length === 0 ? (
-        <p>No provider was linked.</p>
+        <p>No provider was linked in the last 30 days.</p>
       ) : (
         <Items label="Providers linked in the last 30 days">
           {providers.map(({ provider, linkedAt }) => (
@@ -87,7 +87,7 @@ function Access({ user, recovery, onDone }: AccessProps) {
       )}
       <p>
         {otherSessions === 0
-          ? "This browser is the only one that is signed in."
+          ? "No other sessions."
           : `${countOf(otherSessions, "other browser or program is", "other browsers and programs are")} signed in.`}
       </p>
       {isClean ? null : (
@@ -98,7 +98,7 @@ function Access({ user, recovery, onDone }: AccessProps) {
         </Row>
       )}
       {recovering.isAsking ? (
-        <Prove proven={recovering} user={user} />
+        <Reauthenticate reauthentication={recovering} user={user} />
       ) : isAsking ? (
         <Confirm
           title="Sign out everywhere else?"
@@ -107,9 +107,9 @@ function Access({ user, recovery, onDone }: AccessProps) {
           onConfirm={recovering.run}
         >
           <p>
-            Every other session ends at once
-            {providers.length === 0 ? "." : ", and the providers above can sign in to this account no more."} API keys
-            go on working: revoke below what you do not know.
+            Ends every other session immediately
+            {providers.length === 0 ? "." : " and unlinks the providers above."} API keys keep working: revoke unknown
+            keys below.
           </p>
           <Problem failure={recovering.failure} />
           {recovering.failure?.code === "LAST_AUTH_METHOD" ? <a href={pathOf("password")}>Set a password</a> : null}
@@ -119,22 +119,23 @@ function Access({ user, recovery, onDone }: AccessProps) {
   );
 }
 
-/** The ways in are asked for only where they are needed: it is a call of /auth. */
-function Prove({ proven, user }: { proven: Proven; user: StoredUser }) {
+/** Loads the sign-in methods only if they are needed: the call counts against the limit of `/auth`. */
+function Reauthenticate({ reauthentication, user }: { reauthentication: Reauthentication; user: StoredUser }) {
   const { data, failure, reload } = useLoad(user.id, loadMethods);
-  if (data) return <ProveDialog proven={proven} user={user} methods={data} next={PATH} />;
+  if (data)
+    return <ReauthenticationDialog reauthentication={reauthentication} user={user} methods={data} next={PATH} />;
   return failure ? <Failure failure={failure} onRetry={reload} /> : <Loading />;
 }
 
-function Keys({ recovery, onRevoked }: { recovery: Recovery; onRevoked: (id: string) => void }) {
+function Keys({ recovery, onRevoked }: { recovery: RecentAdditions; onRevoked: (id: string) => void }) {
   const { keys, complete } = recovery;
   return (
     <Card title="API keys">
       {keys.length === 0 ? (
-        <p>You made no key that still works.</p>
+        <p>You created no key in the last 30 days that still works.</p>
       ) : (
         <>
-          <p>Keys that you made, and that still work, in all your workspaces. Revoke what you do not know.</p>
+          <p>Working keys that you created, in all your workspaces. Revoke the ones you do not recognise.</p>
           <Items label="API keys made in the last 30 days">
             {keys.map((key) => (
               <KeyItem key={key.id} apiKey={key} onRevoked={() => onRevoked(key.id)} />
@@ -142,7 +143,7 @@ function Keys({ recovery, onRevoked }: { recovery: Recovery; onRevoked: (id: str
           </Items>
         </>
       )}
-      {complete ? null : <p>There are more. Revoke some, then load this page again.</p>}
+      {complete ? null : <p>More keys exist. Revoke some, then reload this page.</p>}
     </Card>
   );
 }
@@ -155,7 +156,7 @@ function KeyItem({ apiKey, onRevoked }: { apiKey: RecentKey; onRevoked: () => vo
     <Item
       title={name}
       facts={[
-        ["Begins", <code key="prefix">{prefix}</code>],
+        ["Prefix", <code key="prefix">{prefix}</code>],
         ["Scopes", scopes.join(", ")],
         [
           "Project",
@@ -163,7 +164,7 @@ function KeyItem({ apiKey, onRevoked }: { apiKey: RecentKey; onRevoked: () => vo
             {workspaceName} / {projectName}
           </a>,
         ],
-        ["Made", <Time key="made" at={createdAt} />],
+        ["Created", <Time key="made" at={createdAt} />],
         ["Last used", lastUsedAt === null ? "never" : <Time key="used" at={lastUsedAt} />],
       ]}
       actions={
@@ -175,7 +176,7 @@ function KeyItem({ apiKey, onRevoked }: { apiKey: RecentKey; onRevoked: () => vo
       {isAsking ? (
         <Confirm
           title={`Revoke ${name}?`}
-          action="Revoke it"
+          action="Revoke key"
           onClose={() => setIsAsking(false)}
           onConfirm={async () => {
             await authorized(`/projects/${projectId}/keys/${id}`, { method: "DELETE", workspaceId });
@@ -183,7 +184,7 @@ function KeyItem({ apiKey, onRevoked }: { apiKey: RecentKey; onRevoked: () => vo
             onRevoked();
           }}
         >
-          <p>Programs that use it are refused from the next request on.</p>
+          <p>Programs that use this key are refused from their next request on.</p>
         </Confirm>
       ) : null}
     </Item>

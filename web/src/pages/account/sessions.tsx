@@ -6,7 +6,7 @@ import type { SessionInfo } from "../../model/account.ts";
 import { authorized } from "../../session/session.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
-import { shownAddress } from "../../ui/client-address.ts";
+import { clientIpText } from "../../ui/client-ip.ts";
 import { Confirm } from "../../ui/confirm.tsx";
 import { Item, Items } from "../../ui/items.tsx";
 import { Card, Row } from "../../ui/page.tsx";
@@ -25,7 +25,10 @@ const METHOD_NAMES: Readonly<Record<SessionInfo["method"], string>> = {
   provider_b: PROVIDER_LABELS.provider_b.name,
 };
 
-/** Where the account is signed in. Asked for on a click: it is a call of /auth, which few visits need. */
+/**
+ * Active sessions of the account, loaded on a click: few visits need the call, which counts against the limit of
+ * `/auth`.
+ */
 export function Sessions() {
   const [isShown, setIsShown] = useState(false);
   return (
@@ -34,8 +37,8 @@ export function Sessions() {
         <List />
       ) : (
         <div class={css.between}>
-          <span>Every browser and program that is signed in to this account.</span>
-          <Button onClick={() => setIsShown(true)}>Show the sessions</Button>
+          <span>Browsers and programs signed in to this account.</span>
+          <Button onClick={() => setIsShown(true)}>Show sessions</Button>
         </div>
       )}
     </Card>
@@ -66,23 +69,23 @@ function List() {
           <Button onClick={() => setIsAsking(true)}>End all other sessions</Button>
         </Row>
       ) : (
-        <p>This browser is the only one that is signed in.</p>
+        <p>No other sessions.</p>
       )}
       {isAsking ? (
         <Confirm
           title="End all other sessions?"
-          action="End them"
+          action="End sessions"
           onClose={() => setIsAsking(false)}
           onConfirm={async () => {
             const { data: ended } = await authorized<{ revoked: number }>("/auth/sessions", { method: "DELETE" });
             setIsAsking(false);
             put(data.filter(({ current }) => current));
-            toast(ended.revoked === 1 ? "One session was ended." : `${ended.revoked} sessions were ended.`);
+            toast(ended.revoked === 1 ? "1 session ended." : `${ended.revoked} sessions ended.`);
           }}
         >
           <p>
-            {others === 1 ? "One other browser or program is" : `${others} other browsers and programs are`} signed out
-            at once. API keys go on working.
+            Signs out {others === 1 ? "one other browser or program" : `${others} other browsers and programs`}{" "}
+            immediately. API keys keep working.
           </p>
         </Confirm>
       ) : null}
@@ -94,7 +97,7 @@ function SessionItem({ session, onEnded }: { session: SessionInfo; onEnded: () =
   const { id, method, userAgent, ip, createdAt, lastUsedAt, current } = session;
   const { run, busy, failure } = useAction(async () => {
     await authorized(`/auth/sessions/${id}`, { method: "DELETE" });
-    toast("The session was ended.");
+    toast("Session ended.");
     onEnded();
   });
   const wait = useWait(failure);
@@ -108,9 +111,9 @@ function SessionItem({ session, onEnded }: { session: SessionInfo; onEnded: () =
         </>
       }
       facts={[
-        ["Address", shownAddress(ip)],
+        ["IP address", clientIpText(ip)],
         ["Signed in", <Time key="in" at={createdAt} />],
-        ["by", METHOD_NAMES[method]],
+        ["Method", METHOD_NAMES[method]],
         ["Last renewed", <Time key="used" at={lastUsedAt} />],
       ]}
       actions={

@@ -4,13 +4,13 @@ import { request } from "../../api/request.ts";
 import { useAction } from "../../lib/action.ts";
 import { useWait } from "../../lib/countdown.ts";
 import type { Methods } from "../../model/account.ts";
-import type { StoredUser } from "../../session/stored.ts";
+import type { StoredUser } from "../../session/storage.ts";
 import { Button } from "../../ui/button.tsx";
 import { Row } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { rememberNext } from "../auth/next.ts";
 import { PROVIDER_LABELS, signInWith } from "../auth/providers.ts";
-import { SendAgain } from "../auth/sent.tsx";
+import { SendAgain } from "../auth/send-again.tsx";
 import css from "./account.module.css";
 
 interface SignInAgainProps {
@@ -20,13 +20,13 @@ interface SignInAgainProps {
   children: ComponentChildren;
 }
 
-/** The ways to sign in again that need no password. */
+/** Sign-in methods that need no password. */
 export function SignInAgain({ user, methods, next, children }: SignInAgainProps) {
   const [sentAt, setSentAt] = useState<number | null>(null);
   const { email } = user;
   const send = async (): Promise<void> => {
     await request("/auth/magic-link", { body: { email } });
-    // The link opens another tab: that one goes on to where this one was going.
+    // The link opens another tab, which continues with the page of this one.
     rememberNext(next);
   };
   const mailing = useAction(async () => {
@@ -38,7 +38,7 @@ export function SignInAgain({ user, methods, next, children }: SignInAgainProps)
     return (
       <div class="stack">
         <p role="status">
-          A sign-in link is on its way to <strong>{email}</strong>. Open it in this browser: it goes on from there.
+          We sent a sign-in link to <strong>{email}</strong>. Open it in this browser to continue.
         </p>
         <SendAgain send={send} sentAt={sentAt} />
       </div>

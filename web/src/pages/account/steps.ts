@@ -1,8 +1,8 @@
 import { PROVIDERS, type ProviderName } from "../../model/account.ts";
 
 /**
- * A step of the account page that a new sign-in came between, in the page's address: the page opens it again, and waits for
- * a click. Anybody can make such an address, so nothing is done by it alone.
+ * A step of the account page that a new sign-in interrupted. The page's address contains it, so that the page can open
+ * it again. Any site can link to such an address, so the step always waits for a click.
  */
 export type Step = `link-${ProviderName}` | `unlink-${ProviderName}` | "password" | "delete";
 
@@ -17,7 +17,7 @@ export function isStep(text: string | undefined): text is Step {
   return text !== undefined && STEPS.has(text);
 }
 
-/** The address under which the account page goes on with a step. */
+/** The address at which the account page continues with a step. */
 export function pathOf(step: Step): string {
   return `/auth/account?step=${step}`;
 }

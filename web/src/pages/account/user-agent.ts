@@ -1,4 +1,4 @@
-/** First match wins: most browsers name others, too. */
+/** The first match wins, because most browsers name others, too. */
 const BROWSERS = [
   [/\bEdgA?\//, "Edge"],
   [/\bOPR\//, "Opera"],
@@ -20,9 +20,9 @@ const SYSTEMS = [
 /** Characters of a program's name that are shown. */
 const SHOWN = 60;
 
-/** What a `User-Agent` means to people: "Firefox on Windows". A program that is no browser goes by what it says of itself. */
+/** Describes a `User-Agent`: "Firefox on Windows". Any program other than a browser is shown by its own name. */
 export function programOf(userAgent: string | null): string {
-  if (!userAgent) return "A program that gives no name";
+  if (!userAgent) return "Unnamed program";
   const browser = BROWSERS.find(([pattern]) => pattern.test(userAgent))?.[1];
   const system = SYSTEMS.find(([pattern]) => pattern.test(userAgent))?.[1];
   if (browser === undefined) return userAgent.slice(0, SHOWN);

@@ -1,6 +1,6 @@
 import { ApiFailure } from "../../api/failure.ts";
 
-/** A wrong password is said at its field. */
+/** Moves the failure for a wrong password to the password's field. */
 export function wrongPasswordAt(path: string, failure: ApiFailure | null): ApiFailure | null {
   if (failure?.code !== "INVALID_CREDENTIALS") return failure;
   const { message, code, status } = failure;

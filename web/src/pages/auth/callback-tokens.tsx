@@ -4,15 +4,15 @@ import { request } from "../../api/request.ts";
 import { useAction } from "../../lib/action.ts";
 import { useLoad } from "../../lib/load.ts";
 import { isSameSession } from "../../session/claims.ts";
-import { endAtService } from "../../session/ending.ts";
+import { endAtService } from "../../session/pending-sign-out.ts";
 import { rotated } from "../../session/rotate.ts";
 import { signIn } from "../../session/session.ts";
-import type { StoredUser } from "../../session/stored.ts";
+import type { StoredUser } from "../../session/storage.ts";
 import { Button } from "../../ui/button.tsx";
 import { Card, Row } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { Failure, Loading } from "../../ui/states.tsx";
-import { DeadEnd } from "./mailed-link.tsx";
+import { FailedOutcome } from "./mailed-link.tsx";
 
 interface TokensArrivedProps {
   accessToken: string;
@@ -20,9 +20,10 @@ interface TokensArrivedProps {
 }
 
 /**
- * Tokens in the address itself, of a sign-in that this console did not begin. Anybody can make such a link, to an account of
- * their own too: so it says whose it is, and asks. They travelled in the open, so they are exchanged at once. The name comes
- * by the access token and the session by the refresh token: nobody is signed in unless both are of one session.
+ * Handles tokens in the address, from a sign-in that this console did not start. Any site can make such a link, also to
+ * an account of its own, so the page shows the account and asks. The tokens were exposed in the address, so they are
+ * exchanged immediately. The access token names the user and the refresh token starts the session: both must be of one
+ * session.
  */
 export function TokensArrived({ accessToken, refreshToken }: TokensArrivedProps) {
   const { route } = useLocation();
@@ -34,7 +35,7 @@ export function TokensArrived({ accessToken, refreshToken }: TokensArrivedProps)
   const going = useAction(async (user: StoredUser) => {
     const pair = await rotated(refreshToken, crypto.randomUUID());
     if (!isSameSession(accessToken, pair.accessToken)) {
-      // Said before anything is waited for. The token has been in an address, so its session is better ended.
+      // Shown before the next await. The token has been in an address, so its session is ended.
       setIsMixed(true);
       await endAtService(pair.refreshToken);
       return;
@@ -44,25 +45,25 @@ export function TokensArrived({ accessToken, refreshToken }: TokensArrivedProps)
   });
   if (isMixed) {
     return (
-      <DeadEnd title="Not signed in" to="/login" action="Go to the sign-in page">
-        The two parts of this sign-in are of different accounts or sessions, so somebody has changed the link. Do not
-        use it again. Begin on the sign-in page.
-      </DeadEnd>
+      <FailedOutcome title="Not signed in" to="/login" action="Go to the sign-in page">
+        The two tokens of this sign-in belong to different accounts or sessions: the link was changed. Do not use it
+        again. Start again on the sign-in page.
+      </FailedOutcome>
     );
   }
   if (failure?.status === 401 || going.failure?.status === 401) {
     return (
-      <DeadEnd title="Not signed in" to="/login" action="Go to the sign-in page">
-        This sign-in is over. Begin again.
-      </DeadEnd>
+      <FailedOutcome title="Not signed in" to="/login" action="Go to the sign-in page">
+        This sign-in expired. Start again.
+      </FailedOutcome>
     );
   }
   if (failure) return <Failure failure={failure} onRetry={reload} />;
-  if (data === null) return <Loading what="One moment" />;
+  if (data === null) return <Loading what="Loading" />;
   return (
     <Card>
       <p>
-        The provider let you in as <strong>{data.email}</strong>.
+        The provider signed you in as <strong>{data.email}</strong>.
       </p>
       <Row>
         <Button look="primary" busy={going.busy} onClick={() => going.run(data)}>

@@ -10,9 +10,9 @@ import { Problem } from "../../ui/problem.tsx";
 import css from "./auth.module.css";
 import { rememberNext } from "./next.ts";
 import { EmailField, Outcome } from "./parts.tsx";
-import { SendAgain } from "./sent.tsx";
+import { SendAgain } from "./send-again.tsx";
 
-/** Asks for a link to set a new password. */
+/** Requests a link to set a new password. */
 export function Forgot() {
   const next = nextPath(useLocation().query);
   const [mailedTo, setMailedTo] = useState<string | null>(null);
@@ -21,7 +21,7 @@ export function Forgot() {
       {mailedTo === null ? (
         <ForgotForm
           onMailed={(email) => {
-            // The link opens another tab: after the new password that one goes on to where this one was going.
+            // The link opens another tab, which continues with the page of this one after the new password is set.
             rememberNext(next);
             setMailedTo(email);
           }}
@@ -45,7 +45,7 @@ function ForgotForm({ onMailed }: { onMailed: (email: string) => void }) {
   const wait = useWait(failure);
   return (
     <Card>
-      <p>Say which address your account has. We mail you a link to set a new password.</p>
+      <p>Enter your account's address to get a link for a new password.</p>
       <form
         class={css.form}
         onSubmit={(event) => {
@@ -73,10 +73,10 @@ function ForgotForm({ onMailed }: { onMailed: (email: string) => void }) {
 function ResetSent({ email }: { email: string }) {
   const [sentAt] = useState(Date.now);
   return (
-    <Outcome title="Look into your mail">
+    <Outcome title="Check your email">
       <p>
-        If there is an account with <strong>{email}</strong>, a link to set a new password is on its way. It works once,
-        for an hour.
+        If an account exists for <strong>{email}</strong>, we sent a link to set a new password. It works once, for an
+        hour.
       </p>
       <SendAgain send={() => mailReset(email)} sentAt={sentAt} />
     </Outcome>

@@ -1,6 +1,6 @@
 /**
- * The token of an invitation, from its link to the click that accepts it. Signing in, registering and confirming an address
- * lie between the two, some of it in other tabs: so it is in local storage.
+ * Stores the token of an invitation from its link until the click that accepts it. Local storage, because signing in,
+ * registering and confirming the address may happen in other tabs.
  */
 const KEY = "taffrail.invitation";
 

@@ -6,10 +6,10 @@ import { useLoad } from "../../lib/load.ts";
 import { type OpenInvitation, openInvitation } from "../../model/invitation.ts";
 import type { Workspace } from "../../model/types.ts";
 import { loadWorkspaces } from "../../model/workspaces.ts";
-import { forgetGivenTo, givenTo } from "../../session/address.ts";
+import { clearLinkParameters, linkParametersOf } from "../../session/link-parameters.ts";
 import { withNext } from "../../session/next-path.ts";
 import { authorized, signOut, updateUser, user } from "../../session/session.ts";
-import type { StoredUser } from "../../session/stored.ts";
+import type { StoredUser } from "../../session/storage.ts";
 import { Button } from "../../ui/button.tsx";
 import { Card, Page, Row } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
@@ -17,58 +17,58 @@ import { Failure, Loading } from "../../ui/states.tsx";
 import { toast } from "../../ui/toasts.tsx";
 import css from "./auth.module.css";
 import { dropInvitation, keepInvitation, keptInvitation } from "./invitation-token.ts";
-import { DeadEnd, isDead } from "./mailed-link.tsx";
-import { GoOn, Note } from "./parts.tsx";
+import { FailedOutcome, isInvalidLink } from "./mailed-link.tsx";
+import { ContinueLink, Note } from "./parts.tsx";
 
 const HERE = "/auth/invitation";
 
-/** Accepts the invitation to a workspace, which takes an account of the very address that was invited. */
+/** Accepts the invitation to a workspace. Requires an account with the invited address. */
 export function Invitation() {
-  const fromLink = givenTo(HERE).token;
+  const fromLink = linkParametersOf(HERE).token;
   const [token, setToken] = useState(() => fromLink ?? keptInvitation());
   useEffect(() => {
     if (fromLink === undefined) return;
     keepInvitation(fromLink);
     setToken(fromLink);
   }, [fromLink]);
-  useEffect(() => () => forgetGivenTo(HERE), []);
+  useEffect(() => () => clearLinkParameters(HERE), []);
   return (
     <Page title="Invitation" narrow>
       {token === null ? (
-        <DeadEnd title="No invitation is open" to="/" action="Go to the start">
-          Open the link from the mail, and be sure to copy all of it. An invitation works once, for 7 days.
-        </DeadEnd>
+        <FailedOutcome title="No open invitation" to="/" action="Go to home page">
+          Open the complete link from the e-mail. An invitation works once, for 7 days.
+        </FailedOutcome>
       ) : (
-        <Opened key={token} token={token} />
+        <OpenedInvitation key={token} token={token} />
       )}
     </Page>
   );
 }
 
-function Opened({ token }: { token: string }) {
+function OpenedInvitation({ token }: { token: string }) {
   const { data, failure, reload } = useLoad(token, (signal) => openInvitation(token, signal));
-  if (isDead(failure)) return <Over />;
+  if (isInvalidLink(failure)) return <InvalidInvitation />;
   if (data === null) return failure ? <Failure failure={failure} onRetry={reload} /> : <Loading />;
   return user.value === null ? (
-    <Stranger invitation={data} />
+    <SignedOutInvitee invitation={data} />
   ) : (
-    <Guest key={user.value.id} token={token} invitation={data} user={user.value} />
+    <SignedInInvitee key={user.value.id} token={token} invitation={data} user={user.value} />
   );
 }
 
-function Over() {
+function InvalidInvitation() {
   useEffect(dropInvitation, []);
   return (
-    <DeadEnd title="This invitation does not work" to="/" action="Go to the start">
-      It was accepted already, taken back or replaced, or is older than 7 days. Ask the person who invited you for a new
+    <FailedOutcome title="This invitation does not work" to="/" action="Go to home page">
+      It was already accepted, withdrawn or replaced, or is older than 7 days. Ask the person who invited you for a new
       one.
-    </DeadEnd>
+    </FailedOutcome>
   );
 }
 
 const ROLES = { owner: "an owner", admin: "an admin", member: "a member", viewer: "a viewer" } as const;
 
-/** Who invites, and to what. The names are what people typed: each is isolated, whichever direction it is written in. */
+/** Inviter, workspace and role. Names are user input, so each is isolated from the text direction around it. */
 function Terms({ invitation: { workspace, inviter, role } }: { invitation: OpenInvitation }) {
   return (
     <p class={css.terms}>
@@ -81,7 +81,7 @@ function Terms({ invitation: { workspace, inviter, role } }: { invitation: OpenI
   );
 }
 
-/** The address beside the name: a name can be anything. */
+/** Shows the address beside the name, because a name can be any text. */
 function Inviter({ email, name }: { email: string; name?: string }) {
   if (name === undefined) return <strong>{email}</strong>;
   return (
@@ -94,24 +94,24 @@ function Inviter({ email, name }: { email: string; name?: string }) {
   );
 }
 
-function Stranger({ invitation }: { invitation: OpenInvitation }) {
+function SignedOutInvitee({ invitation }: { invitation: OpenInvitation }) {
   return (
     <Card title="You are invited to a workspace">
       <Terms invitation={invitation} />
       <p class={css.terms}>
-        Sign in to the account of <strong>{invitation.email}</strong>, or make one. Then you come back here and accept.
+        Sign in as <strong>{invitation.email}</strong> or create an account to accept.
       </p>
       <Row>
-        <GoOn to={withNext("/login", HERE)}>Sign in</GoOn>
-        <GoOn to={withNext("/auth/sign-up", HERE)} plain>
-          Make an account
-        </GoOn>
+        <ContinueLink to={withNext("/login", HERE)}>Sign in</ContinueLink>
+        <ContinueLink to={withNext("/auth/sign-up", HERE)} plain>
+          Create account
+        </ContinueLink>
       </Row>
     </Card>
   );
 }
 
-function Guest({ token, invitation, user }: { token: string; invitation: OpenInvitation; user: StoredUser }) {
+function SignedInInvitee({ token, invitation, user }: { token: string; invitation: OpenInvitation; user: StoredUser }) {
   const { route } = useLocation();
   const { run, busy, failure } = useAction(async () => {
     const body = { token, confirmAddress: true };
@@ -119,26 +119,24 @@ function Guest({ token, invitation, user }: { token: string; invitation: OpenInv
     dropInvitation();
     await updateUser({ ...user, emailVerified: true });
     await loadWorkspaces();
-    toast(`You are a member of ${data.name} now.`);
+    toast(`Joined ${data.name}.`);
     route(`/w/${data.id}`, true);
   });
   const wait = useWait(failure);
-  if (isDead(failure)) return <Over />;
+  if (isInvalidLink(failure)) return <InvalidInvitation />;
   const isAnothers = invitation.email !== user.email || failure?.code === "FORBIDDEN";
   return (
     <Card title="You are invited to a workspace">
       <Terms invitation={invitation} />
       {isAnothers ? (
         <Note tone="warn">
-          <strong>The invitation is for another address than {user.email}.</strong>
-          <span>Sign in to the account of {invitation.email}, or make one.</span>
+          <strong>This invitation is not for {user.email}.</strong>
+          <span>Sign in as {invitation.email} or create an account.</span>
         </Note>
       ) : (
         <p class={css.terms}>
-          You are signed in as <strong>{user.email}</strong>. Accept the invitation with this account?
-          {user.emailVerified === false
-            ? " The invitation came to this address by mail, so accepting it also confirms the address."
-            : ""}
+          You are signed in as <strong>{user.email}</strong>. Accept with this account?
+          {user.emailVerified === false ? " Accepting also confirms this address." : ""}
         </p>
       )}
       <Row>

@@ -3,8 +3,8 @@ import { openInvitation } from "../../model/invitation.ts";
 import { keptInvitation } from "./invitation-token.ts";
 
 /**
- * Puts the invited address into the form of a person on the way to accept an invitation, unless one was typed already. An
- * invitation that cannot be opened is left to its own page.
+ * Fills an empty e-mail field with the invited address while the user is accepting an invitation. Ignores an invitation
+ * that cannot be opened: its page reports that.
  */
 export function useInvitedEmail(next: string, setEmail: (change: (typed: string) => string) => void): void {
   useEffect(() => {

@@ -9,33 +9,33 @@ import { endedBecause, type SignedIn, signIn } from "../../session/session.ts";
 import { Button } from "../../ui/button.tsx";
 import { Card, Page } from "../../ui/page.tsx";
 import css from "./auth.module.css";
-import { ProviderChoices } from "./choices.tsx";
 import { useInvitedEmail } from "./invited-email.ts";
-import { rememberNext, useGoOn } from "./next.ts";
-import { EmailField, Note, Outcome, PasswordField, Refused } from "./parts.tsx";
-import { SendAgain } from "./sent.tsx";
+import { rememberNext, useLeaveWhenSignedIn } from "./next.ts";
+import { EmailField, FormProblem, Note, Outcome, PasswordField } from "./parts.tsx";
+import { ProviderChoices } from "./provider-choices.tsx";
+import { SendAgain } from "./send-again.tsx";
 
-/** Signs in: by password, by a mailed link, or through a provider. */
+/** Signs in by password, by a mailed link or through a provider. */
 export function Login() {
   const next = nextPath(useLocation().query);
   const [mailedTo, setMailedTo] = useState<string | null>(null);
-  useGoOn(next);
+  useLeaveWhenSignedIn(next);
   return (
     <Page title="Sign in" narrow>
       {endedBecause.value === null ? null : <Note tone="warn">{endedBecause.value}</Note>}
       {mailedTo === null ? (
-        <Ways next={next} onMailed={setMailedTo} />
+        <SignInForm next={next} onMailed={setMailedTo} />
       ) : (
         <LinkSent email={mailedTo} onBack={() => setMailedTo(null)} />
       )}
       <p class={css.foot}>
-        New here? <a href={withNext("/auth/sign-up", next)}>Make an account</a>
+        New here? <a href={withNext("/auth/sign-up", next)}>Create account</a>
       </p>
     </Page>
   );
 }
 
-function Ways({ next, onMailed }: { next: string; onMailed: (email: string) => void }) {
+function SignInForm({ next, onMailed }: { next: string; onMailed: (email: string) => void }) {
   const [email, setEmail] = useState("");
   const [password, setPassword] = useState("");
   const form = useRef<HTMLFormElement>(null);
@@ -48,7 +48,7 @@ function Ways({ next, onMailed }: { next: string; onMailed: (email: string) => v
   });
   const mailing = useAction(async () => {
     await mailLink(email);
-    // The link opens another tab: that one goes on to where this one was going.
+    // The link opens another tab, which continues with the page of this one.
     rememberNext(next);
     onMailed(email.trim());
   });
@@ -83,9 +83,9 @@ function Ways({ next, onMailed }: { next: string; onMailed: (email: string) => v
           failure={failure}
         />
         <a class={css.end} href={withNext("/auth/forgot", next)}>
-          Forgot the password?
+          Forgot password?
         </a>
-        <Refused failure={failure} fields={["email", "password"]} />
+        <FormProblem failure={failure} fields={["email", "password"]} />
         <Button type="submit" look="primary" busy={signingIn.busy} disabled={isBusy || wait > 0}>
           Sign in
         </Button>
@@ -97,7 +97,7 @@ function Ways({ next, onMailed }: { next: string; onMailed: (email: string) => v
           disabled={isBusy || wait > 0}
           onClick={() => {
             signingIn.clear();
-            // Only the address is needed: what is wrong with it is said at its field.
+            // Only the address is needed. Its field shows what is wrong with it.
             const field = form.current?.elements.namedItem("email");
             if (field instanceof HTMLInputElement && field.reportValidity()) void mailing.run();
           }}
@@ -113,10 +113,10 @@ function Ways({ next, onMailed }: { next: string; onMailed: (email: string) => v
 function LinkSent({ email, onBack }: { email: string; onBack: () => void }) {
   const [sentAt] = useState(Date.now);
   return (
-    <Outcome title="Look into your mail">
+    <Outcome title="Check your email">
       <p>
-        If <strong>{email}</strong> can be reached, a sign-in link is on its way. It works once, for 10 minutes. An
-        address without an account gets one when the link is used.
+        If <strong>{email}</strong> exists, we sent a sign-in link. It works once, for 10 minutes. Without an account,
+        using the link creates one.
       </p>
       <SendAgain send={() => mailLink(email)} sentAt={sentAt}>
         <Button look="quiet" onClick={onBack}>

@@ -7,33 +7,33 @@ import { Button } from "../../ui/button.tsx";
 import { Card, Row } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { toast } from "../../ui/toasts.tsx";
-import { DeadEnd, isDead, mailedLinkPage } from "./mailed-link.tsx";
+import { FailedOutcome, isInvalidLink, mailedLinkPage } from "./mailed-link.tsx";
 import { takeNext } from "./next.ts";
 
-/** Signs in with a mailed link. On a click only: what merely follows the links of a mail must not use them up. */
+/** Signs in with a mailed link. Requires a click, because mail scanners open links and would use them up. */
 export const Magic = mailedLinkPage("/auth/magic", "Sign in", ({ token }) => {
   const { route } = useLocation();
   const { run, busy, failure } = useAction(async () => {
     const { data } = await request<SignedIn & { isNewUser: boolean }>("/auth/magic-link/verify", { body: { token } });
-    // The mail has come to the address.
+    // Opening the mailed link confirms the address.
     await signIn({ ...data, user: { ...data.user, emailVerified: true } });
-    toast(`${data.isNewUser ? "Welcome! Your account is made" : "You are signed in"}: ${data.user.email}`);
+    toast(`${data.isNewUser ? "Welcome! Account created for" : "Signed in as"} ${data.user.email}`);
     route(takeNext(), true);
   });
   const wait = useWait(failure);
-  if (isDead(failure)) {
+  if (isInvalidLink(failure)) {
     return (
-      <DeadEnd title="This link does not work" to="/login" action="Get another link">
+      <FailedOutcome title="This link does not work" to="/login" action="Get a new link">
         {failure?.message}
-      </DeadEnd>
+      </FailedOutcome>
     );
   }
   return (
     <Card>
-      <p>You are one click away from being signed in.</p>
+      <p>Click the button to sign in.</p>
       {user.value === null ? null : (
         <p>
-          At the moment you are signed in as <strong>{user.value.email}</strong>. That session ends.
+          This ends your current session as <strong>{user.value.email}</strong>.
         </p>
       )}
       <Row>

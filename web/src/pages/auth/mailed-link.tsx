@@ -1,32 +1,32 @@
 import type { ComponentChildren, FunctionComponent } from "preact";
 import { useEffect } from "preact/hooks";
 import type { ApiFailure } from "../../api/failure.ts";
-import { forgetGivenTo, type GivenPage, givenTo } from "../../session/address.ts";
+import { clearLinkParameters, type LinkPage, linkParametersOf } from "../../session/link-parameters.ts";
 import { Page } from "../../ui/page.tsx";
-import { GoOn, Outcome } from "./parts.tsx";
+import { ContinueLink, Outcome } from "./parts.tsx";
 
-/** Refusals after which a mailed link is of no more use. */
-const DEAD = new Set(["INVALID_TOKEN", "TOKEN_EXPIRED"]);
+/** Error codes after which a mailed link can no longer be used. */
+const INVALID_LINK_CODES = new Set(["INVALID_TOKEN", "TOKEN_EXPIRED"]);
 
-export function isDead(failure: ApiFailure | null): boolean {
-  return failure !== null && DEAD.has(failure.code);
+export function isInvalidLink(failure: ApiFailure | null): boolean {
+  return failure !== null && INVALID_LINK_CODES.has(failure.code);
 }
 
-/** The page of a mailed link. A second link that is opened in the same tab begins it anew. */
+/** Creates the page of a mailed link. A second link opened in the same tab remounts the page. */
 export function mailedLinkPage(
-  path: GivenPage,
+  path: LinkPage,
   title: string,
   Form: FunctionComponent<{ token: string }>,
 ): FunctionComponent {
   return () => {
-    const { token } = givenTo(path);
-    useEffect(() => () => forgetGivenTo(path), []);
+    const { token } = linkParametersOf(path);
+    useEffect(() => () => clearLinkParameters(path), []);
     return (
       <Page title={title} narrow>
         {token === undefined ? (
-          <DeadEnd title="This link is incomplete" to="/login" action="Go to the sign-in page">
-            Open it from the mail again, or copy all of it. A page that was loaded anew has forgotten it, too.
-          </DeadEnd>
+          <FailedOutcome title="This link is incomplete" to="/login" action="Go to the sign-in page">
+            Open the complete link from the e-mail again. Reloading this page also loses it.
+          </FailedOutcome>
         ) : (
           <Form key={token} token={token} />
         )}
@@ -35,22 +35,22 @@ export function mailedLinkPage(
   };
 }
 
-interface DeadEndProps {
+interface FailedOutcomeProps {
   title: string;
   to: string;
   action: string;
   children: ComponentChildren;
 }
 
-/** A link that does not work any more, and where to get one that does. */
-export function DeadEnd({ title, to, action, children }: DeadEndProps) {
+/** A link that no longer works, with a way to continue. */
+export function FailedOutcome({ title, to, action, children }: FailedOutcomeProps) {
   return (
     <Outcome title={title}>
       <p>{children}</p>
       <div>
-        <GoOn to={to} plain>
+        <ContinueLink to={to} plain>
           {action}
-        </GoOn>
+        </ContinueLink>
       </div>
     </Outcome>
   );

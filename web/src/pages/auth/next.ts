@@ -2,9 +2,9 @@ import { useEffect } from "preact/hooks";
 import { useLocation } from "preact-iso";
 import { user } from "../../session/session.ts";
 
-/** Where to go on after a mailed link, which opens a tab of its own. In local storage, for all tabs. */
+/** Local storage key of the path to continue at after a mailed link, which opens a new tab. */
 const NEXT_KEY = "taffrail.next";
-/** Milliseconds that it is remembered: as long as the longest link that it is kept for works. */
+/** Milliseconds for which the path is stored: the lifetime of the longest-lived mailed link. */
 const REMEMBERED_MS = 24 * 60 * 60 * 1000;
 
 export function rememberNext(path: string): void {
@@ -12,15 +12,15 @@ export function rememberNext(path: string): void {
   else localStorage.setItem(NEXT_KEY, `${Date.now() + REMEMBERED_MS} ${path}`);
 }
 
-/** The remembered path, once; the start where there is none. */
+/** Returns and deletes the stored path; `/` if there is none. */
 export function takeNext(): string {
   const [until = "", path = "/"] = (localStorage.getItem(NEXT_KEY) ?? "").split(" ", 2);
   localStorage.removeItem(NEXT_KEY);
   return Number(until) > Date.now() ? path : "/";
 }
 
-/** Whoever is signed in has nothing to do on a page for signing in; `isHeld`: but there is something to read first. */
-export function useGoOn(next: string, isHeld = false): void {
+/** Leaves a sign-in page if the user is signed in. `isHeld` keeps the page, for example while it shows a result. */
+export function useLeaveWhenSignedIn(next: string, isHeld = false): void {
   const { route } = useLocation();
   const isSignedIn = user.value !== null;
   useEffect(() => {

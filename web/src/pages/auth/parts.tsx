@@ -25,7 +25,7 @@ export function EmailField({ failure = null, onValue, label, hint, autofocus = f
     if (autofocus) ref.current?.focus();
   }, []);
   return (
-    <Field label={label} hint={hint} error={saidOf(failure, input.name)}>
+    <Field label={label} hint={hint} error={errorOf(failure, input.name)}>
       {(props) => (
         <input
           {...props}
@@ -46,8 +46,9 @@ const SHOWN = { type: "text" } as const;
 const HIDDEN = { type: "password" } as const;
 
 /**
- * A password, which can be shown. No `maxlength`: browsers cut what is pasted down to it without a word.
- * `isNew`: one that is being chosen, with what the service asks of it.
+ * A password field with a button to show the value. Has no `maxlength`, because browsers silently truncate a pasted
+ * text.
+ * @param isNew whether the user chooses a new password; shows the requirements
  */
 export function PasswordField({
   failure = null,
@@ -66,8 +67,8 @@ export function PasswordField({
   return (
     <Field
       label={label}
-      hint={hint ?? (isNew ? "8 characters or more. Three or four random words make a good one." : undefined)}
-      error={saidOf(failure, input.name)}
+      hint={hint ?? (isNew ? "At least 8 characters. Three or four random words work well." : undefined)}
+      error={errorOf(failure, input.name)}
     >
       {(props) => (
         <span class={css.password}>
@@ -84,7 +85,7 @@ export function PasswordField({
           />
           <Button look="quiet" small aria-pressed={isShown} onClick={() => setIsShown(!isShown)}>
             {isShown ? "Hide" : "Show"}
-            <span class="visually-hidden"> the {label.toLowerCase()}</span>
+            <span class="visually-hidden"> {label.toLowerCase()}</span>
           </Button>
         </span>
       )}
@@ -92,16 +93,16 @@ export function PasswordField({
   );
 }
 
-/** Fields for a password that is being chosen, which say what is wrong with it. */
+/** Fields for a new password, which show why it was refused. */
 const CHOSEN = new Set(["password", "newPassword"]);
 
-function saidOf(failure: ApiFailure | null, path: string): string | undefined {
+function errorOf(failure: ApiFailure | null, path: string): string | undefined {
   if (failure !== null && isWeak(failure) && CHOSEN.has(path)) return sentence(failure.message);
   return fieldError(failure, path);
 }
 
-/** Why a form was refused, where its fields do not say it already. What everybody mistypes now and then takes one line. */
-export function Refused({ failure, fields }: { failure: ApiFailure | null; fields: readonly string[] }) {
+/** Explains why a form was refused, unless its fields explain it. Wrong credentials take one line. */
+export function FormProblem({ failure, fields }: { failure: ApiFailure | null; fields: readonly string[] }) {
   if (isWeak(failure)) return null;
   if (failure?.code !== "INVALID_CREDENTIALS" || failure.details.length > 0) {
     return <Problem failure={failure} fields={fields} />;
@@ -117,7 +118,7 @@ function isWeak(failure: ApiFailure | null): boolean {
   return failure?.code === "WEAK_PASSWORD";
 }
 
-/** What came of it, in place of a form. The heading takes the focus, so that a screen reader says it. */
+/** Result shown in place of a form. Focuses its heading, so that a screen reader announces it. */
 export function Outcome({ title, children }: { title: string; children: ComponentChildren }) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), []);
@@ -141,8 +142,16 @@ export function Note({ children, tone }: { children: ComponentChildren; tone?: "
   );
 }
 
-/** A link that looks like a button: for going on. */
-export function GoOn({ to, children, plain = false }: { to: string; children: ComponentChildren; plain?: boolean }) {
+/** A link to continue, styled as a button. */
+export function ContinueLink({
+  to,
+  children,
+  plain = false,
+}: {
+  to: string;
+  children: ComponentChildren;
+  plain?: boolean;
+}) {
   return (
     <a class={buttonClass(plain ? "plain" : "primary")} href={to}>
       {children}

@@ -7,49 +7,49 @@ import { authorized, user } from "../../session/session.ts";
 import { Button } from "../../ui/button.tsx";
 import { Card, Row } from "../../ui/page.tsx";
 import css from "./auth.module.css";
-import { DeadEnd, isDead, mailedLinkPage } from "./mailed-link.tsx";
+import { FailedOutcome, isInvalidLink, mailedLinkPage } from "./mailed-link.tsx";
 import { takeNext } from "./next.ts";
-import { GoOn, Outcome, PasswordField, Refused } from "./parts.tsx";
+import { ContinueLink, FormProblem, Outcome, PasswordField } from "./parts.tsx";
 
 /** Sets a new password with a mailed link. */
 export const Reset = mailedLinkPage("/auth/reset", "Set a new password", ({ token }) => {
   const [password, setPassword] = useState("");
-  /** Where to go on; null until the password is set. */
+  /** The path to continue at; `null` until the password is set. */
   const [next, setNext] = useState<string | null>(null);
   const { run, busy, failure } = useAction(async () => {
     await request("/auth/reset-password", { body: { token, password } });
-    // If somebody is signed in here, it is most likely to this account: then that has just ended.
+    // The reset has ended every session of the account, most likely including the one in this browser.
     if (user.peek() !== null) await authorized("/auth/me").catch(() => undefined);
     setNext(takeNext());
   });
   const wait = useWait(failure);
   if (next !== null) {
     return (
-      <Outcome title="Your new password is set">
-        <p>Every session of your account was ended. Sign in with the new password.</p>
+      <Outcome title="Password saved">
+        <p>All sessions of your account ended. Sign in with the new password.</p>
         <Row>
-          <GoOn to={withNext("/login", next)}>Sign in</GoOn>
-          <GoOn to={withNext("/login", "/auth/review")} plain>
-            Review the account
-          </GoOn>
+          <ContinueLink to={withNext("/login", next)}>Sign in</ContinueLink>
+          <ContinueLink to={withNext("/login", "/auth/review")} plain>
+            Review account
+          </ContinueLink>
         </Row>
         <p class={css.quiet}>
-          Was somebody else in your account? Once you are signed in, the review shows what was added to it in the last
-          30 days, providers and API keys, and takes it back.
+          Someone else had access? After signing in, review and undo what was added in the last 30 days, including
+          providers and API keys.
         </p>
       </Outcome>
     );
   }
-  if (isDead(failure)) {
+  if (isInvalidLink(failure)) {
     return (
-      <DeadEnd title="This link does not work" to="/auth/forgot" action="Get another link">
+      <FailedOutcome title="This link does not work" to="/auth/forgot" action="Get a new link">
         {failure?.message}
-      </DeadEnd>
+      </FailedOutcome>
     );
   }
   return (
     <Card>
-      <p>It ends every session of your account. Then you sign in with the new password.</p>
+      <p>Setting a new password ends all sessions of your account.</p>
       <form
         class={css.form}
         onSubmit={(event) => {
@@ -66,9 +66,9 @@ export const Reset = mailedLinkPage("/auth/reset", "Set a new password", ({ toke
           onValue={setPassword}
           failure={failure}
         />
-        <Refused failure={failure} fields={["password"]} />
+        <FormProblem failure={failure} fields={["password"]} />
         <Button type="submit" look="primary" busy={busy} disabled={wait > 0}>
-          Set the password
+          Set password
         </Button>
       </form>
     </Card>

@@ -10,21 +10,21 @@ import { Field } from "../../ui/field.tsx";
 import { Card, Page } from "../../ui/page.tsx";
 import { toast } from "../../ui/toasts.tsx";
 import css from "./auth.module.css";
-import { ProviderChoices } from "./choices.tsx";
 import { keptInvitation } from "./invitation-token.ts";
 import { useInvitedEmail } from "./invited-email.ts";
-import { rememberNext, useGoOn } from "./next.ts";
-import { EmailField, GoOn, Note, Outcome, PasswordField, Refused } from "./parts.tsx";
+import { rememberNext, useLeaveWhenSignedIn } from "./next.ts";
+import { ContinueLink, EmailField, FormProblem, Note, Outcome, PasswordField } from "./parts.tsx";
+import { ProviderChoices } from "./provider-choices.tsx";
 import { configuredProviders } from "./providers.ts";
-import { SendAgain } from "./sent.tsx";
+import { SendAgain } from "./send-again.tsx";
 
-/** Makes an account with its personal workspace. */
+/** Creates an account with its personal workspace. */
 export function SignUp() {
   const next = nextPath(useLocation().query);
   const [madeFor, setMadeFor] = useState<string | null>(null);
-  useGoOn(next, madeFor !== null);
+  useLeaveWhenSignedIn(next, madeFor !== null);
   return (
-    <Page title={madeFor === null ? "Make an account" : "Your account is made"} narrow>
+    <Page title={madeFor === null ? "Create an account" : "Account created"} narrow>
       {madeFor === null ? (
         <>
           <SignUpForm next={next} onMade={setMadeFor} />
@@ -54,12 +54,12 @@ function SignUpForm({ next, onMade }: { next: string; onMade: (email: string) =>
     };
     const { data } = await request<SignedIn & { emailVerified?: true }>("/auth/register", { body });
     if (data.emailVerified) {
-      // The invitation came by mail to this very address: nothing is left to confirm, and the page goes on.
-      toast(`Welcome! Your account is made: ${data.user.email}`);
+      // The invitation was mailed to this address, so the address is confirmed and the page continues.
+      toast(`Welcome! Account created for ${data.user.email}`);
       await signIn({ ...data, user: { ...data.user, emailVerified: true } });
       return;
     }
-    // First: once somebody is signed in, the page would go on.
+    // Set before signing in: otherwise `useGoOn` would leave the page.
     onMade(data.user.email);
     rememberNext(next);
     await signIn({ ...data, user: { ...data.user, emailVerified: false } });
@@ -75,11 +75,7 @@ function SignUpForm({ next, onMade }: { next: string; onMade: (email: string) =>
           if (wait === 0) void run();
         }}
       >
-        <Field
-          label="Name"
-          hint="Optional. Your personal workspace is named after it."
-          error={fieldError(failure, "name")}
-        >
+        <Field label="Name" hint="Optional. Names your personal workspace." error={fieldError(failure, "name")}>
           {(props) => (
             <input
               {...props}
@@ -109,17 +105,17 @@ function SignUpForm({ next, onMade }: { next: string; onMade: (email: string) =>
         />
         {isTaken ? (
           <Note tone="warn">
-            <strong>This address has an account already.</strong>
+            <strong>This address already has an account.</strong>
             <span>
               <a href={withNext("/login", next)}>Sign in</a>, or{" "}
               <a href={withNext("/auth/forgot", next)}>set a new password</a>.
             </span>
           </Note>
         ) : (
-          <Refused failure={failure} fields={["name", "email", "password"]} />
+          <FormProblem failure={failure} fields={["name", "email", "password"]} />
         )}
         <Button type="submit" look="primary" busy={busy} disabled={wait > 0}>
-          Make the account
+          Create account
         </Button>
       </form>
       {configuredProviders().length === 0 ? null : (
@@ -137,29 +133,27 @@ function SignUpForm({ next, onMade }: { next: string; onMade: (email: string) =>
 function Made({ email, next }: { email: string; next: string }) {
   const isConfirmed = user.value?.emailVerified === true;
   return isConfirmed ? (
-    <Outcome title="Your address is confirmed">
+    <Outcome title="Address confirmed">
       <p>Your account is ready.</p>
-      <GoOn to={next}>Go on</GoOn>
+      <ContinueLink to={next}>Continue</ContinueLink>
     </Outcome>
   ) : (
     <Outcome title="Confirm your e-mail address">
       <p>
-        You are signed in. We sent a link to <strong>{email}</strong>: open it to confirm that the address is yours. It
-        works for 24 hours.
+        You are signed in. We sent a link to <strong>{email}</strong>. Open it within 24 hours to confirm the address.
       </p>
       <p class={css.quiet}>
-        You can begin right away. Shared workspaces, invitations and signing in through a provider need a confirmed
-        address.
+        You can start right away. Shared workspaces, invitations and provider sign-in require a confirmed address.
       </p>
       <div>
-        <GoOn to={next}>Go on</GoOn>
+        <ContinueLink to={next}>Continue</ContinueLink>
       </div>
       <ResendConfirmation sentNow />
     </Outcome>
   );
 }
 
-/** Another mail to confirm the address of whoever is signed in. */
+/** Requests another mail to confirm the signed-in user's address. */
 export function ResendConfirmation({ sentNow = false }: { sentNow?: boolean }) {
   const [sentAt] = useState(() => (sentNow ? Date.now() : null));
   return (

@@ -7,19 +7,19 @@ import { user } from "../../session/session.ts";
 import { Button } from "../../ui/button.tsx";
 import { Card, Row } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
-import { DeadEnd, isDead, mailedLinkPage } from "./mailed-link.tsx";
+import { FailedOutcome, isInvalidLink, mailedLinkPage } from "./mailed-link.tsx";
 import { takeNext } from "./next.ts";
-import { GoOn, Outcome } from "./parts.tsx";
+import { ContinueLink, Outcome } from "./parts.tsx";
 
 type Stage = "asking" | "sure?" | "confirmed" | "rejected";
 
-/** Confirms the address that a mail came to, or says that somebody else registered it. */
+/** Confirms the address that the mail was sent to, or rejects the registration. */
 export const Verify = mailedLinkPage("/auth/verify", "Confirm your e-mail address", ({ token }) => {
   const [stage, setStage] = useState<Stage>("asking");
   const confirming = useAction(async () => {
     await request("/auth/verify-email", { body: { token } });
     setStage("confirmed");
-    // Whoever is signed in here need not be who the link is for.
+    // The signed-in user may be another one than the link's.
     if (user.peek() !== null) await loadProfile().catch(() => undefined);
   });
   const rejecting = useAction(async () => {
@@ -28,12 +28,12 @@ export const Verify = mailedLinkPage("/auth/verify", "Confirm your e-mail addres
   });
   const failure = confirming.failure ?? rejecting.failure;
   const wait = useWait(failure);
-  if (isDead(failure)) return <Dead message={failure?.message ?? ""} />;
+  if (isInvalidLink(failure)) return <InvalidConfirmationLink message={failure?.message ?? ""} />;
   switch (stage) {
     case "asking":
       return (
         <Card>
-          <p>An account was made with this address. Is it yours?</p>
+          <p>Someone created an account with this address. Was it you?</p>
           <Row>
             <Button look="primary" busy={confirming.busy} disabled={wait > 0} onClick={() => confirming.run()}>
               Yes, confirm the address
@@ -47,14 +47,14 @@ export const Verify = mailedLinkPage("/auth/verify", "Confirm your e-mail addres
       );
     case "sure?":
       return (
-        <Outcome title="Was it not you?">
+        <Outcome title="Remove this registration?">
           <p>
-            Then somebody else registered your address. All that was set up with it goes: the password, linked
-            providers, sessions, mailed links and API keys. The address is not confirmed.
+            Someone else registered your address. This removes everything that was set up with it: the password, linked
+            providers, sessions, mailed links and API keys. The address stays unconfirmed.
           </p>
           <Row>
             <Button look="danger" busy={rejecting.busy} disabled={wait > 0} onClick={() => rejecting.run()}>
-              Remove all of it
+              Remove registration
             </Button>
             <Button disabled={rejecting.busy} onClick={() => setStage("asking")}>
               Back
@@ -67,8 +67,8 @@ export const Verify = mailedLinkPage("/auth/verify", "Confirm your e-mail addres
       return <Confirmed />;
     case "rejected":
       return (
-        <Outcome title="Thank you">
-          <p>Whatever was set up with your address has been removed. You can close this page.</p>
+        <Outcome title="Registration removed">
+          <p>Everything set up with your address was removed. You can close this page.</p>
         </Outcome>
       );
   }
@@ -77,12 +77,12 @@ export const Verify = mailedLinkPage("/auth/verify", "Confirm your e-mail addres
 function Confirmed() {
   const [next] = useState(takeNext);
   return (
-    <Outcome title="Your address is confirmed">
+    <Outcome title="Address confirmed">
       {user.value === null ? (
         <>
-          <p>Sign in, and begin.</p>
+          <p>Sign in to start.</p>
           <div>
-            <GoOn to={`/login?next=${encodeURIComponent(next)}`}>Sign in</GoOn>
+            <ContinueLink to={`/login?next=${encodeURIComponent(next)}`}>Sign in</ContinueLink>
           </div>
         </>
       ) : (
@@ -91,7 +91,7 @@ function Confirmed() {
             You are signed in as <strong>{user.value.email}</strong>.
           </p>
           <div>
-            <GoOn to={next}>Go on</GoOn>
+            <ContinueLink to={next}>Continue</ContinueLink>
           </div>
         </>
       )}
@@ -99,17 +99,17 @@ function Confirmed() {
   );
 }
 
-function Dead({ message }: { message: string }) {
+function InvalidConfirmationLink({ message }: { message: string }) {
   if (user.value?.emailVerified) {
     return (
-      <DeadEnd title="Nothing left to confirm" to="/" action="Go on">
-        The address of your account, {user.value.email}, is confirmed already.
-      </DeadEnd>
+      <FailedOutcome title="Nothing left to confirm" to="/" action="Continue">
+        {user.value.email} is already confirmed.
+      </FailedOutcome>
     );
   }
   return (
-    <DeadEnd title="This link does not work" to="/auth/account" action="Go to your account">
-      {message} If you have confirmed the address before, all is well. Otherwise your account page sends you a new link.
-    </DeadEnd>
+    <FailedOutcome title="This link does not work" to="/auth/account" action="Go to account">
+      {message} If the address is not confirmed yet, request a new link on the account page.
+    </FailedOutcome>
   );
 }

@@ -4,17 +4,18 @@ import { Failure } from "../../ui/states.tsx";
 import { type ActionDialog, Actions } from "./actions/actions.tsx";
 import { focusOn, useShortcuts } from "./actions/shortcuts.ts";
 import { ContextView } from "./context/context-view.tsx";
+import { EmptyResults } from "./empty-results.tsx";
 import css from "./explorer.module.css";
 import { Chips } from "./filter-bar/chips.tsx";
 import { FilterPanel } from "./filter-bar/filter-panel.tsx";
 import type { FilterPatch } from "./filters.ts";
 import { Histogram } from "./histogram/histogram.tsx";
 import { LiveBar } from "./live/live-bar.tsx";
-import { Nothing } from "./nothing.tsx";
+import { NotFoundInExplorer } from "./not-found.tsx";
+import { SearchedText } from "./results/marked.tsx";
 import { Results } from "./results/results.tsx";
 import { StatusLine } from "./status-line.tsx";
 import { Toolbar } from "./toolbar/toolbar.tsx";
-import { Unknown } from "./unknown.tsx";
 import { useExplorer } from "./use-explorer.ts";
 import { between, isOpen, wider } from "./view/range.ts";
 import { entryLink, useShownEntry } from "./view/shown-entry.ts";
@@ -23,7 +24,7 @@ import { patched, type View } from "./view/view.ts";
 export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; projectId: string | null }) {
   useTitle("Logs");
   const explorer = useExplorer(workspaceId, projectId);
-  const { view, faults, change, times, projects, live, results, stats, entries, failure } = explorer;
+  const { view, invalidParameters, change, times, projects, live, results, stats, entries, failure } = explorer;
   const context = useShownEntry(projectId);
   const [panelOpen, setPanelOpen] = useState(false);
   const [dialog, setDialog] = useState<ActionDialog | null>(null);
@@ -50,7 +51,7 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
     "/": () => void focusOn("search"),
     f: () => {
       if (focusOn("filters")) return;
-      // Where the panel is closed it has to be drawn first.
+      // A closed panel must be rendered first.
       setPanelOpen(true);
       requestAnimationFrame(() => focusOn("filters"));
     },
@@ -64,126 +65,130 @@ export function ExplorerPage({ workspaceId, projectId }: { workspaceId: string; 
     "?": () => setDialog("keys"),
   });
   const isLive = view.live && projectId !== null && times.to === undefined;
-  if (explorer.isMissing) return <Unknown workspaceId={workspaceId} />;
+  if (explorer.isMissing) return <NotFoundInExplorer workspaceId={workspaceId} />;
   const isFailing = results.failure !== null || live.failure !== null;
-  // One notice for all that failed: where the entries end for what lies behind them, else above everything.
+  // One notice for all failures: at the end of the list if only the next page failed, otherwise at the top.
   const isAtEnd = failure !== null && failure === results.failure && results.failedOn !== "load";
   const notice = failure === null ? null : <Failure failure={failure} onRetry={explorer.retry} />;
   return (
-    <div class={css.explorer}>
-      <h1 class="visually-hidden">Logs</h1>
-      <div class={css.top}>
-        <Toolbar
-          workspaceId={workspaceId}
-          projectId={projectId}
-          projects={projects.data}
-          view={view}
-          times={times}
-          busy={results.busy === "load"}
-          onChange={change}
-          onReload={explorer.reload}
-          onLive={toggleLive}
-        />
-        <Actions
-          panelId={panelId}
-          panelOpen={panelOpen}
-          onPanel={() => setPanelOpen(!panelOpen)}
-          workspaceId={workspaceId}
-          projectId={projectId}
-          projects={projects.data ?? []}
-          view={view}
-          times={times}
-          request={explorer.request}
-          expected={stats.data?.stats.complete ? stats.data.stats.total : null}
-          dialog={dialog}
-          onDialog={setDialog}
-        />
-      </div>
-      <div class={css.columns}>
-        <aside class={css.side} aria-label="Filters" data-open={panelOpen} data-shortcut="filters" tabIndex={-1}>
-          <FilterPanel
-            id={panelId}
-            filters={view.filters}
-            onChange={onFilters}
-            categories={explorer.categories}
-            types={explorer.types}
-            entries={entries}
+    <SearchedText.Provider value={view.filters.search ?? ""}>
+      <div class={css.explorer}>
+        <h1 class="visually-hidden">Logs</h1>
+        <div class={css.top}>
+          <Toolbar
+            workspaceId={workspaceId}
+            projectId={projectId}
+            projects={projects.data}
+            view={view}
+            times={times}
+            busy={results.busy === "load"}
+            onChange={change}
+            onReload={explorer.reload}
+            onLive={toggleLive}
           />
-        </aside>
-        <div class={css.main}>
-          {faults.length > 0 ? (
-            <p class={css.warning} role="alert">
-              Some of this link could not be read and is left out: {faults.join(", ")}.
-            </p>
-          ) : null}
-          <Chips filters={view.filters} onChange={onFilters} />
-          <h2 class="visually-hidden">Histogram</h2>
-          {isAtEnd ? null : notice}
-          {stats.data === null ? (
-            failure === null && !explorer.isEmpty ? (
-              <div class={css.waiting} />
-            ) : null
-          ) : (
-            <Histogram
-              counted={stats.data}
-              busy={stats.busy && failure === null}
-              onZoom={onZoom}
-              onZoomOut={onZoomOut}
-            />
-          )}
-          {isLive ? <LiveBar live={live} fresh={entries.length - results.entries.length} onStop={toggleLive} /> : null}
-          <h2 class="visually-hidden">Entries</h2>
-          <StatusLine
-            results={results}
-            shown={entries.length}
-            order={view.order}
-            isLive={isLive}
-            isFailing={isFailing}
-            onOrder={(order) => change((before) => ({ ...before, order }))}
+          <Actions
+            panelId={panelId}
+            panelOpen={panelOpen}
+            onPanel={() => setPanelOpen(!panelOpen)}
+            workspaceId={workspaceId}
+            projectId={projectId}
+            projects={projects.data ?? []}
+            view={view}
+            times={times}
+            request={explorer.request}
+            expected={stats.data?.stats.complete ? stats.data.stats.total : null}
+            dialog={dialog}
+            onDialog={setDialog}
           />
-          {isAtEnd ? notice : null}
-          {isFailing && entries.length === 0 ? null : (
-            <div class={css.list} aria-busy={results.busy === "load" && !isFailing}>
-              <Results
-                entries={entries}
-                query={results.query}
-                busy={results.busy === "load" || results.busy === "more"}
-                hasFailed={results.failedOn === "more"}
-                hasMore={results.nextCursor !== null && results.complete}
-                onMore={results.more}
-                onFilter={onFilter}
-                onContext={context.show}
-                projectNames={projectNames}
-                linkTo={(entry) => entryLink(location.origin, workspaceId, entry)}
-                empty={
-                  <Nothing
-                    workspaceId={workspaceId}
-                    projectId={projectId}
-                    projects={projects.data}
-                    explorer={explorer}
-                    isLive={isLive}
-                  />
-                }
-              />
-            </div>
-          )}
         </div>
+        <div class={css.columns}>
+          <aside class={css.side} aria-label="Filters" data-open={panelOpen} data-shortcut="filters" tabIndex={-1}>
+            <FilterPanel
+              id={panelId}
+              filters={view.filters}
+              onChange={onFilters}
+              categories={explorer.categories}
+              types={explorer.types}
+              entries={entries}
+            />
+          </aside>
+          <div class={css.main}>
+            {invalidParameters.length > 0 ? (
+              <p class={css.warning} role="alert">
+                Ignored invalid parts of this link: {invalidParameters.join(", ")}.
+              </p>
+            ) : null}
+            <Chips filters={view.filters} onChange={onFilters} />
+            <h2 class="visually-hidden">Histogram</h2>
+            {isAtEnd ? null : notice}
+            {stats.data === null ? (
+              failure === null && !explorer.isEmpty ? (
+                <div class={css.waiting} />
+              ) : null
+            ) : (
+              <Histogram
+                counted={stats.data}
+                busy={stats.busy && failure === null}
+                onZoom={onZoom}
+                onZoomOut={onZoomOut}
+              />
+            )}
+            {isLive ? (
+              <LiveBar live={live} fresh={entries.length - results.entries.length} onStop={toggleLive} />
+            ) : null}
+            <h2 class="visually-hidden">Entries</h2>
+            <StatusLine
+              results={results}
+              shown={entries.length}
+              order={view.order}
+              isLive={isLive}
+              isFailing={isFailing}
+              onOrder={(order) => change((before) => ({ ...before, order }))}
+            />
+            {isAtEnd ? notice : null}
+            {isFailing && entries.length === 0 ? null : (
+              <div class={css.list} aria-busy={results.busy === "load" && !isFailing}>
+                <Results
+                  entries={entries}
+                  query={results.query}
+                  busy={results.busy === "load" || results.busy === "more"}
+                  hasFailed={results.failedOn === "more"}
+                  hasMore={results.nextCursor !== null && results.complete}
+                  onMore={results.more}
+                  onFilter={onFilter}
+                  onContext={context.show}
+                  projectNames={projectNames}
+                  linkTo={(entry) => entryLink(location.origin, workspaceId, entry)}
+                  empty={
+                    <EmptyResults
+                      workspaceId={workspaceId}
+                      projectId={projectId}
+                      projects={projects.data}
+                      explorer={explorer}
+                      isLive={isLive}
+                    />
+                  }
+                />
+              </div>
+            )}
+          </div>
+        </div>
+        {context.shown === null ? null : (
+          <ContextView
+            workspaceId={workspaceId}
+            entry={context.shown}
+            isOpened={context.isOpened}
+            onShow={context.show}
+            onClose={context.close}
+            onFilter={onFilter}
+          />
+        )}
       </div>
-      {context.shown === null ? null : (
-        <ContextView
-          workspaceId={workspaceId}
-          entry={context.shown}
-          isOpened={context.isOpened}
-          onShow={context.show}
-          onClose={context.close}
-          onFilter={onFilter}
-        />
-      )}
-    </div>
+    </SearchedText.Provider>
   );
 }
 
-/** Following needs a range without an end, and the newest on top. */
+/** Turns live on or off. Live requires an open range and the newest entries first. */
 function withLive(view: View, live: boolean): View {
   if (!live) return { ...view, live };
   const { range } = view;

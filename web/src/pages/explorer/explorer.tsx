@@ -3,7 +3,7 @@ import { useRoute } from "preact-iso";
 import { loadWorkspaces, workspaces } from "../../model/workspaces.ts";
 import { Loading } from "../../ui/states.tsx";
 import { ExplorerPage } from "./explorer-page.tsx";
-import { Unknown } from "./unknown.tsx";
+import { NotFoundInExplorer } from "./not-found.tsx";
 
 export function Explorer() {
   const { workspaceId = "", projectId } = useRoute().params;
@@ -11,7 +11,7 @@ export function Explorer() {
   const [checked, setChecked] = useState<string | null>(null);
   useEffect(() => {
     if (!isMissing) return;
-    // It may be younger than the list.
+    // The workspace may be newer than the loaded list.
     let wanted = true;
     void loadWorkspaces().then(() => {
       if (wanted) setChecked(workspaceId);
@@ -20,7 +20,7 @@ export function Explorer() {
       wanted = false;
     };
   }, [isMissing, workspaceId]);
-  if (isMissing) return checked === workspaceId ? <Unknown workspaceId={null} /> : <Loading />;
-  // Nothing of one workspace is shown in another, not even for a moment.
+  if (isMissing) return checked === workspaceId ? <NotFoundInExplorer workspaceId={null} /> : <Loading />;
+  // The key remounts the page, so that it never shows entries of another workspace.
   return <ExplorerPage key={workspaceId} workspaceId={workspaceId} projectId={projectId ?? null} />;
 }

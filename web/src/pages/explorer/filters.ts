@@ -2,7 +2,7 @@ import type { Level } from "../../model/types.ts";
 
 export type Scalar = string | number | boolean | null;
 
-/** A condition on one member of `data`, as the API takes it. */
+/** A condition on one member of `data`, as the API accepts it. */
 export type DataCondition =
   | Scalar
   | {
@@ -16,7 +16,7 @@ export type DataCondition =
       exists?: boolean;
     };
 
-/** The filters of a query, exactly as `POST /logger/query` takes them. An absent member filters nothing. */
+/** The filters of a query, exactly as `POST /logger/query` accepts them. An absent member does not filter. */
 export interface Filters {
   level?: Level[];
   minLevel?: Level;
@@ -33,5 +33,5 @@ export interface Filters {
   data?: Record<string, DataCondition>;
 }
 
-/** One filter that a click on an entry adds: members given here take the place of those that are there; `data` is merged. */
+/** A filter added by a click on an entry: its members replace existing ones; `data` is merged. */
 export type FilterPatch = Filters;

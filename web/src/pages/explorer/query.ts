@@ -4,11 +4,11 @@ import type { QueryRequest } from "./actions/curl.ts";
 import type { Filters } from "./filters.ts";
 import type { Interval, Stats } from "./histogram/buckets.ts";
 
-/** What `POST /logger/query` answers. */
+/** The response of `POST /logger/query`. */
 export interface QueryPage {
   logs: LogEntry[];
   pagination: { offset: number; limit: number; hasMore: boolean; nextCursor: string | null; total?: number };
-  /** False: the service stopped looking before the page was full or everything was looked at. */
+  /** `false` if the budget ran out before the page was full or everything was scanned. */
   complete: boolean;
   asOf: string;
   stats: { scanned: number; recent: number; stored: number; tookMs: number };

@@ -5,16 +5,16 @@ import { entries as entriesText, number } from "./view/format.ts";
 
 interface StatusLineProps {
   results: FoundEntries;
-  /** Entries in the list: those of the results, and what came live on top of them. */
+  /** Entries in the list: the loaded ones and those of the live view. */
   shown: number;
   order: "desc" | "asc";
   isLive: boolean;
-  /** A notice says that nothing could be loaded: each further try need not be said. */
+  /** Whether a notice about a failed load is shown, so that retries are not announced. */
   isFailing: boolean;
   onOrder: (order: "desc" | "asc") => void;
 }
 
-/** How much of what was found is there, and in which order. An answer that stopped early says so, and goes on if asked. */
+/** Number and order of the loaded entries. An incomplete search is shown as such, with a button to continue. */
 export function StatusLine({ results, shown, order, isLive, isFailing, onOrder }: StatusLineProps) {
   const { entries, nextCursor, complete, scanned, total, busy } = results;
   const isPartial = !complete && nextCursor !== null;
@@ -34,7 +34,7 @@ export function StatusLine({ results, shown, order, isLive, isFailing, onOrder }
           {busy === "count" ? "Counting …" : "Count all"}
         </Button>
       ) : null}
-      {total === "too many" ? <span class={css.quiet}>too much to count at once</span> : null}
+      {total === "too many" ? <span class={css.quiet}>too many to count</span> : null}
       <label class={css.order}>
         <span class="visually-hidden">Order</span>
         <select
@@ -49,10 +49,10 @@ export function StatusLine({ results, shown, order, isLive, isFailing, onOrder }
       {isPartial && busy !== "load" ? (
         <div class={css.partial} role="status">
           <p>
-            The search is not through: {entriesText(scanned)} looked at so far, {number(entries.length)} found.
+            Search incomplete: {entriesText(scanned)} scanned, {number(entries.length)} found.
           </p>
           <Button small busy={busy === "more"} onClick={results.more}>
-            {busy === "more" ? "Searching …" : "Go on"}
+            {busy === "more" ? "Searching …" : "Continue"}
           </Button>
         </div>
       ) : null}
@@ -62,7 +62,7 @@ export function StatusLine({ results, shown, order, isLive, isFailing, onOrder }
 
 function loadedText({ entries, nextCursor, total }: FoundEntries, shown: number): string {
   if (nextCursor === null) return entriesText(shown);
-  // What came live is not of the snapshot that was counted.
+  // Live entries are not part of the counted snapshot.
   const of = typeof total === "number" ? ` of ${number(total + shown - entries.length)}` : "";
   return `${number(shown)}${of} loaded`;
 }

@@ -15,26 +15,26 @@ import { timesOf } from "./view/range.ts";
 import { useView } from "./view/use-view.ts";
 import { viewSearch } from "./view/view.ts";
 
-/** Days of retention taken for granted until the workspace is known; the service's own default. */
+/** Days of retention assumed until the workspace is loaded: the default of the service. */
 const RETENTION_DAYS = 30;
 /**
- * Milliseconds between two counts of the service while a live view brings entries. It counts what it brings itself; this is
- * for what goes meanwhile, as retention ends.
+ * Milliseconds between two counts of the service while a live view adds entries. The live view counts its entries
+ * itself; a recount removes expired ones.
  */
 const RECOUNT_MS = 30_000;
-/** The same for names that a filter of names leaves out: a live view does not bring their entries. */
+/** Like `RECOUNT_MS`, for names that a filter excludes: a live view does not receive their entries. */
 const RECOUNT_OTHERS_MS = 5000;
-/** Milliseconds between two looks for the first entry. */
+/** Milliseconds between two checks for the first entry. */
 const FIRST_ENTRY_MS = 4000;
 const NONE: LogEntry[] = [];
 
-/** All that the explorer shows: what the address asks for, and what the service answers to it. */
+/** State of the explorer: the view in the address and the responses of the service to it. */
 export function useExplorer(workspaceId: string, projectId: string | null) {
-  const { view, faults, change } = useView();
+  const { view, invalidParameters, change } = useView();
   const [round, setRound] = useState(0);
   const retentionDays = workspaces.value?.find(({ id }) => id === workspaceId)?.retentionDays ?? RETENTION_DAYS;
   const isRelative = view.range.kind === "last";
-  // Following is no other view: what is found stays while it is turned on and off.
+  // Live is not part of the key, so that the list stays when live is turned on or off.
   const shown = `${projectId} ${viewSearch({ ...view, live: false })}`;
   const times = useMemo(
     () => timesOf(view.range, Date.now(), retentionDays),
@@ -51,20 +51,20 @@ export function useExplorer(workspaceId: string, projectId: string | null) {
 
   const projects = useLoad(workspaceId, (signal) => loadProjects(workspaceId, signal));
   const isEmpty = projectId === null && projects.data?.length === 0;
-  // Where no project is named, there may be none, and then there is nothing to ask for.
+  // On the page of all projects, wait until it is known whether any project exists.
   const hasScope = projectId !== null || projects.failure !== null || (projects.data !== null && !isEmpty);
   const live = useLive({
     workspaceId,
     projectId,
-    // The beginning of a relative range moves, and a tail need not: whatever comes now is in it.
+    // A relative range moves. A tail does not need its start, because new entries are always in it.
     filters: isRelative ? view.filters : filters,
-    // A range with an end has nothing new to follow.
+    // A range with an end has no new entries.
     wanted: view.live && to === undefined,
     countedFrom: from === undefined ? Number.NEGATIVE_INFINITY : Date.parse(from),
     query,
     key,
   });
-  // Whether there has ever been an entry is said by the projects.
+  // The projects show whether any entry has ever been committed.
   const inScope = projects.data?.filter(({ id }) => projectId === null || id === projectId);
   const hasEntries = inScope?.some(({ lastSeq }) => lastSeq > 0) ?? false;
   const reload = (): void => {
@@ -73,18 +73,18 @@ export function useExplorer(workspaceId: string, projectId: string | null) {
   };
   const found = useResults(key, query, workspaceId, live.isReady && hasScope ? request : null, reload);
   const results = isEmpty ? { ...found, entries: NONE, nextCursor: null, complete: true, busy: null } : found;
-  useLayoutEffect(() => live.settle(), [found.loads]);
+  useLayoutEffect(() => live.onListLoaded(), [found.loads]);
   const { onArrival } = live;
   const asked = { key, query, workspaceId, projectId, filters, onArrival };
-  // A live view adds to a count what comes behind its start.
+  // A live view adds to a count the entries after its start.
   const stats = useStats({ ...asked, wanted: live.isReady && hasScope, times, fit: from === undefined });
-  // They help choosing, so they wait until what was asked for is there.
+  // The counts of names only help selecting, so they load after the list.
   const isSettled = results.busy === null && results.failure === null && !isEmpty;
   const categories = useNames({ ...asked, groupBy: "category", wanted: isSettled });
   const types = useNames({ ...asked, groupBy: "type", wanted: isSettled });
   const entries = useMerged(live.entries, results.entries);
 
-  // By the newest: once some are dropped for room, there always are as many.
+  // Compares ids, because the number of live entries stays the same once old ones are dropped.
   const newest = live.entries[0]?.id;
   const counted = useRef<string | undefined>(undefined);
   const recount = (): void => {
@@ -100,7 +100,7 @@ export function useExplorer(workspaceId: string, projectId: string | null) {
     if (filters.category !== undefined) categories.reload();
     if (filters.type !== undefined) types.reload();
   }, RECOUNT_OTHERS_MS);
-  // The time in which there is anything is known from now on, and with it how fine to count.
+  // The first entry fixes the range of the chart and its interval.
   const isFirst = newest !== undefined && from === undefined && stats.counted?.stats.total === 0;
   useEffect(() => {
     if (isFirst) recount();
@@ -117,16 +117,16 @@ export function useExplorer(workspaceId: string, projectId: string | null) {
   }, [hasEntries, isWaiting]);
 
   const failure = results.failure ?? live.failure ?? stats.failure;
-  /** Does once more all that failed. */
+  /** Retries everything that failed. */
   const retry = (): void => {
     recovery.now();
-    // What the service refused is not repeated unless the reader asks for it.
+    // A refused request is repeated only if the reader asks for it.
     if (results.failure !== null && !isOutage(results.failure))
       results.failedOn === "load" ? reload() : results.retry();
     if (live.failure !== null && !isOutage(live.failure)) live.retry();
     if (stats.failure !== null && !isOutage(stats.failure)) stats.reload();
   };
-  // What this page knows of may have been removed since.
+  // Another user may have deleted the workspace or the project.
   const isGone = results.failure?.code === "NOT_FOUND";
   useEffect(() => {
     if (!isGone) return;
@@ -135,7 +135,7 @@ export function useExplorer(workspaceId: string, projectId: string | null) {
   }, [isGone]);
   const isUnlisted = projectId !== null && (projects.data?.every(({ id }) => id !== projectId) ?? false);
   useEffect(() => {
-    // It may be younger than the list.
+    // The project may be newer than the loaded list.
     if (isUnlisted) projects.reload();
   }, [isUnlisted, projectId]);
   const isMissing = isUnlisted && (isGone || !projects.busy);
@@ -143,7 +143,7 @@ export function useExplorer(workspaceId: string, projectId: string | null) {
     isEmpty,
     isMissing,
     view,
-    faults,
+    invalidParameters,
     change,
     times,
     filters,

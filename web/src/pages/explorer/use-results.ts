@@ -1,54 +1,54 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { type ApiFailure, failureOf } from "../../api/failure.ts";
-import { recovery, useRetry, whileTrying } from "../../lib/retry.ts";
+import { recovery, shownWhileRetrying, useRetry } from "../../lib/retry.ts";
 import type { LogEntry } from "../../model/types.ts";
 import type { QueryRequest } from "./actions/curl.ts";
 import { type QueryPage, queryLogs } from "./query.ts";
 
-/** Entries of one page: some screens full. */
+/** Entries of one page: a few screens. */
 const PAGE = 100;
 
 type Step = "load" | "more" | "count";
 
 interface State {
-  /** Of which load this is; what belongs to an older one is not shown. */
+  /** Key of the load that this state belongs to. An older one is not shown. */
   key: string;
-  /** What was asked for by the load that brought the entries, whenever that was. */
+  /** Query of the load that brought the entries. */
   query: string;
-  /** The request of that load: a cursor goes on with its own filters only, and the times of a later one differ. */
+  /** Request of that load. A cursor is valid only with its filters, and a later request has other times. */
   request: QueryRequest;
-  /** Loads after which the entries were others. */
+  /** Number of loads that replaced the entries. */
   loads: number;
   entries: LogEntry[];
-  /** Null at the end. */
+  /** `null` at the end. */
   nextCursor: string | null;
-  /** False: the last answer stopped before it was through. */
+  /** `false` if the last response stopped before everything was scanned. */
   complete: boolean;
   asOf: string | null;
-  /** Entries looked through by all pages so far. */
+  /** Entries scanned for all pages so far. */
   scanned: number;
-  /** All matches of the snapshot, once somebody asked for it; "too many" where the service could not look through all. */
+  /** All matches of the snapshot, once counted; "too many" if the service could not scan all. */
   total: number | "too many" | null;
   busy: Step | null;
   failure: ApiFailure | null;
-  /** What the failure is of. */
+  /** The step that failed. */
   failedOn: Step | null;
 }
 
 export interface FoundEntries extends Omit<State, "key" | "request"> {
   /** Loads the next page of the same snapshot. */
   more: () => void;
-  /** Does once more what failed. */
+  /** Retries the step that failed. */
   retry: () => void;
   /** Counts all matches of the snapshot. */
   count: () => void;
 }
 
 /**
- * Pages of one query: a new `key` begins anew and drops what was on its way. Until its first page is there the entries
- * before stay, marked by `busy`, so that a changed filter does not blank the page. Where a load fails, they stay if they
- * are of the same `query`: a view that is loaded once more has the same, whatever the time. What fails because the service
- * is away is repeated; a first page is what `reload` is for, as its time has moved on.
+ * Loads a query page by page. A new `key` starts again and aborts the current step. The previous entries stay visible
+ * (`busy`) until the first page arrives, so that a changed filter does not blank the page. If a load fails, they stay
+ * if they are of the same `query`, which does not contain the time of the load. Outages are retried: a first page by
+ * `reload`, because its time has moved on.
  */
 export function useResults(
   key: string,
@@ -111,7 +111,7 @@ export function useResults(
 }
 
 function trying({ failure, failedOn }: State): Pick<State, "failure" | "failedOn"> {
-  const kept = whileTrying(failure);
+  const kept = shownWhileRetrying(failure);
   return { failure: kept, failedOn: kept && failedOn };
 }
 
@@ -126,7 +126,7 @@ function bodyOf(busy: Step, wanted: QueryRequest, { request, nextCursor, asOf }:
 function merged(busy: Step, key: string, query: string, request: QueryRequest, before: State, page: QueryPage): State {
   const { logs, complete, asOf, stats, pagination } = page;
   if (busy === "count") {
-    // A count that stopped early is no count: the answer has none then.
+    // A count that stopped early has no `total`.
     return { ...before, busy: null, failure: null, failedOn: null, total: pagination.total ?? "too many" };
   }
   const isFirst = busy === "load";

@@ -9,42 +9,42 @@ import { toast } from "../../ui/toasts.tsx";
 import { ProjectName } from "../settings/project-name.tsx";
 import css from "./home.module.css";
 
-/** What to do in a workspace that has no project. */
+/** First steps in a workspace without a project. */
 export function FirstSteps({ workspace }: { workspace: Workspace }) {
   const { route } = useLocation();
   const [isCreating, setCreating] = useState(false);
   const reason = reasonAgainst(workspace.role, "project.create");
   const mayMakeKeys = reasonAgainst(workspace.role, "key.create") === null;
-  if (reason !== null) return <p>No project yet. Ask {ableTo("project.create")} to create one.</p>;
+  if (reason !== null) return <p>No projects yet. Ask {ableTo("project.create")} to create one.</p>;
   return (
     <>
-      <p>No project yet. Three steps to the first entry:</p>
+      <p>No projects yet. Three steps to the first entry:</p>
       <ol class={css.steps}>
-        <li>Create a project. Each application, or part of one, has its own.</li>
+        <li>Create a project, usually one per application.</li>
         <li>
           {mayMakeKeys
-            ? "Create an API key for it. It is shown once, with a line that works as it stands."
-            : `Ask ${ableTo("key.create")} for an API key for it.`}
+            ? "Create an API key. It is shown once, with a command to send an entry."
+            : `Ask ${ableTo("key.create")} for an API key.`}
         </li>
-        <li>Send an entry, and see it among the logs.</li>
+        <li>Send an entry and find it in the logs.</li>
       </ol>
       <Row>
         <Button look="primary" onClick={() => setCreating(true)}>
-          Create a project
+          Create project
         </Button>
       </Row>
       {isCreating ? (
         <ProjectName
-          title="Create a project"
+          title="Create project"
           action="Create"
           onSave={async (name) => {
             const { data } = await authorized<Project>("/projects", { workspaceId: workspace.id, body: { name } });
             if (mayMakeKeys) {
-              toast(`${data.name} is there. Create a key for it next.`);
+              toast(`Created ${data.name}. Create an API key next.`);
               route(`/w/${workspace.id}/settings/keys?project=${data.id}`);
             } else {
-              toast(`${data.name} is there.`);
-              // Its page says how to go on.
+              toast(`Created ${data.name}.`);
+              // The project's page shows the next step.
               route(`/w/${workspace.id}/p/${data.id}`);
             }
           }}

@@ -1,8 +1,8 @@
 import { user } from "../../session/session.ts";
-import { Stranger } from "./stranger.tsx";
+import { SignedOutHome } from "./signed-out-home.tsx";
 import { WorkspaceList } from "./workspace-list.tsx";
 
-/** The start: one's workspaces, or for who is not signed in what this is. */
+/** The start page: the user's workspaces, or an introduction if signed out. */
 export function Home() {
-  return user.value === null ? <Stranger /> : <WorkspaceList />;
+  return user.value === null ? <SignedOutHome /> : <WorkspaceList />;
 }

@@ -11,10 +11,10 @@ import { FirstSteps } from "./first-steps.tsx";
 import css from "./home.module.css";
 
 const COUNT = new Intl.NumberFormat();
-/** Projects listed here; the settings have them all. */
+/** Projects shown on a card. The settings list all of them. */
 const LISTED = 8;
 
-/** A workspace with the ways into it. */
+/** A workspace with its projects. */
 export function WorkspaceCard({ workspace, isOpen }: { workspace: Workspace; isOpen: boolean }) {
   const [showsProjects, setShowsProjects] = useState(isOpen);
   const base = `/w/${workspace.id}`;

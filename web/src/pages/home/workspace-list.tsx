@@ -6,7 +6,7 @@ import { Empty, Failure, Loading } from "../../ui/states.tsx";
 import { CreateWorkspace } from "../settings/create-workspace.tsx";
 import { WorkspaceCard } from "./workspace-card.tsx";
 
-/** Workspaces whose projects are asked for at once; those of the others on demand. */
+/** Workspaces whose projects are loaded immediately. Others load on demand. */
 const OPENED = 10;
 
 export function WorkspaceList() {
@@ -16,13 +16,13 @@ export function WorkspaceList() {
   return (
     <Page title="Your workspaces">
       <Row>
-        <Button onClick={() => setCreating(true)}>Create a workspace</Button>
+        <Button onClick={() => setCreating(true)}>Create workspace</Button>
       </Row>
       {failure ? <Failure failure={failure} onRetry={() => void loadWorkspaces()} /> : null}
       {known === null && failure === null ? <Loading /> : null}
       {known?.length === 0 ? (
-        <Empty title="You are in no workspace">
-          <p>Create one, or ask somebody for an invitation.</p>
+        <Empty title="No workspaces">
+          <p>Create one or ask for an invitation.</p>
         </Empty>
       ) : null}
       {known?.map((workspace, index) => (

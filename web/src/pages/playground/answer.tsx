@@ -1,12 +1,12 @@
 import { Badge } from "../../ui/badge.tsx";
-import { Wide } from "../../ui/wide.tsx";
+import { ScrollBox } from "../../ui/scroll-box.tsx";
 import css from "./answer.module.css";
 import { type CallAnswer, errorCode, member } from "./call.ts";
 import { Meter } from "./meter.tsx";
 
 const CLOCK = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
 
-/** Names of the statuses that these calls can have. */
+/** Reason phrases of the statuses that these calls can have. */
 const REASONS: Readonly<Record<number, string>> = {
   200: "OK",
   201: "Created",
@@ -21,7 +21,7 @@ const REASONS: Readonly<Record<number, string>> = {
   503: "Service Unavailable",
 };
 
-/** An answer of the service as it came: status, limit headers, envelope. */
+/** A response of the service: status, limit headers, envelope. */
 export function Answer({ answer, units }: { answer: CallAnswer; units: string }) {
   const { status, tookMs, limit, retryAfter, body } = answer;
   const tone = status < 300 ? "good" : status < 500 ? "warn" : "bad";
@@ -54,9 +54,9 @@ export function Answer({ answer, units }: { answer: CallAnswer; units: string })
       ) : null}
       <details class={css.body} open>
         <summary>Body</summary>
-        <Wide label="Body of the answer">
+        <ScrollBox label="Response body">
           <pre>{typeof body === "string" ? body : JSON.stringify(body, null, 2)}</pre>
-        </Wide>
+        </ScrollBox>
       </details>
     </div>
   );
@@ -75,8 +75,8 @@ function inWords(answer: CallAnswer): string {
   const accepted = member(answer.body, "data", "accepted");
   if (typeof accepted === "number") {
     const rejected = member(answer.body, "data", "rejectedCount");
-    const refused = typeof rejected === "number" && rejected > 0 ? `, ${rejected} refused` : "";
-    const known = member(answer.body, "data", "duplicate") === true ? ": known already, stored once" : "";
+    const refused = typeof rejected === "number" && rejected > 0 ? `, ${rejected} rejected` : "";
+    const known = member(answer.body, "data", "duplicate") === true ? ": duplicate, stored once" : "";
     return `${accepted} stored${refused}${known}`;
   }
   return errorCode(answer) ?? "";

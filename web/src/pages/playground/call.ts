@@ -1,29 +1,29 @@
 import { type LimitState, unreachable } from "../../api/failure.ts";
 import { limitOf } from "../../api/request.ts";
 
-/** A call as it goes out, letter for letter. */
+/** A request, exactly as sent. */
 export interface Call {
   method: "POST" | "GET";
   path: string;
   token: string;
-  /** Absent in a GET. */
+  /** Absent for GET. */
   body?: string;
   contentType?: string;
   idempotencyKey?: string;
 }
 
-/** An answer as it came in. */
+/** A response, exactly as received. */
 export interface CallAnswer {
   status: number;
   tookMs: number;
   limit: LimitState | null;
-  /** Seconds, where the answer says after how many the same call would fit. */
+  /** Seconds from `Retry-After`, or `null`. */
   retryAfter: number | null;
-  /** The envelope; the text itself where it is no JSON. */
+  /** The envelope, or the text if it is not JSON. */
   body: unknown;
 }
 
-/** @throws ApiFailure where nothing answers; every answer is a result, refusals too */
+/** @throws ApiFailure if the service does not respond; every response is a result, also a refusal */
 export async function send(call: Call): Promise<CallAnswer> {
   const headers = new Headers({ Accept: "application/json", Authorization: `Bearer ${call.token}` });
   if (call.contentType !== undefined) headers.set("Content-Type", call.contentType);
@@ -51,7 +51,7 @@ export async function send(call: Call): Promise<CallAnswer> {
   }
 }
 
-/** Reads a member of an envelope without believing anything about it. */
+/** Reads a member of an untrusted value. */
 export function member(value: unknown, ...path: string[]): unknown {
   let found = value;
   for (const name of path) {
@@ -67,14 +67,14 @@ export function errorCode(answer: CallAnswer): string | null {
   return typeof code === "string" ? code : null;
 }
 
-/** An entry that was refused, by its place in what was sent. */
+/** An entry that the service did not accept, by its index in the request. */
 export interface Refused {
   index: number;
   code: string;
   message: string;
 }
 
-/** The entries that an answer names as refused: those of a receipt, and those of a refusal. */
+/** Lists the entries that a response names as rejected, from a receipt or from an error. */
 export function refusedOf(answer: CallAnswer): Refused[] {
   const listed = member(answer.body, "data", "rejected") ?? member(answer.body, "error", "details");
   return Array.isArray(listed) ? listed.filter(isRefused) : [];

@@ -4,10 +4,10 @@ import type { Call } from "./call.ts";
 import { type Outgoing, typesOf } from "./draft.ts";
 
 const MEMBERS: ReadonlySet<string> = new Set(ENTRY_MEMBERS);
-/** Members of an entry that a logger carries for all that it logs. */
+/** Members of an entry that a child logger adds to all its entries. */
 const IDS = ["session", "traceId", "spanId"] as const;
 
-/** What one press of a button in the shop logs. */
+/** The entry that a button of the shop logs. */
 export interface ShopAction {
   label: string;
   level: "info" | "warn" | "error";
@@ -17,14 +17,14 @@ export interface ShopAction {
   data: Record<string, unknown>;
 }
 
-/** A call as a command for a shell. Everything that was typed is inside single quotes, where a shell reads nothing into it. */
+/** Formats a call as a shell command. User input is single-quoted, so that the shell does not expand it. */
 export function curlCommand(origin: string, { path, token, body, contentType, idempotencyKey }: Call): string {
-  // With a body curl sends a POST by itself.
+  // curl sends a POST if there is a body.
   const parts = [`curl -sS ${quoted(origin + path)}`];
   parts.push(`-H ${quoted(`Authorization: Bearer ${token}`)}`);
   if (contentType !== undefined) parts.push(`-H ${quoted(`Content-Type: ${contentType}`)}`);
   if (idempotencyKey !== undefined) parts.push(`-H ${quoted(`Idempotency-Key: ${idempotencyKey}`)}`);
-  // Not `--data`: a text that begins with @ would be taken for the name of a file.
+  // Not `--data`, which takes a text that begins with @ as a file name.
   if (body !== undefined) parts.push(`--data-raw ${quoted(body)}`);
   return parts.join(" \\\n  ");
 }
@@ -35,7 +35,7 @@ interface Target {
   apiKey: string;
 }
 
-/** The same entries by the client library, as a program for Node. */
+/** Code for Node that sends the same entries with the client library. */
 export function clientCode({ origin, projectId, apiKey }: Target, { entries, shape }: Outgoing): string {
   const options = [`apiUrl: ${text(origin)}`, `projectId: ${text(projectId)}`, `apiKey: ${text(apiKey)}`];
   if (entries.some(isBelowInfo)) options.push(`level: "trace"`);
@@ -54,18 +54,18 @@ export function clientCode({ origin, projectId, apiKey }: Target, { entries, sha
   ].join("\n");
 }
 
-/** What a page of an application would have in it. */
+/** Code for a page of an application. */
 export function pageCode(url: string, action: ShopAction | null): string {
   return [
     `import { createLogger } from "taffrail/browser";`,
     "",
-    "// No key here: it is on the server.",
+    "// The server has the API key.",
     `const logger = createLogger({ url: ${text(url)} });`,
     ...(action ? ["", callOf(action)] : []),
   ].join("\n");
 }
 
-/** What the application's server would have in it. */
+/** Code for the application's server. */
 export function proxyCode({ origin, projectId, apiKey }: Target, url: string): string {
   return [
     `import { createProxy } from "taffrail/proxy";`,
@@ -117,7 +117,7 @@ function callOf({ level, category, type, message, data, ids = {} }: LoggedCall):
 
 function loop(entries: readonly unknown[]): string[] {
   return [
-    "// Times are the library's own: that of each call.",
+    "// The library sets the timestamp of each call.",
     `const entries: any[] = ${literal(entries)};`,
     "for (const { session, traceId, spanId, timestamp, ...entry } of entries) {",
     '  const { level = "info", category = "custom", type, message, data, ...others } = entry;',
@@ -127,7 +127,7 @@ function loop(entries: readonly unknown[]): string[] {
   ];
 }
 
-/** Members that are no arguments of a call go along with the data; the library knows those that have a place of their own. */
+/** Other members are logged with the data; the library recognises those with a place of their own in an entry. */
 function rest(entry: unknown): Record<string, unknown> {
   return Object.fromEntries(Object.entries(named(entry)).filter(([name]) => !MEMBERS.has(name)));
 }
@@ -136,7 +136,7 @@ function isBelowInfo(entry: unknown): boolean {
   return ["trace", "debug", "log"].some((level) => level === named(entry).level);
 }
 
-/** Categories that TypeScript has to be told of. */
+/** Categories that TypeScript needs a declaration for. */
 function ownCategories(entries: readonly unknown[]): string[] {
   const names = entries.map((entry) => named(entry).category).filter((name) => typeof name === "string");
   return [...new Set(names)].filter((name) => name !== "custom" && typesOf(name) === null);
@@ -157,12 +157,12 @@ function named(entry: unknown): Record<string, unknown> {
   return typeof entry === "object" && entry !== null ? (entry as Record<string, unknown>) : {};
 }
 
-/** Characters of a line that a value may make before it is broken into lines of its own. */
+/** Characters of a line up to which a value is written on one line. */
 const LINE = 60;
-/** The same of a whole call. */
+/** Like `LINE`, for a whole call. */
 const CALL = 80;
 
-/** A value as a program writes it: names without quotes where they need none, and long ones over several lines. */
+/** Formats a value as source code: names without quotes if possible, long values over several lines. */
 function literal(value: unknown, indent = "", line = LINE): string {
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
   const inner = `${indent}  `;
@@ -177,7 +177,7 @@ function literal(value: unknown, indent = "", line = LINE): string {
   return `${open}\n${parts.map((part) => `${inner}${part},\n`).join("")}${indent}${close}`;
 }
 
-/** `__proto__` without brackets would set the prototype. */
+/** Formats a member's name. `__proto__` needs brackets, because it would set the prototype otherwise. */
 function memberName(name: string): string {
   if (name === "__proto__") return '["__proto__"]';
   return /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name);

@@ -4,6 +4,7 @@ import { Button } from "../../ui/button.tsx";
 import { Field } from "../../ui/field.tsx";
 import { Card, Row } from "../../ui/page.tsx";
 import { Failure } from "../../ui/states.tsx";
+import { BudgetNotice, useShortage } from "./budget-notice.tsx";
 import type { Refused } from "./call.ts";
 import type { ShopAction } from "./code.ts";
 import type { FormDraft, FormResult, Outgoing, RawResult } from "./draft.ts";
@@ -12,19 +13,18 @@ import css from "./playground.module.css";
 import { RawEditor } from "./raw.tsx";
 import { Shop } from "./shop.tsx";
 import { Tabs } from "./tabs.tsx";
-import { UsedUp, useShortage } from "./used-up.tsx";
 
 export type Way = "form" | "json" | "app";
 
 const WAYS = [
   { name: "form", title: "Form" },
   { name: "json", title: "JSON" },
-  { name: "app", title: "As an app" },
+  { name: "app", title: "Application" },
 ] as const;
 
 const SHORTAGE = "entries-shortage";
 
-/** All that the composer holds. */
+/** The state of the composer. */
 export interface Draft {
   way: Way;
   form: FormDraft;
@@ -38,7 +38,7 @@ interface ComposerProps {
   form: FormResult;
   raw: RawResult;
   refused: readonly Refused[];
-  /** What is left of the entries of this hour; null where nobody has said yet. */
+  /** Remaining entries of this hour; `null` until known. */
   budget: LimitState | null;
   busy: boolean;
   failure: ApiFailure | null;
@@ -48,7 +48,7 @@ interface ComposerProps {
   onDelivered: () => void;
 }
 
-/** Where entries are made, in three ways. */
+/** Composes entries in three ways. */
 export function Composer(props: ComposerProps) {
   const { draft, form, raw, refused, budget, busy, failure, onChange, onSend, prepare, onDelivered } = props;
   const [isTried, setTried] = useState(false);
@@ -58,7 +58,7 @@ export function Composer(props: ComposerProps) {
   const shortage = useShortage(budget, count);
   return (
     <Card title="Send entries">
-      <UsedUp state={budget} what="entries" />
+      <BudgetNotice state={budget} what="entries" />
       <Tabs label="How to send" tabs={WAYS} chosen={way} onChoose={(name) => onChange({ way: name })}>
         {way === "app" ? (
           <Shop
@@ -88,7 +88,7 @@ export function Composer(props: ComposerProps) {
             )}
             <Field
               label="Idempotency-Key"
-              hint="Optional. With the same key the same call is stored once, however often it is sent."
+              hint="Optional. Repeated requests with the same key are stored once."
               error={keyError(draft.idempotencyKey)}
             >
               {(field) => (
@@ -109,7 +109,7 @@ export function Composer(props: ComposerProps) {
                 disabled={!result.ok || shortage !== null || keyError(draft.idempotencyKey) !== undefined}
                 aria-describedby={shortage === null ? undefined : SHORTAGE}
               >
-                Send {count > 1 ? `${count} entries` : "the entry"}
+                Send {count > 1 ? `${count} entries` : "entry"}
               </Button>
               {shortage === null ? null : (
                 <span class={css.quiet} id={SHORTAGE}>
@@ -125,11 +125,11 @@ export function Composer(props: ComposerProps) {
   );
 }
 
-/** An empty field that nobody has come to yet is no mistake. What is wrong with something written is. */
+/** Hides the error of an empty message until the user tries to send. */
 function visible<E extends object>(errors: E, isTried: boolean): E {
   if (isTried || !("message" in errors)) return errors;
   const { message: _later, ...shown } = errors;
-  // SAFETY: all members of the errors may be absent.
+  // SAFETY: every member of the errors is optional.
   return shown as E;
 }
 

@@ -2,31 +2,31 @@ import { CATEGORY_TYPES, INGEST_LIMITS } from "../../../../src/logs/entry.ts";
 import { InexactInteger, parseExactly } from "../../../../src/logs/ingest/exact-json.ts";
 import { LEVELS, type Level } from "../../model/types.ts";
 
-/** What the form holds. */
+/** Values of the form. */
 export interface FormDraft {
   level: Level;
   category: string;
   type: string;
   message: string;
-  /** A JSON object, or nothing. */
+  /** A JSON object, or empty. */
   data: string;
 }
 
-/** What is ready to go out. */
+/** A request body that is ready to send. */
 export interface Outgoing {
   body: string;
   contentType: "application/json" | "application/x-ndjson";
-  /** The entries in it, whatever they are worth. */
+  /** The entries in the body, not validated. */
   entries: readonly unknown[];
   shape: "entry" | "array" | "logs" | "ndjson";
 }
 
 export type FormErrors = Partial<Record<keyof FormDraft, string>>;
 export type FormResult = { ok: true; outgoing: Outgoing } | { ok: false; errors: FormErrors };
-export type RawResult = { ok: true; outgoing: Outgoing; doubts: Doubt[] } | { ok: false; error: string };
+export type RawResult = { ok: true; outgoing: Outgoing; warnings: Warning[] } | { ok: false; error: string };
 
-/** Something that the service will not take, seen before it is sent. `index` is the entry's place. */
-export interface Doubt {
+/** A reason for which the service will reject an entry, found before sending. `index` is the entry's index. */
+export interface Warning {
   index: number;
   message: string;
 }
@@ -39,15 +39,15 @@ export const FIRST_FORM: FormDraft = {
   data: '{ "status": 503, "durationMs": 1240 }',
 };
 
-/** Types of a built-in category; null where any may be given. */
+/** Types of a built-in category; `null` if any type is allowed. */
 export function typesOf(category: string): readonly string[] | null {
-  // SAFETY: only looked up; a name that is none gives undefined.
+  // SAFETY: only a lookup; an unknown name gives `undefined`.
   return Object.hasOwn(CATEGORY_TYPES, category) ? CATEGORY_TYPES[category as keyof typeof CATEGORY_TYPES] : null;
 }
 
 export function formOutgoing({ level, category, type, message, data }: FormDraft): FormResult {
   const errors: FormErrors = {};
-  if (message === "") errors.message = "An entry needs a message.";
+  if (message === "") errors.message = "Enter a message.";
   for (const [name, value] of [
     ["category", category],
     ["type", type],
@@ -63,29 +63,31 @@ export function formOutgoing({ level, category, type, message, data }: FormDraft
   return { ok: true, outgoing: { ...outgoing, shape: "entry" } };
 }
 
-/** As many digits as an integer has that a number may not hold: 2^53 has 16. The slow look at digits is for these alone. */
+/**
+ * Digits from which an integer may be inexact as a number: 2^53 has 16. Only such texts take the slow, exact parser.
+ */
 const LONG_NUMBER = /\d{16}/;
-const TOO_LARGE = "has an integer too large to be kept exactly. Write it as a text, in quotes.";
+const TOO_LARGE = "has an integer too large to be stored exactly. Write it as a string.";
 
-/** JSON of any of the shapes that the service takes, or NDJSON; which of them, the text itself says. */
+/** Detects which JSON shape of the API the text has, or NDJSON. */
 export function rawOutgoing(text: string): RawResult {
   const result = rawRead(text, JSON.parse);
   if (!result.ok || !LONG_NUMBER.test(text)) return result;
   const exact = rawRead(text, parseExactly);
-  return exact.ok ? { ...result, doubts: exact.doubts } : result;
+  return exact.ok ? { ...result, warnings: exact.warnings } : result;
 }
 
 type Parse = (text: string) => unknown;
 
 function rawRead(text: string, parse: Parse): RawResult {
   const body = text.trim();
-  if (body === "") return { ok: false, error: 'Write one entry, an array of them, {"logs": [...]}, or one a line.' };
+  if (body === "") return { ok: false, error: 'Enter one entry, an array, {"logs": [...]} or one entry per line.' };
   const whole = parsed(body, parse);
   if (whole.ok) return shaped(body, whole.value);
   const lines = body.split("\n");
   const read = lines.map((line) => parsed(line, parse));
   const first = lines[0]?.trim() ?? "";
-  // One line that is JSON by itself, with others below it, is meant to be NDJSON; anything else is JSON gone wrong.
+  // A first line that is valid JSON, followed by others, means NDJSON. Otherwise the text is invalid JSON.
   if (lines.length < 2 || !read[0]?.ok || first === "") return { ok: false, error: whole.error };
   const bad = read.findIndex((line, i) => !line.ok && lines[i]?.trim() !== "");
   if (bad >= 0) return { ok: false, error: `Line ${bad + 1}: ${read[bad]?.ok === false ? read[bad].error : ""}` };
@@ -96,7 +98,7 @@ function rawRead(text: string, parse: Parse): RawResult {
 function shaped(body: string, value: unknown): RawResult {
   const contentType = "application/json";
   if (Array.isArray(value)) return ready({ body, contentType, entries: value, shape: "array" });
-  if (!isObject(value)) return { ok: false, error: 'An entry is a JSON object: { "message": "..." }' };
+  if (!isObject(value)) return { ok: false, error: 'An entry must be a JSON object: { "message": "..." }' };
   if (Array.isArray(value.logs) && value.message === undefined) {
     return ready({ body, contentType, entries: value.logs, shape: "logs" });
   }
@@ -104,30 +106,31 @@ function shaped(body: string, value: unknown): RawResult {
 }
 
 function ready(outgoing: Outgoing): RawResult {
-  if (outgoing.entries.length === 0) return { ok: false, error: "There is no entry in it." };
-  const doubts = outgoing.entries.flatMap((entry, index) => {
-    const message = doubtOf(entry);
+  if (outgoing.entries.length === 0) return { ok: false, error: "Enter at least one entry." };
+  const warnings = outgoing.entries.flatMap((entry, index) => {
+    const message = warningOf(entry);
     return message === null ? [] : [{ index, message }];
   });
-  return { ok: true, outgoing, doubts };
+  return { ok: true, outgoing, warnings };
 }
 
-/** The most common reasons for which the service refuses an entry. It has the last word. */
-function doubtOf(entry: unknown): string | null {
-  if (!isObject(entry)) return "is no object.";
+/** Returns the most common reasons for which the service rejects an entry. Only the service decides. */
+function warningOf(entry: unknown): string | null {
+  if (!isObject(entry)) return "must be an object.";
   const { message, level, category, type, data } = entry;
-  if (typeof message !== "string" || message === "") return "needs a message.";
-  if (level !== undefined && !LEVELS.some((each) => each === level)) return `level is one of ${LEVELS.join(", ")}.`;
-  if (category !== undefined && typeof category !== "string") return "category is a text.";
+  if (typeof message !== "string" || message === "") return "message is required.";
+  if (level !== undefined && !LEVELS.some((each) => each === level))
+    return `level must be one of ${LEVELS.join(", ")}.`;
+  if (category !== undefined && typeof category !== "string") return "category must be a string.";
   const types = typeof category === "string" ? typesOf(category) : null;
   if (types && type !== undefined && !types.some((each) => each === type)) {
-    return `type of ${category} is one of ${types.join(", ")}.`;
+    return `type of ${category} must be one of ${types.join(", ")}.`;
   }
-  if (data !== undefined && !isObject(data)) return "data is an object.";
+  if (data !== undefined && !isObject(data)) return "data must be an object.";
   return hasInexact(data) ? `data ${TOO_LARGE}` : null;
 }
 
-/** Whether an integer in it has lost digits; of what `parseExactly` read. */
+/** Whether a value read by `parseExactly` has an integer that lost digits. */
 function hasInexact(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
   return value instanceof InexactInteger || Object.values(value).some(hasInexact);
@@ -137,10 +140,10 @@ function objectOf(text: string): { ok: true; value: object | null } | { ok: fals
   if (text.trim() === "") return { ok: true, value: null };
   const read = parsed(text, JSON.parse);
   if (!read.ok) return { ok: false, error: read.error };
-  if (LONG_NUMBER.test(text) && hasInexact(parseExactly(text))) return { ok: false, error: `It ${TOO_LARGE}` };
+  if (LONG_NUMBER.test(text) && hasInexact(parseExactly(text))) return { ok: false, error: `Data ${TOO_LARGE}` };
   return isObject(read.value)
     ? { ok: true, value: read.value }
-    : { ok: false, error: 'Data is a JSON object: { "status": 503 }' };
+    : { ok: false, error: 'Data must be a JSON object: { "status": 503 }' };
 }
 
 type Parsed = { ok: true; value: unknown } | { ok: false; error: string };
@@ -149,7 +152,7 @@ function parsed(text: string, parse: Parse): Parsed {
   try {
     return { ok: true, value: parse(text) };
   } catch (error) {
-    return { ok: false, error: error instanceof Error ? `This is no JSON. ${error.message}` : "This is no JSON." };
+    return { ok: false, error: error instanceof Error ? `Invalid JSON. ${error.message}` : "Invalid JSON." };
   }
 }
 

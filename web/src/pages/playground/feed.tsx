@@ -6,23 +6,24 @@ import { Card, Row } from "../../ui/page.tsx";
 import { Empty, Failure } from "../../ui/states.tsx";
 import { toast } from "../../ui/toasts.tsx";
 import type { FilterPatch } from "../explorer/filters.ts";
+import { SearchedText } from "../explorer/results/marked.tsx";
 import { Results } from "../explorer/results/results.tsx";
+import { BudgetNotice } from "./budget-notice.tsx";
 import { curlCommand } from "./code.ts";
 import type { Sandbox, SandboxState } from "./sandbox.ts";
 import { Search } from "./search.tsx";
 import { Tabs } from "./tabs.tsx";
 import type { Live } from "./use-live.ts";
 import { queryCall, type SearchState } from "./use-search.ts";
-import { UsedUp } from "./used-up.tsx";
 
 const VIEWS = [
   { name: "live", title: "Live" },
   { name: "search", title: "Search" },
 ] as const;
 
-/** What a state of the tail is called here. */
+/** Labels of the tail's states. */
 const STATES = {
-  off: "Not watching",
+  off: "Stopped",
   connecting: "Connecting",
   "catching-up": "Catching up",
   live: "Live",
@@ -37,13 +38,13 @@ interface FeedProps {
   search: SearchState;
 }
 
-/** The sandbox's entries: those that arrive, and those that are searched for. */
+/** The sandbox's entries: those of the live view and those of a search. */
 export function Feed({ sandbox, budgets, live, search }: FeedProps) {
   const [view, setView] = useState<"live" | "search">("live");
   const filter = (patch: FilterPatch): void => {
     search.patch(patch);
     setView("search");
-    toast("The filter is in the query. Search to use it: one read.");
+    toast("Added to the query. Search to apply it (1 read).");
   };
   const look = (entry: LogEntry): void => {
     setView("search");
@@ -76,24 +77,24 @@ function LiveView({ sandbox, budgets, live, onFilter, onContext }: Omit<FeedProp
         <span role="status">
           <Badge {...(state === "live" ? { tone: "good" as const } : {})}>{STATES[state]}</Badge>{" "}
           {reason === null ? "" : reason}
-          {buffered > 0 ? ` ${buffered} waiting.` : ""}
+          {buffered > 0 ? ` ${buffered} new.` : ""}
         </span>
         {isOff ? (
           <Button
             small
             onClick={() => {
-              // What has ended would otherwise be taken for what still goes on.
+              // Resets an ended view, which otherwise counts as running.
               live.stop();
               void live.follow(sandbox);
             }}
           >
-            Watch (1 read)
+            Start (1 read)
           </Button>
         ) : (
           <>
             {state === "paused" ? (
               <Button small onClick={live.resume}>
-                Go on
+                Resume
               </Button>
             ) : (
               <Button small onClick={live.pause}>
@@ -107,17 +108,17 @@ function LiveView({ sandbox, budgets, live, onFilter, onContext }: Omit<FeedProp
         )}
         {entries.length > 0 ? (
           <Button small look="quiet" onClick={live.clear}>
-            Empty the list
+            Clear list
           </Button>
         ) : null}
       </Row>
-      {limited ? <UsedUp state={budgets.reads} what="reads" /> : null}
+      {limited ? <BudgetNotice state={budgets.reads} what="reads" /> : null}
       {entries.length === 0 ? (
-        <Empty title={isOff ? "Nothing is being watched" : "Nothing has come yet"}>
+        <Empty title={isOff ? "Live view stopped" : "No entries yet"}>
           <p>
             {isOff
-              ? "Send an entry: the list then follows the sandbox by itself, for one read."
-              : "Send an entry, or wait for somebody else's: everybody shares the sandbox."}
+              ? "Sending an entry starts the live view, for 1 read."
+              : "Send an entry or wait for other users of the sandbox."}
           </p>
         </Empty>
       ) : (
@@ -148,24 +149,26 @@ function SearchView({ sandbox, budgets, search, onFilter, onContext }: Omit<Feed
         onChange={setText}
         onRun={() => void running.run(null)}
       />
-      <UsedUp state={budgets.reads} what="reads" />
+      <BudgetNotice state={budgets.reads} what="reads" />
       {failure ? <Failure failure={failure} /> : null}
       {found === null ? (
-        <Empty title="Nothing searched for yet">
-          <p>The sandbox holds what a small web shop has logged in six hours. A search costs one read.</p>
+        <Empty title="No search yet">
+          <p>The sandbox has six hours of logs of a small web shop. A search costs 1 read.</p>
         </Empty>
       ) : (
         <>
           <h3>{found.title}</h3>
-          <Results
-            entries={found.entries}
-            busy={isBusy}
-            hasMore={false}
-            onMore={() => undefined}
-            onFilter={onFilter}
-            onContext={onContext}
-            empty={<p>No entry passes these filters.</p>}
-          />
+          <SearchedText.Provider value={found.search}>
+            <Results
+              entries={found.entries}
+              busy={isBusy}
+              hasMore={false}
+              onMore={() => undefined}
+              onFilter={onFilter}
+              onContext={onContext}
+              empty={<p>No matching entries.</p>}
+            />
+          </SearchedText.Provider>
           {found.cursor === null ? null : (
             <Row>
               <Button busy={isBusy} onClick={() => void running.run(found.cursor)}>

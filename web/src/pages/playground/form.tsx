@@ -4,7 +4,7 @@ import { Field } from "../../ui/field.tsx";
 import { type FormDraft, type FormErrors, typesOf } from "./draft.ts";
 import css from "./playground.module.css";
 
-/** Stands for a category that is written by hand. */
+/** Option value for a custom category. */
 const OWN = "own";
 
 interface FormProps {
@@ -13,7 +13,7 @@ interface FormProps {
   onChange: (draft: FormDraft) => void;
 }
 
-/** One entry, member by member. */
+/** The form for one entry. */
 export function EntryForm({ draft, errors, onChange }: FormProps) {
   const { level, category, type, message, data } = draft;
   const set = (patch: Partial<FormDraft>): void => onChange({ ...draft, ...patch });
@@ -49,12 +49,12 @@ export function EntryForm({ draft, errors, onChange }: FormProps) {
               {[...BUILT_IN_CATEGORIES, "custom"].map((each) => (
                 <option key={each}>{each}</option>
               ))}
-              <option value={OWN}>Your own …</option>
+              <option value={OWN}>Custom name</option>
             </select>
           )}
         </Field>
         {isListed ? null : (
-          <Field label="Name of the category" error={errors.category}>
+          <Field label="Category name" error={errors.category}>
             {(props) => (
               <input
                 {...props}
@@ -89,7 +89,7 @@ export function EntryForm({ draft, errors, onChange }: FormProps) {
           <input {...props} value={message} onInput={(event) => set({ message: event.currentTarget.value })} />
         )}
       </Field>
-      <Field label="Data" hint="A JSON object, or nothing." error={errors.data}>
+      <Field label="Data" hint="Optional JSON object." error={errors.data}>
         {(props) => (
           <textarea
             {...props}

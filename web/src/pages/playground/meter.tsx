@@ -2,7 +2,7 @@ import type { LimitState } from "../../api/failure.ts";
 import { clock, useNow } from "../../lib/now.ts";
 import css from "./meter.module.css";
 
-/** How much of a limit is left: as a bar, as numbers, and when there is more again. */
+/** Remaining units of a limit as a bar and as numbers, with the time of the next reset. */
 export function Meter({ label, state, detail }: { label: string; state: LimitState; detail?: string }) {
   const now = useNow();
   const { limit, remaining, resetAt } = state;
@@ -27,7 +27,7 @@ export function Meter({ label, state, detail }: { label: string; state: LimitSta
         value={remaining}
       />
       <span class={css.reset}>
-        {isFull ? "Nothing used in the last hour." : left > 0 ? `More in ${clock(left)}` : "There is more by now."}
+        {isFull ? "Unused" : left > 0 ? `Refills in ${clock(left)}` : "Refilled"}
         {detail ? ` ${detail}` : ""}
       </span>
     </div>

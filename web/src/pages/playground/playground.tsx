@@ -23,10 +23,10 @@ import { useSearch } from "./use-search.ts";
 
 const FIRST_DRAFT: Draft = { way: "form", form: FIRST_FORM, raw: FIRST_RAW, idempotencyKey: "", action: null };
 
-/** Refusals that mean: the sandbox is another one by now. */
-const DEAD = new Set(["API_KEY_REVOKED", "INVALID_API_KEY"]);
+/** Error codes that mean that the sandbox was reset. */
+const RESET_CODES = new Set(["API_KEY_REVOKED", "INVALID_API_KEY"]);
 
-/** The service to try, without an account. */
+/** Tries the service without an account. */
 export function Playground() {
   useTitle("Playground");
   const state = useSandbox();
@@ -35,17 +35,16 @@ export function Playground() {
     <div class={css.page}>
       <h1>Playground</h1>
       <p class={css.lead}>
-        Send log entries to a sandbox and watch them arrive. You need no account. Everybody shares the sandbox and can
-        read what you send.
+        Send log entries to a public sandbox and watch them arrive, without an account. Everyone can read what you send.
       </p>
-      {sandbox ? <Bench state={state} sandbox={sandbox} /> : null}
+      {sandbox ? <PlaygroundContent state={state} sandbox={sandbox} /> : null}
       {!sandbox && failure ? <Failure failure={failure} onRetry={reload} isRepeated={false} /> : null}
       {!sandbox && !failure ? <Loading what="Opening the sandbox" /> : null}
     </div>
   );
 }
 
-function Bench({ state, sandbox }: { state: SandboxState; sandbox: Sandbox }) {
+function PlaygroundContent({ state, sandbox }: { state: SandboxState; sandbox: Sandbox }) {
   const { budgets, renew, note, lookUp } = state;
   const [draft, setDraft] = useState(FIRST_DRAFT);
   const [answer, setAnswer] = useState<CallAnswer | null>(null);
@@ -53,21 +52,21 @@ function Bench({ state, sandbox }: { state: SandboxState; sandbox: Sandbox }) {
   const live = useLive(state);
   const current = (): Sandbox => state.current() ?? sandbox;
 
-  /** One call, once more with the new key where the sandbox has been reset. */
+  /** Performs a call. If the sandbox was reset, repeats the call with the new key. */
   const perform = async (budget: BudgetName, callOf: (sandbox: Sandbox) => Call): Promise<CallAnswer> => {
     let got = await send(callOf(current()));
-    if (DEAD.has(errorCode(got) ?? "")) {
+    if (RESET_CODES.has(errorCode(got) ?? "")) {
       const fresh = await renew();
       if (live.isOn()) await live.follow(fresh);
       got = await send(callOf(fresh));
     }
-    // Another limit answers for a key that is dead.
+    // Another limit applies to a revoked key.
     if (got.status !== 401) note(budget, got.limit);
     return got;
   };
   const search = useSearch((callOf) => perform("reads", callOf));
 
-  /** The list is to see what is sent from now on; without a read left it goes unseen. */
+  /** Starts the live view before entries are sent, unless no read is left. */
   const prepare = async (): Promise<void> => {
     const mayBegin = !live.isDeclined && budgets.reads?.remaining !== 0;
     if (live.isOn() || mayBegin) await live.follow(current());
@@ -102,16 +101,16 @@ function Bench({ state, sandbox }: { state: SandboxState; sandbox: Sandbox }) {
           />
         </div>
         <div class={css.outcome}>
-          <Card title="Answer">
+          <Card title="Response">
             {draft.way === "app" ? (
               <p class={css.quiet}>
-                The library gets the answers: it counts what was delivered, tries again what failed, and tells the
-                application what it had to give up.
+                The library handles responses: it counts deliveries, retries failures and reports dropped entries to the
+                application.
               </p>
             ) : answer ? (
               <Answer answer={answer} units="entries an hour" />
             ) : (
-              <p class={css.quiet}>Send the entry. The answer appears here, with what it says about the limit.</p>
+              <p class={css.quiet}>Send an entry to see the response and its limit headers.</p>
             )}
           </Card>
           <Feed sandbox={sandbox} budgets={budgets} live={live} search={search} />
@@ -127,7 +126,7 @@ function Bench({ state, sandbox }: { state: SandboxState; sandbox: Sandbox }) {
 function SandboxCard({ state, sandbox }: { state: SandboxState; sandbox: Sandbox }) {
   const { budgets, renewedAt } = state;
   return (
-    <Card title="The sandbox">
+    <Card title="Sandbox">
       <dl class={css.facts}>
         <div>
           <dt>Key</dt>
@@ -140,7 +139,7 @@ function SandboxCard({ state, sandbox }: { state: SandboxState; sandbox: Sandbox
           <dt>Project</dt>
           <dd>
             <code>{sandbox.projectId}</code>
-            <Copy text={sandbox.projectId} label="Copy id" />
+            <Copy text={sandbox.projectId} label="Copy ID" />
           </dd>
         </div>
         <div>
@@ -158,8 +157,8 @@ function SandboxCard({ state, sandbox }: { state: SandboxState; sandbox: Sandbox
       <div class={css.announce} role="status">
         {renewedAt === null ? null : (
           <p class={`${css.notes} ${css.good}`}>
-            The sandbox began anew at <Time at={renewedAt} />. It has other entries and another key; this page uses the
-            new one already.
+            The sandbox was reset at <Time at={renewedAt} />. It has new entries and a new key, which this page already
+            uses.
           </p>
         )}
       </div>
@@ -207,7 +206,7 @@ function snippetsOf(
       name: "client",
       title: "Client library",
       code: outgoing && clientCode(target, outgoing),
-      note: `${INSTALL_NOTE} It makes Idempotency-Keys and masks passwords, tokens and the like.`,
+      note: `${INSTALL_NOTE} It generates Idempotency-Keys and masks passwords and tokens.`,
     },
   ];
 }

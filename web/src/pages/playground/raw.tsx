@@ -9,7 +9,7 @@ const ENTRY = { level: "info", category: "cache", type: "miss", message: "Looked
 const OTHER = { level: "error", message: "Payment gateway timed out", data: { order: 9001, waitedMs: 5000 } };
 const REFUSED = { level: "urgent", message: "This level does not exist" };
 
-/** What the buttons put into the box. */
+/** Texts that the example buttons insert. */
 const EXAMPLES = [
   { name: "One entry", text: JSON.stringify(ENTRY, null, 2) },
   { name: "An array", text: JSON.stringify([ENTRY, OTHER], null, 2) },
@@ -25,12 +25,12 @@ const SHAPES = { entry: "One entry", array: "An array", logs: "{logs}", ndjson: 
 interface RawProps {
   text: string;
   result: RawResult;
-  /** What the service refused of this very text. */
+  /** The entries of this text that the service rejected. */
   refused: readonly Refused[];
   onChange: (text: string) => void;
 }
 
-/** Entries as they travel. */
+/** A text editor for the request body. */
 export function RawEditor({ text, result, refused, onChange }: RawProps) {
   return (
     <>
@@ -59,9 +59,13 @@ export function RawEditor({ text, result, refused, onChange }: RawProps) {
         )}
       </Field>
       {refused.length > 0 ? (
-        <EntryNotes title="The service refused:" tone={css.bad} notes={refused} />
-      ) : result.ok && result.doubts.length > 0 ? (
-        <EntryNotes title="The service will refuse, and store the rest:" tone={css.doubt} notes={result.doubts} />
+        <EntryNotes title="Rejected by the service:" tone={css.bad} notes={refused} />
+      ) : result.ok && result.warnings.length > 0 ? (
+        <EntryNotes
+          title="The service will reject these and store the rest:"
+          tone={css.doubt}
+          notes={result.warnings}
+        />
       ) : null}
     </>
   );

@@ -2,7 +2,7 @@ import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { type ApiFailure, failureOf, type LimitState } from "../../api/failure.ts";
 import { request } from "../../api/request.ts";
 
-/** What `GET /sandbox` answers with. */
+/** The response of `GET /sandbox`. */
 export interface Sandbox {
   workspaceId: string;
   projectId: string;
@@ -12,38 +12,38 @@ export interface Sandbox {
   resetsAt: string;
 }
 
-/** The two budgets of an address: entries sent, and requests that read. */
+/** The two budgets of a client IP: entries sent and read requests. */
 export type BudgetName = "entries" | "reads";
 
-/** Null where nobody has said yet. */
+/** A budget is `null` until known. */
 export type Budgets = Readonly<Record<BudgetName, LimitState | null>>;
 
-/** Milliseconds after the announced time until the new key is asked for: not everybody in the same instant. */
+/** Milliseconds over which clients spread the request for the new key after the announced reset. */
 const SPREAD_MS = 4000;
-/** Milliseconds between two questions where the clock here says that the time has come, and the service does not. */
+/** Milliseconds between two requests for the new key while the sandbox is not reset although its time has passed. */
 const PATIENCE_MS = 30_000;
 
 const UNKNOWN: Budgets = { entries: null, reads: null };
 
 export interface SandboxState {
   sandbox: Sandbox | null;
-  /** The same, also between two renderings. */
+  /** The current sandbox, also between two renders. */
   current: () => Sandbox | null;
   failure: ApiFailure | null;
   budgets: Budgets;
-  /** When the sandbox was found to be another one, in epoch milliseconds; null while it is the one of the beginning. */
+  /** Epoch milliseconds at which a reset was noticed; `null` without a reset. */
   renewedAt: number | null;
-  /** Asks for the sandbox of now: the one there is, or another after a reset. @throws ApiFailure */
+  /** Requests the current sandbox, which is another one after a reset. @throws ApiFailure */
   renew: () => Promise<Sandbox>;
-  /** The same at the beginning, again after a failure. */
+  /** Like `renew`, initially and after a failure. */
   reload: () => void;
-  /** Keeps what the headers of an answer said. */
+  /** Stores a budget from the limit headers of a response. */
   note: (name: BudgetName, limit: LimitState | null) => void;
-  /** Asks what is left of both; costs nothing of either. */
+  /** Requests both budgets, free of charge. */
   lookUp: () => Promise<void>;
 }
 
-/** The sandbox as long as the page is open: its key, also after a reset, and what is left of the budgets. */
+/** The sandbox while the page is open, across resets: its key and the remaining budgets. */
 export function useSandbox(): SandboxState {
   const [sandbox, setSandbox] = useState<Sandbox | null>(null);
   const [failure, setFailure] = useState<ApiFailure | null>(null);
@@ -65,7 +65,7 @@ export function useSandbox(): SandboxState {
   }, []);
 
   const lookUp = useCallback(async () => {
-    // What is left is nice to know; nothing depends on it.
+    // The budgets are optional: ignore a failure.
     const answer = await request<Record<BudgetName, BudgetLeft>>("/sandbox/budget").catch(() => null);
     if (answer) setBudgets({ entries: limitOf(answer.data.entries), reads: limitOf(answer.data.reads) });
   }, []);
@@ -82,7 +82,7 @@ export function useSandbox(): SandboxState {
     const wait = Date.parse(sandbox.resetsAt) - Date.now() + Math.random() * SPREAD_MS;
     let timer: ReturnType<typeof setTimeout>;
     const ask = (): void => {
-      // The same one again, or no answer: later once more.
+      // Ask again later if the sandbox is still the same, or if the request fails.
       timer = setTimeout(ask, PATIENCE_MS);
       renew().catch(() => undefined);
     };

@@ -7,11 +7,13 @@ import { Row } from "../../ui/page.tsx";
 import type { CallAnswer } from "./call.ts";
 import css from "./playground.module.css";
 
-/** What a search has found, newest first, or around one entry. */
+/** Entries found by a search (newest first), or the neighbours of one. */
 export interface Found {
   title: string;
   entries: readonly LogEntry[];
-  /** For the next page; null where there is none. */
+  /** The search of the query, whose matches are marked; empty without one. */
+  search: string;
+  /** Cursor of the next page, or `null`. */
   cursor: string | null;
 }
 
@@ -37,7 +39,7 @@ interface SearchProps {
   onRun: () => void;
 }
 
-/** A query as the API takes it. */
+/** A query as the API accepts it. */
 export function Search({ text, busy, answer, curl, onChange, onRun }: SearchProps) {
   const [isOpen, setOpen] = useState(true);
   const error = queryError(text);
@@ -82,7 +84,7 @@ export function Search({ text, busy, answer, curl, onChange, onRun }: SearchProp
           Search (1 read)
         </Button>
         {curl === null ? null : <Copy text={curl} label="Copy as curl" />}
-        {answer ? <span class={css.quiet}>Answered {answer.status}.</span> : null}
+        {answer ? <span class={css.quiet}>Status {answer.status}</span> : null}
       </Row>
     </form>
   );
@@ -93,6 +95,6 @@ function queryError(text: string): string | undefined {
     JSON.parse(text);
     return undefined;
   } catch (error) {
-    return error instanceof Error ? `This is no JSON. ${error.message}` : "This is no JSON.";
+    return error instanceof Error ? `Invalid JSON. ${error.message}` : "Invalid JSON.";
   }
 }

@@ -2,9 +2,9 @@ import { signal } from "@preact/signals";
 import { type BrowserLogger, createLogger } from "taffrail/browser";
 import type { ShopAction } from "./code.ts";
 
-/** The route of the worker that holds the key; see src/routes/site/sandbox.ts. */
+/** The worker's route that adds the key; see src/routes/site/sandbox.ts. */
 export const PROXY_URL = "/playground/logs";
-/** Milliseconds between two looks at what has become of the entries. */
+/** Milliseconds between two updates of the counts. */
 const LOOK_MS = 250;
 
 export interface ShopCounts {
@@ -13,15 +13,15 @@ export interface ShopCounts {
   dropped: number;
 }
 
-/** What has become of the entries of this page. */
+/** Delivery counts of this page's entries. */
 export const counts = signal<ShopCounts>({ pending: 0, delivered: 0, dropped: 0 });
-/** What went wrong last, in the library's words. */
+/** The latest error message of the library. */
 export const problem = signal<string | null>(null);
 
 let logger: BrowserLogger | undefined;
 let looking: ReturnType<typeof setInterval> | undefined;
 
-/** One for the page, as an application has it; made at the first press, for it listens to the page from then on. */
+/** The page's logger, created on first use, because it adds listeners to the page. */
 function shopLogger(): BrowserLogger {
   logger ??= createLogger({
     url: PROXY_URL,
@@ -29,7 +29,7 @@ function shopLogger(): BrowserLogger {
       problem.value = message;
     },
     onDrop: (entries, reason) => {
-      problem.value = `${entries.length} given up: ${reason}`;
+      problem.value = `${entries.length} dropped: ${reason}`;
     },
   });
   return logger;
@@ -37,13 +37,13 @@ function shopLogger(): BrowserLogger {
 
 export function logAction({ category, type, level, message, data }: ShopAction): void {
   problem.value = null;
-  // SAFETY: the actions name built-in categories with types of their own.
+  // SAFETY: the actions use built-in categories with their types.
   const scope = shopLogger().category(category as "custom", type);
   scope[level](message, data);
   look();
 }
 
-/** Sends at once what waits. */
+/** Sends queued entries immediately. */
 export async function sendNow(): Promise<void> {
   await shopLogger().flush();
   count();

@@ -7,7 +7,7 @@ import type { ShopAction } from "./code.ts";
 import css from "./playground.module.css";
 import { counts, logAction, problem, sendNow } from "./shop-logger.ts";
 
-/** What can be done in the shop, and what that logs. */
+/** Actions of the shop with the entries they log. */
 export const ACTIONS: readonly ShopAction[] = [
   {
     label: "Search for rope",
@@ -18,7 +18,7 @@ export const ACTIONS: readonly ShopAction[] = [
     data: { query: "rope", results: 4 },
   },
   {
-    label: "Put a compass in the cart",
+    label: "Add compass to cart",
     level: "info",
     category: "custom",
     type: "log",
@@ -34,7 +34,7 @@ export const ACTIONS: readonly ShopAction[] = [
     data: { user: "ada", password: "correct horse", token: "abc123" },
   },
   {
-    label: "Pay, and fail",
+    label: "Fail payment",
     level: "error",
     category: "http",
     type: "response",
@@ -46,13 +46,13 @@ export const ACTIONS: readonly ShopAction[] = [
 interface ShopProps {
   last: ShopAction | null;
   onAction: (action: ShopAction) => void;
-  /** Before anything is sent: the list of entries has to be there to see it arrive. */
+  /** Called before entries are sent, to start the live view. */
   prepare: () => Promise<void>;
-  /** Something was delivered, so less of the budget is left. */
+  /** Called after a delivery, which uses the budget. */
   onDelivered: () => void;
 }
 
-/** A small application that logs with the client library, by a route of its own server. */
+/** A small application that logs with the client library through a route of its server. */
 export function Shop({ last, onAction, prepare, onDelivered }: ShopProps) {
   const { pending, delivered, dropped } = counts.value;
   const sending = useAction(async () => {
@@ -65,8 +65,8 @@ export function Shop({ last, onAction, prepare, onDelivered }: ShopProps) {
   return (
     <>
       <p>
-        A small shop that logs with <code>taffrail/browser</code>. The library gathers entries and sends them after five
-        seconds to a route of this server, which adds the key. The page itself needs none.
+        A small shop that logs with <code>taffrail/browser</code>. The library sends entries in batches to a route of
+        this server, which adds the API key.
       </p>
       <Row>
         {ACTIONS.map((action) => (
@@ -83,14 +83,14 @@ export function Shop({ last, onAction, prepare, onDelivered }: ShopProps) {
         ))}
       </Row>
       {last && "password" in last.data ? (
-        <p class={css.quiet}>The library masks the password and the token before they leave the page.</p>
+        <p class={css.quiet}>The library masked the password and the token before sending.</p>
       ) : null}
       <div role="status">
         <Facts
           facts={[
-            ["Waiting", pending],
+            ["Queued", pending],
             ["Delivered", delivered],
-            ["Given up", dropped],
+            ["Dropped", dropped],
           ]}
         />
       </div>
@@ -103,7 +103,7 @@ export function Shop({ last, onAction, prepare, onDelivered }: ShopProps) {
         <Button look="primary" busy={sending.busy} disabled={pending === 0} onClick={() => void sending.run()}>
           Send now
         </Button>
-        <span class={css.quiet}>or wait: it goes out by itself.</span>
+        <span class={css.quiet}>Sent automatically after 5 s.</span>
       </Row>
     </>
   );

@@ -7,11 +7,11 @@ interface TabsProps<Name extends string> {
   tabs: readonly { name: Name; title: string }[];
   chosen: Name;
   onChoose: (name: Name) => void;
-  /** The panel of the chosen one. */
+  /** The panel of the selected tab. */
   children: ComponentChildren;
 }
 
-/** Views of which one is shown. One of the titles takes part in the order of the Tab key; arrows go to the others. */
+/** Tabs with a roving tab stop; arrow keys select. */
 export function Tabs<Name extends string>({ label, tabs, chosen, onChoose, children }: TabsProps<Name>) {
   const id = useId();
   const list = useRef<HTMLDivElement>(null);

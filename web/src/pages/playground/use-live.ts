@@ -8,9 +8,12 @@ import type { Sandbox, SandboxState } from "./sandbox.ts";
 
 /** Entries that the list keeps. */
 const KEPT = 1000;
-/** Milliseconds that something to be sent waits for the list to be live: then it goes out all the same. */
+/** Milliseconds for which sending waits for the live view before it proceeds without. */
 const PATIENCE_MS = 8000;
-/** Milliseconds without a connection after which what came meanwhile is let go: a reset sandbox may have taken in much. */
+/**
+ * Milliseconds without a connection after which entries of a reset sandbox are not fetched from its start, because
+ * there may be many.
+ */
 const SUCCESSION_MS = 60_000;
 
 const OFF: TailStatus = { state: "off", reason: null, buffered: 0 };
@@ -18,17 +21,17 @@ const OFF: TailStatus = { state: "off", reason: null, buffered: 0 };
 export interface Live extends TailStatus {
   /** Newest first. */
   entries: readonly LogEntry[];
-  /** Why it could not begin: the budget of reads is used up. */
+  /** The 429 failure if the budget of reads is used up. */
   limited: ApiFailure | null;
   /**
-   * Begins, unless it goes on already. Fulfilled once entries that are sent from then on are seen: also after a connection
-   * that was lost, or a reset. Or after some seconds, where it cannot be helped.
+   * Starts the live view, unless it is running. Resolves once entries that are sent later will be received, also after
+   * a lost connection or a reset, or after `PATIENCE_MS`.
    */
   follow: (sandbox: Sandbox) => Promise<void>;
   stop: () => void;
-  /** Whether it goes on, or tries to. Always up to date, also between two renderings. */
+  /** Whether the live view is running or connecting, also between two renders. */
   isOn: () => boolean;
-  /** Somebody has stopped it: then it begins again only when asked to. */
+  /** Whether the user has stopped the live view: it then only starts on request. */
   isDeclined: boolean;
   pause: () => void;
   resume: () => void;
@@ -41,7 +44,7 @@ interface Running {
   unwatch: () => void;
 }
 
-/** The sandbox's entries as they come. To begin costs one read; after that it costs nothing. */
+/** The sandbox's entries as they arrive. Starting costs one read; receiving is free. */
 export function useLive({ sandbox, note, renew }: Pick<SandboxState, "sandbox" | "note" | "renew">): Live {
   const [entries, setEntries] = useState<readonly LogEntry[]>([]);
   const [status, setStatus] = useState<TailStatus>(OFF);
@@ -52,7 +55,7 @@ export function useLive({ sandbox, note, renew }: Pick<SandboxState, "sandbox" |
   const liveUntil = useRef(0);
   const waiting = useRef(new Set<() => void>());
 
-  const settle = useCallback(() => {
+  const resolveWaiting = useCallback(() => {
     for (const done of waiting.current) done();
     waiting.current.clear();
   }, []);
@@ -76,13 +79,13 @@ export function useLive({ sandbox, note, renew }: Pick<SandboxState, "sandbox" |
     end();
     setStatus(OFF);
     setDeclined(true);
-    settle();
+    resolveWaiting();
   }, []);
 
   const follow = useCallback((wanted: Sandbox): Promise<void> => {
     if (running.current?.projectId === wanted.projectId) return ready();
     if (isLive.current) liveUntil.current = Date.now();
-    // Another sandbox has come in the place of one that was watched until now: nothing that it was sent is left out.
+    // A new sandbox replaces one that was followed until now: receive all its entries.
     const isSuccessor = running.current !== null && Date.now() - liveUntil.current < SUCCESSION_MS;
     end();
     setLimited(null);
@@ -95,10 +98,10 @@ export function useLive({ sandbox, note, renew }: Pick<SandboxState, "sandbox" |
       running.current.unwatch();
       running.current = null;
       setDeclined(true);
-      settle();
+      resolveWaiting();
     };
-    /** The key may be dead because the sandbox is another one. */
-    const goOn = (fresh: Sandbox): void => {
+    /** Continues with a new sandbox, because the key may be revoked by a reset. */
+    const continueWith = (fresh: Sandbox): void => {
       if (fresh.projectId === projectId) giveUp();
       else if (running.current) void follow(fresh);
     };
@@ -114,14 +117,14 @@ export function useLive({ sandbox, note, renew }: Pick<SandboxState, "sandbox" |
           if (error instanceof ApiFailure && error.status === 429) {
             note("reads", error.limit);
             setLimited(error);
-            // To ask again and again would be of no use for most of an hour.
+            // Retrying would fail for most of an hour.
             queueMicrotask(stop);
           }
           throw error;
         }
       },
       entries(fresh) {
-        // What a reset puts into the sandbox comes at once, and first of all.
+        // The entries that a reset creates come first, with the same time of receipt.
         if (isSuccessor && fresh[0]?.seq === 1) madeAt = fresh[0].receivedAt;
         const sent = fresh.filter(({ receivedAt }) => receivedAt !== madeAt);
         if (sent.length > 0) setEntries((before) => [...sent.toReversed(), ...before].slice(0, KEPT));
@@ -130,8 +133,8 @@ export function useLive({ sandbox, note, renew }: Pick<SandboxState, "sandbox" |
         setStatus(next);
         if (isLive.current) liveUntil.current = Date.now();
         isLive.current = next.state === "live" || next.state === "paused";
-        if (isLive.current) settle();
-        if (next.state === "ended") void renew().then(goOn, giveUp);
+        if (isLive.current) resolveWaiting();
+        if (next.state === "ended") void renew().then(continueWith, giveUp);
       },
     });
     running.current = { link, projectId, unwatch: watchPage(link) };

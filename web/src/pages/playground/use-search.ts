@@ -6,10 +6,10 @@ import { type Call, type CallAnswer, member } from "./call.ts";
 import type { Sandbox } from "./sandbox.ts";
 import { FIRST_QUERY, type Found, queryText } from "./search.tsx";
 
-/** Entries on either side of one, where its surroundings are asked for. */
+/** Neighbours requested on each side of an entry. */
 const AROUND = 10;
 
-/** Sends a call with the sandbox's key of now, and keeps what it says of the budget of reads. */
+/** Sends a call with the current key and stores the budget of reads from its response. */
 export type Read = (call: (sandbox: Sandbox) => Call) => Promise<CallAnswer>;
 
 export interface SearchState {
@@ -19,11 +19,11 @@ export interface SearchState {
   answer: CallAnswer | null;
   running: Action<[cursor: string | null]>;
   looking: Action<[entry: LogEntry]>;
-  /** Adds a filter to the text. */
+  /** Adds a filter to the query. */
   patch: (filters: FilterPatch) => void;
 }
 
-/** The query box: every call is one read. */
+/** State of the query box. Each call costs one read. */
 export function useSearch(read: Read): SearchState {
   const [text, setText] = useState(FIRST_QUERY);
   const [found, setFound] = useState<Found | null>(null);
@@ -37,6 +37,7 @@ export function useSearch(read: Read): SearchState {
     const next = member(got.body, "data", "pagination", "nextCursor");
     setFound((before) => ({
       title: "Found",
+      search: searchOf(text),
       entries: cursor === null ? logs : [...(before?.entries ?? []), ...logs],
       cursor: typeof next === "string" ? next : null,
     }));
@@ -48,6 +49,7 @@ export function useSearch(read: Read): SearchState {
     const [before, after] = [member(got.body, "data", "before"), member(got.body, "data", "after")];
     if (!Array.isArray(before) || !Array.isArray(after)) return;
     setFound({
+      search: "",
       title: `Around entry ${entry.seq}, newest first`,
       entries: [...before, entry, ...after].reverse(),
       cursor: null,
@@ -68,11 +70,16 @@ function contextCall({ projectId, apiKey }: Sandbox, { id }: LogEntry): Call {
   return { method: "GET", path, token: apiKey };
 }
 
-/** The same query, behind what has been found. */
+/** Continues a query after the entries found so far. */
 function withCursor(text: string, cursor: string): string {
   const query: unknown = JSON.parse(text);
   const limit = member(query, "pagination", "limit");
   return JSON.stringify({ ...object(query), pagination: { ...(limit === undefined ? {} : { limit }), cursor } });
+}
+
+function searchOf(text: string): string {
+  const { search } = filtersOf(text);
+  return typeof search === "string" ? search : "";
 }
 
 function filtersOf(text: string): Record<string, unknown> {

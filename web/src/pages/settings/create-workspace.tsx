@@ -11,7 +11,7 @@ import { Row } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { toast } from "../../ui/toasts.tsx";
 
-/** Makes a workspace, and goes to its projects: the next thing to make. */
+/** Creates a workspace and opens its projects, where the first one is created. */
 export function CreateWorkspace({ onClose }: { onClose: () => void }) {
   const { route } = useLocation();
   const [name, setName] = useState("");
@@ -20,12 +20,12 @@ export function CreateWorkspace({ onClose }: { onClose: () => void }) {
     const body = { name, ...(slug === "" ? {} : { slug }) };
     const { data } = await authorized<Workspace>("/workspaces", { body });
     await loadWorkspaces();
-    toast(`${data.name} is there.`);
+    toast(`Created ${data.name}.`);
     onClose();
     route(`/w/${data.id}/settings/projects`);
   });
   return (
-    <Dialog title="Create a workspace" onClose={onClose} closeOnBackdrop={false}>
+    <Dialog title="Create workspace" onClose={onClose} closeOnBackdrop={false}>
       <form
         class="stack"
         noValidate
@@ -41,7 +41,7 @@ export function CreateWorkspace({ onClose }: { onClose: () => void }) {
         </Field>
         <Field
           label="Slug (optional)"
-          hint="Lowercase letters, digits and single hyphens. Without one it is made from the name. It cannot be changed later."
+          hint="Lowercase letters, digits and single hyphens. Generated from the name if empty. Cannot be changed later."
           error={fieldError(creating.failure, "slug")}
         >
           {(props) => (

@@ -16,14 +16,14 @@ export function Danger({ workspace }: { workspace: Workspace }) {
   const { route } = useLocation();
   const [isAsking, setAsking] = useState(false);
   const reason = workspace.personal
-    ? "A personal workspace cannot be deleted by itself. It goes together with the account it was made for."
+    ? "A personal workspace is deleted with its account."
     : reasonAgainst(workspace.role, "workspace.delete");
   return (
     <Section title="Danger zone">
       <Card title="Delete this workspace">
         <p>
-          All its projects, entries, API keys, limits, invitations and members go, at once and for good. Programs that
-          send to it are refused from the next request on.
+          Permanently deletes all projects, entries, API keys, limits, invitations and members. Programs that send to
+          this workspace are refused from their next request on.
         </p>
         <RoleNote id={NOTE} reason={reason} />
         <Row>
@@ -33,27 +33,27 @@ export function Danger({ workspace }: { workspace: Workspace }) {
             aria-describedby={reason === null ? undefined : NOTE}
             onClick={() => setAsking(true)}
           >
-            Delete the workspace
+            Delete workspace
           </Button>
-          {workspace.personal ? <a href="/auth/account">Delete your account</a> : null}
+          {workspace.personal ? <a href="/auth/account">Delete account</a> : null}
         </Row>
       </Card>
       {isAsking ? (
         <Confirm
           title={`Delete ${workspace.name}?`}
-          action="Delete everything in it"
+          action="Delete workspace"
           typed={workspace.name}
           onConfirm={async () => {
             await authorized(`/workspaces/${workspace.id}`, { method: "DELETE" });
-            toast(`${workspace.name} is deleted.`);
+            toast(`Deleted ${workspace.name}.`);
             route("/");
             dropWorkspace(workspace.id);
           }}
           onClose={() => setAsking(false)}
         >
           <p>
-            Every project of <strong>{workspace.name}</strong>, all their entries, keys and members go. Nobody can bring
-            them back.
+            Permanently deletes <strong>{workspace.name}</strong> with all its projects, entries, API keys and members.
+            This cannot be undone.
           </p>
         </Confirm>
       ) : null}

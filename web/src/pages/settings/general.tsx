@@ -27,36 +27,32 @@ export function General({ workspace }: { workspace: Workspace }) {
       <SettingsForm workspace={workspace} />
       <Card title="About this workspace">
         <dl class={css.about}>
-          <dt>Id</dt>
+          <dt>ID</dt>
           <dd>
             <code>{workspace.id}</code>
-            <Copy text={workspace.id} label="Copy the id" />
+            <Copy text={workspace.id} label="Copy ID" />
           </dd>
           <dt>Slug</dt>
           <dd>
             <code>{workspace.slug}</code>
           </dd>
-          <dt>Kind</dt>
-          <dd>
-            {workspace.personal
-              ? "Personal: made with an account, and deleted only together with it."
-              : "Shared: it lasts until an owner deletes it."}
-          </dd>
+          <dt>Type</dt>
+          <dd>{workspace.personal ? "Personal (deleted with its account)" : "Shared"}</dd>
           <dt>Your role</dt>
           <dd>
             {workspace.role}
-            <a href={`/w/${workspace.id}/settings/members`}>What each role may do</a>
+            <a href={`/w/${workspace.id}/settings/members`}>Roles</a>
           </dd>
-          <dt>Made</dt>
+          <dt>Created</dt>
           <dd>
             <Time at={workspace.createdAt} />
           </dd>
         </dl>
       </Card>
-      <Card title="Another workspace">
+      <Card title="New workspace">
         <p>A workspace has its own projects, keys, members and limits.</p>
         <Row>
-          <Button onClick={() => setCreating(true)}>Create a workspace</Button>
+          <Button onClick={() => setCreating(true)}>Create workspace</Button>
         </Row>
       </Card>
       <Leave workspace={workspace} />
@@ -80,7 +76,7 @@ function SettingsForm({ workspace }: { workspace: Workspace }) {
     await loadWorkspaces();
     setName(data.name);
     setDays(String(data.retentionDays));
-    toast("Saved.");
+    toast("Settings saved.");
   };
   const saving = useAction(save);
   const isChanged = name !== workspace.name || days !== String(workspace.retentionDays);
@@ -109,11 +105,11 @@ function SettingsForm({ workspace }: { workspace: Workspace }) {
           )}
         </Field>
         <Field
-          label="Retention in days"
+          label="Retention (days)"
           hint={
             <>
-              How long entries are kept, counted from their own timestamp: 1 to 365 days. Older ones are deleted and
-              found by no query, and sent anew they are refused.
+              1 to 365 days, counted from each entry's timestamp. Older entries are deleted and new ones of that age are
+              rejected.
             </>
           }
           error={fieldError(saving.failure, "retentionDays")}
@@ -146,8 +142,8 @@ function SettingsForm({ workspace }: { workspace: Workspace }) {
       </form>
       {isShortening ? (
         <Confirm
-          title="Keep entries for less time?"
-          action={`Keep ${days} days only`}
+          title="Shorten retention?"
+          action={`Shorten to ${days} days`}
           onConfirm={async () => {
             await save();
             setShortening(false);
@@ -155,8 +151,8 @@ function SettingsForm({ workspace }: { workspace: Workspace }) {
           onClose={() => setShortening(false)}
         >
           <p>
-            Every entry of this workspace from before <Time at={Date.now() - Number(days) * DAY_MS} /> goes, in all its
-            projects. A longer retention later does not bring it back.
+            Deletes all entries from before <Time at={Date.now() - Number(days) * DAY_MS} /> in all projects of this
+            workspace. This cannot be undone.
           </p>
         </Confirm>
       ) : null}
@@ -169,15 +165,15 @@ function Leave({ workspace }: { workspace: Workspace }) {
   const [isAsking, setAsking] = useState(false);
   const isOwn = workspace.personal && workspace.role === "owner";
   return (
-    <Card title="Leave">
+    <Card title="Leave workspace">
       <p>
         {isOwn
-          ? "A personal workspace stays with the person it was made for, so you cannot leave yours."
-          : "You lose access, and every key and invitation that you made here stops working."}
+          ? "You cannot leave your personal workspace."
+          : "You lose access. API keys and invitations that you created here stop working."}
       </p>
       <Row>
         <Button look="danger" disabled={isOwn} onClick={() => setAsking(true)}>
-          Leave this workspace
+          Leave workspace
         </Button>
       </Row>
       {isAsking ? (
@@ -194,7 +190,7 @@ function Leave({ workspace }: { workspace: Workspace }) {
           }}
           onClose={() => setAsking(false)}
         >
-          <p>Your access ends at once. The API keys and invitations that you made here are refused from then on.</p>
+          <p>You lose access immediately. API keys and invitations that you created here stop working.</p>
         </Confirm>
       ) : null}
     </Card>

@@ -9,13 +9,13 @@ import { Problem } from "../../ui/problem.tsx";
 interface ProjectNameProps {
   title: string;
   action: string;
-  /** The name it has; none for a project that is to be made. */
+  /** The current name; absent for a new project. */
   name?: string;
   onSave: (name: string) => Promise<void>;
   onClose: () => void;
 }
 
-/** Asks for the name of a project. */
+/** Dialog for the name of a project. */
 export function ProjectName({ title, action, name: before = "", onSave, onClose }: ProjectNameProps) {
   const [name, setName] = useState(before);
   const saving = useAction(() => onSave(name.trim()));
@@ -29,11 +29,7 @@ export function ProjectName({ title, action, name: before = "", onSave, onClose 
           void saving.run();
         }}
       >
-        <Field
-          label="Name"
-          hint="For people: what sends there, an application or a part of one."
-          error={fieldError(saving.failure, "name")}
-        >
+        <Field label="Name" hint="For example the name of an application." error={fieldError(saving.failure, "name")}>
           {(props) => (
             <input {...props} value={name} maxLength={100} onInput={(event) => setName(event.currentTarget.value)} />
           )}

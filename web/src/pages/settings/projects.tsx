@@ -17,7 +17,7 @@ import { RoleNote, Section } from "./section.tsx";
 
 const NOTE = "projects-note";
 const COUNT = new Intl.NumberFormat();
-/** Milliseconds between two looks at how many entries there are. */
+/** Milliseconds between two updates of the entry counts. */
 const REFRESH_MS = 5000;
 
 type Asked = { kind: "create" } | { kind: "rename" | "delete"; project: Project };
@@ -39,10 +39,10 @@ export function Projects({ workspace }: { workspace: Workspace }) {
   return (
     <Section
       title="Projects"
-      intro="Every entry belongs to a project, and every API key works for one project only."
+      intro="Each entry and each API key belongs to one project."
       actions={
         <Button look="primary" {...locked} onClick={() => setAsked({ kind: "create" })}>
-          Create a project
+          Create project
         </Button>
       }
     >
@@ -53,12 +53,11 @@ export function Projects({ workspace }: { workspace: Workspace }) {
           <Loading />
         )
       ) : projects.length === 0 ? (
-        <Empty title="No project yet">
+        <Empty title="No projects yet">
           {reason === null ? (
             <p>
-              Create one, then{" "}
-              {mayMakeKeys ? "make an API key for it" : `ask ${ableTo("key.create")} for an API key for it`}, and send
-              the first entry with that key.
+              Create a project, then {mayMakeKeys ? "create an API key" : `ask ${ableTo("key.create")} for an API key`}{" "}
+              to send entries.
             </p>
           ) : (
             <p>Ask {ableTo("project.create")} to create one.</p>
@@ -72,9 +71,9 @@ export function Projects({ workspace }: { workspace: Workspace }) {
                 key={project.id}
                 title={<a href={`/w/${workspace.id}/p/${project.id}`}>{project.name}</a>}
                 facts={[
-                  ["Entries so far", COUNT.format(project.lastSeq)],
-                  ["Made", <Time at={project.createdAt} />],
-                  ["Id", <code>{project.id}</code>],
+                  ["Entries", COUNT.format(project.lastSeq)],
+                  ["Created", <Time at={project.createdAt} />],
+                  ["ID", <code>{project.id}</code>],
                 ]}
                 actions={
                   <>
@@ -99,14 +98,14 @@ export function Projects({ workspace }: { workspace: Workspace }) {
       )}
       {asked?.kind === "create" ? (
         <ProjectName
-          title="Create a project"
+          title="Create project"
           action="Create"
           onSave={async (name) => {
             const { data } = await authorized<Project>("/projects", { workspaceId: workspace.id, body: { name } });
             if (mayMakeKeys) {
               const href = `/w/${workspace.id}/settings/keys?project=${data.id}`;
-              done(`${name} is there.`, { href, label: "Make a key for it next" });
-            } else done(`${name} is there. Ask ${ableTo("key.create")} for a key to send with.`);
+              done(`Created ${name}.`, { href, label: "Create an API key" });
+            } else done(`Created ${name}. Ask ${ableTo("key.create")} for an API key.`);
           }}
           onClose={() => setAsked(null)}
         />
@@ -122,7 +121,7 @@ export function Projects({ workspace }: { workspace: Workspace }) {
               workspaceId: workspace.id,
               body: { name },
             });
-            done("Renamed. Its id and its keys stay as they are.");
+            done("Project renamed.");
           }}
           onClose={() => setAsked(null)}
         />
@@ -130,17 +129,17 @@ export function Projects({ workspace }: { workspace: Workspace }) {
       {asked?.kind === "delete" ? (
         <Confirm
           title={`Delete ${asked.project.name}?`}
-          action="Delete the project"
+          action="Delete project"
           typed={asked.project.name}
           onConfirm={async () => {
             await authorized(`/projects/${asked.project.id}`, { method: "DELETE", workspaceId: workspace.id });
-            done(`${asked.project.name} is deleted.`);
+            done(`Deleted ${asked.project.name}.`);
           }}
           onClose={() => setAsked(null)}
         >
           <p>
-            All entries of <strong>{asked.project.name}</strong> go, and its API keys are refused from the next request
-            on. Nobody can bring them back.
+            Permanently deletes <strong>{asked.project.name}</strong> with all its entries and API keys. This cannot be
+            undone.
           </p>
         </Confirm>
       ) : null}

@@ -10,7 +10,7 @@ interface SectionProps {
   children: ComponentChildren;
 }
 
-/** One page of the settings. */
+/** A page of the settings. */
 export function Section({ title, intro, actions, children }: SectionProps) {
   const id = useId();
   return (
@@ -25,7 +25,7 @@ export function Section({ title, intro, actions, children }: SectionProps) {
   );
 }
 
-/** Why some of what is here cannot be used: what is disabled names it as its description. */
+/** Explains why controls are disabled. Disabled controls refer to it by id. */
 export function RoleNote({ id, reason }: { id: string; reason: string | null }) {
   return reason === null ? null : (
     <p class={css.note} id={id}>

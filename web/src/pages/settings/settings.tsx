@@ -38,12 +38,12 @@ const SECTIONS: readonly SectionEntry[] = [
 export function Settings() {
   const { workspaceId = "", section } = useRoute().params;
   useEffect(() => {
-    // One's own role decides what is offered here, and others can change it.
+    // Another member may have changed the user's role, which decides what is available here.
     refreshWorkspaces();
   }, [workspaceId]);
   const workspace = workspaces.value?.find(({ id }) => id === workspaceId);
   if (workspace) return <Sections workspace={workspace} slug={section ?? GENERAL.slug} />;
-  return <Page title="Settings">{workspaces.value === null ? <Waiting /> : <Unknown />}</Page>;
+  return <Page title="Settings">{workspaces.value === null ? <Waiting /> : <WorkspaceNotFound />}</Page>;
 }
 
 function Waiting() {
@@ -51,11 +51,11 @@ function Waiting() {
   return failure ? <Failure failure={failure} onRetry={() => void loadWorkspaces()} /> : <Loading />;
 }
 
-function Unknown() {
+function WorkspaceNotFound() {
   return (
-    <Empty title="No such workspace">
-      <p>It does not exist, or you are not a member of it.</p>
-      <a href="/">See your workspaces</a>
+    <Empty title="Workspace not found">
+      <p>It does not exist or you are not a member.</p>
+      <a href="/">Your workspaces</a>
     </Empty>
   );
 }
@@ -68,7 +68,7 @@ function Sections({ workspace, slug }: { workspace: Workspace; slug: string }) {
   const base = `/w/${workspace.id}/settings`;
   useEffect(() => {
     if (!current) route(base, true);
-    // Where the sections are a strip that scrolls, the current one is to be seen.
+    // On a small screen the sections scroll: bring the current one into view.
     here.current?.scrollIntoView({ block: "nearest", inline: "center" });
   }, [slug]);
   if (!current) return null;

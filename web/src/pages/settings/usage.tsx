@@ -21,7 +21,7 @@ export function UsageSection({ workspace }: { workspace: Workspace }) {
   return (
     <Section
       title="Usage"
-      intro="What this workspace holds and takes in. Sizes are as stored, compressed."
+      intro="Stored entries and today's intake. Sizes are compressed."
       actions={
         <Button busy={busy} onClick={reload}>
           Refresh
@@ -39,57 +39,57 @@ function UsageFacts({ usage: { recent, stored, ingestedToday, flush } }: { usage
     <>
       <Card title="Entries">
         <Items label="Entries">
-          <Item title="Taken in today" facts={[["Entries", COUNT.format(ingestedToday)]]}>
-            <span>Since 00:00 UTC, all projects together.</span>
+          <Item title="Received today" facts={[["Entries", COUNT.format(ingestedToday)]]}>
+            <span>All projects, since 00:00 UTC.</span>
           </Item>
           <Item
             title="Recent"
             facts={[
               ["Entries", COUNT.format(recent.entries)],
               ["Size", sizeOf(recent.bytes)],
-              recent.oldestAt === null ? null : ["Oldest arrived", <Time at={recent.oldestAt} />],
+              recent.oldestAt === null ? null : ["Oldest received", <Time at={recent.oldestAt} />],
             ]}
           >
-            <span>What came last. It moves to the long-term store by itself.</span>
+            <span>Newest entries, later moved to long-term storage.</span>
           </Item>
           <Item
-            title="Long-term store"
+            title="Long-term storage"
             facts={
               stored === null
                 ? []
                 : [
                     ["Entries", COUNT.format(stored.entries)],
                     ["Size", sizeOf(stored.bytes)],
-                    ["Blocks", COUNT.format(stored.segments)],
+                    ["Segments", COUNT.format(stored.segments)],
                   ]
             }
           >
             <span>
               {stored === null
-                ? "It cannot be reached at the moment. Recent entries can still be sent and found."
-                : "Kept until the retention ends. Queries look at both and answer as if they were one."}
+                ? "Currently unavailable. Sending and searching recent entries still works."
+                : "Kept until the retention ends. Queries search both."}
             </span>
           </Item>
         </Items>
       </Card>
-      <Card title="Moving to the long-term store">
-        <Items label="Moving to the long-term store">
+      <Card title="Flush to long-term storage">
+        <Items label="Flush to long-term storage">
           <Item
             title={
               <>
-                State
-                {flush.lastError === null ? <Badge tone="good">works</Badge> : <Badge tone="bad">has failed</Badge>}
+                Status
+                {flush.lastError === null ? <Badge tone="good">OK</Badge> : <Badge tone="bad">Failed</Badge>}
               </>
             }
             facts={[
-              ["Batches waiting", COUNT.format(flush.pendingBatches)],
-              ["Last moved", flush.lastAt === null ? "never yet" : <Time at={flush.lastAt} />],
+              ["Pending batches", COUNT.format(flush.pendingBatches)],
+              ["Last flush", flush.lastAt === null ? "never" : <Time at={flush.lastAt} />],
             ]}
           >
             <span>
               {flush.lastError === null
-                ? "Batches move once they are old enough or many. Until then they wait here, and every query finds them."
-                : "Nothing is lost: what waits stays found, and the service tries again by itself."}
+                ? "Pending batches are included in every query."
+                : "No data is lost. Pending batches stay searchable, and the service retries automatically."}
             </span>
           </Item>
           {flush.lastError === null ? null : (
@@ -97,11 +97,11 @@ function UsageFacts({ usage: { recent, stored, ingestedToday, flush } }: { usage
               <code>{flush.lastError}</code>
             </Item>
           )}
-          <Item title="Set aside" facts={[["Batches", COUNT.format(flush.setAside)]]}>
+          <Item title="Quarantined" facts={[["Batches", COUNT.format(flush.setAside)]]}>
             <span>
               {flush.setAside === 0
-                ? "No batch is stuck."
-                : "These batches cannot be moved. They stay where they are. Tell whoever runs this service."}
+                ? "No quarantined batches."
+                : "These batches could not be moved and stay in the recent tier. Contact the operator of this service."}
             </span>
           </Item>
         </Items>
@@ -110,7 +110,7 @@ function UsageFacts({ usage: { recent, stored, ingestedToday, flush } }: { usage
   );
 }
 
-/** "1.4 MB": decimal, with two digits that mean something. */
+/** Formats a size in decimal units with two significant digits: "1.4 MB". */
 export function sizeOf(bytes: number): string {
   const step = bytes < 1000 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log10(bytes) / 3));
   const amount = bytes / 1000 ** step;

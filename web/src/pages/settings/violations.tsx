@@ -5,11 +5,11 @@ import type { Page, Violation, Workspace } from "../../model/types.ts";
 import { authorized } from "../../session/session.ts";
 import { Button } from "../../ui/button.tsx";
 import { Card, Row } from "../../ui/page.tsx";
+import { ScrollBox } from "../../ui/scroll-box.tsx";
 import { Empty, Failure, Loading } from "../../ui/states.tsx";
 import { Time } from "../../ui/time.tsx";
-import { Wide } from "../../ui/wide.tsx";
+import { useNames } from "./caller-names.ts";
 import { ruleInWords } from "./limits/words.ts";
-import { useNames } from "./names.ts";
 import { Section } from "./section.tsx";
 
 const COUNT = new Intl.NumberFormat();
@@ -42,8 +42,8 @@ export function Violations({ workspace }: { workspace: Workspace }) {
       title="Violations"
       intro={
         <>
-          Requests that a <a href={`/w/${workspace.id}/settings/limits`}>limit</a> refused, counted per caller, rule and
-          minute. They show some seconds after they happened and are kept for 30 days.
+          Requests refused by a <a href={`/w/${workspace.id}/settings/limits`}>limit</a>, by caller, rule and minute.
+          They appear within seconds and are kept for 30 days.
         </>
       }
       actions={
@@ -58,16 +58,16 @@ export function Violations({ workspace }: { workspace: Workspace }) {
           <Loading />
         )
       ) : items.length === 0 ? (
-        <Empty title="Nothing was refused">
-          <p>In the last 30 days every request stayed within its limit.</p>
+        <Empty title="No violations">
+          <p>No request exceeded a limit in the last 30 days.</p>
         </Empty>
       ) : (
         <Card>
-          <Wide label="Violations, newest first">
+          <ScrollBox label="Violations, newest first">
             <table>
               <thead>
                 <tr>
-                  <th scope="col">Who</th>
+                  <th scope="col">Caller</th>
                   <th scope="col">Refused</th>
                   <th scope="col">Limit</th>
                   <th scope="col">First</th>
@@ -94,12 +94,12 @@ export function Violations({ workspace }: { workspace: Workspace }) {
                 ))}
               </tbody>
             </table>
-          </Wide>
+          </ScrollBox>
           {more.failure ? <Failure failure={more.failure} onRetry={() => void more.run()} isRepeated={false} /> : null}
           {next === null ? null : (
             <Row>
               <Button busy={more.busy} onClick={() => void more.run()}>
-                Show older ones
+                Show older
               </Button>
             </Row>
           )}

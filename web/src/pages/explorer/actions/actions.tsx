@@ -21,13 +21,13 @@ interface ActionsProps {
   view: View;
   times: Times;
   request: QueryRequest;
-  /** How many entries a download will have, where that is known. */
+  /** Number of entries that a download will have; `null` if unknown. */
   expected: number | null;
   dialog: ActionDialog | null;
   onDialog: (dialog: ActionDialog | null) => void;
 }
 
-/** What can be done with a view: keep it, pass it on, take it away. */
+/** Buttons for the current view: save, share, download. */
 export function Actions({ panelId, panelOpen, onPanel, dialog, onDialog, expected, ...scope }: ActionsProps) {
   const { workspaceId, projectId, projects, view, request } = scope;
   const close = (): void => onDialog(null);

@@ -1,7 +1,7 @@
 import { quoted } from "../../../lib/shell.ts";
 import type { Filters } from "../filters.ts";
 
-/** What `POST /logger/query` takes, as far as the explorer asks. */
+/** The request body of `POST /logger/query`, as far as the explorer uses it. */
 export interface QueryRequest {
   projectId?: string;
   filters?: Filters;
@@ -11,8 +11,8 @@ export interface QueryRequest {
 }
 
 /**
- * The call as a command for a shell: the key is taken from the environment, so that it gets into no history. All that
- * anybody typed is inside single quotes, where a shell reads nothing into it.
+ * Formats the call as a shell command. The key comes from the environment, so that the shell's history does not contain
+ * it. User input is single-quoted, so that the shell does not expand it.
  */
 export function curlOf(origin: string, path: string, body: object, scope: string): string {
   return [

@@ -19,12 +19,12 @@ type Phase =
 interface DownloadDialogProps {
   workspaceId: string;
   request: QueryRequest;
-  /** How many there are, where somebody has counted. */
+  /** Number of matching entries; `null` if unknown. */
   expected: number | null;
   onClose: () => void;
 }
 
-/** Downloads everything that the view finds, not only what is loaded. Closing it gives the download up. */
+/** Downloads all entries that match the view, not only the loaded ones. Closing the dialog cancels the download. */
 export function DownloadDialog({ workspaceId, request, expected, onClose }: DownloadDialogProps) {
   const [phase, setPhase] = useState<Phase>({ kind: "ready" });
   const work = useRef<AbortController | null>(null);
@@ -63,8 +63,8 @@ export function DownloadDialog({ workspaceId, request, expected, onClose }: Down
       {phase.kind === "ready" ? (
         <>
           <p>
-            Everything that the present filters and time find{expected === null ? "" : `, ${entries(expected)}`}: one
-            JSON object a line, as it is at this moment.
+            All entries that match the current filters and time range
+            {expected === null ? "" : `, ${entries(expected)}`}, as one JSON object per line.
           </p>
           <Row>
             <Button look="primary" onClick={start}>
@@ -87,7 +87,7 @@ export function DownloadDialog({ workspaceId, request, expected, onClose }: Down
             {expected === null ? "" : ` of about ${number(expected)}`} entries
             {phase.progress.waiting === null
               ? " …"
-              : `. The limit is used up: going on in ${phase.progress.waiting} s.`}
+              : `. Rate limit reached, continuing in ${phase.progress.waiting} s.`}
           </p>
           <Row>
             <Button onClick={cancel}>Cancel</Button>

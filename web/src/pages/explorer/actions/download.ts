@@ -2,24 +2,24 @@ import { ApiFailure, OFFLINE } from "../../../api/failure.ts";
 import type { QueryPage } from "../query.ts";
 import type { QueryRequest } from "./curl.ts";
 
-/** Entries of one request: as many as the API gives at once. */
+/** Entries of one request: the largest page of the API. */
 const PAGE = 1000;
-/** Times that a request is sent again where nothing answers, and the pause before. Limits are waited for as often as it takes. */
+/** Attempts of a request during an outage, and the pause between them. Waits for rate limits are not counted. */
 const TRIES = 4;
 const PAUSE_SECONDS = 2;
 
-/** Where the lines go. */
+/** Destination of the lines. */
 export interface Sink {
   write(text: string): Promise<void>;
-  /** Everything is written: the file is there from now on. */
+  /** Completes the file. */
   close(): Promise<void>;
-  /** Leaves no file behind. */
+  /** Deletes the incomplete file. */
   discard(): Promise<void>;
 }
 
 export interface Progress {
   entries: number;
-  /** Seconds to wait until the limit lets the next request through; null while it works. */
+  /** Seconds until the rate limit admits the next request; `null` while a request is in flight. */
   waiting: number | null;
 }
 
@@ -28,26 +28,27 @@ interface DownloadOptions {
   ask: (request: QueryRequest) => Promise<QueryPage>;
   sink: Sink;
   onProgress: (progress: Progress) => void;
-  /** Rejects when the download is given up. */
+  /** Rejects if the download is cancelled. */
   sleep: (seconds: number) => Promise<void>;
 }
 
 /**
- * Writes everything that the query finds as NDJSON, page by page, all of one snapshot: what arrives meanwhile is in none
- * of them. @returns how many entries it wrote
+ * Writes all entries that the query finds as NDJSON, page by page, from one snapshot: entries that arrive later are
+ * left out.
+ * @returns the number of entries written
  */
 export async function download({ request, ask, sink, onProgress, sleep }: DownloadOptions): Promise<number> {
   let entries = 0;
   try {
     for (let cursor: string | null = null; ; ) {
       const pagination = { limit: PAGE, ...(cursor === null ? {} : { cursor }) };
-      const page = await patiently({ ...request, pagination }, ask, sleep, (waiting) =>
+      const page = await queryWithRetry({ ...request, pagination }, ask, sleep, (waiting) =>
         onProgress({ entries, waiting }),
       );
       entries += page.logs.length;
       await sink.write(page.logs.map((entry) => `${JSON.stringify(entry)}\n`).join(""));
       onProgress({ entries, waiting: null });
-      // A page that the service cut short has a cursor, too: only without one it is the end.
+      // A page that the service cut short has a cursor, too. The last page has none.
       cursor = page.pagination.nextCursor;
       if (cursor === null) break;
     }
@@ -59,7 +60,7 @@ export async function download({ request, ask, sink, onProgress, sleep }: Downlo
   return entries;
 }
 
-async function patiently(
+async function queryWithRetry(
   request: QueryRequest,
   ask: DownloadOptions["ask"],
   sleep: DownloadOptions["sleep"],

@@ -1,18 +1,18 @@
 import { signal } from "@preact/signals";
 import { toast } from "../../../ui/toasts.tsx";
 
-/** A view with a name, kept in this browser. */
+/** A named view, stored in this browser. */
 export interface SavedView {
   id: string;
   name: string;
   projectId: string | null;
-  /** The query string of its link, with its "?" unless it is empty. */
+  /** The query string of the view's link, with its "?" unless it is empty. */
   search: string;
 }
 
 const PREFIX = "taffrail.views.";
 
-/** Rises whenever any list changes, in this tab or in another one. */
+/** Increases whenever a list changes, in this tab or in another one. */
 export const viewsVersion = signal(0);
 addEventListener("storage", ({ key }) => {
   if (key === null || key.startsWith(PREFIX)) viewsVersion.value++;
@@ -27,7 +27,7 @@ export function savedViews(workspaceId: string): SavedView[] {
   }
 }
 
-/** A view of the same name gives way. @returns whether the browser keeps it */
+/** Saves a view and replaces one of the same name. @returns whether the browser could store it */
 export function saveView(workspaceId: string, view: Omit<SavedView, "id">): boolean {
   const others = savedViews(workspaceId).filter(({ name }) => name !== view.name);
   return write(workspaceId, [...others, { ...view, id: crypto.randomUUID() }]);
@@ -52,12 +52,12 @@ export function viewPath(workspaceId: string, { projectId, search }: SavedView):
   return `/w/${workspaceId}${projectId === null ? "" : `/p/${projectId}`}${search}`;
 }
 
-/** A browser may be told to keep nothing, or have no room. */
+/** Fails if the browser's storage is full or disabled. */
 function write(workspaceId: string, views: readonly SavedView[]): boolean {
   try {
     localStorage.setItem(PREFIX + workspaceId, JSON.stringify(views));
   } catch {
-    toast("This browser has no room for it, or does not keep anything.", "error");
+    toast("The browser's storage is full or disabled.", "error");
     return false;
   }
   viewsVersion.value++;
@@ -66,7 +66,7 @@ function write(workspaceId: string, views: readonly SavedView[]): boolean {
 
 function isSavedView(value: unknown): value is SavedView {
   if (typeof value !== "object" || value === null) return false;
-  // SAFETY: every member is looked at before it is used.
+  // SAFETY: every member is checked before it is used.
   const { id, name, projectId, search } = value as Record<string, unknown>;
   return (
     typeof id === "string" &&

@@ -14,7 +14,7 @@ interface ShareDialogProps {
   onClose: () => void;
 }
 
-/** Links to what is shown, and the same query for a shell. */
+/** Links to the current view, and its query as a shell command. */
 export function ShareDialog({ workspaceId, projectId, view, times, request, onClose }: ShareDialogProps) {
   const page = `${location.origin}/w/${workspaceId}${projectId === null ? "" : `/p/${projectId}`}`;
   const command = curlOf(location.origin, "/logger/query", { ...request, pagination: { limit: 100 } }, "logs:read");
@@ -24,14 +24,14 @@ export function ShareDialog({ workspaceId, projectId, view, times, request, onCl
     <Dialog title="Share" onClose={onClose}>
       <Shared
         title="Link"
-        hint={isRelative ? "Its time moves on: whoever opens it sees the newest." : "For members of this workspace."}
+        hint={isRelative ? "The time range moves with the clock." : "For members of this workspace."}
         text={`${page}${viewSearch(view)}`}
         label="Copy link"
       />
       {isRelative ? (
         <Shared
           title="Link to this time"
-          hint="Shows the same time whenever it is opened."
+          hint="Always shows the current time range."
           text={`${page}${viewSearch(pinned)}`}
           label="Copy link to this time"
         />
@@ -40,8 +40,8 @@ export function ShareDialog({ workspaceId, projectId, view, times, request, onCl
         title="Command"
         hint={
           projectId === null
-            ? "Reads the key from TAFFRAIL_API_KEY. A key sees its own project alone."
-            : "Reads the key, one of this project, from TAFFRAIL_API_KEY."
+            ? "Reads the key from TAFFRAIL_API_KEY. A key reads only its own project."
+            : "Reads a key of this project from TAFFRAIL_API_KEY."
         }
         text={command}
         label="Copy as curl"
@@ -55,7 +55,7 @@ function Shared({ title, hint, text, label }: { title: string; hint: string; tex
     <section class="stack">
       <h3>{title}</h3>
       <p class={css.hint}>{hint}</p>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard. */}
       <pre class={css.text} tabIndex={0}>
         {text}
       </pre>

@@ -18,13 +18,13 @@ export function ShortcutsDialog({ onClose }: { onClose: () => void }) {
           <dt>
             <kbd>←</kbd> <kbd>→</kbd> <kbd>Enter</kbd>
           </dt>
-          <dd>In the histogram: choose a bar and zoom in. With Shift several bars, “-” zooms out</dd>
+          <dd>In the histogram: select a bar, zoom in. Shift selects several, “-” zooms out</dd>
         </div>
         <div>
           <dt>
             <kbd>↑</kbd> <kbd>↓</kbd> <kbd>Enter</kbd>
           </dt>
-          <dd>In the list: choose an entry and open it</dd>
+          <dd>In the list: select an entry, open it</dd>
         </div>
       </dl>
       <label class={css.toggle}>
@@ -33,7 +33,7 @@ export function ShortcutsDialog({ onClose }: { onClose: () => void }) {
           checked={shortcutsOn.value}
           onChange={({ currentTarget }) => setShortcutsOn(currentTarget.checked)}
         />
-        Single keys work as shortcuts
+        Single-key shortcuts
       </label>
     </Dialog>
   );

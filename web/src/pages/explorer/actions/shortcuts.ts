@@ -1,25 +1,25 @@
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 
-/** Keys of the explorer, with what they do. */
+/** Keyboard shortcuts of the explorer and their descriptions. */
 export const SHORTCUTS = [
-  { key: "/", does: "Go to the search" },
-  { key: "f", does: "Go to the filters" },
-  { key: "t", does: "Go to the time range" },
-  { key: "h", does: "Go to the histogram" },
-  { key: "r", does: "Load again" },
-  { key: "l", does: "Follow live, or stop following" },
-  { key: "p", does: "Pause the live view, or go on" },
+  { key: "/", does: "Focus search" },
+  { key: "f", does: "Focus filters" },
+  { key: "t", does: "Focus time range" },
+  { key: "h", does: "Focus histogram" },
+  { key: "r", does: "Refresh" },
+  { key: "l", does: "Start or stop live" },
+  { key: "p", does: "Pause or resume live" },
   { key: "v", does: "Saved views" },
-  { key: "s", does: "Share: links, and the query as a command" },
-  { key: "?", does: "Show these keys" },
+  { key: "s", does: "Share" },
+  { key: "?", does: "Keyboard shortcuts" },
 ] as const;
 
 export type ShortcutKey = (typeof SHORTCUTS)[number]["key"];
 
 const OFF_KEY = "taffrail.shortcuts";
 
-/** Whether single keys do anything: whoever speaks to a computer, or hits keys by mistake, turns them off. */
+/** Whether single-key shortcuts are on. Users of speech input turn them off. */
 export const shortcutsOn = signal(localStorage.getItem(OFF_KEY) !== "off");
 
 export function setShortcutsOn(on: boolean): void {
@@ -28,7 +28,7 @@ export function setShortcutsOn(on: boolean): void {
   else localStorage.setItem(OFF_KEY, "off");
 }
 
-/** Single keys, where nothing is being typed and no dialog is open. */
+/** Handles single-key shortcuts, unless the user is typing or a dialog is open. */
 export function useShortcuts(acts: Record<ShortcutKey, () => void>): void {
   const latest = useRef(acts);
   latest.current = acts;
@@ -46,7 +46,7 @@ export function useShortcuts(acts: Record<ShortcutKey, () => void>): void {
   }, []);
 }
 
-/** Puts the focus on what a `data-shortcut` marks. @returns whether it is there: what is hidden takes none */
+/** Focuses the element with this `data-shortcut`. @returns whether it could be focused: a hidden element cannot */
 export function focusOn(name: string): boolean {
   const element = document.querySelector(`[data-shortcut="${name}"]`);
   if (!(element instanceof HTMLElement)) return false;

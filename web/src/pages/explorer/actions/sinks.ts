@@ -1,16 +1,17 @@
 import type { Sink } from "./download.ts";
 
-/** The part of the File System Access API that is used; some browsers have none of it. */
+/** The used part of the File System Access API, which some browsers lack. */
 interface SavePicker {
   showSaveFilePicker?: (options: { suggestedName: string }) => Promise<FileSystemFileHandle>;
 }
 
-/** Milliseconds after which a file that was handed to the browser needs its address no more. */
+/** Milliseconds after which the object URL of a downloaded file is revoked. */
 const KEEP_ADDRESS_MS = 60_000;
 
 /**
- * A file that somebody chose, written as the entries come; elsewhere one in memory that the browser then downloads.
- * Has to be called from a click. @returns null where the choice was called off
+ * Opens a file that the user chooses, written as entries arrive. A browser without this API gets a file in memory,
+ * downloaded at the end. Requires a user gesture.
+ * @returns `null` if the user cancelled the choice
  */
 export async function openSink(name: string): Promise<Sink | null> {
   // SAFETY: every member is optional.
@@ -28,7 +29,7 @@ function fileSink(file: FileSystemWritableFileStream): Sink {
   return { write: (text) => file.write(text), close: () => file.close(), discard: () => file.abort() };
 }
 
-/** Parts as blobs, which a browser may put on disk, rather than one text in memory. */
+/** Collects blobs, which a browser may keep on disk, instead of one text in memory. */
 function memorySink(name: string): Sink {
   let parts: Blob[] = [];
   return {

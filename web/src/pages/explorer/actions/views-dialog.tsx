@@ -12,14 +12,14 @@ interface ViewsDialogProps {
   workspaceId: string;
   projectId: string | null;
   projects: readonly Project[];
-  /** The present view's query string. */
+  /** The current view's query string. */
   search: string;
   onClose: () => void;
 }
 
 export function ViewsDialog({ workspaceId, projectId, projects, search, onClose }: ViewsDialogProps) {
   const [name, setName] = useState("");
-  // Read so that a change, in another tab too, renders this again.
+  // Subscribes to changes, also from other tabs.
   void viewsVersion.value;
   const views = savedViews(workspaceId);
   const trimmed = name.trim();
@@ -33,7 +33,7 @@ export function ViewsDialog({ workspaceId, projectId, projects, search, onClose 
           if (saveView(workspaceId, { name: trimmed, projectId, search })) setName("");
         }}
       >
-        <Field label="Save this view as" hint="Filters, time and project. Kept in this browser.">
+        <Field label="Save this view as" hint="Filters, time range and project. Stored in this browser.">
           {(props) => (
             <input
               {...props}
@@ -51,7 +51,7 @@ export function ViewsDialog({ workspaceId, projectId, projects, search, onClose 
         </Row>
       </form>
       {views.length === 0 ? (
-        <p>No view is saved yet.</p>
+        <p>No saved views yet.</p>
       ) : (
         <Items label="Saved views">
           {views.map((view) => (

@@ -4,31 +4,31 @@ import { Failure, Loading } from "../../../ui/states.tsx";
 import type { FilterPatch } from "../filters.ts";
 import { EntryList } from "../results/entry-list.tsx";
 import css from "./context-view.module.css";
-import { type EntryPlace, type Neighbours, useNeighbours } from "./use-neighbours.ts";
+import { type EntryRef, type Neighbours, useNeighbours } from "./use-neighbours.ts";
 
 interface ContextProps {
   workspaceId: string;
-  entry: EntryPlace;
-  /** Everything that it has is shown at once: it was asked for by a link. */
+  entry: EntryRef;
+  /** Whether the entry's details are open: true if a link opened the view. */
   isOpened: boolean;
-  /** Another entry takes its place. */
-  onShow: (entry: EntryPlace) => void;
+  /** Shows another entry instead. */
+  onShow: (entry: EntryRef) => void;
   onClose: () => void;
   onFilter: (patch: FilterPatch) => void;
 }
 
-/** An entry amid those that its project received before and after it. */
+/** An entry with its neighbours by `seq`. */
 export function ContextView({ workspaceId, entry, isOpened, onShow, onClose, onFilter }: ContextProps) {
   const around = useNeighbours(workspaceId, entry);
   return (
     <Dialog title="In context" shape="panel" onClose={onClose}>
       <div class={css.body}>
-        <p class={css.hint}>All entries of the project in the order in which they arrived, whatever the filters.</p>
+        <p class={css.hint}>All entries of the project in order of arrival, ignoring filters.</p>
         <Edge side="before" around={around} />
         {around.entries === null ? null : (
           <EntryList
             key={entry.id}
-            label="Entries around the chosen one"
+            label="Neighbouring entries"
             entries={around.entries}
             follow={false}
             marked={entry.id}
@@ -49,7 +49,7 @@ export function ContextView({ workspaceId, entry, isOpened, onShow, onClose, onF
   );
 }
 
-/** What there is to load on one side, or what went wrong with it. */
+/** The load button or the failure of one side. */
 function Edge({ side, around }: { side: "before" | "after"; around: Neighbours }) {
   const { busy, failure, hasMore } = around[side];
   if (failure !== null) return <Failure failure={failure} onRetry={() => around.more(side)} />;
@@ -61,7 +61,7 @@ function Edge({ side, around }: { side: "before" | "after"; around: Neighbours }
           {side === "before" ? "Load earlier entries" : "Load later entries"}
         </Button>
       ) : (
-        <span class={css.hint}>{side === "before" ? "Nothing earlier is kept." : "Nothing later so far."}</span>
+        <span class={css.hint}>{side === "before" ? "No earlier entries." : "No later entries yet."}</span>
       )}
     </div>
   );

@@ -1,10 +1,10 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type ApiFailure, failureOf } from "../../../api/failure.ts";
-import { useRetry, whileTrying } from "../../../lib/retry.ts";
+import { shownWhileRetrying, useRetry } from "../../../lib/retry.ts";
 import type { LogEntry } from "../../../model/types.ts";
 import { authorized } from "../../../session/session.ts";
 
-/** Entries of each side at first, and of one side with each further step; the API gives up to 100. */
+/** Entries loaded on each side at first, and on one side with each further step. The API allows up to 100. */
 const FIRST = 30;
 const STEP = 60;
 
@@ -13,17 +13,17 @@ export type Side = "before" | "after";
 interface SideState {
   busy: boolean;
   failure: ApiFailure | null;
-  /** False once the service had fewer than were asked for. */
+  /** `false` once the service returned fewer entries than requested. */
   hasMore: boolean;
 }
 
 interface State extends Record<Side, SideState> {
-  /** By rising seq, the chosen one among them; null until the first answer. */
+  /** By rising `seq`, including the chosen entry; `null` until the first response. */
   entries: readonly LogEntry[] | null;
 }
 
-/** What an entry is found by. */
-export type EntryPlace = Pick<LogEntry, "id" | "projectId">;
+/** Identifies an entry. */
+export type EntryRef = Pick<LogEntry, "id" | "projectId">;
 
 export interface Neighbours extends State {
   more: (side: Side) => void;
@@ -39,14 +39,14 @@ interface ContextAnswer {
 const SIDE: SideState = { busy: false, failure: null, hasMore: true };
 const NOTHING: State = { entries: null, before: { ...SIDE, busy: true }, after: SIDE };
 
-/** An entry and those around it by seq, as many as were asked for so far. */
-export function useNeighbours(workspaceId: string, entry: EntryPlace): Neighbours {
+/** Loads an entry and its neighbours by `seq`, in steps. */
+export function useNeighbours(workspaceId: string, entry: EntryRef): Neighbours {
   const [state, setState] = useState<State>(NOTHING);
   const controller = useRef<AbortController>(new AbortController());
   const latest = useRef(state);
   latest.current = state;
 
-  const ask = (of: EntryPlace, before: number, after: number, signal: AbortSignal): Promise<ContextAnswer> =>
+  const ask = (of: EntryRef, before: number, after: number, signal: AbortSignal): Promise<ContextAnswer> =>
     authorized<ContextAnswer>(
       `/logger/${of.projectId}/log/${encodeURIComponent(of.id)}?before=${before}&after=${after}`,
       {
@@ -57,7 +57,10 @@ export function useNeighbours(workspaceId: string, entry: EntryPlace): Neighbour
 
   const begin = (): void => {
     const { signal } = controller.current;
-    setState(({ before }) => ({ ...NOTHING, before: { ...NOTHING.before, failure: whileTrying(before.failure) } }));
+    setState(({ before }) => ({
+      ...NOTHING,
+      before: { ...NOTHING.before, failure: shownWhileRetrying(before.failure) },
+    }));
     ask(entry, FIRST, FIRST, signal).then(
       ({ entry, before, after, complete }) => {
         if (signal.aborted) return;
@@ -79,7 +82,10 @@ export function useNeighbours(workspaceId: string, entry: EntryPlace): Neighbour
     const edge = side === "before" ? entries?.[0] : entries?.at(-1);
     if (edge === undefined || latest.current[side].busy || !latest.current[side].hasMore) return;
     const { signal } = controller.current;
-    setState((now) => ({ ...now, [side]: { ...now[side], busy: true, failure: whileTrying(now[side].failure) } }));
+    setState((now) => ({
+      ...now,
+      [side]: { ...now[side], busy: true, failure: shownWhileRetrying(now[side].failure) },
+    }));
     ask(edge, side === "before" ? STEP : 0, side === "after" ? STEP : 0, signal).then(
       (answer) => {
         if (signal.aborted) return;

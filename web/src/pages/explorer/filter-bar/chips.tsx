@@ -6,11 +6,11 @@ import css from "./chips.module.css";
 
 interface Chip {
   text: string;
-  /** The filters without it. */
+  /** Returns the filters without this one. */
   removed: (filters: ViewFilters) => ViewFilters;
 }
 
-/** Every filter that is on, each with a way to take it off. */
+/** Every active filter with a button to remove it. */
 export function Chips({
   filters,
   onChange,

@@ -16,7 +16,7 @@ import {
 } from "../view/data-conditions.ts";
 import css from "./filter-panel.module.css";
 
-/** Operators, and the one that the API writes as `exists: false`. */
+/** An operator, or `missing` for the API's `exists: false`. */
 type Choice = Operator | "missing";
 const CHOICES: readonly { choice: Choice; label: string }[] = [
   ...OPERATORS.map(({ op, label }) => ({ choice: op, label })),
@@ -26,14 +26,17 @@ const ORDERED: ReadonlySet<Choice> = new Set(["gt", "gte", "lt", "lte"]);
 
 interface DataFilterProps {
   data: DataFilters | undefined;
-  /** Paths that occur in what is loaded, each with values. */
+  /** Paths that occur in the loaded entries, with their values. */
   paths: ReadonlyMap<string, readonly Scalar[]>;
   onChange: (data: DataFilters) => void;
 }
 
 type Part = "path" | "value";
 
-/** Builds one test of a member of `data`. Tests on the same path with other operators hold together: at least, and less than. */
+/**
+ * Adds a condition on a member of `data`. Conditions on one path with different operators are combined, for example at
+ * least and less than.
+ */
 export function DataFilter({ data, paths, onChange }: DataFilterProps) {
   const [path, setPath] = useState("");
   const [choice, setChoice] = useState<Choice>("eq");
@@ -50,7 +53,7 @@ export function DataFilter({ data, paths, onChange }: DataFilterProps) {
   function add(): void {
     const name = path.trim();
     if (parseDataPath(name) === null) {
-      setWrong({ part: "path", message: 'Write names joined by ".", and a name with a dot as ["a.b"].' });
+      setWrong({ part: "path", message: 'Join names with "."; write a name that contains a dot as ["a.b"].' });
       return;
     }
     const read = needsValue
@@ -99,7 +102,7 @@ export function DataFilter({ data, paths, onChange }: DataFilterProps) {
           <option key={each} value={each} />
         ))}
       </datalist>
-      <Field label="Test">
+      <Field label="Condition">
         {(props) => (
           <select
             {...props}
@@ -118,7 +121,7 @@ export function DataFilter({ data, paths, onChange }: DataFilterProps) {
       </Field>
       {needsValue ? (
         <>
-          <Field label="Kind of value">
+          <Field label="Data type">
             {(props) => (
               <select
                 {...props}
@@ -136,7 +139,7 @@ export function DataFilter({ data, paths, onChange }: DataFilterProps) {
             )}
           </Field>
           {shownKind === "null" ? null : (
-            <Field label={choice === "in" ? "Values, one a line" : "Value"} error={error("value")}>
+            <Field label={choice === "in" ? "Values, one per line" : "Value"} error={error("value")}>
               {(props) =>
                 choice === "in" ? (
                   <textarea
@@ -181,7 +184,7 @@ function readValues(
 ): { ok: true; value: OperatorValue } | { ok: false; message: string } {
   if (!isList) return readValue(text, kind);
   const lines = text.split("\n").filter((line) => line !== "");
-  if (lines.length === 0 && kind !== "null") return { ok: false, message: "Write at least one value." };
+  if (lines.length === 0 && kind !== "null") return { ok: false, message: "Enter at least one value." };
   const values: Scalar[] = [];
   for (const line of kind === "null" ? [""] : lines) {
     const read = readValue(line, kind);

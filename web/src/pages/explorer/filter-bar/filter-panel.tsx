@@ -20,11 +20,11 @@ interface FilterPanelProps {
   onChange: (change: (filters: ViewFilters) => ViewFilters) => void;
   categories: SeenNames;
   types: SeenNames;
-  /** What paths and values are suggested from. */
+  /** Loaded entries, from which paths and values are suggested. */
   entries: readonly LogEntry[];
 }
 
-/** A control for every filter that the API has, apart from search and time, which have their own above the list. */
+/** Controls for every filter of the API except search and time, which the toolbar has. */
 export function FilterPanel({ id, filters, onChange, categories, types, entries }: FilterPanelProps) {
   const paths = useMemo(() => pathsIn(entries), [entries]);
   const { level, minLevel, category, type, session, traceId, data } = filters;
@@ -58,7 +58,7 @@ export function FilterPanel({ id, filters, onChange, categories, types, entries 
         onChange={(names) => put("type", names)}
       />
       <TextFilter label="Session" value={session ?? ""} onChange={(text) => put("session", text)} />
-      <TextFilter label="Trace id" value={traceId ?? ""} onChange={(text) => put("traceId", text)} />
+      <TextFilter label="Trace ID" value={traceId ?? ""} onChange={(text) => put("traceId", text)} />
       <DataFilter data={data} paths={paths} onChange={(next) => put("data", next)} />
     </div>
   );

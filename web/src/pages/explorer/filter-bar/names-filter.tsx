@@ -5,7 +5,7 @@ import { visible } from "../view/visible.ts";
 import css from "./filter-panel.module.css";
 import type { SeenNames } from "./use-names.ts";
 
-/** Names shown before somebody asks for all. */
+/** Names shown before the user expands the list. */
 const FEW = 6;
 
 interface NamesFilterProps {
@@ -13,12 +13,12 @@ interface NamesFilterProps {
   plural: string;
   chosen: readonly string[];
   names: SeenNames;
-  /** Names that the service knows by itself. */
+  /** Built-in names. */
   known: readonly string[];
   onChange: (names: string[]) => void;
 }
 
-/** Any of several names: those that occur to tick, any other to type. */
+/** Filters by any of several names: checkboxes for names that occur, an input for others. */
 export function NamesFilter({ label, plural, chosen, names, known, onChange }: NamesFilterProps) {
   const [all, setAll] = useState(false);
   const [typed, setTyped] = useState("");
@@ -47,7 +47,7 @@ export function NamesFilter({ label, plural, chosen, names, known, onChange }: N
           {count === null ? null : (
             <span
               class={css.count}
-              title={`${complete ? "" : "At least "}${number(count)} with the other filters and this time`}
+              title={`${complete ? "" : "At least "}${number(count)} with the other filters and this time range`}
             >
               {short(count)}
               {complete ? "" : "+"}
@@ -70,14 +70,14 @@ export function NamesFilter({ label, plural, chosen, names, known, onChange }: N
         }}
       >
         <label class="visually-hidden" for={id}>
-          Another {label.toLowerCase()}
+          Other {label.toLowerCase()}
         </label>
         <input
           id={id}
           list={`${id}-list`}
           value={typed}
           maxLength={64}
-          placeholder={`Another ${label.toLowerCase()}`}
+          placeholder={`Other ${label.toLowerCase()}`}
           autocomplete="off"
           spellcheck={false}
           onInput={({ currentTarget }) => setTyped(currentTarget.value)}

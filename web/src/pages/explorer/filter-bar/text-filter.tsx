@@ -2,7 +2,7 @@ import { useEffect, useId, useState } from "preact/hooks";
 import { Button } from "../../../ui/button.tsx";
 import css from "./filter-panel.module.css";
 
-/** A filter by exactly one text. It takes hold with Enter or its button, not with every letter. */
+/** Filters by an exact text, applied on Enter or with the button. */
 export function TextFilter({
   label,
   value,
@@ -30,7 +30,7 @@ export function TextFilter({
         <input
           id={id}
           value={typed}
-          placeholder="exactly this"
+          placeholder="Exact value"
           autocomplete="off"
           spellcheck={false}
           onInput={({ currentTarget }) => setTyped(currentTarget.value)}

@@ -5,23 +5,23 @@ import type { CountedEntry, CountsByBucket } from "../live/live-counts.ts";
 import { type OnArrival, useLiveCounts } from "../live/use-live-counts.ts";
 import { countLogs } from "../query.ts";
 
-/** A category or type that occurs, and how often. */
+/** A category or type that occurs, with its number of entries. */
 export interface Seen {
   name: string;
   count: number;
 }
 
 export interface SeenNames {
-  /** Most frequent first; null until they are known. */
+  /** Most frequent first; `null` until loaded. */
   seen: readonly Seen[] | null;
-  /** False: the service did not look through everything, so there are more. */
+  /** `false` if the service did not scan everything, so that counts are lower bounds. */
   complete: boolean;
   reload: () => void;
 }
 
 interface NamesOptions {
   groupBy: "category" | "type";
-  /** Of the load: another one counts again. */
+  /** Key of the load: a new key counts again. */
   key: string;
   query: string;
   workspaceId: string;
@@ -43,16 +43,15 @@ const GROUPS = {
 };
 
 /**
- * The categories or types of what the other filters match. The choice among these names themselves does not count, so that
- * the others are there to be chosen, too. They only help choosing, so a failure leaves them away; who types a name needs
- * none.
+ * Counts the categories or types of entries that match all other filters. The selection among these names is ignored,
+ * so that more of them can be selected. A failure only hides the names; they can still be typed.
  */
 export function useNames(options: NamesOptions): SeenNames {
   const { groupBy, workspaceId, projectId, wanted, onArrival } = options;
   const { [groupBy]: _, ...filters } = options.filters;
   const begun = useRef({ key: "", query: "" });
   if (wanted) begun.current = { key: `${groupBy} ${options.key}`, query: options.query };
-  // What is there stays while something else is waited for.
+  // The loaded names stay visible while the page waits for other results.
   const { key, query } = begun.current;
   const loaded = useLoad(key, async (signal): Promise<Names | null> => {
     if (key === "") return null;

@@ -6,8 +6,8 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 /**
- * Buckets that the API counts by, and the longest time that each is asked for: some hundred buckets. An hour more than a
- * round time, for a relative range is a little longer than its name.
+ * Bucket sizes of the API, with the longest range that each is used for: a few hundred buckets. Each limit is an hour
+ * more than a round number, because a relative range is slightly longer than its name.
  */
 const INTERVALS = [
   { name: "1m", ms: MINUTE, upTo: 4 * HOUR },
@@ -18,21 +18,21 @@ const INTERVALS = [
 
 export type Interval = (typeof INTERVALS)[number]["name"];
 
-/** Widths of a bar: what several buckets are put together to where there is no room for each. */
+/** Widths of a bar in milliseconds. Several buckets share a bar if there is no space for each. */
 const WIDTHS = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440, 2 * 1440, 7 * 1440, 28 * 1440].map(
   (minutes) => minutes * MINUTE,
 );
 
-/** What `POST /logger/stats` answers, grouped by level. */
+/** The response of `POST /logger/stats`, grouped by level. */
 export interface Stats {
   buckets: { start: string; count: number; groups?: Record<string, number> }[];
   total: number;
   complete: boolean;
-  /** In counts of one project: the newest seq that is counted. */
+  /** Newest `seq` that is counted; only for counts of one project. */
   lastSeq?: number;
 }
 
-/** One bar: its time in epoch milliseconds, end exclusive, and its counts. */
+/** One bar: its range in epoch milliseconds (end exclusive) and its counts. */
 export interface Bar {
   start: number;
   end: number;
@@ -40,7 +40,7 @@ export interface Bar {
   levels: Record<Level, number>;
 }
 
-/** The finest bucket that keeps the number of them reasonable. */
+/** Returns the finest interval with a reasonable number of buckets. */
 export function intervalFor(ms: number): Interval {
   return INTERVALS.find(({ upTo }) => ms <= upTo)?.name ?? "1d";
 }
@@ -49,7 +49,7 @@ export function intervalMs(interval: Interval): number {
   return INTERVALS.find(({ name }) => name === interval)?.ms ?? DAY;
 }
 
-/** The counts of the service, by level, and those of a live view on top. */
+/** Adds the counts of a live view to those of the service. */
 export function withLive(stats: Stats, live: CountsByBucket): Stats {
   if (live.size === 0) return stats;
   const counts = new Map(stats.buckets.map((bucket) => [Date.parse(bucket.start), bucket]));
@@ -69,7 +69,7 @@ export function withLive(stats: Stats, live: CountsByBucket): Stats {
   return { ...stats, buckets, total };
 }
 
-/** Bars without a gap from `start` to `end`, or to the last bucket behind it, as wide as leaves at most `most` of them. */
+/** Returns consecutive bars from `start` to `end`, or to the last bucket after it, at most `most` of them. */
 export function barsOf(stats: Stats, interval: Interval, start: number, end: number, most: number): Bar[] {
   const times = stats.buckets.map((bucket) => Date.parse(bucket.start));
   const first = Math.min(start, times[0] ?? start);
@@ -90,7 +90,7 @@ export function barsOf(stats: Stats, interval: Interval, start: number, end: num
   return bars;
 }
 
-/** For a time that somebody has written into a link: a whole number of the widest bars. */
+/** Width for a range beyond all usual ones, for example from an edited link: a multiple of the widest bar. */
 function widest(ms: number, most: number): number {
   const width = WIDTHS.at(-1) ?? DAY;
   return Math.ceil(ms / (most - 1) / width) * width;

@@ -3,7 +3,7 @@ import { themeVersion } from "../../../ui/theme.tsx";
 import { type Bar, levelsIn } from "./buckets.ts";
 import css from "./histogram.module.css";
 
-/** The chart's module with its library, loaded when the first histogram is there: the page works before. */
+/** The chart module with its library, loaded for the first histogram, so that the page works earlier. */
 type Chart = typeof import("./chart.ts");
 let loaded: Chart | null = null;
 
@@ -14,11 +14,11 @@ interface CanvasProps {
   onHover: (index: number | null) => void;
   onPick: (index: number) => void;
   onBrush: (first: number, last: number) => void;
-  /** Bars that are pointed out, both ends included. */
+  /** Highlighted bars, inclusive at both ends. */
   marked: { anchor: number; at: number } | null;
 }
 
-/** The drawing itself. What it says is said in words beside it. */
+/** The drawing. The text beside it has the same content. */
 export function Canvas({ bars, width, height, onHover, onPick, onBrush, marked }: CanvasProps) {
   const host = useRef<HTMLDivElement>(null);
   const hovered = useRef<number | null>(null);
@@ -38,7 +38,7 @@ export function Canvas({ bars, width, height, onHover, onPick, onBrush, marked }
   }, []);
   const theme = themeVersion.value;
   const levels = levelsIn(bars);
-  // A live view counts several times a second: only other bars are worth another chart.
+  // A live view counts several times a second. Only different bars need a new chart.
   const frame = [bars[0]?.start, bars[0]?.end, bars.length, ...levels].join(" ");
   const drawn = useRef<{ update: (bars: readonly Bar[]) => void; bars: readonly Bar[] } | null>(null);
   useEffect(() => {
@@ -69,7 +69,7 @@ export function Canvas({ bars, width, height, onHover, onPick, onBrush, marked }
   }, [bars]);
   return (
     <>
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: the slider around it is what keys work on. */}
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: the slider around it handles the keys. */}
       {/* biome-ignore lint/a11y/useKeyWithClickEvents: see above. */}
       <div
         ref={host}

@@ -7,24 +7,24 @@ import type { Bar } from "./buckets.ts";
 export interface ChartOptions {
   host: HTMLElement;
   bars: readonly Bar[];
-  /** Most severe first: they lie at the bottom, where bars are compared most easily. */
+  /** Most severe first: those levels are drawn at the bottom, where bars are easiest to compare. */
   levels: readonly Level[];
   width: number;
   height: number;
-  /** The bar below the pointer, null where there is none. */
+  /** Index of the bar below the pointer, or `null`. */
   onHover: (index: number | null) => void;
-  /** First and last bar of what was brushed. */
+  /** First and last bar of the brushed range. */
   onBrush: (first: number, last: number) => void;
 }
 
-/** Pixels left and right of the bars: at the right, half of a time with seconds. */
+/** Pixels left and right of the bars. The right side fits half of a time label with seconds. */
 export const PLOT = { left: 44, right: 28 } as const;
 
-/** Pixels that a pointer moves at least before that is a brush and no click. */
+/** Least pixels of pointer movement that count as a brush instead of a click. */
 const BRUSH_MIN = 4;
 
 export interface DrawnChart {
-  /** Shows other counts of the same bars and levels: what is brushed meanwhile goes on. */
+  /** Updates the counts of the same bars and levels without interrupting a brush. */
   update: (bars: readonly Bar[]) => void;
   destroy: () => void;
 }
@@ -36,7 +36,7 @@ export function drawChart({ host, bars, levels, width, height, onHover, onBrush 
   const last = bars.at(-1);
   if (first === undefined || last === undefined) return { update: () => undefined, destroy: () => undefined };
   const bounds: [number, number] = [first.start, last.end];
-  /** By the bar that a place is in, not by the nearest beginning of one. */
+  /** Returns the bar that contains a position, not the one with the nearest start. */
   const at = (self: uPlot, left: number): number => {
     const index = Math.floor((self.posToVal(left, "x") - first.start) / (first.end - first.start));
     return Math.min(bars.length - 1, Math.max(0, index));
@@ -110,7 +110,7 @@ export function drawChart({ host, bars, levels, width, height, onHover, onBrush 
   return { update: (bars) => chart.setData(stacked(bars, levels)), destroy: () => chart.destroy() };
 }
 
-/** Sums from the bottom up, the highest first: what lies lower is drawn over it. */
+/** Cumulative sums, highest first, so that lower layers are drawn over them. */
 function stacked(bars: readonly Bar[], levels: readonly Level[]): uPlot.AlignedData {
   const sums = bars.map(() => 0);
   const layers = levels.map((level) =>
@@ -122,7 +122,7 @@ function stacked(bars: readonly Bar[], levels: readonly Level[]): uPlot.AlignedD
   return [bars.map(({ start }) => start), ...layers.reverse()];
 }
 
-/** Steps of an axis that counts: no half entries. */
+/** Axis steps for counts: whole numbers only. */
 function whole(): number[] {
   return Array.from({ length: 13 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
 }
@@ -131,7 +131,7 @@ export function token(level: Level): string {
   return level === "warn" || level === "error" ? `--${level}-level` : `--${level}`;
 }
 
-/** Reads colours of the style sheet as they are in this theme: a canvas knows no variables. */
+/** Resolves colours of the style sheet for the current theme, because a canvas has no access to CSS variables. */
 function colours(host: HTMLElement): (name: string) => string {
   const probe = document.createElement("span");
   host.append(probe);

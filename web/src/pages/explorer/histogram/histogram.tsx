@@ -9,10 +9,10 @@ import { LevelMark } from "./level-mark.tsx";
 import { BarTable } from "./table.tsx";
 import type { Counted } from "./use-stats.ts";
 
-/** Pixels of a bar at least, with the room around all of them. */
+/** Least width of a bar in pixels, and the width of everything around the bars. */
 const BAR_MIN = 4;
 const AXES = 72;
-/** Bars that Page Up and Page Down pass over. */
+/** Bars that Page Up and Page Down move by. */
 const PAGE = 10;
 
 interface HistogramProps {
@@ -22,13 +22,13 @@ interface HistogramProps {
   onZoomOut: () => void;
 }
 
-/** First and last bar of a selection, in whatever order it was made. */
+/** The two ends of a selection, in the order of selection. */
 interface Selection {
   anchor: number;
   at: number;
 }
 
-/** How many entries, when, and of which level. Brushed with the mouse, or walked over with the arrow keys. */
+/** Entries over time, by level. Ranges are selected with the mouse or the arrow keys. */
 export function Histogram({ counted, busy, onZoom, onZoomOut }: HistogramProps) {
   const host = useRef<HTMLDivElement>(null);
   const { width, height } = useSize(host);
@@ -39,7 +39,7 @@ export function Histogram({ counted, busy, onZoom, onZoomOut }: HistogramProps) 
     const { stats, interval, start, end } = counted;
     return barsOf(stats, interval, start, end, Math.max(12, Math.floor((width - AXES) / BAR_MIN)));
   }, [counted, width]);
-  // A new count of the same bars leaves what the reader has chosen; a live view adds bars at the end.
+  // A new count of the same bars keeps the selection. A live view adds bars at the end.
   const [first] = bars;
   useEffect(() => {
     setSelection(null);
@@ -68,7 +68,7 @@ export function Histogram({ counted, busy, onZoom, onZoomOut }: HistogramProps) 
         tabIndex={0}
         data-shortcut="histogram"
         aria-label="Entries over time"
-        aria-description="Arrow keys move over the bars, with Shift they select several, Enter zooms in, minus zooms out."
+        aria-description="Arrow keys select a bar, with Shift several. Enter zooms in, minus zooms out."
         aria-valuemin={1}
         aria-valuemax={bars.length}
         aria-valuenow={(selection?.at ?? bars.length - 1) + 1}
@@ -104,16 +104,14 @@ export function Histogram({ counted, busy, onZoom, onZoomOut }: HistogramProps) 
           </Button>
         )}
         <Button small look="quiet" aria-expanded={asTable} onClick={() => setAsTable(!asTable)}>
-          {asTable ? "Hide table" : "As a table"}
+          {asTable ? "Hide table" : "Show table"}
         </Button>
         <Button small look="quiet" onClick={onZoomOut}>
           Zoom out
         </Button>
       </div>
       {counted.stats.complete ? null : (
-        <p class={css.note}>
-          The count stopped early: older entries are missing in it. Narrow the time or the filters.
-        </p>
+        <p class={css.note}>Incomplete count: older entries are missing. Narrow the time range or the filters.</p>
       )}
       {asTable ? <BarTable bars={bars} onZoom={onZoom} /> : null}
     </section>
@@ -170,7 +168,7 @@ function totalText({ stats, start, end }: Counted): string {
   return `${entries(stats.total)}, ${span(start, end)}`;
 }
 
-/** Where a key leads to; null where it leads nowhere. Nothing selected yet: the newest bar is nearest. */
+/** Index that a key moves the selection to; `null` for other keys. Without a selection, starts at the newest bar. */
 function moved(key: string, at: number | null, count: number): number | null {
   const last = count - 1;
   switch (key) {
@@ -193,7 +191,7 @@ function moved(key: string, at: number | null, count: number): number | null {
   }
 }
 
-/** Width and height of an element as they change, in whole pixels; 0 until they are known. */
+/** Current width and height of an element in whole pixels; 0 until measured. */
 function useSize(host: { current: HTMLElement | null }): { width: number; height: number } {
   const [width, setWidth] = useState(0);
   const [height, setHeight] = useState(0);

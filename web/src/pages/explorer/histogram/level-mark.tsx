@@ -2,7 +2,7 @@ import type { Level } from "../../../model/types.ts";
 import { number } from "../view/format.ts";
 import css from "./level-mark.module.css";
 
-/** A level by name, with its colour beside it and a count. */
+/** A level with its colour and an optional count. */
 export function LevelMark({ level, count }: { level: Level; count?: number }) {
   return (
     <span class={css.level}>

@@ -3,14 +3,14 @@ import { number, span } from "../view/format.ts";
 import { type Bar, levelsIn } from "./buckets.ts";
 import css from "./histogram.module.css";
 
-/** The same as the chart, in words. */
+/** The chart's data as a table. */
 export function BarTable({ bars, onZoom }: { bars: readonly Bar[]; onZoom: (start: number, end: number) => void }) {
   const counted = bars.filter(({ count }) => count > 0);
   const levels = levelsIn(counted);
-  if (counted.length === 0) return <p class={css.note}>There are no entries in this time.</p>;
+  if (counted.length === 0) return <p class={css.note}>No entries in this time range.</p>;
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to be reachable with the keyboard.
-    <section class={css.table} tabIndex={0} aria-label="Entries over time, as a table">
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable box must be reachable with the keyboard.
+    <section class={css.table} tabIndex={0} aria-label="Entries over time, table">
       <table>
         <thead>
           <tr>

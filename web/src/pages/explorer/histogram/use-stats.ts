@@ -7,7 +7,7 @@ import { countLogs } from "../query.ts";
 import type { Times } from "../view/range.ts";
 import { type Interval, intervalFor, intervalMs, type Stats, withLive } from "./buckets.ts";
 
-/** Counts by time and level, and the time that they are about. */
+/** Counts by time and level, with the range they cover. */
 export interface Counted {
   stats: Stats;
   interval: Interval;
@@ -19,12 +19,12 @@ export interface Counted {
 const levelOf = ({ level }: CountedEntry): string => level;
 
 export interface CountedStats extends Loaded<Counted | null> {
-  /** What the service has counted, without what a live view has brought since. */
+  /** The counts of the service, without those of a live view. */
   counted: Counted | null;
 }
 
 interface StatsOptions {
-  /** Of the load: another one counts again. */
+  /** Key of the load: a new key counts again. */
   key: string;
   query: string;
   wanted: boolean;
@@ -32,15 +32,15 @@ interface StatsOptions {
   projectId: string | null;
   filters: Filters;
   times: Times;
-  /** Shows only the time in which there is anything. */
+  /** Whether to reduce the range to the time that has entries. */
   fit: boolean;
   onArrival: OnArrival;
 }
 
 /**
- * Counts what the filters match, from `times` on, and what a live view brings on top. Until a new count is
- * there the one before stays, marked by `busy`, so that who zooms keeps the chart and the focus on it. Where the new one
- * fails, it stays if it is of the same `query`.
+ * Counts the entries that match the filters, from `times` on, and adds those of a live view. The previous counts stay
+ * visible until the new ones arrive (`busy`), so that zooming keeps the chart and its focus. If the new count fails,
+ * previous counts of the same `query` stay visible.
  */
 export function useStats(options: StatsOptions): CountedStats {
   const { key, query, wanted, workspaceId, projectId, filters, times, fit, onArrival } = options;
@@ -67,7 +67,7 @@ export function useStats(options: StatsOptions): CountedStats {
   return { ...loaded, data: shown, counted };
 }
 
-/** Cut to the time in which there is anything, and counted anew where that is short enough for finer buckets. */
+/** Reduces counts to the range that has entries. Counts again if that range allows a finer interval. */
 async function fitted(
   all: Counted,
   filters: Filters,
@@ -76,7 +76,7 @@ async function fitted(
   const coarse = cut(all);
   const { start, end, interval } = coarse;
   if (all.stats.buckets.length === 0 || intervalFor(end - start) === interval) return coarse;
-  // No end: what has come since the first count is in this one, and is not to be missing in what a live view adds to it.
+  // Without an end, so that entries committed since the first count are included, too.
   return cut(await ask({ ...filters, from: new Date(start).toISOString() }, start, end));
 }
 

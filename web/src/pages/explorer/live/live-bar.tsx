@@ -7,12 +7,12 @@ import type { Live } from "./use-live.ts";
 
 interface LiveBarProps {
   live: Live;
-  /** Entries on top of those that were loaded. */
+  /** New entries above the loaded ones. */
   fresh: number;
   onStop: () => void;
 }
 
-/** How the live view is doing, and its pause. */
+/** State of the live view, with buttons to pause and stop it. */
 export function LiveBar({ live, fresh, onStop }: LiveBarProps) {
   const { tail, dropped } = live;
   const { state, reason, buffered } = tail;
@@ -25,14 +25,14 @@ export function LiveBar({ live, fresh, onStop }: LiveBarProps) {
       </p>
       {fresh > 0 ? (
         <span class={css.quiet}>
-          {number(fresh)} new{dropped > 0 ? `, ${number(dropped)} more no longer shown` : ""}
+          {number(fresh)} new{dropped > 0 ? `, ${number(dropped)} older dropped` : ""}
         </span>
       ) : null}
       {state === "ended" && reason === SESSION_ENDED ? (
         <SignIn onAsk={tail.reconnect} />
       ) : state === "ended" ? (
         <Button small onClick={tail.reconnect}>
-          Follow again
+          Reconnect
         </Button>
       ) : (
         <Button
@@ -40,7 +40,7 @@ export function LiveBar({ live, fresh, onStop }: LiveBarProps) {
           disabled={state === "off" || state === "connecting"}
           onClick={isPaused ? tail.resume : tail.pause}
         >
-          {isPaused ? "Go on" : "Pause"}
+          {isPaused ? "Resume" : "Pause"}
         </Button>
       )}
       <Button small look="quiet" onClick={onStop}>
@@ -50,7 +50,7 @@ export function LiveBar({ live, fresh, onStop }: LiveBarProps) {
   );
 }
 
-/** Where the session is over indeed, the next call says so to the whole page, which then leads to the sign-in by itself. */
+/** Asks the service first: if the session has ended, that call leads the whole page to the sign-in. */
 function SignIn({ onAsk }: { onAsk: () => void }) {
   const { url } = useLocation();
   return (
@@ -78,7 +78,7 @@ function textOf(state: Live["tail"]["state"], reason: string | null, buffered: n
     case "live":
       return "Live";
     case "paused":
-      return buffered === 0 ? "Paused. Nothing gets lost." : `Paused. ${number(buffered)} waiting, nothing gets lost.`;
+      return buffered === 0 ? "Paused" : `Paused, ${number(buffered)} new`;
     case "ended":
       return `Ended. ${reason ?? ""}`;
   }

@@ -1,6 +1,6 @@
 import type { LogEntry } from "../../../model/types.ts";
 
-/** What counting needs of an entry; `at` is its timestamp in epoch milliseconds. */
+/** The members of an entry that counting needs; `at` is its timestamp in epoch milliseconds. */
 export interface CountedEntry extends Pick<LogEntry, "seq" | "level" | "category" | "type"> {
   at: number;
 }
@@ -9,20 +9,20 @@ export function countedEntry({ seq, level, category, type, timestamp }: LogEntry
   return { seq, level, category, type, at: Date.parse(timestamp) };
 }
 
-/** Entries kept between two counts of the service. The oldest above that are counted by the service alone. */
+/** Live entries kept between two counts of the service. Only the service counts older ones. */
 const KEPT = 100_000;
 
-/** Counts by group, by the beginning of their bucket in epoch milliseconds. */
+/** Counts by group, by start of the bucket in epoch milliseconds. */
 export type CountsByBucket = ReadonlyMap<number, ReadonlyMap<string, number>>;
 
 /**
- * Counts what a tail brings on top of a count of the service, which is of everything up to a `seq`: that decides which of
- * the two counts an entry, so that each is counted once, in whatever order answers and entries come.
+ * Adds entries of a tail to a count of the service, which covers everything up to a `seq`. That `seq` decides which of
+ * the two counts an entry, so that each entry is counted once, in any order of responses and frames.
  */
 export class LiveCounts {
   readonly #groupOf: (entry: CountedEntry) => string;
   #bucketMs = Number.POSITIVE_INFINITY;
-  /** By rising seq. */
+  /** By rising `seq`. */
   #entries: CountedEntry[] = [];
   #seq = 0;
   #version = 0;
@@ -32,7 +32,7 @@ export class LiveCounts {
     this.#groupOf = groupOf;
   }
 
-  /** Rises with every change of the counts. */
+  /** Increases with every change of the counts. */
   get version(): number {
     return this.#version;
   }
@@ -53,9 +53,9 @@ export class LiveCounts {
   }
 
   /**
-   * Goes on from a count of the service.
-   * @param lastSeq up to which it counted; undefined where it does not say: everything that has come is taken as counted
-   * @param bucketMs milliseconds of its buckets
+   * Continues from a count of the service.
+   * @param lastSeq last `seq` in that count; if undefined, every entry so far is taken as counted
+   * @param bucketMs bucket size of that count in milliseconds
    */
   begin(lastSeq: number | undefined, bucketMs: number): void {
     this.#seq = lastSeq ?? this.#entries.at(-1)?.seq ?? this.#seq;

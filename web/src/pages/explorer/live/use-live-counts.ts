@@ -1,20 +1,20 @@
 import { useCallback, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { type CountedEntry, LiveCounts } from "./live-counts.ts";
 
-/** Calls back with what a live view brings, before the page is drawn with it. @returns how to end that */
+/** Subscribes to new entries of a live view, before the page renders them. @returns a function that unsubscribes */
 export type OnArrival = (listener: (entries: readonly CountedEntry[]) => void) => () => void;
 
-/** Listeners, and how to call all of them. */
-export function useArrivalListeners(): { onArrival: OnArrival; tell: (entries: readonly CountedEntry[]) => void } {
+/** Creates `onArrival` and the function that notifies its listeners. */
+export function useArrivalListeners(): { onArrival: OnArrival; notify: (entries: readonly CountedEntry[]) => void } {
   const listeners = useRef(new Set<(entries: readonly CountedEntry[]) => void>());
   const onArrival = useCallback<OnArrival>((listener) => {
     listeners.current.add(listener);
     return () => listeners.current.delete(listener);
   }, []);
-  const tell = useCallback((entries: readonly CountedEntry[]) => {
+  const notify = useCallback((entries: readonly CountedEntry[]) => {
     for (const listener of listeners.current) listener(entries);
   }, []);
-  return { onArrival, tell };
+  return { onArrival, notify };
 }
 
 interface Counted {
@@ -22,8 +22,8 @@ interface Counted {
 }
 
 /**
- * The counts of a live view on top of the service's, of the same query. Those of a query before stay until the service has
- * counted the new one.
+ * Adds live counts to the service's counts of the same query. The counts of the previous query stay visible until the
+ * service has counted the new one.
  */
 export function useLiveCounts<T extends Counted>(
   query: string,

@@ -7,10 +7,10 @@ import { useTail } from "../tail/use-tail.ts";
 import { countedEntry } from "./live-counts.ts";
 import { type OnArrival, useArrivalListeners } from "./use-live-counts.ts";
 
-/** Entries kept on top of the list; older ones of them are dropped, and a reload finds them again. */
+/** Live entries kept above the list. Older ones are dropped; a reload finds them again. */
 const KEPT = 50_000;
 
-/** The project is asked how far it is before the list of another query loads, and that is all that a start waits for. */
+/** The project with its newest `seq`, loaded before the list of a query: the only thing that a start waits for. */
 type Start = { project: Project };
 
 interface LiveOptions {
@@ -18,40 +18,43 @@ interface LiveOptions {
   projectId: string | null;
   filters: Filters;
   wanted: boolean;
-  /** Epoch milliseconds; what is older is not counted, as the service does not. */
+  /** Epoch milliseconds; the service does not count older entries either. */
   countedFrom: number;
-  /** What the list shows: of another one a tail begins where its list does, not where the one before was. */
+  /** Query of the list. A tail for another query starts where its list starts, not where the previous tail was. */
   query: string;
-  /** Of the load that the list shows: entries that came before it are in it. */
+  /** Key of the list's load, which contains all earlier entries. */
   key: string;
 }
 
 export interface Live {
-  /** False while the list must wait: what is found before the tail's start is known could leave a gap. */
+  /** False while the list must wait: loading before the tail's start is known could leave a gap. */
   isReady: boolean;
-  /** What has come since the list last began to load, newest first. Some of it may be in the list, too. */
+  /** Entries that arrived since the list last began to load, newest first. Some may be in the list, too. */
   entries: readonly LogEntry[];
-  /** Brings them to those who count, each once, whenever a list loads. */
+  /** Notifies counters of each live entry once, even if the list reloads. */
   onArrival: OnArrival;
-  /** Entries that had to be dropped for room. */
+  /** Number of entries dropped because of the limit. */
   dropped: number;
-  /** The list has loaded: what came before it began to is in it, or is not to be shown any more. */
-  settle: () => void;
+  /**
+   * Called when the list has loaded: removes entries that arrived before that load began, because the list contains
+   * those that match.
+   */
+  onListLoaded: () => void;
   tail: ReturnType<typeof useTail>;
   failure: ReturnType<typeof useLoad<Start>>["failure"];
   retry: () => void;
 }
 
-/** `old`: how many of the last entries came before the list's present load began. They stay until it has loaded. */
-interface Came {
+/** `old`: number of last entries that arrived before the current load of the list began. Kept until it ends. */
+interface LiveEntries {
   entries: LogEntry[];
   dropped: number;
   old: number;
 }
 
 /**
- * Follows a project behind the list, without a gap and without a double: first asks for the project's newest `seq`, then
- * lets the list load, and follows from that `seq` on. What both bring is left to the list.
+ * Follows a project without gaps or duplicates. Loads the project's newest `seq`, then lets the list load and opens the
+ * tail from that `seq`. `useMerged` removes entries that both have.
  */
 export function useLive(options: LiveOptions): Live {
   const { workspaceId, projectId, filters, wanted, query, key } = options;
@@ -64,21 +67,21 @@ export function useLive(options: LiveOptions): Live {
   });
   const startSeq = isWanted ? (start.data?.project.lastSeq ?? null) : null;
   const isReady = !isWanted || startSeq !== null;
-  const [{ old: _, ...came }, setCame] = useState<Came>({ entries: [], dropped: 0, old: 0 });
-  // A tail that starts anew of the same query goes on where the one before was.
+  const [{ old: _, ...arrived }, setArrived] = useState<LiveEntries>({ entries: [], dropped: 0, old: 0 });
+  // A tail restarted for the same query continues where the previous one was.
   const seen = useRef(0);
   useEffect(() => {
     seen.current = 0;
   }, [startSeq, projectId]);
-  useEffect(() => setCame((before) => ({ ...before, old: before.entries.length })), [key, isReady]);
-  const settle = useCallback(() => {
-    setCame(({ entries, old }) => ({ entries: entries.slice(0, entries.length - old), dropped: 0, old: 0 }));
+  useEffect(() => setArrived((before) => ({ ...before, old: before.entries.length })), [key, isReady]);
+  const onListLoaded = useCallback(() => {
+    setArrived(({ entries, old }) => ({ entries: entries.slice(0, entries.length - old), dropped: 0, old: 0 }));
   }, []);
-  const { onArrival, tell } = useArrivalListeners();
+  const { onArrival, notify } = useArrivalListeners();
   const onEntries = useCallback((entries: LogEntry[]) => {
-    tell(entries.map(countedEntry).filter(({ at }) => at >= countedFrom.current));
+    notify(entries.map(countedEntry).filter(({ at }) => at >= countedFrom.current));
     seen.current = Math.max(seen.current, entries.at(-1)?.seq ?? 0);
-    setCame((before) => {
+    setArrived((before) => {
       const all = [...entries.toReversed(), ...before.entries];
       const excess = Math.max(0, all.length - KEPT);
       return {
@@ -96,17 +99,17 @@ export function useLive(options: LiveOptions): Live {
     since: startSeq === null ? null : Math.max(startSeq, seen.current),
     onEntries,
   });
-  return { isReady, ...came, onArrival, settle, tail, failure: start.failure, retry: start.reload };
+  return { isReady, ...arrived, onArrival, onListLoaded, tail, failure: start.failure, retry: start.reload };
 }
 
 /**
- * What came live on top of what was loaded, each entry once. A snapshot has all of a project up to a `seq`: what is not
- * above the highest that is loaded is on one of its pages, loaded or still to be.
+ * Puts live entries above the loaded ones, each entry once. A snapshot contains all entries of a project up to a `seq`,
+ * so a live entry up to the highest loaded `seq` is on a loaded or later page.
  */
-export function useMerged(came: readonly LogEntry[], loaded: readonly LogEntry[]): readonly LogEntry[] {
+export function useMerged(arrived: readonly LogEntry[], loaded: readonly LogEntry[]): readonly LogEntry[] {
   const newest = useMemo(() => loaded.reduce((highest, { seq }) => Math.max(highest, seq), 0), [loaded]);
   return useMemo(
-    () => (came.length === 0 ? loaded : [...came.filter(({ seq }) => seq > newest), ...loaded]),
-    [came, newest, loaded],
+    () => (arrived.length === 0 ? loaded : [...arrived.filter(({ seq }) => seq > newest), ...loaded]),
+    [arrived, newest, loaded],
   );
 }

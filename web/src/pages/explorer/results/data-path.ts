@@ -1,7 +1,7 @@
 /** A name that needs no quotes in a path. */
 const BARE = /^[^.[\]]+$/;
 
-/** The path of a member of `data` as filters take it: `user.plan`, `items.0.id`, `["a.b"].c`. */
+/** Writes the path of a member of `data` as filters accept it: `user.plan`, `items.0.id`, `["a.b"].c`. */
 export function writePath(names: readonly string[]): string {
   let path = "";
   for (const name of names) {

@@ -10,6 +10,7 @@ import { visible } from "../view/visible.ts";
 import css from "./details.module.css";
 import { JsonTree } from "./json-tree.tsx";
 import { LongText } from "./long-text.tsx";
+import { Marked } from "./marked.tsx";
 
 const FULL = new Intl.DateTimeFormat(undefined, {
   weekday: "short",
@@ -29,13 +30,13 @@ interface DetailsProps {
   entry: LogEntry;
   project: string | null;
   onFilter: (patch: FilterPatch) => void;
-  /** Null where it is in its context already. */
+  /** `null` if the entry is already shown in its context. */
   onContext: (() => void) | null;
-  /** An address that shows this entry; null where there is none. */
+  /** Address of a page that shows this entry, or `null`. */
   link: string | null;
 }
 
-/** Everything an entry has. */
+/** All members of an entry. */
 export function Details({ id, entry, project, onFilter, onContext, link }: DetailsProps) {
   const json = useMemo(() => JSON.stringify(entry, null, 2), [entry]);
   const { level, category, type, session, traceId, spanId, data } = entry;
@@ -51,7 +52,7 @@ export function Details({ id, entry, project, onFilter, onContext, link }: Detai
         {link === null ? null : <Copy text={link} label="Copy link" />}
       </div>
       <p class={css.message}>
-        <LongText text={entry.message}>{(shown) => visible(shown)}</LongText>
+        <LongText text={entry.message}>{(shown) => <Marked text={shown} />}</LongText>
       </p>
       <dl class={css.fields}>
         <Fact name="Time">
@@ -70,7 +71,7 @@ export function Details({ id, entry, project, onFilter, onContext, link }: Detai
         {spanId === undefined ? null : <Fact name="Span">{visible(spanId)}</Fact>}
         {project === null ? null : <Fact name="Project">{visible(project)}</Fact>}
         <Fact name="Seq">{entry.seq.toLocaleString()}</Fact>
-        <Fact name="Id">
+        <Fact name="ID">
           <code>{entry.id}</code>
         </Fact>
       </dl>
@@ -93,11 +94,11 @@ function Fact({ name, children }: { name: string; children: ComponentChildren })
   );
 }
 
-/** A value that a click filters by. */
+/** A value that filters on a click. */
 function Choice({ name, value, onChoose }: { name: string; value: string; onChoose: () => void }) {
   return (
     <Fact name={name}>
-      <TextButton class={css.choice} title={`Show only entries with this ${name.toLowerCase()}`} onPress={onChoose}>
+      <TextButton class={css.choice} title={`Filter by this ${name.toLowerCase()}`} onPress={onChoose}>
         {visible(value)}
       </TextButton>
     </Fact>

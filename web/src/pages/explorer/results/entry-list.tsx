@@ -10,48 +10,48 @@ import { useArrivals } from "./use-arrivals.ts";
 import { useRowKeys } from "./use-row-keys.ts";
 import { useVirtual } from "./use-virtual.ts";
 
-/** Heights of a closed row in pixels, as row.module.css has them. */
+/** Heights of a closed row in pixels, as in row.module.css. */
 const ROW = 32;
 const NARROW_ROW = 54;
 /** Width of the list in pixels below which a row takes two lines. */
 const NARROW = 720;
-/** The same where each row names its project. */
+/** Like `NARROW`, if each row names its project. */
 const NARROW_MIXED = 900;
-/** Rows beside those to be seen that are there already. */
+/** Rows rendered above and below the visible ones. */
 const OVERSCAN = 5;
-/** Rows before the end at which more are asked for. */
+/** Rows before the end at which the next page is requested. */
 const NEAR_END = 40;
-/** Open entries that stay in the page when they are scrolled away, with what was opened in them. */
+/** Open entries that stay in the page when scrolled away, with their expanded state. */
 const KEPT_OPEN = 20;
 
 export interface EntryListProps {
-  /** What the list is of, for who cannot see it. */
+  /** Accessible name of the list. */
   label: string;
   entries: readonly LogEntry[];
-  /** Whatever they were asked for by: where it changes, the list begins at its top. */
+  /** Query of the entries. A new query starts the list at its top. */
   query?: string | undefined;
   projectNames?: ReadonlyMap<string, string> | undefined;
-  /** New entries at the top, live or after a reload: follow them there, stay in place elsewhere. Else always stay. */
+  /** Whether a list at its top follows new entries. Elsewhere, and without `follow`, the visible rows stay in place. */
   follow: boolean;
-  /** The id of an entry to begin with and to set off from the others. */
+  /** Id of an entry to scroll to and highlight. */
   marked?: string | undefined;
-  /** Whether that entry is open at first. */
+  /** Whether the marked entry is open initially. */
   opened?: boolean;
   hasMore: boolean;
-  /** Called as the end comes near, once for each last entry, and again after a time that was not idle. */
+  /** Called near the end, once for each last entry, and again when the list becomes idle. */
   onNearEnd: () => void;
-  /** False while something loads, or what was asked for at the end has failed. */
+  /** False while a page loads, or if the next page failed. */
   isIdle: boolean;
   onFilter: (patch: FilterPatch) => void;
   onContext: (entry: LogEntry) => void;
   linkTo?: ((entry: LogEntry) => string) | undefined;
-  /** Stands behind the last row. */
+  /** Shown below the last row. */
   foot?: ComponentChildren;
 }
 
 /**
- * Any number of entries, of which only those to be seen are in the page, beside the one that Tab comes to and those
- * that are open: so neither focus nor what was opened gets lost by scrolling.
+ * A virtual list: only visible rows are in the page, plus the tab stop and open entries, so that scrolling loses
+ * neither the focus nor their expanded state.
  */
 export function EntryList(props: EntryListProps) {
   const { entries, projectNames, follow, marked, hasMore, foot } = props;
@@ -78,10 +78,10 @@ export function EntryList(props: EntryListProps) {
       estimateSize: () => (isNarrow ? NARROW_ROW : ROW),
       getItemKey,
       overscan: OVERSCAN,
-      // What is being read stays where it is when rows come or grow above it. In the page the controls are above
-      // the first row: a refresh there must not scroll them out of sight.
+      // Keeps the visible rows in place when rows are added or grow above them. In the page the controls are above the
+      // first row: a refresh there must not scroll them out of sight.
       anchorTo: arrivals.isFollowing || arrivals.isNew || (isInPage && arrivals.isAtTop) ? "start" : "end",
-      // Never take the last row as a place to stick to.
+      // Never stick to the last row.
       scrollEndThreshold: -1,
       rangeExtractor: ({ startIndex, endIndex, overscan, count }) => {
         const indexes = new Set([...openIndexes, stop]);
@@ -104,7 +104,7 @@ export function EntryList(props: EntryListProps) {
   }, [marked]);
 
   const items = virtual.getVirtualItems();
-  // Tab comes to where the reader is, unless the list has the focus: then that is where it stays.
+  // The tab stop follows the visible rows, unless the list has the focus.
   const { startIndex = 0, endIndex = 0 } = virtual.range ?? {};
   const isElsewhere = stop < startIndex || stop > endIndex;
   const hasFocus = box.current?.contains(document.activeElement) ?? false;
@@ -117,7 +117,7 @@ export function EntryList(props: EntryListProps) {
   const toggle = (entry: LogEntry, index: number): void => {
     const isOpen = open.includes(entry.id);
     setOpen(isOpen ? open.filter((id) => id !== entry.id) : [...open, entry.id]);
-    // A closed row is not measured: its height is known.
+    // A closed row is not measured: its height is constant.
     if (isOpen) virtual.resizeItem(index, isNarrow ? NARROW_ROW : ROW);
   };
   return (
@@ -137,7 +137,7 @@ export function EntryList(props: EntryListProps) {
           </Button>
         </div>
       ) : null}
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: the rows in it are what the keys are for. */}
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: its rows handle the keys. */}
       <div
         ref={box}
         class={css.box}

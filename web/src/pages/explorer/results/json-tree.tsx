@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useContext, useState } from "preact/hooks";
 import { Button } from "../../../ui/button.tsx";
 import { TextButton } from "../../../ui/text-button.tsx";
 import type { DataCondition, FilterPatch, Scalar } from "../filters.ts";
@@ -6,11 +6,13 @@ import { visible } from "../view/visible.ts";
 import { writePath } from "./data-path.ts";
 import css from "./json-tree.module.css";
 import { LongText } from "./long-text.tsx";
+import { Marked, SearchedText } from "./marked.tsx";
+import { containsSearch } from "./search-match.ts";
 import { ValueActions } from "./value-actions.tsx";
 
-/** Members or items that are shown at a time. */
+/** Members or items shown at a time. */
 const PAGE = 50;
-/** Deeper than this, or with more members, a value is closed at first. */
+/** A value deeper than this, or with more members, is closed initially, unless it contains a match of the search. */
 const OPEN_DEPTH = 2;
 const OPEN_MEMBERS = 12;
 
@@ -19,7 +21,7 @@ interface TreeProps {
   onFilter: (patch: FilterPatch) => void;
 }
 
-/** An entry's `data`: every value filters by a click, objects and lists open and close. */
+/** An entry's `data`. Scalars filter on a click; objects and lists expand. */
 export function JsonTree({ data, onFilter }: TreeProps) {
   const filter = (names: readonly string[], condition: DataCondition): void =>
     onFilter({ data: { [writePath(names)]: condition } });
@@ -32,8 +34,9 @@ interface NodeProps {
 }
 
 function Members({ value, names, filter }: NodeProps & { value: object }) {
-  const [shown, setShown] = useState(PAGE);
+  const search = useContext(SearchedText);
   const members = Object.entries(value);
+  const [shown, setShown] = useState(() => pagesTo(search === "" ? -1 : firstMatching(members, search)));
   const left = members.length - shown;
   return (
     <ul class={css.members}>
@@ -62,7 +65,10 @@ function Member({ name, value, names, filter }: NodeProps & { name: string; valu
 
 function Branch({ name, value, names, filter }: NodeProps & { name: string; value: object }) {
   const count = Object.keys(value).length;
-  const [isOpen, setOpen] = useState(names.length <= OPEN_DEPTH && count <= OPEN_MEMBERS);
+  const search = useContext(SearchedText);
+  const [isOpen, setOpen] = useState(
+    () => (names.length <= OPEN_DEPTH && count <= OPEN_MEMBERS) || (search !== "" && containsSearch(value, search)),
+  );
   const isList = Array.isArray(value);
   const unit = isList ? "item" : "member";
   const summary = `${count.toLocaleString()} ${unit}${count === 1 ? "" : "s"}`;
@@ -99,10 +105,18 @@ function Leaf({ name, value, names, filter }: NodeProps & { name: string; value:
           {(shown) => (
             <TextButton
               class={`${css.value} ${css[kindOf(value)]}`}
-              title="Show only entries with this value"
+              title="Filter by this value"
               onPress={() => filter(names, value)}
             >
-              {typeof value === "string" ? `"${visible(shown)}"` : shown}
+              {typeof value === "string" ? (
+                <>
+                  "<Marked text={shown} />"
+                </>
+              ) : value === null ? (
+                shown
+              ) : (
+                <Marked text={shown} />
+              )}
             </TextButton>
           )}
         </LongText>
@@ -112,12 +126,21 @@ function Leaf({ name, value, names, filter }: NodeProps & { name: string; value:
   );
 }
 
+function firstMatching(members: readonly [string, unknown][], search: string): number {
+  return members.findIndex(([, member]) => containsSearch(member, search));
+}
+
+/** Members of the pages up to and including an index; one page for -1. */
+function pagesTo(index: number): number {
+  return Math.max(1, Math.ceil((index + 1) / PAGE)) * PAGE;
+}
+
 function kindOf(value: Scalar): "string" | "number" | "word" {
   if (typeof value === "string") return "string";
   return typeof value === "number" ? "number" : "word";
 }
 
-/** What JSON has besides objects and lists. */
+/** Narrows a JSON value that is neither an object nor a list. */
 function scalarOf(value: unknown): Scalar {
   return typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? value : null;
 }

@@ -1,26 +1,26 @@
-/** What scrolls a list: its own box, or the page where the style sheet leaves that box without a scroll bar. */
+/** The element that scrolls a list: its box, or the window if the style sheet gives the box no scroll bar. */
 export type Scroller = HTMLElement | Window;
 
-/** Time after the last scroll event at which scrolling has ended, in milliseconds. */
+/** Milliseconds after the last scroll event at which scrolling has ended. */
 const SCROLL_END = 150;
 
-/** Returns what scrolls the box. The style sheet alone decides, so scripts and styles have no breakpoint to share. */
+/** Returns the scroller of a box. Only the style sheet decides, so that scripts and styles share no breakpoint. */
 export function scrollerOf(box: HTMLElement): Scroller {
   return getComputedStyle(box).overflowY === "visible" ? window : box;
 }
 
-/** Returns how far a scroller is scrolled, in pixels. */
+/** Returns the scroll offset of a scroller in pixels. */
 export function offsetOf(scroller: Scroller): number {
   return scroller instanceof Window ? scroller.scrollY : scroller.scrollTop;
 }
 
-/** Returns the pixels from the beginning of what scrolls to the first row: what stands above the list in the page. */
+/** Returns the pixels above the first row within the scroller: the page's content above the list. */
 export function marginOf(scroller: Scroller, rows: HTMLElement): number {
   if (!(scroller instanceof Window)) return 0;
   return Math.round(rows.getBoundingClientRect().top + scroller.scrollY);
 }
 
-/** Reports the scroller's height and the list's width, which the page's margins make less than the window's. */
+/** Reports the scroller's height and the list's width, which excludes the page's margins. */
 export function observeRect(
   scroller: Scroller,
   box: HTMLElement,
@@ -30,7 +30,7 @@ export function observeRect(
   const report = (): void => {
     const height = scroller instanceof Window ? scroller.innerHeight : scroller.clientHeight;
     const width = box.clientWidth;
-    // In the page the box also gets higher with each row, which changes nothing here.
+    // In the page the box grows with each row, which does not matter here.
     if (width === last.width && height === last.height) return;
     last = { width, height };
     onRect(last);
@@ -45,7 +45,7 @@ export function observeRect(
   };
 }
 
-/** Reports each step of scrolling, and its end. */
+/** Reports each scroll step, and the end of scrolling. */
 export function observeOffset(
   scroller: Scroller,
   onOffset: (offset: number, isScrolling: boolean) => void,
@@ -57,8 +57,8 @@ export function observeOffset(
     onOffset(offsetOf(scroller), true);
   };
   scroller.addEventListener("scroll", onScroll, { passive: true });
-  // The list keeps the reader's place itself. After the way back the browser would return to where the page was
-  // scrolled to before rows came above.
+  // The list keeps the reader's position. On navigation back, the browser would restore an offset from before rows were
+  // added above.
   const isPage = scroller instanceof Window;
   if (isPage) history.scrollRestoration = "manual";
   return () => {

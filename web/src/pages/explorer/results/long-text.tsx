@@ -1,13 +1,16 @@
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import { useContext, useState } from "preact/hooks";
 import { Button } from "../../../ui/button.tsx";
+import { SearchedText } from "./marked.tsx";
+import { firstMatchAt } from "./search-match.ts";
 
-/** Characters of a text that are shown at first. */
+/** Characters of a text shown initially. */
 const SHOWN = 400;
 
-/** A text that may be very long: cut, until somebody wants all of it. */
+/** Truncates a long text until the reader expands it, unless the first match of the search is behind the cut. */
 export function LongText({ text, children }: { text: string; children: (shown: string) => ComponentChildren }) {
-  const [isWhole, setWhole] = useState(false);
+  const search = useContext(SearchedText);
+  const [isWhole, setWhole] = useState(() => search !== "" && firstMatchAt(text, search) + search.length > SHOWN);
   if (text.length <= SHOWN) return children(text);
   return (
     <>

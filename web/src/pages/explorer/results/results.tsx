@@ -8,25 +8,25 @@ import css from "./results.module.css";
 
 interface ResultsProps {
   entries: readonly LogEntry[];
-  /** What they were asked for by: the list of another query begins at its top. */
+  /** Query of the entries. The list of a new query starts at its top. */
   query?: string;
   busy: boolean;
-  /** What was asked for at the end has failed. */
+  /** Whether the next page failed to load. */
   hasFailed?: boolean;
   hasMore: boolean;
-  /** Called as the end comes near, once for each last entry, and by the button there. */
+  /** Requests the next page: called near the end, once for each last entry, and by the button there. */
   onMore: () => void;
   onFilter: (patch: FilterPatch) => void;
   onContext: (entry: LogEntry) => void;
-  /** Names by project id; each row is given its own where there are several. */
+  /** Names by project id, shown if the entries are of several projects. */
   projectNames?: ReadonlyMap<string, string>;
-  /** Instead of the list where there is nothing to show. */
+  /** Shown instead of an empty list. */
   empty?: ComponentChildren;
-  /** An address that shows an entry. */
+  /** Returns the address of a page that shows an entry. */
   linkTo?: (entry: LogEntry) => string;
 }
 
-/** What a query or a tail found. */
+/** The entries of a query or a tail. */
 export function Results(props: ResultsProps) {
   const { entries, busy, hasMore, onMore, hasFailed = false, empty } = props;
   if (entries.length === 0 && !hasMore) {

@@ -1,7 +1,11 @@
+import { useContext, useMemo } from "preact/hooks";
 import type { LogEntry } from "../../../model/types.ts";
 import { isSelecting } from "../../../ui/selection.ts";
 import { visible } from "../view/visible.ts";
+import { writePath } from "./data-path.ts";
+import { Marked, SearchedText } from "./marked.tsx";
 import css from "./row.module.css";
+import { type DataMatch, firstMatchAt, matchInData } from "./search-match.ts";
 
 const CLOCK: Intl.DateTimeFormatOptions = {
   hour: "2-digit",
@@ -12,16 +16,16 @@ const CLOCK: Intl.DateTimeFormatOptions = {
 };
 const DAY_AND_TIME = new Intl.DateTimeFormat(undefined, { day: "2-digit", month: "short", ...CLOCK });
 const TIME = new Intl.DateTimeFormat(undefined, CLOCK);
-/** Characters of a message that a line can have room for. */
+/** Characters of a message that fit into a line. */
 const MESSAGE = 600;
 
 interface RowProps {
   entry: LogEntry;
-  /** Named where entries of several projects stand together. */
+  /** Project name, shown if the list has entries of several projects. */
   project: string | null;
   isOpen: boolean;
   isMarked: boolean;
-  /** Whether Tab comes to this row. */
+  /** Whether this row is the tab stop. */
   isStop: boolean;
   isNarrow: boolean;
   detailsId: string;
@@ -29,18 +33,20 @@ interface RowProps {
   onFocus: () => void;
 }
 
-/** An entry in one line, or two where there is no room. */
+/** An entry in one line, or in two on a narrow list. */
 export function Row({ entry, project, isOpen, isMarked, isStop, isNarrow, detailsId, onToggle, onFocus }: RowProps) {
   const { level, message, timestamp } = entry;
   const [category, type] = [visible(entry.category), visible(entry.type)];
   const date = new Date(timestamp);
+  const search = useContext(SearchedText);
+  const match = useMemo(() => hiddenMatch(entry, search), [entry, search]);
   const classes = [css.row];
   if (isNarrow) classes.push(css.narrow);
   if (isOpen) classes.push(css.open);
   if (isMarked) classes.push(css.marked);
   if (project !== null) classes.push(css.mixed);
   return (
-    // The text of a button cannot be selected.
+    // A `div`, because the text of a button cannot be selected.
     // biome-ignore lint/a11y/useSemanticElements: see above.
     // biome-ignore lint/a11y/useKeyWithClickEvents: the list has the keys of its rows.
     <div
@@ -69,11 +75,26 @@ export function Row({ entry, project, isOpen, isMarked, isStop, isNarrow, detail
           {visible(project)}
         </span>
       )}
-      <span class={css.message} data-message>
-        {visible(message.length > MESSAGE ? message.slice(0, MESSAGE) : message)}
+      <span class={css.message}>
+        {match === null ? null : (
+          <span class={css.match}>
+            {visible(writePath(match.names))}: <Marked text={match.excerpt} />
+          </span>
+        )}
+        <span class={css.text} data-message>
+          <Marked text={message.length > MESSAGE ? message.slice(0, MESSAGE) : message} />
+        </span>
       </span>
     </div>
   );
+}
+
+/** The match that explains why an entry was found, unless the visible part of its message contains one. */
+function hiddenMatch({ message, data }: LogEntry, search: string): DataMatch | null {
+  if (search === "") return null;
+  const at = firstMatchAt(message, search);
+  if (at < 0) return matchInData(data, search);
+  return at < MESSAGE ? null : matchInData({ message }, search);
 }
 
 function isToday(date: Date): boolean {

@@ -1,33 +1,33 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { LogEntry } from "../../../model/types.ts";
 
-/** Pixels from the list's top that still are the top. */
+/** Pixels from the top at which the list still counts as at its top. */
 const AT_TOP = 4;
 
 interface Arrivals {
-  /** Whether the first row is in sight, and nothing is open. */
+  /** Whether the first row is visible and no entry is open. */
   isAtTop: boolean;
-  /** Whether the list shows what comes as it comes. */
+  /** Whether the list shows new entries as they arrive. */
   isFollowing: boolean;
-  /** Whether the entries are those of another query than before. */
+  /** Whether the entries are those of a new query. */
   isNew: boolean;
-  /** Entries that came at the top while the reader was elsewhere. */
+  /** Entries that arrived at the top while the reader was elsewhere. */
   fresh: number;
-  /** Forgets the count: the reader goes to the top. */
+  /** Resets the count when the reader goes to the top. */
   clear: () => void;
-  /** Takes the pixels that the list is scrolled by; negative while something above it is in sight, too. */
+  /** Takes the scroll offset of the list in pixels; negative while something above the list is visible. */
   onScroll: (distance: number) => void;
 }
 
 interface Reading {
   query: string | undefined;
   follow: boolean;
-  /** Something is open: the top is a place like any other then. */
+  /** Whether an entry is open: the list then does not follow at its top. */
   isReading: boolean;
   toTop: () => void;
 }
 
-/** Counts what comes at the top while the reader is elsewhere, and begins at the top with a list of other entries. */
+/** Counts entries that arrive at the top while the reader is elsewhere, and scrolls to the top for a new query. */
 export function useArrivals(entries: readonly LogEntry[], { query, follow, isReading, toTop }: Reading): Arrivals {
   const [isTop, setTop] = useState(true);
   const [fresh, setFresh] = useState(0);

@@ -1,7 +1,7 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { LogEntry } from "../../../model/types.ts";
 
-/** Rows that Page Up and Page Down pass. */
+/** Rows that Page Up and Page Down move by. */
 const PAGE = 15;
 
 interface KeyActs {
@@ -12,14 +12,14 @@ interface KeyActs {
 }
 
 interface RowKeys {
-  /** The row that Tab comes to. */
+  /** Index of the row that is the tab stop. */
   stop: number;
-  /** Makes a row that one; with the list given, the focus goes there too. */
+  /** Makes a row the tab stop. With `list`, also focuses it. */
   point: (index: number, list?: Element | null) => void;
   onKeyDown: (event: KeyboardEvent, acts: KeyActs) => void;
 }
 
-/** One row of the list is in the order of Tab; arrows and letters go from it to the others. It is known by its entry. */
+/** Keyboard navigation with a roving tab stop. The stop is stored by entry id, because indexes change. */
 export function useRowKeys(entries: readonly LogEntry[], reveal: (index: number) => void): RowKeys {
   const [pointed, setPointed] = useState<{ id: string; index: number } | null>(null);
   const wantsFocus = useRef<Element | null>(null);
@@ -44,7 +44,7 @@ export function useRowKeys(entries: readonly LogEntry[], reveal: (index: number)
     if (target !== row) {
       if (key !== "Escape") return;
       row?.focus();
-      // Out of the details, and not out of the panel around the list as well.
+      // Leaves the details, but not the panel around the list.
       event.preventDefault();
       event.stopPropagation();
       return;
@@ -87,7 +87,7 @@ function nextRow(key: string, index: number, last: number): number | null {
   }
 }
 
-/** Where the entry is now: others may have come before it. The first one where it is gone. */
+/** Current index of the entry; 0 if it is gone. */
 function indexOf(entries: readonly LogEntry[], pointed: { id: string; index: number } | null): number {
   if (pointed === null) return 0;
   if (entries[pointed.index]?.id === pointed.id) return pointed.index;

@@ -10,25 +10,27 @@ type Options = Omit<
 >;
 
 interface VirtualList {
-  /** The box around the rows. Its `overflow` decides whether it scrolls or the page does. */
+  /** The box around the rows. Its `overflow` decides whether the box or the page scrolls. */
   box: RefObject<HTMLElement | null>;
-  /** The rows' parent, as high as all rows. */
+  /** The parent of the rows, as high as all rows. */
   rows: RefObject<HTMLElement | null>;
-  /** Called with the pixels between the first row's top and the scroller's; negative while the first row is below it. */
+  /**
+   * Called with the scroll offset relative to the first row, in pixels; negative while the first row is below the top.
+   */
   onScroll: (distance: number) => void;
 }
 
 interface Virtual {
   virtual: Virtualizer<Scroller, HTMLElement>;
-  /** Pixels that each row's `start` is too large by, for a place within the rows' parent. */
+  /** Pixels to subtract from each row's `start` to position it within the rows' parent. */
   margin: number;
-  /** Scrolls back to the first row, where it is out of sight. */
+  /** Scrolls to the first row if it is above the visible part. */
   toTop: () => void;
 }
 
 /**
- * The virtualizer for a list that scrolls in a box of its own or with the page, redrawn when what is to be seen changes.
- * The options may depend on which of both it is.
+ * A virtualizer for a list that scrolls in its own box or with the page. Renders when the visible rows change. The
+ * options may depend on which of both scrolls.
  */
 export function useVirtual(options: (isInPage: boolean) => Options, { box, rows, onScroll }: VirtualList): Virtual {
   const [, redraw] = useReducer((round: number) => round + 1, 0);
@@ -55,7 +57,7 @@ export function useVirtual(options: (isInPage: boolean) => Options, { box, rows,
   const [virtual] = useState(() => new Virtualizer(complete));
   virtual.setOptions(complete);
 
-  /** Follows the height of what stands above the list, and keeps what is being read where it is. */
+  /** Updates the margin after a change of height above the list, and keeps the visible rows in place. */
   const place = (): void => {
     const { scrollElement } = virtual;
     if (scrollElement === null || rows.current === null) return;
@@ -80,7 +82,7 @@ export function useVirtual(options: (isInPage: boolean) => Options, { box, rows,
     place();
   });
   useEffect(() => {
-    // What stands above the list also changes without it: a filter is opened, the histogram comes.
+    // The height above the list changes independently, for example when a filter opens or the histogram appears.
     const observer = new ResizeObserver(place);
     observer.observe(document.body);
     const onResize = (): void => redraw(undefined);
@@ -102,7 +104,7 @@ export function useVirtual(options: (isInPage: boolean) => Options, { box, rows,
   };
 }
 
-/** Goes on in another scroller: at the same row if there was one, else where that scroller is. */
+/** Moves to another scroller, at the same row if the list had one. */
 function begin(
   virtual: Virtualizer<Scroller, HTMLElement>,
   next: Scroller,

@@ -12,7 +12,7 @@ interface ActionsProps {
   filter: (names: readonly string[], condition: DataCondition) => void;
 }
 
-/** What else can be done with a value: behind one small button, so that a tree is not a wall of them. */
+/** Further actions of a value, behind one small button to keep the tree readable. */
 export function ValueActions({ names, value, filter }: ActionsProps) {
   const [isOpen, setOpen] = useState(false);
   const path = writePath(names);
@@ -32,7 +32,7 @@ export function ValueActions({ names, value, filter }: ActionsProps) {
         <>
           {typeof value === "object" && value !== null ? null : (
             <Button small onClick={() => filter(names, { ne: value })}>
-              Is not this
+              Exclude
             </Button>
           )}
           <Button small onClick={() => filter(names, { exists: true })}>

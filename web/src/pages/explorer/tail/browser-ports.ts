@@ -4,9 +4,9 @@ import type { Filters } from "../filters.ts";
 import { tailParameters } from "./tail-filters.ts";
 import type { TailLink, TailPorts, TailSocket } from "./tail-link.ts";
 
-/** Milliseconds in the background after which the connection is given up until somebody looks again. */
+/** Milliseconds in the background after which the connection is closed until the page is visible again. */
 const BACKGROUND_MS = 5 * 60_000;
-/** Milliseconds between two looks at the clock, and what more than that means: the machine slept. */
+/** Milliseconds between two clock checks, and the least gap that means the machine slept. */
 const CLOCK_MS = 10_000;
 const SLEPT_MS = 60_000;
 
@@ -14,11 +14,11 @@ export interface TailSource {
   workspaceId: string;
   projectId: string;
   filters: Filters;
-  /** An API key in place of the account. */
+  /** An API key, used instead of the account. */
   token?: string | undefined;
 }
 
-/** A tail's ports in a browser, without those that hand something over. */
+/** The ports of a tail in a browser, except the callbacks `entries` and `changed`. */
 export function browserPorts(source: TailSource): Omit<TailPorts, "entries" | "changed"> {
   const path = `/logger/${encodeURIComponent(source.projectId)}/tail`;
   return {
@@ -47,7 +47,9 @@ export function browserPorts(source: TailSource): Omit<TailPorts, "entries" | "c
   };
 }
 
-/** Tells a tail of what befalls its page: no network, the background, the machine's sleep. Returns how to stop. */
+/**
+ * Notifies a tail of events of its page: offline, background, sleep of the machine. Returns a function that stops it.
+ */
 export function watchPage(link: TailLink): () => void {
   let hiding: ReturnType<typeof setTimeout> | undefined;
   const online = (): void => link.wake();
@@ -68,7 +70,7 @@ export function watchPage(link: TailLink): () => void {
   let last = Date.now();
   const clock = setInterval(() => {
     const now = Date.now();
-    // A page in the background may be called once a minute only, and sleeps soon.
+    // Timers of a page in the background may run once a minute; such a page disconnects soon anyway.
     if (now - last > SLEPT_MS && !document.hidden) link.wake();
     last = now;
   }, CLOCK_MS);
@@ -84,7 +86,7 @@ export function watchPage(link: TailLink): () => void {
   };
 }
 
-/** A browser's socket hands its callbacks an event each; a tail wants less. */
+/** Adapts a browser's WebSocket to `TailSocket`. */
 function adapted(socket: WebSocket): TailSocket {
   const tail: TailSocket = {
     onopen: null,

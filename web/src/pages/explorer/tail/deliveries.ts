@@ -1,6 +1,6 @@
 import type { LogEntry } from "../../../model/types.ts";
 
-/** Milliseconds between two deliveries: a page that is redrawn for every commit does nothing else. */
+/** Milliseconds between two deliveries. Rendering each commit separately would keep the page busy. */
 const DELIVERY_MS = 100;
 
 interface DeliveryPorts {
@@ -8,7 +8,7 @@ interface DeliveryPorts {
   entries(entries: LogEntry[]): void;
 }
 
-/** Hands entries over in their order: the first at once, those that follow closely together, and none while held. */
+/** Delivers entries in order: the first immediately, later ones in batches, and none while held. */
 export class Deliveries {
   readonly #ports: DeliveryPorts;
   #queue: LogEntry[] = [];
@@ -19,7 +19,7 @@ export class Deliveries {
     this.#ports = ports;
   }
 
-  /** Entries that wait. */
+  /** Number of entries that wait. */
   get size(): number {
     return this.#queue.length;
   }
@@ -35,13 +35,13 @@ export class Deliveries {
     this.#cancel = null;
   }
 
-  /** Goes on, with all that waits at once. */
+  /** Resumes, and delivers all waiting entries. */
   release(): void {
     this.#isHeld = false;
     this.#deliver();
   }
 
-  /** Forgets what waits. */
+  /** Discards waiting entries. */
   drop(): void {
     this.#queue = [];
     this.hold();

@@ -1,6 +1,6 @@
 import type { LogEntry } from "../../../model/types.ts";
 
-/** What the service sends; see docs/tail.md. */
+/** Frames of the service; see docs/tail.md. */
 export type TailFrame =
   | { type: "logs"; entries: LogEntry[] }
   | { type: "caught-up"; seq: number }
@@ -10,13 +10,13 @@ export type TailFrame =
 export const CLOSE = {
   /** A key, session, membership or project has ended; the reason is an error code. */
   ended: 4001,
-  /** Too far behind with acknowledgements: come back at once. */
+  /** Too far behind with acknowledgements: reconnect immediately. */
   behind: 4008,
-  /** The service could make nothing of what was sent. */
+  /** The service could not parse a message of the client. */
   badMessage: 1008,
 } as const;
 
-/** Null for what is no frame: a newer service may send kinds that this page does not know. */
+/** Parses a frame. Returns `null` for invalid frames and for kinds that only a newer service sends. */
 export function readFrame(text: string): TailFrame | null {
   let value: unknown;
   try {
@@ -41,21 +41,21 @@ export function ackText(seq: number): string {
   return JSON.stringify({ type: "ack", seq });
 }
 
-/** Said where whoever follows has to sign in anew. */
-export const SESSION_ENDED = "Your session has ended. Sign in again to go on.";
+/** Reason of a tail that ended because the user must sign in again. */
+export const SESSION_ENDED = "Your session ended. Sign in to continue.";
 
-/** What a close with `CLOSE.ended` means to whoever looks at the page. */
-export function endWords(code: string): string {
+/** Explains a close with `CLOSE.ended` to the reader. */
+export function endReason(code: string): string {
   switch (code) {
     case "SESSION_REVOKED":
       return SESSION_ENDED;
     case "API_KEY_REVOKED":
-      return "The key has been revoked.";
+      return "The API key was revoked.";
     case "API_KEY_EXPIRED":
-      return "The key has expired.";
+      return "The API key expired.";
     case "NOT_FOUND":
-      return "The project is gone, or you may no longer read it.";
+      return "The project was deleted or you no longer have access.";
     default:
-      return "You may no longer read this project.";
+      return "You no longer have access to this project.";
   }
 }

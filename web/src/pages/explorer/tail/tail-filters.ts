@@ -4,7 +4,7 @@ import { TAIL_LIMITS } from "../../../../../src/tail/limits.ts";
 import type { LogEntry } from "../../../model/types.ts";
 import type { DataCondition, Filters } from "../filters.ts";
 
-/** The filters that the service applies to a tail, as its query parameters. */
+/** Query parameters for the filters that the service applies to a tail. */
 export function tailParameters(filters: Filters): URLSearchParams {
   const { level, minLevel, category, type, session, traceId, search } = filters;
   const query = new URLSearchParams();
@@ -17,7 +17,10 @@ export function tailParameters(filters: Filters): URLSearchParams {
   return query;
 }
 
-/** Whether the service takes these filters for a tail: it keeps them beside the connection, where there is little room. */
+/**
+ * Whether the service accepts these filters for a tail. Their size is limited because they are stored with the
+ * connection.
+ */
 export function fitsTail({ category, type, session, traceId, search }: Filters): boolean {
   const text = tailFilterText({
     // Three digits, as the longest mask has.
@@ -31,7 +34,9 @@ export function fitsTail({ category, type, session, traceId, search }: Filters):
   return new TextEncoder().encode(text).length <= TAIL_LIMITS.filterBytes;
 }
 
-/** The filters that a tail knows nothing of, by the service's own rules: `from`, `to` and `data`. */
+/**
+ * Tests an entry by the filters that a tail does not support (`from`, `to` and `data`), by the rules of the service.
+ */
 export function remainingTest({ from, to, data }: Filters): (entry: LogEntry) => boolean {
   const start = from === undefined ? Number.NEGATIVE_INFINITY : Date.parse(from);
   const end = to === undefined ? Number.POSITIVE_INFINITY : Date.parse(to);
@@ -48,7 +53,7 @@ function passes(condition: DataCondition, value: unknown): boolean {
   const { eq, ne, in: any, exists, ...bounds } = condition;
   if (eq !== undefined && value !== eq) return false;
   if (ne !== undefined && value === ne) return false;
-  // A link made by hand may hold anything; the list of the same filters is refused by the service.
+  // An edited link may contain any value. The service refuses the list of such filters.
   if (any !== undefined && !(Array.isArray(any) && any.some((wanted) => value === wanted))) return false;
   if (exists !== undefined && (value !== undefined) !== exists) return false;
   const { gt, gte, lt, lte } = bounds;

@@ -1,20 +1,21 @@
 import { type ApiFailure, failureOf, retryText, unreachable } from "../../../api/failure.ts";
 import { backoff } from "../../../lib/backoff.ts";
 import type { LogEntry } from "../../../model/types.ts";
+import { Acknowledgements } from "./acknowledgements.ts";
 import { Deliveries } from "./deliveries.ts";
-import { ackText, CLOSE, endWords, readFrame } from "./protocol.ts";
+import { ackText, CLOSE, endReason, readFrame } from "./protocol.ts";
 
 export type TailState = "off" | "connecting" | "catching-up" | "live" | "paused" | "ended";
 
 export interface TailStatus {
   state: TailState;
-  /** Why it is not live, in words; null where that needs none. */
+  /** Why the tail is not live, as a sentence; `null` if that needs no reason. */
   reason: string | null;
-  /** Entries that came while paused and have not been handed over. */
+  /** Entries that arrived while paused and were not delivered yet. */
   buffered: number;
 }
 
-/** A WebSocket as far as a tail needs one. */
+/** The members of a WebSocket that a tail needs. */
 export interface TailSocket {
   onopen: (() => void) | null;
   onmessage: ((event: { data: unknown }) => void) | null;
@@ -23,13 +24,13 @@ export interface TailSocket {
   close(): void;
 }
 
-/** What a tail needs of the world. */
+/** The functions that a tail needs of its surroundings. */
 export interface TailPorts {
-  /** A ticket for one connection. @throws ApiFailure */
+  /** Gets a ticket for one connection. @throws ApiFailure */
   ticket(signal: AbortSignal): Promise<string>;
-  /** @param since the seq to begin behind; null: with what comes from now on */
+  /** @param since the `seq` to start after; `null` to start with the next commit */
   open(ticket: string, since: number | null): TailSocket;
-  /** Calls back after so many milliseconds, unless the function it returns was called before. */
+  /** Calls `call` after `milliseconds`, unless the returned function is called first. */
   later(milliseconds: number, call: () => void): () => void;
   random(): number;
   isOnline(): boolean;
@@ -37,75 +38,71 @@ export interface TailPorts {
   changed(status: TailStatus): void;
 }
 
-/** Milliseconds from the first step of a connection until it has to be open. */
+/** Milliseconds within which a connection must open, ticket included. */
 const OPENING_MS = 20_000;
-/** Entries after which the service is told at once that they are here; the contract asks for 1,000 at the latest. */
-const ACK_ENTRIES = 500;
-/** Milliseconds after which it is told of fewer. */
-const ACK_MS = 1000;
-/** Entries that a pause keeps; past it the connection is given up, and what lies behind is fetched when it goes on. */
+/** Entries that a pause buffers. Beyond that the connection is closed, and the rest is fetched on resume. */
 export const PAUSE_ENTRIES = 5000;
-/** Connections in a row that did not open although the ticket was good: more than a lost packet. */
-const CLOSED_DOORS = 3;
-/** A browser does not say why a connection was refused. Where the ticket was given, it is most likely this. */
-const CLOSED_WORDS = "The service opens no live view now. The workspace may have too many of them at a time.";
-const OFFLINE_WORDS = "You are offline. It goes on by itself.";
+/** Consecutive connections with a valid ticket that did not open, after which the reason is not a lost packet. */
+const UNOPENED_LIMIT = 3;
+/** Most likely reason of such connections: a browser does not report why one was refused. */
+const UNOPENED_REASON = "Live is unavailable. The workspace may have too many live views open.";
+const OFFLINE_REASON = "You are offline. Reconnects automatically.";
 
 /**
- * `waiting` for the next try or the network; `full`: paused with all that is kept; `asleep` while nobody looks.
+ * `waiting` for the next attempt or the network; `full`: paused with a full buffer; `asleep` while the page is hidden.
  */
 type Phase = "off" | "waiting" | "opening" | "open" | "full" | "asleep" | "ended";
 
 /**
- * One tail over any number of connections. `place` is the seq up to which everything is here: every connection begins
- * right behind it and what is not above it is passed over, so nothing is missed and nothing comes twice.
+ * One tail over any number of connections. `position` is the `seq` up to which all entries have arrived. Each
+ * connection starts after the position and ignores entries up to it, so that none is missed or repeated.
  */
 export class TailLink {
   readonly #ports: TailPorts;
   readonly #deliveries: Deliveries;
-  #place: number | null = null;
+  readonly #acknowledgements: Acknowledgements;
+  #position: number | null = null;
   #phase: Phase = "off";
   #isCaughtUp = false;
   #isPaused = false;
   #reason: string | null = null;
   #failures = 0;
-  #closedDoors = 0;
-  #isToldToWait = false;
-  #unacked = 0;
+  #unopened = 0;
+  #mustWait = false;
   #socket: TailSocket | null = null;
   #abort: AbortController | null = null;
   #cancelTimer: (() => void) | null = null;
-  #cancelAck: (() => void) | null = null;
-  #told: TailStatus = { state: "off", reason: null, buffered: 0 };
+  #reported: TailStatus = { state: "off", reason: null, buffered: 0 };
 
   constructor(ports: TailPorts) {
     this.#ports = ports;
     this.#deliveries = new Deliveries(ports);
+    this.#acknowledgements = new Acknowledgements(ports, () => this.#sendAck());
   }
 
-  /** @param since the seq to begin behind; null: with what comes from now on */
+  /** @param since the `seq` to start after; `null` to start with the next commit */
   start(since: number | null): void {
-    this.#place = since;
+    this.#position = since;
     this.#isPaused = false;
     this.#deliveries.drop();
     this.#failures = 0;
-    this.#closedDoors = 0;
+    this.#unopened = 0;
     this.#connect();
   }
 
-  /** For good: nothing is handed over any more. */
+  /** Stops permanently. Delivers no more entries. */
   stop(): void {
     this.#disconnect();
     this.#deliveries.drop();
     this.#become("off", null);
   }
 
-  /** Hands over nothing until it goes on. What comes meanwhile is kept, or fetched later. */
+  /** Stops deliveries until `resume`. Entries that arrive are buffered or fetched later. */
   pause(): void {
     if (this.#isPaused || this.#phase === "off" || this.#phase === "ended") return;
     this.#isPaused = true;
     this.#deliveries.hold();
-    this.#tell();
+    this.#report();
   }
 
   resume(): void {
@@ -113,53 +110,56 @@ export class TailLink {
     this.#isPaused = false;
     this.#deliveries.release();
     if (this.#phase === "full") this.#connect();
-    else this.#tell();
+    else this.#report();
   }
 
-  /** Tries again at once, also after an end. */
+  /** Connects immediately, also after an end. */
   reconnect(): void {
     if (this.#phase === "off") return;
     this.#failures = 0;
-    this.#closedDoors = 0;
+    this.#unopened = 0;
     this.#connect();
   }
 
-  /** The service answers again: no use in waiting longer, unless it was the service that asked to. */
-  hurry(): void {
-    if (this.#phase === "waiting" && !this.#isToldToWait) this.#connect();
+  /** Connects now that the service is reachable again, unless the service asked to wait. */
+  retryNow(): void {
+    if (this.#phase === "waiting" && !this.#mustWait) this.#connect();
   }
 
-  /** Gives the connection up for a while: nobody looks. */
+  /** Closes the connection while the page is hidden. */
   sleep(): void {
     if (this.#phase === "off" || this.#phase === "ended" || this.#phase === "full") return;
     this.#disconnect();
     this.#become("asleep", "The page was in the background.");
   }
 
-  /** After a sleep of the page or the machine, or a time without network: the connection may be dead without a word. */
+  /**
+   * Reconnects after a sleep of the page or machine or a network failure, because the connection may be lost without an
+   * event.
+   */
   wake(): void {
     if (this.#phase === "off" || this.#phase === "ended" || this.#phase === "full") return;
     this.reconnect();
   }
 
-  /** The network is gone. */
+  /** Closes the connection because the network is unavailable. */
   offline(): void {
     if (this.#phase === "off" || this.#phase === "ended" || this.#phase === "full") return;
     this.#disconnect();
-    this.#become("waiting", OFFLINE_WORDS);
+    this.#become("waiting", OFFLINE_REASON);
   }
 
   #connect(): void {
     this.#disconnect();
     if (!this.#ports.isOnline()) {
-      this.#become("waiting", OFFLINE_WORDS);
+      this.#become("waiting", OFFLINE_REASON);
       return;
     }
     this.#isCaughtUp = false;
     this.#become("opening", this.#reason);
     const abort = new AbortController();
     this.#abort = abort;
-    this.#cancelTimer = this.#ports.later(OPENING_MS, () => this.#lost("The service did not answer in time."));
+    this.#cancelTimer = this.#ports.later(OPENING_MS, () => this.#lost("The service did not respond in time."));
     this.#ports.ticket(abort.signal).then(
       (ticket) => {
         if (!abort.signal.aborted) this.#open(ticket);
@@ -171,14 +171,14 @@ export class TailLink {
   }
 
   #open(ticket: string): void {
-    const socket = this.#ports.open(ticket, this.#place);
+    const socket = this.#ports.open(ticket, this.#position);
     this.#socket = socket;
     let wasOpen = false;
     socket.onopen = () => {
       wasOpen = true;
       this.#cancelTimer?.();
       this.#cancelTimer = null;
-      this.#closedDoors = 0;
+      this.#unopened = 0;
       this.#become("open", null);
     };
     socket.onmessage = ({ data }) => this.#read(data);
@@ -191,49 +191,39 @@ export class TailLink {
     this.#failures = 0;
     if (frame.type === "logs") this.#take(frame.entries);
     else {
-      this.#place = Math.max(this.#place ?? 0, frame.seq);
+      this.#position = Math.max(this.#position ?? 0, frame.seq);
       this.#isCaughtUp = true;
-      this.#unacked++;
+      this.#acknowledgements.add(1);
     }
-    this.#acknowledge();
-    this.#tell();
+    if (this.#socket !== null) this.#acknowledgements.schedule();
+    this.#report();
   }
 
   #take(entries: readonly LogEntry[]): void {
-    const place = this.#place ?? 0;
-    const added = entries.filter(({ seq }) => seq > place);
-    this.#place = added.at(-1)?.seq ?? this.#place;
-    this.#unacked += entries.length;
+    const position = this.#position ?? 0;
+    const added = entries.filter(({ seq }) => seq > position);
+    this.#position = added.at(-1)?.seq ?? this.#position;
+    this.#acknowledgements.add(entries.length);
     this.#deliveries.add(added);
     if (!this.#isPaused || this.#deliveries.size < PAUSE_ENTRIES) return;
     this.#disconnect();
-    this.#become("full", "More has come than is kept here. The rest is fetched when you go on.");
-  }
-
-  #acknowledge(): void {
-    if (this.#socket === null) return;
-    if (this.#unacked >= ACK_ENTRIES) this.#sendAck();
-    else this.#cancelAck ??= this.#ports.later(ACK_MS, () => this.#sendAck());
+    this.#become("full", "Buffer full. Resume to load the rest.");
   }
 
   #sendAck(): void {
-    this.#cancelAck?.();
-    this.#cancelAck = null;
-    if (this.#socket === null || this.#unacked === 0 || this.#place === null) return;
-    this.#unacked = 0;
-    this.#socket.send(ackText(this.#place));
+    if (this.#position !== null) this.#socket?.send(ackText(this.#position));
   }
 
   #closed(code: number, reason: string, wasOpen: boolean): void {
-    if (code === CLOSE.ended) this.#end(endWords(reason));
-    else if (code === CLOSE.badMessage) this.#end("The service did not understand this page. Reload it.");
+    if (code === CLOSE.ended) this.#end(endReason(reason));
+    else if (code === CLOSE.badMessage) this.#end("The service rejected a message of this page. Reload the page.");
     else if (code === CLOSE.behind && this.#failures === 0) {
-      // Once for each time that anything came: a client that gets nothing through must not come back without a pause.
+      // Only once without a frame in between: a client that receives nothing must back off.
       this.#failures++;
       this.#connect();
     } else {
-      if (!wasOpen) this.#closedDoors++;
-      this.#lost(this.#closedDoors < CLOSED_DOORS ? "The connection was lost." : CLOSED_WORDS);
+      if (!wasOpen) this.#unopened++;
+      this.#lost(this.#unopened < UNOPENED_LIMIT ? "The connection was lost." : UNOPENED_REASON);
     }
   }
 
@@ -241,7 +231,7 @@ export class TailLink {
     const { status, message, retryAfter } = failure;
     if (status === 429) {
       this.#lost("Too many requests.", (retryAfter ?? 1) * 1000);
-      this.#isToldToWait = true;
+      this.#mustWait = true;
     } else if (status === 0) this.#lost(unreachable().message);
     else if (status >= 500) this.#lost(message);
     else this.#end(message);
@@ -250,14 +240,14 @@ export class TailLink {
   #lost(reason: string, wait = backoff(this.#failures, this.#ports.random())): void {
     this.#disconnect();
     this.#failures++;
-    this.#isToldToWait = false;
+    this.#mustWait = false;
     this.#become("waiting", retryText(reason));
     this.#cancelTimer = this.#ports.later(wait, () => this.#connect());
   }
 
   #end(reason: string): void {
     this.#disconnect();
-    // What is here may be read, paused or not.
+    // Received entries are delivered, even if the tail was paused.
     this.#isPaused = false;
     this.#deliveries.release();
     this.#become("ended", reason);
@@ -268,9 +258,7 @@ export class TailLink {
     this.#abort = null;
     this.#cancelTimer?.();
     this.#cancelTimer = null;
-    this.#cancelAck?.();
-    this.#cancelAck = null;
-    this.#unacked = 0;
+    this.#acknowledgements.reset();
     const socket = this.#socket;
     this.#socket = null;
     if (socket === null) return;
@@ -283,14 +271,14 @@ export class TailLink {
   #become(phase: Phase, reason: string | null): void {
     this.#phase = phase;
     this.#reason = reason;
-    this.#tell();
+    this.#report();
   }
 
-  #tell(): void {
+  #report(): void {
     const status = { state: this.#state(), reason: this.#reason, buffered: this.#isPaused ? this.#deliveries.size : 0 };
-    const { state, reason, buffered } = this.#told;
+    const { state, reason, buffered } = this.#reported;
     if (status.state === state && status.reason === reason && status.buffered === buffered) return;
-    this.#told = status;
+    this.#reported = status;
     this.#ports.changed(status);
   }
 

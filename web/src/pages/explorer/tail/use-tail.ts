@@ -11,11 +11,11 @@ interface TailOptions {
   projectId: string;
   filters: Filters;
   active: boolean;
-  /** The seq to begin behind, read when it starts; null: with what is sent from then on. */
+  /** The `seq` to start after, read on start; `null` to start with the next commit. */
   since: number | null;
-  /** By rising seq, each once. */
+  /** Called with new entries by rising `seq`, each once. */
   onEntries: (entries: LogEntry[]) => void;
-  /** An API key in place of the account. */
+  /** An API key, used instead of the account. */
   token?: string;
 }
 
@@ -28,13 +28,13 @@ interface Tail extends TailStatus {
 const OFF: TailStatus = { state: "off", reason: null, buffered: 0 };
 const TOO_LONG: TailStatus = {
   state: "ended",
-  reason: "These filters are too long for a live view. Take some out, or search without it.",
+  reason: "These filters are too long for live. Remove some, or search without live.",
   buffered: 0,
 };
 
 /**
- * Follows a project while `active`. Starts anew when the project or the filters change. What the service's tail cannot
- * filter by (`data`, times) is tested here.
+ * Follows a project while `active`. Restarts when the project or the filters change. Filters that the service's tail
+ * does not support (`data`, times) are applied here.
  */
 export function useTail(options: TailOptions): Tail {
   const { workspaceId, projectId, filters, active, token } = options;
@@ -43,7 +43,7 @@ export function useTail(options: TailOptions): Tail {
   latest.current = options;
   const link = useRef<TailLink | null>(null);
   const key = JSON.stringify([active, workspaceId, projectId, filters, token]);
-  // Before anything else can run: what the tail before brings is not of these filters.
+  // A layout effect, because entries of the previous tail do not match the new filters.
   useLayoutEffect(() => {
     if (!active || projectId === "" || !fitsTail(filters)) {
       setStatus(active && projectId !== "" ? TOO_LONG : OFF);
@@ -58,14 +58,14 @@ export function useTail(options: TailOptions): Tail {
       },
       changed(next) {
         setStatus(next);
-        // What failed with it comes back with it.
+        // The service is reachable again: retry what failed during the outage.
         if (next.state === "catching-up") recovery.now();
       },
     });
     link.current = current;
     current.start(latest.current.since);
     const unwatch = watchPage(current);
-    const unlisten = recovery.onSuccess(() => current.hurry());
+    const unlisten = recovery.onSuccess(() => current.retryNow());
     return () => {
       unwatch();
       unlisten();

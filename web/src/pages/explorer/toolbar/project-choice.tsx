@@ -5,9 +5,9 @@ import css from "./toolbar.module.css";
 interface ProjectChoiceProps {
   workspaceId: string;
   projectId: string | null;
-  /** Null until they are loaded. */
+  /** `null` until loaded. */
   projects: readonly Project[] | null;
-  /** The query string that the other project is shown with. */
+  /** The query string to show the selected project with. */
   search: string;
 }
 

@@ -3,10 +3,10 @@ import { Button } from "../../../ui/button.tsx";
 import { SEARCH_MAX } from "../view/view.ts";
 import css from "./toolbar.module.css";
 
-/** Text search: asks with Enter, not with every letter, for each one looks through everything. */
+/** Text search, submitted with Enter instead of on every letter, because each search scans all entries. */
 export function SearchBox({ value, onSearch }: { value: string; onSearch: (text: string) => void }) {
   const [typed, setTyped] = useState(value);
-  // What was asked for here is there already, and more may have been typed since.
+  // A search from this box is shown already, and the user may have typed more since.
   const asked = useRef(value);
   useEffect(() => {
     if (value !== asked.current) setTyped(value);
@@ -30,13 +30,14 @@ export function SearchBox({ value, onSearch }: { value: string; onSearch: (text:
             type="search"
             value={typed}
             maxLength={SEARCH_MAX}
-            placeholder="Messages and data"
+            placeholder="Contains exact text"
+            title="Case-insensitive substring of messages and values in data. No wildcards or operators."
             data-shortcut="search"
             autocomplete="off"
             spellcheck={false}
             onInput={({ currentTarget }) => {
               setTyped(currentTarget.value);
-              // The cross of the field empties it, and nobody presses Enter after that.
+              // The clear button of the field does not submit the form.
               if (currentTarget.value === "" && value !== "") search("");
             }}
           />

@@ -7,12 +7,12 @@ const CUSTOM = "custom";
 
 interface TimeRangeProps {
   range: Range;
-  /** What the range is at present: where a custom one begins from. */
+  /** The current bounds of the range: initial values of a custom range. */
   times: Times;
   onChange: (range: Range) => void;
 }
 
-/** Relative ranges to choose, and any other by its two ends in the local zone. */
+/** Relative ranges, and a custom one by its two ends in the local time zone. */
 export function TimeRange({ range, times, onChange }: TimeRangeProps) {
   const [editing, setEditing] = useState(false);
   const isBetween = range.kind === "between";
@@ -38,13 +38,14 @@ export function TimeRange({ range, times, onChange }: TimeRangeProps) {
               {label}
             </option>
           ))}
-          <option value="all">All that is kept</option>
-          <option value={CUSTOM}>From … to …</option>
+          <option value="all">All time</option>
+          <option value={CUSTOM}>Custom range</option>
         </select>
       </label>
       {chosen === CUSTOM ? (
         <Ends
-          // Another range in the address begins anew. A relative one moves with the clock, which must not undo what is typed.
+          // Another range in the address remounts the inputs. A relative range moves with the clock, which must not
+          // discard what was typed.
           key={isBetween ? `${range.from} ${range.to}` : ""}
           from={isBetween ? range.from : new Date(times.start).toISOString()}
           to={isBetween ? range.to : new Date(times.end).toISOString()}
@@ -71,7 +72,8 @@ function Ends({
   const [end, setEnd] = useState(localText(to));
   const isWrong = start !== "" && end !== "" && Date.parse(start) >= Date.parse(end);
   return (
-    // Milliseconds, which a brush may bring in, are no whole step: the browser's own check would refuse them.
+    // `noValidate`, because the browser would refuse milliseconds, which a selection in the histogram may have, as off
+    // the step.
     <form
       class={css.ends}
       noValidate
@@ -104,12 +106,12 @@ function Ends({
       <Button small type="submit">
         Apply
       </Button>
-      {isWrong ? <span role="alert">The end has to be later than the beginning.</span> : null}
+      {isWrong ? <span role="alert">The end must be after the start.</span> : null}
     </form>
   );
 }
 
-/** As a field for local times wants it: `2026-11-20T14:05:00`, with milliseconds where there are any. */
+/** Formats a time for a local time input: `2026-11-20T14:05:00`, with milliseconds unless they are zero. */
 function localText(iso: string | null): string {
   if (iso === null) return "";
   const date = new Date(iso);
@@ -127,5 +129,5 @@ function isoOf(local: string): string | null {
 
 function utcTitle(local: string): string {
   const iso = isoOf(local);
-  return iso === null ? "No bound" : `${iso} (UTC)`;
+  return iso === null ? "Open" : `${iso} (UTC)`;
 }

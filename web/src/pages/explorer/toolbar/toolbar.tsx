@@ -35,19 +35,19 @@ export function Toolbar({ workspaceId, projectId, projects, view, times, busy, .
           on.onChange((before) => ({
             ...before,
             range,
-            // There is nothing to follow in a time that has ended.
+            // A range with an end has no new entries.
             live: before.live && !(range.kind === "between" && range.to !== null),
           }))
         }
       />
-      <Button busy={busy} onClick={on.onReload} title="Load again (r)">
+      <Button busy={busy} onClick={on.onReload} title="Refresh (r)">
         Refresh
       </Button>
       <Button
         look={view.live && projectId !== null ? "primary" : "plain"}
         aria-pressed={view.live && projectId !== null}
         disabled={projectId === null}
-        title={projectId === null ? "Choose one project to follow it live" : "Follow live (l)"}
+        title={projectId === null ? "Select one project to go live" : "Live (l)"}
         onClick={on.onLive}
       >
         Live
@@ -55,7 +55,7 @@ export function Toolbar({ workspaceId, projectId, projects, view, times, busy, .
       <SearchBox
         value={view.filters.search ?? ""}
         onSearch={(text) => {
-          // The same text again is asked for again: something may have come since.
+          // Searching for the same text again refreshes the list.
           if (text === (view.filters.search ?? "")) on.onReload();
           else
             on.onChange((before) => ({

@@ -2,7 +2,7 @@ import type { DataCondition, Filters, Scalar } from "../filters.ts";
 
 export type DataFilters = NonNullable<Filters["data"]>;
 
-/** Operators of a condition, with the words for them. */
+/** Operators of a condition with their labels. */
 export const OPERATORS = [
   { op: "eq", label: "is" },
   { op: "ne", label: "is not" },
@@ -17,14 +17,14 @@ export const OPERATORS = [
 export type Operator = (typeof OPERATORS)[number]["op"];
 export type OperatorValue = Scalar | Scalar[];
 
-/** One test on one path: what one chip shows. */
+/** One test of a path, shown as one chip. */
 export interface Test {
   path: string;
   op: Operator;
   value: OperatorValue;
 }
 
-/** Every single test of the conditions, in their order. */
+/** Lists the tests of all conditions in order. */
 export function testsOf(data: DataFilters | undefined): Test[] {
   return Object.entries(data ?? {}).flatMap(([path, condition]) =>
     Object.entries(spelledOut(condition)).flatMap(([op, value]) => {
@@ -34,18 +34,18 @@ export function testsOf(data: DataFilters | undefined): Test[] {
   );
 }
 
-/** With one more test; another test with the same operator on the same path gives way. */
+/** Adds a test and replaces one with the same operator on the same path. */
 export function withTest(data: DataFilters | undefined, { path, op, value }: Test): DataFilters {
   const before = data !== undefined && Object.hasOwn(data, path) ? data[path] : undefined;
   const condition: DataCondition =
     op === "eq" && before === undefined && !Array.isArray(value)
       ? value
       : { ...(before === undefined ? {} : spelledOut(before)), [op]: value };
-  // A computed name in a literal: a path may be named `__proto__`.
+  // A computed name in a literal, because a path may be `__proto__`.
   return { ...data, [path]: condition };
 }
 
-/** Without one test; undefined where none is left. */
+/** Removes a test; `undefined` if no test remains. */
 export function withoutTest(
   data: DataFilters | undefined,
   { path, op }: Pick<Test, "path" | "op">,
@@ -62,7 +62,7 @@ function spelledOut(condition: DataCondition): SpelledOut {
   return typeof condition === "object" && condition !== null ? condition : { eq: condition };
 }
 
-/** A test in words. */
+/** Text of a test. */
 export function testText({ path, op, value }: Test): string {
   if (op === "exists") return `${path} ${value === false ? "does not exist" : "exists"}`;
   const label = OPERATORS.find((each) => each.op === op)?.label ?? op;
@@ -70,23 +70,23 @@ export function testText({ path, op, value }: Test): string {
   return `${path} ${label} ${text}`;
 }
 
-/** Kinds of values that can be typed in. */
+/** Kinds of values that can be typed. */
 export const VALUE_KINDS = ["text", "number", "true or false", "null"] as const;
 export type ValueKind = (typeof VALUE_KINDS)[number];
 
-/** What was typed as a value of the kind; a message where it is none. */
+/** Parses a value of a kind, or returns an error message. */
 export function readValue(text: string, kind: ValueKind): { ok: true; value: Scalar } | { ok: false; message: string } {
   switch (kind) {
     case "text":
       return { ok: true, value: text };
     case "number": {
       const value = Number(text);
-      if (text.trim() === "" || !Number.isFinite(value)) return { ok: false, message: "This is not a number." };
+      if (text.trim() === "" || !Number.isFinite(value)) return { ok: false, message: "Enter a number." };
       return { ok: true, value };
     }
     case "true or false": {
       const word = text.trim().toLowerCase();
-      if (word !== "true" && word !== "false") return { ok: false, message: "Write true or false." };
+      if (word !== "true" && word !== "false") return { ok: false, message: "Enter true or false." };
       return { ok: true, value: word === "true" };
     }
     case "null":

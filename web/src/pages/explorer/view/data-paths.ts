@@ -2,10 +2,10 @@ import type { LogEntry } from "../../../model/types.ts";
 import type { Scalar } from "../filters.ts";
 import { writePath } from "../results/data-path.ts";
 
-/** Entries, levels of `data` and paths that are looked at for suggestions: enough to choose from, and quick. */
+/** Bounds of the suggestions: entries, depth, paths, values per path and length of a value. They keep the scan fast. */
 const LOOK = { entries: 200, depth: 5, paths: 200, values: 20, valueLength: 120 } as const;
 
-/** Paths to single values that occur in the entries, with some of the values, the most frequent paths first. */
+/** Paths to scalars that occur in the entries, with some of their values, most frequent paths first. */
 export function pathsIn(entries: readonly LogEntry[]): ReadonlyMap<string, readonly Scalar[]> {
   const found = new Map<string, { count: number; values: Set<Scalar> }>();
   for (const { data } of entries.slice(0, LOOK.entries)) {

@@ -24,7 +24,7 @@ export function number(value: number): string {
   return NUMBER.format(value);
 }
 
-/** A number where there is little room: 1.2K. */
+/** A compact number: 1.2K. */
 export function short(value: number): string {
   return SHORT.format(value);
 }
@@ -33,15 +33,15 @@ export function entries(count: number): string {
   return `${number(count)} ${count === 1 ? "entry" : "entries"}`;
 }
 
-/** A span of time in the local zone, its day named once where it is one. */
+/** Formats a range in the local time zone. A range within one day names the day once. */
 export function span(start: number, end: number): string {
   const sameDay = DAY.format(start) === DAY.format(end);
   return `${MINUTE.format(start)} – ${sameDay ? CLOCK.format(end) : MINUTE.format(end)}`;
 }
 
 /**
- * The time of a mark on an axis: a day where one begins or where marks are days apart, a time of day elsewhere, with
- * seconds where marks are closer than a minute.
+ * Formats a tick of a time axis: the day at midnight or if ticks are days apart, otherwise the time, with seconds if
+ * ticks are less than a minute apart.
  */
 export function axisTime(ms: number, stepMs: number): string {
   const date = new Date(ms);
@@ -51,7 +51,7 @@ export function axisTime(ms: number, stepMs: number): string {
 }
 
 export function rangeText(range: Range): string {
-  if (range.kind === "all") return "All that is kept";
+  if (range.kind === "all") return "All time";
   if (range.kind === "last") return PRESETS.find(({ name }) => name === range.preset)?.label ?? range.preset;
   const { from, to } = range;
   if (from === null) return `Before ${MOMENT.format(Date.parse(to ?? ""))}`;

@@ -1,15 +1,15 @@
-/** Which time a view is about. A relative one moves with the clock each time it is loaded; an absolute one stays. */
+/** The time range of a view. A relative range moves with the clock at each load; an absolute one is fixed. */
 export type Range =
   | { kind: "last"; preset: Preset }
   | { kind: "all" }
-  /** ISO 8601; `from` inclusive, `to` exclusive. At least one of them. */
+  /** ISO 8601; `from` inclusive, `to` exclusive. At least one of them is set. */
   | { kind: "between"; from: string | null; to: string | null };
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** Relative ranges: what a link calls them, what they are called on the page, and their milliseconds. */
+/** Relative ranges: name in a link, label and milliseconds. */
 export const PRESETS = [
   { name: "15m", label: "Last 15 minutes", ms: 15 * MINUTE },
   { name: "1h", label: "Last hour", ms: HOUR },
@@ -23,19 +23,19 @@ export type Preset = (typeof PRESETS)[number]["name"];
 
 export const DEFAULT_RANGE: Range = { kind: "last", preset: "24h" };
 
-/** A range at one moment. */
+/** A range, resolved at one moment. */
 export interface Times {
-  /** What to ask for; absent where there is no bound. */
+  /** Bounds of the query; absent if the range is open. */
   from?: string;
   to?: string;
-  /** What a chart shows, in epoch milliseconds. */
+  /** Bounds of the chart in epoch milliseconds. */
   start: number;
   end: number;
 }
 
 /**
- * The range as it is now. A relative one begins at a whole minute, which costs the service nothing to count from, and has
- * no end: the newest entries count, also where the sender's clock or this one is wrong.
+ * Resolves a range. A relative range starts at a whole minute, so that the service can count from summaries, and has no
+ * end, so that entries of senders with a fast clock are included.
  */
 export function timesOf(range: Range, now: number, retentionDays: number): Times {
   switch (range.kind) {
@@ -59,12 +59,12 @@ export function timesOf(range: Range, now: number, retentionDays: number): Times
   }
 }
 
-/** The longest time that entries are kept: no retention is longer. */
+/** The longest retention. */
 const LONGEST = 365 * DAY;
 
 /**
- * A range of twice the length around the same middle, which does not reach into the future: there it ends openly, and what would
- * lie behind `now` lies before the rest. Past what can be kept at all, everything.
+ * Doubles a range around its middle. A range that would reach into the future gets no end and starts earlier instead. A
+ * range longer than the retention becomes all time.
  */
 export function wider({ start, end }: Times, now: number): Range {
   const length = Math.max(end - start, MINUTE);
@@ -74,7 +74,7 @@ export function wider({ start, end }: Times, now: number): Range {
   return { kind: "between", from: new Date(Math.round(now - 2 * length)).toISOString(), to: null };
 }
 
-/** Whether what comes now may be in it. */
+/** Whether new entries may be in the range. */
 export function isOpen(range: Range): boolean {
   return range.kind !== "between" || range.to === null;
 }
@@ -83,7 +83,7 @@ export function between(start: number, end: number): Range {
   return { kind: "between", from: new Date(start).toISOString(), to: new Date(end).toISOString() };
 }
 
-/** The range with its times fixed, for a link that shows the same tomorrow. */
+/** Fixes the times of a range, for a link that always shows the same. */
 export function fixed(range: Range, { start, end }: Times): Range {
   return range.kind === "last" ? between(start, end) : range;
 }

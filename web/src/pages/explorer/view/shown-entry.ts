@@ -1,47 +1,47 @@
 import { useEffect, useRef } from "preact/hooks";
 import { useLocation } from "preact-iso";
-import type { EntryPlace } from "../context/use-neighbours.ts";
-import { placeText, readPlace } from "./entry-place.ts";
+import type { EntryRef } from "../context/use-neighbours.ts";
+import { entryRefText, readEntryRef } from "./entry-ref.ts";
 
 /**
- * Parameters that name an entry: it is shown in its context whatever the filters, which leave both away when they change.
- * `entry`, which links to an entry have, also opens it.
+ * Parameters that identify the entry of the context view. A change of the filters removes both. `entry`, used in links
+ * to an entry, also opens the entry.
  */
 const LINKED = "entry";
 const CONTEXT = "context";
 
-/** The whole address that opens an entry. */
-export function entryLink(origin: string, workspaceId: string, { projectId, id }: EntryPlace): string {
+/** Absolute URL of a page that opens the entry. */
+export function entryLink(origin: string, workspaceId: string, { projectId, id }: EntryRef): string {
   return `${origin}/w/${workspaceId}/p/${projectId}?${new URLSearchParams({ [LINKED]: id })}`;
 }
 
 export interface ShownEntry {
-  /** The entry that the address names; null where it names none. */
-  shown: EntryPlace | null;
-  /** Whether everything that it has is to be shown at once. */
+  /** The entry that the address identifies, or `null`. */
+  shown: EntryRef | null;
+  /** Whether the entry's details are open. */
   isOpened: boolean;
-  /** Shows an entry in its context: one more step for the back button, unless another one is shown already. */
-  show: (entry: EntryPlace) => void;
-  /** Takes it out of the address, and leaves the rest. */
+  /** Shows an entry in its context. Adds a history entry, unless another one is already shown. */
+  show: (entry: EntryRef) => void;
+  /** Removes the entry from the address. */
   close: () => void;
 }
 
-/** Which entry is shown in its context is said by the address, so a reload, a link and the back button keep it. */
+/** The entry of the context view is in the address, so that a reload, a link and the back button keep it. */
 export function useShownEntry(projectId: string | null): ShownEntry {
   const { query, route } = useLocation();
-  const linked = projectId === null ? null : readPlace(query[LINKED], projectId);
-  const shown = linked ?? readPlace(query[CONTEXT], projectId);
-  /** The step before is this page without it. */
+  const linked = projectId === null ? null : readEntryRef(query[LINKED], projectId);
+  const shown = linked ?? readEntryRef(query[CONTEXT], projectId);
+  /** Whether the previous history entry is this page without the context view. */
   const isOwnStep = useRef(false);
   const isShown = shown !== null;
   useEffect(() => {
     if (!isShown) isOwnStep.current = false;
   }, [isShown]);
-  const go = (place: EntryPlace | null, replace: boolean): void => {
+  const go = (place: EntryRef | null, replace: boolean): void => {
     const params = new URLSearchParams(location.search);
     params.delete(LINKED);
     params.delete(CONTEXT);
-    if (place !== null) params.set(CONTEXT, placeText(place, projectId));
+    if (place !== null) params.set(CONTEXT, entryRefText(place, projectId));
     route(`${location.pathname}${params.size > 0 ? `?${params}` : ""}`, replace);
   };
   return {
@@ -53,7 +53,7 @@ export function useShownEntry(projectId: string | null): ShownEntry {
     },
     close() {
       const params = new URLSearchParams(location.search);
-      // A change of the filters has taken it out already.
+      // A change of the filters may have removed it.
       if (!params.has(LINKED) && !params.has(CONTEXT)) return;
       if (isOwnStep.current) history.back();
       else go(null, true);

@@ -3,11 +3,11 @@ import { useLocation } from "preact-iso";
 import { type ReadView, readView, type View, viewSearch } from "./view.ts";
 
 export interface ViewState extends ReadView {
-  /** Shows another view: one more step for the back button, unless it is the same. */
+  /** Shows another view. Adds a history entry, unless the view is the same. */
   change: (change: (view: View) => View) => void;
 }
 
-/** The view is what the address says, and nothing else: a reload, a link and the back button show the same. */
+/** The view is only in the address, so that a reload, a link and the back button show the same. */
 export function useView(): ViewState {
   const { url, route } = useLocation();
   const mark = url.indexOf("?");

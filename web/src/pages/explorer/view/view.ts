@@ -2,48 +2,48 @@ import { LEVELS, type Level } from "../../../model/types.ts";
 import type { FilterPatch, Filters } from "../filters.ts";
 import { DEFAULT_RANGE, PRESETS, type Range } from "./range.ts";
 
-/** Filters without times, which the range holds. */
+/** Filters without times, which are in the range. */
 export type ViewFilters = Omit<Filters, "from" | "to">;
 
-/** All that a permalink of the explorer says, apart from workspace and project, which are in its path. */
+/** Everything in a permalink of the explorer, except workspace and project, which are in its path. */
 export interface View {
   filters: ViewFilters;
   range: Range;
   order: "desc" | "asc";
-  /** Follows one project as entries arrive. */
+  /** Whether the explorer follows the project live. */
   live: boolean;
 }
 
 export interface ReadView {
   view: View;
-  /** Parameters that could not be understood: shown, for a link that silently shows something else is worse than none. */
-  faults: string[];
+  /** Invalid parameters, shown because a link must not silently show something else. */
+  invalidParameters: string[];
 }
 
-/** The longest search that the API takes, in characters. */
+/** Longest search of the API in characters. */
 export const SEARCH_MAX = 512;
 
 export function readView(search: string): ReadView {
   const params = new URLSearchParams(search);
-  const faults: string[] = [];
+  const invalidParameters: string[] = [];
   const levels = params.getAll("level");
   const minLevel = params.get("minLevel");
-  if (levels.some((name) => !isLevel(name))) faults.push("level");
-  if (minLevel !== null && !isLevel(minLevel)) faults.push("minLevel");
+  if (levels.some((name) => !isLevel(name))) invalidParameters.push("level");
+  if (minLevel !== null && !isLevel(minLevel)) invalidParameters.push("minLevel");
   const filters: ViewFilters = {
     ...listed("level", levels.filter(isLevel)),
     ...(minLevel !== null && isLevel(minLevel) ? { minLevel } : {}),
     ...listed("category", params.getAll("category").filter(Boolean)),
     ...listed("type", params.getAll("type").filter(Boolean)),
-    ...texts(params, faults),
-    ...dataOf(params.get("data"), faults),
+    ...texts(params, invalidParameters),
+    ...dataOf(params.get("data"), invalidParameters),
   };
   const live = params.get("live") === "1";
   const order = params.get("order") === "asc" && !live ? "asc" : "desc";
-  return { view: { filters, range: rangeOf(params, faults), order, live }, faults };
+  return { view: { filters, range: rangeOf(params, invalidParameters), order, live }, invalidParameters };
 }
 
-/** The query string of a view, empty or with its "?". Equal views give equal texts. */
+/** Query string of a view, empty or with its "?". Equal views give equal strings. */
 export function viewSearch({ filters, range, order, live }: View): string {
   const params = new URLSearchParams();
   const { level, minLevel, category, type, session, traceId, search, data } = filters;
@@ -67,7 +67,7 @@ export function viewSearch({ filters, range, order, live }: View): string {
   return text === "" ? "" : `?${text}`;
 }
 
-/** The view with what a click on an entry adds: members given take the place of those there, `data` is merged. */
+/** Applies a patch to a view: its members replace existing ones; `data` is merged. */
 export function patched(view: View, { from, to, data, ...patch }: FilterPatch): View {
   const before = view.range.kind === "between" ? view.range : { from: null, to: null };
   const range: Range =
@@ -78,9 +78,9 @@ export function patched(view: View, { from, to, data, ...patch }: FilterPatch): 
   return { ...view, filters, range };
 }
 
-/** Without the members named. */
+/** Returns the filters without these members. */
 export function without(filters: ViewFilters, ...names: (keyof ViewFilters)[]): ViewFilters {
-  // SAFETY: members of the filters, less some that may all be absent.
+  // SAFETY: members of the filters, without some optional ones.
   return Object.fromEntries(
     Object.entries(filters).filter(([name]) => !names.some((each) => each === name)),
   ) as ViewFilters;
@@ -99,13 +99,16 @@ function listed<Name extends string, T>(name: Name, values: readonly T[]): { [ke
   return (values.length === 0 ? {} : { [name]: [...new Set(values)] }) as { [key in Name]?: T[] };
 }
 
-function texts(params: URLSearchParams, faults: string[]): Pick<ViewFilters, "session" | "traceId" | "search"> {
+function texts(
+  params: URLSearchParams,
+  invalidParameters: string[],
+): Pick<ViewFilters, "session" | "traceId" | "search"> {
   const session = params.get("session");
   const traceId = params.get("traceId");
   const search = params.get("search");
-  // A part of it would find something else.
+  // A truncated search would find other entries.
   const isTooLong = search !== null && search.length > SEARCH_MAX;
-  if (isTooLong) faults.push("search");
+  if (isTooLong) invalidParameters.push("search");
   return {
     ...(session ? { session } : {}),
     ...(traceId ? { traceId } : {}),
@@ -113,39 +116,39 @@ function texts(params: URLSearchParams, faults: string[]): Pick<ViewFilters, "se
   };
 }
 
-function dataOf(text: string | null, faults: string[]): Pick<ViewFilters, "data"> {
+function dataOf(text: string | null, invalidParameters: string[]): Pick<ViewFilters, "data"> {
   if (text === null) return {};
   try {
     const data: unknown = JSON.parse(text);
     if (typeof data !== "object" || data === null || Array.isArray(data)) throw new TypeError("not an object");
-    // SAFETY: what is no condition in it the API refuses, by name.
+    // SAFETY: the API refuses invalid conditions, by path.
     return Object.keys(data).length === 0 ? {} : { data: data as NonNullable<ViewFilters["data"]> };
   } catch {
-    faults.push("data");
+    invalidParameters.push("data");
     return {};
   }
 }
 
-function rangeOf(params: URLSearchParams, faults: string[]): Range {
-  const from = timeOf(params, "from", faults);
-  const to = timeOf(params, "to", faults);
+function rangeOf(params: URLSearchParams, invalidParameters: string[]): Range {
+  const from = timeOf(params, "from", invalidParameters);
+  const to = timeOf(params, "to", invalidParameters);
   if (from !== null || to !== null) return { kind: "between", from, to };
   const name = params.get("range");
   if (name === null) return DEFAULT_RANGE;
   if (name === "all") return { kind: "all" };
   const preset = PRESETS.find((each) => each.name === name);
   if (preset) return { kind: "last", preset: preset.name };
-  faults.push("range");
+  invalidParameters.push("range");
   return DEFAULT_RANGE;
 }
 
-/** ISO 8601 or epoch milliseconds, as ISO 8601. */
-function timeOf(params: URLSearchParams, name: "from" | "to", faults: string[]): string | null {
+/** Parses ISO 8601 or epoch milliseconds to ISO 8601. */
+function timeOf(params: URLSearchParams, name: "from" | "to", invalidParameters: string[]): string | null {
   const text = params.get(name);
   if (text === null) return null;
   const ms = /^\d{10,}$/.test(text) ? Number(text) : Date.parse(text);
   if (Math.abs(ms) <= 8.64e15) return new Date(ms).toISOString();
-  faults.push(name);
+  invalidParameters.push(name);
   return null;
 }
 

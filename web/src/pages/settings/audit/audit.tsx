@@ -9,15 +9,15 @@ import { Button } from "../../../ui/button.tsx";
 import { Card, Row } from "../../../ui/page.tsx";
 import { Empty, Failure, Loading } from "../../../ui/states.tsx";
 import { RoleNote, Section } from "../section.tsx";
-import { EVERYTHING, Filters, type Wanted } from "./filters.tsx";
+import { type AuditFilters, Filters, NO_FILTERS } from "./filters.tsx";
 import { AuditList } from "./list.tsx";
 
 const PAGE_SIZE = 50;
 
-const INTRO = `Who changed what in this workspace, and who signed in to it, newest first. Kept for 365 days. Nobody can change it; it goes with the workspace.`;
+const INTRO = `Changes and sign-ins in this workspace, newest first. Kept for 365 days.`;
 
 export function Audit({ workspace }: { workspace: Workspace }) {
-  if (may(workspace.role, "audit.list")) return <Trail workspaceId={workspace.id} />;
+  if (may(workspace.role, "audit.list")) return <AuditSection workspaceId={workspace.id} />;
   return (
     <Section title="Audit" intro={INTRO}>
       <RoleNote id="audit-role" reason={reasonAgainst(workspace.role, "audit.list")} />
@@ -25,8 +25,8 @@ export function Audit({ workspace }: { workspace: Workspace }) {
   );
 }
 
-function Trail({ workspaceId }: { workspaceId: string }) {
-  const [wanted, setWanted] = useState<Wanted>(EVERYTHING);
+function AuditSection({ workspaceId }: { workspaceId: string }) {
+  const [wanted, setWanted] = useState<AuditFilters>(NO_FILTERS);
   const [older, setOlder] = useState<readonly Page<AuditItem>[]>([]);
   const pageAt = async (cursor: string | null, signal?: AbortSignal): Promise<Page<AuditItem>> => {
     const query = new URLSearchParams({ limit: String(PAGE_SIZE), ...(cursor === null ? {} : { cursor }) });
@@ -62,17 +62,17 @@ function Trail({ workspaceId }: { workspaceId: string }) {
           <Loading />
         )
       ) : items.length === 0 && next === null ? (
-        <Empty title="Nothing found">
-          <p>In the last 365 days nothing like this was recorded.</p>
+        <Empty title="No results">
+          <p>No matching items in the last 365 days.</p>
         </Empty>
       ) : (
         <Card>
-          {items.length === 0 ? <p>Nothing found among the newest so far.</p> : <AuditList items={items} />}
+          {items.length === 0 ? <p>No matching items so far.</p> : <AuditList items={items} />}
           {more.failure ? <Failure failure={more.failure} onRetry={() => void more.run()} isRepeated={false} /> : null}
           {next === null ? null : (
             <Row>
               <Button busy={more.busy} onClick={() => void more.run()}>
-                Show older ones
+                Show older
               </Button>
             </Row>
           )}

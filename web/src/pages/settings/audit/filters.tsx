@@ -8,21 +8,21 @@ import { Field } from "../../../ui/field.tsx";
 import css from "./audit.module.css";
 import { CHOICES } from "./words.ts";
 
-/** What is to be shown; an empty text leaves a filter out. */
-export interface Wanted {
+/** The audit filters. An empty text does not filter. */
+export interface AuditFilters {
   actor: string;
   action: string;
   target: string;
 }
 
-export const EVERYTHING: Wanted = { actor: "", action: "", target: "" };
+export const NO_FILTERS: AuditFilters = { actor: "", action: "", target: "" };
 
 const TARGET = /^(usr|key|inv|proj|ws|fam)_[0-9A-Za-z]{12}$/;
 
 interface FiltersProps {
   workspaceId: string;
-  wanted: Wanted;
-  onWanted: (wanted: Wanted) => void;
+  wanted: AuditFilters;
+  onWanted: (wanted: AuditFilters) => void;
 }
 
 export function Filters({ workspaceId, wanted, onWanted }: FiltersProps) {
@@ -39,37 +39,37 @@ export function Filters({ workspaceId, wanted, onWanted }: FiltersProps) {
   return (
     <form
       class={css.filters}
-      aria-label="Filter the audit"
+      aria-label="Audit filters"
       onSubmit={(event) => {
         event.preventDefault();
         apply();
       }}
     >
-      <Field label="Who">
+      <Field label="Actor">
         {(props) => (
           <select
             {...props}
             value={wanted.actor}
             onChange={(event) => onWanted({ ...wanted, actor: event.currentTarget.value })}
           >
-            <option value="">Everyone</option>
+            <option value="">Any actor</option>
             {(members.data ?? []).map(({ userId, email }) => (
               <option key={userId} value={userId}>
                 {email ?? userId}
               </option>
             ))}
-            <option value={SYSTEM}>The service</option>
+            <option value={SYSTEM}>System</option>
           </select>
         )}
       </Field>
-      <Field label="What">
+      <Field label="Action">
         {(props) => (
           <select
             {...props}
             value={wanted.action}
             onChange={(event) => onWanted({ ...wanted, action: event.currentTarget.value })}
           >
-            <option value="">Everything</option>
+            <option value="">Any action</option>
             {CHOICES.map(({ value, label }) => (
               <option key={value} value={value}>
                 {label}
@@ -78,10 +78,7 @@ export function Filters({ workspaceId, wanted, onWanted }: FiltersProps) {
           </select>
         )}
       </Field>
-      <Field
-        label="Id of the target"
-        error={isWrong ? "An id looks like key_… or usr_… and 12 letters or digits." : undefined}
-      >
+      <Field label="Target ID" error={isWrong ? "Enter an ID such as key_… with 12 letters or digits." : undefined}>
         {(props) => (
           <input
             {...props}

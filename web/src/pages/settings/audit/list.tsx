@@ -1,6 +1,6 @@
 import { SYSTEM } from "../../../../../src/workspace/audit-actions.ts";
 import type { AuditItem } from "../../../model/types.ts";
-import { shownAddress } from "../../../ui/client-address.ts";
+import { clientIpText } from "../../../ui/client-ip.ts";
 import { Item, Items } from "../../../ui/items.tsx";
 import { Time } from "../../../ui/time.tsx";
 import css from "./audit.module.css";
@@ -18,9 +18,9 @@ export function AuditList({ items }: { items: readonly AuditItem[] }) {
             </>
           }
           facts={[
-            ["Who", whoDid(item)],
+            ["Actor", whoDid(item)],
             ["When", <Time key="at" at={item.at} />],
-            item.address === null ? null : ["From", shownAddress(item.address)],
+            item.address === null ? null : ["IP address", clientIpText(item.address)],
             [
               "Request",
               <code key="request" class={css.id}>
@@ -37,7 +37,7 @@ export function AuditList({ items }: { items: readonly AuditItem[] }) {
 }
 
 function whoDid({ actor, actorEmail }: AuditItem): string {
-  if (actor === SYSTEM) return "The service";
+  if (actor === SYSTEM) return "System";
   return actorEmail ?? actor;
 }
 

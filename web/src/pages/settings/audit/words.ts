@@ -1,7 +1,7 @@
 import { AUDIT_ACTIONS, type AuditAction } from "../../../../../src/workspace/audit-actions.ts";
 import type { AuditItem } from "../../../model/types.ts";
 
-/** Actions as people say them, by group, in the order of the filter. */
+/** Labels of the actions, by group, in the order of the filter. */
 const WORDS: Record<AuditAction, string> = {
   "session.start": "Signed in",
   "workspace.create": "Workspace created",
@@ -31,7 +31,7 @@ const GROUPS: Readonly<Record<string, string>> = {
   key: "API keys",
 };
 
-/** An action in words; one that a newer service records goes by its name. */
+/** Label of an action. An action that only a newer service has is shown by its name. */
 export function actionInWords(action: string): string {
   return AUDIT_ACTIONS.some((known) => known === action) ? WORDS[action as AuditAction] : action;
 }
@@ -41,7 +41,7 @@ export interface Choice {
   label: string;
 }
 
-/** What can be chosen to see: groups, and the actions of those that have several. */
+/** Options of the filter: groups, and their actions if there are several. */
 export const CHOICES: readonly Choice[] = [
   ...Object.entries(GROUPS).flatMap(([group, label]) => {
     const actions = AUDIT_ACTIONS.filter((action) => action.startsWith(`${group}.`));
@@ -51,7 +51,7 @@ export const CHOICES: readonly Choice[] = [
   { value: "limits.set", label: WORDS["limits.set"] },
 ];
 
-/** Names of values as people say them. */
+/** Labels of members that differ from their names. */
 const NAMES: Readonly<Record<string, string>> = {
   retentionDays: "retention in days",
   keysRevoked: "keys revoked",
@@ -63,7 +63,7 @@ const NAMES: Readonly<Record<string, string>> = {
   default: "default limit",
 };
 
-/** Each value that a change names: what it was and what it is. Null where there was none, or where it is not told. */
+/** A member that changed, before and after. `null` if it did not exist or is not recorded. */
 export interface Difference {
   name: string;
   before: string | null;
@@ -85,7 +85,7 @@ function spelled(name: string, value: unknown): string | null {
   return typeof value === "object" ? limitInWords(value) : String(value);
 }
 
-/** The default limit, or a rule: the one thing that has members of its own. */
+/** Text of the default limit or of a rule, the only values that are objects. */
 function limitInWords(value: object): string {
   const { method, path, limit, windowSeconds } = value as Record<string, unknown>;
   const count = `${limit} in ${windowSeconds} s`;

@@ -11,18 +11,18 @@ import { Problem } from "../../../ui/problem.tsx";
 import css from "./keys.module.css";
 
 const DAY_MS = 86_400_000;
-const LIVES = [
+const EXPIRIES = [
   { value: "never", label: "Never" },
   { value: "7", label: "In 7 days" },
   { value: "30", label: "In 30 days" },
   { value: "90", label: "In 90 days" },
   { value: "180", label: "In 180 days" },
-  { value: "date", label: "On a day …" },
+  { value: "date", label: "Custom date" },
 ] as const;
 
 const MEANING: Record<Scope, string> = {
   "logs:write": "Send entries",
-  "logs:read": "Query entries, count them and follow them live",
+  "logs:read": "Query, count and follow entries",
 };
 
 interface CreateKeyProps {
@@ -35,15 +35,15 @@ interface CreateKeyProps {
 export function CreateKey({ workspaceId, project, onMade, onClose }: CreateKeyProps) {
   const [name, setName] = useState("");
   const [scopes, setScopes] = useState<readonly Scope[]>(["logs:write"]);
-  const [life, setLife] = useState("never");
+  const [expiry, setExpiry] = useState("never");
   const [date, setDate] = useState("");
   const creating = useAction(async () => {
-    const body = { name, scopes, expiresAt: endOf(life, date, Date.now()) };
+    const body = { name, scopes, expiresAt: expiryOf(expiry, date, Date.now()) };
     onMade((await authorized<MadeKey>(`/projects/${project.id}/keys`, { workspaceId, body })).data);
   });
-  const isReady = name.trim() !== "" && scopes.length > 0 && (life !== "date" || date !== "");
+  const isReady = name.trim() !== "" && scopes.length > 0 && (expiry !== "date" || date !== "");
   return (
-    <Dialog title={`Create a key for ${project.name}`} onClose={onClose} closeOnBackdrop={false}>
+    <Dialog title={`Create API key for ${project.name}`} onClose={onClose} closeOnBackdrop={false}>
       <form
         class="stack"
         noValidate
@@ -54,7 +54,7 @@ export function CreateKey({ workspaceId, project, onMade, onClose }: CreateKeyPr
       >
         <Field
           label="Name"
-          hint="Where the key is going to be used: a server, a job, a colleague."
+          hint="For example the server or job that will use the key."
           error={fieldError(creating.failure, "name")}
         >
           {(props) => (
@@ -62,7 +62,7 @@ export function CreateKey({ workspaceId, project, onMade, onClose }: CreateKeyPr
           )}
         </Field>
         <fieldset class={css.choices}>
-          <legend>It may</legend>
+          <legend>Scopes</legend>
           {SCOPES.map((scope) => (
             <label key={scope}>
               <input
@@ -79,10 +79,10 @@ export function CreateKey({ workspaceId, project, onMade, onClose }: CreateKeyPr
             </label>
           ))}
         </fieldset>
-        <Field label="Ends" error={life === "date" ? undefined : fieldError(creating.failure, "expiresAt")}>
+        <Field label="Expires" error={expiry === "date" ? undefined : fieldError(creating.failure, "expiresAt")}>
           {(props) => (
-            <select {...props} value={life} onChange={(event) => setLife(event.currentTarget.value)}>
-              {LIVES.map(({ value, label }) => (
+            <select {...props} value={expiry} onChange={(event) => setExpiry(event.currentTarget.value)}>
+              {EXPIRIES.map(({ value, label }) => (
                 <option key={value} value={value}>
                   {label}
                 </option>
@@ -90,10 +90,10 @@ export function CreateKey({ workspaceId, project, onMade, onClose }: CreateKeyPr
             </select>
           )}
         </Field>
-        {life === "date" ? (
+        {expiry === "date" ? (
           <Field
             label="Last day"
-            hint="It works until that day ends here. At most 365 days from now."
+            hint="Valid until the end of that day, at most 365 days from now."
             error={fieldError(creating.failure, "expiresAt")}
           >
             {(props) => (
@@ -104,7 +104,7 @@ export function CreateKey({ workspaceId, project, onMade, onClose }: CreateKeyPr
         <Problem failure={creating.failure} fields={["name", "expiresAt"]} />
         <Row>
           <Button type="submit" look="primary" busy={creating.busy} disabled={!isReady}>
-            Create the key
+            Create
           </Button>
           <Button onClick={onClose}>Cancel</Button>
         </Row>
@@ -113,10 +113,10 @@ export function CreateKey({ workspaceId, project, onMade, onClose }: CreateKeyPr
   );
 }
 
-/** Epoch milliseconds at which the key ends; null for never. A day ends at midnight of the local zone. */
-function endOf(life: string, date: string, now: number): number | null {
-  if (life === "never") return null;
-  if (life !== "date") return now + Number(life) * DAY_MS;
+/** Expiry of the key in epoch milliseconds; `null` for never. A date ends at midnight in the local time zone. */
+function expiryOf(expiry: string, date: string, now: number): number | null {
+  if (expiry === "never") return null;
+  if (expiry !== "date") return now + Number(expiry) * DAY_MS;
   const end = new Date(`${date}T00:00:00`);
   end.setDate(end.getDate() + 1);
   return end.getTime();

@@ -15,9 +15,9 @@ const TONE: Record<KeyState, "good" | "warn" | "bad"> = {
 interface KeyListProps {
   label: string;
   keys: readonly ApiKey[];
-  /** Id of the sentence that says why the buttons are off; undefined: they are on. */
+  /** Id of the sentence that explains why the buttons are disabled; undefined if they are enabled. */
   describedBy?: string | undefined;
-  /** Both or none: keys that ended have no buttons. */
+  /** Both or none: ended keys have no buttons. */
   onRotate?: (key: ApiKey) => void;
   onRevoke?: (key: ApiKey) => void;
 }
@@ -40,10 +40,10 @@ export function KeyList({ label, keys, describedBy, onRotate, onRevoke }: KeyLis
               </>
             }
             facts={[
-              ["May", key.scopes.map((scope) => (scope === "logs:write" ? "send" : "read")).join(" and ")],
-              ["Made", <Time at={key.createdAt} />],
+              ["Scopes", key.scopes.join(", ")],
+              ["Created", <Time at={key.createdAt} />],
               key.revokedAt === null
-                ? ["Ends", key.expiresAt === null ? "never" : <Time at={key.expiresAt} />]
+                ? ["Expires", key.expiresAt === null ? "never" : <Time at={key.expiresAt} />]
                 : ["Revoked", <Time at={key.revokedAt} />],
               ["Last used", key.lastUsedAt === null ? "never" : <Time at={key.lastUsedAt} />],
             ]}

@@ -8,24 +8,21 @@ import { Empty, Failure, Loading } from "../../../ui/states.tsx";
 import { Section } from "../section.tsx";
 import { ProjectKeys } from "./project-keys.tsx";
 
-/** The keys of one project at a time; which, the address says. */
+/** The keys of one project, which the address identifies. */
 export function Keys({ workspace }: { workspace: Workspace }) {
   const { query, route } = useLocation();
   const { data: projects, failure, reload } = useLoad(workspace.id, (signal) => loadProjects(workspace.id, signal));
   const base = `/w/${workspace.id}/settings`;
   const project = projects?.find(({ id }) => id === query.project) ?? projects?.[0];
   return (
-    <Section
-      title="API keys"
-      intro="Programs send and read entries with a key. It works for one project, and its secret is shown once: when it is made."
-    >
+    <Section title="API keys" intro="An API key sends or reads entries of one project. Its secret is shown only once.">
       {failure ? <Failure failure={failure} onRetry={reload} /> : null}
       {projects === null && failure === null ? <Loading /> : null}
       {projects?.length === 0 ? (
-        <Empty title="A key needs a project">
-          <p>There is no project in this workspace yet.</p>
+        <Empty title="No projects yet">
+          <p>An API key belongs to a project. Create one first.</p>
           <a class={buttonClass("primary")} href={`${base}/projects`}>
-            Go to the projects
+            Go to projects
           </a>
         </Empty>
       ) : null}

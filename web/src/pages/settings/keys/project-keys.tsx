@@ -45,7 +45,7 @@ export function ProjectKeys({ workspace, project }: { workspace: Workspace; proj
           aria-describedby={describedBy}
           onClick={() => setAsked({ kind: "create" })}
         >
-          Create a key
+          Create key
         </Button>
         <Button onClick={reload}>Refresh</Button>
       </Row>
@@ -55,13 +55,13 @@ export function ProjectKeys({ workspace, project }: { workspace: Workspace; proj
           <Loading />
         )
       ) : working.length === 0 ? (
-        <Empty title="No working key">
-          <p>A program that shall send to {project.name}, or read from it, needs one.</p>
+        <Empty title="No active keys">
+          <p>Create a key to send or read entries of {project.name}.</p>
         </Empty>
       ) : (
         <Card>
           <KeyList
-            label="Working keys"
+            label="Active keys"
             keys={working}
             describedBy={describedBy}
             onRotate={(key) => setAsked({ kind: "rotate", key })}
@@ -78,7 +78,7 @@ export function ProjectKeys({ workspace, project }: { workspace: Workspace; proj
       ) : null}
       {showsEnded && ended.length > 0 ? (
         <Card>
-          <KeyList label="Keys that ended" keys={ended} />
+          <KeyList label="Ended keys" keys={ended} />
         </Card>
       ) : null}
       {asked?.kind === "create" ? (
@@ -91,18 +91,18 @@ export function ProjectKeys({ workspace, project }: { workspace: Workspace; proj
       {asked?.kind === "revoke" ? (
         <Confirm
           title={`Revoke ${asked.key.name}?`}
-          action="Revoke the key"
+          action="Revoke key"
           onConfirm={async () => {
             await authorized(`${path}/${asked.key.id}`, { method: "DELETE", workspaceId: workspace.id });
             close();
-            toast(`${asked.key.name} is revoked.`);
+            toast(`Revoked ${asked.key.name}.`);
             reload();
           }}
           onClose={close}
         >
           <p>
-            Whatever uses <strong>{asked.key.name}</strong> (<code>{asked.key.prefix}…</code>) is refused from the next
-            request on. It cannot be taken back. To replace a key without a gap, rotate it.
+            Programs that use <strong>{asked.key.name}</strong> (<code>{asked.key.prefix}…</code>) are refused from
+            their next request on. This cannot be undone. To replace a key without downtime, rotate it.
           </p>
         </Confirm>
       ) : null}

@@ -9,7 +9,7 @@ import { Row } from "../../../ui/page.tsx";
 import { Problem } from "../../../ui/problem.tsx";
 
 const OVERLAPS = [
-  { seconds: 0, label: "Not at all: it stops at once" },
+  { seconds: 0, label: "None, stops immediately" },
   { seconds: 3600, label: "1 hour" },
   { seconds: 86_400, label: "1 day" },
   { seconds: 604_800, label: "7 days" },
@@ -39,10 +39,10 @@ export function RotateKey({ workspaceId, apiKey, onMade, onClose }: RotateKeyPro
         }}
       >
         <p>
-          You get a new key with the same name, permissions and end. The old one (<code>{apiKey.prefix}…</code>) works
-          on beside it for a while, so that every program can be given the new one without a gap.
+          Creates a new key with the same name, scopes and expiry. The old key (<code>{apiKey.prefix}…</code>) keeps
+          working for the overlap, so that you can replace it without downtime.
         </p>
-        <Field label="The old key works on for">
+        <Field label="Overlap">
           {(props) => (
             <select {...props} value={overlap} onChange={(event) => setOverlap(event.currentTarget.value)}>
               {OVERLAPS.map(({ seconds, label }) => (
@@ -56,7 +56,7 @@ export function RotateKey({ workspaceId, apiKey, onMade, onClose }: RotateKeyPro
         <Problem failure={rotating.failure} />
         <Row>
           <Button type="submit" look="primary" busy={rotating.busy}>
-            Make the new key
+            Create new key
           </Button>
           <Button onClick={onClose}>Cancel</Button>
         </Row>

@@ -2,7 +2,7 @@ import type { MadeKey } from "../../../model/types.ts";
 
 type KeyForCalls = Pick<MadeKey, "secret" | "projectId" | "scopes">;
 
-/** A line for a shell that works as it stands: it sends an entry, or, with a key that may not, asks for some. */
+/** A shell command that works as it is: sends an entry, or queries some if the key may only read. */
 export function curlLine({ secret, projectId, scopes }: KeyForCalls, origin: string): string {
   const [path, body] = scopes.includes("logs:write")
     ? [`/logger/${projectId}/log`, { level: "info", message: "Hello from curl" }]
@@ -15,7 +15,7 @@ export function curlLine({ secret, projectId, scopes }: KeyForCalls, origin: str
   ].join(" \\\n  ");
 }
 
-/** The client library with this key, which it takes from the environment: secrets have no place in code. */
+/** Client library code for this key, which it reads from the environment, because code must not contain secrets. */
 export function clientCode({ secret, projectId }: KeyForCalls, origin: string): string {
   return `// TAFFRAIL_API_KEY=${secret}
 import { createLogger } from "taffrail/node";

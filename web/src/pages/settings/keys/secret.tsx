@@ -15,29 +15,30 @@ interface SecretDialogProps {
   onClose: () => void;
 }
 
-/** The one time that a key is seen. Only what says that it is stored ends it: a stray click or key would lose the secret. */
+/**
+ * Shows a new key, the only time that its secret is visible. Only the confirmation closes it: a stray click or key
+ * press would lose the secret.
+ */
 export function SecretDialog({ workspaceId, made, onClose }: SecretDialogProps) {
   const [isLeaving, setLeaving] = useState(false);
   const warning = useRef<HTMLParagraphElement>(null);
   useEffect(() => {
-    // The way out is below what is to be copied: on a small screen out of sight.
+    // On a small screen the buttons are below the visible part.
     if (isLeaving) warning.current?.scrollIntoView({ block: "center" });
   }, [isLeaving]);
   const logs = `/w/${workspaceId}/p/${made.projectId}`;
   const maySend = made.scopes.includes("logs:write");
   return (
-    <Dialog title={`The key ${made.name}`} onClose={() => setLeaving(true)} closeOnBackdrop={false}>
-      <p class={css.warning}>
-        This is the only time that the key is shown. Store it now, in a password manager or in your program's secrets.
-      </p>
+    <Dialog title={`API key ${made.name}`} onClose={() => setLeaving(true)} closeOnBackdrop={false}>
+      <p class={css.warning}>The key is shown only once. Store it now, for example in a password manager.</p>
       <Code title="Key" text={made.secret} />
       <Code title={maySend ? "Send an entry" : "Query entries"} text={curlLine(made, location.origin)} />
       {maySend ? (
-        <Code title="In JavaScript or TypeScript" text={clientCode(made, location.origin)} note={INSTALL_NOTE} />
+        <Code title="JavaScript or TypeScript" text={clientCode(made, location.origin)} note={INSTALL_NOTE} />
       ) : null}
       {isLeaving ? (
         <p ref={warning} class={css.warning} role="alert">
-          The key cannot be shown again. If it is not stored yet, copy it first. Then say so below.
+          The key cannot be shown again. Copy and store it, then confirm below.
         </p>
       ) : null}
       <Row>
@@ -45,13 +46,13 @@ export function SecretDialog({ workspaceId, made, onClose }: SecretDialogProps) 
           look="primary"
           onClick={() => {
             onClose();
-            toast("The key is ready to use.", "good", { href: logs, label: "Open the logs" });
+            toast("API key created.", "good", { href: logs, label: "Open logs" });
           }}
         >
           I have stored it
         </Button>
         <a class={buttonClass("plain")} href={logs}>
-          It is stored: open the logs
+          Stored, open logs
         </a>
       </Row>
     </Dialog>
@@ -64,7 +65,7 @@ function Code({ title, text, note }: { title: string; text: string; note?: strin
       <h3>{title}</h3>
       {note ? <p>{note}</p> : null}
       <pre>{text}</pre>
-      <Copy text={text} label={`Copy ${title === "Key" ? "the key" : "this"}`} />
+      <Copy text={text} label={`Copy ${title === "Key" ? "key" : "code"}`} />
     </div>
   );
 }

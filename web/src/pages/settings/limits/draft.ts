@@ -5,29 +5,29 @@ import {
   RULE_METHODS,
 } from "../../../../../src/limits/cascade.ts";
 
-/** A limit as it is being typed. */
+/** A limit while it is edited. */
 export interface LimitDraft {
   limit: string;
   windowSeconds: string;
 }
 
 export interface RuleDraft extends LimitDraft {
-  /** Tells rows apart while they come and go. */
+  /** Identifies a row while rows are added and removed. */
   id: number;
   method: LimitRule["method"];
   path: string;
 }
 
 export interface Draft {
-  /** Null: the preset. */
+  /** `null` for the preset. */
   default: LimitDraft | null;
   rules: readonly RuleDraft[];
 }
 
-const NO_PATH = "needs a path";
-const NO_NUMBER = "This must be a whole number.";
+const NO_PATH = "Enter a path.";
+const NO_NUMBER = "Enter a whole number.";
 const DEFAULT_WINDOW = "60";
-/** A limit to begin with where somebody sets a default of his own: the preset's. */
+/** Initial value of a custom default: the preset. */
 export const FIRST_DEFAULT: LimitDraft = { limit: "1000", windowSeconds: DEFAULT_WINDOW };
 
 let lastId = 0;
@@ -39,7 +39,7 @@ export function draftOf(configuration: LimitConfiguration): Draft {
   };
 }
 
-/** A draft of an earlier load of the page, with ids that no other row of this one has. */
+/** Renumbers a draft that an earlier load of the page stored, so that its ids are unique. */
 export function renumbered(draft: Draft): Draft {
   return { ...draft, rules: draft.rules.map((rule) => ({ ...rule, id: ++lastId })) };
 }
@@ -52,8 +52,8 @@ export function methodOf(text: string): LimitRule["method"] {
   return RULE_METHODS.find((method) => method === text) ?? "*";
 }
 
-/** What is wrong before anything is sent: paths that are missing and numbers that are none, by the path that the API would name. */
-export function faultsOf(draft: Draft): ReadonlyMap<string, string> {
+/** Validates a draft before it is sent: missing paths and invalid numbers, by the paths that the API would report. */
+export function draftErrorsOf(draft: Draft): ReadonlyMap<string, string> {
   const faults = new Map<string, string>();
   const look = (limit: LimitDraft, path: string): void => {
     if (numberOf(limit.limit) === null) faults.set(`${path}.limit`, NO_NUMBER);
@@ -67,7 +67,7 @@ export function faultsOf(draft: Draft): ReadonlyMap<string, string> {
   return faults;
 }
 
-/** The draft as the API takes it. Rows whose numbers are none are left out: `faultsOf` names them. */
+/** The draft as the API accepts it, without rows whose numbers are invalid; `faultsOf` reports those. */
 export function configurationOf(draft: Draft): LimitConfiguration {
   const rules = draft.rules.flatMap((rule) => {
     const limit = limitOf(rule);
@@ -76,7 +76,7 @@ export function configurationOf(draft: Draft): LimitConfiguration {
   return { default: draft.default && limitOf(draft.default), rules };
 }
 
-/** Whether two configurations say the same, in the same order. */
+/** Whether two configurations are equal, including the order of rules. */
 export function isSame(one: LimitConfiguration, other: LimitConfiguration): boolean {
   const text = ({ default: rest, rules }: LimitConfiguration): string =>
     JSON.stringify([
@@ -86,9 +86,9 @@ export function isSame(one: LimitConfiguration, other: LimitConfiguration): bool
   return text(one) === text(other);
 }
 
-/** Whether the draft says something else than the configuration, unfinished rows included. */
+/** Whether the draft differs from the configuration. Unfinished rows count as changes. */
 export function isChanged(draft: Draft, configuration: LimitConfiguration): boolean {
-  return faultsOf(draft).size > 0 || !isSame(configurationOf(draft), configuration);
+  return draftErrorsOf(draft).size > 0 || !isSame(configurationOf(draft), configuration);
 }
 
 function typed({ limit, windowSeconds }: Limit): LimitDraft {

@@ -9,19 +9,28 @@ import { Confirm } from "../../../ui/confirm.tsx";
 import { Card, Row } from "../../../ui/page.tsx";
 import { Problem } from "../../../ui/problem.tsx";
 import { toast } from "../../../ui/toasts.tsx";
-import { configurationOf, type Draft, draftOf, FIRST_DEFAULT, faultsOf, isChanged, isSame, newRule } from "./draft.ts";
+import {
+  configurationOf,
+  type Draft,
+  draftErrorsOf,
+  draftOf,
+  FIRST_DEFAULT,
+  isChanged,
+  isSame,
+  newRule,
+} from "./draft.ts";
 import css from "./limits.module.css";
 import { LimitFields, RuleRow } from "./rule-row.tsx";
 import { limitInWords } from "./words.ts";
 
 interface LimitEditorProps {
   path: string;
-  /** What is in force, as last heard. */
+  /** The current configuration, as last loaded. */
   current: RateLimits;
-  /** What the draft was made from. */
+  /** The configuration that the draft started from. */
   base: LimitConfiguration;
   draft: Draft;
-  /** Id of the sentence that says why nothing can be changed here; undefined: it can. */
+  /** Id of the sentence that explains why nothing can be changed; undefined if changes are allowed. */
   describedBy: string | undefined;
   onDraft: (draft: Draft) => void;
   onSaved: (saved: RateLimits) => void;
@@ -31,15 +40,15 @@ export function LimitEditor({ path, current, base, draft, describedBy, onDraft, 
   const [faults, setFaults] = useState<ReadonlyMap<string, string>>(new Map());
   const [isResetting, setResetting] = useState(false);
   const saving = useAction(async () => {
-    const found = faultsOf(draft);
+    const found = draftErrorsOf(draft);
     setFaults(found);
     if (found.size > 0) return;
     onSaved((await authorized<RateLimits>(path, { method: "PUT", body: configurationOf(draft) })).data);
-    toast("Saved. The next request falls under it.");
+    toast("Limits saved.");
   });
   const isLocked = describedBy !== undefined;
   const change = (next: Draft): void => {
-    // What was refused names rows by their number, which may not be theirs any more.
+    // Errors refer to rows by index, which may have changed.
     setFaults(new Map());
     saving.clear();
     onDraft(next);
@@ -50,7 +59,7 @@ export function LimitEditor({ path, current, base, draft, describedBy, onDraft, 
   const hasChanges = isChanged(draft, base);
   const hasConfiguration = current.default !== null || current.rules.length > 0;
   return (
-    <Card title="What is set">
+    <Card title="Configuration">
       <form
         class="stack"
         noValidate
@@ -60,7 +69,7 @@ export function LimitEditor({ path, current, base, draft, describedBy, onDraft, 
         }}
       >
         <fieldset class={css.group} disabled={isLocked}>
-          <legend>Default: what no rule matches</legend>
+          <legend>Default (if no rule matches)</legend>
           <label class={css.choice}>
             <input
               type="radio"
@@ -68,7 +77,7 @@ export function LimitEditor({ path, current, base, draft, describedBy, onDraft, 
               checked={draft.default === null}
               onChange={() => change({ ...draft, default: null })}
             />
-            <span>The preset: {limitInWords(API_DEFAULT)}</span>
+            <span>Preset: {limitInWords(API_DEFAULT)}</span>
           </label>
           <label class={css.choice}>
             <input
@@ -77,7 +86,7 @@ export function LimitEditor({ path, current, base, draft, describedBy, onDraft, 
               checked={draft.default !== null}
               onChange={() => change({ ...draft, default: FIRST_DEFAULT })}
             />
-            <span>Another limit</span>
+            <span>Custom limit</span>
           </label>
           {draft.default ? (
             <div class={css.own}>
@@ -91,8 +100,8 @@ export function LimitEditor({ path, current, base, draft, describedBy, onDraft, 
           ) : null}
         </fieldset>
         <fieldset class={css.group} disabled={isLocked}>
-          <legend>Rules: each counts by itself</legend>
-          {draft.rules.length === 0 ? <p>No rule. Everything falls under the default.</p> : null}
+          <legend>Rules (counted separately)</legend>
+          {draft.rules.length === 0 ? <p>No rules. The default applies to all requests.</p> : null}
           {draft.rules.map((rule, index) => (
             <RuleRow
               key={rule.id}
@@ -106,21 +115,19 @@ export function LimitEditor({ path, current, base, draft, describedBy, onDraft, 
             />
           ))}
           <Row>
-            <Button onClick={() => change({ ...draft, rules: [...draft.rules, newRule()] })}>Add a rule</Button>
+            <Button onClick={() => change({ ...draft, rules: [...draft.rules, newRule()] })}>Add rule</Button>
           </Row>
         </fieldset>
         <Problem failure={saving.failure} fields={fieldsOf(draft)} />
         {isOther ? (
           <p role="status">
-            Somebody has changed the limits meanwhile. Saving replaces what they set.{" "}
+            Another member changed the limits. Saving overwrites those changes.{" "}
             <Button small onClick={() => onSaved(current)}>
-              Show theirs
+              Load new limits
             </Button>
           </p>
         ) : null}
-        {!isLocked && hasChanges ? (
-          <p role="status">Not saved yet. This tab keeps the changes until you save or undo them.</p>
-        ) : null}
+        {!isLocked && hasChanges ? <p role="status">Unsaved changes, kept in this tab.</p> : null}
         <Row>
           <Button
             type="submit"
@@ -129,7 +136,7 @@ export function LimitEditor({ path, current, base, draft, describedBy, onDraft, 
             disabled={isLocked || !hasChanges}
             aria-describedby={describedBy}
           >
-            Save the limits
+            Save limits
           </Button>
           <Button disabled={isLocked || !hasChanges} onClick={() => change(draftOf(base))}>
             Undo changes
@@ -140,23 +147,23 @@ export function LimitEditor({ path, current, base, draft, describedBy, onDraft, 
             aria-describedby={describedBy}
             onClick={() => setResetting(true)}
           >
-            Reset to the preset
+            Reset to preset
           </Button>
         </Row>
       </form>
       {isResetting ? (
         <Confirm
-          title="Reset to the preset?"
+          title="Reset to preset?"
           action="Reset"
           onConfirm={async () => {
             onSaved((await authorized<RateLimits>(path, { method: "DELETE" })).data);
             setResetting(false);
-            toast("The preset applies to everything again.");
+            toast("Limits reset.");
           }}
           onClose={() => setResetting(false)}
         >
           <p>
-            The default and all rules of this workspace go. From the next request on everything falls under the preset:{" "}
+            Removes the default and all rules of this workspace. The preset then applies to all requests:{" "}
             {limitInWords(API_DEFAULT)}.
           </p>
         </Confirm>
@@ -165,7 +172,7 @@ export function LimitEditor({ path, current, base, draft, describedBy, onDraft, 
   );
 }
 
-/** Every field that shows what the API says about it. */
+/** All fields that show errors of the API. */
 function fieldsOf(draft: Draft): string[] {
   const rules = draft.rules.flatMap((_, index) =>
     ["path", "method", "limit", "windowSeconds"].map((field) => `rules.${index}.${field}`),
@@ -173,7 +180,7 @@ function fieldsOf(draft: Draft): string[] {
   return ["default.limit", "default.windowSeconds", ...rules];
 }
 
-/** The API counts rules from 0, the page from 1. */
+/** Renumbers rules in a message: the API counts from 0, the page from 1. */
 function numbered(message: string | undefined): string | undefined {
   return message?.replace(/rules\.(\d+)/gi, (_, index: string) => `Rule ${Number(index) + 1}`);
 }

@@ -12,21 +12,21 @@ import { type ApiRoute, parametersOf, pathOf, ROUTES } from "./routes.ts";
 import { limitInWords } from "./words.ts";
 
 const TITLES: Record<Level["kind"], (method: string) => string> = {
-  method: (method) => `A rule for ${method} and this path`,
-  "any-method": () => "A rule for any method (*) and this path",
-  default: () => "The workspace's default",
-  preset: () => "The preset",
+  method: (method) => `Rule for ${method} and this path`,
+  "any-method": () => "Rule for any method (*) and this path",
+  default: () => "Workspace default",
+  preset: () => "Preset",
 };
 
 interface ExplainProps {
   workspaceId: string;
-  /** What is in force. */
+  /** The configuration in force. */
   current: LimitConfiguration;
-  /** What is explained: the draft. */
+  /** The configuration to explain: the draft. */
   configuration: LimitConfiguration;
 }
 
-/** Which limit a request would fall under, and why. */
+/** Explains which limit applies to a request. */
 export function Explain({ workspaceId, current, configuration }: ExplainProps) {
   const [chosen, setChosen] = useState(0);
   const [values, setValues] = useState<Readonly<Record<string, string>>>({ workspaceId });
@@ -39,8 +39,8 @@ export function Explain({ workspaceId, current, configuration }: ExplainProps) {
   return (
     <Card title="Which limit applies?">
       <p>
-        Choose a request to see which limit it falls under
-        {isSame(current, configuration) ? "." : ", with the changes above as if they were saved."}
+        Select a request to see its limit
+        {isSame(current, configuration) ? "." : ", including the unsaved changes."}
       </p>
       <div class={css.request}>
         <Field label="Request">
@@ -99,7 +99,7 @@ export function Explain({ workspaceId, current, configuration }: ExplainProps) {
 function Levels({ route, explanation }: { route: ApiRoute; explanation: Explanation }) {
   return (
     <>
-      <p>The first of these four that is there applies. A rule for the very path goes before one for its pattern.</p>
+      <p>The first limit that is set applies. A rule for an exact path comes before a rule for its pattern.</p>
       <ol class={css.levels}>
         {explanation.levels.map(({ kind, limit, applies }) => (
           <li key={kind} data-applies={applies}>
@@ -126,21 +126,21 @@ function Levels({ route, explanation }: { route: ApiRoute; explanation: Explanat
 function verdictOf({ applied }: Explanation): string {
   const source =
     applied.rule === "default"
-      ? "the workspace's default"
+      ? "the workspace default"
       : applied.rule === "API_DEFAULT"
         ? "the preset"
         : `the rule ${applied.rule}`;
-  return `This request would fall under ${source}: ${limitInWords(applied)}.`;
+  return `Limited by ${source}: ${limitInWords(applied)}.`;
 }
 
 function exceptionOf({ exception }: Explanation): string {
   if (exception === "settings") {
-    return "The limits' own settings always do, whatever is set, so that nobody locks themselves out.";
+    return "Always applies to the settings of limits, so that you cannot lock yourself out.";
   }
-  return exception === "outside" ? "It belongs to no workspace and counts for the person who makes it." : "";
+  return exception === "outside" ? "Belongs to no workspace, counted per user." : "";
 }
 
-/** `projectId` as people read it. */
+/** Label of a parameter, for example "Project id" for `projectId`. */
 function labelOf(parameter: string): string {
   const words = parameter.replace(/Id$/, " id");
   return words.charAt(0).toUpperCase() + words.slice(1);

@@ -1,10 +1,10 @@
 import { type AppliedLimit, Cascade, type LimitConfiguration } from "../../../../../src/limits/cascade.ts";
 import { API_DEFAULT, type RouteRef } from "../../../../../src/limits/state.ts";
 
-/** One of the four places where a limit can come from, highest priority first. */
+/** One of the four sources of a limit, highest priority first. */
 export interface Level {
   kind: "method" | "any-method" | "default" | "preset";
-  /** What is set there for the request; null: nothing. */
+  /** The limit that this source sets for the request, or `null`. */
   limit: Pick<AppliedLimit, "rule" | "limit" | "windowSeconds"> | null;
   applies: boolean;
 }
@@ -12,19 +12,19 @@ export interface Level {
 export interface Explanation {
   applied: Pick<AppliedLimit, "rule" | "limit" | "windowSeconds">;
   levels: readonly Level[];
-  /** Why no rule can be about this request; null for all the others. */
+  /** Why no configuration applies to this request, or `null`. */
   exception: "settings" | "outside" | null;
 }
 
 const PRESET = { ...API_DEFAULT, rule: "API_DEFAULT" };
 const NOTHING: LimitConfiguration = { default: null, rules: [] };
 
-/** Requests of these count for the person, in no workspace. */
+/** Requests to this path are counted per user and belong to no workspace. */
 const OUTSIDE = "/workspaces";
-/** Under this only what no configuration reaches is still under the preset. */
+/** With this configuration, only requests that no configuration applies to are under the preset. */
 const EVERYTHING: LimitConfiguration = { default: { limit: 1, windowSeconds: 1 }, rules: [] };
 
-/** Which limit a request falls under, and why: asked of the cascade that the service itself decides by. */
+/** Explains which limit applies to a request, with the cascade of the service. */
 export function explain(configuration: LimitConfiguration, request: RouteRef): Explanation {
   const exception = exceptionOf(request);
   const limitUnder = (part: LimitConfiguration): AppliedLimit => new Cascade(part).limitOf(request);

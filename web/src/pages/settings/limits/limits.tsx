@@ -6,14 +6,14 @@ import { authorized, user } from "../../../session/session.ts";
 import { Failure, Loading } from "../../../ui/states.tsx";
 import { RoleNote, Section } from "../section.tsx";
 import { configurationOf, draftOf } from "./draft.ts";
+import { type Edited, keepEdited, readEdited } from "./draft-storage.ts";
 import { LimitEditor } from "./editor.tsx";
 import { Explain } from "./explain.tsx";
-import { type Edited, keepEdited, readEdited } from "./kept.ts";
 import { LiveCounters } from "./live.tsx";
 
 const NOTE = "limits-note";
 
-/** What is set, the draft that is being made of it, and what counts now. */
+/** Limits of a workspace: configuration, draft and current counters. */
 export function Limits({ workspace }: { workspace: Workspace }) {
   const path = `/workspaces/${workspace.id}/rate-limits`;
   const { data, failure, reload, put } = useLoad(
@@ -31,15 +31,12 @@ export function Limits({ workspace }: { workspace: Workspace }) {
     edit({ base, draft: draftOf(base) });
   };
   useEffect(() => {
-    // Later answers bring counters; what is being edited stays.
+    // Later responses only update counters; the draft stays.
     if (data && edited === null) begin(data);
   }, [data, edited]);
   const reason = reasonAgainst(workspace.role, "limits.set");
   return (
-    <Section
-      title="Limits"
-      intro="How many requests each key and each member may make. In any window nobody gets more than the limit, and nobody is refused before it is used up."
-    >
+    <Section title="Limits" intro="Requests allowed for each API key and each member. Limits are exact in any window.">
       <RoleNote id={NOTE} reason={reason} />
       {failure ? <Failure failure={failure} onRetry={reload} /> : null}
       {data === null || edited === null ? (

@@ -3,11 +3,11 @@ import { usePoll } from "../../../lib/poll.ts";
 import type { LiveCounter } from "../../../model/types.ts";
 import { Card } from "../../../ui/page.tsx";
 import { Time } from "../../../ui/time.tsx";
-import { useNames } from "../names.ts";
+import { useNames } from "../caller-names.ts";
 import css from "./limits.module.css";
 import { ruleInWords } from "./words.ts";
 
-/** Milliseconds between two looks at the counters. */
+/** Milliseconds between two updates of the counters. */
 const REFRESH_MS = 3000;
 const COUNT = new Intl.NumberFormat();
 const CLOCK = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
@@ -15,12 +15,12 @@ const CLOCK = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
 interface LiveCountersProps {
   workspaceId: string;
   live: readonly LiveCounter[];
-  /** Of the last look: a limit that is used up is not pressed further. */
+  /** Failure of the last update: polling stops, so that a used-up limit is not charged again. */
   failure: ApiFailure | null;
   onRefresh: () => void;
 }
 
-/** What every key and member has used of each limit by now. */
+/** Current usage of each limit by keys and members. */
 export function LiveCounters({ workspaceId, live, failure, onRefresh }: LiveCountersProps) {
   usePoll(() => {
     if (failure === null) onRefresh();
@@ -30,9 +30,9 @@ export function LiveCounters({ workspaceId, live, failure, onRefresh }: LiveCoun
     live.map(({ identifier }) => identifier),
   );
   return (
-    <Card title="In use now">
-      <p>Refreshed every few seconds while you look. Looking makes requests, too: they count for you.</p>
-      {live.length === 0 ? <p>Nobody has made a request within a window.</p> : null}
+    <Card title="Current usage">
+      <p>Refreshes every few seconds. These requests count towards your limit.</p>
+      {live.length === 0 ? <p>No requests in the current window.</p> : null}
       <ul class={css.bars} aria-label="Counters">
         {live.map((counter) => (
           <li key={`${counter.identifier} ${counter.rule}`}>
@@ -45,7 +45,7 @@ export function LiveCounters({ workspaceId, live, failure, onRefresh }: LiveCoun
 }
 
 function Bar({ counter: { rule, limit, remaining, resetAt }, name }: { counter: LiveCounter; name: string }) {
-  // A limit that was lowered below what is counted leaves nothing, never less than nothing.
+  // After a limit was lowered, `remaining` may be negative.
   const used = limit - Math.max(0, remaining);
   const share = used / limit;
   const look = remaining <= 0 ? css.full : share >= 0.8 ? css.near : "";
@@ -70,10 +70,10 @@ function Bar({ counter: { rule, limit, remaining, resetAt }, name }: { counter: 
       <div class={css.numbers}>
         <span>
           {COUNT.format(used)} of {COUNT.format(limit)}
-          {remaining <= 0 ? ", used up" : ""}
+          {remaining <= 0 ? ", limit reached" : ""}
         </span>
         <span>
-          first frees at <Time at={resetAt} format={CLOCK} />
+          refills at <Time at={resetAt} format={CLOCK} />
         </span>
       </div>
     </div>

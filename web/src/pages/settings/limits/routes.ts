@@ -1,11 +1,11 @@
 /**
- * The routes that a workspace's limits can be about, as the API's description lists them; a test compares the two, as the
- * description itself is too large to be loaded for this.
+ * Routes that a workspace's limits can apply to, as in the OpenAPI document. A test compares both, because the document
+ * is too large to load here.
  */
 export interface ApiRoute {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   pattern: string;
-  /** What it does, in a word or three. */
+  /** Short description. */
   what: string;
 }
 
@@ -44,7 +44,7 @@ export const ROUTES: readonly ApiRoute[] = [
   { method: "GET", pattern: "/workspaces/:workspaceId/audit", what: "the audit" },
 ];
 
-/** The patterns that a rule may name, each once. */
+/** The patterns that a rule may have, each once. */
 export const PATTERNS: readonly string[] = [...new Set(ROUTES.map(({ pattern }) => pattern))];
 
 /** Names of a pattern's parameters, in order. */
@@ -52,7 +52,7 @@ export function parametersOf(pattern: string): string[] {
   return [...pattern.matchAll(/:([^/]+)/g)].map(([, name = ""]) => name);
 }
 
-/** The literal path of a pattern; a parameter without a value keeps its name. */
+/** Fills in a pattern. A parameter without a value keeps its name. */
 export function pathOf(pattern: string, values: Readonly<Record<string, string>>): string {
   return pattern.replace(/:([^/]+)/g, (whole, name: string) => values[name]?.trim() || whole);
 }

@@ -8,13 +8,13 @@ import { PATTERNS } from "./routes.ts";
 
 interface LimitFieldsProps {
   value: LimitDraft;
-  /** What the API's errors call it. */
+  /** Path of the limit in errors of the API. */
   at: string;
   errorAt: (field: string) => string | undefined;
   onChange: (value: LimitDraft) => void;
 }
 
-/** How many requests, in how many seconds. */
+/** Number of requests and window in seconds. */
 export function LimitFields({ value, at, errorAt, onChange }: LimitFieldsProps) {
   const prefix = at === "" ? "" : `${at}.`;
   return (
@@ -30,7 +30,7 @@ export function LimitFields({ value, at, errorAt, onChange }: LimitFieldsProps) 
           />
         )}
       </Field>
-      <Field label="In seconds" error={errorAt(`${prefix}windowSeconds`)}>
+      <Field label="Window (seconds)" error={errorAt(`${prefix}windowSeconds`)}>
         {(props) => (
           <input
             {...props}
@@ -48,7 +48,7 @@ export function LimitFields({ value, at, errorAt, onChange }: LimitFieldsProps) 
 interface RuleRowProps {
   rule: RuleDraft;
   number: number;
-  /** By a field of the rule: `path`, `limit`. */
+  /** Returns the error of a field of the rule, for example `path`. */
   errorAt: (field: string) => string | undefined;
   onChange: (rule: RuleDraft) => void;
   onRemove: () => void;

@@ -1,6 +1,6 @@
-/** A counter's rule as people read it. */
+/** Text of a counter's rule. */
 export function ruleInWords(rule: string): string {
-  if (rule === "default") return "the workspace's default";
+  if (rule === "default") return "the workspace default";
   return rule === "API_DEFAULT" ? "the preset" : rule;
 }
 

@@ -13,7 +13,7 @@ import { RoleField } from "./role-field.tsx";
 interface ChangeRoleProps {
   path: string;
   member: Member;
-  /** The caller's own role: nobody gives one above it. */
+  /** The signed-in member's role: the highest role that can be assigned. */
   own: Role;
   isSelf: boolean;
   onChanged: () => void;
@@ -25,12 +25,12 @@ export function ChangeRole({ path, member, own, isSelf, onChanged, onClose }: Ch
   const name = member.email ?? member.userId;
   const changing = useAction(async () => {
     await authorized(`${path}/${member.userId}`, { method: "PATCH", body: { role } });
-    toast(`${isSelf ? "You have" : `${name} has`} the role ${role} now.`);
+    toast(`${isSelf ? "You are" : `${name} is`} now ${role}.`);
     onChanged();
   });
   const isLess = ROLES.indexOf(role) > ROLES.indexOf(member.role);
   return (
-    <Dialog title={`Role of ${isSelf ? "yourself" : name}`} onClose={onClose}>
+    <Dialog title={`${isSelf ? "Your role" : `Role of ${name}`}`} onClose={onClose}>
       <form
         class="stack"
         onSubmit={(event) => {
@@ -39,11 +39,11 @@ export function ChangeRole({ path, member, own, isSelf, onChanged, onClose }: Ch
         }}
       >
         <RoleField role={role} offered={ROLES.filter((each) => mayAssign(own, each))} onChange={setRole} />
-        {isSelf && isLess ? <p>You cannot take this back yourself: somebody with your role of now has to.</p> : null}
+        {isSelf && isLess ? <p>Only another member with your current role can undo this.</p> : null}
         <Problem failure={changing.failure} />
         <Row>
           <Button type="submit" look="primary" busy={changing.busy} disabled={role === member.role}>
-            Change the role
+            Change role
           </Button>
           <Button onClick={onClose}>Cancel</Button>
         </Row>

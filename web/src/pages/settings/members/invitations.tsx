@@ -43,7 +43,7 @@ export function Invitations({ workspace }: { workspace: Workspace }) {
                   <Badge>{invitation.role}</Badge>
                 </>
               }
-              facts={[["Can be accepted until", <Time at={invitation.expiresAt} />]]}
+              facts={[["Expires", <Time at={invitation.expiresAt} />]]}
               actions={
                 <Button
                   small
@@ -52,28 +52,28 @@ export function Invitations({ workspace }: { workspace: Workspace }) {
                   aria-describedby={reason === null ? undefined : NOTE}
                   onClick={() => setWithdrawn(invitation)}
                 >
-                  Withdraw<span class="visually-hidden"> the invitation of {invitation.email}</span>
+                  Withdraw<span class="visually-hidden"> invitation of {invitation.email}</span>
                 </Button>
               }
             />
           ))}
         </Items>
       ) : null}
-      {data?.length === 0 ? <p>No invitation is waiting.</p> : null}
+      {data?.length === 0 ? <p>No pending invitations.</p> : null}
       {withdrawn ? (
         <Confirm
-          title="Withdraw the invitation?"
+          title="Withdraw invitation?"
           action="Withdraw"
           onConfirm={async () => {
             await authorized(`${path}/${withdrawn.id}`, { method: "DELETE" });
             setWithdrawn(null);
-            toast("The invitation is withdrawn.");
+            toast("Invitation withdrawn.");
             reload();
           }}
           onClose={() => setWithdrawn(null)}
         >
           <p>
-            The link in the mail to <strong>{withdrawn.email}</strong> stops working.
+            The link sent to <strong>{withdrawn.email}</strong> stops working.
           </p>
         </Confirm>
       ) : null}
@@ -86,7 +86,7 @@ function InviteForm({ workspace, onInvited }: { workspace: Workspace; onInvited:
   const [role, setRole] = useState<Role>("member");
   const inviting = useAction(async () => {
     await authorized(`/workspaces/${workspace.id}/members`, { body: { email, role } });
-    toast(`${email} is invited.`);
+    toast(`Invited ${email}.`);
     setEmail("");
     onInvited();
   });
@@ -102,7 +102,7 @@ function InviteForm({ workspace, onInvited }: { workspace: Workspace; onInvited:
       <div class={css.invite}>
         <Field
           label="E-mail address"
-          hint="A mail with a link goes there. It works once, for 7 days, for an account with this very address."
+          hint="Sends a link that works once, for 7 days, for an account with this address."
           error={fieldError(inviting.failure, "email")}
         >
           {(props) => (

@@ -19,9 +19,9 @@ export function MemberList({ members, own, isPersonal, onRole, onRemove }: Membe
     <Items label="Members">
       {members.map((member) => {
         const isSelf = member.userId === own.id;
-        const name = member.email ?? "an account that was deleted";
+        const name = member.email ?? "Deleted account";
         const reason = reasonFor(member, own.role);
-        // A personal workspace has this one owner, who can neither go nor become less.
+        // The owner of a personal workspace can neither leave nor change role.
         const isBound = isPersonal && isSelf && member.role === "owner";
         return (
           <Item
@@ -54,7 +54,7 @@ export function MemberList({ members, own, isPersonal, onRole, onRemove }: Membe
               )
             }
           >
-            {isBound ? <span>A personal workspace stays with the person it was made for.</span> : null}
+            {isBound ? <span>You cannot leave your personal workspace.</span> : null}
           </Item>
         );
       })}

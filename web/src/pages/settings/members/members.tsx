@@ -26,7 +26,7 @@ export function Members({ workspace }: { workspace: Workspace }) {
   const myId = user.value?.id ?? null;
   const close = (): void => setAsked(null);
   return (
-    <Section title="Members" intro="Who may see this workspace, and what each of them may do.">
+    <Section title="Members" intro="Users with access to this workspace, and their roles.">
       <RoleNote id={NOTE} reason={reason} />
       {members.failure ? <Failure failure={members.failure} onRetry={members.reload} /> : null}
       {members.data === null ? (
@@ -95,14 +95,14 @@ function RemoveMember({ workspace, member, isSelf, onGone, onClose }: RemoveMemb
       action={isSelf ? "Leave" : "Remove"}
       onConfirm={async () => {
         await authorized(`/workspaces/${workspace.id}/members/${member.userId}`, { method: "DELETE" });
-        toast(isSelf ? `You left ${workspace.name}.` : `${name} is removed.`);
+        toast(isSelf ? `You left ${workspace.name}.` : `Removed ${name}.`);
         onGone();
       }}
       onClose={onClose}
     >
       <p>
-        {isSelf ? "Your access ends at once. " : `${name} loses access at once. `}
-        The API keys and invitations that {isSelf ? "you" : "they"} made here are refused from then on.
+        {isSelf ? "You lose" : `${name} loses`} access immediately. API keys and invitations that{" "}
+        {isSelf ? "you" : "they"} created here stop working.
       </p>
     </Confirm>
   );

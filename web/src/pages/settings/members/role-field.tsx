@@ -4,8 +4,8 @@ import { Field } from "../../../ui/field.tsx";
 const SUMMARY: Record<Role, string> = {
   viewer: "Reads logs and settings.",
   member: "Also creates, renames and deletes projects.",
-  admin: "Also manages keys, limits, members, the name and the retention.",
-  owner: "Also makes owners, and may delete the workspace.",
+  admin: "Also manages API keys, limits, members, name and retention.",
+  owner: "Also manages owners and can delete the workspace.",
 };
 
 interface RoleFieldProps {

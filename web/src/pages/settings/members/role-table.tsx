@@ -1,33 +1,33 @@
 import { type Action, may } from "../../../../../src/workspace/permissions.ts";
 import { ROLES, type Role } from "../../../model/types.ts";
 import { Card } from "../../../ui/page.tsx";
-import { Wide } from "../../../ui/wide.tsx";
+import { ScrollBox } from "../../../ui/scroll-box.tsx";
 import css from "./members.module.css";
 
-const DEEDS: readonly (readonly [deed: string, action: Action])[] = [
+const PERMISSIONS: readonly (readonly [label: string, action: Action])[] = [
   ["Read logs, projects, settings, usage", "logs.read"],
   ["Leave the workspace", "member.leave"],
   ["Create, rename and delete projects", "project.delete"],
   ["Create, rotate and revoke API keys", "key.create"],
   ["Change limits", "limits.set"],
-  ["Change the name and the retention", "workspace.update"],
+  ["Change name and retention", "workspace.update"],
   ["Invite, change roles, remove members", "member.change"],
-  // Owners are made and removed by their like alone; only they may delete, too.
-  ["Make, change and remove owners", "workspace.delete"],
+  // Only owners can manage owners, and only owners can delete the workspace: both have the same action here.
+  ["Add, change and remove owners", "workspace.delete"],
   ["Delete the workspace", "workspace.delete"],
 ];
 
 const RISING: readonly Role[] = [...ROLES].reverse();
 
-/** What each role may do, by the table that the service itself decides by. */
+/** Permissions of each role, from the permissions table of the service. */
 export function RoleTable({ own }: { own: Role }) {
   return (
-    <Card title="What each role may do">
-      <Wide label="What each role may do">
+    <Card title="Roles">
+      <ScrollBox label="Permissions by role">
         <table class={css.roles}>
           <thead>
             <tr>
-              <th scope="col">May</th>
+              <th scope="col">Permission</th>
               {RISING.map((role) => (
                 <th key={role} scope="col">
                   {role}
@@ -37,9 +37,9 @@ export function RoleTable({ own }: { own: Role }) {
             </tr>
           </thead>
           <tbody>
-            {DEEDS.map(([deed, action]) => (
-              <tr key={deed}>
-                <th scope="row">{deed}</th>
+            {PERMISSIONS.map(([label, action]) => (
+              <tr key={label}>
+                <th scope="row">{label}</th>
                 {RISING.map((role) => (
                   <td key={role}>
                     <span aria-hidden="true">{may(role, action) ? "✓" : "–"}</span>
@@ -50,7 +50,7 @@ export function RoleTable({ own }: { own: Role }) {
             ))}
           </tbody>
         </table>
-      </Wide>
+      </ScrollBox>
     </Card>
   );
 }

@@ -2,12 +2,12 @@ import { authorized } from "../session/session.ts";
 import type { ProviderName } from "./account.ts";
 
 /** What was added to the account in the last 30 days. */
-export interface Recovery {
+export interface RecentAdditions {
   since: string;
   otherSessions: number;
   providers: { provider: ProviderName; linkedAt: string }[];
   keys: RecentKey[];
-  /** False where there are more keys. */
+  /** `false` if there are more keys. */
   complete: boolean;
 }
 
@@ -24,11 +24,11 @@ export interface RecentKey {
   lastUsedAt: string | null;
 }
 
-export async function loadRecovery(signal: AbortSignal): Promise<Recovery> {
-  return (await authorized<Recovery>("/auth/recovery", { signal })).data;
+export async function loadRecentAdditions(signal: AbortSignal): Promise<RecentAdditions> {
+  return (await authorized<RecentAdditions>("/auth/recovery", { signal })).data;
 }
 
-/** Ends all other sessions, and unlinks what was linked in the last 30 days. */
+/** Ends all other sessions and unlinks the providers that were linked in the last 30 days. */
 export async function recover(shown: { password?: string }): Promise<{ revoked: number; unlinked: ProviderName[] }> {
   return (await authorized<{ revoked: number; unlinked: ProviderName[] }>("/auth/recovery", { body: shown })).data;
 }

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { useLoad } from "../../lib/load.ts";
 import { keepMethods, loadMethods, type Methods, PROVIDERS } from "../../model/account.ts";
-import type { StoredUser } from "../../session/stored.ts";
+import type { StoredUser } from "../../session/storage.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Item, Items } from "../../ui/items.tsx";
@@ -12,22 +12,22 @@ import { PasswordDialog } from "./password.tsx";
 import { ProviderItem } from "./provider.tsx";
 import type { Step } from "./steps.ts";
 
-interface WaysInProps {
+interface SignInMethodsProps {
   user: StoredUser;
-  /** What a new sign-in came between. */
+  /** The step that a new sign-in interrupted. */
   step: Step | null;
   onNewPassword: () => void;
 }
 
-/** The ways to sign in to this account, and changing them. */
-export function WaysIn({ user, step, onNewPassword }: WaysInProps) {
+/** The sign-in methods of this account and their changes. */
+export function SignInMethods({ user, step, onNewPassword }: SignInMethodsProps) {
   const { data, failure, reload, put } = useLoad(user.id, loadMethods);
   const change = (methods: Methods): void => {
     keepMethods(methods);
     put(methods);
   };
   return (
-    <Card title="Ways to sign in">
+    <Card title="Sign-in methods">
       {data === null ? (
         failure ? (
           <Failure failure={failure} onRetry={reload} />
@@ -35,7 +35,7 @@ export function WaysIn({ user, step, onNewPassword }: WaysInProps) {
           <Loading />
         )
       ) : (
-        <Items label="Ways to sign in">
+        <Items label="Sign-in methods">
           <PasswordItem
             user={user}
             methods={data}
@@ -45,7 +45,7 @@ export function WaysIn({ user, step, onNewPassword }: WaysInProps) {
               onNewPassword();
             }}
           />
-          <Item title={<>Mailed link {<Badge tone="good">Always possible</Badge>}</>}>
+          <Item title={<>Mailed link {<Badge tone="good">Always available</Badge>}</>}>
             <p class={css.quiet}>A link to {user.email}, on the sign-in page.</p>
           </Item>
           {PROVIDERS.map((provider) => (
@@ -60,7 +60,7 @@ export function WaysIn({ user, step, onNewPassword }: WaysInProps) {
 interface PasswordItemProps {
   user: StoredUser;
   methods: Methods;
-  /** Whether its dialog is open from the beginning. */
+  /** Whether the dialog is open initially. */
   isOpen: boolean;
   onSet: () => void;
 }
@@ -73,7 +73,7 @@ function PasswordItem({ user, methods, isOpen: isOpenFirst, onSet }: PasswordIte
       title={<>Password {hasPassword ? <Badge tone="good">Set</Badge> : <Badge>Not set</Badge>}</>}
       actions={
         <Button small onClick={() => setIsOpen(true)}>
-          {hasPassword ? "Change the password" : "Set a password"}
+          {hasPassword ? "Change password" : "Set a password"}
         </Button>
       }
     >

@@ -1,17 +1,18 @@
-/** The signed-in account as the console remembers it, so that a reload asks nobody who is signed in. */
+/** The signed-in account as stored in this browser, so that a reload needs no request. */
 export interface StoredUser {
   id: string;
   email: string;
   name?: string;
-  /** Whether the address is confirmed, as far as this browser knows; a confirmed one stays so. */
+  /** Whether the address is confirmed, as far as this browser has stored; a confirmed one stays confirmed. */
   emailVerified?: boolean;
 }
 
 /**
- * What all tabs share, in local storage. The access token is not in it: every tab has its own in session storage.
- * `id` is this browser's own name for the session: what a tab learns about an older session must not touch this one.
- * `retryKey` is written before a rotation is asked for: a tab that dies on the way leaves the key with which the next one
- * gets the very same successor.
+ * The session in local storage, shared by all tabs. Does not contain the access token, which each tab has in session
+ * storage.
+ * `id` is this browser's own id of the session, so that a result for an older session does not affect this one.
+ * `retryKey` is stored before a rotation is requested. If the tab closes before the response, the next rotation with
+ * the key gets the same successor.
  */
 export interface StoredSession {
   id: string;
@@ -20,7 +21,7 @@ export interface StoredSession {
   retryKey: string | null;
 }
 
-/** An access token, the session it is of, and the local time in milliseconds from which it is not used any more. */
+/** An access token, its session, and the local epoch milliseconds from which the token is no longer used. */
 export interface AccessToken {
   token: string;
   until: number;
@@ -30,7 +31,7 @@ export interface AccessToken {
 const SESSION_KEY = "taffrail.session";
 const ACCESS_KEY = "taffrail.access";
 
-/** Null where nobody is signed in, and where storage holds something that is no session. */
+/** Reads the session; `null` if signed out or if storage contains anything else. */
 export function readSession(): StoredSession | null {
   const value = parsed(localStorage.getItem(SESSION_KEY));
   if (!isRecord(value) || typeof value.id !== "string" || typeof value.refreshToken !== "string") return null;
@@ -44,19 +45,19 @@ export function writeSession(session: StoredSession): void {
   localStorage.setItem(SESSION_KEY, JSON.stringify(session));
 }
 
-/** `because`: why it ended without anybody here asking for it, left in its place for all tabs to read. */
+/** Removes the session. `because`, if set, is why it ended without a sign-out; all tabs can read it. */
 export function removeSession(because: string | null): void {
   if (because === null) localStorage.removeItem(SESSION_KEY);
   else localStorage.setItem(SESSION_KEY, JSON.stringify({ ended: because }));
 }
 
-/** Why the last session ended; null where it was signed out of, or there was none. */
+/** Why the last session ended; `null` after a sign-out, or without a session. */
 export function readEnd(): string | null {
   const value = parsed(localStorage.getItem(SESSION_KEY));
   return isRecord(value) && typeof value.ended === "string" ? value.ended : null;
 }
 
-/** The tab's access token of this session while it can still be used; null otherwise. */
+/** The tab's access token of this session while it is usable, or `null`. */
 export function readAccess(session: string, now: number): AccessToken | null {
   const value = parsed(sessionStorage.getItem(ACCESS_KEY));
   if (!isRecord(value) || typeof value.token !== "string" || typeof value.until !== "number") return null;
@@ -68,12 +69,15 @@ export function writeAccess(access: AccessToken | null): void {
   else sessionStorage.setItem(ACCESS_KEY, JSON.stringify(access));
 }
 
-/** Calls back when another tab has signed in, out, or rotated, or may have while this page was put aside. */
+/**
+ * Calls `changed` when another tab signs in, signs out or rotates, and when the browser restores this page from its
+ * history.
+ */
 export function onSessionChange(changed: () => void): void {
   addEventListener("storage", ({ key }) => {
     if (key === SESSION_KEY || key === null) changed();
   });
-  // A page that comes back from the browser's history as it was has heard nothing meanwhile.
+  // A page restored from the browser's history has received no events in the meantime.
   addEventListener("pageshow", ({ persisted }) => {
     if (persisted) changed();
   });

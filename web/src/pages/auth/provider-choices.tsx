@@ -2,11 +2,11 @@ import { useEffect, useState } from "preact/hooks";
 import { Button } from "../../ui/button.tsx";
 import { configuredProviders, PROVIDER_LABELS, signInWith } from "./providers.ts";
 
-/** The buttons of the providers that the service is set up for. */
+/** The buttons of the configured providers. */
 export function ProviderChoices({ next }: { next: string }) {
   const [isLeaving, setIsLeaving] = useState(false);
   useEffect(() => {
-    // Back from the provider's page, this one may be as it was left.
+    // The browser may restore this page as it was when the user left for the provider.
     const back = (): void => setIsLeaving(false);
     addEventListener("pageshow", back);
     return () => removeEventListener("pageshow", back);

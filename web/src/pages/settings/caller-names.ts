@@ -2,13 +2,13 @@ import { useEffect, useState } from "preact/hooks";
 import type { ApiKey, Member } from "../../model/types.ts";
 import { allOf, loadProjects } from "../../model/workspaces.ts";
 
-/** Projects whose keys are looked through for a name: beyond these a key goes by its id. */
+/** Projects whose keys are searched for a name. Keys of other projects are shown by id. */
 const PROJECTS_LOOKED_AT = 40;
 
-/** Who a counter belongs to, in words: a key's name and project, or a member's address. */
+/** Label of a counter's identifier: a key's name and project, or a member's address. */
 export type Name = (identifier: string) => string;
 
-/** Names for counters' identifiers, by ids until they are known. Only what is asked for is looked up, and once. */
+/** Loads labels for the identifiers of counters, each once. Until then, and on failure, ids are shown. */
 export function useNames(workspaceId: string, identifiers: readonly string[]): Name {
   const [known, setKnown] = useState<ReadonlyMap<string, string>>(new Map());
   const [tried, setTried] = useState<ReadonlySet<string>>(new Set());
@@ -22,7 +22,7 @@ export function useNames(workspaceId: string, identifiers: readonly string[]): N
         setKnown((before) => new Map([...before, ...names]));
         setTried((before) => new Set([...before, ...wanted]));
       },
-      // Ids do, where names cannot be had.
+      // A failure leaves the ids.
       () => undefined,
     );
     return () => controller.abort();
@@ -51,7 +51,7 @@ async function namesOf(
   return names;
 }
 
-/** An identifier nobody has a name for: a key or a member that is gone. */
+/** Fallback label, for example for a deleted key or a former member. */
 function spelled(identifier: string): string {
   const [kind = "", id = ""] = identifier.split(":", 2);
   if (kind === "key") return `Key ${id}`;

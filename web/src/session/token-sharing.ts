@@ -1,26 +1,25 @@
-import type { AccessToken } from "./stored.ts";
+import type { AccessToken } from "./storage.ts";
 
 /**
- * Milliseconds that a tab waits for one that has a token to lend. It answers in one or two, unless it is still busy drawing
- * itself, as the first of ten tabs that open at once is.
+ * Milliseconds to wait for another tab's access token. A tab takes a few, unless it is still rendering, as the first of
+ * ten tabs opened at once.
  */
 const LENT_WITHIN_MS = 3000;
 
-/** Beginning of the names of the locks that say who has a token to lend. */
+/** Prefix of the names of locks that mark tabs with an access token. */
 const LENDER = "taffrail.lender";
 
 type Message =
-  /** `refused`: a token that the service does not take any more. */
+  /** `refused`: a token that the service no longer accepts. */
   | { type: "ask"; id: string; session: string; refused: string | null }
-  /** Null: only the refused one. */
+  /** `null` if the tab has only the refused token. */
   | { type: "lend"; id: string; access: AccessToken | null };
 
 /**
- * Access tokens lent from tab to tab: a sign-in route may be called five times a minute from one address, and ten tabs
- * opened at once must not use that up. A tab that has a token holds a lock named after it, so that whoever needs one knows
- * whether there is anybody to wait for.
+ * Shares access tokens between tabs, because ten tabs opened at once must not use up the limit of 5 requests a minute
+ * on `/auth`. A tab with a token holds a lock named after it, so that other tabs can tell whether to wait.
  */
-export class Tabs {
+export class TokenSharing {
   readonly #channel = new BroadcastChannel("taffrail.tabs");
   /** This tab's part of the names of its locks. */
   readonly #self = crypto.randomUUID();
@@ -29,14 +28,14 @@ export class Tabs {
 
   constructor() {
     this.#channel.addEventListener("message", ({ data }: MessageEvent<Message>) => {
-      // Who has nothing to lend is not waited for, and says nothing.
+      // A tab without a token is not waited for and does not answer.
       if (data.type !== "ask" || this.#offered?.session !== data.session) return;
       const access = this.#offered.token === data.refused ? null : this.#offered;
       this.#post({ type: "lend", id: data.id, access });
     });
   }
 
-  /** Tells the other tabs what this one has to lend from now on; null: nothing. */
+  /** Offers an access token to the other tabs; `null` withdraws it. */
   offer(access: AccessToken | null): void {
     this.#withdraw?.();
     this.#withdraw = null;
@@ -44,12 +43,12 @@ export class Tabs {
     if (access === null) return;
     const { promise: over, resolve } = Promise.withResolvers<void>();
     this.#withdraw = resolve;
-    // Held no longer than it is of use: a tab that holds a lock is never put to sleep.
+    // Released on expiry, because the browser never freezes a tab that holds a lock.
     setTimeout(resolve, access.until - Date.now());
     void navigator.locks.request(lenderName(access, this.#self), { mode: "shared" }, () => over);
   }
 
-  /** Another tab's token of a session; null if no other tab has one. */
+  /** Requests another tab's token of a session; `null` if no other tab has one. */
   async ask(session: string, refused: string | null): Promise<AccessToken | null> {
     const lenders = await this.#lenders(session);
     if (lenders === 0) return null;
@@ -72,7 +71,7 @@ export class Tabs {
     });
   }
 
-  /** How many other tabs say that they have a token of this session. */
+  /** Number of other tabs that have a token of this session. */
   async #lenders(session: string): Promise<number> {
     const { held = [] } = await navigator.locks.query();
     const now = Date.now();

@@ -1,26 +1,25 @@
 import { buttonClass } from "../../ui/button.tsx";
 import { Card, Page, Row } from "../../ui/page.tsx";
 
-export function Stranger() {
+export function SignedOutHome() {
   return (
     <Page title="Taffrail">
       <Card>
         <p>
-          Taffrail keeps the logs of your programs. They send entries with an API key; what was accepted is stored once,
-          in order, and found by the next query. Here you search them, follow them live, and manage who and what may
-          send.
+          Taffrail stores the logs of your applications: exactly once, in order, and searchable immediately. Search
+          them, follow them live, and manage members, API keys and limits.
         </p>
         <Row>
           <a class={buttonClass("primary")} href="/login">
             Sign in
           </a>
           <a class={buttonClass("plain")} href="/auth/sign-up">
-            Make an account
+            Create account
           </a>
         </Row>
       </Card>
       <Card title="Without an account">
-        <p>The playground has a project that everybody may send to and read from. It is emptied every six hours.</p>
+        <p>Try a public project in the playground. It is reset every six hours.</p>
         <Row>
           <a class={buttonClass("plain")} href="/playground">
             Open the playground

@@ -2,75 +2,78 @@ import { signal } from "@preact/signals";
 import { ApiFailure } from "../api/failure.ts";
 import { request } from "../api/request.ts";
 
-/** Sessions that this browser has forgotten and the service has not heard the end of: for all tabs, and for the next load. */
-export interface Ending {
+/**
+ * Sessions that this browser has signed out of and the service has not ended yet, shared by all tabs and stored across
+ * reloads.
+ */
+export interface PendingSignOut {
   refreshTokens: readonly string[];
-  /** Local time in milliseconds before which the service is not asked again; null until a try has failed. */
+  /** Local epoch milliseconds before which the service is not called again; `null` until an attempt has failed. */
   notBefore: number | null;
 }
 
 const KEY = "taffrail.ending";
-/** Held during a try: over all tabs one makes it. */
+/** Web Lock held during an attempt: only one tab makes it. */
 const LOCK = "taffrail.ending";
-/** Milliseconds for one try ... */
+/** Milliseconds within which an attempt must succeed. */
 const WITHIN_MS = 8000;
-/** ... and seconds to the next where no answer says how long: nobody waits for it. */
+/** Seconds until the next attempt if the response has no `Retry-After`. No user waits for it. */
 const AGAIN_SECONDS = 15;
 
-/** What is still to be told; null where there is nothing. Follows the other tabs. */
-export const ending = signal<Ending | null>(read());
+/** The pending sign-outs, or `null`. Follows the other tabs. */
+export const pendingSignOut = signal<PendingSignOut | null>(read());
 
 let timer: ReturnType<typeof setTimeout> | undefined;
 
 addEventListener("storage", ({ key }) => {
-  if (key === KEY || key === null) follow();
+  if (key === KEY || key === null) schedule();
 });
-follow();
+schedule();
 
-/** Ends a session at the service: now if it can be, later otherwise. Resolves after the first try. */
+/** Ends a session at the service, now or later. Resolves after the first attempt. */
 export async function endAtService(refreshToken: string): Promise<void> {
   const before = read();
   write({ refreshTokens: [...(before?.refreshTokens ?? []), refreshToken], notBefore: before?.notBefore ?? null });
-  await tell();
+  await endPending();
 }
 
-async function tell(): Promise<void> {
+async function endPending(): Promise<void> {
   await navigator.locks.request(LOCK, async () => {
     for (let left = read(); left !== null && (left.notBefore ?? 0) <= Date.now(); left = read()) {
       const [refreshToken = ""] = left.refreshTokens;
       const again = await tryToEnd(refreshToken);
-      // Read anew: others may have been added meanwhile.
+      // Read again: another tab may have added a session.
       const refreshTokens = read()?.refreshTokens ?? [];
       if (again === null)
         write({ refreshTokens: refreshTokens.filter((each) => each !== refreshToken), notBefore: null });
       else write({ refreshTokens, notBefore: again });
     }
   });
-  follow();
+  schedule();
 }
 
-/** The local time of the next try; null where the session is over: ended just now, or before. */
+/** Ends a session. Returns the local time of the next attempt; `null` if the session has ended, now or before. */
 async function tryToEnd(refreshToken: string): Promise<number | null> {
   try {
     await request("/auth/logout", { body: { refreshToken }, signal: AbortSignal.timeout(WITHIN_MS) });
     return null;
   } catch (error) {
     const failure = error instanceof ApiFailure ? error : null;
-    // A refusal of the token itself is as good as its end; no later try would fare better.
+    // The token itself was refused: the session is over, and no later attempt can succeed.
     if (failure && failure.status >= 400 && failure.status < 500 && failure.status !== 429) return null;
     return Date.now() + (failure?.retryAfter ?? AGAIN_SECONDS) * 1000;
   }
 }
 
-/** Shows what there is, and waits for the time of the next try. */
-function follow(): void {
+/** Updates the signal and schedules the next attempt. */
+function schedule(): void {
   const left = read();
-  ending.value = left;
+  pendingSignOut.value = left;
   clearTimeout(timer);
-  if (left !== null) timer = setTimeout(() => void tell(), Math.max(0, (left.notBefore ?? 0) - Date.now()));
+  if (left !== null) timer = setTimeout(() => void endPending(), Math.max(0, (left.notBefore ?? 0) - Date.now()));
 }
 
-function read(): Ending | null {
+function read(): PendingSignOut | null {
   try {
     const value: unknown = JSON.parse(localStorage.getItem(KEY) ?? "null");
     if (typeof value !== "object" || value === null || !("refreshTokens" in value)) return null;
@@ -83,8 +86,8 @@ function read(): Ending | null {
   }
 }
 
-function write(left: Ending): void {
+function write(left: PendingSignOut): void {
   if (left.refreshTokens.length === 0) localStorage.removeItem(KEY);
   else localStorage.setItem(KEY, JSON.stringify(left));
-  ending.value = read();
+  pendingSignOut.value = read();
 }

@@ -8,19 +8,19 @@ import { Row } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import css from "./auth.module.css";
 
-/** Milliseconds between two mails of a kind to an address; the service drops what comes earlier, without a word. */
+/** Milliseconds between two mails of a kind to an address. The service silently drops earlier requests. */
 const BETWEEN_MAILS_MS = 60_000;
 
 interface SendAgainProps {
-  /** Asks for the mail once more. */
+  /** Requests the mail again. */
   send: () => Promise<void>;
-  /** Local time in milliseconds of the mail before; null: none that is known of. */
+  /** Local epoch milliseconds of the previous mail; `null` if unknown. */
   sentAt: number | null;
   label?: string;
   children?: ComponentChildren;
 }
 
-/** For a mail that does not come: another one, once the service sends another one. */
+/** Button that requests a mail again, as soon as the service would send another one. */
 export function SendAgain({ send, sentAt, label = "Send it again", children }: SendAgainProps) {
   const [lastAt, setLastAt] = useState(sentAt);
   const [count, setCount] = useState(0);
@@ -40,8 +40,8 @@ export function SendAgain({ send, sentAt, label = "Send it again", children }: S
         {children}
       </Row>
       <p class={css.quiet} role="status">
-        {count > 0 ? "Asked for. " : ""}
-        No mail? Look among what your mail service takes for spam. An address gets five an hour at most.
+        {count > 0 ? "Requested. " : ""}
+        No e-mail? Check your spam folder. We send at most five an hour to an address.
       </p>
       <Problem failure={sending.failure} />
       <LocalOutbox />

@@ -13,7 +13,7 @@ import type { ExplorerState } from "./use-explorer.ts";
 import { rangeText } from "./view/format.ts";
 import { hasFilters } from "./view/view.ts";
 
-interface NothingProps {
+interface EmptyResultsProps {
   workspaceId: string;
   projectId: string | null;
   projects: readonly Project[] | null;
@@ -21,28 +21,28 @@ interface NothingProps {
   isLive: boolean;
 }
 
-/** Why there is nothing to see, and what helps. */
-export function Nothing({ workspaceId, projectId, projects, explorer, isLive }: NothingProps) {
+/** Explains an empty list and offers next steps. */
+export function EmptyResults({ workspaceId, projectId, projects, explorer, isLive }: EmptyResultsProps) {
   const { view, change, results, reload } = explorer;
   const role = workspaces.value?.find(({ id }) => id === workspaceId)?.role;
   const mayMake = (action: "project.create" | "key.create"): boolean =>
     role === undefined || reasonAgainst(role, action) === null;
-  // The line above says that the search goes on.
+  // The status line shows that the search is incomplete.
   if (!results.complete) return null;
   if (projects?.length === 0) {
     return (
-      <Empty title="There is no project yet">
+      <Empty title="No projects yet">
         <p>
-          Every log entry belongs to a project.{" "}
+          Entries belong to a project.{" "}
           {!mayMake("project.create")
-            ? `Ask ${ableTo("project.create")} to make one.`
+            ? `Ask ${ableTo("project.create")} to create one.`
             : mayMake("key.create")
-              ? "Make one, then make a key to send with."
-              : `Make one, then ask ${ableTo("key.create")} for a key to send with.`}
+              ? "Create a project and an API key to send entries."
+              : `Create a project, then ask ${ableTo("key.create")} for an API key.`}
         </p>
         {mayMake("project.create") ? (
           <a class={buttonClass("primary")} href={`/w/${workspaceId}/settings/projects`}>
-            Make a project
+            Create project
           </a>
         ) : null}
       </Empty>
@@ -63,18 +63,18 @@ export function Nothing({ workspaceId, projectId, projects, explorer, isLive }: 
   }
   const filtered = hasFilters(view.filters);
   return (
-    <Empty title="Nothing matches">
+    <Empty title="No matching entries">
       <p>
-        {filtered ? "No entry passes these filters" : "There is no entry"} in this time: {rangeText(view.range)}.
+        {filtered ? "No entries match these filters" : "No entries"} in this time range: {rangeText(view.range)}.
       </p>
       <Row>
         {filtered ? (
           <Button onClick={() => change((before) => ({ ...before, filters: {} }))}>Clear filters</Button>
         ) : null}
         {view.range.kind === "all" ? null : (
-          <Button onClick={() => change((before) => ({ ...before, range: { kind: "all" } }))}>Look in all time</Button>
+          <Button onClick={() => change((before) => ({ ...before, range: { kind: "all" } }))}>Search all time</Button>
         )}
-        <Button onClick={reload}>Look again</Button>
+        <Button onClick={reload}>Check again</Button>
       </Row>
     </Empty>
   );
@@ -95,19 +95,19 @@ function NoEntries({ workspaceId, projectId, mayMakeKeys, isLive, onReload }: No
     <Empty title="No entries yet">
       <p>
         <WhichKey workspaceId={workspaceId} projectId={projectId} mayMake={mayMakeKeys} /> into the variable{" "}
-        <code>TAFFRAIL_API_KEY</code>, and send the first entry:
+        <code>TAFFRAIL_API_KEY</code>, then send the first entry:
       </p>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard. */}
       <pre class={css.command} tabIndex={0}>
         {command}
       </pre>
       <Row>
         <Copy text={command} label="Copy command" />
         {isLive ? (
-          <p>It will appear here by itself.</p>
+          <p>The entry will appear here.</p>
         ) : (
           <Button small onClick={onReload}>
-            Look again
+            Check again
           </Button>
         )}
       </Row>
@@ -115,7 +115,7 @@ function NoEntries({ workspaceId, projectId, mayMakeKeys, isLive, onReload }: No
   );
 }
 
-/** The beginning of a sentence: where the key to send with comes from, by what there is and what the reader may do. */
+/** Start of a sentence: where the API key comes from, by existing keys and the reader's role. */
 function WhichKey({ workspaceId, projectId, mayMake }: { workspaceId: string; projectId: string; mayMake: boolean }) {
   const path = `/projects/${projectId}/keys`;
   const { data: keys } = useLoad(path, (signal) => allOf<ApiKey>(path, workspaceId, signal));
@@ -126,12 +126,12 @@ function WhichKey({ workspaceId, projectId, mayMake }: { workspaceId: string; pr
     return (
       <>
         Put the key <strong>{made.name}</strong> (
-        {mayMake ? <>or another of its {link}</> : `ask ${ableTo("key.create")} for it`})
+        {mayMake ? <>or another of the project's {link}</> : `ask ${ableTo("key.create")} for it`})
       </>
     );
   }
-  // Until it is known whether there is one, neither is said.
+  // Neutral until the keys are loaded.
   if (keys === null) return <>Put a key of this project</>;
   if (!mayMake) return <>Ask {ableTo("key.create")} for a key of this project, and put it</>;
-  return <>Make a key under {link}, put it</>;
+  return <>Create a key under {link}, put it</>;
 }

@@ -3,21 +3,21 @@ import { ApiFailure } from "../../api/failure.ts";
 import { useAction } from "../../lib/action.ts";
 import { useWait } from "../../lib/countdown.ts";
 import type { Methods } from "../../model/account.ts";
-import type { StoredUser } from "../../session/stored.ts";
+import type { StoredUser } from "../../session/storage.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Row } from "../../ui/page.tsx";
-import { PasswordField, Refused } from "../auth/parts.tsx";
+import { FormProblem, PasswordField } from "../auth/parts.tsx";
 import { SignInAgain } from "./sign-in-again.tsx";
 import { wrongPasswordAt } from "./wrong-password.ts";
 
-/** What a request sends to show whose it is. */
-export interface Shown {
+/** Members of a request body that reauthenticate. */
+export interface ReauthenticationBody {
   password?: string;
 }
 
-export interface Proven {
-  /** Does it; asks first where the service wants to know whose the session is. */
+export interface Reauthentication {
+  /** Runs the action. Opens the dialog if the service requires reauthentication. */
   run: () => Promise<void>;
   runWith: (password: string) => Promise<void>;
   busy: boolean;
@@ -26,10 +26,10 @@ export interface Proven {
   stopAsking: () => void;
 }
 
-/** Something that takes a sign-in of the last 10 minutes, or the password. */
-export function useProven(act: (shown: Shown) => Promise<void>): Proven {
+/** An action that requires a sign-in of the last 10 minutes or the password. */
+export function useReauthentication(act: (shown: ReauthenticationBody) => Promise<void>): Reauthentication {
   const [isAsking, setIsAsking] = useState(false);
-  const { run, busy, failure, clear } = useAction(async (shown: Shown) => {
+  const { run, busy, failure, clear } = useAction(async (shown: ReauthenticationBody) => {
     try {
       await act(shown);
       setIsAsking(false);
@@ -51,31 +51,31 @@ export function useProven(act: (shown: Shown) => Promise<void>): Proven {
   };
 }
 
-interface ProveDialogProps {
-  proven: Proven;
+interface ReauthenticationDialogProps {
+  reauthentication: Reauthentication;
   user: StoredUser;
   methods: Methods;
-  /** Where a new sign-in goes on: the page that opens the same step again. */
+  /** Where a new sign-in continues: the page that opens the same step again. */
   next: string;
 }
 
-/** Asks whose session it is: for the password, or for a sign-in anew. Then it goes on where it was. */
-export function ProveDialog({ proven, user, methods, next }: ProveDialogProps) {
+/** Asks for the password or for a new sign-in, then continues the action. */
+export function ReauthenticationDialog({ reauthentication, user, methods, next }: ReauthenticationDialogProps) {
   const [password, setPassword] = useState("");
-  const wait = useWait(proven.failure);
-  const shown = wrongPasswordAt("password", proven.failure);
+  const wait = useWait(reauthentication.failure);
+  const shown = wrongPasswordAt("password", reauthentication.failure);
   return (
-    <Dialog title="Confirm that it is you" onClose={proven.stopAsking} closeOnBackdrop={false}>
-      <p>You signed in more than 10 minutes ago. Changing how your account is signed in to takes a little more.</p>
+    <Dialog title="Confirm your identity" onClose={reauthentication.stopAsking} closeOnBackdrop={false}>
+      <p>You signed in more than 10 minutes ago. Confirm your identity to change sign-in methods.</p>
       {methods.hasPassword ? (
         <form
           class="stack"
           onSubmit={(event) => {
             event.preventDefault();
-            if (wait === 0) void proven.runWith(password);
+            if (wait === 0) void reauthentication.runWith(password);
           }}
         >
-          {/* For password managers: whose password it is. */}
+          {/* Identifies the account for password managers. */}
           <input type="email" name="email" autocomplete="username" value={user.email} readOnly hidden />
           <PasswordField
             label="Password"
@@ -86,17 +86,17 @@ export function ProveDialog({ proven, user, methods, next }: ProveDialogProps) {
             onValue={setPassword}
             failure={shown}
           />
-          <Refused failure={shown} fields={["password"]} />
+          <FormProblem failure={shown} fields={["password"]} />
           <Row>
-            <Button type="submit" look="primary" busy={proven.busy} disabled={wait > 0}>
-              Go on
+            <Button type="submit" look="primary" busy={reauthentication.busy} disabled={wait > 0}>
+              Continue
             </Button>
-            <Button onClick={proven.stopAsking}>Cancel</Button>
+            <Button onClick={reauthentication.stopAsking}>Cancel</Button>
           </Row>
         </form>
       ) : null}
       <SignInAgain user={user} methods={methods} next={next}>
-        {methods.hasPassword ? "Or sign in again, and go on here:" : "Sign in again, and go on here:"}
+        {methods.hasPassword ? "Or sign in again to continue:" : "Sign in again to continue:"}
       </SignInAgain>
     </Dialog>
   );

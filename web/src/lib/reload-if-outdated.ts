@@ -1,0 +1,44 @@
+import { recovery } from "./retry.ts";
+
+/** Session storage key: local milliseconds at which this tab last reloaded because of a missing file. */
+const KEY = "taffrail.loaded-anew";
+
+/** Milliseconds within which a second reload is pointless: the file is missing for another reason. */
+const ONCE_IN_MS = 10_000;
+
+/** Least milliseconds between two outage notices. */
+const NOTIFY_EVERY_MS = 6000;
+
+/**
+ * Reloads the tab if a file of its release is missing because a newer release has replaced it. Waits until the service
+ * is reachable: otherwise the reload would end on the browser's error page.
+ * @param onOutage called repeatedly while the page cannot be loaded
+ */
+export function reloadIfOutdated(onOutage: () => void): void {
+  // Each missing file of a page raises an event.
+  let isComing = false;
+  addEventListener("vite:preloadError", (event) => {
+    if (Number(sessionStorage.getItem(KEY) ?? 0) + ONCE_IN_MS > Date.now()) return;
+    event.preventDefault();
+    if (isComing) return;
+    isComing = true;
+    let notifiedAt = Number.NEGATIVE_INFINITY;
+    const load = async (): Promise<void> => {
+      const isThere = await fetch("/", { cache: "no-store" }).then(
+        ({ status }) => status < 500,
+        () => false,
+      );
+      if (isThere) {
+        sessionStorage.setItem(KEY, String(Date.now()));
+        location.reload();
+        return;
+      }
+      if (Date.now() - notifiedAt > NOTIFY_EVERY_MS) {
+        notifiedAt = Date.now();
+        onOutage();
+      }
+      recovery.add(() => void load());
+    };
+    void load();
+  });
+}
