@@ -3,24 +3,26 @@ import type { Settings } from "../settings.ts";
 import { type Layout, renderHtml, renderText } from "./layout.ts";
 import type { Letter, Mail, MailContent, MailKind, Notice } from "./mail.ts";
 
-/**
- * What a user typed, as it may stand in a mail to somebody else. Mail programs make links of addresses, hosts, telephone
- * numbers and the like, in plain text as well: so an invitation must not carry anything they could take for one.
- */
 
-/** Characters of a typed text in a mail; a link has no use for more, and neither has a name. */
+/** Characters of a user's text in a mail. No link needs fewer, and no name needs more. */
 const KEPT_LENGTH = 64;
 
-/** Letters, their marks, digits and the signs that names have. No dot, slash, colon or @, in whatever script or width. */
+/**
+ * Everything except letters, their marks, digits and the signs of names: no dot, slash, colon or @ remains, in any
+ * script or width.
+ */
 const OTHER = /[^\p{L}\p{M}\p{Nd} '’,&()!_–—-]+/gu;
 
-/** Digits that make a telephone number, with what people put between them. */
+/** Digits that form a telephone number, with the usual separators. */
 const NUMBER = /[(\p{Nd}](?:[ ()–—-]*\p{Nd}){6,}\)?/gu;
 
-/** A name without anything that a mail program makes a link of; empty where nothing is left. */
+/**
+ * Makes a user's text safe for a mail to another person: removes everything of which mail programs make links, also in
+ * plain text (web and e-mail addresses, hosts, telephone numbers). Empty if nothing remains.
+ */
 export function unlinkable(text: string): string {
   const plain = text
-    // Compatibility forms first: `℀` is a/c, and `⒈` a digit and a dot.
+    // Compatibility forms first: `℀` becomes a/c, and `⒈` a digit and a dot.
     .normalize("NFKC")
     .replace(OTHER, " ")
     .replace(NUMBER, "…")
@@ -30,14 +32,14 @@ export function unlinkable(text: string): string {
   return characters.length > KEPT_LENGTH ? `${characters.slice(0, KEPT_LENGTH).join("").trimEnd()}…` : plain;
 }
 
-/** An e-mail address to be read by people alone: `ada at example dot com`. */
+/** Spells an e-mail address so that no mail program makes a link of it: `ada at example dot com`. */
 export function spelledAddress(address: string): string {
   return unlinkable(address.replaceAll("@", " at ").replaceAll(".", " dot "));
 }
 
 /**
- * Pages of the frontend that a mail's link opens. The token is in the fragment, which no server and no log ever sees, and
- * the page acts on a click: scanners that follow every link in a mail use nothing up.
+ * Console pages that the links in mails open. The token is in the fragment, which is never sent to a server or written
+ * to a log. The page acts only on a click, so scanners that follow links do not use tokens up.
  */
 const PAGES = {
   "verify-email": "/auth/verify",
@@ -46,15 +48,20 @@ const PAGES = {
   invite: "/auth/invitation",
 } as const satisfies Record<Exclude<MailKind, "notice">, string>;
 
-/** What may be the work of a thief: its notice leads to the page that shows what else was changed. It carries no token. */
+/**
+ * Notices of changes that may be an attacker's. Their link opens the page that lists recent changes. It carries no
+ * token.
+ */
 const REVIEWED: ReadonlySet<Notice["notice"]> = new Set(["session-ended", "provider-linked"]);
 
 type Wording = Omit<Layout, "action" | "site">;
 
 /**
- * The letter of a promised mail. Nothing that a user typed is in any subject. The text of an invitation has the names of
- * workspace and inviter, without anything that mail programs make links of; other mails have no typed text at all: an
- * account in the name of another person's address must not become a way to write to that person.
+ * Composes the letter of a pending mail.
+ *
+ * No subject contains text that a user typed. The text of an invitation contains the names of workspace and inviter
+ * without anything that mail programs make links of; other mails contain no typed text. Otherwise an account with
+ * another person's address could be used to send text to that person.
  */
 export function composeLetter(
   { id, to, content }: Mail,
@@ -82,7 +89,7 @@ function linkOf(
   { FRONTEND_URL, REFRESH_PEPPER }: Pick<Settings, "FRONTEND_URL" | "REFRESH_PEPPER">,
 ): string | null {
   if (content.kind === "notice") return REVIEWED.has(content.notice) ? `${FRONTEND_URL}/auth/review` : null;
-  // An address object is named after a hash, and the token of an address without an account is found by itself.
+  // An address object is named after a hash. The token of an e-mail address without an account contains no owner.
   const owner = /^[a-z]+_\w{12}$/.test(ownerId) ? ownerId : null;
   return `${FRONTEND_URL}${PAGES[content.kind]}#token=${mintOneTimeToken(owner, content.seed, REFRESH_PEPPER)}`;
 }

@@ -1,4 +1,4 @@
-/** A letter without its form: what is said, and the one thing that can be done. */
+/** The parts of a letter: its text and at most one action. */
 export interface Layout {
   title: string;
   paragraphs: string[];
@@ -17,14 +17,14 @@ export function renderText({ title, paragraphs, action, after, site }: Layout): 
 }
 
 const FONT = "font-family:-apple-system,BlinkMacSystemFont,'Segoe UI',Helvetica,Arial,sans-serif";
-/** Names and addresses may be one word of any length; clients that do not know the first know the second. */
+/** Names and addresses may be one long word. Mail programs without the first property support the second. */
 const WRAP = "overflow-wrap:anywhere;word-break:break-word";
 const BODY = `margin:0;${WRAP};font-size:16px;line-height:24px;color:#1f2a37;${FONT}`;
 const SMALL = `margin:0 0 8px;font-size:13px;line-height:20px;color:#5b6776;${FONT}`;
 
 /**
- * Tables and inline styles, as mail clients want it: no image, no style sheet, nothing loaded. The link is also written
- * out, for clients that show no button.
+ * Renders a letter as HTML for mail programs: tables and inline styles, no images, no style sheets, no external
+ * resources. The link is also written out, for programs that show no button.
  */
 export function renderHtml({ title, paragraphs, action, after, site }: Layout): string {
   const text = paragraphs.map((line) => `<p style="${BODY};padding:0 0 16px">${escapeHtml(line)}</p>`).join("");
@@ -74,7 +74,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-/** Text as it may stand in an element or in a quoted attribute. */
+/** Escapes text for element content and quoted attributes. */
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ESCAPES[character] ?? character);
 }

@@ -1,7 +1,10 @@
-/** A link in a mail carries a token, which is derived from `seed` and never stored (see `one-time-token.ts`). */
+/**
+ * Kinds of mails with a token in their link. The token is derived from `seed` and never stored; see
+ * `one-time-token.ts`.
+ */
 export type TokenMailKind = "verify-email" | "magic-link" | "reset-password";
 
-/** What an account's owner is told about after the fact. */
+/** Changes of an account that its owner is notified about. */
 export type Notice =
   | { notice: "session-ended" }
   | { notice: "password-changed" }
@@ -15,40 +18,43 @@ export type MailContent =
 export type MailKind = MailContent["kind"];
 
 export interface Mail {
-  /** `mail_...`: what keeps it from being promised or sent twice. */
+  /** `mail_...`. Prevents that a mail is stored or sent twice. */
   id: string;
   to: string;
   content: MailContent;
-  /** Epoch milliseconds after which it is not worth sending any more. */
+  /** Epoch milliseconds after which the mail is dropped. */
   expiresAt: number;
-  /** The request that caused it; absent where none is known, as in what an older version promised. */
+  /** Id of the request that caused the mail; absent in mails of older versions. */
   requestId?: string | undefined;
 }
 
 /**
- * A message of the mail queue: who promised the mail (`usr_...`, or `email:<hash>` for an address object), its id, and the
- * request that caused it (absent in a message of an older version). Nothing of the mail itself: that stays in the object
- * until it is sent.
+ * A message of the mail queue: the object that stores the pending mail (`usr_...`, or `email:<hash>` for an address
+ * object), the mail's id, and the id of the request that caused it (absent in messages of older versions). The content
+ * of the mail stays in the object until it is sent.
  */
 export type MailMessage = readonly [owner: string, mailId: string, requestId?: string | null];
 
-/** A mail as a provider gets it. */
+/** A mail as it is sent to a provider. */
 export interface Letter {
-  /** `mail_...`: the same for every try of one mail. */
+  /** `mail_...`, the same for every attempt. */
   id: string;
   to: string;
   kind: string;
   subject: string;
   text: string;
   html: string;
-  /** Every link in it, for the local outbox. */
+  /** All links of the letter, for the local outbox. */
   links: string[];
 }
 
-/** `refused`: this letter will never be taken, so trying again is useless. `failed`: it may be taken later. */
+/**
+ * Result of an attempt. `refused`: the provider will never accept the letter, so it is not retried. `failed`: a retry
+ * may succeed.
+ */
 export type Delivery = { ok: true } | { ok: false; reason: "refused" | "failed"; detail: string };
 
 export interface Mailer {
-  /** Hands a letter over. Sending the same id again sends nothing, where the provider can tell. */
+  /** Sends a letter. If the provider supports idempotency keys, a repeated id sends nothing. */
   send(letter: Letter): Promise<Delivery>;
 }

@@ -1,10 +1,10 @@
 import type { Sender } from "../settings.ts";
 import type { Delivery, Letter, Mailer } from "./mail.ts";
 
-/** Mails kept at most: it is a help for working on one machine, not an archive. */
+/** Mails that the local outbox keeps. It is meant for development, not as an archive. */
 const KEPT = 500;
 
-/** Keeps mails in D1 for `GET /dev/outbox`: the primary key makes a second try change nothing. */
+/** Stores mails in D1 for `GET /dev/outbox`. The primary key makes a repeated attempt a no-op. */
 export function outboxMailer(db: D1Database, now: () => number): Mailer {
   return {
     async send(letter) {
@@ -47,7 +47,7 @@ type OutboxRow = Omit<OutboxItem, "to" | "links" | "createdAt"> & {
   created_at: number;
 };
 
-/** All of it, newest first. */
+/** Returns all mails of the local outbox, newest first. */
 export async function readOutbox(db: D1Database): Promise<OutboxItem[]> {
   const { results } = await db
     .prepare("SELECT id, address, kind, subject, text, html, links, created_at FROM outbox ORDER BY num DESC")
@@ -61,10 +61,10 @@ export async function readOutbox(db: D1Database): Promise<OutboxItem[]> {
 }
 
 const RESEND_URL = "https://api.resend.com/emails";
-/** Milliseconds that a provider gets to answer. */
+/** Milliseconds after which a call to a provider is aborted. */
 const SEND_TIMEOUT_MS = 10_000;
 
-/** As much of Cloudflare's binding as is used here. */
+/** The part of Cloudflare's mail binding that is used here. */
 export interface SendBinding {
   send(message: {
     from: { email: string; name: string };
@@ -77,8 +77,9 @@ export interface SendBinding {
 }
 
 /**
- * Cloudflare's own binding. It knows no idempotency key; the claim on the promised mail keeps two tries apart, and the
- * same Message-ID lets a mailbox tell that two letters are one, should a crash fall right between sending and noting it.
+ * Sends mails by Cloudflare's binding, which has no idempotency key. The claim on the pending mail keeps attempts
+ * apart. If the service crashes after sending and before recording it, the equal Message-ID lets a mailbox recognize
+ * the duplicate.
  */
 export function cloudflareMailer(binding: SendBinding, from: Sender): Mailer {
   return {
@@ -101,7 +102,7 @@ export function cloudflareMailer(binding: SendBinding, from: Sender): Mailer {
   };
 }
 
-/** Resend's HTTP API; its idempotency key holds for 24 hours, longer than a mail is tried. */
+/** Sends mails by Resend's HTTP API. Its idempotency key is valid for 24 hours, longer than a mail is retried. */
 export function resendMailer(apiKey: string, from: Sender, send: typeof fetch): Mailer {
   const sender = from.name ? `${from.name} <${from.address}>` : from.address;
   return {
@@ -118,7 +119,7 @@ export function resendMailer(apiKey: string, from: Sender, send: typeof fetch): 
           body: JSON.stringify({ from: sender, to: [to], subject, text, html }),
           signal: AbortSignal.timeout(SEND_TIMEOUT_MS),
         });
-        // Its text may quote the address: it is read to free the connection, and for nothing else.
+        // Read the body only to free the connection. Its text may contain the e-mail address.
         await response.arrayBuffer();
       } catch (error) {
         return fault(error);
@@ -128,14 +129,16 @@ export function resendMailer(apiKey: string, from: Sender, send: typeof fetch): 
   };
 }
 
-/** 400 and 422 are about this letter; 401, 403, 429 and 5xx are about the account or the moment. */
+/**
+ * Converts a provider's status: 400 and 422 concern the letter; 401, 403, 429 and 5xx the account or a temporary state.
+ */
 function verdict(status: number): Delivery {
   if (status < 300) return { ok: true };
   const refused = status === 400 || status === 422;
   return { ok: false, reason: refused ? "refused" : "failed", detail: String(status) };
 }
 
-/** The kind of a fault, not its message, which may quote the address. */
+/** Returns the name of a fault without its message, which may contain the e-mail address. */
 function fault(error: unknown): Delivery {
   return { ok: false, reason: "failed", detail: error instanceof Error ? error.name : "unknown" };
 }

@@ -1,20 +1,20 @@
 import type { Mail, MailContent } from "./mail.ts";
 
 /**
- * Mails that an object has promised: written in the transaction of what causes them, handed to the queue after it, and
- * deleted once they are sent. A crash anywhere in between leaves the row, and the object's alarm hands it over again.
+ * Mails that an object stores in the transaction of their cause, enqueues after it, and deletes when they are sent.
+ * After a crash in between, the row remains and the object's alarm enqueues it again.
  */
 
-/** A notice of one kind goes out at most once in this many milliseconds: whoever triggers it may be a stranger. */
+/** Milliseconds between two notices of one kind, because an attacker may be able to cause notices. */
 const NOTICE_EVERY_MS = 3_600_000;
 
 /**
- * A consumer has this long for one try, in milliseconds; then another may begin. Three times what a mailer waits for its
- * provider, and no longer, as a mail whose consumer died waits for it.
+ * Milliseconds that a consumer has for one attempt; then another attempt may begin. Three times a provider's timeout.
+ * Not longer, because a mail whose consumer crashed waits for the end of its claim.
  */
 const CLAIM_MS = 30_000;
 
-/** Milliseconds until the alarm hands a mail to the queue again: doubled with every time, up to the maximum. */
+/** Delay until the alarm enqueues a mail again. */
 const RETRY = { firstMs: 30_000, maxMs: 900_000 } as const;
 
 export const PENDING_MAIL_SCHEMA = [
@@ -40,8 +40,8 @@ export const PENDING_MAIL_SCHEMA = [
 ] as const;
 
 /**
- * Promises a mail; the caller hands it over after its transaction. The same id again changes nothing.
- * @returns false for a notice of a kind that went out within the hour
+ * Stores a pending mail. The caller enqueues it after the transaction. A repeated id changes nothing.
+ * @returns `false` if a notice of this kind was stored within the hour
  */
 export function addPendingMail(sql: SqlStorage, mail: Mail, now: number): boolean {
   const { kind, ...rest } = mail.content;
@@ -69,7 +69,7 @@ function admitNotice(sql: SqlStorage, notice: string, now: number): boolean {
   return true;
 }
 
-/** A promised mail by its id, with the request that caused it; null where none is known. */
+/** Id of a pending mail and of the request that caused it; `requestId` is `null` in mails of older versions. */
 export interface MailRef {
   id: string;
   requestId: string | null;
@@ -79,7 +79,7 @@ type RefRow = { id: string; requestId: string | null };
 
 const REF = "id, json_extract(details, '$.requestId') AS requestId";
 
-/** Takes what is due for the queue and notes that it was handed over; what has expired is dropped. */
+/** Returns the mails to enqueue and records the attempt. Deletes expired mails and returns them as `dropped`. */
 export function takeDueMails(sql: SqlStorage, now: number): { due: MailRef[]; dropped: MailRef[] } {
   const dropped = sql.exec<RefRow>(`DELETE FROM promised_mails WHERE expires_at <= ? RETURNING ${REF}`, now).toArray();
   const rows = sql
@@ -92,15 +92,15 @@ export function takeDueMails(sql: SqlStorage, now: number): { due: MailRef[]; dr
   return { due: rows.map(({ id, requestId }) => ({ id, requestId })), dropped };
 }
 
-/** When the alarm must look at the promised mails again; null where there are none. */
+/** Returns when the alarm must process pending mails next, epoch milliseconds; `null` if there are none. */
 export function nextMailAt(sql: SqlStorage): number | null {
   const row = sql.exec<{ at: number | null }>("SELECT MIN(MIN(next_at, expires_at)) AS at FROM promised_mails").one();
   return row.at;
 }
 
 /**
- * Claims a mail for one try of sending it; null where it is sent, dropped, or being sent by somebody else. The alarm waits
- * for the end of the claim: a message before it would find nothing to do, and the next one would be longer in coming.
+ * Claims a mail for one attempt; `null` if it was sent, dropped or claimed by another consumer. The alarm waits for the
+ * end of the claim: a message before it would find nothing to do and lengthen the backoff.
  */
 export function claimMail(sql: SqlStorage, id: string, now: number): Mail | null {
   const row = sql
@@ -116,12 +116,12 @@ export function claimMail(sql: SqlStorage, id: string, now: number): Mail | null
   return row ? fromRow(row) : null;
 }
 
-/** The mail is sent: nothing of it is kept. */
+/** Deletes a mail that was sent. */
 export function mailSent(sql: SqlStorage, id: string): void {
   sql.exec("DELETE FROM promised_mails WHERE id = ?", id);
 }
 
-/** The try failed: whoever gets the message again may begin at once. */
+/** Releases the claim after a failed attempt, so that the next consumer can begin immediately. */
 export function releaseMail(sql: SqlStorage, id: string): void {
   sql.exec("UPDATE promised_mails SET claimed_until = 0 WHERE id = ?", id);
 }

@@ -2,8 +2,10 @@ import type { Limiter, LimitRequest } from "../limits/limiter.ts";
 import type { MailKind, TokenMailKind } from "./mail.ts";
 
 /**
- * Requests for a mail that anybody can make for any address. They are taken in, throttled and on disk before anything
- * about the address is looked up, so the answer cannot tell whether it has an account; what follows happens after it.
+ * Table of mail requests, which unauthenticated callers can make for any e-mail address.
+ *
+ * A request is limited and stored before the account is looked up, so that the response does not reveal whether the
+ * e-mail address has an account. The mail is composed after the response.
  */
 export const MAIL_REQUEST_SCHEMA = [
   `CREATE TABLE IF NOT EXISTS mail_requests (
@@ -19,7 +21,7 @@ export const MAIL_REQUEST_SCHEMA = [
    ) STRICT, WITHOUT ROWID`,
 ] as const;
 
-/** The HTTP request that asked for the mail; null where an older version took it in. */
+/** Adds the id of the HTTP request; `null` in rows of older versions. */
 export const MAIL_REQUEST_CAUSE = ["ALTER TABLE mail_requests ADD COLUMN request_id TEXT"] as const;
 
 export interface MailRequest {
@@ -30,21 +32,27 @@ export interface MailRequest {
   requestId?: string | undefined;
 }
 
-/** Mails of one kind for one address that a stranger can trigger. */
+/** Limits for mails of one kind to one e-mail address that unauthenticated callers can trigger. */
 const LIMITS = [
   { name: "minute", limit: 1, windowSeconds: 60 },
   { name: "hour", limit: 5, windowSeconds: 3600 },
 ] as const;
 
-/** Mails of registrations of one address: nobody's first one is held back, and whoever deletes and repeats mails no more. */
+/**
+ * Limit for registration mails to one e-mail address. The first one is never held back, and deleting and repeating an
+ * account sends no additional mails.
+ */
 const REGISTRATIONS = { identifier: "mail:registration:hour", limit: 5, windowSeconds: 3600, cost: 1 } as const;
 
-/** A request is worth answering for this many milliseconds. */
+/** Milliseconds after which a request is dropped. */
 const REQUEST_LIFETIME_MS = 10 * 60_000;
-/** Milliseconds until a request whose answer was cut short is taken up again: doubled with every try. */
+/** Milliseconds until an interrupted request is retried, doubled with every attempt. */
 const RETRY_MS = 15_000;
 
-/** Counts one mail of a kind for this object's address, if it fits; the caller must not tell anybody that it does not. */
+/**
+ * Counts one mail of a kind for this object's e-mail address, if the limits allow it. The caller must not reveal the
+ * result.
+ */
 export function admitMail(limiter: Limiter, kind: MailKind, now: number): boolean {
   const limits: LimitRequest[] = LIMITS.map(({ name, limit, windowSeconds }) => {
     return { identifier: `mail:${kind}:${name}`, limit, windowSeconds, cost: 1 };
@@ -55,14 +63,16 @@ export function admitMail(limiter: Limiter, kind: MailKind, now: number): boolea
   return true;
 }
 
-/** Counts the mail of one registration of this object's address, if it fits; other mails to the address do not matter. */
+/**
+ * Counts one registration mail for this object's e-mail address, if the limit allows it. Independent of other mails.
+ */
 export function admitRegistrationMail(limiter: Limiter, now: number): boolean {
   const { admitted } = limiter.check(REGISTRATIONS, now);
   limiter.flush();
   return admitted;
 }
 
-/** Takes a request in; the caller must not tell anybody that it was too much. */
+/** Stores a request if the limits allow it. The caller must not reveal the result. */
 export function takeMailRequest(sql: SqlStorage, limiter: Limiter, request: MailRequest, now: number): boolean {
   if (!admitMail(limiter, request.kind, now)) return false;
   sql.exec(
@@ -78,7 +88,7 @@ export function takeMailRequest(sql: SqlStorage, limiter: Limiter, request: Mail
   return true;
 }
 
-/** The requests to answer now; each is put off at once, so that it is taken up again only if this comes to nothing. */
+/** Returns the due requests and postpones each, so that it is retried only if this attempt does not finish. */
 export function dueMailRequests(sql: SqlStorage, now: number): MailRequest[] {
   sql.exec("DELETE FROM mail_requests WHERE expires_at <= ?", now);
   const rows = sql
@@ -107,7 +117,7 @@ export function dropMailRequest(sql: SqlStorage, id: string): void {
   sql.exec("DELETE FROM mail_requests WHERE id = ?", id);
 }
 
-/** When the alarm must look at the requests again; null where there are none. */
+/** Returns when the alarm must process requests next, epoch milliseconds; `null` if there are none. */
 export function nextMailRequestAt(sql: SqlStorage): number | null {
   return sql.exec<{ at: number | null }>("SELECT MIN(MIN(next_at, expires_at)) AS at FROM mail_requests").one().at;
 }

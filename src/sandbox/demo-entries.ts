@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Entry, Level } from "../logs/entry.ts";
 import { RESET_EVERY_MS } from "./sandbox.ts";
 
-/** One entry of a story: milliseconds after the one before it, and what it says. */
+/** One entry of a story; `afterMs` counts from the previous entry. */
 export type Step = readonly [
   afterMs: number,
   level: Level,
@@ -12,7 +12,7 @@ export type Step = readonly [
   data: Record<string, unknown>,
 ];
 
-/** What one trace of a small web shop logs. `n` makes it differ from the others of its kind. */
+/** The entries of one trace of a small web shop. `n` varies the values. */
 export type Story = (n: number) => readonly Step[];
 
 const PRODUCTS = ["brass compass", "wool cap", "oilskin coat", "ship's lantern", "hemp rope"] as const;
@@ -122,7 +122,7 @@ const stocktaking: Story = (n) => [
   [400, "log", "custom", "log", "Nightly figures are up to date", { tables: ["orders", "stock"] }],
 ];
 
-/** What goes on all the time; most of it is browsing. */
+/** Stories of normal operation, mostly browsing. */
 export const VISITS: readonly Story[] = [
   browse,
   checkout,
@@ -134,7 +134,7 @@ export const VISITS: readonly Story[] = [
   stocktaking,
 ];
 
-/** The shop runs out of memory, and comes back with its database migrated. */
+/** The shop runs out of memory and restarts with a migrated database. */
 export const CRASH: Story = () => [
   [0, "warn", "system", "warn", "Memory is at 92 %", { usedBytes: 494_000_000, limitBytes: 536_870_912 }],
   [45_000, "error", "system", "error", "Out of memory while resizing images", { worker: 3, image: "coat-large.png" }],
@@ -149,12 +149,12 @@ function pick<T>(list: readonly [T, ...T[]], n: number): T {
   return list[n % list.length] ?? list[0];
 }
 
-/** Traces spread over the six hours: one every three minutes. */
+/** Traces in six hours: one every three minutes. */
 const TRACES = 120;
 const STEP_MS = RESET_EVERY_MS / TRACES;
-/** The trace in which the shop crashes, an hour and a half before the end. */
+/** Index of the trace in which the shop crashes, an hour and a half before the end. */
 const CRASH_AT = 90;
-/** Visitors of the shop: each comes back every so often, under the same session. */
+/** Visitors of the shop. Each returns regularly with the same session. */
 const SESSIONS = 16;
 
 /** Hex characters of a trace id and of a span id (W3C Trace Context). */
@@ -162,8 +162,8 @@ const TRACE_ID_LENGTH = 32;
 const SPAN_ID_LENGTH = 16;
 
 /**
- * What a fresh sandbox holds: some hundred entries of the six hours before `now`, in order of time, with every level and
- * every type of every built-in category, linked by trace and session.
+ * Returns the entries of a new sandbox: several hundred over the six hours before `now`, in order of time. They contain
+ * every level and every type of every built-in category, and are linked by trace and session.
  */
 export function demoEntries(now: number): Entry[] {
   const entries: Entry[] = [];

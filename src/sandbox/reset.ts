@@ -17,13 +17,13 @@ import { demoEntries } from "./demo-entries.ts";
 import { SANDBOX_WORKSPACE_ID } from "./sandbox.ts";
 
 /**
- * The sandbox's key of an epoch: its secret part is HMAC-SHA256 over the epoch, keyed from the pepper. It is derived
- * again whenever somebody asks for it, and only its hash is stored, as of any key.
+ * Returns the sandbox's key of an epoch. Its secret part is HMAC-SHA256 of the epoch, keyed from the pepper. The key is
+ * derived for each request; only its hash is stored, as for every key.
  */
 export function demoKey(epoch: number, pepper: string): NewApiKey {
   const key = createHmac("sha256", pepper).update("taffrail sandbox key").digest();
   const mac = createHmac("sha256", key).update(String(epoch)).digest("hex");
-  // The lowest 30 digits of 256 bits: how far they are from uniform is less than 2^-77.
+  // The lowest 30 digits of 256 bits differ from a uniform distribution by less than 2^-77.
   let rest = BigInt(`0x${mac}`);
   let secret = "";
   while (secret.length < KEY_SECRET_LENGTH) {
@@ -33,21 +33,24 @@ export function demoKey(epoch: number, pepper: string): NewApiKey {
   return newDemoKey(SANDBOX_WORKSPACE_ID, secret);
 }
 
-/** Milliseconds for which a dead key is known as revoked; later it is as unknown as any other text. */
+/** Milliseconds for which a key of an earlier sandbox is reported as revoked; after that it is unknown. */
 const DEAD_KEY_KEPT_MS = 7 * 24 * 60 * 60 * 1000;
 
-/** The sandbox as it is on disk. */
+/** The current sandbox as stored. */
 export interface LiveSandbox {
-  /** When it was made: the time its key was made at. No two are alike, and each is later than the one before. */
+  /**
+   * Epoch milliseconds at which the sandbox and its key were created. Unique, and later than that of every earlier
+   * sandbox.
+   */
   epoch: number;
-  /** Hex SHA-256 of its key. */
+  /** Hex SHA-256 of the sandbox's key. */
   keyHash: string;
   projectId: string;
   /** The project's `num`. */
   project: number;
 }
 
-/** Null where there has never been one. */
+/** Returns the current sandbox; `null` before the first reset. */
 export function readSandbox(sql: SqlStorage): LiveSandbox | null {
   const live = sql
     .exec<{ epoch: number; keyHash: string; projectId: string; project: number }>(
@@ -58,7 +61,10 @@ export function readSandbox(sql: SqlStorage): LiveSandbox | null {
   return live ?? null;
 }
 
-/** The sandbox's workspace: an ordinary one without any member, so there is nobody who could see, change or delete it. */
+/**
+ * Provisions the sandbox's workspace: an ordinary workspace without members, so that no user can see, change or delete
+ * it.
+ */
 export function provisionSandbox(sql: SqlStorage, now: number): void {
   migrate(sql, WORKSPACE_SCHEMA);
   sql.exec(
@@ -71,12 +77,12 @@ export function provisionSandbox(sql: SqlStorage, now: number): void {
 }
 
 /**
- * Puts a new sandbox in the place of the one before, in the caller's transaction: all of it or nothing.
+ * Replaces the sandbox in the caller's transaction.
  *
- * It is a new project, and the old one is deleted as any project is: found by nobody from here on, its logs deleted by
- * and by. An id, a cursor or a `seq` of the old one can never come to mean something in the new.
+ * The new sandbox is a new project. The old one is deleted like any project: queries no longer find it, and its entries
+ * are deleted in steps. Ids, cursors and `seq`s of the old one never refer to anything in the new one.
  *
- * @returns how many demo entries it holds
+ * @returns the number of demo entries stored
  */
 export function resetSandbox(
   admission: AdmissionContext,
@@ -89,10 +95,10 @@ export function resetSandbox(
   const old = readSandbox(sql);
   const project = createProject(sql, "Sandbox", now);
   sql.exec("DELETE FROM keys WHERE revoked_at < ?", now - DEAD_KEY_KEPT_MS);
-  // Dead keys outlive their project, so that whoever still sends one is told that it has been revoked.
+  // Revoked keys move to the new project, so that requests with one are refused as revoked, not as unknown.
   sql.exec("UPDATE keys SET project = ?, revoked_at = COALESCE(revoked_at, ?)", project.num, now);
   if (old) deleteProject(sql, old.project, now);
-  // No member sees it: it is for whoever can look into the object's storage.
+  // The sandbox has no members; this item is for operators who inspect the object's storage.
   recordAudit(sql, { actor: SYSTEM, action: "sandbox.reset", target: project.id }, origin, now);
   const key = demoKey(epoch, pepper);
   const keyRow = { project: project.num, name: "Sandbox", scopes: SCOPES, expiresAt: null };
@@ -100,7 +106,10 @@ export function resetSandbox(
   return storeDemoEntries(admission, key.hash, project.id, now);
 }
 
-/** By the way that every batch takes. @returns how many were stored */
+/**
+ * Stores the demo entries by the normal ingest path.
+ * @returns the number of entries stored
+ */
 function storeDemoEntries(admission: AdmissionContext, keyHash: string, projectId: string, now: number): number {
   const built = buildBatch(demoEntries(now), { now, oldest: null });
   const group = new IngestGroup(admission, RETENTION_DAYS.default, null, now);

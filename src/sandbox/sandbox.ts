@@ -1,10 +1,11 @@
 /**
- * The workspace that anybody may try the service in, without an account. Its id is the same in every deployment, and
- * spelled as words, so that nobody takes it for somebody's; a random id is this one as seldom as any other (2^-71).
+ * Id of the public workspace for trying the service without an account. It is the same in every deployment and spelled
+ * as words, so that it is not mistaken for a user's workspace. A random id equals it with probability 2^-71, like any
+ * other id.
  */
 export const SANDBOX_WORKSPACE_ID = "ws_TaffrailDemo";
 
-/** What a client address may take out of the sandbox's budgets. `preset` is what a refusal is recorded under. */
+/** What one client IP may use of the sandbox. `preset` is the rule under which violations are recorded. */
 export interface Budget {
   /** Units per window. */
   limit: number;
@@ -14,24 +15,27 @@ export interface Budget {
 
 const HOUR_SECONDS = 3600;
 
-/** Entries sent, and requests that read. Counted per client address in a sliding hour. */
+/** Entries sent and read requests, counted per client IP in a sliding hour. */
 export const SANDBOX_BUDGETS = {
   entries: { limit: 100, windowSeconds: HOUR_SECONDS, preset: "SANDBOX_LOGS" },
   reads: { limit: 20, windowSeconds: HOUR_SECONDS, preset: "SANDBOX_QUERIES" },
 } as const satisfies Record<string, Budget>;
 
 /**
- * Bytes as stored that the sandbox takes in from everybody together, in a sliding hour. The budgets bound an address, and
- * whoever has many could fill the storage of all tenants: at 256 KiB an entry one address may send 25 MiB an hour.
+ * Stored bytes that the sandbox accepts from all clients together in a sliding hour. The budgets bound one client IP,
+ * and a client with many could fill the storage of all tenants: at 256 KiB an entry, one client IP may send 25 MiB an
+ * hour.
  */
 export const SANDBOX_INTAKE = { limit: 256 * 1024 * 1024, windowSeconds: HOUR_SECONDS } as const;
 
 export type BudgetName = keyof typeof SANDBOX_BUDGETS;
 
-/** Milliseconds between two resets: at 00, 06, 12 and 18 o'clock UTC, as the cron trigger in wrangler.toml has it. */
+/**
+ * Milliseconds between two resets, at 00:00, 06:00, 12:00 and 18:00 UTC as the cron trigger in wrangler.toml states.
+ */
 export const RESET_EVERY_MS = 6 * HOUR_SECONDS * 1000;
 
-/** When the sandbox that was made at `epoch` is to be replaced. Epoch milliseconds, as every time here. */
+/** Returns when the sandbox created at `epoch` is due for replacement, epoch milliseconds. */
 export function nextReset(epoch: number): number {
   return (Math.floor(epoch / RESET_EVERY_MS) + 1) * RESET_EVERY_MS;
 }

@@ -1,12 +1,12 @@
 import { TAIL_LIMITS } from "./limits.ts";
 
-/** What a client may say: it has everything up to this `seq`. */
+/** The only message that a client may send: it has every entry up to `seq`. */
 export interface Ack {
   type: "ack";
   seq: number;
 }
 
-/** Reads a client's message; null for anything that is none. */
+/** Parses a client's message; `null` if the message is not an acknowledgement. */
 export function readMessage(message: string | ArrayBuffer): Ack | null {
   if (typeof message !== "string" || message.length > TAIL_LIMITS.messageCharacters) return null;
   const value = parsed(message);
@@ -25,29 +25,31 @@ function parsed(text: string): unknown {
 }
 
 /**
- * What may be done with a frame: sent; sent once something has been acknowledged; the same, and the client need not
- * acknowledge anything before it has got more.
+ * Whether the ack window allows a frame. `fits`: send it. `wait`: send it after the next acknowledgement. `late`: like
+ * `wait`, but the client has too few entries to be obliged to acknowledge any.
  */
 export type WindowVerdict = "fits" | "wait" | "late";
 
-/** Entries of small frames that stand under one mark. */
+/** Entries at most that small frames add to one mark. */
 const MARK_ENTRIES = 500;
-/** Numbers of a mark: the `seq` of its last entry, its entries, its bytes. */
+/** Numbers per mark: `seq` of its last entry, entries, bytes. */
 const MARK_LENGTH = 3;
 
 /**
- * What a tail's client has been sent and has not acknowledged. As a list of numbers it goes into the socket's attachment,
- * so it stays small: small frames share a mark. Of a mark that is acknowledged in part, entries and bytes count by the
- * part of its `seq`s. With a filter that is an estimate; what lies before the mark and behind it is exact.
+ * The entries and bytes that a tail has sent and its client has not acknowledged.
+ *
+ * The window is stored as a list of numbers in the socket's attachment. Small frames share a mark, so that the list
+ * stays short. If a mark is acknowledged in part, its entries and bytes are counted in proportion to its `seq`s. With a
+ * filter this is an estimate inside the mark; marks before and after it are exact.
  */
 export class AckWindow {
   readonly #marks: number[];
-  /** Everything up to this `seq` has been acknowledged, or was never sent. */
+  /** The `seq` up to which every entry is acknowledged or was never sent. */
   #floor: number;
   #entries = 0;
   #bytes = 0;
 
-  /** @param state as `state` gave it */
+  /** @param state as returned by `state` */
   constructor([floor = 0, ...marks]: readonly number[] = []) {
     this.#floor = floor;
     this.#marks = marks;
@@ -57,7 +59,7 @@ export class AckWindow {
     }
   }
 
-  /** What outlives the object's memory. */
+  /** The window as numbers, for the socket's attachment. */
   get state(): readonly number[] {
     return this.#marks.length === 0 ? [] : [this.#floor, ...this.#marks];
   }
@@ -67,7 +69,7 @@ export class AckWindow {
     return this.#bytes;
   }
 
-  /** Entries that may still be sent. */
+  /** Entries that may be sent before the next acknowledgement. */
   get room(): number {
     return Math.max(0, TAIL_LIMITS.unackedEntries - this.#entries);
   }
@@ -81,9 +83,9 @@ export class AckWindow {
   }
 
   /**
-   * A frame has been sent.
-   * @param after the `seq` that the tail had come to before
-   * @param through the `seq` of its last entry
+   * Records a sent frame.
+   * @param after the tail's sent position before the frame
+   * @param through the `seq` of the frame's last entry
    */
   sent(after: number, through: number, entries: number, bytes: number): void {
     const last = this.#marks.length - MARK_LENGTH;
@@ -98,7 +100,7 @@ export class AckWindow {
     this.#bytes += bytes;
   }
 
-  /** The client has everything up to this `seq`. Frees what was sent up to there, and nothing else, whatever it says. */
+  /** Records an acknowledgement. Releases only what was sent up to `seq`, whatever the client claims. */
   acked(seq: number): void {
     let done = 0;
     for (; done < this.#marks.length; done += MARK_LENGTH) {
@@ -115,7 +117,7 @@ export class AckWindow {
   #ackedInPart(seq: number): void {
     const [last = 0, entries = 0, bytes = 0] = this.#marks;
     const [left, span] = [last - seq, last - this.#floor];
-    // Without a filter there are as many entries as `seq`s, and nothing is rounded.
+    // Without a filter a mark has one entry per `seq`, so nothing is rounded.
     const [entriesLeft, bytesLeft] = [Math.ceil((entries * left) / span), Math.ceil((bytes * left) / span)];
     this.#entries -= entries - entriesLeft;
     this.#bytes -= bytes - bytesLeft;

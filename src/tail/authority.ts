@@ -3,14 +3,20 @@ import type { ErrorCode } from "../http/errors.ts";
 import { ID_LENGTH, isBase62, randomBase62 } from "../ids.ts";
 import { TICKET_LIFETIME_MS } from "./limits.ts";
 
-/** On whose behalf a tail reads: it lives no longer than this may read. Each is a `Caller` of the workspace object. */
+/**
+ * The key or session on whose behalf a tail reads. A tail ends when its authority ends. Each authority is also a
+ * `Caller` of the workspace object.
+ */
 export type TailAuthority =
   /** Hex SHA-256 of the whole API key. */
   | { kind: "key"; hash: string }
-  /** A user, by the session that the tail was opened in. */
+  /** A user and the session in which the tail was opened. */
   | { kind: "user"; userId: string; sessionId: string };
 
-/** Whether an authority may still read a project: until when, or why not. */
+/**
+ * Result of an authority check: the end of the permission in epoch milliseconds (`null`: no known end), or the error
+ * code.
+ */
 export type AuthorityCheck = { ok: true; expiresAt: number | null } | { ok: false; code: AuthorityEnd };
 
 type AuthorityEnd = Extract<
@@ -24,20 +30,23 @@ type AuthorityEnd = Extract<
   | "SESSION_REVOKED"
 >;
 
-/** One text per authority: what holds for one tail of it holds for all. */
+/** Encodes an authority as text. Equal authorities have equal texts, so that one check can serve all their tails. */
 export function authorityText(authority: TailAuthority): string {
   return authority.kind === "key" ? `k:${authority.hash}` : `u:${authority.userId}:${authority.sessionId}`;
 }
 
-/** @param text as `authorityText` wrote it */
+/**
+ * Decodes an authority.
+ * @param text as written by `authorityText`
+ */
 export function readAuthority(text: string): TailAuthority {
   const [kind = "", first = "", second = ""] = text.split(":");
   return kind === "k" ? { kind: "key", hash: first } : { kind: "user", userId: first, sessionId: second };
 }
 
 /**
- * `tt_` + 12 base62 of the workspace's id + 43 base62 of secret (256 bits). The locator says whose object knows it; only
- * its SHA-256 is stored.
+ * Format of a ticket: `tt_`, 12 base62 characters of the workspace id, 43 base62 characters of secret (256 bits). The
+ * locator identifies the object that stores the ticket. Only the SHA-256 of the ticket is stored.
  */
 const PREFIX = "tt_";
 const SECRET_LENGTH = 43;
@@ -52,7 +61,7 @@ export function newTicket(workspaceId: string): string {
   return `${PREFIX}${workspaceId.slice(3)}${randomBase62(SECRET_LENGTH)}`;
 }
 
-/** Where a ticket is to be looked up, and as what; null for anything that is not spelled like one. */
+/** Parses a ticket into its workspace and hash; `null` if the text does not have the format of a ticket. */
 export function openTicket(ticket: string): OpenedTicket | null {
   const isTicket =
     ticket.startsWith(PREFIX) &&
@@ -63,7 +72,7 @@ export function openTicket(ticket: string): OpenedTicket | null {
   return { workspaceId, hash: createHash("sha256").update(ticket).digest("hex") };
 }
 
-/** Tickets that can be used, or have run out since the last one was made. */
+/** Table of tickets. Expired ones are deleted when the next ticket is inserted. */
 export const TICKET_SCHEMA = [
   `CREATE TABLE tail_tickets (
      -- Hex SHA-256 of the ticket.
@@ -79,7 +88,10 @@ export type TicketLookup =
   | { found: true; project: number; authority: TailAuthority }
   | { found: false; reason: "unknown" | "expired" };
 
-/** @returns when it runs out, epoch milliseconds */
+/**
+ * Inserts a ticket and deletes the expired ones.
+ * @returns when the ticket expires, epoch milliseconds
+ */
 export function insertTicket(
   sql: SqlStorage,
   hash: string,
@@ -111,7 +123,7 @@ export function findTicket(sql: SqlStorage, hash: string, now: number): TicketLo
   return { found: true, project: row.project, authority: readAuthority(row.authority) };
 }
 
-/** A ticket has been used: it is good once. */
+/** Deletes a ticket after its only use. */
 export function deleteTicket(sql: SqlStorage, hash: string): void {
   sql.exec("DELETE FROM tail_tickets WHERE hash = ?", hash);
 }

@@ -2,23 +2,28 @@ import { TAIL_CLOSING_MS, TAIL_STALL_MS, type TailQuota } from "./limits.ts";
 import type { TailShare } from "./shares.ts";
 import type { Room, Tail } from "./tail.ts";
 
-/** Of what tails share: an object that holds more looks for clients that stand still, and with less free it closes them. */
+/**
+ * Fraction of the tails' buffer memory. An object that holds more looks for stalled clients, and closes them if less
+ * than this fraction is free.
+ */
 const HIGH_SHARE = 1 / 16;
 
 /**
- * What the tails of an object hold of the isolate's memory. The runtime copies a frame for each socket and keeps what the
- * client does not read, also once the service has closed the tail. So what was sent and not acknowledged counts for each
- * socket, until that is gone. Each reader (a key, a user, an address of the sandbox) is bounded before it bounds others.
+ * The bytes of the isolate's buffer memory that the tails of an object hold.
+ *
+ * The runtime copies a frame for each socket and keeps what the client has not read, even after the service has closed
+ * the tail. Unacknowledged bytes therefore count per socket until the socket is gone. Each reader (a key, a user, a
+ * client IP of the sandbox) reaches its own bound before it reduces the room of others.
  */
 export class TailLoad {
   readonly #share: TailShare;
   readonly #quota: () => TailQuota;
-  /** Bytes of those that hold something. */
+  /** Unacknowledged bytes of each tail that has any. */
   readonly #held = new Map<Tail, number>();
   readonly #readers = new Map<string, number>();
-  /** Sent and not acknowledged. */
+  /** Unacknowledged bytes of all tails. */
   #unacked = 0;
-  /** Of a delivery: batches that wait, and what is made of them. */
+  /** Bytes of the deliveries: queued batches, and the sequence that is being delivered. */
   #delivering = 0;
 
   constructor(share: TailShare, quota: () => TailQuota) {
@@ -26,44 +31,47 @@ export class TailLoad {
     this.#quota = quota;
   }
 
-  /** Whether there is no room for another tail: not even for small frames. */
+  /** Whether there is no room for another tail, not even for small frames. */
   get isFull(): boolean {
     return this.#share.floor() <= 0;
   }
 
-  /** Whether the object holds so much that clients that stand still matter, even if no tail of its own waits. */
+  /** Whether the object holds so much that stalled clients matter, even if none of its own tails is blocked. */
   get isHigh(): boolean {
     return this.#unacked > HIGH_SHARE * this.#share.capacity;
   }
 
-  /** Whether the tails of the isolate have little left. */
+  /** Whether little of the isolate's buffer memory is free. */
   get isLow(): boolean {
     return this.#share.free < HIGH_SHARE * this.#share.capacity;
   }
 
-  /** What this tail may be sent. */
+  /** Returns the bytes that the tail may be sent now. */
   roomFor(tail: Tail): Room {
     return { shared: this.#sharedRoom(tail, null), own: this.#share.floor() - tail.unackedBytes };
   }
 
-  /** Whether the frame that a tail lacks would fit now. */
+  /** Whether the next frame of a blocked tail fits now. */
   hasRoom(tail: Tail): boolean {
     const { shared, own } = this.roomFor(tail);
     return tail.missingBytes < Math.max(shared, own);
   }
 
-  /** Whether it would fit once the connections of closed tails are gone. */
+  /** Whether the tail's next frame would fit after the connections of closed tails have ended. */
   hasRoomSoon(tail: Tail): boolean {
     return tail.missingBytes < this.#sharedRoom(tail, ({ isOpen }) => !isOpen);
   }
 
-  /** Whether it would fit without other readers' tails that were closed before that and have acknowledged nothing since. */
+  /**
+   * Whether the tail's next frame does not fit only because closed tails of other readers hold memory.
+   * @param since counts only closed tails without progress after this time, epoch milliseconds
+   */
   isBlockedByClosed(tail: Tail, since: number): boolean {
     if (this.hasRoom(tail)) return false;
     return tail.missingBytes < this.#sharedRoom(tail, (other) => isDead(other, since) && other.reader !== tail.reader);
   }
 
-  /** Whether closed tails that have acknowledged nothing since then hold so much that other objects lack it. */
+  /** Whether closed tails without progress since `since` hold so much that other objects lack memory. */
   isMuchOfClosed(since: number): boolean {
     if (!this.isLow) return false;
     let bytes = 0;
@@ -71,31 +79,31 @@ export class TailLoad {
     return bytes > HIGH_SHARE * this.#share.capacity;
   }
 
-  /** Whether closed tails hold anything, and have acknowledged nothing since then. */
+  /** Whether any closed tail without progress since `since` holds memory. */
   holdsClosed(since: number): boolean {
     for (const tail of this.#held.keys()) if (isDead(tail, since)) return true;
     return false;
   }
 
-  /** To be called whenever a tail has been sent something, or has acknowledged something. */
+  /** Updates the bytes of a tail. Call after every frame and every acknowledgement. */
   update(tail: Tail): void {
     this.#set(tail, tail.unackedBytes);
   }
 
-  /** Its socket is gone. */
+  /** Releases the bytes of a tail whose socket is gone. */
   remove(tail: Tail): void {
     this.#set(tail, 0);
   }
 
-  /** Sets what deliveries to live tails hold, in bytes. */
+  /** Sets the bytes that deliveries to live tails hold. */
   delivering(bytes: number): void {
     this.#delivering = bytes;
     this.#share.hold(this.#unacked + bytes);
   }
 
   /**
-   * Of the tails whose clients have acknowledged nothing since then, the one that holds most: of a reader's own, if there
-   * is one.
+   * Returns the open tail that holds most among those without progress since `since`; `null` if there is none. Prefers
+   * tails of `reader`.
    */
   largestBuffer(since: number, reader: string | null): Tail | null {
     let largestBuffer: Tail | null = null;
@@ -109,12 +117,15 @@ export class TailLoad {
     return largestBuffer;
   }
 
-  /** Whether its client has been sent something, and has acknowledged nothing of it since then. */
+  /** Whether the client has unacknowledged frames and has made no progress since `since`. */
   isStalled(tail: Tail, since: number): boolean {
     return this.#held.has(tail) && tail.lastProgressAt <= since;
   }
 
-  /** @param isGone tails that are taken to hold nothing */
+  /**
+   * Returns the shared bytes that a tail may be sent.
+   * @param isGone selects tails that are counted as holding nothing
+   */
   #sharedRoom(tail: Tail, isGone: ((other: Tail) => boolean) | null): number {
     const { weight, readerWeight } = this.#quota();
     let freed = 0;
@@ -147,33 +158,33 @@ function isDead({ isOpen, lastProgressAt }: Tail, since: number): boolean {
   return !isOpen && lastProgressAt <= since;
 }
 
-/** What the waiting tails need of their hub. */
+/** The functions that `BlockedTails` needs of its surroundings. */
 export interface StarvedPorts {
   now(): number;
   pause(milliseconds: number): Promise<void>;
-  /** Whether one more may be taken on now. */
+  /** Whether another tail may start reading its backlog now. */
   hasReader(): boolean;
-  /** There is room for it again, for now. */
+  /** Lets the tail continue: its next frame fits for now. */
   resume(tail: Tail): void;
-  /** Its client stands still, and others wait. */
+  /** Closes a tail whose stalled client holds buffer memory that other tails need. */
   close(tail: Tail): void;
-  /** Ends the connections of all tails, whatever their clients read: they come back. */
+  /** Aborts the object, which ends the connections of all its tails. Their clients reconnect. */
   abortObject(): Promise<void>;
   failed(error: unknown): void;
 }
 
-/** Milliseconds between two looks at whether there is room again: other objects of the isolate may have left some. */
+/** Milliseconds between two checks for room, because other objects of the isolate may have released memory. */
 const LOOK_MS = 1000;
 
 /**
- * Tails that wait for memory that all tails share, and those whose clients keep them waiting. A reader that has all that
- * it may hold waits for its own clients.
+ * The tails that wait for shared buffer memory, and the closing of stalled clients that hold it. A reader at its own
+ * bound waits for its own clients.
  */
 export class BlockedTails {
   readonly #load: TailLoad;
   readonly #ports: StarvedPorts;
   readonly #tails = new Set<Tail>();
-  /** Each has so many bytes on their way that it waits for its own client. */
+  /** Tails whose unacknowledged bytes exceed the bound of a tail: they wait for their own client. */
   readonly #late = new Set<Tail>();
   #isWatching = false;
 
@@ -188,14 +199,20 @@ export class BlockedTails {
     this.watch();
   }
 
-  /** The tail waits for its own client, and would for ever if that waited for more before it acknowledged anything. */
+  /**
+   * Adds a tail that waits for its own client. Without a check it would wait indefinitely if that client expected more
+   * entries before its next acknowledgement.
+   */
   addLate(tail: Tail): void {
     tail.state = "waiting";
     this.#late.add(tail);
     this.watch();
   }
 
-  /** A new tail was refused for want of room: it waits as well, but nothing is awake until it comes again. */
+  /**
+   * Checks for stalled clients because a new tail was refused for lack of room. The refused client holds no socket that
+   * would keep the object awake until it retries.
+   */
   recordRefusedTail(): void {
     this.#look(true).catch((error: unknown) => this.#ports.failed(error));
   }
@@ -205,7 +222,10 @@ export class BlockedTails {
     this.#late.delete(tail);
   }
 
-  /** To be called when there is more room, or a reader is free. Some go on at a time: they may fill the room again. */
+  /**
+   * Resumes blocked tails that have room. Call when memory or a reader becomes free. Resumes only as many as there are
+   * free readers, because the first ones may fill the room again.
+   */
   resume(): void {
     for (const tail of this.#tails) {
       if (!this.#ports.hasReader()) return;
@@ -216,8 +236,9 @@ export class BlockedTails {
   }
 
   /**
-   * Looks again and again while tails wait, or while the object holds much and those of other objects may wait. Nothing else
-   * keeps it awake: one client that stands still leaves the others enough, and the object may hibernate.
+   * Repeats the check while tails wait, or while the object holds much and tails of other objects may wait. Otherwise
+   * nothing keeps the object awake: one stalled client leaves enough memory to the others, and the object may
+   * hibernate.
    */
   watch(): void {
     if (this.#isWatching || !this.#isNeeded) return;
@@ -247,18 +268,22 @@ export class BlockedTails {
     }
   }
 
-  /** @param isRefused a new tail waits, too */
+  /**
+   * Closes stalled tails and, if that does not help, aborts the object.
+   * @param isRefused whether a new tail was refused and waits, too
+   */
   async #look(isRefused: boolean): Promise<void> {
     const now = this.#ports.now();
     for (const tail of this.#late) if (this.#load.isStalled(tail, now - TAIL_STALL_MS)) this.#ports.close(tail);
     this.#closeStalled(now - TAIL_STALL_MS, isRefused);
-    // A socket whose client reads nothing cannot send its close frame either, and the runtime ends no single one.
+    // A client that reads nothing does not receive the close frame either, and the runtime cannot end a single
+    // connection.
     if (this.#isBlockedByClosed(now - TAIL_CLOSING_MS, isRefused)) await this.#ports.abortObject();
   }
 
   /**
-   * Closes those whose clients stand still, so that they cannot keep the others waiting. One of them may be a client that
-   * acknowledges every 1,000 entries and has got fewer: nothing else would ever have it go on.
+   * Closes tails of stalled clients so that they do not block others. A stalled client may be one that acknowledges
+   * every 1,000 entries and has received fewer; only closing its tail lets it continue.
    */
   #closeStalled(since: number, isRefused: boolean): void {
     for (const tail of [...this.#tails]) {
@@ -273,7 +298,10 @@ export class BlockedTails {
     if (largestBuffer) this.#ports.close(largestBuffer);
   }
 
-  /** A reader's own closed tails are no reason to end those of others: it can end its connections itself. */
+  /**
+   * Whether closed tails block others so much that the object must be aborted. Closed tails of a reader never end the
+   * connections of other readers, because a reader can end its own connections.
+   */
   #isBlockedByClosed(since: number, isRefused: boolean): boolean {
     for (const tail of this.#tails) if (this.#load.isBlockedByClosed(tail, since)) return true;
     return this.#load.isMuchOfClosed(since) || (isRefused && this.#load.holdsClosed(since));

@@ -4,39 +4,47 @@ import type { FrameList } from "./frames.ts";
 import { TAIL_PROGRESS_MS } from "./limits.ts";
 import type { OfferVerdict, Tail } from "./tail.ts";
 
-/** What the tails that are behind need of their hub. */
+/** The functions that `CatchUp` needs of its surroundings. */
 export interface CatchUpPorts {
   now(): number;
-  /** Lets some time pass. */
+  /** Waits for the given time. */
   pause(milliseconds: number): Promise<void>;
-  /** Leases the memory of one step; null where that has to wait. */
+  /** Reserves the memory of one step; `null` if none is free. */
   takeStep(): MemoryLease | null;
   endStep(lease: MemoryLease): void;
-  /** What lies right behind a tail's place, at most so many entries, decoded elsewhere; null where the project is gone. */
+  /**
+   * Reads at most `most` entries after the tail's sent position, outside the object; `null` if the project no longer
+   * exists.
+   */
   backlog(tail: Tail, most: number): Promise<FrameList | null>;
-  /** Whether a tail's time has come: then it gets nothing for now. */
+  /** Whether the tail's authority must be checked again. The tail gets nothing until then. */
   needsRecheck(tail: Tail): boolean;
-  /** Makes a tail that has come to the newest entry live. @returns whether it has */
+  /**
+   * Makes a tail live if it has reached the newest entry.
+   * @returns whether the tail is live now
+   */
   promoteToLive(tail: Tail): boolean;
-  /** Sends a tail what lies right behind its place. Undefined where its socket is gone. */
+  /** Sends frames that start after the tail's sent position; `undefined` if the socket is gone. */
   offer(tail: Tail, framed: FrameList): OfferVerdict | undefined;
-  /** Asks the client of a tail that waits for an acknowledgement: it may wait for more entries before it sends one. */
+  /** Asks the client of a waiting tail for an acknowledgement. The client may otherwise wait for more entries first. */
   askForAck(tail: Tail): void;
-  /** Its client stands still, and others wait. */
+  /** Closes a tail whose stalled client holds buffer memory that other tails need. */
   closeBehind(tail: Tail): void;
-  /** What closed tails hold keeps others waiting, and does not go by itself: all connections end. */
+  /** Aborts the object because the memory of closed tails blocks others and is not released. */
   abortObject(): Promise<void>;
-  /** What lies behind a tail's place cannot be read. */
+  /** Closes a tail whose backlog cannot be read. */
   closeBroken(tail: Tail, error: unknown): void;
   failed(error: unknown): void;
 }
 
-/** Tails of an object that read older entries at the same time. Over all objects the memory that they lease is bounded. */
+/**
+ * Tails of an object that read their backlog at the same time. The memory that they reserve is bounded for the isolate.
+ */
 const READERS = 4;
-/** Milliseconds after which a step that found no memory free tries again. */
+/** Milliseconds after which a step tries again if no memory was free. */
 const STEP_AGAIN_MS = 50;
 
-/** The tails that are behind: each reads what it lacks from disk, a step at a time in turn, until it is live. */
+/** The tails that are behind. They read their backlog in steps, in turn, until each is live. */
 export class CatchUp {
   readonly #load: TailLoad;
   readonly #ports: CatchUpPorts;
@@ -58,7 +66,7 @@ export class CatchUp {
     });
   }
 
-  /** From now on the tail is behind. */
+  /** Marks a tail as behind and queues its next step. */
   add(tail: Tail): void {
     tail.state = "behind";
     this.#blocked.delete(tail);
@@ -68,22 +76,22 @@ export class CatchUp {
     this.#read();
   }
 
-  /** It is not to be waited for any more. */
+  /** Removes the tail from the queue of blocked tails. */
   delete(tail: Tail): void {
     this.#blocked.delete(tail);
   }
 
-  /** To be called when clients have acknowledged something, or are gone: there may be room for those that wait. */
+  /** Resumes blocked tails that have room. Call after an acknowledgement and after a socket is gone. */
   resume(): void {
     this.#blocked.resume();
   }
 
-  /** To be called when tails hold more than before: clients that stand still are looked for where it is much. */
+  /** Starts the check for stalled clients if tails hold much memory. Call when tails hold more than before. */
   watch(): void {
     this.#blocked.watch();
   }
 
-  /** A new tail was refused for want of room: it waits outside, and comes back. */
+  /** Checks for stalled clients because a new tail was refused for lack of room. Its client retries later. */
   recordRefusedTail(): void {
     this.#blocked.recordRefusedTail();
   }
@@ -103,7 +111,7 @@ export class CatchUp {
     }
   }
 
-  /** Brings one tail a step further: the others get theirs in between. */
+  /** Sends one tail the next part of its backlog. Other tails get their steps in between. */
   async #step(tail: Tail): Promise<void> {
     tail.isQueued = false;
     if (!tail.isOpen || tail.state !== "behind" || this.#ports.needsRecheck(tail) || this.#ports.promoteToLive(tail))
@@ -120,7 +128,7 @@ export class CatchUp {
     try {
       const place = tail.sent;
       const framed = await this.#ports.backlog(tail, room);
-      // A project that is gone ends its tails by itself.
+      // The hub ends the tails of a deleted project.
       if (framed === null || !isBehind(tail)) return;
       if (framed.through <= place) throw new RangeError("A step of a tail that is behind leads nowhere.");
       verdict = this.#ports.offer(tail, framed);
@@ -130,7 +138,7 @@ export class CatchUp {
     if (verdict === "full") this.#starve(tail);
     else if (verdict === "fits") this.add(tail);
     else if (verdict === "wait") tail.state = "waiting";
-    // What it lacks is on disk, and can wait there for the client as well.
+    // The remaining entries are on disk and need no memory while the client catches up.
     else if (verdict === "late") {
       this.#blocked.addLate(tail);
       this.#ports.askForAck(tail);
@@ -142,7 +150,7 @@ export class CatchUp {
     if (tail.unackedBytes > 0) this.#ports.askForAck(tail);
   }
 
-  /** Null where the tail has ended meanwhile. */
+  /** Reserves the memory of a step; `null` if the tail ended or left the state `behind` in the meantime. */
   async #leaseOf(tail: Tail): Promise<MemoryLease | null> {
     while (isBehind(tail)) {
       const lease = this.#ports.takeStep();
@@ -157,23 +165,24 @@ function isBehind({ isOpen, state }: Tail): boolean {
   return isOpen && state === "behind";
 }
 
-/** What the reports need of their hub. */
+/** The functions that `ProgressReports` needs of its surroundings. */
 export interface ProgressPorts {
   pause(milliseconds: number): Promise<void>;
   tails(): Iterable<Tail>;
-  /** Tells the client of a tail how far it has come, where it was told nothing for long. */
+  /** Sends a progress report if the last one is too old. */
   report(tail: Tail): void;
   failed(error: unknown): void;
 }
 
-/** Reports between two pauses: half a millisecond of the object's thread. */
+/** Reports between two pauses, about half a millisecond of the object's thread. */
 const REPORTS_IN_A_ROW = 10;
 
 /**
- * Tells clients how far their tails have come while nothing passes their filters, so that one that comes back does not read
- * all of that again. A delivery tells those who were told nothing for long; this is for what comes last before it is
- * quiet. There is a timer only from the first entry that was passed over until that has been told: an idle tail costs
- * nothing.
+ * Sends progress reports while no entry passes a tail's filter, so that a client that reconnects does not read those
+ * entries again.
+ *
+ * Deliveries send due reports themselves. These reports cover the entries before a quiet period. A timer runs only from
+ * the first unreported entry until its report, so that an idle tail costs nothing.
  */
 export class ProgressReports {
   readonly #ports: ProgressPorts;
@@ -183,7 +192,7 @@ export class ProgressReports {
     this.#ports = ports;
   }
 
-  /** To be called when a tail has come further than its client was told. */
+  /** Starts the timer. Call when a tail's sent position is ahead of the last report. */
   expect(): void {
     if (this.#isExpected) return;
     this.#isExpected = true;

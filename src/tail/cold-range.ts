@@ -11,7 +11,7 @@ import {
 } from "../logs/cold/format/segment.ts";
 import type { SeqLines, SeqRange } from "./frames.ts";
 
-/** The part of the cold tier's store that a read by `seq` needs. */
+/** The part of the cold tier's store that reads by `seq` use. */
 export interface ColdSeqSource {
   segmentsBySeq(
     workspaceId: string,
@@ -20,35 +20,40 @@ export interface ColdSeqSource {
     after: SegmentKey | null,
     limit: number,
   ): Promise<SegmentMeta[]>;
-  /** Reads as many ranges as one answer may hold, from the first on; null for one that is not there any more. */
+  /**
+   * Reads ranges from the first on, as many as one response may hold. An element is `null` if the segment no longer
+   * exists.
+   */
   readBodies(workspaceId: string, ranges: readonly BodyRange[]): Promise<(SegmentBody | null)[]>;
 }
 
-/** Whose entries, and who is told of a segment that cannot be read. */
+/** The project whose entries are read, and the receiver of reports about unreadable segments. */
 export interface ColdScope {
   workspaceId: string;
   projectId: string;
   report: ReportUnreadable;
 }
 
-/** Units that together hold all that the cold tier has with `after < seq <= through`. Units may overlap in `seq`. */
+/**
+ * Line sources with everything that the cold tier has with `after < seq <= through`. Their `seq` ranges may overlap.
+ */
 export interface ColdUnits {
   units: SeqLines[];
   through: number;
 }
 
-/** Frames of one segment that follow each other. */
+/** Consecutive blocks of one segment that are read together. */
 interface Wanted extends BodyRange {
   meta: SegmentMeta;
   blocks: Block[];
 }
 
-/** More segments than there can be of one range of `seq`: one, and those of entries far from the others in time. */
+/** Segments that one `seq` range has at most: one, and the parts with entries far apart in time. */
 const SEGMENTS = SEGMENT_LIMITS.parts + 1;
 
 /**
- * Reads what the cold tier has behind a `seq`, one stored range at a time: at most 10,000 entries.
- * @param range `until` at most the last `seq` that the object no longer holds
+ * Reads entries after a `seq` from the cold tier, one flushed range (at most 10,000 entries) per call.
+ * @param range `until` is at most the last `seq` that the object no longer stores
  */
 export async function readCold(source: ColdSeqSource, scope: ColdScope, range: SeqRange): Promise<ColdUnits> {
   const { workspaceId, projectId } = scope;
@@ -72,9 +77,10 @@ export async function readCold(source: ColdSeqSource, scope: ColdScope, range: S
   return { units, through };
 }
 
-/** The frames of a segment that may hold an entry of the range; null for none. */
+/** Returns the blocks of a segment that may hold an entry of the range; `null` if there is none. */
 function wantedOf(meta: SegmentMeta, { after, until }: SeqRange): Wanted | null {
-  // Without gaps a place says its `seq`. With gaps only the directory does, and it comes with the body.
+  // Without gaps, the index of a line determines its `seq`. With gaps only the batch table does, and it is read with
+  // the body.
   const isDense = meta.count === meta.lastSeq - meta.firstSeq + 1;
   const blocks = readBlockIndex(meta).filter(({ firstIndex, lines }) => {
     const seq = meta.firstSeq + firstIndex;

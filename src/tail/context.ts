@@ -7,13 +7,13 @@ import { type ColdScope, type ColdSeqSource, readCold } from "./cold-range.ts";
 import { toLogFilter } from "./filter.ts";
 import { linesOfBatches, pacedEntriesOf, type SeqEntry, type SeqLines, type SeqRange } from "./frames.ts";
 
-/** Keeps of many entries those nearest to one `seq`, up to so many characters: 200 neighbours may have 50 MiB. */
+/** Keeps the entries nearest to one `seq`, up to a number of characters: 200 neighbours may have 50 MiB. */
 export class NearestEntries {
   readonly #seq: number;
   readonly #maxCharacters: number;
   readonly #kept = new Map<number, SeqEntry>();
   #characters = 0;
-  /** Nothing at this distance or farther is kept any more. */
+  /** Entries at this distance from `seq` or farther are no longer kept. */
   #tooFar = Number.POSITIVE_INFINITY;
 
   constructor(seq: number, maxCharacters: number) {
@@ -21,12 +21,12 @@ export class NearestEntries {
     this.#maxCharacters = maxCharacters;
   }
 
-  /** Whether some have been left out: they lie outside those kept. */
+  /** Whether entries were dropped. All of them are farther from `seq` than those kept. */
   get isCut(): boolean {
     return Number.isFinite(this.#tooFar);
   }
 
-  /** Takes an entry; one that is there already is passed over. */
+  /** Adds an entry, unless it is already there or too far away. */
   add(entry: SeqEntry): void {
     if (this.#distance(entry) >= this.#tooFar || this.#kept.has(entry.seq)) return;
     this.#kept.set(entry.seq, entry);
@@ -34,7 +34,7 @@ export class NearestEntries {
     while (this.#characters > this.#maxCharacters && this.#kept.size > 1) this.#dropFarthest();
   }
 
-  /** In order of `seq`. */
+  /** Returns the kept entries in order of `seq`. */
   entries(): SeqEntry[] {
     return [...this.#kept.values()].sort((a, b) => a.seq - b.seq);
   }
@@ -56,13 +56,16 @@ export class NearestEntries {
 export const CONTEXT_LIMITS = {
   /** Entries on either side. */
   neighbours: 100,
-  /** Characters of one answer; the entry itself is always in it. */
+  /** Characters of one response. The entry itself is always included. */
   answerCharacters: 4 * 1024 * 1024,
-  /** Characters held while the range is read, those of one batch or one cold range on top: bounds the isolate's memory. */
+  /**
+   * Characters kept while the range is read, without those of the batch or cold range in progress. Bounds the isolate's
+   * memory.
+   */
   heldCharacters: 5 * 1024 * 1024,
 } as const;
 
-/** Part of a range as the workspace object has it; see `SeqPage` there. */
+/** Part of a range as the workspace object returns it; see `SeqPage` there. */
 export interface RecentRange {
   lastSeq: number;
   flushedSeq: number;
@@ -71,7 +74,7 @@ export interface RecentRange {
   batches: readonly RecentBatch[];
 }
 
-/** Where a project's entries are read from by `seq`. */
+/** The two tiers from which entries of a project are read by `seq`. */
 export interface SeqSource {
   scope: ColdScope;
   recent(range: SeqRange): Promise<RecentRange>;
@@ -80,7 +83,7 @@ export interface SeqSource {
 
 export interface ContextWish {
   seq: number;
-  /** Entries before it and behind it. */
+  /** Entries before and after `seq`. */
   before: number;
   after: number;
 }
@@ -93,12 +96,12 @@ export interface EntryContext {
   complete: boolean;
 }
 
-/** What it holds, a character of two bytes each. */
+/** Returns the bytes that a context holds in memory, two per character. */
 export function contextBytes({ entry, before, after }: EntryContext): number {
   return [entry, ...before, ...after].reduce((sum, { length }) => sum + 2 * length, 0);
 }
 
-/** The JSON of the answer in parts; bytes of UTF-8, one character each. */
+/** Yields the JSON of the response in parts, as byte strings: UTF-8, one character per byte. */
 export function* contextTexts({ entry, before, after, complete }: EntryContext): Generator<string> {
   yield '{"entry":';
   yield toByteString(entry);
@@ -113,7 +116,7 @@ function* joined(texts: readonly string[]): Generator<string> {
   for (const [index, text] of texts.entries()) yield toByteString(index === 0 ? text : `,${text}`);
 }
 
-/** One entry and its neighbours; null where there is no such entry, or none any more. */
+/** Reads an entry and its neighbours; `null` if the entry does not exist or has expired. */
 export async function readContext(
   source: SeqSource,
   { seq, before, after }: ContextWish,
@@ -126,7 +129,7 @@ export async function readContext(
   if (!entry) return null;
   let characters = entry.text.length;
   let [from, to] = [at, at + 1];
-  // The nearest first, in turn.
+  // Add the nearest neighbours first, alternating between both sides.
   for (;;) {
     const [earlier, later] = [entries[from - 1], entries[to]];
     const isEarlier = earlier !== undefined && (later === undefined || at - from <= to - at - 1);
@@ -144,7 +147,9 @@ export async function readContext(
   };
 }
 
-/** The object first: a batch leaves it only once it is in the cold tier. */
+/**
+ * Reads a range into `found`. The object is read first, because a batch leaves it only after it is in the cold tier.
+ */
 async function readRange(
   { scope, recent, cold }: SeqSource,
   { after, until }: SeqRange,
@@ -154,7 +159,8 @@ async function readRange(
   const pacer = new ScanPacer();
   const matcher = new BatchMatcher(everythingSince(page.oldest), pacer.meter);
   const end = Math.min(until, page.lastSeq);
-  // Some may be in both tiers: moved since the first look. Some that were not moved lie among those that were.
+  // An entry may occur in both tiers if it was flushed between two reads. `NearestEntries` ignores the second one.
+  // Batches that were not flushed (quarantined ones) may be located between flushed ones.
   const take = async (units: readonly SeqLines[], range: SeqRange) => {
     const pause = () => pacer.pause();
     const entries = await pacedEntriesOf(pause, units, matcher, scope.projectId, range, scope.report);
@@ -165,7 +171,7 @@ async function readRange(
     if (page.through >= end) break;
     page = await recent({ after: page.through, until: end });
   }
-  // As of the last look: what a flush took away between two looks is there by now.
+  // Uses the watermark of the last read: what a flush moved between two reads is in the cold tier by now.
   const coldEnd = Math.min(end, page.flushedSeq);
   for (let place = after; place < coldEnd; ) {
     const { units, through } = await readCold(cold, scope, { after: place, until: coldEnd });

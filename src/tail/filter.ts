@@ -1,14 +1,17 @@
 import type { LogFilter } from "../logs/query/filter.ts";
 
-/** What a tail may be narrowed by: the simple filters of a query. */
+/** The filters that a tail accepts: the simple ones of a query. */
 export type TailFilter = Pick<LogFilter, "levelMask" | "categories" | "types" | "session" | "traceId" | "search">;
 
-/** One text per meaning: tails of the same text are filtered once. */
+/** Encodes a filter as text. Equal filters have equal texts, so that their tails share one tail group. */
 export function tailFilterText({ levelMask, categories, types, session, traceId, search }: TailFilter): string {
   return JSON.stringify([levelMask, listed(categories), listed(types), session, traceId, search]);
 }
 
-/** @param text as `tailFilterText` wrote it */
+/**
+ * Decodes a filter.
+ * @param text as written by `tailFilterText`
+ */
 export function readTailFilter(text: string): TailFilter {
   // SAFETY: this is the array that `tailFilterText` writes, in its order.
   const [levelMask, categories, types, session, traceId, search] = JSON.parse(text) as [
@@ -22,7 +25,11 @@ export function readTailFilter(text: string): TailFilter {
   return { levelMask, categories, types, session, traceId, search };
 }
 
-/** @param oldest entries with an earlier timestamp are past the retention, epoch milliseconds; null where none can be */
+/**
+ * Converts a tail's filter into a query filter.
+ * @param oldest excludes entries with an earlier timestamp as expired, epoch milliseconds; `null` if no entry can be
+ * expired
+ */
 export function toLogFilter(filter: TailFilter, oldest: number | null): LogFilter {
   return { ...filter, from: oldest, to: null, data: [] };
 }

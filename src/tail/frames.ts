@@ -4,7 +4,10 @@ import type { BatchMatcher, LineMatch } from "../logs/query/batch-matcher.ts";
 import { piecesOf } from "../logs/query/lines.ts";
 import { TAIL_LIMITS } from "./limits.ts";
 
-/** Lines of one project, and who they are, whatever tier they come from. Index `i` counts the lines of `body` from 0. */
+/**
+ * Lines of one project with their `seq` and receipt time, independent of the tier. Index `i` counts lines of `body`
+ * from 0.
+ */
 export interface SeqLines {
   /** Canonical NDJSON; see `../logs/batch.ts`. */
   body: Uint8Array;
@@ -13,7 +16,7 @@ export interface SeqLines {
   receivedAtOf(index: number): number;
 }
 
-/** An entry as it leaves the service: `text` is the JSON of a `StoredEntry`. */
+/** An entry as clients receive it: `text` is the JSON of a `StoredEntry`. */
 export interface SeqEntry {
   seq: number;
   text: string;
@@ -25,7 +28,7 @@ export interface SeqRange {
   until: number;
 }
 
-/** `entrySteps` in one go. */
+/** Runs `entrySteps` without pauses. */
 export function entriesOf(...args: Parameters<typeof entrySteps>): SeqEntry[] {
   const steps = entrySteps(...args);
   for (;;) {
@@ -34,7 +37,7 @@ export function entriesOf(...args: Parameters<typeof entrySteps>): SeqEntry[] {
   }
 }
 
-/** `entrySteps` with a pause at each of them. */
+/** Runs `entrySteps` with a pause at each step. */
 export async function pacedEntriesOf(
   pause: () => Promise<void>,
   ...args: Parameters<typeof entrySteps>
@@ -48,10 +51,10 @@ export async function pacedEntriesOf(
 }
 
 /**
- * The entries of a range that pass a filter, by `seq`. A stored line is the JSON of an entry already, so it is completed
- * as text. Yields whenever the matcher's meter says that a pause is due.
- * @param report for what comes from a disk: each line is read whole, and one that is no entry is left out. Null for what
- * has just been taken in, and is known to be entries
+ * Returns the entries of a range that pass a filter, in order of `seq`. A stored line is already the JSON of an entry,
+ * so it is completed as text. Yields when the matcher's meter signals that a pause is due.
+ * @param report receives damaged lines of stored data; every line is then parsed, and a line that is not an entry is
+ * left out. `null` for lines that were just validated by ingest
  */
 export function* entrySteps(
   units: readonly SeqLines[],
@@ -87,7 +90,7 @@ export function* entrySteps(
       }
       if (seq < last) isSorted = false;
       last = seq;
-      // Without its braces: every line has members.
+      // Take the line without its braces. Every line has members, so the commas are right.
       const members = raw.toString("utf8", start + 1, end - 1);
       const id = logId(projectId, seq);
       const text = `{"id":"${id}",${members},"seq":${seq},"projectId":"${projectId}","receivedAt":"${received}"}`;
@@ -96,7 +99,7 @@ export function* entrySteps(
     yield* matcher.steps(piecesOf(unit.body), isWanted, take, leaveOut);
     if (report !== null) reportEntries(report, projectId, damaged);
   }
-  // Only the parts of one cold range overlap each other.
+  // Only parts of one cold range overlap each other.
   return isSorted ? entries : entries.sort((a, b) => a.seq - b.seq);
 }
 
@@ -120,26 +123,26 @@ export function linesOfBatch({
   return { body: decodeBody(encoding, body), seqAt: (index) => firstSeq + index, receivedAtOf: () => receivedAt };
 }
 
-/** One message of log entries, ready to be sent. */
+/** One `logs` message, ready to be sent. */
 export interface Frame {
   text: string;
   entries: number;
-  /** Of the text as a socket holds it, in UTF-8. */
+  /** Bytes of the text in UTF-8, as a socket holds it. */
   bytes: number;
-  /** The `seq` of its last entry. */
+  /** The `seq` of the frame's last entry. */
   through: number;
 }
 
-/** Frames, and how far they go: everything up to `through` that passes the filter is in them. */
+/** Frames that contain every matching entry up to `through`. */
 export interface FrameList {
   frames: Frame[];
   through: number;
 }
 
-/** What all frames together may have; what lies behind is for another time. */
+/** Bounds for all frames of one list together. Entries beyond them are left for the next list. */
 export interface FrameLimits {
   entries: number;
-  /** Passed by one entry at most. */
+  /** The bound may be exceeded by one entry. */
   characters: number;
 }
 

@@ -4,16 +4,16 @@ import { WorkMeter } from "../logs/query/budget.ts";
 import { readTailFilter, toLogFilter } from "./filter.ts";
 import type { Tail } from "./tail.ts";
 
-/** A batch that has been committed. */
+/** The part of a committed batch that tails need. */
 export interface TailBatch {
   project: number;
   firstSeq: number;
   receivedAt: number;
-  /** `size`: bytes of its lines, uncompressed. */
+  /** `size` is the uncompressed length of the lines in bytes. */
   batch: { count: number; encoding: BatchEncoding; size: number; body: Uint8Array };
 }
 
-/** Batches of one project that follow each other: entries with `after < seq <= until`. */
+/** Consecutive batches of one project: entries with `after < seq <= until`. */
 export interface BatchSequence {
   project: number;
   after: number;
@@ -23,12 +23,15 @@ export interface BatchSequence {
 }
 
 /**
- * Bytes of lines of one run, unless a single batch has more: decompressed at once, and sent to each tail in one go. What
- * waits may hold a hundred times its size.
+ * Uncompressed bytes of one batch sequence, unless a single batch has more. A sequence is decompressed at once and sent
+ * to each tail in one pass, while the queued batches may decompress to a hundred times their size.
  */
 const SEQUENCE_BYTES = 256 * 1024;
 
-/** Each project's batches in order, some at a time. There is a gap where nobody listened for a while. */
+/**
+ * Groups batches into bounded sequences by project, in order. A gap between two sequences occurs if the project had no
+ * tail for a while.
+ */
 export function sequencesOf(batches: readonly TailBatch[]): BatchSequence[] {
   const runs: BatchSequence[] = [];
   const last = new Map<number, BatchSequence>();
@@ -47,15 +50,15 @@ export function sequencesOf(batches: readonly TailBatch[]): BatchSequence[] {
   return runs;
 }
 
-/** Tails of one project with one filter: what they get is filtered and written out once for all of them. */
+/** Tails with the same project and filter. Their entries are filtered and encoded once. */
 export interface TailGroup {
   readonly matcher: BatchMatcher;
-  /** Of the matcher's work. */
+  /** Counts the matcher's work. */
   readonly meter: WorkMeter;
   readonly tails: Set<Tail>;
 }
 
-/** The open tails, by project and filter. */
+/** The open tails of an object, by project and filter. */
 export class TailGroups {
   readonly #projects = new Map<number, Map<string, TailGroup>>();
   #size = 0;
@@ -95,10 +98,10 @@ export class TailGroups {
   }
 }
 
-/** Units of work that matching takes in one go: some 2 ms, in which no entry is taken in. */
+/** Work units that matching uses without a pause: about 2 ms, during which the object accepts no entries. */
 export const MATCHING_UNITS = 1_500_000;
 
-/** Without the retention's bound: what has just been taken in is not older. */
+/** Creates a group. Its filter has no retention cutoff, because entries just accepted cannot be expired. */
 function newGroup(filter: string): TailGroup {
   const meter = new WorkMeter(MATCHING_UNITS);
   return { matcher: new BatchMatcher(toLogFilter(readTailFilter(filter), null), meter), meter, tails: new Set() };

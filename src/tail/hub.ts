@@ -9,36 +9,43 @@ import { LiveDelivery } from "./live.ts";
 import type { TailShare } from "./shares.ts";
 import type { OfferVerdict, Tail } from "./tail.ts";
 
-/** What tails need of the object that they live in. */
+/** The functions that tails need of their workspace object. */
 export interface TailPorts {
   now(): number;
-  /** Of the isolate's memory, what the tails of this object may take. */
+  /** The object's share of the isolate's buffer memory. */
   share: TailShare;
   quota(): TailQuota;
-  /** Resolves once all that has been written is on disk; others get their turn before. */
+  /** Resolves when all writes are on disk. Yields to other requests. */
   durable(): Promise<void>;
-  /** Lets some time pass. */
+  /** Waits for the given time. */
   pause(milliseconds: number): Promise<void>;
-  /** The `seq` of a project's newest entry; null where there is no such project. */
+  /** Returns the `seq` of a project's newest entry; `null` if the project does not exist. */
   lastSeq(project: number): number | null;
-  /** What lies right behind a tail's place, at most so many entries, decoded elsewhere; null where the project is gone. */
+  /**
+   * Reads at most `most` entries after the tail's sent position, outside the object; `null` if the project no longer
+   * exists.
+   */
   backlog(tail: Tail, most: number): Promise<FrameList | null>;
-  /** As the object itself knows it. */
+  /** Checks the tail's authority with the object's own data. */
   ruling(tail: Tail): AuthorityCheck;
-  /** The same once its time has come: of a session, only the user object knows. */
+  /** Checks an authority that has expired. For a session, asks the user object. */
   renewed(tail: Tail): Promise<AuthorityCheck>;
-  /** Ends the object's life, and with it the connections of all its tails: what they hold is free, and they come back. */
+  /** Aborts the object, which ends the connections of all tails and frees their memory. Clients reconnect. */
   abortObject(): void;
-  /** A tail has been closed by the service. */
+  /** Reports that the service closed a tail. */
   closed(tail: Tail, code: number, reason: string): void;
-  /** @param tail null where the fault is of no one tail */
+  /**
+   * Reports a fault.
+   * @param tail `null` if the fault concerns no single tail
+   */
   failed(error: unknown, tail: Tail | null): void;
 }
 
 /**
- * The open tails of an object: who they are, and what becomes of each. Entries come to them in order of `seq`, as they are
- * committed (`LiveDelivery`) or, to those that have less, from disk (`CatchUp`); a tail is live again in the very turn in
- * which its place is the project's newest `seq`.
+ * The open tails of an object and their life cycle.
+ *
+ * Entries reach a tail in order of `seq`: as they are committed (`LiveDelivery`) or, for a tail that is behind, from
+ * disk (`CatchUp`). A tail becomes live in the same turn in which its sent position reaches the project's newest `seq`.
  */
 export class TailHub {
   readonly #ports: TailPorts;
@@ -90,7 +97,7 @@ export class TailHub {
     return this.#tails.size;
   }
 
-  /** Open tails of a reader; see `Tail.reader`. */
+  /** Returns the number of open tails of a reader; see `Tail.reader`. */
   tailsOf(reader: string): number {
     let tails = 0;
     for (const tail of this.#tails) if (tail.reader === reader) tails++;
@@ -102,18 +109,18 @@ export class TailHub {
     return this.#load.isFull;
   }
 
-  /** To be told of a new tail that was refused as there is no room. */
+  /** Checks for stalled clients because a new tail was refused for lack of room. */
   recordRefusedTail(): void {
     this.#catchUp.recordRefusedTail();
   }
 
-  /** A tail that has just been opened. */
+  /** Adds a tail that has just been opened. */
   add(tail: Tail): void {
     this.#join(tail);
     if (!this.#promoteToLive(tail)) this.#catchUp.add(tail);
   }
 
-  /** A tail that has outlived the object's memory. Where nothing came meanwhile, it hears nothing of it. */
+  /** Restores a tail after hibernation. Sends nothing if no entry was committed in the meantime. */
   restore(tail: Tail): void {
     this.#load.update(tail);
     if (!tail.isOpen) return;
@@ -122,19 +129,22 @@ export class TailHub {
     else this.#catchUp.add(tail);
   }
 
-  /** Its socket is gone. */
+  /** Removes a tail whose socket is gone. */
   gone(tail: Tail): void {
     this.#leave(tail);
     this.#load.remove(tail);
     this.#catchUp.resume();
   }
 
-  /** To be told of every commit, once its transaction has ended. */
+  /** Delivers committed batches. Call after every commit, when its transaction has ended. */
   committed(batches: readonly TailBatch[]): void {
     this.#live.committed(batches);
   }
 
-  /** @returns false for something that the client cannot have */
+  /**
+   * Records a client's acknowledgement.
+   * @returns `false` if the client acknowledges a `seq` that was never sent
+   */
   ack(tail: Tail, seq: number): boolean {
     if (!tail.ack(seq, this.#ports.now())) return false;
     this.#load.update(tail);
@@ -143,12 +153,12 @@ export class TailHub {
     return true;
   }
 
-  /** Keys, projects or members have changed: tails that may read no more end. */
+  /** Checks all authorities after a change of keys, projects or members, and ends tails that may no longer read. */
   recheck(): void {
     for (const tail of [...this.#tails]) this.#rule(tail, this.#ports.ruling(tail));
   }
 
-  /** The tails of this session end. */
+  /** Ends the tails of a session. */
   sessionEnded(sessionId: string): void {
     for (const tail of [...this.#tails]) {
       const { authority } = tail;
@@ -160,12 +170,12 @@ export class TailHub {
     for (const tail of [...this.#tails]) this.end(tail, code);
   }
 
-  /** The service stops: clients resume at their place on the next one. */
+  /** Closes all tails because the service stops. Clients resume at their sent position. */
   stopAll(): void {
     for (const tail of [...this.#tails]) this.#close(tail, TAIL_CLOSE.stopping, `since=${tail.sent}`, null);
   }
 
-  /** When the first tail's authority has to be looked at again. */
+  /** Returns when the next authority must be checked, epoch milliseconds; `null` if none expires. */
   nextExpiry(): number | null {
     let next = Number.POSITIVE_INFINITY;
     for (const { expiresAt, state } of this.#tails) {
@@ -174,23 +184,26 @@ export class TailHub {
     return Number.isFinite(next) ? next : null;
   }
 
-  /** Looks at those whose time has come. */
+  /** Checks the authorities that have expired. */
   expire(): void {
     for (const tail of [...this.#tails]) this.#needsRecheck(tail);
   }
 
-  /** Ends a tail that may read no more. */
+  /** Ends a tail that may no longer read. */
   end(tail: Tail, code: ErrorCode): void {
     this.#close(tail, TAIL_CLOSE.ended, code, code);
   }
 
-  /** Ends a tail whose client sent something that is no message. */
+  /** Closes a tail whose client sent a message that is not an acknowledgement. */
   refuseMessage(tail: Tail): void {
     const reason = 'Send {"type":"ack","seq":<seq>} and nothing else.';
     this.#close(tail, TAIL_CLOSE.badMessage, reason, "VALIDATION_ERROR");
   }
 
-  /** Live, and told so, if it has come to the newest entry. */
+  /**
+   * Makes a tail live and notifies its client if the tail has reached the newest entry.
+   * @returns whether the tail is live now
+   */
   #promoteToLive(tail: Tail): boolean {
     const last = this.#ports.lastSeq(tail.project);
     if (last === null || tail.sent < last) return false;
@@ -199,7 +212,10 @@ export class TailHub {
     return true;
   }
 
-  /** @returns whether it can be offered again: the memory that tails share is full */
+  /**
+   * Offers frames to a live tail.
+   * @returns whether to offer them again because shared memory is full
+   */
   #offerLive(tail: Tail, framed: FrameList): boolean {
     const verdict = this.#offer(tail, framed);
     if (verdict === "wait" || verdict === "late") this.#closeBehind(tail);
@@ -216,7 +232,7 @@ export class TailHub {
     }
   }
 
-  /** Whether a tail's time has come: then it gets nothing until it is known to go on. */
+  /** Whether the tail's authority has expired. Starts its renewal; the tail gets nothing until then. */
   #needsRecheck(tail: Tail): boolean {
     if (tail.expiresAt === null || tail.expiresAt > this.#ports.now()) return false;
     if (tail.state !== "unsure") {
@@ -249,7 +265,7 @@ export class TailHub {
     this.#close(tail, TAIL_CLOSE.behind, `since=${tail.sent}`, null);
   }
 
-  /** The last resort: an object cannot end one connection whose client reads nothing, only all of them with itself. */
+  /** Aborts the object as the last resort: it cannot end a single connection whose client reads nothing. */
   async #abortObject(): Promise<void> {
     await this.#ports.durable();
     this.#ports.abortObject();
@@ -260,7 +276,10 @@ export class TailHub {
     this.#close(tail, TAIL_CLOSE.fault, `since=${tail.sent}`, "SERVICE_UNAVAILABLE");
   }
 
-  /** @param error what the client is told in a frame of its own */
+  /**
+   * Closes a tail.
+   * @param error error code sent in a separate frame before the close; `null` for none
+   */
   #close(tail: Tail, code: number, reason: string, error: ErrorCode | null): void {
     if (!tail.isOpen) return;
     this.#leave(tail);
@@ -271,7 +290,7 @@ export class TailHub {
     this.#ports.closed(tail, code, reason);
   }
 
-  /** A socket throws once its other end has gone: that is the end of its tail, and of nothing else. */
+  /** Runs `work`; if the socket throws because the other end is gone, removes only its tail. */
   #attempt<T>(tail: Tail, work: () => T): T | undefined {
     try {
       return work();
@@ -281,7 +300,7 @@ export class TailHub {
     }
   }
 
-  /** Gets nothing any more. What its socket holds counts until that is gone. */
+  /** Stops sending to a tail. Its unacknowledged bytes count until its socket is gone. */
   #leave(tail: Tail): void {
     tail.isOpen = false;
     this.#tails.remove(tail);

@@ -2,33 +2,42 @@ import { type FrameList, framesOf, linesOfBatch, pacedEntriesOf } from "./frames
 import { type BatchSequence, MATCHING_UNITS, sequencesOf, type TailBatch, type TailGroups } from "./groups.ts";
 import type { Tail } from "./tail.ts";
 
-/** Milliseconds of the object's thread, measured under the local runtime: a message, a byte sent, a byte looked through. */
+/**
+ * Milliseconds of the object's thread for a message, a sent byte and a scanned byte. Measured under the local runtime.
+ */
 const MESSAGE_MS = 0.05;
 const SENT_BYTE_MS = 0.7 / (1024 * 1024);
 const LOOKED_BYTE_MS = 2 / (1024 * 1024);
 
-/** Work after which others get their turn; the sockets' writing comes on top. An ingest may wait for several slices. */
+/**
+ * Milliseconds of work after which a delivery yields; the sockets' writes add to that. An ingest may wait for several
+ * slices.
+ */
 const MIN_SLICE_MS = 0.5;
 const MAX_SLICE_MS = 1.25;
 /**
- * Slices of a delivery, where that makes none too small or too large. A pause of one millisecond takes three on a busy
- * thread. With slices of one size a larger delivery has more of them; meanwhile more is committed, and the next one is
- * larger still: with a hundred tails at 5,000 entries/s it came to a pause for each tail, and entries were a third of a
- * second late. Twelve slices bring them after 40 ms; eight after 24, and an ingest takes half as long again; eighteen
- * after 48.
+ * Slices into which a delivery is cut, within the bounds of a slice.
+ *
+ * A pause of one millisecond takes three on a busy thread. With slices of a fixed size, a larger delivery has more
+ * pauses, more is committed meanwhile, and the next delivery is even larger. With a hundred tails at 5,000 entries/s
+ * this led to a pause per tail and a delay of a third of a second. Twelve slices deliver after 40 ms; eight after 24
+ * ms, but an ingest takes half as long again; eighteen after 48 ms.
  */
 const SLICES = 12;
 
 /**
- * A message costs about the same, however small it is: with many tails, commits that come close together share theirs. So
- * a delivery takes at least so long for each message, at most so long in all, and no longer for a few tails.
+ * Minimum milliseconds of a delivery per message and its upper bound. A message costs about the same whatever its size,
+ * so with many tails commits that are close together share messages. With few tails the minimum is negligible.
  */
 const MESSAGE_LEAST_MS = 0.3;
 const DELIVERY_LEAST_MS = 20;
-/** The shortest pause. One that passes no time would let nobody in: what has come over the network is looked at after it. */
+/**
+ * Shortest pause in milliseconds. A pause of zero would not yield: the runtime handles network input only after time
+ * passes.
+ */
 const PAUSE_MS = 1;
 
-/** What a delivery is about to do. */
+/** Estimated work of a delivery. */
 export interface DeliveryWork {
   messages: number;
   sentBytes: number;
@@ -36,26 +45,29 @@ export interface DeliveryWork {
 }
 
 /**
- * Cuts a delivery into slices with pauses between them. Sent in one go, a hundred frames of 100 KB hold up the object,
- * and with it everybody's ingest, for a dozen milliseconds.
+ * Cuts a delivery into slices with pauses between them. Without pauses, a hundred frames of 100 KB block the object,
+ * and with it every ingest, for a dozen milliseconds.
  */
 export class DeliveryPacer {
   readonly #now: () => number;
   readonly #pause: (milliseconds: number) => Promise<void>;
-  /** Of this delivery: work of a slice, when it began, and how long it takes at least. */
+  /** Work of a slice, start and minimum duration of the current delivery. */
   #sliceMs = MIN_SLICE_MS;
   #beganAt = 0;
   #leastMs = 0;
-  /** Work done in this slice. */
+  /** Milliseconds of work done in the current slice. */
   #done = 0;
 
-  /** @param pause lets some milliseconds pass, and more while others are busy */
+  /** @param pause waits for the given milliseconds, and longer while the thread is busy */
   constructor(now: () => number, pause: (milliseconds: number) => Promise<void>) {
     this.#now = now;
     this.#pause = pause;
   }
 
-  /** A delivery begins. @param work at most so much */
+  /**
+   * Begins a delivery.
+   * @param work upper bound of its work
+   */
   begin(work: DeliveryWork): void {
     this.#sliceMs = Math.min(MAX_SLICE_MS, Math.max(MIN_SLICE_MS, millisecondsOf(work) / SLICES));
     this.#beganAt = this.#now();
@@ -63,24 +75,24 @@ export class DeliveryPacer {
     this.#done = 0;
   }
 
-  /** To be awaited after messages have been sent. */
+  /** Counts sent messages and pauses if the slice is used up. Await after sending. */
   async sent(messages: number, sentBytes: number): Promise<void> {
     await this.#worked({ messages, sentBytes, lookedBytes: 0 });
   }
 
-  /** To be awaited after lines have been looked through. */
+  /** Counts scanned lines and pauses if the slice is used up. Await after scanning. */
   async looked(lookedBytes: number): Promise<void> {
     await this.#worked({ messages: 0, sentBytes: 0, lookedBytes });
   }
 
-  /** Lets others have their turn in the middle of work whose amount is not known before. */
+  /** Pauses within work whose amount is not known beforehand. */
   async rest(): Promise<void> {
     await this.#pause(PAUSE_MS);
   }
 
-  /** The delivery has ended: what is left of its time. */
+  /** Ends a delivery and waits for the rest of its minimum duration. */
   async end(): Promise<void> {
-    // A clock that was set back meanwhile makes it no longer.
+    // A clock that was set back does not extend the wait.
     const left = this.#leastMs - Math.max(0, this.#now() - this.#beganAt);
     if (left >= PAUSE_MS) await this.#pause(left);
   }
@@ -97,41 +109,47 @@ function millisecondsOf({ messages, sentBytes, lookedBytes }: DeliveryWork): num
   return messages * MESSAGE_MS + sentBytes * SENT_BYTE_MS + lookedBytes * LOOKED_BYTE_MS;
 }
 
-/** What the live tails need of their hub. */
+/** The functions that `LiveDelivery` needs of its surroundings. */
 export interface LivePorts {
   now(): number;
-  /** Resolves once all that has been written is on disk; others get their turn before. */
+  /** Resolves when all writes are on disk. Yields to other requests. */
   durable(): Promise<void>;
-  /** Lets some time pass. */
+  /** Waits for the given time. */
   pause(milliseconds: number): Promise<void>;
-  /** Whether a tail's time has come: then it gets nothing for now. */
+  /** Whether the tail's authority must be checked again. The tail gets nothing until then. */
   needsRecheck(tail: Tail): boolean;
-  /** Sends a live tail what lies right behind its place. @returns whether it has to be offered again, for want of room */
+  /**
+   * Sends a live tail the frames that start after its sent position.
+   * @returns whether to offer them again because shared memory is full
+   */
   offer(tail: Tail, framed: FrameList): boolean;
-  /** A live tail has to read what it lacks from disk, like older entries. */
+  /** Makes a live tail read the entries that it lacks from disk. */
   fallBehind(tail: Tail): void;
-  /** Bytes that deliveries hold from now on: batches that wait, and what is made of one run. */
+  /** Sets the bytes that deliveries hold: queued batches and the sequence that is being delivered. */
   setHeldBytes(bytes: number): void;
   failed(error: unknown): void;
 }
 
-/** Bytes of committed batches, as stored, that wait for delivery; past it tails read them from disk like older ones. */
+/** Stored bytes of batches that wait for delivery. Beyond that, tails read the batches from disk as backlog. */
 const QUEUE_BYTES = 1024 * 1024;
-/** A run in memory: its lines, the entries made of them, the texts of the frames. Measured in bytes of lines. */
+/**
+ * Memory of a batch sequence in multiples of its lines' bytes: the lines, the entries made of them, the frames' texts.
+ */
 const RUN_FACTOR = 3;
 /**
- * Milliseconds that a delivery waits for acknowledgements where the memory that tails share is full, at its end. Clients of
- * a hundred tails that read acknowledge within a few; reading what they lack from disk would take longer.
+ * Milliseconds that a delivery waits at its end for acknowledgements if shared memory is full. Clients of a hundred
+ * tails that read acknowledge within a few milliseconds; reading the backlog from disk would take longer.
  */
 const ACK_WAIT_MS = 50;
 const PATIENCE_STEP_MS = 5;
-/** Of an entry that is sent, what its line does not have: ids and when it was received. */
+/** Bytes that a sent entry has in addition to its line: ids and the receipt time. */
 const COMPLETION_BYTES = 120;
 
 /**
- * Brings what is committed to the live tails, as it is committed. A tail that has everything up to a run's first entry gets
- * the run; one that has more is left alone; one that has less falls behind. Nothing is sent before it is on disk, and
- * ingest waits for none of it.
+ * Delivers commits to the live tails.
+ *
+ * A tail at the start of a batch sequence gets the sequence; a tail that is ahead of it is skipped; a tail that is
+ * behind it falls behind. Nothing is sent before it is on disk, and ingest does not wait for delivery.
  */
 export class LiveDelivery {
   readonly #tails: TailGroups;
@@ -152,7 +170,7 @@ export class LiveDelivery {
     );
   }
 
-  /** To be told of every commit, once its transaction has ended. Costs a few instructions where nobody listens. */
+  /** Queues batches for delivery. Called after every commit. Costs a few instructions if no tail is open. */
   committed(batches: readonly TailBatch[]): void {
     if (this.#tails.size === 0) return;
     for (const committed of batches) {
@@ -191,7 +209,7 @@ export class LiveDelivery {
         this.#tellHeld();
       }
     }
-    // In the turn in which the queue was found empty: the next commit starts anew.
+    // Runs in the turn that found the queue empty, so that the next commit starts a new delivery.
     this.#isDelivering = false;
   }
 
@@ -222,7 +240,10 @@ export class LiveDelivery {
     }
   }
 
-  /** To those that got a part or nothing, until they have it all or it takes too long: then they read it from disk. */
+  /**
+   * Offers the frames again to tails that lacked memory. Tails that still lack some after `ACK_WAIT_MS` read them from
+   * disk.
+   */
   async #offerAgain(tails: readonly Tail[], framed: FrameList): Promise<void> {
     let short = tails;
     for (let waited = 0; short.length > 0 && waited < ACK_WAIT_MS; waited += PATIENCE_STEP_MS) {
@@ -239,7 +260,7 @@ export class LiveDelivery {
     for (const tail of short) if (tail.isOpen && tail.state === "live") this.#ports.fallBehind(tail);
   }
 
-  /** As if every entry passed every filter. */
+  /** Returns the work as if every entry passed every filter. */
   #workOf(runs: readonly BatchSequence[]): DeliveryWork {
     const work = { messages: 0, sentBytes: 0, lookedBytes: 0 };
     for (const { project, after, until, bytes } of runs) {
@@ -253,7 +274,7 @@ export class LiveDelivery {
     return work;
   }
 
-  /** The live tails read these batches from disk, like older ones. */
+  /** Makes the live tails read these batches from disk. */
   #skipToBacklog(batches: readonly TailBatch[]): void {
     for (const project of new Set(batches.map((committed) => committed.project))) {
       for (const { tails } of this.#tails.of(project)) {
@@ -274,10 +295,13 @@ export class LiveDelivery {
   }
 }
 
-/** Of consecutive multiples of it, none comes soon near an earlier one. */
+/** Consecutive multiples of it, modulo 1, are spread evenly. */
 const GOLDEN_RATIO = (Math.sqrt(5) - 1) / 2;
 
-/** Each delivery begins with another tail: the last one of many gets its frame some tens of milliseconds after the first. */
+/**
+ * Rotates the tails, so that each delivery begins with another one. With many tails, the last one gets its frame tens
+ * of milliseconds after the first.
+ */
 function inTurn(tails: readonly Tail[], delivery: number): Tail[] {
   const first = Math.floor(((delivery * GOLDEN_RATIO) % 1) * tails.length);
   return [...tails.slice(first), ...tails.slice(0, first)];

@@ -27,7 +27,7 @@ export const TailParameters = z.strictObject({
 const REPEATABLE: ReadonlySet<string> = new Set(["level", "category", "type"]);
 
 export interface TailQuery {
-  /** As `tailFilterText` writes it. */
+  /** As written by `tailFilterText`. */
   filter: string;
   since: number | null;
 }
@@ -40,7 +40,7 @@ export function readTailQuery(params: URLSearchParams): TailQueryResult {
   for (const name of new Set(params.keys())) {
     const given = params.getAll(name);
     const path = `query.${name}`;
-    // Asked for by name: a parameter named `__proto__` would be passed over.
+    // Checked by name, because an assignment to `values.__proto__` would add no member.
     if (!Object.hasOwn(TailParameters.shape, name)) {
       details.push({ path, code: "unrecognized_key", message: "There is no such parameter." });
     } else if (given.length > 1 && !REPEATABLE.has(name)) {

@@ -1,22 +1,26 @@
 import type { MemoryLease, MemoryPool } from "../platform/memory-pool.ts";
 
-/** Parts of the pool that are kept back: for small frames of readers that keep up, and for steps that read older entries. */
+/**
+ * Fractions of the pool that are reserved: for small frames of readers that keep up, and for steps that read backlog.
+ */
 const FLOORS = 1 / 16;
 const STEPS = 3 / 16;
-/** Steps at a time. */
+/** Backlog steps in progress at most. */
 const STEPS_MOST = 2;
-/** Bytes that a tail may always have on their way, where the tails of the isolate are few enough; see `floor`. */
+/** Bytes that a tail may always have unacknowledged if the isolate has few enough tails; see `floor`. */
 const FLOOR_BYTES = 16 * 1024;
-/** Milliseconds for which the share of an object counts that is no longer in memory and was not heard of again. */
+/** Milliseconds for which the share of an object that is no longer in memory still counts. */
 const LOST_MS = 60_000;
-/** Milliseconds between two looks at which objects are still in memory. */
+/** Milliseconds between two checks for objects that are no longer in memory. */
 const SWEEP_MS = 1000;
 
 /**
- * Divides the memory of all live tails of an isolate (`ISOLATE_BUDGET.tails`) between the objects in it, and each object
- * divides its part between its readers. Both by dynamic thresholds: a holder may hold up to `weight` times of what is
- * free, so it stops taking while something is left, and the more hold much, the less each may hold. Of 12 MiB one reader
- * of weight 4 gets 9.6, two get 5.3 each, and there are 1.3 left for others.
+ * Divides the buffer memory of an isolate (`ISOLATE_BUDGET.tails`) between its objects. Each object divides its share
+ * between its readers.
+ *
+ * Both levels use dynamic thresholds: a holder may hold up to `weight` times what is free. It stops before memory is
+ * used up, and the more holders there are, the less each may hold. Of 12 MiB, one reader of weight 4 gets 9.6, two get
+ * 5.3 each and 1.3 are left for others.
  *
  * (A. Choudhury, E. Hahne: Dynamic Queue Length Thresholds for Shared-Memory Packet Switches, 1998.)
  */
@@ -33,8 +37,8 @@ export class TailShares {
   }
 
   /**
-   * The share of an object that begins its life; that of its life before ends with it.
-   * @param owner lives in memory as long as the object does
+   * Creates the share of an object that starts, and ends the share of its previous instance.
+   * @param owner is in memory as long as the object is
    */
   join(id: string, owner: object): TailShare {
     this.#shares.get(id)?.leave();
@@ -52,7 +56,10 @@ export class TailShares {
     return share;
   }
 
-  /** Of what is shared. @param isShort more is wanted: shares of objects that are gone are looked for */
+  /**
+   * Returns the free shared bytes.
+   * @param isShort more is needed: also ends the shares of objects that are no longer in memory
+   */
   #free(isShort: boolean): number {
     if (isShort) this.#sweep();
     let held = this.#pool.held;
@@ -98,11 +105,11 @@ interface SharePorts {
   floor(): number;
   step(): MemoryLease | null;
   endStep(lease: MemoryLease): void;
-  /** Whether the object has tails, or holds anything. */
+  /** Records whether the object has tails or holds memory. */
   used(isUsed: boolean): void;
 }
 
-/** What the tails of one object hold of the isolate's memory, and may take of it. */
+/** The part of the isolate's buffer memory that the tails of one object hold or may take. */
 export class TailShare {
   readonly #pool: MemoryPool;
   readonly #owner: WeakRef<object>;
@@ -133,21 +140,21 @@ export class TailShare {
     return sharedOf(this.#pool);
   }
 
-  /** Of these, what nothing is held of now. */
+  /** Shared bytes that are free now. */
   get free(): number {
     return this.#ports.free(false);
   }
 
-  /** Sets what the object's tails hold, whatever is free: it is in memory. */
+  /** Sets the bytes that the object's tails hold, even if fewer are free: they are in memory already. */
   hold(bytes: number): void {
     this.#set(this.#tails, bytes);
   }
 
   /**
-   * Bytes that a holder may take now.
-   * @param held what it holds already, in bytes
-   * @param weight how many times of what is free it may hold
-   * @param freed bytes of the object that are taken for free
+   * Returns the bytes that a holder may take now.
+   * @param held bytes that it holds already
+   * @param weight factor of the free memory that it may hold
+   * @param freed bytes of the object that are counted as free
    */
   room(held: number, weight: number, freed = 0): number {
     const roomOf = (free: number) => Math.min(free, (weight * free - held) / (1 + weight));
@@ -155,12 +162,15 @@ export class TailShare {
     return Math.max(0, room > 0 ? room : roomOf(this.#ports.free(true) + freed));
   }
 
-  /** Bytes that a tail may have on their way whatever others hold, so that none that keeps up is stopped by them. */
+  /**
+   * Returns the bytes that a tail may have unacknowledged whatever others hold, so that a tail that keeps up is never
+   * blocked.
+   */
   floor(): number {
     return this.#ports.floor();
   }
 
-  /** Leases what one read of older entries takes; null where that has to wait. To be ended with `endStep`. */
+  /** Reserves the memory of one backlog step; `null` if none is free. End the lease with `endStep`. */
   step(): MemoryLease | null {
     const lease = this.#hasLeft ? null : this.#ports.step();
     if (lease) this.#steps.add(lease);
@@ -171,14 +181,14 @@ export class TailShare {
     if (this.#steps.delete(lease)) this.#ports.endStep(lease);
   }
 
-  /** The object's life ends, or its connections do: nothing is held any more. */
+  /** Releases everything because the object or its connections end. */
   leave(): void {
     this.#set(0, 0);
     for (const lease of this.#steps) this.endStep(lease);
     this.#hasLeft = true;
   }
 
-  /** Ends the share of an object that has been out of memory since then; that of one in memory goes on. */
+  /** Ends the share of an object that left memory before `lostSince`. Renews the share of an object in memory. */
   look(now: number, lostSince: number): void {
     if (this.#owner.deref() !== undefined) {
       this.#seenAt = now;

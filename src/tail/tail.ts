@@ -12,19 +12,19 @@ export interface TailSocket {
 }
 
 /**
- * `live`: gets what is committed as it is committed. `behind`: gets older entries first. `waiting`: is behind, until its
- * client acknowledges something. `unsure`: gets nothing until it is known that its session still lives.
+ * `live`: gets each commit as it happens. `behind`: reads its backlog. `waiting`: is behind until an acknowledgement or
+ * memory arrives. `unsure`: gets nothing until its authority is confirmed.
  */
 export type TailState = "live" | "behind" | "waiting" | "unsure";
 
-/** `full`: its window allows more, and the memory that tails share does not. */
+/** Verdict on an offer. `full`: the ack window allows more, but shared memory does not. */
 export type OfferVerdict = WindowVerdict | "full";
 
-/** Bytes that a tail may be sent; a frame has to fit into one of the two. */
+/** Bytes that a tail may be sent. A frame must fit into one of the two. */
 export interface Room {
-  /** Of what all tails share. */
+  /** Bytes of the memory that all tails share. */
   shared: number;
-  /** Whatever the others hold. */
+  /** Bytes that are available whatever other tails hold. */
   own: number;
 }
 
@@ -32,19 +32,19 @@ export interface NewTail {
   project: number;
   projectId: string;
   authority: TailAuthority;
-  /** As `tailFilterText` wrote it. */
+  /** As written by `tailFilterText`. */
   filter: string;
-  /** When its authority has to be looked at again, epoch milliseconds; null where time alone does not end it. */
+  /** When to check the authority again, epoch milliseconds; `null` if it does not expire. */
   expiresAt: number | null;
-  /** The `seq` it has come to: it gets what lies behind. */
+  /** Initial sent position: the tail gets entries with a higher `seq`. */
   sent: number;
-  /** Of the request that opened it. */
+  /** Id of the request that opened the tail. */
   requestId: string;
-  /** Whose share of the memory it takes, where that is not its authority: a client address of the sandbox. */
+  /** Client IP as the tail's reader, in the sandbox. Absent if the authority is the reader. */
   address?: string | undefined;
 }
 
-/** What outlives the object's memory, in the socket's attachment. */
+/** The tail's state in the socket's attachment, which survives hibernation. */
 type Attachment = [
   project: number,
   projectId: string,
@@ -52,24 +52,25 @@ type Attachment = [
   filter: string,
   expiresAt: number | null,
   sent: number,
-  /** As `AckWindow.state` gave it. */
+  /** As returned by `AckWindow.state`. */
   window: readonly number[],
-  /** Closed by the service, and not gone yet: what its client has not read is still held. */
+  /** Whether the service closed the tail. The runtime still holds what its client has not read. */
   isClosed: boolean,
-  /** None of these is there where a version wrote it that did not have it. */
+  /** The members below are absent in attachments of versions that did not have them. */
   lastProgressAt?: number,
   requestId?: string,
   address?: string,
 ];
 
-/** Entries that a tail may pass over, as they fail its filter, before that is written down. */
+/** Entries that may fail the filter before the sent position is saved. */
 const UNWRITTEN_ENTRIES = 1000;
 
 /**
- * One open tail. It has a place, `sent`: everything up to there has been sent or fails the filter. It moves forward only,
- * and whatever is offered begins right behind it, so nothing is missed and nothing comes twice.
+ * One open tail.
  *
- * The place is written to the attachment with every frame sent: an object that loses its memory goes on from there.
+ * Its sent position, `sent`, is the `seq` up to which every entry was sent or fails the filter. It only rises, and
+ * every offer starts right after it, so that no entry is missed or sent twice. Each sent frame saves the position in
+ * the attachment, so that the object continues there after hibernation.
  */
 export class Tail {
   readonly socket: TailSocket;
@@ -77,24 +78,27 @@ export class Tail {
   readonly projectId: string;
   readonly authority: TailAuthority;
   readonly filter: string;
-  /** Of the request that opened it; of its own where an older version opened it. */
+  /** Id of the request that opened the tail; a new one if an older version opened it. */
   readonly requestId: string;
-  /** Whose share of the memory it takes: one text for each key, user or address. */
+  /** Reader as text: one for each key, user or client IP. */
   readonly reader: string;
   state: TailState = "behind";
   isOpen = true;
-  /** Whether it stands in the queue of those that are behind. */
+  /** Whether the tail is in the queue of `CatchUp`. */
   isQueued = false;
-  /** Bytes of the frame that did not fit into the memory that tails share; 0 where none was refused last. */
+  /** Bytes of the frame that did not fit into shared memory; 0 if the last offer fitted. */
   missingBytes = 0;
-  /** When its client last acknowledged something, began to have something to acknowledge, or was closed; epoch milliseconds. */
+  /**
+   * When the client last acknowledged something or began to owe an acknowledgement, or when the tail was closed; epoch
+   * milliseconds.
+   */
   #lastProgressAt = 0;
   #expiresAt: number | null;
   #sent: number;
   #written: number;
   readonly #window: AckWindow;
   readonly #address: string | undefined;
-  /** The `seq` that the client knows everything has come up to, and when it was told, epoch milliseconds. */
+  /** The `seq` of the last progress report or frame, and when it was sent, epoch milliseconds. */
   #reportedSeq: number;
   #toldAt: number;
   #isAsked = false;
@@ -105,9 +109,12 @@ export class Tail {
     return made;
   }
 
-  /** @param attachment as an earlier life of the object left it */
+  /**
+   * Restores a tail after hibernation.
+   * @param attachment as saved by an earlier instance of the object
+   */
   static restore(socket: TailSocket, attachment: unknown): Tail {
-    // SAFETY: only `#write` writes attachments.
+    // SAFETY: only `#saveAttachment` writes attachments.
     const [
       project,
       projectId,
@@ -183,15 +190,16 @@ export class Tail {
     return this.#window.bytes;
   }
 
-  /** Whether it has come further than its client was told. */
+  /** Whether the sent position is ahead of the last report. */
   get isAhead(): boolean {
     return this.#sent > this.#reportedSeq;
   }
 
   /**
-   * Sends frames that begin right behind its place, as far as window and room allow. Those that it has got already are
-   * passed over: what did not fit may be offered again. Where nothing passes the filter for long, the client is told so.
-   * @returns `fits` where that is all of them
+   * Sends frames that start after the sent position, as far as window and room allow. Skips frames that the tail has
+   * got already, so that the rest of a list can be offered again. Sends a due progress report if no entry passes the
+   * filter.
+   * @returns `fits` if all frames were sent
    */
   offer({ frames, through }: FrameList, { shared, own }: Room, now: number): OfferVerdict {
     let given = 0;
@@ -218,26 +226,35 @@ export class Tail {
     return "fits";
   }
 
-  /** Tells the client how far everything has been looked at. It may acknowledge that also to a later life of the object. */
+  /**
+   * Sends a progress report. The sent position is saved first, because the client may acknowledge it to a later
+   * instance of the object.
+   */
   caughtUp(now: number): void {
     if (this.#written !== this.#sent) this.#saveAttachment();
     this.socket.send(caughtUpText(this.#sent));
     this.#sendProgress(now);
   }
 
-  /** The same, once between two acknowledgements: a client acknowledges that at once, however few entries it got. */
+  /**
+   * Sends a progress report at most once between two acknowledgements. A client acknowledges it immediately, however
+   * few entries it has got.
+   */
   askForAck(now: number): void {
     if (this.#isAsked) return;
     this.#isAsked = true;
     this.caughtUp(now);
   }
 
-  /** The same where the client was told nothing for long, and there is something to tell. */
+  /** Sends a progress report if the tail has moved and the last report is too old. */
   report(now: number): void {
     if (this.isAhead && now - this.#toldAt >= TAIL_PROGRESS_MS) this.caughtUp(now);
   }
 
-  /** @returns false for something that the client cannot have: it was never sent */
+  /**
+   * Records an acknowledgement.
+   * @returns `false` if the client acknowledges a `seq` that was never sent
+   */
   ack(seq: number, now: number): boolean {
     if (seq > this.#sent) return false;
     const before = this.unackedBytes;
@@ -250,7 +267,7 @@ export class Tail {
     return true;
   }
 
-  /** The client may have much to read before it hears of it. */
+  /** Closes the socket. The client may have much to read before it receives the close frame. */
   close(code: number, reason: string, now: number): void {
     this.isOpen = false;
     this.#lastProgressAt = now;
@@ -282,7 +299,7 @@ export class Tail {
   }
 }
 
-/** A user is one reader, whatever the session. */
+/** Returns the reader of a tail as text. A user is one reader across all sessions. */
 export function readerText({ authority, address }: Pick<NewTail, "authority" | "address">): string {
   if (address !== undefined) return `a:${address}`;
   return authority.kind === "key" ? `k:${authority.hash}` : `u:${authority.userId}`;

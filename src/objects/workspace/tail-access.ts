@@ -24,8 +24,9 @@ import type { ProjectRow } from "../../workspace/projects.ts";
 import type { WorkspaceState } from "../../workspace/state.ts";
 
 /**
- * Whether somebody who was admitted may still read a project. Counts nothing and writes nothing.
- * Whether a user's session lives, only the user object knows: `sessionEnd` is what it last said.
+ * Checks whether an admitted caller may still read a project. Counts and writes nothing. Whether a user's session is
+ * valid, only the user object knows.
+ * @param sessionEnd when the session ends, as last reported by the user object, epoch milliseconds
  */
 export function checkReadAuthority(
   sql: SqlStorage,
@@ -50,21 +51,21 @@ export function checkReadAuthority(
   return { ok: true, expiresAt: endOf(key) };
 }
 
-/** Who asks for a tail: a caller with permission to read, or the holder of a ticket that such a caller made. */
+/** The caller that opens a tail: an authority, or the holder of a ticket that an authority created. */
 export type TailReader = TailAuthority | { kind: "ticket"; hash: string };
 
 export interface TailCall {
   reader: TailReader;
   projectId: string;
-  /** What the request counts under; null where it has been counted outside the workspace. */
+  /** The route that the request counts under; `null` if it was counted outside the workspace. */
   route: RouteRef | null;
-  /** Absent where the router is of an older version. */
+  /** Absent in calls of older routers. */
   origin?: Origin;
-  /** As `tailFilterText` wrote it. */
+  /** As written by `tailFilterText`. */
   filter: string;
-  /** Entries behind this `seq`; null for those that come from now on. */
+  /** The tail starts after this `seq`; `null` to start with the next entry. */
   since: number | null;
-  /** In the sandbox: the client's address, as its key is everybody's. */
+  /** Client IP, only in the sandbox, whose key is public. */
   address?: string;
 }
 
@@ -76,7 +77,7 @@ export interface TicketCall {
 
 export type TicketResult = { ok: true; ticket: string; expiresAt: number; limit: LimitState | null } | Denied;
 
-/** A tail that may be opened. */
+/** An admitted request for a tail. */
 export interface Opened {
   ok: true;
   authority: TailAuthority;
@@ -84,18 +85,18 @@ export interface Opened {
   limit: LimitState | null;
 }
 
-/** What decides about a further tail of those that are open. */
+/** The state of the open tails that the admission of another one depends on. */
 export interface OpenTails {
   size: number;
   isFull: boolean;
   tailsOf(reader: string): number;
 }
 
-/** Decides who may open a tail of a workspace, and keep it. */
+/** Decides which callers may open tails of a workspace and which tails may continue. */
 export class TailAccess {
   readonly #env: Env;
   readonly #state: WorkspaceState;
-  /** Sessions that a tail is being opened for; one that ends meanwhile is marked. */
+  /** Sessions for which a tail is being opened. A session that ends in the meantime is marked. */
   readonly #opening = new Set<{ sessionId: string; hasEnded: boolean }>();
 
   constructor(env: Env, state: WorkspaceState) {
@@ -107,7 +108,7 @@ export class TailAccess {
     return this.#state.row?.id === SANDBOX_WORKSPACE_ID ? SANDBOX_TAIL_QUOTA : TAIL_QUOTA;
   }
 
-  /** A ticket for one tail of a project, good once. */
+  /** Creates a ticket for one tail of a project. A ticket can be used once. */
   ticket({ reader, projectId, route }: TicketCall): TicketResult {
     const result = this.#state.transaction((admission, row): TicketResult => {
       const now = Date.now();
@@ -121,7 +122,7 @@ export class TailAccess {
     return result ?? unknownCaller(reader);
   }
 
-  /** Decides on a request for a tail and counts it. */
+  /** Admits and counts a request for a tail. */
   admit(
     admission: AdmissionContext,
     { reader, projectId, route, since, address }: TailCall,
@@ -157,7 +158,10 @@ export class TailAccess {
     return { ok: true, authority, project, limit };
   }
 
-  /** Has the user object say when the session ends. @returns when it does so on its own */
+  /**
+   * Subscribes to the end of a session at the user object.
+   * @returns when the session expires, epoch milliseconds
+   */
   async watch({ userId, sessionId }: Extract<TailAuthority, { kind: "user" }>): Promise<number | "ended"> {
     const workspaceId = this.#state.row?.id;
     if (workspaceId === undefined) return "ended";
@@ -173,14 +177,14 @@ export class TailAccess {
     }
   }
 
-  /** Whether a tail may go on. */
+  /** Checks whether a tail may continue, with the object's own data. */
   ruling({ authority, project, expiresAt }: Pick<Tail, "authority" | "project" | "expiresAt">): AuthorityCheck {
     const { row, sql, keyProjectCache } = this.#state;
     if (row === null) return { ok: false, code: "NOT_FOUND" };
     return checkReadAuthority(sql, keyProjectCache, authority, project, expiresAt, Date.now());
   }
 
-  /** The same once the session has been asked for again. */
+  /** Checks an expired authority again; for a session, after asking the user object. */
   async renewed({ authority, project }: Tail): Promise<AuthorityCheck> {
     const expiresAt = authority.kind === "user" ? await this.watch(authority) : null;
     if (expiresAt === "ended") return { ok: false, code: "SESSION_REVOKED" };
@@ -189,7 +193,7 @@ export class TailAccess {
     return ruling;
   }
 
-  /** The user object says so, as it was asked to. */
+  /** Called by the user object, which this object subscribed to. */
   sessionEnded(sessionId: string): void {
     for (const opening of this.#opening) if (opening.sessionId === sessionId) opening.hasEnded = true;
   }

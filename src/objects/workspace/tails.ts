@@ -18,16 +18,16 @@ import type { WorkspaceState } from "../../workspace/state.ts";
 import type { TailBacklog } from "./entrypoints.ts";
 import { TailAccess, type TailCall, type TicketCall, type TicketResult } from "./tail-access.ts";
 
-/** Carries a `TailCall` to the object, and the counter's state back with the socket. */
+/** Headers that carry a `TailCall` to the object, and the limit's state back with the socket. */
 export const TAIL_CALL_HEADER = "X-Taffrail-Tail";
 export const TAIL_LIMIT_HEADER = "X-Taffrail-Limit";
 
-/** Module state: one instance an isolate, for the tails of all objects in it. */
+/** Shares of all objects in the isolate (module state). */
 const shares = new TailShares(tailMemory);
 
 /**
- * The tails of a workspace object: its sockets, who may have one, and what the hub needs of the object.
- * The sockets hibernate; what has to outlive the object's memory is in their attachments.
+ * The tails of a workspace object: sockets, access, and the functions that the hub needs of the object. The sockets
+ * hibernate; what must survive hibernation is in their attachments.
  */
 export class Tails {
   readonly #ctx: DurableObjectState;
@@ -68,12 +68,12 @@ export class Tails {
     state.onChange = () => this.#changed();
   }
 
-  /** A ticket for one tail of a project, good once. */
+  /** Creates a ticket for one tail of a project. A ticket can be used once. */
   ticket(call: TicketCall): TicketResult {
     return this.#access.ticket(call);
   }
 
-  /** Answers with the client's end of a socket, or with a `TailRefusal`; see `TAIL_REFUSAL_HEADER`. */
+  /** Opens a tail. Returns the client's end of a socket, or a `TailRefusal` (see `TAIL_REFUSAL_HEADER`). */
   async open(call: TailCall): Promise<Response> {
     const opened = this.#state.transaction((admission) => this.#access.admit(admission, call, this.#hub));
     if (!opened) return refusalResponse(call.reader.kind === "ticket" ? invalidTicket() : unknownCaller(call.reader));
@@ -86,12 +86,12 @@ export class Tails {
     try {
       expiresAt = authority.kind === "user" ? await this.#access.watch(authority) : null;
     } catch (error) {
-      // The user object cannot answer now. An `ApiError` that left this object would be a fault to the router.
+      // The user object is not reachable. An `ApiError` thrown by this object would look like a fault to the router.
       if (error instanceof ApiError) return refusalResponse({ ok: false, code: "SERVICE_UNAVAILABLE", limit });
       throw error;
     }
     if (expiresAt === "ended") return refusalResponse({ ok: false, code: "SESSION_REVOKED", limit });
-    // Asked again, as the session was waited for: from here to the socket's place among the others it is one turn.
+    // Checks the authority again after the await. From here until the tail is registered there is no other await.
     const ruling = this.#access.ruling({ authority, project: project.num, expiresAt });
     if (!ruling.ok)
       return refusalResponse({ ok: false, code: ruling.code, message: "You may not read this project.", limit });
@@ -124,14 +124,14 @@ export class Tails {
   }
 
   /**
-   * The client's end is closed, or lost.
-   * @param code as the client gave it; 1006 where the connection broke
+   * Handles the end of a socket, closed by the client or lost.
+   * @param code as sent by the client; 1006 if the connection broke
    */
   gone(socket: WebSocket, code: number): void {
     const tail = this.#bySocket.get(socket);
     this.#bySocket.delete(socket);
     if (tail) {
-      // What the service itself closed has had its line.
+      // Tails that the service closed have been reported already.
       if (tail.isOpen) this.#closed(tail, code, "client");
       this.#hub.gone(tail);
     }
@@ -139,11 +139,11 @@ export class Tails {
     try {
       socket.close();
     } catch {
-      // It was closed on both ends already.
+      // Both ends were closed already.
     }
   }
 
-  /** The user object says so, as it was asked to. */
+  /** Called by the user object, which this object subscribed to. */
   sessionEnded(sessionId: string): void {
     this.#access.sessionEnded(sessionId);
     this.#hub.sessionEnded(sessionId);
@@ -157,13 +157,13 @@ export class Tails {
     this.#hub.endAll("NOT_FOUND");
   }
 
-  /** To be called when the object's alarm has done everything else. */
+  /** Checks expired authorities. Called as the last duty of the object's alarm. */
   alarm(): void {
     this.#hub.expire();
     this.#arm();
   }
 
-  /** Keeps the list of workspaces with tails. */
+  /** Updates the list of workspaces with tails. */
   #noteTails(): void {
     const id = this.#state.row?.id;
     if (id === undefined) return;
@@ -173,7 +173,7 @@ export class Tails {
 
   async #backlog({ project: num, projectId, sent, filter, requestId }: Tail, most: number): Promise<FrameList | null> {
     const { row, sql, index } = this.#state;
-    // Read anew: a flush changes rows that caches still hold.
+    // Reads the project again, because a flush changes rows that caches still hold.
     const project = findProjectByNum(sql, num);
     if (!row || !project) return null;
     const oldest = retentionCutoff(row.retentionDays, Date.now());
@@ -196,13 +196,13 @@ export class Tails {
     this.#arm();
   }
 
-  /** Time alone ends keys and sessions: an alarm sees to it, as a timer would keep the object awake. */
+  /** Sets the alarm for the next expiry of a key or session. A timer would keep the object awake. */
   #arm(): void {
     const at = this.#hub.nextExpiry();
     if (at !== null) this.#state.alarm.by(Math.max(at, Date.now()));
   }
 
-  /** Whoever is asking something of the object is told to come again; what is committed stays. */
+  /** Aborts the object. Requests in flight fail as retryable; committed data is kept. */
   #abortObject(): void {
     this.#note("warn", newAlarmOrigin(), { event: "workspace.tail", outcome: "abandoned", tails: this.#hub.size });
     this.#share.leave();
@@ -214,7 +214,10 @@ export class Tails {
     this.#note("info", { requestId }, { event: "workspace.tail.end", outcome, status: code, projectId, sent });
   }
 
-  /** @param tail null where the fault is of no one tail */
+  /**
+   * Reports a fault.
+   * @param tail `null` if the fault concerns no single tail
+   */
   #failed(error: unknown, tail: Tail | null): void {
     const fault = error instanceof Error ? error.name : "unknown";
     const line = { event: "workspace.tail", outcome: "failed", projectId: tail?.projectId, fault };
