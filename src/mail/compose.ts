@@ -3,8 +3,7 @@ import type { Settings } from "../settings.ts";
 import { type Layout, renderHtml, renderText } from "./layout.ts";
 import type { Letter, Mail, MailContent, MailKind, Notice } from "./mail.ts";
 
-
-/** Characters of a user's text in a mail. No link needs fewer, and no name needs more. */
+/** Characters of a user's text that a mail keeps: enough for a name. */
 const KEPT_LENGTH = 64;
 
 /**

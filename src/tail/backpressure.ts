@@ -1,3 +1,4 @@
+import type { BacklogReaders, Clock, TailActions, TailHost } from "./host.ts";
 import { TAIL_CLOSING_MS, TAIL_STALL_MS, type TailQuota } from "./limits.ts";
 import type { TailShare } from "./shares.ts";
 import type { Room, Tail } from "./tail.ts";
@@ -18,10 +19,8 @@ const HIGH_SHARE = 1 / 16;
 export class TailLoad {
   readonly #share: TailShare;
   readonly #quota: () => TailQuota;
-  /** Unacknowledged bytes of each tail that has any. */
   readonly #held = new Map<Tail, number>();
   readonly #readers = new Map<string, number>();
-  /** Unacknowledged bytes of all tails. */
   #unacked = 0;
   /** Bytes of the deliveries: queued batches, and the sequence that is being delivered. */
   #delivering = 0;
@@ -31,7 +30,6 @@ export class TailLoad {
     this.#quota = quota;
   }
 
-  /** Whether there is no room for another tail, not even for small frames. */
   get isFull(): boolean {
     return this.#share.floor() <= 0;
   }
@@ -41,12 +39,10 @@ export class TailLoad {
     return this.#unacked > HIGH_SHARE * this.#share.capacity;
   }
 
-  /** Whether little of the isolate's buffer memory is free. */
   get isLow(): boolean {
     return this.#share.free < HIGH_SHARE * this.#share.capacity;
   }
 
-  /** Returns the bytes that the tail may be sent now. */
   roomFor(tail: Tail): Room {
     return { shared: this.#sharedRoom(tail, null), own: this.#share.floor() - tail.unackedBytes };
   }
@@ -68,20 +64,22 @@ export class TailLoad {
    */
   isBlockedByClosed(tail: Tail, since: number): boolean {
     if (this.hasRoom(tail)) return false;
-    return tail.missingBytes < this.#sharedRoom(tail, (other) => isDead(other, since) && other.reader !== tail.reader);
+    return (
+      tail.missingBytes < this.#sharedRoom(tail, (other) => isIdleClosed(other, since) && other.reader !== tail.reader)
+    );
   }
 
   /** Whether closed tails without progress since `since` hold so much that other objects lack memory. */
   isMuchOfClosed(since: number): boolean {
     if (!this.isLow) return false;
     let bytes = 0;
-    for (const [tail, held] of this.#held) if (isDead(tail, since)) bytes += held;
+    for (const [tail, held] of this.#held) if (isIdleClosed(tail, since)) bytes += held;
     return bytes > HIGH_SHARE * this.#share.capacity;
   }
 
   /** Whether any closed tail without progress since `since` holds memory. */
   holdsClosed(since: number): boolean {
-    for (const tail of this.#held.keys()) if (isDead(tail, since)) return true;
+    for (const tail of this.#held.keys()) if (isIdleClosed(tail, since)) return true;
     return false;
   }
 
@@ -90,12 +88,10 @@ export class TailLoad {
     this.#set(tail, tail.unackedBytes);
   }
 
-  /** Releases the bytes of a tail whose socket is gone. */
   remove(tail: Tail): void {
     this.#set(tail, 0);
   }
 
-  /** Sets the bytes that deliveries to live tails hold. */
   delivering(bytes: number): void {
     this.#delivering = bytes;
     this.#share.hold(this.#unacked + bytes);
@@ -154,27 +150,12 @@ export class TailLoad {
   }
 }
 
-function isDead({ isOpen, lastProgressAt }: Tail, since: number): boolean {
+function isIdleClosed({ isOpen, lastProgressAt }: Tail, since: number): boolean {
   return !isOpen && lastProgressAt <= since;
 }
 
-/** The functions that `BlockedTails` needs of its surroundings. */
-export interface StarvedPorts {
-  now(): number;
-  pause(milliseconds: number): Promise<void>;
-  /** Whether another tail may start reading its backlog now. */
-  hasReader(): boolean;
-  /** Lets the tail continue: its next frame fits for now. */
-  resume(tail: Tail): void;
-  /** Closes a tail whose stalled client holds buffer memory that other tails need. */
-  close(tail: Tail): void;
-  /** Aborts the object, which ends the connections of all its tails. Their clients reconnect. */
-  abortObject(): Promise<void>;
-  failed(error: unknown): void;
-}
-
 /** Milliseconds between two checks for room, because other objects of the isolate may have released memory. */
-const LOOK_MS = 1000;
+const CHECK_MS = 1000;
 
 /**
  * The tails that wait for shared buffer memory, and the closing of stalled clients that hold it. A reader at its own
@@ -182,15 +163,21 @@ const LOOK_MS = 1000;
  */
 export class BlockedTails {
   readonly #load: TailLoad;
-  readonly #ports: StarvedPorts;
+  readonly #readers: BacklogReaders;
+  readonly #host: TailHost;
+  readonly #clock: Clock;
+  readonly #actions: TailActions;
   readonly #tails = new Set<Tail>();
   /** Tails whose unacknowledged bytes exceed the bound of a tail: they wait for their own client. */
   readonly #late = new Set<Tail>();
   #isWatching = false;
 
-  constructor(load: TailLoad, ports: StarvedPorts) {
+  constructor(load: TailLoad, readers: BacklogReaders, host: TailHost, clock: Clock, actions: TailActions) {
     this.#load = load;
-    this.#ports = ports;
+    this.#readers = readers;
+    this.#host = host;
+    this.#clock = clock;
+    this.#actions = actions;
   }
 
   add(tail: Tail): void {
@@ -214,7 +201,7 @@ export class BlockedTails {
    * would keep the object awake until it retries.
    */
   recordRefusedTail(): void {
-    this.#look(true).catch((error: unknown) => this.#ports.failed(error));
+    this.#check(true).catch((error: unknown) => this.#failed(error));
   }
 
   delete(tail: Tail): void {
@@ -228,10 +215,10 @@ export class BlockedTails {
    */
   resume(): void {
     for (const tail of this.#tails) {
-      if (!this.#ports.hasReader()) return;
+      if (!this.#readers.hasReader) return;
       if (!this.#load.hasRoom(tail)) continue;
       this.#tails.delete(tail);
-      if (tail.state === "waiting") this.#ports.resume(tail);
+      if (tail.state === "waiting") this.#readers.add(tail);
     }
   }
 
@@ -247,22 +234,22 @@ export class BlockedTails {
   }
 
   get #isNeeded(): boolean {
-    return this.#tails.size > 0 || this.#late.size > 0 || this.#isInTheWay;
+    return this.#tails.size > 0 || this.#late.size > 0 || this.#mayBlockOthers;
   }
 
-  get #isInTheWay(): boolean {
+  get #mayBlockOthers(): boolean {
     return this.#load.isLow && this.#load.isHigh;
   }
 
   async #watch(): Promise<void> {
     try {
       while (this.#isNeeded) {
-        await this.#ports.pause(LOOK_MS);
-        await this.#look(false);
+        await this.#clock.pause(CHECK_MS);
+        await this.#check(false);
         this.resume();
       }
     } catch (error) {
-      this.#ports.failed(error);
+      this.#failed(error);
     } finally {
       this.#isWatching = false;
     }
@@ -272,13 +259,13 @@ export class BlockedTails {
    * Closes stalled tails and, if that does not help, aborts the object.
    * @param isRefused whether a new tail was refused and waits, too
    */
-  async #look(isRefused: boolean): Promise<void> {
-    const now = this.#ports.now();
-    for (const tail of this.#late) if (this.#load.isStalled(tail, now - TAIL_STALL_MS)) this.#ports.close(tail);
+  async #check(isRefused: boolean): Promise<void> {
+    const now = this.#clock.now();
+    for (const tail of this.#late) if (this.#load.isStalled(tail, now - TAIL_STALL_MS)) this.#actions.closeBehind(tail);
     this.#closeStalled(now - TAIL_STALL_MS, isRefused);
     // A client that reads nothing does not receive the close frame either, and the runtime cannot end a single
     // connection.
-    if (this.#isBlockedByClosed(now - TAIL_CLOSING_MS, isRefused)) await this.#ports.abortObject();
+    if (this.#isBlockedByClosed(now - TAIL_CLOSING_MS, isRefused)) await this.#actions.abortObject();
   }
 
   /**
@@ -290,12 +277,12 @@ export class BlockedTails {
       while (tail.isOpen && !this.#load.hasRoom(tail) && !this.#load.hasRoomSoon(tail)) {
         const largestBuffer = this.#load.largestBuffer(since, tail.reader);
         if (!largestBuffer) break;
-        this.#ports.close(largestBuffer);
+        this.#actions.closeBehind(largestBuffer);
       }
     }
-    if (!isRefused && !this.#isInTheWay) return;
+    if (!isRefused && !this.#mayBlockOthers) return;
     const largestBuffer = this.#load.largestBuffer(since, null);
-    if (largestBuffer) this.#ports.close(largestBuffer);
+    if (largestBuffer) this.#actions.closeBehind(largestBuffer);
   }
 
   /**
@@ -305,5 +292,9 @@ export class BlockedTails {
   #isBlockedByClosed(since: number, isRefused: boolean): boolean {
     for (const tail of this.#tails) if (this.#load.isBlockedByClosed(tail, since)) return true;
     return this.#load.isMuchOfClosed(since) || (isRefused && this.#load.holdsClosed(since));
+  }
+
+  #failed(error: unknown): void {
+    this.#host.report({ event: "failed", tail: null, error });
   }
 }

@@ -1,5 +1,8 @@
+import type { TailLoad } from "./backpressure.ts";
+import type { CatchUp } from "./catch-up.ts";
 import { type FrameList, framesOf, linesOfBatch, pacedEntriesOf } from "./frames.ts";
 import { type BatchSequence, MATCHING_UNITS, sequencesOf, type TailBatch, type TailGroups } from "./groups.ts";
+import type { Clock, TailActions, TailHost } from "./host.ts";
 import type { Tail } from "./tail.ts";
 
 /**
@@ -37,7 +40,6 @@ const DELIVERY_LEAST_MS = 20;
  */
 const PAUSE_MS = 1;
 
-/** Estimated work of a delivery. */
 export interface DeliveryWork {
   messages: number;
   sentBytes: number;
@@ -49,19 +51,16 @@ export interface DeliveryWork {
  * and with it every ingest, for a dozen milliseconds.
  */
 export class DeliveryPacer {
-  readonly #now: () => number;
-  readonly #pause: (milliseconds: number) => Promise<void>;
+  readonly #clock: Clock;
   /** Work of a slice, start and minimum duration of the current delivery. */
   #sliceMs = MIN_SLICE_MS;
   #beganAt = 0;
   #leastMs = 0;
-  /** Milliseconds of work done in the current slice. */
   #done = 0;
 
-  /** @param pause waits for the given milliseconds, and longer while the thread is busy */
-  constructor(now: () => number, pause: (milliseconds: number) => Promise<void>) {
-    this.#now = now;
-    this.#pause = pause;
+  /** @param clock its pauses last longer while the thread is busy */
+  constructor(clock: Clock) {
+    this.#clock = clock;
   }
 
   /**
@@ -70,7 +69,7 @@ export class DeliveryPacer {
    */
   begin(work: DeliveryWork): void {
     this.#sliceMs = Math.min(MAX_SLICE_MS, Math.max(MIN_SLICE_MS, millisecondsOf(work) / SLICES));
-    this.#beganAt = this.#now();
+    this.#beganAt = this.#clock.now();
     this.#leastMs = Math.min(DELIVERY_LEAST_MS, work.messages * MESSAGE_LEAST_MS);
     this.#done = 0;
   }
@@ -87,47 +86,26 @@ export class DeliveryPacer {
 
   /** Pauses within work whose amount is not known beforehand. */
   async rest(): Promise<void> {
-    await this.#pause(PAUSE_MS);
+    await this.#clock.pause(PAUSE_MS);
   }
 
   /** Ends a delivery and waits for the rest of its minimum duration. */
   async end(): Promise<void> {
     // A clock that was set back does not extend the wait.
-    const left = this.#leastMs - Math.max(0, this.#now() - this.#beganAt);
-    if (left >= PAUSE_MS) await this.#pause(left);
+    const left = this.#leastMs - Math.max(0, this.#clock.now() - this.#beganAt);
+    if (left >= PAUSE_MS) await this.#clock.pause(left);
   }
 
   async #worked(work: DeliveryWork): Promise<void> {
     this.#done += millisecondsOf(work);
     if (this.#done < this.#sliceMs) return;
     this.#done = 0;
-    await this.#pause(PAUSE_MS);
+    await this.#clock.pause(PAUSE_MS);
   }
 }
 
 function millisecondsOf({ messages, sentBytes, lookedBytes }: DeliveryWork): number {
   return messages * MESSAGE_MS + sentBytes * SENT_BYTE_MS + lookedBytes * LOOKED_BYTE_MS;
-}
-
-/** The functions that `LiveDelivery` needs of its surroundings. */
-export interface LivePorts {
-  now(): number;
-  /** Resolves when all writes are on disk. Yields to other requests. */
-  durable(): Promise<void>;
-  /** Waits for the given time. */
-  pause(milliseconds: number): Promise<void>;
-  /** Whether the tail's authority must be checked again. The tail gets nothing until then. */
-  needsRecheck(tail: Tail): boolean;
-  /**
-   * Sends a live tail the frames that start after its sent position.
-   * @returns whether to offer them again because shared memory is full
-   */
-  offer(tail: Tail, framed: FrameList): boolean;
-  /** Makes a live tail read the entries that it lacks from disk. */
-  fallBehind(tail: Tail): void;
-  /** Sets the bytes that deliveries hold: queued batches and the sequence that is being delivered. */
-  setHeldBytes(bytes: number): void;
-  failed(error: unknown): void;
 }
 
 /** Stored bytes of batches that wait for delivery. Beyond that, tails read the batches from disk as backlog. */
@@ -153,7 +131,11 @@ const COMPLETION_BYTES = 120;
  */
 export class LiveDelivery {
   readonly #tails: TailGroups;
-  readonly #ports: LivePorts;
+  readonly #load: TailLoad;
+  readonly #catchUp: CatchUp;
+  readonly #host: TailHost;
+  readonly #clock: Clock;
+  readonly #actions: TailActions;
   readonly #pacer: DeliveryPacer;
   #queue: TailBatch[] = [];
   #queueBytes = 0;
@@ -161,13 +143,14 @@ export class LiveDelivery {
   #isDelivering = false;
   #deliveries = 0;
 
-  constructor(tails: TailGroups, ports: LivePorts) {
+  constructor(tails: TailGroups, load: TailLoad, catchUp: CatchUp, host: TailHost, clock: Clock, actions: TailActions) {
     this.#tails = tails;
-    this.#ports = ports;
-    this.#pacer = new DeliveryPacer(
-      () => ports.now(),
-      (milliseconds) => ports.pause(milliseconds),
-    );
+    this.#load = load;
+    this.#catchUp = catchUp;
+    this.#host = host;
+    this.#clock = clock;
+    this.#actions = actions;
+    this.#pacer = new DeliveryPacer(clock);
   }
 
   /** Queues batches for delivery. Called after every commit. Costs a few instructions if no tail is open. */
@@ -179,7 +162,7 @@ export class LiveDelivery {
       this.#queueBytes += committed.batch.body.length;
     }
     if (this.#queueBytes > QUEUE_BYTES) this.#skipToBacklog(this.#takeQueue());
-    this.#tellHeld();
+    this.#updateHeld();
     if (this.#queue.length === 0 || this.#isDelivering) return;
     this.#isDelivering = true;
     void this.#deliver();
@@ -189,7 +172,7 @@ export class LiveDelivery {
     while (this.#queue.length > 0) {
       const batches: TailBatch[] = [];
       try {
-        await this.#ports.durable();
+        await this.#host.durable();
         const stored = this.#queueBytes;
         batches.push(...this.#takeQueue());
         const runs = sequencesOf(batches);
@@ -197,16 +180,16 @@ export class LiveDelivery {
         this.#deliveries++;
         for (const run of runs) {
           this.#deliveringBytes = stored + run.bytes * RUN_FACTOR;
-          this.#tellHeld();
+          this.#updateHeld();
           await this.#deliverRun(run);
         }
         await this.#pacer.end();
       } catch (error) {
-        this.#ports.failed(error);
+        this.#host.report({ event: "failed", tail: null, error });
         this.#skipToBacklog(batches);
       } finally {
         this.#deliveringBytes = 0;
-        this.#tellHeld();
+        this.#updateHeld();
       }
     }
     // Runs in the turn that found the queue empty, so that the next commit starts a new delivery.
@@ -231,9 +214,9 @@ export class LiveDelivery {
       await this.#pacer.looked(looked);
       const short: Tail[] = [];
       for (const tail of inTurn(live, this.#deliveries)) {
-        if (!tail.isOpen || tail.state !== "live" || this.#ports.needsRecheck(tail)) continue;
-        if (tail.sent !== after) this.#ports.fallBehind(tail);
-        else if (this.#ports.offer(tail, framed)) short.push(tail);
+        if (!tail.isOpen || tail.state !== "live" || this.#actions.needsRecheck(tail)) continue;
+        if (tail.sent !== after) this.#catchUp.add(tail);
+        else if (this.#offer(tail, framed)) short.push(tail);
         await this.#pacer.sent(framed.frames.length, bytes);
       }
       await this.#offerAgain(short, framed);
@@ -247,17 +230,24 @@ export class LiveDelivery {
   async #offerAgain(tails: readonly Tail[], framed: FrameList): Promise<void> {
     let short = tails;
     for (let waited = 0; short.length > 0 && waited < ACK_WAIT_MS; waited += PATIENCE_STEP_MS) {
-      await this.#ports.pause(PATIENCE_STEP_MS);
+      await this.#clock.pause(PATIENCE_STEP_MS);
       const left: Tail[] = [];
       for (const tail of short) {
-        if (!tail.isOpen || tail.state !== "live" || this.#ports.needsRecheck(tail)) continue;
+        if (!tail.isOpen || tail.state !== "live" || this.#actions.needsRecheck(tail)) continue;
         const had = tail.sent;
-        if (this.#ports.offer(tail, framed)) left.push(tail);
+        if (this.#offer(tail, framed)) left.push(tail);
         if (tail.sent > had) await this.#pacer.sent(1, tail.unackedBytes);
       }
       short = left;
     }
-    for (const tail of short) if (tail.isOpen && tail.state === "live") this.#ports.fallBehind(tail);
+    for (const tail of short) if (tail.isOpen && tail.state === "live") this.#catchUp.add(tail);
+  }
+
+  /** @returns whether to offer the frames again because shared memory is full */
+  #offer(tail: Tail, framed: FrameList): boolean {
+    const verdict = this.#actions.offer(tail, framed);
+    if (verdict === "wait" || verdict === "late") this.#actions.closeBehind(tail);
+    return verdict === "full";
   }
 
   /** Returns the work as if every entry passed every filter. */
@@ -278,7 +268,7 @@ export class LiveDelivery {
   #skipToBacklog(batches: readonly TailBatch[]): void {
     for (const project of new Set(batches.map((committed) => committed.project))) {
       for (const { tails } of this.#tails.of(project)) {
-        for (const tail of tails) if (tail.state === "live") this.#ports.fallBehind(tail);
+        for (const tail of tails) if (tail.state === "live") this.#catchUp.add(tail);
       }
     }
   }
@@ -290,8 +280,10 @@ export class LiveDelivery {
     return queue;
   }
 
-  #tellHeld(): void {
-    this.#ports.setHeldBytes(this.#queueBytes + this.#deliveringBytes);
+  #updateHeld(): void {
+    const bytes = this.#queueBytes + this.#deliveringBytes;
+    this.#load.delivering(bytes);
+    if (bytes === 0) this.#catchUp.resume();
   }
 }
 

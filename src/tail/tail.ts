@@ -20,11 +20,9 @@ export type TailState = "live" | "behind" | "waiting" | "unsure";
 /** Verdict on an offer. `full`: the ack window allows more, but shared memory does not. */
 export type OfferVerdict = WindowVerdict | "full";
 
-/** Bytes that a tail may be sent. A frame must fit into one of the two. */
+/** Bytes that a tail may be sent: of the memory that all tails share, or its own. A frame must fit into one of them. */
 export interface Room {
-  /** Bytes of the memory that all tails share. */
   shared: number;
-  /** Bytes that are available whatever other tails hold. */
   own: number;
 }
 
@@ -38,7 +36,6 @@ export interface NewTail {
   expiresAt: number | null;
   /** Initial sent position: the tail gets entries with a higher `seq`. */
   sent: number;
-  /** Id of the request that opened the tail. */
   requestId: string;
   /** Client IP as the tail's reader, in the sandbox. Absent if the authority is the reader. */
   address?: string | undefined;
@@ -84,7 +81,6 @@ export class Tail {
   readonly reader: string;
   state: TailState = "behind";
   isOpen = true;
-  /** Whether the tail is in the queue of `CatchUp`. */
   isQueued = false;
   /** Bytes of the frame that did not fit into shared memory; 0 if the last offer fitted. */
   missingBytes = 0;
@@ -185,12 +181,10 @@ export class Tail {
     return this.#window.room;
   }
 
-  /** Bytes sent and not acknowledged. */
   get unackedBytes(): number {
     return this.#window.bytes;
   }
 
-  /** Whether the sent position is ahead of the last report. */
   get isAhead(): boolean {
     return this.#sent > this.#reportedSeq;
   }

@@ -7,6 +7,7 @@ import { newAlarmOrigin, type Origin, originOrNew } from "../../platform/origin.
 import { invalidTicket, refusalResponse } from "../../rpc/tail.ts";
 import { readMessage } from "../../tail/acks.ts";
 import type { FrameList } from "../../tail/frames.ts";
+import type { TailHost } from "../../tail/host.ts";
 import { TailHub } from "../../tail/hub.ts";
 import { type TailShare, TailShares } from "../../tail/shares.ts";
 import { Tail } from "../../tail/tail.ts";
@@ -44,20 +45,21 @@ export class Tails {
     this.#state = state;
     this.#share = shares.join(ctx.id.toString(), this);
     this.#access = new TailAccess(env, state);
-    this.#hub = new TailHub({
-      now: () => Date.now(),
+    const host: TailHost = {
       share: this.#share,
       quota: () => this.#access.quota,
       durable: () => ctx.storage.sync(),
-      pause: (milliseconds) => scheduler.wait(milliseconds),
       lastSeq: (project) => (state.row ? (state.keyProjectCache.projectByNum(project)?.lastSeq ?? null) : null),
       backlog: (tail, most) => this.#backlog(tail, most),
-      ruling: (tail) => this.#access.ruling(tail),
+      mayRead: (tail) => this.#access.ruling(tail),
       renewed: (tail) => this.#access.renewed(tail),
-      abortObject: () => this.#abortObject(),
-      closed: (tail, code, reason) => this.#closed(tail, code, reason),
-      failed: (error, tail) => this.#failed(error, tail),
-    });
+      abort: () => this.#abortObject(),
+      report: (event) => {
+        if (event.event === "closed") this.#closed(event.tail, event.code, event.reason);
+        else this.#failed(event.error, event.tail);
+      },
+    };
+    this.#hub = new TailHub(host, { now: () => Date.now(), pause: (milliseconds) => scheduler.wait(milliseconds) });
     for (const socket of ctx.getWebSockets()) {
       const tail = Tail.restore(socket, socket.deserializeAttachment());
       this.#bySocket.set(socket, tail);

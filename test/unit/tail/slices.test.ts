@@ -7,12 +7,12 @@ import { entry, FakeObject } from "./support.ts";
 async function pausesOf(tails: number, bytes: number, elapsed = 0): Promise<number[]> {
   const pauses: number[] = [];
   let now = 1_800_000_000_000;
-  const slices = new DeliveryPacer(
-    () => now,
-    async (milliseconds) => {
+  const slices = new DeliveryPacer({
+    now: () => now,
+    pause: async (milliseconds) => {
       pauses.push(milliseconds);
     },
-  );
+  });
   slices.begin({ messages: tails, sentBytes: tails * bytes, lookedBytes: bytes });
   await slices.looked(bytes);
   for (let tail = 0; tail < tails; tail++) await slices.sent(1, bytes);

@@ -7,6 +7,7 @@ import type { AuthorityCheck } from "../../../src/tail/authority.ts";
 import { readTailFilter, type TailFilter, tailFilterText, toLogFilter } from "../../../src/tail/filter.ts";
 import { entriesOf, framesOf, linesOfBatch } from "../../../src/tail/frames.ts";
 import type { TailBatch } from "../../../src/tail/groups.ts";
+import type { Clock, TailHost } from "../../../src/tail/host.ts";
 import { TailHub } from "../../../src/tail/hub.ts";
 import { TAIL_QUOTA, type TailQuota } from "../../../src/tail/limits.ts";
 import { TailShares } from "../../../src/tail/shares.ts";
@@ -194,15 +195,17 @@ export class FakeObject {
       // What an object that is no more waited for never comes back to it.
       if (life !== this.#life) await new Promise(() => {});
     };
-    return new TailHub({
+    const clock: Clock = {
       now: () => this.now,
-      durable: waited,
-      share,
-      quota: () => this.quota,
       pause: (milliseconds) => {
         this.paused.push(milliseconds);
         return milliseconds < 1000 ? waited() : new Promise<void>((resolve) => this.#pauses.push(resolve));
       },
+    };
+    const host: TailHost = {
+      durable: waited,
+      share,
+      quota: () => this.quota,
       lastSeq: (project) => this.lastSeq(project),
       backlog: async (tail, most) => {
         await waited();
@@ -222,20 +225,23 @@ export class FakeObject {
         await waited();
         return framed;
       },
-      ruling: (tail) => this.ruling(tail),
+      mayRead: (tail) => this.ruling(tail),
       renewed: async (tail) => {
         await waited();
         return this.renewed(tail);
       },
-      abortObject: () => {
+      abort: () => {
         this.abandoned++;
         share.leave();
         for (const socket of this.tails.keys()) socket.isGone = true;
         this.evict([]);
       },
-      closed: (_tail, code, reason) => this.closed.push(`${code} ${reason}`),
-      failed: (error) => this.failures.push(error),
-    });
+      report: (event) => {
+        if (event.event === "closed") this.closed.push(`${event.code} ${event.reason}`);
+        else this.failures.push(event.error);
+      },
+    };
+    return new TailHub(host, clock);
   }
 }
 
