@@ -8,11 +8,11 @@ import { endOf, findKeyById, insertKey, type KeyInfo, keyInfo, listKeys, retireK
 export interface KeyRequest {
   name: string;
   scopes: readonly Scope[];
-  /** Epoch milliseconds, or null for a key without an end. */
+  /** Epoch milliseconds; `null` for a key that does not expire. */
   expiresAt: number | null;
 }
 
-/** A key that has just been made: the only time that its secret is seen. */
+/** A new key with its secret, which is shown only once. */
 export interface CreatedKey {
   key: KeyInfo;
   secret: string;
@@ -51,7 +51,10 @@ function makeKey(
   return { key: insertKey(sql, { project, createdBy, ...request }, made, now), secret: made.secret };
 }
 
-/** A successor with the same name, scopes and end; the old key works on for `overlapSeconds`. */
+/**
+ * Creates a successor with the same name, scopes and expiry. The old key stays valid for `overlapSeconds`.
+ * @returns `null` if the key does not exist or is no longer valid
+ */
 export function rotateKey(
   sql: SqlStorage,
   workspaceId: string,
@@ -80,7 +83,7 @@ export function removeKey(sql: SqlStorage, project: number, keyId: string, note:
   return key !== null;
 }
 
-/** One page of a project's keys; null for a cursor that no page gave. */
+/** Returns a page of a project's keys; `null` if the cursor is invalid. */
 export function getKeys(sql: SqlStorage, project: number, cursor: string | null, limit: number): KeyPage | null {
   const from = cursor === null ? ([0, ""] as const) : parseCursor(cursor);
   if (!from) return null;
@@ -95,10 +98,10 @@ function parseCursor(cursor: string): readonly [number, string] | null {
   return match ? [Number(match[1]), match[2] ?? ""] : null;
 }
 
-/** Keys that one workspace answers with at most. */
+/** Keys that one workspace returns at most. */
 const MAX_KEYS = 200;
 
-/** A key that works, as the person who made it sees it beside those of other workspaces. */
+/** A valid key, as its creator sees it beside those of other workspaces. */
 export interface OwnKey {
   id: string;
   name: string;
@@ -114,9 +117,9 @@ export interface OwnKey {
 }
 
 export interface OwnKeys {
-  /** The newest first. */
+  /** In order of creation, newest first. */
   keys: OwnKey[];
-  /** False where there are more. */
+  /** `false` if there are more keys than returned. */
   complete: boolean;
 }
 
@@ -131,7 +134,7 @@ type Row = {
   project_name: string;
 };
 
-/** The keys that a user made since a time, and that still work. */
+/** Returns the valid keys that a user created since `since`, epoch milliseconds. */
 export function keysMadeBy(sql: SqlStorage, workspaceId: string, userId: string, since: number, now: number): OwnKeys {
   const rows = sql
     .exec<Row>(

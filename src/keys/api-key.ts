@@ -3,22 +3,24 @@ import { crc32 } from "node:zlib";
 import { BASE62, ID_LENGTH, isBase62, randomBase62 } from "../ids.ts";
 
 /**
- * `sk_` + 12 base62 of the workspace's id + 30 base62 of secret (178 bits) + 6 base62 of CRC-32 over all before it.
- * The locator makes one hop enough: the key itself says which object decides. The checksum keeps typos and garbage from
- * waking any object; it is no proof of anything, the stored SHA-256 is.
+ * Format of a key: `sk_`, 12 base62 characters of the workspace id, 30 of secret (178 bits), 6 of CRC-32 over all
+ * before.
+ *
+ * The locator identifies the object that decides about the key, so that one call is enough. The checksum keeps mistyped
+ * keys from waking an object. It proves nothing; the stored SHA-256 does.
  */
 const PREFIX = "sk_";
-/** The sandbox's key is told apart at a glance. */
+/** Prefix of the sandbox's key, so that users recognize it. */
 const DEMO_PREFIX = "sk_demo_";
-/** Base62 characters of a key that are secret. */
+/** Secret base62 characters of a key. */
 export const KEY_SECRET_LENGTH = 30;
 const CHECKSUM_LENGTH = 6;
 const BODY_LENGTH = ID_LENGTH + KEY_SECRET_LENGTH + CHECKSUM_LENGTH;
-/** Characters of a key that lists may show. */
+/** Characters of a key that lists show. */
 const SHOWN_LENGTH = 18;
 
 export interface NewApiKey {
-  /** The whole key, shown once and stored nowhere. */
+  /** The whole key, shown once and never stored. */
   secret: string;
   /** Hex SHA-256 of the whole key. */
   hash: string;
@@ -35,7 +37,7 @@ export function newApiKey(workspaceId: string): NewApiKey {
   return finish(`${PREFIX}${workspaceId.slice(3)}${randomBase62(KEY_SECRET_LENGTH)}`);
 }
 
-/** The sandbox's key, whose secret part is not random: `KEY_SECRET_LENGTH` base62 characters. */
+/** Creates the sandbox's key from its secret part: `KEY_SECRET_LENGTH` base62 characters, derived instead of random. */
 export function newDemoKey(workspaceId: string, secret: string): NewApiKey {
   return finish(`${DEMO_PREFIX}${workspaceId.slice(3)}${secret}`);
 }
@@ -45,19 +47,19 @@ function finish(body: string): NewApiKey {
   return { secret, hash: sha256Hex(secret), prefix: secret.slice(0, SHOWN_LENGTH) };
 }
 
-/** Whether a bearer token claims to be an API key; `parseApiKey` says whether it can be one. */
+/** Whether a bearer token has the prefix of an API key; `parseApiKey` validates the rest. */
 export function looksLikeApiKey(token: string): boolean {
   return token.startsWith(PREFIX);
 }
 
 /**
- * Parsed keys by their text: parsing is a pure function, and its hash and checksum cost a third of a small request.
- * Says nothing about whether a key is valid; only its object knows.
+ * Cache of parsed keys by their text, because hash and checksum cost a third of a small request. An entry does not mean
+ * that the key is valid; only its object can decide that.
  */
 const parsed = new Map<string, ParsedApiKey>();
 const PARSED_MAX = 1000;
 
-/** The workspace and hash of a well-formed key; null for anything that `newApiKey` cannot have made. */
+/** Returns the workspace and hash of a well-formed key; `null` for any other text. */
 export function parseApiKey(token: string): ParsedApiKey | null {
   const known = parsed.get(token);
   if (known) return known;
@@ -93,13 +95,14 @@ function sha256Hex(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
-/** Keys remembered at a time; the one that was accepted longest ago goes first. */
+/** Keys cached at most. The one that was accepted longest ago is evicted first. */
 const MAX_KEYS = 4_096;
 
 /**
- * Hashes of API keys that a workspace's object has accepted lately, for as long as the isolate lives. A hint, and no
- * authorisation: the object decides about each request. A key that is not here is asked about before a request with it
- * may cost much; a key that never existed cannot get here.
+ * Hashes of API keys that a workspace object has recently accepted, per isolate.
+ *
+ * An entry is a hint, not an authorization: the object decides about each request. A key without an entry is checked
+ * before its request may use many resources. A key that never existed cannot have an entry.
  */
 export class AcceptedKeys {
   readonly #most: number;
@@ -126,5 +129,5 @@ export class AcceptedKeys {
   }
 }
 
-/** Those of this isolate. */
+/** The accepted keys of this isolate. */
 export const acceptedKeys = new AcceptedKeys();

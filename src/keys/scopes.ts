@@ -1,4 +1,4 @@
-/** What a key may do. The order fixes the bits they are stored as. */
+/** Permissions of a key. The order fixes the bits in which they are stored. */
 export const SCOPES = ["logs:write", "logs:read"] as const;
 export type Scope = (typeof SCOPES)[number];
 

@@ -8,21 +8,21 @@ const LAST_USED_STEP_MS = 60_000;
 export interface KeyRow {
   id: string;
   hash: string;
-  /** `num` of its project. */
+  /** `num` of the key's project. */
   project: number;
   name: string;
   prefix: string;
   scopes: number;
   createdAt: number;
-  /** Its own end, which a successor takes over. */
+  /** Configured expiry, which a successor inherits. */
   expiresAt: number | null;
-  /** The end of the overlap, for a key that has been rotated. */
+  /** End of the overlap, if the key was rotated. */
   retiresAt: number | null;
   revokedAt: number | null;
   lastUsedAt: number | null;
 }
 
-/** What lists show of a key: never its hash. */
+/** A key as lists show it, without its hash. */
 export interface KeyInfo {
   id: string;
   name: string;
@@ -68,7 +68,10 @@ export function keyInfo(key: KeyRow): KeyInfo {
   };
 }
 
-/** When a key stops working by itself: at its own end, or at the end of its overlap if that comes first. */
+/**
+ * Returns when a key expires: at its configured expiry or at the end of its overlap, whichever is first; `null` if
+ * never.
+ */
 export function endOf({ expiresAt, retiresAt }: KeyRow): number | null {
   if (expiresAt === null || retiresAt === null) return expiresAt ?? retiresAt;
   return Math.min(expiresAt, retiresAt);
@@ -79,7 +82,7 @@ export interface NewKey {
   name: string;
   scopes: readonly Scope[];
   createdBy: string;
-  /** Epoch milliseconds, or null for a key without an end. */
+  /** Epoch milliseconds; `null` for a key that does not expire. */
   expiresAt: number | null;
 }
 
@@ -110,7 +113,7 @@ export function findKeyById(sql: SqlStorage, project: number, id: string): KeyRo
   return row ? fromRow(row) : null;
 }
 
-/** Keys of a project in order of creation, those after the (created_at, id) of `cursor`. */
+/** Returns keys of a project in order of creation, starting after the (created_at, id) of `cursor`. */
 export function listKeys(sql: SqlStorage, project: number, cursor: [number, string], limit: number): KeyRow[] {
   return sql
     .exec(
@@ -123,12 +126,15 @@ export function listKeys(sql: SqlStorage, project: number, cursor: [number, stri
     .map(fromRow);
 }
 
-/** Revokes a key. The first revocation's time stays. */
+/** Revokes a key. Keeps the time of an earlier revocation. */
 export function revokeKey(sql: SqlStorage, hash: string, now: number): void {
   sql.exec("UPDATE keys SET revoked_at = ? WHERE hash = ? AND revoked_at IS NULL", now, hash);
 }
 
-/** Revokes all that a user made by `until`, in whichever project. @returns how many still worked */
+/**
+ * Revokes all keys that a user created by `until`, in all projects.
+ * @returns the number of keys revoked
+ */
 export function revokeKeysBy(sql: SqlStorage, userId: string, until: number, now: number): number {
   return sql.exec(
     "UPDATE keys SET revoked_at = ? WHERE created_by = ? AND created_at <= ? AND revoked_at IS NULL",
@@ -138,7 +144,7 @@ export function revokeKeysBy(sql: SqlStorage, userId: string, until: number, now
   ).rowsWritten;
 }
 
-/** Lets a rotated key live until `retiresAt`; a second rotation can only bring that nearer. */
+/** Limits a rotated key to `retiresAt`. A second rotation can only bring the time forward. */
 export function retireKey(sql: SqlStorage, hash: string, retiresAt: number, replacedBy: string): void {
   sql.exec(
     "UPDATE keys SET retires_at = MIN(COALESCE(retires_at, ?1), ?1), replaced_by = ?2 WHERE hash = ?3",
@@ -148,7 +154,7 @@ export function retireKey(sql: SqlStorage, hash: string, retiresAt: number, repl
   );
 }
 
-/** Notes that a key was used, at most once a minute. */
+/** Records the use of a key, at most once a minute. */
 export function touchKey(sql: SqlStorage, key: KeyRow, now: number): void {
   if (key.lastUsedAt !== null && now - key.lastUsedAt < LAST_USED_STEP_MS) return;
   sql.exec("UPDATE keys SET last_used_at = ? WHERE hash = ?", now, key.hash);

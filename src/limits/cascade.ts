@@ -1,8 +1,8 @@
 import { API_DEFAULT, type RouteRef } from "./state.ts";
 
 /**
- * Paths as rules name them: a route pattern (`/logger/:id/log`) or one literal path (`/logger/proj_x/log`). Names of
- * parameters do not matter, so every parameter is written `:id` before patterns are compared.
+ * Normalizes the path of a rule: a route pattern (`/logger/:id/log`) or a literal path (`/logger/proj_x/log`). Every
+ * parameter is renamed to `:id`, because names of parameters do not matter.
  */
 export function normalizePath(path: string): string {
   return path.replace(/:[^/]+/g, ":id");
@@ -12,7 +12,7 @@ export function isPattern(path: string): boolean {
   return path.includes("/:");
 }
 
-/** One segment of a literal path: what ids and route words are made of. A `*` or a `%` would never match anything. */
+/** One segment of a literal path: the characters of ids and route words. A `*` or a `%` would never match. */
 const SEGMENT = "[A-Za-z0-9._~-]+";
 
 /** Whether a rule's path is a pattern of one of these routes, or a literal path that one of them serves. */
@@ -47,56 +47,58 @@ export interface LimitRule extends Limit {
   path: string;
 }
 
-/** What a workspace has set itself. */
+/** The limits that a workspace has configured. */
 export interface LimitConfiguration {
-  /** Null: the preset applies to what no rule matches. */
+  /** `null` if the preset applies to requests that no rule matches. */
   default: Limit | null;
-  /** No two with the same method and path. */
+  /** Unique by method and path. */
   rules: readonly LimitRule[];
 }
 
-/** The limit that a request falls under. */
+/** The limit that applies to a request. */
 export interface AppliedLimit extends Limit {
-  /** Method and path of the rule as they were set, `default`, or `API_DEFAULT`. */
+  /** Method and path of the rule as configured, `default`, or `API_DEFAULT`. */
   rule: string;
-  /** What the counter's identifier ends with; empty for the counter of everything that no rule matches. */
+  /** Suffix of the counter's identifier; empty for the counter of requests that no rule matches. */
   suffix: string;
 }
 
-/** These routes fall under the preset whatever is set, so that nobody locks himself out of changing the limits. */
+/** Routes to which the preset always applies, so that a user cannot lose the ability to change the limits. */
 const SETTINGS_PATH = normalizePath("/workspaces/:id/rate-limits");
 
 /** The rules of one path, by method. */
 type ByMethod = ReadonlyMap<string, AppliedLimit>;
 
-/** What is decided by a request's route alone, whatever its literal path. */
+/** The part of the decision that depends only on a request's route, not on its literal path. */
 interface RouteLimits {
   isSettings: boolean;
   rules: ByMethod | undefined;
 }
 
 /**
- * A configuration, ready to be asked for every request: some map lookups, however many rules there are.
+ * A configuration prepared for lookups: a few map accesses per request, whatever the number of rules.
  *
  * Highest priority first: the request's own method on its literal path, then on its route's pattern; any method on its
  * literal path, then on the pattern; the workspace's default; the preset.
  */
 export class Cascade {
   readonly configuration: LimitConfiguration;
-  /** What no rule matches. */
+  /** Applies to requests that no rule matches. */
   readonly #rest: AppliedLimit;
   readonly #settings: AppliedLimit;
   readonly #literals: ReadonlyMap<string, ByMethod>;
   readonly #patterns: ReadonlyMap<string, ByMethod>;
   readonly #bySuffix = new Map<string, AppliedLimit>();
-  /** By pattern as registered: normalizing it for every request would cost more than all the rest. */
+  /**
+   * By pattern as registered. Normalizing the pattern for every request would cost more than the rest of the lookup.
+   */
   readonly #routes = new Map<string, RouteLimits>();
 
   constructor(configuration: LimitConfiguration) {
     this.configuration = configuration;
     const preset = { ...API_DEFAULT, rule: "API_DEFAULT", suffix: "" };
     this.#rest = configuration.default ? { ...configuration.default, rule: "default", suffix: "" } : preset;
-    // While the preset applies to everything, the settings count with everything.
+    // While the preset applies to all requests, the settings routes share its counter.
     this.#settings = configuration.default ? { ...preset, suffix: " API_DEFAULT" } : this.#rest;
     const literals = new Map<string, Map<string, AppliedLimit>>();
     const patterns = new Map<string, Map<string, AppliedLimit>>();
@@ -120,7 +122,7 @@ export class Cascade {
     return literal?.get(method) ?? route.rules?.get(method) ?? literal?.get("*") ?? route.rules?.get("*") ?? this.#rest;
   }
 
-  /** The limit that a counter's name belongs to; null for a rule that is gone. */
+  /** Returns the limit of a counter by its suffix; `null` if the rule no longer exists. */
   limitOfCounter(suffix: string): AppliedLimit | null {
     if (suffix === "") return this.#rest;
     return suffix === this.#settings.suffix ? this.#settings : (this.#bySuffix.get(suffix) ?? null);

@@ -1,22 +1,22 @@
 import { forEachPacked, PackedSecond, SlidingLog, VirtualClock } from "./sliding-log.ts";
 import type { LimitState } from "./state.ts";
 
-/** Longest window that a configuration may set, in seconds; rows older than this can count nowhere. */
+/** Longest window that a configuration may set, in seconds. Older rows count in no window. */
 export const MAX_WINDOW_SECONDS = 3600;
 
-/** Rows deleted by one sweep at most: an alarm must stay short. */
+/** Rows that one sweep deletes at most, so that an alarm stays short. */
 const SWEEP_ROWS = 2000;
-/** Milliseconds to the next step of a sweep that did not get to the end. */
+/** Milliseconds until the next step of a sweep that is not complete. */
 const SWEEP_STEP_MS = 100;
 /** Milliseconds between sweeps: the longest window plus a minute. */
 export const SWEEP_AFTER_MS = (MAX_WINDOW_SECONDS + 60) * 1000;
 
-/** Counters kept in memory at most; the one loaded first is dropped and read from disk when it is next needed. */
+/** Counters cached at most. The one loaded first is evicted and read from disk when it is needed again. */
 const MAX_CACHED_COUNTERS = 2000;
 
 export const LIMITER_SCHEMA = [
-  // A counter's row is written once, at its first admitted request. Its log is kept for the longest window there is, so
-  // a change of the configured window is a change of view: it forgets nothing and admits nobody twice.
+  // A counter's row is written once, at its first admitted request. Its log is kept for the longest possible window, so
+  // that a change of the configured window loses no counts and admits no request twice.
   `CREATE TABLE IF NOT EXISTS rate_counters (
      id INTEGER PRIMARY KEY,
      identifier TEXT NOT NULL UNIQUE
@@ -39,16 +39,16 @@ export interface LimitRequest {
   identifier: string;
   limit: number;
   windowSeconds: number;
-  /** Units this request takes; 1 unless said otherwise. A cost above `limit` never fits: the caller refuses it first. */
+  /** Units that the request takes; usually 1. A cost above `limit` never fits, and the caller refuses it before. */
   cost: number;
 }
 
 interface Counter {
   identifier: string;
-  /** Row id, null until the first admitted unit: a counter that admits nothing writes nothing. */
+  /** Row id; `null` until the first admitted unit, so that a counter that admits nothing writes nothing. */
   id: number | null;
   log: SlidingLog;
-  /** The second that is being filled, and its packed counts. */
+  /** The current second and its packed counts. */
   second: number;
   packed: PackedSecond;
 }
@@ -88,7 +88,7 @@ export class Limiter {
     };
   }
 
-  /** The state without counting anything. */
+  /** Returns the state of a limit without counting. */
   peek(request: LimitRequest, wall: number): LimitState {
     const now = this.#now(wall);
     const { log } = this.#counter(request, now);
@@ -102,7 +102,7 @@ export class Limiter {
     };
   }
 
-  /** Identifiers with anything in the longest window, those counted first of all first; `most` of them at most. */
+  /** Returns at most `most` identifiers that have counts in the longest window, in order of their first count. */
   identifiers(wall: number, most: number): string[] {
     const from = Math.floor((this.#now(wall) - MAX_WINDOW_SECONDS * 1000) / 1000);
     const rows = this.#sql.exec(
@@ -114,7 +114,7 @@ export class Limiter {
     return rows.toArray().map(({ identifier }) => String(identifier));
   }
 
-  /** Writes what `check` has counted since the last flush: one row per counter touched. */
+  /** Writes the counts since the last flush: one row for each changed counter. */
   flush(): void {
     for (const counter of this.#dirty) {
       this.#sql.exec(
@@ -127,15 +127,15 @@ export class Limiter {
     this.#dirty.clear();
   }
 
-  /** Drops the cache, so that memory equals disk again: after a rollback, and when windows have been changed. */
+  /** Clears the cache. Call after a rollback and after a change of windows. */
   forget(): void {
     this.#counters.clear();
     this.#dirty.clear();
   }
 
   /**
-   * Deletes rows that can count in no window any more, in bounded steps, and counters without rows.
-   * @returns the wall-clock time of the next sweep: at once where this one did not get to the end; null with nothing left
+   * Deletes rows that count in no window, in bounded steps, and counters without rows.
+   * @returns the wall-clock time of the next sweep, soon if this one is not complete; `null` if nothing is left
    */
   sweep(wall: number): number | null {
     const now = this.#now(wall);
@@ -152,7 +152,7 @@ export class Limiter {
     return this.nextSweepAt(wall);
   }
 
-  /** When the next sweep has something to look at; null while nothing is counted. */
+  /** Returns when the next sweep is due; `null` while nothing is counted. */
   nextSweepAt(wall: number): number | null {
     const isEmpty = this.#sql.exec("SELECT 1 FROM rate_seconds LIMIT 1").toArray().length === 0;
     return isEmpty ? null : wall + SWEEP_AFTER_MS;

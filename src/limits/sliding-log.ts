@@ -3,39 +3,39 @@ import { ByteReader, ByteWriter } from "../platform/varint.ts";
 /**
  * A clock that never runs backwards, whatever the machine's clock does.
  *
- * Counters are stamped with its time. When the wall clock steps back, the virtual one stands for that instant and then
- * advances again by what the wall clock advances, so a window keeps sliding instead of freezing until the wall catches up.
+ * It stamps the counters. When the wall clock steps back, the virtual clock pauses for that moment and then advances
+ * with the wall clock, so that windows keep sliding instead of freezing until the wall clock catches up.
  */
 export class VirtualClock {
   #offset = 0;
   #lastWall = Number.NEGATIVE_INFINITY;
 
-  /** Virtual milliseconds for wall-clock epoch milliseconds `wall`; never less than any earlier answer. */
+  /** Returns virtual milliseconds for wall-clock epoch milliseconds `wall`; never less than any earlier result. */
   now(wall: number): number {
     if (wall < this.#lastWall) this.#offset += this.#lastWall - wall;
     this.#lastWall = wall;
     return wall + this.#offset;
   }
 
-  /** Makes the clock start at `stamp` or later: called with the newest stamp found on disk after a restart. */
+  /** Starts the clock at `stamp` or later. Call after a restart with the newest stamp on disk. */
   resumeAt(stamp: number, wall: number): void {
     const behind = stamp - this.now(wall);
     if (behind > 0) this.#offset += behind;
   }
 
-  /** The wall-clock time that a virtual time corresponds to now. */
+  /** Converts a virtual time to the current wall clock. */
   toWall(virtual: number): number {
     return virtual - this.#offset;
   }
 }
 
 /**
- * One counter's admitted units within one second, packed for one row: a run of (millisecond within the second, units),
+ * One counter's admitted units within one second, packed for one row: pairs of (millisecond within the second, units),
  * in order of time. At most 1,000 pairs: about 5 KB at the largest limit.
  */
 export class PackedSecond {
   readonly #writer = new ByteWriter();
-  /** Where the newest pair begins, so that another unit in the same millisecond rewrites only it. */
+  /** Offset of the newest pair, so that another unit in the same millisecond rewrites only this pair. */
   #lastAt = 0;
   #lastMs = -1;
   #lastCount = 0;
@@ -76,9 +76,9 @@ export function forEachPacked(blob: ArrayBuffer, visit: (ms: number, count: numb
 /**
  * An exact log of admitted units over a sliding window, in memory.
  *
- * Time is in whole milliseconds, so one count per millisecond loses nothing against one record per request. A unit
- * admitted at `t` counts in `[t, t + windowMs)`. Slots are kept in order; `#head` marks the oldest live one, and the
- * arrays are compacted when more than half of them is dead, so memory is bounded by min(limit, windowMs) slots.
+ * Time is in whole milliseconds, so one count per millisecond is exact. A unit admitted at `t` counts in `[t, t +
+ * windowMs)`. Slots are in order; `#head` marks the oldest slot in the window. The arrays are compacted when more than
+ * half of the slots have expired, so that memory is bounded by min(limit, windowMs) slots.
  */
 export class SlidingLog {
   readonly windowMs: number;
@@ -109,14 +109,14 @@ export class SlidingLog {
     this.#total += cost;
   }
 
-  /** When the oldest counted unit leaves the window; `now` if nothing is counted. */
+  /** Returns when the oldest counted unit leaves the window; `now` if nothing is counted. */
   oldestLeavesAt(now: number): number {
     this.#expire(now);
     const oldest = this.#stamps[this.#head];
     return oldest === undefined ? now : oldest + this.windowMs;
   }
 
-  /** The earliest time at which `cost` more units fit below `limit`; `now` if they fit at once. `cost <= limit`. */
+  /** Returns the earliest time at which `cost` more units fit below `limit`; `now` if they fit now. `cost <= limit`. */
   fitsAt(now: number, cost: number, limit: number): number {
     this.#expire(now);
     let excess = this.#total + cost - limit;

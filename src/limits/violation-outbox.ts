@@ -1,20 +1,23 @@
 import { minuteEnd, minuteOf, type RefusedRequest, type Violation } from "./violations.ts";
 
-/** Milliseconds from the first refusal after a quiet time to the alarm that hands it over. */
+/** Milliseconds from the first refusal after a quiet period to the alarm that enqueues it. */
 const FIRST_LOOK_MS = 2000;
-/** Milliseconds between two looks at a flood: less than the 10 s after which an idle object loses its memory. */
+/** Milliseconds between two alarms during a flood: less than the 10 s after which an idle object loses its memory. */
 const FLOOD_LOOK_MS = 8000;
-/** A flood is over when nothing has been refused for so many milliseconds. */
+/** Milliseconds without a refusal after which a flood is over. */
 const QUIET_MS = 1000;
-/** Between two looks the count is written when it reaches this, its square and so on: what a crash leaves of it. */
+/**
+ * Between two alarms the count is saved when it reaches this factor, its square and so on, which bounds the loss in a
+ * crash.
+ */
 const SAVE_FACTOR = 100;
-/** Milliseconds until a violation that nobody has confirmed is handed over again: doubled every time, up to the maximum. */
+/** Delay until a violation that was not confirmed is enqueued again. */
 const RETRY = { firstMs: 60_000, maxMs: 900_000 } as const;
-/** A violation that could not be handed over for so many milliseconds is dropped. */
+/** Milliseconds after which a violation that could not be enqueued is dropped. */
 const GIVE_UP_MS = 24 * 60 * 60 * 1000;
-/** The earliest time that an alarm takes. */
+/** The earliest time that can be set for an alarm. */
 const AT_ONCE = 1;
-/** Violations handed over by one look at most: an alarm must stay short. */
+/** Violations that one alarm enqueues at most, so that it stays short. */
 const MAX_ENQUEUED = 1000;
 
 export const VIOLATION_SCHEMA = [
@@ -33,42 +36,42 @@ export const VIOLATION_SCHEMA = [
    ) STRICT, WITHOUT ROWID`,
 ] as const;
 
-/** A mapped type, as `exec` takes no interface. */
+/** A mapped type, because `exec` does not accept an interface. */
 type Row = Omit<Violation, "requestId"> & { stored: number };
 
 interface Entry extends Violation {
-  /** The count that the row on disk has; 0 without a row. */
+  /** The count in the row on disk; 0 without a row. */
   saved: number;
-  /** The count at which the row is next written without waiting for a look. */
+  /** The count at which the row is saved again before the next alarm. */
   saveAt: number;
-  /** The count that was last handed over, and the one that is known to be in D1. */
+  /** The count that was last enqueued, and the count confirmed to be in D1. */
   sent: number;
   stored: number;
-  /** When it is handed over again if it is not confirmed. */
+  /** When the violation is enqueued again if it is not confirmed, epoch milliseconds. */
   retryAt: number;
   tries: number;
 }
 
-/** What one look has to hand over. */
+/** The result of one alarm. */
 export interface Due {
   violations: Violation[];
-  /** How many were given up. */
+  /** Violations that were dropped. */
   dropped: number;
 }
 
 /**
- * Refused requests of one object, on their way to D1: counted in memory by identifier, rule and minute, handed to the
- * queue by the object's alarm, kept until the queue's consumer says that they are stored.
+ * The refused requests of one object until they are stored in D1. Counted in memory by identifier, rule and minute,
+ * enqueued by the object's alarm, and kept until the consumer confirms that they are stored.
  *
- * The first refusal of a minute writes a row in the turn that refuses it, so the violation itself is never lost. Its
- * count is written when the flood is over, which the alarm looks for while the object is still awake: a flood of any size
- * costs a handful of rows. Losing the memory in the middle of one loses counts, nothing else.
+ * The first refusal of a minute writes a row in the same transaction, so that the violation is never lost. Its count is
+ * saved when the flood is over; the alarm checks for that while the object is still in memory, so that a flood of any
+ * size costs a few rows. If the memory is lost during a flood, only counts are lost.
  */
 export class ViolationOutbox {
   readonly #sql: SqlStorage;
   #entries: Map<string, Entry> | null = null;
   #hasTable = false;
-  /** Refusals of the turn under way, which may still be rolled back. */
+  /** Refusals of the current turn, which may still be rolled back. */
   #turn: { request: RefusedRequest; at: number }[] = [];
   #dueAt: number | null = null;
 
@@ -76,18 +79,18 @@ export class ViolationOutbox {
     this.#sql = sql;
   }
 
-  /** When the object's alarm must call `take`; null when there is nothing to do. */
+  /** When the object's alarm must call `take`, epoch milliseconds; `null` if nothing is pending. */
   get dueAt(): number | null {
     if (this.#entries === null) this.#load();
     return this.#dueAt;
   }
 
-  /** Notes a refusal. Call `flush` before the transaction ends, or `forget` after it was taken back. */
+  /** Records a refusal. Call `flush` before the transaction ends, or `forget` after it was rolled back. */
   recordRefusal(request: RefusedRequest, at: number): void {
     this.#turn.push({ request, at });
   }
 
-  /** Counts what the turn has refused. Writes a row for the first refusal of a minute only, and rarely for a later one. */
+  /** Counts the refusals of the turn. Writes a row for the first refusal of a minute, and rarely for later ones. */
   flush(): void {
     if (this.#turn.length === 0) return;
     const turn = this.#turn;
@@ -99,19 +102,19 @@ export class ViolationOutbox {
       entry.count++;
       entry.lastAt = Math.max(entry.lastAt, at);
       if (entry.count >= entry.saveAt) this.#save(entry);
-      // Quiet until now: the next look is far off, if there is one at all.
+      // The next alarm is far off or not set, because there were no refusals until now.
       if (this.#dueAt === null || this.#dueAt > at + FLOOD_LOOK_MS) this.#dueAt = at + FIRST_LOOK_MS;
     }
   }
 
-  /** What was written is gone, the table perhaps, too: after a rollback, and when everything has been deleted. */
+  /** Marks all rows as not saved and the table as unknown. Call after a rollback and after all data was deleted. */
   forget(): void {
     this.#turn = [];
     this.#hasTable = false;
     for (const entry of this.#entries?.values() ?? []) entry.saved = 0;
   }
 
-  /** What is to be handed over now. Sets `dueAt` to the next look. */
+  /** Returns the violations to enqueue now. Sets `dueAt` to the next alarm. */
   take(now: number): Due {
     const due: Due = { violations: [], dropped: 0 };
     let next = Number.POSITIVE_INFINITY;
@@ -128,7 +131,7 @@ export class ViolationOutbox {
     return due;
   }
 
-  /** The consumer has written these to D1. */
+  /** Records that the consumer has stored these violations in D1. */
   stored(violations: readonly Violation[], now: number): void {
     const entries = this.#entries ?? this.#load();
     for (const violation of violations) {
@@ -143,10 +146,10 @@ export class ViolationOutbox {
 
   #look(entry: Entry, now: number, due: Violation[]): void {
     const isOver = isQuiet(entry, now);
-    // Whether or not it was handed over before: from now on the object may sleep.
+    // Saves the count even if it was enqueued before, because the object may leave memory from now on.
     if (isOver && entry.saved < entry.count) this.#save(entry);
     if (entry.count > entry.sent) {
-      // In the middle of a flood only what has never been handed over: the rest follows when it ends.
+      // During a flood, only new violations are enqueued; the final counts follow when it ends.
       if (!isOver && entry.sent > 0) return;
     } else if (entry.stored >= entry.count || now < entry.retryAt) return;
     entry.sent = entry.count;
@@ -155,7 +158,9 @@ export class ViolationOutbox {
     due.push({ minute, identifier, rule, limit, windowSeconds, requestId, count, firstAt, lastAt });
   }
 
-  /** Its minute is over and all of it is in D1. Until then it is kept, as its count must go on, not begin again. */
+  /**
+   * Whether the violation's minute is over and its count is in D1. Until then it is kept, so that its count continues.
+   */
   #isDone(entry: Entry, now: number): boolean {
     return entry.stored >= entry.count && now >= minuteEnd(entry.minute);
   }
@@ -210,7 +215,7 @@ export class ViolationOutbox {
     this.#sql.exec("DELETE FROM violations WHERE minute = ? AND identifier = ? AND rule = ?", minute, identifier, rule);
   }
 
-  /** Most objects never refuse anything, and have no table. */
+  /** Creates the table on first use. Most objects never refuse a request and have no table. */
   #makeTable(): void {
     if (!this.#hasTable) for (const statement of VIOLATION_SCHEMA) this.#sql.exec(statement);
     this.#hasTable = true;
@@ -233,14 +238,17 @@ export class ViolationOutbox {
   }
 }
 
-/** What an entry begins with, new or read from disk: whatever was handed over before a restart may be lost. */
+/** Initial state of an entry, new or read from disk. What was enqueued before a restart may be lost. */
 const UNKNOWN = { sent: 0, stored: 0, retryAt: 0, tries: 0 } as const;
 
 function keyOf({ identifier, rule }: RefusedRequest, minute: number): string {
   return `${minute} ${identifier} ${rule}`;
 }
 
-/** Nothing more will be added to it, or nothing has been for a while; also where the clock has been set back. */
+/**
+ * Whether no refusal is being added: the minute is over, or the last refusal is a while ago. Also `true` if the clock
+ * was set back.
+ */
 function isQuiet({ lastAt, minute }: Entry, now: number): boolean {
   return now >= minuteEnd(minute) || now - lastAt >= QUIET_MS || now < lastAt;
 }

@@ -4,17 +4,17 @@ import { createHash } from "node:crypto";
 export interface RefusedRequest {
   /** `key:<keyId>`, `user:<userId>` or `ip:<address>`. */
   identifier: string;
-  /** Method and path of a rule as set, `default`, or the name of a preset. */
+  /** Method and path of a rule as configured, `default`, or the name of a preset. */
   rule: string;
   limit: number;
   windowSeconds: number;
-  /** Of the request; absent where the router is of an older version. */
+  /** Id of the request; absent in calls of older routers. */
   requestId?: string | undefined;
 }
 
 /**
- * All refusals of one identifier under one rule within one minute; the limit is that of the last one, the request id that
- * of the first. The id is for operation lines: it is kept in memory only, and not written to D1.
+ * All refusals of one identifier under one rule within one minute. The limit is that of the last refusal, the request
+ * id that of the first. The request id is for events: it is kept in memory only and not written to D1.
  */
 export interface Violation extends RefusedRequest {
   /** Minutes since the epoch. */
@@ -31,36 +31,38 @@ export function minuteOf(ms: number): number {
   return Math.floor(ms / MINUTE_MS);
 }
 
-/** When a minute is over. */
+/** Returns when a minute ends, epoch milliseconds. */
 export function minuteEnd(minute: number): number {
   return (minute + 1) * MINUTE_MS;
 }
 
 /**
- * A message of the violations queue: the object that refused (a workspace id, `usr_...` or `ip:<address>`), what it refused
- * so far, and the request that was refused first (absent in a message of an older version). Counts only rise, so a
- * message that comes twice or late changes nothing.
+ * A message of the violations queue: the object that refused (a workspace id, `usr_...` or `ip:<address>`), its
+ * violations so far, and the id of the first refused request (absent in messages of older versions). Counts only rise,
+ * so a repeated or late message changes nothing.
  */
 export type ViolationMessage = readonly [object: string, violations: readonly Violation[], requestId?: string | null];
 
-/** How long a violation is kept and shown, in milliseconds: 30 days. */
+/** Milliseconds for which a violation is kept and shown: 30 days. */
 export const VIOLATIONS_KEPT_MS = 30 * 24 * 60 * 60 * 1000;
 
-/** Rows deleted by one step at most. */
+/** Rows that one step deletes at most. */
 const DELETE_STEP = 500;
 
-/** Base64url characters of SHA-256: 120 bits, enough to tell apart what one minute can hold. */
+/** Base64url characters of SHA-256: 120 bits, enough to distinguish the violations of one minute. */
 const ID_LENGTH = 20;
 
-/** What names a violation within its minute, whoever computes it and how often. */
+/**
+ * Returns the id of a violation within its minute. The id is deterministic, so that repeated messages update one row.
+ */
 export function violationId(object: string, { identifier, rule }: Pick<Violation, "identifier" | "rule">): string {
   const text = JSON.stringify([object, identifier, rule]);
   return createHash("sha256").update(text).digest("base64url").slice(0, ID_LENGTH);
 }
 
 /**
- * Writes what a message says. Counts only rise: the same message again, or an older one after a newer, changes nothing.
- * `first_at` is part of an index and never changes, being on disk in the object before anything is sent.
+ * Stores the violations of a message. Counts only rise: a repeated message, or an older one after a newer one, changes
+ * nothing. `first_at` is part of an index and never changes, because the object saves it before it sends anything.
  */
 export async function storeViolations(db: D1Database, [object, violations]: ViolationMessage): Promise<void> {
   const workspaceId = object.startsWith("ws_") ? object : null;
@@ -75,7 +77,7 @@ export async function storeViolations(db: D1Database, [object, violations]: Viol
     one.firstAt,
     one.lastAt,
   ]);
-  // One parameter for all rows: D1 takes a hundred at most.
+  // All rows in one parameter: D1 accepts at most a hundred.
   await db
     .prepare(
       `INSERT INTO violations (workspace_id, minute, id, identifier, rule, rate_limit, window_seconds, count, first_at, last_at)
@@ -89,7 +91,7 @@ export async function storeViolations(db: D1Database, [object, violations]: Viol
     .run();
 }
 
-/** Where a page begins: behind this violation. */
+/** Position in the list: the page starts after this violation. */
 export interface ViolationCursor {
   firstAt: number;
   id: string;
@@ -102,7 +104,7 @@ export interface ViolationPage {
 
 type Row = Violation & { id: string };
 
-/** A workspace's violations by their first refusal, newest first. */
+/** Returns a page of a workspace's violations by their first refusal, newest first. */
 export async function listViolations(
   db: D1Database,
   workspaceId: string,
@@ -125,7 +127,7 @@ export async function listViolations(
   return { items, next: results.length > limit && last ? { firstAt: last.firstAt, id: last.id } : null };
 }
 
-/** Deletes some of what is older than 30 days; the oldest rows lie together at the beginning of the table. */
+/** Deletes one step of violations older than 30 days. The oldest rows are adjacent at the beginning of the table. */
 export async function dropOldViolations(db: D1Database, now: number): Promise<void> {
   await db
     .prepare(

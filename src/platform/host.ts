@@ -1,38 +1,41 @@
 /**
- * What `npm start` has said about the machine and its own intentions, as `objects/host-control.ts` received it. Module state:
- * one instance an isolate, which all requests and objects in it share. On Cloudflare it never changes.
+ * State of the machine as `npm start` reports it; `objects/host-control.ts` receives it. Module state, one instance per
+ * isolate, shared by all its requests and objects. On Cloudflare it never changes.
  */
 export const hostState: {
-  /** The service is stopping: what is in flight is answered, and no tail is opened any more. */
+  /** Whether the service is stopping. Requests in flight are answered, and no new tail is opened. */
   isStopping: boolean;
   /**
-   * Space on the disk that holds the data. `low`: less than `MIN_FREE_BYTES` are free, so entries are refused and nothing is
-   * moved to the cold tier; what remains is for counters, sign-ins and deletions. Null where no disk is watched.
+   * Free space on the data disk. `low`: less than `MIN_FREE_BYTES` are free, so entries are refused and flushes are
+   * suspended; the remaining space is for counters, sign-ins and deletions. `null` if no disk is monitored.
    */
   disk: "ok" | "low" | null;
 } = { isStopping: false, disk: null };
 
-/** What `npm start` tells the worker, one JSON text a line. */
+/** Commands of `npm start` to the worker, one JSON text per line. */
 export type HostCommand =
-  /** The service stops: tails are closed, and the answer comes once no request is in flight. */
+  /** The service stops: tails are closed, and the response is sent when no request is in flight. */
   | { do: "stop" }
-  /** Space on the disk, as `hostState.disk`. Comes every second. */
+  /** Free space as in `hostState.disk`. Sent every second. */
   | { do: "disk"; disk: "ok" | "low" };
 
-/** What the worker says, one JSON text a line. */
+/** Reports of the worker, one JSON text per line. */
 export interface HostReport {
-  /** It has received the order, so all that arrived before is in flight by now. */
+  /** The command that was received. All requests that arrived before it are in flight by now. */
   received: HostCommand["do"];
 }
 
-/** Milliseconds after which a request counts as abandoned. The runtime gives no sign when a client disconnects. */
+/** Milliseconds after which a request counts as abandoned. The runtime does not report a client that disconnects. */
 const LOST_MS = 60_000;
-/** Requests in the set from which on abandoned ones are looked for. */
+/** Number of requests from which abandoned ones are removed. */
 const SWEEP_FROM = 1000;
 
-/** Requests of one isolate that have begun and not been answered. Exact but for those whose clients have disconnected. */
+/**
+ * The requests of one isolate that have started and are not answered. Exact except for requests whose clients
+ * disconnected.
+ */
 export class InFlight {
-  /** Each with the time when it began, oldest first. */
+  /** In order of their start, oldest first. */
   readonly #requests = new Set<{ beganAt: number }>();
   readonly #now: () => number;
 
@@ -45,7 +48,7 @@ export class InFlight {
     return this.#requests.size;
   }
 
-  /** Counts a request until its answer is there, or has failed. */
+  /** Counts a request until its response or failure. */
   async track<T>(answer: () => T | Promise<T>): Promise<T> {
     if (this.#requests.size >= SWEEP_FROM) this.#sweep();
     const request = { beganAt: this.#now() };
@@ -67,7 +70,7 @@ export class InFlight {
 }
 
 /**
- * Workspaces that have had a live tail since this isolate began, and whose last tail is not known to be gone. An object that
- * hibernates keeps its sockets and leaves memory, so the objects themselves cannot be listed.
+ * Workspaces that had a tail since the isolate started and whose last tail is not known to have ended. Objects that
+ * hibernate keep their sockets but leave memory, so the objects themselves cannot be listed.
  */
 export const tailedWorkspaces = new Set<string>();

@@ -2,23 +2,24 @@ import ipaddr from "ipaddr.js";
 
 const LOOPBACK_HOST = /^(localhost|.+\.localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/;
 
-/** Whether a URL names this very machine: the one place that plain http may go to. */
+/** Whether a URL refers to this machine, the only destination for plain HTTP. */
 export function isLoopback(url: URL): boolean {
   return LOOPBACK_HOST.test(url.hostname);
 }
 
-/** https anywhere, plain http on this machine only. */
+/** Whether a URL uses HTTPS, or plain HTTP to this machine. */
 export function isSecure(url: URL): boolean {
   return url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url));
 }
 
-/** Stands for a client whose address is not known. */
+/** Client IP of a client without a known address. */
 export const UNKNOWN_CLIENT_IP = "0.0.0.0";
 
 /**
- * The address that limits count by: the edge's client-IP header, then the first of `X-Forwarded-For`, then `unnamed`.
- * An IPv6 caller owns at least a /64, so the /64 is what counts. Text that is no address counts as `UNKNOWN_CLIENT_IP`.
- * @param unnamed the address of callers that no header names: the setting DEFAULT_CLIENT_IP
+ * Returns the client IP for limits: the edge's client-IP header, then the first of `X-Forwarded-For`, then `unnamed`.
+ * An IPv6 client owns at least a /64, so the /64 is counted. Text that is not an IP address counts as
+ * `UNKNOWN_CLIENT_IP`.
+ * @param unnamed client IP of requests without such a header: the setting DEFAULT_CLIENT_IP
  */
 export function clientIp(headers: Headers, unnamed: string): string {
   const edge = headers.get("CF-Connecting-IP");

@@ -1,38 +1,42 @@
-// SAFETY: what the runtime has under this name; Node has nothing.
+// SAFETY: the runtime's global of this name; in Node it is absent.
 const { Cloudflare: runtime } = globalThis as {
   Cloudflare?: { compatibilityFlags: Readonly<Record<string, boolean>> };
 };
 /**
- * Whether a request may wake another one. Without this flag of the runtime (the default since 2024-10-14; the test pool of
- * vitest turns it off), what the woken request does next would run as a part of the other one, and hang.
+ * Whether a request may wake another one. Without this flag of the runtime (the default since 2024-10-14; the test pool
+ * of vitest turns it off), the continuation of the woken request would run as part of the other one, and hang.
  */
 const CAN_WAKE = runtime?.compatibilityFlags.handle_cross_request_promise_resolution !== false;
 /**
- * Milliseconds between two attempts of a waiting caller that is not woken: a caller before it may have gone without a word,
- * or a lease may have been reclaimed.
+ * Milliseconds between two attempts of a waiting caller that is not woken: an earlier caller may have ended without
+ * notice, or a lease may have been reclaimed.
  */
 const RETRY_MS = CAN_WAKE ? 100 : 10;
 /** Milliseconds without an attempt after which a waiting caller counts as gone. */
 const WAITER_LOST_MS = 1_000;
 /**
- * Milliseconds after which a lease that was neither renewed nor released may be reclaimed. The runtime ends a request whose
- * client has disconnected without running its `finally` blocks, so a lease can stay behind.
+ * Milliseconds after which a lease that was neither renewed nor released may be reclaimed. The runtime ends a request
+ * whose client has disconnected without running its `finally` blocks, so that a lease can remain.
  */
 const LEASE_LOST_MS = 60_000;
 
 export interface MemoryLease {
   readonly bytes: number;
-  /** False once it was released or reclaimed. */
+  /** `false` after the lease was released or reclaimed. */
   readonly isLive: boolean;
-  /** Changes the size without waiting: what is already in memory has to be counted, even past the pool's capacity. */
+  /**
+   * Changes the size without waiting. Bytes that are already in memory must be counted, even beyond the pool's
+   * capacity.
+   */
   resize(bytes: number): void;
   /**
-   * Enlarges the lease to a size, waiting for room up to `timeoutMs`; false after that, and where the lease is gone.
-   * Leases that grow go before callers that have none yet, and the oldest lease is always granted: otherwise leases that
-   * wait for each other's bytes would all wait for ever. So a pool can be over its capacity by what one lease may come to.
+   * Enlarges the lease, waiting for room up to `timeoutMs`; `false` after that or if the lease is no longer live.
+   *
+   * Growing leases have priority over new callers, and the oldest lease is always granted. Otherwise leases that wait
+   * for each other's bytes would deadlock. A pool can therefore exceed its capacity by the maximum of one lease.
    */
   grow(bytes: number, timeoutMs: number): Promise<boolean>;
-  /** Keeps the lease from being reclaimed for another minute. */
+  /** Protects the lease from being reclaimed for another minute. */
   renew(): void;
   /** Returns the bytes. Safe to repeat. */
   release(): void;
@@ -45,19 +49,19 @@ interface Waiter {
 }
 
 export interface MemoryPoolOptions {
-  /** Bytes that all leases may come to. */
+  /** Maximum bytes of all leases. */
   capacity: number;
-  /** Callers that may wait at a time; a further one is refused at once. */
+  /** Callers that may wait at a time. Another one is refused immediately. */
   maxWaiting: number;
   now?: () => number;
-  /** Waits for so long, or until `woken`. */
+  /** Waits for the given time, or until `woken`. */
   wait?: (milliseconds: number, woken: Promise<void>) => Promise<void>;
 }
 
 /**
- * Bounds the bytes that one kind of work holds in an isolate, over all requests and objects in it. Callers are admitted in
- * order of arrival. A waiting caller is woken by the one that makes room, and has a timer of its own beside: the runtime ends a
- * request that waits for nothing but another request, and that other request may end without a word.
+ * Bounds the bytes that one kind of work holds in an isolate, over all its requests and objects. Callers are admitted
+ * in order of arrival. A waiting caller is woken when bytes are released and also has a timer: the runtime ends a
+ * request that waits only for another request, and that request may end without notice.
  */
 export class MemoryPool {
   readonly capacity: number;
@@ -91,14 +95,14 @@ export class MemoryPool {
     return this.#held;
   }
 
-  /** Callers that wait now, those that have disconnected for up to a second included. */
+  /** Callers that wait now, including those that disconnected up to a second ago. */
   get waiting(): number {
     return this.#waiting.size + this.#growing.size;
   }
 
   /**
-   * Leases bytes at once, or returns null where they do not fit or other callers wait. A request for more than the whole
-   * capacity is granted while the pool is empty.
+   * Leases bytes without waiting; `null` if they do not fit or other callers wait. A request for more than the capacity
+   * is granted while the pool is empty.
    */
   tryTake(bytes: number): MemoryLease | null {
     this.#forgetLostWaiters();
@@ -106,19 +110,19 @@ export class MemoryPool {
   }
 
   /**
-   * Leases bytes that may never be used, at once; null where the pool would be more than half full. So they cannot keep
-   * others from the pool.
+   * Leases bytes that may never be used, without waiting; `null` if the pool would be more than half full, so that the
+   * lease does not block others.
    */
   tryTakeAhead(bytes: number): MemoryLease | null {
     return this.#held + bytes > this.capacity / 2 ? null : this.tryTake(bytes);
   }
 
-  /** Leases bytes that are in memory already: they count even past the capacity, and whether other callers wait or not. */
+  /** Leases bytes that are already in memory. They count even beyond the capacity and if other callers wait. */
   hold(bytes: number): MemoryLease {
     return this.#lease(bytes);
   }
 
-  /** Leases bytes, waiting for them up to `timeoutMs`; null after that, or at once where too many callers wait already. */
+  /** Leases bytes, waiting up to `timeoutMs`; `null` after that, or immediately if too many callers wait. */
   async take(bytes: number, timeoutMs: number): Promise<MemoryLease | null> {
     const granted = this.tryTake(bytes);
     if (granted !== null) return granted;
@@ -129,7 +133,7 @@ export class MemoryPool {
     try {
       while (this.#now() - startedAt < timeoutMs) {
         await this.#pause(waiter);
-        // A pause of the whole isolate may have made this waiter look lost: it goes on at the end of the line.
+        // A pause of the whole isolate may have removed this waiter as gone. It continues at the end of the queue.
         this.#waiting.add(waiter);
         this.#forgetLostWaiters();
         if (this.#growing.size > 0 || this.#waiting.values().next().value !== waiter) continue;
@@ -151,7 +155,7 @@ export class MemoryPool {
     waiter.seenAt = this.#now();
   }
 
-  /** Lets those try that may go next: leases that grow in any order, the others in order of arrival. */
+  /** Wakes the next waiters: growing leases in any order, other callers in order of arrival. */
   #wakeNext(): void {
     if (!CAN_WAKE) return;
     for (const growing of this.#growing) growing.wake();
@@ -224,7 +228,7 @@ export class MemoryPool {
   }
 }
 
-/** What a lease asks of its pool. */
+/** The functions that a lease needs of its pool. */
 interface LeasePorts {
   now(): number;
   resized(difference: number): void;
@@ -236,7 +240,7 @@ class Lease implements MemoryLease {
   readonly #ports: LeasePorts;
   #bytes: number;
   #isLive = true;
-  /** Of the pool's clock. */
+  /** Milliseconds of the pool's clock. */
   renewedAt = 0;
 
   constructor(bytes: number, ports: LeasePorts) {

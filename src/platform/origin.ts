@@ -1,22 +1,27 @@
 import { randomBase62 } from "../ids.ts";
 
 /**
- * What caused a piece of work. Plain data: it goes from the router to an object as the last argument of a call, which
- * may be of another version, so an object takes a call without one too (see `originOrNew`).
+ * The cause of a piece of work. Plain data: the router passes it to an object as the last argument of a call. Calls of
+ * older routers may lack it; see `originOrNew`.
  */
 export interface Origin {
-  /** `X-Request-Id` of the request (at most 128 printable ASCII characters), or `run_...` where no request is the cause. */
+  /**
+   * `X-Request-Id` of the request (at most 128 printable ASCII characters), or `run_...` if no request is the cause.
+   */
   requestId: string;
-  /** The client address as limits count it; null where no client is the cause. */
+  /** Client IP as limits count it; `null` if no client is the cause. */
   address: string | null;
 }
 
-/** The origin of work that an object begins itself: one id for all lines of one run of its alarm. */
+/** Returns the origin of work that an object starts itself, with one id for all events of an alarm run. */
 export function newAlarmOrigin(): Origin {
   return { requestId: `run_${randomBase62(16)}`, address: null };
 }
 
-/** @param origin left out by a caller of an older version */
+/**
+ * Returns the origin of a call.
+ * @param origin absent in calls of older versions
+ */
 export function originOrNew(origin: Origin | undefined): Origin {
   return origin ?? newAlarmOrigin();
 }

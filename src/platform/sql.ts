@@ -1,4 +1,4 @@
-/** The statements of each version of an object's tables, oldest first. What has been released is never edited. */
+/** The statements of each version of an object's tables, oldest first. Released statements are never edited. */
 export type SchemaSteps = readonly (readonly string[])[];
 
 const VERSION_TABLE = `CREATE TABLE IF NOT EXISTS schema_version (
@@ -8,8 +8,8 @@ const VERSION_TABLE = `CREATE TABLE IF NOT EXISTS schema_version (
 ) STRICT`;
 
 /**
- * Brings an object's tables to the newest version: takes the steps that are missing, in order. To be called inside a
- * transaction, where the object is provisioned and each time it wakes; an object that is up to date writes nothing.
+ * Migrates an object's tables to the newest version: executes the missing steps in order. Call inside a transaction,
+ * when the object is provisioned and each time it starts. An object that is up to date writes nothing.
  */
 export function migrate(sql: SqlStorage, steps: SchemaSteps): void {
   const version = versionOf(sql);

@@ -1,14 +1,14 @@
 /**
- * Estimated nanoseconds of work after which long work lets others go on. Estimates are of the worst input on a fast
- * machine; on one that is four times slower a turn stays below 50 ms. (The clock does not serve: on Cloudflare it stands
- * still between two events.)
+ * Estimated nanoseconds of work after which long work yields to other requests. Estimates are of the worst input on a
+ * fast machine; on one that is four times slower a turn stays below 50 ms. (The clock cannot be used: on Cloudflare it
+ * does not advance during a turn.)
  */
 const TURN_COST = 10_000_000;
 
-/** What a piece of work has cost in the turn that goes on, and what it holds. */
+/** The cost of a piece of work in the current turn, and the bytes that it holds. */
 export class TurnMeter {
   #cost = 0;
-  /** Bytes that the work holds beside its input, about. */
+  /** Approximate bytes that the work holds in addition to its input. */
   held = 0;
 
   /** Counts work, in estimated nanoseconds. */
@@ -16,7 +16,7 @@ export class TurnMeter {
     this.#cost += cost;
   }
 
-  /** Whether the work has to pause. */
+  /** Whether the work must pause. */
   get isDue(): boolean {
     return this.#cost >= TURN_COST;
   }
@@ -26,11 +26,11 @@ export class TurnMeter {
   }
 }
 
-/** Work that yields whenever its meter says that a pause is due. */
+/** Work that yields when its meter signals that a pause is due. */
 export type Steps<T> = Generator<void, T>;
 
 /**
- * Runs work to its end, turn by turn: other requests run in its pauses.
+ * Runs work to its end in turns. Other requests run in its pauses.
  * @param onPause called before each pause, with the meter's `held` up to date
  */
 export async function inTurns<T>(steps: Steps<T>, meter: TurnMeter, onPause: () => void = () => {}): Promise<T> {
@@ -43,12 +43,12 @@ export async function inTurns<T>(steps: Steps<T>, meter: TurnMeter, onPause: () 
   }
 }
 
-/** Lets others run. Nothing shorter than a timer lets the network in. */
+/** Yields to other requests. Only a timer lets the runtime handle network input. */
 export async function pause(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, 0));
 }
 
-/** Runs work to its end in one turn: for tests, and where nobody else waits. */
+/** Runs work to its end in one turn: for tests, and if no other request waits. */
 export function inOneTurn<T>(steps: Steps<T>): T {
   for (;;) {
     const { done, value } = steps.next();
@@ -56,45 +56,45 @@ export function inOneTurn<T>(steps: Steps<T>): T {
   }
 }
 
-/** Milliseconds that no line of waiting reads reaches: a turn further away was given before the clock was set back. */
+/** Milliseconds that a queue of reads never reaches. A turn further ahead was granted before the clock was set back. */
 const MAX_AHEAD_MS = 5_000;
-/** Turns that one read may give way in a row: a clock that stands still must not hold it for ever. */
+/** Turns in a row in which one read may yield, so that a stopped clock does not block it indefinitely. */
 const MAX_GIVEN_UP = 20;
 
-/** The times at which reads of one isolate go on while other requests keep coming: one read at a time. */
+/** Schedules the reads of one isolate, one at a time, while other requests keep arriving. */
 export class ReadScheduler {
   /** When the next turn may begin, epoch milliseconds. */
   #next = 0;
-  /** When the work of the last turn is over, epoch milliseconds, by what it said. */
+  /** When the work of the last turn ends by its estimate, epoch milliseconds. */
   #busyUntil = 0;
 
   /**
-   * Waits for a turn. It never waits for another read, which the runtime may end unnoticed, only for the clock.
-   * @param milliseconds until the turn after this one may begin: about what the work of a turn takes
+   * Waits for a turn. It waits only for the clock, never for another read, which the runtime may end without notice.
+   * @param milliseconds until the turn after this one may begin: about the duration of a turn's work
    */
   async take(milliseconds: number): Promise<void> {
     for (let givenUp = 0; ; givenUp++) {
       const now = Date.now();
       const at = isAhead(now, this.#next) ? this.#next : now;
       this.#next = at + milliseconds;
-      // Nothing shorter than a timer lets the network in.
+      // Only a timer lets the runtime handle network input.
       await new Promise((resolve) => setTimeout(resolve, at - now));
       const woken = Date.now();
-      // Where the thread was busy, several turns are due at once: one of them goes on.
+      // If the thread was busy, several turns are due at the same time, and one of them proceeds.
       if (isAhead(woken, this.#busyUntil) && givenUp < MAX_GIVEN_UP) continue;
       this.#busyUntil = woken + milliseconds;
       return;
     }
   }
 
-  /** The work of the last turn is over: where no further read waits, the next one that comes may go on at once. */
+  /** Ends the work of the last turn. If no other read waits, the next one may start immediately. */
   end(): void {
     if (this.#next > this.#busyUntil) return;
     this.#next = 0;
     this.#busyUntil = 0;
   }
 
-  /** The same for work that begins: it does not wait at all where no turn is taken. */
+  /** Like `take`, for work that begins: does not wait if no turn is taken. */
   async begin(milliseconds: number): Promise<void> {
     const now = Date.now();
     if (isAhead(now, this.#next) || isAhead(now, this.#busyUntil)) return this.take(milliseconds);
@@ -107,16 +107,16 @@ function isAhead(now: number, time: number): boolean {
   return time > now && time - now < MAX_AHEAD_MS;
 }
 
-// Module state: one instance an isolate, which all requests and objects in it share.
+// Module state: one instance per isolate, shared by all its requests and objects.
 export const readScheduler = new ReadScheduler();
 
 /**
- * Requests that this isolate has begun to answer. No answer depends on it: long work gives way to others as long as some
- * keep coming. (Those being answered cannot be counted: what a caller breaks off never gets to its end.)
+ * Requests that this isolate has started to answer. No response depends on the number: long work yields as long as
+ * requests keep arriving. (Requests in progress cannot be counted, because one that the client aborts never ends.)
  */
 let begun = 0;
 
-/** Counts up, from 0, for as long as the isolate lives. */
+/** Returns the number of requests started since the isolate started. */
 export function requestsStarted(): number {
   return begun;
 }

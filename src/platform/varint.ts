@@ -2,7 +2,7 @@
 
 export class ByteWriter {
   #bytes = new Uint8Array(64);
-  /** Bytes written so far. May be set back to an earlier value, to write over what came after. */
+  /** Bytes written so far. May be reset to an earlier value to overwrite what follows. */
   length = 0;
 
   varint(value: number): void {
@@ -15,7 +15,7 @@ export class ByteWriter {
     this.#bytes[this.length++] = rest;
   }
 
-  /** Length in bytes, then the bytes. */
+  /** Writes the length in bytes, then the bytes. */
   blob(bytes: Uint8Array): void {
     this.varint(bytes.length);
     this.#reserve(bytes.length);
@@ -23,7 +23,7 @@ export class ByteWriter {
     this.length += bytes.length;
   }
 
-  /** A copy of what has been written. */
+  /** Returns a copy of the bytes written. */
   toBytes(): Uint8Array {
     return this.#bytes.slice(0, this.length);
   }
