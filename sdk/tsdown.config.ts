@@ -1,6 +1,6 @@
 import { defineConfig, type UserConfig } from "tsdown";
 
-/** One file out for each file in, so that what an application does not import is not even read. */
+/** Builds one file for each source file, so that applications load only the files that they import. */
 const library: UserConfig = {
   entry: [
     "src/index.ts",
@@ -33,13 +33,13 @@ const library: UserConfig = {
   dts: true,
   sourcemap: false,
   fixedExtension: true,
-  // Pino takes a transport's default export; the others are for destinations.
+  // Pino uses the default export as a transport, and applications the named ones as destinations.
   outputOptions: { exports: "named" },
-  // The platform is chosen where the package is used.
+  // The package's user selects the platform by conditions.
   deps: { neverBundle: ["#runtime", "#names", /^node:/] },
 };
 
-/** The terminal client in one file: nothing imports it. */
+/** Builds the terminal client as one file, because no module imports it. */
 const cli: UserConfig = {
   ...library,
   entry: ["src/cli/bin.ts"],

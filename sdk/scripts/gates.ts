@@ -1,4 +1,4 @@
-/** What the package must be before it is published; `--update` takes the public types as they are now. */
+/** Checks the package before it is published. `--update` accepts the current public types. */
 import { checkApi } from "./lib/api.ts";
 import { checkTreeShaking } from "./lib/bundle.ts";
 import { checkManifest, checkTypes } from "./lib/lint.ts";

@@ -1,4 +1,4 @@
-/** `npm run sdk:reference`: the API reference in `docs/client/reference`, from TSDoc. `-- --check`: is it up to date? */
+/** `npm run sdk:reference` writes the API reference in `docs/client/reference` from TSDoc; `-- --check` verifies it. */
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

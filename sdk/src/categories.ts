@@ -1,6 +1,6 @@
 import { MAX_PLACE } from "./limits.ts";
 
-/** The types of each category the service checks; the first is the default. */
+/** The types of the categories that the service checks. The first type is the default. */
 const CATEGORY_TYPES: ReadonlyMap<string, readonly string[]> = /* @__PURE__ */ new Map(
   [
     "ai llm interaction step action response summary embedding tool-call",
@@ -21,7 +21,7 @@ export function isBuiltIn(category: string): boolean {
   return CATEGORY_TYPES.has(category);
 }
 
-/** A category and type the service takes, and for `data` the type that its category does not have. */
+/** A category and type that the service accepts, and a field of `data` with the type if it was invalid. */
 export interface Place {
   category: string;
   type: string;

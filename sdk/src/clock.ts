@@ -1,7 +1,7 @@
 let last = 0;
 let text = "";
 
-/** ISO 8601 of a time. Many entries share a millisecond, and `toISOString` costs more than the rest of a small one. */
+/** Returns a time in ISO 8601. Cached, because many entries share a millisecond and `toISOString` is slow. */
 export function isoTime(ms: number): string {
   if (ms !== last) {
     last = ms;

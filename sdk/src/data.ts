@@ -1,25 +1,27 @@
 import { attempt, isError } from "./safe.ts";
 import type { ChildOptions } from "./types.ts";
 
-/** What the call's second argument means; an error as message brings itself. */
+/** Returns the fields of a call. A message that is an error becomes the field `error`. */
 export function dataOf(message: unknown, data: unknown): object | undefined {
   const fields = data == null ? undefined : typeof data === "object" ? data : { value: data };
   if (typeof message === "string" || !isError(message)) return fields;
   if (!fields) return message;
   try {
     if (isError(fields)) return { error: message, error2: fields };
-    // What is more than its own members, a Map or a list, would be nothing of itself among others.
+    // Iterables, and objects with `toJSON`, would lose their content by the spread.
     if (!(Symbol.iterator in fields || "toJSON" in fields)) return { error: message, ...fields };
   } catch {
-    // A proxy may answer nothing; that is marked where it is written.
+    // A proxy may throw; the encoder marks that.
   }
   return { error: message, value: fields };
 }
 
-/** A copy in which a child's serializers have replaced members. One that throws leaves a mark. */
+/**
+ * Returns a copy with members replaced by the serializers. `[Throws]` replaces the result of a serializer that throws.
+ */
 export function serialized(data: unknown, serializers: ChildOptions["serializers"]): unknown {
   if (!serializers || typeof data !== "object" || data === null || isError(data)) return data;
-  // SAFETY: any object may be read by name; its members are unknown.
+  // SAFETY: members of any object can be read by name; their types are unknown.
   const copy = { ...data } as Record<string, unknown>;
   for (const name of Object.keys(copy)) {
     const serialize = serializers[name];

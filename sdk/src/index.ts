@@ -5,9 +5,13 @@ import type { Logger, LoggerOptions } from "./types.ts";
 export type * from "./types.ts";
 
 /**
- * Makes a logger.
- * @throws TypeError for options that are wrong or missing; no method of the logger ever throws
- * @example const logger = createLogger({ apiUrl: "https://logs.example.com", projectId: "proj_...", service: "shop" });
+ * Creates a logger for any runtime. No method of the logger throws.
+ * @throws TypeError for invalid or missing options
+ * @example
+ * import { createLogger } from "taffrail";
+ *
+ * const logger = createLogger({ apiUrl: "https://logs.example.com", projectId: "proj_...", service: "shop" });
+ * logger.info("Cart restored", { items: 3 });
  */
 export function createLogger(options: LoggerOptions = {}): Logger {
   return assemble(options, standardOutputs).logger;

@@ -1,15 +1,15 @@
 import { runtime } from "#runtime";
 import { FLUSH_MS } from "./limits.ts";
-import { within } from "./safe.ts";
+import { withTimeout } from "./safe.ts";
 import type { Output } from "./transports/outputs.ts";
 import type { FlushResult, LoggerMethods, LoggerStats } from "./types.ts";
 
-/** What became of entries before they reached an output. */
+/** Counts of entries before they reach an output. */
 export type Counts = Pick<LoggerStats, "logged" | "sampledOut" | "filtered" | "dropped">;
 
 /**
- * What a logger tells of its outputs, and how it waits for them and ends.
- * @param endMs milliseconds that a process with nothing left to do waits at most
+ * Creates the methods of a logger that count, flush and close its outputs.
+ * @param endMs milliseconds for which a process with an empty event loop waits for deliveries
  */
 export function createLifecycle(
   outputs: readonly Output[],
@@ -21,7 +21,7 @@ export function createLifecycle(
     const all = { delivered: 0, pending: 0, pendingBytes: 0, requests: 0, retries: 0, spooled: 0, ...counts };
     for (const { queue } of outputs) {
       const more: Partial<LoggerStats> = queue?.stats() ?? { delivered: counts.logged };
-      // SAFETY: a queue's counts are some of a logger's.
+      // SAFETY: the counts of a queue are members of a logger's counts.
       for (const [name, count] of Object.entries(more)) all[name as keyof typeof all] += count;
     }
     return all;
@@ -34,14 +34,14 @@ export function createLifecycle(
     return { delivered: delivered - before.delivered, dropped: dropped - before.dropped, pending };
   }
 
-  /** Waits for all outputs, but not for ever; a failure is reported. */
+  /** Runs `work` for all outputs, waits at most `ms` milliseconds, and reports errors. */
   function forAll(ms: number, work: (output: Output) => unknown): Promise<void> {
-    return within(ms, Promise.all(outputs.map((output) => (async () => work(output))().catch(report))));
+    return withTimeout(ms, Promise.all(outputs.map((output) => (async () => work(output))().catch(report))));
   }
 
   let seenIdle = 0;
   const stopIdle = runtime.onIdle(() => {
-    // Once for what is there, and no longer than until the destination turns out to be away.
+    // Flushes once for the pending entries, and ends as soon as the destination is unreachable.
     if (counts.logged > seenIdle && stats().pending > 0) flush({ timeoutMs: endMs }, true);
     seenIdle = counts.logged;
   });

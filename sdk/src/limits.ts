@@ -1,46 +1,46 @@
-// Without an import, so that bundlers put the numbers where they are used.
+// Has no imports, so that bundlers inline the numbers.
 
-/** The service's limits of one request. */
+/** Entries and bytes of one request. These are the limits of the service. */
 export const MAX_ENTRIES = 1000;
 export const MAX_BODY_BYTES = 5_242_880;
-/** Milliseconds. */
 export const HOUR_MS = 3_600_000;
+/** Default deadline of `flush` and `close`. */
 export const FLUSH_MS = 10_000;
 
 /**
- * Bytes of one entry from which on it is cut, 252 KiB. The service takes 4 KiB more: room for a last name, for closing
- * brackets, and for the marks that say what was cut, 32 levels of them.
+ * Bytes after which an entry is truncated, 252 KiB. The service accepts 256 KiB: the rest is for a last name, for
+ * closing brackets, and for the `[Truncated]` marks of 32 levels.
  */
 export const MAX_BYTES = 258_048;
-/** Bytes for one entry while it is made: a member more than `MAX_BYTES`, and some room. */
+/** Bytes of the buffer for encoding one entry: `MAX_BYTES`, one more member, and a margin. */
 export const SCRATCH_BYTES = 270_336;
-/** Objects, lists and scalars of one entry's `data` from which on it is cut. The service takes 20,000 an entry. */
+/** Objects, lists and scalars of `data` after which an entry is truncated. The service accepts 20,000 per entry. */
 export const MAX_VALUES = 19_500;
-/** Levels of nesting of `data` (`{}` is 1). */
+/** Nesting levels of `data` (`{}` is 1). */
 export const MAX_DEPTH = 32;
-/** Characters of a member name; longer ones are cut. */
+/** Characters after which a member name is truncated. */
 export const MAX_NAME = 256;
-/** Member names remembered with their JSON; past that the memory starts anew. */
+/** Member names whose JSON is cached. A full cache is cleared. */
 export const MAX_NAMES = 1000;
-/** A shorter key would mask ordinary words. */
+/** Characters from which an API key is masked in texts. A shorter key could mask ordinary words. */
 export const MIN_KEY = 6;
-/** Calls inside calls, of getters that log. Of deeper ones nothing is asked. */
+/** Depth of log calls in getters of logged objects. Entries of deeper calls are truncated. */
 export const MAX_NESTED = 4;
 
-/** Characters of a category or type, as the service takes them, and of a session or trace id. */
+/** Characters of a category or type, and of a session or trace id. These are the limits of the service. */
 export const MAX_PLACE = 64;
 export const MAX_ID = 256;
 /** Bytes of JSON that `defaultMeta`, children and contexts may add to an entry. */
 export const MAX_MEMBERS = 65_536;
 
-/** Bytes from which compression saves more than it costs. */
+/** Bytes of a body from which compression saves more than it costs. */
 export const GZIP_FROM = 1024;
-/** Bytes of a chunk of lines that wait; larger entries get one of their own. */
+/** Bytes of a chunk of queued lines. A longer line has its own chunk. */
 export const CHUNK_BYTES = 65_536;
-/** Entries that the transport `memory` keeps, the newest. */
+/** Number of newest entries that the transport `memory` stores. */
 export const MEMORY_ENTRIES = 1000;
 
-/** Characters of JSON. */
+/** Character codes of JSON. */
 export const QUOTE = 34;
 export const COMMA = 44;
 export const OPEN = 123;

@@ -4,7 +4,7 @@ import { isBuiltIn, placeOf } from "./categories.ts";
 import { isoTime } from "./clock.ts";
 import { dataOf, serialized } from "./data.ts";
 import { type Fields, fieldsOf, idOf, membersOf, merged } from "./fields.ts";
-import { createGate, type Gate, noop } from "./gate.ts";
+import { createLevelSwitch, type LevelSwitch, noop } from "./level-switch.ts";
 import { LEVELS } from "./levels.ts";
 import { createLifecycle } from "./lifecycle.ts";
 import { TIME_LENGTH } from "./limits.ts";
@@ -13,7 +13,7 @@ import { createRedactor } from "./redact.ts";
 import type { ContextStore } from "./runtime/runtime.ts";
 import { asError, attempt, decodeText, encodeText } from "./safe.ts";
 import { scopePrototype } from "./scopes.ts";
-import { createEncoder, type Frame } from "./serialize.ts";
+import { createEncoder, type EntryPrefix } from "./serialize.ts";
 import { withSettings } from "./settings.ts";
 import { activeSpan, unitHash } from "./trace.ts";
 import type { Queue, QueueEvents } from "./transports/delivery.ts";
@@ -21,26 +21,26 @@ import type { MakeOutputs } from "./transports/outputs.ts";
 import type { ChildOptions, Explanation, LevelSetting, LogEntry, Logger, LoggerOptions, LogMethod } from "./types.ts";
 import type { Context, State, View } from "./views.ts";
 
-// One for all loggers, and made with the first context: reading it costs every call.
+// Shared by all loggers. Created with the first context, because reading it slows every call down.
 let contexts: ContextStore<Context> | undefined;
 
-/** Of all loggers, by the span that is active; empty without OpenTelemetry. */
+/** Views of all loggers by the active span; empty without OpenTelemetry. */
 const spans = /* @__PURE__ */ new WeakMap<object, WeakMap<State, View>>();
 
-/** By severity, and then what closes all of them. */
+/** The settings of `level` by lowest severity; `silent` is 7. */
 const SETTINGS: readonly LevelSetting[] = [...LEVELS, "silent"];
-/** Of a logger: where a method that is made later finds what it is of. */
+/** The member of a logger with its state, for methods that are created later. */
 const STATE: unique symbol = /* @__PURE__ */ Symbol();
 const prototype: object = /* @__PURE__ */ scopePrototype(isBuiltIn);
 
-/** A logger, and the parts that other entry points attach to. */
+/** A logger, and the parts that other entry points extend. */
 export interface Assembly {
   logger: Logger;
   queues: Queue[];
   report(error: unknown): void;
 }
 
-/** @param endMs milliseconds that a process with nothing left to do waits at most */
+/** @param endMs milliseconds for which a process with an empty event loop waits for deliveries */
 export function assemble(given: LoggerOptions, makeOutputs: MakeOutputs, endMs?: number): Assembly {
   const options = withSettings(given);
   checkOptions(options);
@@ -53,29 +53,29 @@ export function assemble(given: LoggerOptions, makeOutputs: MakeOutputs, endMs?:
   const entries: LogEntry[] = [];
   const counts = { logged: 0, sampledOut: 0, filtered: 0, dropped: 0 };
   let session = options.sessionId;
-  /** In a callback of the user's: what it logs must not call it again. */
+  /** Whether a callback of the application runs. Entries that it logs must not call it again. */
   let isInside = false;
 
-  /** Failures are told once unless a callback takes them. */
-  let isToldOnce = !onError && !debug;
-  let isLossToldOnce = isToldOnce && !onDrop;
+  /** Whether the first error is reported on the console, because no callback receives it. */
+  let isReportDue = !onError && !debug;
+  let isDropReportDue = isReportDue && !onDrop;
   function report(error: unknown): void {
-    if (isToldOnce) {
-      isToldOnce = false;
-      // Of a request: where it failed says its text, and no stack of this library's.
+    if (isReportDue) {
+      isReportDue = false;
+      // For a failed request the message is enough: the stack is one of this library.
       warn("status" in Object(error) ? asError(error).message : error);
     }
-    tell(error, () => onError?.(asError(error)));
+    notify(error, () => onError?.(asError(error)));
   }
   const events: QueueEvents = {
     error: report,
     drop(lines, reason) {
       const text = `${lines.length} dropped: ${reason}`;
-      if (isLossToldOnce) {
-        isLossToldOnce = false;
-        warn(`${text}. Not told again: see onDrop.`);
+      if (isDropReportDue) {
+        isDropReportDue = false;
+        warn(`${text}. Reported once: see onDrop.`);
       }
-      tell(text, () => {
+      notify(text, () => {
         onDrop?.(lines.map(parsed), reason);
       });
     },
@@ -84,16 +84,16 @@ export function assemble(given: LoggerOptions, makeOutputs: MakeOutputs, endMs?:
   const lifecycle = createLifecycle(outputs, counts, report, endMs);
   const root = fieldsFor({ session, service, version, environment, host, ...defaultMeta });
 
-  function tell(what: unknown, callback: () => void): void {
+  function notify(what: unknown, callback: () => void): void {
     if (debug) warn(what);
     try {
-      called(callback);
+      withoutReentry(callback);
     } catch (error) {
       if (debug) warn(error);
     }
   }
 
-  function called<T>(callback: () => T): T {
+  function withoutReentry<T>(callback: () => T): T {
     if (isInside) throw new Error("A callback logged.");
     isInside = true;
     try {
@@ -116,7 +116,7 @@ export function assemble(given: LoggerOptions, makeOutputs: MakeOutputs, endMs?:
     return safely(() => fieldsOf(fields, encoder.json)) ?? merged();
   }
 
-  /** Made at first use: some platforms have no randomness before the first request. */
+  /** Creates the session at first use, because some platforms have no randomness before the first request. */
   function sessionOf(): string {
     session ||= crypto.randomUUID();
     return session;
@@ -134,7 +134,7 @@ export function assemble(given: LoggerOptions, makeOutputs: MakeOutputs, endMs?:
     const { traceId, spanId } = span ?? {};
     const fields = merged(root, context?.fields, state.own, span && fieldsFor({ traceId, spanId }));
     const key = fields.traceId ?? fields.session;
-    const view: View = { fields, frames: [], draw: key ? unitHash(key) : undefined, context };
+    const view: View = { fields, prefixes: [], draw: key ? unitHash(key) : undefined, context };
     if (views) views.set(state, view);
     else state.view = view;
     return view;
@@ -146,8 +146,8 @@ export function assemble(given: LoggerOptions, makeOutputs: MakeOutputs, endMs?:
   }
 
   function write(state: State, severity: number, message: unknown, data: unknown): void {
-    if (severity < state.gate.lowest) return;
-    // Pino's order.
+    if (severity < state.levels.lowest) return;
+    // Pino's order of arguments.
     if (typeof data === "string" && typeof message === "object") [message, data] = [data, message];
     try {
       const span = activeSpan();
@@ -156,7 +156,7 @@ export function assemble(given: LoggerOptions, makeOutputs: MakeOutputs, endMs?:
       else {
         const now = Date.now();
         const line = encode(state, view, severity, message, data, now);
-        if (beforeSend) hook(line, severity, now);
+        if (beforeSend) applyBeforeSend(line, severity, now);
         else emit(line, severity, now);
       }
     } catch (error) {
@@ -164,13 +164,13 @@ export function assemble(given: LoggerOptions, makeOutputs: MakeOutputs, endMs?:
     }
   }
 
-  /** @param ids,meta JSON of members, without braces; the timestamp is filled in with each entry */
-  function framed(
+  /** @param ids,meta JSON of members, without braces. The encoder sets the timestamp of each entry. */
+  function encodePrefix(
     severity: number,
     { category, type }: Pick<State, "category" | "type">,
     ids: string,
     meta: string,
-  ): Frame {
+  ): EntryPrefix {
     const json = encoder.json({ timestamp: new Date(0), level: LEVELS[severity], category, type });
     return {
       head: encodeText(`${json.slice(0, -1)},"message":`),
@@ -180,14 +180,14 @@ export function assemble(given: LoggerOptions, makeOutputs: MakeOutputs, endMs?:
     };
   }
 
-  function frameOf(state: State, { fields }: View, severity: number, without?: object): Frame {
+  function prefixOf(state: State, { fields }: View, severity: number, without?: object): EntryPrefix {
     const rate = rates[severity] ?? 1;
     const all = merged(
       { session: `"session":"${sessionOf()}"` },
       fields,
       rate < 1 ? { sampleRate: `"sampleRate":${rate}` } : {},
     );
-    return framed(severity, state, membersOf(all, true), membersOf(all, false, without));
+    return encodePrefix(severity, state, membersOf(all, true), membersOf(all, false, without));
   }
 
   function encode(
@@ -198,28 +198,28 @@ export function assemble(given: LoggerOptions, makeOutputs: MakeOutputs, endMs?:
     data: unknown,
     now: number,
   ): Uint8Array {
-    let frame = view.frames[severity];
-    if (frame === undefined) frame = view.frames[severity] = frameOf(state, view, severity);
+    let prefix = view.prefixes[severity];
+    if (prefix === undefined) prefix = view.prefixes[severity] = prefixOf(state, view, severity);
     const own = dataOf(message, state.serializers ? serialized(data, state.serializers) : data);
-    // A field of the call's own stands for the one every entry has.
-    if (own && frame.meta.length > 0) {
+    // Fields of the call replace those of the logger.
+    if (own && prefix.meta.length > 0) {
       try {
         for (const name in own) {
           if (name in view.fields || name === "sampleRate") {
-            frame = frameOf(state, view, severity, own);
+            prefix = prefixOf(state, view, severity, own);
             break;
           }
         }
       } catch {
-        // A proxy may answer nothing; that is marked where it is written.
+        // A proxy may throw; the encoder marks that.
       }
     }
-    return encoder.entry(frame, isoTime(now), message, own);
+    return encoder.entry(prefix, isoTime(now), message, own);
   }
 
   function emit(line: Uint8Array, severity: number, now: number): void {
     counts.logged++;
-    // The line is lent until somebody logs, and an output may.
+    // The line is only valid until the next log call, and an output may log.
     const kept = outputs.length > 1 ? line.slice() : line;
     for (const output of outputs) {
       try {
@@ -230,23 +230,23 @@ export function assemble(given: LoggerOptions, makeOutputs: MakeOutputs, endMs?:
     }
   }
 
-  /** One that fails drops the entry: it may be what keeps private data back. */
-  function hook(line: Uint8Array, severity: number, now: number): void {
+  /** Applies `beforeSend`. If it throws, the entry is dropped, because the hook may be what removes private data. */
+  function applyBeforeSend(line: Uint8Array, severity: number, now: number): void {
     const json = decodeText(line);
     try {
-      const entry = ask(json);
+      const entry = callBeforeSend(json);
       if (entry === null) counts.filtered++;
       else {
         const { timestamp, level, category, type, message, session, traceId, spanId, data, ...others } = entry;
-        if (typeof message !== "string") throw new TypeError("beforeSend gave no entry");
+        if (typeof message !== "string") throw new TypeError("beforeSend returned no entry");
         const place = placeOf(category, type);
         const final = LEVELS.includes(level) ? LEVELS.indexOf(level) : severity;
         const time = new Date(timestamp).toJSON();
         const ids = encoder.json({ session: idOf(session), traceId: idOf(traceId), spanId: idOf(spanId) }).slice(1, -1);
         const more = { ...others, ...place.note, ...data };
-        // Years of more than four digits take more room than there is.
+        // The prefix has no room for years of more than four digits.
         const fits = time?.length === TIME_LENGTH;
-        emit(encoder.entry(framed(final, place, ids, ""), fits ? time : isoTime(now), message, more), final, now);
+        emit(encoder.entry(encodePrefix(final, place, ids, ""), fits ? time : isoTime(now), message, more), final, now);
       }
     } catch (error) {
       counts.dropped++;
@@ -255,25 +255,25 @@ export function assemble(given: LoggerOptions, makeOutputs: MakeOutputs, endMs?:
     }
   }
 
-  function ask(json: string): LogEntry | null {
-    return called(() => (beforeSend ? beforeSend(parsed(json)) : parsed(json)));
+  function callBeforeSend(json: string): LogEntry | null {
+    return withoutReentry(() => (beforeSend ? beforeSend(parsed(json)) : parsed(json)));
   }
 
   function explain(state: State, level: LogEntry["level"], message: string, data?: object): Explanation {
     const severity = LEVELS.indexOf(level);
     const view = viewOf(state);
     const rate = `rate ${rates[severity]}`;
-    const told = (step: Explanation["step"], reason: string) => ({ sent: step === "transport", step, reason });
-    const { lowest } = state.gate;
-    if (severity < lowest) return told("level", `below ${SETTINGS[lowest]}`);
-    if (!isWanted(state.category)) return told("category", state.category);
-    // What draws at each entry may or may not be sent.
-    if (isSampledOut(view.draw ?? 0, severity)) return told("sampling", rate);
+    const explained = (step: Explanation["step"], reason: string) => ({ sent: step === "transport", step, reason });
+    const { lowest } = state.levels;
+    if (severity < lowest) return explained("level", `below ${SETTINGS[lowest]}`);
+    if (!isWanted(state.category)) return explained("category", state.category);
+    // An entry without a trace or session is sampled at random; it counts as sent.
+    if (isSampledOut(view.draw ?? 0, severity)) return explained("sampling", rate);
     try {
       const json = decodeText(encode(state, view, severity, message, data, Date.now()));
-      return ask(json) ? told("transport", rate) : told("beforeSend", "returned null");
+      return callBeforeSend(json) ? explained("transport", rate) : explained("beforeSend", "returned null");
     } catch (error) {
-      return told("beforeSend", `threw ${asError(error).message}`);
+      return explained("beforeSend", `threw ${asError(error).message}`);
     }
   }
 
@@ -282,14 +282,14 @@ export function assemble(given: LoggerOptions, makeOutputs: MakeOutputs, endMs?:
     return has(categories) !== false && !has(excludeCategories);
   }
 
-  function gateOf(lowest: number): Gate {
-    return createGate(lowest, prototype, (logger, severity) => {
-      // SAFETY: it is the prototype of nothing but loggers.
+  function levelSwitchOf(lowest: number): LevelSwitch {
+    return createLevelSwitch(lowest, prototype, (logger, severity) => {
+      // SAFETY: only loggers have this prototype.
       return methodOf((logger as { [STATE]: State })[STATE], severity);
     });
   }
 
-  /** @returns nothing for a name that is no level, after having told so */
+  /** @returns `undefined` for an unknown level name, which is reported */
   function severityOf(level: unknown): number | undefined {
     return safely(() => oneOf("level", level, SETTINGS));
   }
@@ -302,14 +302,14 @@ export function assemble(given: LoggerOptions, makeOutputs: MakeOutputs, endMs?:
     return isOpen(state, severity) ? (message, data) => write(state, severity, message, data) : noop;
   }
 
-  /** @param isOwner whether the gate is of this logger, and not of the one it was made from */
+  /** @param isOwner whether this logger has its own level switch, and not that of its parent */
   function build(state: State, isOwner: boolean): Logger {
-    function made(place: Partial<State>, note: object, isOwner = false): Logger {
-      const { category, type, own, gate, serializers } = state;
-      return build({ category, type, gate, serializers, ...place, own: merged(own, fieldsFor(note)) }, isOwner);
+    function derive(place: Partial<State>, note: object, isOwner = false): Logger {
+      const { category, type, own, levels, serializers } = state;
+      return build({ category, type, levels, serializers, ...place, own: merged(own, fieldsFor(note)) }, isOwner);
     }
     const logger = {
-      __proto__: state.gate.methods,
+      __proto__: state.levels.methods,
       ...shared,
       [STATE]: state,
       get sessionId() {
@@ -317,16 +317,16 @@ export function assemble(given: LoggerOptions, makeOutputs: MakeOutputs, endMs?:
         return session ? JSON.parse(session.slice(10)) : sessionOf();
       },
       get level() {
-        return SETTINGS[state.gate.lowest];
+        return SETTINGS[state.levels.lowest];
       },
       set level(name: unknown) {
-        const severity = severityOf(name) ?? state.gate.lowest;
-        if (isOwner) state.gate.set(severity);
+        const severity = severityOf(name) ?? state.levels.lowest;
+        if (isOwner) state.levels.set(severity);
         else {
           isOwner = true;
-          state.gate = gateOf(severity);
-          Object.setPrototypeOf(logger, state.gate.methods);
-          // Scopes, which have the other gate.
+          state.levels = levelSwitchOf(severity);
+          Object.setPrototypeOf(logger, state.levels.methods);
+          // Removes the scopes, which use the old level switch.
           for (const name of Object.getOwnPropertyNames(logger))
             if (!Object.keys(logger).includes(name)) Reflect.deleteProperty(logger, name);
         }
@@ -334,17 +334,17 @@ export function assemble(given: LoggerOptions, makeOutputs: MakeOutputs, endMs?:
       },
       isLevelEnabled: (name: LogEntry["level"]) => {
         const severity = LEVELS.indexOf(name);
-        return severity >= state.gate.lowest && isOpen(state, severity);
+        return severity >= state.levels.lowest && isOpen(state, severity);
       },
       category(name: unknown, kind: unknown) {
         const { note, ...place } = placeOf(name, kind);
-        return made(place, note);
+        return derive(place, note);
       },
       child(fields: object, { level, serializers }: ChildOptions = {}) {
         const severity = level && severityOf(level);
-        return made(
+        return derive(
           {
-            ...(severity !== undefined && { gate: gateOf(severity) }),
+            ...(severity !== undefined && { levels: levelSwitchOf(severity) }),
             ...(serializers && { serializers: { ...state.serializers, ...serializers } }),
           },
           fields,
@@ -352,13 +352,13 @@ export function assemble(given: LoggerOptions, makeOutputs: MakeOutputs, endMs?:
         );
       },
       explain: (level: LogEntry["level"], message = "", data?: object) => explain(state, level, message, data),
-      // SAFETY: the levels follow, and scopes are the prototype's.
+      // SAFETY: the levels are added below, and the prototype has the scopes.
     } as unknown as Logger;
 
-    /** What is closed is the prototype's no-op. */
+    /** Adds the methods of enabled levels. Disabled levels use the no-op of the prototype. */
     function open(): void {
       LEVELS.forEach((level, severity) => {
-        if (severity < state.gate.lowest) Reflect.deleteProperty(logger, level);
+        if (severity < state.levels.lowest) Reflect.deleteProperty(logger, level);
         else logger[level] = methodOf(state, severity);
       });
     }
@@ -379,12 +379,12 @@ export function assemble(given: LoggerOptions, makeOutputs: MakeOutputs, endMs?:
     [Symbol.asyncDispose ?? "asyncDispose"]: lifecycle.close,
   };
 
-  const gate = gateOf(lowest);
-  const first = { category: "custom", type: "log", own: merged(), gate, serializers: undefined };
+  const levels = levelSwitchOf(lowest);
+  const first = { category: "custom", type: "log", own: merged(), levels, serializers: undefined };
   return { logger: build(first, true), queues: outputs.flatMap(({ queue }) => queue ?? []), report };
 }
 
-/** An error may repeat what it was given: where a terminal would obey that, it is told as text. */
+/** Writes to the console, as escaped text if the value has control characters: an error may repeat untrusted input. */
 function warn(what: unknown): void {
   const text = attempt(() => `${Object(what).stack ?? what}`);
   const shown = runtime.visible(text);

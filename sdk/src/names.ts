@@ -2,33 +2,32 @@ import { NUMBERS, TYPES } from "./options.ts";
 import type { LoggerOptions } from "./types.ts";
 
 /*
- * Warns of options that do not exist: they would change nothing, and the reason would be hard to find. `#names` in
- * package.json picks this module, or `unnamed.ts`.
+ * Warns of unknown options, which would have no effect. `#names` in package.json selects this module or `unnamed.ts`.
  */
 
-/** The names that were warned of. */
+/** Unknown names that were reported. */
 const warned = /* @__PURE__ */ new Set<string>();
 
-/** The names of all options, apart from those in `TYPES`; a test holds it against the types. */
+/** The names of all options, except those in `TYPES`. A test compares them with the types. */
 const OTHER_NAMES = "apiUrl projectId transport level sampling defaultMeta debug batch";
 /** The names of all options in pages. */
 const PAGE_NAMES =
   "url level service version environment captureErrors categories excludeCategories sampling defaultMeta sessionId beforeSend onError onDrop debug batch redact";
 
-/** Options of `createLogger`. */
+/** Checks the options of `createLogger`. */
 export function checkNames(options: LoggerOptions): void {
   check("", options, OTHER_NAMES, TYPES);
   check("batch.", options.batch, "backoff gzip", NUMBERS);
   check("sampling.", options.sampling, "rate overrides");
 }
 
-/** Options of `createLogger` in pages. */
+/** Checks the options of `createLogger` in pages. */
 export function checkPageNames(options: object): void {
   check("", options, PAGE_NAMES);
 }
 
 /**
- * Each name is told once, however many loggers have it.
+ * Reports each unknown name once for all loggers.
  *
  * @param known names, separated by spaces
  * @param more an object whose member names are options too

@@ -3,12 +3,12 @@ import { HOUR_MS, MAX_BODY_BYTES, MAX_ENTRIES } from "./limits.ts";
 import { attempt } from "./safe.ts";
 import type { BatchOptions, LoggerOptions, SamplingOptions } from "./types.ts";
 
-/** Throws for what a caller wrote wrongly: at construction, so that no call ever has to. */
+/** Throws a `TypeError` for an invalid option. Used at construction only, so that no log call throws. */
 export function check(isGood: unknown, what: string): asserts isGood {
   if (!isGood) throw new TypeError(`taffrail: ${what}`);
 }
 
-/** @param value a whole number, or any from 0 to 1 where that is its range */
+/** @param value a whole number, or any number if the range is 0 to 1 */
 function range(name: string, value: unknown, min: number, max: number): number {
   const isRate = max < 2;
   check(
@@ -34,7 +34,7 @@ interface Numbers {
   timeout: number;
 }
 
-/** Default, least and most of each. */
+/** The default, minimum and maximum of each option. */
 export const NUMBERS: Readonly<Record<keyof Numbers, readonly [number, number, number]>> = {
   size: [50, 1, MAX_ENTRIES],
   flushInterval: [5000, 0, HOUR_MS],
@@ -45,14 +45,14 @@ export const NUMBERS: Readonly<Record<keyof Numbers, readonly [number, number, n
   timeout: [10_000, 1, HOUR_MS],
 };
 
-/** Options of the queue with their defaults. */
+/** The batch options with their defaults. */
 export interface BatchSettings extends Numbers {
   gzip: boolean;
-  /** Milliseconds before a retry, by its number from 1. */
+  /** Returns the milliseconds before a retry. Retries are numbered from 1. */
   wait(retry: number): number;
 }
 
-/** How many times the first wait, by the retry's number. */
+/** Factors of the first wait by the number of the retry. */
 const STEPS = {
   fixed: () => 1,
   linear: (retry: number) => retry,
@@ -62,7 +62,7 @@ const STEPS = {
 export function batchSettings(batch: BatchOptions = {}): BatchSettings {
   const { backoff = "exponential", gzip = true } = batch;
   if (typeof backoff !== "function") oneOf("batch.backoff", backoff, Object.keys(STEPS));
-  // SAFETY: the names are those of `NUMBERS`, and all of them.
+  // SAFETY: the entries of `NUMBERS` are all members of `Numbers`.
   const settings = Object.fromEntries(
     Object.entries(NUMBERS).map(([name, [fallback, min, max]]) => [
       name,
@@ -75,19 +75,19 @@ export function batchSettings(batch: BatchOptions = {}): BatchSettings {
     gzip,
     wait(retry) {
       if (typeof backoff === "function") return Math.max(Number(attempt(() => backoff(retry))), 0) || backoffBase;
-      // Jitter over the whole width of the step, above it: from zero up, three retries could be over within a second.
+      // Jitter is added to the step. If it replaced the step, three retries could end within a second.
       return backoffBase * STEPS[backoff](retry) * (1 + Math.random());
     },
   };
 }
 
-/** Rates by severity. */
+/** Returns the sampling rates by severity. */
 export function samplingRates({ rate = 1, overrides = {} }: SamplingOptions = {}): number[] {
   for (const level of Object.keys(overrides)) oneOf("sampling.overrides", level, LEVELS);
   return LEVELS.map((level) => range("sampling", overrides[level] ?? rate, 0, 1));
 }
 
-/** The service's address and project, which its transports cannot do without. */
+/** Returns the URL of the service and the project. @throws TypeError if one is missing or invalid */
 export function destination({ apiUrl, projectId, apiKey }: LoggerOptions): { apiUrl: string; projectId: string } {
   if (!apiUrl || !projectId) {
     const needed = {
@@ -103,7 +103,7 @@ export function destination({ apiUrl, projectId, apiKey }: LoggerOptions): { api
   return { apiUrl, projectId };
 }
 
-/** What may be given for the options that are neither numbers nor checked where they are used. */
+/** Types of the options that are neither numbers nor checked elsewhere. */
 export const TYPES = {
   apiKey: "string",
   sessionId: "string",
@@ -121,7 +121,7 @@ export const TYPES = {
 
 export function checkOptions(options: LoggerOptions): void {
   for (const [name, type] of Object.entries(TYPES)) {
-    // SAFETY: the names are those of `TYPES`.
+    // SAFETY: `name` is a member of `TYPES`.
     const value = options[name as keyof typeof TYPES];
     check(value == null || (Array.isArray(value) ? "list" : typeof value) === type, `${name} must be a ${type}`);
   }

@@ -1,48 +1,51 @@
-/** What stands in place of a secret. */
+/** Replaces a secret. */
 export const REDACTED = "[REDACTED]";
 
-/** How a member name is treated: not at all, its numbers and booleans kept (`maxTokens: 512`), or booleans alone kept. */
+/**
+ * Which values of a member are masked: 0 for none, 1 for all but numbers and booleans (`maxTokens: 512`), 2 for all but
+ * booleans.
+ */
 export type Secrecy = 0 | 1 | 2;
 
 export type Redactor = readonly [
   secrecyOf: (name: string) => Secrecy,
-  /** Whether a text may hold anything to mask; most do not, and `masked` is slow. */
+  /** Whether a text may contain a secret. Most texts do not, and `masked` is slow. */
   suspects: (text: string) => boolean,
   /**
-   * Masks secrets in running text: `name=value`, `"name": value` in any nesting of quotes, schemes, addresses, and numbers
-   * of payment cards, unless `name` is that of an id or a time.
+   * Masks secrets in text: `name=value`, `"name": value` in any nesting of quotes, credentials of schemes, passwords in
+   * URLs, and numbers of payment cards, unless `name` is the name of an id or a time.
    */
   masked: (text: string, name?: string) => string,
 ];
 
-/** What spellings of a name differ in besides case. */
+/** Separators in which spellings of a name differ. */
 const SEPARATOR = "[_.-]?";
-/** Parts of names, and whole names; in lower case without separators `X-Api-Key`, `api_key` and `APIKEY` are one. */
+/** Parts of secret names, and whole secret names. They are compared in lower case without separators. */
 const PARTS = `pass[_.-]?(?:w|phrase)|secret(?!ar[iy])|token|[cx]srf|authori[sz]ation|cookie|credential|bearer|signature|card[_.-]?number`;
 const WHOLE = "pwd|auth|jwt|ssn|cvv|cvc|pin";
 /**
- * A value: quoted, quoted inside a quoted text (to as many backslashes, or cut), an object or list, a scheme with its
- * credentials, or a bare word.
+ * A value: quoted, quoted inside a quoted text (up to the same number of backslashes, or truncated), an object or list,
+ * a scheme with its credentials, or a bare word.
  */
 const VALUE = String.raw`("(?:[^"\\]|\\.)*"?|(\\+)"[\s\S]*?(?:(?<!\\)\3"|$)|'[^']*'?|[[{](?:[^\]}]|[\]}](?=\s*[,\]}]))*[\]}]?|(?:bearer|basic|digest)\s+[^\s,;&"'<>]+|[^\s,;&"'<>)\]}#\\]+)`;
-/** A header's value goes to the end of its line: cookies are separated by `; `, schemes by spaces. */
+/** A header, whose value extends to the end of its line: cookies are separated by `; `, schemes by spaces. */
 const HEADER_LINE = /((?:cookie|authorization)\s*:\s*)(?!\[|\\*["'{[])[^\r\n"]+/gi;
-/** `Bearer ...`, and passwords in addresses. */
+/** `Bearer ...`, and passwords in URLs. */
 const SCHEME = /(\b(?:bearer|basic)\s+)[\w.~+/=-]{6,}|(:\/\/[^\s:/?#@]{0,256}:)[^\s/?#@]{1,256}(?=@)/gi;
-/** As many digits as a card has, or groups as on one, with one space or hyphen between them. */
+/** The number of digits of a card, or groups of digits with one space or hyphen between them. */
 const DIGITS = /(?<![a-z\d.])(?:\d{13,19}|\d{4}(?:[ -]\d{3,6})+)(?![a-z\d]|\.\d)/gi;
-/** So many that a card's number may be among them. */
+/** The least number of digits that a card has. */
 const MANY_DIGITS = String.raw`\d(?:[ -]?\d){12}`;
 /** Visa; Mastercard and Mir; American Express and Diners Club; JCB, Discover, RuPay and UnionPay. */
 const ISSUERS = /^(?:4\d{12}(?:\d{3}){0,2}|(?:5[1-5]|2[2-7])\d{14}|3(?:[47]\d|[0689])\d{12}|(?:35|6[0245])\d{14,17})$/;
-/** The name of what stands behind it. */
+/** The name before a value, at the end of the text. */
 const NAME_BEFORE = /([\w$.-]+)["'\\]*\s*[:=]\s*["'\\]*$/;
-/** Names of ids and times, whose values may look like any number. */
+/** Names of ids and times, whose values may look like card numbers. */
 const ID_OR_TIME = /(?:^|[\W_])(?:id|at|ts|time|timestamp|date)s?$/i;
-/** Names that say when something was done to a secret, or where the next page begins. */
+/** Names of times of a secret, and of page tokens, which are not secret. */
 const HARMLESS = /(?:[_.-](?:at|on|time|date)|(?:page|continuation|^next)[_.-]?token)\W*$/i;
 
-/** @param extra names of the user's own, in any spelling */
+/** @param extra additional secret names, in any spelling */
 export function createRedactor(extra: readonly string[]): Redactor {
   const names = extra.map(plain);
   const secret = new RegExp(`${PARTS}|(?:api|private|access|signing|encryption|session)key|pwd$|^(?:${WHOLE})$`);
@@ -53,7 +56,7 @@ export function createRedactor(extra: readonly string[]): Redactor {
   function secrecy(name: string): Secrecy {
     const text = plain(name);
     if (names.includes(text)) return 2;
-    // Names that describe tokens, or count them, rather than hold one.
+    // Names of members that describe or count tokens.
     if (!secret.test(text) || HARMLESS.test(spaced(name)) || /token(?:iz|is|type)/.test(text)) return 0;
     return /token(?!$)/.test(text) ? 1 : 2;
   }
@@ -65,11 +68,11 @@ export function createRedactor(extra: readonly string[]): Redactor {
     for (let found = pair.exec(text); found; found = pair.exec(text)) {
       const [, name = "", value = ""] = found;
       const from = found.index + name.length;
-      // Bounded, so that no text takes quadratic time.
+      // Bounded, so that the time is linear in the length of the text.
       const before = text.slice(Math.max(done, found.index - 40), found.index).replace(/[\s\S]*[^\w$.-]/, "");
       const kind = secrecy(before + name);
       if (kind === 0 || (kind === 1 && /^\d+$/.test(value))) {
-        // The value may hold a pair of its own: `key={"password":"x"}`.
+        // The value may contain a pair: `key={"password":"x"}`.
         pair.lastIndex = from;
       } else {
         out += text.slice(done, from) + value.replace(/^(\\*["']?)[\s\S]*/, `$1${REDACTED}$1`);
@@ -93,7 +96,7 @@ function withoutCards(text: string): string {
   return text.replace(DIGITS, (run: string, at: number) => {
     const [, name = ""] = NAME_BEFORE.exec(text.slice(Math.max(at - 40, 0), at)) ?? [];
     if (ID_OR_TIME.test(spaced(name))) return run;
-    // Groups, and at odd places what stands between them: other numbers may stand before and behind the card's.
+    // Groups of digits, with separators at odd indexes. Other numbers may precede and follow the card number.
     const parts = run.split(/([ -])/);
     let shown = "";
     for (let first = 0; first < parts.length; first += 2) {
@@ -112,7 +115,7 @@ function withoutCards(text: string): string {
   });
 }
 
-/** The sum that the last digit of a card's number makes divisible by ten; of a doubled digit the digits count. */
+/** Whether the Luhn checksum of a number is valid. */
 function isLuhn(digits: string): boolean {
   const sum = [...digits]
     .reverse()
@@ -120,7 +123,7 @@ function isLuhn(digits: string): boolean {
   return sum % 10 === 0;
 }
 
-/** `createdAt` as `created_At`: words that only end alike (`paid`) are no words of their own. */
+/** Converts `createdAt` to `created_At`, so that a word is not confused with the end of another one (`paid`). */
 function spaced(name: string): string {
   return name.replace(/[a-z\d](?=[A-Z])/g, "$&_");
 }

@@ -1,4 +1,4 @@
-/** What stands for a value that could not be read. */
+/** Replaces a value whose reading throws. */
 export const THROWS = "[Throws]";
 
 const utf8: TextEncoder = /* @__PURE__ */ new TextEncoder();
@@ -8,7 +8,7 @@ export function encodeText(text: string): Uint8Array {
   return utf8.encode(text);
 }
 
-/** Bytes of a text in UTF-8. */
+/** Returns the length of a text in UTF-8 bytes. */
 export function bytesOf(text: string): number {
   return utf8.encode(text).length;
 }
@@ -25,17 +25,17 @@ export function attempt<T>(read: () => T): T | typeof THROWS {
   }
 }
 
-/** A member, whatever reading it does. */
+/** Returns a member of an object, or `[Throws]`. */
 export function memberOf(o: object, key: string | number): unknown {
   try {
-    // SAFETY: reading any member of any object is sound; its value is unknown.
+    // SAFETY: members of any object can be read by name; their types are unknown.
     return (o as Record<string | number, unknown>)[key];
   } catch {
     return THROWS;
   }
 }
 
-/** Asking may throw: a proxy decides what it is an instance of. */
+/** Whether a value is an error. Never throws, although `instanceof` may throw for a proxy. */
 export function isError(value: unknown): value is Error {
   try {
     return value instanceof Error;
@@ -48,11 +48,11 @@ export function asError(error: unknown): Error {
   return isError(error) ? error : new Error(attempt(() => String(error)));
 }
 
-/** Waits for something, but not for ever; the process lives as long. */
-export async function within(ms: number, work: Promise<unknown>): Promise<void> {
+/** Waits for `work`, at most `ms` milliseconds. The timer keeps the process running. */
+export async function withTimeout(ms: number, work: Promise<unknown>): Promise<void> {
   let deadline: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise((resolve) => {
-    // Eleven days: from 2 ** 31 on timers go off at once.
+    // At most eleven days, because timers of 2 ** 31 ms and more fire immediately.
     deadline = setTimeout(resolve, Math.min(ms, 1e9));
   });
   await Promise.race([work, late]);

@@ -1,18 +1,18 @@
-import { noop } from "./gate.ts";
+import { noop } from "./level-switch.ts";
 import { ALIASES, FOREIGN, LEVELS } from "./levels.ts";
 import type { LogLevel, LogMethod } from "./types.ts";
 
-/** Members that others ask any object for, to find out what it is; they are no categories. */
+/** Members that the language and tools read from any object. They are not categories. */
 const PROBES = /^(?:then|catch|toJSON|inspect|nodeType|tagName|asymmetricMatch|length|prototype|[_$@].*)$/;
 interface Scoped {
   category(category: string, type: string): object;
 }
 
 /**
- * A prototype that answers for members a logger does not have: `logger.http`, `logger.billing`. Behind the logger's own
- * members, so that those are as fast as on any object; what it makes becomes an own member.
+ * Creates a prototype that provides scopes like `logger.http` and `logger.billing`. A scope becomes an own member of
+ * the logger at first use, so that its next use is fast.
  *
- * @param isBuiltIn tells categories whose types are written with hyphens, and in camel case as members
+ * @param isBuiltIn whether a category's types have hyphens, and their members are in camel case
  */
 export function scopePrototype(isBuiltIn: (category: string) => boolean): object {
   return answering((category, logger) => {
@@ -23,7 +23,7 @@ export function scopePrototype(isBuiltIn: (category: string) => boolean): object
       const level = LEVELS.find((one) => one === type) ?? "info";
       const placed = logger.category(category, type);
       const method = Reflect.get(placed, level);
-      // A level that is closed may open.
+      // A disabled level may be enabled later.
       return own(scope, name, method === noop ? forwarding(placed, level) : method);
     }, level && Function.prototype);
     return own(
@@ -38,7 +38,7 @@ function forwarding(logger: object, level: LogLevel): LogMethod {
   return (...args) => Reflect.get(logger, level)(...args);
 }
 
-/** Not enumerable, as opposed to what a logger has from the start. */
+/** Defines a member that is not enumerable, unlike the members that a logger is created with. */
 function own<T>(object: object, name: string, value: T): T {
   Object.defineProperty(object, name, { value, configurable: true });
   return value;

@@ -17,18 +17,18 @@ import { replacement } from "./replacement.ts";
 import { attempt, decodeText, encodeText, isError, memberOf, THROWS } from "./safe.ts";
 
 const CUT = "[Truncated]";
-/** What holds a secret without any character that calls for a look. */
+/** Schemes whose credentials have none of the characters for which `text` checks. */
 const SCHEME = /b(?:earer|asic) /i;
 
-// One scratch for all loggers: an entry is complete and copied out before the call returns. Made here and hardly ever
-// replaced, so that the engine treats it as a constant.
+// The buffer of all loggers: an entry is encoded and copied before the call returns. Created here and rarely replaced,
+// so that the engine treats it as a constant.
 let buf: Uint8Array = /* @__PURE__ */ scratch();
 let pos = 0;
 let limit = 0;
-/** Values that the entry may still have. */
+/** Number of values that the entry may still have. */
 let left = 0;
 let nestings = 0;
-/** The objects around the one that is written; of a getter that logs, those around the outer call too. */
+/** The ancestors of the object that is written. In a getter that logs, also those of the outer call. */
 const above: (object | undefined)[] = [];
 let height = 0;
 
@@ -37,38 +37,38 @@ interface Name {
   /** `,"name":` */
   json: Uint8Array;
   secrecy: Secrecy;
-  /** The one that came after it last: entries of one place in a program have the same names in the same order. */
+  /** The name that followed this one last time: one place in a program logs the same names in the same order. */
   next?: Name;
 }
 
-/** What is the same for all entries of one level, category and child. All of it is JSON, encoded. */
-export interface Frame {
-  /** All up to the message. */
+/** The encoded JSON that entries of one level, category and child share. */
+export interface EntryPrefix {
+  /** The members before the message. */
   head: Uint8Array;
-  /** What its timestamp says. */
+  /** The timestamp in `head`. */
   time: string;
-  /** Session and trace, each behind a comma; the service stores them behind the message, and takes it so as it is. */
+  /** Session and trace, each after a comma. They follow the message as in the service's canonical form. */
   ids: Uint8Array;
-  /** A brace and the members of `data` that every entry has; empty if there are none. */
+  /** A brace and the common members of `data`; empty if there are none. */
   meta: Uint8Array;
 }
 
-/** How every entry starts; the timestamp follows. */
+/** The start of every entry, before the timestamp. */
 const START = '{"timestamp":"';
 
-/** Encoded JSON ends with a line feed, and is lent for the time of the call. */
+/** Encodes entries as JSON with a line feed. The result is only valid until the next call. */
 export interface Encoder {
-  /** Never throws for what `message` and `data` hold. */
-  entry(frame: Frame, time: string, message: unknown, data: object | undefined): Uint8Array;
-  /** JSON of any object with secrets masked. */
+  /** Never throws, whatever `message` and `data` are. */
+  entry(prefix: EntryPrefix, time: string, message: unknown, data: object | undefined): Uint8Array;
+  /** Returns the JSON of an object with secrets masked. */
   json(value: object): string;
 }
 
-/** @param ownKey masked wherever it stands */
+/** @param ownKey the logger's API key, which is masked in all texts */
 export function createEncoder([secrecy, suspects, redactedText]: Redactor, ownKey: string): Encoder {
   const key = ownKey.length < MIN_KEY ? "" : ownKey;
   const names = new Map<string, Name>();
-  /** The member whose value is written. */
+  /** Name of the member whose value is written. */
   let place = "";
   let last = nameOf("");
 
@@ -82,17 +82,21 @@ export function createEncoder([secrecy, suspects, redactedText]: Redactor, ownKe
     return made;
   }
 
+  /**
+   * Writes a string. Copies ASCII texts without escapes and suspicious characters, and passes others to `writeChecked`.
+   */
   function text(s: string): void {
     const n = s.length;
     const from = pos + 1;
-    // Bits: 1 for what needs no closer look, 2 for a space, 4 for a b.
+    // Bits: 1 if the text can be copied so far, 2 if it has a space, 4 if it has a b.
     let seen = from + n < limit ? 1 : 0;
-    // Digits without a letter between them.
+    // Number of digits without a letter between them.
     let run = 0;
     for (let i = 0; seen > 0 && i < n; i++) {
       const c = s.charCodeAt(i);
       buf[from + i] = c;
-      // Escapes, wide characters, the `=` and `:` of a pair, and as many digits as a card has. Comparing is faster than a table.
+      // Excludes escapes, wide characters, the `=` and `:` of pairs, and 13 digits or more (payment cards). Comparisons
+      // are faster than a table.
       if (c > 62) {
         run = 0;
         if (c === 92 || c > 126) seen = 0;
@@ -102,17 +106,17 @@ export function createEncoder([secrecy, suspects, redactedText]: Redactor, ownKe
       } else if (c === 32) seen |= 2;
       else if (c < 32 || c === QUOTE) seen = 0;
     }
-    if (seen === 0 || (seen > 6 && SCHEME.test(s)) || (n >= key.length && key && s.includes(key))) looked(s);
+    if (seen === 0 || (seen > 6 && SCHEME.test(s)) || (n >= key.length && key && s.includes(key))) writeChecked(s);
     else {
       buf[pos] = buf[from + n] = QUOTE;
       pos = from + n + 1;
     }
   }
 
-  /** A string that needs escapes, may hold secrets, or is too long. */
-  function looked(s: string): void {
+  /** Writes a string that needs escapes, may contain secrets, or is too long. */
+  function writeChecked(s: string): void {
     const room = Math.max(limit - pos, 0);
-    // A key that the cut would leave the first part of is masked whole.
+    // Has room for a key across the cut, so that no part of it remains.
     let shown = s.slice(0, room + key.length);
     let isCut = shown !== s;
     if (suspects(shown) || (key && shown.includes(key))) shown = redacted(shown);
@@ -122,7 +126,7 @@ export function createEncoder([secrecy, suspects, redactedText]: Redactor, ownKe
         raw(json);
         return;
       }
-      // Escapes and wide characters take up to six bytes each, and not all parts have as many.
+      // Escapes and wide characters take up to six bytes each, and are not distributed evenly.
       shown = shown.slice(0, shown.length * Math.min(room / json.length, 0.9));
       isCut = true;
     }
@@ -132,7 +136,7 @@ export function createEncoder([secrecy, suspects, redactedText]: Redactor, ownKe
     return redactedText(key ? s.replaceAll(key, REDACTED) : s, place);
   }
 
-  /** JSON in a string is masked as the structure it is, anything else as running text. */
+  /** Masks JSON in a string by its structure, and other text by patterns. */
   function redacted(s: string): string {
     if (/^\s*[{[]/.test(s)) {
       const json = apart(() => value(JSON.parse(s), 1));
@@ -141,7 +145,7 @@ export function createEncoder([secrecy, suspects, redactedText]: Redactor, ownKe
     return masked(s);
   }
 
-  /** What `write` writes, taken back; nothing if it throws or there is too little room. */
+  /** Returns the text that `write` writes, and removes it from the buffer. Empty if it throws or does not fit. */
   function apart(write: () => void): string {
     const start = pos;
     let json = "";
@@ -155,9 +159,9 @@ export function createEncoder([secrecy, suspects, redactedText]: Redactor, ownKe
     return json;
   }
 
-  /** Writes a value; nothing where JSON has none (`undefined`). */
+  /** Writes a value; writes nothing for `undefined`. */
   function value(v: unknown, depth: number): void {
-    // Past the last one, all that follows is cut as past the last byte.
+    // After the last value the rest is truncated as after the last byte.
     if (left-- < 0) limit = 0;
     switch (typeof v) {
       case "string":
@@ -179,7 +183,7 @@ export function createEncoder([secrecy, suspects, redactedText]: Redactor, ownKe
       case "undefined":
         break;
       default:
-        // A big integer or a symbol.
+        // A bigint or a symbol.
         text(String(v));
     }
   }
@@ -200,7 +204,7 @@ export function createEncoder([secrecy, suspects, redactedText]: Redactor, ownKe
       pos = start;
       mark = THROWS;
     }
-    // The caller's objects are not kept.
+    // Keeps no reference to the caller's object.
     above[--height] = undefined;
     if (mark) ascii(`"${mark}"`);
   }
@@ -210,8 +214,8 @@ export function createEncoder([secrecy, suspects, redactedText]: Redactor, ownKe
     for (const key in o) {
       let v: unknown = THROWS;
       try {
-        // Here rather than in a function of its own: reading what `in` names is fast where it stands in the loop.
-        // SAFETY: reading any member of any object is sound; its value is unknown.
+        // Not in a separate function, because engines optimize member reads within a `for in` loop.
+        // SAFETY: members of any object can be read by name; their types are unknown.
         v = (o as Record<string, unknown>)[key];
       } catch {}
       if (key === "toJSON" && typeof v === "function") {
@@ -228,7 +232,7 @@ export function createEncoder([secrecy, suspects, redactedText]: Redactor, ownKe
       place = key;
       if (isSecret(v, name.secrecy)) ascii(`"${REDACTED}"`);
       else value(v, depth + 1);
-      // JSON has no such value.
+      // Removes the name of a value that JSON cannot represent.
       if (pos === from) pos = before;
       if (pos > limit) {
         ascii(`,"${CUT}":true`);
@@ -246,7 +250,7 @@ export function createEncoder([secrecy, suspects, redactedText]: Redactor, ownKe
       const from = pos;
       const item = memberOf(items, i);
       const shown = isSecret(item, kind) ? REDACTED : item;
-      // Header names and values by turns, as `rawHeaders` and the pairs of `Object.entries` have them.
+      // Header names and values alternate in `rawHeaders` and in the pairs of `Object.entries`.
       kind = (i | items.length) % 2 === 0 && typeof item === "string" && suspects(item) ? secrecy(item) : 0;
       value(pos > limit ? CUT : shown, depth + 1);
       if (pos === from) ascii("null");
@@ -255,7 +259,7 @@ export function createEncoder([secrecy, suspects, redactedText]: Redactor, ownKe
     close(start, 91);
   }
 
-  /** The members of an object in braces. What has none, a list for one, gets a name. */
+  /** Writes `data` as an object. A value without members, like a list, becomes the member `value`. */
   function fields(data: object): void {
     const start = pos;
     object(data, 1);
@@ -265,8 +269,10 @@ export function createEncoder([secrecy, suspects, redactedText]: Redactor, ownKe
     }
   }
 
-  /** Text of a message, or JSON of one that has none. Half of the room is for it: a long one must not cost the data. */
-  function said(message: unknown): string {
+  /**
+   * Returns the text of a message, or its JSON. At most half of the entry, so that a long message leaves room for data.
+   */
+  function messageText(message: unknown): string {
     const shown = isError(message) ? attempt(() => message.message) : message;
     place = "";
     pos = 0;
@@ -275,15 +281,15 @@ export function createEncoder([secrecy, suspects, redactedText]: Redactor, ownKe
     return (typeof shown === "string" ? shown : apart(() => value(shown, 1)) || `${shown && CUT}`) || "(no message)";
   }
 
-  function entry(frame: Frame, time: string, message: unknown, data: object | undefined): Uint8Array {
-    const { head, ids, meta } = frame;
-    if (frame.time !== time) {
-      frame.time = time;
+  function entry(prefix: EntryPrefix, time: string, message: unknown, data: object | undefined): Uint8Array {
+    const { head, ids, meta } = prefix;
+    if (prefix.time !== time) {
+      prefix.time = time;
       head.set(encodeText(time), START.length);
     }
-    // Before anything is written: a getter or a proxy that is asked may log.
+    // Read before anything is written, because a getter or a proxy may log.
     const members = isError(data) ? { error: data } : data;
-    const shown = said(message);
+    const shown = messageText(message);
     buf.set(head);
     pos = head.length;
     place = "";
@@ -298,7 +304,7 @@ export function createEncoder([secrecy, suspects, redactedText]: Redactor, ownKe
       const from = pos;
       if (members) fields(members);
       const isEmpty = pos < from + 3;
-      // The brace of the call's own fields becomes what joins them to the others.
+      // Replaces the opening brace of the call's fields by a comma after the common members.
       if (meta.length > 0) {
         buf[from] = isEmpty ? CLOSE : COMMA;
         if (isEmpty) pos = from + 1;
@@ -317,15 +323,15 @@ export function createEncoder([secrecy, suspects, redactedText]: Redactor, ownKe
   }
 
   return {
-    entry: (frame, time, message, data) =>
+    entry: (prefix, time, message, data) =>
       height > 0
-        ? nested(() => (nestings > MAX_NESTED ? entry(frame, time, CUT, undefined) : entry(frame, time, message, data)))
-        : entry(frame, time, message, data),
+        ? nested(() => (nestings > MAX_NESTED ? entry(prefix, time, CUT, undefined) : entry(prefix, time, message, data)))
+        : entry(prefix, time, message, data),
     json: (o) => decodeText(nested(() => whole(o))),
   };
 }
 
-/** Where a getter logs while another entry is written, that gets a scratch of its own. */
+/** Encodes with a new buffer if a getter logs while another entry is written. */
 function nested(write: () => Uint8Array): Uint8Array {
   if (height === 0) return write();
   const outer = buf;
@@ -353,18 +359,18 @@ function isSecret(v: unknown, secrecy: Secrecy): boolean {
   return secrecy > (typeof v === "number" ? 1 : 0) && v != null && typeof v !== "boolean";
 }
 
-/** JSON of a string. Lone surrogates would not survive UTF-8. */
+/** Returns the JSON of a string, with lone surrogates replaced, which UTF-8 cannot represent. */
 function quoted(s: string): string {
   return JSON.stringify(s.toWellFormed());
 }
 
-/** A number; as a string where JSON has no such number or a reader would lose digits. */
+/** Writes a number; as a string if JSON cannot represent it or a reader would lose digits. */
 function number(v: number): void {
   const size = Math.abs(v);
   const thousandths = Math.round(v * 1000);
   if (v >= 0 && v === (v | 0)) digits(v);
   else if (v > 0 && v < 1e6 && thousandths / 1000 === v) {
-    // Durations and prices, without a text in between.
+    // At most three decimals, as in durations and prices: written without a temporary string.
     digits(v | 0);
     buf[pos++] = 46;
     let unit = 100;
@@ -372,7 +378,7 @@ function number(v: number): void {
   } else ascii(size < 2 ** 53 || (size >= 1e21 && size < 1 / 0) ? `${v}` : `"${v}"`);
 }
 
-/** A whole number below 2 ** 31. */
+/** Writes a whole number below 2 ** 31. */
 function digits(v: number): void {
   let end = pos;
   for (let rest = v; rest > 0 || end === pos; rest = (rest / 10) | 0) end++;
@@ -384,7 +390,7 @@ function digits(v: number): void {
   } while (v > 0);
 }
 
-/** Brackets around what begins with a comma, or is empty. */
+/** Adds brackets around members that begin with a comma, or around none. */
 function close(start: number, bracket: number): void {
   if (pos === start) pos++;
   buf[start] = bracket;

@@ -1,9 +1,9 @@
 import { runtime } from "#runtime";
 import type { LoggerOptions } from "./types.ts";
 
-/** Options with what the environment gives in place of those that are not set. */
+/** Returns the options, with settings of the environment for those that are not set. */
 export function withSettings<T extends LoggerOptions>(options: T): T {
   const given = Object.entries(options).filter(([, value]) => value !== undefined);
-  // SAFETY: settings are some of the options, and none that is set is replaced.
+  // SAFETY: the settings are members of the options, and replace none that is set.
   return { ...runtime.settings(), ...Object.fromEntries(given) } as T;
 }

@@ -1,33 +1,50 @@
 import type { LogEntry, LogLevel } from "./types.ts";
 
-/** What an entry must be like; members left out match anything. */
+/** Conditions on an entry. A member that is left out matches any value. */
 export interface EntryMatch {
   level?: LogLevel;
   category?: string;
   type?: string;
-  /** The whole message, or a pattern in it. */
+  /** The whole message, or a pattern that it matches. */
   message?: string | RegExp;
-  /** Members of `data` that must be there with these values; others may be there too. */
+  /** Members that `data` must have with these values. Other members are allowed. */
   data?: Record<string, unknown>;
 }
 
-/** A transport that keeps entries for assertions. They are there as soon as the log call returns. */
+/** A transport that stores entries for assertions. An entry is stored before the log call returns. */
 export interface MemoryTransport {
-  /** All that were logged, oldest first. */
+  /** All entries, oldest first. */
   readonly entries: readonly LogEntry[];
-  /** What the logger calls. */
+  /** Stores an entry. The logger calls this method. */
   write(json: string): void;
-  /** Forgets all entries. */
+  /** Removes all entries. */
   clear(): void;
-  /** The entries that match, oldest first. */
+  /** Returns the entries that match, oldest first. */
   find(match: EntryMatch): LogEntry[];
-  /** @throws Error that lists what was logged, unless an entry matches (exactly `times`, if given); gives the first */
+  /**
+   * Asserts that at least one entry matches, or exactly `times` entries if that is given.
+   * @returns the first entry that matches
+   * @throws Error that lists the logged entries
+   */
   assertLogged(match: EntryMatch, times?: number): LogEntry;
-  /** @throws Error with the entry that matches */
+  /**
+   * Asserts that no entry matches.
+   * @throws Error that contains the first entry that matches
+   */
   assertNotLogged(match: EntryMatch): void;
 }
 
-/** `createLogger({ transport: memoryTransport() })` in a test. */
+/**
+ * Creates a transport that stores entries for assertions in tests.
+ * @example
+ * import { createLogger } from "taffrail";
+ * import { memoryTransport } from "taffrail/testing";
+ *
+ * const logs = memoryTransport();
+ * const logger = createLogger({ transport: logs });
+ * logger.warn("Stock is low", { sku: "A-1", left: 2 });
+ * logs.assertLogged({ level: "warn", message: /stock/i, data: { sku: "A-1" } });
+ */
 export function memoryTransport(): MemoryTransport {
   const entries: LogEntry[] = [];
   const find = (match: EntryMatch): LogEntry[] => entries.filter((entry) => matches(entry, match));
@@ -64,12 +81,12 @@ function matches(entry: LogEntry, { message, data, ...rest }: EntryMatch): boole
   return contains(entry, rest) && (data === undefined || contains(entry.data, data));
 }
 
-/** Whether `actual` has all that `wanted` has; lists must be equal in length. */
+/** Whether `actual` has all members of `wanted`, at any depth. Lists must have the same length. */
 function contains(actual: unknown, wanted: unknown): boolean {
   if (typeof wanted !== "object" || wanted === null) return Object.is(actual, wanted);
   if (typeof actual !== "object" || actual === null || Array.isArray(actual) !== Array.isArray(wanted)) return false;
   if (Array.isArray(wanted) && Array.isArray(actual) && wanted.length !== actual.length) return false;
-  // SAFETY: any object may be read by name; its members are unknown.
+  // SAFETY: members of any object can be read by name; their types are unknown.
   return Object.entries(wanted).every(([name, value]) => contains((actual as Record<string, unknown>)[name], value));
 }
 

@@ -1,14 +1,20 @@
-/** Levels by severity: `trace` 0 to `fatal` 6. */
+/** Log levels in order of severity, from `trace` (0) to `fatal` (6). */
 export type LogLevel = "trace" | "debug" | "log" | "info" | "warn" | "error" | "fatal";
 
 /**
- * The user's own categories and their types, added by declaration merging:
- * `declare module "taffrail" { interface TaffrailCategories { billing: "invoice" | "refund" } }`
+ * Categories of the application and their types, added by declaration merging.
+ * @example
+ * declare module "taffrail" {
+ *   interface TaffrailCategories {
+ *     billing: "invoice" | "refund";
+ *   }
+ * }
+ * logger.billing.refund("Refund issued", { orderId: "o_1" });
  */
-// biome-ignore lint/suspicious/noEmptyInterface: it is there to be merged with.
+// biome-ignore lint/suspicious/noEmptyInterface: applications merge members into this interface.
 export interface TaffrailCategories {}
 
-/** The categories the service knows, with their types. The first type is the default. */
+/** The categories whose types the service checks. The first type of a category is its default. */
 export interface BuiltInCategories {
   ai: "llm" | "interaction" | "step" | "action" | "response" | "summary" | "embedding" | "tool-call";
   http: "request" | "response" | "redirect";
@@ -21,28 +27,32 @@ export interface BuiltInCategories {
 }
 
 type Categories = BuiltInCategories & TaffrailCategories;
-/** The name of a category, the user's own included. */
+/** The name of a category, built-in or added to `TaffrailCategories`. */
 export type Category = keyof Categories & string;
 /** The types of a category. */
 export type CategoryType<C extends Category> = Categories[C] & string;
 
-/** `tool-call` as a member name of `logger.ai`: `toolCall`. Types of the user's own keep their names. */
+/**
+ * The member name of a built-in type: `tool-call` is `logger.ai.toolCall`. Types of the application keep their names.
+ */
 type CamelCase<S extends string> = S extends `${infer Head}-${infer Tail}`
   ? `${Head}${Capitalize<CamelCase<Tail>>}`
   : S;
 
 /**
- * Fields of one entry. An `Error` becomes `{error}`, and a list `{value}`. Beside an error as message, which is `error`
- * itself, a second error becomes `error2`, and a Map or the like `value`. Redacted and copied at the call; no reference
- * is kept.
+ * Fields of one entry. They are copied and redacted during the call; no reference is kept.
+ *
+ * An `Error` becomes `{error}`, and a list `{value}`. If the message is an error, that error is the field `error`, a
+ * second error is `error2`, and a Map or another iterable is `value`.
  */
 export type LogData = object;
 
 /**
- * Logs one entry. Returns at once and never throws.
+ * Logs one entry. Returns immediately and never throws.
  *
- * Also in pino's order, an object or error first and then the message.
+ * Also accepts pino's order: an object or error first, then the message.
  * @example
+ * const error = new Error("Card declined");
  * logger.info("Cart restored", { items: 3 });
  * logger.error(new Error("Payment gateway timed out"));
  * logger.error(error, "Payment failed");
@@ -52,10 +62,10 @@ export interface LogMethod {
   (data: LogData, message: string): void;
 }
 
-/** A level, or `silent` for none of them. */
+/** The lowest level that is logged, or `silent` to log nothing. */
 export type LevelSetting = LogLevel | "silent";
 
-/** Names of levels elsewhere: `warning` logs at `warn`, `notice` at `info`, `critical` at `fatal`. */
+/** Level names of other loggers: `warning` logs at `warn`, `notice` at `info`, `critical` at `fatal`. */
 type LevelAlias = "warning" | "notice" | "critical";
 
 /** One method per type of a category. Types named like a level log at that level, all others at `info`. */
@@ -64,74 +74,115 @@ export type CategoryScope<C extends Category> =
     ? { readonly [type: string]: LogMethod }
     : { readonly [T in CategoryType<C> as C extends keyof BuiltInCategories ? CamelCase<T> : T]: LogMethod };
 
-/** An entry as it is sent. */
+/** An entry as the client sends it. */
 export interface LogEntry {
-  /** ISO 8601 UTC with milliseconds. */
+  /** Time of the call, ISO 8601 UTC with milliseconds. */
   timestamp: string;
   level: LogLevel;
-  /** `custom` unless it is logged with a category. */
+  /** The category, `custom` by default. */
   category: string;
-  /** `log` unless it is logged with a type; in a category of the service its first. */
+  /** The type within the category. Default: the first type of a built-in category, else `log`. */
   type: string;
   message: string;
-  /** The logger's `sessionId`, or the one of a child or a context. */
+  /** The session of the context or child logger, else the logger's `sessionId`. At most 256 characters. */
   session?: string;
-  /** The trace it belongs to, 32 hexadecimal digits where it came by `traceparent`. */
+  /** The trace of the entry: 32 hexadecimal digits if it comes from a `traceparent`. */
   traceId?: string;
   /** The span within the trace. */
   spanId?: string;
-  /** What was given to the call, with the fields of its logger and context; redacted. */
+  /** Fields of the call, the logger and the context, redacted. */
   data?: Record<string, unknown>;
 }
 
 /**
- * Where entries go besides the service. `send` gets entries from a queue, in order, one call at a time; a rejection
- * is retried like a failed request. `write` is called at once with each entry's JSON.
+ * A custom destination of entries.
+ *
+ * `send` receives entries from a queue, in order, one call at a time; if its promise rejects, the call is retried like
+ * a failed request. `write` is called synchronously with the JSON of each entry.
  */
 export type Transport =
   | { send(entries: LogEntry[]): void | Promise<void>; flush?(): void | Promise<void>; close?(): void | Promise<void> }
   | { write(json: string, level: LogLevel): void; flush?(): void | Promise<void>; close?(): void | Promise<void> };
 
-/** `batch`: many entries a request. `http`: one each. `console`: standard output. `memory`: `logger.entries`. */
+/**
+ * A built-in transport. `batch`: many entries per request. `http`: one entry per request. `console`: standard output.
+ * `memory`: `logger.entries`.
+ */
 export type TransportName = "batch" | "console" | "http" | "memory";
 
 /**
- * Why entries were dropped: the queue was full, retries ran out, the service refused the entry or the request, an
- * entry alone was too large, the logger was closed, or `beforeSend` threw.
+ * Why entries were dropped: the queue was full, all retries failed, the service rejected the entry or the request, a
+ * single entry was too large, the logger was closed, or `beforeSend` threw.
  */
 export type DropReason = "queue-full" | "retries" | "rejected" | "too-large" | "closed" | "before-send";
 
-/** How entries travel to the service. */
+/** How entries are batched, retried and delivered. */
 export interface BatchOptions {
-  /** Entries that start a request; more than that may travel in one. 1 to 1,000, default 50. */
+  /**
+   * Number of queued entries that starts a request, 1 to 1,000. A request may carry more.
+   * @default 50
+   */
   size?: number;
-  /** Milliseconds an entry waits at most before a request starts, default 5,000. */
+  /**
+   * Milliseconds after which the oldest queued entry starts a request, 0 to 3,600,000.
+   * @default 5000
+   */
   flushInterval?: number;
-  /** Further tries of a request that failed, default 3. A pause the service asks for (429) is none. */
+  /**
+   * Number of retries of a failed request, 0 to 100. A pause that the service asks for (429) does not count.
+   * @default 3
+   */
   maxRetries?: number;
-  /** How waits grow, default `exponential`. A function gets the retry's number from 1 and gives milliseconds. */
+  /**
+   * How the delay between retries grows. A function gets the number of the retry, from 1, and returns milliseconds.
+   * @default "exponential"
+   */
   backoff?: "exponential" | "linear" | "fixed" | ((retry: number) => number);
-  /** Milliseconds of the first wait, default 1,000. Each wait is lengthened by a random part of itself. */
+  /**
+   * Delay before the first retry in milliseconds, 0 to 3,600,000. A random part of up to 100 % is added to each delay.
+   * @default 1000
+   */
   backoffBase?: number;
-  /** Bytes of entries that may wait, default 5 MiB. Past that the lowest levels are dropped first. */
+  /**
+   * Bytes of entries in the queue, 1,024 to 1 GiB. If the queue is full, entries of the lowest level are dropped first.
+   * @default 5242880
+   */
   maxQueueBytes?: number;
-  /** Requests at the same time, 1 to 16, default 4. */
+  /**
+   * Number of concurrent requests, 1 to 16.
+   * @default 4
+   */
   concurrency?: number;
-  /** Milliseconds until a request without an answer has failed, default 10,000. */
+  /**
+   * Milliseconds after which a request without a response has failed, 1 to 3,600,000.
+   * @default 10000
+   */
   timeout?: number;
-  /** Whether bodies of 1 KiB and more are compressed, default true. */
+  /**
+   * Whether bodies of 1 KiB and more are compressed.
+   * @default true
+   */
   gzip?: boolean;
 }
 
 /**
- * Which part of the entries is kept. The trace decides, or without one the session that was given (`sessionId`, or a field
- * `session`), so that those stay whole. With neither each entry is drawn for itself: the automatic session lasts as long as
- * its logger, and all or nothing of a process would be kept. In browsers the session of the tab decides.
+ * Which share of the entries is sent.
+ *
+ * The decision is a hash of the trace id, or without one of the session that the application set (`sessionId`, or a
+ * field `session`), so that a trace or session is kept or left out as a whole. Without either, each entry is decided at
+ * random: the automatic session lasts as long as its logger, so a process would keep all entries or none. In browsers
+ * the session of the tab decides.
  */
 export interface SamplingOptions {
-  /** Part of the entries to keep, 0 to 1, default 1. */
+  /**
+   * Share of the entries to send, 0 to 1.
+   * @default 1
+   */
   rate?: number;
-  /** Rates of single levels. */
+  /**
+   * Rates of single levels, 0 to 1, in place of `rate`.
+   * @default {}
+   */
   overrides?: Partial<Record<LogLevel, number>>;
 }
 
@@ -148,136 +199,174 @@ interface CommonOptions {
    */
   level?: LevelSetting;
   /**
-   * The service's name, `service` in the `data` of every entry. A field of the same name in `defaultMeta`, a child, a context
-   * or the call stands in its place.
+   * Name of the application, `service` in the `data` of every entry. A field of the same name in `defaultMeta`, a child
+   * logger, a context or the call replaces it.
    * @default process.env.TAFFRAIL_SERVICE, else OTEL_SERVICE_NAME, else `service.name` of OTEL_RESOURCE_ATTRIBUTES
    */
   service?: string | undefined;
   /**
-   * Its version, `version` in `data`.
+   * Version of the application, `version` in `data`.
    * @default process.env.TAFFRAIL_VERSION, else `service.version` of OTEL_RESOURCE_ATTRIBUTES
    */
   version?: string | undefined;
   /**
-   * Where it runs, like `production`: `environment` in `data`.
+   * Environment of the application, like `production`: `environment` in `data`.
    * @default process.env.TAFFRAIL_ENVIRONMENT, else `deployment.environment.name` of OTEL_RESOURCE_ATTRIBUTES
    */
   environment?: string | undefined;
   /**
-   * The machine or instance, `host` in `data`.
+   * Machine or instance, `host` in `data`.
    * @default process.env.TAFFRAIL_HOST, else `host.name` of OTEL_RESOURCE_ATTRIBUTES
    */
   host?: string | undefined;
-  /** Categories that are logged, default all. */
+  /**
+   * Categories that are logged; `null` for all.
+   * @default null
+   */
   categories?: readonly Category[] | null;
-  /** Categories that are not logged. */
+  /**
+   * Categories that are not logged; `null` for none.
+   * @default null
+   */
   excludeCategories?: readonly Category[] | null;
-  /** Default: everything is kept. */
+  /**
+   * Which share of the entries is sent.
+   * @default { rate: 1 }
+   */
   sampling?: SamplingOptions;
-  /** Fields of every entry. `session`, `traceId`, `spanId` and `traceparent` go to the entry's own members. */
+  /**
+   * Fields of every entry. `session`, `traceId`, `spanId` and `traceparent` become members of the entry itself.
+   * @default {}
+   */
   defaultMeta?: object;
-  /** Default: made once per logger. */
+  /**
+   * Session of the entries.
+   * @default a random UUID per logger
+   */
   sessionId?: string;
   /**
-   * Sees each entry, redacted, before it is queued. What it returns is sent, redacted once more; `null` drops it.
-   * One that throws drops the entry too, because it may be what keeps private data back.
+   * Called with each redacted entry before it is queued. Returns the entry to send, which is redacted again, or `null`
+   * to leave it out. If it throws, the entry is dropped, because the hook may be what removes private data.
+   * @default none
    */
   beforeSend?: (entry: LogEntry) => LogEntry | null;
   /**
-   * Gets what goes wrong in delivery, a failed request among it, also if a further try succeeds. What it throws is ignored.
-   * Without it the first failure, and the first entries that are given up, are told on the console.
+   * Called with each delivery error, also if a retry succeeds later. Errors that it throws are ignored. Without it, the
+   * first error and the first dropped entries are reported on the console.
+   * @default none
    */
   onError?: (error: Error) => void;
-  /** Gets entries that are given up, redacted, and why. What it throws is ignored. */
+  /**
+   * Called with dropped entries, redacted, and the reason. Errors that it throws are ignored.
+   * @default none
+   */
   onDrop?: (entries: LogEntry[], reason: DropReason) => void;
-  /** Writes what the library does to the console, default false. */
+  /**
+   * Whether the library reports its errors and drops on the console.
+   * @default false
+   */
   debug?: boolean;
-  /** Of the transports `batch` and `http`, and of one's own with `send`. */
+  /**
+   * Delivery options of the transports `batch` and `http`, and of custom transports with `send`.
+   * @default {}
+   */
   batch?: BatchOptions;
-  /** Further member names whose values are masked, in any spelling. */
+  /**
+   * Additional member names whose values are masked, in any spelling.
+   * @default []
+   */
   redact?: readonly string[];
 }
 
-/** Options of `createLogger`. The service's transports need `apiUrl` and `projectId`, here or from the environment. */
+/**
+ * Options of `createLogger`. The transports `batch` and `http` need `apiUrl` and `projectId`, here or in the
+ * environment.
+ */
 export interface LoggerOptions extends CommonOptions {
   /**
-   * The service's address, like `https://logs.example.com`.
+   * URL of the service, like `https://logs.example.com`.
    * @default process.env.TAFFRAIL_URL, on Node, Bun and Workers
    */
   apiUrl?: string | undefined;
   /**
-   * The project that gets the entries.
+   * Project that receives the entries.
    * @default process.env.TAFFRAIL_PROJECT, on Node, Bun and Workers
    */
   projectId?: string | undefined;
   /**
-   * Where entries go: one or several.
+   * Where entries go: one or several transports.
    * @default "batch"
    */
   transport?: TransportName | Transport | readonly (TransportName | Transport)[];
 }
 
-/** How a child differs from its parent besides its fields. */
+/** How a child logger differs from its parent besides its fields. */
 export interface ChildOptions {
   /**
-   * A level of its own, which its own children share.
-   * @default that of its parent, also when that changes
+   * Level of the child and of its own children.
+   * @default the parent's, also after a change of that
    */
   level?: LevelSetting | undefined;
   /**
-   * What members of a call's `data` become, by their names, as pino and Fastify have it.
-   * @example { req: (request) => ({ method: request.method, url: request.url }) }
+   * Functions that replace members of a call's `data`, by member name, as in pino and Fastify.
+   * @default the parent's
+   * @example
+   * const serializers = { req: (request: Request) => ({ method: request.method, url: request.url }) };
+   * const log = logger.child({}, { serializers });
    */
-  // biome-ignore lint/suspicious/noExplicitAny: each one knows what its own member is.
+  // biome-ignore lint/suspicious/noExplicitAny: each serializer defines the type of its own member.
   serializers?: Readonly<Record<string, (value: any) => unknown>> | undefined;
 }
 
-/** Fields of a child or a context. The named ones go to the entry's own members, the rest to `data`. */
+/** Fields of a child logger or a context. The named ones become members of the entry itself, the others of `data`. */
 export interface ContextFields {
-  /** In place of the logger's `sessionId`. */
+  /** Replaces the logger's `sessionId`. */
   session?: string;
   traceId?: string;
   spanId?: string;
-  /** A W3C `traceparent` header: gives `traceId` and `spanId`. One that is malformed is ignored. */
+  /** A W3C `traceparent` header, which sets `traceId` and `spanId`. A malformed header is ignored. */
   traceparent?: string | null;
   [name: string]: unknown;
 }
 
-/** What became of entries between the call and its end; `stats()` has the totals. */
+/** Counts of one flush. `stats()` returns the totals. */
 export interface FlushResult {
-  /** Entries the transports took since the call. */
+  /** Entries that were delivered during the flush. */
   delivered: number;
-  /** Entries given up since the call. */
+  /** Entries that were dropped during the flush. */
   dropped: number;
-  /** Entries that still wait in memory. */
+  /** Entries that are still in memory after the flush. */
   pending: number;
 }
 
-/** Totals since the logger was made, its children included. */
+/**
+ * Totals since the logger was created, its children included. With several transports an entry counts once for each,
+ * except in `logged`.
+ */
 export interface LoggerStats {
-  /** Entries handed to the transports, each counted once, however many transports there are. */
+  /** Entries passed to the transports. Each counts once, independent of the number of transports. */
   logged: number;
-  /** By `sampling`. */
+  /** Entries left out by `sampling`. */
   sampledOut: number;
-  /** By `beforeSend`. */
+  /** Entries for which `beforeSend` returned `null`. */
   filtered: number;
-  /** Taken by a transport; with several of them an entry counts once in each, here and below. */
+  /** Entries that a transport accepted. */
   delivered: number;
-  /** Given up: what `onDrop` gets. */
+  /** Entries given up, as reported to `onDrop`. */
   dropped: number;
-  /** Waiting in memory, or under way. */
+  /** Entries in memory or in flight. */
   pending: number;
-  /** What they take there, at most `batch.maxQueueBytes`. */
+  /** Bytes of the pending entries, at most `batch.maxQueueBytes`. */
   pendingBytes: number;
-  /** Deliveries that were begun, further tries included. */
+  /** Deliveries that were started, retries included. */
   requests: number;
-  /** Deliveries that are to be tried again. */
+  /** Deliveries that failed and were scheduled again. */
   retries: number;
-  /** Went to the spool of `taffrail/node` out of retries; each later try that fails too counts them again. */
+  /** Entries moved to the spool of `taffrail/node` after the last retry. An entry whose resend fails counts again. */
   spooled: number;
 }
 
-/** Where the pipeline would end for an entry, and why. */
+/** The step of the pipeline at which an entry would end, and why. */
 export interface Explanation {
   sent: boolean;
   step: "level" | "category" | "sampling" | "beforeSend" | "transport";
@@ -286,7 +375,7 @@ export interface Explanation {
 
 type Scopes = { readonly [C in Exclude<Category, keyof LoggerMethods>]: CategoryScope<C> };
 
-/** What a logger can do, besides its categories: `logger.http.request("GET /")`. */
+/** The methods of a logger. Categories are members too: `logger.http.request("GET /")`. */
 export interface LoggerMethods {
   trace: LogMethod;
   debug: LogMethod;
@@ -295,15 +384,25 @@ export interface LoggerMethods {
   warn: LogMethod;
   error: LogMethod;
   fatal: LogMethod;
-  /** A logger whose entries have this category and type. */
+  /**
+   * Creates a logger whose entries have this category and type.
+   * @example
+   * logger.category("database", "slow-query").warn("Slow query", { durationMs: 912 });
+   */
   category<C extends Category>(category: C, type?: CategoryType<C>): Logger;
-  /** A logger whose entries have these fields too. Nothing of it is kept by its parent. */
+  /**
+   * Creates a logger whose entries also have these fields. The parent keeps no reference to it.
+   * @example
+   * const log = logger.child({ requestId: "r_1" }, { level: "debug" });
+   * log.debug("Cache miss");
+   */
   child(fields: ContextFields, options?: ChildOptions): Logger;
   /**
-   * The lowest level that is logged. It may be set at any time, for this logger and all its children without a level of
-   * their own; on a child for itself, and for what is made of it afterwards. A method that was taken off the logger while
-   * its level was closed (`const { debug } = logger`) stays closed. A name that is no level changes nothing, and `onError`
-   * gets it.
+   * The lowest level that is logged. It can be set at any time.
+   *
+   * It applies to this logger and to all children without a level of their own. Set on a child, it applies to that
+   * child and to loggers created from it later. A method that was destructured while its level was disabled (`const {
+   * debug } = logger`) stays disabled. An unknown level name changes nothing and is reported to `onError`.
    * @example
    * process.on("SIGUSR2", () => {
    *   logger.level = logger.isLevelEnabled("debug") ? "info" : "debug";
@@ -311,35 +410,61 @@ export interface LoggerMethods {
    */
   level: LevelSetting;
   /**
-   * Whether this logger logs at a level: by its level, its category, and a sampling rate that is not 0.
+   * Whether this logger logs at a level: by its level, its category, and a sampling rate other than 0.
    * @example
-   * if (logger.isLevelEnabled("debug")) logger.debug("Plan", { plan: explainPlan() });
+   * if (logger.isLevelEnabled("debug")) logger.debug("Memory", { usage: process.memoryUsage() });
    */
   isLevelEnabled(level: string): boolean;
   /**
-   * Logs nothing, as pino's.
-   * @example const log = isQuiet ? logger.silent : logger.info;
+   * Logs nothing, like pino's method of this name.
+   * @example
+   * const log = process.argv.includes("--quiet") ? logger.silent : logger.info;
+   * log("Import finished");
    */
   silent: LogMethod;
-  /** Runs `work`; every entry logged in it, by any logger, has these fields too, across `await` where the runtime can. */
+  /**
+   * Runs `work` and adds these fields to every entry that any logger logs during it. The context lasts across `await`
+   * if the runtime has `AsyncLocalStorage`.
+   * @returns the result of `work`
+   * @example
+   * await logger.withContext({ requestId: "r_1" }, async () => {
+   *   logger.info("Order stored");
+   * });
+   */
   withContext<T>(fields: ContextFields, work: () => T): T;
-  /** Sends what waits. Always settles, after `timeoutMs` (default 10,000) at the latest; never rejects. */
+  /**
+   * Delivers the queued entries. Resolves after `timeoutMs` milliseconds (default 10,000) at the latest; never rejects.
+   * @example
+   * const { delivered, dropped, pending } = await logger.flush({ timeoutMs: 2000 });
+   */
   flush(options?: { timeoutMs?: number }): Promise<FlushResult>;
-  /** Flushes, then drops what is logged later. */
+  /**
+   * Flushes, and drops every entry that is logged later.
+   * @example
+   * await logger.close();
+   */
   close(options?: { timeoutMs?: number }): Promise<FlushResult>;
-  /** What became of all entries so far. */
+  /**
+   * Returns the counts of all entries so far.
+   * @example
+   * const { dropped, pendingBytes } = logger.stats();
+   */
   stats(): LoggerStats;
-  /** What would become of an entry. `beforeSend` is asked if the entry gets that far. */
+  /**
+   * Returns what would happen to an entry, without logging it. Calls `beforeSend` if the entry gets that far.
+   * @example
+   * const { sent, step, reason } = logger.explain("debug", "Cache miss");
+   */
   explain(level: LogLevel, message?: string, data?: LogData): Explanation;
-  /** What the transport `memory` holds, at most the newest 1,000; empty without it. */
+  /** The newest entries of the transport `memory`, at most 1,000; empty without that transport. */
   readonly entries: readonly LogEntry[];
-  /** The entry's session. */
+  /** The session of this logger's entries. */
   readonly sessionId: string;
-  /** `await using logger = createLogger(...)`: closes it at the end of the block. */
+  /** Closes the logger at the end of a block with `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Methods under other loggers' names of levels, except where a category has the name. */
+/** Methods with level names of other loggers, unless a category has that name. */
 type Aliases = { readonly [A in Exclude<LevelAlias, Category>]: LogMethod };
 
 /** A logger: its methods, and a member for each category. */

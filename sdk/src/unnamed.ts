@@ -1,6 +1,6 @@
 /*
- * In bundles for browsers, unless they are for development, instead of `names.ts`: the texts and lists of names would be in
- * every page. Without parameters, so that minifiers remove the calls.
+ * Replaces `names.ts` in production bundles for browsers, which would contain its texts and lists of names. The
+ * functions have no parameters, so that minifiers remove the calls.
  */
 
 export function checkNames(): void {}

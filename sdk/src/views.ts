@@ -1,32 +1,32 @@
 import type { Fields } from "./fields.ts";
-import type { Gate } from "./gate.ts";
-import type { Frame } from "./serialize.ts";
+import type { LevelSwitch } from "./level-switch.ts";
+import type { EntryPrefix } from "./serialize.ts";
 import type { ChildOptions } from "./types.ts";
 
-/** What entries of one child in one context have in common. */
+/** The common parts of the entries of one logger in one context. */
 export interface View {
   fields: Fields;
-  /** By severity, made at first use. */
-  frames: Frame[];
-  /** 0 to 1, the same for all entries of a trace or session; without either each entry draws its own. */
+  /** Prefixes by severity, created at first use. */
+  prefixes: EntryPrefix[];
+  /** Sampling value from 0 to 1 of the trace or session; `undefined` if each entry has a random one. */
   draw: number | undefined;
-  /** It holds in this context alone. */
+  /** The context for which the view is valid. */
   context: Context | undefined;
 }
 
-/** One child: its own place and fields. */
+/** The state of one logger: its category, type, fields and level. */
 export interface State {
   category: string;
   type: string;
   own: Fields;
-  gate: Gate;
-  /** What members of the call's own fields are replaced by, as pino's children have it. */
+  levels: LevelSwitch;
+  /** Functions that replace members of a call's `data`. */
   serializers: ChildOptions["serializers"];
-  /** Outside any context and span. */
+  /** The view outside of any context and span. */
   view?: View;
 }
 
-/** What `withContext` adds, and what it makes of each child. */
+/** The fields of one `withContext` call, and the views of loggers in it. */
 export interface Context {
   fields: Fields;
   views: WeakMap<State, View>;

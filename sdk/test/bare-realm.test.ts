@@ -5,7 +5,7 @@ import { entryPoints, type Packed, pack } from "../scripts/lib/pack.ts";
 
 const NAMES = entryPoints().map(({ name }) => name.replace(/^\./, "taffrail"));
 
-/** What every runtime of the web's interfaces has; none of it belongs to a process or a page. */
+/** Globals that every web-standard runtime has. They need no process and no page. */
 const WEB = {
   TextEncoder,
   TextDecoder,
@@ -25,17 +25,17 @@ const WEB = {
   console,
 };
 
-/** The realm, and what there is of it beside the web's interfaces. */
+/** Realms, and their globals besides the web-standard ones. */
 const REALMS: readonly [name: string, conditions: string[], globals: () => object][] = [
   ["a realm without process, location and document", [], () => ({})],
   ["an edge runtime, whose process has nothing but env", ["edge-light"], () => ({ process: { env: {} } })],
-  // A bundler that does not know the condition takes Node's modules.
+  // A bundler without the condition uses Node's modules.
   ["an edge runtime that gets Node's modules", ["node"], () => ({ process: { env: {} } })],
   ["Workers without compatibility flags", ["workerd", "worker"], () => ({})],
   ["a server that renders with a browser's modules", ["browser"], () => ({ process: { env: {} } })],
 ];
 
-/** What a server that renders pages has, and a module must leave alone: Next refuses chance while it renders beforehand. */
+/** Globals of a server that renders pages. Modules must not use randomness: Next forbids it while it prerenders. */
 const TRAPS = `
   const trapped = () => { globalThis.trapped = true; throw new Error("touched"); };
   Math.random = trapped;
@@ -43,7 +43,7 @@ const TRAPS = `
   for (const name of ["sessionStorage", "localStorage", "crypto"]) Object.defineProperty(globalThis, name, { get: trapped });
 `;
 
-/** What a page's module does while it is evaluated and rendered. */
+/** The module of a page, evaluated and rendered. */
 const RENDERED = `
   import { createLogger } from "taffrail/browser";
   import { createLogger as createServerLogger } from "taffrail";
@@ -80,7 +80,7 @@ beforeAll(() => {
 });
 
 describe.each(REALMS)("8: import in %s", (_name, conditions, globals) => {
-  test.each(NAMES)("%s reads no member of a runtime that is not there", async (name) => {
+  test.each(NAMES)("%s reads no member of another runtime", async (name) => {
     const code = `import * as all from ${JSON.stringify(name)}; globalThis.all = all;`;
     const script = await bundle(packed, code, conditions, "iife");
     const realm = createContext({ ...WEB, ...globals(), require: modules });
@@ -89,9 +89,9 @@ describe.each(REALMS)("8: import in %s", (_name, conditions, globals) => {
   });
 });
 
-describe("9: a page's logger where a server renders the page", () => {
+describe("9: a page's logger on a server that renders the page", () => {
   test.each([["browser"], ["node"], ["edge-light"]])(
-    "with the modules for %s does nothing, and has what every logger has",
+    "does nothing with the modules for %s, and has the members of every logger",
     async (condition) => {
       const script = await bundle(packed, RENDERED, [condition], "iife");
       const realm = createContext({
@@ -125,17 +125,17 @@ describe("9: a page's logger where a server renders the page", () => {
     },
   );
 
-  test("wrong options throw there too", async () => {
+  test("throws for invalid options", async () => {
     const code = `import { createLogger } from "taffrail/browser"; createLogger({ url: "/logs", level: "loud" });`;
     const script = await bundle(packed, code, ["browser"], "iife");
     expect(() => runInContext(script, createContext({ ...WEB }))).toThrow("level must be one of");
   });
 });
 
-describe("8: taffrail/node makes a logger that sends", () => {
+describe("8: taffrail/node creates a logger that sends", () => {
   test.each([
     ["on the edge, where CompressionStream throws", "edge-light", "x".repeat(5000)],
-    ["where the process has no events and Node's modules are stubs", "node", "short"],
+    ["with a process without events and stubs of Node's modules", "node", "short"],
   ])("%s", async (_name, condition, text) => {
     const code = `import { createLogger } from "taffrail/node";
       const logger = createLogger({ apiUrl: "http://logs.example", projectId: "proj_a", batch: { maxRetries: 0 } });
@@ -162,12 +162,12 @@ describe("8: taffrail/node makes a logger that sends", () => {
   });
 });
 
-/** A module of Node as edge runtimes give it. */
+/** A module of Node as edge runtimes provide it. */
 function modules(name: string): unknown {
   return new Proxy({}, { get: () => stub(name) });
 }
 
-/** What is there, and throws when it is used. */
+/** A function that exists, but throws when it is called. */
 function stub(name: string): unknown {
   return class {
     constructor() {

@@ -35,7 +35,7 @@ async function withEsbuild(isSplit: boolean, conditions: string[] = []): Promise
     platform: "browser",
     conditions,
     target: "es2022",
-    // The sources' own, found by the link, is not for who uses the package.
+    // Excludes the workspace's link to the sources, which users of the package do not have.
     tsconfigRaw: "{}",
     logLevel: "error",
   });
@@ -49,14 +49,14 @@ async function withVite(): Promise<void> {
     build: {
       outDir: "out",
       assetsDir: "",
-      // Node loads them here, and has no page to preload in.
+      // The chunks are loaded by Node, which has no page for preloads.
       modulePreload: false,
       rolldownOptions: { input: path.join(dir, "entry.js"), output: { entryFileNames: "entry.js" } },
     },
   });
 }
 
-/** Scripts of a bundle besides the one that starts. */
+/** The chunks of a bundle, without its entry. */
 function parts(): string[] {
   return readdirSync(path.join(dir, "out")).filter((name) => name !== "entry.js");
 }
@@ -94,7 +94,7 @@ describe.each([
   ["esbuild as one script", () => withEsbuild(false), 0],
   ["Vite", withVite, 1],
 ])("the size of a page's bundle: %s", (_name, bundle, count) => {
-  test("an answer that refuses an entry is read by what is loaded then, and only that entry is dropped", async () => {
+  test("loads the module for an answer that rejects an entry, and drops only that entry", async () => {
     await bundle();
     expect(parts()).toHaveLength(count);
     expect(start().includes("x-ratelimit-reset")).toBe(count === 0);
@@ -105,7 +105,7 @@ describe.each([
   });
 });
 
-test("the size of a page's bundle: where the part cannot be loaded, the batch is sent again", async () => {
+test("the size of a page's bundle: a batch is sent again if the module cannot be loaded", async () => {
   await withEsbuild(true);
   for (const name of parts()) rmSync(path.join(dir, "out", name));
   const { stored, result, errors } = await logThree({ status: 503 });
@@ -114,7 +114,7 @@ test("the size of a page's bundle: where the part cannot be loaded, the batch is
   expect(errors).toEqual([expect.stringContaining("Cannot find module")]);
 });
 
-test("the size of a page's bundle: the lists of option names are in bundles for development", async () => {
+test("the size of a page's bundle: only bundles for development have the lists of option names", async () => {
   for (const conditions of [["production"], ["development"]]) {
     await withEsbuild(true, conditions);
     expect(start().includes("unknown option")).toBe(conditions.includes("development"));

@@ -7,10 +7,10 @@ import { memoryTransport } from "../src/testing.ts";
 import { writeToConsole } from "../src/transports/console.ts";
 
 const OWN_COLORS = new RegExp(`${"\u001b"}\\[\\d+m`, "g");
-/** ESC, OSC, CR, BEL, DEL, C1's CSI, a line separator, a text turned round. */
+/** ESC, OSC, CR, BEL, DEL, the CSI of C1, a line separator, and right-to-left text. */
 const NASTY = "a\u001b]0;owned\u0007\r\u001b[2Jb\u007f\u009b31m\u2028\u202ec\n";
 const CONTROLS = /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/u;
-/** Lists and stacks have line ends of their own. */
+/** Line breaks are allowed, because lists and stacks have them. */
 const OBEYED = /[[\p{Cc}--[\n\t]]\p{Bidi_Control}\p{Zl}\p{Zp}]/v;
 
 const entry = {
@@ -27,7 +27,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-/** What went to the console, without the colors that the line has of its own. */
+/** Returns the console output without the library's colors. */
 function printed(work: () => void): unknown[][] {
   const calls: unknown[][] = [];
   for (const name of ["log", "warn", "error"] as const) {
@@ -38,12 +38,12 @@ function printed(work: () => void): unknown[][] {
 }
 
 describe("B15: the console", () => {
-  test("gets nothing that a terminal obeys, and the JSON means the same", () => {
+  test("escapes control characters, and keeps the JSON equivalent", () => {
     const json = JSON.stringify(entry);
     expect(CONTROLS.test(json)).toBe(true);
     const line = visible(json);
     expect(CONTROLS.test(line)).toBe(false);
-    // What JSON escapes already stays as it is.
+    // Characters that JSON has escaped are not escaped again.
     expect(line).toContain("\\u001b]0;owned\\u0007\\r");
     expect(JSON.parse(line)).toEqual(entry);
     expect(jsonLine(entry)).toBe(line);
@@ -61,7 +61,7 @@ describe("B15: the console", () => {
     expect(texts.join()).toContain("\\u001b]0;owned");
   });
 
-  test("shows those of an error that debug tells", () => {
+  test("escapes control characters of an error in debug", () => {
     const logger = createLogger({
       transport: memoryTransport(),
       debug: true,
@@ -74,7 +74,7 @@ describe("B15: the console", () => {
     for (const text of calls.flat().map(String)) expect(text).not.toMatch(OBEYED);
   });
 
-  test("passes an ordinary error on as it is", () => {
+  test("passes on an error without control characters unchanged", () => {
     const error = new Error("plain");
     const logger = createLogger({
       transport: memoryTransport(),

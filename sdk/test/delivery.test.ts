@@ -45,13 +45,13 @@ function logMany(logger: Logger, count: number, from = 0): void {
   for (let n = from; n < from + count; n++) logger.info("entry", { n });
 }
 
-/** Every number from 0 to `count` once. */
+/** Expects every number from 0 to `count` once. */
 function expectAll(entries: readonly LogEntry[], count: number): void {
   const numbers = entries.map(({ data }) => Number(data?.n)).sort((a, b) => a - b);
   expect(numbers).toEqual(Array.from({ length: count }, (_, n) => n));
 }
 
-test("a request carries key, idempotency key and NDJSON, compressed where that pays", async () => {
+test("sends the key, the idempotency key and NDJSON, compressed from 1 KiB", async () => {
   const { sink, logger } = await setup();
   logger.info("one");
   await logger.flush();
@@ -66,7 +66,7 @@ test("a request carries key, idempotency key and NDJSON, compressed where that p
   expect(large?.id).not.toBe(small?.id);
 });
 
-test("5,000 entries/s at 50 ms a round trip arrive, with the defaults", async () => {
+test("delivers 5,000 entries/s at a round trip of 50 ms with the defaults", async () => {
   const { sink, logger, drops } = await setup(async () => {
     await sleep(50);
     return { status: 201 };
@@ -84,7 +84,7 @@ test("5,000 entries/s at 50 ms a round trip arrive, with the defaults", async ()
   expectAll(sink.stored(), 15_000);
 });
 
-test("a burst of 50,000: what fits the byte bound arrives, the rest goes through onDrop", async () => {
+test("delivers what fits the byte limit of a burst of 50,000, and drops the rest through onDrop", async () => {
   const { sink, logger, drops } = await setup();
   logMany(logger, 50_000);
   const result = await logger.flush();
@@ -96,7 +96,7 @@ test("a burst of 50,000: what fits the byte bound arrives, the rest goes through
   expect(Math.max(...sink.seen.map(({ entries }) => entries.length))).toBe(1000);
 });
 
-test("a burst within the bound loses nothing, and travels in full requests", async () => {
+test("delivers a burst within the limit completely, in full requests", async () => {
   const { sink, logger } = await setup();
   logMany(logger, 10_000);
   await logger.flush();
@@ -104,7 +104,7 @@ test("a burst within the bound loses nothing, and travels in full requests", asy
   expect(sink.seen.length).toBe(10);
 });
 
-test("a full queue gives up the lowest level first, the oldest of it first", async () => {
+test("drops the oldest entries of the lowest level if the queue is full", async () => {
   const { sink, logger, drops } = await setup(undefined, { level: "trace", batch: { maxQueueBytes: 64 * 1024 } });
   for (let n = 0; n < 100; n++) logger.debug("debug", { n });
   for (let n = 0; n < 500; n++) logger.error("error", { n });
@@ -120,7 +120,7 @@ test("a full queue gives up the lowest level first, the oldest of it first", asy
   expect(kept.length + dropped.length).toBe(601);
 });
 
-test("an entry there is no room for costs no other, because of what is under way", async () => {
+test("drops no other entry for one that does not fit beside the deliveries in flight", async () => {
   const { sink, logger, drops } = await setup(() => null, {
     level: "trace",
     batch: { maxQueueBytes: 64 * 1024, concurrency: 1 },
@@ -139,24 +139,29 @@ test("an entry there is no room for costs no other, because of what is under way
   expect(sink.stored()).toEqual([]);
 });
 
-test("a key the service does not know is told once where nobody asked to be told", async () => {
-  const warn = vi.spyOn(console, "warn").mockImplementation(() => {});
-  const { url } = await setup(() => ({ status: 401, body: { error: { message: "Unknown key." } } })).then(
-    ({ sink }) => sink,
-  );
-  const logger = createLogger({ apiUrl: url, projectId: "proj_test" });
-  for (let n = 0; n < 3; n++) {
-    logger.info("lost");
-    await logger.flush();
-  }
-  expect(warn.mock.calls.map(([, error]) => `${error}`)).toEqual([
-    "The service answered 401: Unknown key. Check apiKey (TAFFRAIL_API_KEY).",
-    "1 dropped: rejected. Not told again: see onDrop.",
-  ]);
-  warn.mockRestore();
-});
+test.each([
+  ["sk_wrong", "Unknown key", "Unknown key. Check apiKey (TAFFRAIL_API_KEY)."],
+  ["sk_wrong", "Unknown key.", "Unknown key. Check apiKey (TAFFRAIL_API_KEY)."],
+  ["", "Send an API key as Bearer.", "Send an API key as Bearer. No apiKey (TAFFRAIL_API_KEY) is set."],
+])(
+  "reports the first 401 and its drops once on the console if no callbacks are set: key %j, answer %j",
+  async (apiKey, message, reported) => {
+    const warn = vi.spyOn(console, "warn").mockImplementation(() => {});
+    const { url } = await setup(() => ({ status: 401, body: { error: { message } } })).then(({ sink }) => sink);
+    const logger = createLogger({ apiUrl: url, projectId: "proj_test", apiKey });
+    for (let n = 0; n < 3; n++) {
+      logger.info("lost");
+      await logger.flush();
+    }
+    expect(warn.mock.calls.map(([, error]) => `${error}`)).toEqual([
+      `The service answered 401: ${reported}`,
+      "1 dropped: rejected. Reported once: see onDrop.",
+    ]);
+    warn.mockRestore();
+  },
+);
 
-test("503, 503, 200: nothing is lost", async () => {
+test("loses nothing after 503, 503, 200", async () => {
   const { sink, logger, drops } = await setup((_, n) => ({ status: n < 2 ? 503 : 201 }), {
     batch: { backoffBase: 50 },
   });
@@ -166,7 +171,7 @@ test("503, 503, 200: nothing is lost", async () => {
   expect(drops).toEqual([]);
 });
 
-test("a 200 that is not the service's own answer delivers nothing", async () => {
+test("counts nothing as delivered after a 200 of another server", async () => {
   const foreign = ["<html>Log in</html>", {}, null, { data: null }];
   const { sink, logger, drops, errors } = await setup(
     (_, number) => (number < foreign.length ? { status: 200, body: foreign[number] ?? [] } : { status: 201 }),
@@ -181,7 +186,7 @@ test("a 200 that is not the service's own answer delivers nothing", async () => 
   expect(drops).toEqual([]);
 });
 
-test("503 for 4 s with the default waits: nothing is lost", async () => {
+test("loses nothing during 4 s of 503 with the default backoff", async () => {
   const start = Date.now();
   const { sink, logger, drops } = await setup(() => ({ status: Date.now() - start < 4000 ? 503 : 201 }));
   for (let n = 0; n < 500; n += 50) {
@@ -193,7 +198,7 @@ test("503 for 4 s with the default waits: nothing is lost", async () => {
   expect(drops).toEqual([]);
 });
 
-test("after the last retry entries go to onDrop, and each wait is at least its step", async () => {
+test("drops entries after the last retry, and waits at least each backoff step", async () => {
   const { sink, logger, drops } = await setup(() => ({ status: 500 }), { batch: { backoffBase: 40, maxRetries: 3 } });
   logMany(logger, 10);
   expect(await logger.flush()).toEqual({ delivered: 0, dropped: 10, pending: 0 });
@@ -209,7 +214,7 @@ test.each([
   ["seconds", 1500, () => ({ "Retry-After": "2" })],
   ["a date", 1000, () => ({ "Retry-After": new Date(Date.now() + 3000).toUTCString() })],
   ["X-RateLimit-Reset alone", 1000, () => ({ "X-RateLimit-Reset": String(Math.ceil(Date.now() / 1000) + 2) })],
-])("429 with %s pauses the destination and spends no retry", async (_, atLeast, headers) => {
+])("pauses after 429 with %s without counting a retry", async (_, atLeast, headers) => {
   const refusedAt: number[] = [];
   const { sink, logger, drops } = await setup(
     (_, n) => {
@@ -226,7 +231,7 @@ test.each([
   expect((sink.seen[1]?.at ?? 0) - (refusedAt[0] ?? 0)).toBeGreaterThanOrEqual(atLeast);
 });
 
-test("while a destination pauses, nothing is sent to it, and what comes meanwhile waits", async () => {
+test("sends nothing during a pause, and queues new entries", async () => {
   const { sink, logger } = await setup((_, n) =>
     n === 0 ? { status: 429, headers: { "Retry-After": "2" } } : { status: 201 },
   );
@@ -242,7 +247,7 @@ test("while a destination pauses, nothing is sent to it, and what comes meanwhil
 test.each([
   ["index", (i: number) => ({ index: i, code: "INVALID_MESSAGE", message: "bad" })],
   ["path", (i: number) => ({ path: `logs.${i}.message`, code: "INVALID_MESSAGE", message: "bad" })],
-])("400 that names entries by %s costs just those", async (_, detail) => {
+])("drops only the entries that a 400 names by %s", async (_, detail) => {
   const { sink, logger, drops } = await setup(({ entries }) => {
     const bad = entries.flatMap(({ data }, i) => (data?.n === 7 || data?.n === 30 ? [detail(i)] : []));
     if (bad.length === 0) return { status: 201 };
@@ -257,7 +262,7 @@ test.each([
   expect(sink.seen[0]?.id).not.toBe(sink.seen[1]?.id);
 });
 
-test.each([400, 401, 403, 404, 302])("%i that names nothing is not retried", async (status) => {
+test.each([400, 401, 403, 404, 302])("does not retry a %i that names no entries", async (status) => {
   const { sink, logger, drops, errors } = await setup(() => ({ status, headers: { Location: "/elsewhere" } }));
   logMany(logger, 20);
   expect(await logger.flush()).toEqual({ delivered: 0, dropped: 20, pending: 0 });
@@ -266,7 +271,7 @@ test.each([400, 401, 403, 404, 302])("%i that names nothing is not retried", asy
   expect(errors[0]).toMatchObject({ status });
 });
 
-test("entries the receipt rejects go to onDrop, the others count as delivered", async () => {
+test("drops the entries that the receipt rejects, and counts the others as delivered", async () => {
   const { logger, drops } = await setup(() => ({
     status: 201,
     body: { success: true, data: { accepted: 9, rejected: [{ index: 3, code: "INVALID_DATA", message: "no" }] } },
@@ -276,7 +281,7 @@ test("entries the receipt rejects go to onDrop, the others count as delivered", 
   expect(drops.map(({ entries }) => entries[0]?.data?.n)).toEqual([3]);
 });
 
-test("413 halves until it fits; an entry that never does is dropped alone", async () => {
+test("halves a batch after 413 until it fits, and drops only an entry that is too large", async () => {
   const { sink, logger, drops } = await setup(({ entries }) =>
     entries.length > 30 || entries.some(({ data }) => data?.n === 55) ? { status: 413 } : { status: 201 },
   );
@@ -286,7 +291,7 @@ test("413 halves until it fits; an entry that never does is dropped alone", asyn
   expect(new Set(sink.seen.map(({ id }) => id)).size).toBe(sink.seen.length);
 });
 
-test("an answer lost after storing: the same bytes under the same key, nothing doubled", async () => {
+test("repeats the same bytes under the same key if an answer is lost, without duplicates", async () => {
   const { sink, logger, drops } = await setup((_, n) => (n % 2 === 0 ? "cut" : { status: 201 }), {
     batch: { backoffBase: 20 },
   });
@@ -302,7 +307,7 @@ test("an answer lost after storing: the same bytes under the same key, nothing d
   expect(drops).toEqual([]);
 });
 
-test("a sink that never answers: memory stays bounded, flush returns, requests time out and are tried again", async () => {
+test("bounds memory, ends flush, and retries timed-out requests if a sink never answers", async () => {
   const { sink, logger, drops } = await setup(() => null, {
     batch: { timeout: 300, maxRetries: 100, backoffBase: 10 },
   });
@@ -320,11 +325,11 @@ test("a sink that never answers: memory stays bounded, flush returns, requests t
   expect(sink.seen.length).toBeGreaterThan(4);
 });
 
-test("lines that make room for others, and large ones, take no more memory than they measure", () => {
+test("uses no more memory than the length of the lines after evictions and large lines", () => {
   setFlagsFromString("--expose-gc");
   const collect: () => void = runInNewContext("gc");
   const used = (): number => {
-    // The second waits for the buffers that the first found.
+    // The first callback finds the buffers, and the second waits for them.
     collect();
     collect();
     return process.memoryUsage().arrayBuffers;
@@ -337,7 +342,7 @@ test("lines that make room for others, and large ones, take no more memory than 
     while (lines.evict(5, 1)) lines.add(line, 5);
     const { count, bytes: measured } = lines;
     expect(used() - before).toBeLessThan(measured * 1.1 + 500_000);
-    // A lone one of the lowest level, in the midst of others.
+    // A single line of the lowest level among others.
     lines.add(line, 0);
     lines.add(line, 5);
     expect(lines.evict(5, 1)).toEqual(line);
@@ -345,7 +350,7 @@ test("lines that make room for others, and large ones, take no more memory than 
   }
 });
 
-test("what is delivered or dropped no longer counts against the bound", async () => {
+test("releases the bytes of delivered and dropped entries", async () => {
   const { logger, drops } = await setup((_, n) => ({ status: n % 3 === 2 ? 400 : 201 }), {
     batch: { maxQueueBytes: 64 * 1024 },
   });
@@ -359,7 +364,7 @@ test("what is delivered or dropped no longer counts against the bound", async ()
   expect(logger.stats()).toMatchObject({ logged: 3000, delivered: 2000, dropped: 1000, pending: 0 });
 });
 
-test("a backoff of the user's own that throws is replaced by the usual first wait", async () => {
+test("replaces a custom backoff that throws by the default first wait", async () => {
   const { sink, logger } = await setup((_, n) => ({ status: n < 2 ? 503 : 201 }), {
     batch: {
       backoffBase: 20,
@@ -373,7 +378,7 @@ test("a backoff of the user's own that throws is replaced by the usual first wai
   expectAll(sink.stored(), 10);
 });
 
-test("the interval runs from the oldest waiting entry, however steady the traffic", async () => {
+test("starts the flush interval at the oldest queued entry under steady traffic", async () => {
   const { sink, logger } = await setup(undefined, { batch: { flushInterval: 200, size: 1000 } });
   const start = Date.now();
   for (let n = 0; n < 40; n++) {
@@ -386,7 +391,7 @@ test("the interval runs from the oldest waiting entry, however steady the traffi
   expectAll(sink.stored(), 40);
 });
 
-test("requests spread out when half of the limit is used up", async () => {
+test("spreads requests when half of the rate limit is used", async () => {
   const { sink, logger } = await setup(
     () => ({
       status: 201,
@@ -399,13 +404,13 @@ test("requests spread out when half of the limit is used up", async () => {
     logger.info("one", { n });
     await sleep(20);
   }
-  // One each 100 ms, besides those that left before the first answer told of the limit.
+  // One request each 100 ms, besides those that were sent before the first answer.
   expect(sink.seen.length).toBeLessThanOrEqual((Date.now() - start) / 100 + 4);
   await logger.flush();
   expectAll(sink.stored(), 20);
 });
 
-test("callbacks that throw or log reach nobody", async () => {
+test("isolates callbacks that throw or log", async () => {
   const { logger } = await setup(() => ({ status: 400 }), {
     onDrop() {
       logger.info("from onDrop");
@@ -419,7 +424,7 @@ test("callbacks that throw or log reach nobody", async () => {
   expect((await logger.flush()).dropped).toBe(3);
 });
 
-test("after close entries are dropped by name", async () => {
+test('drops entries after close with the reason "closed"', async () => {
   const { sink, logger, drops } = await setup();
   logger.info("before");
   expect(await logger.close()).toEqual({ delivered: 1, dropped: 0, pending: 0 });

@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 
 const EXAMPLES = new URL("../examples/", import.meta.url).pathname;
 
-/** What the package exports under these names. */
+/** Sources by the name that an application imports. */
 const ENTRIES = {
   "#runtime": "runtime/browser.ts",
   "#names": "names.ts",
@@ -19,7 +19,7 @@ const ENTRIES = {
   taffrail: "index.ts",
 };
 
-test("the examples are right by their types", async () => {
+test("the examples compile", async () => {
   const tsc = path.join(path.dirname(createRequire(import.meta.url).resolve("typescript/package.json")), "bin/tsc");
   const { stdout, stderr } = await promisify(execFile)(process.execPath, [tsc, "--noEmit", "-p", EXAMPLES]).catch(
     (error: { stdout: string; stderr: string }) => error,

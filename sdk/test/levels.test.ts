@@ -22,7 +22,7 @@ function logged(logger: Logger, memory: MemoryTransport): string {
   return memory.entries.map(({ message }) => message).join(" ");
 }
 
-test("12: a level set at run time holds at once for the logger, its children, contexts and scopes, made before and after", () => {
+test("12: a level set at run time applies immediately to the logger and to its earlier and later children, contexts and scopes", () => {
   const { logger, memory } = setup();
   const early = logger.child({ n: 1 });
   const placed = logger.category("http", "request");
@@ -60,7 +60,7 @@ test("12: a level set at run time holds at once for the logger, its children, co
   expect(memory.entries[1]?.data).toEqual({ n: 1 });
 });
 
-test("12: a level set on a child is the child's own", () => {
+test("12: a level set on a child applies only to the child", () => {
   const { logger, memory } = setup();
   const child = logger.child({ module: "db" });
   child.http.request("scope of the level before");
@@ -80,7 +80,7 @@ test("12: a level set on a child is the child's own", () => {
   expect(logged(own, memory)).toBe("error fatal");
 });
 
-test("12: silent is a method that logs nothing, and a level that nothing passes", () => {
+test("12: silent is a method that logs nothing, and a level that disables all others", () => {
   const { logger, memory } = setup({ level: "silent" });
   expect(logged(logger, memory)).toBe("");
   expect(logger.isLevelEnabled("fatal")).toBe(false);
@@ -91,7 +91,7 @@ test("12: silent is a method that logs nothing, and a level that nothing passes"
   expect(memory.entries).toHaveLength(1);
 });
 
-test("12: isLevelEnabled tells what level, category and sampling let through", () => {
+test("12: isLevelEnabled checks level, category and sampling", () => {
   const { logger } = setup({ excludeCategories: ["cache"], sampling: { overrides: { warn: 0 } } });
   expect(LEVELS.filter((level) => logger.isLevelEnabled(level))).toEqual(["info", "error", "fatal"]);
   expect(logger.category("cache").isLevelEnabled("fatal")).toBe(false);
@@ -101,22 +101,22 @@ test("12: isLevelEnabled tells what level, category and sampling let through", (
   expect(logger.explain("trace")).toMatchObject({ sent: true });
 });
 
-test("12: a wrong level changes nothing, throws nothing, and is told", () => {
+test("12: an unknown level changes nothing, does not throw, and is reported", () => {
   const onError = vi.fn();
   const { logger, memory } = setup({ onError });
-  // @ts-expect-error it is no level
+  // @ts-expect-error not a level
   logger.level = "loud";
-  // @ts-expect-error nor is this
+  // @ts-expect-error not a level either
   expect(logged(logger.child({}, { level: "quiet" }), memory)).toBe("info warn error fatal");
   expect(logger.level).toBe("info");
   expect(onError.mock.calls.map(([error]) => `${error}`)).toEqual(
     Array(2).fill("TypeError: taffrail: level must be one of trace, debug, log, info, warn, error, fatal, silent"),
   );
-  // @ts-expect-error at construction it is loud
+  // @ts-expect-error throws at construction
   expect(() => setup({ level: "loud" })).toThrow("level must be one of");
 });
 
-test("12: what pino's logger has besides works or is undefined", () => {
+test("12: other members of pino's logger work or are undefined", () => {
   const { logger } = setup();
   const theirs = pino({ enabled: false });
   const others = [
@@ -133,7 +133,7 @@ test("12: what pino's logger has besides works or is undefined", () => {
   }
 });
 
-test("12: a closed level costs a no-op, the same for all, until it opens", () => {
+test("12: a disabled level is one no-op for all loggers until it is enabled", () => {
   const { logger } = setup();
   const child = logger.child({});
   expect(child.debug).toBe(logger.debug);
@@ -146,14 +146,14 @@ test("12: a closed level costs a no-op, the same for all, until it opens", () =>
   expect(child.debug).toBe(mine);
 });
 
-test("12: warning, notice and critical are levels, and categories where the user has some of these names", () => {
+test("12: warning, notice and critical are levels, and also categories if the application has such names", () => {
   const { logger, memory } = setup();
   const { warning } = logger;
   warning("a", { n: 1 });
   logger.notice(new Error("b"));
   warning.bind(logger)("c");
   logger.critical.path("d");
-  // Its types know the category alone.
+  // The types have only the category.
   const { critical }: { critical: unknown } = logger;
   if (typeof critical === "function") critical("e");
   logger.level = "error";

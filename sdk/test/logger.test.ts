@@ -20,7 +20,7 @@ const TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 const places = ({ entries }: MemoryTransport): string[] =>
   entries.map(({ level, category, type }) => `${level} ${category}/${type}`);
 
-test("levels gate; the default is info, and a gated method is the same no-op everywhere", () => {
+test("the default level is info, and all disabled methods are the same no-op", () => {
   const { logger, memory } = setup();
   for (const level of ["trace", "debug", "log", "info", "warn", "error", "fatal"] as const) logger[level](level);
   expect(memory.entries.map(({ level }) => level)).toEqual(["info", "warn", "error", "fatal"]);
@@ -44,7 +44,7 @@ test("an entry has the interface's members", () => {
   expect(Math.abs(Date.parse(memory.entries[0]?.timestamp ?? "") - Date.now())).toBeLessThan(1000);
 });
 
-test("lines have their members in the order in which the service stores them, which spares it a parse", () => {
+test("lines have their members in the service's canonical order", () => {
   const lines: string[] = [];
   const transport = { write: (json: string) => void lines.push(json) };
   const first = createLogger({
@@ -67,7 +67,7 @@ test("lines have their members in the order in which the service stores them, wh
   }
 });
 
-test("a hook's time that no entry can have gives way to that of the call", () => {
+test("an invalid timestamp of beforeSend is replaced by the time of the call", () => {
   const memory = memoryTransport();
   const logger = createLogger({
     transport: memory,
@@ -93,7 +93,7 @@ test("each entry has the time of its own call", async () => {
   expect(Math.max(...late)).toBeLessThan(15);
 });
 
-test("a field of the call stands for the one every entry has", () => {
+test("a field of the call replaces the logger's field", () => {
   const { logger, memory } = setup({ defaultMeta: { a: 1, b: { c: 2 } } });
   logger.info("x", { a: 5 });
   logger.info("y");
@@ -103,7 +103,7 @@ test("a field of the call stands for the one every entry has", () => {
   ]);
 });
 
-test("methods work detached, and a session is made once", () => {
+test("methods work detached, and a session is created once", () => {
   const { logger, memory } = setup();
   const { info } = logger;
   info("a");
@@ -112,7 +112,7 @@ test("methods work detached, and a session is made once", () => {
   expect(logger.sessionId).not.toBe("");
 });
 
-test("a logger names the session its entries have", () => {
+test("sessionId is the session of the logger's entries", () => {
   const { logger, memory } = setup({ sessionId: "s1", defaultMeta: { session: "s2" } });
   const child = logger.child({ session: "s3" });
   const named = [logger, child].map((one) => {
@@ -127,7 +127,7 @@ test("a logger names the session its entries have", () => {
   expect(memory.entries.map(({ session }) => session)).toEqual(named);
 });
 
-test("scopes log with category and type; types named like a level log at it", () => {
+test("scopes log with category and type; a type named like a level logs at that level", () => {
   const { logger, memory } = setup({ level: "trace" });
   logger.http.request("GET /x", { ms: 5 });
   logger.ai.toolCall("tool");
@@ -151,7 +151,7 @@ test("scopes log with category and type; types named like a level log at it", ()
   ]);
 });
 
-test("a type its category does not have keeps the entry", () => {
+test("an unknown type of a category keeps the entry", () => {
   const { logger, memory } = setup();
   // @ts-expect-error the compiler knows which types belong to a category
   logger.category("http", "teapot").info("x");
@@ -170,12 +170,12 @@ test("types", () => {
   logger.http.teapot;
   // @ts-expect-error no such category
   logger.nothing;
-  // Address and project may come from the environment.
+  // URL and project may come from the environment.
   const _unset: LoggerOptions = { apiUrl: undefined, projectId: undefined };
   const _address: LoggerOptions = { apiUrl: "http://localhost", projectId: "proj_x" };
 });
 
-test("what others probe for is no category", async () => {
+test("members that the language and tools read are not categories", async () => {
   const { logger } = setup();
   expect(await logger).toBe(logger);
   expect(String(Reflect.get(logger, "toJSON"))).toBe("undefined");
@@ -184,7 +184,7 @@ test("what others probe for is no category", async () => {
   expect(logger).not.toEqual({});
 });
 
-test("categories allow and deny", () => {
+test("categories and excludeCategories filter entries", () => {
   const { logger, memory } = setup({ categories: ["http", "custom"], excludeCategories: ["custom"] });
   logger.info("custom");
   logger.http.request("http");
@@ -193,7 +193,7 @@ test("categories allow and deny", () => {
 });
 
 describe("sampling", () => {
-  test("keeps the part asked for, and stamps the rate", () => {
+  test("keeps the configured share, and adds the rate", () => {
     const { logger, memory } = setup({ sampling: { rate: 0.25, overrides: { error: 1, warn: 0 } } });
     for (let i = 0; i < 4000; i++) logger.info("x");
     logger.warn("never");
@@ -219,7 +219,7 @@ describe("sampling", () => {
     expect(perTrace.size).toBeLessThan(250);
   });
 
-  test("D24: a session that was given is kept whole; with the automatic one each entry is drawn for itself", () => {
+  test("D24: keeps a configured session whole, and samples each entry separately with an automatic session", () => {
     const kept = (options: Rest, fields: Record<string, string> = {}) => {
       const { logger, memory } = setup({ sampling: { rate: 0.5 }, ...options });
       const child = logger.child(fields);
@@ -229,14 +229,14 @@ describe("sampling", () => {
     for (let n = 0; n < 40; n++) {
       expect([0, 50]).toContain(kept({ sessionId: `session-${n}` }));
       expect([0, 50]).toContain(kept({}, { session: `session-${n}` }));
-      // All or none of 50 coins: 2 in 10^15.
+      // All or no entries of 50: probability 2 in 10^15.
       expect([0, 50]).not.toContain(kept({}));
     }
   });
 });
 
 describe("beforeSend", () => {
-  test("sees a redacted copy; what it returns is redacted again", () => {
+  test("gets a redacted copy; its result is redacted again", () => {
     const seen: LogEntry[] = [];
     const { logger, memory } = setup({
       beforeSend(entry) {
@@ -253,7 +253,7 @@ describe("beforeSend", () => {
     });
   });
 
-  test("null drops in silence; what throws drops through onDrop", () => {
+  test("null leaves an entry out silently; an error drops it through onDrop", () => {
     const drops: string[] = [];
     let answer: () => LogEntry | null = () => null;
     const { logger, memory } = setup({ beforeSend: () => answer(), onDrop: (_, reason) => drops.push(reason) });
@@ -272,7 +272,7 @@ describe("beforeSend", () => {
     expect(logger.stats()).toMatchObject({ filtered: 1, dropped: 3 });
   });
 
-  test("whatever it returns, the service takes it", () => {
+  test("makes a valid entry of any result", () => {
     // SAFETY: an untyped caller may return anything.
     const { logger, memory } = setup({
       beforeSend: () =>
@@ -297,7 +297,7 @@ describe("beforeSend", () => {
     });
   });
 
-  test("a message it makes too long costs neither the data nor the session", () => {
+  test("keeps data and session if it makes the message too long", () => {
     const { logger, memory } = setup({ beforeSend: (entry) => ({ ...entry, message: "x".repeat(400_000) }) });
     logger.info("x", { a: 1, text: "y".repeat(50_000) });
     const [entry] = memory.entries;
@@ -306,7 +306,7 @@ describe("beforeSend", () => {
     expect(entry?.data).toEqual({ a: 1, text: "y".repeat(50_000) });
   });
 
-  test("one that logs does not call itself", () => {
+  test("does not call itself if it logs", () => {
     const { logger, memory } = setup({
       beforeSend(entry) {
         logger.info("again");
@@ -354,7 +354,7 @@ test("explain names the step", () => {
   expect(logger.explain("info", "keep")).toMatchObject({ sent: true, step: "transport" });
 });
 
-test("several transports, own ones with retry, and one that throws", async () => {
+test("supports several transports, custom ones with retries, and one that throws", async () => {
   const memory = memoryTransport();
   const sent: LogEntry[] = [];
   let calls = 0;
@@ -413,7 +413,7 @@ test.each([
   expect(() => createLogger({ transport: "memory", ...options } as unknown as LoggerOptions)).toThrow(TypeError);
 });
 
-test("a transport whose flush fails does not keep others from being waited for, and no time is too long", async () => {
+test("flush waits for the other transports if one fails, and accepts any timeout", async () => {
   const errors: Error[] = [];
   const sent: LogEntry[] = [];
   const logger = createLogger({

@@ -11,7 +11,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-test("15: createLogger() without options names all that is missing", () => {
+test("15: createLogger() without options names all missing options", () => {
   for (const name of ["TAFFRAIL_URL", "TAFFRAIL_PROJECT", "TAFFRAIL_API_KEY"]) vi.stubEnv(name, undefined);
   const all = "taffrail: missing apiUrl (TAFFRAIL_URL), projectId (TAFFRAIL_PROJECT), apiKey (TAFFRAIL_API_KEY)";
   expect(() => createLogger()).toThrow(new TypeError(all));
@@ -19,14 +19,14 @@ test("15: createLogger() without options names all that is missing", () => {
   expect(() => createLogger({ apiKey: "sk_0123456789", apiUrl: "http://x" })).toThrow(
     "missing projectId (TAFFRAIL_PROJECT)",
   );
-  // A key is not needed by every service.
+  // The key is optional.
   expect(() => createLogger({ apiUrl: "http://127.0.0.1:1", projectId: "p" })).not.toThrow();
   expect(() => createLogger({ apiUrl: "127.0.0.1:1", projectId: "p" })).toThrow("apiUrl must be an http(s) URL");
 });
 
-test("15: misspelt options are warned of, once each, with those there are", () => {
+test("15: each misspelt option is reported once, with a list of the options", () => {
   const warn = vi.spyOn(console, "warn").mockImplementation(() => {});
-  // What a variable holds is not checked by its type.
+  // A variable is not checked for excess members, unlike a literal.
   const misspelt: object = {
     transport: "memory",
     apikey: "sk",
@@ -44,7 +44,7 @@ test("15: misspelt options are warned of, once each, with those there are", () =
   expect(lines[1]).toContain("flushInterval,");
 });
 
-test("15: no option there is is warned of", () => {
+test("15: no existing option is reported", () => {
   const warn = vi.spyOn(console, "warn").mockImplementation(() => {});
   const all: Required<LoggerOptions> = {
     apiUrl: "http://127.0.0.1:1",
@@ -86,7 +86,7 @@ test("15: no option there is is warned of", () => {
   }>();
 });
 
-test("15: no option of a page's logger there is is warned of", () => {
+test("15: no existing option of a page's logger is reported", () => {
   const warn = vi.spyOn(console, "warn").mockImplementation(() => {});
   const all: Required<BrowserLoggerOptions> = {
     url: "/logs",

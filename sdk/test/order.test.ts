@@ -9,7 +9,7 @@ function setup(): { logger: Logger; memory: MemoryTransport } {
   return { memory, logger: createLogger({ transport: memory }) };
 }
 
-test("13: an object first and a string second, as in pino, are data and message", () => {
+test("13: an object and then a string, as in pino, are data and message", () => {
   const { logger, memory } = setup();
   const lines: string[] = [];
   const theirs = pino({ base: null }, { write: (line) => lines.push(line) });
@@ -72,7 +72,7 @@ test("13: Fastify with the logger as loggerInstance writes short messages, and m
     expect(JSON.stringify({ ...entry, data: { ...entry.data, err: 0 } }).length).toBeLessThan(600);
 });
 
-test("13: a serializer that throws costs its member alone", () => {
+test("13: a serializer that throws loses only its member", () => {
   const { logger, memory } = setup();
   const child = logger.child(
     {},

@@ -64,7 +64,7 @@ test("14: an entry logged within an active OpenTelemetry span carries its ids", 
   expect(ids()).toEqual([[undefined, undefined], PARENT.split("-").slice(1, 3)]);
 });
 
-test("14: a request that a span of OpenTelemetry surrounds has its trace", async () => {
+test("14: a request within an OpenTelemetry span uses the trace of the span", async () => {
   new NodeTracerProvider().register();
   const memory = memoryTransport();
   const capture = createCapture(createLogger({ transport: memory }));
@@ -80,7 +80,7 @@ test("14: a request that a span of OpenTelemetry surrounds has its trace", async
   ]);
 });
 
-test("14: what stands where OpenTelemetry keeps its spans costs no entry", () => {
+test("14: an invalid OpenTelemetry global loses no entry", () => {
   const memory = memoryTransport();
   const logger = createLogger({ transport: memory });
   const symbol = Symbol.for("opentelemetry.js.api.1");
@@ -113,7 +113,7 @@ function dataOf(options: Omit<LoggerOptions, "transport"> = {}, data?: object): 
   return memory.entries[0]?.data;
 }
 
-test("14: service, version, environment and host come from options, else TAFFRAIL_*, else OTEL_*; the caller's win", () => {
+test("14: service, version, environment and host come from options, else TAFFRAIL_*, else OTEL_*; fields of the call win", () => {
   for (const name of Object.keys(process.env)) if (NAMES.test(name)) vi.stubEnv(name, undefined);
   expect(dataOf()).toEqual({ child: 1 });
   vi.stubEnv("OTEL_SERVICE_NAME", "otel-shop");
@@ -153,12 +153,12 @@ test("14: TAFFRAIL_API_KEY, TAFFRAIL_URL and TAFFRAIL_PROJECT are defaults", asy
     "Bearer sk_from_environment",
     "Bearer sk_given_0123",
   ]);
-  // The own key is masked, wherever it came from.
+  // The logger's key is masked, independent of its source.
   expect(sink.seen[0]?.entries[0]?.message).toBe("uses [REDACTED]");
   await sink.close();
 });
 
-test("14: taffrail/node keeps its spool by what the environment says", async () => {
+test("14: taffrail/node spools by URL and project of the environment", async () => {
   vi.stubEnv("TAFFRAIL_URL", "http://127.0.0.1:1");
   vi.stubEnv("TAFFRAIL_PROJECT", "proj_env");
   const logger = createNodeLogger({
@@ -174,14 +174,14 @@ test("14: taffrail/node keeps its spool by what the environment says", async () 
   rmSync(path.join(import.meta.dirname, ".spool-env"), { recursive: true });
 });
 
-test("14: variables that are no texts, as Workers have them, are left out", () => {
+test("14: variables that are not strings, as in Workers, are ignored", () => {
   expect(settingsOf({ TAFFRAIL_URL: { fetch() {} }, TAFFRAIL_HOST: "h" })).toMatchObject({
     apiUrl: undefined,
     host: "h",
   });
 });
 
-test("14: the package neither needs nor brings @opentelemetry/api", async () => {
+test("14: the package neither requires nor installs @opentelemetry/api", async () => {
   const code = `import { createLogger } from ${JSON.stringify(path.resolve(import.meta.dirname, "../dist/index.mjs"))};
     const logger = createLogger({ transport: "memory" });
     logger.info("x");

@@ -39,7 +39,7 @@ async function run(
   how: string,
   options: { signal?: NodeJS.Signals; count?: number; timeoutMs?: number; flags?: string[] } = {},
 ): Promise<End> {
-  // Long enough for a busy machine, where nothing hinders a delivery.
+  // Long enough for a delivery on a busy machine.
   const { flags = [], count = 10, timeoutMs = 8000 } = options;
   const child = spawn(runtime, [...flags, APP, how, sink.url, dir, String(count), String(timeoutMs)], {
     stdio: ["ignore", "pipe", "pipe"],
@@ -66,14 +66,14 @@ const TEN = Array.from({ length: 10 }, (_, n) => n);
 describe.each(RUNTIMES)("%s", (name, runtime) => {
   beforeEach(({ skip }) => skip(runtime === "", `${name} is not installed`));
 
-  test("natural end: 10 of 10 at once", async () => {
+  test("delivers 10 of 10 at an empty event loop, without a delay", async () => {
     expect(await run(runtime, "natural")).toMatchObject({ code: 0 });
     expect(numbers(sink.stored())).toEqual(TEN);
     expect(readdirSync(dir)).toEqual([]);
   });
 
   test.each(["SIGTERM", "SIGINT"] as const)(
-    "%s: 10 of 10 at once, and the process ends by the signal",
+    "delivers 10 of 10 after %s without a delay, and ends by the signal",
     async (signal) => {
       expect(await run(runtime, "signal", { signal })).toMatchObject({ code: null, signal });
       expect(numbers(sink.stored())).toEqual(TEN);
@@ -81,15 +81,15 @@ describe.each(RUNTIMES)("%s", (name, runtime) => {
     },
   );
 
-  test("an application that shuts itself down on SIGTERM keeps its own way, and what it logs on it", async () => {
+  test("leaves the shutdown to an application that handles SIGTERM, and delivers what that logs", async () => {
     expect(await run(runtime, "graceful", { signal: "SIGTERM" })).toMatchObject({ code: 0 });
     await run(runtime, "natural", { count: 0 });
-    // Two requests at the same time may overtake each other.
+    // Concurrent requests may arrive in any order.
     const all = sink.stored().map(({ data }) => Number(data?.n));
     expect(all.sort((a, b) => a - b)).toEqual([...TEN, 10]);
   });
 
-  test.each(["uncaught", "rejection"])("%s: 10 of 10 and the error itself, code 1, printed as ever", async (how) => {
+  test.each(["uncaught", "rejection"])("delivers 10 of 10 and the error after %s, and prints it with exit code 1", async (how) => {
     const { code, errors } = await run(runtime, how);
     expect(code).toBe(1);
     expect(errors).toContain("nobody");
@@ -97,7 +97,7 @@ describe.each(RUNTIMES)("%s", (name, runtime) => {
     expect(sink.stored()[10]).toMatchObject({ level: "fatal", category: "system", type: "error" });
   });
 
-  test("process.exit: on disk, and 10 of 10 after the next start", async () => {
+  test("spools after process.exit, and delivers 10 of 10 after the next start", async () => {
     expect(await run(runtime, "exit")).toMatchObject({ code: 0 });
     expect(sink.seen.length).toBe(0);
     expect(readdirSync(dir).length).toBe(1);
@@ -106,14 +106,14 @@ describe.each(RUNTIMES)("%s", (name, runtime) => {
     expect(readdirSync(dir)).toEqual([]);
   });
 
-  test("what the application's own exit listeners log is on disk too", async () => {
+  test("spools what the application's exit listeners log", async () => {
     expect(await run(runtime, "listener")).toMatchObject({ code: 0 });
     await run(runtime, "natural", { count: 0 });
     expect(numbers(sink.stored())).toEqual([...TEN, 10, 11]);
     expect(readdirSync(dir)).toEqual([]);
   });
 
-  test("a sink that is down at the end: on disk, and there after the next start", async () => {
+  test("spools if the sink is down at the end, and delivers after the next start", async () => {
     answer = () => ({ status: 503 });
     await run(runtime, "signal", { signal: "SIGTERM", timeoutMs: 2000 });
     expect(sink.stored().length).toBe(0);
@@ -122,7 +122,7 @@ describe.each(RUNTIMES)("%s", (name, runtime) => {
     expect(numbers(sink.stored())).toEqual(TEN);
   });
 
-  test("stored, unanswered, and the process ends: the next start repeats the id, nothing is doubled", async () => {
+  test("repeats the id after the next start if the process ended before the answer, without duplicates", async () => {
     answer = () => "cut";
     await run(runtime, "uncaught", { timeoutMs: 2000 });
     expect(sink.storedTwice()).toBeGreaterThan(0);
@@ -132,12 +132,12 @@ describe.each(RUNTIMES)("%s", (name, runtime) => {
   });
 });
 
-/** Waits are lengthened by a random part of themselves: without it retries are used up before the end, with all of it not. */
+/** Values of `Math.random` for the backoff: with 0 the retries end before the process, with almost 1 they do not. */
 test.each([
   ["shortest", 0],
   ["longest", 0.999],
 ])(
-  "natural end with the service away and the %s waits: 10 of 10 on disk, and there after the next start",
+  "spools 10 of 10 at an empty event loop if the service is unreachable and the %s waits, and delivers after the next start",
   async (_, r) => {
     answer = () => ({ status: 503 });
     const flags = ["--import", `data:text/javascript,Math.random=()=>${r}`];
@@ -152,7 +152,7 @@ test.each([
   },
 );
 
-test("processes that start at once share out the files: each is sent by one", async () => {
+test("sends each file from one of several processes that start together", async () => {
   for (let i = 0; i < 6; i++) await run(process.execPath, "exit");
   await Promise.all(Array.from({ length: 4 }, () => run(process.execPath, "natural", { count: 0 })));
   expect(numbers(sink.stored()).length).toBe(60);
@@ -160,7 +160,7 @@ test("processes that start at once share out the files: each is sent by one", as
   expect(readdirSync(dir)).toEqual([]);
 });
 
-test("the claim of a process that was killed is taken over", async () => {
+test("sends the claimed files of a process that was killed", async () => {
   await run(process.execPath, "exit");
   answer = () => null;
   const child = spawn(process.execPath, [APP, "signal", sink.url, dir, "0"], { stdio: ["ignore", "pipe", "inherit"] });

@@ -14,7 +14,7 @@ function setup(options: Options = {}): Setup {
   return { logger, entries: () => lines.map((line) => JSON.parse(line)) };
 }
 
-test("what is told of a drop may log: the entry that made room is whole", async () => {
+test("keeps the entry whole if onDrop logs during its eviction of others", async () => {
   const sent: LogEntry[] = [];
   const errors: Error[] = [];
   const { logger: other } = setup();
@@ -33,7 +33,7 @@ test("what is told of a drop may log: the entry that made room is whole", async 
   expect(kept.map(({ data }) => data?.n)).toEqual(Array.from({ length: 200 }, (_, n) => n));
 });
 
-test("a transport that logs leaves the entry whole for the next one", () => {
+test("keeps the entry whole for the next transport if one logs", () => {
   const { logger: other } = setup();
   const seen: LogEntry[] = [];
   const { logger } = setup({
@@ -43,7 +43,7 @@ test("a transport that logs leaves the entry whole for the next one", () => {
   expect(seen).toMatchObject([{ message: "outer", data: { n: 1 } }]);
 });
 
-test("a proxy that logs where it is asked what it is leaves the entry whole", () => {
+test("keeps the entry whole if the traps of a proxy log", () => {
   const { logger, entries } = setup();
   const data = new Proxy(
     { a: 1 },
@@ -58,7 +58,7 @@ test("a proxy that logs where it is asked what it is leaves the entry whole", ()
   expect(entries().at(-1)).toMatchObject({ message: "outer", data: { a: 1 } });
 });
 
-test("an error whose message logs does not cost the data its room", () => {
+test("keeps the data if the message getter of an error logs", () => {
   const { logger, entries } = setup();
   const error = new Error();
   Object.defineProperty(error, "message", {
@@ -73,7 +73,7 @@ test("an error whose message logs does not cost the data its room", () => {
   expect(outer?.data).toMatchObject({ a: 1 });
 });
 
-test("a name that logs while a function is the message stays out of it", () => {
+test("keeps the message if the name getter of a function logs", () => {
   const { logger, entries } = setup();
   const named = (): void => {};
   Object.defineProperty(named, "name", {
@@ -89,7 +89,7 @@ test("a name that logs while a function is the message stays out of it", () => {
   expect(entries().map(({ message }) => message)).toEqual(["inner", '"[Function named]"']);
 });
 
-test("messages that log what logs again come to an end", () => {
+test("ends the recursion of messages that log", () => {
   const { logger, entries } = setup();
   const endless = (): string => {
     const message = {

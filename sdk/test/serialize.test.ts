@@ -9,7 +9,7 @@ const logger = createLogger({ transport: memory, apiKey: KEY });
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 5000);
 
-/** What one call makes of its arguments. */
+/** Returns the entry of one call. */
 function entryOf(data: unknown, message = "entry"): LogEntry {
   memory.clear();
   // SAFETY: untyped callers pass anything.
@@ -23,7 +23,7 @@ function dataOf(data: unknown): Record<string, unknown> {
   return entryOf(data).data ?? {};
 }
 
-test("values without a JSON form keep what they are", () => {
+test("represents values without a JSON form", () => {
   const data = dataOf({
     big: 2n ** 70n,
     date: new Date(0),
@@ -96,7 +96,7 @@ test("errors keep name, message, stack, causes, members and errors", () => {
   ]);
 });
 
-test("beside an error as message nothing of the second argument is lost", () => {
+test("keeps the second argument if the message is an error", () => {
   memory.clear();
   const error = new Error("declined");
   logger.error(error, new TypeError("and the refund failed"));
@@ -113,7 +113,7 @@ test("beside an error as message nothing of the second argument is lost", () => 
   ]);
 });
 
-test("what throws or never ends is marked, and its siblings stand", () => {
+test("marks values that throw or never end, and keeps their siblings", () => {
   const circular: Record<string, unknown> = { a: 1 };
   circular.self = { again: circular };
   let deep: unknown = {};
@@ -165,7 +165,7 @@ test("what throws or never ends is marked, and its siblings stand", () => {
   expect(JSON.stringify(data.deep).split("{").length - 1).toBeLessThanOrEqual(32);
 });
 
-test("entries too large are cut, say so, and stay below what the service takes", () => {
+test("truncates and marks entries that are too large for the service", () => {
   const cases: [string, unknown][] = [
     ["x".repeat(400_000), { kept: 1 }],
     ["é".repeat(400_000), { kept: 1 }],
@@ -186,7 +186,7 @@ test("entries too large are cut, say so, and stay below what the service takes",
   expect(entryOf({ kept: 1 }, "x".repeat(400_000)).data).toEqual({ kept: 1 });
 });
 
-test("an entry has no more values than the service takes", () => {
+test("limits the values of an entry to the service's limit", () => {
   const values = (value: unknown): number =>
     typeof value === "object" && value !== null
       ? Object.values(value).reduce((sum: number, member) => sum + values(member), 1)
@@ -202,18 +202,18 @@ test("an entry has no more values than the service takes", () => {
     expect(values(entry)).toBeLessThanOrEqual(20_000);
     expect(JSON.stringify(entry)).toContain("[Truncated]");
   }
-  // The next entry has all of its own again.
+  // The limit applies to each entry separately.
   expect(entryOf({ list: [1, 2, 3] }, "m").data).toEqual({ list: [1, 2, 3] });
 });
 
-/** Long names all the way down, right where the room ends. */
+/** Nested long names at the end of the room of an entry. */
 function nestedNames(): object {
   let inner: object = {};
   for (let i = 0; i < 40; i++) inner = { ["\u0001".repeat(256)]: inner };
   return { filler: "x".repeat(255_000), inner };
 }
 
-test("a getter that logs gets its own entry and does not disturb the outer one", () => {
+test("a getter that logs creates its own entry and keeps the outer one whole", () => {
   memory.clear();
   logger.info("outer", {
     a: 1,
@@ -229,7 +229,7 @@ test("a getter that logs gets its own entry and does not disturb the outer one",
   ]);
 });
 
-test("a getter that logs much, late in a large entry, spoils neither", () => {
+test("a getter that logs a large entry late in another keeps both whole", () => {
   const lines: string[] = [];
   const meta = createLogger({
     transport: { write: (json) => lines.push(json) },
@@ -248,7 +248,7 @@ test("a getter that logs much, late in a large entry, spoils neither", () => {
   expect(Math.max(...lines.map((line) => Buffer.byteLength(line)))).toBeLessThanOrEqual(256 * 1024);
 });
 
-test("a getter that logs what logs again comes to an end", () => {
+test("ends the recursion of getters that log", () => {
   memory.clear();
   const endless = (): object => ({
     get more() {
@@ -261,7 +261,7 @@ test("a getter that logs what logs again comes to an end", () => {
   expect(memory.entries.at(-1)).toMatchObject({ message: "outer", data: { more: 1 } });
 });
 
-test("a proxy that answers nothing keeps its entry beside fields that every entry has", () => {
+test("keeps the entry of a proxy that throws, with the logger's fields", () => {
   const { proxy, revoke } = Proxy.revocable({}, {});
   revoke();
   const texts: string[] = [];
@@ -276,12 +276,12 @@ test("a proxy that answers nothing keeps its entry beside fields that every entr
   expect(errors).toEqual([]);
   expect(texts.map((json) => JSON.parse(json).data)).toEqual([
     { service: "a", constructor: "b", value: "[Throws]" },
-    // A member of every object is none of the call's own.
+    // An inherited member is not a field of the call.
     { service: "c", constructor: "b" },
   ]);
 });
 
-test("fields of every entry that are many bytes of few characters are cut, and what makes nothing of itself is left out", () => {
+test("truncates logger fields by bytes, and leaves out a field whose toJSON returns undefined", () => {
   const texts: string[] = [];
   const wide = createLogger({
     transport: { write: (json) => texts.push(json) },
@@ -293,7 +293,7 @@ test("fields of every entry that are many bytes of few characters are cut, and w
   expect(JSON.parse(texts[1] ?? "").message).toBe("child");
 });
 
-test("a function whose name is none costs no sibling, and buffers are bytes like other arrays", () => {
+test("keeps the siblings of a function without a name, and shows buffers as bytes", () => {
   const odd = Object.defineProperty(() => {}, "name", { value: Symbol("s") });
   expect(dataOf({ odd, buffer: Buffer.from("secret"), kept: 1 })).toEqual({
     odd: "[Throws]",
@@ -319,13 +319,13 @@ test("messages of any kind make an entry", () => {
   ]);
 });
 
-test("an object that makes nothing of itself is null, also as the whole of data", () => {
+test("an object whose toJSON returns undefined is null, also as data itself", () => {
   const nothing = { toJSON: () => undefined };
   expect(dataOf({ nothing, list: [nothing] })).toEqual({ nothing: null, list: [null] });
   expect(dataOf(nothing)).toEqual({ value: null });
 });
 
-test("numbers are written as JavaScript writes them", () => {
+test("writes numbers like JavaScript", () => {
   const numbers = fc.oneof(
     fc.double({ noNaN: true, noDefaultInfinity: true, min: -2e15, max: 2e15 }),
     fc.integer(),
@@ -343,7 +343,7 @@ test("numbers are written as JavaScript writes them", () => {
   );
 });
 
-test("plain values are written as JSON.stringify writes them", () => {
+test("writes plain values like JSON.stringify", () => {
   const leaf = fc.oneof(
     fc.string({ unit: "grapheme", maxLength: 60 }),
     fc.string({ unit: "binary-ascii", maxLength: 20 }),
@@ -353,7 +353,7 @@ test("plain values are written as JSON.stringify writes them", () => {
     fc.boolean(),
     fc.constantFrom(null, undefined),
   );
-  // Few names in changing order and number: each is a guess at what follows the one before.
+  // Few names in random order, because the encoder predicts the next name by the previous one.
   const name = fc.oneof(
     fc.constantFrom(
       "a",
@@ -380,7 +380,7 @@ test("plain values are written as JSON.stringify writes them", () => {
       fc.dictionary(name, tie("value"), { maxKeys: 6 }),
     ),
   }));
-  // What would be masked is another test's.
+  // Excludes values that would be masked.
   const isPlain = (json: string) =>
     !/pass|secret|token|authori|cookie|credential|bearer|signature|key|pwd|auth|jwt|ssn|cvv|cvc|pin|[cx]srf|[:/]{3}/i.test(
       json,
@@ -427,7 +427,7 @@ test("12 of 12 planted secrets are masked", () => {
   );
 });
 
-test("secrets are masked in any spelling, wherever a text was cut, and in lists of headers", () => {
+test("masks secrets in any spelling, at any truncation of a text, and in lists of headers", () => {
   const secret = "hunter2-hunter2";
   const texts: string[] = [];
   const own = createLogger({
@@ -459,7 +459,7 @@ test("secrets are masked in any spelling, wherever a text was cut, and in lists 
   expect(dataOf({ words: ["Password", "x", "name"] }).words).toEqual(["Password", "x", "name"]);
 });
 
-test("numbers are secrets too, where the name does not count something", () => {
+test("masks numbers, unless the name is one of a count", () => {
   expect(dataOf({ pin: 1234, card_number: 4111_1111, cvv: { a: 1 }, maxTokens: 5, maxTokensText: "5" })).toEqual({
     pin: "[REDACTED]",
     card_number: "[REDACTED]",
@@ -469,7 +469,7 @@ test("numbers are secrets too, where the name does not count something", () => {
   });
 });
 
-test("a cut leaves no part of the own key", () => {
+test("a truncation leaves no part of the own key", () => {
   const key = `sk_${"0123456789abcdef".repeat(4)}`;
   const texts: string[] = [];
   const own = createLogger({ transport: { write: (json) => texts.push(json) }, apiKey: key });
@@ -482,7 +482,7 @@ test("a cut leaves no part of the own key", () => {
   }
 });
 
-test("what only sounds secret stays", () => {
+test("keeps values whose names only sound secret", () => {
   expect(
     dataOf({
       maxTokens: 512,
@@ -506,7 +506,7 @@ test("what only sounds secret stays", () => {
   });
 });
 
-test("names of the user's own are masked in members and in text", () => {
+test("masks configured names in members and in text", () => {
   const own = memoryTransport();
   createLogger({ transport: own, redact: ["iban", "contraseña"] }).info("iban=DE123 sent, contraseña: DE123", {
     IBAN: "DE123",
@@ -515,7 +515,7 @@ test("names of the user's own are masked in members and in text", () => {
   expect(JSON.stringify(own.entries)).not.toContain("DE123");
 });
 
-test("no text takes quadratic time to look through", () => {
+test("searches any text in linear time", () => {
   const start = performance.now();
   for (const text of [
     "a".repeat(200_000),
@@ -533,7 +533,7 @@ test("no text takes quadratic time to look through", () => {
   expect(performance.now() - start).toBeLessThan(5000);
 });
 
-/** Values with everything in them that JSON, redaction and limits could trip over. */
+/** Random values with all features that JSON, redaction and limits must handle. */
 const anything = fc.letrec<{ value: unknown; leaf: unknown; object: object }>((tie) => ({
   leaf: fc.oneof(
     fc.string({ unit: "binary", maxLength: 40 }),

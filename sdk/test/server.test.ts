@@ -38,7 +38,7 @@ interface Page {
   pagination: { nextCursor: string | null };
 }
 
-/** All entries of the project, by time of storing. */
+/** Returns all entries of the project in stored order. */
 async function stored({ key }: Tenant): Promise<(LogEntry & { seq: number })[]> {
   const all: (LogEntry & { seq: number })[] = [];
   for (let cursor: string | undefined; ; ) {
@@ -53,7 +53,7 @@ async function stored({ key }: Tenant): Promise<(LogEntry & { seq: number })[]> 
   }
 }
 
-test("what is logged is what a query gives back", async () => {
+test("stores entries that a query returns unchanged", async () => {
   const { tenant, logger, drops } = await setup({ sessionId: "s1", defaultMeta: { service: "shop" } });
   logger
     .child({ traceId: "t1", spanId: "p1" })
@@ -86,7 +86,7 @@ test("what is logged is what a query gives back", async () => {
   await logger.close();
 });
 
-test("entries the service rejects go to onDrop by name, the others are stored", async () => {
+test("drops the entries that the service rejects, and stores the others", async () => {
   const { tenant, logger, drops } = await setup({
     beforeSend: (entry) =>
       entry.message === "old" ? { ...entry, timestamp: new Date(Date.now() - 40 * 86_400_000).toISOString() } : entry,
@@ -100,7 +100,7 @@ test("entries the service rejects go to onDrop by name, the others are stored", 
   await logger.close();
 });
 
-test("a rate limit slows down and loses nothing", async () => {
+test("loses nothing to a rate limit", async () => {
   const { tenant, logger, drops } = await setup({ transport: "http", batch: { maxRetries: 0 } });
   const limits = await call(server.url, `/workspaces/${tenant.account.workspaceId}/rate-limits`, {
     method: "PUT",
@@ -115,18 +115,18 @@ test("a rate limit slows down and loses nothing", async () => {
   await logger.close();
 });
 
-test("a batch over the sandbox's limit is split until it fits", async () => {
+test("splits a batch over the sandbox's limit until it fits", async () => {
   const { body } = await call<{ apiKey: string; projectId: string }>(server.url, "/sandbox");
   const logger = createLogger({ apiKey: body.data.apiKey, apiUrl: server.url, projectId: body.data.projectId });
   for (let n = 0; n < 101; n++) logger.info("sandboxed", { n });
   const result = await logger.flush({ timeoutMs: 3000 });
-  // The halves travel together: either may be the one that fits.
+  // The halves are sent concurrently, so either may be the one that fits.
   expect([50, 51]).toContain(result.delivered);
   expect(result).toEqual({ delivered: result.delivered, dropped: 0, pending: 101 - result.delivered });
   await logger.close({ timeoutMs: 0 });
 });
 
-test("a revoked key drops at once and says why", async () => {
+test("drops entries immediately with a revoked key, and reports the reason", async () => {
   const errors: Error[] = [];
   const { tenant, logger, drops } = await setup({ onError: (error) => errors.push(error) });
   await call(server.url, `/projects/${tenant.projectId}/keys/${tenant.key.id}`, {
@@ -140,8 +140,8 @@ test("a revoked key drops at once and says why", async () => {
   await logger.close();
 });
 
-test("killed and restarted in the middle of the stream: 0 lost, 0 doubled", async () => {
-  // Room and tries for a restart that takes long: what is looked at here is the kill, not the bounds.
+test("loses and duplicates nothing if the server is killed and restarted during a stream", async () => {
+  // A large queue and many retries for a slow restart: the test is about the kill, not the limits.
   const { tenant, logger, drops } = await setup({
     batch: { backoffBase: 300, maxRetries: 20, timeout: 3000, maxQueueBytes: 64 * 1024 * 1024 },
   });

@@ -11,7 +11,7 @@ let dir = "";
 let sink: Sink;
 let logger: Logger | undefined;
 let drops: [number, DropReason][];
-/** What the service answers now; by entry where it is a function. */
+/** The service's current answer; a function decides by entry. */
 let status: number | ((message: string | undefined) => number);
 
 beforeEach(async () => {
@@ -51,7 +51,7 @@ async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await sleep(5);
 }
 
-test("out of retries, a batch goes to disk, and out again after the next delivery, under its key", async () => {
+test("spools a batch after the last retry, and sends it under its key after the next delivery", async () => {
   const logger = setup();
   logger.info("one");
   expect(await logger.flush()).toEqual({ delivered: 0, dropped: 0, pending: 0 });
@@ -70,7 +70,7 @@ test("out of retries, a batch goes to disk, and out again after the next deliver
   expect(drops).toEqual([]);
 });
 
-test("a batch that never goes through does not hold up the rest again and again", async () => {
+test("does not delay other batches repeatedly by one that always fails", async () => {
   const logger = setup();
   status = (message) => (message === "bad" ? 500 : 201);
   logger.info("bad");
@@ -86,7 +86,7 @@ test("a batch that never goes through does not hold up the rest again and again"
   expect(drops).toEqual([]);
 });
 
-test("halves of a batch that was too large are kept too", async () => {
+test("spools the halves of a batch that was too large", async () => {
   const logger = setup({ batch: { backoffBase: 1, maxRetries: 1 } });
   let isFirst = true;
   status = () => {
@@ -108,22 +108,22 @@ test("halves of a batch that was too large are kept too", async () => {
 
 test.each<[string, () => Exclude<NodeLoggerOptions["spool"], undefined>]>([
   ["without a spool", () => false],
-  ["with a full one", () => ({ dir, maxBytes: 10 })],
+  ["with a full spool", () => ({ dir, maxBytes: 10 })],
   [
-    "where none can be made",
+    "with a directory that cannot be created",
     () => {
       writeFileSync(path.join(dir, "file"), "");
       return { dir: path.join(dir, "file") };
     },
   ],
-])("%s entries out of retries go to onDrop", async (_, spool) => {
+])("%s entries are dropped after the last retry", async (_, spool) => {
   const logger = setup({ spool: spool() });
   logger.info("one");
   expect(await logger.flush()).toEqual({ delivered: 0, dropped: 1, pending: 0 });
   expect(drops).toEqual([[1, "retries"]]);
 });
 
-test("what a full spool cannot take twice stays in the file it came from", async () => {
+test("keeps a delivery in its file if a full spool cannot store it again", async () => {
   setup();
   logger?.info("one");
   await logger?.flush();
@@ -135,7 +135,7 @@ test("what a full spool cannot take twice stays in the file it came from", async
   expect(next.stats().spooled).toBe(0);
 });
 
-test("files of one millisecond come back in the order in which they were written", () => {
+test("claims files of one millisecond in the order in which they were written", () => {
   const ids = Array.from({ length: 50 }, (_, n) => `id-${n}`);
   const before = createSpool("http://localhost", "proj_test", { dir });
   for (const id of ids) before.add({ id, body: new TextEncoder().encode("{}\n"), count: 1 });

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { pack } from "../scripts/lib/pack.ts";
 
-/** An application's code by the point it shows. */
+/** The code of an application that uses all frameworks. */
 const CODE = `
 import express from "express";
 import { Hono } from "hono";
@@ -25,7 +25,7 @@ import { withTaffrail as workerWithTaffrail } from "taffrail/workers";
 const logger: Logger = createLogger({ transport: memoryTransport() });
 createNodeLogger({ transport: "console", shutdown: { timeoutMs: 5 }, spool: false });
 
-// Next's classes, as far as a handler sees them.
+// The members of Next's classes that a handler uses.
 declare class NextRequest extends Request {
   get nextUrl(): { pathname: string; locale: string };
 }
@@ -42,10 +42,10 @@ export const PUT = withTaffrail(logger, () => new Response(null, { status: 204 }
 export const PATCH = withTaffrail(logger, (request: Request) => Response.json(request.url), {
   waitUntil: (promise) => void promise,
 });
-// What Next checks of each.
+// The type that Next requires of route handlers.
 type RouteHandler = (request: NextRequest, context: Context) => Promise<Response | void> | Response | void;
 export const routes: RouteHandler[] = [GET, POST, PUT, PATCH];
-// @ts-expect-error the handler needs what the wrapper's caller must give
+// @ts-expect-error the second argument of the handler is missing
 GET(new Request("https://shop.example/"));
 
 type OnRequestError = (
@@ -66,7 +66,7 @@ app.use(taffrail(logger));
 app.get("/orders/:id", (request, response) => {
   request.log.info("Order looked up", { id: request.params.id });
   request.log.http.request("GET /");
-  // @ts-expect-error it is a logger, and not anything
+  // @ts-expect-error not a member of a logger
   request.log.shout("no");
   response.end();
 });
@@ -93,7 +93,7 @@ export default workerWithTaffrail(() => logger, { fetch: (request: Request) => h
 export const others = [pinoDestination(page), new TaffrailTransport(page)];
 `;
 
-/** How the compiler resolves modules, and files of the ways there are then. */
+/** The module resolutions of the compiler, with the files to compile. */
 const RESOLUTIONS = [
   ["node16", "node16", ["app.mts", "app.cts"]],
   ["nodenext", "nodenext", ["app.mts", "app.cts"]],
@@ -101,18 +101,18 @@ const RESOLUTIONS = [
 ] as const;
 
 let dir = "";
-// In the library's directory, so that the frameworks it is tested with are found. The packed library is nearer than they.
+// In the library's directory, so that the frameworks of its tests are found. The packed library takes precedence.
 beforeAll(() => {
   dir = mkdtempSync(path.join(import.meta.dirname, ".types-"));
   cpSync(path.join(pack().consumer, "node_modules"), path.join(dir, "node_modules"), { recursive: true });
-  // A package of its own: within the library's the name would stand for its sources' build.
+  // A separate package: in the library's package its name would resolve to its own build.
   writeFileSync(path.join(dir, "package.json"), '{"name":"application","private":true}');
   for (const ending of ["ts", "mts", "cts"]) writeFileSync(path.join(dir, `app.${ending}`), CODE);
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 test.each(RESOLUTIONS)(
-  "10: applications of all frameworks are right by their types, as ESM and CJS, by %s",
+  "10: applications of all frameworks compile as ESM and CJS with the module resolution %s",
   async (moduleResolution, module, files) => {
     const compilerOptions = {
       strict: true,

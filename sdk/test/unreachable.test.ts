@@ -35,7 +35,7 @@ afterEach(() => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-/** A port of this machine that nothing listens on. */
+/** Returns a URL of this machine whose port is closed. */
 async function closedPort(): Promise<string> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -50,17 +50,17 @@ const PLACES: [string, () => string | Promise<string>, RegExp][] = [
   [
     "a closed port",
     closedPort,
-    /^taffrail: No answer from http:\S+ \(.*ECONNREFUSED.*\)\. Check apiUrl \(TAFFRAIL_URL\)\.$/,
+    /^taffrail: No answer from http:\S+ \(.*ECONNREFUSED.*\)\. Check apiUrl \(TAFFRAIL_URL\)\. Entries are retried, then dropped; taffrail\/node spools them\.$/,
   ],
   [
     "an unknown host",
     () => "http://logs.invalid",
-    /^taffrail: No answer from http:\/\/logs\.invalid \(.+\)\. Check apiUrl \(TAFFRAIL_URL\)\.$/,
+    /^taffrail: No answer from http:\/\/logs\.invalid \(.+\)\. Check apiUrl \(TAFFRAIL_URL\)\. Entries are retried, then dropped; taffrail\/node spools them\.$/,
   ],
   ["a 200 with HTML", () => page.url, /^taffrail: The service answered 200: .+ Check apiUrl \(TAFFRAIL_URL\)\.$/],
 ];
 
-/** @returns milliseconds from the last entry to the end of the process, as a whole with its start */
+/** Runs an application. @returns its output, and the milliseconds from its start to its end */
 async function run(entry: string, url: string, options: object = {}) {
   const startedAt = performance.now();
   const child = spawn(process.execPath, [APP, entry, url, JSON.stringify(options)], {
@@ -74,8 +74,8 @@ async function run(entry: string, url: string, options: object = {}) {
 }
 
 describe.each(PLACES)("11: %s", (_, place, told) => {
-  test("is told once on stderr with what to check, and Node does not end 10 s late", async () => {
-    // One try, and not the pauses before three more, which take 7 s at least.
+  test("is reported once on stderr with what to check, and does not delay the end of Node by 10 s", async () => {
+    // One attempt, without the pauses before three retries, which take at least 7 s.
     const { code, stderr, stats, ms } = await run("index.mjs", await place());
     expect(code).toBe(0);
     expect(stderr.trim()).toMatch(told);
@@ -83,7 +83,7 @@ describe.each(PLACES)("11: %s", (_, place, told) => {
     expect(ms).toBeLessThan(6500);
   });
 
-  test("at the end of taffrail/node leaves all of it in the spool, at once", async () => {
+  test("leaves all entries in the spool at the end of taffrail/node, without a delay", async () => {
     const { stderr, stats, ms } = await run("node/index.mjs", await place(), { spool: { dir } });
     expect(stderr.trim()).toMatch(told);
     expect(stats.requests).toBe(1);
@@ -102,7 +102,7 @@ async function consoleOf(options: LoggerOptions, work: (logger: ReturnType<typeo
   }
 }
 
-test("11: the first failure of any kind is told once, and once what is given up for it", async () => {
+test("11: the first failure and the first drop are reported once each", async () => {
   for (const status of [500, 503, 429, 400]) {
     const sink = await startSink((_, n) =>
       n > 3 ? { status: 201 } : { status, body: { error: { message: "not now" } } },
@@ -117,24 +117,24 @@ test("11: the first failure of any kind is told once, and once what is given up 
     const reason = status >= 500 ? "retries" : "rejected";
     expect(lines.slice(1)).toEqual(
       // A pause drops nothing.
-      status === 429 ? [] : [`taffrail: 1 dropped: ${reason}. Not told again: see onDrop.`],
+      status === 429 ? [] : [`taffrail: 1 dropped: ${reason}. Reported once: see onDrop.`],
     );
     await sink.close();
   }
 });
 
-test("11: entries that a full or closed queue drops are told once", async () => {
+test("11: the first drop of a full or closed queue is reported once", async () => {
   const sink = await startSink();
   const lines = await consoleOf({ apiUrl: sink.url, batch: { maxQueueBytes: 1024 } }, async (logger) => {
     for (let n = 0; n < 50; n++) logger.info("x".repeat(300));
     await logger.close();
     logger.info("late");
   });
-  expect(lines).toEqual(["taffrail: 1 dropped: queue-full. Not told again: see onDrop."]);
+  expect(lines).toEqual(["taffrail: 1 dropped: queue-full. Reported once: see onDrop."]);
   await sink.close();
 });
 
-test("11: who asks to be told, by onError, is told there alone", async () => {
+test("11: with onError nothing is reported on the console", async () => {
   const errors: Error[] = [];
   const apiUrl = await closedPort();
   const lines = await consoleOf({ apiUrl, onError: (error) => errors.push(error) }, async (logger) => {

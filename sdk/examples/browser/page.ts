@@ -1,9 +1,9 @@
-/** Runs in the page, and where the server renders it: there the logger does nothing. It knows the route of the proxy, and no key. */
+/** Runs in the page, and on the server that renders it, where the logger does nothing. The page has no key. */
 import { createLogger } from "taffrail/browser";
 
 const logger = createLogger({ url: "/logs", defaultMeta: { release: "1.4.0" } });
 
-/** The page's content, by server and page alike. */
+/** The page's content, rendered by the server and the page. */
 export function render(items: number): string {
   logger.info("Cart rendered", { items });
   return `<p>${items} items in the cart</p>`;

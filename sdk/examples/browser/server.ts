@@ -1,5 +1,5 @@
 /**
- * Renders the page, serves it and takes its entries; the key stays here.
+ * Renders and serves the page, and receives its entries. The key stays on the server.
  * `npx esbuild page.ts --bundle --format=esm --outfile=page.js && node server.ts`
  */
 import { serve } from "@hono/node-server";

@@ -1,4 +1,4 @@
-/** Express on Node: `node server.ts`. What is logged is sent when the process ends, too. */
+/** Express on Node: `node server.ts`. Entries are delivered also when the process ends. */
 import express from "express";
 import { taffrail, taffrailErrors } from "taffrail/express";
 import { createLogger } from "taffrail/node";

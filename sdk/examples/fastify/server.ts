@@ -1,4 +1,4 @@
-/** Fastify on Node, with this logger as its own: `node server.ts`. `request.log` is a child of it. */
+/** Fastify on Node with Taffrail's logger: `node server.ts`. `request.log` is a child logger. */
 import Fastify from "fastify";
 import { createLogger } from "taffrail/node";
 

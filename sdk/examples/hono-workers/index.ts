@@ -1,4 +1,4 @@
-/** A Worker with Hono: `wrangler dev`. Each request sends what it logged behind its response. */
+/** A Worker with Hono: `wrangler dev`. Each request delivers its entries after its response. */
 import { Hono } from "hono";
 import { createLogger, type Logger } from "taffrail";
 import { taffrail } from "taffrail/hono";
@@ -12,7 +12,7 @@ interface Env {
 
 let logger: Logger | undefined;
 
-/** One for all requests of this isolate: the key is known with the first. */
+/** One logger for all requests of the isolate, created with the first, which brings the key. */
 function loggerOf(env: Env): Logger {
   logger ??= createLogger({
     apiUrl: env.TAFFRAIL_URL,

@@ -1,4 +1,4 @@
-/** Runs in the page. It knows the route of the proxy, and no key. */
+/** Runs in the page, which has the URL of the proxy, but no key. */
 import { createLogger } from "taffrail/browser";
 
 const logger = createLogger({ url: "/logs" });

@@ -1,4 +1,4 @@
-/** The backend behind Vite's dev proxy: `node server.ts`, and beside it `npx vite`. The key stays here. */
+/** The backend behind Vite's dev proxy: `node server.ts` and `npx vite`. The key stays on the server. */
 import { serve } from "@hono/node-server";
 import { Hono } from "hono";
 import { createProxy } from "taffrail/proxy";

@@ -4,7 +4,7 @@ import { entryPoints, SDK } from "./pack.ts";
 
 const SNAPSHOT = path.join(SDK, "api.snapshot.d.ts");
 
-/** Holds the public types against the snapshot: a change of them must be meant. `update` writes it anew. */
+/** Compares the public types with the snapshot, so that changes are deliberate. @param update whether to rewrite it */
 export function checkApi(update: boolean): string[] {
   const now = surface();
   if (update) writeFileSync(SNAPSHOT, now);
@@ -16,7 +16,7 @@ export function checkApi(update: boolean): string[] {
   ];
 }
 
-/** Every declaration file that an entry point reaches, each once, entry points first. */
+/** Concatenates all declaration files that entry points import, each once, entry points first. */
 function surface(): string {
   const files = entryPoints().map(({ types }) => path.normalize(types));
   for (const file of files) {

@@ -3,12 +3,12 @@ import { existsSync, globSync, mkdirSync } from "node:fs";
 import path from "node:path";
 
 const VERSION = "1.4.5";
-/** Outside the lockfile: 100 MB that only tests need, and not every machine can have. */
+/** Installed outside of the lockfile: Bun has 100 MB, is only for tests, and is not available on every machine. */
 const DIR = path.resolve(import.meta.dirname, `../../../node_modules/.cache/bun-${VERSION}`);
-/** Milliseconds npm has for all of it. */
+/** Timeout of the installation in milliseconds. */
 const INSTALL_MS = 120_000;
 
-/** The Bun that `BUN` names, or the one that `installBun` left; `undefined` if there is none. */
+/** Returns the Bun that the variable `BUN` names, or that `installBun` has installed; otherwise `undefined`. */
 export function findBun(): string | undefined {
   const named = process.env.BUN;
   if (named !== undefined) return existsSync(named) ? named : undefined;
@@ -17,17 +17,17 @@ export function findBun(): string | undefined {
     .find(runs);
 }
 
-/** Has npm install Bun, once for all runs. `BUN=` (empty) does without. */
+/** Installs Bun with npm, once for all runs. An empty variable `BUN` disables it. */
 export function installBun(): string | undefined {
   const found = findBun();
   if (found !== undefined || process.env.BUN !== undefined) return found;
   mkdirSync(DIR, { recursive: true });
   try {
-    // The binary is in a package of its own for each platform; the script of `bun` would only move it.
+    // Each platform has a package with the binary, which the script of `bun` would only move.
     const args = ["install", "--prefix", DIR, "--ignore-scripts", "--no-save", "--no-audit", "--no-fund"];
     execFileSync("npm", [...args, "--fetch-retries=1", `bun@${VERSION}`], { stdio: "ignore", timeout: INSTALL_MS });
   } catch {
-    // No registry, or no Bun for this platform: whoever asked says so.
+    // The registry is unreachable, or there is no Bun for this platform. The caller reports that.
   }
   return findBun();
 }

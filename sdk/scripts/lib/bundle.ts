@@ -1,7 +1,7 @@
 import { build } from "esbuild";
 import type { Packed } from "./pack.ts";
 
-/** The bundle an application gets for `code`, with the package as it is packed. As `iife` it asks `require` for Node's modules. */
+/** Bundles an application's code with the packed package. An `iife` loads Node's modules by `require`. */
 export async function bundle(
   { consumer }: Packed,
   code: string,
@@ -23,7 +23,7 @@ export async function bundle(
   return outputFiles[0]?.text ?? "";
 }
 
-/** What is not used must not be in the bundle. */
+/** Checks that bundles contain only code that is used. */
 export async function checkTreeShaking(packed: Packed, names: readonly string[]): Promise<string[]> {
   const faults: string[] = [];
   for (const name of names) {

@@ -17,7 +17,7 @@ export interface Packed {
   consumer: string;
 }
 
-/** Packs what would be published, and unpacks it as an installation would. */
+/** Packs the files to publish, and unpacks them like an installation. */
 export function pack(): Packed {
   const dir = mkdtempSync(path.join(tmpdir(), "taffrail-pack-"));
   process.on("exit", () => rmSync(dir, { recursive: true, force: true }));
@@ -35,7 +35,7 @@ export function pack(): Packed {
   return { tarball: readFileSync(tarball), consumer: dir };
 }
 
-/** The package's entry points with the file of their types, as package.json names them. */
+/** Returns the entry points of package.json with the files of their types. */
 export function entryPoints(): { name: string; types: string }[] {
   const manifest: { exports: Record<string, { import?: { types: string } } | string> } = JSON.parse(
     readFileSync(path.join(SDK, "package.json"), "utf8"),

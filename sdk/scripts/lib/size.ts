@@ -6,18 +6,18 @@ export interface Budget {
   name: string;
   code: string;
   conditions: string[];
-  /** Bytes of gzip -9 it may have. */
+  /** Maximal bytes with gzip -9. */
   max: number;
 }
 
 interface Size {
-  /** Bytes of gzip -9 of what is loaded with the application. */
+  /** Bytes with gzip -9 of the files that are loaded at the start. */
   first: number;
-  /** Bytes of gzip -9 of what is loaded when it is needed. */
+  /** Bytes with gzip -9 of the files that are loaded on demand. */
   later: number;
 }
 
-/** Holds what an application loads at its start to its budgets, and says what may follow. */
+/** Compares the bytes that an application loads at its start with the budgets. */
 export async function checkSize(packed: Packed, budgets: readonly Budget[]): Promise<string[]> {
   const faults: string[] = [];
   for (const { name, code, conditions, max } of budgets) {
@@ -54,10 +54,10 @@ async function sizeOf({ consumer }: Packed, code: string, conditions: string[]):
   return size;
 }
 
-/** The files that are loaded at the start: the entry, and all that it and those import statically. */
+/** Returns the files that are loaded at the start: the entry and its transitive static imports. */
 function startOf(outputs: Metafile["outputs"]): ReadonlySet<string> {
   const names = new Set(Object.keys(outputs).filter((name) => outputs[name]?.entryPoint === "entry.js"));
-  // A set gives out what is added to it on the way.
+  // The iteration of a set includes elements that are added to it.
   for (const name of names) {
     for (const { path, kind } of outputs[name]?.imports ?? []) if (kind === "import-statement") names.add(path);
   }

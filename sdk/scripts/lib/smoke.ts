@@ -12,7 +12,7 @@ import { type Packed, runModule } from "./pack.ts";
 
 const run = promisify(execFile);
 
-/** The service's address is the first argument, or `url` in a worker; each logs in a context and flushes. */
+/** Applications that log in a context and flush. The service's URL is the first argument, or `url` in a worker. */
 const MAIN = `
   const logger = createLogger({ apiUrl: url, projectId: "proj_smoke" });
   await logger.withContext({ requestId: "r1" }, async () => {
@@ -23,7 +23,7 @@ const MAIN = `
   if (result.delivered !== 1) throw new Error(JSON.stringify(result));
 `;
 
-/** Runs the packed package on every runtime there is, ESM and CJS, against a server that answers 201. */
+/** Runs the packed package on every available runtime, as ESM and CJS, against a server that answers 201. */
 export async function checkRuntimes(packed: Packed): Promise<string[]> {
   const bodies: string[] = [];
   const server = createServer(async (request, response) => {
@@ -117,7 +117,7 @@ async function inWorkerd(packed: Packed, url: string): Promise<void> {
   }
 }
 
-/** Types as a consumer sees them, as ESM and as CJS, with categories of its own. */
+/** Compiles a consumer's code, as ESM and CJS, with its own categories. */
 export function checkConsumerTypes({ consumer }: Packed): string[] {
   const code = (augmented: string) => `import { createLogger, type LogEntry } from "taffrail";
 import { memoryTransport } from "taffrail/testing";

@@ -10,7 +10,7 @@ const HERE = import.meta.dirname;
 const SDK = path.resolve(HERE, "../..");
 const { exports } = JSON.parse(readFileSync(path.join(SDK, "package.json"), "utf8"));
 
-/** Sources by the name an application imports. */
+/** Sources by the name that an application imports. */
 const entries = Object.entries(exports).flatMap(([name, target]) => {
   const types = target.import?.types;
   if (!types) return [];
@@ -21,12 +21,12 @@ const entries = Object.entries(exports).flatMap(([name, target]) => {
 const app = await Application.bootstrapWithPlugins({
   plugin: ["typedoc-plugin-markdown", "typedoc-plugin-missing-exports"],
   entryPoints: entries.map(({ source }) => source),
-  // The sources alone: what tests add to the categories is no part of the library.
+  // Only the sources, because tests add categories.
   tsconfig: path.join(HERE, "tsconfig.json"),
   out: process.argv[2],
   name: "API reference",
   readme: "none",
-  // Nothing that changes with the lines of the sources, or with the clone.
+  // No links to source lines, which change often.
   disableSources: true,
   disableGit: true,
   excludePrivate: true,
@@ -34,7 +34,7 @@ const app = await Application.bootstrapWithPlugins({
   sort: ["kind", "source-order"],
   sortEntryPoints: false,
   logLevel: "Warn",
-  // Types that are not exported, and are named by ones that are, stand beside them.
+  // Documents unexported types that exported ones use beside them.
   placeInternalsInOwningModule: true,
   outputFileStrategy: "modules",
   hidePageHeader: true,
@@ -52,12 +52,12 @@ const app = await Application.bootstrapWithPlugins({
 
 app.converter.on(Converter.EVENT_RESOLVE_BEGIN, ({ project }) => {
   const modules = project.children ?? [];
-  // TypeDoc calls modules by their files; applications import them by these names.
+  // TypeDoc names modules by their files; the pages use the names that applications import.
   for (const module of modules) {
     module.name = entries.find(({ source }) => nameOf(source) === module.name)?.name ?? module.name;
   }
   for (const module of modules) {
-    // A line for what other entry points document, in place of a heading for each name.
+    // One line for names that other entry points document, instead of a heading for each.
     const others = (module.children ?? []).filter(({ kind }) => kind === ReflectionKind.Reference);
     const names = Map.groupBy(others, (other) => other.getTargetReflectionDeep().parent);
     if (names.size === 0) continue;
@@ -71,10 +71,10 @@ app.converter.on(Converter.EVENT_RESOLVE_BEGIN, ({ project }) => {
 
 const project = await app.convert();
 if (project) await app.generateOutputs(project);
-// An unknown link or option is a fault of the sources or of this file.
+// Warnings are errors in the sources or in this file.
 if (!project || app.logger.hasErrors() || app.logger.hasWarnings()) process.exit(1);
 
-/** As TypeDoc makes it of a path below `src`. */
+/** Returns TypeDoc's module name of a source file. */
 function nameOf(source) {
   return path.posix.relative(path.join(SDK, "src"), source.replace(/(\/index)?\.ts$/, "")) || "index";
 }

@@ -11,20 +11,22 @@ declare global {
   namespace Express {
     /** Merged into the request of `@types/express`. */
     interface Request {
-      /** Set by `taffrail(logger)`: entries logged with it carry the request's trace. */
+      /** Set by `taffrail(logger)`. Its entries carry the request's trace. */
       log: Logger;
     }
   }
 }
 
-/** A request of Connect or plain Node, where no type names `log`. Express's own request has it. */
+/**
+ * A captured request of Connect or plain Node, whose types have no `log`. Express's request type has `log` by merging.
+ */
 export type CapturedRequest = IncomingMessage & {
   originalUrl?: string;
-  /** Entries logged with it carry the request's trace. */
+  /** A logger whose entries carry the request's trace. */
   log?: Logger;
 };
 
-/** Without `log`: another package's types may have given a request a `log` of their own. */
+/** Has no `log`, because the types of another package may declare a different one. */
 type NodeRequest = IncomingMessage & { originalUrl?: string };
 type Middleware = (request: NodeRequest, response: ServerResponse, next: (error?: unknown) => void) => void;
 type ErrorMiddleware = (
@@ -37,9 +39,22 @@ type ErrorMiddleware = (
 const exchanges = new WeakMap<IncomingMessage, Exchange>();
 
 /**
- * Captures requests and responses, for Express 4 and 5, Connect and plain Node servers. Put it before everything else,
- * body parsers included, and `taffrailErrors()` after the routes. `req.log` carries the request's trace.
- * @throws TypeError for options that are wrong
+ * Creates a middleware that captures requests and responses, for Express 4 and 5, Connect and plain Node servers. Use
+ * it before all other middleware, body parsers included, and `taffrailErrors()` after the routes. Entries of `req.log`
+ * carry the request's trace.
+ * @throws TypeError for invalid options
+ * @example
+ * import express from "express";
+ * import { taffrail, taffrailErrors } from "taffrail/express";
+ * import { createLogger } from "taffrail/node";
+ *
+ * const app = express();
+ * app.use(taffrail(createLogger({ service: "shop" })));
+ * app.get("/orders/:id", (req, res) => {
+ *   req.log.info("Order looked up", { id: req.params.id });
+ *   res.json({ id: req.params.id });
+ * });
+ * app.use(taffrailErrors());
  */
 export function taffrail(logger: Logger, options: CaptureOptions = {}): Middleware {
   const capture = createCapture(logger, options);
@@ -61,7 +76,20 @@ export function taffrail(logger: Logger, options: CaptureOptions = {}): Middlewa
   };
 }
 
-/** Captures what routes throw, and passes it on. Put it after the routes and before handlers of errors. */
+/**
+ * Creates an error handler that logs errors of routes and passes them on. Use it after the routes and before other
+ * error handlers.
+ * @example
+ * import express from "express";
+ * import { taffrail, taffrailErrors } from "taffrail/express";
+ *
+ * const app = express();
+ * app.use(taffrail(logger));
+ * app.get("/broken", () => {
+ *   throw new Error("Payment gateway timed out");
+ * });
+ * app.use(taffrailErrors());
+ */
 export function taffrailErrors(): ErrorMiddleware {
   return (error, request, _response, next) => {
     exchanges.get(request)?.failed(error);

@@ -1,5 +1,5 @@
 import type { Context, MiddlewareHandler } from "hono";
-import { drained } from "../capture/drain.ts";
+import { flushAll } from "../capture/drain.ts";
 import { type Capture, createCapture, type Exchange } from "../capture/exchange.ts";
 import type { CaptureOptions } from "../capture/options.ts";
 import { incomingOf, tapRequest, trackResponse } from "../capture/web.ts";
@@ -7,12 +7,12 @@ import type { Logger } from "../types.ts";
 
 export type { CaptureOptions } from "../capture/options.ts";
 
-/** What the middleware puts into the context: `c.get("logger")`, whose entries carry the request's trace. */
+/** Variables that the middleware sets on the context: `c.get("logger")` logs with the request's trace. */
 export interface TaffrailVariables {
   logger: Logger;
 }
 
-/** The outgoing message of `@hono/node-server`, which knows best when a response has ended. */
+/** The outgoing message of `@hono/node-server`, whose `close` event marks the end of a response. */
 interface Outgoing {
   once(event: "close", listener: () => void): unknown;
   readonly closed: boolean;
@@ -21,12 +21,25 @@ interface Outgoing {
 }
 
 /**
- * Captures requests, responses and errors. Put it before everything else.
+ * Creates a Hono middleware that captures requests, responses and errors. Use it before all other middleware.
  *
- * On Workers each request flushes in `waitUntil` once its response has ended, so nothing is left to a timer.
+ * On Workers each request flushes in `waitUntil` after its response has ended, because Workers end timers with the
+ * request.
  *
- * @param logger or a function that gives it, where its options are in `c.env`; it should give the same one each time
- * @throws TypeError for options that are wrong
+ * @param logger a logger, or a function that returns it, if its options are in `c.env`. Return the same logger each
+ * time.
+ * @throws TypeError for invalid options
+ * @example
+ * import { Hono } from "hono";
+ * import { createLogger } from "taffrail";
+ * import { taffrail, type TaffrailVariables } from "taffrail/hono";
+ *
+ * const app = new Hono<{ Variables: TaffrailVariables }>();
+ * app.use(taffrail(createLogger({ service: "shop" })));
+ * app.get("/orders/:id", (c) => {
+ *   c.get("logger").info("Order looked up", { id: c.req.param("id") });
+ *   return c.json({ id: c.req.param("id") });
+ * });
  */
 export function taffrail(
   logger: Logger | ((c: Context) => Logger),
@@ -48,11 +61,11 @@ export function taffrail(
     const ended = new Promise<void>((resolve) => {
       whenEnded = resolve;
     });
-    waitUntilOf(c)?.(ended.then(() => drained(root)));
+    waitUntilOf(c)?.(ended.then(() => flushAll(root)));
     try {
       await exchange.run(next);
     } catch (error) {
-      // Thrown past Hono: there will be no response of its own.
+      // An error that Hono did not handle: Hono creates no response for it.
       exchange.failed(error);
       exchange.ended({ status: 500 });
       whenEnded();
@@ -65,7 +78,7 @@ export function taffrail(
   };
 }
 
-/** Hono adds the old response's headers to a new one, unless there is no old one. */
+/** Removes the response from the context, because Hono would copy its headers to the next one. */
 function replaced(c: Context): Response {
   const { res } = c;
   c.res = undefined;
@@ -78,7 +91,7 @@ function onNode(c: Context, exchange: Exchange, outgoing: Outgoing): void {
     try {
       c.res.headers.set(exchange.timingHeader, exchange.timing());
     } catch {
-      // What `fetch` gave cannot be changed.
+      // The headers of a response from `fetch` are immutable.
       c.header(exchange.timingHeader, exchange.timing());
     }
   }
@@ -87,13 +100,13 @@ function onNode(c: Context, exchange: Exchange, outgoing: Outgoing): void {
     const isWhole = outgoing.writableFinished;
     exchange.ended({ status, aborted: !isWhole, bytes: isWhole && length >= 0 ? length : undefined });
   };
-  // The client may have left while the handler was at work.
+  // The client may have disconnected while the handler ran.
   if (outgoing.closed) end();
   else outgoing.once("close", end);
 }
 
 function outgoingOf({ env }: Context): Outgoing | undefined {
-  // SAFETY: the environment may be anything; `once` is looked for before it is called.
+  // SAFETY: the environment has an unknown type; `once` is checked before it is called.
   const outgoing = (env as { outgoing?: Partial<Outgoing> } | undefined)?.outgoing;
   return typeof outgoing?.once === "function" ? (outgoing as Outgoing) : undefined;
 }
@@ -103,7 +116,7 @@ function waitUntilOf(c: Context): ((promise: Promise<unknown>) => void) | undefi
     const { executionCtx } = c;
     return (promise) => executionCtx.waitUntil(promise);
   } catch {
-    // There is none outside of Workers.
+    // Outside of Workers Hono throws.
     return undefined;
   }
 }

@@ -1,20 +1,30 @@
 import type { Logger, LogLevel } from "../types.ts";
 
-/** A record of LogTape, as far as it is read here. */
+/** The members of a LogTape record that the sink reads. */
 export interface LogTapeRecord {
   readonly category: readonly string[];
   readonly level: "trace" | "debug" | "info" | "warning" | "error" | "fatal";
-  /** Texts and values in turn. */
+  /** Texts and values, alternately. */
   readonly message: readonly unknown[];
   readonly properties: Record<string, unknown>;
 }
 
+/** A sink for LogTape, whose disposal flushes. */
 export type LogTapeSink = ((record: LogTapeRecord) => void) & AsyncDisposable;
 
 /**
- * A sink for LogTape: `configure({ sinks: { taffrail: logtapeSink(logger) }, ... })`. LogTape's category becomes
- * `data.logger`, joined by dots. `dispose()` of LogTape flushes. Give the logger the level `trace` to have all that
- * LogTape lets through.
+ * Creates a sink for LogTape. LogTape's category becomes `data.logger`, joined by dots. LogTape's `dispose()` flushes.
+ * Create the logger with the level `trace` to keep everything that LogTape logs.
+ * @example
+ * import { configure, getLogger } from "@logtape/logtape";
+ * import { createLogger } from "taffrail";
+ * import { logtapeSink } from "taffrail/logtape";
+ *
+ * await configure({
+ *   sinks: { taffrail: logtapeSink(createLogger({ level: "trace" })) },
+ *   loggers: [{ category: "shop", sinks: ["taffrail"], lowestLevel: "trace" }],
+ * });
+ * getLogger("shop").info("Cart restored", { items: 3 });
  */
 export function logtapeSink(logger: Logger): LogTapeSink {
   return Object.assign(

@@ -1,4 +1,4 @@
-import { drained } from "../capture/drain.ts";
+import { flushAll } from "../capture/drain.ts";
 import { createCapture, type Exchange } from "../capture/exchange.ts";
 import type { CaptureOptions } from "../capture/options.ts";
 import { captureFetch, incomingOf } from "../capture/web.ts";
@@ -8,19 +8,21 @@ export type { CaptureOptions } from "../capture/options.ts";
 
 export interface NextOptions extends CaptureOptions {
   /**
-   * Keeps the function alive until what was logged is sent: `after` of `next/server`, or `waitUntil` of the platform.
-   * Not needed where the server runs on.
+   * Keeps the function running until the entries are delivered: `after` of `next/server`, or `waitUntil` of the
+   * platform. Not needed if the server keeps running.
+   * @default none
    */
   waitUntil?: (promise: Promise<unknown>) => void;
 }
 
-/** What Next gives `onRequestError` of `instrumentation.ts`. */
+/** The request that Next passes to `onRequestError` of `instrumentation.ts`. */
 export interface NextErrorRequest {
   path: string;
   method: string;
   headers: Record<string, string | string[] | undefined>;
 }
 
+/** The context that Next passes to `onRequestError`. */
 export interface NextErrorContext {
   routerKind: string;
   routePath: string;
@@ -29,13 +31,21 @@ export interface NextErrorContext {
   revalidateReason?: string | undefined;
 }
 
-/** Errors that were logged. Next bundles routes and instrumentation apart, so it has to be the process's. */
+/** Errors that were logged. Stored on `globalThis`, because Next bundles routes and instrumentation separately. */
 const LOGGED = Symbol.for("taffrail.logged");
 
 /**
- * Captures a route handler: `export const GET = withTaffrail(logger, (request) => ...)`.
- * `redirect()` and `notFound()` are no errors. The handler may ask for a `NextRequest`.
- * @throws TypeError for options that are wrong
+ * Wraps a route handler and captures its requests. `redirect()` and `notFound()` are logged as responses, not as
+ * errors. The handler may take a `NextRequest`.
+ * @throws TypeError for invalid options
+ * @example
+ * // app/api/orders/route.ts
+ * import { withTaffrail } from "taffrail/next";
+ *
+ * export const GET = withTaffrail(logger, async (request) => {
+ *   const id = new URL(request.url).searchParams.get("id");
+ *   return Response.json({ id });
+ * });
  */
 export function withTaffrail<Req extends Request = Request, Rest extends unknown[] = []>(
   logger: Logger,
@@ -49,14 +59,18 @@ export function withTaffrail<Req extends Request = Request, Rest extends unknown
     const ended = new Promise<void>((resolve) => {
       whenEnded = resolve;
     });
-    options.waitUntil?.(ended.then(() => drained(logger)));
+    options.waitUntil?.(ended.then(() => flushAll(logger)));
     return captureFetch(withSignals(exchange), request, () => handler(request, ...rest), whenEnded);
   };
 }
 
 /**
- * Logs what Next's server catches, in pages, actions and middleware too:
- * `export const onRequestError = taffrailRequestError(logger)` in `instrumentation.ts`.
+ * Creates a handler that logs the errors which Next's server catches, also in pages, actions and middleware.
+ * @example
+ * // instrumentation.ts
+ * import { taffrailRequestError } from "taffrail/next";
+ *
+ * export const onRequestError = taffrailRequestError(logger);
  */
 export function taffrailRequestError(
   logger: Logger,
@@ -79,12 +93,12 @@ export function taffrailRequestError(
         ...(renderSource === undefined ? {} : { renderSource }),
         error,
       });
-    // Where functions end with their response nothing else would send it.
+    // On platforms that end a function with its response, no later code would deliver the entry.
     await logger.flush();
   };
 }
 
-/** Next redirects, and says that nothing is there, by throwing. */
+/** Logs the errors that Next throws for redirects and missing pages as responses with their status. */
 function withSignals(exchange: Exchange): Exchange {
   let signal: number | undefined;
   return {
@@ -99,7 +113,7 @@ function withSignals(exchange: Exchange): Exchange {
   };
 }
 
-/** The status that one of Next's own signals stands for; `undefined` for an error. */
+/** Returns the status of an error that Next throws as a signal; `undefined` for other errors. */
 function signalStatus(error: unknown): number | undefined {
   const digest = typeof error === "object" && error !== null && "digest" in error ? String(error.digest) : "";
   if (digest.startsWith("NEXT_REDIRECT;")) return Number(/;(30\d);/.exec(digest)?.[1] ?? 307);
@@ -109,7 +123,7 @@ function signalStatus(error: unknown): number | undefined {
 }
 
 function logged(): WeakSet<object> {
-  // SAFETY: the symbol is this module's own, and nothing else is put there.
+  // SAFETY: only this module uses the symbol.
   const shared = globalThis as { [LOGGED]?: WeakSet<object> };
   shared[LOGGED] ??= new WeakSet();
   return shared[LOGGED];

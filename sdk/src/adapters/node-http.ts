@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { BodyTap } from "../capture/body.ts";
 import type { Exchange } from "../capture/exchange.ts";
 
-/** Sees the body's chunks on their way in, whoever reads them and however. */
+/** Copies the chunks of the request's body to its tap, independent of the reader and its method. */
 export function tapNodeRequest(exchange: Exchange, request: IncomingMessage): void {
   const { requestTap } = exchange;
   if (!requestTap) return;
@@ -14,13 +14,15 @@ export function tapNodeRequest(exchange: Exchange, request: IncomingMessage): vo
   };
 }
 
-/** Sets the timing header when the response begins, sees what is sent, and ends the exchange when the response has. */
+/**
+ * Sets the timing header when the response begins, copies its body to a tap, and ends the exchange with the response.
+ */
 export function watchNodeResponse(exchange: Exchange, response: ServerResponse): void {
   const { writeHead, write, end } = response;
   let tap: BodyTap | undefined;
   let bytes = 0;
 
-  /** Headers are settled: the body begins. */
+  /** Called when the headers are complete. */
   function started(): void {
     const { timingHeader } = exchange;
     if (timingHeader && !response.headersSent) response.setHeader(timingHeader, exchange.timing());
@@ -38,7 +40,7 @@ export function watchNodeResponse(exchange: Exchange, response: ServerResponse):
     tap?.push(data);
   }
 
-  // SAFETY: each passes on exactly the arguments it was given, whichever overload they belong to.
+  // SAFETY: each wrapper passes on exactly its arguments, of whichever overload.
   response.writeHead = ((...args: Parameters<typeof writeHead>) => {
     started();
     return writeHead.apply(response, args);

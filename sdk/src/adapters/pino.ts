@@ -2,7 +2,7 @@ import { Writable } from "node:stream";
 import { createLogger } from "../index.ts";
 import type { LogEntry, Logger, LoggerOptions, LogLevel } from "../types.ts";
 
-/** Pino's levels by number; one between two counts as the lower. */
+/** Pino's level numbers. A number between two levels counts as the lower one. */
 const LEVELS: readonly (readonly [number, LogLevel])[] = [
   [60, "fatal"],
   [50, "error"],
@@ -13,22 +13,35 @@ const LEVELS: readonly (readonly [number, LogLevel])[] = [
 
 /** Which members of pino's lines are the message and the error. */
 export interface PinoOptions {
-  /** As pino's own option, default `msg`. */
+  /**
+   * Pino's option of the same name.
+   * @default "msg"
+   */
   messageKey?: string;
-  /** As pino's own option, default `err`. */
+  /**
+   * Pino's option of the same name.
+   * @default "err"
+   */
   errorKey?: string;
 }
 
-/** Where pino writes its lines. */
+/** A destination to which pino writes its lines. */
 export interface PinoDestination {
-  /** By this pino tells a destination from options. */
+  /** Distinguishes a destination from options, for pino. */
   readonly writable: true;
   write(line: string): void;
 }
 
 /**
- * A destination for pino: `pino(pinoDestination(logger))`. Pino decides by its own level first; give the logger the
- * level `trace` to have all of that. Redaction happens in both.
+ * Creates a destination for pino. Pino filters by its own level first, so create the logger with the level `trace` to
+ * keep everything that pino logs. Both redact.
+ * @example
+ * import { pino } from "pino";
+ * import { createLogger } from "taffrail";
+ * import { pinoDestination } from "taffrail/pino";
+ *
+ * const log = pino(pinoDestination(createLogger({ level: "trace" })));
+ * log.info({ items: 3 }, "Cart restored");
  */
 export function pinoDestination(logger: Logger, options: PinoOptions = {}): PinoDestination {
   return {
@@ -44,9 +57,14 @@ export function pinoDestination(logger: Logger, options: PinoOptions = {}): Pino
 export type PinoTransportOptions = LoggerOptions & PinoOptions;
 
 /**
- * A transport for pino's worker thread:
- * `pino.transport({ target: "taffrail/pino", options: { apiUrl, apiKey, projectId } })`. Its level is `trace` unless
- * the options say otherwise, and entries keep the times pino gave them.
+ * The transport for pino's worker thread. Its level is `trace` by default, and entries keep pino's timestamps.
+ * @throws TypeError for invalid options
+ * @example
+ * import { pino } from "pino";
+ *
+ * const transport = pino.transport({ target: "taffrail/pino", options: { apiUrl, projectId, apiKey } });
+ * const log = pino(transport);
+ * log.info({ items: 3 }, "Cart restored");
  */
 export default function pinoTransport({ messageKey, errorKey, ...rest }: PinoTransportOptions): Writable {
   const options = { ...(messageKey ? { messageKey } : {}), ...(errorKey ? { errorKey } : {}) };
@@ -107,17 +125,17 @@ function entryOf(line: string, { messageKey = "msg", errorKey = "err" }: PinoOpt
 function parsed(line: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(line);
-    // SAFETY: any object may be read by name; its members are unknown.
+    // SAFETY: members of any object can be read by name; their types are unknown.
     if (typeof value === "object" && value !== null) return value as Record<string, unknown>;
   } catch {
-    // A stream that was not written by pino alone.
+    // Another writer of the stream may write lines that are not JSON.
   }
   return { msg: line.trim() };
 }
 
 function levelOf(level: unknown): LogLevel {
   if (typeof level === "number") return LEVELS.find(([from]) => level >= from)?.[1] ?? "trace";
-  // With a formatter pino writes names.
+  // Pino's formatter of levels may write names.
   return LEVELS.find(([, name]) => name === level)?.[1] ?? (level === "trace" ? "trace" : "info");
 }
 
@@ -131,7 +149,7 @@ function messageOf(error: unknown): string {
   return typeof error === "object" && error !== null && "message" in error ? String(error.message) : "(no message)";
 }
 
-/** Pino calls an error's name its type. */
+/** Converts pino's form of an error, whose name is the member `type`. */
 function errorOf(error: unknown): unknown {
   if (typeof error !== "object" || error === null || !("type" in error)) return error;
   const { type, ...rest } = error;

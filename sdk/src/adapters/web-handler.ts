@@ -2,20 +2,26 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 
-/** A request of Node or Express; `ip` is Express's, which knows what proxies to trust. */
+/** A request of Node or Express. Express computes `ip` by its setting of trusted proxies. */
 type NodeRequest = IncomingMessage & { originalUrl?: string; ip?: string | undefined; body?: unknown };
 
-/** A body's bytes, or its text if another parser has read it. */
+/** The bytes of a body, or its text if a body parser has read it. */
 type Body = string | AsyncIterator<Uint8Array>;
 
-/** Bytes, and milliseconds, that are spent on a body nobody wants: clients read the answer after they have written it. */
+/** Bytes and milliseconds for reading an unused body to its end: clients read the response after they have sent it. */
 const DRAIN_BYTES = 2 * 1024 * 1024;
 const DRAIN_MS = 5000;
 
 /**
- * Serves a handler of the web's `Request` and `Response`, like that of `taffrail/proxy`, in Express, Connect or Node:
- * `app.all("/logs", webHandler(createProxy(options)))`. The client's address comes from Express or the socket, never
- * from a header the client may have written itself.
+ * Serves a handler of web-standard `Request` and `Response`, like that of `taffrail/proxy`, in Express, Connect or
+ * Node. The client IP comes from Express or the socket, never from a header that the client could have set.
+ * @example
+ * import express from "express";
+ * import { webHandler } from "taffrail/express";
+ * import { createProxy } from "taffrail/proxy";
+ *
+ * const app = express();
+ * app.all("/logs", webHandler(createProxy({ apiUrl, projectId, apiKey })));
  */
 export function webHandler(
   handler: (request: Request) => Promise<Response>,
@@ -24,7 +30,7 @@ export function webHandler(
     const body = bodyOf(request);
     handler(requestOf(request, body))
       .then(async (answer) => {
-        // On a connection with a rest of the body before it the next request would be cut off.
+        // An unread rest of the body would precede the next request on the connection.
         if (!(await isDrained(body))) response.setHeader("Connection", "close");
         await send(answer, response);
       })
@@ -50,16 +56,16 @@ function requestOf(request: NodeRequest, body: Body): Request {
   return new Request(url, init);
 }
 
-/** What a body parser before this one has read cannot be read again. */
+/** Returns the body. One that a body parser has read cannot be read again, so its parsed value is encoded. */
 function bodyOf(request: NodeRequest): Body {
   const { body } = request;
   if (typeof body === "string") return body;
   if (request.readableEnded && body !== undefined) return JSON.stringify(body);
-  // SAFETY: a request without an encoding gives bytes.
+  // SAFETY: a request without an encoding yields bytes.
   return request.iterator({ destroyOnReturn: false }) as AsyncIterator<Uint8Array>;
 }
 
-/** Unlike Node's own conversion: who reads no further leaves the rest to be drained, and the connection as it is. */
+/** Unlike Node's conversion, keeps the connection open if the reader stops early, so that the rest can be drained. */
 function streamOf(body: Body): BodyInit {
   if (typeof body === "string") return body;
   return new ReadableStream<Uint8Array>(
@@ -74,7 +80,7 @@ function streamOf(body: Body): BodyInit {
   );
 }
 
-/** Reads the rest of a body, up to a bound. @returns whether that was all of it */
+/** Reads the rest of a body up to the limits above. @returns whether the end was reached */
 async function isDrained(body: Body): Promise<boolean> {
   if (typeof body === "string") return true;
   let deadline: ReturnType<typeof setTimeout> | undefined;
@@ -92,7 +98,7 @@ async function isDrained(body: Body): Promise<boolean> {
       bytes += value?.length ?? 0;
     }
   } catch {
-    // The client is gone.
+    // The client has disconnected.
   } finally {
     clearTimeout(deadline);
   }
@@ -103,6 +109,6 @@ async function send(answer: Response, response: ServerResponse): Promise<void> {
   response.statusCode = answer.status;
   for (const [name, value] of answer.headers) response.appendHeader(name, value);
   if (!answer.body) response.end();
-  // SAFETY: Node's stream module and the web's types name the same streams.
+  // SAFETY: Node's stream module and the DOM types declare the same streams.
   else await pipeline(Readable.fromWeb(answer.body as Parameters<typeof Readable.fromWeb>[0]), response);
 }

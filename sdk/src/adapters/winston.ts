@@ -1,7 +1,7 @@
 import { Writable } from "node:stream";
 import type { Logger, LogLevel } from "../types.ts";
 
-/** Winston's own levels and those of syslog; what is neither counts as `info`. */
+/** Levels of winston and syslog. Other levels count as `info`. */
 const LEVELS: Readonly<Record<string, LogLevel>> = {
   error: "error",
   warn: "warn",
@@ -18,18 +18,30 @@ const LEVELS: Readonly<Record<string, LogLevel>> = {
   fatal: "fatal",
   trace: "trace",
 };
-/** Where winston keeps the level that no format can change. */
+/** The member with winston's original level, which formats do not change. */
 const LEVEL = Symbol.for("level");
 
-/** What winston knows of any transport. */
+/** The options that winston defines for every transport. */
 export interface WinstonOptions {
-  /** The least important level that is taken, in winston's names; default: the winston logger's own. */
+  /**
+   * The least severe level that is logged, by winston's names.
+   * @default the winston logger's level
+   */
   level?: string;
-  /** Whether winston hands uncaught exceptions to it, default false. */
+  /**
+   * Whether winston passes uncaught exceptions to this transport.
+   * @default false
+   */
   handleExceptions?: boolean;
-  /** Whether winston hands unhandled rejections to it, default false. */
+  /**
+   * Whether winston passes unhandled rejections to this transport.
+   * @default false
+   */
   handleRejections?: boolean;
-  /** Takes nothing, default false. */
+  /**
+   * Whether the transport ignores all entries.
+   * @default false
+   */
   silent?: boolean;
 }
 
@@ -41,8 +53,15 @@ interface Parent {
 }
 
 /**
- * A transport for winston 3: `winston.createLogger({ transports: [new TaffrailTransport(logger)] })`. Winston decides
- * by its own level first; give the logger the level `trace` to have all of that.
+ * A transport for winston 3. Winston filters by its own level first, so create the logger with the level `trace` to
+ * keep everything that winston logs.
+ * @example
+ * import { createLogger } from "taffrail";
+ * import { TaffrailTransport } from "taffrail/winston";
+ * import winston from "winston";
+ *
+ * const log = winston.createLogger({ transports: [new TaffrailTransport(createLogger({ level: "trace" }))] });
+ * log.info("Cart restored", { items: 3 });
  */
 export class TaffrailTransport extends Writable {
   level?: string;
@@ -59,13 +78,13 @@ export class TaffrailTransport extends Writable {
     this.silent = options.silent ?? false;
     this.handleExceptions = options.handleExceptions ?? false;
     this.handleRejections = options.handleRejections ?? false;
-    // SAFETY: what pipes into a transport is a winston logger.
+    // SAFETY: only winston loggers pipe into a transport.
     this.once("pipe", (parent) => {
       this.#parent = parent as unknown as Parent;
     });
   }
 
-  /** Winston asks for this method to know a transport by. */
+  /** Logs one entry. Winston recognizes a transport by this method. */
   log(info: Info, done: () => void): void {
     this.#take(info);
     done();
@@ -94,7 +113,7 @@ export class TaffrailTransport extends Writable {
     const name = LEVELS[String(info[LEVEL] ?? level)] ?? "info";
     const ids = Object.entries({ traceId, spanId, session }).filter(([, id]) => typeof id === "string");
     const logger = ids.length > 0 ? this.#logger.child(Object.fromEntries(ids)) : this.#logger;
-    // A logged error is spread over the entry itself; `cause` is no enumerable member of it.
+    // Winston spreads a logged error over the entry; `cause` is not enumerable.
     const error = info instanceof Error ? info : typeof stack === "string" ? { message, stack } : undefined;
     const text = typeof message === "string" ? message : message instanceof Error ? message.message : String(message);
     logger[name](text, error ? { ...data, error } : message instanceof Error ? { ...data, error: message } : data);

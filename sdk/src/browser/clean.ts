@@ -4,20 +4,20 @@ import { MAX_DEPTH, MAX_TEXT } from "./limits.ts";
 
 type Named = Record<string, unknown>;
 
-/** Copies values into what JSON can hold, secrets masked. Never throws. */
+/** Creates a function that copies a value to one that JSON can represent, with secrets masked. Never throws. */
 export function createCleaner([secrecy, suspects, masked]: Redactor): (value: unknown) => unknown {
   function text(value: string, place = ""): string {
     const shown = value.length > MAX_TEXT ? `${value.slice(0, MAX_TEXT)}[Truncated]` : value;
     if (!suspects(shown)) return shown;
     try {
-      // As the structure it is: its names may be written with escapes.
+      // JSON in a string is masked by its structure, because its names may contain escapes.
       const json = JSON.stringify(clean(JSON.parse(shown), []));
       if (json.includes(REDACTED)) return json;
     } catch {}
     return masked(shown, place);
   }
 
-  /** @param place the member whose value it is */
+  /** @param place name of the member whose value is copied */
   function clean(value: unknown, above: readonly unknown[], place = ""): unknown {
     if (typeof value === "string") return text(value, place);
     if (value == null || typeof value === "boolean" || Number.isFinite(value)) return value;
@@ -26,7 +26,7 @@ export function createCleaner([secrecy, suspects, masked]: Redactor): (value: un
     if (above.includes(value)) return "[Circular]";
     if (above.length >= MAX_DEPTH) return "[Depth]";
     try {
-      // SAFETY: any object may be read by name; its members are unknown.
+      // SAFETY: members of any object can be read by name; their types are unknown.
       return object(value as Named, [...above, value], place);
     } catch {
       return "[Throws]";
@@ -40,7 +40,7 @@ export function createCleaner([secrecy, suspects, masked]: Redactor): (value: un
     const isList = Array.isArray(value) || value instanceof Set;
     // Maps, headers, forms and search parameters.
     const isMap = !isList && typeof entries === "function" && !Object.hasOwn(value, "entries");
-    // SAFETY: members of a list are read by their indexes.
+    // SAFETY: members of a list are read by index.
     const source = (
       value instanceof Set ? [...value] : isMap ? Object.fromEntries(entries.call(value)) : value
     ) as Named;
@@ -51,7 +51,7 @@ export function createCleaner([secrecy, suspects, masked]: Redactor): (value: un
       let member: unknown = "[Throws]";
       try {
         member = source[key];
-        // A header's name and value, as `Object.entries` gives them.
+        // A pair of a header's name and value, as in `Object.entries`.
         if (isList && key === "1" && source.length === 2) name = `${source[0]}`;
       } catch {}
       copy[text(key)] = isSecret(name, member) ? REDACTED : clean(member, above, isList ? place : key);

@@ -25,81 +25,133 @@ import { createSender } from "./sender.ts";
 
 export type * from "../types.ts";
 
-/** Options of a page's logger. What is not said here is as in `createLogger` of `taffrail`. */
+/** Options of a page's logger. Like the options of `createLogger` in `taffrail`, unless stated otherwise. */
 export interface BrowserLoggerOptions {
-  /** The route of `taffrail/proxy` on the application's own server. No key is needed here, and none may be. */
+  /**
+   * URL of the route with `taffrail/proxy` on the application's server, which holds the key. A page must not have a
+   * key.
+   */
   url: string;
   /**
    * The lowest level that is logged; `logger.level` changes it later.
    * @default "info"
    */
   level?: LevelSetting;
-  /** The application's name, `service` in the `data` of every entry. */
+  /**
+   * Name of the application, `service` in the `data` of every entry.
+   * @default none
+   */
   service?: string;
-  /** Its version, `version` in `data`. */
+  /**
+   * Version of the application, `version` in `data`.
+   * @default none
+   */
   version?: string;
-  /** Where it runs, like `production`: `environment` in `data`. */
+  /**
+   * Environment of the application, like `production`: `environment` in `data`.
+   * @default none
+   */
   environment?: string;
   /**
-   * Whether errors that no code caught, and rejections that no code handled, are logged too: level `error`, category
-   * `system`, type `error`.
+   * Whether uncaught errors and unhandled rejections are logged too, with level `error`, category `system` and type
+   * `error`.
    * @default false
    */
   captureErrors?: boolean;
-  /** Categories that are logged, default all. */
+  /**
+   * Categories that are logged; `null` for all.
+   * @default null
+   */
   categories?: readonly Category[] | null;
-  /** Categories that are not logged. */
+  /**
+   * Categories that are not logged; `null` for none.
+   * @default null
+   */
   excludeCategories?: readonly Category[] | null;
-  /** Decided once for the session, so that it is kept or left out as a whole. */
+  /**
+   * Which share of the entries is sent. Decided once for the session, so that it is kept or left out as a whole.
+   * @default { rate: 1 }
+   */
   sampling?: SamplingOptions;
-  /** Fields of every entry. */
+  /**
+   * Fields of every entry.
+   * @default {}
+   */
   defaultMeta?: object;
-  /** Default: made once for a tab, and kept while it is open. */
+  /**
+   * Session of the entries.
+   * @default a random id per tab, in `sessionStorage`
+   */
   sessionId?: string;
-  /** Sees each entry, redacted. What it returns is sent, redacted once more; `null` drops it. */
+  /**
+   * Called with each redacted entry before it is queued. Returns the entry to send, which is redacted again, or `null`
+   * to leave it out. If it throws, the entry is dropped.
+   * @default none
+   */
   beforeSend?: (entry: LogEntry) => LogEntry | null;
-  /** Gets what goes wrong in delivery. Without it the first failure is told on the console. */
+  /**
+   * Called with each delivery error. Without it, the first error is reported on the console.
+   * @default none
+   */
   onError?: (error: Error) => void;
-  /** Gets entries that are given up, and why. */
+  /**
+   * Called with dropped entries, redacted, and the reason.
+   * @default none
+   */
   onDrop?: (entries: LogEntry[], reason: DropReason) => void;
-  /** Writes what the library does to the console, default false. */
+  /**
+   * Whether the library reports its errors and drops on the console.
+   * @default false
+   */
   debug?: boolean;
-  /** `maxQueueBytes` is 1 MiB by default: what waits is kept in `localStorage` too. */
+  /**
+   * Delivery options. `maxQueueBytes` is 1,048,576 by default, because the queue is also stored in `localStorage`.
+   * @default {}
+   */
   batch?: Pick<BatchOptions, "size" | "flushInterval" | "maxRetries" | "backoff" | "backoffBase" | "maxQueueBytes">;
-  /** Further member names whose values are masked, in any spelling. */
+  /**
+   * Additional member names whose values are masked, in any spelling.
+   * @default []
+   */
   redact?: readonly string[];
 }
 
-/** By severity, and then what closes all of them. */
+/** The settings of `level` by lowest severity; `silent` is 7. */
 const SETTINGS: readonly LevelSetting[] = [...LEVELS, "silent"];
 
-/** What some loggers share. */
-interface Gate {
+/** The lowest enabled severity of a family of loggers. */
+interface LevelSwitch {
   lowest: number;
 }
 
 type Named = Record<string, unknown>;
 
-/** What a page logs with: a `Logger`, whose `entries` is empty. */
+/** The logger of a page: a `Logger` whose `entries` is empty. */
 export type BrowserLogger = Logger;
 
-/** Fields of `withContext`, for all loggers of the page: while `work` runs, up to its first `await`. */
+/** Fields of the current `withContext`, for all loggers of the page. They apply up to the first `await` of `work`. */
 let context: Named = {};
 
 /**
- * A logger for pages: what is logged arrives also when the page closes at once, or is offline. Where a server renders
- * the page there is none, and the logger does nothing.
- * @throws TypeError for options that are wrong; no method of the logger ever throws
+ * Creates a logger for pages, which delivers entries also if the page is offline or closes immediately.
+ *
+ * On a server that renders the page the logger does nothing. No method of the logger throws.
+ * @throws TypeError for invalid or missing options
+ * @example
+ * import { createLogger } from "taffrail/browser";
+ *
+ * const logger = createLogger({ url: "/logs", service: "shop-web", captureErrors: true });
+ * logger.info("Cart opened", { items: 3 });
  */
 export function createLogger(options: BrowserLoggerOptions): BrowserLogger {
-  // From JavaScript it may be called with nothing.
+  // JavaScript code may call it without options.
   const { url, level = "info", batch = {}, sampling = {}, categories, excludeCategories } = options ?? {};
   if (typeof url !== "string") throw new TypeError("taffrail: missing url, the route of taffrail/proxy");
   checkPageNames(options);
   const { beforeSend, onError, onDrop, debug, redact = [], service, version, environment, captureErrors } = options;
   const hasPage = typeof document !== "undefined";
-  const { sessionId = hasPage ? sessionOf() : "" } = options;
-  const gate = { lowest: lowestOf(level) };
+  const { sessionId = hasPage ? tabSession() : "" } = options;
+  const levels = { lowest: lowestOf(level) };
   const clean = createCleaner(createRedactor(redact));
   const counts = {
     logged: 0,
@@ -114,8 +166,12 @@ export function createLogger(options: BrowserLoggerOptions): BrowserLogger {
   let isClosed = false;
 
   let isInside = false;
-  /** What a callback logs calls none: else one that tells of a full queue would fill it. @returns null instead */
-  function called<T>(callback: () => T): T | null {
+  /**
+   * Calls a callback, but not from within a callback: entries logged in `onDrop` could fill the queue again and
+   * recurse.
+   * @returns `null` if the callback was not called
+   */
+  function withoutReentry<T>(callback: () => T): T | null {
     if (isInside) return null;
     isInside = true;
     try {
@@ -125,15 +181,15 @@ export function createLogger(options: BrowserLoggerOptions): BrowserLogger {
     }
   }
 
-  let isToldOnce = !onError && !debug;
+  let isReportDue = !onError && !debug;
   function report(failure: unknown): void {
     const error = asError(failure);
-    if (isToldOnce) console.warn(`taffrail: ${error.message}`);
-    isToldOnce = false;
-    quietly(() => called(() => onError?.(error)), error);
+    if (isReportDue) console.warn(`taffrail: ${error.message}`);
+    isReportDue = false;
+    quietly(() => withoutReentry(() => onError?.(error)), error);
   }
   const { push, drop, stats, flush } = createSender(hasPage, url, batch, counts, report, (lines, reason) =>
-    quietly(() => called(() => onDrop?.(lines.map(parsed), reason)), `${lines.length} dropped: ${reason}`),
+    quietly(() => withoutReentry(() => onDrop?.(lines.map(parsed), reason)), `${lines.length} dropped: ${reason}`),
   );
 
   const close: LoggerMethods["close"] = (limits) => {
@@ -159,17 +215,17 @@ export function createLogger(options: BrowserLoggerOptions): BrowserLogger {
   const root = fieldsOf({ service, version, environment, ...options.defaultMeta });
 
   function fieldsOf(fields: object): Named {
-    // SAFETY: what `clean` makes of an object is a plain one.
+    // SAFETY: `clean` returns a plain object for an object.
     const { traceparent, ...rest } = clean(fields) as Named;
     return { ...rest, ...traceIds(traceparent) };
   }
 
   /**
-   * @returns the one it was for a name that is no level
-   * @throws TypeError for such a name where there was none
+   * Returns the lowest severity of a level setting, or `before` for an unknown level name.
+   * @throws TypeError for an unknown level name without `before`
    */
   function lowestOf(level: unknown, before?: number): number {
-    // SAFETY: what is no level is not found.
+    // SAFETY: `indexOf` returns -1 for other values.
     const lowest = SETTINGS.indexOf(level as LevelSetting);
     if (lowest >= 0) return lowest;
     const error = new TypeError(`taffrail: level must be one of ${SETTINGS}`);
@@ -178,12 +234,12 @@ export function createLogger(options: BrowserLoggerOptions): BrowserLogger {
     return before;
   }
 
-  /** @param isOwner whether the gate is of this logger, and not of the one it was made from */
+  /** @param isOwner whether this logger has its own level switch, and not that of its parent */
   function build(
     category: string,
     type: string | undefined,
     own: Named,
-    gate: Gate,
+    levels: LevelSwitch,
     serializers: ChildOptions["serializers"],
     isOwner: boolean,
   ): BrowserLogger {
@@ -196,10 +252,10 @@ export function createLogger(options: BrowserLoggerOptions): BrowserLogger {
       __proto__: prototype,
       ...shared,
       sessionId: session,
-      // Without a type the service takes the category's first.
-      category: (name: string, kind?: string) => build(name, kind, own, gate, serializers, false),
+      // For an entry without a type the service sets the first type of the category.
+      category: (name: string, kind?: string) => build(name, kind, own, levels, serializers, false),
       child(fields: object, { level, serializers: more }: ChildOptions = {}) {
-        const mine = level ? { lowest: lowestOf(level, gate.lowest) } : gate;
+        const mine = level ? { lowest: lowestOf(level, levels.lowest) } : levels;
         return build(
           category,
           type,
@@ -212,17 +268,17 @@ export function createLogger(options: BrowserLoggerOptions): BrowserLogger {
       explain,
       silent() {},
       get level() {
-        return SETTINGS[gate.lowest];
+        return SETTINGS[levels.lowest];
       },
       set level(level: unknown) {
-        const lowest = lowestOf(level, gate.lowest);
-        if (isOwner) gate.lowest = lowest;
-        else gate = { lowest };
+        const lowest = lowestOf(level, levels.lowest);
+        if (isOwner) levels.lowest = lowest;
+        else levels = { lowest };
         isOwner = true;
       },
       isLevelEnabled: (name: LogLevel) => isOpen(LEVELS.indexOf(name)) && draw < rateOf(name),
     };
-    const isOpen = (severity: number): boolean => hasPage && isWanted && severity >= gate.lowest;
+    const isOpen = (severity: number): boolean => hasPage && isWanted && severity >= levels.lowest;
     LEVELS.forEach((name, severity) => {
       logger[name] = (message: unknown, data: unknown) => {
         if (!isOpen(severity)) return;
@@ -235,7 +291,7 @@ export function createLogger(options: BrowserLoggerOptions): BrowserLogger {
       const isNamed = isError(message);
       const fields = clean(isError(data) ? { [isNamed ? "error2" : "error"]: data } : serialized(data, serializers));
       const span = activeSpan();
-      // SAFETY: what `clean` makes of an object is a plain one.
+      // SAFETY: `clean` returns a plain object for an object.
       const {
         session: mine = session,
         traceId,
@@ -265,14 +321,14 @@ export function createLogger(options: BrowserLoggerOptions): BrowserLogger {
     }
 
     function write(level: LogLevel, message: unknown, data: unknown): void {
-      // Pino's order.
+      // Pino's order of arguments.
       if (typeof data === "string" && typeof message === "object") [message, data] = [data, message];
       let entry: unknown = entryOf(level, message, data);
       let line = JSON.stringify(entry);
       try {
-        if (beforeSend) entry = hooked(line);
+        if (beforeSend) entry = callBeforeSend(line);
       } catch (error) {
-        // It may be what keeps private data back.
+        // The entry is dropped, because the hook may be what removes private data.
         report(error);
         drop([line], "before-send");
         return;
@@ -292,29 +348,32 @@ export function createLogger(options: BrowserLoggerOptions): BrowserLogger {
 
     function explain(level: LogLevel, message = "", data?: object): Explanation {
       const rate = rateOf(level);
-      const told = (step: Explanation["step"], reason: string, sent = false): Explanation => ({ sent, step, reason });
-      if (LEVELS.indexOf(level) < gate.lowest) return told("level", `below ${SETTINGS[gate.lowest]}`);
-      if (!isWanted) return told("category", category);
-      if (draw >= rate) return told("sampling", `rate ${rate}`);
-      if (!hasPage) return told("transport", "there is no page");
+      const explained = (step: Explanation["step"], reason: string, sent = false): Explanation => ({ sent, step, reason });
+      if (LEVELS.indexOf(level) < levels.lowest) return explained("level", `below ${SETTINGS[levels.lowest]}`);
+      if (!isWanted) return explained("category", category);
+      if (draw >= rate) return explained("sampling", `rate ${rate}`);
+      if (!hasPage) return explained("transport", "there is no page");
       try {
-        const isKept = !beforeSend || hooked(JSON.stringify(entryOf(level, message, data)));
-        return isKept ? told("transport", `rate ${rate}`, true) : told("beforeSend", "returned null");
+        const isKept = !beforeSend || callBeforeSend(JSON.stringify(entryOf(level, message, data)));
+        return isKept ? explained("transport", `rate ${rate}`, true) : explained("beforeSend", "returned null");
       } catch (error) {
-        return told("beforeSend", `threw ${error}`);
+        return explained("beforeSend", `threw ${error}`);
       }
     }
 
-    // SAFETY: it has all levels now, and scopes are the prototype's.
+    // SAFETY: the levels were added above, and the prototype has the scopes.
     return logger as unknown as BrowserLogger;
   }
 
-  /** What the hook makes of an entry; what it puts in is masked as well. @throws what the hook throws */
-  function hooked(line: string): unknown {
-    return clean(called(() => beforeSend?.(parsed(line))));
+  /** Returns the entry that `beforeSend` returns, redacted again. @throws errors of `beforeSend` */
+  function callBeforeSend(line: string): unknown {
+    return clean(withoutReentry(() => beforeSend?.(parsed(line))));
   }
 
-  /** No call throws, whatever it is given and whatever a callback does. @param what of it is told in `debug` */
+  /**
+   * Runs `work` and ignores its errors, because no method of the logger throws.
+   * @param what is written if `debug` is set
+   */
   function quietly(work: () => void, what?: unknown): void {
     try {
       if (debug && what) console.warn("taffrail:", what);
@@ -324,7 +383,7 @@ export function createLogger(options: BrowserLoggerOptions): BrowserLogger {
     }
   }
 
-  const logger = build("custom", "log", {}, gate, undefined, true);
+  const logger = build("custom", "log", {}, levels, undefined, true);
   if (captureErrors && hasPage) {
     const { error: log } = logger.category("system", "error");
     addEventListener("error", ({ message, error, filename, lineno, colno }) =>
@@ -341,8 +400,8 @@ function parsed(json: string): LogEntry {
   return JSON.parse(json);
 }
 
-/** One for the tab, over all its pages; for this page alone where nothing can be stored. */
-function sessionOf(): string {
+/** Returns the session of the tab, or a new one for this page if the page cannot use `sessionStorage`. */
+function tabSession(): string {
   try {
     sessionStorage.taffrail ??= randomId();
     return sessionStorage.taffrail;

@@ -1,15 +1,15 @@
 import { ALIASES, FOREIGN, LEVELS } from "../levels.ts";
 
-/** Members that others ask any object for; they are no categories. */
+/** Members that the language and tools read from any object. They are not categories. */
 const PROBES = /^(?:then|toJSON|constructor|[_$@].*)$/;
-/** Some of their types are written with hyphens, and the scopes of those in camel case. */
+/** Categories with hyphenated types, whose members are in camel case. */
 const BUILT_IN = /^(?:ai|database|auth|queue)$/;
 
 interface Scoped {
   category(category: string, type: string): Record<string, unknown>;
 }
 
-/** Answers for `logger.http.request` and the like. */
+/** The prototype of loggers, which provides scopes like `logger.http.request`. */
 export const prototype: object = answering((category, logger: Scoped) => {
   if (FOREIGN.test(category)) return undefined;
   const level = ALIASES[category];

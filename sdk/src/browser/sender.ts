@@ -1,21 +1,21 @@
 import { attempt, bytesOf } from "../safe.ts";
 import type { BatchOptions, DropReason, FlushResult, LoggerStats } from "../types.ts";
 import { EARLY_MS, FLUSH_MS, MAX_BYTES, REPEATABLE_MS, SETTLING_MS } from "./limits.ts";
-import { createLanes, later, locked, randomId, stored } from "./page.ts";
+import { createLanes, randomId, setTimer, withLock, withStorage } from "./page.ts";
 
-/** Lines that travel together, under an id that a repetition keeps. */
+/** Lines of one request, under an id that a repetition keeps. */
 interface Batch {
   id: string;
   body: string;
   bytes: number;
   count: number;
   tries: number;
-  /** Takes no more lines, and is not under way. */
+  /** Whether the batch is complete and not in flight. */
   isReady: boolean;
 }
 
 export interface Sender {
-  /** Takes a line, which ends with a line feed. */
+  /** Queues a line, which ends with a line feed. */
   push(line: string): void;
   drop(lines: string[], reason: DropReason): void;
   stats(): LoggerStats;
@@ -23,10 +23,10 @@ export interface Sender {
 }
 
 /**
- * A bounded queue before the proxy; what waits in it is in the store too, and survives the page. Where there is no page
- * it has nothing to send, and must be given nothing.
- * @param counts of the logger: what is delivered and dropped is counted there
- * @throws TypeError for numbers that are wrong
+ * Creates a bounded queue in front of the proxy. Its complete batches are also in the store and survive the page.
+ * @param hasPage `false` on a server, where no line may be pushed
+ * @param counts of the logger, updated by the sender
+ * @throws TypeError for invalid numbers
  */
 export function createSender(
   hasPage: boolean,
@@ -43,15 +43,15 @@ export function createSender(
   }
   const target = hasPage ? new URL(url, location.href).href : "";
   const prefix = `taffrail ${target} `;
-  // Some servers have no time and no randomness while they load a module.
+  // Some servers have no clock and no randomness while they load a module.
   const tab = hasPage ? randomId() : "";
   const [lanes, reserve] = createLanes();
-  /** What is not delivered or dropped, oldest first. */
+  /** Batches that are neither delivered nor dropped, oldest first. */
   const batches = new Set<Batch>();
-  /** The one of them that still takes lines, and is not in the store yet. */
+  /** The batch to which lines are added. It is not in the store yet. */
   let open: Batch | undefined;
   let made = 0;
-  /** Who waits for all others to be over. */
+  /** Called when all complete batches have ended. */
   const waiting: (() => void)[] = [];
   let pausedUntil = 0;
   let leave: (() => void) | undefined;
@@ -61,16 +61,16 @@ export function createSender(
     if (lines.length > 0) onDrop(lines, reason);
   }
 
-  /** A batch is over, and these lines of it are lost. */
+  /** Ends a batch and drops its `lost` lines. */
   function end(batch: Batch, reason: DropReason, lost = linesOf(batch.body)): void {
     drop(lost, reason);
     batches.delete(batch);
-    stored((storage) => delete storage[prefix + batch.id]);
+    withStorage((storage) => delete storage[prefix + batch.id]);
   }
 
-  /** @param at when it was sent last */
-  function keep({ id, body }: Batch, at: number): void {
-    stored((storage) => (storage[prefix + id] = `${at} ${body}`));
+  /** Writes a batch to the store. @param at time of its last request in epoch milliseconds */
+  function store({ id, body }: Batch, at: number): void {
+    withStorage((storage) => (storage[prefix + id] = `${at} ${body}`));
   }
 
   function add(body: string, isReady: boolean, id = `${tab}-${made++}`): Batch {
@@ -79,10 +79,10 @@ export function createSender(
     return batch;
   }
 
-  /** No more lines for the one that took them: it goes at the end of the caller's turn. */
-  function cut(): void {
+  /** Completes the open batch, which is sent at the end of the caller's turn. */
+  function completeOpen(): void {
     if (open) {
-      keep(open, 1 / 0);
+      store(open, 1 / 0);
       open.isReady = true;
     }
     open = undefined;
@@ -93,30 +93,30 @@ export function createSender(
     if (navigator.onLine && (isClosing || Date.now() >= pausedUntil)) {
       for (const batch of batches) if (batch.isReady) send(batch, isClosing).catch(report);
     }
-    if (batches.size === (open ? 1 : 0)) for (const tell of waiting.splice(0)) tell();
+    if (batches.size === (open ? 1 : 0)) for (const resolve of waiting.splice(0)) resolve();
     if (batches.size === 0) reserve(0);
   }
 
   async function send(batch: Batch, isClosing: boolean): Promise<void> {
     const { id, body, bytes, tries } = batch;
     const lane = lanes.find(({ free }) => free >= bytes);
-    // What is too large to outlive the page at all goes out while that lives.
+    // A batch that is too large to outlive the page is sent while the page is open.
     if (!lane && !isClosing && bytes <= MAX_BYTES) return;
     batch.isReady = false;
-    keep(batch, Date.now());
+    store(batch, Date.now());
     const address = `${target}${target.includes("?") ? "&" : "?"}id=${id}`;
     const { fetch, navigator } = lane?.view ?? window;
     if (lane) lane.free -= bytes;
     counts.requests++;
     try {
       if (isClosing && !("keepalive" in Request.prototype)) throw new Error("No keepalive.");
-      // The page may have such requests of its own, so a repetition does without. No content type: a request to another
-      // origin goes out without being announced by another one.
+      // The page may have keepalive requests of its own, so a repetition does not use it. Without a content type a
+      // request to another origin needs no preflight.
       const keepalive = !!lane && (isClosing || tries === 0);
       const response = await fetch(address, { method: "POST", body, keepalive });
-      settle(batch, response, Object(await response.json().catch(() => 0)));
+      applyResponse(batch, response, Object(await response.json().catch(() => 0)));
     } catch (error) {
-      // Without an answer: should the page live on, a repetition under the same id gets it.
+      // If the page stays open, the retry with the same id gets the answer.
       if (isClosing) navigator.sendBeacon(address, body);
       retry(batch, error, 0, !navigator.onLine);
     } finally {
@@ -125,9 +125,9 @@ export function createSender(
     }
   }
 
-  function settle(batch: Batch, { status, headers, ok }: Response, answer: Answer): void {
+  function applyResponse(batch: Batch, { status, headers, ok }: Response, answer: Answer): void {
     const lines = linesOf(batch.body);
-    // An application may have a page for every path; without content there is nothing to look at.
+    // Another application may answer every path with a page. A response without content cannot be checked.
     const isForeign = ok && status < 204 && !answer.data;
     const error = new Error(`The proxy answered ${status}: ${answer.error?.message ?? "check url"}`);
     if (status === 429 || status >= 500 || isForeign) {
@@ -138,12 +138,12 @@ export function createSender(
     const lost = ok ? (answer.data?.rejected ?? []).flatMap(({ index }) => lines[index] ?? []) : lines;
     counts.delivered += lines.length - lost.length;
     if (status === 413 && lines.length > 1) {
-      for (const part of [lines.splice(0, lines.length >> 1), lines.splice(0)]) keep(add(part.join(""), true), 1 / 0);
+      for (const part of [lines.splice(0, lines.length >> 1), lines.splice(0)]) store(add(part.join(""), true), 1 / 0);
     }
     end(batch, status === 413 ? "too-large" : "rejected", lost);
   }
 
-  /** @param isFree a pause the server asked for, or that the network is away for: no try is spent */
+  /** @param isFree whether the retry does not count, because the server asked for a pause or the network is offline */
   function retry(batch: Batch, error: unknown, asked: number, isFree: boolean): void {
     report(error);
     batch.isReady = true;
@@ -153,29 +153,31 @@ export function createSender(
     const number = batch.tries || 1;
     const step = backoff === "fixed" ? 1 : backoff === "linear" ? number : 2 ** (number - 1);
     const own = typeof backoff === "function" && attempt(() => backoff(number));
-    // One of the user's own that throws, or gives no number, is replaced.
+    // Replaces a custom backoff that throws or returns no number.
     const ms = asked || Number(own) || backoffBase * step * (1 + Math.random());
     pausedUntil = Date.now() + ms;
-    later(pump, ms + EARLY_MS);
+    setTimer(pump, ms + EARLY_MS);
   }
 
-  /** Says that this tab lives, for as long as it does. A frozen page must hold no lock, or it would not be kept. */
-  function live(): void {
-    locked(prefix + tab, {}, () => new Promise<void>((resolve) => (leave = resolve)));
+  /**
+   * Holds the lock that shows that this tab is open. Released on `pagehide`, because pages with locks are not cached.
+   */
+  function holdTabLock(): void {
+    withLock(prefix + tab, {}, () => new Promise<void>((resolve) => (leave = resolve)));
   }
 
   function keysOf(start: string): string[] {
-    return stored((storage) => Object.keys(storage).filter((key) => key.startsWith(start))) ?? [];
+    return withStorage((storage) => Object.keys(storage).filter((key) => key.startsWith(start))) ?? [];
   }
 
-  /** Sends what tabs that are gone left, each tab's under its lock, so that one tab alone does. */
+  /** Sends the batches of closed tabs. Each tab's lock is taken, so that only one tab sends them. */
   function adoptAll(): void {
     for (const other of new Set(keysOf(prefix).map((key) => key.replace(/-\d+$/, "")))) {
       if (other === prefix + tab) continue;
-      locked(other, { ifAvailable: true }, async (lock) => {
+      withLock(other, { ifAvailable: true }, async (lock) => {
         if (lock === null) return;
         await new Promise<void>((resolve) =>
-          later(() => {
+          setTimer(() => {
             waiting.push(resolve);
             keysOf(`${other}-`).forEach(adopt);
             pump();
@@ -186,10 +188,10 @@ export function createSender(
   }
 
   function adopt(key: string): void {
-    const [at = 0, body] = stored((storage) => storage[key].split(/ (.*)/s)) ?? [];
+    const [at = 0, body] = withStorage((storage) => storage[key].split(/ (.*)/s)) ?? [];
     if (!body) return;
     const batch = add(body, true, key.slice(prefix.length));
-    // It could have been stored already, and is too old to be recognized.
+    // The service may have stored the batch, and no longer recognizes a repetition.
     if (Date.now() - +at > REPEATABLE_MS) end(batch, "retries");
   }
 
@@ -209,21 +211,21 @@ export function createSender(
       pump();
       adoptAll();
     });
-    // The page may never be shown again.
-    addEventListener("visibilitychange", cut);
-    // Nothing asynchronous runs after that.
+    // A hidden page may never be shown again.
+    addEventListener("visibilitychange", completeOpen);
+    // No asynchronous code runs after this event.
     addEventListener("pagehide", () => {
-      cut();
+      completeOpen();
       pump(true);
       leave?.();
     });
     addEventListener("pageshow", ({ persisted }) => {
       if (!persisted) return;
-      live();
+      holdTabLock();
       pausedUntil = 0;
       pump();
     });
-    live();
+    holdTabLock();
     adoptAll();
   }
 
@@ -239,24 +241,24 @@ export function createSender(
         return;
       }
       reserve(all);
-      if (open && open.bytes + bytes > MAX_BYTES) cut();
+      if (open && open.bytes + bytes > MAX_BYTES) completeOpen();
       if (!open) {
         const mine = add("", false);
         open = mine;
-        later(() => open === mine && cut(), flushInterval);
+        setTimer(() => open === mine && completeOpen(), flushInterval);
       }
       open.body += line;
       open.bytes += bytes;
-      // At the end of the caller's turn, so that a burst travels together.
-      if (++open.count >= size) queueMicrotask(cut);
+      // At the end of the caller's turn, so that one request carries a burst.
+      if (++open.count >= size) queueMicrotask(completeOpen);
     },
     async flush({ timeoutMs = FLUSH_MS } = {}) {
       const before = stats();
       if (hasPage) {
         await new Promise<void>((resolve) => {
           waiting.push(resolve);
-          later(resolve, timeoutMs);
-          cut();
+          setTimer(resolve, timeoutMs);
+          completeOpen();
         });
       }
       const { delivered, dropped, pending } = stats();

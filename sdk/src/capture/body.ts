@@ -3,16 +3,16 @@ import { maskedJson, maskedPairs } from "./masked.ts";
 
 const TEXT = /^text\/|[/+](?:json|xml|x-ndjson|x-www-form-urlencoded|graphql|javascript)\b/i;
 
-/** Keeps the first bytes of a body that passes by. */
+/** Copies the first bytes of a body while it is read. */
 export interface BodyTap {
   push(chunk: unknown): void;
-  /** Bytes that passed. */
+  /** Bytes of the body so far. */
   readonly bytes: number;
-  /** What the entry shows of the body; nothing for one that was empty. */
+  /** Returns the members of `data` that show the body; `{}` for an empty body. */
   shown(redactor: Redactor): { body?: unknown; bodyTruncated?: true };
 }
 
-/** Whether a body can be shown: text, and as it was written. */
+/** Whether a body can be shown: text without a content encoding. */
 export function isText(contentType: string | null | undefined, encoding: string | null | undefined): boolean {
   return TEXT.test(contentType ?? "") && (!encoding || encoding === "identity");
 }
@@ -27,7 +27,7 @@ export function createBodyTap(contentType: string | null | undefined, max: numbe
       if (!(data instanceof Uint8Array)) return;
       bytes += data.length;
       if (kept === max) return;
-      // Copied: who owns the chunk may use its memory again.
+      // Copied, because the owner of the chunk may reuse its memory.
       const part = data.slice(0, max - kept);
       kept += part.length;
       chunks.push(part);
@@ -38,7 +38,7 @@ export function createBodyTap(contentType: string | null | undefined, max: numbe
     shown(redactor) {
       if (bytes === 0) return {};
       const decoder = new TextDecoder();
-      // Streaming drops a character that the limit cut in two.
+      // With `stream` the decoder drops a character that the limit cut in two.
       const text = chunks.map((chunk) => decoder.decode(chunk, { stream: true })).join("");
       if (bytes > kept) return { body: maskedText(text, redactor), bodyTruncated: true };
       return { body: parsed(text, contentType ?? "", redactor) };
@@ -51,7 +51,7 @@ function parsed(text: string, contentType: string, redactor: Redactor): unknown 
     try {
       return maskedJson(JSON.parse(text), redactor);
     } catch {
-      // Not what it says it is.
+      // Malformed JSON is shown as text.
     }
   }
   if (/form-urlencoded/i.test(contentType)) return maskedPairs(new URLSearchParams(text), redactor);

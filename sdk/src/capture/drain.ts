@@ -1,13 +1,13 @@
 import type { Logger } from "../types.ts";
 
-/** Milliseconds: platforms end what waits behind a response after 30 s. */
+/** Deadline in milliseconds. Platforms end work after a response within 30 s. */
 const MAX_MS = 25_000;
 
 /**
- * Sends all that waits, for a platform that ends requests, timers and all with the request they were made in. A
- * request that flushes may have started the delivery of what others logged, so it stays until nothing is under way.
+ * Flushes until no entry is pending, for platforms that end timers and requests with the request that created them.
+ * Repeats the flush, because it may have started deliveries with entries of other requests, which would end with it.
  */
-export async function drained(logger: Logger): Promise<void> {
+export async function flushAll(logger: Logger): Promise<void> {
   const startedAt = Date.now();
   while ((await logger.flush()).pending > 0 && Date.now() - startedAt < MAX_MS);
 }

@@ -4,7 +4,7 @@ import { type BodyTap, createBodyTap, isText } from "./body.ts";
 import { maskedPairs } from "./masked.ts";
 import { type CaptureOptions, type CaptureSettings, captureSettings } from "./options.ts";
 
-/** A request as every server can show it. */
+/** A request in the form that every adapter provides. */
 export interface Incoming {
   method: string;
   /** Path and query, with or without an origin. */
@@ -15,39 +15,39 @@ export interface Incoming {
 
 export interface Ending {
   status: number;
-  /** The client left, or the body failed, before the end. */
+  /** Whether the client disconnected, or the body failed, before the end. */
   aborted?: boolean;
-  /** Bytes of the body that were sent, where the adapter sees them. */
+  /** Bytes of the body that were sent, if the adapter can count them. */
   bytes?: number | undefined;
   tap?: BodyTap | undefined;
 }
 
-/** One request and its response. None of its methods throws, except `run` what `work` throws. */
+/** One request and its response. No method throws, except that `run` rethrows errors of `work`. */
 export interface Exchange {
-  /** Its entries carry the request's trace. */
+  /** A logger whose entries carry the request's trace. */
   readonly logger: Logger;
-  /** Response header to set when the response begins; `false` for none. */
+  /** Name of the response header to set when the response begins; `false` for none. */
   readonly timingHeader: string | false;
-  /** Its value: milliseconds since the request began. */
+  /** Value of the timing header: milliseconds since the request began. */
   timing(): string;
-  /** Runs the handler: what any logger logs in it carries the request's trace. */
+  /** Runs the handler. Entries that any logger logs in it carry the request's trace. */
   run<T>(work: () => T): T;
-  /** Where to put the request's body while it is read; `undefined` where it is not wanted. */
+  /** Receives the request's body while it is read; `undefined` if the body is not captured. */
   readonly requestTap: BodyTap | undefined;
-  /** The request's body has been read. */
+  /** Called when the request's body has been read. */
   requestRead(): void;
-  /** A tap for the response's body; `undefined` where it is not wanted. */
+  /** Creates a tap for the response's body; `undefined` if the body is not captured. */
   responseTap(contentType: string | null | undefined, encoding: string | null | undefined): BodyTap | undefined;
-  /** The handler threw. An error counts once, however often it is reported. */
+  /** Logs an error of the handler. Each error is logged once. */
   failed(error: unknown): void;
-  /** The response has ended. Counts once. */
+  /** Logs the end of the response. Later calls have no effect. */
   ended(ending: Ending): void;
 }
 
 /** Starts an exchange for each request. */
 export type Capture = (incoming: Incoming) => Exchange;
 
-/** @throws TypeError for options that are wrong */
+/** @throws TypeError for invalid options */
 export function createCapture(logger: Logger, options: CaptureOptions = {}): Capture {
   const settings = captureSettings(options);
   return (incoming) => begin(logger, settings, incoming);
@@ -89,7 +89,7 @@ function begin(root: Logger, settings: CaptureSettings, incoming: Incoming): Exc
     logger.category("http", type)[level](message, data);
   }
 
-  // With a body to show the entry waits for it, until the response ends at the latest.
+  // An entry with a body is logged when the body has been read, or when the response ends.
   if (!requestTap) logRequest();
 
   return {
@@ -135,10 +135,10 @@ function placeOf(url: string): { path: string; search: string } {
   return { path: path || "/", search };
 }
 
-/** The status an error stands for, as frameworks put it on their errors. */
+/** Returns the HTTP status that a framework put on its error, 400 to 599. */
 export function statusOf(error: unknown): number | undefined {
   try {
-    // SAFETY: both may be missing or anything; what is no number is ignored.
+    // SAFETY: both members have unknown types; only numbers are used.
     const { status, statusCode } = error as { status?: unknown; statusCode?: unknown };
     return [status, statusCode].find((one): one is number => typeof one === "number" && one >= 400 && one < 600);
   } catch {

@@ -1,9 +1,9 @@
 import { REDACTED, type Redactor } from "../redact.ts";
 
-/** Levels that are looked at; the entry has no room for deeper ones. */
+/** Nesting levels that are masked. The encoder cuts deeper ones from the entry. */
 const MAX_DEPTH = 32;
 
-/** Pairs as an object, values of one name together, secrets masked. */
+/** Converts pairs to an object with secrets masked. A name with several values gets a list. */
 export function maskedPairs(
   pairs: Iterable<readonly [string, string]>,
   [secrecy, , masked]: Redactor,
@@ -17,7 +17,7 @@ export function maskedPairs(
   return all;
 }
 
-/** Parsed JSON with secret members masked. */
+/** Masks the secret members of parsed JSON. */
 export function maskedJson(value: unknown, redactor: Redactor, depth = 1, place = ""): unknown {
   const [secrecy, suspects, masked] = redactor;
   if (typeof value === "string") return suspects(value) ? masked(value, place) : value;

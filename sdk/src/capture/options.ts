@@ -5,35 +5,71 @@ const EXCLUDED_PATHS = ["/health", "/ready", "/favicon.ico"];
 const EXCLUDED_METHODS = ["OPTIONS"];
 const REDACTED_HEADERS = ["authorization", "cookie", "x-api-key"];
 const REDACTED_FIELDS = ["password", "token", "secret"];
-/** Bytes of a body that are kept. */
+/** Default bytes of a captured body. */
 const MAX_BODY_SIZE = 32_768;
 const TIMING_HEADER = "X-Response-Time";
 
-/** What a server adapter captures of each request. The same for all of them. */
+/** What a server adapter captures of each request. The options are the same for all adapters. */
 export interface CaptureOptions {
-  /** An entry `http/request` when a request begins, default true. */
+  /**
+   * Whether an entry `http/request` is logged when a request begins.
+   * @default true
+   */
   requests?: boolean;
-  /** An entry `http/response` when a response has ended, default true. */
+  /**
+   * Whether an entry `http/response` is logged when a response has ended.
+   * @default true
+   */
   responses?: boolean;
-  /** An entry `system/error` for what a handler throws, default true. */
+  /**
+   * Whether an entry `system/error` is logged when a handler throws.
+   * @default true
+   */
   errors?: boolean;
-  /** Paths without entries, whole or as patterns. Default `/health`, `/ready`, `/favicon.ico`. */
+  /**
+   * Paths without entries: whole paths or patterns.
+   * @default ["/health", "/ready", "/favicon.ico"]
+   */
   excludePaths?: readonly (string | RegExp)[];
-  /** Methods without entries, default `OPTIONS`. */
+  /**
+   * Methods without entries.
+   * @default ["OPTIONS"]
+   */
   excludeMethods?: readonly string[];
-  /** Request headers in the request's entry, default true. */
+  /**
+   * Whether the request's entry has its headers.
+   * @default true
+   */
   headers?: boolean;
-  /** Headers whose values are masked, besides `authorization`, `cookie` and `x-api-key`. */
+  /**
+   * Headers whose values are masked, in addition to `authorization`, `cookie` and `x-api-key`.
+   * @default []
+   */
   redactHeaders?: readonly string[];
-  /** Members of bodies and query parameters that are masked, besides `password`, `token` and `secret`. */
+  /**
+   * Members of bodies and query parameters that are masked, in addition to `password`, `token` and `secret`.
+   * @default []
+   */
   redactFields?: readonly string[];
-  /** Query parameters in the request's entry, default true. */
+  /**
+   * Whether the request's entry has its query parameters.
+   * @default true
+   */
   query?: boolean;
-  /** Bodies of requests and responses that are text (JSON, forms, `text/*`), default false. */
+  /**
+   * Whether the entries have the bodies of requests and responses that are text (JSON, forms, `text/*`).
+   * @default false
+   */
   body?: boolean;
-  /** Bytes of a body that are kept, 0 to 131,072, default 32,768. */
+  /**
+   * Bytes of a captured body, 0 to 131,072.
+   * @default 32768
+   */
   maxBodySize?: number;
-  /** Response header with the milliseconds until the response began, default `X-Response-Time`; `false` for none. */
+  /**
+   * Response header with the milliseconds until the response began; `false` sets no header.
+   * @default "X-Response-Time"
+   */
   timingHeader?: string | false;
 }
 
@@ -51,7 +87,7 @@ export interface CaptureSettings {
   fieldRedactor: Redactor;
 }
 
-/** @throws TypeError for options that are wrong */
+/** @throws TypeError for invalid options */
 export function captureSettings(options: CaptureOptions): CaptureSettings {
   const {
     requests = true,
@@ -65,7 +101,7 @@ export function captureSettings(options: CaptureOptions): CaptureSettings {
     excludePaths = EXCLUDED_PATHS,
     excludeMethods = EXCLUDED_METHODS,
   } = options;
-  // A body shares its entry's 256 KiB with the rest, and escapes make it longer.
+  // The body shares the 256 KiB of its entry with other members, and escapes make it longer.
   check(
     Number.isInteger(maxBodySize) && maxBodySize >= 0 && maxBodySize <= 131_072,
     `maxBodySize must be a whole number from 0 to 131072, not ${String(maxBodySize)}`,
@@ -89,7 +125,7 @@ export function captureSettings(options: CaptureOptions): CaptureSettings {
     isExcluded: (method, path) =>
       methods.has(method) ||
       paths.has(path) ||
-      // `search` starts at the beginning, also for a pattern with the flag g.
+      // Unlike `test`, `search` starts at index 0 also for a pattern with the flag g.
       patterns.some((pattern) => path.search(pattern) >= 0),
     headerRedactor: createRedactor([...REDACTED_HEADERS, ...(options.redactHeaders ?? [])]),
     fieldRedactor: createRedactor([...REDACTED_FIELDS, ...(options.redactFields ?? [])]),

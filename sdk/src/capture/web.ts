@@ -10,7 +10,7 @@ export function incomingOf(request: Request): Incoming {
   };
 }
 
-/** Reads a copy of the request's body into its tap, beside whoever else reads it. */
+/** Reads a copy of the request's body into its tap, independent of other readers. */
 export function tapRequest(exchange: Exchange, request: Request): void {
   const { requestTap } = exchange;
   if (!requestTap || !request.body) {
@@ -27,8 +27,8 @@ async function drain({ body }: Request, tap: BodyTap): Promise<void> {
 }
 
 /**
- * Gives the response back with its timing header, and ends the exchange when the body has been sent, or the client
- * has left. `whenEnded` is called then; a response without a body ends at once.
+ * Returns the response with its timing header. Ends the exchange and calls `whenEnded` when the body has been sent or
+ * the client has disconnected. A response without a body ends immediately.
  */
 export function trackResponse(exchange: Exchange, response: Response, whenEnded: () => void): Response {
   const { status } = response;
@@ -38,7 +38,7 @@ export function trackResponse(exchange: Exchange, response: Response, whenEnded:
     exchange.ended({ status, aborted, bytes, tap });
     whenEnded();
   };
-  // An upgrade's socket does not survive a copy of its response.
+  // A copy of an upgrade's response would lose its socket.
   if (status === 101) {
     end(false);
     return response;
@@ -63,7 +63,7 @@ export function trackResponse(exchange: Exchange, response: Response, whenEnded:
   return copy;
 }
 
-/** The same bytes, watched. Pulls only what is asked for. */
+/** Returns a stream of the same bytes that calls back for each chunk and at the end. Reads only on demand. */
 function observed(
   body: ReadableStream<Uint8Array>,
   onChunk: (chunk: Uint8Array) => void,
@@ -81,7 +81,7 @@ function observed(
         try {
           const { done, value } = await reader.read();
           if (done) {
-            // Cancelled while it was read, there is nothing to close.
+            // A stream that was cancelled during the read cannot be closed.
             if (!isOver) controller.close();
             end(undefined, false);
           } else if (!isOver) {
@@ -113,7 +113,7 @@ function sized(body: ReadableStream<Uint8Array>, length: string | null): Readabl
   return length !== null && FixedLengthStream ? body.pipeThrough(new FixedLengthStream(Number(length))) : body;
 }
 
-/** Runs a handler of the web's `Request` and `Response` within an exchange; what it throws is logged and goes on. */
+/** Runs a handler of web-standard `Request` and `Response` within an exchange. Logs and rethrows its errors. */
 export async function captureFetch(
   exchange: Exchange,
   request: Request,

@@ -1,12 +1,12 @@
 import { Failure, reasonOf, withoutSecrets } from "./failure.ts";
 import type { Io } from "./io.ts";
-import { type Attempt, persist } from "./retry.ts";
+import { type Attempt, retryFor } from "./retry.ts";
 
-/** Where the service is, and who asks. */
+/** The service and the credential of its requests. */
 export interface Service {
-  /** Without a slash at its end. */
+  /** Base URL without a trailing slash. */
   url: string;
-  /** What is sent as the bearer: an API key, or for `audit` an access token. */
+  /** The bearer token: an API key, or for `audit` an access token. */
   key: string;
 }
 
@@ -17,13 +17,13 @@ export interface Detail {
   message?: unknown;
 }
 
-/** An answer of the API that is no success. */
+/** An error response of the API. */
 export interface Refusal {
   status: number;
   code: string;
   message: string;
   details: readonly Detail[];
-  /** Milliseconds the service asks to wait. */
+  /** Milliseconds that the service asks to wait, or `null`. */
   wait: number | null;
 }
 
@@ -34,15 +34,15 @@ export type Answer =
 
 export interface Post {
   path: string;
-  /** Null for a GET. */
+  /** The request body; `null` sends a GET. */
   body: string | Uint8Array<ArrayBuffer> | null;
   headers?: Readonly<Record<string, string>>;
   timeoutMs: number;
-  /** Gives the request up. */
+  /** Aborts the request. */
   signal?: AbortSignal;
 }
 
-/** One request. A connection that fails is an answer, too. */
+/** Sends one request. A failed connection is an answer of the kind `lost`. */
 export async function post(service: Service, { path, body, headers, timeoutMs, signal }: Post): Promise<Answer> {
   const timeout = AbortSignal.timeout(timeoutMs);
   try {
@@ -55,7 +55,7 @@ export async function post(service: Service, { path, body, headers, timeoutMs, s
       },
       body,
       signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
-      // A redirected POST would come back as a page that says 200.
+      // A redirected POST could end at a page that answers 200.
       redirect: "manual",
     });
     return answerOf(response.status, (name) => response.headers.get(name), await response.text(), service);
@@ -64,7 +64,7 @@ export async function post(service: Service, { path, body, headers, timeoutMs, s
   }
 }
 
-/** Reads an answer: `header` gives a header's value by its name in lower case. */
+/** Parses a response. @param header returns the value of a header by its name in lower case */
 export function answerOf(
   status: number,
   header: (name: string) => string | null,
@@ -87,41 +87,42 @@ export function answerOf(
   };
 }
 
-/** Whether the same request may fare better later. */
+/** Whether the same request may succeed later. */
 export function isPassing({ status }: Refusal): boolean {
   return status === 408 || status === 425 || status === 429 || status >= 500;
 }
 
-/** A refusal in words, its details a line each. */
+/** Formats a refusal for the user, with one line per detail. */
 export function wordsOf({ status, code, message, details }: Refusal): string {
-  // One alone is mostly the message itself.
+  // A single detail usually repeats the message.
   const others = details.filter((detail) => !message.includes(String(detail.message)));
   const named = others.map(({ path, message }) => `\n  ${path === undefined ? "" : `${path}: `}${message}`);
   return `${message} (${code === "" ? status : `${status} ${code}`})${named.join("")}`;
 }
 
-/** Milliseconds that a read may take before it counts as lost: a query looks through up to 512 MiB. */
+/** Timeout of a read in milliseconds. A query scans up to 512 MiB. */
 const READ_TIMEOUT_MS = 60_000;
-/** Milliseconds for which a read that fails is tried again. */
+/** Milliseconds for which a failed read is retried. */
 export const READ_PATIENCE_MS = 120_000;
 
 /**
- * Asks until there is an answer.
- * @param isKnown whether the service has answered before: nobody there at the very first try is rather a wrong address
- * @throws Failure where the service refuses, or stays away
+ * Sends a POST request, with retries, and returns the data of the answer.
+ * @param isKnown whether the service has answered before. If not, a failed connection is a wrong URL and is not
+ * retried.
+ * @throws Failure if the service refuses the request or cannot be reached
  */
 export function read(io: Io, service: Service, path: string, body: unknown, isKnown: boolean): Promise<unknown> {
   return answered(io, service, path, JSON.stringify(body), isKnown);
 }
 
-/** The same by GET. */
+/** Like `read`, but sends a GET request. */
 export function ask(io: Io, service: Service, path: string, isKnown: boolean): Promise<unknown> {
   return answered(io, service, path, null, isKnown);
 }
 
 function answered(io: Io, service: Service, path: string, body: string | null, isKnown: boolean): Promise<unknown> {
   let wasThere = isKnown;
-  return persist(io, READ_PATIENCE_MS, async (): Promise<Attempt<unknown>> => {
+  return retryFor(io, READ_PATIENCE_MS, async (): Promise<Attempt<unknown>> => {
     const answer = await post(service, {
       path,
       body,
@@ -156,6 +157,6 @@ function parsed(text: string): Record<string, unknown> | null {
 }
 
 export function record(value: unknown): Record<string, unknown> | null {
-  // SAFETY: any object has members by name; each is looked at before it is used.
+  // SAFETY: members of any object can be read by name; each is checked before it is used.
   return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : null;
 }

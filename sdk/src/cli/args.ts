@@ -22,7 +22,7 @@ const OUTPUT: Options = {
   version: FLAG,
 };
 const COMMON: Options = { ...OUTPUT, key: TEXT, project: TEXT };
-/** Of filters, and of entries that are made here. */
+/** Options for members of entries: filters of `query` and others, values for `send`. */
 const MEMBERS: Options = { level: LIST, category: LIST, type: LIST, session: TEXT, trace: TEXT, data: LIST };
 const READING: Options = { ...COMMON, ...MEMBERS, "min-level": TEXT, search: TEXT, since: TEXT };
 
@@ -44,12 +44,12 @@ const COMMANDS: Readonly<Record<string, Options>> = {
   send: { ...COMMON, ...MEMBERS, text: FLAG, message: { type: "string", short: "m" }, "retry-for": TEXT },
 };
 
-/** The address that `npm start` serves at. */
+/** The URL at which `npm start` serves. */
 const DEFAULT_URL = "http://127.0.0.1:8787";
 const DEFAULT_LIMIT = 100;
 const DEFAULT_RETRY_MS = 300_000;
 const INTERVALS: Readonly<Record<string, number>> = { "1m": 60_000, "5m": 300_000, "1h": 3_600_000, "1d": 86_400_000 };
-/** Buckets that a chart without `--interval` has at most. */
+/** Maximal number of buckets of a chart without `--interval`. */
 const GOOD_BUCKETS = 120;
 const DEFAULT_STATS_MS = 3_600_000;
 const AUDIT_FILTERS = ["actor", "action", "target"] as const;
@@ -60,11 +60,11 @@ interface Shared {
   project: string | null;
   json: boolean;
   colors: boolean;
-  /** Whether the key, or the token, stood on the command line. */
+  /** Whether the key or token was given on the command line. */
   isKeyVisible: boolean;
 }
 
-/** Where a tail begins: behind a seq, at a moment (epoch milliseconds), or now. */
+/** Where a tail begins: after a seq, at a time (epoch milliseconds), or now. */
 export type Start = { kind: "seq"; seq: number } | { kind: "time"; ms: number } | { kind: "now" };
 
 export interface TailCommand extends Shared {
@@ -96,22 +96,22 @@ export interface StatsCommand extends Shared {
 export interface SendCommand extends Shared {
   name: "send";
   project: string;
-  /** One entry to send, in place of files. */
+  /** Message of the single entry to send, or `null` to read files. */
   message: string | null;
   text: boolean;
-  /** Members of every entry made from text. */
+  /** Members of every entry that is created from text. */
   members: Record<string, unknown>;
   retryForMs: number;
-  /** `-` is standard input. */
+  /** Paths of the files; `-` is standard input. */
   files: readonly string[];
 }
 
 export interface AuditCommand extends Omit<Shared, "project"> {
   name: "audit";
   workspace: string;
-  /** As the service takes them; those that were given. */
+  /** Query parameters of the filters that were given. */
   filters: Readonly<Record<string, string>>;
-  /** Epoch milliseconds; null for all that is kept. */
+  /** Epoch milliseconds; `null` for all stored items. */
   from: number | null;
   limit: number;
 }
@@ -127,13 +127,13 @@ export type Command =
 
 export interface Surroundings {
   env: Readonly<Record<string, string | undefined>>;
-  /** Whether a terminal reads standard output. */
+  /** Whether standard output is a terminal. */
   isTerminal: boolean;
   /** Epoch milliseconds. */
   now: number;
 }
 
-/** Reads a command line. @throws Failure that says what is wrong with it */
+/** Parses a command line. @throws Failure if it is invalid */
 export function parseCommand(argv: readonly string[], around: Surroundings): Command {
   const [name = "", ...rest] = argv;
   if (name === "" || name === "--help" || name === "-h") return { name: "help", of: "" };
@@ -194,7 +194,7 @@ function sharedOf(values: Values, around: Surroundings): Shared {
   };
 }
 
-/** An API key reads logs and no more: who did what is for members, by an access token. */
+/** Parses the options of `audit`, which needs the access token of a member instead of an API key. */
 function auditOf(values: Values, around: Surroundings): AuditCommand {
   const { env, now } = around;
   const token = credentialOf("token", text(values, "token") ?? env.TAFFRAIL_ACCESS_TOKEN, "TAFFRAIL_ACCESS_TOKEN");
@@ -219,7 +219,7 @@ function auditOf(values: Values, around: Surroundings): AuditCommand {
   };
 }
 
-/** The API key of the environment. `TAFFRAIL_KEY` is what version 0.1 of the terminal client called it. */
+/** Returns the API key of the environment. Version 0.1 of the terminal client used `TAFFRAIL_KEY`. */
 export function keyFrom(env: Surroundings["env"]): string | undefined {
   return env.TAFFRAIL_API_KEY?.trim() ? env.TAFFRAIL_API_KEY : env.TAFFRAIL_KEY;
 }
@@ -228,7 +228,7 @@ function credentialOf(what: "key" | "token", given: string | undefined, setting:
   const credential = (given ?? "").trim();
   const one = what === "key" ? "A key" : "An access token";
   if (credential === "") throw usage(`${one} is needed: set ${setting}.`);
-  // Fetch repeats a header that it does not take in its error.
+  // Checked here, because `fetch` repeats an invalid header in its error message.
   if (!/^[\x21-\x7e]+$/.test(credential)) throw usage(`The ${what} has characters that no ${what} has.`);
   return credential;
 }

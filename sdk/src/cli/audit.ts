@@ -5,12 +5,12 @@ import { type Io, writeLine } from "./io.ts";
 import { jsonLine, paint, shown } from "./pretty.ts";
 import { formatTime } from "./time.ts";
 
-/** Items of a page, the most the service gives. */
+/** Items of a page. The limit of the service. */
 const PAGE = 200;
 
 type Item = Record<string, unknown>;
 
-/** Who changed what in a workspace, newest first. */
+/** Prints the audit of a workspace, newest items first. */
 export async function audit(io: Io, command: AuditCommand): Promise<number> {
   for await (const item of found(io, command)) {
     await writeLine(io, command.json ? jsonLine(item) : prettyItem(item, command.colors));
@@ -32,14 +32,14 @@ async function* found(io: Io, command: AuditCommand): AsyncGenerator<Item, void>
       yield item;
     }
     left -= items.length;
-    // Without a match the service looks through a part at a time: a page may be empty before the end.
+    // The service scans a limited part per request, so an empty page is not the end.
     const next: unknown = data?.nextCursor;
     if (typeof next !== "string") return;
     cursor = next;
   }
 }
 
-/** An item as one line for a reader. */
+/** Formats an item as one line. */
 function prettyItem(item: Item, colors: boolean): string {
   const name = (id: unknown, email: unknown): string => String(email ?? id);
   const target = item.targetEmail == null ? String(item.target) : `${item.targetEmail} (${item.target})`;

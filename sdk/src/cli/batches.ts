@@ -1,24 +1,26 @@
 import { MAX_BODY_BYTES, MAX_ENTRIES } from "../limits.ts";
 
-/** Milliseconds that an entry waits for others. A following sender makes at most two requests a second. */
+/**
+ * Milliseconds that an entry waits for others, so that input which grows slowly makes at most two requests a second.
+ */
 const WAIT_MS = 500;
-/** Batches that may wait behind the one that is being sent. */
+/** Number of batches that may wait for the one in flight. */
 const MAX_BEHIND = 1;
 
-/** Where an entry stood. */
+/** The place of an entry in the input. */
 export interface Place {
-  /** Null: standard input. */
+  /** Path of the file; `null` for standard input. */
   file: string | null;
-  /** From 1. */
+  /** Line number from 1. */
   line: number;
 }
 
 export interface OutgoingEntry extends Place {
-  /** One line of JSON. */
+  /** The entry as one line of JSON. */
   bytes: Uint8Array;
 }
 
-/** Gathers entries into batches and sends these one after the other: the order of the input is that of the seqs. */
+/** Collects entries into batches and sends one batch at a time, so that the seqs are in the order of the input. */
 export class Batches {
   readonly #deliver: (batch: readonly OutgoingEntry[]) => Promise<void>;
   readonly #failed: () => void;
@@ -28,13 +30,13 @@ export class Batches {
   #behind = 0;
   #sent: Promise<void> = Promise.resolve();
 
-  /** @param failed is told as soon as `deliver` has thrown; nothing is sent from then on */
+  /** @param failed called as soon as `deliver` has thrown. No further batch is sent. */
   constructor(deliver: (batch: readonly OutgoingEntry[]) => Promise<void>, failed: () => void) {
     this.#deliver = deliver;
     this.#failed = failed;
   }
 
-  /** Takes an entry; waits while enough is on its way. @throws what `deliver` has thrown */
+  /** Adds an entry. Waits while too many batches are queued. @throws the error of `deliver` */
   async add(entry: OutgoingEntry): Promise<void> {
     const size = entry.bytes.length + 1;
     if (this.#waiting.length === MAX_ENTRIES || this.#bytes + size > MAX_BODY_BYTES) {
@@ -46,7 +48,7 @@ export class Batches {
     this.#timer ??= setTimeout(() => this.#cut(), WAIT_MS);
   }
 
-  /** Sends what waits. @throws what `deliver` has thrown */
+  /** Sends the last batch and waits for all. @throws the error of `deliver` */
   async end(): Promise<void> {
     this.#cut();
     await this.#sent;
@@ -68,7 +70,7 @@ export class Batches {
   }
 }
 
-/** Entries as NDJSON. */
+/** Concatenates entries to NDJSON. */
 export function bodyOf(entries: readonly OutgoingEntry[]): Uint8Array<ArrayBuffer> {
   const body = new Uint8Array(entries.reduce((size, { bytes }) => size + bytes.length + 1, 0));
   let at = 0;

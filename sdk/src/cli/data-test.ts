@@ -5,7 +5,7 @@ type Operator = "eq" | "ne" | "gt" | "gte" | "lt" | "lte" | "exists";
 
 /** One `--data` test on a member of an entry's `data`. */
 export interface DataTest {
-  /** As the service takes it. */
+  /** The path in the service's syntax. */
   path: string;
   /** The names of the path, in order. */
   names: readonly string[];
@@ -22,14 +22,14 @@ const OPERATORS: Readonly<Record<string, Operator>> = {
   "<=": "lte",
 };
 
-// The service's own paths; only that a bare name ends at an operator.
+// The syntax of the service's paths, except that a bare name ends at an operator.
 const QUOTED = /\["(?:[^"\\]|\\.)*"\]/y;
 const INDEX = /\[(?:0|[1-9]\d*)\]/y;
 const BARE = /[^.[\]=!<>]+/y;
 const OPERATOR = /!=|[<>]=?|=/y;
 const ARRAY_INDEX = /^(?:0|[1-9]\d*)$/;
 
-/** Reads `status>=500`, `user.plan=team`, `user.plan` (there is one), `!user.plan` (there is none). */
+/** Parses `status>=500`, `user.plan=team`, `user.plan` (exists) or `!user.plan` (does not exist). */
 export function parseDataTest(text: string): DataTest {
   const isAbsent = text.startsWith("!");
   const { path, names, operator, rest } = split(isAbsent ? text.slice(1) : text, text);
@@ -42,7 +42,7 @@ export function parseDataTest(text: string): DataTest {
   return { path, names, operator, value };
 }
 
-/** Reads `user.plan=team` as a member to set. The value is JSON, or else a string. */
+/** Parses `user.plan=team` as a member to set. The value is JSON, or a string if it is not valid JSON. */
 export function parseDataMember(text: string): { names: readonly string[]; value: unknown } {
   const { names, operator, rest } = split(text, text);
   if (operator !== "eq") throw usage(`--data ${text}: must be path=value.`);
@@ -93,11 +93,11 @@ function matchAt(pattern: RegExp, text: string, at: number): string | null {
   return pattern.exec(text)?.[0] ?? null;
 }
 
-/** `500`, `true`, `null` and `"500"` as JSON reads them, all else as it stands. */
+/** Parses `500`, `true`, `null` and `"500"` as JSON, and other texts as strings. */
 function scalarOf(text: string): Scalar {
   try {
     const value: unknown = JSON.parse(text);
-    // The service keeps such a number only as a string.
+    // The service stores integers beyond 2 ** 53 only as strings.
     if (typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value)) return text;
     if (typeof value === "string" || typeof value === "number" || typeof value === "boolean" || value === null) {
       return value;
@@ -106,7 +106,7 @@ function scalarOf(text: string): Scalar {
   return text;
 }
 
-/** The tests as a query's `filters.data`. Equality asked of one path more than once means any of the values. */
+/** Converts tests to a query's `filters.data`. Several `=` tests of one path match any of the values. */
 export function toDataFilter(tests: readonly DataTest[]): Record<string, Record<string, unknown>> {
   const filter = new Map<string, Map<string, unknown>>();
   for (const { path, operator, value } of tests) {
@@ -123,7 +123,7 @@ export function toDataFilter(tests: readonly DataTest[]): Record<string, Record<
   return Object.fromEntries([...filter].map(([path, of]) => [path, Object.fromEntries(of)]));
 }
 
-/** Whether an entry's `data` passes them all: the live tail, which the service filters by simple members only, is asked this. */
+/** Whether an entry's `data` passes all tests. Applied to tails, which the service filters by other members only. */
 export function passes(tests: readonly DataTest[], data: unknown): boolean {
   return tests.every((test) => {
     const value = valueAt(data, test.names);
@@ -149,7 +149,7 @@ function holds({ operator, value: wanted }: DataTest, value: unknown): boolean {
   }
 }
 
-/** Numbers with numbers and strings with strings, by code unit; null across types. */
+/** Compares two numbers, or two strings by code unit; `null` for other or different types. */
 function orderOf(a: unknown, b: unknown): number | null {
   if (typeof a === "number" && typeof b === "number") return a - b;
   if (typeof a === "string" && typeof b === "string") return a < b ? -1 : a > b ? 1 : 0;

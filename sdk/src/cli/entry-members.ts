@@ -3,7 +3,7 @@ import { usage } from "./failure.ts";
 import { levelOf } from "./filters.ts";
 import { list, once, text, type Values } from "./values.ts";
 
-/** The members that options give to every entry made from text. */
+/** Returns the members that the options set in every entry created from text. */
 export function membersOf(values: Values): Record<string, unknown> {
   const level = once(values, "level");
   const [category, type, session, trace] = [
@@ -32,9 +32,9 @@ function nested(members: readonly { names: readonly string[]; value: unknown }[]
       if (i < names.length - 1 && (typeof next !== "object" || next === null || Array.isArray(next))) {
         throw usage(`--data: ${names.slice(0, i + 1).join(".")} is a value and cannot have members.`);
       }
-      // Defined, not assigned: `__proto__` is a name like any other.
+      // Defined instead of assigned, because `__proto__` is a valid name.
       Object.defineProperty(into, name, { value: next, enumerable: true, configurable: true, writable: true });
-      // SAFETY: checked above, where it is gone into.
+      // SAFETY: checked above for all names but the last, whose value is not used as an object.
       into = next as Record<string, unknown>;
     });
   }

@@ -2,7 +2,7 @@ import { LEVELS } from "../levels.ts";
 import { type DataTest, toDataFilter } from "./data-test.ts";
 import { usage } from "./failure.ts";
 
-/** What narrows a reading. */
+/** The filters of a query or tail. */
 export interface Filters {
   levels: readonly string[];
   minLevel: string | null;
@@ -14,14 +14,14 @@ export interface Filters {
   data: readonly DataTest[];
 }
 
-/** A level of the service. @throws Failure that names the option */
+/** Returns a level in lower case. @throws Failure that names the option, for an unknown level */
 export function levelOf(option: string, text: string): string {
   const level = text.toLowerCase();
   if ((LEVELS as readonly string[]).includes(level)) return level;
   throw usage(`${option} ${text}: there is no such level; there are ${LEVELS.join(", ")}.`);
 }
 
-/** `filters` of a query, times in epoch milliseconds. */
+/** Returns the `filters` of a query. Times are in epoch milliseconds. */
 export function toQueryFilters(filters: Filters, from: number | null, to: number | null): Record<string, unknown> {
   return {
     ...simpleFilters(filters),
@@ -31,7 +31,7 @@ export function toQueryFilters(filters: Filters, from: number | null, to: number
   };
 }
 
-/** Query parameters of a tail, which takes the simple filters. */
+/** Returns the query parameters of a tail, which has no filters on `data`. */
 export function toTailQuery(filters: Filters, since: number | null): URLSearchParams {
   const query = new URLSearchParams();
   for (const [name, values] of Object.entries(simpleFilters(filters))) {

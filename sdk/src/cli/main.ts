@@ -9,10 +9,10 @@ import { send } from "./send.ts";
 import { stats } from "./stats.ts";
 import { tail } from "./tail.ts";
 
-/** What is given on the command line, and where it is safer. */
+/** Credentials of the command line, and the variables that are safer. */
 const CREDENTIALS = { key: ["a key", "TAFFRAIL_API_KEY"], token: ["a token", "TAFFRAIL_ACCESS_TOKEN"] } as const;
 
-/** Runs a command line to its end and gives the exit code. */
+/** Runs a command line. @returns the exit code */
 export async function run(argv: readonly string[], io: Io): Promise<number> {
   let key = keyFrom(io.env) || io.env.TAFFRAIL_ACCESS_TOKEN || "";
   try {
@@ -54,7 +54,9 @@ async function execute(command: Command, io: Io): Promise<number> {
   }
 }
 
-/** Of the package, which lies two directories up both from the source and from what is published. */
+/**
+ * Returns the version of the package, whose manifest is two directories above both the source and the published file.
+ */
 function version(): string {
   const manifest: { version?: unknown } = JSON.parse(
     readFileSync(new URL("../../package.json", import.meta.url), "utf8"),

@@ -1,7 +1,7 @@
 import { visible } from "../terminal.ts";
 import { formatTime } from "./time.ts";
 
-/** An entry as the service answers with it, as far as it is shown; anything may be missing. */
+/** The members of a stored entry that are shown. */
 export interface StoredEntry {
   seq: number;
   timestamp: string;
@@ -14,7 +14,7 @@ export interface StoredEntry {
   data?: unknown;
 }
 
-/** Characters of a value that a line shows; `--json` shows all. */
+/** Characters after which a value is truncated. `--json` prints complete values. */
 const MAX_VALUE = 300;
 const RESET = "\u001b[0m";
 const DIM = "2";
@@ -33,12 +33,12 @@ const BARE_NAME = /^[^.[\]"=!<>\s]+$/u;
 
 const SHORT: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
-/** A text as part of one line. */
+/** Escapes control characters and line breaks of a text. */
 export function shown(text: string): string {
   return visible(text.replace(/[\n\r\t]/g, (character) => SHORT[character] ?? ""));
 }
 
-/** An entry as one line of JSON. Terminals obey some of the characters that JSON does not escape. */
+/** Formats a value as one line of JSON. Escapes control characters that JSON leaves as they are. */
 export function jsonLine(value: unknown): string {
   return visible(JSON.stringify(value));
 }
@@ -51,7 +51,7 @@ export function paintLevel(text: string, level: string, colors: boolean): string
   return paint(text, LEVEL_COLORS[level] ?? DIM, colors);
 }
 
-/** An entry as one line for a reader. Names of `data` are written as `--data` takes them. */
+/** Formats an entry as one line. Names of `data` are in the syntax of `--data`. */
 export function prettyLine(entry: StoredEntry, colors: boolean): string {
   const fields = [
     ...members(entry.data, ""),

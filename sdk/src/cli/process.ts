@@ -1,18 +1,20 @@
 import type { Io } from "./io.ts";
 import { run } from "./main.ts";
 
-/** Milliseconds in which a signal that comes again is the same one: a wrapper passes on what reached its whole group. */
+/**
+ * Milliseconds in which a repeated signal is ignored: a wrapper may forward one that the process group received too.
+ */
 const ECHO_MS = 1000;
-/** As a shell shows an end by SIGINT. */
+/** Exit code after SIGINT, as shells report it. */
 const INTERRUPTED = 130;
 
-/** Commands that have something to do at their end. */
+/** Commands that finish their work after the first signal. */
 const HAS_ENDING: readonly string[] = ["tail", "send"];
 
 /** Runs the command line of this process and ends the process. */
 export async function runProcess(): Promise<void> {
   const { argv, stdin, stdout, stderr, env } = process;
-  // On Linux this is what `ps` shows from now on, in place of a key.
+  // On Linux `ps` shows the title instead of the arguments, which may contain a key.
   process.title = `taffrail ${argv[2] ?? ""}`.trim();
   const stop = new AbortController();
   let askedAt = 0;
@@ -26,7 +28,7 @@ export async function runProcess(): Promise<void> {
     });
   }
   for (const stream of [stdout, stderr]) {
-    // Who reads has had enough, as `head` does.
+    // EPIPE: the reader has closed the pipe, like `head`.
     stream.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
   }
   const io: Io = { stdin, stdout, stderr, env, now: Date.now, random: Math.random, stop: stop.signal };

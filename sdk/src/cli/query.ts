@@ -5,7 +5,7 @@ import { toQueryFilters } from "./filters.ts";
 import { type Io, writeLine } from "./io.ts";
 import { jsonLine, prettyLine, type StoredEntry } from "./pretty.ts";
 
-/** Rows of a page, the most the service gives. */
+/** Entries of a page. The limit of the service. */
 const PAGE = 1000;
 
 export async function query(io: Io, command: QueryCommand): Promise<number> {
@@ -21,7 +21,7 @@ export async function query(io: Io, command: QueryCommand): Promise<number> {
   return EXIT.ok;
 }
 
-/** All entries that answer a question, up to `limit`: page for page, and on where an answer was a part of it. */
+/** Yields the entries of a query, up to `limit`. Continues after incomplete pages. */
 export async function* found(
   io: Io,
   service: Service,
@@ -45,6 +45,6 @@ export async function* found(
 }
 
 export function entriesOf(list: unknown): StoredEntry[] {
-  // SAFETY: what the service answers with is an entry; what is shown of it is read member for member.
+  // SAFETY: the service returns entries, whose members are read one by one.
   return Array.isArray(list) ? (list as StoredEntry[]) : [];
 }

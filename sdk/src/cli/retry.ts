@@ -5,16 +5,16 @@ import { formatWait, sleep } from "./time.ts";
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 15_000;
 
-/** How long to wait before a try, by the number of those that failed, from 0: it doubles, less a random part. */
+/** Returns the milliseconds before a retry, after `failures` failed attempts (from 0). Doubles, minus a random part. */
 export function backoff(failures: number, random: () => number): number {
   return Math.min(FIRST_WAIT_MS * 2 ** Math.min(failures, 20), LONGEST_WAIT_MS) * (1 - random() / 2);
 }
 
-/** What one try came to; `wait` is what the service asks for, in milliseconds. */
+/** The result of one attempt. `wait`: milliseconds that the service asks to wait. */
 export type Attempt<T> = { kind: "done"; value: T } | { kind: "again"; why: string; wait: number | null };
 
-/** Tries until it is done; gives up when it would have taken longer than `forMs`, or when asked to stop. */
-export async function persist<T>(io: Io, forMs: number, attempt: () => Promise<Attempt<T>>): Promise<T> {
+/** Repeats an attempt until it is done. @throws Failure if it takes longer than `forMs`, or the command is stopped */
+export async function retryFor<T>(io: Io, forMs: number, attempt: () => Promise<Attempt<T>>): Promise<T> {
   const start = io.now();
   for (let failures = 0; ; failures++) {
     const result = await attempt();

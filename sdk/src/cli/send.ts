@@ -9,13 +9,13 @@ import { Batches, bodyOf, type OutgoingEntry, type Place } from "./batches.ts";
 import { EXIT, Failure, reasonOf } from "./failure.ts";
 import { type Io, notice, writeLine } from "./io.ts";
 import { jsonLine } from "./pretty.ts";
-import { type Attempt, persist } from "./retry.ts";
+import { type Attempt, retryFor } from "./retry.ts";
 import { split } from "./split.ts";
 
 const TIMEOUT_MS = 30_000;
-/** Bytes from which compression saves more than it costs. */
+/** Bytes of a body from which compression saves more than it costs. */
 const GZIP_FROM = 1024;
-/** Rejected entries that are named one by one. */
+/** Number of rejected entries that are reported individually. */
 const MAX_NAMED = 1000;
 
 const compressed = promisify(gzip);
@@ -28,7 +28,7 @@ export async function send(io: Io, command: SendCommand): Promise<number> {
     return sender.report();
   }
   if (files.length === 0 && io.stdin.isTTY) notice(io, "Reading from the terminal: Ctrl-D ends the input.");
-  // Input that stays open would hold up the news that nothing more can be sent.
+  // Stops reading after a failure, because input that stays open would delay its report.
   const failed = new AbortController();
   const cut = AbortSignal.any([io.stop, failed.signal]);
   const batches = new Batches(
@@ -51,13 +51,13 @@ export async function send(io: Io, command: SendCommand): Promise<number> {
   return Math.max(sender.report(), wasCut ? EXIT.incomplete : EXIT.ok);
 }
 
-/** What the service says of a batch. */
+/** The service's answer to a batch. */
 interface Receipt {
   accepted: number;
   lastSeq: number | null;
   rejected: readonly Detail[];
   rejectedCount: number;
-  /** As it came; null where nothing was stored. */
+  /** The answer's `data`; `null` if no entry was stored. */
   data: Record<string, unknown> | null;
 }
 
@@ -74,13 +74,13 @@ class Sender {
     this.#command = command;
   }
 
-  /** An entry made of text, with the time at which it was read. */
+  /** Creates an entry from a text, with the current time. */
   entryOf(message: string): Uint8Array {
     const timestamp = new Date(this.#io.now()).toISOString();
     return Buffer.from(JSON.stringify({ timestamp, ...this.#command.members, message }));
   }
 
-  /** Reads one input to its end; false: it was cut before. */
+  /** Reads one input. @returns `false` if it was stopped before its end */
   async read(source: Readable, file: string | null, batches: Batches, cut: AbortSignal): Promise<boolean> {
     const destroy = () => source.destroy();
     cut.addEventListener("abort", destroy);
@@ -100,7 +100,7 @@ class Sender {
     }
   }
 
-  /** Sends a batch until it is stored. @throws Failure where that cannot be */
+  /** Sends a batch, with retries, until it is stored. @throws Failure if the service refuses it or the retries end */
   async deliver(batch: readonly OutgoingEntry[]): Promise<void> {
     let receipt: Receipt | null;
     try {
@@ -135,7 +135,7 @@ class Sender {
     }
   }
 
-  /** Null: too much for one request, though not for two. */
+  /** Sends one request. @returns `null` if the batch is too large and must be split */
   async #request(batch: readonly OutgoingEntry[]): Promise<Receipt | null> {
     const { service, project, retryForMs } = this.#command;
     const plain = bodyOf(batch);
@@ -143,12 +143,12 @@ class Sender {
     const body = isLarge ? new Uint8Array(await compressed(plain)) : plain;
     const headers = {
       "Content-Type": "application/x-ndjson",
-      // The same one with each try: the service stores a batch once.
+      // The same key for each attempt, so that the service stores the batch once.
       "Idempotency-Key": randomUUID(),
       ...(isLarge ? { "Content-Encoding": "gzip" } : {}),
     };
     const path = `/logger/${encodeURIComponent(project)}/log`;
-    return persist(this.#io, retryForMs, async (): Promise<Attempt<Receipt | null>> => {
+    return retryFor(this.#io, retryForMs, async (): Promise<Attempt<Receipt | null>> => {
       const answer = await post(service, { path, body, headers, timeoutMs: TIMEOUT_MS });
       if (answer.kind === "lost") return { kind: "again", why: answer.why, wait: null };
       if (answer.kind === "ok") return { kind: "done", value: receiptOf(answer.data) };
@@ -174,7 +174,7 @@ class Sender {
     return place?.file ? `${place.file}:${place.line}` : `line ${place?.line}`;
   }
 
-  /** Says what has become of it all, and gives the exit code. */
+  /** Prints the totals. @returns the exit code */
   report(): number {
     const last = this.#lastSeq === null ? "" : `, the last one as seq ${this.#lastSeq}`;
     const rejected = this.#rejected === 0 ? "" : `; ${this.#rejected} rejected`;

@@ -1,15 +1,15 @@
 import { isUtf8 } from "node:buffer";
 
-/** Bytes of one entry, as the service takes them. */
+/** Maximal bytes of one entry. The limit of the service. */
 const MAX_ENTRY_BYTES = 256 * 1024;
 
-/** One entry as it stood in the input, or why it is none. */
+/** One entry of the input, or a fault. */
 export interface Piece {
-  /** One line of JSON or of text, without its end. */
+  /** One line of JSON or text, without the line feed. */
   bytes: Uint8Array;
-  /** The line it begins on, from 1. */
+  /** Number of its first line, from 1. */
   line: number;
-  /** Why it is not sent. */
+  /** Why it is not sent; `null` for a valid entry. */
   fault: string | null;
 }
 
@@ -31,7 +31,7 @@ const TOO_LONG = `has more than ${MAX_ENTRY_BYTES} bytes`;
 const NOT_UTF8 = "is not valid UTF-8";
 
 /**
- * Takes input apart while it comes. At most one entry is held, however long the input or a line of it is.
+ * Splits input into entries while it is read. At most one entry is in memory, independent of the length of the input.
  * @param asText whether lines are messages rather than JSON
  */
 export async function* split(chunks: Chunks, asText: boolean): AsyncGenerator<Piece, void> {
@@ -40,7 +40,7 @@ export async function* split(chunks: Chunks, asText: boolean): AsyncGenerator<Pi
   else yield* lines(source.chunks, asText);
 }
 
-/** Looks at the first byte that says something, and takes a byte order mark away. */
+/** Finds the first byte that is not white space, and removes a byte order mark. */
 async function begin(chunks: Chunks): Promise<{ first: number; chunks: Chunks }> {
   const iterator = chunks[Symbol.asyncIterator]();
   let head = Buffer.alloc(0);
@@ -49,7 +49,7 @@ async function begin(chunks: Chunks): Promise<{ first: number; chunks: Chunks }>
     const { done, value } = await iterator.next();
     isEnd = done === true;
     if (!isEnd) head = Buffer.concat([head, value]);
-    // A mark may come in pieces.
+    // Chunks may split the mark.
     if (head.length >= 3 || isEnd) {
       if (head.length >= 3 && head.readUIntBE(0, 3) === 0xefbbbf) head = head.subarray(3);
       first = head.find((byte) => byte > SPACE) ?? -1;
@@ -67,33 +67,33 @@ async function begin(chunks: Chunks): Promise<{ first: number; chunks: Chunks }>
 }
 
 async function* lines(chunks: Chunks, asText: boolean): AsyncGenerator<Piece, void> {
-  const held = new Held();
+  const partial = new PartialEntry();
   let line = 1;
   for await (const chunk of chunks) {
     let from = 0;
     for (let end = chunk.indexOf(LF); end >= 0; end = chunk.indexOf(LF, from)) {
-      held.add(chunk.subarray(from, end));
-      const piece = lineOf(held, line, asText);
+      partial.add(chunk.subarray(from, end));
+      const piece = lineOf(partial, line, asText);
       if (piece) yield piece;
-      held.clear();
+      partial.clear();
       line++;
       from = end + 1;
     }
-    held.add(chunk.subarray(from));
+    partial.add(chunk.subarray(from));
   }
-  const piece = lineOf(held, line, asText);
+  const piece = lineOf(partial, line, asText);
   if (piece) yield piece;
 }
 
-function lineOf(held: Held, line: number, asText: boolean): Piece | null {
-  const bytes = trimmed(held.bytes(), asText);
-  if (held.isTooLong) return { bytes, line, fault: TOO_LONG };
+function lineOf(partial: PartialEntry, line: number, asText: boolean): Piece | null {
+  const bytes = trimmed(partial.bytes(), asText);
+  if (partial.isTooLong) return { bytes, line, fault: TOO_LONG };
   if (bytes.length === 0) return null;
   if (!asText && bytes[0] !== OBJECT_OPEN) return { bytes, line, fault: NOT_OBJECT };
   return { bytes, line, fault: asText || isUtf8(bytes) ? null : NOT_UTF8 };
 }
 
-/** Without white space around it; text keeps what it begins with. */
+/** Removes white space around a line. Text keeps its leading white space. */
 function trimmed(bytes: Uint8Array, asText: boolean): Uint8Array {
   let from = 0;
   let to = bytes.length;
@@ -102,9 +102,9 @@ function trimmed(bytes: Uint8Array, asText: boolean): Uint8Array {
   return bytes.subarray(from, to);
 }
 
-/** The elements of a JSON array, or of several, each made into one line. */
+/** Splits one or several JSON arrays into elements, each as one line. */
 async function* elements(chunks: Chunks): AsyncGenerator<Piece, void> {
-  const held = new Held();
+  const partial = new PartialEntry();
   let line = 1;
   let start = 1;
   let depth = 0;
@@ -136,34 +136,34 @@ async function* elements(chunks: Chunks): AsyncGenerator<Piece, void> {
       else if (byte === ARRAY_OPEN || byte === OBJECT_OPEN) depth++;
       else if (byte === ARRAY_CLOSE || byte === OBJECT_CLOSE) depth--;
       if (depth === 0 || (depth === 1 && byte === COMMA)) {
-        held.add(chunk.subarray(from, at));
-        const piece = elementOf(held, start);
+        partial.add(chunk.subarray(from, at));
+        const piece = elementOf(partial, start);
         if (piece) yield piece;
-        held.clear();
+        partial.clear();
         from = depth === 0 ? -1 : at + 1;
         start = line;
-      } else if (depth === 1 && byte <= SPACE && from === at && held.isEmpty) {
-        // Space before an element, so that the line is the one it begins on.
+      } else if (depth === 1 && byte <= SPACE && from === at && partial.isEmpty) {
+        // Skips space before an element, so that the line number is the one of its first byte.
         from = at + 1;
         start = line;
       }
     }
-    if (from >= 0) held.add(chunk.subarray(from));
+    if (from >= 0) partial.add(chunk.subarray(from));
   }
   if (depth > 0) yield { bytes: new Uint8Array(), line, fault: "the array has no end" };
 }
 
-function elementOf(held: Held, line: number): Piece | null {
-  // Line ends can stand only between members, where a space says the same.
-  const bytes = trimmed(held.bytes(), false).map((byte) => (byte === LF || byte === CR ? SPACE : byte));
-  if (held.isTooLong) return { bytes, line, fault: TOO_LONG };
+function elementOf(partial: PartialEntry, line: number): Piece | null {
+  // JSON has line breaks only between tokens, so they can be replaced by spaces.
+  const bytes = trimmed(partial.bytes(), false).map((byte) => (byte === LF || byte === CR ? SPACE : byte));
+  if (partial.isTooLong) return { bytes, line, fault: TOO_LONG };
   if (bytes.length === 0) return null;
   if (bytes[0] !== OBJECT_OPEN) return { bytes, line, fault: "is not a JSON object" };
   return { bytes, line, fault: isUtf8(bytes) ? null : NOT_UTF8 };
 }
 
-/** The beginning of an entry, from earlier chunks. */
-class Held {
+/** The first part of an entry, from earlier chunks. */
+class PartialEntry {
   isTooLong = false;
   #parts: Uint8Array[] = [];
   #size = 0;
@@ -174,7 +174,7 @@ class Held {
 
   add(part: Uint8Array): void {
     this.#size += part.length;
-    // Room for white space around it.
+    // Includes room for white space around the entry.
     if (this.#size > MAX_ENTRY_BYTES + 1024) {
       this.isTooLong = true;
       this.#parts = [];

@@ -41,7 +41,7 @@ function bucketOf(value: unknown): Bucket {
   return { start: String(bucket?.start), count: Number(bucket?.count), groups };
 }
 
-/** A line a bucket: its beginning in this machine's time, its count, a bar, its groups. */
+/** Formats each bucket as a line: its start in local time, its count, a bar and its groups. */
 function chart(buckets: readonly Bucket[], { by, interval, colors }: StatsCommand): string[] {
   const most = Math.max(1, ...buckets.map(({ count }) => count));
   const width = String(most).length;
@@ -51,7 +51,7 @@ function chart(buckets: readonly Bucket[], { by, interval, colors }: StatsComman
       const label = `${shown(name)} ${part}`;
       return by === "level" ? paintLevel(label, name, colors) : label;
     });
-    // Days are those of UTC, which is not where this machine's begin.
+    // Buckets of days begin at midnight UTC, so they are shown as UTC dates.
     const time = interval === "1d" ? start.slice(0, 10) : formatTime(start).slice(0, 16);
     return [
       paint(time, "2", colors),

@@ -11,15 +11,15 @@ import { formatWait, sleep } from "./time.ts";
 import { type Closed, type Connection, connect } from "./websocket.ts";
 
 const HANDSHAKE_MS = 30_000;
-/** Milliseconds between pings: a connection that has died without a word is noticed within two of them. */
+/** Milliseconds between pings. A lost connection is detected within two of them. */
 const PING_MS = 20_000;
-/** Close codes of the service. */
+/** The service's WebSocket close codes. */
 const ENDED = 4001;
 const BEHIND = 4008;
 const BAD_MESSAGE = 1008;
 const STOPPING = 1001;
 
-/** What the service means by closing with 4001. */
+/** Messages for the reasons of close code 4001. */
 const ENDS: Readonly<Record<string, string>> = {
   API_KEY_REVOKED: "the key has been revoked",
   API_KEY_EXPIRED: "the key has expired",
@@ -31,7 +31,7 @@ export async function tail(io: Io, command: TailCommand): Promise<number> {
   try {
     await follower.follow();
   } catch (error) {
-    // What was under way when it was stopped has failed by that.
+    // Stopping the command aborts requests in flight, which is not an error.
     if (!io.stop.aborted) throw error;
   } finally {
     const { place, wasOpen } = follower;
@@ -44,13 +44,13 @@ type Opened = { kind: "open"; connection: Connection } | { kind: "again"; why: s
 
 /** One tail over any number of connections. */
 class Follower {
-  /** The seq up to which all has been written or left out; null before the service has named one. */
+  /** The seq up to which all entries were written or filtered out; `null` until the service has sent a seq. */
   place: number | null;
-  /** Whether the service has ever let it in. */
+  /** Whether the service has accepted a connection before. */
   wasOpen = false;
   readonly #io: Io;
   readonly #command: TailCommand;
-  /** Entries that may still be written. */
+  /** Number of entries that may still be written. */
   #left: number;
   #failures = 0;
 
@@ -61,7 +61,7 @@ class Follower {
     this.place = command.start.kind === "seq" ? command.start.seq : null;
   }
 
-  /** Until the limit is reached or the command is stopped. @throws Failure where the service ends it */
+  /** Follows until the limit is reached or the command is stopped. @throws Failure if the service ends the tail */
   async follow(): Promise<void> {
     const { start } = this.#command;
     if (start.kind === "time") await this.#past(start.ms);
@@ -73,8 +73,8 @@ class Follower {
   }
 
   /**
-   * What has a timestamp from a moment on. A tail knows only seqs: a first one tells up to which seq there are entries
-   * now, a query that starts later brings those, and the tail proper begins behind.
+   * Writes the stored entries with a timestamp from `from`. Tails start at a seq, not at a time: a first tail returns
+   * the newest seq, a query that starts later returns the entries up to it, and the following tail begins after it.
    */
   async #past(from: number): Promise<void> {
     const newest = await this.#newest();
@@ -98,7 +98,7 @@ class Follower {
           if (done) return value;
           const frame = record(JSON.parse(value));
           const seq = frame?.type === "caught-up" ? frame.seq : entriesOf(frame?.entries)[0]?.seq;
-          // Entries that come before any `caught-up` are new: what lies before them is the past.
+          // Entries before the first `caught-up` are new, so the newest stored entry precedes them.
           if (typeof seq === "number") {
             newest = frame?.type === "caught-up" ? seq : seq - 1;
             return null;
@@ -109,7 +109,7 @@ class Follower {
     return newest;
   }
 
-  /** One connection, from its opening to its end; waits where the next one has to. */
+  /** Opens one connection and uses it until its end. Waits if the next connection must wait. */
   async #round(use: (connection: Connection) => Promise<Closed | null>): Promise<void> {
     const opened = await this.#open();
     if (this.#io.stop.aborted) return;
@@ -146,20 +146,20 @@ class Follower {
       const answer = answerOf(status, (name) => headers[name]?.toString() ?? null, body, service);
       if (answer.kind !== "refused") throw new Failure(`${service.url} did not open a tail.`);
       const { refusal } = answer;
-      // 409: the workspace has as many tails as it may have; one that was just cut may still be counted.
+      // 409: the workspace has its maximal number of tails. The tail of the lost connection may still be counted.
       const isPatient = isPassing(refusal) || (refusal.status === 409 && this.wasOpen);
       if (!isPatient) throw new Failure(this.#wordsOf(refusal));
       return { kind: "again", why: wordsOf(refusal), wait: refusal.wait };
     } catch (error) {
       if (error instanceof Failure) throw error;
       const why = `No connection to ${service.url} (${reasonOf(error)}).`;
-      // Nobody there at the very first try is rather a wrong address than a lost connection.
+      // If the first connection fails, the URL is probably wrong.
       if (!this.wasOpen && !this.#io.stop.aborted) throw new Failure(why);
       return { kind: "again", why, wait: null };
     }
   }
 
-  /** A place that the project has not come to yet, in the words of whoever typed it. */
+  /** Formats a refusal. For a seq beyond the newest entry, names the option that the user typed. */
   #wordsOf(refusal: Refusal): string {
     const { start } = this.#command;
     const isTyped = start.kind === "seq" && start.seq === this.place;
@@ -192,7 +192,7 @@ class Follower {
     this.#left--;
   }
 
-  /** Gets ready for the next connection. @throws Failure where there is to be none */
+  /** Prepares the next connection. @throws Failure if the tail has ended */
   async #resume({ code, reason }: Closed): Promise<void> {
     if (code === ENDED)
       throw new Failure(`The service ended the tail: ${ENDS[reason] ?? "its end has come"} (${reason}).`);

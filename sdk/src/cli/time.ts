@@ -12,7 +12,7 @@ const PART = /(\d+(?:\.\d+)?)(ms|[smhdw])/g;
 const EPOCH_MS = /^\d{12,15}$/;
 const ISO = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:?\d{2})?)?$/i;
 
-/** Milliseconds of `90s`, `15m`, `1h30m`, `2d`; null where it is none. */
+/** Parses `90s`, `15m`, `1h30m` or `2d` to milliseconds; `null` if invalid. */
 export function parseDuration(text: string): number | null {
   if (!DURATION.test(text)) return null;
   let total = 0;
@@ -21,8 +21,8 @@ export function parseDuration(text: string): number | null {
 }
 
 /**
- * A moment in epoch milliseconds: so long before `now`, or ISO 8601 (this machine's time where it names no zone), or
- * epoch milliseconds; null where it is none of them.
+ * Parses a time to epoch milliseconds: a duration before `now`, ISO 8601 (local time if it has no zone), or epoch
+ * milliseconds; `null` if invalid.
  */
 export function parseTime(text: string, now: number): number | null {
   if (text === "now") return now;
@@ -31,13 +31,13 @@ export function parseTime(text: string, now: number): number | null {
   if (EPOCH_MS.test(text)) return Number(text);
   const [, date = "", clock = "00:00", zone = ""] = ISO.exec(text) ?? [];
   const day = new Date(`${date}T00:00Z`);
-  // 31 February is read as 3 March.
+  // `Date` reads 31 February as 3 March.
   if (Number.isNaN(day.getTime()) || day.toISOString().slice(0, 10) !== date) return null;
   const ms = Date.parse(`${date}T${clock}${zone.toUpperCase()}`);
   return Number.isNaN(ms) ? null : ms;
 }
 
-/** `2026-11-20 14:03:05.123` in this machine's time; what is no time stays as it is. */
+/** Formats a time as `2026-11-20 14:03:05.123`, local time. Returns an invalid time unchanged. */
 export function formatTime(iso: string): string {
   const time = new Date(iso);
   if (Number.isNaN(time.getTime())) return iso;
@@ -47,13 +47,13 @@ export function formatTime(iso: string): string {
   return `${date} ${clock}.${String(time.getMilliseconds()).padStart(3, "0")}`;
 }
 
-/** `0.5 s`, `12 s`, `3 min`. */
+/** Formats a duration as `0.5 s`, `12 s` or `3 min`. */
 export function formatWait(ms: number): string {
   if (ms < 9_950) return `${(ms / 1000).toFixed(1)} s`;
   return ms < 120_000 ? `${Math.round(ms / 1000)} s` : `${Math.round(ms / 60_000)} min`;
 }
 
-/** Waits; ends early, without a word, when `signal` aborts. */
+/** Waits `ms` milliseconds, or until `signal` is aborted. Never rejects. */
 export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();

@@ -1,6 +1,6 @@
 /**
- * A WebSocket client of what the live tail needs: text, close, ping. Node 20 has none, and where Node has one, it tells
- * nothing of an answer that refuses the upgrade, sends no pings and reads on while its reader is busy.
+ * A WebSocket client with the parts that the live tail needs: text, close, ping. Node 20 has no client. The client of
+ * later versions does not return a refused upgrade's response, sends no pings and has no backpressure.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from "node:http";
@@ -10,7 +10,7 @@ import { clientFrame, closePayload, FrameReader, OPCODE } from "./ws-frames.ts";
 
 /** Appended to the key before it is hashed (RFC 6455, 1.3). */
 const ACCEPT_GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
-/** Bytes of a refusal that are read. */
+/** Bytes of a refusal's body that are read. */
 const MAX_REFUSAL_BYTES = 64 * 1024;
 /** Code of a connection that ended without a close frame (RFC 6455, 7.1.5). */
 export const LOST = 1006;
@@ -22,12 +22,12 @@ export interface Closed {
 
 export interface Connection {
   /**
-   * What the server sends, as it is asked for: while nobody asks, the connection stands still. Returns how it ended,
-   * and never throws.
+   * Yields the messages of the server. Reads from the connection only on demand.
+   * @returns how the connection ended; never throws
    */
   messages(): AsyncGenerator<string, Closed>;
   send(text: string): void;
-  /** Says goodbye and ends the connection at once. */
+  /** Sends a close frame and ends the connection immediately. */
   close(): void;
 }
 
@@ -37,14 +37,14 @@ export type Connected =
 
 export interface ConnectOptions {
   headers: Readonly<Record<string, string>>;
-  /** Milliseconds for the handshake. */
+  /** Timeout of the handshake in milliseconds. */
   timeoutMs: number;
-  /** Milliseconds between pings. A connection on which nothing came from one to the next is given up. */
+  /** Milliseconds between pings. A connection without any bytes between two pings is closed. */
   pingMs: number;
   signal: AbortSignal;
 }
 
-/** @throws Error where the server cannot be reached or does not speak the protocol */
+/** Opens a connection. @throws Error if the server cannot be reached or does not speak the protocol */
 export function connect(url: URL, { headers, timeoutMs, pingMs, signal }: ConnectOptions): Promise<Connected> {
   return new Promise((resolve, reject) => {
     const key = randomBytes(16).toString("base64");
@@ -150,7 +150,7 @@ function connectionOn(socket: Duplex, head: Buffer, pingMs: number): Connection 
   };
 }
 
-/** Ends the connection as soon as what was written is on its way. */
+/** Ends the connection as soon as all data is written. */
 function endSoon(socket: Duplex): void {
   if (socket.writable) socket.end(() => socket.destroy());
   else socket.destroy();

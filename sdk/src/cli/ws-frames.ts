@@ -1,9 +1,9 @@
-/** Bytes of one message; the service's frames stay far below. */
+/** Maximal bytes of one message. The service's messages are much smaller. */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 
 export const OPCODE = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const;
 
-/** What a server has sent. */
+/** A message or control frame of the server. */
 export type Incoming =
   | { kind: "text"; text: string }
   | { kind: "close"; code: number; reason: string }
@@ -19,16 +19,16 @@ interface Frame {
 /** Close code for a close frame that names none (RFC 6455, 7.1.5). */
 const NO_CODE = 1005;
 
-/** Takes a server's bytes apart into messages (RFC 6455, section 5), wherever they were cut on their way. */
+/** Parses a server's bytes into messages (RFC 6455, section 5), independent of chunk boundaries. */
 export class FrameReader {
   #chunks: Uint8Array[] = [];
   #size = 0;
-  /** Bytes that the next frame takes at least: fewer are not looked at. */
+  /** Minimal bytes of the next frame. It is not parsed before they have arrived. */
   #needed = 2;
   #parts: Buffer[] | null = null;
   #partBytes = 0;
 
-  /** @throws Error where the bytes break the protocol */
+  /** Adds a chunk. @returns the completed messages  @throws Error if the bytes violate the protocol */
   push(chunk: Uint8Array): Incoming[] {
     this.#chunks.push(chunk);
     this.#size += chunk.length;
@@ -69,7 +69,7 @@ export class FrameReader {
   }
 }
 
-/** The first frame and its bytes; without it, how many bytes it takes at least. */
+/** Returns the first frame and its length, or `null` and its minimal length if it is incomplete. */
 function frameOf(bytes: Buffer): [Frame | null, number] {
   if (bytes.length < 2) return [null, 2];
   const first = bytes.readUInt8(0);
@@ -104,7 +104,7 @@ function textOf(bytes: Uint8Array): string {
   return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
 }
 
-/** A client's frame: whole, and masked with the four bytes of `mask`. */
+/** Creates a client's frame: final, and masked with the four bytes of `mask`. */
 export function clientFrame(opcode: number, payload: Uint8Array, mask: Uint8Array): Buffer {
   const { length } = payload;
   const head = length < 126 ? Buffer.alloc(2) : length < 65_536 ? Buffer.alloc(4) : Buffer.alloc(10);

@@ -7,9 +7,15 @@ export type { NodeLoggerOptions } from "./index.ts";
 export type { SpoolOptions } from "./spool.ts";
 
 /**
- * `taffrail/node` for edge runtimes and Workers, so that a module shared with Node's side of an application can be
- * bundled for them: neither a process that ends nor a disk exists there, and `shutdown` and `spool` are ignored.
- * @throws TypeError for options that are wrong; no method of the logger ever throws
+ * Creates a logger for edge runtimes and Workers, under the name that Node's side of the application imports.
+ *
+ * A module that both sides share can therefore be bundled for both. These runtimes have no shutdown hooks and no disk,
+ * so `shutdown` and `spool` are ignored. No method of the logger throws.
+ * @throws TypeError for invalid options
+ * @example
+ * import { createLogger } from "taffrail/node";
+ *
+ * export const logger = createLogger({ service: "shop" });
  */
 export function createLogger({ shutdown: _shutdown, spool: _spool, ...options }: NodeLoggerOptions = {}): Logger {
   return createPlain(options);

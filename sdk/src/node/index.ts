@@ -4,44 +4,58 @@ import { asError } from "../safe.ts";
 import { withSettings } from "../settings.ts";
 import { standardOutputs } from "../transports/outputs.ts";
 import type { Logger, LoggerOptions } from "../types.ts";
-import { keepIn } from "./resend.ts";
+import { attachSpool } from "./resend.ts";
 import { guard } from "./shutdown.ts";
 import { createSpool, type SpoolOptions } from "./spool.ts";
 
 export type * from "../types.ts";
 export type { SpoolOptions } from "./spool.ts";
 
-/** Milliseconds; service managers kill after 10 s or more. */
+/** Default deadline of the flush at shutdown in milliseconds. Service managers kill a process after 10 s or more. */
 const SHUTDOWN_MS = 3000;
 
+/** Options of `createLogger` on Node and Bun. */
 export type NodeLoggerOptions = LoggerOptions & {
   /**
-   * Flush on SIGTERM, SIGINT and uncaught errors, which are logged too, and when nothing is left to do, for `timeoutMs`
-   * milliseconds at most.
+   * Flushes on SIGTERM, SIGINT, uncaught errors and an empty event loop, for at most `timeoutMs` milliseconds. Uncaught
+   * errors are also logged. `false` installs no listeners.
    * @default { timeoutMs: 3000 }
    */
   shutdown?: false | { timeoutMs?: number };
   /**
-   * Keeps what is out of retries, or could not be sent before the process ended, on disk. It is sent after the next
-   * delivery that succeeds, or at the next start.
+   * Stores deliveries on disk whose retries ran out or that were pending when the process ended. They are sent after
+   * the next successful delivery, or at the next start. `false` drops them.
+   * @default {}
    */
   spool?: false | SpoolOptions;
 };
 
 /**
- * `createLogger` for Node and Bun: nothing logged is lost when the process ends, by whatever of exit, signal, uncaught
- * error or having nothing left to do.
- * @throws TypeError for options that are wrong; no method of the logger ever throws
+ * Creates a logger for Node and Bun that loses no entries when the process ends.
+ *
+ * That holds for `process.exit()`, SIGTERM, SIGINT, uncaught errors and an empty event loop. No method of the logger
+ * throws.
+ * @throws TypeError for invalid options
+ * @example
+ * import { createLogger } from "taffrail/node";
+ *
+ * const logger = createLogger({
+ *   apiUrl: "https://logs.example.com",
+ *   projectId: "proj_...",
+ *   shutdown: { timeoutMs: 5000 },
+ *   spool: { dir: "/var/spool/shop" },
+ * });
+ * logger.error(new Error("Payment gateway timed out"));
  */
 export function createLogger(options: NodeLoggerOptions = {}): Logger {
   const { shutdown: guarding = {}, spool: keeping = {}, ...rest } = withSettings(options);
-  // A bundle for an edge runtime may get here: its `process` has no events, and Node's modules are stubs.
+  // A bundle for an edge runtime may run this module: its `process` has no events, and Node's modules are stubs.
   const isProcess = typeof process === "object" && typeof process.on === "function";
   const shutdown = isProcess && guarding;
   const spooling = isProcess && keeping;
   const { timeoutMs = SHUTDOWN_MS } = shutdown || {};
   check(Number.isFinite(timeoutMs) && timeoutMs >= 0, "shutdown.timeoutMs must be a number of milliseconds");
-  /** What the process's last moments found in the queue, by id. */
+  /** Ids of the deliveries that were saved at the end of the process. */
   const saved = new Set<string>();
   let isOver = false;
   const { logger, queues, report } = assemble(
@@ -51,15 +65,15 @@ export function createLogger(options: NodeLoggerOptions = {}): Logger {
         ...output,
         write(line, severity, now) {
           output.write(line, severity, now);
-          // Logged by an exit listener that comes after the one here: nothing asynchronous runs any more.
+          // A later exit listener logged this entry, and no asynchronous code runs after that.
           if (isOver) saveNew();
         },
       })),
-    // Without a spool what is given up is lost.
+    // Without a spool the entries would be lost, so the flush waits for the full default timeout.
     shutdown && spooling ? timeoutMs : undefined,
   );
   const { apiUrl, projectId } = rest;
-  // Only what goes to the service has ids that make a repetition harmless.
+  // Only deliveries to the service have ids by which the receiver recognizes a repetition.
   const [queue] = queues.filter(({ isRepeatable }) => isRepeatable);
   const spool = spooling && queue && apiUrl && projectId ? createSpool(apiUrl, projectId, spooling) : undefined;
 
@@ -92,7 +106,7 @@ export function createLogger(options: NodeLoggerOptions = {}): Logger {
       uncaught: (error, origin) =>
         logger.category("system", "error").fatal(`Uncaught ${origin}: ${asError(error).message}`, { error }),
     });
-  const stop = spool && queue && keepIn(spool, queue, attempt);
+  const stop = spool && queue && attachSpool(spool, queue, attempt);
   const { close } = logger;
   logger.close = async (limits) => {
     stop?.();

@@ -2,31 +2,33 @@ import type { Queue } from "../transports/delivery.ts";
 import type { Spool } from "./spool.ts";
 
 /**
- * Milliseconds to the next try of what came back from one. It doubles each time: what never goes through must not hold
- * up the rest again and again.
+ * Milliseconds until a file whose resend failed is sent again. The pause doubles each time, so that a file which always
+ * fails does not repeatedly delay the others.
  */
 const FIRST_PAUSE_MS = 60_000;
 const LONGEST_PAUSE_MS = 3_600_000;
 
 /**
- * Sends what lies in the spool, now and after deliveries that succeed, and puts there what is out of retries.
- * @param attempt runs what may throw, and reports it
- * @returns how to take nothing more from the spool
+ * Attaches a spool to a queue: resends the spooled deliveries now and after each successful delivery, and spools
+ * deliveries whose retries ran out.
+ * @param attempt runs a function and reports what it throws
+ * @returns a function that stops the resending
  */
-export function keepIn(spool: Spool, queue: Queue, attempt: (work: () => void) => void): () => void {
+export function attachSpool(spool: Spool, queue: Queue, attempt: (work: () => void) => void): () => void {
   let isStopped = false;
-  /** A file is in the queue. */
+  /** Whether the deliveries of a file are in the queue. */
   let isBusy = false;
-  /** Something may lie in the spool. */
+  /** Whether the spool may have files. */
   let isFilled = true;
   let keeps = 0;
   let pause = 0;
   let nextAt = 0;
 
-  /** A file at a time. */
+  /** Resends one file at a time. */
   function resend(): void {
     if (isStopped || isBusy || !isFilled || Date.now() < nextAt) return;
-    // A directory that cannot be read is reported once, and tried again when something was put there.
+    // Cleared before the claim, which may throw: an unreadable directory is reported once, and read again after a
+    // write.
     isFilled = false;
     const claim = spool.claim();
     isFilled = isBusy = claim !== undefined;

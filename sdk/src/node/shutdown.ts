@@ -1,16 +1,16 @@
 import { uncaughtReport } from "./uncaught-report.ts";
 
-/** What one logger does when the process is about to end. */
+/** The actions of one logger when the process ends. */
 export interface Guarded {
   /** Milliseconds that `flush` may take. */
   timeoutMs: number;
   flush(): Promise<unknown>;
   /**
-   * Puts what is left where the next start finds it, synchronously. May be called more than once.
-   * @param isExit nothing asynchronous runs any more, but further exit listeners may
+   * Saves the pending deliveries for the next start, synchronously. Can be called repeatedly.
+   * @param isExit whether only synchronous code still runs, such as later exit listeners
    */
   save(isExit: boolean): void;
-  /** Logs an error nobody caught. */
+  /** Logs an error that no code caught. */
   uncaught(error: unknown, origin: string): void;
 }
 
@@ -19,8 +19,9 @@ type Signal = keyof typeof SIGNALS;
 
 const SIGNAL_NAMES: readonly Signal[] = ["SIGINT", "SIGTERM"];
 /**
- * Events of errors that no code caught. Node passes unhandled rejections on as uncaught errors; Bun exits at once unless
- * a listener takes them. A function, because edge runtimes evaluate this module too, and have no `process.versions`.
+ * Events of errors that no code caught. Node reports unhandled rejections as uncaught errors; Bun exits immediately
+ * unless they have a listener. A function, because edge runtimes evaluate this module too, and have no
+ * `process.versions`.
  */
 function errorEvents(): readonly string[] {
   return process.versions.bun ? ["uncaughtException", "unhandledRejection"] : ["uncaughtException"];
@@ -29,7 +30,7 @@ function errorEvents(): readonly string[] {
 const guarded = new Set<Guarded>();
 let isEnding = false;
 
-/** Watches over a logger until the returned function is called. */
+/** Flushes and saves the entries of a logger at the end of the process, until the returned function is called. */
 export function guard(one: Guarded): () => void {
   if (guarded.size === 0) {
     process.on("exit", onExit);
@@ -49,7 +50,7 @@ function onExit(): void {
   for (const one of guarded) one.save(true);
 }
 
-/** Flushes with a deadline, then saves the rest and lets the process end as it would have. */
+/** Flushes with a deadline, saves the remaining entries, and lets the process end as it would without the library. */
 function end(finish: () => void): void {
   const isSecond = isEnding;
   isEnding = true;
@@ -57,13 +58,13 @@ function end(finish: () => void): void {
     for (const one of guarded) one.save(false);
     finish();
   };
-  // Asked twice: no more waiting.
+  // A second signal ends the process without waiting for the flush.
   if (isSecond) over();
   else Promise.allSettled([...guarded].map((one) => one.flush())).then(over);
 }
 
 function onSignal(signal: Signal): void {
-  // Who else listens has plans of its own and ends the process itself; its exit saves what is left.
+  // Another listener decides when the process ends. Its exit saves the remaining entries.
   if (process.listenerCount(signal) > 1) {
     for (const one of guarded) one.flush();
     return;
@@ -79,7 +80,7 @@ function onUncaught(error: unknown, origin: unknown): void {
   for (const one of guarded) one.uncaught(error, typeof origin === "string" ? origin : "unhandledRejection");
   if (process.listenerCount("uncaughtException") > 1) return;
   end(() => {
-    // Not thrown once more: the platform would show the line of this file that throws.
+    // Not rethrown, because the platform would show the throwing line of this file.
     process.stderr.write(uncaughtReport(error), () => process.exit(1));
   });
 }

@@ -4,54 +4,66 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import type { Delivery } from "../transports/delivery.ts";
 
-/** Bytes that may lie in one directory, of all processes together. */
+/** Default bytes of one spool directory, for all processes together. */
 const MAX_BYTES = 64 * 1024 * 1024;
-/** Files that this process wrote: names of one millisecond sort in the order in which they were made. */
+/** Number of files that this process wrote. As a part of their names it orders the files of one millisecond. */
 let files = 0;
 
+/** Where deliveries are stored on disk, and how many bytes. */
 export interface SpoolOptions {
-  /** Default: a directory of this user's in the system's temporary one, per service and project. */
+  /**
+   * Directory of the files. It must belong to the user of the process.
+   * @default a directory in the system's temporary one, per user, service and project
+   */
   dir?: string;
-  /** Bytes the directory may hold, default 64 MiB. What does not fit is dropped. */
+  /**
+   * Bytes that the directory may hold. Deliveries that do not fit are dropped.
+   * @default 67108864
+   */
   maxBytes?: number;
 }
 
 /**
- * Deliveries on disk, from the end of one process to the start of the next. A file belongs to who renames it: to
- * `<name>.claimed-<pid>-<instance>` while its deliveries are sent again, under the ids they had, so that what the
- * service already stored is not stored twice.
+ * Deliveries on disk, from the end of one process to the start of the next.
+ *
+ * A process claims a file by renaming it to `<name>.claimed-<pid>-<instance>` while it sends the deliveries again. They
+ * keep their ids, so that the service does not store them twice.
  */
 export interface Spool {
-  /** Writes all that a queue holds at once, synchronously; claims are over with it. @returns whether it is on disk */
+  /**
+   * Writes all deliveries of a queue synchronously, and ends the claims of this process, whose deliveries are among
+   * them.
+   * @returns whether they are on disk
+   */
   save(deliveries: readonly Delivery[]): boolean;
-  /** Writes one delivery beside what is there and claimed. @returns whether it is on disk */
+  /** Writes one delivery in addition to the stored and claimed ones. @returns whether it is on disk */
   add(delivery: Delivery): boolean;
-  /** Claims the next file that nobody else has; `undefined` if there is none. */
+  /** Claims the next file that no other process has claimed; `undefined` if there is no such file. */
   claim(): Claim | undefined;
 }
 
 export interface Claim {
   deliveries: Delivery[];
-  /** All of it has been delivered. */
+  /** Deletes the file, after all its deliveries have ended. */
   remove(): void;
-  /** For the next start. */
+  /** Keeps the file for a later claim. */
   release(): void;
 }
 
 export function createSpool(apiUrl: string, projectId: string, options: SpoolOptions): Spool {
   const { dir = defaultDir(apiUrl, projectId), maxBytes = MAX_BYTES } = options;
   const instance = randomUUID().slice(0, 8);
-  /** Files whose deliveries are in memory now. */
+  /** Claimed files, whose deliveries are in memory. */
   const mine = new Set<string>();
 
   function own(): void {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
-    // A temporary directory is everybody's: another user's directory of this name could be read, or be a trap.
+    // Any user can create a directory in the temporary one. In another user's directory the entries could be read.
     const { uid } = lstatSync(dir);
     if (process.getuid && uid !== process.getuid()) throw new Error(`${dir} belongs to another user.`);
   }
 
-  /** @param isBeside claimed files stay, so they count */
+  /** @param isBeside whether the claimed files stay, so that their bytes count */
   function write(deliveries: readonly Delivery[], isBeside: boolean): boolean {
     own();
     const data = Buffer.concat(
@@ -65,7 +77,7 @@ export function createSpool(apiUrl: string, projectId: string, options: SpoolOpt
     if (held + data.length > maxBytes) return false;
     const number = String(files++).padStart(9, "0");
     const file = path.join(dir, `${Date.now()}-${process.pid}-${number}-${randomUUID()}.spool`);
-    // Complete under its name, or not there at all.
+    // Renamed after it was written, so that no reader sees an incomplete file.
     writeFileSync(`${file}.part`, data, { mode: 0o600 });
     renameSync(`${file}.part`, file);
     return true;
@@ -75,7 +87,7 @@ export function createSpool(apiUrl: string, projectId: string, options: SpoolOpt
     add: (delivery) => write([delivery], true),
     save(deliveries) {
       if (!write(deliveries, false)) return false;
-      // What was claimed and is not delivered yet is in the new file too.
+      // The new file also has the claimed deliveries that are still pending.
       for (const name of mine) rmSync(path.join(dir, name), { force: true });
       mine.clear();
       return true;
@@ -90,7 +102,7 @@ export function createSpool(apiUrl: string, projectId: string, options: SpoolOpt
         try {
           renameSync(path.join(dir, name), file);
         } catch {
-          continue; // Another process was faster.
+          continue; // Another process claimed it.
         }
         mine.add(claimed);
         return {
@@ -113,7 +125,7 @@ function defaultDir(apiUrl: string, projectId: string): string {
   return path.join(tmpdir(), `taffrail-${process.getuid?.() ?? "user"}-${place}`);
 }
 
-/** In a container every process may have the same number, so one's own says nothing about an older holder. */
+/** In containers processes often have the same pid, so the own pid does not prove that the holder is running. */
 function isAlive(pid: number): boolean {
   if (pid === process.pid) return false;
   try {
@@ -132,7 +144,7 @@ function sizeOf(file: string): number {
   }
 }
 
-/** Stops at the first thing that is no delivery: a file that was cut short keeps what it has whole. */
+/** Stops at the first malformed delivery: a truncated file still yields its complete ones. */
 function parse(data: Uint8Array): Delivery[] {
   const deliveries: Delivery[] = [];
   for (let at = 0; at < data.length; ) {

@@ -1,19 +1,41 @@
 import type { CaptureOptions } from "../capture/options.ts";
 import type { LogLevel } from "../types.ts";
 
-/** What may stand under `taffrail` in `nuxt.config.ts`: only what can be written down as JSON. */
+/** Options under `taffrail` in `nuxt.config.ts`. All values can be represented as JSON. */
 export interface TaffrailNuxtOptions {
+  /**
+   * URL of the service.
+   * @default process.env.NUXT_TAFFRAIL_API_URL
+   */
   apiUrl?: string;
+  /**
+   * Project that receives the entries.
+   * @default process.env.NUXT_TAFFRAIL_PROJECT_ID
+   */
   projectId?: string;
-  /** Better in the environment: `NUXT_TAFFRAIL_API_KEY`. Never sent to browsers. */
+  /**
+   * An API key with the scope `logs:write`. Prefer the environment variable. Never sent to browsers.
+   * @default process.env.NUXT_TAFFRAIL_API_KEY
+   */
   apiKey?: string;
+  /**
+   * The lowest level that is logged.
+   * @default "info"
+   */
   level?: LogLevel;
+  /**
+   * Fields of every entry.
+   * @default {}
+   */
   defaultMeta?: Record<string, unknown>;
-  /** Paths as text; patterns need a plugin of one's own with `createNitroPlugin`. */
+  /**
+   * What is captured of requests. Paths are strings here; patterns need a custom plugin with `createNitroPlugin`.
+   * @default {}
+   */
   capture?: CaptureOptions;
 }
 
-/** What this module uses of Nuxt. */
+/** The part of Nuxt that this module uses. */
 interface Nuxt {
   options: { taffrail?: TaffrailNuxtOptions; runtimeConfig: Record<string, unknown> };
   hook(name: "nitro:init", listener: (nitro: Nitro) => void): unknown;
@@ -25,7 +47,7 @@ interface Nitro {
 
 const PLUGIN = "#taffrail/plugin";
 
-/** Nitro's own modules are named as they are, so that the module needs none of Nuxt's packages. */
+/** Imports Nitro's modules by name, so that this module does not depend on Nuxt's packages. */
 const CODE = `
 import { useRuntimeConfig } from "nitropack/runtime";
 import { createNitroPlugin } from "taffrail/nuxt/nitro";
@@ -33,15 +55,21 @@ export default (nitroApp) => createNitroPlugin(useRuntimeConfig().taffrail)(nitr
 `;
 
 /**
- * The module for Nuxt 3 and 4: `modules: ["taffrail/nuxt"]`. Every option can be set by the environment too, as
- * `NUXT_TAFFRAIL_API_URL`, `NUXT_TAFFRAIL_PROJECT_ID`, `NUXT_TAFFRAIL_API_KEY`.
+ * The module for Nuxt 3 and 4, which captures requests of the server. The options that are plain values can also be set
+ * by the environment, like `NUXT_TAFFRAIL_API_URL` and `NUXT_TAFFRAIL_LEVEL`.
+ * @example
+ * // nuxt.config.ts
+ * export default defineNuxtConfig({
+ *   modules: ["taffrail/nuxt"],
+ *   taffrail: { level: "debug", capture: { excludePaths: ["/health"] } },
+ * });
  */
 export default function taffrail(inline: TaffrailNuxtOptions, nuxt: Nuxt): void {
   const { options } = nuxt;
-  // Members that are not there could not be set by the environment.
+  // Nuxt sets only members that exist in the configuration from the environment.
   const defaults = { apiUrl: "", projectId: "", apiKey: "", level: "info" };
   options.runtimeConfig.taffrail = { ...defaults, ...options.taffrail, ...inline };
-  // Not before: Nitro takes the names of plugins it is configured with for paths.
+  // Added in the hook, because Nitro resolves the plugins of its configuration as paths.
   nuxt.hook("nitro:init", (nitro) => {
     nitro.options.virtual[PLUGIN] = CODE;
     nitro.options.plugins.unshift(PLUGIN);

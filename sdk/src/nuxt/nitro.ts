@@ -1,18 +1,18 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { tapNodeRequest, watchNodeResponse } from "../adapters/node-http.ts";
-import { drained } from "../capture/drain.ts";
+import { flushAll } from "../capture/drain.ts";
 import { createCapture, type Exchange } from "../capture/exchange.ts";
 import { createLogger } from "../index.ts";
 import type { Logger } from "../types.ts";
 import type { TaffrailNuxtOptions } from "./index.ts";
 
-/** An event of h3, as far as it is used here. */
+/** The members of an h3 event that the plugin uses. */
 export interface NitroEvent {
   node: { req: IncomingMessage; res: ServerResponse };
   context: Record<string, unknown>;
 }
 
-/** What a plugin gets of Nitro. */
+/** The members of Nitro's application that the plugin uses. */
 export interface NitroApp {
   hooks: {
     hook(name: "error", listener: (error: unknown, context: { event?: NitroEvent }) => void): unknown;
@@ -23,9 +23,17 @@ export interface NitroApp {
 }
 
 /**
- * A plugin of Nitro that captures requests, for Nuxt and for Nitro alone. `event.context.logger` carries the
- * request's trace, and so does what any logger logs while it is handled.
- * @param options or a logger of one's own with what to capture
+ * Creates a Nitro plugin that captures requests, for Nuxt and for Nitro without Nuxt. Entries logged by any logger
+ * during a request carry its trace; `event.context.logger` carries it also later.
+ * @param options options of a new logger, or an existing logger and what to capture
+ * @throws TypeError for invalid options, when Nitro calls the plugin
+ * @example
+ * // server/plugins/taffrail.ts
+ * import { createLogger } from "taffrail";
+ * import { createNitroPlugin } from "taffrail/nuxt/nitro";
+ *
+ * const logger = createLogger({ service: "shop" });
+ * export default createNitroPlugin({ logger, capture: { excludePaths: [/^\/_nuxt/] } });
  */
 export function createNitroPlugin(
   options: TaffrailNuxtOptions | { logger: Logger; capture?: TaffrailNuxtOptions["capture"] },
@@ -52,15 +60,15 @@ export function createNitroPlugin(
     hooks.hook("error", (error, { event }) => {
       const cause = causeOf(error);
       if (!event) logger.category("system", "error").error(cause instanceof Error ? cause : String(cause));
-      // A path that no route has is a response, and no error.
+      // A path without a route is a 404 response, not an error.
       else if (!isNotFound(error)) exchanges.get(event)?.failed(cause);
     });
     hooks.hook("afterResponse", (event) => {
       const { waitUntil } = event.context;
       if (typeof waitUntil !== "function") return;
-      // On platforms without sockets the response has no end of its own to listen for.
+      // On platforms without sockets the response emits no `close` event.
       exchanges.get(event)?.ended({ status: event.node.res.statusCode });
-      waitUntil(drained(logger));
+      waitUntil(flushAll(logger));
     });
     hooks.hook("close", () => logger.close());
   };
@@ -76,7 +84,7 @@ function makeLogger({ apiUrl = "", projectId = "", apiKey, level, defaultMeta }:
   });
 }
 
-/** h3 wraps what a handler throws; its wrapper's cause is that, or the cause of that. */
+/** Returns the error that a handler threw. h3 wraps it, with that error or its cause as the cause of the wrapper. */
 function causeOf(error: unknown): unknown {
   const cause = error instanceof Error ? error.cause : undefined;
   return error instanceof Error && cause instanceof Error && cause.message === error.message ? cause : error;

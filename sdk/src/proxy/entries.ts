@@ -1,7 +1,7 @@
 /** Members of an entry that a browser may set. */
 const MEMBERS = ["timestamp", "level", "category", "type", "message", "session", "traceId", "spanId"] as const;
 
-/** Characters of a browser's name. */
+/** Maximal characters of `userAgent`. */
 const MAX_AGENT = 512;
 
 export interface EntryRules {
@@ -12,9 +12,12 @@ export interface EntryRules {
 }
 
 /**
- * NDJSON for the service, of NDJSON, an entry, a list or `{logs: [...]}`: only known members, and a `source` no client
- * can choose. The same body of the same browser always gives the same lines, so that a repetition is recognized. What is no entry stays
- * where it was, as `null`, for the service to name it by its index. `undefined` if there are no entries, or too many.
+ * Converts NDJSON, an entry, a list or `{logs: [...]}` to NDJSON for the service. Entries have only known members, and
+ * a `source` that clients cannot set.
+ *
+ * The same body of the same browser gives the same lines, so that the service recognizes a repetition. A value that is
+ * not an entry becomes `null`, so that the indexes of the others do not change.
+ * @returns `undefined` if there are no entries or too many
  */
 export function entryLines(body: string, rules: EntryRules): string | undefined {
   const { maxEntries } = rules;
@@ -27,7 +30,7 @@ function lineOf(entry: object | null): string {
   try {
     return JSON.stringify(entry);
   } catch {
-    return "null"; // Nested more deeply than the stack reaches.
+    return "null"; // Nested too deeply for the stack.
   }
 }
 
@@ -35,7 +38,7 @@ function valuesOf(body: string, maxEntries: number): unknown[] {
   const whole = parsed(body);
   if (Array.isArray(whole)) return whole;
   if (isObject(whole)) return Array.isArray(whole.logs) && whole.message === undefined ? whole.logs : [whole];
-  // One more than is allowed tells too many.
+  // Splits off at most one entry more than allowed, to detect that there are too many.
   const lines = body.split("\n", 2 * maxEntries + 2).filter((line) => line.trim() !== "");
   return lines.map(parsed);
 }

@@ -4,7 +4,7 @@ import { type ProxyOptions, type ProxySettings, proxySettings } from "./options.
 export type { RateLimit } from "./limit.ts";
 export type { ProxyOptions } from "./options.ts";
 
-/** Statuses of the service that a browser can make something of. */
+/** Statuses of the service that are passed on to the browser, which handles them. */
 const PASSED_ON = new Set([200, 201, 400, 409, 413, 429]);
 const CODES = {
   400: "VALIDATION_ERROR",
@@ -15,24 +15,36 @@ const CODES = {
   502: "UPSTREAM_REFUSED",
   503: "SERVICE_UNAVAILABLE",
 } as const;
-/** Characters of an idempotency key, so that the prefix fits into the service's 128. */
+/** A valid idempotency key of a browser. With the prefix it must fit into the service's 128 characters. */
 const KEY = /^[\x21-\x7e]{1,100}$/;
-/** Keeps browsers' keys apart from those of servers, whatever a client chooses. */
+/** Keeps the idempotency keys of browsers separate from those of servers. */
 const KEY_PREFIX = "browser-";
-/** Seconds until a browser may ask again. */
+/** Value of `Retry-After` in seconds. */
 const RETRY_SECONDS = 5;
 
-/** A development server that passes requests on changes the host they name; its page's console shows this. */
+/** Shown on the page's console. The usual cause is a development server that forwards requests with another host. */
 const REFUSAL =
   "This origin may not send logs. If a development server (Vite) passes them on, name its origin: createProxy({ origins }).";
 
-/** Takes entries of browsers and passes them on with the server's key. */
+/** Receives entries of browsers and forwards them with the server's key. */
 export type ProxyHandler = (request: Request) => Promise<Response>;
 
 /**
- * The handler of the route that `taffrail/browser` sends to, for any server that speaks the web's `Request` and
- * `Response`. Answers `OPTIONS` and `POST`. It never rejects.
- * @throws TypeError for options that are wrong
+ * Creates the handler of the route to which `taffrail/browser` sends, for any server with web-standard `Request` and
+ * `Response`. The handler answers `OPTIONS` and `POST`, and its promise never rejects.
+ * @throws TypeError for invalid options
+ * @example
+ * import { Hono } from "hono";
+ * import { createProxy } from "taffrail/proxy";
+ *
+ * const proxy = createProxy({
+ *   apiUrl: process.env.TAFFRAIL_URL,
+ *   projectId: process.env.TAFFRAIL_PROJECT,
+ *   apiKey: process.env.TAFFRAIL_API_KEY,
+ *   origins: ["https://shop.example"],
+ * });
+ * const app = new Hono();
+ * app.all("/logs", (c) => proxy(c.req.raw));
  */
 export function createProxy(options: ProxyOptions): ProxyHandler {
   const settings = proxySettings(options);
@@ -77,7 +89,7 @@ async function answer(settings: ProxySettings, request: Request): Promise<Respon
   }
 }
 
-/** A store of counts that is down must not take the logs with it. */
+/** Returns `true` if the rate limit fails, so that an outage of its store does not lose logs. */
 async function mayPass(settings: ProxySettings, request: Request): Promise<boolean> {
   try {
     return await settings.rateLimit(settings.addressOf(request), request);
@@ -105,19 +117,19 @@ async function passOn(settings: ProxySettings, lines: string, key: string | unde
     return new Response(text, { status: reply.status, headers: { "Content-Type": "application/json", ...retry } });
   }
   settings.onError(new Error(`The service answered ${reply.status}: ${text.slice(0, 500)}`));
-  // Whatever is wrong with the key or the project is nothing a browser should hear of.
+  // Errors of the key or the project are not exposed to browsers.
   return reply.status >= 500
     ? failure(503, "The logs could not be passed on.", { "Retry-After": after ?? String(RETRY_SECONDS) })
     : failure(502, "The service refused the logs.");
 }
 
-/** A beacon has no headers of its own, so the key may stand in the address. */
+/** Reads the idempotency key from the header or the query, because a beacon cannot set headers. */
 function keyOf(request: Request): string | undefined {
   const key = request.headers.get("idempotency-key") ?? new URL(request.url).searchParams.get("id") ?? "";
   return KEY.test(key) ? key : undefined;
 }
 
-/** The body as text, `undefined` if it is too long. Stops reading there. */
+/** Reads the body as text; `undefined` if it has more than `max` bytes. Stops reading at the limit. */
 async function bodyOf(request: Request, max: number): Promise<string | undefined> {
   if (Number(request.headers.get("content-length")) > max) return undefined;
   const reader = request.body?.getReader();
@@ -147,7 +159,7 @@ function preflight(): Response {
   });
 }
 
-/** In the service's envelope, so that one reader does for both. */
+/** Creates an error response in the service's envelope, so that clients parse both in the same way. */
 function failure(status: keyof typeof CODES, message: string, headers: Record<string, string> = {}): Response {
   const body = {
     success: false,

@@ -1,11 +1,11 @@
-/** Says whether a request of this address may pass. `address` is missing where nothing tells it. */
+/** Returns whether a request of this client IP may pass. `address` is `undefined` if the client IP is unknown. */
 export type RateLimit = (address: string | undefined, request: Request) => boolean | Promise<boolean>;
 
 export interface MemoryLimitOptions {
   perAddress: number;
   total: number;
   windowMs: number;
-  /** More addresses than that push the longest silent ones out. */
+  /** Maximal number of counted addresses. Beyond it the least recently used one is evicted. */
   maxAddresses: number;
   now(): number;
 }
@@ -13,11 +13,11 @@ export interface MemoryLimitOptions {
 interface Window {
   startedAt: number;
   count: number;
-  /** Of the window before. */
+  /** Count of the previous window. */
   before: number;
 }
 
-/** Counts by two windows, the older one by the part of it that is not yet over: near to a sliding one, in 3 numbers. */
+/** Approximates a sliding window by two fixed ones, of which the older counts in part: three numbers per address. */
 export function memoryLimit({ perAddress, total, windowMs, maxAddresses, now }: MemoryLimitOptions): RateLimit {
   const addresses = new Map<string, Window>();
   const all: Window = { startedAt: now(), count: 0, before: 0 };

@@ -1,55 +1,82 @@
 import { check } from "../options.ts";
 import { memoryLimit, type RateLimit } from "./limit.ts";
 
-/** Bytes of one request: more than a browser may have under way when its page closes (64 KiB). */
+/** Default bytes of one request: as many as a browser can have in flight when its page closes (64 KiB). */
 const MAX_BODY_BYTES = 65_536;
 const MAX_ENTRIES = 500;
-/** Requests of one address in a minute: ten tabs that flush every five seconds. */
+/** Default requests of one client IP in a minute: ten tabs that flush every five seconds. */
 const PER_ADDRESS = 120;
-/** Requests of all addresses in a minute. An address can be made up where no front sets it; this bounds that. */
+/** Default requests of all clients in a minute. Bounds clients that forge addresses where no front proxy sets them. */
 const IN_ALL = 6000;
 const WINDOW_MS = 60_000;
-/** Addresses that are counted at the same time. */
+/** Maximal number of client IPs that are counted at the same time. */
 const MAX_ADDRESSES = 10_000;
-/** Milliseconds until the service has not answered. */
+/** Default timeout of a request to the service in milliseconds. */
 const TIMEOUT_MS = 10_000;
 
-/** Where a proxy passes entries on to, and what it lets pass. */
+/**
+ * Where a proxy forwards entries, and which requests it accepts.
+ *
+ * A build (Next) evaluates routes without their environment, so `apiUrl`, `projectId` and `apiKey` may be `undefined`
+ * at construction; then every request fails.
+ */
 export interface ProxyOptions {
-  /** The service. A build (Next) evaluates routes without their environment: what is `undefined` fails with the first request. */
+  /** URL of the service, like `https://logs.example.com`. */
   apiUrl: string | undefined;
-  /** The project that gets the entries. */
+  /** Project that receives the entries. */
   projectId: string | undefined;
-  /** A key with the scope `logs:write`. It never leaves the server. */
+  /** An API key with the scope `logs:write`. It never leaves the server. */
   apiKey: string | undefined;
-  /** Origins that may send, like `https://shop.example`. Default: only pages of the host that the request names. */
+  /**
+   * Origins that may send, like `https://shop.example`, or a function that decides.
+   * @default the origins of the host that the request names
+   */
   origins?: readonly string[] | ((origin: string, request: Request) => boolean);
-  /** Bytes of a request's body, 1 to 5 MiB, default 65,536. */
+  /**
+   * Maximal bytes of a request body, 1 to 5,242,880.
+   * @default 65536
+   */
   maxBytes?: number;
-  /** Entries of a request, 1 to 1,000, default 500. */
+  /**
+   * Maximal entries of a request, 1 to 1,000.
+   * @default 500
+   */
   maxEntries?: number;
-  /** Members of `data` that are passed on, default all. */
+  /**
+   * Members of `data` that are forwarded.
+   * @default all members
+   */
   dataFields?: readonly string[];
   /**
-   * Default: 120 requests a minute and address, and 6,000 of all together, counted in this process. `false` for none;
-   * or what says whether a request may pass, by a store that all processes share. One that fails lets it pass.
+   * Requests per minute of one client IP and of all clients together, counted in this process; `false` for no limit. Or
+   * a function that decides, for example by a store that several processes share. If it throws, the request passes.
+   * @default { perAddress: 120, total: 6000 }
    */
   rateLimit?: { perAddress?: number; total?: number } | false | RateLimit;
-  /** The client's address. Default: `CF-Connecting-IP`, then the first of `X-Forwarded-For`. */
+  /**
+   * Returns the client IP of a request.
+   * @default `CF-Connecting-IP`, else the first address of `X-Forwarded-For`
+   */
   clientAddress?: (request: Request) => string | undefined;
   /**
-   * Gets what goes wrong between here and the service; browsers are not told. Default: the first failure is written to
-   * the console.
+   * Called with errors between the proxy and the service, which browsers do not see.
+   * @default reports the first error on the console
    */
   onError?: (error: Error) => void;
-  /** Milliseconds to wait for the service, default 10,000. */
+  /**
+   * Milliseconds after which a request to the service has failed, 1 to 3,600,000.
+   * @default 10000
+   */
   timeout?: number;
-  /** In place of the global one. */
+  /**
+   * Function that sends the requests to the service.
+   * @default globalThis.fetch
+   */
   fetch?: typeof fetch;
 }
 
 export interface ProxySettings {
-  /** Why there is no service to send to; empty if there is one. */
+  /** Error message if options of the service are missing; empty otherwise. */
   missing: string;
   url: string;
   apiKey: string;
@@ -64,7 +91,7 @@ export interface ProxySettings {
   fetch: typeof fetch;
 }
 
-/** @throws TypeError for options that are wrong */
+/** @throws TypeError for invalid options */
 export function proxySettings(options: ProxyOptions): ProxySettings {
   const { apiUrl, projectId, apiKey, origins, maxBytes = MAX_BODY_BYTES, maxEntries = MAX_ENTRIES } = options;
   const { rateLimit = {}, dataFields, onError = tellFirst(), timeout = TIMEOUT_MS } = options;
@@ -112,7 +139,7 @@ function originCheck(origins: ProxyOptions["origins"]): ProxySettings["isAllowed
     for (const origin of origins) check(isOrigin(origin), `origins: ${String(origin)} is no origin`);
     return (origin) => origins.includes(origin);
   }
-  // The scheme is left out: behind a front that ends TLS it differs.
+  // The scheme is not compared, because it differs behind a front proxy that terminates TLS.
   return (origin, request) => {
     const host = request.headers.get("host") ?? new URL(request.url).host;
     return isOrigin(origin) && new URL(origin).host === host;

@@ -1,7 +1,7 @@
 import type { Runtime } from "./runtime.ts";
 import { web } from "./shared.ts";
 
-/** Browsers. What most pages never need is a file of its own there, and no console is a terminal. */
+/** The runtime of browsers. Code that most pages never need is a separate file, and the console is not a terminal. */
 export const runtime: Runtime = {
   ...web,
   visible: (text) => text,

@@ -3,5 +3,5 @@ import { outcomeOf } from "../transports/answers.ts";
 import type { Runtime } from "./runtime.ts";
 import { web } from "./shared.ts";
 
-/** Whatever has the web's own interfaces and is no browser. */
+/** The runtime of other platforms with web-standard interfaces. */
 export const runtime: Runtime = { ...web, visible, answers: async () => ({ outcomeOf }) };

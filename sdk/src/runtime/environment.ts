@@ -3,7 +3,7 @@ import type { Settings } from "./runtime.ts";
 /** Variables by name, as `process.env` has them. */
 export type Variables = Readonly<Record<string, unknown>>;
 
-/** Options by `TAFFRAIL_*`, and what OpenTelemetry's own variables say of the service. An empty one counts as not set. */
+/** Reads options from `TAFFRAIL_*` and from OpenTelemetry's variables. An empty variable counts as not set. */
 export function settingsOf(variables: Variables): Settings {
   const attributes = attributesOf(read("OTEL_RESOURCE_ATTRIBUTES"));
 
@@ -26,7 +26,7 @@ export function settingsOf(variables: Variables): Settings {
   };
 }
 
-/** `service.name=shop,service.version=1.2`, values with percent signs where they hold commas and the like. */
+/** Parses `service.name=shop,service.version=1.2`. Values are percent-encoded. */
 function attributesOf(list = ""): ReadonlyMap<string, string> {
   return new Map(
     list.split(",").map((pair) => {

@@ -1,6 +1,6 @@
 import type { LoggerOptions } from "../types.ts";
 
-/** A value that follows one task through its awaits. */
+/** A value that belongs to one task, also after its awaits. */
 export interface ContextStore<T> {
   getStore(): T | undefined;
   run<R>(value: T, work: () => R): R;
@@ -12,19 +12,19 @@ export type Settings = Pick<
   "apiUrl" | "projectId" | "apiKey" | "service" | "version" | "environment" | "host"
 >;
 
-/** What the platforms do differently; `#runtime` in package.json picks the module. */
+/** The functions that differ between platforms. `#runtime` in package.json selects the module. */
 export interface Runtime {
   createContext<T>(): ContextStore<T>;
-  /** Gzip off the main thread, or null where the platform has none. */
+  /** Compresses outside of the main thread; `null` if the platform cannot. */
   gzip: ((body: Uint8Array) => Promise<Uint8Array>) | null;
-  /** Whether console output is for people. */
+  /** Whether console output is for humans instead of programs. */
   isPretty(): boolean;
-  /** A text for the console, which may be a terminal: see `terminal.ts`. */
+  /** Escapes a text for the console, which may be a terminal: see `terminal.ts`. */
   visible(text: string, before?: string): string;
-  /** The module that reads answers which do not take all entries. Rejects where it cannot be loaded. */
+  /** Loads the module that interprets answers which do not accept all entries. Rejects if it cannot be loaded. */
   answers(): Promise<Pick<typeof import("../transports/answers.ts"), "outcomeOf">>;
-  /** Options that the environment gives. */
+  /** Reads options from the environment. */
   settings(): Settings;
-  /** Calls back when the process has nothing left to do but could still do something. Returns how to stop that. */
+  /** Calls `flush` when the event loop of the process is empty. @returns a function that removes the listener */
   onIdle(flush: () => void): () => void;
 }

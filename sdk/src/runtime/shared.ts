@@ -1,6 +1,6 @@
 import type { ContextStore, Runtime } from "./runtime.ts";
 
-/** Where no task-local storage exists: holds for what `work` does before its first `await`. */
+/** A context store without task-local storage: the value lasts until the first `await` of `work`. */
 export function synchronousContext<T>(): ContextStore<T> {
   let current: T | undefined;
   return {
@@ -26,7 +26,7 @@ export const streamGzip: Runtime["gzip"] =
         return new Uint8Array(await new Response(stream).arrayBuffer());
       };
 
-/** What browsers and other platforms with the web's own interfaces have in common. */
+/** The common part of browsers and other platforms with web-standard interfaces. */
 export const web: Omit<Runtime, "visible" | "answers"> = {
   createContext: synchronousContext,
   gzip: streamGzip,

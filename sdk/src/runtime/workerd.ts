@@ -13,13 +13,13 @@ interface Platform extends AsyncHooks {
 }
 
 function platform(): Platform {
-  // SAFETY: all of it is optional, and has these types where a runtime has it.
+  // SAFETY: all members are optional and have these types in every runtime that has them.
   return globalThis as Platform;
 }
 
 /**
- * Edge runtimes have the class as a global. Workers give it by `process`; without the compatibility flag an import would
- * keep the worker from starting.
+ * Creates a context store with `AsyncLocalStorage`, if the platform has it: edge runtimes as a global, Workers by
+ * `process`. An import would prevent a Worker without the compatibility flag from starting.
  */
 function asyncContext<T>(): ContextStore<T> {
   const { AsyncLocalStorage, process } = platform();
@@ -27,7 +27,7 @@ function asyncContext<T>(): ContextStore<T> {
   return hooks?.AsyncLocalStorage ? new hooks.AsyncLocalStorage<T>() : synchronousContext();
 }
 
-/** Workers and edge runtimes. Timers and requests end with the request they belong to: flush in `waitUntil`. */
+/** The runtime of Workers. Timers and requests end with the request that created them: flush in `waitUntil`. */
 export const runtime: Runtime = {
   createContext: asyncContext,
   gzip: streamGzip,

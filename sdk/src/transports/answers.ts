@@ -1,11 +1,11 @@
 import type { Outcome } from "./delivery.ts";
 
 /*
- * What answers mean that do not take all entries. In browsers it is loaded with the first of them; nothing else imports it
- * but the modules of `#runtime`.
+ * Interprets answers that do not accept all entries. Only the modules of `#runtime` import this module: in browsers it
+ * is loaded with the first such answer.
  */
 
-/** What becomes of statuses besides 2xx and 5xx, which may pass; others refuse. */
+/** Outcomes by status. Other statuses are refusals, except 2xx and 5xx, which are retried. */
 const KINDS: Readonly<Record<number, Outcome["kind"]>> = {
   408: "retry",
   409: "retry",
@@ -14,7 +14,9 @@ const KINDS: Readonly<Record<number, Outcome["kind"]>> = {
   429: "pause",
 };
 
-/** What to look at first. Imported from nowhere: of what two files share, bundlers make a third one. */
+/**
+ * The options to check, by status. Not shared with `http.ts`, because bundlers would make a third file of shared code.
+ */
 const URL_NAME = "apiUrl (TAFFRAIL_URL)";
 const KEY_NAME = "apiKey (TAFFRAIL_API_KEY)";
 const HINTS: Readonly<Record<number, string>> = {
@@ -23,31 +25,30 @@ const HINTS: Readonly<Record<number, string>> = {
   404: `projectId (TAFFRAIL_PROJECT) and ${URL_NAME}`,
 };
 
-/** What the service answers, as far as it is used; anything may be missing. */
+/** The members of an answer that are used. Any may be missing. */
 export interface Answer {
   data?: { rejected?: unknown };
   error?: { code?: unknown; message?: unknown; details?: unknown };
 }
 
-/** @param gap milliseconds until the next delivery may start */
+/** Converts an answer to an outcome. @param gap milliseconds between the starts of deliveries */
 export function outcomeOf(
   { status, ok, headers }: Response,
   { data, error }: Answer,
   count: number,
   gap: number,
+  hasKey: boolean,
 ): Outcome {
   const rejected = indexes(ok ? data?.rejected : status === 400 && error?.details, count);
   const isForeign = status < 400 && !data;
-  const told = data ? `${rejected.length} entries refused` : (error?.message ?? "no reason given");
-  const hint = isForeign ? URL_NAME : HINTS[status];
+  const reason = data ? `${rejected.length} entries refused` : (error?.message ?? "no reason given");
+  const name = isForeign ? URL_NAME : HINTS[status];
+  const hint = status === 401 && !hasKey ? `No ${name} is set` : `Check ${name}`;
   const failure = Object.assign(
-    new Error(`The service answered ${status}: ${hint ? `${told}`.replace(/\.?$/, `. Check ${hint}.`) : told}`),
-    {
-      status,
-      code: error?.code,
-    },
+    new Error(`The service answered ${status}: ${name ? `${reason}`.replace(/\.?$/, `. ${hint}.`) : reason}`),
+    { status, code: error?.code },
   );
-  // Other servers answer 200, too: a page to log in at, an application that has one for every path.
+  // Other servers answer 200, too: a login page, or an application that answers every path.
   if (ok && data) return { kind: "delivered", rejected, gap, error: rejected.length > 0 ? failure : undefined };
   const kind = KINDS[status] ?? (ok || status >= 500 ? "retry" : "refused");
   return {
@@ -60,7 +61,7 @@ export function outcomeOf(
   };
 }
 
-/** Entries named by `index`, or by a path like `logs.3.message`. */
+/** Returns the entries that an answer names by `index` or by a path like `logs.3.message`. */
 function indexes(named: unknown, count: number): number[] {
   const found = (Array.isArray(named) ? named : []).map((one: { index?: unknown; path?: unknown } | null) =>
     Number(one?.index ?? /^(?:logs\b)?\W*(\d+)/.exec(`${one?.path}`)?.[1] ?? -1),
@@ -69,11 +70,11 @@ function indexes(named: unknown, count: number): number[] {
 }
 
 /**
- * Milliseconds to wait by `Retry-After` (seconds or a date), else by `X-RateLimit-Reset` where that is the reason;
- * 0 if neither says.
+ * Returns the milliseconds to wait by `Retry-After` (seconds or a date), else by `X-RateLimit-Reset` if the limit was
+ * exceeded; 0 without either.
  */
 function waitOf(headers: Headers, isLimited: boolean): number {
-  // By the server's clock: this machine's may be off.
+  // By the server's clock, because the local one may be wrong.
   const now = Date.parse(headers.get("date") ?? "") || Date.now();
   const after = headers.get("retry-after") ?? "";
   const reset = isLimited ? Number(headers.get("x-ratelimit-reset")) * 1000 - now : 0;

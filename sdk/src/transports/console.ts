@@ -2,16 +2,16 @@ import { runtime } from "#runtime";
 import { LEVELS } from "../levels.ts";
 import type { LogEntry } from "../types.ts";
 
-/** Colors of the terminal by severity. */
+/** Terminal colors by severity. */
 const COLORS = [90, 36, 37, 32, 33, 31, 35];
 
-/** One line of JSON an entry, or one line for people in development. Neither has a character that a terminal obeys. */
+/** Writes an entry as a line of JSON, or readable in development. Control characters are escaped in both. */
 export function writeToConsole(json: string): void {
   if (!runtime.isPretty()) {
     console.log(runtime.visible(json));
     return;
   }
-  // Names and values of `data`: what platforms print of them has C0 escaped, and not the others.
+  // Platforms escape only the C0 characters in names and values of `data`, so the others are escaped before.
   const { timestamp, level, category, type, message, data }: LogEntry = JSON.parse(runtime.visible(json, "\\\\u"));
   const severity = LEVELS.indexOf(level);
   const place = category === "custom" && type === "log" ? "" : `${category}/${type} `;

@@ -1,42 +1,44 @@
 import type { DropReason } from "../types.ts";
 
 export interface QueueOptions {
-  /** Entries that start a delivery, and the most that one takes. */
+  /** Number of entries that starts a delivery, and maximal number of entries of one. */
   size: number;
   maxEntries: number;
-  /** Bytes of one delivery, unless one entry alone is larger. */
+  /** Maximal bytes of one delivery, unless a single entry is larger. */
   maxBody: number;
   maxQueueBytes: number;
   flushInterval: number;
   concurrency: number;
   maxRetries: number;
-  /** Milliseconds before a retry, by its number from 1. */
+  /** Returns the milliseconds before a retry. Retries are numbered from 1. */
   wait(retry: number): number;
-  /** Milliseconds after which a delivery has failed even if nothing was heard of it; its own limit comes first. */
+  /** Timeout of a request in milliseconds. A delivery without an outcome fails after twice this time. */
   timeout: number;
   isRepeatable: boolean;
 }
 
-/** How a delivery ended. Indexes count the delivery's entries from 0. */
+/** The outcome of a delivery. Indexes count the delivery's entries from 0. */
 export interface Outcome {
   /**
-   * `retry` is worth another try, `pause` one that spends no retry, `split` one in halves; `refused` is meant for the
-   * entries named, without any for all of them.
+   * `retry`: repeat the delivery. `pause`: repeat it without counting a retry. `split`: repeat it in halves. `refused`:
+   * drop the entries in `rejected`, or all if that is empty.
    */
   kind: "delivered" | "retry" | "pause" | "split" | "refused";
   rejected?: readonly number[];
-  /** The destination cannot be reached, or is another's: further tries are not worth waiting for at the end of a process. */
+  /**
+   * Whether the destination is unreachable or not the service, so that the end of a process does not wait for retries.
+   */
   isAway?: boolean;
-  /** Milliseconds until the next delivery may start, where the destination spreads them out. */
+  /** Milliseconds between the starts of deliveries, to stay within the destination's rate limit. */
   gap?: number;
-  /** Milliseconds the destination asks for. */
+  /** Milliseconds that the destination asks to wait. */
   wait?: number;
-  /** Whether another try must be told from this one. */
+  /** Whether a retry needs a new id. */
   newId?: boolean;
   error?: Error | undefined;
 }
 
-/** What is delivered together: NDJSON that never changes, under an id that a repetition keeps. */
+/** Entries of one request: immutable NDJSON, under an id that a repetition keeps. */
 export interface Delivery {
   id: string;
   body: Uint8Array;
@@ -57,37 +59,38 @@ export interface QueueStats {
   pendingBytes: number;
   requests: number;
   retries: number;
-  /** Out of retries, and in the spool. */
+  /** Entries that were spooled after the last retry. */
   spooled: number;
 }
 
-/** Where deliveries may outlive the queue. */
+/** Stores deliveries that the queue gives up. */
 export interface QueueSpool {
-  /** Takes a delivery that is out of retries. @returns whether it has it now */
+  /** Stores a delivery whose retries ran out. @returns whether it was stored */
   add(delivery: Delivery): boolean;
-  /** The destination takes deliveries again. */
+  /** Called after each successful delivery. */
   delivered(): void;
 }
 
 export interface Queue {
-  /** Whether the destination takes a delivery of the same id only once. */
+  /** Whether the destination stores deliveries of the same id only once. */
   readonly isRepeatable: boolean;
-  /** Takes a line; it is copied. */
+  /** Queues a copy of a line. */
   push(line: Uint8Array, level: number, now: number): void;
   /**
-   * Settles when all that waits now is delivered or dropped, or at the deadline.
-   * @param isEnd settles too as soon as the destination turns out to be away
+   * Resolves when all entries that are queued now are delivered or dropped, or at the deadline.
+   * @param isEnd whether to resolve also as soon as the destination is unreachable
    */
   flush(timeoutMs: number, isEnd?: boolean): Promise<unknown>;
   close(): void;
   stats(): QueueStats;
-  /** All that is not delivered yet, for a process about to end. */
+  /** Returns all deliveries that have not ended, for the end of a process. */
   pending(): Delivery[];
-  /** Without one, what is out of retries is dropped. */
+  /** Without a spool, deliveries are dropped after the last retry. */
   spool?: QueueSpool;
   /**
-   * Takes over what is kept. True once it is delivered, refused, or kept anew; false if it is out of retries and not
-   * kept: then it is not dropped, because it still is where it was.
+   * Queues a delivery of the spool.
+   * @returns `true` after it was delivered, refused or spooled again; `false` if its retries ran out and it could not
+   * be spooled again. It is not dropped then, because its file still exists.
    */
   adopt(delivery: Delivery): Promise<boolean>;
 }

@@ -7,16 +7,17 @@ export interface HttpOptions {
   apiUrl: string;
   projectId: string;
   apiKey: string | undefined;
-  /** Milliseconds until a request without a whole answer has failed. */
+  /** Milliseconds after which a request without a complete answer has failed. */
   timeout: number;
   gzip: boolean;
 }
 
-/** Sends deliveries to the service's ingest route and turns its answers into outcomes. */
+/** Returns a function that sends deliveries to the service's ingest route and converts answers to outcomes. */
 export function httpDelivery({ apiUrl, projectId, apiKey, timeout, gzip }: HttpOptions): Deliver {
   const url = `${apiUrl.replace(/\/+$/, "")}/logger/${encodeURIComponent(projectId)}/log`;
   return async ({ body, id, count }) => {
-    // Before the time runs: on Node this loads what `fetch` needs, and a busy machine takes a second for that.
+    // Before the timeout starts, because on Node this loads the modules of `fetch`, which takes a second on a busy
+    // machine.
     const headers = new Headers({ "Content-Type": "application/x-ndjson", "Idempotency-Key": id });
     if (apiKey) headers.set("Authorization", `Bearer ${apiKey}`);
     let sent = body;
@@ -30,7 +31,7 @@ export function httpDelivery({ apiUrl, projectId, apiKey, timeout, gzip }: HttpO
       // SAFETY: bodies are never backed by shared memory.
       body: sent as Uint8Array<ArrayBuffer>,
       signal: AbortSignal.timeout(timeout),
-      // A redirected POST may come back as a page that says 200.
+      // A redirected POST may end at a page that answers 200.
       redirect: "manual",
     });
     try {
@@ -39,12 +40,12 @@ export function httpDelivery({ apiUrl, projectId, apiKey, timeout, gzip }: HttpO
       const gap = gapOf(response.headers);
       if (response.ok && answer.data && !Object(answer.data.rejected).length) return { kind: "delivered", gap };
       const { outcomeOf } = await runtime.answers();
-      return outcomeOf(response, answer, count, gap);
+      return outcomeOf(response, answer, count, gap, !!apiKey);
     } catch (cause) {
-      // SAFETY: what is missing is not told. On Node the reason is the cause.
+      // SAFETY: missing members are left out of the message. On Node the reason is the cause.
       const { cause: reason = cause } = cause as { cause?: unknown };
       const { message, code } = Object(reason);
-      const failure = `No answer from ${new URL(url).origin} (${message || code}). Check apiUrl (TAFFRAIL_URL).`;
+      const failure = `No answer from ${new URL(url).origin} (${message || code}). Check apiUrl (TAFFRAIL_URL). Entries are retried, then dropped; taffrail/node spools them.`;
       return { kind: "retry", isAway: true, error: Object.assign(new Error(failure, { cause }), { status: 0 }) };
     }
   };
@@ -58,7 +59,9 @@ function parsed(text: string): Answer {
   }
 }
 
-/** Milliseconds between requests that keep within the limit, once half of it is used up. Limits count by the minute. */
+/**
+ * Returns the milliseconds between requests that keep within the limit per minute, if half of it is used; otherwise 0.
+ */
 function gapOf(headers: Headers): number {
   const limit = Number(headers.get("x-ratelimit-limit"));
   return Number(headers.get("x-ratelimit-remaining") ?? limit) * 2 < limit ? 60_000 / limit : 0;

@@ -2,33 +2,33 @@ import { CHUNK_BYTES } from "../limits.ts";
 import { decodeText } from "../safe.ts";
 
 interface Chunk {
-  /** Lines, and room for more in the newest. */
+  /** The lines. The newest chunk has room for more. */
   bytes: Uint8Array;
-  /** Of each line its length, times 8, and its level. */
+  /** For each line: its length times 8, plus its level. */
   marks: number[];
 }
 
-/** Lines that wait, oldest first, as flat bytes: what they cost is what they measure. */
+/** Queued lines, oldest first, as flat bytes, so that their memory is their length. */
 export interface Lines {
   count: number;
   bytes: number;
-  /** Takes a line; it is copied. */
+  /** Adds a copy of a line. */
   add(line: Uint8Array, level: number): void;
-  /** Takes out the oldest line of the lowest level, if those below `level` have so many bytes together. */
+  /** Removes the oldest line of the lowest level, if the lines below `level` have at least `bytes` bytes in total. */
   evict(level: number, bytes: number): Uint8Array | undefined;
-  /** Takes out the oldest lines, at least one. */
+  /** Removes the oldest lines, at least one. */
   take(maxLines: number, maxBytes: number): Uint8Array;
 }
 
 export function createLines(): Lines {
   const chunks: Chunk[] = [];
-  /** The newest chunk, and the bytes of it that are used. */
+  /** The newest chunk, and its used bytes. */
   let tail: Chunk | undefined;
   let used = 0;
   /** Bytes of each level. */
   const perLevel = [0, 0, 0, 0, 0, 0, 0];
 
-  /** @param sign 1 for a line that comes, -1 for one that goes  @returns its length */
+  /** Updates the counts. @param sign 1 for an added line, -1 for a removed one  @returns the line's length */
   function tally(mark: number, sign: number): number {
     const length = mark >> 3;
     perLevel[mark & 7] = (perLevel[mark & 7] ?? 0) + sign * length;
@@ -37,7 +37,7 @@ export function createLines(): Lines {
     return length;
   }
 
-  /** Closes the newest chunk, and gives back what is left of its room. */
+  /** Completes the newest chunk, and releases its unused bytes. */
   function seal(): void {
     if (tail) tail.bytes = tail.bytes.slice(0, used);
     tail = undefined;
@@ -96,7 +96,7 @@ export function createLines(): Lines {
   return lines;
 }
 
-/** Lines as one run of bytes. */
+/** Concatenates lines. */
 function joined(parts: readonly Uint8Array[]): Uint8Array {
   const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
   let at = 0;

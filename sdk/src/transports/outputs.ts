@@ -9,20 +9,20 @@ import { httpDelivery } from "./http.ts";
 import { linesOf } from "./lines.ts";
 import { createQueue } from "./queue.ts";
 
-/** Room for one entry under the service's limit of a body. */
+/** Options of queues to the service, by its limits of one request. */
 const QUEUE = { maxEntries: MAX_ENTRIES, maxBody: MAX_BODY_BYTES, isRepeatable: true };
 
-/** Where the pipeline ends. */
+/** The last step of the pipeline: one transport. */
 export interface Output {
-  /** The line is only lent. */
+  /** Writes a line, which is only valid during the call. */
   write(line: Uint8Array, severity: number, now: number): void;
-  /** @param isEnd see `Queue` */
+  /** @param isEnd see `flush` of `Queue` */
   flush?(timeoutMs: number, isEnd?: boolean): unknown;
   close?(): unknown;
   queue?: Queue;
 }
 
-/** Makes the outputs of `createLogger`; other entry points bring their own. */
+/** Creates the outputs of a logger. Entry points pass different functions of this type. */
 export type MakeOutputs = (
   options: LoggerOptions,
   settings: BatchSettings,
@@ -53,7 +53,7 @@ export const standardOutputs: MakeOutputs = (options, settings, events, entries)
   });
 };
 
-/** A transport of the user's own. */
+/** Creates the output of a custom transport. */
 export function custom(transport: Transport, settings: BatchSettings, events: QueueEvents): Output {
   const { write, send }: { write?: unknown; send?: unknown } = Object(transport);
   const close = () => transport.close?.();

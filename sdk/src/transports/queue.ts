@@ -1,46 +1,46 @@
 import { HOUR_MS } from "../limits.ts";
-import { asError, encodeText, within } from "../safe.ts";
+import { asError, encodeText, withTimeout } from "../safe.ts";
 import type { DropReason } from "../types.ts";
 import type { Deliver, Delivery, Outcome, Queue, QueueEvents, QueueOptions } from "./delivery.ts";
 import { createLines, linesOf } from "./lines.ts";
 
 interface Batch extends Delivery {
-  /** Of batches made from one, all have its number. */
+  /** Position in the order of delivery. The parts of a batch have its position. */
   order: number;
   tries: number;
   startedAt: number;
   isAdopted: boolean;
-  /** Whether it is over; see `adopt`. */
+  /** Resolves at the end of the batch, with the result of `adopt`. */
   done: Promise<boolean>;
-  settle(isOver: boolean): void;
+  resolve(isOver: boolean): void;
 }
 
-/** A bounded queue before something that may be slow, pause or fail. */
+/** Creates a bounded queue in front of a destination that may be slow, pause or fail. */
 export function createQueue(options: QueueOptions, deliver: Deliver, events: QueueEvents): Queue {
   const { size, maxEntries, maxBody, maxQueueBytes, flushInterval, concurrency, maxRetries, timeout } = options;
   const waiting = createLines();
-  /** Cut and not under way, oldest first. */
+  /** Batches that are not in flight, oldest first. */
   const ready: Batch[] = [];
-  const underWay = new Set<Batch>();
-  /** Bytes of both. */
-  let cutBytes = 0;
+  const inFlight = new Set<Batch>();
+  /** Bytes of the batches in `ready` and `inFlight`. */
+  let batchBytes = 0;
   let flushes = 0;
   let order = 0;
   let ids = "";
   let idCount = 0;
   let pausedUntil = 0;
-  /** Deliveries at the same time; after a failure one at a time asks whether the destination is back. */
+  /** Allowed number of concurrent deliveries; 1 after a failure, until a delivery succeeds. */
   let slots = concurrency;
   let gap = 0;
   let lastStart = 0;
-  /** When the oldest that waits may have come, never too late. */
+  /** Lower bound of the time at which the oldest waiting line was queued. */
   let since = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  /** `Infinity` if there is nothing to do. */
+  /** Time of the next timer; `Infinity` without a timer. */
   let timerAt = 0;
   let isPumpQueued = false;
   let isClosed = false;
-  /** Ends a flush at the end of the process. */
+  /** Ends the flush at the end of the process. */
   let giveUp = (): void => {};
   const counts = { delivered: 0, dropped: 0, requests: 0, retries: 0, spooled: 0 };
 
@@ -53,9 +53,9 @@ export function createQueue(options: QueueOptions, deliver: Deliver, events: Que
   function push(line: Uint8Array, level: number, now: number): void {
     let kept = line;
     for (;;) {
-      const excess = waiting.bytes + cutBytes + kept.length - maxQueueBytes;
+      const excess = waiting.bytes + batchBytes + kept.length - maxQueueBytes;
       if (!isClosed && excess <= 0) break;
-      // It is lent until somebody logs, and who is told of a drop may.
+      // The line is only valid until the next log call, and a callback for drops may log.
       kept = kept.slice();
       const evicted = !isClosed && waiting.evict(level, excess);
       drop(linesOf(evicted || kept), isClosed ? "closed" : "queue-full");
@@ -64,16 +64,16 @@ export function createQueue(options: QueueOptions, deliver: Deliver, events: Que
     const isFirst = waiting.count === 0;
     if (isFirst) since = now;
     waiting.add(kept, level);
-    // Timers and requests vanish where a platform ends them with the request they were made in, or while a machine sleeps.
+    // A timer may be lost if the platform ends it with its request, or if the machine sleeps.
     const isLost = now > timerAt + timeout;
-    if (!isPumpQueued && (isFirst || isLost || (underWay.size < slots && nextStart() <= now))) {
+    if (!isPumpQueued && (isFirst || isLost || (inFlight.size < slots && nextStart() <= now))) {
       isPumpQueued = true;
-      // At the end of the caller's turn, so that a burst travels together.
+      // At the end of the caller's turn, so that one request carries a burst.
       queueMicrotask(pump);
     }
   }
 
-  /** When the next delivery may start, epoch milliseconds; `Infinity` if there is none. */
+  /** Returns when the next delivery may start, in epoch milliseconds; `Infinity` if no entry waits. */
   function nextStart(): number {
     const isUrgent = ready.length > 0 || waiting.count >= size || waiting.bytes >= maxBody;
     const due = isUrgent ? 1 : waiting.count > 0 ? since + flushInterval : 1 / 0;
@@ -83,59 +83,59 @@ export function createQueue(options: QueueOptions, deliver: Deliver, events: Que
   function pump(): void {
     isPumpQueued = false;
     const now = Date.now();
-    for (const batch of underWay) {
+    for (const batch of inFlight) {
       if (now - batch.startedAt > 2 * timeout) {
-        settle(batch, batch.startedAt, { kind: "retry", error: new Error("No answer.") });
+        applyOutcome(batch, batch.startedAt, { kind: "retry", error: new Error("No answer.") });
       }
     }
-    while (underWay.size < slots && nextStart() <= now) start(ready.shift() ?? cut(), now);
-    // Whatever is under way goes on from here when it ends; besides this watches for its silent death.
-    const end = underWay.size > 0 ? now + 2 * timeout + 1 : 1 / 0;
-    timerAt = Math.min(end, underWay.size < slots ? nextStart() : end);
+    while (inFlight.size < slots && nextStart() <= now) start(ready.shift() ?? takeBatch(), now);
+    // Deliveries in flight call `pump` when they end. The timer also detects deliveries that never end.
+    const end = inFlight.size > 0 ? now + 2 * timeout + 1 : 1 / 0;
+    timerAt = Math.min(end, inFlight.size < slots ? nextStart() : end);
     clearTimeout(timer);
     if (timerAt === 1 / 0) return;
     timer = setTimeout(pump, timerAt - now);
-    // A process with nothing else to do may end; what waits then is flushed by its own hooks.
-    // SAFETY: a browser's timer is a number, which has no such method either.
+    // The timer does not keep a process running; shutdown hooks flush the waiting entries.
+    // SAFETY: the timer of a browser is a number without this method.
     (timer as { unref?(): void }).unref?.();
   }
 
-  function cut(): Batch {
+  function takeBatch(): Batch {
     const { count } = waiting;
     const body = waiting.take(maxEntries, maxBody);
     return batchOf({ id: nextId(), body, count: count - waiting.count }, order++);
   }
 
   function batchOf(delivery: Delivery, order: number, isAdopted = false): Batch {
-    let settle = (_: boolean): void => {};
-    const done = new Promise<boolean>((resolve) => {
-      settle = resolve;
+    let resolve = (_: boolean): void => {};
+    const done = new Promise<boolean>((settle) => {
+      resolve = settle;
     });
-    cutBytes += delivery.body.length;
-    return { ...delivery, order, tries: 0, startedAt: 0, isAdopted, done, settle };
+    batchBytes += delivery.body.length;
+    return { ...delivery, order, tries: 0, startedAt: 0, isAdopted, done, resolve };
   }
 
   function nextId(): string {
-    // Made at first use: some platforms have no randomness before the first request.
+    // Created at first use, because some platforms have no randomness before the first request.
     ids ||= crypto.randomUUID();
     return `${ids}-${idCount++}`;
   }
 
   function start(batch: Batch, now: number): void {
     batch.startedAt = lastStart = now;
-    underWay.add(batch);
+    inFlight.add(batch);
     counts.requests++;
     deliver(batch)
       .catch((error: unknown): Outcome => ({ kind: "retry", error: asError(error) }))
       .then((outcome) => {
-        settle(batch, now, outcome);
+        applyOutcome(batch, now, outcome);
         pump();
       });
   }
 
-  function settle(batch: Batch, startedAt: number, outcome: Outcome): void {
-    // One that was given up for lost may answer after all; its repetition speaks for it.
-    if (batch.startedAt !== startedAt || !underWay.delete(batch)) return;
+  function applyOutcome(batch: Batch, startedAt: number, outcome: Outcome): void {
+    // Ignores the late outcome of a delivery that was considered lost and is retried.
+    if (batch.startedAt !== startedAt || !inFlight.delete(batch)) return;
     const { kind, rejected = [], wait = 0, error } = outcome;
     const { count, body, order, isAdopted } = batch;
     const isDelivered = kind === "delivered";
@@ -146,7 +146,7 @@ export function createQueue(options: QueueOptions, deliver: Deliver, events: Que
     if (isFailed) {
       slots = 1;
       if (kind === "retry") batch.tries++;
-      // A pause is as long as the server says, if it says; an hour at most.
+      // A pause is as long as the server asks, at most an hour.
       const own = kind === "pause" && wait > 0 ? 0 : options.wait(batch.tries || 1);
       pausedUntil = Math.max(pausedUntil, Date.now() + Math.min(Math.max(wait, own), HOUR_MS));
       if (batch.tries <= maxRetries) {
@@ -157,10 +157,10 @@ export function createQueue(options: QueueOptions, deliver: Deliver, events: Que
         return;
       }
     }
-    cutBytes -= body.length;
-    /** Unless it is out of retries, and not kept. */
+    batchBytes -= body.length;
+    /** `false` if the retries ran out and the batch was not spooled. */
     let isOver = true;
-    /** What is sent in its place, under ids of their own: the bytes are others. */
+    /** Lines of the batches that replace this one. They get new ids, because their bytes differ. */
     let parts: string[][] = [];
     const lines = isDelivered && rejected.length === 0 ? [] : linesOf(body);
     if (isFailed) {
@@ -184,14 +184,14 @@ export function createQueue(options: QueueOptions, deliver: Deliver, events: Que
       batchOf({ id: nextId(), body: encodeText(`${lines.join("\n")}\n`), count: lines.length }, order, isAdopted),
     );
     ready.unshift(...made);
-    if (made.length === 0) batch.settle(isOver);
-    else Promise.all(made.map(({ done }) => done)).then((all) => batch.settle(!all.includes(false)));
+    if (made.length === 0) batch.resolve(isOver);
+    else Promise.all(made.map(({ done }) => done)).then((all) => batch.resolve(!all.includes(false)));
   }
 
-  /** Cuts all that waits. */
+  /** Makes batches of all waiting lines. @returns all batches that have not ended */
   function pending(): Batch[] {
-    while (waiting.count > 0) ready.push(cut());
-    return [...underWay, ...ready];
+    while (waiting.count > 0) ready.push(takeBatch());
+    return [...inFlight, ...ready];
   }
 
   const queue: Queue = {
@@ -200,13 +200,13 @@ export function createQueue(options: QueueOptions, deliver: Deliver, events: Que
     pending,
     async flush(timeoutMs, isEnd) {
       const all: Promise<unknown> = Promise.all(pending().map(({ done }) => done));
-      if (underWay.size + ready.length === 0) return;
+      if (inFlight.size + ready.length === 0) return;
       flushes++;
       pump();
       const away = new Promise<void>((resolve) => {
         if (isEnd) giveUp = resolve;
       });
-      await within(timeoutMs, Promise.race([all, away]));
+      await withTimeout(timeoutMs, Promise.race([all, away]));
       flushes--;
     },
     close() {
@@ -214,8 +214,8 @@ export function createQueue(options: QueueOptions, deliver: Deliver, events: Que
     },
     stats: () => ({
       ...counts,
-      pending: [...underWay, ...ready].reduce((sum, { count }) => sum + count, waiting.count),
-      pendingBytes: waiting.bytes + cutBytes,
+      pending: [...inFlight, ...ready].reduce((sum, { count }) => sum + count, waiting.count),
+      pendingBytes: waiting.bytes + batchBytes,
     }),
     adopt(delivery) {
       const batch = batchOf(delivery, order++, true);

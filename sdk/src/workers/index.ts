@@ -1,4 +1,4 @@
-import { drained } from "../capture/drain.ts";
+import { flushAll } from "../capture/drain.ts";
 import { type Capture, createCapture } from "../capture/exchange.ts";
 import type { CaptureOptions } from "../capture/options.ts";
 import { captureFetch, incomingOf } from "../capture/web.ts";
@@ -10,18 +10,33 @@ interface Context {
   waitUntil(promise: Promise<unknown>): void;
 }
 
-/** The handlers of a Worker; those that are there are wrapped. */
+/** The handlers of a Worker by name, like `fetch` and `scheduled`. */
 export interface WorkerHandlers<Env> {
-  // biome-ignore lint/suspicious/noExplicitAny: the platform's own types of its arguments differ from handler to handler.
+  // biome-ignore lint/suspicious/noExplicitAny: the argument types of the platform differ from handler to handler.
   [name: string]: ((input: any, env: Env, context: any) => unknown) | undefined;
 }
 
 /**
- * Wraps a Worker: `export default withTaffrail((env) => createLogger({...}), { fetch(request, env, ctx) {...} })`.
- * `fetch` is captured; what `scheduled`, `queue` and the others throw is logged and goes on. Each call flushes in
- * `waitUntil`, so nothing is left to a timer.
+ * Wraps the handlers of a Worker: captures `fetch`, and logs and rethrows errors of `scheduled`, `queue` and the
+ * others. Each call flushes in `waitUntil`, because Workers end timers with their request.
  *
  * @param makeLogger called once for each `env`, at its first request
+ * @throws TypeError for invalid options, at the first request
+ * @example
+ * import { createLogger } from "taffrail";
+ * import { withTaffrail } from "taffrail/workers";
+ *
+ * interface Env {
+ *   TAFFRAIL_API_KEY: string;
+ * }
+ *
+ * export default withTaffrail(
+ *   (env: Env) =>
+ *     createLogger({ apiUrl: "https://logs.example.com", projectId: "proj_...", apiKey: env.TAFFRAIL_API_KEY }),
+ *   {
+ *     fetch: async (request: Request) => new Response(`Hello from ${new URL(request.url).pathname}`),
+ *   },
+ * );
  */
 export function withTaffrail<Env extends object, Handlers extends WorkerHandlers<Env>>(
   makeLogger: (env: Env) => Logger,
@@ -46,7 +61,7 @@ export function withTaffrail<Env extends object, Handlers extends WorkerHandlers
       const ended = new Promise<void>((resolve) => {
         whenEnded = resolve;
       });
-      context.waitUntil(ended.then(() => drained(logger)));
+      context.waitUntil(ended.then(() => flushAll(logger)));
       // SAFETY: the handler `fetch` of a Worker gives a response.
       const answer = () => handler.call(handlers, request, env, context) as Response | Promise<Response>;
       return captureFetch(capture(incomingOf(request)), request, answer, whenEnded);
@@ -63,7 +78,7 @@ export function withTaffrail<Env extends object, Handlers extends WorkerHandlers
         logger.category("system", "error").error(`${name} failed: ${text}`, { handler: name, error });
         throw error;
       } finally {
-        context.waitUntil(drained(logger));
+        context.waitUntil(flushAll(logger));
       }
     };
   }

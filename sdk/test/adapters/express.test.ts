@@ -7,7 +7,7 @@ import { taffrail, taffrailErrors } from "../../src/adapters/express.ts";
 import { sleep } from "../support/sink.ts";
 import { BOOM, CHUNKS, INSIDE, matrix, PAUSE_MS, type Peer, type Running, TEAPOT } from "./matrix.ts";
 
-/** The two major versions differ in what they make of promises, so routes pass errors on as both understand it. */
+/** The routes pass errors to `next`, because the two major versions handle rejected promises differently. */
 function peer(name: string, framework: typeof express): Peer {
   return {
     name,

@@ -1,4 +1,4 @@
-/** Express 4 has no types here; what the tests use of it is the same in version 5. */
+/** Express 4 has no types here. The tests use only members that version 5 has too. */
 declare module "express4" {
   import express from "express";
   export default express;

@@ -56,7 +56,7 @@ function makeApp(logger: Logger, options: Parameters<typeof taffrail>[1], errors
   return app;
 }
 
-/** @param isWeb without Node's own request and response in the environment, as on Bun, Deno and Workers */
+/** @param isWeb whether the environment has no request and response of Node, as on Bun, Deno and Workers */
 function peer(name: string, isWeb: boolean): Peer {
   return {
     name,
@@ -87,7 +87,7 @@ function peer(name: string, isWeb: boolean): Peer {
 matrix(peer("Hono on Node", false));
 matrix(peer("Hono, web-standard", true));
 
-test("on Workers each request flushes behind its response, and the context has its logger", async () => {
+test("on Workers each request flushes after its response, and the context has its logger", async () => {
   const memory = memoryTransport();
   let flushes = 0;
   const logger = createLogger({ transport: { ...memory, flush: () => void flushes++ } });

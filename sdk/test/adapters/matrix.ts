@@ -5,7 +5,7 @@ import { createLogger, type LogEntry, type Logger } from "../../src/index.ts";
 import { memoryTransport } from "../../src/testing.ts";
 import { sleep } from "../support/sink.ts";
 
-/** A real server of a framework, with the routes every one of them has. */
+/** A real server of a framework, with the routes of the matrix. */
 export interface Peer {
   name: string;
   start(logger: Logger, options: CaptureOptions | undefined): Promise<Running>;
@@ -13,25 +13,25 @@ export interface Peer {
 
 export interface Running {
   url: string;
-  /** Errors that the framework's own handling saw. */
+  /** Errors that reached the framework's own error handling. */
   errors: unknown[];
   close(): Promise<void>;
 }
 
-/** What the route `/throws` throws: it must reach the framework as the very same object. */
+/** The error of the route `/throws`, which must reach the framework as the same object. */
 export const BOOM: Error = new Error("boom with password=hunter2");
-/** What `/refused` throws. */
+/** The error of the route `/refused`. */
 export const TEAPOT: Error = Object.assign(new Error("short and stout"), { status: 418, statusCode: 418 });
 export const CHUNKS: readonly string[] = ["one ", "two ", "three"];
 /** Milliseconds between two chunks. */
 export const PAUSE_MS = 40;
-/** Logged by the route `/ok`, by the logger everybody has, behind an await. */
+/** Message that the route `/ok` logs after an `await`, with the root logger. */
 export const INSIDE = "inside the handler";
 
 const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
 const SPAN = "00f067aa0ba902b7";
 
-/** Every test of the capture contract, against one framework. */
+/** Defines the tests of the capture contract for one framework. */
 export function matrix(peer: Peer): void {
   async function run(work: (running: Running, seen: Seen) => Promise<void>, options?: CaptureOptions): Promise<void> {
     const memory = memoryTransport();
@@ -87,7 +87,7 @@ export function matrix(peer: Peer): void {
         }
       }));
 
-    test("a traceparent is taken over; requests at the same time are kept apart", () =>
+    test("uses a traceparent, and keeps concurrent requests separate", () =>
       run(async ({ url }, seen) => {
         await Promise.all([
           fetch(`${url}/ok`, { headers: { traceparent: `00-${TRACE}-${SPAN}-01` } }),
@@ -114,7 +114,7 @@ export function matrix(peer: Peer): void {
       }),
     );
 
-    test("what a handler throws is logged once and reaches the framework untouched", () =>
+    test("logs an error of a handler once, and passes it on to the framework unchanged", () =>
       run(async ({ url, errors }, seen) => {
         const response = await fetch(`${url}/throws`);
         expect(response.status).toBe(500);
@@ -134,7 +134,7 @@ export function matrix(peer: Peer): void {
         expect(errors[0]).toBe(BOOM);
       }));
 
-    test("an error that stands for a 4xx is a warning", () =>
+    test("logs an error with a 4xx status as a warning", () =>
       run(async ({ url }, seen) => {
         expect((await fetch(`${url}/refused`)).status).toBe(418);
         const [, failure, answer] = await seen.atLeast(3);
@@ -142,7 +142,7 @@ export function matrix(peer: Peer): void {
         expect(answer).toMatchObject({ level: "warn", data: { status: 418 } });
       }));
 
-    test("excluded paths and methods leave no entries, but what their handlers log", () =>
+    test("excluded paths and methods have no entries except those of their handlers", () =>
       run(async ({ url }, seen) => {
         for (const path of ["/health", "/ready", "/favicon.ico"]) await fetch(url + path);
         await fetch(`${url}/ok`, { method: "OPTIONS" });
@@ -160,12 +160,12 @@ export function matrix(peer: Peer): void {
         while (!(await reader?.read())?.done);
         const [, answer] = await seen.atLeast(2);
         expect(answer?.data).not.toHaveProperty("aborted");
-        // The header is of the beginning, the entry of the end: what lies between them is the stream.
+        // The header has the time of the beginning, the entry that of the end; the stream takes the time between them.
         const begun = Number.parseFloat(response.headers.get("X-Response-Time") ?? "");
         expect(Number(answer?.data?.durationMs) - begun).toBeGreaterThanOrEqual(PAUSE_MS * (CHUNKS.length - 1) * 0.9);
       }));
 
-    test("a response the client leaves is logged then, as aborted", () =>
+    test("logs a response as aborted when the client disconnects", () =>
       run(async ({ url }, seen) => {
         const abort = new AbortController();
         const response = await fetch(`${url}/endless`, { signal: abort.signal });
@@ -177,7 +177,7 @@ export function matrix(peer: Peer): void {
         expect(answer).toMatchObject({ message: "GET /endless 200 aborted", data: { status: 200, aborted: true } });
       }));
 
-    test("bodies are captured where that is wanted, secrets masked", () =>
+    test("captures bodies if enabled, with secrets masked", () =>
       run(
         async ({ url }, seen) => {
           const sent = { user: "ada", password: "hunter2", nested: [{ Token: "t", pin_code: "9999", n: 5 }], ok: true };
@@ -200,7 +200,7 @@ export function matrix(peer: Peer): void {
         { body: true, redactFields: ["pinCode"] },
       ));
 
-    test("a long body is cut at the limit, for the entry alone", () =>
+    test("truncates a long body at the limit, only in the entry", () =>
       run(
         async ({ url }, seen) => {
           const sent = { text: "x".repeat(100_000) };
@@ -243,7 +243,7 @@ export function matrix(peer: Peer): void {
         { responses: false, errors: false, excludePaths: [/^\/(ok|throws)$/g], timingHeader: "X-Took" },
       ));
 
-    test("a client that is gone before the answer leaves a response that is aborted", () =>
+    test("logs a response as aborted if the client disconnects before it begins", () =>
       run(async ({ url }, seen) => {
         const request = httpRequest(`${url}/slow`);
         request.on("error", () => {});
@@ -257,7 +257,7 @@ export function matrix(peer: Peer): void {
 }
 
 interface Seen {
-  /** Waits for so many entries; one more than that is a failure a moment later. */
+  /** Waits for `count` entries. Fails if there is a surplus one a moment later. */
   atLeast(count: number): Promise<readonly LogEntry[]>;
   places(): string[];
 }

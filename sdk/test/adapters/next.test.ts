@@ -12,7 +12,7 @@ matrix({
 
 const CONTEXT = { routerKind: "App Router", routePath: "/shop", routeType: "render" };
 
-test("what Next throws to redirect or to say that nothing is there is no error, and goes on", async () => {
+test("rethrows Next's errors for redirects and missing pages without logging them as errors", async () => {
   const memory = memoryTransport();
   const logger = createLogger({ transport: memory });
   for (const [digest, status] of [
@@ -32,7 +32,7 @@ test("what Next throws to redirect or to say that nothing is there is no error, 
   }
 });
 
-test("onRequestError logs what route handlers did not, with the request's trace", async () => {
+test("onRequestError logs errors that no route handler logged, with the request's trace", async () => {
   const memory = memoryTransport();
   const logger = createLogger({ transport: memory });
   const onRequestError = taffrailRequestError(logger);
@@ -61,7 +61,7 @@ test("onRequestError logs what route handlers did not, with the request's trace"
   memory.assertLogged({ message: /boom/ }, 1);
 });
 
-test("what was logged is sent behind the response", async () => {
+test("delivers the entries after the response", async () => {
   let flushes = 0;
   const logger = createLogger({ transport: { write() {}, flush: () => void flushes++ } });
   const waiting: Promise<unknown>[] = [];

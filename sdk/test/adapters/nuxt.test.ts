@@ -12,7 +12,7 @@ import { streamed } from "./web-routes.ts";
 
 type Listener = (...args: unknown[]) => unknown;
 
-/** Nitro's application around a real h3: its hooks, called where Nitro's own `app.mjs` calls them. */
+/** A Nitro application with a real h3. Its hooks are called like in Nitro's `app.mjs`. */
 function nitro(errors: unknown[]) {
   const listeners = new Map<string, Listener[]>();
   const call = (name: string, ...args: unknown[]): unknown[] => (listeners.get(name) ?? []).map((one) => one(...args));
@@ -30,7 +30,7 @@ function nitro(errors: unknown[]) {
       listeners.set(name, [...(listeners.get(name) ?? []), listener]);
     },
   };
-  // SAFETY: what the plugin uses of Nitro is here, under the same names.
+  // SAFETY: the object has all members of Nitro that the plugin uses.
   return { h3App, call, app: { h3App, hooks } as unknown as NitroApp };
 }
 
@@ -86,7 +86,7 @@ matrix({
     );
     router.get(
       "/endless",
-      // h3 reads on when nobody listens any more, so this has an end.
+      // Finite, because h3 continues to read after the client has disconnected.
       defineEventHandler(() => streamed(Array(300).fill("again "), 10)),
     );
     h3App.use(router);
@@ -107,7 +107,7 @@ matrix({
   },
 });
 
-test("the module puts its options where the environment can set them, and its plugin first", () => {
+test("the module makes its options settable by the environment, and adds its plugin first", () => {
   const nitro = { options: { plugins: ["other"], virtual: {} as Record<string, string> } };
   const options = {
     taffrail: { apiUrl: "https://logs.example", projectId: "proj_a" },
@@ -122,7 +122,7 @@ test("the module puts its options where the environment can set them, and its pl
   expect(nitro.options.virtual["#taffrail/plugin"]).toContain("taffrail/nuxt/nitro");
 });
 
-test("errors outside of requests are logged, and the end of Nitro sends what waits", async () => {
+test("logs errors outside of requests, and flushes when Nitro closes", async () => {
   const memory = memoryTransport();
   let closes = 0;
   const logger = createLogger({ transport: { ...memory, close: () => void closes++ } });

@@ -4,7 +4,7 @@ import type { Logger } from "../../src/index.ts";
 import { sleep } from "../support/sink.ts";
 import { BOOM, CHUNKS, INSIDE, PAUSE_MS, type Running, TEAPOT } from "./matrix.ts";
 
-/** The matrix's routes as a handler of the web's `Request` and `Response`. */
+/** The routes of the matrix as a handler of web-standard `Request` and `Response`. */
 export async function routes(request: Request, logger: Logger): Promise<Response> {
   const { pathname } = new URL(request.url);
   if (request.method === "OPTIONS") return new Response(null, { status: 204 });
@@ -37,7 +37,7 @@ export async function routes(request: Request, logger: Logger): Promise<Response
   }
 }
 
-/** Text in parts; without `chunks` there is no end to it. */
+/** A stream of text. Without `chunks` it never ends. */
 export function streamed(chunks: readonly string[] | undefined, pause: number): Response {
   const encoder = new TextEncoder();
   let n = 0;
@@ -52,7 +52,7 @@ export function streamed(chunks: readonly string[] | undefined, pause: number): 
   return new Response(body, { headers: { "Content-Type": "text/plain" } });
 }
 
-/** Serves such a handler over HTTP, and does with what it throws what a framework does. */
+/** Serves a handler over HTTP, and handles its errors like a framework. */
 export async function serveWeb(handler: (request: Request) => Response | Promise<Response>): Promise<Running> {
   const errors: unknown[] = [];
   const server: ServerType = serve({

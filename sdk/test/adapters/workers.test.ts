@@ -22,7 +22,7 @@ matrix({
   },
 });
 
-test("what other handlers throw is logged and goes on, and each call flushes", async () => {
+test("logs and rethrows errors of other handlers, and flushes after each call", async () => {
   const memory = memoryTransport();
   let flushes = 0;
   const logger = createLogger({ transport: { ...memory, flush: () => void flushes++ } });
@@ -112,7 +112,7 @@ afterAll(async () => {
   await sink?.close();
 });
 
-test("in the real runtime each request has sent all it logged when it is over, also many at once", async () => {
+test("delivers all entries of each request before it ends in the real runtime, also of concurrent ones", async () => {
   const url = await workerd.ready;
   const COUNT = 60;
   await Promise.all(

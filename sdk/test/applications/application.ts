@@ -13,13 +13,13 @@ import { type Sink, sleep, startSink } from "../support/sink.ts";
 const EXAMPLES = path.resolve(import.meta.dirname, "../../examples");
 /** Installed frameworks stay from run to run. Not below `node_modules`, where Node runs no TypeScript. */
 const CACHE = path.resolve(import.meta.dirname, "../../../dist/examples");
-/** Milliseconds until a server that was started answers, and until one that was asked to end has. */
+/** Milliseconds until a started server must answer, and until a stopped one must have ended. */
 const START_MS = 60_000;
 const STOP_MS = 15_000;
 
 const run = promisify(execFile);
 
-/** An example in a directory of its own, with its frameworks as its `package.json` pins them and the library from its tarball. */
+/** An example in its own directory, with the pinned versions of its frameworks and the library's tarball. */
 export interface Application {
   dir: string;
   sink: Sink;
@@ -27,20 +27,20 @@ export interface Application {
   write(file: string, text: string): void;
   /** Runs a program of its `node_modules`, and gives what it wrote. @throws what it wrote, where it fails */
   bin(program: string, args: string[], env?: Record<string, string>): Promise<string>;
-  /** Starts a server and waits until it answers. @param args of Node, made from the port */
+  /** Starts a server and waits until it answers. @param args returns Node's arguments for a port */
   serve(args: (port: string) => string[], env?: (port: string) => Record<string, string>): Promise<Served>;
-  /** Entries that are stored so far count no more. */
+  /** Forgets the entries that are stored so far. */
   forget(): void;
-  /** Waits until entries with these messages are stored; what waits for a batch is sent after 5 s. */
+  /** Waits until entries with these messages are stored. Batches are sent after 5 s. */
   stored(...messages: string[]): Promise<LogEntry[]>;
 }
 
 export interface Served {
   url: string;
   port: string;
-  /** What it wrote. */
+  /** The output of the process. */
   output(): string;
-  /** Asks it to end, so that it sends what waits. */
+  /** Asks the process to end, so that it flushes. */
   stop(): Promise<void>;
 }
 
@@ -123,7 +123,7 @@ export async function install(name: string): Promise<Application> {
   };
 }
 
-/** This process's, without what vitest says to its workers. */
+/** The environment of this process, without the variables that vitest sets for its workers. */
 function environment(more: Record<string, string> = {}): NodeJS.ProcessEnv {
   const { NODE_ENV: _mode, NODE_OPTIONS: _options, VITEST: _vitest, ...rest } = process.env;
   for (const name of Object.keys(rest)) if (/^(?:VITEST_|TAFFRAIL_)/.test(name)) delete rest[name];
@@ -160,7 +160,7 @@ async function start(
   const ended = once(child, "exit");
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (output += chunk));
-  // As a browser would name it: some servers listen on one family of addresses alone.
+  // By name, because some servers listen on only one address family.
   const url = `http://localhost:${port}`;
   for (let waited = 0; ; waited += 100) {
     try {

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { startChromium } from "../../../test/support/chromium.ts";
 import { type Application, install } from "./application.ts";
 
-/** What the documentation once said: Node's logger at the top of the file, which Next bundles for the edge too. */
+/** The form of an earlier documentation: Node's logger at module level, which Next also bundles for the edge. */
 const PLAIN_IMPORT = `
 import { taffrailRequestError } from "taffrail/next";
 import { logger } from "./lib/logger";
@@ -44,7 +44,7 @@ describe.each([
       "GET /broken failed: The warehouse does not answer.",
     );
     await next.stop();
-    // One trace for what a request logged, on the edge too.
+    // The entries of a request have one trace, also on the edge.
     const edgeTraces = entries.filter(({ message }) => /edge/i.test(message)).map(({ traceId }) => traceId);
     expect(new Set(edgeTraces).size).toBe(1);
     expect(edgeTraces[0]).toMatch(/^[0-9a-f]{32}$/);
@@ -57,7 +57,7 @@ describe.each([
   });
 });
 
-test("9: a client component with the page's logger at its top is rendered, and logs in the browser", async () => {
+test("9: a client component that creates the page's logger at module level is rendered, and logs in the browser", async () => {
   const next = await app.serve((port) => ["node_modules/next/dist/bin/next", "start", "--port", port]);
   const browser = await startChromium();
   try {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { startChromium } from "../../../test/support/chromium.ts";
 import { install } from "./application.ts";
 
-test("9: Nuxt renders a page with the page's logger at its top, and logs in the browser and on the server", async () => {
+test("9: Nuxt renders a page that creates its logger at module level, and logs in the browser and on the server", async () => {
   const app = await install("nuxt");
   await app.bin("nuxt", ["build"]);
   const nuxt = await app.serve(() => [".output/server/index.mjs"]);
@@ -16,13 +16,13 @@ test("9: Nuxt renders a page with the page's logger at its top, and logs in the 
     const page = await browser.newPage();
     await page.goto(nuxt.url);
     await page.getByRole("button", { name: "Checkout" }).click();
-    // Its close would end the context, and with it requests that outlive a page.
+    // Closing the page would end the context, and with it the requests that outlive the page.
     await app.stored("Page set up", "Page opened", "Checkout");
   } finally {
     await browser.close();
   }
   await nuxt.stop();
   const entries = await app.stored("Orders looked up", "GET /api/orders", "GET /api/orders 200");
-  // Set up by the server without a page, and once by the browser.
+  // The server's logger does nothing; the browser's logs once.
   expect(entries.filter(({ message }) => message === "Page set up")).toHaveLength(1);
 });

@@ -32,7 +32,7 @@ test("10: Express in TypeScript compiles with req.log, strictly, and logs its re
   expect(new Set(traces).size).toBe(1);
 });
 
-test("13: Fastify with the logger as its own compiles, and logs messages as messages", async () => {
+test("13: Fastify with the logger as loggerInstance compiles, and logs messages as messages", async () => {
   const app = await install("fastify");
   await app.bin("typescript", ["-p", "."]);
   const server = await app.serve(() => ["server.ts"]);
@@ -44,7 +44,7 @@ test("13: Fastify with the logger as its own compiles, and logs messages as mess
   for (const { message } of entries) expect(message.length).toBeLessThan(200);
 });
 
-test("14: Vite's dev proxy passes on what a page logs", async () => {
+test("14: Vite's dev proxy forwards entries of a page", async () => {
   const app = await install("vite");
   await app.bin("typescript", ["-p", "."]);
   await app.bin("vite", ["build"]);
@@ -56,7 +56,7 @@ test("14: Vite's dev proxy passes on what a page logs", async () => {
   await opened(app, vite.url, "Page opened");
 });
 
-test("9: a page that a server renders logs in the browser, and nothing on the server", async () => {
+test("9: a page that a server renders logs in the browser, but not on the server", async () => {
   const app = await install("browser");
   await app.bin("typescript", ["-p", "."]);
   await app.bin("esbuild", ["page.ts", "--bundle", "--format=esm", "--outfile=page.js"]);

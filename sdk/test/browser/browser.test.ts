@@ -25,7 +25,7 @@ afterEach(async () => {
   context = site = undefined;
 });
 
-/** What every entry of a page has besides. */
+/** The members that every entry of a page has. */
 const PLACE = { url: expect.stringMatching(/^http:/), userAgent: expect.stringContaining("Chrome") };
 
 type Options = Partial<Parameters<typeof createLogger>[0]>;
@@ -44,12 +44,12 @@ async function visit(page: Page, options: Options = {}): Promise<void> {
   }, options);
 }
 
-/** Logs `count` entries numbered from `from`, in one turn, each of about `bytes`. */
+/** Logs `count` entries numbered from `from` in one turn, each of about `bytes` bytes. */
 const logMany = (page: Page, count: number, from = 0, bytes = 200): Promise<void> =>
   page.evaluate(
     ([count, from, bytes]) => {
       for (let n = from; n < from + count; n++) logger.info("entry", { n, text: randomText(bytes) });
-      // Nothing that compresses or repeats.
+      // Random, so that it does not compress.
       function randomText(length: number): string {
         let text = "";
         while (text.length < length) text += Math.random().toString(36).slice(2);
@@ -64,7 +64,7 @@ function expectAll(entries: readonly LogEntry[], count: number): void {
   expect(numbers).toEqual(Array.from({ length: count }, (_, n) => n));
 }
 
-test("entries arrive through the proxy with the tab's session and their source", async () => {
+test("delivers entries through the proxy with the tab's session and their source", async () => {
   site = await startSite();
   const page = await open({ defaultMeta: { release: "1.2" } });
   await page.evaluate(async () => {
@@ -108,7 +108,7 @@ test.each([
   expect(Math.max(...site.sizes)).toBeLessThanOrEqual(60_000);
 });
 
-test("they arrive too where the page goes elsewhere, and once where it comes back", async () => {
+test("delivers entries once if the page navigates away, and if it comes back", async () => {
   site = await startSite();
   const page = await open();
   await logMany(page, 400, 0, 400);
@@ -133,7 +133,7 @@ test.each([
     () => {
       Reflect.deleteProperty(Request.prototype, "keepalive");
       const { fetch } = window;
-      // What such a browser does with a request of a page that closes.
+      // Such a browser aborts the requests of a page that closes.
       window.fetch = (input, init) => (init?.keepalive ? new Promise(() => {}) : fetch(input, init));
     },
   ],
@@ -145,13 +145,13 @@ test.each([
   await page.close();
   expectAll(await site.stored(30), 30);
   expect(site.beacons()).toBe(1);
-  // The store has it still, because a beacon gets no answer; the next page's repetition is recognized.
+  // The batch is still in the store, because a beacon gets no answer. The service recognizes its repetition by the next page.
   const next = await open();
   await next.waitForFunction(() => localStorage.length === 0);
   expectAll(site.sink.stored(), 30);
 });
 
-test("a tab that is only hidden sends at once", async () => {
+test("sends immediately if the tab is hidden", async () => {
   site = await startSite();
   const page = await open();
   await page.evaluate(() => {
@@ -162,7 +162,7 @@ test("a tab that is only hidden sends at once", async () => {
   expectAll(await site.stored(1), 1);
 });
 
-test("what is logged offline is sent when the network is back", async () => {
+test("sends entries of offline time when the network is back", async () => {
   site = await startSite();
   const page = await open();
   await context?.setOffline(true);
@@ -176,7 +176,7 @@ test("what is logged offline is sent when the network is back", async () => {
   expect(await page.evaluate(() => localStorage.length)).toBe(0);
 });
 
-test("what is logged offline outlives the tab and is sent by the next one, once", async () => {
+test("sends entries of a tab that was offline once from the next tab", async () => {
   site = await startSite();
   const page = await open();
   await context?.setOffline(true);
@@ -189,7 +189,7 @@ test("what is logged offline outlives the tab and is sent by the next one, once"
   await next.waitForFunction(() => localStorage.length === 0);
 });
 
-test("two tabs offline: each sends its own, neither the other's", async () => {
+test("sends the entries of two offline tabs from their own tabs", async () => {
   site = await startSite();
   const [one, two] = [await open(), await open()];
   await context?.setOffline(true);
@@ -202,7 +202,7 @@ test("two tabs offline: each sends its own, neither the other's", async () => {
   expect(await two.evaluate(() => logger.stats())).toMatchObject({ delivered: 100, dropped: 0, pending: 0 });
 });
 
-test("three tabs that start together share what another one left: all of it arrives once", async () => {
+test("delivers entries of a closed tab once if three tabs start together", async () => {
   site = await startSite();
   const gone = await open();
   await context?.setOffline(true);
@@ -211,12 +211,12 @@ test("three tabs that start together share what another one left: all of it arri
   await context?.setOffline(false);
   await Promise.all([open(), open(), open()]);
   expectAll(await site.stored(500), 500);
-  // Sent once by one of the three. The closing page's own last request may have got through too, as it outlives the page
-  // and with it the page's being offline; its key keeps that from being stored.
+  // One of the three tabs sends it once. The last request of the closed page may arrive too, because it outlives the page
+  // and its offline state; the service does not store it again, because the key is the same.
   expect(site.sink.storedTwice()).toBeLessThanOrEqual(1000);
 });
 
-test("an answer that was lost is asked for again with the same key", async () => {
+test("repeats a request with the same key if its answer is lost", async () => {
   site = await startSite((_, number) => (number === 0 ? "cut" : { status: 201 }));
   const page = await open({ batch: { backoffBase: 10 } });
   await logMany(page, 10);
@@ -226,7 +226,7 @@ test("an answer that was lost is asked for again with the same key", async () =>
   expect(new Set(site.sink.seen.map(({ id }) => id)).size).toBe(1);
 });
 
-test("429 pauses without spending a retry; refused and too large batches are dropped with a reason", async () => {
+test("pauses after 429 without counting a retry, and drops refused and too large batches with a reason", async () => {
   const replies = [
     { status: 429, headers: { "Retry-After": "1" } },
     { status: 429, headers: { "Retry-After": "1" } },
@@ -256,7 +256,7 @@ test("429 pauses without spending a retry; refused and too large batches are dro
   expect(drops).toEqual(["rejected: b", "too-large: e", "rejected: f"]);
 });
 
-test("the queue is bounded, flush keeps its deadline, and nothing a call is given makes it throw", async () => {
+test("bounds the queue, keeps the deadline of flush, and never throws", async () => {
   site = await startSite(() => null);
   const page = await open();
   const seen = await page.evaluate(async () => {
@@ -314,7 +314,7 @@ test("the queue is bounded, flush keeps its deadline, and nothing a call is give
   expect(seen.took).toBeLessThan(1000);
 });
 
-test("no entry is lost to a proxy that answers nothing, and one too large to outlive the page blocks no other", async () => {
+test("loses no entry to a proxy without answers, and sends others beside a batch that is too large to outlive the page", async () => {
   site = await startSite();
   const page = await open();
   await page.evaluate(async () => {
@@ -332,13 +332,13 @@ test("no entry is lost to a proxy that answers nothing, and one too large to out
   expect(await page.evaluate(() => logger.stats().pending)).toBe(0);
 });
 
-test("an interval without an end sets no timer that goes off at once", async () => {
+test("sets no timer that fires immediately for an infinite interval", async () => {
   site = await startSite();
   const page = await open();
   const timers = await page.evaluate(async () => {
     const { setTimeout: original } = globalThis;
     let timers = 0;
-    // SAFETY: takes and gives the same.
+    // SAFETY: the replacement has the same signature.
     globalThis.setTimeout = ((...of: Parameters<typeof setTimeout>) => {
       timers++;
       return original(...of);
@@ -350,7 +350,7 @@ test("an interval without an end sets no timer that goes off at once", async () 
   expect(timers).toBeLessThan(5);
 });
 
-test("without a store, as in a private frame, entries live as long as their page", async () => {
+test("keeps entries in memory in a page without a store", async () => {
   site = await startSite();
   context = await browser.newContext();
   await context.addInitScript(() => {
@@ -368,7 +368,7 @@ test("without a store, as in a private frame, entries live as long as their page
   expectAll(await site.stored(100), 100);
 });
 
-test("a hook that throws drops its entry, counts it and says so", async () => {
+test("drops, counts and reports the entry of a beforeSend that throws", async () => {
   site = await startSite();
   const page = await open();
   const seen = await page.evaluate(async () => {
@@ -393,7 +393,7 @@ test("a hook that throws drops its entry, counts it and says so", async () => {
   expect((await site.stored(1)).map(({ message }) => message)).toEqual(["kept"]);
 });
 
-test("a callback that logs calls neither itself nor another", async () => {
+test("calls no callback from within a callback", async () => {
   site = await startSite();
   const page = await open();
   const seen = await page.evaluate(async () => {
@@ -418,7 +418,7 @@ test("a callback that logs calls neither itself nor another", async () => {
     await logger.flush();
     return { told: [...new Set(told)].sort(), calls: told.length, pending: logger.stats().pending };
   });
-  // What was logged in there is dropped, as it could not be shown to the hook, and nobody is told of that.
+  // Entries logged in the hook are dropped without a report, because the hook cannot be called for them.
   expect(seen.told).toEqual(["queue-full"]);
   expect(seen.calls).toBeLessThan(20);
   expect(seen.pending).toBe(0);
@@ -426,11 +426,11 @@ test("a callback that logs calls neither itself nor another", async () => {
   expect(stored.every(({ message }) => message.startsWith("entry "))).toBe(true);
 });
 
-test("a backoff of the user's own that throws loses no batch out of sight", async () => {
+test("retries and reports all batches if a custom backoff throws", async () => {
   site = await startSite();
   const page = await open();
   const seen = await page.evaluate(async () => {
-    // Says nothing about when to come back.
+    // An answer without `Retry-After`.
     window.fetch = async () => new Response("", { status: 503 });
     const drops: string[] = [];
     const logger = Taffrail.createLogger({
@@ -451,7 +451,7 @@ test("a backoff of the user's own that throws loses no batch out of sight", asyn
   expect(seen).toMatchObject({ drops: ["retries"], stats: { delivered: 0, dropped: 1, pending: 0 } });
 });
 
-test("what a call is given is kept beside what throws, and the session is the one a logger names", async () => {
+test("keeps the other fields beside one that throws, and uses the logger's session", async () => {
   site = await startSite();
   const page = await open({ defaultMeta: { session: "s1" } });
   const named = await page.evaluate(async () => {
@@ -474,7 +474,7 @@ test("what a call is given is kept beside what throws, and the session is the on
   expect([errors?.session, child?.session]).toEqual(named);
 });
 
-test("secrets are masked before they leave the page, wherever they stand", async () => {
+test("masks secrets anywhere in an entry before it leaves the page", async () => {
   site = await startSite();
   const page = await open({ redact: ["pinCode"] });
   await page.evaluate(async () => {
@@ -501,7 +501,7 @@ test("secrets are masked before they leave the page, wherever they stand", async
   expect(entries[1]?.data).toEqual({ secret: "[REDACTED]", area: "cart", source: "browser", ...PLACE });
 });
 
-test("10: a page's logger does what every logger does", async () => {
+test("10: a page's logger has the behavior of every logger", async () => {
   site = await startSite();
   const page = await open();
   const seen = await page.evaluate(async () => {

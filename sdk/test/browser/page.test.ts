@@ -31,7 +31,7 @@ afterEach(async () => {
   context = site = vite = undefined;
 });
 
-/** A page, and what its console shows of the library. */
+/** Opens a page. @returns the page, and the library's messages on its console */
 async function open(url: string, options: Partial<BrowserLoggerOptions> = {}): Promise<{ page: Page; told: string[] }> {
   context ??= await browser.newContext({ userAgent: "Test Browser/1.0" });
   const page = await context.newPage();
@@ -46,7 +46,7 @@ async function open(url: string, options: Partial<BrowserLoggerOptions> = {}): P
   return { page, told };
 }
 
-/** Vite's development server with the page, and an application behind it that takes the logs. */
+/** Starts Vite's development server with the page, and the application behind it that receives the logs. */
 async function startVite(origins: (origin: string) => { origins?: string[] }): Promise<string> {
   site = await startSite();
   let handler: ReturnType<typeof webHandler> | undefined;
@@ -59,7 +59,7 @@ async function startVite(origins: (origin: string) => { origins?: string[] }): P
     root: import.meta.dirname,
     logLevel: "silent",
     optimizeDeps: { noDiscovery: true },
-    // As its documentation shows it: the short form changes the host.
+    // The short form of Vite's documentation, which changes the host.
     server: { host: "127.0.0.1", port: 0, ws: false, proxy: { "/logs": `http://127.0.0.1:${port}` } },
     plugins: [
       {
@@ -87,7 +87,7 @@ async function startVite(origins: (origin: string) => { origins?: string[] }): P
   return url;
 }
 
-test("14: Vite's dev proxy gets 403, which the console tells once with what to do", async () => {
+test("14: Vite's dev proxy gets 403, which the console reports once with what to do", async () => {
   const { page, told } = await open(await startVite(() => ({})));
   for (let n = 0; n < 3; n++) {
     await page.evaluate(async () => {
@@ -100,7 +100,7 @@ test("14: Vite's dev proxy gets 403, which the console tells once with what to d
   expect(site?.sink.stored()).toEqual([]);
 });
 
-test("14: with the origin of Vite's server named, entries arrive", async () => {
+test("14: entries arrive if the origin of Vite's server is allowed", async () => {
   const { page, told } = await open(await startVite((origin) => ({ origins: [origin] })));
   await page.evaluate(async () => {
     logger.info("arrives");
@@ -110,7 +110,7 @@ test("14: with the origin of Vite's server named, entries arrive", async () => {
   expect(told).toEqual([]);
 });
 
-test("11: a page that answers where the proxy should be delivers nothing, and is told once", async () => {
+test("11: a page in place of the proxy delivers nothing, and is reported once", async () => {
   site = await startSite();
   const { page, told } = await open(`${site.url}/`, { url: "/elsewhere", batch: { maxRetries: 1, backoffBase: 1 } });
   const result = await page.evaluate(async () => {
@@ -121,7 +121,7 @@ test("11: a page that answers where the proxy should be delivers nothing, and is
   expect(told).toEqual(["taffrail: The proxy answered 200: check url"]);
 });
 
-test("14: browser entries carry URL and user agent, secrets masked; the caller's win", async () => {
+test("14: browser entries carry URL and user agent with secrets masked; fields of the call win", async () => {
   site = await startSite();
   const { page } = await open(`${site.url}/?token=abc&tab=1`, { service: "shop", version: "1.2", environment: "test" });
   await page.evaluate(async () => {
@@ -147,7 +147,7 @@ test("14: browser entries carry URL and user agent, secrets masked; the caller's
 });
 
 test.each([true, false])(
-  "14: window.onerror and unhandled rejections are logged on wish: %s",
+  "14: window.onerror and unhandled rejections are logged with captureErrors: %s",
   async (captureErrors) => {
     site = await startSite();
     const { page } = await open(`${site.url}/`, { captureErrors });
@@ -215,7 +215,7 @@ test("12, 13: a page's logger has levels at run time, silent, isLevelEnabled, al
   expect(entries[3]?.data).toMatchObject({ a: 2 });
 });
 
-test("15: a page's createLogger names the option that is missing, and warns of one that is misspelt", async () => {
+test("15: a page's createLogger names the missing option, and reports a misspelt one", async () => {
   site = await startSite();
   const { page, told } = await open(`${site.url}/`);
   const message = await page.evaluate(() => {

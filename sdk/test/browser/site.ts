@@ -9,16 +9,16 @@ import { type Reply, type Seen, type Sink, sleep, startSink } from "../support/s
 export interface Site {
   url: string;
   sink: Sink;
-  /** Bytes of the requests that browsers sent. */
+  /** Bytes of the requests of browsers. */
   sizes: number[];
-  /** How many of them were beacons. */
+  /** Number of requests that were beacons. */
   beacons(): number;
-  /** Waits until so many entries are stored, and a moment longer for one too many. */
+  /** Waits until `count` entries are stored, and a moment longer to detect surplus ones. */
   stored(count: number): Promise<LogEntry[]>;
   close(): Promise<void>;
 }
 
-/** A page with the library as `Taffrail`, its proxy at `/logs`, and a service behind it. */
+/** Serves a page with the library as `Taffrail`, its proxy at `/logs`, and a service behind it. */
 export async function startSite(
   answer?: (request: Seen, number: number) => Reply | Promise<Reply>,
   options: Partial<ProxyOptions> = {},
@@ -44,7 +44,7 @@ export async function startSite(
   const server = createServer((request, response) => {
     if (request.url?.startsWith("/logs")) {
       sizes.push(Number(request.headers["content-length"]));
-      // Only a beacon cannot read its answer.
+      // Beacons cannot read their answers.
       if (request.headers["sec-fetch-mode"] === "no-cors") beacons++;
       proxy(request, response);
     } else if (request.url === "/script.js") {

@@ -8,7 +8,7 @@ function parse(line: string, env: Record<string, string | undefined> = ENV, isTe
   return parseCommand(line === "" ? [] : line.split(" "), { env, isTerminal, now: NOW });
 }
 
-test("reads what the environment and the command line say", () => {
+test("reads the environment and the command line", () => {
   expect(parse("query")).toMatchObject({
     service: { url: "http://127.0.0.1:8787", key: "sk_secret" },
     project: "proj_1",
@@ -54,7 +54,7 @@ test("reads filters", () => {
   expect(parse("tail --since 15m")).toMatchObject({ start: { kind: "time", ms: NOW - 900_000 } });
 });
 
-test("reads what is to be sent", () => {
+test("reads the options of send", () => {
   expect(parse("send a.log -")).toMatchObject({ files: ["a.log", "-"], text: false, message: null });
   expect(
     parse("send -m hi --level warn --category http --type request --data a.b=1 --data a.c=[1,2] --data __proto__.x=y"),
@@ -66,7 +66,7 @@ test("reads what is to be sent", () => {
   expect(JSON.stringify(members)).toBe('{"session":"s","data":{"a":{"b":1,"c":[1,2]},"__proto__":{"x":"y"}}}');
 });
 
-test("chooses an interval that fits the time", () => {
+test("chooses an interval by the time range", () => {
   expect(parse("stats")).toMatchObject({ from: NOW - 3_600_000, to: null, interval: "1m" });
   expect(parse("stats --since 8h")).toMatchObject({ interval: "5m" });
   expect(parse("stats --since 2d")).toMatchObject({ interval: "1h" });
@@ -74,14 +74,14 @@ test("chooses an interval that fits the time", () => {
   expect(parse("stats --since 2d --interval 5m --by level")).toMatchObject({ interval: "5m", by: "level" });
 });
 
-test("colours where a terminal reads, unless told otherwise", () => {
+test("uses colours on a terminal, unless an option or variable disables them", () => {
   expect(parse("query", ENV, true)).toMatchObject({ colors: true });
   expect(parse("query --no-color", ENV, true)).toMatchObject({ colors: false });
   expect(parse("query", { ...ENV, NO_COLOR: "1" }, true)).toMatchObject({ colors: false });
   expect(parse("query --color", { ...ENV, NO_COLOR: "1" })).toMatchObject({ colors: true });
 });
 
-test("helps", () => {
+test("returns the help of each command", () => {
   for (const line of ["", "--help", "-h", "help", "help nonsense"])
     expect(parse(line)).toEqual({ name: "help", of: "" });
   for (const line of ["tail --help", "tail -h", "help tail"])
@@ -128,26 +128,26 @@ test.each([
   expect(() => parse(line)).toThrow(said);
 });
 
-test("needs a key, and a project where the service does", () => {
+test("requires a key, and a project for tail and send", () => {
   expect(() => parse("query", {})).toThrow("A key is needed");
   expect(() => parse("tail", { TAFFRAIL_API_KEY: "k" })).toThrow("A project is needed");
   expect(parse("query", { TAFFRAIL_API_KEY: " k\n" })).toMatchObject({ service: { key: "k" }, project: null });
 });
 
-test("7: the key is TAFFRAIL_API_KEY, as everywhere; its former name TAFFRAIL_KEY is still read", () => {
+test("7: the key is TAFFRAIL_API_KEY; its former name TAFFRAIL_KEY still works", () => {
   expect(parse("query", { TAFFRAIL_API_KEY: "new", TAFFRAIL_KEY: "old" })).toMatchObject({ service: { key: "new" } });
   expect(parse("query", { TAFFRAIL_API_KEY: " ", TAFFRAIL_KEY: "old" })).toMatchObject({ service: { key: "old" } });
   expect(parse("query", { TAFFRAIL_KEY: "old" })).toMatchObject({ service: { key: "old" } });
   expect(() => parse("query", {})).toThrow("set TAFFRAIL_API_KEY");
 });
 
-test("repeats neither a key nor a password", () => {
+test("repeats no key and no password in messages", () => {
   for (const line of ["query --url http://user:hush@x", "query --key hush\u00e9"]) {
     expect(() => parse(line)).toThrow(/^(?!.*hush)/s);
   }
 });
 
-test("B17: reads what of the audit is wanted, by an access token", () => {
+test("B17: reads the options of audit, which needs an access token", () => {
   const env = { TAFFRAIL_ACCESS_TOKEN: "eyJ.a.b", TAFFRAIL_WORKSPACE: "ws_1", TAFFRAIL_API_KEY: "sk_secret" };
   expect(parse("audit", env)).toEqual({
     name: "audit",

@@ -24,12 +24,12 @@ test.each<[string, Partial<DataTest>]>([
   expect(parseDataTest(text)).toMatchObject(expected);
 });
 
-test("members to send are JSON, or else strings", () => {
+test("parses members to send as JSON, or else as strings", () => {
   expect(parseDataMember("a.b=[1]")).toEqual({ names: ["a", "b"], value: [1] });
   expect(parseDataMember("a=x y")).toEqual({ names: ["a"], value: "x y" });
 });
 
-test("equality on one path means any of the values, and anything else twice is refused", () => {
+test("matches any of several values of one path, and refuses other repeated tests", () => {
   const tests = ["a=1", "a=x", "a=2", "b>1", "b<5"].map(parseDataTest);
   expect(toDataFilter(tests)).toEqual({ a: { in: [1, "x", 2] }, b: { gt: 1, lt: 5 } });
   expect(() => toDataFilter(["b>1", "b>2"].map(parseDataTest))).toThrow("b is tested twice");

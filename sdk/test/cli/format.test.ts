@@ -48,17 +48,17 @@ test.each([
   expect(parseTime(text, 100_000_000)).toBe(ms);
 });
 
-test("times and waits are shown shortly", () => {
+test("formats times and waits", () => {
   expect(formatTime(ENTRY.timestamp)).toBe("2026-11-20 14:03:05.007");
   expect([300, 9_940, 12_000, 600_000].map(formatWait)).toEqual(["0.3 s", "9.9 s", "12 s", "10 min"]);
 });
 
-test("waits double up to a bound, less at most a half", () => {
+test("doubles the backoff up to a limit, minus at most half", () => {
   expect([0, 1, 2, 6, 60].map((failures) => backoff(failures, () => 0))).toEqual([250, 500, 1000, 15_000, 15_000]);
   expect(backoff(60, () => 0.999)).toBeGreaterThan(7_500);
 });
 
-test("an entry is one line, its data as --data takes it", () => {
+test("formats an entry as one line, with data in the syntax of --data", () => {
   expect(prettyLine(ENTRY, false)).toBe("2026-11-20 14:03:05.007 ERROR http/response GET /x");
   const data = { status: 504, user: { plan: "team", "a.b": 1 }, text: "a b", none: {}, list: [1, { x: 2 }], nil: null };
   expect(prettyLine({ ...ENTRY, level: "info", data, traceId: "t1" }, false)).toBe(
@@ -67,7 +67,7 @@ test("an entry is one line, its data as --data takes it", () => {
   expect(prettyLine({ ...ENTRY, data: { long: "x".repeat(1000) } }, false).length).toBeLessThan(400);
 });
 
-test("colours come from here only: what an entry holds cannot steer the terminal", () => {
+test("escapes control characters of entries", () => {
   expect(prettyLine(ENTRY, true)).toContain(`${ESCAPE}[31mERROR${ESCAPE}[0m`);
   const evil = `${ESCAPE}[2J\u009b31m\r\n\u202e\u2028`;
   const line = prettyLine({ ...ENTRY, message: evil, category: evil, data: { [evil]: evil, list: [evil] } }, false);
@@ -78,7 +78,7 @@ test("colours come from here only: what an entry holds cannot steer the terminal
   expect(JSON.parse(json)).toEqual({ message: evil });
 });
 
-test("keys are masked wherever they turn up", () => {
+test("masks keys in all texts", () => {
   expect(withoutSecrets("a sk_live-1_x b other c", "other")).toBe("a [key] b [key] c");
   expect(withoutSecrets("task_1.log")).toBe("task_1.log");
 });

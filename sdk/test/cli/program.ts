@@ -3,7 +3,7 @@ import { once } from "node:events";
 import path from "node:path";
 import { sleep } from "../support/sink.ts";
 
-/** What is published. */
+/** The published file. */
 const BIN: string = path.resolve(import.meta.dirname, "../../dist/cli/bin.mjs");
 
 export interface Ended {
@@ -12,12 +12,12 @@ export interface Ended {
   err: string;
 }
 
-/** The program, as it runs. */
+/** The running program. */
 export interface Program {
   readonly child: ChildProcess;
   out(): string;
   err(): string;
-  /** Lines of standard output that are whole. */
+  /** Complete lines of standard output. */
   lines(): string[];
   until(holds: () => boolean): Promise<void>;
   readonly ended: Promise<Ended>;

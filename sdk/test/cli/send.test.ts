@@ -35,7 +35,7 @@ const messages = () => sink.stored().map(({ message }) => message);
 const ndjson = (count: number) => Array.from({ length: count }, (_, n) => `{"message":"m${n}"}\n`).join("");
 const numbered = (count: number) => Array.from({ length: count }, (_, n) => `m${n}`);
 
-test("input goes out in order, 1,000 entries a request, as it stood", async () => {
+test("sends input unchanged and in order, 1,000 entries per request", async () => {
   const { code, err } = await run(["send"], env, `{"message":"m0", "data": {"n": 1.0}}\n${ndjson(2500)}`);
   expect({ code, err }).toEqual({ code: 0, err: "2501 entries stored, the last one as seq 2.\n" });
   expect(sink.seen.map(({ entries }) => entries.length)).toEqual([1000, 1000, 501]);
@@ -44,13 +44,13 @@ test("input goes out in order, 1,000 entries a request, as it stood", async () =
   expect(sink.seen[0]?.headers).toMatchObject({ authorization: "Bearer sk_planted", "content-encoding": "gzip" });
 });
 
-test("bodies stay below 5 MiB", async () => {
+test("keeps bodies below 5 MiB", async () => {
   await run(["send"], env, `{"message":"${"x".repeat(200_000)}"}\n`.repeat(60));
   expect(sink.stored().length).toBe(60);
   for (const { body } of sink.seen) expect(body.length).toBeLessThanOrEqual(5 * 1024 * 1024);
 });
 
-test("files, standard input among them, one after the other", async () => {
+test("reads files and standard input in order", async () => {
   writeFileSync(path.join(dir, "a.json"), '[{"message":"a1"},\n{"message":"a2"}]');
   writeFileSync(path.join(dir, "b.ndjson"), '{"message":"b"}\nno\n');
   const args = ["send", path.join(dir, "a.json"), "-", path.join(dir, "b.ndjson")];
@@ -63,7 +63,7 @@ test("files, standard input among them, one after the other", async () => {
   expect(missing.err).toMatch(/none could not be read: ENOENT/);
 });
 
-test("a line that is followed goes out within a second, while the input stays open", async () => {
+test("sends a line within a second while the input stays open", async () => {
   const program = start(["send", "--text", "--level", "warn", "--data", "app=x"], env);
   await sleep(300);
   for (const line of ["one", "two"]) {
@@ -80,7 +80,7 @@ test("a line that is followed goes out within a second, while the input stays op
   expect(messages().slice(0, 3)).toEqual(["one", "two", "three"]);
 });
 
-test("503, 429 with Retry-After and a lost answer: nothing lost, nothing doubled, the same key and bytes", async () => {
+test("loses and duplicates nothing after 503, 429 with Retry-After and a lost answer", async () => {
   const replies: Reply[] = [
     refusal(503, "SERVICE_UNAVAILABLE", { "Retry-After": "0" }),
     refusal(429, "RATE_LIMITED", { "Retry-After": "1" }),
@@ -97,7 +97,7 @@ test("503, 429 with Retry-After and a lost answer: nothing lost, nothing doubled
   expect(err).toContain(`No answer of ${sink.url}`);
 });
 
-test("gives up in time, and says from where on", async () => {
+test("gives up after --retry-for, and names the first unacknowledged line", async () => {
   answer = (number) => (number === 0 ? { status: 201 } : refusal(503, "SERVICE_UNAVAILABLE"));
   const { code, err } = await run(["send", "--retry-for", "1s"], env, ndjson(3000));
   expect(code).toBe(3);
@@ -107,7 +107,7 @@ test("gives up in time, and says from where on", async () => {
   expect((await run(["send", "-m", "x"], env)).err).toContain("The service asks to wait 60 min.");
 });
 
-test("413 is answered by halves, an entry too large by its name", async () => {
+test("halves a batch after 413, and names an entry that is too large", async () => {
   answer = (_, entries) => (entries > 3 ? refusal(413, "PAYLOAD_TOO_LARGE") : { status: 201 });
   expect((await run(["send"], env, ndjson(20))).code).toBe(0);
   expect(messages()).toEqual(numbered(20));
@@ -119,7 +119,7 @@ test("413 is answered by halves, an entry too large by its name", async () => {
   });
 });
 
-test("rejected entries are named by the lines they stood on", async () => {
+test("names rejected entries by their lines", async () => {
   const rejected = [{ index: 1, code: "INVALID_LEVEL", message: "No." }];
   answer = () => ({
     status: 201,
@@ -147,7 +147,7 @@ test("rejected entries are named by the lines they stood on", async () => {
   });
 });
 
-test("what is refused for good ends it at once, in plain words and without the key", async () => {
+test("ends immediately after a permanent refusal, with a message without the key", async () => {
   answer = () => ({
     status: 401,
     body: { success: false, error: { code: "API_KEY_REVOKED", message: "The key sk_planted is revoked." } },
@@ -160,14 +160,14 @@ test("what is refused for good ends it at once, in plain words and without the k
   expect((await run(["send", "-m", "x"], env)).err).toContain("answered 302, and not as Taffrail does");
 });
 
-test("input that stays open does not hold up the news that nothing can be sent", async () => {
+test("reports a failure while the input stays open", async () => {
   answer = () => refusal(403, "INSUFFICIENT_SCOPE");
   const program = start(["send", "--text"], env);
   program.child.stdin?.write("one\n");
   expect(await program.ended).toMatchObject({ code: 3, err: expect.stringContaining("(403 INSUFFICIENT_SCOPE)") });
 });
 
-test("a service that is slower than the input holds the input up", async () => {
+test("reads input only as fast as the service accepts it", async () => {
   answer = () => null;
   const program = start(["send", "--text"], env);
   const { stdin, pid } = program.child;

@@ -38,7 +38,7 @@ const numbers = ({ out }: { out: string }) =>
 const seqs = (program: Program) => program.lines().map((line): unknown => JSON.parse(line).seq);
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
 
-test("what is sent is found, counted and followed", async () => {
+test("finds, counts and follows sent entries", async () => {
   expect(await run(["send"], env, ndjson(0, 2500))).toMatchObject({ code: 0, err: /^2500 entries stored/ });
   const sent = await run(["send", "-m", "It broke", "--level", "error", "--data", "user.plan=team"], env);
   expect(sent).toMatchObject({ code: 0, err: "1 entry stored, the last one as seq 2501.\n" });
@@ -67,7 +67,7 @@ test("what is sent is found, counted and followed", async () => {
   }
 });
 
-test("killed and restarted in the middle: nothing is missed and nothing comes twice", async () => {
+test("misses and repeats nothing if the server is killed and restarted", async () => {
   const tail = start(["tail", "--json", "--since", "seq:0"], env);
   const sender = start(["send"], env);
   let n = 0;
@@ -97,7 +97,7 @@ test("killed and restarted in the middle: nothing is missed and nothing comes tw
   expect(ended.err).toContain(`To go on behind it: --since seq:${n}`);
 }, 120_000);
 
-test("Ctrl-C while the service is away", async () => {
+test("stops on Ctrl-C while the service is unreachable", async () => {
   const tail = start(["tail", "--since", "seq:0"], env);
   await run(["send", "-m", "x"], env);
   await tail.until(() => tail.lines().length === 1);
@@ -108,7 +108,7 @@ test("Ctrl-C while the service is away", async () => {
   await server.restart();
 });
 
-test("a rate limit slows down and loses nothing", async () => {
+test("loses nothing to a rate limit", async () => {
   const limits = await call(server.url, `/workspaces/${tenant.account.workspaceId}/rate-limits`, {
     method: "PUT",
     ...asUser(tenant.account),
@@ -120,7 +120,7 @@ test("a rate limit slows down and loses nothing", async () => {
   expect(numbers(await run(["query", "--all", "--json", "--order", "asc"], env))).toEqual(range(0, 5500));
 });
 
-test("rejected entries are named by line, the others are stored", async () => {
+test("names rejected entries by line, and stores the others", async () => {
   const input = '{"message":"a"}\nplain text\n{"message":"b","level":"loud"}\n{broken\n\n{"message":"c"}\n';
   const { code, err } = await run(["send"], env, input);
   expect(code).toBe(1);
@@ -132,7 +132,7 @@ test("rejected entries are named by line, the others are stored", async () => {
   expect((await run(["send"], env, '{"message":""}')).code).toBe(1);
 });
 
-test("a revoked key ends a tail, and everything else is refused", async () => {
+test("ends a tail with a revoked key, and refuses other commands", async () => {
   const tail = start(["tail", "--since", "seq:0"], env);
   await run(["send", "-m", "x"], env);
   await tail.until(() => tail.lines().length === 1);
@@ -147,7 +147,7 @@ test("a revoked key ends a tail, and everything else is refused", async () => {
   }
 });
 
-test("a reader that has had enough ends it without a word", async () => {
+test("ends without a message if the reader closes the pipe", async () => {
   await run(["send"], env, ndjson(0, 1000));
   for (const args of [
     ["query", "--all"],
@@ -160,7 +160,7 @@ test("a reader that has had enough ends it without a word", async () => {
   }
 });
 
-test("npm run logs, with files named from where it is typed", async () => {
+test("resolves the files of npm run logs from the caller's directory", async () => {
   const dir = mkdtempSync(path.join(tmpdir(), "taffrail-cli-"));
   writeFileSync(path.join(dir, "app.log"), "first\nsecond\n");
   const args = ["run", "--silent", "--prefix", ROOT, "logs", "--", "send", "--text", "app.log"];
@@ -174,7 +174,7 @@ test("npm run logs, with files named from where it is typed", async () => {
   expect({ code, err }).toEqual({ code: 0, err: "2 entries stored, the last one as seq 2.\n" });
 });
 
-test("B17: the audit is read by an access token, page for page, and the token is never printed", async () => {
+test("B17: the audit is read with an access token in pages, and the token is never printed", async () => {
   const { account, projectId } = tenant;
   const { workspaceId, accessToken } = account;
   for (let n = 0; n < 230; n++) {

@@ -23,20 +23,20 @@ const of = (text: string, asText = false) => pieces([Buffer.from(text)], asText)
 const good = (...entries: [string, number][]): Found[] => entries.map(([text, line]) => ({ text, line, fault: null }));
 
 describe("lines", () => {
-  test("each JSON object is a piece, blank lines are none, the last one needs no end", async () => {
+  test("yields each JSON object, skips blank lines, and needs no last line feed", async () => {
     expect(await of('{"a":1}\r\n\n  {"b":2} \n{"c":3}')).toEqual(good(['{"a":1}', 1], ['{"b":2}', 3], ['{"c":3}', 4]));
     expect(await of("")).toEqual([]);
     expect(await of(" \n\n")).toEqual([]);
   });
 
-  test("a byte order mark is passed over", async () => {
+  test("skips a byte order mark", async () => {
     expect(await of('\ufeff{"a":1}\n')).toEqual(good(['{"a":1}', 1]));
     expect(await pieces([...Buffer.from('\ufeff{"a":1}')].map((byte) => Uint8Array.of(byte)))).toEqual(
       good(['{"a":1}', 1]),
     );
   });
 
-  test("what is no object, no UTF-8 or too long costs its own line only", async () => {
+  test("rejects only the line that is not an object, not UTF-8 or too long", async () => {
     const found = await pieces([
       Buffer.from('hello\n{"a":1}\n'),
       Uint8Array.of(0x7b, 0xff, 0x7d, 10),
@@ -51,13 +51,13 @@ describe("lines", () => {
     ]);
   });
 
-  test("text keeps its indentation, and may be anything", async () => {
+  test("keeps the indentation of text, and accepts any text", async () => {
     expect(await of("[x]\n  at y \r\n\nz", true)).toEqual(good(["[x]", 1], ["  at y", 2], ["z", 4]));
   });
 });
 
 describe("an array", () => {
-  test("each element is a piece in one line, with the line it begins on", async () => {
+  test("yields each element in one line, with the number of its first line", async () => {
     expect(await of('\n[{"a":[1,{"x":"],}{[\\""}]},\n\n {"b":\n2}\n, {"c":3}]\n')).toEqual(
       good(['{"a":[1,{"x":"],}{[\\""}]}', 2], ['{"b": 2}', 4], ['{"c":3}', 6]),
     );
@@ -65,7 +65,7 @@ describe("an array", () => {
     expect(await of('[{"a":1}]\n[{"b":2}]')).toEqual(good(['{"a":1}', 1], ['{"b":2}', 2]));
   });
 
-  test("says what is wrong", async () => {
+  test("reports faults", async () => {
     expect((await of('[{"a":1}, 7, {"b":2}')).map(({ line, fault }) => [line, fault])).toEqual([
       [1, null],
       [1, "is not a JSON object"],
@@ -82,7 +82,7 @@ describe("an array", () => {
   });
 });
 
-test("where input is cut on its way makes no difference", async () => {
+test("splits input independent of chunk boundaries", async () => {
   const entries = fc.array(fc.dictionary(fc.string({ maxLength: 5 }), fc.jsonValue({ maxDepth: 3 })), { maxLength: 8 });
   await fc.assert(
     fc.asyncProperty(entries, fc.boolean(), fc.integer({ min: 1, max: 9 }), async (values, asArray, size) => {

@@ -3,9 +3,9 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { Duplex } from "node:stream";
 
-/** One tail that a program has opened. */
+/** A tail that the program has opened. */
 export interface Opened {
-  /** Query of its address. */
+  /** Query of its URL. */
   query: string;
   socket: Duplex;
   send(frame: object): void;
@@ -18,7 +18,7 @@ export interface TailService {
   close(): Promise<void>;
 }
 
-/** A service that does with tails what a test says; the `number`s of their openings go from 0. */
+/** Starts a service whose behavior a test defines. Tails are numbered from 0. */
 export async function startTailService(
   onTail: (tail: Opened, number: number) => void,
   refuse: (number: number) => { head: string; body: object } | undefined = () => undefined,
@@ -44,7 +44,7 @@ export async function startTailService(
       socket.end(`HTTP/1.1 ${refusal.head}\r\nConnection: close\r\n\r\n${JSON.stringify(refusal.body)}`);
       return;
     }
-    // The first frames travel with the handshake's answer.
+    // The first frames are in the same chunk as the handshake's answer.
     socket.cork();
     socket.write(accepted);
     onTail(tail, number);
@@ -66,7 +66,7 @@ export async function startTailService(
   };
 }
 
-/** Up to 65,535 bytes, not masked. */
+/** Creates an unmasked frame of up to 65,535 bytes. */
 function framed(first: number, payload: Buffer): Buffer {
   const { length } = payload;
   const head = length < 126 ? [first, length] : [first, 126, length >> 8, length & 255];

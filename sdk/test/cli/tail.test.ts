@@ -27,7 +27,7 @@ async function serve(
   service = await startTailService(onTail, refuse);
 }
 
-test("comes back behind what it has written, however it lost the connection", async () => {
+test("continues after the last written entry, however the connection was lost", async () => {
   await serve((tail, number) => {
     switch (number) {
       case 0:
@@ -63,11 +63,11 @@ test("comes back behind what it has written, however it lost the connection", as
   expect(err).toContain("Seen up to seq 21. To go on behind it: --since seq:21");
 });
 
-test("acknowledges every frame, and nothing that it has not written", async () => {
+test("acknowledges every frame after its entries were written", async () => {
   const acks: unknown[] = [];
   await serve((tail) => {
     tail.socket.on("data", (chunk: Buffer) => {
-      // Masked text of less than 126 bytes; several may come together.
+      // Masked texts of less than 126 bytes, possibly several in one chunk.
       for (let at = 0; at < chunk.length; ) {
         const length = (chunk[at + 1] ?? 0) & 0x7f;
         const mask = chunk.subarray(at + 2, at + 6);
@@ -87,7 +87,7 @@ test("acknowledges every frame, and nothing that it has not written", async () =
   expect(await program.ended).toMatchObject({ code: 0 });
 });
 
-test("tests on data hold for a tail, too", async () => {
+test("applies tests on data to a tail", async () => {
   await serve((tail) => {
     tail.send({ type: "logs", entries: [entry(1, { ms: 5 }), entry(2), entry(3, { ms: 50 }), entry(4, { ms: 7 })] });
   });
@@ -98,7 +98,7 @@ test("tests on data hold for a tail, too", async () => {
   expect(service.opened[0]?.query).toBe("level=info&level=warn&search=%C3%A4%26&since=0");
 });
 
-test("4001 ends it in plain words", async () => {
+test("ends on close code 4001 with a message", async () => {
   await serve((tail) => {
     tail.send(logs(3));
     tail.send({ type: "error", code: "API_KEY_REVOKED" });
@@ -110,7 +110,7 @@ test("4001 ends it in plain words", async () => {
   expect(err).toContain("--since seq:3");
 });
 
-test("a refusal that passes is waited out, another one ends it", async () => {
+test("retries after a temporary refusal, and ends after a permanent one", async () => {
   const refusal = (head: string, code: string, message: string) => ({
     head,
     body: { success: false, error: { code, message } },
@@ -134,7 +134,7 @@ test("a refusal that passes is waited out, another one ends it", async () => {
   });
 });
 
-test("a seq that the project has not come to is told by what was typed", async () => {
+test("names the option of a seq beyond the newest entry", async () => {
   const details = [{ path: "query.since", code: "custom", message: "The project has no such seq yet." }];
   const error = { code: "VALIDATION_ERROR", message: "query.since: The project has no such seq yet.", details };
   await serve(
@@ -147,7 +147,7 @@ test("a seq that the project has not come to is told by what was typed", async (
   expect(err).not.toContain("query.since");
 });
 
-test("Ctrl-C ends it while it waits, connects or listens", async () => {
+test("stops on Ctrl-C while it waits, connects or listens", async () => {
   await serve((tail, number) => {
     if (number === 0) tail.send(caughtUp(1));
   });
@@ -161,7 +161,7 @@ test("Ctrl-C ends it while it waits, connects or listens", async () => {
   expect(await connecting.ended).toMatchObject({ code: 0, out: "", err: "" });
 });
 
-test("a connection that has died without a word is given up", async () => {
+test("reconnects after a connection without any bytes", async () => {
   await serve((tail) => tail.send(caughtUp(1)));
   const stop = new AbortController();
   const options = { headers: {}, timeoutMs: 1000, pingMs: 50, signal: stop.signal };
@@ -172,7 +172,7 @@ test("a connection that has died without a word is given up", async () => {
   expect(await messages.next()).toEqual({ done: true, value: { code: 1006, reason: "nothing was heard for 0.05 s" } });
 });
 
-test("a reader that stands still holds the connection up, not the memory", async () => {
+test("stops reading from the connection if the reader of its output is stalled", async () => {
   let unsent = 0;
   await serve((tail) => {
     const frame = { type: "logs", entries: [{ ...entry(1), message: "x".repeat(60_000) }] };

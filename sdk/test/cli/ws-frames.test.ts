@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { clientFrame, closePayload, FrameReader, type Incoming, OPCODE } from "../../src/cli/ws-frames.ts";
 
-/** A server's frame: not masked. */
+/** Creates a server's frame, which is not masked. */
 function frame(opcode: number, payload: Uint8Array | string, isFinal = true): Buffer {
   const bytes = Buffer.from(payload);
   const head =
@@ -25,11 +25,11 @@ const read = (...chunks: Uint8Array[]): Incoming[] => {
   return chunks.flatMap((chunk) => reader.push(chunk));
 };
 
-test.each([0, 1, 125, 126, 127, 65_535, 65_536, 200_000])("text of %i bytes", (length) => {
+test.each([0, 1, 125, 126, 127, 65_535, 65_536, 200_000])("parses a text of %i bytes", (length) => {
   expect(read(frame(OPCODE.text, "x".repeat(length)))).toEqual([{ kind: "text", text: "x".repeat(length) }]);
 });
 
-test("messages arrive as they were sent, however they are cut into frames and chunks", () => {
+test("parses messages independent of frame and chunk boundaries", () => {
   const message = fc.tuple(fc.string({ unit: "grapheme", maxLength: 300 }), fc.array(fc.nat(300), { maxLength: 3 }));
   fc.assert(
     fc.property(fc.array(message, { maxLength: 6 }), fc.integer({ min: 1, max: 50 }), (messages, size) => {
@@ -43,7 +43,7 @@ test("messages arrive as they were sent, however they are cut into frames and ch
               payload.subarray(places[i], end),
               i === places.length - 2,
             ),
-            // Control frames may stand between the parts of a message.
+            // Control frames may occur between the parts of a message.
             ...(i === 0 ? [frame(OPCODE.ping, "p")] : []),
           ]);
         }),
@@ -58,7 +58,7 @@ test("messages arrive as they were sent, however they are cut into frames and ch
   );
 });
 
-test("control frames", () => {
+test("parses control frames", () => {
   expect(read(frame(OPCODE.pong, ""))).toEqual([{ kind: "pong" }]);
   expect(read(frame(OPCODE.close, ""))).toEqual([{ kind: "close", code: 1005, reason: "" }]);
   const close = Buffer.concat([closePayload(4008), Buffer.from("since=7")]);
@@ -79,7 +79,7 @@ test.each([
   expect(() => read(bytes)).toThrow(said);
 });
 
-test.each([0, 5, 126, 70_000])("a client's frame of %i bytes is masked", (length) => {
+test.each([0, 5, 126, 70_000])("masks a client's frame of %i bytes", (length) => {
   const payload = Buffer.alloc(length, 0x5a);
   const bytes = clientFrame(OPCODE.text, payload, Uint8Array.of(1, 2, 3, 4));
   const head = length < 126 ? 2 : length < 65_536 ? 4 : 10;

@@ -4,7 +4,7 @@ import { logtapeSink } from "../../src/adapters/logtape.ts";
 import { createLogger } from "../../src/index.ts";
 import { memoryTransport } from "../../src/testing.ts";
 
-test("LogTape's levels, messages, properties and categories arrive, and its end flushes", async () => {
+test("passes on LogTape's levels, messages, properties and categories, and flushes at disposal", async () => {
   const memory = memoryTransport();
   let flushes = 0;
   const logger = createLogger({ transport: { ...memory, flush: () => void flushes++ }, level: "trace" });

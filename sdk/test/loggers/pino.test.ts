@@ -11,7 +11,7 @@ function setup(options: pino.LoggerOptions<"audit"> = {}) {
   return { memory, log: pino<"audit">({ level: "trace", base: null, ...options }, pinoDestination(logger)) };
 }
 
-test("pino's levels, messages and fields arrive", () => {
+test("passes on pino's levels, messages and fields", () => {
   const { log, memory } = setup({ customLevels: { audit: 35 } });
   log.trace("a");
   log.debug("b");
@@ -35,7 +35,7 @@ test("pino's levels, messages and fields arrive", () => {
   expect(memory.entries[6]).toMatchObject({ traceId: "t1", data: { module: "m" } });
 });
 
-test("errors keep name, message, stack and what is in them", () => {
+test("keeps name, message, stack and members of errors", () => {
   const { log, memory } = setup();
   log.error(new TypeError("broken", { cause: new Error("inner") }));
   log.error({ err: Object.assign(new Error("second"), { code: "E2" }) }, "with text");
@@ -46,7 +46,7 @@ test("errors keep name, message, stack and what is in them", () => {
   });
 });
 
-test("other keys, and names for levels, are understood", () => {
+test("reads other message and error keys, and level names", () => {
   const memory = memoryTransport();
   const logger = createLogger({ transport: memory });
   const log = pino(
@@ -57,7 +57,7 @@ test("other keys, and names for levels, are understood", () => {
   expect(memory.entries[0]).toMatchObject({ level: "warn", message: "hello", data: { error: { message: "x" } } });
 });
 
-test("the transport sends from a stream of lines, with pino's times, and ends when all is delivered", async () => {
+test("sends a stream of lines with pino's timestamps, and ends after their delivery", async () => {
   const sink = await startSink();
   const stream = pinoTransport({ apiUrl: sink.url, projectId: "proj_p", apiKey: "sk_test_0123456789" });
   const log = pino({ level: "trace", base: null }, stream);
@@ -73,7 +73,7 @@ test("the transport sends from a stream of lines, with pino's times, and ends wh
   await sink.close();
 });
 
-test("a destination alone is no options to pino", () => {
+test("is recognized by pino as a destination if passed alone", () => {
   const memory = memoryTransport();
   pino(pinoDestination(createLogger({ transport: memory }))).info("arrived");
   expect(memory.entries).toMatchObject([{ level: "info", message: "arrived" }]);

@@ -16,7 +16,7 @@ function setup(options: winston.LoggerOptions = {}, own: ConstructorParameters<t
   return { memory, log, end };
 }
 
-test("winston's levels, messages and fields arrive", async () => {
+test("passes on winston's levels, messages and fields", async () => {
   const { log, memory, end } = setup();
   for (const level of ["error", "warn", "info", "http", "verbose", "debug", "silly"]) log.log(level, level);
   log.info("order", { id: 5, password: "secret", traceId: "t1" });
@@ -37,7 +37,7 @@ test("winston's levels, messages and fields arrive", async () => {
   expect(memory.entries[8]?.data).toEqual({ module: "m" });
 });
 
-test("levels of syslog and names that a format has coloured are understood", async () => {
+test("maps syslog levels and level names that a format has coloured", async () => {
   const { log, memory, end } = setup({
     levels: winston.config.syslog.levels,
     level: "debug",
@@ -51,7 +51,7 @@ test("levels of syslog and names that a format has coloured are understood", asy
   expect(memory.entries[0]).not.toHaveProperty("data.timestamp");
 });
 
-test("the transport's own level counts, and errors keep their stack", async () => {
+test("applies the transport's own level, and keeps the stack of errors", async () => {
   const { log, memory, end } = setup({ format: winston.format.errors({ stack: true }) }, { level: "warn" });
   log.info("left out");
   log.error(new TypeError("broken"));

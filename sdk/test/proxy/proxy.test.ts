@@ -44,7 +44,7 @@ function post(body: string, headers: Record<string, string> = {}, url = "https:/
 
 const line = (entry: object): string => `${JSON.stringify(entry)}\n`;
 
-test("entries go on with the server's key, a source no client chooses, and the client's idempotency key", async () => {
+test("forwards entries with the server's key, a fixed source, and the client's idempotency key", async () => {
   const { proxy, sent } = setup();
   const body = line({ message: "a", level: "warn", data: { a: 1, source: "server" } }) + line({ message: "b" });
   const response = await proxy(post(body, { "Idempotency-Key": "k1" }));
@@ -60,7 +60,7 @@ test("entries go on with the server's key, a source no client chooses, and the c
   ]);
 });
 
-test("every form of a body is taken; what is no entry keeps its place", async () => {
+test("accepts every form of a body, and keeps the index of values that are not entries", async () => {
   const { proxy, sent } = setup();
   const one = { message: "m", data: { source: "browser" } };
   for (const body of ['{"message":"m"}', '[{"message":"m"}]', '{"logs":[{"message":"m"}]}', '{"message":"m"}\n']) {
@@ -70,7 +70,7 @@ test("every form of a body is taken; what is no entry keeps its place", async ()
   expect(sent.map(({ lines }) => lines)).toEqual([[one], [one], [one], [one], [one, null, null, one]]);
 });
 
-test("only known members of an entry pass, and of its data only those allowed", async () => {
+test("forwards only known members of an entry, and allowed members of its data", async () => {
   const { proxy, sent } = setup({ dataFields: ["page"] });
   await proxy(
     post(JSON.stringify({ message: "m", projectId: "proj_b", seq: 1, traceId: "t", data: { page: "/", x: 1 } })),
@@ -107,7 +107,7 @@ test.each([
   expect(response.headers.get("Access-Control-Allow-Origin")).toBe(status === 201 ? origin : null);
 });
 
-test("a preflight is answered for allowed origins alone; other methods are refused", async () => {
+test("answers preflights of allowed origins only, and refuses other methods", async () => {
   const { proxy } = setup({ origins: ["https://app.example"] });
   const ask = (method: string, Origin: string): Promise<Response> =>
     proxy(new Request("https://shop.example/logs", { method, headers: { Origin } }));
@@ -119,7 +119,7 @@ test("a preflight is answered for allowed origins alone; other methods are refus
   expect(await wrong.json()).toMatchObject({ success: false, data: null, error: { code: "METHOD_NOT_ALLOWED" } });
 });
 
-test("bodies and their entries are bounded, also without a content length", async () => {
+test("limits bodies and their entries, also without a content length", async () => {
   const { proxy, sent } = setup({ maxBytes: 1000, maxEntries: 3 });
   expect((await proxy(post("x".repeat(1001)))).status).toBe(413);
   let pulled = 0;
@@ -144,14 +144,14 @@ test("bodies and their entries are bounded, also without a content length", asyn
   expect(sent).toHaveLength(1);
 });
 
-test("nested without end is an entry the service names, not a failure", async () => {
+test("forwards null for an entry that is nested too deeply", async () => {
   const { proxy, sent } = setup({ maxBytes: 5_000_000 });
   const depth = 1_000_000;
   await proxy(post(`[{"message":"m","data":{"a":${"[".repeat(depth)}${"]".repeat(depth)}}},{"message":"m"}]`));
   expect(sent[0]?.lines).toEqual([null, { message: "m", data: { source: "browser" } }]);
 });
 
-test("addresses are limited, each and together", async () => {
+test("limits the requests of each client IP and of all together", async () => {
   const { proxy } = setup({ rateLimit: { perAddress: 2, total: 5 } });
   const from = async (ip: string): Promise<number> =>
     (await proxy(post('{"message":"m"}', { "X-Forwarded-For": ip }))).status;
@@ -162,7 +162,7 @@ test("addresses are limited, each and together", async () => {
   expect(await refused.json()).toMatchObject({ error: { code: "RATE_LIMITED", message: "Too many requests" } });
 });
 
-test("a limit of one's own is asked; one that fails lets pass", async () => {
+test("applies a custom rate limit, and lets requests pass if it fails", async () => {
   const asked: unknown[] = [];
   const { proxy } = setup({ rateLimit: async (address) => asked.push(address) < 2 });
   const from = async (ip: string): Promise<number> =>
@@ -178,7 +178,7 @@ test("a limit of one's own is asked; one that fails lets pass", async () => {
   expect(errors.map(({ message }) => message)).toEqual(["store is down"]);
 });
 
-test("counts slide, and longest silent addresses are forgotten", () => {
+test("slides the window, and evicts the least recently used client IPs", () => {
   let now = 0;
   const limit = memoryLimit({ perAddress: 10, total: 1000, windowMs: 100, maxAddresses: 2, now: () => now });
   const passing = (address: string): number => {
@@ -222,7 +222,7 @@ test.each([
   expect(text).not.toContain(KEY);
 });
 
-test("a service that cannot be reached is a 503 to try again", async () => {
+test("returns a retryable 503 if the service is unreachable", async () => {
   const { proxy, errors } = setup({
     fetch: async () => {
       throw new Error(`connect ECONNREFUSED ${KEY}`);
@@ -234,7 +234,7 @@ test("a service that cannot be reached is a 503 to try again", async () => {
   expect(errors).toHaveLength(1);
 });
 
-test("10: a proxy without its environment, as in a build, is told of with the first request, and once", async () => {
+test("10: a proxy without its environment, as in a build, reports it once, at the first request", async () => {
   for (const name of ["apiUrl", "projectId", "apiKey"] as const) {
     const { proxy, errors, sent } = setup({ [name]: undefined });
     expect((await proxy(post('{"message":"m"}'))).status).toBe(503);
@@ -249,7 +249,7 @@ test("10: a proxy without its environment, as in a build, is told of with the fi
   warn.mockRestore();
 });
 
-test("wrong options throw at once", () => {
+test("throws for invalid options at construction", () => {
   for (const options of [
     { apiKey: "" },
     { apiUrl: "logs" },

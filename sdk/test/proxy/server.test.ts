@@ -21,7 +21,7 @@ async function stored(): Promise<LogEntry[]> {
   return body.data.logs;
 }
 
-test("what a browser repeats the service stores once, with the proxy's source, and names what it refuses", async () => {
+test("stores repeated requests of a browser once, with the proxy's source, and names rejected entries", async () => {
   const proxy = createProxy({ apiUrl: server.url, projectId: tenant.projectId, apiKey: tenant.key.secret });
   const send = (id: string, lines: object[]): Promise<Response> =>
     proxy(
@@ -55,7 +55,7 @@ test("what a browser repeats the service stores once, with the proxy's source, a
   expect((await send("a-1", [{ message: "x", level: "loud" }])).status).toBe(400);
 });
 
-test("a key that is no good is the server's trouble, and no browser hears of it", async () => {
+test("hides an invalid key from browsers", async () => {
   const errors: Error[] = [];
   const proxy = createProxy({
     apiUrl: server.url,

@@ -35,7 +35,7 @@ afterEach(async () => {
   await once(server, "close");
 });
 
-/** @param isChunked sent without a content length */
+/** Sends a body. @param isChunked whether it is sent without a content length */
 async function post(body: string, isChunked = false, origin = ORIGIN): Promise<number | undefined> {
   const headers = { Origin: origin, ...(isChunked ? {} : { "Content-Length": body.length }) };
   const sent = request({ port, agent, method: "POST", path: "/logs", headers });
@@ -54,13 +54,13 @@ test.each([
   ["300 KB", 300_000, false],
   ["1 MB", 1_000_000, false],
   ["300 KB in chunks", 300_000, true],
-])("bodies of %s are refused with 413, 20 of 20, on one connection", async (_, bytes, isChunked) => {
+])("refuses bodies of %s with 413, 20 of 20, on one connection", async (_, bytes, isChunked) => {
   for (let n = 0; n < 20; n++) expect(await post("x".repeat(bytes), isChunked)).toBe(413);
   expect(await post('{"message":"m"}')).toBe(201);
   expect(sockets).toBe(1);
 });
 
-test("what is refused unread leaves the connection fit for the next request", async () => {
+test("keeps the connection usable after refusing a request without reading it", async () => {
   for (let n = 0; n < 20; n++) {
     expect(await post("x".repeat(300_000), false, "https://evil.example")).toBe(403);
     expect(await post('{"message":"m"}')).toBe(201);
@@ -68,7 +68,7 @@ test("what is refused unread leaves the connection fit for the next request", as
   expect(sockets).toBe(1);
 });
 
-test("a body past the bound costs its connection, not the next request", async () => {
+test("closes the connection of a body past the limit without failing the next request", async () => {
   await post("x".repeat(8_000_000)).catch(() => {});
   expect(await post('{"message":"m"}')).toBe(201);
   expect(sockets).toBe(2);

@@ -1,4 +1,4 @@
-// An application that logs ten entries and ends. Arguments: how, address, spool directory, how many entries, and
+// An application that logs ten entries and ends. Arguments: way to end, URL, spool directory, number of entries, and
 // milliseconds for a flush at the end.
 import { createLogger } from "../../dist/node/index.mjs";
 

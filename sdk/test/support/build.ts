@@ -4,7 +4,7 @@ import { installBun } from "../../scripts/lib/bun.ts";
 
 const SDK = path.resolve(import.meta.dirname, "../..");
 
-/** Real processes run what is published, built once before the tests, on Node and on Bun. */
+/** Builds the published files once before the tests, for processes on Node and Bun. */
 export default function setup(): void {
   if (installBun() === undefined)
     console.log("Bun is not here, and npm has none for this machine: its tests are skipped");

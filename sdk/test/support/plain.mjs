@@ -1,4 +1,4 @@
-// An application that logs once, and has nothing left to do. Arguments: entry of the package, address, and JSON of
+// An application that logs once and then has an empty event loop. Arguments: entry of the package, URL, and JSON of
 // further options.
 const [entry, apiUrl, options = "{}"] = process.argv.slice(2);
 const { createLogger } = await import(`../../dist/${entry}`);

@@ -3,30 +3,30 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { gunzipSync } from "node:zlib";
 import type { LogEntry } from "../../src/types.ts";
 
-/** One request as the sink saw it. */
+/** A request that the sink received. */
 export interface Seen {
   at: number;
   id: string;
   headers: IncomingMessage["headers"];
-  /** NDJSON, inflated. */
+  /** Decompressed NDJSON. */
   body: string;
   entries: LogEntry[];
 }
 
-/** What the sink answers; `null` says nothing, `"cut"` stores and then breaks the connection. */
+/** The sink's answer. `null` sends no answer; `"cut"` stores the entries and breaks the connection. */
 export type Reply = { status: number; headers?: Record<string, string>; body?: unknown } | "cut" | null;
 
 export interface Sink {
   url: string;
   seen: Seen[];
-  /** Entries of requests answered 2xx or cut, each idempotency key once, as the service stores them. */
+  /** Entries of requests that were answered 2xx or cut, once for each idempotency key, like the service stores them. */
   stored(): LogEntry[];
-  /** How many entries would be there without the idempotency keys. */
+  /** Number of entries without deduplication by idempotency keys. */
   storedTwice(): number;
   close(): Promise<void>;
 }
 
-/** A server that takes entries, and fails as it is told to. `answer` gets the request's number from 0. */
+/** Starts a server that stores entries and answers by `answer`, which gets the number of the request from 0. */
 export async function startSink(
   answer: (request: Seen, number: number) => Reply | Promise<Reply> = () => ({ status: 201 }),
 ): Promise<Sink> {

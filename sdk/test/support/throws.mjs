@@ -1,4 +1,4 @@
-// An application that throws. Arguments: how.
+// An application that throws. Argument: what it throws.
 import { createLogger } from "../../dist/node/index.mjs";
 
 createLogger({ transport: "memory" });

@@ -1,4 +1,4 @@
-/** For the middleware, which runs on the edge: nothing of Node's is even read there. */
+/** The logger of the middleware, which runs on the edge. It uses no module of Node. */
 import { createLogger } from "taffrail";
 
 export const logger = createLogger({

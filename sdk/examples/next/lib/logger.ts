@@ -1,4 +1,4 @@
-/** The server's logger, for Node and the edge alike: edge bundles get a `taffrail/node` without process and disk. */
+/** The server's logger, for Node and the edge. Edge bundles get a `taffrail/node` without process and disk. */
 import { createLogger } from "taffrail/node";
 
 export const logger = createLogger({

@@ -1,6 +1,6 @@
 import { createProxy } from "taffrail/proxy";
 
-/** Takes the page's entries and passes them on; the key stays here. */
+/** Receives and forwards the page's entries. The key stays on the server. */
 const proxy = createProxy({
   apiUrl: process.env.TAFFRAIL_URL ?? "http://127.0.0.1:8787",
   projectId: process.env.TAFFRAIL_PROJECT ?? "proj_replace_me",

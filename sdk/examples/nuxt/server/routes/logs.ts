@@ -3,7 +3,7 @@ import { createProxy, type ProxyHandler } from "taffrail/proxy";
 
 let proxy: ProxyHandler | undefined;
 
-/** Takes the page's entries and passes them on; the key stays here. */
+/** Receives and forwards the page's entries. The key stays on the server. */
 export default defineEventHandler((event) => {
   const { apiUrl, projectId, apiKey } = useRuntimeConfig(event).taffrail;
   proxy ??= createProxy({ apiUrl, projectId, apiKey, onError: (error) => console.error(error) });

@@ -3,33 +3,33 @@ import type { LogMethod } from "./types.ts";
 
 export const noop: LogMethod = () => {};
 
-/** The levels that some loggers let through. It changes at run time, and keeps no list of those loggers. */
-export interface Gate {
-  /** The lowest severity that is open; 7 for none. */
+/** The enabled levels of a family of loggers. They change at run time, without a list of the loggers. */
+export interface LevelSwitch {
+  /** The lowest enabled severity; 7 if all levels are disabled. */
   lowest: number;
   /**
-   * The prototype of the loggers. A closed level is a no-op here, so that a call of it costs nothing. A level that was
-   * closed when a logger was made and is open now becomes the logger's own method at first use.
+   * The prototype of the loggers. A disabled level is a no-op here, so that calls of it are free. If a level was
+   * disabled when a logger was created and is enabled later, the logger gets its own method at first use.
    */
   methods: object;
   set(lowest: number): void;
 }
 
-/** @param method makes a logger's method for a severity */
-export function createGate(
+/** @param method creates a logger's method for a severity */
+export function createLevelSwitch(
   lowest: number,
   prototype: object,
   method: (logger: object, severity: number) => LogMethod,
-): Gate {
+): LevelSwitch {
   const methods: object = Object.create(prototype);
-  const gate: Gate = {
+  const levels: LevelSwitch = {
     lowest,
     methods,
     set(lowest) {
-      gate.lowest = lowest;
+      levels.lowest = lowest;
       LEVELS.forEach((level, severity) => {
         const isOpen = severity >= lowest;
-        // Loggers have it themselves.
+        // Loggers have methods of their own for levels that were never disabled.
         if (isOpen && !Object.hasOwn(methods, level)) return;
         const own = function (this: object, value: unknown): void {
           Object.defineProperty(this, level, { value, configurable: true, enumerable: true, writable: true });
@@ -44,6 +44,6 @@ export function createGate(
       });
     },
   };
-  gate.set(lowest);
-  return gate;
+  levels.set(lowest);
+  return levels;
 }
