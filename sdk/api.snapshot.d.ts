@@ -1,9 +1,13 @@
 // dist/index.d.mts
 import { BatchOptions, BuiltInCategories, Category, CategoryScope, CategoryType, ChildOptions, ContextFields, DropReason, Explanation, FlushResult, LevelSetting, LogData, LogEntry, LogLevel, LogMethod, Logger, LoggerMethods, LoggerOptions, LoggerStats, SamplingOptions, TaffrailCategories, Transport, TransportName } from "./types.mjs";
 /**
- * Makes a logger.
- * @throws TypeError for options that are wrong or missing; no method of the logger ever throws
- * @example const logger = createLogger({ apiUrl: "https://logs.example.com", projectId: "proj_...", service: "shop" });
+ * Creates a logger for any runtime. No method of the logger throws.
+ * @throws TypeError for invalid or missing options
+ * @example
+ * import { createLogger } from "taffrail";
+ *
+ * const logger = createLogger({ apiUrl: "https://logs.example.com", projectId: "proj_...", service: "shop" });
+ * logger.info("Cart restored", { items: 3 });
  */
 declare function createLogger(options?: LoggerOptions): Logger;
 export { type BatchOptions, type BuiltInCategories, type Category, type CategoryScope, type CategoryType, type ChildOptions, type ContextFields, type DropReason, type Explanation, type FlushResult, type LevelSetting, type LogData, type LogEntry, type LogLevel, type LogMethod, type Logger, type LoggerMethods, type LoggerOptions, type LoggerStats, type SamplingOptions, type TaffrailCategories, type Transport, type TransportName, createLogger };
@@ -11,57 +15,88 @@ export { type BatchOptions, type BuiltInCategories, type Category, type Category
 // dist/node/index.d.mts
 import { BatchOptions, BuiltInCategories, Category, CategoryScope, CategoryType, ChildOptions, ContextFields, DropReason, Explanation, FlushResult, LevelSetting, LogData, LogEntry, LogLevel, LogMethod, Logger, LoggerMethods, LoggerOptions, LoggerStats, SamplingOptions, TaffrailCategories, Transport, TransportName } from "../types.mjs";
 import { SpoolOptions } from "./spool.mjs";
+/** Options of `createLogger` on Node and Bun. */
 type NodeLoggerOptions = LoggerOptions & {
   /**
-   * Flush on SIGTERM, SIGINT and uncaught errors, which are logged too, and when nothing is left to do, for `timeoutMs`
-   * milliseconds at most.
+   * Flushes on SIGTERM, SIGINT, uncaught errors and an empty event loop, for at most `timeoutMs` milliseconds. Uncaught
+   * errors are also logged. `false` installs no listeners.
    * @default { timeoutMs: 3000 }
    */
   shutdown?: false | {
     timeoutMs?: number;
   };
   /**
-   * Keeps what is out of retries, or could not be sent before the process ended, on disk. It is sent after the next
-   * delivery that succeeds, or at the next start.
+   * Stores deliveries on disk whose retries ran out or that were pending when the process ended. They are sent after
+   * the next successful delivery, or at the next start. `false` drops them.
+   * @default {}
    */
   spool?: false | SpoolOptions;
 };
 /**
- * `createLogger` for Node and Bun: nothing logged is lost when the process ends, by whatever of exit, signal, uncaught
- * error or having nothing left to do.
- * @throws TypeError for options that are wrong; no method of the logger ever throws
+ * Creates a logger for Node and Bun that loses no entries when the process ends.
+ *
+ * That holds for `process.exit()`, SIGTERM, SIGINT, uncaught errors and an empty event loop. No method of the logger
+ * throws.
+ * @throws TypeError for invalid options
+ * @example
+ * import { createLogger } from "taffrail/node";
+ *
+ * const logger = createLogger({
+ *   apiUrl: "https://logs.example.com",
+ *   projectId: "proj_...",
+ *   shutdown: { timeoutMs: 5000 },
+ *   spool: { dir: "/var/spool/shop" },
+ * });
+ * logger.error(new Error("Payment gateway timed out"));
  */
 declare function createLogger(options?: NodeLoggerOptions): Logger;
 export { type BatchOptions, type BuiltInCategories, type Category, type CategoryScope, type CategoryType, type ChildOptions, type ContextFields, type DropReason, type Explanation, type FlushResult, type LevelSetting, type LogData, type LogEntry, type LogLevel, type LogMethod, type Logger, type LoggerMethods, type LoggerOptions, type LoggerStats, NodeLoggerOptions, type SamplingOptions, type SpoolOptions, type TaffrailCategories, type Transport, type TransportName, createLogger };
 
 // dist/testing.d.mts
 import { LogEntry, LogLevel } from "./types.mjs";
-/** What an entry must be like; members left out match anything. */
+/** Conditions on an entry. A member that is left out matches any value. */
 interface EntryMatch {
   level?: LogLevel;
   category?: string;
   type?: string;
-  /** The whole message, or a pattern in it. */
+  /** The whole message, or a pattern that it matches. */
   message?: string | RegExp;
-  /** Members of `data` that must be there with these values; others may be there too. */
+  /** Members that `data` must have with these values. Other members are allowed. */
   data?: Record<string, unknown>;
 }
-/** A transport that keeps entries for assertions. They are there as soon as the log call returns. */
+/** A transport that stores entries for assertions. An entry is stored before the log call returns. */
 interface MemoryTransport {
-  /** All that were logged, oldest first. */
+  /** All entries, oldest first. */
   readonly entries: readonly LogEntry[];
-  /** What the logger calls. */
+  /** Stores an entry. The logger calls this method. */
   write(json: string): void;
-  /** Forgets all entries. */
+  /** Removes all entries. */
   clear(): void;
-  /** The entries that match, oldest first. */
+  /** Returns the entries that match, oldest first. */
   find(match: EntryMatch): LogEntry[];
-  /** @throws Error that lists what was logged, unless an entry matches (exactly `times`, if given); gives the first */
+  /**
+   * Asserts that at least one entry matches, or exactly `times` entries if that is given.
+   * @returns the first entry that matches
+   * @throws Error that lists the logged entries
+   */
   assertLogged(match: EntryMatch, times?: number): LogEntry;
-  /** @throws Error with the entry that matches */
+  /**
+   * Asserts that no entry matches.
+   * @throws Error that contains the first entry that matches
+   */
   assertNotLogged(match: EntryMatch): void;
 }
-/** `createLogger({ transport: memoryTransport() })` in a test. */
+/**
+ * Creates a transport that stores entries for assertions in tests.
+ * @example
+ * import { createLogger } from "taffrail";
+ * import { memoryTransport } from "taffrail/testing";
+ *
+ * const logs = memoryTransport();
+ * const logger = createLogger({ transport: logs });
+ * logger.warn("Stock is low", { sku: "A-1", left: 2 });
+ * logs.assertLogged({ level: "warn", message: /stock/i, data: { sku: "A-1" } });
+ */
 declare function memoryTransport(): MemoryTransport;
 export { EntryMatch, MemoryTransport, memoryTransport };
 
@@ -69,17 +104,30 @@ export { EntryMatch, MemoryTransport, memoryTransport };
 import { CaptureOptions } from "../capture/options.mjs";
 import { Logger } from "../types.mjs";
 import { Context, MiddlewareHandler } from "hono";
-/** What the middleware puts into the context: `c.get("logger")`, whose entries carry the request's trace. */
+/** Variables that the middleware sets on the context: `c.get("logger")` logs with the request's trace. */
 interface TaffrailVariables {
   logger: Logger;
 }
 /**
- * Captures requests, responses and errors. Put it before everything else.
+ * Creates a Hono middleware that captures requests, responses and errors. Use it before all other middleware.
  *
- * On Workers each request flushes in `waitUntil` once its response has ended, so nothing is left to a timer.
+ * On Workers each request flushes in `waitUntil` after its response has ended, because Workers end timers with the
+ * request.
  *
- * @param logger or a function that gives it, where its options are in `c.env`; it should give the same one each time
- * @throws TypeError for options that are wrong
+ * @param logger a logger, or a function that returns it, if its options are in `c.env`. Return the same logger each
+ * time.
+ * @throws TypeError for invalid options
+ * @example
+ * import { Hono } from "hono";
+ * import { createLogger } from "taffrail";
+ * import { taffrail, type TaffrailVariables } from "taffrail/hono";
+ *
+ * const app = new Hono<{ Variables: TaffrailVariables }>();
+ * app.use(taffrail(createLogger({ service: "shop" })));
+ * app.get("/orders/:id", (c) => {
+ *   c.get("logger").info("Order looked up", { id: c.req.param("id") });
+ *   return c.json({ id: c.req.param("id") });
+ * });
  */
 declare function taffrail(logger: Logger | ((c: Context) => Logger), options?: CaptureOptions): MiddlewareHandler<{
   Variables: TaffrailVariables;
@@ -95,85 +143,165 @@ declare global {
   namespace Express {
     /** Merged into the request of `@types/express`. */
     interface Request {
-      /** Set by `taffrail(logger)`: entries logged with it carry the request's trace. */
+      /** Set by `taffrail(logger)`. Its entries carry the request's trace. */
       log: Logger;
     }
   }
 }
-/** A request of Connect or plain Node, where no type names `log`. Express's own request has it. */
+/**
+ * A captured request of Connect or plain Node, whose types have no `log`. Express's request type has `log` by merging.
+ */
 type CapturedRequest = IncomingMessage & {
   originalUrl?: string;
-  /** Entries logged with it carry the request's trace. */
+  /** A logger whose entries carry the request's trace. */
   log?: Logger;
 };
-/** Without `log`: another package's types may have given a request a `log` of their own. */
+/** Has no `log`, because the types of another package may declare a different one. */
 type NodeRequest = IncomingMessage & {
   originalUrl?: string;
 };
 type Middleware = (request: NodeRequest, response: ServerResponse, next: (error?: unknown) => void) => void;
 type ErrorMiddleware = (error: unknown, request: NodeRequest, response: ServerResponse, next: (error?: unknown) => void) => void;
 /**
- * Captures requests and responses, for Express 4 and 5, Connect and plain Node servers. Put it before everything else,
- * body parsers included, and `taffrailErrors()` after the routes. `req.log` carries the request's trace.
- * @throws TypeError for options that are wrong
+ * Creates a middleware that captures requests and responses, for Express 4 and 5, Connect and plain Node servers. Use
+ * it before all other middleware, body parsers included, and `taffrailErrors()` after the routes. Entries of `req.log`
+ * carry the request's trace.
+ * @throws TypeError for invalid options
+ * @example
+ * import express from "express";
+ * import { taffrail, taffrailErrors } from "taffrail/express";
+ * import { createLogger } from "taffrail/node";
+ *
+ * const app = express();
+ * app.use(taffrail(createLogger({ service: "shop" })));
+ * app.get("/orders/:id", (req, res) => {
+ *   req.log.info("Order looked up", { id: req.params.id });
+ *   res.json({ id: req.params.id });
+ * });
+ * app.use(taffrailErrors());
  */
 declare function taffrail(logger: Logger, options?: CaptureOptions): Middleware;
-/** Captures what routes throw, and passes it on. Put it after the routes and before handlers of errors. */
+/**
+ * Creates an error handler that logs errors of routes and passes them on. Use it after the routes and before other
+ * error handlers.
+ * @example
+ * import express from "express";
+ * import { taffrail, taffrailErrors } from "taffrail/express";
+ *
+ * const app = express();
+ * app.use(taffrail(logger));
+ * app.get("/broken", () => {
+ *   throw new Error("Payment gateway timed out");
+ * });
+ * app.use(taffrailErrors());
+ */
 declare function taffrailErrors(): ErrorMiddleware;
 export { type CaptureOptions, CapturedRequest, taffrail, taffrailErrors, webHandler };
 
 // dist/browser/index.d.mts
 import { BatchOptions, BuiltInCategories, Category, CategoryScope, CategoryType, ChildOptions, ContextFields, DropReason, Explanation, FlushResult, LevelSetting, LogData, LogEntry, LogLevel, LogMethod, Logger, LoggerMethods, LoggerOptions, LoggerStats, SamplingOptions, TaffrailCategories, Transport, TransportName } from "../types.mjs";
-/** Options of a page's logger. What is not said here is as in `createLogger` of `taffrail`. */
+/** Options of a page's logger. Like the options of `createLogger` in `taffrail`, unless stated otherwise. */
 interface BrowserLoggerOptions {
-  /** The route of `taffrail/proxy` on the application's own server. No key is needed here, and none may be. */
+  /**
+   * URL of the route with `taffrail/proxy` on the application's server, which holds the key. A page must not have a
+   * key.
+   */
   url: string;
   /**
    * The lowest level that is logged; `logger.level` changes it later.
    * @default "info"
    */
   level?: LevelSetting;
-  /** The application's name, `service` in the `data` of every entry. */
+  /**
+   * Name of the application, `service` in the `data` of every entry.
+   * @default none
+   */
   service?: string;
-  /** Its version, `version` in `data`. */
+  /**
+   * Version of the application, `version` in `data`.
+   * @default none
+   */
   version?: string;
-  /** Where it runs, like `production`: `environment` in `data`. */
+  /**
+   * Environment of the application, like `production`: `environment` in `data`.
+   * @default none
+   */
   environment?: string;
   /**
-   * Whether errors that no code caught, and rejections that no code handled, are logged too: level `error`, category
-   * `system`, type `error`.
+   * Whether uncaught errors and unhandled rejections are logged too, with level `error`, category `system` and type
+   * `error`.
    * @default false
    */
   captureErrors?: boolean;
-  /** Categories that are logged, default all. */
+  /**
+   * Categories that are logged; `null` for all.
+   * @default null
+   */
   categories?: readonly Category[] | null;
-  /** Categories that are not logged. */
+  /**
+   * Categories that are not logged; `null` for none.
+   * @default null
+   */
   excludeCategories?: readonly Category[] | null;
-  /** Decided once for the session, so that it is kept or left out as a whole. */
+  /**
+   * Which share of the entries is sent. Decided once for the session, so that it is kept or left out as a whole.
+   * @default { rate: 1 }
+   */
   sampling?: SamplingOptions;
-  /** Fields of every entry. */
+  /**
+   * Fields of every entry.
+   * @default {}
+   */
   defaultMeta?: object;
-  /** Default: made once for a tab, and kept while it is open. */
+  /**
+   * Session of the entries.
+   * @default a random id per tab, in `sessionStorage`
+   */
   sessionId?: string;
-  /** Sees each entry, redacted. What it returns is sent, redacted once more; `null` drops it. */
+  /**
+   * Called with each redacted entry before it is queued. Returns the entry to send, which is redacted again, or `null`
+   * to leave it out. If it throws, the entry is dropped.
+   * @default none
+   */
   beforeSend?: (entry: LogEntry) => LogEntry | null;
-  /** Gets what goes wrong in delivery. Without it the first failure is told on the console. */
+  /**
+   * Called with each delivery error. Without it, the first error is reported on the console.
+   * @default none
+   */
   onError?: (error: Error) => void;
-  /** Gets entries that are given up, and why. */
+  /**
+   * Called with dropped entries, redacted, and the reason.
+   * @default none
+   */
   onDrop?: (entries: LogEntry[], reason: DropReason) => void;
-  /** Writes what the library does to the console, default false. */
+  /**
+   * Whether the library reports its errors and drops on the console.
+   * @default false
+   */
   debug?: boolean;
-  /** `maxQueueBytes` is 1 MiB by default: what waits is kept in `localStorage` too. */
+  /**
+   * Delivery options. `maxQueueBytes` is 1,048,576 by default, because the queue is also stored in `localStorage`.
+   * @default {}
+   */
   batch?: Pick<BatchOptions, "size" | "flushInterval" | "maxRetries" | "backoff" | "backoffBase" | "maxQueueBytes">;
-  /** Further member names whose values are masked, in any spelling. */
+  /**
+   * Additional member names whose values are masked, in any spelling.
+   * @default []
+   */
   redact?: readonly string[];
 }
-/** What a page logs with: a `Logger`, whose `entries` is empty. */
+/** The logger of a page: a `Logger` whose `entries` is empty. */
 type BrowserLogger = Logger;
 /**
- * A logger for pages: what is logged arrives also when the page closes at once, or is offline. Where a server renders
- * the page there is none, and the logger does nothing.
- * @throws TypeError for options that are wrong; no method of the logger ever throws
+ * Creates a logger for pages, which delivers entries also if the page is offline or closes immediately.
+ *
+ * On a server that renders the page the logger does nothing. No method of the logger throws.
+ * @throws TypeError for invalid or missing options
+ * @example
+ * import { createLogger } from "taffrail/browser";
+ *
+ * const logger = createLogger({ url: "/logs", service: "shop-web", captureErrors: true });
+ * logger.info("Cart opened", { items: 3 });
  */
 declare function createLogger(options: BrowserLoggerOptions): BrowserLogger;
 export { type BatchOptions, BrowserLogger, BrowserLoggerOptions, type BuiltInCategories, type Category, type CategoryScope, type CategoryType, type ChildOptions, type ContextFields, type DropReason, type Explanation, type FlushResult, type LevelSetting, type LogData, type LogEntry, type LogLevel, type LogMethod, type Logger, type LoggerMethods, type LoggerOptions, type LoggerStats, type SamplingOptions, type TaffrailCategories, type Transport, type TransportName, createLogger };
@@ -181,12 +309,24 @@ export { type BatchOptions, BrowserLogger, BrowserLoggerOptions, type BuiltInCat
 // dist/proxy/index.d.mts
 import { ProxyOptions } from "./options.mjs";
 import { RateLimit } from "./limit.mjs";
-/** Takes entries of browsers and passes them on with the server's key. */
+/** Receives entries of browsers and forwards them with the server's key. */
 type ProxyHandler = (request: Request) => Promise<Response>;
 /**
- * The handler of the route that `taffrail/browser` sends to, for any server that speaks the web's `Request` and
- * `Response`. Answers `OPTIONS` and `POST`. It never rejects.
- * @throws TypeError for options that are wrong
+ * Creates the handler of the route to which `taffrail/browser` sends, for any server with web-standard `Request` and
+ * `Response`. The handler answers `OPTIONS` and `POST`, and its promise never rejects.
+ * @throws TypeError for invalid options
+ * @example
+ * import { Hono } from "hono";
+ * import { createProxy } from "taffrail/proxy";
+ *
+ * const proxy = createProxy({
+ *   apiUrl: process.env.TAFFRAIL_URL,
+ *   projectId: process.env.TAFFRAIL_PROJECT,
+ *   apiKey: process.env.TAFFRAIL_API_KEY,
+ *   origins: ["https://shop.example"],
+ * });
+ * const app = new Hono();
+ * app.all("/logs", (c) => proxy(c.req.raw));
  */
 declare function createProxy(options: ProxyOptions): ProxyHandler;
 export { ProxyHandler, type ProxyOptions, type RateLimit, createProxy };
@@ -196,28 +336,46 @@ import { Logger, LoggerOptions } from "../types.mjs";
 import { Writable } from "node:stream";
 /** Which members of pino's lines are the message and the error. */
 interface PinoOptions {
-  /** As pino's own option, default `msg`. */
+  /**
+   * Pino's option of the same name.
+   * @default "msg"
+   */
   messageKey?: string;
-  /** As pino's own option, default `err`. */
+  /**
+   * Pino's option of the same name.
+   * @default "err"
+   */
   errorKey?: string;
 }
-/** Where pino writes its lines. */
+/** A destination to which pino writes its lines. */
 interface PinoDestination {
-  /** By this pino tells a destination from options. */
+  /** Distinguishes a destination from options, for pino. */
   readonly writable: true;
   write(line: string): void;
 }
 /**
- * A destination for pino: `pino(pinoDestination(logger))`. Pino decides by its own level first; give the logger the
- * level `trace` to have all of that. Redaction happens in both.
+ * Creates a destination for pino. Pino filters by its own level first, so create the logger with the level `trace` to
+ * keep everything that pino logs. Both redact.
+ * @example
+ * import { pino } from "pino";
+ * import { createLogger } from "taffrail";
+ * import { pinoDestination } from "taffrail/pino";
+ *
+ * const log = pino(pinoDestination(createLogger({ level: "trace" })));
+ * log.info({ items: 3 }, "Cart restored");
  */
 declare function pinoDestination(logger: Logger, options?: PinoOptions): PinoDestination;
 /** Options of the transport, which structured cloning carries into pino's worker thread. */
 type PinoTransportOptions = LoggerOptions & PinoOptions;
 /**
- * A transport for pino's worker thread:
- * `pino.transport({ target: "taffrail/pino", options: { apiUrl, apiKey, projectId } })`. Its level is `trace` unless
- * the options say otherwise, and entries keep the times pino gave them.
+ * The transport for pino's worker thread. Its level is `trace` by default, and entries keep pino's timestamps.
+ * @throws TypeError for invalid options
+ * @example
+ * import { pino } from "pino";
+ *
+ * const transport = pino.transport({ target: "taffrail/pino", options: { apiUrl, projectId, apiKey } });
+ * const log = pino(transport);
+ * log.info({ items: 3 }, "Cart restored");
  */
 declare function pinoTransport({ messageKey, errorKey, ...rest }: PinoTransportOptions): Writable;
 export { PinoDestination, PinoOptions, PinoTransportOptions, pinoTransport as default, pinoDestination };
@@ -225,21 +383,40 @@ export { PinoDestination, PinoOptions, PinoTransportOptions, pinoTransport as de
 // dist/adapters/winston.d.mts
 import { Logger } from "../types.mjs";
 import { Writable } from "node:stream";
-/** What winston knows of any transport. */
+/** The options that winston defines for every transport. */
 interface WinstonOptions {
-  /** The least important level that is taken, in winston's names; default: the winston logger's own. */
+  /**
+   * The least severe level that is logged, by winston's names.
+   * @default the winston logger's level
+   */
   level?: string;
-  /** Whether winston hands uncaught exceptions to it, default false. */
+  /**
+   * Whether winston passes uncaught exceptions to this transport.
+   * @default false
+   */
   handleExceptions?: boolean;
-  /** Whether winston hands unhandled rejections to it, default false. */
+  /**
+   * Whether winston passes unhandled rejections to this transport.
+   * @default false
+   */
   handleRejections?: boolean;
-  /** Takes nothing, default false. */
+  /**
+   * Whether the transport ignores all entries.
+   * @default false
+   */
   silent?: boolean;
 }
 type Info = Record<string | symbol, unknown>;
 /**
- * A transport for winston 3: `winston.createLogger({ transports: [new TaffrailTransport(logger)] })`. Winston decides
- * by its own level first; give the logger the level `trace` to have all of that.
+ * A transport for winston 3. Winston filters by its own level first, so create the logger with the level `trace` to
+ * keep everything that winston logs.
+ * @example
+ * import { createLogger } from "taffrail";
+ * import { TaffrailTransport } from "taffrail/winston";
+ * import winston from "winston";
+ *
+ * const log = winston.createLogger({ transports: [new TaffrailTransport(createLogger({ level: "trace" }))] });
+ * log.info("Cart restored", { items: 3 });
  */
 declare class TaffrailTransport extends Writable {
   #private;
@@ -248,7 +425,7 @@ declare class TaffrailTransport extends Writable {
   handleExceptions: boolean;
   handleRejections: boolean;
   constructor(logger: Logger, options?: WinstonOptions);
-  /** Winston asks for this method to know a transport by. */
+  /** Logs one entry. Winston recognizes a transport by this method. */
   log(info: Info, done: () => void): void;
   override _write(info: Info, _encoding: string, done: (error?: Error | null) => void): void;
   override _final(done: (error?: Error | null) => void): void;
@@ -257,19 +434,29 @@ export { TaffrailTransport, WinstonOptions };
 
 // dist/adapters/logtape.d.mts
 import { Logger } from "../types.mjs";
-/** A record of LogTape, as far as it is read here. */
+/** The members of a LogTape record that the sink reads. */
 interface LogTapeRecord {
   readonly category: readonly string[];
   readonly level: "trace" | "debug" | "info" | "warning" | "error" | "fatal";
-  /** Texts and values in turn. */
+  /** Texts and values, alternately. */
   readonly message: readonly unknown[];
   readonly properties: Record<string, unknown>;
 }
+/** A sink for LogTape, whose disposal flushes. */
 type LogTapeSink = ((record: LogTapeRecord) => void) & AsyncDisposable;
 /**
- * A sink for LogTape: `configure({ sinks: { taffrail: logtapeSink(logger) }, ... })`. LogTape's category becomes
- * `data.logger`, joined by dots. `dispose()` of LogTape flushes. Give the logger the level `trace` to have all that
- * LogTape lets through.
+ * Creates a sink for LogTape. LogTape's category becomes `data.logger`, joined by dots. LogTape's `dispose()` flushes.
+ * Create the logger with the level `trace` to keep everything that LogTape logs.
+ * @example
+ * import { configure, getLogger } from "@logtape/logtape";
+ * import { createLogger } from "taffrail";
+ * import { logtapeSink } from "taffrail/logtape";
+ *
+ * await configure({
+ *   sinks: { taffrail: logtapeSink(createLogger({ level: "trace" })) },
+ *   loggers: [{ category: "shop", sinks: ["taffrail"], lowestLevel: "trace" }],
+ * });
+ * getLogger("shop").info("Cart restored", { items: 3 });
  */
 declare function logtapeSink(logger: Logger): LogTapeSink;
 export { LogTapeRecord, LogTapeSink, logtapeSink };
@@ -279,17 +466,19 @@ import { CaptureOptions } from "../capture/options.mjs";
 import { Logger } from "../types.mjs";
 interface NextOptions extends CaptureOptions {
   /**
-   * Keeps the function alive until what was logged is sent: `after` of `next/server`, or `waitUntil` of the platform.
-   * Not needed where the server runs on.
+   * Keeps the function running until the entries are delivered: `after` of `next/server`, or `waitUntil` of the
+   * platform. Not needed if the server keeps running.
+   * @default none
    */
   waitUntil?: (promise: Promise<unknown>) => void;
 }
-/** What Next gives `onRequestError` of `instrumentation.ts`. */
+/** The request that Next passes to `onRequestError` of `instrumentation.ts`. */
 interface NextErrorRequest {
   path: string;
   method: string;
   headers: Record<string, string | string[] | undefined>;
 }
+/** The context that Next passes to `onRequestError`. */
 interface NextErrorContext {
   routerKind: string;
   routePath: string;
@@ -298,14 +487,26 @@ interface NextErrorContext {
   revalidateReason?: string | undefined;
 }
 /**
- * Captures a route handler: `export const GET = withTaffrail(logger, (request) => ...)`.
- * `redirect()` and `notFound()` are no errors. The handler may ask for a `NextRequest`.
- * @throws TypeError for options that are wrong
+ * Wraps a route handler and captures its requests. `redirect()` and `notFound()` are logged as responses, not as
+ * errors. The handler may take a `NextRequest`.
+ * @throws TypeError for invalid options
+ * @example
+ * // app/api/orders/route.ts
+ * import { withTaffrail } from "taffrail/next";
+ *
+ * export const GET = withTaffrail(logger, async (request) => {
+ *   const id = new URL(request.url).searchParams.get("id");
+ *   return Response.json({ id });
+ * });
  */
 declare function withTaffrail<Req extends Request = Request, Rest extends unknown[] = []>(logger: Logger, handler: (request: Req, ...rest: Rest) => Response | Promise<Response>, options?: NextOptions): (request: Req, ...rest: Rest) => Promise<Response>;
 /**
- * Logs what Next's server catches, in pages, actions and middleware too:
- * `export const onRequestError = taffrailRequestError(logger)` in `instrumentation.ts`.
+ * Creates a handler that logs the errors which Next's server catches, also in pages, actions and middleware.
+ * @example
+ * // instrumentation.ts
+ * import { taffrailRequestError } from "taffrail/next";
+ *
+ * export const onRequestError = taffrailRequestError(logger);
  */
 declare function taffrailRequestError(logger: Logger): (error: unknown, request: NextErrorRequest, context: NextErrorContext) => Promise<void>;
 export { type CaptureOptions, NextErrorContext, NextErrorRequest, NextOptions, taffrailRequestError, withTaffrail };
@@ -313,16 +514,31 @@ export { type CaptureOptions, NextErrorContext, NextErrorRequest, NextOptions, t
 // dist/workers/index.d.mts
 import { CaptureOptions } from "../capture/options.mjs";
 import { Logger } from "../types.mjs";
-/** The handlers of a Worker; those that are there are wrapped. */
+/** The handlers of a Worker by name, like `fetch` and `scheduled`. */
 interface WorkerHandlers<Env> {
   [name: string]: ((input: any, env: Env, context: any) => unknown) | undefined;
 }
 /**
- * Wraps a Worker: `export default withTaffrail((env) => createLogger({...}), { fetch(request, env, ctx) {...} })`.
- * `fetch` is captured; what `scheduled`, `queue` and the others throw is logged and goes on. Each call flushes in
- * `waitUntil`, so nothing is left to a timer.
+ * Wraps the handlers of a Worker: captures `fetch`, and logs and rethrows errors of `scheduled`, `queue` and the
+ * others. Each call flushes in `waitUntil`, because Workers end timers with their request.
  *
  * @param makeLogger called once for each `env`, at its first request
+ * @throws TypeError for invalid options, at the first request
+ * @example
+ * import { createLogger } from "taffrail";
+ * import { withTaffrail } from "taffrail/workers";
+ *
+ * interface Env {
+ *   TAFFRAIL_API_KEY: string;
+ * }
+ *
+ * export default withTaffrail(
+ *   (env: Env) =>
+ *     createLogger({ apiUrl: "https://logs.example.com", projectId: "proj_...", apiKey: env.TAFFRAIL_API_KEY }),
+ *   {
+ *     fetch: async (request: Request) => new Response(`Hello from ${new URL(request.url).pathname}`),
+ *   },
+ * );
  */
 declare function withTaffrail<Env extends object, Handlers extends WorkerHandlers<Env>>(makeLogger: (env: Env) => Logger, handlers: Handlers, options?: CaptureOptions): Handlers;
 export { type CaptureOptions, WorkerHandlers, withTaffrail };
@@ -330,18 +546,40 @@ export { type CaptureOptions, WorkerHandlers, withTaffrail };
 // dist/nuxt/index.d.mts
 import { CaptureOptions } from "../capture/options.mjs";
 import { LogLevel } from "../types.mjs";
-/** What may stand under `taffrail` in `nuxt.config.ts`: only what can be written down as JSON. */
+/** Options under `taffrail` in `nuxt.config.ts`. All values can be represented as JSON. */
 interface TaffrailNuxtOptions {
+  /**
+   * URL of the service.
+   * @default process.env.NUXT_TAFFRAIL_API_URL
+   */
   apiUrl?: string;
+  /**
+   * Project that receives the entries.
+   * @default process.env.NUXT_TAFFRAIL_PROJECT_ID
+   */
   projectId?: string;
-  /** Better in the environment: `NUXT_TAFFRAIL_API_KEY`. Never sent to browsers. */
+  /**
+   * An API key with the scope `logs:write`. Prefer the environment variable. Never sent to browsers.
+   * @default process.env.NUXT_TAFFRAIL_API_KEY
+   */
   apiKey?: string;
+  /**
+   * The lowest level that is logged.
+   * @default "info"
+   */
   level?: LogLevel;
+  /**
+   * Fields of every entry.
+   * @default {}
+   */
   defaultMeta?: Record<string, unknown>;
-  /** Paths as text; patterns need a plugin of one's own with `createNitroPlugin`. */
+  /**
+   * What is captured of requests. Paths are strings here; patterns need a custom plugin with `createNitroPlugin`.
+   * @default {}
+   */
   capture?: CaptureOptions;
 }
-/** What this module uses of Nuxt. */
+/** The part of Nuxt that this module uses. */
 interface Nuxt {
   options: {
     taffrail?: TaffrailNuxtOptions;
@@ -356,8 +594,14 @@ interface Nitro {
   };
 }
 /**
- * The module for Nuxt 3 and 4: `modules: ["taffrail/nuxt"]`. Every option can be set by the environment too, as
- * `NUXT_TAFFRAIL_API_URL`, `NUXT_TAFFRAIL_PROJECT_ID`, `NUXT_TAFFRAIL_API_KEY`.
+ * The module for Nuxt 3 and 4, which captures requests of the server. The options that are plain values can also be set
+ * by the environment, like `NUXT_TAFFRAIL_API_URL` and `NUXT_TAFFRAIL_LEVEL`.
+ * @example
+ * // nuxt.config.ts
+ * export default defineNuxtConfig({
+ *   modules: ["taffrail/nuxt"],
+ *   taffrail: { level: "debug", capture: { excludePaths: ["/health"] } },
+ * });
  */
 declare function taffrail(inline: TaffrailNuxtOptions, nuxt: Nuxt): void;
 export { TaffrailNuxtOptions, taffrail as default };
@@ -366,7 +610,7 @@ export { TaffrailNuxtOptions, taffrail as default };
 import { Logger } from "../types.mjs";
 import { TaffrailNuxtOptions } from "./index.mjs";
 import { IncomingMessage, ServerResponse } from "node:http";
-/** An event of h3, as far as it is used here. */
+/** The members of an h3 event that the plugin uses. */
 interface NitroEvent {
   node: {
     req: IncomingMessage;
@@ -374,7 +618,7 @@ interface NitroEvent {
   };
   context: Record<string, unknown>;
 }
-/** What a plugin gets of Nitro. */
+/** The members of Nitro's application that the plugin uses. */
 interface NitroApp {
   hooks: {
     hook(name: "error", listener: (error: unknown, context: {
@@ -388,9 +632,17 @@ interface NitroApp {
   };
 }
 /**
- * A plugin of Nitro that captures requests, for Nuxt and for Nitro alone. `event.context.logger` carries the
- * request's trace, and so does what any logger logs while it is handled.
- * @param options or a logger of one's own with what to capture
+ * Creates a Nitro plugin that captures requests, for Nuxt and for Nitro without Nuxt. Entries logged by any logger
+ * during a request carry its trace; `event.context.logger` carries it also later.
+ * @param options options of a new logger, or an existing logger and what to capture
+ * @throws TypeError for invalid options, when Nitro calls the plugin
+ * @example
+ * // server/plugins/taffrail.ts
+ * import { createLogger } from "taffrail";
+ * import { createNitroPlugin } from "taffrail/nuxt/nitro";
+ *
+ * const logger = createLogger({ service: "shop" });
+ * export default createNitroPlugin({ logger, capture: { excludePaths: [/^\/_nuxt/] } });
  */
 declare function createNitroPlugin(options: TaffrailNuxtOptions | {
   logger: Logger;
@@ -399,14 +651,20 @@ declare function createNitroPlugin(options: TaffrailNuxtOptions | {
 export { NitroApp, NitroEvent, createNitroPlugin };
 
 // dist/types.d.mts
-/** Levels by severity: `trace` 0 to `fatal` 6. */
+/** Log levels in order of severity, from `trace` (0) to `fatal` (6). */
 type LogLevel = "trace" | "debug" | "log" | "info" | "warn" | "error" | "fatal";
 /**
- * The user's own categories and their types, added by declaration merging:
- * `declare module "taffrail" { interface TaffrailCategories { billing: "invoice" | "refund" } }`
+ * Categories of the application and their types, added by declaration merging.
+ * @example
+ * declare module "taffrail" {
+ *   interface TaffrailCategories {
+ *     billing: "invoice" | "refund";
+ *   }
+ * }
+ * logger.billing.refund("Refund issued", { orderId: "o_1" });
  */
 interface TaffrailCategories {}
-/** The categories the service knows, with their types. The first type is the default. */
+/** The categories whose types the service checks. The first type of a category is its default. */
 interface BuiltInCategories {
   ai: "llm" | "interaction" | "step" | "action" | "response" | "summary" | "embedding" | "tool-call";
   http: "request" | "response" | "redirect";
@@ -418,23 +676,27 @@ interface BuiltInCategories {
   custom: string;
 }
 type Categories = BuiltInCategories & TaffrailCategories;
-/** The name of a category, the user's own included. */
+/** The name of a category, built-in or added to `TaffrailCategories`. */
 type Category = keyof Categories & string;
 /** The types of a category. */
 type CategoryType<C extends Category> = Categories[C] & string;
-/** `tool-call` as a member name of `logger.ai`: `toolCall`. Types of the user's own keep their names. */
+/**
+ * The member name of a built-in type: `tool-call` is `logger.ai.toolCall`. Types of the application keep their names.
+ */
 type CamelCase<S extends string> = S extends `${infer Head}-${infer Tail}` ? `${Head}${Capitalize<CamelCase<Tail>>}` : S;
 /**
- * Fields of one entry. An `Error` becomes `{error}`, and a list `{value}`. Beside an error as message, which is `error`
- * itself, a second error becomes `error2`, and a Map or the like `value`. Redacted and copied at the call; no reference
- * is kept.
+ * Fields of one entry. They are copied and redacted during the call; no reference is kept.
+ *
+ * An `Error` becomes `{error}`, and a list `{value}`. If the message is an error, that error is the field `error`, a
+ * second error is `error2`, and a Map or another iterable is `value`.
  */
 type LogData = object;
 /**
- * Logs one entry. Returns at once and never throws.
+ * Logs one entry. Returns immediately and never throws.
  *
- * Also in pino's order, an object or error first and then the message.
+ * Also accepts pino's order: an object or error first, then the message.
  * @example
+ * const error = new Error("Card declined");
  * logger.info("Cart restored", { items: 3 });
  * logger.error(new Error("Payment gateway timed out"));
  * logger.error(error, "Payment failed");
@@ -443,36 +705,38 @@ interface LogMethod {
   (message: string | Error, data?: LogData): void;
   (data: LogData, message: string): void;
 }
-/** A level, or `silent` for none of them. */
+/** The lowest level that is logged, or `silent` to log nothing. */
 type LevelSetting = LogLevel | "silent";
-/** Names of levels elsewhere: `warning` logs at `warn`, `notice` at `info`, `critical` at `fatal`. */
+/** Level names of other loggers: `warning` logs at `warn`, `notice` at `info`, `critical` at `fatal`. */
 type LevelAlias = "warning" | "notice" | "critical";
 /** One method per type of a category. Types named like a level log at that level, all others at `info`. */
 type CategoryScope<C extends Category> = string extends CategoryType<C> ? {
   readonly [type: string]: LogMethod;
 } : { readonly [T in CategoryType<C> as C extends keyof BuiltInCategories ? CamelCase<T> : T]: LogMethod; };
-/** An entry as it is sent. */
+/** An entry as the client sends it. */
 interface LogEntry {
-  /** ISO 8601 UTC with milliseconds. */
+  /** Time of the call, ISO 8601 UTC with milliseconds. */
   timestamp: string;
   level: LogLevel;
-  /** `custom` unless it is logged with a category. */
+  /** The category, `custom` by default. */
   category: string;
-  /** `log` unless it is logged with a type; in a category of the service its first. */
+  /** The type within the category. Default: the first type of a built-in category, else `log`. */
   type: string;
   message: string;
-  /** The logger's `sessionId`, or the one of a child or a context. */
+  /** The session of the context or child logger, else the logger's `sessionId`. At most 256 characters. */
   session?: string;
-  /** The trace it belongs to, 32 hexadecimal digits where it came by `traceparent`. */
+  /** The trace of the entry: 32 hexadecimal digits if it comes from a `traceparent`. */
   traceId?: string;
   /** The span within the trace. */
   spanId?: string;
-  /** What was given to the call, with the fields of its logger and context; redacted. */
+  /** Fields of the call, the logger and the context, redacted. */
   data?: Record<string, unknown>;
 }
 /**
- * Where entries go besides the service. `send` gets entries from a queue, in order, one call at a time; a rejection
- * is retried like a failed request. `write` is called at once with each entry's JSON.
+ * A custom destination of entries.
+ *
+ * `send` receives entries from a queue, in order, one call at a time; if its promise rejects, the call is retried like
+ * a failed request. `write` is called synchronously with the JSON of each entry.
  */
 type Transport = {
   send(entries: LogEntry[]): void | Promise<void>;
@@ -483,43 +747,82 @@ type Transport = {
   flush?(): void | Promise<void>;
   close?(): void | Promise<void>;
 };
-/** `batch`: many entries a request. `http`: one each. `console`: standard output. `memory`: `logger.entries`. */
+/**
+ * A built-in transport. `batch`: many entries per request. `http`: one entry per request. `console`: standard output.
+ * `memory`: `logger.entries`.
+ */
 type TransportName = "batch" | "console" | "http" | "memory";
 /**
- * Why entries were dropped: the queue was full, retries ran out, the service refused the entry or the request, an
- * entry alone was too large, the logger was closed, or `beforeSend` threw.
+ * Why entries were dropped: the queue was full, all retries failed, the service rejected the entry or the request, a
+ * single entry was too large, the logger was closed, or `beforeSend` threw.
  */
 type DropReason = "queue-full" | "retries" | "rejected" | "too-large" | "closed" | "before-send";
-/** How entries travel to the service. */
+/** How entries are batched, retried and delivered. */
 interface BatchOptions {
-  /** Entries that start a request; more than that may travel in one. 1 to 1,000, default 50. */
+  /**
+   * Number of queued entries that starts a request, 1 to 1,000. A request may carry more.
+   * @default 50
+   */
   size?: number;
-  /** Milliseconds an entry waits at most before a request starts, default 5,000. */
+  /**
+   * Milliseconds after which the oldest queued entry starts a request, 0 to 3,600,000.
+   * @default 5000
+   */
   flushInterval?: number;
-  /** Further tries of a request that failed, default 3. A pause the service asks for (429) is none. */
+  /**
+   * Number of retries of a failed request, 0 to 100. A pause that the service asks for (429) does not count.
+   * @default 3
+   */
   maxRetries?: number;
-  /** How waits grow, default `exponential`. A function gets the retry's number from 1 and gives milliseconds. */
+  /**
+   * How the delay between retries grows. A function gets the number of the retry, from 1, and returns milliseconds.
+   * @default "exponential"
+   */
   backoff?: "exponential" | "linear" | "fixed" | ((retry: number) => number);
-  /** Milliseconds of the first wait, default 1,000. Each wait is lengthened by a random part of itself. */
+  /**
+   * Delay before the first retry in milliseconds, 0 to 3,600,000. A random part of up to 100 % is added to each delay.
+   * @default 1000
+   */
   backoffBase?: number;
-  /** Bytes of entries that may wait, default 5 MiB. Past that the lowest levels are dropped first. */
+  /**
+   * Bytes of entries in the queue, 1,024 to 1 GiB. If the queue is full, entries of the lowest level are dropped first.
+   * @default 5242880
+   */
   maxQueueBytes?: number;
-  /** Requests at the same time, 1 to 16, default 4. */
+  /**
+   * Number of concurrent requests, 1 to 16.
+   * @default 4
+   */
   concurrency?: number;
-  /** Milliseconds until a request without an answer has failed, default 10,000. */
+  /**
+   * Milliseconds after which a request without a response has failed, 1 to 3,600,000.
+   * @default 10000
+   */
   timeout?: number;
-  /** Whether bodies of 1 KiB and more are compressed, default true. */
+  /**
+   * Whether bodies of 1 KiB and more are compressed.
+   * @default true
+   */
   gzip?: boolean;
 }
 /**
- * Which part of the entries is kept. The trace decides, or without one the session that was given (`sessionId`, or a field
- * `session`), so that those stay whole. With neither each entry is drawn for itself: the automatic session lasts as long as
- * its logger, and all or nothing of a process would be kept. In browsers the session of the tab decides.
+ * Which share of the entries is sent.
+ *
+ * The decision is a hash of the trace id, or without one of the session that the application set (`sessionId`, or a
+ * field `session`), so that a trace or session is kept or left out as a whole. Without either, each entry is decided at
+ * random: the automatic session lasts as long as its logger, so a process would keep all entries or none. In browsers
+ * the session of the tab decides.
  */
 interface SamplingOptions {
-  /** Part of the entries to keep, 0 to 1, default 1. */
+  /**
+   * Share of the entries to send, 0 to 1.
+   * @default 1
+   */
   rate?: number;
-  /** Rates of single levels. */
+  /**
+   * Rates of single levels, 0 to 1, in place of `rate`.
+   * @default {}
+   */
   overrides?: Partial<Record<LogLevel, number>>;
 }
 /** Options of every logger. */
@@ -535,136 +838,174 @@ interface CommonOptions {
    */
   level?: LevelSetting;
   /**
-   * The service's name, `service` in the `data` of every entry. A field of the same name in `defaultMeta`, a child, a context
-   * or the call stands in its place.
+   * Name of the application, `service` in the `data` of every entry. A field of the same name in `defaultMeta`, a child
+   * logger, a context or the call replaces it.
    * @default process.env.TAFFRAIL_SERVICE, else OTEL_SERVICE_NAME, else `service.name` of OTEL_RESOURCE_ATTRIBUTES
    */
   service?: string | undefined;
   /**
-   * Its version, `version` in `data`.
+   * Version of the application, `version` in `data`.
    * @default process.env.TAFFRAIL_VERSION, else `service.version` of OTEL_RESOURCE_ATTRIBUTES
    */
   version?: string | undefined;
   /**
-   * Where it runs, like `production`: `environment` in `data`.
+   * Environment of the application, like `production`: `environment` in `data`.
    * @default process.env.TAFFRAIL_ENVIRONMENT, else `deployment.environment.name` of OTEL_RESOURCE_ATTRIBUTES
    */
   environment?: string | undefined;
   /**
-   * The machine or instance, `host` in `data`.
+   * Machine or instance, `host` in `data`.
    * @default process.env.TAFFRAIL_HOST, else `host.name` of OTEL_RESOURCE_ATTRIBUTES
    */
   host?: string | undefined;
-  /** Categories that are logged, default all. */
+  /**
+   * Categories that are logged; `null` for all.
+   * @default null
+   */
   categories?: readonly Category[] | null;
-  /** Categories that are not logged. */
+  /**
+   * Categories that are not logged; `null` for none.
+   * @default null
+   */
   excludeCategories?: readonly Category[] | null;
-  /** Default: everything is kept. */
+  /**
+   * Which share of the entries is sent.
+   * @default { rate: 1 }
+   */
   sampling?: SamplingOptions;
-  /** Fields of every entry. `session`, `traceId`, `spanId` and `traceparent` go to the entry's own members. */
+  /**
+   * Fields of every entry. `session`, `traceId`, `spanId` and `traceparent` become members of the entry itself.
+   * @default {}
+   */
   defaultMeta?: object;
-  /** Default: made once per logger. */
+  /**
+   * Session of the entries.
+   * @default a random UUID per logger
+   */
   sessionId?: string;
   /**
-   * Sees each entry, redacted, before it is queued. What it returns is sent, redacted once more; `null` drops it.
-   * One that throws drops the entry too, because it may be what keeps private data back.
+   * Called with each redacted entry before it is queued. Returns the entry to send, which is redacted again, or `null`
+   * to leave it out. If it throws, the entry is dropped, because the hook may be what removes private data.
+   * @default none
    */
   beforeSend?: (entry: LogEntry) => LogEntry | null;
   /**
-   * Gets what goes wrong in delivery, a failed request among it, also if a further try succeeds. What it throws is ignored.
-   * Without it the first failure, and the first entries that are given up, are told on the console.
+   * Called with each delivery error, also if a retry succeeds later. Errors that it throws are ignored. Without it, the
+   * first error and the first dropped entries are reported on the console.
+   * @default none
    */
   onError?: (error: Error) => void;
-  /** Gets entries that are given up, redacted, and why. What it throws is ignored. */
+  /**
+   * Called with dropped entries, redacted, and the reason. Errors that it throws are ignored.
+   * @default none
+   */
   onDrop?: (entries: LogEntry[], reason: DropReason) => void;
-  /** Writes what the library does to the console, default false. */
+  /**
+   * Whether the library reports its errors and drops on the console.
+   * @default false
+   */
   debug?: boolean;
-  /** Of the transports `batch` and `http`, and of one's own with `send`. */
+  /**
+   * Delivery options of the transports `batch` and `http`, and of custom transports with `send`.
+   * @default {}
+   */
   batch?: BatchOptions;
-  /** Further member names whose values are masked, in any spelling. */
+  /**
+   * Additional member names whose values are masked, in any spelling.
+   * @default []
+   */
   redact?: readonly string[];
 }
-/** Options of `createLogger`. The service's transports need `apiUrl` and `projectId`, here or from the environment. */
+/**
+ * Options of `createLogger`. The transports `batch` and `http` need `apiUrl` and `projectId`, here or in the
+ * environment.
+ */
 interface LoggerOptions extends CommonOptions {
   /**
-   * The service's address, like `https://logs.example.com`.
+   * URL of the service, like `https://logs.example.com`.
    * @default process.env.TAFFRAIL_URL, on Node, Bun and Workers
    */
   apiUrl?: string | undefined;
   /**
-   * The project that gets the entries.
+   * Project that receives the entries.
    * @default process.env.TAFFRAIL_PROJECT, on Node, Bun and Workers
    */
   projectId?: string | undefined;
   /**
-   * Where entries go: one or several.
+   * Where entries go: one or several transports.
    * @default "batch"
    */
   transport?: TransportName | Transport | readonly (TransportName | Transport)[];
 }
-/** How a child differs from its parent besides its fields. */
+/** How a child logger differs from its parent besides its fields. */
 interface ChildOptions {
   /**
-   * A level of its own, which its own children share.
-   * @default that of its parent, also when that changes
+   * Level of the child and of its own children.
+   * @default the parent's, also after a change of that
    */
   level?: LevelSetting | undefined;
   /**
-   * What members of a call's `data` become, by their names, as pino and Fastify have it.
-   * @example { req: (request) => ({ method: request.method, url: request.url }) }
+   * Functions that replace members of a call's `data`, by member name, as in pino and Fastify.
+   * @default the parent's
+   * @example
+   * const serializers = { req: (request: Request) => ({ method: request.method, url: request.url }) };
+   * const log = logger.child({}, { serializers });
    */
   serializers?: Readonly<Record<string, (value: any) => unknown>> | undefined;
 }
-/** Fields of a child or a context. The named ones go to the entry's own members, the rest to `data`. */
+/** Fields of a child logger or a context. The named ones become members of the entry itself, the others of `data`. */
 interface ContextFields {
-  /** In place of the logger's `sessionId`. */
+  /** Replaces the logger's `sessionId`. */
   session?: string;
   traceId?: string;
   spanId?: string;
-  /** A W3C `traceparent` header: gives `traceId` and `spanId`. One that is malformed is ignored. */
+  /** A W3C `traceparent` header, which sets `traceId` and `spanId`. A malformed header is ignored. */
   traceparent?: string | null;
   [name: string]: unknown;
 }
-/** What became of entries between the call and its end; `stats()` has the totals. */
+/** Counts of one flush. `stats()` returns the totals. */
 interface FlushResult {
-  /** Entries the transports took since the call. */
+  /** Entries that were delivered during the flush. */
   delivered: number;
-  /** Entries given up since the call. */
+  /** Entries that were dropped during the flush. */
   dropped: number;
-  /** Entries that still wait in memory. */
+  /** Entries that are still in memory after the flush. */
   pending: number;
 }
-/** Totals since the logger was made, its children included. */
+/**
+ * Totals since the logger was created, its children included. With several transports an entry counts once for each,
+ * except in `logged`.
+ */
 interface LoggerStats {
-  /** Entries handed to the transports, each counted once, however many transports there are. */
+  /** Entries passed to the transports. Each counts once, independent of the number of transports. */
   logged: number;
-  /** By `sampling`. */
+  /** Entries left out by `sampling`. */
   sampledOut: number;
-  /** By `beforeSend`. */
+  /** Entries for which `beforeSend` returned `null`. */
   filtered: number;
-  /** Taken by a transport; with several of them an entry counts once in each, here and below. */
+  /** Entries that a transport accepted. */
   delivered: number;
-  /** Given up: what `onDrop` gets. */
+  /** Entries given up, as reported to `onDrop`. */
   dropped: number;
-  /** Waiting in memory, or under way. */
+  /** Entries in memory or in flight. */
   pending: number;
-  /** What they take there, at most `batch.maxQueueBytes`. */
+  /** Bytes of the pending entries, at most `batch.maxQueueBytes`. */
   pendingBytes: number;
-  /** Deliveries that were begun, further tries included. */
+  /** Deliveries that were started, retries included. */
   requests: number;
-  /** Deliveries that are to be tried again. */
+  /** Deliveries that failed and were scheduled again. */
   retries: number;
-  /** Went to the spool of `taffrail/node` out of retries; each later try that fails too counts them again. */
+  /** Entries moved to the spool of `taffrail/node` after the last retry. An entry whose resend fails counts again. */
   spooled: number;
 }
-/** Where the pipeline would end for an entry, and why. */
+/** The step of the pipeline at which an entry would end, and why. */
 interface Explanation {
   sent: boolean;
   step: "level" | "category" | "sampling" | "beforeSend" | "transport";
   reason: string;
 }
 type Scopes = { readonly [C in Exclude<Category, keyof LoggerMethods>]: CategoryScope<C>; };
-/** What a logger can do, besides its categories: `logger.http.request("GET /")`. */
+/** The methods of a logger. Categories are members too: `logger.http.request("GET /")`. */
 interface LoggerMethods {
   trace: LogMethod;
   debug: LogMethod;
@@ -673,15 +1014,25 @@ interface LoggerMethods {
   warn: LogMethod;
   error: LogMethod;
   fatal: LogMethod;
-  /** A logger whose entries have this category and type. */
+  /**
+   * Creates a logger whose entries have this category and type.
+   * @example
+   * logger.category("database", "slow-query").warn("Slow query", { durationMs: 912 });
+   */
   category<C extends Category>(category: C, type?: CategoryType<C>): Logger;
-  /** A logger whose entries have these fields too. Nothing of it is kept by its parent. */
+  /**
+   * Creates a logger whose entries also have these fields. The parent keeps no reference to it.
+   * @example
+   * const log = logger.child({ requestId: "r_1" }, { level: "debug" });
+   * log.debug("Cache miss");
+   */
   child(fields: ContextFields, options?: ChildOptions): Logger;
   /**
-   * The lowest level that is logged. It may be set at any time, for this logger and all its children without a level of
-   * their own; on a child for itself, and for what is made of it afterwards. A method that was taken off the logger while
-   * its level was closed (`const { debug } = logger`) stays closed. A name that is no level changes nothing, and `onError`
-   * gets it.
+   * The lowest level that is logged. It can be set at any time.
+   *
+   * It applies to this logger and to all children without a level of their own. Set on a child, it applies to that
+   * child and to loggers created from it later. A method that was destructured while its level was disabled (`const {
+   * debug } = logger`) stays disabled. An unknown level name changes nothing and is reported to `onError`.
    * @example
    * process.on("SIGUSR2", () => {
    *   logger.level = logger.isLevelEnabled("debug") ? "info" : "debug";
@@ -689,139 +1040,241 @@ interface LoggerMethods {
    */
   level: LevelSetting;
   /**
-   * Whether this logger logs at a level: by its level, its category, and a sampling rate that is not 0.
+   * Whether this logger logs at a level: by its level, its category, and a sampling rate other than 0.
    * @example
-   * if (logger.isLevelEnabled("debug")) logger.debug("Plan", { plan: explainPlan() });
+   * if (logger.isLevelEnabled("debug")) logger.debug("Memory", { usage: process.memoryUsage() });
    */
   isLevelEnabled(level: string): boolean;
   /**
-   * Logs nothing, as pino's.
-   * @example const log = isQuiet ? logger.silent : logger.info;
+   * Logs nothing, like pino's method of this name.
+   * @example
+   * const log = process.argv.includes("--quiet") ? logger.silent : logger.info;
+   * log("Import finished");
    */
   silent: LogMethod;
-  /** Runs `work`; every entry logged in it, by any logger, has these fields too, across `await` where the runtime can. */
+  /**
+   * Runs `work` and adds these fields to every entry that any logger logs during it. The context lasts across `await`
+   * if the runtime has `AsyncLocalStorage`.
+   * @returns the result of `work`
+   * @example
+   * await logger.withContext({ requestId: "r_1" }, async () => {
+   *   logger.info("Order stored");
+   * });
+   */
   withContext<T>(fields: ContextFields, work: () => T): T;
-  /** Sends what waits. Always settles, after `timeoutMs` (default 10,000) at the latest; never rejects. */
+  /**
+   * Delivers the queued entries. Resolves after `timeoutMs` milliseconds (default 10,000) at the latest; never rejects.
+   * @example
+   * const { delivered, dropped, pending } = await logger.flush({ timeoutMs: 2000 });
+   */
   flush(options?: {
     timeoutMs?: number;
   }): Promise<FlushResult>;
-  /** Flushes, then drops what is logged later. */
+  /**
+   * Flushes, and drops every entry that is logged later.
+   * @example
+   * await logger.close();
+   */
   close(options?: {
     timeoutMs?: number;
   }): Promise<FlushResult>;
-  /** What became of all entries so far. */
+  /**
+   * Returns the counts of all entries so far.
+   * @example
+   * const { dropped, pendingBytes } = logger.stats();
+   */
   stats(): LoggerStats;
-  /** What would become of an entry. `beforeSend` is asked if the entry gets that far. */
+  /**
+   * Returns what would happen to an entry, without logging it. Calls `beforeSend` if the entry gets that far.
+   * @example
+   * const { sent, step, reason } = logger.explain("debug", "Cache miss");
+   */
   explain(level: LogLevel, message?: string, data?: LogData): Explanation;
-  /** What the transport `memory` holds, at most the newest 1,000; empty without it. */
+  /** The newest entries of the transport `memory`, at most 1,000; empty without that transport. */
   readonly entries: readonly LogEntry[];
-  /** The entry's session. */
+  /** The session of this logger's entries. */
   readonly sessionId: string;
-  /** `await using logger = createLogger(...)`: closes it at the end of the block. */
+  /** Closes the logger at the end of a block with `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
-/** Methods under other loggers' names of levels, except where a category has the name. */
+/** Methods with level names of other loggers, unless a category has that name. */
 type Aliases = { readonly [A in Exclude<LevelAlias, Category>]: LogMethod; };
 /** A logger: its methods, and a member for each category. */
 type Logger = LoggerMethods & Aliases & Scopes;
 export { BatchOptions, BuiltInCategories, Category, CategoryScope, CategoryType, ChildOptions, ContextFields, DropReason, Explanation, FlushResult, LevelSetting, LogData, LogEntry, LogLevel, LogMethod, Logger, LoggerMethods, LoggerOptions, LoggerStats, SamplingOptions, TaffrailCategories, Transport, TransportName };
 
 // dist/node/spool.d.mts
+/** Where deliveries are stored on disk, and how many bytes. */
 interface SpoolOptions {
-  /** Default: a directory of this user's in the system's temporary one, per service and project. */
+  /**
+   * Directory of the files. It must belong to the user of the process.
+   * @default a directory in the system's temporary one, per user, service and project
+   */
   dir?: string;
-  /** Bytes the directory may hold, default 64 MiB. What does not fit is dropped. */
+  /**
+   * Bytes that the directory may hold. Deliveries that do not fit are dropped.
+   * @default 67108864
+   */
   maxBytes?: number;
 }
 export { SpoolOptions };
 
 // dist/capture/options.d.mts
-/** What a server adapter captures of each request. The same for all of them. */
+/** What a server adapter captures of each request. The options are the same for all adapters. */
 interface CaptureOptions {
-  /** An entry `http/request` when a request begins, default true. */
+  /**
+   * Whether an entry `http/request` is logged when a request begins.
+   * @default true
+   */
   requests?: boolean;
-  /** An entry `http/response` when a response has ended, default true. */
+  /**
+   * Whether an entry `http/response` is logged when a response has ended.
+   * @default true
+   */
   responses?: boolean;
-  /** An entry `system/error` for what a handler throws, default true. */
+  /**
+   * Whether an entry `system/error` is logged when a handler throws.
+   * @default true
+   */
   errors?: boolean;
-  /** Paths without entries, whole or as patterns. Default `/health`, `/ready`, `/favicon.ico`. */
+  /**
+   * Paths without entries: whole paths or patterns.
+   * @default ["/health", "/ready", "/favicon.ico"]
+   */
   excludePaths?: readonly (string | RegExp)[];
-  /** Methods without entries, default `OPTIONS`. */
+  /**
+   * Methods without entries.
+   * @default ["OPTIONS"]
+   */
   excludeMethods?: readonly string[];
-  /** Request headers in the request's entry, default true. */
+  /**
+   * Whether the request's entry has its headers.
+   * @default true
+   */
   headers?: boolean;
-  /** Headers whose values are masked, besides `authorization`, `cookie` and `x-api-key`. */
+  /**
+   * Headers whose values are masked, in addition to `authorization`, `cookie` and `x-api-key`.
+   * @default []
+   */
   redactHeaders?: readonly string[];
-  /** Members of bodies and query parameters that are masked, besides `password`, `token` and `secret`. */
+  /**
+   * Members of bodies and query parameters that are masked, in addition to `password`, `token` and `secret`.
+   * @default []
+   */
   redactFields?: readonly string[];
-  /** Query parameters in the request's entry, default true. */
+  /**
+   * Whether the request's entry has its query parameters.
+   * @default true
+   */
   query?: boolean;
-  /** Bodies of requests and responses that are text (JSON, forms, `text/*`), default false. */
+  /**
+   * Whether the entries have the bodies of requests and responses that are text (JSON, forms, `text/*`).
+   * @default false
+   */
   body?: boolean;
-  /** Bytes of a body that are kept, 0 to 131,072, default 32,768. */
+  /**
+   * Bytes of a captured body, 0 to 131,072.
+   * @default 32768
+   */
   maxBodySize?: number;
-  /** Response header with the milliseconds until the response began, default `X-Response-Time`; `false` for none. */
+  /**
+   * Response header with the milliseconds until the response began; `false` sets no header.
+   * @default "X-Response-Time"
+   */
   timingHeader?: string | false;
 }
 export { CaptureOptions };
 
 // dist/adapters/web-handler.d.mts
 import { IncomingMessage, ServerResponse } from "node:http";
-/** A request of Node or Express; `ip` is Express's, which knows what proxies to trust. */
+/** A request of Node or Express. Express computes `ip` by its setting of trusted proxies. */
 type NodeRequest = IncomingMessage & {
   originalUrl?: string;
   ip?: string | undefined;
   body?: unknown;
 };
 /**
- * Serves a handler of the web's `Request` and `Response`, like that of `taffrail/proxy`, in Express, Connect or Node:
- * `app.all("/logs", webHandler(createProxy(options)))`. The client's address comes from Express or the socket, never
- * from a header the client may have written itself.
+ * Serves a handler of web-standard `Request` and `Response`, like that of `taffrail/proxy`, in Express, Connect or
+ * Node. The client IP comes from Express or the socket, never from a header that the client could have set.
+ * @example
+ * import express from "express";
+ * import { webHandler } from "taffrail/express";
+ * import { createProxy } from "taffrail/proxy";
+ *
+ * const app = express();
+ * app.all("/logs", webHandler(createProxy({ apiUrl, projectId, apiKey })));
  */
 declare function webHandler(handler: (request: Request) => Promise<Response>): (request: NodeRequest, response: ServerResponse, next?: (error: unknown) => void) => void;
 export { webHandler };
 
 // dist/proxy/options.d.mts
 import { RateLimit } from "./limit.mjs";
-/** Where a proxy passes entries on to, and what it lets pass. */
+/**
+ * Where a proxy forwards entries, and which requests it accepts.
+ *
+ * A build (Next) evaluates routes without their environment, so `apiUrl`, `projectId` and `apiKey` may be `undefined`
+ * at construction; then every request fails.
+ */
 interface ProxyOptions {
-  /** The service. A build (Next) evaluates routes without their environment: what is `undefined` fails with the first request. */
+  /** URL of the service, like `https://logs.example.com`. */
   apiUrl: string | undefined;
-  /** The project that gets the entries. */
+  /** Project that receives the entries. */
   projectId: string | undefined;
-  /** A key with the scope `logs:write`. It never leaves the server. */
+  /** An API key with the scope `logs:write`. It never leaves the server. */
   apiKey: string | undefined;
-  /** Origins that may send, like `https://shop.example`. Default: only pages of the host that the request names. */
+  /**
+   * Origins that may send, like `https://shop.example`, or a function that decides.
+   * @default the origins of the host that the request names
+   */
   origins?: readonly string[] | ((origin: string, request: Request) => boolean);
-  /** Bytes of a request's body, 1 to 5 MiB, default 65,536. */
+  /**
+   * Maximal bytes of a request body, 1 to 5,242,880.
+   * @default 65536
+   */
   maxBytes?: number;
-  /** Entries of a request, 1 to 1,000, default 500. */
+  /**
+   * Maximal entries of a request, 1 to 1,000.
+   * @default 500
+   */
   maxEntries?: number;
-  /** Members of `data` that are passed on, default all. */
+  /**
+   * Members of `data` that are forwarded.
+   * @default all members
+   */
   dataFields?: readonly string[];
   /**
-   * Default: 120 requests a minute and address, and 6,000 of all together, counted in this process. `false` for none;
-   * or what says whether a request may pass, by a store that all processes share. One that fails lets it pass.
+   * Requests per minute of one client IP and of all clients together, counted in this process; `false` for no limit. Or
+   * a function that decides, for example by a store that several processes share. If it throws, the request passes.
+   * @default { perAddress: 120, total: 6000 }
    */
   rateLimit?: {
     perAddress?: number;
     total?: number;
   } | false | RateLimit;
-  /** The client's address. Default: `CF-Connecting-IP`, then the first of `X-Forwarded-For`. */
+  /**
+   * Returns the client IP of a request.
+   * @default `CF-Connecting-IP`, else the first address of `X-Forwarded-For`
+   */
   clientAddress?: (request: Request) => string | undefined;
   /**
-   * Gets what goes wrong between here and the service; browsers are not told. Default: the first failure is written to
-   * the console.
+   * Called with errors between the proxy and the service, which browsers do not see.
+   * @default reports the first error on the console
    */
   onError?: (error: Error) => void;
-  /** Milliseconds to wait for the service, default 10,000. */
+  /**
+   * Milliseconds after which a request to the service has failed, 1 to 3,600,000.
+   * @default 10000
+   */
   timeout?: number;
-  /** In place of the global one. */
+  /**
+   * Function that sends the requests to the service.
+   * @default globalThis.fetch
+   */
   fetch?: typeof fetch;
 }
 export { ProxyOptions };
 
 // dist/proxy/limit.d.mts
-/** Says whether a request of this address may pass. `address` is missing where nothing tells it. */
+/** Returns whether a request of this client IP may pass. `address` is `undefined` if the client IP is unknown. */
 type RateLimit = (address: string | undefined, request: Request) => boolean | Promise<boolean>;
 export { RateLimit };

@@ -325,7 +325,9 @@ export function createEncoder([secrecy, suspects, redactedText]: Redactor, ownKe
   return {
     entry: (prefix, time, message, data) =>
       height > 0
-        ? nested(() => (nestings > MAX_NESTED ? entry(prefix, time, CUT, undefined) : entry(prefix, time, message, data)))
+        ? nested(() =>
+            nestings > MAX_NESTED ? entry(prefix, time, CUT, undefined) : entry(prefix, time, message, data),
+          )
         : entry(prefix, time, message, data),
     json: (o) => decodeText(nested(() => whole(o))),
   };

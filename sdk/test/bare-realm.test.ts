@@ -47,14 +47,14 @@ const TRAPS = `
 const RENDERED = `
   import { createLogger } from "taffrail/browser";
   import { createLogger as createServerLogger } from "taffrail";
-  const told = [];
+  const reported = [];
   const logger = createLogger({
     url: "/logs",
     level: "trace",
     defaultMeta: { release: "1" },
-    beforeSend: () => told.push("beforeSend"),
-    onError: () => told.push("onError"),
-    onDrop: () => told.push("onDrop"),
+    beforeSend: () => reported.push("beforeSend"),
+    onError: () => reported.push("onError"),
+    onDrop: () => reported.push("onDrop"),
   });
   logger.info("rendered", { password: "x" });
   logger.error(new Error("rendered"));
@@ -62,7 +62,7 @@ const RENDERED = `
   logger.category("auth", "login").child({ a: 1 }).fatal("rendered");
   const inner = logger.withContext({ a: 1 }, () => 7);
   globalThis.result = (async () => ({
-    told,
+    reported,
     inner,
     explained: logger.explain("info").sent,
     sessionId: logger.sessionId,
@@ -103,7 +103,7 @@ describe("9: a page's logger on a server that renders the page", () => {
       runInContext(script, realm);
       const nothing = { delivered: 0, dropped: 0, pending: 0 };
       expect(await realm.result).toEqual({
-        told: [],
+        reported: [],
         inner: 7,
         explained: false,
         sessionId: "",

@@ -70,7 +70,9 @@ test("every optional member of a public options type has a @default", () => {
   let count = 0;
   for (const source of SOURCES) {
     const code = readFileSync(path.join(SDK, "src", source), "utf8");
-    for (const { 0: block, 1: name, index } of code.matchAll(/^(?:export )?(?:interface|type) (\w*Options)\b.*\{$[\s\S]*?^\}/gm)) {
+    for (const { 0: block, 1: name, index } of code.matchAll(
+      /^(?:export )?(?:interface|type) (\w*Options)\b.*\{$[\s\S]*?^\}/gm,
+    )) {
       for (const member of block.matchAll(/^ {2}(\w+)\?: /gm)) {
         count++;
         if (!docBefore(code, index + member.index).includes("@default")) missing.push(`${name}.${member[1]}`);

@@ -73,19 +73,19 @@ async function run(entry: string, url: string, options: object = {}) {
   return { ...out, code, ms: performance.now() - startedAt, stats: JSON.parse(out.stdout) };
 }
 
-describe.each(PLACES)("11: %s", (_, place, told) => {
+describe.each(PLACES)("11: %s", (_, place, reported) => {
   test("is reported once on stderr with what to check, and does not delay the end of Node by 10 s", async () => {
     // One attempt, without the pauses before three retries, which take at least 7 s.
     const { code, stderr, stats, ms } = await run("index.mjs", await place());
     expect(code).toBe(0);
-    expect(stderr.trim()).toMatch(told);
+    expect(stderr.trim()).toMatch(reported);
     expect(stats).toMatchObject({ delivered: 0, requests: 1, pending: 10 });
     expect(ms).toBeLessThan(6500);
   });
 
   test("leaves all entries in the spool at the end of taffrail/node, without a delay", async () => {
     const { stderr, stats, ms } = await run("node/index.mjs", await place(), { spool: { dir } });
-    expect(stderr.trim()).toMatch(told);
+    expect(stderr.trim()).toMatch(reported);
     expect(stats.requests).toBe(1);
     expect(ms).toBeLessThan(6500);
     expect(readdirSync(dir)).toHaveLength(1);

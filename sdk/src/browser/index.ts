@@ -348,7 +348,11 @@ export function createLogger(options: BrowserLoggerOptions): BrowserLogger {
 
     function explain(level: LogLevel, message = "", data?: object): Explanation {
       const rate = rateOf(level);
-      const explained = (step: Explanation["step"], reason: string, sent = false): Explanation => ({ sent, step, reason });
+      const explained = (step: Explanation["step"], reason: string, sent = false): Explanation => ({
+        sent,
+        step,
+        reason,
+      });
       if (LEVELS.indexOf(level) < levels.lowest) return explained("level", `below ${SETTINGS[levels.lowest]}`);
       if (!isWanted) return explained("category", category);
       if (draw >= rate) return explained("sampling", `rate ${rate}`);

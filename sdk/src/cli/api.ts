@@ -60,7 +60,7 @@ export async function post(service: Service, { path, body, headers, timeoutMs, s
     });
     return answerOf(response.status, (name) => response.headers.get(name), await response.text(), service);
   } catch (error) {
-    return { kind: "lost", why: `No answer of ${service.url} (${withoutSecrets(reasonOf(error), service.key)}).` };
+    return { kind: "lost", why: `No answer from ${service.url} (${withoutSecrets(reasonOf(error), service.key)}).` };
   }
 }
 
@@ -74,7 +74,7 @@ export function answerOf(
   const envelope = parsed(body);
   if (status >= 200 && status < 300 && envelope?.success === true) return { kind: "ok", data: envelope.data };
   const error = record(envelope?.error);
-  const foreign = `${url} answered ${status}, and not as Taffrail does. Is it the right address?`;
+  const foreign = `${url} answered ${status}, but is not a Taffrail service. Check --url.`;
   return {
     kind: "refused",
     refusal: {

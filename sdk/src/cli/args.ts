@@ -141,14 +141,14 @@ export function parseCommand(argv: readonly string[], around: Surroundings): Com
   if (name === "--version") return { name: "version" };
   const options = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (!options) {
-    const what = name.startsWith("-") ? "The command stands first" : `There is no command ${name}`;
+    const what = name.startsWith("-") ? "The command must come first" : `Unknown command ${name}`;
     throw usage(`${what}: tail, query, stats, send or audit. See taffrail --help.`);
   }
   const { values, positionals } = parsed(name, rest, options);
   if (values.help) return { name: "help", of: name };
   if (values.version) return { name: "version" };
   if (name !== "send" && positionals.length > 0) {
-    throw usage(`taffrail ${name} takes options only, and not ${positionals[0]}. See taffrail ${name} --help.`);
+    throw usage(`taffrail ${name} accepts only options, not ${positionals[0]}. See taffrail ${name} --help.`);
   }
   if (name === "audit") return auditOf(values, around);
   const shared = sharedOf(values, around);
@@ -178,7 +178,7 @@ function parsed(name: string, args: string[], options: Options): { values: Value
     if (!(error instanceof TypeError) || !("code" in error)) throw error;
     const [unknown] = /'-[^' ]*/.exec(error.message) ?? [];
     const isUnknown = error.code === "ERR_PARSE_ARGS_UNKNOWN_OPTION" && unknown;
-    const what = isUnknown ? `There is no option ${unknown.slice(1)}.` : `${error.message.split("\n")[0]}.`;
+    const what = isUnknown ? `Unknown option ${unknown.slice(1)}.` : `${error.message.split("\n")[0]}.`;
     throw usage(`${what.replace(/\.\.$/, ".")} See taffrail ${name} --help.`);
   }
 }
@@ -198,7 +198,7 @@ function sharedOf(values: Values, around: Surroundings): Shared {
 function auditOf(values: Values, around: Surroundings): AuditCommand {
   const { env, now } = around;
   const token = credentialOf("token", text(values, "token") ?? env.TAFFRAIL_ACCESS_TOKEN, "TAFFRAIL_ACCESS_TOKEN");
-  if (/^sk_/.test(token)) throw usage("An API key cannot read the audit: it takes the access token of an admin.");
+  if (/^sk_/.test(token)) throw usage("An API key cannot read the audit. Use the access token of an admin or owner.");
   const workspace = text(values, "workspace") || env.TAFFRAIL_WORKSPACE;
   if (!workspace) throw usage("A workspace is needed: --workspace ws_..., or TAFFRAIL_WORKSPACE.");
   const filters = AUDIT_FILTERS.flatMap((name) => {
@@ -229,7 +229,7 @@ function credentialOf(what: "key" | "token", given: string | undefined, setting:
   const one = what === "key" ? "A key" : "An access token";
   if (credential === "") throw usage(`${one} is needed: set ${setting}.`);
   // Checked here, because `fetch` repeats an invalid header in its error message.
-  if (!/^[\x21-\x7e]+$/.test(credential)) throw usage(`The ${what} has characters that no ${what} has.`);
+  if (!/^[\x21-\x7e]+$/.test(credential)) throw usage(`The ${what} contains invalid characters.`);
   return credential;
 }
 
@@ -281,7 +281,7 @@ function timesOf(values: Values, now: number): { from: number | null; to: number
   const [since, until] = [text(values, "since"), text(values, "until")];
   const from = since === null ? null : timeOf("--since", since, now);
   const to = until === null ? null : timeOf("--until", until, now);
-  if (from !== null && to !== null && from >= to) throw usage(`--until ${until} is not behind --since ${since}.`);
+  if (from !== null && to !== null && from >= to) throw usage(`--until ${until} is not after --since ${since}.`);
   return { from, to };
 }
 
@@ -324,11 +324,11 @@ function sendingOf(
 ): Pick<SendCommand, "message" | "text" | "members" | "retryForMs" | "files"> {
   const message = text(values, "message");
   if (message === "") throw usage("-m: a message must not be empty.");
-  if (message !== null && files.length > 0) throw usage("-m sends one entry, and no files.");
+  if (message !== null && files.length > 0) throw usage("-m sends one entry and cannot be combined with files.");
   const asText = values.text === true;
   const own = Object.keys(MEMBERS).filter((name) => values[name] !== undefined);
   if (message === null && !asText && own.length > 0) {
-    throw usage(`--${own[0]} is for entries that are made here, by --text or -m. Entries in JSON have their own.`);
+    throw usage(`--${own[0]} applies only to entries created by --text or -m. JSON entries have their own members.`);
   }
   const retryFor = text(values, "retry-for");
   const retryForMs = retryFor === null ? DEFAULT_RETRY_MS : parseDuration(retryFor);

@@ -34,10 +34,10 @@ export function parseDataTest(text: string): DataTest {
   const isAbsent = text.startsWith("!");
   const { path, names, operator, rest } = split(isAbsent ? text.slice(1) : text, text);
   if (operator === null) return { path, names, operator: "exists", value: !isAbsent };
-  if (isAbsent) throw usage(`--data ${text}: "!" before a path stands alone; for "not equal" write path!=value.`);
+  if (isAbsent) throw usage(`--data ${text}: "!" before a path takes no value; for "not equal" write path!=value.`);
   const value = scalarOf(rest);
   if (operator !== "eq" && operator !== "ne" && typeof value !== "number" && typeof value !== "string") {
-    throw usage(`--data ${text}: only numbers and strings can be larger or smaller.`);
+    throw usage(`--data ${text}: only numbers and strings have an order.`);
   }
   return { path, names, operator, value };
 }
@@ -117,7 +117,7 @@ export function toDataFilter(tests: readonly DataTest[]): Record<string, Record<
     else if (operator === "eq" && of.has("eq")) {
       of.set("in", [of.get("eq"), value]);
       of.delete("eq");
-    } else if (of.has(operator)) throw usage(`--data: ${path} is tested twice in the same way.`);
+    } else if (of.has(operator)) throw usage(`--data: ${path} has two tests with the same operator.`);
     else of.set(operator, value);
   }
   return Object.fromEntries([...filter].map(([path, of]) => [path, Object.fromEntries(of)]));

@@ -18,7 +18,7 @@ export interface Filters {
 export function levelOf(option: string, text: string): string {
   const level = text.toLowerCase();
   if ((LEVELS as readonly string[]).includes(level)) return level;
-  throw usage(`${option} ${text}: there is no such level; there are ${LEVELS.join(", ")}.`);
+  throw usage(`${option} ${text}: unknown level; must be one of ${LEVELS.join(", ")}.`);
 }
 
 /** Returns the `filters` of a query. Times are in epoch milliseconds. */

@@ -6,14 +6,14 @@ Service
 
 Output
   --json                one JSON object a line
-  --color, --no-color   default: if a terminal reads; NO_COLOR=1 turns it off
+  --color, --no-color   default: on a terminal; NO_COLOR=1 disables them
   -h, --help            of a command: taffrail <command> --help
   --version`;
 
 const OUTPUT = COMMON.slice(COMMON.indexOf("\nOutput"));
 
 const FILTERS = `
-Filters (all hold together; what may be repeated: any of them)
+Filters (an entry must pass all; a repeated filter matches any of its values)
   --level <level>       trace debug log info warn error fatal; repeat, or a,b
   --min-level <level>   this one or a more severe one
   --category <name>     repeat
@@ -21,12 +21,12 @@ Filters (all hold together; what may be repeated: any of them)
   --session <id>        exactly this one
   --trace <id>          exactly this one
   --search <text>       in the message or any string, number or boolean in data
-  --data <test>         status=500  status!=200  ms>=250  user.plan=team  user.id (there is one)
-                        !user.id (there is none)  '["a.b"]=1'  zip='"0123"' (a string); repeat`;
+  --data <test>         status=500  status!=200  ms>=250  user.plan=team  user.id (exists)
+                        !user.id (does not exist)  '["a.b"]=1'  zip='"0123"' (a string); repeat`;
 
 const EXITS = `
 Exit codes
-  0 done   1 entries rejected, or not all found   2 wrong command line   3 the service refused or is away`;
+  0 done   1 entries rejected, or result incomplete   2 invalid command line   3 service refused or unreachable`;
 
 export const HELP: Readonly<Record<string, string>> = {
   "": `taffrail: send, search and follow logs
@@ -37,17 +37,17 @@ export const HELP: Readonly<Record<string, string>> = {
   taffrail send         send entries from files or standard input
   taffrail audit        who changed what in a workspace
 
-taffrail <command> --help says more.
+See taffrail <command> --help.
 ${COMMON}
 ${EXITS}`,
 
   tail: `taffrail tail [options]: follow a project's entries as they come
 
-Comes back by itself after a lost connection, exactly where it was. Ctrl-C ends it, and says how to go on.
+Reconnects after a lost connection and continues without gaps. Ctrl-C stops it and prints how to continue.
 
-  --since <when>        begin in the past: 15m, 2h, 1h30m, 2026-11-20T14:00, or behind a seq: seq:1234
-                        (seq:0: from the oldest on). Without it: what comes from now on
-  --limit <n>           end after so many entries
+  --since <when>        start in the past: 15m, 2h, 1h30m, 2026-11-20T14:00, or after a seq: seq:1234
+                        (seq:0: from the oldest entry). Default: now
+  --limit <n>           stop after n entries
 ${FILTERS}
 ${COMMON}
 ${EXITS}`,
@@ -65,17 +65,17 @@ ${EXITS}`,
 
   stats: `taffrail stats [options]: count by time
 
-  --since <when>        default 1h; "all" for all that is kept
+  --since <when>        default 1h; "all" for all stored entries
   --until <when>        before
-  --interval <length>   1m 5m 1h 1d; default: by the length of time
-  --by <what>           count each level, category or type apart
+  --interval <length>   1m 5m 1h 1d; default: by the time range
+  --by <what>           count each level, category or type separately
 ${FILTERS}
 ${COMMON}
 ${EXITS}`,
 
   audit: `taffrail audit [options]: who changed what in a workspace, and who signed in to it; newest first
 
-  --token <token>       the access token of an admin or owner, which lives 15 minutes; an API key will not do
+  --token <token>       access token of an admin or owner, valid for 15 minutes; an API key is not accepted
                         default $TAFFRAIL_ACCESS_TOKEN, which other users of this machine cannot see
   --workspace <id>      default $TAFFRAIL_WORKSPACE
   --url <address>       default $TAFFRAIL_URL, or http://127.0.0.1:8787
@@ -92,14 +92,14 @@ ${EXITS}`,
   send: `taffrail send [options] [file ...]: send entries
 
 From files or, without any or with -, from standard input: JSON objects, one a line, or one JSON array.
-What waits is sent within half a second, each batch exactly once, however often it has to be tried.
-Lines that are rejected are named on standard error.
+Entries are sent within half a second, each batch exactly once, also after retries.
+Rejected lines are reported on standard error.
 
   --text                lines are messages, not JSON
   -m, --message <text>  send this one entry
-  --retry-for <length>  give up when a batch has been failing for so long, default 5m
+  --retry-for <length>  give up after this time of failures, default 5m
 
-Of entries by --text and -m
+Members of entries by --text and -m
   --level <level>       default info
   --category <name>     default custom
   --type <name>

@@ -25,7 +25,7 @@ export async function retryFor<T>(io: Io, forMs: number, attempt: () => Promise<
       const asked = result.wait === null ? "" : ` The service asks to wait ${formatWait(result.wait)}.`;
       throw new Failure(`${result.why}${asked}`);
     }
-    notice(io, `${result.why} Trying again in ${formatWait(wait)}.`);
+    notice(io, `${result.why} Retrying in ${formatWait(wait)}.`);
     await sleep(wait, io.stop);
   }
 }

@@ -165,7 +165,7 @@ class Sender {
 
   #reject(place: Place, code: string, message: string): void {
     this.#rejected++;
-    if (this.#named === MAX_NAMED) notice(this.#io, "Further rejected entries are counted only.");
+    if (this.#named === MAX_NAMED) notice(this.#io, "Further rejected entries are only counted.");
     if (this.#named++ < MAX_NAMED) notice(this.#io, `${this.#nameOf(place)}: ${code}: ${message}`);
   }
 

@@ -127,7 +127,7 @@ async function* elements(chunks: Chunks): AsyncGenerator<Piece, void> {
           from = at + 1;
           start = line;
         } else if (byte > SPACE) {
-          yield { bytes: chunk.subarray(at, at + 1), line, fault: "stands behind the end of the array" };
+          yield { bytes: chunk.subarray(at, at + 1), line, fault: "is after the end of the array" };
           return;
         }
         continue;
@@ -150,7 +150,7 @@ async function* elements(chunks: Chunks): AsyncGenerator<Piece, void> {
     }
     if (from >= 0) partial.add(chunk.subarray(from));
   }
-  if (depth > 0) yield { bytes: new Uint8Array(), line, fault: "the array has no end" };
+  if (depth > 0) yield { bytes: new Uint8Array(), line, fault: "the array is not closed" };
 }
 
 function elementOf(partial: PartialEntry, line: number): Piece | null {

@@ -28,7 +28,10 @@ export async function stats(io: Io, command: StatsCommand): Promise<number> {
   for (const line of json ? buckets.map(jsonLine) : chart(buckets.map(bucketOf), command)) await writeLine(io, line);
   if (!json) await writeLine(io, `${data?.total ?? 0} in all, by ${interval}`);
   if (data?.complete !== false) return EXIT.ok;
-  notice(io, "Older entries are not counted: there was too much to look through. Narrow the filters or the time.");
+  notice(
+    io,
+    "Older entries are not counted, because the scan reached its limit. Narrow the filters or the time range.",
+  );
   return EXIT.incomplete;
 }
 

@@ -23,7 +23,7 @@ const STOPPING = 1001;
 const ENDS: Readonly<Record<string, string>> = {
   API_KEY_REVOKED: "the key has been revoked",
   API_KEY_EXPIRED: "the key has expired",
-  NOT_FOUND: "the project is gone",
+  NOT_FOUND: "the project was deleted",
 };
 
 export async function tail(io: Io, command: TailCommand): Promise<number> {
@@ -35,7 +35,7 @@ export async function tail(io: Io, command: TailCommand): Promise<number> {
     if (!io.stop.aborted) throw error;
   } finally {
     const { place, wasOpen } = follower;
-    if (wasOpen && place !== null) notice(io, `Seen up to seq ${place}. To go on behind it: --since seq:${place}`);
+    if (wasOpen && place !== null) notice(io, `Seen up to seq ${place}. To continue after it: --since seq:${place}`);
   }
   return EXIT.ok;
 }
@@ -116,7 +116,7 @@ class Follower {
     if (opened.kind === "again") return this.#pause(opened.why, opened.wait);
     const { connection } = opened;
     if (this.#failures > 0) {
-      notice(this.#io, this.place === null ? "Connected again." : `Connected again, behind seq ${this.place}.`);
+      notice(this.#io, this.place === null ? "Reconnected." : `Reconnected after seq ${this.place}.`);
     }
     this.wasOpen = true;
     const close = () => connection.close();
@@ -164,7 +164,7 @@ class Follower {
     const { start } = this.#command;
     const isTyped = start.kind === "seq" && start.seq === this.place;
     if (!isTyped || !refusal.details.some(({ path }) => path === "query.since")) return wordsOf(refusal);
-    return `--since seq:${start.seq}: the project has not come to this seq yet. Without --since it begins with what comes now.`;
+    return `--since seq:${start.seq}: the project has not reached this seq. Without --since the tail starts now.`;
   }
 
   async #live(connection: Connection): Promise<Closed | null> {
@@ -195,10 +195,10 @@ class Follower {
   /** Prepares the next connection. @throws Failure if the tail has ended */
   async #resume({ code, reason }: Closed): Promise<void> {
     if (code === ENDED)
-      throw new Failure(`The service ended the tail: ${ENDS[reason] ?? "its end has come"} (${reason}).`);
+      throw new Failure(`The service ended the tail: ${ENDS[reason] ?? "unknown reason"} (${reason}).`);
     if (code === BAD_MESSAGE) throw new Failure(`The service ended the tail: ${reason} (${code}).`);
     if (code === BEHIND) {
-      notice(this.#io, "Too far behind for the service; going on from here.");
+      notice(this.#io, "The tail fell too far behind. Reconnecting.");
       return;
     }
     if (code === STOPPING) return this.#pause("The service restarts.", null);
@@ -208,7 +208,7 @@ class Follower {
   async #pause(why: string, asked: number | null): Promise<void> {
     const wait = asked ?? backoff(this.#failures, this.#io.random);
     this.#failures++;
-    notice(this.#io, `${why} Trying again in ${formatWait(wait)}.`);
+    notice(this.#io, `${why} Retrying in ${formatWait(wait)}.`);
     await sleep(wait, this.#io.stop);
   }
 }

@@ -73,7 +73,7 @@ export function connect(url: URL, { headers, timeoutMs, pingMs, signal }: Connec
       clearTimeout(timer);
       if (response.headers["sec-websocket-accept"] !== acceptOf(key)) {
         socket.destroy();
-        reject(new Error("The server's handshake is not that of a WebSocket."));
+        reject(new Error("The server did not accept the WebSocket handshake."));
         return;
       }
       resolve({ kind: "open", connection: connectionOn(socket, head, pingMs) });
@@ -109,7 +109,7 @@ function connectionOn(socket: Duplex, head: Buffer, pingMs: number): Connection 
   let isSilent = false;
   const pings = setInterval(() => {
     if (isSilent) {
-      lostBy ||= `nothing was heard for ${pingMs / 1000} s`;
+      lostBy ||= `no data for ${pingMs / 1000} s`;
       socket.destroy();
       return;
     }

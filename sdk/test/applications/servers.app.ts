@@ -5,16 +5,16 @@ import { type Application, install } from "./application.ts";
 /** Opens a page, and waits until its entries are stored. */
 async function opened(app: Application, url: string, ...messages: string[]): Promise<void> {
   const browser = await startChromium();
-  const told: string[] = [];
+  const reported: string[] = [];
   try {
     const page = await browser.newPage();
-    page.on("console", (message) => told.push(message.text()));
-    page.on("requestfailed", (request) => told.push(`${request.url()}: ${request.failure()?.errorText}`));
-    page.on("response", (response) => told.push(`${response.status()} ${response.url()}`));
+    page.on("console", (message) => reported.push(message.text()));
+    page.on("requestfailed", (request) => reported.push(`${request.url()}: ${request.failure()?.errorText}`));
+    page.on("response", (response) => reported.push(`${response.status()} ${response.url()}`));
     await page.goto(url);
     await app.stored(...messages);
   } catch (error) {
-    throw new Error(told.join("\n"), { cause: error });
+    throw new Error(reported.join("\n"), { cause: error });
   } finally {
     await browser.close();
   }

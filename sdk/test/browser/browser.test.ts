@@ -372,22 +372,22 @@ test("drops, counts and reports the entry of a beforeSend that throws", async ()
   site = await startSite();
   const page = await open();
   const seen = await page.evaluate(async () => {
-    const told: string[] = [];
+    const reported: string[] = [];
     const logger = Taffrail.createLogger({
       url: "/logs",
       beforeSend(entry) {
         if (entry.message === "private") throw new Error("no");
         return entry.message === "unwanted" ? null : entry;
       },
-      onError: (error) => told.push(error.message),
-      onDrop: (entries, reason) => told.push(`${reason}: ${entries.map(({ message }) => message)}`),
+      onError: (error) => reported.push(error.message),
+      onDrop: (entries, reason) => reported.push(`${reason}: ${entries.map(({ message }) => message)}`),
     });
     for (const message of ["private", "unwanted", "kept"]) logger.info(message);
     await logger.flush();
-    return { told, stats: logger.stats() };
+    return { reported, stats: logger.stats() };
   });
   expect(seen).toEqual({
-    told: ["no", "before-send: private"],
+    reported: ["no", "before-send: private"],
     stats: expect.objectContaining({ logged: 1, filtered: 1, delivered: 1, dropped: 1, pending: 0 }),
   });
   expect((await site.stored(1)).map(({ message }) => message)).toEqual(["kept"]);
@@ -397,7 +397,7 @@ test("calls no callback from within a callback", async () => {
   site = await startSite();
   const page = await open();
   const seen = await page.evaluate(async () => {
-    const told: string[] = [];
+    const reported: string[] = [];
     const logger = Taffrail.createLogger({
       url: "/logs",
       batch: { maxQueueBytes: 4000 },
@@ -406,20 +406,20 @@ test("calls no callback from within a callback", async () => {
         return entry;
       },
       onDrop(entries, reason) {
-        told.push(reason);
+        reported.push(reason);
         for (const _ of entries) logger.info("dropped one");
       },
       onError(error) {
-        told.push(error.message);
+        reported.push(error.message);
         logger.error("failed");
       },
     });
     for (let n = 0; n < 20; n++) logger.info(`entry ${n}`, { text: "x".repeat(300) });
     await logger.flush();
-    return { told: [...new Set(told)].sort(), calls: told.length, pending: logger.stats().pending };
+    return { reported: [...new Set(reported)].sort(), calls: reported.length, pending: logger.stats().pending };
   });
   // Entries logged in the hook are dropped without a report, because the hook cannot be called for them.
-  expect(seen.told).toEqual(["queue-full"]);
+  expect(seen.reported).toEqual(["queue-full"]);
   expect(seen.calls).toBeLessThan(20);
   expect(seen.pending).toBe(0);
   const stored = await site.stored(1);

@@ -32,18 +32,21 @@ afterEach(async () => {
 });
 
 /** Opens a page. @returns the page, and the library's messages on its console */
-async function open(url: string, options: Partial<BrowserLoggerOptions> = {}): Promise<{ page: Page; told: string[] }> {
+async function open(
+  url: string,
+  options: Partial<BrowserLoggerOptions> = {},
+): Promise<{ page: Page; reported: string[] }> {
   context ??= await browser.newContext({ userAgent: "Test Browser/1.0" });
   const page = await context.newPage();
-  const told: string[] = [];
+  const reported: string[] = [];
   page.on("console", (message) => {
-    if (message.text().startsWith("taffrail")) told.push(message.text());
+    if (message.text().startsWith("taffrail")) reported.push(message.text());
   });
   await page.goto(url);
   await page.evaluate((options) => {
     globalThis.logger = Taffrail.createLogger({ url: "/logs", ...options });
   }, options);
-  return { page, told };
+  return { page, reported };
 }
 
 /** Starts Vite's development server with the page, and the application behind it that receives the logs. */
@@ -88,37 +91,40 @@ async function startVite(origins: (origin: string) => { origins?: string[] }): P
 }
 
 test("14: Vite's dev proxy gets 403, which the console reports once with what to do", async () => {
-  const { page, told } = await open(await startVite(() => ({})));
+  const { page, reported } = await open(await startVite(() => ({})));
   for (let n = 0; n < 3; n++) {
     await page.evaluate(async () => {
       logger.info("lost");
       await logger.flush();
     });
   }
-  expect(told).toHaveLength(1);
-  expect(told[0]).toMatch(/^taffrail: The proxy answered 403: .*Vite.*createProxy\(\{ origins \}\)/);
+  expect(reported).toHaveLength(1);
+  expect(reported[0]).toMatch(/^taffrail: The proxy answered 403: .*Vite.*createProxy\(\{ origins \}\)/);
   expect(site?.sink.stored()).toEqual([]);
 });
 
 test("14: entries arrive if the origin of Vite's server is allowed", async () => {
-  const { page, told } = await open(await startVite((origin) => ({ origins: [origin] })));
+  const { page, reported } = await open(await startVite((origin) => ({ origins: [origin] })));
   await page.evaluate(async () => {
     logger.info("arrives");
     await logger.flush();
   });
   expect((await site?.stored(1))?.map(({ message }) => message)).toEqual(["arrives"]);
-  expect(told).toEqual([]);
+  expect(reported).toEqual([]);
 });
 
 test("11: a page in place of the proxy delivers nothing, and is reported once", async () => {
   site = await startSite();
-  const { page, told } = await open(`${site.url}/`, { url: "/elsewhere", batch: { maxRetries: 1, backoffBase: 1 } });
+  const { page, reported } = await open(`${site.url}/`, {
+    url: "/elsewhere",
+    batch: { maxRetries: 1, backoffBase: 1 },
+  });
   const result = await page.evaluate(async () => {
     logger.info("lost");
     return logger.flush();
   });
   expect(result).toEqual({ delivered: 0, dropped: 1, pending: 0 });
-  expect(told).toEqual(["taffrail: The proxy answered 200: check url"]);
+  expect(reported).toEqual(["taffrail: The proxy answered 200: check url"]);
 });
 
 test("14: browser entries carry URL and user agent with secrets masked; fields of the call win", async () => {
@@ -185,7 +191,7 @@ test.each([true, false])(
 test("12, 13: a page's logger has levels at run time, silent, isLevelEnabled, aliases, and pino's order", async () => {
   site = await startSite();
   const { page } = await open(`${site.url}/`);
-  const told = await page.evaluate(async () => {
+  const reported = await page.evaluate(async () => {
     const child = logger.child({ n: 1 });
     const results = [child.isLevelEnabled("debug"), Reflect.get(logger, "bindings")];
     child.debug("closed");
@@ -203,7 +209,7 @@ test("12, 13: a page's logger has levels at run time, silent, isLevelEnabled, al
     await logger.flush();
     return results;
   });
-  expect(told).toEqual([false, undefined, "debug", "silent", false, true]);
+  expect(reported).toEqual([false, undefined, "debug", "silent", false, true]);
   const entries = await site.stored(4);
   expect(entries.map(({ level, message }) => `${level} ${message}`)).toEqual([
     "debug open",
@@ -217,7 +223,7 @@ test("12, 13: a page's logger has levels at run time, silent, isLevelEnabled, al
 
 test("15: a page's createLogger names the missing option, and reports a misspelt one", async () => {
   site = await startSite();
-  const { page, told } = await open(`${site.url}/`);
+  const { page, reported } = await open(`${site.url}/`);
   const message = await page.evaluate(() => {
     const make: (options?: object) => unknown = (options) => Reflect.apply(Taffrail.createLogger, undefined, [options]);
     make({ url: "/logs", Level: "info" });
@@ -229,6 +235,6 @@ test("15: a page's createLogger names the missing option, and reports a misspelt
     }
   });
   expect(message).toBe("TypeError: taffrail: missing url, the route of taffrail/proxy");
-  expect(told).toHaveLength(1);
-  expect(told[0]).toMatch(/^taffrail: unknown option "Level"; there are url, level, /);
+  expect(reported).toHaveLength(1);
+  expect(reported[0]).toMatch(/^taffrail: unknown option "Level"; there are url, level, /);
 });

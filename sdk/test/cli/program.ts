@@ -47,7 +47,7 @@ export function start(args: readonly string[], env: Env): Program {
     async until(holds) {
       const giveUp = performance.now() + 20_000;
       while (!holds()) {
-        if (performance.now() > giveUp) throw new Error(`Waited in vain.\n${text.out.slice(-2000)}\n${text.err}`);
+        if (performance.now() > giveUp) throw new Error(`Timed out.\n${text.out.slice(-2000)}\n${text.err}`);
         await sleep(10);
       }
     },

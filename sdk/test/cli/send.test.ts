@@ -92,9 +92,9 @@ test("loses and duplicates nothing after 503, 429 with Retry-After and a lost an
   expect(messages()).toEqual(numbered(1500));
   expect(new Set(sink.seen.slice(0, 4).map(({ id, body }) => `${id} ${body}`)).size).toBe(1);
   expect((sink.seen[2]?.at ?? 0) - (sink.seen[1]?.at ?? 0)).toBeGreaterThanOrEqual(990);
-  expect(err).toContain("Because. (503 SERVICE_UNAVAILABLE) Trying again in 0.0 s.");
-  expect(err).toContain("Because. (429 RATE_LIMITED) Trying again in 1.0 s.");
-  expect(err).toContain(`No answer of ${sink.url}`);
+  expect(err).toContain("Because. (503 SERVICE_UNAVAILABLE) Retrying in 0.0 s.");
+  expect(err).toContain("Because. (429 RATE_LIMITED) Retrying in 1.0 s.");
+  expect(err).toContain(`No answer from ${sink.url}`);
 });
 
 test("gives up after --retry-for, and names the first unacknowledged line", async () => {
@@ -157,7 +157,7 @@ test("ends immediately after a permanent refusal, with a message without the key
   expect(sink.seen.length).toBe(1);
   expect(err).toContain("taffrail: The key [key] is revoked. (401 API_KEY_REVOKED)");
   answer = () => ({ status: 302, headers: { Location: "https://elsewhere.example" } });
-  expect((await run(["send", "-m", "x"], env)).err).toContain("answered 302, and not as Taffrail does");
+  expect((await run(["send", "-m", "x"], env)).err).toContain("answered 302, but is not a Taffrail service");
 });
 
 test("reports a failure while the input stays open", async () => {

@@ -93,8 +93,8 @@ test("misses and repeats nothing if the server is killed and restarted", async (
   expect(ended.code).toBe(0);
   expect(seqs(tail)).toEqual(range(1, n + 1));
   expect(numbers(ended)).toEqual(range(0, n));
-  expect(ended.err).toMatch(/Trying again in .*Connected again, behind seq \d+\./s);
-  expect(ended.err).toContain(`To go on behind it: --since seq:${n}`);
+  expect(ended.err).toMatch(/Retrying in .*Reconnected after seq \d+\./s);
+  expect(ended.err).toContain(`To continue after it: --since seq:${n}`);
 }, 120_000);
 
 test("stops on Ctrl-C while the service is unreachable", async () => {
@@ -102,7 +102,7 @@ test("stops on Ctrl-C while the service is unreachable", async () => {
   await run(["send", "-m", "x"], env);
   await tail.until(() => tail.lines().length === 1);
   await server.kill9();
-  await tail.until(() => tail.err().includes("Trying again"));
+  await tail.until(() => tail.err().includes("Retrying in"));
   tail.child.kill("SIGINT");
   expect(await tail.ended).toMatchObject({ code: 0, err: expect.stringContaining("--since seq:1\n") });
   await server.restart();

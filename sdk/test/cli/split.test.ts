@@ -69,11 +69,11 @@ describe("an array", () => {
     expect((await of('[{"a":1}, 7, {"b":2}')).map(({ line, fault }) => [line, fault])).toEqual([
       [1, null],
       [1, "is not a JSON object"],
-      [1, "the array has no end"],
+      [1, "the array is not closed"],
     ]);
     expect((await of('[{"a":1}]\n{"b":2}')).at(-1)).toMatchObject({
       line: 2,
-      fault: "stands behind the end of the array",
+      fault: "is after the end of the array",
     });
     expect((await of(`[{"m":"${"x".repeat(300_000)}"},{"b":2}]`)).map(({ fault }) => fault?.slice(0, 13))).toEqual([
       "has more than",

@@ -56,11 +56,11 @@ test("continues after the last written entry, however the connection was lost", 
   expect(code).toBe(0);
   expect(seqs(program)).toEqual([11, 12, 13, 14, 21]);
   expect(service.opened.map(({ query }) => query)).toEqual(["", "since=12", "since=13", "since=20", "since=20"]);
-  expect(err).toMatch(/The connection was lost \(1006.*\)\. Trying again in 0\.\d s\./);
-  expect(err).toContain("Connected again, behind seq 12.");
-  expect(err).toContain("Too far behind for the service; going on from here.");
+  expect(err).toMatch(/The connection was lost \(1006.*\)\. Retrying in 0\.\d s\./);
+  expect(err).toContain("Reconnected after seq 12.");
+  expect(err).toContain("The tail fell too far behind. Reconnecting.");
   expect(err).toContain("The connection was lost (1006, A server's frame was masked.)");
-  expect(err).toContain("Seen up to seq 21. To go on behind it: --since seq:21");
+  expect(err).toContain("Seen up to seq 21. To continue after it: --since seq:21");
 });
 
 test("acknowledges every frame after its entries were written", async () => {
@@ -127,7 +127,7 @@ test("retries after a temporary refusal, and ends after a permanent one", async 
   );
   const first = await start(["tail", "--limit", "1"], env()).ended;
   expect(first).toMatchObject({ code: 0, out: expect.stringContaining("m1") });
-  expect(first.err).toContain("Too many requests (429 RATE_LIMITED) Trying again in 1.0 s.");
+  expect(first.err).toContain("Too many requests (429 RATE_LIMITED) Retrying in 1.0 s.");
   expect(await start(["tail"], env()).ended).toMatchObject({
     code: 3,
     err: "taffrail: There is no such project. (404 NOT_FOUND)\n",
@@ -143,7 +143,7 @@ test("names the option of a seq beyond the newest entry", async () => {
   );
   const { code, err } = await start(["tail", "--since", "seq:99999"], env()).ended;
   expect(code).toBe(3);
-  expect(err).toContain("taffrail: --since seq:99999: the project has not come to this seq yet.");
+  expect(err).toContain("taffrail: --since seq:99999: the project has not reached this seq.");
   expect(err).not.toContain("query.since");
 });
 
@@ -169,7 +169,7 @@ test("reconnects after a connection without any bytes", async () => {
   if (connected.kind !== "open") throw new Error("Refused.");
   const messages = connected.connection.messages();
   expect((await messages.next()).value).toBe('{"type":"caught-up","seq":1}');
-  expect(await messages.next()).toEqual({ done: true, value: { code: 1006, reason: "nothing was heard for 0.05 s" } });
+  expect(await messages.next()).toEqual({ done: true, value: { code: 1006, reason: "no data for 0.05 s" } });
 });
 
 test("stops reading from the connection if the reader of its output is stalled", async () => {

@@ -23,9 +23,9 @@ switch (how) {
     process.exit(0);
     break;
   case "uncaught":
-    throw new Error("nobody caught this");
+    throw new Error("uncaught error of the test");
   case "rejection":
-    Promise.reject(new Error("nobody handled this"));
+    Promise.reject(new Error("unhandled rejection of the test"));
     break;
   case "signal":
     console.log("ready");
