@@ -75,9 +75,7 @@ export function assemble(given: LoggerOptions, makeOutputs: MakeOutputs, endMs?:
         isDropReportDue = false;
         warn(`${text}. Reported once: see onDrop.`);
       }
-      notify(text, () => {
-        onDrop?.(lines.map(parsed), reason);
-      });
+      notify(text, () => onDrop?.(lines.map(parsed), reason));
     },
   };
   const outputs = makeOutputs(options, batchSettings(options.batch), events, entries);
@@ -131,8 +129,7 @@ export function assemble(given: LoggerOptions, makeOutputs: MakeOutputs, endMs?:
     }
     const known = views ? views.get(state) : state.view;
     if (known && known.context === context) return known;
-    const { traceId, spanId } = span ?? {};
-    const fields = merged(root, context?.fields, state.own, span && fieldsFor({ traceId, spanId }));
+    const fields = merged(root, context?.fields, state.own, span && fieldsFor({ traceId: span.traceId, spanId: span.spanId }));
     const key = fields.traceId ?? fields.session;
     const view: View = { fields, prefixes: [], draw: key ? unitHash(key) : undefined, context };
     if (views) views.set(state, view);
@@ -151,7 +148,7 @@ export function assemble(given: LoggerOptions, makeOutputs: MakeOutputs, endMs?:
     if (typeof data === "string" && typeof message === "object") [message, data] = [data, message];
     try {
       const span = activeSpan();
-      const view = (contexts === undefined && !span && state.view) || viewOf(state, span);
+      const view = (!contexts && !span && state.view) || viewOf(state, span);
       if (isSampledOut(view.draw, severity)) counts.sampledOut++;
       else {
         const now = Date.now();
@@ -198,8 +195,7 @@ export function assemble(given: LoggerOptions, makeOutputs: MakeOutputs, endMs?:
     data: unknown,
     now: number,
   ): Uint8Array {
-    let prefix = view.prefixes[severity];
-    if (prefix === undefined) prefix = view.prefixes[severity] = prefixOf(state, view, severity);
+    let prefix = (view.prefixes[severity] ??= prefixOf(state, view, severity));
     const own = dataOf(message, state.serializers ? serialized(data, state.serializers) : data);
     // Fields of the call replace those of the logger.
     if (own && prefix.meta.length > 0) {

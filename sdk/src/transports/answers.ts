@@ -37,13 +37,13 @@ export function outcomeOf(
   { data, error }: Answer,
   count: number,
   gap: number,
-  hasKey: boolean,
+  apiKey: string | undefined,
 ): Outcome {
   const rejected = indexes(ok ? data?.rejected : status === 400 && error?.details, count);
   const isForeign = status < 400 && !data;
   const reason = data ? `${rejected.length} entries refused` : (error?.message ?? "no reason given");
   const name = isForeign ? URL_NAME : HINTS[status];
-  const hint = status === 401 && !hasKey ? `No ${name} is set` : `Check ${name}`;
+  const hint = status === 401 && !apiKey ? `No ${name} is set` : `Check ${name}`;
   const failure = Object.assign(
     new Error(`The service answered ${status}: ${name ? `${reason}`.replace(/\.?$/, `. ${hint}.`) : reason}`),
     { status, code: error?.code },

@@ -40,7 +40,7 @@ export function httpDelivery({ apiUrl, projectId, apiKey, timeout, gzip }: HttpO
       const gap = gapOf(response.headers);
       if (response.ok && answer.data && !Object(answer.data.rejected).length) return { kind: "delivered", gap };
       const { outcomeOf } = await runtime.answers();
-      return outcomeOf(response, answer, count, gap, !!apiKey);
+      return outcomeOf(response, answer, count, gap, apiKey);
     } catch (cause) {
       // SAFETY: missing members are left out of the message. On Node the reason is the cause.
       const { cause: reason = cause } = cause as { cause?: unknown };

@@ -199,14 +199,14 @@ export function createQueue(options: QueueOptions, deliver: Deliver, events: Que
     push,
     pending,
     async flush(timeoutMs, isEnd) {
-      const all: Promise<unknown> = Promise.all(pending().map(({ done }) => done));
-      if (inFlight.size + ready.length === 0) return;
+      const all = pending();
+      if (all.length === 0) return;
       flushes++;
       pump();
       const away = new Promise<void>((resolve) => {
         if (isEnd) giveUp = resolve;
       });
-      await withTimeout(timeoutMs, Promise.race([all, away]));
+      await withTimeout(timeoutMs, Promise.race([Promise.all(all.map(({ done }) => done)), away]));
       flushes--;
     },
     close() {
