@@ -129,7 +129,12 @@ export function assemble(given: LoggerOptions, makeOutputs: MakeOutputs, endMs?:
     }
     const known = views ? views.get(state) : state.view;
     if (known && known.context === context) return known;
-    const fields = merged(root, context?.fields, state.own, span && fieldsFor({ traceId: span.traceId, spanId: span.spanId }));
+    const fields = merged(
+      root,
+      context?.fields,
+      state.own,
+      span && fieldsFor({ traceId: span.traceId, spanId: span.spanId }),
+    );
     const key = fields.traceId ?? fields.session;
     const view: View = { fields, prefixes: [], draw: key ? unitHash(key) : undefined, context };
     if (views) views.set(state, view);
@@ -195,7 +200,8 @@ export function assemble(given: LoggerOptions, makeOutputs: MakeOutputs, endMs?:
     data: unknown,
     now: number,
   ): Uint8Array {
-    let prefix = (view.prefixes[severity] ??= prefixOf(state, view, severity));
+    view.prefixes[severity] ??= prefixOf(state, view, severity);
+    let prefix = view.prefixes[severity];
     const own = dataOf(message, state.serializers ? serialized(data, state.serializers) : data);
     // Fields of the call replace those of the logger.
     if (own && prefix.meta.length > 0) {
