@@ -7,7 +7,7 @@ import { AUDIT_SCHEMA } from "./audit.ts";
 import { INDEX_CHANGES_SCHEMA } from "./directory-changes.ts";
 import { FLUSH_SCHEMA, FLUSHED_RANGES_SCHEMA } from "./flush/flushed-ranges.ts";
 import { INVITATION_SCHEMA } from "./invitations.ts";
-import { INDEX_CHUNK_SCHEMA } from "./recent/batches.ts";
+import { INDEX_CHUNK_SCHEMA } from "./recent/index-chunks.ts";
 
 /** Version 1 of the workspace object's tables, described column by column in `docs/storage.md`. */
 const VERSION_1 = [

@@ -1,18 +1,13 @@
 import type { Env } from "../../env.ts";
 import { nextMailAt } from "../../mail/pending-mails.ts";
-import { logObjectEvent } from "../../platform/log.ts";
+import { type EventFields, type EventLevel, logObjectEvent } from "../../platform/log.ts";
 import { newAlarmOrigin, type Origin, originOrNew } from "../../platform/origin.ts";
 import { settingsOf } from "../../settings.ts";
 import { type AdmissionContext, admit } from "../../workspace/admission.ts";
 import { type AuditNote, recordAudit } from "../../workspace/audit.ts";
-import {
-  deleteDirectoryChanges,
-  hasDirectoryChanges,
-  readDirectoryChanges,
-} from "../../workspace/directory-changes.ts";
+import { hasDirectoryChanges } from "../../workspace/directory-changes.ts";
 import { hasColdEntries, LATE_WRITES_MS } from "../../workspace/flush/flushed-ranges.ts";
 import type { ReceiptCursor } from "../../workspace/ingest.ts";
-import { applyDirectoryChanges, slugOf } from "../../workspace/listing.ts";
 import { removeDeletedUser } from "../../workspace/membership.ts";
 import {
   type Action,
@@ -24,11 +19,11 @@ import {
   unknownCaller,
 } from "../../workspace/permissions.ts";
 import type { ProjectRow } from "../../workspace/projects.ts";
-import { confirmListed, deletedWorkspace, isProvisioned, markWorkspaceDeleted } from "../../workspace/provision.ts";
+import { deletedWorkspace, isProvisioned, markWorkspaceDeleted } from "../../workspace/provision.ts";
 import { WorkspaceState } from "../../workspace/state.ts";
 import { enqueueDueMails } from "../queues/mails.ts";
 import { enqueueDueViolations } from "../queues/violations.ts";
-import { repairDirectory, wipeExternalData } from "./directory.ts";
+import { Directory, wipeExternalData } from "./directory.ts";
 import { Flush } from "./flush.ts";
 import { ColdCleanup, runHousekeeping } from "./upkeep.ts";
 
@@ -39,14 +34,12 @@ const REARM_MS = 60_000;
 const RETRY_MS = 30_000;
 const STEP_MS = 100;
 
-/** Milliseconds between two comparisons of the directory with the object: each is a read of D1. */
-const REPAIR_INTERVAL_MS = 60 * 60 * 1000;
-
 export type Answer<T> = { ok: true; value: T } | Denied;
 
 /** How a workspace object changes, one synchronous transaction at a time, and what follows outside it by and by. */
 export class WorkspaceCore {
   readonly state: WorkspaceState;
+  readonly directory: Directory;
   readonly flush: Flush;
   readonly coldCleanup: ColdCleanup;
   readonly #ctx: DurableObjectState;
@@ -54,9 +47,6 @@ export class WorkspaceCore {
   #receiptSweep: ReceiptCursor | null = null;
   /** When the next round of housekeeping is due; at once after waking. */
   #nextHousekeepingAt = 0;
-  /** When the directory is next compared with this object; at the first alarm after waking. */
-  #nextRepairAt = 0;
-  #telling: Promise<void> | null = null;
 
   constructor(ctx: DurableObjectState, env: Env) {
     this.#ctx = ctx;
@@ -64,6 +54,7 @@ export class WorkspaceCore {
     const { RECENT_MAX_AGE_SECONDS, RECENT_MAX_BYTES } = settingsOf(env);
     const bounds = { maxAgeMs: RECENT_MAX_AGE_SECONDS * 1000, maxBytes: RECENT_MAX_BYTES };
     this.state = new WorkspaceState(ctx.storage, bounds);
+    this.directory = new Directory(this, env.DB);
     this.flush = new Flush(ctx, env, this.state);
     this.coldCleanup = new ColdCleanup(env, this.state);
     // The platform gives an alarm up after six failures; whoever wakes the object next gets it going again.
@@ -121,7 +112,7 @@ export class WorkspaceCore {
     this.#enqueueDueMails(row.id, origin);
     if (!hasDirectoryChanges(sql)) return;
     alarm.by(Date.now() + RETRY_MS);
-    await this.updateDirectory(origin);
+    await this.directory.update(origin);
   }
 
   /** A member's account is gone; see `membership.ts`. `runPendingWork` has to follow. */
@@ -138,33 +129,6 @@ export class WorkspaceCore {
     this.state.alarm.by(Date.now());
   }
 
-  /** The slug that the directory has for this workspace, learned at the first need; null where it lists none. */
-  async slug(): Promise<string | null> {
-    const { row } = this.state;
-    if (!row || row.slug !== null) return row?.slug ?? null;
-    const slug = await slugOf(this.#env.DB, row.id);
-    if (slug !== null) this.confirm(slug);
-    return slug;
-  }
-
-  confirm(slug: string): void {
-    this.state.transaction(({ sql }) => confirmListed(sql, slug));
-    this.state.invalidateSettings();
-  }
-
-  /** Tells D1 what has changed, one batch at a time. What fails is tried again by the alarm. */
-  updateDirectory(origin: Origin): Promise<void> {
-    this.#telling ??= this.#applyDirectoryChanges()
-      .catch((error: unknown) => {
-        this.#failed("workspace.index", error, origin);
-        this.state.alarm.by(Date.now() + RETRY_MS);
-      })
-      .finally(() => {
-        this.#telling = null;
-      });
-    return this.#telling;
-  }
-
   /** Ends a workspace that has been deleted: everything outside the object, then the object. */
   async finishDeletion(): Promise<void> {
     const ended = deletedWorkspace(this.state.sql);
@@ -178,7 +142,7 @@ export class WorkspaceCore {
     try {
       isDone = await wipeExternalData(this.#env, id);
     } catch (error) {
-      return this.#failed("workspace.wipe", error, cause, id);
+      return this.failed("workspace.wipe", error, cause, id);
     }
     if (!isDone) return this.state.alarm.by(Date.now() + STEP_MS);
     // Another call may have come to the end first.
@@ -187,7 +151,7 @@ export class WorkspaceCore {
     const endsAt = deletedAt + LATE_WRITES_MS;
     if (now < endsAt && hasColdEntries(this.state.sql)) return this.state.alarm.by(endsAt);
     await this.destroy();
-    logObjectEvent(this.#env, "workspace", cause, "info", { event: "workspace.wipe", outcome: "ok", workspaceId: id });
+    this.log("info", cause, { event: "workspace.wipe", outcome: "ok", workspaceId: id });
   }
 
   /** Everything goes: at once where it is all in this object, by and by where some of it is in the cold tier. */
@@ -220,25 +184,14 @@ export class WorkspaceCore {
     if (!isForOthers || now >= this.#nextHousekeepingAt) this.#runHousekeeping(now);
     this.#enqueueDueMails(row.id, run);
     alarm.by(Math.min(this.#nextHousekeepingAt, violations.dueAt ?? Number.POSITIVE_INFINITY));
-    await this.updateDirectory(run);
+    await this.directory.update(run);
     await this.#resolveCreation(now, run);
-    if (now >= this.#nextRepairAt) await this.#repairDirectory(now, run);
+    await this.directory.repairIfDue(now, run);
     // Last, as it may wait for D1 for long.
     await this.flush.step(run);
     await this.coldCleanup.step(run);
     this.flush.arm(Date.now());
     this.coldCleanup.arm(Date.now());
-  }
-
-  async #repairDirectory(now: number, run: Origin): Promise<void> {
-    this.#nextRepairAt = now + REPAIR_INTERVAL_MS;
-    try {
-      const hadLost = await repairDirectory(this, this.#env.DB, run);
-      const fields = { event: "workspace.relist", outcome: "ok", workspaceId: this.state.row?.id };
-      if (hadLost) logObjectEvent(this.#env, "workspace", run, "warn", fields);
-    } catch (error) {
-      this.#failed("workspace.relist", error, run);
-    }
   }
 
   /** What was begun by a request that never said how it ended: listed, it is a workspace; not listed in time, it goes. */
@@ -247,22 +200,12 @@ export class WorkspaceCore {
     if (resolveAt === null) return;
     try {
       // `now` is from before the directory is asked: only an answer from after `resolveAt` proves that nothing follows.
-      if ((await this.slug()) !== null) return;
+      if ((await this.directory.slug()) !== null) return;
       if (now >= resolveAt) return await this.end(run);
       this.state.alarm.by(resolveAt);
     } catch (error) {
-      this.#failed("workspace.settle", error, run);
+      this.failed("workspace.settle", error, run);
       this.state.alarm.by(Date.now() + RETRY_MS);
-    }
-  }
-
-  async #applyDirectoryChanges(): Promise<void> {
-    for (;;) {
-      const { row, sql } = this.state;
-      const changes = row && readDirectoryChanges(sql);
-      if (!changes) return;
-      await applyDirectoryChanges(this.#env.DB, row.id, changes);
-      this.state.transaction((admission) => deleteDirectoryChanges(admission.sql, changes));
     }
   }
 
@@ -290,8 +233,13 @@ export class WorkspaceCore {
     this.flush.arm(now);
   }
 
-  #failed(event: string, error: unknown, origin: Pick<Origin, "requestId">, workspaceId = this.state.row?.id): void {
+  /** Logs the failure of a step that the alarm repeats. */
+  failed(event: string, error: unknown, origin: Pick<Origin, "requestId">, workspaceId = this.state.row?.id): void {
     const fault = error instanceof Error ? error.name : "unknown";
-    logObjectEvent(this.#env, "workspace", origin, "error", { event, outcome: "failed", workspaceId, fault });
+    this.log("error", origin, { event, outcome: "failed", workspaceId, fault });
+  }
+
+  log(level: EventLevel, origin: Pick<Origin, "requestId">, fields: EventFields): void {
+    logObjectEvent(this.#env, "workspace", origin, level, fields);
   }
 }

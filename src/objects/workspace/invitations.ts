@@ -24,7 +24,7 @@ export interface WorkspaceInfo {
 
 /** Unknown as long as the directory does not list it: its slug is decided there. */
 export async function readWorkspaceInfo(core: WorkspaceCore, userId: string): Promise<Answer<WorkspaceInfo>> {
-  const slug = await core.slug();
+  const slug = await core.directory.slug();
   const answer = core.as(userId, "workspace.get", null, ({ sql }, role): WorkspaceInfo => {
     const { id, name, personal, retentionDays, createdAt } = readWorkspace(sql);
     return { id, slug: slug ?? "", name, personal, role, retentionDays, createdAt };

@@ -12,7 +12,7 @@ import {
   readIndexChunk,
   readIndexChunks,
   readUnpacked,
-} from "./batches.ts";
+} from "./index-chunks.ts";
 
 /** Batches that one selection gives: more than a page of the object takes. */
 const MAX_SELECTED = 1024;

@@ -14,19 +14,21 @@ beforeAll(async () => {
   key = bearer((await newKey(owner, await newProject(owner))).secret);
 });
 
-const removed = new Map<string, PropertyDescriptor>();
+const removed: (() => void)[] = [];
 
 /** As in an object of a version that did not have the method. */
 function without(method: "usage" | "recent" | "recentCounts"): void {
-  const own = Object.getOwnPropertyDescriptor(WorkspaceObject.prototype, method);
-  if (own) removed.set(method, own);
-  Reflect.deleteProperty(WorkspaceObject.prototype, method);
+  for (let owner: object = WorkspaceObject.prototype; method in owner; owner = Object.getPrototypeOf(owner)) {
+    const own = Object.getOwnPropertyDescriptor(owner, method);
+    if (!own) continue;
+    Reflect.deleteProperty(owner, method);
+    removed.push(() => Object.defineProperty(owner, method, own));
+  }
 }
 
 afterEach(() => {
   vi.restoreAllMocks();
-  for (const [method, own] of removed) Object.defineProperty(WorkspaceObject.prototype, method, own);
-  removed.clear();
+  for (const restore of removed.splice(0)) restore();
 });
 
 const usage = () => by(user, `/workspaces/${user.workspaceId}/usage`);

@@ -4,7 +4,8 @@ import { LEVELS } from "../../../src/logs/entry.ts";
 import { ISOLATE_BUDGET } from "../../../src/platform/isolate-memory.ts";
 import { type BatchMeta, type BatchSelection, positionOf } from "../../../src/workspace/recent/batch-columns.ts";
 import { BatchIndex, batchIndexBytes } from "../../../src/workspace/recent/batch-index.ts";
-import { CHUNK_BATCHES, deleteBatches, insertBatch } from "../../../src/workspace/recent/batches.ts";
+import { deleteBatches, insertBatch } from "../../../src/workspace/recent/batches.ts";
+import { CHUNK_BATCHES } from "../../../src/workspace/recent/index-chunks.ts";
 import { batchOf, EVERYTHING, inWorkspace } from "./support.ts";
 
 const times = fc.integer({ min: 1000, max: 1020 });

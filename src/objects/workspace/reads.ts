@@ -1,0 +1,111 @@
+import type { LimitState, RouteRef } from "../../limits/state.ts";
+import type { RecentCountPage, RecentCountScan } from "../../logs/stats/recent-counts.ts";
+import { readScheduler } from "../../platform/turns.ts";
+import { OutdatedRouter } from "../../rpc/call.ts";
+import { admit } from "../../workspace/admission.ts";
+import { hasFlushedRanges } from "../../workspace/flush/flushed-ranges.ts";
+import { type Caller, type Denied, roleFor, unknownCaller } from "../../workspace/permissions.ts";
+import { findProjectByNum, readableProjects } from "../../workspace/projects.ts";
+import {
+  type RecentPage,
+  type RecentScan,
+  type RecentScope,
+  readBySeq,
+  readRecent,
+  readRecentCounts,
+  type SeqPage,
+  type SeqScan,
+} from "../../workspace/recent/reader.ts";
+import { retentionCutoff } from "../../workspace/settings.ts";
+import type { WorkspaceCore } from "./core.ts";
+
+/** Milliseconds from one page of a read to the next, over all reads of the isolate: about what a page takes. */
+const PAGE_MS = 5;
+/** The same for a page of counts. */
+const COUNTS_MS = 3;
+
+/** A read of logs. `route` is null for a later page of one request: it is not counted again. */
+export interface ReadCall {
+  caller: Caller;
+  route: RouteRef | null;
+  projectId: string | null;
+  /**
+   * The router reads `COLD_DB` beside `DB`. One of an older version leaves this out, and would not see what this object has
+   * moved to `COLD_DB`.
+   */
+  readsColdDb?: boolean;
+}
+
+/** `projectId`: what was read, also where the call named none; null for all of the workspace. */
+export type ReadResult<T> = { ok: true; limit: LimitState | null; page: T; projectId?: string | null } | Denied;
+
+/** Answers reads of the recent tier, each page in one admission. */
+export class Reads {
+  readonly #core: WorkspaceCore;
+
+  constructor(core: WorkspaceCore) {
+    this.#core = core;
+  }
+
+  /** Gives the recent batches that a query may need, some at a time. */
+  async recent({ scan, ...call }: ReadCall & { scan: RecentScan }): Promise<ReadResult<RecentPage>> {
+    await (scan.position === null ? readScheduler.begin(PAGE_MS) : readScheduler.take(PAGE_MS));
+    const result = await this.#recentPage(call, scan);
+    readScheduler.end();
+    if (result.ok && scan.position !== null && !scan.followsMoves) this.#core.flush.leases.renew(Date.now());
+    return result;
+  }
+
+  async #recentPage(call: ReadCall, scan: RecentScan): Promise<ReadResult<RecentPage>> {
+    const { index } = this.#core.state;
+    const first = this.#read(call, (sql, scope) => readRecent(sql, index, scan, scope));
+    if (!first.ok) return first;
+    if (first.page.ok) return { ...first, page: first.page.page };
+    const { selection } = first.page;
+    const found = await index.selectInTurns(selection, () => scheduler.wait(0));
+    // The credential is checked again; the request has been counted.
+    const again = { ...scan, asOf: selection.asOf };
+    const second = this.#read({ ...call, route: null }, (sql, scope) => readRecent(sql, index, again, scope, found));
+    if (!second.ok) return second;
+    if (!second.page.ok) throw new Error("What was selected makes a page.");
+    return { ok: true, limit: first.limit, page: second.page.page };
+  }
+
+  /** Gives the counts of recent batches, some at a time. */
+  async recentCounts({ scan, ...call }: ReadCall & { scan: RecentCountScan }): Promise<ReadResult<RecentCountPage>> {
+    await (scan.after === 0 ? readScheduler.begin(COUNTS_MS) : readScheduler.take(COUNTS_MS));
+    const result = this.#read(call, (sql, scope) => readRecentCounts(sql, scan, scope));
+    readScheduler.end();
+    if (result.ok && scan.after > 0 && !scan.followsMoves) this.#core.flush.leases.renew(Date.now());
+    return result;
+  }
+
+  /** @throws OutdatedRouter */
+  #read<T>(
+    { caller, route, projectId, readsColdDb = false }: ReadCall,
+    read: (sql: SqlStorage, scope: RecentScope) => T,
+  ): ReadResult<T> {
+    if (!readsColdDb && this.#core.state.row !== null && hasFlushedRanges(this.#core.state.sql)) {
+      throw new OutdatedRouter();
+    }
+    const requirement = { scope: "logs:read", role: roleFor("logs.read"), projectId } as const;
+    const result = this.#core.state.transaction(({ sql, ...admission }, row): ReadResult<T> => {
+      const admitted = admit({ sql, ...admission }, caller, requirement, route, Date.now());
+      if (!admitted.ok) return admitted;
+      const { limit, project } = admitted;
+      const scope = { name: project?.id ?? row.id, projects: readableProjects(sql, project) };
+      const page = read(sql, { ...scope, oldest: retentionCutoff(row.retentionDays, Date.now()) });
+      return { ok: true, limit, page, projectId: project?.id ?? null };
+    });
+    return result ?? unknownCaller(caller);
+  }
+
+  /** Gives batches of one project by the `seq` of their entries. */
+  bySeq({ scan, ...call }: ReadCall & { scan: SeqScan }): ReadResult<SeqPage> {
+    return this.#read(call, (sql, { projects: [named], oldest }) => {
+      const project = named && findProjectByNum(sql, named.num);
+      if (!project) throw new Error("A read by seq names its project.");
+      return readBySeq(sql, this.#core.state.index, project, oldest, scan);
+    });
+  }
+}
