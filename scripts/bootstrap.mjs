@@ -47,7 +47,7 @@ if (process.env.npm_lifecycle_event) {
 }
 
 if (!installed()) {
-  console.error("Installing dependencies (once; package-lock.json says which) ...");
+  console.error("Installing dependencies (once, as in package-lock.json). This takes a minute or two ...");
   // Never `npm install`: it would take versions that package-lock.json does not name, and say nothing of it.
   const code = await npm("ci", "--no-audit", "--no-fund", "--loglevel=error");
   if (asked) process.exit(isServer ? 0 : 128 + constants.signals[asked]);

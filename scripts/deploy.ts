@@ -8,16 +8,15 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { buildAssets } from "./lib/bundle.ts";
 import { ensureDatabases, ensureQueues, missingDatabases, secretNames } from "./lib/cloudflare.ts";
-import { exitWith, StartFailure } from "./lib/failure.ts";
+import { exitWith } from "./lib/failure.ts";
 import { MIGRATIONS_DIRS } from "./lib/paths.ts";
 import { effectiveBindings } from "./lib/runtime.ts";
 import { newSecrets } from "./lib/secrets.ts";
-import { checkWorkerSettings, workerOverrides } from "./lib/settings.ts";
+import { checkDeploySettings, workerOverrides } from "./lib/settings.ts";
 import { wranglerForeground } from "./lib/wrangler.ts";
 
 /** Settings that are uploaded as secrets, never as plain variables. */
 const SECRET_NAMES = /SECRET|PEPPER|API_KEY|_TOKEN$/;
-const LOOPBACK = /^http:\/\/(127\.|localhost[:/]|localhost$|\[::1\])/;
 
 /** What a deployment gets where neither the environment nor `[vars]` says otherwise. */
 const DEPLOYED: Readonly<Record<string, string>> = { PASSWORD_BLOCKLIST: "on" };
@@ -29,7 +28,7 @@ async function deploy(): Promise<number> {
   const given = Object.entries({ ...unsaid(DEPLOYED), ...workerOverrides(process.env) });
   const vars = given.filter(([name]) => !SECRET_NAMES.test(name));
   const secrets = given.filter(([name]) => SECRET_NAMES.test(name));
-  refuseUnfit(effectiveBindings({ ...newSecrets(), ...Object.fromEntries(given) }));
+  checkDeploySettings(effectiveBindings({ ...newSecrets(), ...Object.fromEntries(given) }));
   await buildAssets();
   const args = ["deploy", ...vars.flatMap(([name, value]) => ["--var", `${name}:${value}`])];
   if (dryRun) {
@@ -61,19 +60,6 @@ async function deploy(): Promise<number> {
 function unsaid(defaults: Readonly<Record<string, string>>): Record<string, string> {
   const said = effectiveBindings({});
   return Object.fromEntries(Object.entries(defaults).filter(([name]) => (said[name] ?? "") === ""));
-}
-
-/** @throws StartFailure for settings that are wrong, or right only on one's own machine */
-function refuseUnfit(bindings: Record<string, unknown>): void {
-  checkWorkerSettings(bindings);
-  if ((bindings.MAILER ?? "outbox") === "outbox") {
-    throw new StartFailure(
-      "MAILER: outbox keeps mails where anybody can read them; deploy with MAILER=cloudflare or resend.",
-    );
-  }
-  if (typeof bindings.BASE_URL !== "string" || LOOPBACK.test(bindings.BASE_URL)) {
-    throw new StartFailure("BASE_URL: must be the public address, e.g. https://taffrail.<your-subdomain>.workers.dev");
-  }
 }
 
 /** Secrets travel in a file that its owner alone can read and that is gone afterwards, never on a command line. */

@@ -4,7 +4,7 @@
  */
 import path from "node:path";
 import { buildAll } from "./lib/bundle.ts";
-import { takeDataDir } from "./lib/data-dir.ts";
+import { dataDirHolder, takeDataDir } from "./lib/data-dir.ts";
 import { type Disk, DiskWatch } from "./lib/disk-watch.ts";
 import { exitWith, StartFailure } from "./lib/failure.ts";
 import { firstSteps } from "./lib/first-steps.ts";
@@ -42,7 +42,10 @@ process.exit(0);
 
 /** @throws the abort reason when the stop comes during the preparations */
 async function start({ HOST, PORT, INSPECTOR_PORT, DATA_DIR }: StartSettings, disk: DiskWatch): Promise<void> {
-  const port = await claimablePort(HOST, PORT);
+  const port = await claimablePort(HOST, PORT).catch((error: unknown) => {
+    const holder = dataDirHolder(DATA_DIR);
+    throw holder === null ? error : new StartFailure(holder);
+  });
   const address = addressOf(HOST, port);
   const defaults = { LOG_LEVEL: DEFAULT_LOG_LEVEL, BASE_URL: address, DEFAULT_CLIENT_IP: unnamedClientOf(HOST) };
   const settings = { ...defaults, ...workerOverrides(process.env) };
@@ -54,7 +57,9 @@ async function start({ HOST, PORT, INSPECTOR_PORT, DATA_DIR }: StartSettings, di
   const lock = takeDataDir(DATA_DIR);
   const overrides = { ...keptSecrets(DATA_DIR), ...settings };
   checkWorkerSettings(effectiveBindings(overrides));
-  if (await buildAll(stop)) console.log("Built the service.");
+  if (await buildAll(stop, () => console.log("Building the service (after each change, up to a minute) ..."))) {
+    console.log("Built the service.");
+  }
   stop.throwIfAborted();
   const migrations = await migrateDatabase(DATA_DIR);
   if (migrations.length > 0) console.log(`Migrated the database: ${migrations.join(", ")}.`);
@@ -71,7 +76,8 @@ async function start({ HOST, PORT, INSPECTOR_PORT, DATA_DIR }: StartSettings, di
     if (!stop.aborted) {
       watch(disk, served);
       await proveHealthy(address);
-      announce(address, DATA_DIR, await openSandbox(address));
+      const outbox = (effectiveBindings(overrides).MAILER || "outbox") === "outbox";
+      announce(address, DATA_DIR, outbox, await openSandbox(address));
       await aborted(stop);
       console.log("Stopping: requests in flight get 10 s. A second signal ends at once.");
       disk.stop();
@@ -109,7 +115,7 @@ async function proveHealthy(address: string): Promise<void> {
   if (!answer.ok) throw new StartFailure(`The service started but is not healthy (${answer.status}): ${text}`);
 }
 
-function announce(address: string, dataDir: string, sandbox: OpenSandbox): void {
+function announce(address: string, dataDir: string, outbox: boolean, sandbox: OpenSandbox): void {
   const data = path.relative(ROOT, dataDir);
   console.log(`
 Taffrail is running.
@@ -117,7 +123,7 @@ Taffrail is running.
   Address         ${address}
   Console         ${address}/
   Playground      ${address}/playground
-  API reference   ${address}/docs
+  API reference   ${address}/docs${outbox ? `\n  Mails           ${address}/dev/outbox` : ""}
   Sandbox key     ${sandbox.apiKey}
                   until ${sandbox.resetsAt}; then GET ${address}/sandbox has another one
   Data            ${data.startsWith("..") ? dataDir : data}

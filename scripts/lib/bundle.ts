@@ -31,7 +31,7 @@ const STAMP = "// made from ";
  * The static files: those that are copied, which is cheap enough to do every time, and the console's.
  * @returns whether the console had to be built
  */
-export async function buildAssets(): Promise<boolean> {
+export async function buildAssets(onBuild?: () => void): Promise<boolean> {
   for (const [from, to, appended] of ASSETS) {
     const target = path.join(ASSETS_DIR, to);
     await mkdir(path.dirname(target), { recursive: true });
@@ -40,16 +40,17 @@ export async function buildAssets(): Promise<boolean> {
       if (appended !== undefined) await appendFile(temporary, await readFile(path.join(ROOT, appended)));
     });
   }
-  return buildConsole();
+  return buildConsole(onBuild);
 }
 
 /**
  * Bundles the worker exactly as a deployment would, unless the bundle there is of these very sources.
  * @returns whether it had to be built
  */
-export async function buildWorker(signal?: AbortSignal): Promise<boolean> {
+export async function buildWorker(signal?: AbortSignal, onBuild?: () => void): Promise<boolean> {
   const stamp = `${STAMP}${await sourceHash(SOURCES)}\n`;
   if ((await readFile(BUNDLE, "utf8").catch(() => "")).endsWith(stamp)) return false;
+  onBuild?.();
   const outdir = `${path.dirname(BUNDLE)}.${process.pid}`;
   try {
     const result = await wrangler(["deploy", "--dry-run", "--outdir", outdir], signal);
@@ -69,11 +70,12 @@ export async function buildWorker(signal?: AbortSignal): Promise<boolean> {
  * Builds the console, unless the one there is of these very sources.
  * @returns whether it had to be built
  */
-async function buildConsole(): Promise<boolean> {
+async function buildConsole(onBuild?: () => void): Promise<boolean> {
   const stamp = await sourceHash(CONSOLE_SOURCES);
   const isCurrent = async (): Promise<boolean> =>
     (await readFile(path.join(CONSOLE_DIR, "made-from.txt"), "utf8").catch(() => "")) === stamp;
   if (await isCurrent()) return false;
+  onBuild?.();
   // Not below dist/assets: a server that starts meanwhile takes everything there for its own.
   const outDir = path.join(path.dirname(ASSETS_DIR), `app.${process.pid}`);
   try {
@@ -98,11 +100,14 @@ async function buildConsole(): Promise<boolean> {
   return true;
 }
 
-/** Everything a start, a test run or a deployment needs below dist/. */
-export async function buildAll(signal?: AbortSignal): Promise<boolean> {
-  const builtConsole = await buildAssets();
+/**
+ * Everything a start, a test run or a deployment needs below dist/.
+ * @param onBuild called once, before the first part that is not up to date is built
+ */
+export async function buildAll(signal?: AbortSignal, onBuild: () => void = () => {}): Promise<boolean> {
+  const builtConsole = await buildAssets(onBuild);
   signal?.throwIfAborted();
-  return (await buildWorker(signal)) || builtConsole;
+  return (await buildWorker(signal, builtConsole ? undefined : onBuild)) || builtConsole;
 }
 
 async function sourceHash(sources: readonly string[]): Promise<string> {

@@ -20,19 +20,39 @@ const FOREIGN_BUT_HARMLESS = "lost+found";
  * @throws StartFailure when another process has it, it cannot be written, or it cannot be made private
  */
 export function takeDataDir(dataDir: string): DataDirLock {
-  const pidFile = path.join(dataDir, "server.pid");
   const database = openLock(dataDir);
   try {
     database.exec("PRAGMA journal_mode = MEMORY; BEGIN IMMEDIATE");
   } catch {
     database.close();
-    throw new StartFailure(
-      `DATA_DIR ${dataDir} is in use by another server${holder(pidFile)}. Stop it, or choose another DATA_DIR.`,
-    );
+    throw new StartFailure(inUse(dataDir));
   }
-  writeFileSync(pidFile, `${process.pid}\n`);
+  writeFileSync(pidFileOf(dataDir), `${process.pid}\n`);
   useOwnTemporaryDir(path.join(dataDir, "tmp"));
   return { release: () => database.close() };
+}
+
+/** What to say of a data directory that a running server has; null if none has it, or it does not exist. */
+export function dataDirHolder(dataDir: string): string | null {
+  if (!existsSync(path.join(dataDir, LOCK_FILE))) return null;
+  let database: DatabaseSync | undefined;
+  try {
+    database = new DatabaseSync(path.join(dataDir, LOCK_FILE), { timeout: 0 });
+    database.exec("BEGIN IMMEDIATE; ROLLBACK");
+    return null;
+  } catch (error) {
+    return error instanceof Error && error.message.includes("locked") ? inUse(dataDir) : null;
+  } finally {
+    database?.close();
+  }
+}
+
+function inUse(dataDir: string): string {
+  return `Taffrail is already running on DATA_DIR ${dataDir}${holder(pidFileOf(dataDir))}. Stop it, or start another one with its own directory and port: DATA_DIR=.data2 PORT=8788 npm start`;
+}
+
+function pidFileOf(dataDir: string): string {
+  return path.join(dataDir, "server.pid");
 }
 
 /** A runtime that was killed leaves its temporary files behind; here the next start clears them away. */

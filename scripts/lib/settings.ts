@@ -1,5 +1,6 @@
 import path from "node:path";
 import { z } from "zod";
+import { isLoopback } from "../../src/platform/loopback.ts";
 import { settingsProblems, settingsSchema } from "../../src/settings.ts";
 import { StartFailure } from "./failure.ts";
 import { ROOT } from "./paths.ts";
@@ -54,6 +55,52 @@ export function workerOverrides(env: NodeJS.ProcessEnv): Record<string, string> 
 export function checkWorkerSettings(bindings: Record<string, unknown>): void {
   const problems = settingsProblems(bindings);
   if (problems.length > 0) throw badSettings(problems);
+}
+
+interface DeployRequirement {
+  isMet: (bindings: Record<string, unknown>) => boolean;
+  message: string;
+}
+
+/** Requirements of a deployment beside the schema's, by setting. */
+const DEPLOY_REQUIREMENTS: Readonly<Record<string, DeployRequirement>> = {
+  BASE_URL: {
+    isMet: ({ BASE_URL }) => isSet(BASE_URL) && !isLoopbackUrl(BASE_URL),
+    message: "must be the public address, e.g. https://taffrail.<your-subdomain>.workers.dev",
+  },
+  MAILER: {
+    isMet: ({ MAILER }) => isSet(MAILER) && MAILER !== "outbox",
+    message: "must be cloudflare or resend; outbox would show every mail to every caller",
+  },
+  MAIL_FROM: {
+    isMet: ({ MAIL_FROM }) => isSet(MAIL_FROM),
+    message: "is required: the sender of mails, e.g. Taffrail <logs@example.com>",
+  },
+  RESEND_API_KEY: {
+    isMet: ({ MAILER, RESEND_API_KEY }) => MAILER !== "resend" || isSet(RESEND_API_KEY),
+    message: "is required with MAILER=resend",
+  },
+};
+
+/**
+ * Checks the settings of a deployment.
+ * @throws StartFailure that names every setting that is missing or wrong
+ */
+export function checkDeploySettings(bindings: Record<string, unknown>): void {
+  const unmet = Object.entries(DEPLOY_REQUIREMENTS).filter(([, { isMet }]) => !isMet(bindings));
+  const named = new Set(unmet.map(([name]) => name));
+  // One line for each setting: the schema may have named the same one.
+  const others = settingsProblems(bindings).filter((problem) => !named.has(problem.slice(0, problem.indexOf(":"))));
+  const problems = [...unmet.map(([name, { message }]) => `${name}: ${message}`), ...others];
+  if (problems.length > 0) throw badSettings(problems);
+}
+
+function isSet(value: unknown): value is string {
+  return typeof value === "string" && value !== "";
+}
+
+function isLoopbackUrl(text: string): boolean {
+  return URL.canParse(text) && isLoopback(new URL(text));
 }
 
 /**

@@ -33,11 +33,12 @@ export type EventFields = {
 } & { [name: string]: string | number | boolean | null | undefined } & { [name in Forbidden]?: never };
 
 /**
- * Writes an event as one line of JSON, for `wrangler tail --format json`. The threshold is per isolate, because router
- * and objects of one worker share their settings.
+ * Writes an event as one line of JSON, for `wrangler tail --format json`. `time` is ISO 8601 UTC with milliseconds. The
+ * threshold is per isolate, because router and objects of one worker share their settings.
  */
 export function logEvent(threshold: EventLevel, level: EventLevel, fields: EventFields): void {
-  if (ORDER[level] >= ORDER[threshold]) console.log(JSON.stringify({ level, ...fields }));
+  if (ORDER[level] < ORDER[threshold]) return;
+  console.log(JSON.stringify({ time: new Date().toISOString(), level, ...fields }));
 }
 
 /** Returns the level of a response: `error` for a fault of the service, `info` otherwise. */

@@ -178,7 +178,11 @@ function admitKey(
   if (limit && !limit.admitted) return limited(limit);
   touchKey(admission.sql, key, now);
   const project = projectOfKey(admission.keyProjectCache, key, requirement.projectId);
-  if (project === null) return { ok: false, code: "NOT_FOUND", message: "There is no such project.", limit };
+  if (project === null) {
+    // One message for every other project, existing or not.
+    const message = "Project not found. An API key works for its own project only.";
+    return { ok: false, code: "NOT_FOUND", message, limit };
+  }
   if (requirement.scope !== null && !hasScope(key.scopes, requirement.scope)) {
     const message = `The API key lacks the scope ${requirement.scope}.`;
     return { ok: false, code: "INSUFFICIENT_SCOPE", message, limit, scope: requirement.scope };

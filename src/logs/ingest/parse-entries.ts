@@ -49,7 +49,7 @@ export function* parseEntries(
   options: BuildOptions,
   meter: TurnMeter,
 ): Steps<ParseResult> {
-  if (!isUtf8(bytes)) return invalid("The body is not valid UTF-8.");
+  if (!isUtf8(bytes)) return invalid(isGzip(bytes) ? GZIP_PROBLEM : "The body is not valid UTF-8.");
   const newReader = () => new EntryParser(bytes, new BatchBuilder(options), meter);
   return mediaType === "application/x-ndjson"
     ? yield* parseLines(bytes, newReader())
@@ -173,8 +173,9 @@ class EntryParser {
     const values: unknown[] = [];
     for (const line of lines) {
       const value = parsed(line);
+      if (value !== NOT_JSON) values.push(value);
       // A line of white space is not an entry.
-      if (value !== NOT_JSON || line.trim() !== "") values.push(value);
+      else if (line.trim() !== "") values.push(faultOfLine(line));
     }
     this.#hand(values, start, end, () => lines.filter((line) => line.trim() !== "").map(exactly));
   }
@@ -184,7 +185,7 @@ class EntryParser {
     const size = trimmedLength(this.#bytes, start, end);
     const values = size > INGEST_LIMITS.entryBytes ? 0 : this.#count(start, end);
     if (values >= 0) return !this.#isTooLarge(size, values);
-    this.builder.refuse("INVALID_ENTRY", NOT_JSON.message);
+    this.builder.refuse("INVALID_ENTRY", faultOfLine(this.#text(start, end)).message);
     return false;
   }
 
@@ -237,6 +238,24 @@ function groupEnd(starts: readonly number[], ends: readonly number[], from: numb
 /** Marks a line that is not JSON. The other lines are still read. */
 const NOT_JSON = new EntryRejected("INVALID_ENTRY", "The line is not valid JSON.");
 
+/** Stands for a line of several objects: what curl sends of a file with `-d`, which removes line breaks. */
+const SEVERAL_ENTRIES = new EntryRejected(
+  "INVALID_ENTRY",
+  "The line has several objects. NDJSON has one entry per line; curl keeps line breaks with --data-binary.",
+);
+const SEVERAL_OBJECTS = /\}\s*\{/;
+
+function faultOfLine(line: string): EntryRejected {
+  return SEVERAL_OBJECTS.test(line) ? SEVERAL_ENTRIES : NOT_JSON;
+}
+
+const GZIP_PROBLEM = "The body is gzip. Send it with Content-Encoding: gzip.";
+
+/** Whether bytes begin as gzip does (RFC 1952). Such bytes are never UTF-8. */
+function isGzip(bytes: Uint8Array): boolean {
+  return bytes[0] === 0x1f && bytes[1] === 0x8b;
+}
+
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -249,7 +268,7 @@ function exactly(line: string): unknown {
   try {
     return parseExactly(line);
   } catch {
-    return NOT_JSON;
+    return faultOfLine(line);
   }
 }
 

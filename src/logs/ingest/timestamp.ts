@@ -77,10 +77,16 @@ function invalid(): never {
   return reject("INVALID_TIMESTAMP", "timestamp must be an ISO 8601 time or epoch milliseconds.");
 }
 
+const TIME_PROBLEM =
+  "Must be an ISO 8601 time such as 2026-11-20T14:00:00Z or 2026-11-20, or epoch milliseconds such as 1795183200000.";
+
 /** Parses a time of a request to epoch milliseconds. The published pattern is the one that validates. */
 export const timeSchema = z
-  .union([z.string().regex(ISO_TIME), z.int().min(0).max(MAX_TIME_MS)], {
-    error: "Must be an ISO 8601 time or epoch milliseconds.",
-  })
+  .union(
+    [z.string().regex(ISO_TIME, TIME_PROBLEM), z.int(TIME_PROBLEM).min(0, TIME_PROBLEM).max(MAX_TIME_MS, TIME_PROBLEM)],
+    {
+      error: TIME_PROBLEM,
+    },
+  )
   .transform((value) => new TimestampReader().read(value).ms)
   .meta({ examples: ["2026-11-20T14:00:00.000Z", 1795183200000] });

@@ -33,6 +33,24 @@ describe("npm run deploy", () => {
     expect(output).toContain("env.PASSWORD_BLOCKLIST");
   });
 
+  test("names every missing setting at once", () => {
+    const { code, output } = dryRun({ BASE_URL: "", MAILER: "", MAIL_FROM: "", RESEND_API_KEY: "" });
+    expect(code).toBe(1);
+    expect(
+      output
+        .trim()
+        .split("\n")
+        .map((line) => line.trim().split(":", 1)[0]),
+    ).toEqual(["3 settings are wrong.", "BASE_URL", "MAILER", "MAIL_FROM"]);
+  });
+
+  test("names a missing, a conditional and an invalid setting at once", () => {
+    const { code, output } = dryRun({ MAIL_FROM: "", RESEND_API_KEY: "", AUTH_LIMIT: "0" });
+    expect(code).toBe(1);
+    expect(output).toContain("3 settings are wrong.");
+    for (const name of ["MAIL_FROM", "RESEND_API_KEY", "AUTH_LIMIT"]) expect(output).toContain(`  ${name}: `);
+  });
+
   test("refuses a BASE_URL of plain http, by its name", () => {
     const { code, output } = dryRun({ BASE_URL: "http://logs.example.com" });
     expect(code).toBe(1);

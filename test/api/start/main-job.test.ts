@@ -25,6 +25,10 @@ describe("the main job", () => {
     expect(page.data.logs).toMatchObject([{ message: "Hello from curl", seq: 1 }]);
   });
 
+  test("the start lists the outbox, where mails are kept", async () => {
+    expect(server.output()).toContain(`Mails           ${server.url}/dev/outbox`);
+  });
+
   test("by the demo, which checks every answer", async () => {
     const { stdout } = await run(process.execPath, [DEMO, server.url]);
     expect(stdout).toContain("401 API_KEY_REVOKED");

@@ -123,7 +123,14 @@ describe("one data directory", () => {
   test("is refused to a second server while the first runs", async () => {
     const { code, output } = await failedStart({ PORT: String(await freePort()), DATA_DIR: server.dataDir });
     expect(code).toBe(1);
-    expect(output).toContain(`in use by another server (process ${server.pid})`);
+    expect(output).toContain(`Taffrail is already running on DATA_DIR ${server.dataDir} (process ${server.pid})`);
     expect((await fetch(`${server.url}/health`)).status).toBe(200);
+  });
+
+  test("and a start on the same port names Taffrail, not another program", async () => {
+    const { code, output } = await failedStart({ PORT: new URL(server.url).port, DATA_DIR: server.dataDir });
+    expect(code).toBe(1);
+    expect(output).toContain(`Taffrail is already running on DATA_DIR ${server.dataDir} (process ${server.pid})`);
+    expect(output).not.toContain("another program");
   });
 });

@@ -348,6 +348,7 @@ describe("operation lines", () => {
     );
     expect(more).toEqual([]);
     expect(line).toEqual({
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       level: "info",
       event: "workspace.ingest",
       outcome: "ok",

@@ -280,6 +280,8 @@ describe("a request with a key", () => {
       const answer = await send({ ...key, projectId: id }, log);
       expect(refusal(answer)).toEqual([404, "NOT_FOUND"]);
       expect(answer.headers.get("X-RateLimit-Remaining")).not.toBeNull();
+      // The same words for all of them: which ids exist is not to be learnt.
+      expect(answer.text).toContain("Project not found. An API key works for its own project only.");
     }
   });
 

@@ -196,7 +196,15 @@ describe("the mail queue", () => {
     await worker.queue(batch, { ...env });
     expect((await getQueueResult(batch, ctx)).ackAll).toBe(true);
     expect(lines.map((line) => JSON.parse(line))).toEqual([
-      { level: "error", event: "mail.dead-letter", outcome: "noted", owner: userId, mailId: id, requestId: null },
+      {
+        time: expect.any(String),
+        level: "error",
+        event: "mail.dead-letter",
+        outcome: "noted",
+        owner: userId,
+        mailId: id,
+        requestId: null,
+      },
     ]);
     expect(await promisedBy(userId)).toEqual([id]);
   });

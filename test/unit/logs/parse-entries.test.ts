@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { INGEST_LIMITS } from "../../../src/logs/entry.ts";
@@ -297,5 +298,26 @@ describe("A1: a large body is read in turns", () => {
       meter.renew();
     }
     expect(turns).toBeGreaterThan(1);
+  });
+});
+
+describe("a body in another form than its headers say", () => {
+  const one = '{"message":"m"}';
+
+  test("NDJSON with several objects in a line names the cause", () => {
+    const { rejected } = verdictOf(bytes(`${one}${one}\n${one} ${one}\n{\n${one}`), NDJSON, NOW);
+    expect(rejected).toEqual([
+      [0, "INVALID_ENTRY", expect.stringContaining("one entry per line; curl keeps line breaks with --data-binary")],
+      [1, "INVALID_ENTRY", expect.stringContaining("one entry per line")],
+      [2, "INVALID_ENTRY", "The line is not valid JSON."],
+    ]);
+  });
+
+  test("gzip without Content-Encoding names the header", () => {
+    for (const type of [JSON_TYPE, NDJSON] as const) {
+      expect(verdictOf(new Uint8Array(gzipSync(one)), type, NOW).failure).toBe(
+        "invalid: The body is gzip. Send it with Content-Encoding: gzip.",
+      );
+    }
   });
 });

@@ -66,7 +66,8 @@ function valuesOf(bytes: Uint8Array, type: IngestMediaType): Sent[] | string {
   try {
     text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes);
   } catch {
-    return "invalid: The body is not valid UTF-8.";
+    const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b;
+    return `invalid: ${isGzip ? "The body is gzip. Send it with Content-Encoding: gzip." : "The body is not valid UTF-8."}`;
   }
   const sent = type === "application/x-ndjson" ? linesOf(text) : elementsOf(text);
   if (typeof sent === "string") return `invalid: ${sent}`;
@@ -83,7 +84,12 @@ function linesOf(text: string): Sent[] {
     try {
       return { value: JSON.parse(line), exact: parseExactly(line), size };
     } catch {
-      const fault = new EntryRejected("INVALID_ENTRY", "The line is not valid JSON.");
+      const fault = new EntryRejected(
+        "INVALID_ENTRY",
+        /\}\s*\{/.test(line)
+          ? "The line has several objects. NDJSON has one entry per line; curl keeps line breaks with --data-binary."
+          : "The line is not valid JSON.",
+      );
       return { value: fault, exact: fault, size };
     }
   });

@@ -114,6 +114,16 @@ describe("QueryBody", () => {
     expect(issuesOf(json)).toContain(path);
   });
 
+  it.each(['"last week"', '"2026-02-30"', "-1", "1.5", "1e999", "null"])("answers from: %s with examples", (value) => {
+    const result = parse(`{"filters":{"from":${value}}}`);
+    expect(result.error?.issues.map(({ path, message }) => [path.join("."), message])).toEqual([
+      [
+        "filters.from",
+        "Must be an ISO 8601 time such as 2026-11-20T14:00:00Z or 2026-11-20, or epoch milliseconds such as 1795183200000.",
+      ],
+    ]);
+  });
+
   it("takes a cursor with its own snapshot and order", () => {
     const query = QueryBody.parse({ order: "desc", asOf: encodeAsOf(7), pagination: { cursor } });
     expect(query).toMatchObject({ asOf: 7, order: "desc", cursor: { skip: 0, position: { timestamp: 5, seq: 3 } } });
