@@ -1,3 +1,4 @@
+import { mapRows } from "../platform/sql.ts";
 import type { AuditNote } from "../workspace/audit.ts";
 import type { ProjectRow } from "../workspace/projects.ts";
 import { readWorkspace } from "../workspace/settings.ts";
@@ -136,32 +137,31 @@ type Row = {
 
 /** Returns the valid keys that a user created since `since`, epoch milliseconds. */
 export function keysMadeBy(sql: SqlStorage, workspaceId: string, userId: string, since: number, now: number): OwnKeys {
-  const rows = sql
-    .exec<Row>(
-      `SELECT k.id, k.name, k.prefix, k.scopes, k.created_at, k.last_used_at, p.id AS project_id, p.name AS project_name
-       FROM keys k JOIN projects p ON p.num = k.project
-       WHERE k.created_by = ?1 AND k.created_at >= ?2 AND k.revoked_at IS NULL
-         AND MIN(COALESCE(k.expires_at, ?4), COALESCE(k.retires_at, ?4)) > ?3
-       ORDER BY k.created_at DESC, k.id LIMIT ?5`,
-      userId,
-      since,
-      now,
-      Number.MAX_SAFE_INTEGER,
-      MAX_KEYS + 1,
-    )
-    .toArray();
   const workspaceName = readWorkspace(sql).name;
-  const keys = rows.slice(0, MAX_KEYS).map((row) => ({
-    id: row.id,
-    name: row.name,
-    prefix: row.prefix,
-    scopes: maskToScopes(row.scopes),
-    projectId: row.project_id,
-    projectName: row.project_name,
-    workspaceId,
-    workspaceName,
-    createdAt: row.created_at,
-    lastUsedAt: row.last_used_at,
-  }));
-  return { keys, complete: rows.length <= MAX_KEYS };
+  const keys = mapRows(
+    sql,
+    (row: Row): OwnKey => ({
+      id: row.id,
+      name: row.name,
+      prefix: row.prefix,
+      scopes: maskToScopes(row.scopes),
+      projectId: row.project_id,
+      projectName: row.project_name,
+      workspaceId,
+      workspaceName,
+      createdAt: row.created_at,
+      lastUsedAt: row.last_used_at,
+    }),
+    `SELECT k.id, k.name, k.prefix, k.scopes, k.created_at, k.last_used_at, p.id AS project_id, p.name AS project_name
+     FROM keys k JOIN projects p ON p.num = k.project
+     WHERE k.created_by = ?1 AND k.created_at >= ?2 AND k.revoked_at IS NULL
+       AND MIN(COALESCE(k.expires_at, ?4), COALESCE(k.retires_at, ?4)) > ?3
+     ORDER BY k.created_at DESC, k.id LIMIT ?5`,
+    userId,
+    since,
+    now,
+    Number.MAX_SAFE_INTEGER,
+    MAX_KEYS + 1,
+  );
+  return { keys: keys.slice(0, MAX_KEYS), complete: keys.length <= MAX_KEYS };
 }

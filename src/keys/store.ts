@@ -1,4 +1,5 @@
 import { newId } from "../ids.ts";
+import { mapRows, maybe, one } from "../platform/sql.ts";
 import type { NewApiKey } from "./api-key.ts";
 import { maskToScopes, type Scope, scopesToMask } from "./scopes.ts";
 
@@ -34,23 +35,27 @@ export interface KeyInfo {
   lastUsedAt: number | null;
 }
 
-type Row = Record<string, SqlStorageValue>;
-
-const timeOrNull = (value: SqlStorageValue | undefined): number | null => (typeof value === "number" ? value : null);
+type Row = Pick<KeyRow, "id" | "hash" | "project" | "name" | "prefix" | "scopes"> & {
+  created_at: number;
+  expires_at: number | null;
+  retires_at: number | null;
+  revoked_at: number | null;
+  last_used_at: number | null;
+};
 
 function fromRow(row: Row): KeyRow {
   return {
-    id: String(row.id),
-    hash: String(row.hash),
-    project: Number(row.project),
-    name: String(row.name),
-    prefix: String(row.prefix),
-    scopes: Number(row.scopes),
-    createdAt: Number(row.created_at),
-    expiresAt: timeOrNull(row.expires_at),
-    retiresAt: timeOrNull(row.retires_at),
-    revokedAt: timeOrNull(row.revoked_at),
-    lastUsedAt: timeOrNull(row.last_used_at),
+    id: row.id,
+    hash: row.hash,
+    project: row.project,
+    name: row.name,
+    prefix: row.prefix,
+    scopes: row.scopes,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    retiresAt: row.retires_at,
+    revokedAt: row.revoked_at,
+    lastUsedAt: row.last_used_at,
   };
 }
 
@@ -87,7 +92,8 @@ export interface NewKey {
 }
 
 export function insertKey(sql: SqlStorage, key: NewKey, made: NewApiKey, now: number): KeyInfo {
-  const row = sql.exec(
+  const row = one<Row>(
+    sql,
     `INSERT INTO keys (hash, id, project, name, prefix, scopes, created_by, created_at, expires_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *`,
     made.hash,
@@ -100,30 +106,29 @@ export function insertKey(sql: SqlStorage, key: NewKey, made: NewApiKey, now: nu
     now,
     key.expiresAt,
   );
-  return keyInfo(fromRow(row.one()));
+  return keyInfo(fromRow(row));
 }
 
 export function findKeyByHash(sql: SqlStorage, hash: string): KeyRow | null {
-  const row = sql.exec("SELECT * FROM keys WHERE hash = ?", hash).toArray()[0];
+  const row = maybe<Row>(sql, "SELECT * FROM keys WHERE hash = ?", hash);
   return row ? fromRow(row) : null;
 }
 
 export function findKeyById(sql: SqlStorage, project: number, id: string): KeyRow | null {
-  const row = sql.exec("SELECT * FROM keys WHERE id = ? AND project = ?", id, project).toArray()[0];
+  const row = maybe<Row>(sql, "SELECT * FROM keys WHERE id = ? AND project = ?", id, project);
   return row ? fromRow(row) : null;
 }
 
 /** Returns keys of a project in order of creation, starting after the (created_at, id) of `cursor`. */
 export function listKeys(sql: SqlStorage, project: number, cursor: [number, string], limit: number): KeyRow[] {
-  return sql
-    .exec(
-      `SELECT * FROM keys WHERE project = ? AND (created_at, id) > (?, ?) ORDER BY created_at, id LIMIT ?`,
-      project,
-      ...cursor,
-      limit,
-    )
-    .toArray()
-    .map(fromRow);
+  return mapRows(
+    sql,
+    fromRow,
+    "SELECT * FROM keys WHERE project = ? AND (created_at, id) > (?, ?) ORDER BY created_at, id LIMIT ?",
+    project,
+    ...cursor,
+    limit,
+  );
 }
 
 /** Revokes a key. Keeps the time of an earlier revocation. */
@@ -144,7 +149,7 @@ export function revokeKeysBy(sql: SqlStorage, userId: string, until: number, now
   ).rowsWritten;
 }
 
-/** Limits a rotated key to `retiresAt`. A second rotation can only bring the time forward. */
+/** Limits a rotated key to `retiresAt`. A second rotation can only make it earlier. */
 export function retireKey(sql: SqlStorage, hash: string, retiresAt: number, replacedBy: string): void {
   sql.exec(
     "UPDATE keys SET retires_at = MIN(COALESCE(retires_at, ?1), ?1), replaced_by = ?2 WHERE hash = ?3",

@@ -1,3 +1,4 @@
+import { exists, mapRows } from "../platform/sql.ts";
 import { forEachPacked, PackedSecond, SlidingLog, VirtualClock } from "./sliding-log.ts";
 import type { LimitState } from "./state.ts";
 
@@ -105,13 +106,14 @@ export class Limiter {
   /** Returns at most `most` identifiers that have counts in the longest window, in order of their first count. */
   identifiers(wall: number, most: number): string[] {
     const from = Math.floor((this.#now(wall) - MAX_WINDOW_SECONDS * 1000) / 1000);
-    const rows = this.#sql.exec(
+    return mapRows(
+      this.#sql,
+      ({ identifier }: { identifier: string }) => identifier,
       `SELECT identifier FROM rate_counters
        WHERE EXISTS (SELECT 1 FROM rate_seconds WHERE counter = id AND second >= ?) ORDER BY id LIMIT ?`,
       from,
       most,
     );
-    return rows.toArray().map(({ identifier }) => String(identifier));
   }
 
   /** Writes the counts since the last flush: one row for each changed counter. */
@@ -140,22 +142,21 @@ export class Limiter {
   sweep(wall: number): number | null {
     const now = this.#now(wall);
     const bound = Math.floor(now / 1000) - MAX_WINDOW_SECONDS - 1;
-    const dead = this.#sql
+    const expired = this.#sql
       .exec("SELECT counter, second FROM rate_seconds WHERE second < ? LIMIT ?", bound, SWEEP_ROWS)
       .toArray();
-    for (const row of dead) {
+    for (const row of expired) {
       this.#sql.exec("DELETE FROM rate_seconds WHERE counter = ? AND second = ?", row.counter, row.second);
     }
     this.forget();
-    if (dead.length === SWEEP_ROWS) return wall + SWEEP_STEP_MS;
+    if (expired.length === SWEEP_ROWS) return wall + SWEEP_STEP_MS;
     this.#sql.exec("DELETE FROM rate_counters WHERE NOT EXISTS (SELECT 1 FROM rate_seconds WHERE counter = id)");
     return this.nextSweepAt(wall);
   }
 
   /** Returns when the next sweep is due; `null` while nothing is counted. */
   nextSweepAt(wall: number): number | null {
-    const isEmpty = this.#sql.exec("SELECT 1 FROM rate_seconds LIMIT 1").toArray().length === 0;
-    return isEmpty ? null : wall + SWEEP_AFTER_MS;
+    return exists(this.#sql, "SELECT 1 FROM rate_seconds LIMIT 1") ? wall + SWEEP_AFTER_MS : null;
   }
 
   #now(wall: number): number {

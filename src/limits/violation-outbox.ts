@@ -1,3 +1,5 @@
+import { type Backoff, delayOf } from "../platform/backoff.ts";
+import { hasTable } from "../platform/sql.ts";
 import { minuteEnd, minuteOf, type RefusedRequest, type Violation } from "./violations.ts";
 
 /** Milliseconds from the first refusal after a quiet period to the alarm that enqueues it. */
@@ -12,7 +14,7 @@ const QUIET_MS = 1000;
  */
 const SAVE_FACTOR = 100;
 /** Delay until a violation that was not confirmed is enqueued again. */
-const RETRY = { firstMs: 60_000, maxMs: 900_000 } as const;
+const RETRY: Backoff = { firstMs: 60_000, maxMs: 900_000 };
 /** Milliseconds after which a violation that could not be enqueued is dropped. */
 const GIVE_UP_MS = 24 * 60 * 60 * 1000;
 /** The earliest time that can be set for an alarm. */
@@ -153,7 +155,7 @@ export class ViolationOutbox {
       if (!isOver && entry.sent > 0) return;
     } else if (entry.stored >= entry.count || now < entry.retryAt) return;
     entry.sent = entry.count;
-    entry.retryAt = now + Math.min(RETRY.firstMs * 2 ** entry.tries++, RETRY.maxMs);
+    entry.retryAt = now + delayOf(RETRY, entry.tries++);
     const { minute, identifier, rule, limit, windowSeconds, requestId, count, firstAt, lastAt } = entry;
     due.push({ minute, identifier, rule, limit, windowSeconds, requestId, count, firstAt, lastAt });
   }
@@ -224,7 +226,7 @@ export class ViolationOutbox {
   #load(): Map<string, Entry> {
     const entries = new Map<string, Entry>();
     this.#entries = entries;
-    this.#hasTable = this.#sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'violations'").toArray().length > 0;
+    this.#hasTable = hasTable(this.#sql, "violations");
     if (!this.#hasTable) return entries;
     const rows = this.#sql.exec<Row>(
       `SELECT minute, identifier, rule, rate_limit AS "limit", window_seconds AS windowSeconds, count,

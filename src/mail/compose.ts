@@ -99,35 +99,33 @@ function words(content: MailContent, site: string): Wording & { subject: string;
       return {
         subject: "Confirm your e-mail address",
         title: "Confirm your e-mail address",
-        paragraphs: [
-          `An account was made at ${site} with this address. If that was you, confirm that the address is yours.`,
-        ],
+        paragraphs: [`An account was created at ${site} with this address. If that was you, confirm the address.`],
         button: "Confirm address",
         after: [
           "The link works once, for 24 hours.",
-          "Was it not you? Open the link and choose “This was not me”: whatever was set up with your address is removed.",
+          "If it was not you, open the link and choose “This was not me”. Everything set up with your address is then removed.",
         ],
       };
     case "magic-link":
       return {
         subject: "Your sign-in link",
         title: "Sign in",
-        paragraphs: [`Somebody, most likely you, asked to sign in at ${site} with this address.`],
+        paragraphs: [`A sign-in link for this address was requested at ${site}.`],
         button: "Sign in",
         after: [
           "The link works once, for 10 minutes.",
-          "If you did not ask for it, ignore this mail: nobody gets in without the link.",
+          "If you did not request it, ignore this mail. Without the link, no one can sign in.",
         ],
       };
     case "reset-password":
       return {
         subject: "Set a new password",
         title: "Set a new password",
-        paragraphs: [`Somebody, most likely you, asked to set a new password for your account at ${site}.`],
+        paragraphs: [`A new password for your account at ${site} was requested.`],
         button: "Set new password",
         after: [
           "The link works once, for an hour. The new password ends every session of the account.",
-          "If you did not ask for it, ignore this mail: your password stays as it is.",
+          "If you did not request it, ignore this mail. Your password does not change.",
         ],
       };
     case "invite":
@@ -138,7 +136,7 @@ function words(content: MailContent, site: string): Wording & { subject: string;
         button: "See the invitation",
         after: [
           "The link works once, for 7 days. It also confirms that this address is yours: do not pass it on.",
-          "If you do not know the sender, ignore this mail.",
+          "If you do not recognize the sender, ignore this mail.",
         ],
       };
     case "notice":
@@ -153,20 +151,20 @@ function invitationWords({ workspace, inviter }: { workspace: string; inviter: s
 }
 
 function noticeWords(notice: Notice, site: string): Wording & { subject: string; button?: string } {
-  const recover = `If that was not you, ask for a new password at ${site}: it ends every session of your account.`;
+  const recover = `If that was not you, set a new password at ${site}. That ends every session of your account.`;
   switch (notice.notice) {
     case "session-ended":
       return {
         subject: "One of your sessions was ended",
         title: "One of your sessions was ended",
         paragraphs: [
-          `A refresh token of your account at ${site} was used a second time. That happens when a token was stolen, or when a program uses a stored one twice.`,
-          "To be safe, that one session was ended, and whoever used it has to sign in again. Your other sessions go on.",
+          `A refresh token of your account at ${site} was used a second time. That happens if a token was stolen, or if a program uses a stored one twice.`,
+          "As a precaution, that session was ended and needs a new sign-in. Your other sessions are not affected.",
         ],
         button: "Review your account",
         after: [
-          "There you sign out everywhere else, take back providers that were added of late, and see the API keys made since.",
-          `If you cannot explain it, set a new password at ${site} first: it ends every session of your account.`,
+          "There you can end all other sessions, remove recently added providers, and see the API keys created since.",
+          `If you cannot explain it, set a new password at ${site} first. That ends every session of your account.`,
         ],
       };
     case "password-changed":
@@ -182,7 +180,7 @@ function noticeWords(notice: Notice, site: string): Wording & { subject: string;
         title: "A new way to sign in was added",
         paragraphs: [`An account at ${notice.provider} can now sign in to your account at ${site}.`],
         button: "Review your account",
-        after: [`${recover} Then review your account, and take the provider back.`],
+        after: [`${recover} Then review your account and remove the provider.`],
       };
   }
 }

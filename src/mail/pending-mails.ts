@@ -1,3 +1,5 @@
+import { type Backoff, delayOf } from "../platform/backoff.ts";
+import { maybe, one } from "../platform/sql.ts";
 import type { Mail, MailContent } from "./mail.ts";
 
 /**
@@ -15,7 +17,7 @@ const NOTICE_EVERY_MS = 3_600_000;
 const CLAIM_MS = 30_000;
 
 /** Delay until the alarm enqueues a mail again. */
-const RETRY = { firstMs: 30_000, maxMs: 900_000 } as const;
+const RETRY: Backoff = { firstMs: 30_000, maxMs: 900_000 };
 
 export const PENDING_MAIL_SCHEMA = [
   `CREATE TABLE IF NOT EXISTS promised_mails (
@@ -63,8 +65,8 @@ export function addPendingMail(sql: SqlStorage, mail: Mail, now: number): boolea
 }
 
 function admitNotice(sql: SqlStorage, notice: string, now: number): boolean {
-  const last = sql.exec("SELECT promised_at FROM notices WHERE notice = ?", notice).toArray()[0]?.promised_at;
-  if (typeof last === "number" && now - last < NOTICE_EVERY_MS) return false;
+  const last = maybe<{ promised_at: number }>(sql, "SELECT promised_at FROM notices WHERE notice = ?", notice);
+  if (last !== null && now - last.promised_at < NOTICE_EVERY_MS) return false;
   sql.exec("INSERT OR REPLACE INTO notices (notice, promised_at) VALUES (?, ?)", notice, now);
   return true;
 }
@@ -86,16 +88,15 @@ export function takeDueMails(sql: SqlStorage, now: number): { due: MailRef[]; dr
     .exec<RefRow & { handed_over: number }>(`SELECT ${REF}, handed_over FROM promised_mails WHERE next_at <= ?`, now)
     .toArray();
   for (const { id, handed_over } of rows) {
-    const wait = Math.min(RETRY.firstMs * 2 ** handed_over, RETRY.maxMs);
-    sql.exec("UPDATE promised_mails SET next_at = ?, handed_over = handed_over + 1 WHERE id = ?", now + wait, id);
+    const next = now + delayOf(RETRY, handed_over);
+    sql.exec("UPDATE promised_mails SET next_at = ?, handed_over = handed_over + 1 WHERE id = ?", next, id);
   }
   return { due: rows.map(({ id, requestId }) => ({ id, requestId })), dropped };
 }
 
 /** Returns when the alarm must process pending mails next, epoch milliseconds; `null` if there are none. */
 export function nextMailAt(sql: SqlStorage): number | null {
-  const row = sql.exec<{ at: number | null }>("SELECT MIN(MIN(next_at, expires_at)) AS at FROM promised_mails").one();
-  return row.at;
+  return one<{ at: number | null }>(sql, "SELECT MIN(MIN(next_at, expires_at)) AS at FROM promised_mails").at;
 }
 
 /**
@@ -103,16 +104,15 @@ export function nextMailAt(sql: SqlStorage): number | null {
  * end of the claim: a message before it would find nothing to do and lengthen the backoff.
  */
 export function claimMail(sql: SqlStorage, id: string, now: number): Mail | null {
-  const row = sql
-    .exec<MailRow>(
-      `UPDATE promised_mails SET claimed_until = ?1, next_at = MAX(next_at, ?1)
-       WHERE id = ?2 AND claimed_until <= ?3 AND expires_at > ?3
-       RETURNING id, kind, address, seed, details, expires_at`,
-      now + CLAIM_MS,
-      id,
-      now,
-    )
-    .toArray()[0];
+  const row = maybe<MailRow>(
+    sql,
+    `UPDATE promised_mails SET claimed_until = ?1, next_at = MAX(next_at, ?1)
+     WHERE id = ?2 AND claimed_until <= ?3 AND expires_at > ?3
+     RETURNING id, kind, address, seed, details, expires_at`,
+    now + CLAIM_MS,
+    id,
+    now,
+  );
   return row ? fromRow(row) : null;
 }
 

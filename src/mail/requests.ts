@@ -1,4 +1,6 @@
 import type { Limiter, LimitRequest } from "../limits/limiter.ts";
+import { type Backoff, delayOf } from "../platform/backoff.ts";
+import { one } from "../platform/sql.ts";
 import type { MailKind, TokenMailKind } from "./mail.ts";
 
 /**
@@ -46,8 +48,8 @@ const REGISTRATIONS = { identifier: "mail:registration:hour", limit: 5, windowSe
 
 /** Milliseconds after which a request is dropped. */
 const REQUEST_LIFETIME_MS = 10 * 60_000;
-/** Milliseconds until an interrupted request is retried, doubled with every attempt. */
-const RETRY_MS = 15_000;
+/** Delay until an interrupted request is retried. */
+const RETRY: Backoff = { firstMs: 15_000, maxMs: REQUEST_LIFETIME_MS };
 
 /**
  * Counts one mail of a kind for this object's e-mail address, if the limits allow it. The caller must not reveal the
@@ -98,7 +100,7 @@ export function dueMailRequests(sql: SqlStorage, now: number): MailRequest[] {
     )
     .toArray();
   return rows.map(({ id, kind, address, seed, tries, request_id }) => {
-    const next = now + RETRY_MS * 2 ** tries;
+    const next = now + delayOf(RETRY, tries);
     sql.exec("UPDATE mail_requests SET next_at = ?, tries = tries + 1 WHERE id = ?", next, id);
     return { id, kind, address, seed: new Uint8Array(seed), requestId: request_id ?? undefined };
   });
@@ -119,5 +121,5 @@ export function dropMailRequest(sql: SqlStorage, id: string): void {
 
 /** Returns when the alarm must process requests next, epoch milliseconds; `null` if there are none. */
 export function nextMailRequestAt(sql: SqlStorage): number | null {
-  return sql.exec<{ at: number | null }>("SELECT MIN(MIN(next_at, expires_at)) AS at FROM mail_requests").one().at;
+  return one<{ at: number | null }>(sql, "SELECT MIN(MIN(next_at, expires_at)) AS at FROM mail_requests").at;
 }

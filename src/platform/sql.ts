@@ -20,6 +20,42 @@ export function migrate(sql: SqlStorage, steps: SchemaSteps): void {
 }
 
 function versionOf(sql: SqlStorage): number {
-  const table = sql.exec("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'schema_version'").toArray();
-  return table.length === 0 ? 0 : Number(sql.exec("SELECT version FROM schema_version").one().version);
+  if (!hasTable(sql, "schema_version")) return 0;
+  return one<{ version: number }>(sql, "SELECT version FROM schema_version").version;
+}
+
+type Row = Record<string, SqlStorageValue>;
+type Parameter = SqlStorageValue | Uint8Array;
+
+/** Executes a statement that returns one row. Throws if it returns none or several. */
+export function one<R extends Row>(sql: SqlStorage, query: string, ...parameters: Parameter[]): R {
+  return sql.exec<R>(query, ...parameters).one();
+}
+
+/** Executes a statement to its end and returns its first row; `null` if it returns none. */
+export function maybe<R extends Row>(sql: SqlStorage, query: string, ...parameters: Parameter[]): R | null {
+  return sql.exec<R>(query, ...parameters).toArray()[0] ?? null;
+}
+
+/** Executes a statement to its end and returns whether it returned a row. */
+export function exists(sql: SqlStorage, query: string, ...parameters: Parameter[]): boolean {
+  return maybe(sql, query, ...parameters) !== null;
+}
+
+/** Whether a table exists. */
+export function hasTable(sql: SqlStorage, name: string): boolean {
+  return exists(sql, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", name);
+}
+
+/** Executes a statement to its end and returns its rows, each converted by `fromRow`. */
+export function mapRows<R extends Row, T>(
+  sql: SqlStorage,
+  fromRow: (row: R) => T,
+  query: string,
+  ...parameters: Parameter[]
+): T[] {
+  return sql
+    .exec<R>(query, ...parameters)
+    .toArray()
+    .map((row) => fromRow(row));
 }

@@ -6,7 +6,7 @@ import { insertKey } from "../keys/store.ts";
 import { RETENTION_DAYS } from "../logs/entry.ts";
 import { buildBatch } from "../logs/ingest/build-batch.ts";
 import type { Origin } from "../platform/origin.ts";
-import { migrate } from "../platform/sql.ts";
+import { maybe, migrate } from "../platform/sql.ts";
 import type { AdmissionContext } from "../workspace/admission.ts";
 import { recordAudit } from "../workspace/audit.ts";
 import { SYSTEM } from "../workspace/audit-actions.ts";
@@ -52,13 +52,11 @@ export interface LiveSandbox {
 
 /** Returns the current sandbox; `null` before the first reset. */
 export function readSandbox(sql: SqlStorage): LiveSandbox | null {
-  const live = sql
-    .exec<{ epoch: number; keyHash: string; projectId: string; project: number }>(
-      `SELECT k.created_at AS epoch, k.hash AS keyHash, p.id AS projectId, p.num AS project
-       FROM keys k JOIN projects p ON p.num = k.project WHERE k.revoked_at IS NULL`,
-    )
-    .toArray()[0];
-  return live ?? null;
+  return maybe<{ epoch: number; keyHash: string; projectId: string; project: number }>(
+    sql,
+    `SELECT k.created_at AS epoch, k.hash AS keyHash, p.id AS projectId, p.num AS project
+     FROM keys k JOIN projects p ON p.num = k.project WHERE k.revoked_at IS NULL`,
+  );
 }
 
 /**

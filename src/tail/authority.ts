@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { ErrorCode } from "../http/errors.ts";
 import { ID_LENGTH, isBase62, randomBase62 } from "../ids.ts";
+import { maybe } from "../platform/sql.ts";
 import { TICKET_LIFETIME_MS } from "./limits.ts";
 
 /**
@@ -112,12 +113,11 @@ export function insertTicket(
 }
 
 export function findTicket(sql: SqlStorage, hash: string, now: number): TicketLookup {
-  const row = sql
-    .exec<{ project: number; authority: string; expiresAt: number }>(
-      "SELECT project, authority, expires_at AS expiresAt FROM tail_tickets WHERE hash = ?",
-      hash,
-    )
-    .toArray()[0];
+  const row = maybe<{ project: number; authority: string; expiresAt: number }>(
+    sql,
+    "SELECT project, authority, expires_at AS expiresAt FROM tail_tickets WHERE hash = ?",
+    hash,
+  );
   if (!row) return { found: false, reason: "unknown" };
   if (row.expiresAt <= now) return { found: false, reason: "expired" };
   return { found: true, project: row.project, authority: readAuthority(row.authority) };

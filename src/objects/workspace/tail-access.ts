@@ -24,8 +24,8 @@ import type { ProjectRow } from "../../workspace/projects.ts";
 import type { WorkspaceState } from "../../workspace/state.ts";
 
 /**
- * Checks whether an admitted caller may still read a project. Counts and writes nothing. Whether a user's session is
- * valid, only the user object knows.
+ * Checks whether an admitted caller may still read a project. Counts and writes nothing. The user object
+ * decides whether a user's session is valid.
  * @param sessionEnd when the session ends, as last reported by the user object, epoch milliseconds
  */
 export function checkReadAuthority(
