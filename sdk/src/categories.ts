@@ -22,13 +22,13 @@ export function isBuiltIn(category: string): boolean {
 }
 
 /** A category and type that the service accepts, and a field of `data` with the type if it was invalid. */
-export interface Place {
+export interface EntryKind {
   category: string;
   type: string;
   note: { invalidType?: string };
 }
 
-export function placeOf(wanted: unknown, kind: unknown): Place {
+export function entryKindOf(wanted: unknown, kind: unknown): EntryKind {
   const category = nameOf(wanted, "custom");
   const types = CATEGORY_TYPES.get(category);
   const first = types?.[0] ?? "log";

@@ -1,6 +1,6 @@
 import { checkNames } from "#names";
 import { runtime } from "#runtime";
-import { isBuiltIn, placeOf } from "./categories.ts";
+import { entryKindOf, isBuiltIn } from "./categories.ts";
 import { isoTime } from "./clock.ts";
 import { dataOf, serialized } from "./data.ts";
 import { type Fields, fieldsOf, idOf, membersOf, merged } from "./fields.ts";
@@ -241,14 +241,18 @@ export function assemble(given: LoggerOptions, makeOutputs: MakeOutputs, endMs?:
       else {
         const { timestamp, level, category, type, message, session, traceId, spanId, data, ...others } = entry;
         if (typeof message !== "string") throw new TypeError("beforeSend returned no entry");
-        const place = placeOf(category, type);
+        const entryKind = entryKindOf(category, type);
         const final = LEVELS.includes(level) ? LEVELS.indexOf(level) : severity;
         const time = new Date(timestamp).toJSON();
         const ids = encoder.json({ session: idOf(session), traceId: idOf(traceId), spanId: idOf(spanId) }).slice(1, -1);
-        const more = { ...others, ...place.note, ...data };
+        const more = { ...others, ...entryKind.note, ...data };
         // The prefix has no room for years of more than four digits.
         const fits = time?.length === TIME_LENGTH;
-        emit(encoder.entry(encodePrefix(final, place, ids, ""), fits ? time : isoTime(now), message, more), final, now);
+        emit(
+          encoder.entry(encodePrefix(final, entryKind, ids, ""), fits ? time : isoTime(now), message, more),
+          final,
+          now,
+        );
       }
     } catch (error) {
       counts.dropped++;
@@ -306,9 +310,9 @@ export function assemble(given: LoggerOptions, makeOutputs: MakeOutputs, endMs?:
 
   /** @param isOwner whether this logger has its own level switch, and not that of its parent */
   function build(state: State, isOwner: boolean): Logger {
-    function derive(place: Partial<State>, note: object, isOwner = false): Logger {
+    function derive(changes: Partial<State>, note: object, isOwner = false): Logger {
       const { category, type, own, levels, serializers } = state;
-      return build({ category, type, levels, serializers, ...place, own: merged(own, fieldsFor(note)) }, isOwner);
+      return build({ category, type, levels, serializers, ...changes, own: merged(own, fieldsFor(note)) }, isOwner);
     }
     const logger = {
       __proto__: state.levels.methods,
@@ -339,8 +343,8 @@ export function assemble(given: LoggerOptions, makeOutputs: MakeOutputs, endMs?:
         return severity >= state.levels.lowest && isOpen(state, severity);
       },
       category(name: unknown, kind: unknown) {
-        const { note, ...place } = placeOf(name, kind);
-        return derive(place, note);
+        const { note, ...entryKind } = entryKindOf(name, kind);
+        return derive(entryKind, note);
       },
       child(fields: object, { level, serializers }: ChildOptions = {}) {
         const severity = level && severityOf(level);

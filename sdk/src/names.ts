@@ -32,10 +32,10 @@ export function checkPageNames(options: object): void {
  * @param known names, separated by spaces
  * @param more an object whose member names are options too
  */
-function check(place: string, given: object | undefined, known: string, more: object = {}): void {
+function check(parent: string, given: object | undefined, known: string, more: object = {}): void {
   const names = [...known.split(" "), ...Object.keys(more)];
   for (const name of Object.keys(given ?? {})) {
-    const full = place + name;
+    const full = parent + name;
     if (names.includes(name) || warned.has(full)) continue;
     warned.add(full);
     console.warn(`taffrail: unknown option ${JSON.stringify(full)}; there are ${names.join(", ")}`);

@@ -47,17 +47,17 @@ const HARMLESS = /(?:[_.-](?:at|on|time|date)|(?:page|continuation|^next)[_.-]?t
 
 /** @param extra additional secret names, in any spelling */
 export function createRedactor(extra: readonly string[]): Redactor {
-  const names = extra.map(plain);
+  const names = extra.map(normalized);
   const secret = new RegExp(`${PARTS}|(?:api|private|access|signing|encryption|session)key|pwd$|^(?:${WHOLE})$`);
   const words = [PARTS, WHOLE, "key", ...names.map((name) => [...name].join(SEPARATOR))].join("|");
   const hint = new RegExp(`${words}|basic\\s|://|\\\\u|${MANY_DIGITS}`, "i");
   const pair = new RegExp(`((?:${words})[\\w$.-]{0,40}(?:\\\\*["'])?\\s*[:=]\\s*)${VALUE}`, "gi");
 
   function secrecy(name: string): Secrecy {
-    const text = plain(name);
+    const text = normalized(name);
     if (names.includes(text)) return 2;
     // Names of members that describe or count tokens.
-    if (!secret.test(text) || HARMLESS.test(spaced(name)) || /token(?:iz|is|type)/.test(text)) return 0;
+    if (!secret.test(text) || HARMLESS.test(separateWords(name)) || /token(?:iz|is|type)/.test(text)) return 0;
     return /token(?!$)/.test(text) ? 1 : 2;
   }
 
@@ -87,7 +87,7 @@ export function createRedactor(extra: readonly string[]): Redactor {
     (text) => hint.test(text),
     (text, name = "") => {
       const shown = pairs(text.replace(HEADER_LINE, `$1${REDACTED}`)).replace(SCHEME, `$1$2${REDACTED}`);
-      return ID_OR_TIME.test(spaced(name)) ? shown : withoutCards(shown);
+      return ID_OR_TIME.test(separateWords(name)) ? shown : withoutCards(shown);
     },
   ];
 }
@@ -95,7 +95,7 @@ export function createRedactor(extra: readonly string[]): Redactor {
 function withoutCards(text: string): string {
   return text.replace(DIGITS, (run: string, at: number) => {
     const [, name = ""] = NAME_BEFORE.exec(text.slice(Math.max(at - 40, 0), at)) ?? [];
-    if (ID_OR_TIME.test(spaced(name))) return run;
+    if (ID_OR_TIME.test(separateWords(name))) return run;
     // Groups of digits, with separators at odd indexes. Other numbers may precede and follow the card number.
     const parts = run.split(/([ -])/);
     let shown = "";
@@ -124,10 +124,10 @@ function isLuhn(digits: string): boolean {
 }
 
 /** Converts `createdAt` to `created_At`, so that a word is not confused with the end of another one (`paid`). */
-function spaced(name: string): string {
+function separateWords(name: string): string {
   return name.replace(/[a-z\d](?=[A-Z])/g, "$&_");
 }
 
-function plain(name: string): string {
+function normalized(name: string): string {
   return name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
 }

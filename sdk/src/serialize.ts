@@ -17,7 +17,7 @@ import { replacement } from "./replacement.ts";
 import { attempt, decodeText, encodeText, isError, memberOf, THROWS } from "./safe.ts";
 
 const CUT = "[Truncated]";
-/** Schemes whose credentials have none of the characters for which `text` checks. */
+/** Schemes whose credentials have none of the characters for which `writeText` checks. */
 const SCHEME = /b(?:earer|asic) /i;
 
 // The buffer of all loggers: an entry is encoded and copied before the call returns. Created here and rarely replaced,
@@ -26,11 +26,11 @@ let buf: Uint8Array = /* @__PURE__ */ scratch();
 let pos = 0;
 let limit = 0;
 /** Number of values that the entry may still have. */
-let left = 0;
+let valuesLeft = 0;
 let nestings = 0;
 /** The ancestors of the object that is written. In a getter that logs, also those of the outer call. */
-const above: (object | undefined)[] = [];
-let height = 0;
+const ancestors: (object | undefined)[] = [];
+let ancestorCount = 0;
 
 interface Name {
   key: string;
@@ -69,14 +69,14 @@ export function createEncoder([secrecy, suspects, redactedText]: Redactor, ownKe
   const key = ownKey.length < MIN_KEY ? "" : ownKey;
   const names = new Map<string, Name>();
   /** Name of the member whose value is written. */
-  let place = "";
+  let memberName = "";
   let last = nameOf("");
 
   function nameOf(key: string): Name {
     const known = names.get(key);
     if (known) return known;
     const shown = key.length > MAX_NAME ? key.slice(0, MAX_NAME) + CUT : key;
-    const made = { key, json: encodeText(`,${quoted(masked(shown))}:`), secrecy: secrecy(key) };
+    const made = { key, json: encodeText(`,${jsonString(masked(shown))}:`), secrecy: secrecy(key) };
     if (names.size >= MAX_NAMES) names.clear();
     if (shown === key) names.set(key, made);
     return made;
@@ -85,7 +85,7 @@ export function createEncoder([secrecy, suspects, redactedText]: Redactor, ownKe
   /**
    * Writes a string. Copies ASCII texts without escapes and suspicious characters, and passes others to `writeChecked`.
    */
-  function text(s: string): void {
+  function writeText(s: string): void {
     const n = s.length;
     const from = pos + 1;
     // Bits: 1 if the text can be copied so far, 2 if it has a space, 4 if it has a b.
@@ -121,9 +121,9 @@ export function createEncoder([secrecy, suspects, redactedText]: Redactor, ownKe
     let isCut = shown !== s;
     if (suspects(shown) || (key && shown.includes(key))) shown = redacted(shown);
     for (;;) {
-      const json = encodeText(quoted(isCut ? shown + CUT : shown));
+      const json = encodeText(jsonString(isCut ? shown + CUT : shown));
       if (json.length <= room || !shown) {
-        raw(json);
+        writeBytes(json);
         return;
       }
       // Escapes and wide characters take up to six bytes each, and are not distributed evenly.
@@ -133,83 +133,83 @@ export function createEncoder([secrecy, suspects, redactedText]: Redactor, ownKe
   }
 
   function masked(s: string): string {
-    return redactedText(key ? s.replaceAll(key, REDACTED) : s, place);
+    return redactedText(key ? s.replaceAll(key, REDACTED) : s, memberName);
   }
 
   /** Masks JSON in a string by its structure, and other text by patterns. */
   function redacted(s: string): string {
     if (/^\s*[{[]/.test(s)) {
-      const json = apart(() => value(JSON.parse(s), 1));
+      const json = textOf(() => writeValue(JSON.parse(s), 1));
       if (json.includes(REDACTED)) return json;
     }
     return masked(s);
   }
 
   /** Returns the text that `write` writes, and removes it from the buffer. Empty if it throws or does not fit. */
-  function apart(write: () => void): string {
+  function textOf(write: () => void): string {
     const start = pos;
     let json = "";
-    height++;
+    ancestorCount++;
     try {
       write();
       if (pos < limit) json = decodeText(buf.subarray(start, pos));
     } catch {}
-    height--;
+    ancestorCount--;
     pos = start;
     return json;
   }
 
   /** Writes a value; writes nothing for `undefined`. */
-  function value(v: unknown, depth: number): void {
+  function writeValue(v: unknown, depth: number): void {
     // After the last value the rest is truncated as after the last byte.
-    if (left-- < 0) limit = 0;
+    if (valuesLeft-- < 0) limit = 0;
     switch (typeof v) {
       case "string":
-        text(v);
+        writeText(v);
         break;
       case "number":
-        number(v);
+        writeNumber(v);
         break;
       case "object":
-        if (v) object(v, depth);
-        else ascii("null");
+        if (v) writeObject(v, depth);
+        else writeAscii("null");
         break;
       case "boolean":
-        ascii(`${v}`);
+        writeAscii(`${v}`);
         break;
       case "function":
-        text(attempt(() => `[Function ${v.name}]`));
+        writeText(attempt(() => `[Function ${v.name}]`));
         break;
       case "undefined":
         break;
       default:
         // A bigint or a symbol.
-        text(String(v));
+        writeText(String(v));
     }
   }
 
-  function object(o: object, depth: number): void {
+  function writeObject(o: object, depth: number): void {
     let mark = depth > MAX_DEPTH ? "[Depth]" : pos > limit ? CUT : "";
-    for (let i = 0; i < height; i++) if (above[i] === o) mark = "[Circular]";
+    for (let i = 0; i < ancestorCount; i++) if (ancestors[i] === o) mark = "[Circular]";
     const start = pos;
-    above[height++] = o;
+    ancestors[ancestorCount++] = o;
     try {
       if (!mark) {
         const prototype = Object.getPrototypeOf(o);
-        if (prototype === Object.prototype || prototype === null) plain(o, depth);
-        else if (Array.isArray(o)) list(o, depth);
-        else value(replacement(o), depth);
+        if (prototype === Object.prototype || prototype === null) writePlainObject(o, depth);
+        else if (Array.isArray(o)) writeList(o, depth);
+        else writeValue(replacement(o), depth);
       }
     } catch {
       pos = start;
       mark = THROWS;
     }
     // Keeps no reference to the caller's object.
-    above[--height] = undefined;
-    if (mark) ascii(`"${mark}"`);
+    ancestors[--ancestorCount] = undefined;
+    if (mark) writeAscii(`"${mark}"`);
   }
 
-  function plain(o: object, depth: number): void {
+  function writePlainObject(o: object, depth: number): void {
     const start = pos;
     for (const key in o) {
       let v: unknown = THROWS;
@@ -220,29 +220,29 @@ export function createEncoder([secrecy, suspects, redactedText]: Redactor, ownKe
       } catch {}
       if (key === "toJSON" && typeof v === "function") {
         pos = start;
-        value(replacement(o), depth);
+        writeValue(replacement(o), depth);
         return;
       }
       let name = last.next;
       if (name?.key !== key) name = last.next = nameOf(key);
       last = name;
       const before = pos;
-      raw(name.json);
+      writeBytes(name.json);
       const from = pos;
-      place = key;
-      if (isSecret(v, name.secrecy)) ascii(`"${REDACTED}"`);
-      else value(v, depth + 1);
+      memberName = key;
+      if (isSecret(v, name.secrecy)) writeAscii(`"${REDACTED}"`);
+      else writeValue(v, depth + 1);
       // Removes the name of a value that JSON cannot represent.
       if (pos === from) pos = before;
       if (pos > limit) {
-        ascii(`,"${CUT}":true`);
+        writeAscii(`,"${CUT}":true`);
         break;
       }
     }
-    close(start, OPEN);
+    closeBrackets(start, OPEN);
   }
 
-  function list(items: readonly unknown[], depth: number): void {
+  function writeList(items: readonly unknown[], depth: number): void {
     const start = pos;
     let kind: Secrecy = 0;
     for (let i = 0; i < items.length; i++) {
@@ -252,20 +252,20 @@ export function createEncoder([secrecy, suspects, redactedText]: Redactor, ownKe
       const shown = isSecret(item, kind) ? REDACTED : item;
       // Header names and values alternate in `rawHeaders` and in the pairs of `Object.entries`.
       kind = (i | items.length) % 2 === 0 && typeof item === "string" && suspects(item) ? secrecy(item) : 0;
-      value(pos > limit ? CUT : shown, depth + 1);
-      if (pos === from) ascii("null");
+      writeValue(pos > limit ? CUT : shown, depth + 1);
+      if (pos === from) writeAscii("null");
       if (from > limit) break;
     }
-    close(start, 91);
+    closeBrackets(start, 91);
   }
 
   /** Writes `data` as an object. A value without members, like a list, becomes the member `value`. */
-  function fields(data: object): void {
+  function writeData(data: object): void {
     const start = pos;
-    object(data, 1);
+    writeObject(data, 1);
     if (buf[start] !== OPEN) {
       pos = start;
-      object({ value: data }, 1);
+      writeObject({ value: data }, 1);
     }
   }
 
@@ -274,11 +274,13 @@ export function createEncoder([secrecy, suspects, redactedText]: Redactor, ownKe
    */
   function messageText(message: unknown): string {
     const shown = isError(message) ? attempt(() => message.message) : message;
-    place = "";
+    memberName = "";
     pos = 0;
     limit = MAX_BYTES / 2;
-    left = MAX_VALUES;
-    return (typeof shown === "string" ? shown : apart(() => value(shown, 1)) || `${shown && CUT}`) || "(no message)";
+    valuesLeft = MAX_VALUES;
+    return (
+      (typeof shown === "string" ? shown : textOf(() => writeValue(shown, 1)) || `${shown && CUT}`) || "(no message)"
+    );
   }
 
   function entry(prefix: EntryPrefix, time: string, message: unknown, data: object | undefined): Uint8Array {
@@ -292,17 +294,17 @@ export function createEncoder([secrecy, suspects, redactedText]: Redactor, ownKe
     const shown = messageText(message);
     buf.set(head);
     pos = head.length;
-    place = "";
-    text(shown);
+    memberName = "";
+    writeText(shown);
     buf.set(ids, pos);
     pos += ids.length;
     limit = MAX_BYTES;
-    left = MAX_VALUES;
+    valuesLeft = MAX_VALUES;
     if (data || meta.length > 0) {
-      ascii(',"data":');
-      raw(meta);
+      writeAscii(',"data":');
+      writeBytes(meta);
       const from = pos;
-      if (members) fields(members);
+      if (members) writeData(members);
       const isEmpty = pos < from + 3;
       // Replaces the opening brace of the call's fields by a comma after the common members.
       if (meta.length > 0) {
@@ -310,36 +312,36 @@ export function createEncoder([secrecy, suspects, redactedText]: Redactor, ownKe
         if (isEmpty) pos = from + 1;
       }
     }
-    ascii("}\n");
+    writeAscii("}\n");
     return buf.subarray(0, pos);
   }
 
-  function whole(o: object): Uint8Array {
+  function encodeObject(o: object): Uint8Array {
     pos = 0;
     limit = MAX_BYTES;
-    left = MAX_VALUES;
-    object(o, 1);
+    valuesLeft = MAX_VALUES;
+    writeObject(o, 1);
     return buf.subarray(0, pos);
   }
 
   return {
     entry: (prefix, time, message, data) =>
-      height > 0
+      ancestorCount > 0
         ? nested(() =>
             nestings > MAX_NESTED ? entry(prefix, time, CUT, undefined) : entry(prefix, time, message, data),
           )
         : entry(prefix, time, message, data),
-    json: (o) => decodeText(nested(() => whole(o))),
+    json: (o) => decodeText(nested(() => encodeObject(o))),
   };
 }
 
 /** Encodes with a new buffer if a getter logs while another entry is written. */
 function nested(write: () => Uint8Array): Uint8Array {
-  if (height === 0) return write();
+  if (ancestorCount === 0) return write();
   const outer = buf;
   const outerPos = pos;
   const outerLimit = limit;
-  const outerLeft = left;
+  const outerLeft = valuesLeft;
   buf = scratch();
   nestings++;
   try {
@@ -349,7 +351,7 @@ function nested(write: () => Uint8Array): Uint8Array {
     buf = outer;
     pos = outerPos;
     limit = outerLimit;
-    left = outerLeft;
+    valuesLeft = outerLeft;
   }
 }
 
@@ -362,26 +364,26 @@ function isSecret(v: unknown, secrecy: Secrecy): boolean {
 }
 
 /** Returns the JSON of a string, with lone surrogates replaced, which UTF-8 cannot represent. */
-function quoted(s: string): string {
+function jsonString(s: string): string {
   return JSON.stringify(s.toWellFormed());
 }
 
 /** Writes a number; as a string if JSON cannot represent it or a reader would lose digits. */
-function number(v: number): void {
+function writeNumber(v: number): void {
   const size = Math.abs(v);
   const thousandths = Math.round(v * 1000);
-  if (v >= 0 && v === (v | 0)) digits(v);
+  if (v >= 0 && v === (v | 0)) writeDigits(v);
   else if (v > 0 && v < 1e6 && thousandths / 1000 === v) {
     // At most three decimals, as in durations and prices: written without a temporary string.
-    digits(v | 0);
+    writeDigits(v | 0);
     buf[pos++] = 46;
     let unit = 100;
     for (let rest = thousandths % 1000; rest > 0; rest %= unit, unit /= 10) buf[pos++] = 48 + ((rest / unit) | 0);
-  } else ascii(size < 2 ** 53 || (size >= 1e21 && size < 1 / 0) ? `${v}` : `"${v}"`);
+  } else writeAscii(size < 2 ** 53 || (size >= 1e21 && size < 1 / 0) ? `${v}` : `"${v}"`);
 }
 
 /** Writes a whole number below 2 ** 31. */
-function digits(v: number): void {
+function writeDigits(v: number): void {
   let end = pos;
   for (let rest = v; rest > 0 || end === pos; rest = (rest / 10) | 0) end++;
   pos = end;
@@ -393,18 +395,18 @@ function digits(v: number): void {
 }
 
 /** Adds brackets around members that begin with a comma, or around none. */
-function close(start: number, bracket: number): void {
+function closeBrackets(start: number, bracket: number): void {
   if (pos === start) pos++;
   buf[start] = bracket;
   buf[pos++] = bracket + 2;
 }
 
-function ascii(s: string): void {
+function writeAscii(s: string): void {
   for (let i = 0; i < s.length; i++) buf[pos + i] = s.charCodeAt(i);
   pos += s.length;
 }
 
-function raw(bytes: Uint8Array): void {
+function writeBytes(bytes: Uint8Array): void {
   const n = bytes.length;
   // SAFETY: `i` is below the length.
   for (let i = 0; i < n; i++) buf[pos + i] = bytes[i] as number;

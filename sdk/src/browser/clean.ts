@@ -6,7 +6,7 @@ type Named = Record<string, unknown>;
 
 /** Creates a function that copies a value to one that JSON can represent, with secrets masked. Never throws. */
 export function createCleaner([secrecy, suspects, masked]: Redactor): (value: unknown) => unknown {
-  function text(value: string, place = ""): string {
+  function text(value: string, memberName = ""): string {
     const shown = value.length > MAX_TEXT ? `${value.slice(0, MAX_TEXT)}[Truncated]` : value;
     if (!suspects(shown)) return shown;
     try {
@@ -14,28 +14,28 @@ export function createCleaner([secrecy, suspects, masked]: Redactor): (value: un
       const json = JSON.stringify(clean(JSON.parse(shown), []));
       if (json.includes(REDACTED)) return json;
     } catch {}
-    return masked(shown, place);
+    return masked(shown, memberName);
   }
 
-  /** @param place name of the member whose value is copied */
-  function clean(value: unknown, above: readonly unknown[], place = ""): unknown {
-    if (typeof value === "string") return text(value, place);
+  /** @param memberName name of the member whose value is copied */
+  function clean(value: unknown, ancestors: readonly unknown[], memberName = ""): unknown {
+    if (typeof value === "string") return text(value, memberName);
     if (value == null || typeof value === "boolean" || Number.isFinite(value)) return value;
     if (typeof value === "function") return "[Function]";
     if (typeof value !== "object") return String(value);
-    if (above.includes(value)) return "[Circular]";
-    if (above.length >= MAX_DEPTH) return "[Depth]";
+    if (ancestors.includes(value)) return "[Circular]";
+    if (ancestors.length >= MAX_DEPTH) return "[Depth]";
     try {
       // SAFETY: members of any object can be read by name; their types are unknown.
-      return object(value as Named, [...above, value], place);
+      return object(value as Named, [...ancestors, value], memberName);
     } catch {
       return "[Throws]";
     }
   }
 
-  function object(value: Named, above: readonly unknown[], place: string): unknown {
+  function object(value: Named, ancestors: readonly unknown[], memberName: string): unknown {
     const { toJSON, entries } = value;
-    if (typeof toJSON === "function") return clean(toJSON.call(value), above);
+    if (typeof toJSON === "function") return clean(toJSON.call(value), ancestors);
     if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
     const isList = Array.isArray(value) || value instanceof Set;
     // Maps, headers, forms and search parameters.
@@ -54,7 +54,7 @@ export function createCleaner([secrecy, suspects, masked]: Redactor): (value: un
         // A pair of a header's name and value, as in `Object.entries`.
         if (isList && key === "1" && source.length === 2) name = `${source[0]}`;
       } catch {}
-      copy[text(key)] = isSecret(name, member) ? REDACTED : clean(member, above, isList ? place : key);
+      copy[text(key)] = isSecret(name, member) ? REDACTED : clean(member, ancestors, isList ? memberName : key);
     }
     return copy;
   }

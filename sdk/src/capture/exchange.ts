@@ -13,7 +13,7 @@ export interface Incoming {
   headers(): Iterable<readonly [string, string]>;
 }
 
-export interface Ending {
+export interface ResponseEnd {
   status: number;
   /** Whether the client disconnected, or the body failed, before the end. */
   aborted?: boolean;
@@ -41,7 +41,7 @@ export interface Exchange {
   /** Logs an error of the handler. Each error is logged once. */
   failed(error: unknown): void;
   /** Logs the end of the response. Later calls have no effect. */
-  ended(ending: Ending): void;
+  ended(ending: ResponseEnd): void;
 }
 
 /** Starts an exchange for each request. */
@@ -57,7 +57,7 @@ function begin(root: Logger, settings: CaptureSettings, incoming: Incoming): Exc
   const { maxBodySize, fieldRedactor } = settings;
   const startedAt = performance.now();
   const method = incoming.method.toUpperCase();
-  const { path, search } = placeOf(incoming.url);
+  const { path, search } = splitUrl(incoming.url);
   const { traceId, spanId } = activeSpan() ??
     traceIds(incoming.header("traceparent")) ?? { traceId: randomHex(16), spanId: randomHex(8) };
   const trace = { traceId, spanId };
@@ -130,7 +130,7 @@ function begin(root: Logger, settings: CaptureSettings, incoming: Incoming): Exc
   };
 }
 
-function placeOf(url: string): { path: string; search: string } {
+function splitUrl(url: string): { path: string; search: string } {
   const [, path = "/", search = ""] = /^(?:[a-z][a-z0-9+.-]*:\/\/[^/?#]*)?([^?#]*)(?:\?([^#]*))?/i.exec(url) ?? [];
   return { path: path || "/", search };
 }

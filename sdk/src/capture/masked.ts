@@ -18,11 +18,11 @@ export function maskedPairs(
 }
 
 /** Masks the secret members of parsed JSON. */
-export function maskedJson(value: unknown, redactor: Redactor, depth = 1, place = ""): unknown {
+export function maskedJson(value: unknown, redactor: Redactor, depth = 1, memberName = ""): unknown {
   const [secrecy, suspects, masked] = redactor;
-  if (typeof value === "string") return suspects(value) ? masked(value, place) : value;
+  if (typeof value === "string") return suspects(value) ? masked(value, memberName) : value;
   if (typeof value !== "object" || value === null || depth > MAX_DEPTH) return value;
-  if (Array.isArray(value)) return value.map((item) => maskedJson(item, redactor, depth + 1, place));
+  if (Array.isArray(value)) return value.map((item) => maskedJson(item, redactor, depth + 1, memberName));
   const all: Record<string, unknown> = Object.create(null);
   for (const [name, item] of Object.entries(value)) {
     const isSecret = item !== null && typeof item !== "boolean" && secrecy(name) === 2;

@@ -88,12 +88,12 @@ export function answerOf(
 }
 
 /** Whether the same request may succeed later. */
-export function isPassing({ status }: Refusal): boolean {
+export function isTemporary({ status }: Refusal): boolean {
   return status === 408 || status === 425 || status === 429 || status >= 500;
 }
 
 /** Formats a refusal for the user, with one line per detail. */
-export function wordsOf({ status, code, message, details }: Refusal): string {
+export function formatRefusal({ status, code, message, details }: Refusal): string {
   // A single detail usually repeats the message.
   const others = details.filter((detail) => !message.includes(String(detail.message)));
   const named = others.map(({ path, message }) => `\n  ${path === undefined ? "" : `${path}: `}${message}`);
@@ -111,16 +111,22 @@ export const READ_PATIENCE_MS = 120_000;
  * retried.
  * @throws Failure if the service refuses the request or cannot be reached
  */
-export function read(io: Io, service: Service, path: string, body: unknown, isKnown: boolean): Promise<unknown> {
-  return answered(io, service, path, JSON.stringify(body), isKnown);
+export function readByPost(io: Io, service: Service, path: string, body: unknown, isKnown: boolean): Promise<unknown> {
+  return requestWithRetry(io, service, path, JSON.stringify(body), isKnown);
 }
 
-/** Like `read`, but sends a GET request. */
-export function ask(io: Io, service: Service, path: string, isKnown: boolean): Promise<unknown> {
-  return answered(io, service, path, null, isKnown);
+/** Like `readByPost`, but sends a GET request. */
+export function readByGet(io: Io, service: Service, path: string, isKnown: boolean): Promise<unknown> {
+  return requestWithRetry(io, service, path, null, isKnown);
 }
 
-function answered(io: Io, service: Service, path: string, body: string | null, isKnown: boolean): Promise<unknown> {
+function requestWithRetry(
+  io: Io,
+  service: Service,
+  path: string,
+  body: string | null,
+  isKnown: boolean,
+): Promise<unknown> {
   let wasThere = isKnown;
   return retryFor(io, READ_PATIENCE_MS, async (): Promise<Attempt<unknown>> => {
     const answer = await post(service, {
@@ -132,9 +138,9 @@ function answered(io: Io, service: Service, path: string, body: string | null, i
     if (answer.kind === "ok") return { kind: "done", value: answer.data };
     if (answer.kind === "refused") {
       const { refusal } = answer;
-      if (!isPassing(refusal)) throw new Failure(wordsOf(refusal));
+      if (!isTemporary(refusal)) throw new Failure(formatRefusal(refusal));
       wasThere = true;
-      return { kind: "again", why: wordsOf(refusal), wait: refusal.wait };
+      return { kind: "again", why: formatRefusal(refusal), wait: refusal.wait };
     }
     if (!wasThere) throw new Failure(answer.why);
     return { kind: "again", why: answer.why, wait: null };

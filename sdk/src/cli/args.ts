@@ -125,7 +125,7 @@ export type Command =
   | SendCommand
   | AuditCommand;
 
-export interface Surroundings {
+export interface CommandEnvironment {
   env: Readonly<Record<string, string | undefined>>;
   /** Whether standard output is a terminal. */
   isTerminal: boolean;
@@ -134,7 +134,7 @@ export interface Surroundings {
 }
 
 /** Parses a command line. @throws Failure if it is invalid */
-export function parseCommand(argv: readonly string[], around: Surroundings): Command {
+export function parseCommand(argv: readonly string[], environment: CommandEnvironment): Command {
   const [name = "", ...rest] = argv;
   if (name === "" || name === "--help" || name === "-h") return { name: "help", of: "" };
   if (name === "help") return { name: "help", of: Object.hasOwn(COMMANDS, rest[0] ?? "") ? (rest[0] ?? "") : "" };
@@ -150,8 +150,8 @@ export function parseCommand(argv: readonly string[], around: Surroundings): Com
   if (name !== "send" && positionals.length > 0) {
     throw usage(`taffrail ${name} accepts only options, not ${positionals[0]}. See taffrail ${name} --help.`);
   }
-  if (name === "audit") return auditOf(values, around);
-  const shared = sharedOf(values, around);
+  if (name === "audit") return auditOf(values, environment);
+  const shared = sharedOf(values, environment);
   switch (name) {
     case "tail":
       return {
@@ -159,13 +159,13 @@ export function parseCommand(argv: readonly string[], around: Surroundings): Com
         ...shared,
         project: projectOf(shared),
         filters: filtersOf(values),
-        start: startOf(values, around.now),
+        start: startOf(values, environment.now),
         limit: countOf("--limit", text(values, "limit")) ?? Number.POSITIVE_INFINITY,
       };
     case "query":
-      return { name, ...shared, filters: filtersOf(values), ...timesOf(values, around.now), ...pagesOf(values) };
+      return { name, ...shared, filters: filtersOf(values), ...timesOf(values, environment.now), ...pagesOf(values) };
     case "stats":
-      return { name, ...shared, filters: filtersOf(values), ...bucketsOf(values, around.now) };
+      return { name, ...shared, filters: filtersOf(values), ...bucketsOf(values, environment.now) };
     default:
       return { name: "send", ...shared, project: projectOf(shared), ...sendingOf(values, positionals) };
   }
@@ -183,11 +183,11 @@ function parsed(name: string, args: string[], options: Options): { values: Value
   }
 }
 
-function sharedOf(values: Values, around: Surroundings): Shared {
-  const { env } = around;
+function sharedOf(values: Values, environment: CommandEnvironment): Shared {
+  const { env } = environment;
   const key = credentialOf("key", text(values, "key") ?? keyFrom(env), "TAFFRAIL_API_KEY");
   return {
-    ...outputOf(values, around),
+    ...outputOf(values, environment),
     ...serviceOf(values, env, key),
     project: text(values, "project") || env.TAFFRAIL_PROJECT || null,
     isKeyVisible: text(values, "key") !== null,
@@ -195,8 +195,8 @@ function sharedOf(values: Values, around: Surroundings): Shared {
 }
 
 /** Parses the options of `audit`, which needs the access token of a member instead of an API key. */
-function auditOf(values: Values, around: Surroundings): AuditCommand {
-  const { env, now } = around;
+function auditOf(values: Values, environment: CommandEnvironment): AuditCommand {
+  const { env, now } = environment;
   const token = credentialOf("token", text(values, "token") ?? env.TAFFRAIL_ACCESS_TOKEN, "TAFFRAIL_ACCESS_TOKEN");
   if (/^sk_/.test(token)) throw usage("An API key cannot read the audit. Use the access token of an admin or owner.");
   const workspace = text(values, "workspace") || env.TAFFRAIL_WORKSPACE;
@@ -209,7 +209,7 @@ function auditOf(values: Values, around: Surroundings): AuditCommand {
   const { from } = timesOf(values, now);
   return {
     name: "audit",
-    ...outputOf(values, around),
+    ...outputOf(values, environment),
     ...serviceOf(values, env, token),
     workspace,
     filters: Object.fromEntries(filters),
@@ -220,7 +220,7 @@ function auditOf(values: Values, around: Surroundings): AuditCommand {
 }
 
 /** Returns the API key of the environment. Version 0.1 of the terminal client used `TAFFRAIL_KEY`. */
-export function keyFrom(env: Surroundings["env"]): string | undefined {
+export function keyFrom(env: CommandEnvironment["env"]): string | undefined {
   return env.TAFFRAIL_API_KEY?.trim() ? env.TAFFRAIL_API_KEY : env.TAFFRAIL_KEY;
 }
 
@@ -233,11 +233,11 @@ function credentialOf(what: "key" | "token", given: string | undefined, setting:
   return credential;
 }
 
-function serviceOf(values: Values, env: Surroundings["env"], key: string): Pick<Shared, "service"> {
+function serviceOf(values: Values, env: CommandEnvironment["env"], key: string): Pick<Shared, "service"> {
   return { service: { url: addressOf(text(values, "url") || env.TAFFRAIL_URL || DEFAULT_URL), key } };
 }
 
-function outputOf(values: Values, { env, isTerminal }: Surroundings): Pick<Shared, "json" | "colors"> {
+function outputOf(values: Values, { env, isTerminal }: CommandEnvironment): Pick<Shared, "json" | "colors"> {
   const colors = values["no-color"] ? false : (values.color ?? (isTerminal && !env.NO_COLOR && env.TERM !== "dumb"));
   return { json: values.json === true, colors: colors === true };
 }

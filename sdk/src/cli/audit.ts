@@ -1,4 +1,4 @@
-import { ask, record } from "./api.ts";
+import { readByGet, record } from "./api.ts";
 import type { AuditCommand } from "./args.ts";
 import { EXIT } from "./failure.ts";
 import { type Io, writeLine } from "./io.ts";
@@ -12,20 +12,20 @@ type Item = Record<string, unknown>;
 
 /** Prints the audit of a workspace, newest items first. */
 export async function audit(io: Io, command: AuditCommand): Promise<number> {
-  for await (const item of found(io, command)) {
+  for await (const item of auditItems(io, command)) {
     await writeLine(io, command.json ? jsonLine(item) : prettyItem(item, command.colors));
   }
   return EXIT.ok;
 }
 
-async function* found(io: Io, command: AuditCommand): AsyncGenerator<Item, void> {
+async function* auditItems(io: Io, command: AuditCommand): AsyncGenerator<Item, void> {
   const { service, workspace, filters, from, limit } = command;
   let left = limit;
   for (let cursor: string | null = null; left > 0; ) {
     const query = new URLSearchParams({ ...filters, limit: String(Math.min(left, PAGE)) });
     if (cursor !== null) query.set("cursor", cursor);
     const path = `/workspaces/${encodeURIComponent(workspace)}/audit?${query}`;
-    const data = record(await ask(io, service, path, cursor !== null));
+    const data = record(await readByGet(io, service, path, cursor !== null));
     const items = Array.isArray(data?.items) ? data.items.map((item) => record(item) ?? {}) : [];
     for (const item of items) {
       if (from !== null && Date.parse(String(item.at)) < from) return;

@@ -7,15 +7,15 @@ const WAIT_MS = 500;
 /** Number of batches that may wait for the one in flight. */
 const MAX_BEHIND = 1;
 
-/** The place of an entry in the input. */
-export interface Place {
+/** The position of an entry in the input. */
+export interface InputPosition {
   /** Path of the file; `null` for standard input. */
   file: string | null;
   /** Line number from 1. */
   line: number;
 }
 
-export interface OutgoingEntry extends Place {
+export interface OutgoingEntry extends InputPosition {
   /** The entry as one line of JSON. */
   bytes: Uint8Array;
 }

@@ -1,4 +1,4 @@
-import { read, record, type Service } from "./api.ts";
+import { readByPost, record, type Service } from "./api.ts";
 import type { QueryCommand } from "./args.ts";
 import { EXIT } from "./failure.ts";
 import { toQueryFilters } from "./filters.ts";
@@ -10,22 +10,22 @@ const PAGE = 1000;
 
 export async function query(io: Io, command: QueryCommand): Promise<number> {
   const { service, project, filters, from, to, order, limit, json, colors } = command;
-  const question = {
+  const request = {
     ...(project === null ? {} : { projectId: project }),
     filters: toQueryFilters(filters, from, to),
     order,
   };
-  for await (const entry of found(io, service, question, limit)) {
+  for await (const entry of queryEntries(io, service, request, limit)) {
     await writeLine(io, json ? jsonLine(entry) : prettyLine(entry, colors));
   }
   return EXIT.ok;
 }
 
 /** Yields the entries of a query, up to `limit`. Continues after incomplete pages. */
-export async function* found(
+export async function* queryEntries(
   io: Io,
   service: Service,
-  question: Readonly<Record<string, unknown>>,
+  request: Readonly<Record<string, unknown>>,
   limit: number,
   isKnown = false,
 ): AsyncGenerator<StoredEntry, void> {
@@ -33,7 +33,7 @@ export async function* found(
   for (let cursor: string | null = null; left > 0; ) {
     const pagination: Record<string, unknown> = { limit: Math.min(left, PAGE), ...(cursor === null ? {} : { cursor }) };
     const data = record(
-      await read(io, service, "/logger/query", { ...question, pagination }, isKnown || cursor !== null),
+      await readByPost(io, service, "/logger/query", { ...request, pagination }, isKnown || cursor !== null),
     );
     const entries = entriesOf(data?.logs);
     yield* entries;

@@ -3,9 +3,9 @@ import { createReadStream } from "node:fs";
 import type { Readable } from "node:stream";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import { type Detail, isPassing, post, record, wordsOf } from "./api.ts";
+import { type Detail, formatRefusal, isTemporary, post, record } from "./api.ts";
 import type { SendCommand } from "./args.ts";
-import { Batches, bodyOf, type OutgoingEntry, type Place } from "./batches.ts";
+import { Batches, bodyOf, type InputPosition, type OutgoingEntry } from "./batches.ts";
 import { EXIT, Failure, reasonOf } from "./failure.ts";
 import { type Io, notice, writeLine } from "./io.ts";
 import { jsonLine } from "./pretty.ts";
@@ -119,8 +119,8 @@ class Sender {
     this.#stored += receipt.accepted;
     this.#lastSeq = receipt.lastSeq ?? this.#lastSeq;
     for (const { index, code, message } of receipt.rejected) {
-      const place = batch[Number(index)];
-      if (place) this.#reject(place, String(code), String(message));
+      const position = batch[Number(index)];
+      if (position) this.#reject(position, String(code), String(message));
     }
     const unnamed = receipt.rejectedCount - receipt.rejected.length;
     if (unnamed > 0) {
@@ -154,24 +154,24 @@ class Sender {
       if (answer.kind === "ok") return { kind: "done", value: receiptOf(answer.data) };
       const { refusal } = answer;
       const { status, code, message, details } = refusal;
-      if (isPassing(refusal)) return { kind: "again", why: wordsOf(refusal), wait: refusal.wait };
+      if (isTemporary(refusal)) return { kind: "again", why: formatRefusal(refusal), wait: refusal.wait };
       if (status === 413 && batch.length > 1) return { kind: "done", value: null };
       const named = status === 413 ? [{ index: 0, code, message }] : details.filter(({ index }) => index !== undefined);
-      if ((status !== 400 && status !== 413) || named.length === 0) throw new Failure(wordsOf(refusal));
+      if ((status !== 400 && status !== 413) || named.length === 0) throw new Failure(formatRefusal(refusal));
       const none = { accepted: 0, lastSeq: null, data: null, rejectedCount: batch.length };
       return { kind: "done", value: { ...none, rejected: named } };
     });
   }
 
-  #reject(place: Place, code: string, message: string): void {
+  #reject(position: InputPosition, code: string, message: string): void {
     this.#rejected++;
     if (this.#named === MAX_NAMED) notice(this.#io, "Further rejected entries are only counted.");
-    if (this.#named++ < MAX_NAMED) notice(this.#io, `${this.#nameOf(place)}: ${code}: ${message}`);
+    if (this.#named++ < MAX_NAMED) notice(this.#io, `${this.#nameOf(position)}: ${code}: ${message}`);
   }
 
-  #nameOf(place: Place | undefined): string {
+  #nameOf(position: InputPosition | undefined): string {
     if (this.#command.message !== null) return "the entry";
-    return place?.file ? `${place.file}:${place.line}` : `line ${place?.line}`;
+    return position?.file ? `${position.file}:${position.line}` : `line ${position?.line}`;
   }
 
   /** Prints the totals. @returns the exit code */

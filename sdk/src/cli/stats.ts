@@ -1,4 +1,4 @@
-import { read, record } from "./api.ts";
+import { readByPost, record } from "./api.ts";
 import type { StatsCommand } from "./args.ts";
 import { EXIT } from "./failure.ts";
 import { toQueryFilters } from "./filters.ts";
@@ -23,7 +23,7 @@ export async function stats(io: Io, command: StatsCommand): Promise<number> {
     interval,
     ...(by === null ? {} : { groupBy: by }),
   };
-  const data = record(await read(io, service, "/logger/stats", body, false));
+  const data = record(await readByPost(io, service, "/logger/stats", body, false));
   const buckets = Array.isArray(data?.buckets) ? data.buckets : [];
   for (const line of json ? buckets.map(jsonLine) : chart(buckets.map(bucketOf), command)) await writeLine(io, line);
   if (!json) await writeLine(io, `${data?.total ?? 0} in all, by ${interval}`);

@@ -1,11 +1,11 @@
-import { answerOf, isPassing, type Refusal, record, wordsOf } from "./api.ts";
+import { answerOf, formatRefusal, isTemporary, type Refusal, record } from "./api.ts";
 import type { TailCommand } from "./args.ts";
 import { passes } from "./data-test.ts";
 import { EXIT, Failure, reasonOf } from "./failure.ts";
 import { toQueryFilters, toTailQuery } from "./filters.ts";
 import { type Io, notice, writeLine } from "./io.ts";
 import { jsonLine, prettyLine, type StoredEntry } from "./pretty.ts";
-import { entriesOf, found } from "./query.ts";
+import { entriesOf, queryEntries } from "./query.ts";
 import { backoff } from "./retry.ts";
 import { formatWait, sleep } from "./time.ts";
 import { type Closed, type Connection, connect } from "./websocket.ts";
@@ -34,8 +34,9 @@ export async function tail(io: Io, command: TailCommand): Promise<number> {
     // Stopping the command aborts requests in flight, which is not an error.
     if (!io.stop.aborted) throw error;
   } finally {
-    const { place, wasOpen } = follower;
-    if (wasOpen && place !== null) notice(io, `Seen up to seq ${place}. To continue after it: --since seq:${place}`);
+    const { position, wasOpen } = follower;
+    if (wasOpen && position !== null)
+      notice(io, `Seen up to seq ${position}. To continue after it: --since seq:${position}`);
   }
   return EXIT.ok;
 }
@@ -45,7 +46,7 @@ type Opened = { kind: "open"; connection: Connection } | { kind: "again"; why: s
 /** One tail over any number of connections. */
 class Follower {
   /** The seq up to which all entries were written or filtered out; `null` until the service has sent a seq. */
-  place: number | null;
+  position: number | null;
   /** Whether the service has accepted a connection before. */
   wasOpen = false;
   readonly #io: Io;
@@ -58,14 +59,14 @@ class Follower {
     this.#io = io;
     this.#command = command;
     this.#left = command.limit;
-    this.place = command.start.kind === "seq" ? command.start.seq : null;
+    this.position = command.start.kind === "seq" ? command.start.seq : null;
   }
 
   /** Follows until the limit is reached or the command is stopped. @throws Failure if the service ends the tail */
   async follow(): Promise<void> {
     const { start } = this.#command;
-    if (start.kind === "time") await this.#past(start.ms);
-    while (!this.#isOver()) await this.#round((connection) => this.#live(connection));
+    if (start.kind === "time") await this.#writeStored(start.ms);
+    while (!this.#isOver()) await this.#withConnection((connection) => this.#live(connection));
   }
 
   #isOver(): boolean {
@@ -76,22 +77,22 @@ class Follower {
    * Writes the stored entries with a timestamp from `from`. Tails start at a seq, not at a time: a first tail returns
    * the newest seq, a query that starts later returns the entries up to it, and the following tail begins after it.
    */
-  async #past(from: number): Promise<void> {
+  async #writeStored(from: number): Promise<void> {
     const newest = await this.#newest();
     if (newest === null) return;
     const { service, project, filters } = this.#command;
     const question = { projectId: project, filters: toQueryFilters(filters, from, null), order: "asc" };
-    for await (const entry of found(this.#io, service, question, Number.POSITIVE_INFINITY, true)) {
+    for await (const entry of queryEntries(this.#io, service, question, Number.POSITIVE_INFINITY, true)) {
       if (this.#isOver()) return;
       if (entry.seq <= newest) await this.#write(entry);
     }
-    this.place = newest;
+    this.position = newest;
   }
 
   async #newest(): Promise<number | null> {
     let newest: number | null = null;
     while (newest === null && !this.#isOver()) {
-      await this.#round(async (connection) => {
+      await this.#withConnection(async (connection) => {
         const messages = connection.messages();
         for (;;) {
           const { done, value } = await messages.next();
@@ -110,13 +111,13 @@ class Follower {
   }
 
   /** Opens one connection and uses it until its end. Waits if the next connection must wait. */
-  async #round(use: (connection: Connection) => Promise<Closed | null>): Promise<void> {
+  async #withConnection(use: (connection: Connection) => Promise<Closed | null>): Promise<void> {
     const opened = await this.#open();
     if (this.#io.stop.aborted) return;
     if (opened.kind === "again") return this.#pause(opened.why, opened.wait);
     const { connection } = opened;
     if (this.#failures > 0) {
-      notice(this.#io, this.place === null ? "Reconnected." : `Reconnected after seq ${this.place}.`);
+      notice(this.#io, this.position === null ? "Reconnected." : `Reconnected after seq ${this.position}.`);
     }
     this.wasOpen = true;
     const close = () => connection.close();
@@ -133,7 +134,7 @@ class Follower {
   async #open(): Promise<Opened> {
     const { service, project, filters } = this.#command;
     const url = new URL(`${service.url}/logger/${encodeURIComponent(project)}/tail`);
-    url.search = toTailQuery(filters, this.place).toString();
+    url.search = toTailQuery(filters, this.position).toString();
     try {
       const connected = await connect(url, {
         headers: { Authorization: `Bearer ${service.key}` },
@@ -147,9 +148,9 @@ class Follower {
       if (answer.kind !== "refused") throw new Failure(`${service.url} did not open a tail.`);
       const { refusal } = answer;
       // 409: the workspace has its maximal number of tails. The tail of the lost connection may still be counted.
-      const isPatient = isPassing(refusal) || (refusal.status === 409 && this.wasOpen);
-      if (!isPatient) throw new Failure(this.#wordsOf(refusal));
-      return { kind: "again", why: wordsOf(refusal), wait: refusal.wait };
+      const isPatient = isTemporary(refusal) || (refusal.status === 409 && this.wasOpen);
+      if (!isPatient) throw new Failure(this.#formatRefusal(refusal));
+      return { kind: "again", why: formatRefusal(refusal), wait: refusal.wait };
     } catch (error) {
       if (error instanceof Failure) throw error;
       const why = `No connection to ${service.url} (${reasonOf(error)}).`;
@@ -160,10 +161,10 @@ class Follower {
   }
 
   /** Formats a refusal. For a seq beyond the newest entry, names the option that the user typed. */
-  #wordsOf(refusal: Refusal): string {
+  #formatRefusal(refusal: Refusal): string {
     const { start } = this.#command;
-    const isTyped = start.kind === "seq" && start.seq === this.place;
-    if (!isTyped || !refusal.details.some(({ path }) => path === "query.since")) return wordsOf(refusal);
+    const isTyped = start.kind === "seq" && start.seq === this.position;
+    if (!isTyped || !refusal.details.some(({ path }) => path === "query.since")) return formatRefusal(refusal);
     return `--since seq:${start.seq}: the project has not reached this seq. Without --since the tail starts now.`;
   }
 
@@ -177,11 +178,11 @@ class Follower {
       for (const entry of entriesOf(frame?.entries)) {
         if (this.#isOver()) return null;
         await this.#write(entry);
-        this.place = entry.seq;
+        this.position = entry.seq;
       }
-      if (frame?.type === "caught-up" && typeof frame.seq === "number") this.place = frame.seq;
+      if (frame?.type === "caught-up" && typeof frame.seq === "number") this.position = frame.seq;
       if (this.#isOver()) return null;
-      if (this.place !== null) connection.send(JSON.stringify({ type: "ack", seq: this.place }));
+      if (this.position !== null) connection.send(JSON.stringify({ type: "ack", seq: this.position }));
     }
   }
 

@@ -14,7 +14,7 @@ export function writeToConsole(json: string): void {
   // Platforms escape only the C0 characters in names and values of `data`, so the others are escaped before.
   const { timestamp, level, category, type, message, data }: LogEntry = JSON.parse(runtime.visible(json, "\\\\u"));
   const severity = LEVELS.indexOf(level);
-  const place = category === "custom" && type === "log" ? "" : `${category}/${type} `;
-  const line = `${timestamp.slice(11, 23)} \u001b[${COLORS[severity]}m${level.padEnd(5)}\u001b[0m ${runtime.visible(place + message)}`;
+  const label = category === "custom" && type === "log" ? "" : `${category}/${type} `;
+  const line = `${timestamp.slice(11, 23)} \u001b[${COLORS[severity]}m${level.padEnd(5)}\u001b[0m ${runtime.visible(label + message)}`;
   console[severity < 4 ? "log" : severity > 4 ? "error" : "warn"](line, ...(data ? [data] : []));
 }
