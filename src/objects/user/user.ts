@@ -1,69 +1,22 @@
 import { DurableObject } from "cloudflare:workers";
-import { type NewAccount, provisionAccount, readAccount } from "../../accounts/account.ts";
-import { answerTokenRequest, mailToken, type TokenMailRequest } from "../../accounts/account-mails.ts";
+import { type NewAccount, readAccount } from "../../accounts/account.ts";
+import { answerTokenRequest, type TokenMailRequest } from "../../accounts/account-mails.ts";
 import { type ActivityPage, listActivity } from "../../accounts/activity.ts";
 import type { DeletionRequest, DeletionVerdict } from "../../accounts/deletion.ts";
-import {
-  endFamilies,
-  endFamily,
-  isAlive,
-  listSessions,
-  type NewFamily,
-  type SessionInfo,
-  subscribeToSessionEnd,
-} from "../../accounts/families.ts";
-import {
-  insertLink,
-  type NewLink,
-  type Recovered,
-  type Recovery,
-  readRecovery,
-  recover,
-  type SignInMethods,
-} from "../../accounts/links.ts";
-import {
-  allowLinking,
-  epochOfLinked,
-  finishLinking,
-  type LinkAllowed,
-  type LinkAuthority,
-  type LinkBegun,
-  type LinkCompleted,
-  methodsOfSession,
-  startLinking,
-  type Unlinked,
-  unlinkBySession,
-} from "../../accounts/oauth/linking.ts";
+import type { NewFamily, SessionInfo } from "../../accounts/families.ts";
+import type { NewLink, Recovered, Recovery, SignInMethods } from "../../accounts/links.ts";
+import type { LinkAllowed, LinkAuthority, LinkBegun, LinkCompleted, Unlinked } from "../../accounts/oauth/linking.ts";
 import type { ProviderName } from "../../accounts/oauth/provider.ts";
-import { newSeed } from "../../accounts/one-time-token.ts";
-import {
-  changePassword,
-  type PasswordChange,
-  type PasswordVerdict,
-  type Proof,
-  type ProvenFamily,
-  type ProvenSession,
-  type Reset,
-  rejectEmail,
-  resetPassword,
-  type SessionKeys,
-  signInByMail,
-  signInProven,
-  verifyEmail,
+import type {
+  PasswordChange,
+  PasswordVerdict,
+  Proof,
+  ProvenFamily,
+  ProvenSession,
+  Reset,
 } from "../../accounts/proofs.ts";
-import { endByToken, type OpenedRefreshToken, type RefreshAttempt, type Rotation } from "../../accounts/refresh.ts";
-import {
-  type Authentication,
-  authenticate,
-  type Credentials,
-  isFresh,
-  openSession,
-  type Profile,
-  profileOfSession,
-  type Reauthentication,
-  readCredentials,
-  type SessionResult,
-} from "../../accounts/sessions.ts";
+import type { OpenedRefreshToken, RefreshAttempt, Rotation } from "../../accounts/refresh.ts";
+import type { Authentication, Credentials, Profile, Reauthentication, SessionResult } from "../../accounts/sessions.ts";
 import {
   admitInvitation,
   beginOwnership,
@@ -73,30 +26,34 @@ import {
   type OwnershipAttempt,
 } from "../../accounts/user-quotas.ts";
 import type { Env } from "../../env.ts";
-import { newId } from "../../ids.ts";
 import type { Violation } from "../../limits/violations.ts";
 import type { Mail } from "../../mail/mail.ts";
 import { claimMail, mailSent, releaseMail } from "../../mail/pending-mails.ts";
 import { newAlarmOrigin, type Origin, originOrNew } from "../../platform/origin.ts";
 import { type PurgeUnfinished, UserCore } from "./core.ts";
-import { refresh } from "./sessions.ts";
+import { UserCredentials } from "./credentials.ts";
+import { UserSessions } from "./sessions.ts";
 
 /**
- * One account: password hash, links, sessions as refresh families, one-time tokens, the mails promised to its owner, and
- * the counter of requests that no workspace counts. One object per user makes every decision about a session one
- * synchronous turn. An object that was never provisioned answers like an account that does not exist, and writes nothing.
+ * Holds one account: password hash, links, sessions as refresh families, one-time tokens, pending mails to its owner, and
+ * the counter of requests that no workspace counts. Each user has a separate object, so every decision about a session is
+ * one synchronous turn. An unprovisioned object answers like an account that does not exist, and writes nothing.
  */
 export class UserObject extends DurableObject<Env> {
   readonly #core: UserCore;
+  readonly #sessions: UserSessions;
+  readonly #credentials: UserCredentials;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#core = new UserCore(ctx, env);
+    this.#sessions = new UserSessions(this.#core);
+    this.#credentials = new UserCredentials(this.#core);
   }
 
   /**
-   * Makes the account exist, unconfirmed, with its first link if any and the alarm that settles it. Safe to repeat.
-   * @param mails whether the address is mailed for its confirmation
+   * Creates the account, unconfirmed, with its first link if any and the alarm that resolves the registration. Safe to repeat.
+   * @param mails whether a confirmation mail goes to the address
    */
   async provision(
     account: NewAccount,
@@ -104,50 +61,36 @@ export class UserObject extends DurableObject<Env> {
     mails: boolean = !account.emailVerified,
     origin?: Origin,
   ): Promise<void> {
-    if (readAccount(this.#core.sql)) return;
-    const cause = originOrNew(origin);
-    const { requestId } = cause;
-    const request = { purpose: "verify-email", mailId: newId("mail"), seed: newSeed(), requestId } as const;
-    this.#core.change(cause, (sql, now, note) => {
-      provisionAccount(sql, account, now);
-      note({ action: "account.create" });
-      if (link) insertLink(sql, link, now);
-      if (mails) mailToken(sql, account, request, this.#pepper, now);
-    });
+    if (!readAccount(this.#core.sql)) this.#credentials.provision(account, link, mails, originOrNew(origin));
   }
 
-  /** Takes back a registration that lost its address. An account that the directory lists is never taken back. */
+  /** Deletes a registration whose address another account has claimed. Keeps an account that the directory lists. */
   async discard(): Promise<void> {
     const account = readAccount(this.#core.sql);
     if (account && !account.confirmed) await this.#core.destroy();
   }
 
-  /** What a sign-in is checked against; null where there is no account. */
+  /** Returns what a sign-in is checked against; `null` if there is no account. */
   async credentials(): Promise<Credentials | null> {
-    return readCredentials(this.#core.sql);
+    return this.#credentials.read();
   }
 
   /** Opens a session for a sign-in that was verified against `family.epoch`. Safe to repeat with the same id. */
   async createSession(family: NewFamily, origin?: Origin): Promise<SessionResult> {
-    const keys = this.#newKeys();
-    return this.#core.change(originOrNew(origin), (sql, now, note) =>
-      openSession(sql, family, keys.family, keys.pepper, note, now),
-    );
+    return this.#sessions.open(family, originOrNew(origin));
   }
 
-  /** Whether the session lives; with `cost` 1 also counts one request of its user. */
+  /** Returns whether the session is valid. With `cost` 1, also counts one request of its user. */
   async authenticate(sessionId: string, cost: 0 | 1, origin?: Origin): Promise<Authentication> {
-    const now = Date.now();
-    const count = cost === 0 ? null : (userId: string) => this.#core.count(userId, origin?.requestId, now);
-    return authenticate(this.#core.sql, sessionId, now, count);
+    return this.#sessions.authenticate(sessionId, cost, origin);
   }
 
-  /** A workspace wants to know when the session ends. @returns when it does by itself; null where it has. Safe to repeat. */
+  /**
+   * Subscribes a workspace to the end of the session. Safe to repeat.
+   * @returns the time at which the session expires; `null` if it has ended
+   */
   async subscribeToSessionEnd(sessionId: string, workspaceId: string): Promise<number | null> {
-    if (!this.#core.provisioned) return null;
-    return this.#core.change(newAlarmOrigin(), (sql, now) =>
-      subscribeToSessionEnd(sql, { sessionId, workspaceId }, now),
-    );
+    return this.#sessions.subscribeToEnd(sessionId, workspaceId);
   }
 
   /** @deprecated The earlier name of `subscribeToSessionEnd`: workspace objects of the version before call it during a deploy. */
@@ -156,119 +99,84 @@ export class UserObject extends DurableObject<Env> {
   }
 
   async me(sessionId: string): Promise<Profile | null> {
-    return profileOfSession(this.#core.sql, sessionId, Date.now());
+    return this.#sessions.profile(sessionId);
   }
 
-  /** Gives a refresh token's successor, or says why not. */
+  /** Exchanges a refresh token for its successor, or returns the reason for a refusal. */
   async refresh(presented: RefreshAttempt, origin?: Origin): Promise<Rotation> {
-    return refresh(this.#core, presented, originOrNew(origin));
+    return this.#sessions.refresh(presented, originOrNew(origin));
   }
 
-  /** Ends the session of any genuine token of it. */
+  /** Ends the session of a genuine refresh token, current or superseded. */
   async logout(token: OpenedRefreshToken, origin?: Origin): Promise<void> {
-    this.#core.change(originOrNew(origin), (sql, now, note) => {
-      const hasEnded = endByToken(sql, token, this.#pepper, now);
-      if (hasEnded) note({ action: "session.end", session: token.familyId });
-    });
+    this.#sessions.endByToken(token, originOrNew(origin));
   }
 
-  /** All sessions, asked for in one of them; null where that is dead, as in the three methods below. */
+  /** Lists all sessions on behalf of one; `null` if that one has ended, as in the three methods below. */
   async sessions(sessionId: string): Promise<SessionInfo[] | null> {
-    return this.#core.changeInSession(sessionId, newAlarmOrigin(), (sql, { epoch }, now) =>
-      listSessions(sql, epoch, now),
-    );
+    return this.#sessions.list(sessionId);
   }
 
-  /** False where there is no such session. */
+  /** Returns `false` if the session `endedId` does not exist. */
   async endSession(sessionId: string, endedId: string, origin?: Origin): Promise<boolean | null> {
-    return this.#core.changeInSession(sessionId, originOrNew(origin), (sql, { epoch }, now, note) => {
-      const hasEnded = isAlive(sql, endedId, epoch, now) && endFamily(sql, endedId, "revoked", now);
-      if (hasEnded) note({ action: "session.end", session: endedId });
-      return hasEnded;
-    });
+    return this.#sessions.end(sessionId, endedId, originOrNew(origin));
   }
 
-  /** Ends all but this one, and says how many. */
+  /** Ends all sessions but this one and returns their number. */
   async endOtherSessions(sessionId: string, origin?: Origin): Promise<number | null> {
-    return this.#core.changeInSession(sessionId, originOrNew(origin), (sql, _account, now, note) => {
-      const ended = endFamilies(sql, "revoked", sessionId, now);
-      if (ended > 0) note({ action: "session.end-others", session: sessionId, details: { ended } });
-      return ended;
-    });
+    return this.#sessions.endOthers(sessionId, originOrNew(origin));
   }
 
-  /** Sign-ins and changes, newest first; null where the session is dead. `before`: the `next` of the page before, or null. */
+  /**
+   * Lists sign-ins and changes, newest first; `null` if the session has ended.
+   * @param before the `next` of the previous page, or `null`
+   */
   async activity(sessionId: string, before: number | null, limit: number): Promise<ActivityPage | null> {
     return this.#core.changeInSession(sessionId, newAlarmOrigin(), (sql, _account, now) =>
       listActivity(sql, before, limit, now),
     );
   }
 
-  /** What a signed-in user's password is checked against, and whether the session's sign-in is fresh. */
+  /** Returns what a signed-in user's password is checked against, and whether the session is fresh. */
   async credentialsIn(sessionId: string): Promise<(Credentials & { email: string; isFresh: boolean }) | null> {
-    return this.#core.changeInSession(sessionId, newAlarmOrigin(), (sql, { email, passwordHash, epoch }, now) => {
-      return { email, passwordHash, epoch, isFresh: isFresh(sql, sessionId, now) };
-    });
+    return this.#sessions.credentials(sessionId);
   }
 
-  /** Has another name than the method of the version before, whose callers know nothing of `unproven`. */
+  /** Has a name of its own because callers of the method before it do not handle `unproven`. */
   async setPassword(change: PasswordChange, origin?: Origin): Promise<PasswordVerdict> {
-    const cause = originOrNew(origin);
-    return this.#core.change(cause, (sql, now, note) => {
-      const action = readAccount(sql)?.passwordHash === null ? "password.set" : "password.change";
-      const verdict = changePassword(sql, change, cause, now);
-      if (verdict === "changed") note({ action, session: change.sessionId });
-      return verdict;
-    });
+    return this.#credentials.setPassword(change, originOrNew(origin));
   }
 
-  /** Somebody asked for a mail with a token. Safe to repeat with the same mail id. */
+  /** Mails a token on request of an unauthenticated client. Safe to repeat with the same mail id. */
   async requestTokenMail(request: TokenMailRequest): Promise<void> {
     const { requestId } = request;
     const origin = requestId === undefined ? newAlarmOrigin() : { requestId, address: null };
-    this.#core.change(origin, (sql, now) => answerTokenRequest(sql, request, this.#pepper, now));
+    this.#core.change(origin, (sql, now) => answerTokenRequest(sql, request, this.#core.settings.REFRESH_PEPPER, now));
   }
 
   async verifyEmail(tokenHash: Uint8Array, origin?: Origin): Promise<Proof | PurgeUnfinished> {
-    return this.#core.changeAndPurge(originOrNew(origin), (sql, now, note) => {
-      const proof = verifyEmail(sql, tokenHash, now);
-      if (proof.ok) note({ action: "email.verify" });
-      return proof;
-    });
+    return this.#credentials.verifyEmail(tokenHash, originOrNew(origin));
   }
 
   /**
-   * Confirms the address of a living session's account, which has just been proven: by the token of an invitation that was
-   * mailed there. Nothing is purged: token and session are in the same hands. Null where the session is dead.
+   * Verifies the address of a session's account, which the token of an invitation mailed to it has just proven. Purges
+   * nothing, because the same person holds token and session. Returns `null` if the session has ended.
    */
   async confirmAddress(sessionId: string, origin?: Origin): Promise<true | null> {
-    return this.#core.changeInSession(sessionId, originOrNew(origin), (sql, { emailVerified }, _now, note) => {
-      if (!emailVerified) note({ action: "email.verify", session: sessionId });
-      sql.exec("UPDATE account SET email_verified = 1");
-      return true;
-    });
+    return this.#credentials.confirmAddress(sessionId, originOrNew(origin));
   }
 
-  /** The account as others may see it: its name. Null where it gave none, and where there is no account. */
+  /** Returns the name that other users see; `null` if the account has no name or does not exist. */
   async displayName(): Promise<string | null> {
     return readAccount(this.#core.sql)?.name ?? null;
   }
 
   async rejectEmail(tokenHash: Uint8Array, origin?: Origin): Promise<Proof | PurgeUnfinished> {
-    return this.#core.changeAndPurge(originOrNew(origin), (sql, now, note) => {
-      const proof = rejectEmail(sql, tokenHash, now);
-      if (proof.ok) note({ action: "email.reject" });
-      return proof;
-    });
+    return this.#credentials.rejectEmail(tokenHash, originOrNew(origin));
   }
 
   async resetPassword(tokenHash: Uint8Array, passwordHash: string, origin?: Origin): Promise<Reset | PurgeUnfinished> {
-    const cause = originOrNew(origin);
-    return this.#core.changeAndPurge(cause, (sql, now, note) => {
-      const reset = resetPassword(sql, tokenHash, passwordHash, cause, now);
-      if (reset.ok) note({ action: "password.reset" });
-      return reset;
-    });
+    return this.#credentials.resetPassword(tokenHash, passwordHash, originOrNew(origin));
   }
 
   async signInByMail(
@@ -276,55 +184,44 @@ export class UserObject extends DurableObject<Env> {
     family: ProvenFamily,
     origin?: Origin,
   ): Promise<ProvenSession | PurgeUnfinished> {
-    const keys = this.#newKeys();
-    return this.#core.changeAndPurge(originOrNew(origin), (sql, now, note) =>
-      signInByMail(sql, tokenHash, family, keys, note, now),
-    );
+    return this.#credentials.signInByMail(tokenHash, family, originOrNew(origin));
   }
 
-  /** Signs in whoever has proven elsewhere, by a token of the directory, to own the address. */
+  /** Opens a session for a user who has proven the address with a token of the directory. */
   async signInProven(family: ProvenFamily, origin?: Origin): Promise<ProvenSession | PurgeUnfinished> {
-    const keys = this.#newKeys();
-    return this.#core.changeAndPurge(originOrNew(origin), (sql, now, note) =>
-      signInProven(sql, family, keys, note, now),
-    );
+    return this.#credentials.signInProven(family, originOrNew(origin));
   }
 
-  /** The epoch for a session of whoever has this identity; null where the account has not, and never will by that claim. */
+  /** Returns the epoch for a session by this identity; `null` if the account does not have it and this claim is over. */
   async linkedEpoch(link: NewLink): Promise<number | null> {
-    return epochOfLinked(this.#core.sql, link);
+    return this.#credentials.linkedEpoch(link);
   }
 
-  /** Whether a session may set out to link a provider. */
+  /** Returns whether a session may begin to link a provider. */
   async allowLinking(shown: Reauthentication): Promise<LinkAllowed> {
-    return allowLinking(this.#core.sql, shown, Date.now());
+    return this.#credentials.allowLinking(shown);
   }
 
-  /** The first step of a link. Where it answers `unfinishedPurge`, `finishPurge` must follow. Safe to repeat. */
+  /** The first step of a link. If the answer has `unfinishedPurge`, call `finishPurge`. Safe to repeat. */
   async beginLink(link: NewLink, authority: LinkAuthority, origin?: Origin): Promise<LinkBegun> {
-    return this.#core.change(originOrNew(origin), (sql, now) => startLinking(sql, link, authority, now));
+    return this.#credentials.beginLink(link, authority, originOrNew(origin));
   }
 
-  /** The last step of a link, once the directory has the claim. Safe to repeat. */
+  /** The last step of a link, after the directory has stored the claim. Safe to repeat. */
   async completeLink(link: NewLink, origin?: Origin): Promise<LinkCompleted> {
-    const cause = originOrNew(origin);
-    return this.#core.change(cause, (sql, now, note) => finishLinking(sql, link, cause, note, now));
+    return this.#credentials.completeLink(link, originOrNew(origin));
   }
 
-  /** Another name than before, as `setPassword` has. */
+  /** Has a name of its own, like `setPassword`. */
   async unlinkProvider(shown: Reauthentication, provider: ProviderName, origin?: Origin): Promise<Unlinked> {
-    return this.#core.change(originOrNew(origin), (sql, now, note) => {
-      const unlinked = unlinkBySession(sql, shown, provider, now);
-      if (unlinked.ok) note({ action: "provider.unlink", session: shown.sessionId, details: { provider } });
-      return unlinked;
-    });
+    return this.#credentials.unlink(shown, provider, originOrNew(origin));
   }
 
   async methods(sessionId: string): Promise<SignInMethods | null> {
-    return methodsOfSession(this.#core.sql, sessionId, Date.now());
+    return this.#credentials.methods(sessionId);
   }
 
-  /** Counts an invitation that the user is about to make; null where the session is dead. */
+  /** Counts an invitation before the user makes it; `null` if the session has ended. */
   async admitInvitation(sessionId: string, invitationId: string): Promise<InvitationAdmitted | null> {
     return this.#core.changeInSession(sessionId, newAlarmOrigin(), (sql, _account, now) =>
       admitInvitation(sql, invitationId, now),
@@ -335,7 +232,7 @@ export class UserObject extends DurableObject<Env> {
     if (this.#core.provisioned) forgetInvitation(this.#core.sql, invitationId);
   }
 
-  /** The user is about to own a workspace; gives those of earlier attempts. `endOwnershipAttempt` has to follow. */
+  /** Records that the user is about to own a workspace and returns the workspaces of earlier attempts. */
   async beginOwnership(attempt: OwnershipAttempt): Promise<string[]> {
     return this.#core.provisioned
       ? this.#core.change(newAlarmOrigin(), (sql, now) => beginOwnership(sql, attempt, now))
@@ -346,39 +243,27 @@ export class UserObject extends DurableObject<Env> {
     if (this.#core.provisioned) endOwnershipAttempt(this.#core.sql, id);
   }
 
-  /** What was added to the account of late; null where the session is dead. */
+  /** Returns what was added to the account recently; `null` if the session has ended. */
   async recovery(sessionId: string): Promise<Recovery | null> {
-    return this.#core.changeInSession(sessionId, newAlarmOrigin(), (sql, account, now) =>
-      readRecovery(sql, sessionId, account, now),
-    );
+    return this.#credentials.recovery(sessionId);
   }
 
-  /** Ends all other sessions and what was linked of late. */
+  /** Ends all other sessions and removes recent links. */
   async recover(shown: Reauthentication, origin?: Origin): Promise<Recovered> {
-    return this.#core.change(originOrNew(origin), (sql, now, note) => {
-      const recovered = recover(sql, shown, now);
-      if (recovered.ok) {
-        const details = { ended: recovered.ended, unlinked: recovered.released.length };
-        note({ action: "account.recover", session: shown.sessionId, details });
-      }
-      return recovered;
-    });
+    return this.#credentials.recover(shown, originOrNew(origin));
   }
 
-  /**
-   * Ends a purge outside this object: to be called after any call that purged, before the answer to its request.
-   * False where that could not be done yet.
-   */
+  /** Finishes a purge outside this object. Returns `false` if a workspace did not answer. */
   async finishPurge(origin?: Origin): Promise<boolean> {
     return this.#core.finishPurge(originOrNew(origin));
   }
 
-  /** Deletes the account with all it has, here and elsewhere. */
+  /** Deletes the account with its data in this object, in workspaces and in the directory. */
   async deleteAccount(request: DeletionRequest, origin?: Origin): Promise<DeletionVerdict> {
     return this.#core.deleteAccount(request, originOrNew(origin));
   }
 
-  /** The queue's consumer takes a mail for one try; null where there is nothing to send. */
+  /** Claims a mail for one attempt of the queue's consumer; `null` if there is nothing to send. */
   async claimMail(mailId: string): Promise<Mail | null> {
     return this.#core.provisioned ? claimMail(this.#core.sql, mailId, Date.now()) : null;
   }
@@ -391,21 +276,12 @@ export class UserObject extends DurableObject<Env> {
     if (this.#core.provisioned) releaseMail(this.#core.sql, mailId);
   }
 
-  /** The consumer of the violations queue has written these to D1. */
+  /** Called by the consumer of the violations queue after it has written `violations` to D1. */
   async violationsStored(violations: readonly Violation[]): Promise<void> {
     this.#core.violationsStored(violations);
   }
 
   override async alarm(): Promise<void> {
     await this.#core.alarm();
-  }
-
-  get #pepper(): string {
-    return this.#core.settings.REFRESH_PEPPER;
-  }
-
-  /** What a new session's tokens are derived with. */
-  #newKeys(): SessionKeys {
-    return { family: crypto.getRandomValues(new Uint8Array(32)), pepper: this.#pepper };
   }
 }

@@ -1,79 +1,26 @@
 import { z } from "zod";
 import { ERROR_STATUS, type ErrorCode } from "../../http/errors.ts";
-import { isOptional, JSON_BODY_MAX_BYTES, type Resource, type RouteSpec } from "../../http/resource.ts";
-import { CATEGORY_TYPES, INGEST_LIMITS, LEVELS, RETENTION_DAYS } from "../../logs/entry.ts";
+import { isOptional, type Resource, type RouteSpec } from "../../http/resource.ts";
+import {
+  BY_BODY,
+  BY_LIMIT,
+  BY_SECURITY,
+  COMPONENTS,
+  DESCRIPTION,
+  EVERYWHERE,
+  failureSchema,
+  type Json,
+  LIMIT_HEADERS,
+  LOCATION_HEADER,
+  REQUEST_ID_HEADER,
+  RETRY_AFTER_HEADER,
+  SECURITY,
+  successSchema,
+} from "./openapi-parts.ts";
 
-type Json = Record<string, unknown>;
-
-/** Errors any route may answer with, beyond those its spec lists. */
-const EVERYWHERE: readonly ErrorCode[] = ["INTERNAL_ERROR"];
-/** Errors that come with a kind of credential. */
-const BY_SECURITY: Record<RouteSpec["security"], readonly ErrorCode[]> = {
-  none: [],
-  accessToken: ["UNAUTHORIZED", "INVALID_ACCESS_TOKEN", "ACCESS_TOKEN_EXPIRED", "SESSION_REVOKED"],
-  apiKey: ["UNAUTHORIZED", "INVALID_API_KEY", "API_KEY_EXPIRED", "API_KEY_REVOKED"],
-  either: [
-    "UNAUTHORIZED",
-    "INVALID_ACCESS_TOKEN",
-    "ACCESS_TOKEN_EXPIRED",
-    "SESSION_REVOKED",
-    "INVALID_API_KEY",
-    "API_KEY_EXPIRED",
-    "API_KEY_REVOKED",
-  ],
-  operatorToken: ["UNAUTHORIZED", "NOT_FOUND"],
-};
-/** Errors that come with a validated JSON body. */
-const BY_BODY: readonly ErrorCode[] = [
-  "VALIDATION_ERROR",
-  "PAYLOAD_TOO_LARGE",
-  "UNSUPPORTED_MEDIA_TYPE",
-  "REQUEST_TIMEOUT",
-];
-
-/** Errors that come with a limit: every operation counts, for its caller or for its client address. */
-const BY_LIMIT: readonly ErrorCode[] = ["RATE_LIMITED", "SERVICE_UNAVAILABLE"];
 const WORKSPACE_HEADER = "X-Workspace-Id";
 /** Paths that name no workspace and no key that would carry one: with an access token, the header must. */
 const NEEDS_WORKSPACE = /^\/projects(\/|$)/;
-
-const SECURITY: Record<RouteSpec["security"], readonly Json[]> = {
-  none: [],
-  accessToken: [{ accessToken: [] }],
-  apiKey: [{ apiKey: [] }],
-  either: [{ accessToken: [] }, { apiKey: [] }],
-  operatorToken: [{ operatorToken: [] }],
-};
-
-const DESCRIPTION = `Send logs, and find them in the very next request.
-
-Every JSON answer has the members \`success\`, \`data\`, \`error\` and \`meta\`. \`error.code\` is from a closed list; each route names those it can answer with.
-
-## Limits of ingest
-
-| What | Limit |
-|---|---|
-| Body, after decompression | ${INGEST_LIMITS.bodyBytes} bytes |
-| Entries in one request | ${INGEST_LIMITS.entries} |
-| One entry, as sent | ${INGEST_LIMITS.entryBytes} bytes |
-| Values in one entry: objects, arrays, scalars | ${INGEST_LIMITS.entryValues} |
-| Depth of \`data\` | ${INGEST_LIMITS.dataDepth} |
-| \`category\` and \`type\` | 1 to ${INGEST_LIMITS.nameLength} characters |
-| \`timestamp\` ahead of the receipt | at most ${INGEST_LIMITS.futureMs / 3_600_000} hours |
-| \`timestamp\` in the past | at most the workspace's retention, ${RETENTION_DAYS.min} to ${RETENTION_DAYS.max} days, ${RETENTION_DAYS.default} by default |
-| Rejections listed in a receipt | ${INGEST_LIMITS.rejectedListed}; \`rejectedCount\` counts all |
-| \`Idempotency-Key\` | 1 to ${INGEST_LIMITS.idempotencyKeyLength} printable ASCII characters, remembered for ${INGEST_LIMITS.idempotencyMs / 3_600_000} hours |
-| Body on every other route | ${JSON_BODY_MAX_BYTES} bytes |
-
-## Levels and categories
-
-Levels by severity: ${LEVELS.map((level) => `\`${level}\``).join(", ")}.
-
-${Object.entries(CATEGORY_TYPES)
-  .map(([category, types]) => `- \`${category}\`: ${types.map((type) => `\`${type}\``).join(", ")}`)
-  .join("\n")}
-- \`custom\`, or a category of your own: any type
-`;
 
 /** The OpenAPI 3.1 document of all resources, built from the very schemas that validate. */
 export function openApiDocument(resources: readonly Resource[], serverUrl: string, version: string): Json {
@@ -211,106 +158,3 @@ function jsonSchema(schema: z.ZodType, io: "input" | "output"): Json {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: "any" });
   return rest;
 }
-
-function successSchema(data: Json): Json {
-  return {
-    type: "object",
-    required: ["success", "data", "error", "meta"],
-    properties: {
-      success: { const: true },
-      data,
-      error: { type: "null" },
-      meta: { $ref: "#/components/schemas/Meta" },
-    },
-  };
-}
-
-function failureSchema(codes: readonly ErrorCode[]): Json {
-  return {
-    allOf: [
-      { $ref: "#/components/schemas/Failure" },
-      { type: "object", properties: { error: { type: "object", properties: { code: { enum: codes } } } } },
-    ],
-  };
-}
-
-function header(description: string): Json {
-  return { description, schema: { type: "integer" } };
-}
-
-const REQUEST_ID_HEADER = { "X-Request-Id": { $ref: "#/components/headers/requestId" } };
-const LIMIT_HEADERS = {
-  "X-RateLimit-Limit": { $ref: "#/components/headers/limit" },
-  "X-RateLimit-Remaining": { $ref: "#/components/headers/remaining" },
-  "X-RateLimit-Reset": { $ref: "#/components/headers/reset" },
-};
-const LOCATION_HEADER = { Location: { description: "Where to go on.", schema: { type: "string", format: "uri" } } };
-const RETRY_AFTER_HEADER = { "Retry-After": { $ref: "#/components/headers/retryAfter" } };
-
-const COMPONENTS: Json = {
-  securitySchemes: {
-    accessToken: {
-      type: "http",
-      scheme: "bearer",
-      bearerFormat: "JWT",
-      description: "The access token of a sign-in. It lives 15 minutes; `POST /auth/refresh` gives a new pair.",
-    },
-    apiKey: {
-      type: "http",
-      scheme: "bearer",
-      bearerFormat: "sk_...",
-      description: "An API key of a project, with the scope the route needs. Shown once, when it is made.",
-    },
-    operatorToken: {
-      type: "http",
-      scheme: "bearer",
-      description: "The setting OPERATOR_TOKEN of this deployment. Without one these routes do not exist (404).",
-    },
-  },
-  parameters: {
-    requestId: {
-      name: "X-Request-Id",
-      in: "header",
-      required: false,
-      description:
-        "Echoed in the answer and in every log line about the request, if it is at most 128 printable ASCII characters. Another one is replaced.",
-      schema: { type: "string" },
-    },
-  },
-  headers: {
-    requestId: { description: "The caller's request id, or a new one.", schema: { type: "string" } },
-    limit: header("Maximum requests in the current window."),
-    remaining: header("Requests left in the window."),
-    reset: header("Unix timestamp in seconds when the window resets: when the oldest counted request leaves it."),
-    retryAfter: header("Seconds after which this request would be admitted, rounded up."),
-  },
-  schemas: {
-    Meta: {
-      type: "object",
-      required: ["timestamp", "requestId"],
-      properties: { timestamp: { type: "string", format: "date-time" }, requestId: { type: "string" } },
-    },
-    Failure: {
-      type: "object",
-      required: ["success", "data", "error", "meta"],
-      properties: {
-        success: { const: false },
-        data: { type: "null" },
-        error: {
-          type: "object",
-          required: ["code", "message"],
-          properties: {
-            code: { enum: Object.keys(ERROR_STATUS) },
-            message: { type: "string" },
-            details: {
-              type: "array",
-              description: "One per offending field, or per rejected entry of an ingest.",
-              items: { type: "object" },
-            },
-          },
-        },
-        meta: { $ref: "#/components/schemas/Meta" },
-      },
-    },
-  },
-};
