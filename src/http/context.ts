@@ -5,6 +5,7 @@ import type { LimitState, RouteRef } from "../limits/state.ts";
 import { clientIp } from "../platform/loopback.ts";
 import type { Origin } from "../platform/origin.ts";
 import type { Settings } from "../settings.ts";
+import { refuse } from "./errors.ts";
 
 /** What one request carries from middleware to handler. */
 export interface Variables {
@@ -23,6 +24,20 @@ export interface Variables {
 }
 
 export type AppEnv = { Bindings: Env; Variables: Variables };
+
+/**
+ * Sets the limit state that the headers of the response show; `null` keeps the earlier one. The only place that sets it,
+ * so that a request that was counted once is never counted again elsewhere.
+ */
+export function noteLimit(c: Context<AppEnv>, limit: LimitState | null | undefined): void {
+  if (limit) c.set("limit", limit);
+}
+
+/** Sets the limit state and ends the request with 429 if the limit is used up. */
+export function refuseIfLimited(c: Context<AppEnv>, limit: LimitState | null | undefined): void {
+  noteLimit(c, limit);
+  if (limit?.admitted === false) refuse("RATE_LIMITED", "Too many requests");
+}
 
 /** The request as the cause of what it makes objects do. */
 export function originOf(c: Context<AppEnv>): Origin {

@@ -49,7 +49,7 @@ function readJson<S extends z.ZodType>(
     if (mediaType(request.headers.get("Content-Type")) !== "application/json") {
       refuse("UNSUPPORTED_MEDIA_TYPE", "Send the body as Content-Type: application/json.");
     }
-    return validated(schema, parseJson(decodeUtf8(bodyOrRefuse(body, JSON_BODY_MAX_BYTES)), parse));
+    return validated(schema, parseJson(decodeUtf8(bodyOrRefuse(body, JSON_BODY_MAX_BYTES).bytes), parse));
   } finally {
     if (body.ok) body.lease.release();
   }
@@ -64,8 +64,8 @@ export function refuseForMemory(): never {
   return refuse("SERVICE_UNAVAILABLE", "Too many large requests at once. Please try again.", { headers });
 }
 
-export function bodyOrRefuse(body: BodyResult, limit: number): Uint8Array {
-  if (body.ok) return body.bytes;
+export function bodyOrRefuse(body: BodyResult, limit: number): Extract<BodyResult, { ok: true }> {
+  if (body.ok) return body;
   switch (body.reason) {
     case "too_large":
       return refuse("PAYLOAD_TOO_LARGE", `The body is larger than ${limit} bytes.`);

@@ -1,6 +1,5 @@
 import type { Context, MiddlewareHandler } from "hono";
-import { type AppEnv, clientAddress, originOf } from "../../http/context.ts";
-import { refuse } from "../../http/errors.ts";
+import { type AppEnv, clientAddress, noteLimit, originOf, refuseIfLimited } from "../../http/context.ts";
 import { API_DEFAULT, AUTH_WINDOW_SECONDS, type LimitState } from "../../limits/state.ts";
 import { callAddress } from "../../rpc/call.ts";
 
@@ -12,14 +11,12 @@ export type AddressPreset = "AUTH" | "API_DEFAULT";
  * the API's groups. Ends the request with 429 when the limit is used up.
  */
 export async function countByAddress(c: Context<AppEnv>, preset: AddressPreset): Promise<void> {
-  const state = await check(c, preset, 1);
-  c.set("limit", state);
-  if (!state.admitted) refuse("RATE_LIMITED", "Too many requests");
+  refuseIfLimited(c, await check(c, preset, 1));
 }
 
 /** What the headers of a request say that does not count under AUTH. */
 export async function setAuthLimitState(c: Context<AppEnv>): Promise<void> {
-  c.set("limit", await check(c, "AUTH", 0));
+  noteLimit(c, await check(c, "AUTH", 0));
 }
 
 /**

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import type { Context, MiddlewareHandler } from "hono";
 import { type AccessClaims, verifyAccessToken } from "../../accounts/access-token.ts";
 import type { Profile } from "../../accounts/sessions.ts";
-import { type AppEnv, originOf } from "../../http/context.ts";
+import { type AppEnv, originOf, refuseIfLimited } from "../../http/context.ts";
 import { type ErrorCode, refuse } from "../../http/errors.ts";
 import type { LimitState } from "../../limits/state.ts";
 import { callUser } from "../../rpc/call.ts";
@@ -18,10 +18,7 @@ export interface UserGuardOptions {
 export function userGuard({ count }: UserGuardOptions): MiddlewareHandler<AppEnv> {
   return async (c, next) => {
     const { limit } = await admit(c, count === "user" ? 1 : 0);
-    if (limit) {
-      c.set("limit", limit);
-      if (!limit.admitted) refuse("RATE_LIMITED", "Too many requests");
-    }
+    refuseIfLimited(c, limit);
     await next();
   };
 }

@@ -1,6 +1,6 @@
 import type { Context, MiddlewareHandler } from "hono";
-import { type AppEnv, clientAddress, originOf } from "../../http/context.ts";
-import { refuse } from "../../http/errors.ts";
+import { type AppEnv, clientAddress, noteLimit, originOf, refuseIfLimited } from "../../http/context.ts";
+import { ApiError, refuse } from "../../http/errors.ts";
 import { isId } from "../../ids.ts";
 import { looksLikeApiKey, type ParsedApiKey, parseApiKey } from "../../keys/api-key.ts";
 import type { LimitState, RouteRef } from "../../limits/state.ts";
@@ -8,7 +8,7 @@ import type { Answer } from "../../objects/workspace/core.ts";
 import { callAddress, callUser, callWorkspace } from "../../rpc/call.ts";
 import type { Ruling } from "../../rpc/result.ts";
 import { type BudgetName, SANDBOX_BUDGETS, SANDBOX_WORKSPACE_ID } from "../../sandbox/sandbox.ts";
-import { type Action, type Denied, type Requirement, roleFor } from "../../workspace/permissions.ts";
+import { type Action, type Caller, type Denied, type Requirement, roleFor } from "../../workspace/permissions.ts";
 import { countByAddress } from "./address.ts";
 import { authenticateUser, bearerToken } from "./user.ts";
 
@@ -17,8 +17,8 @@ import { authenticateUser, bearerToken } from "./user.ts";
  * the request counts by address (a key) or in the user's own object (a user); unless it has been counted already.
  */
 export async function refuseDenied(c: Context<AppEnv>, denied: Denied): Promise<never> {
-  if (denied.limit) c.set("limit", denied.limit);
-  else if (c.get("limit") === null) await countElsewhere(c);
+  noteLimit(c, denied.limit);
+  if (c.get("limit") === null) await countElsewhere(c);
   const challenge = denied.scope && `Bearer realm="taffrail", error="insufficient_scope", scope="${denied.scope}"`;
   return refuse(denied.code, denied.message, challenge ? { headers: { "WWW-Authenticate": challenge } } : {});
 }
@@ -41,9 +41,7 @@ async function countElsewhere(c: Context<AppEnv>): Promise<void> {
   if (!user) return countByAddress(c, "API_DEFAULT");
   const origin = originOf(c);
   const { limit } = await callUser(c.env, user.userId, "once", (stub) => stub.authenticate(user.sessionId, 1, origin));
-  if (!limit) return;
-  c.set("limit", limit);
-  if (!limit.admitted) refuse("RATE_LIMITED", "Too many requests");
+  refuseIfLimited(c, limit);
 }
 
 /** The API key of a request. Without a well-formed one the address counts, and no workspace is touched. */
@@ -59,20 +57,34 @@ export async function requireApiKey(c: Context<AppEnv>): Promise<ParsedApiKey> {
     : refuse("INVALID_API_KEY", "The bearer token is not a valid API key.");
 }
 
+/** The sender of a request that a workspace counts. */
+export interface ChargedCaller {
+  caller: Caller;
+  workspaceId: string;
+  /** What the request counts under; `null` if it has been counted already. Called once, when the request is counted. */
+  charge: () => RouteRef | null | Promise<RouteRef | null>;
+}
+
 /**
- * Counts a request of a key that will be refused whatever the workspace holds; the key's own faults come first.
- * @param route null where it has been counted already
+ * Runs `read`, which may refuse a request before its workspace is asked. A refused request is counted too, and a fault of
+ * the caller (an unknown key, a missing role) is reported instead of the refusal.
  */
-export async function countRefusedKey(
+export async function countIfRefused<T>(
   c: Context<AppEnv>,
-  key: ParsedApiKey,
+  { caller, workspaceId, charge }: ChargedCaller,
   requirement: Requirement,
-  route: RouteRef | null,
-): Promise<void> {
-  const caller = { kind: "key", hash: key.hash } as const;
-  const answer = await callWorkspace(c.env, key.workspaceId, "once", (stub) => stub.admit(caller, requirement, route));
-  if (!answer.ok) return refuseDenied(c, answer);
-  if (answer.limit) c.set("limit", answer.limit);
+  read: () => T | Promise<T>,
+): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    const route = await charge();
+    const answer = await callWorkspace(c.env, workspaceId, "once", (stub) => stub.admit(caller, requirement, route));
+    if (!answer.ok) return refuseDenied(c, answer);
+    noteLimit(c, answer.limit);
+    throw error;
+  }
 }
 
 export interface WorkspaceGuardOptions {
@@ -92,7 +104,7 @@ export function workspaceGuard({ action, from }: WorkspaceGuardOptions): Middlew
     const route = c.get("route");
     const answer = await callWorkspace(c.env, workspaceId, "once", (stub) => stub.admit(caller, requirement, route));
     if (!answer.ok) return refuseDenied(c, answer);
-    c.set("limit", answer.limit);
+    noteLimit(c, answer.limit);
     c.set("workspaceId", workspaceId);
     await next();
   };
@@ -160,13 +172,9 @@ export function budgetLeft(c: Context<AppEnv>, name: BudgetName): Promise<LimitS
 async function spend(c: Context<AppEnv>, name: BudgetName, cost: number): Promise<void> {
   const { limit } = SANDBOX_BUDGETS[name];
   const state = await check(c, name, cost);
-  if (cost <= limit) {
-    c.set("limit", state);
-    if (!state.admitted) refuse("RATE_LIMITED", "Too many requests");
-    return;
-  }
-  // No waiting makes it fit: the headers show what is left, and no `Retry-After`.
-  c.set("limit", { ...state, admitted: true });
+  if (cost <= limit) return refuseIfLimited(c, state);
+  // No wait makes the request fit: `admitted` shows what is left without a `Retry-After`.
+  noteLimit(c, { ...state, admitted: true });
   refuse("PAYLOAD_TOO_LARGE", `The sandbox takes ${limit} entries an hour from one address. Send fewer at once.`);
 }
 

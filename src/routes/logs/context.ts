@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import { z } from "zod";
-import type { AppEnv } from "../../http/context.ts";
+import { type AppEnv, noteLimit } from "../../http/context.ts";
 import { refuse } from "../../http/errors.ts";
 import { integerParameter } from "../../http/paging.ts";
 import { type Resource, validated } from "../../http/resource.ts";
@@ -11,7 +11,14 @@ import type { ColdScope } from "../../tail/cold-range.ts";
 import { CONTEXT_LIMITS, contextBytes, contextTexts, readContext, type SeqSource } from "../../tail/context.ts";
 import type { SeqScan } from "../../workspace/recent/reader.ts";
 import { refuseDenied } from "../guards/workspace.ts";
-import { countIfRefused, orUnavailable, type Reader, readerOf, reportUnreadable, withReadMemory } from "./reader.ts";
+import {
+  countIfReadRefused,
+  orUnavailable,
+  type Reader,
+  readerOf,
+  reportUnreadable,
+  withReadMemory,
+} from "./reader.ts";
 
 const neighbours = integerParameter(0, CONTEXT_LIMITS.neighbours);
 
@@ -57,7 +64,7 @@ const CONTEXT_ROWS = 10_240;
 async function context(c: Context<AppEnv>): Promise<Response> {
   const projectId = c.req.param("projectId") ?? "";
   const reader = await readerOf(c);
-  const { before, after, seq } = await countIfRefused(c, reader, projectId, () => {
+  const { before, after, seq } = await countIfReadRefused(c, reader, projectId, () => {
     const { before = 0, after = 0 } = validated(ContextParameters, c.req.query(), "query");
     const id = parseLogId(c.req.param("logId") ?? "");
     if (id?.projectId !== projectId) return refuse("NOT_FOUND", "There is no such entry.");
@@ -91,7 +98,7 @@ function seqSource(c: Context<AppEnv>, { caller, workspaceId, route }: Reader, p
       const replay = isCounted ? "replay-safe" : "once";
       const result = await callWorkspace(c.env, workspaceId, replay, (stub) => stub.readBySeq(call));
       if (!result.ok) return refuseDenied(c, result);
-      if (result.limit) c.set("limit", result.limit);
+      noteLimit(c, result.limit);
       isCounted = true;
       return requireMembers(result.page, ["lastSeq", "flushedSeq", "oldest", "through", "batches"]);
     },

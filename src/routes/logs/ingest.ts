@@ -2,10 +2,10 @@ import { createHash } from "node:crypto";
 import type { Context } from "hono";
 import { z } from "zod";
 import { readBody } from "../../http/body.ts";
-import { type AppEnv, finishAfterDisconnect } from "../../http/context.ts";
+import { type AppEnv, finishAfterDisconnect, noteLimit } from "../../http/context.ts";
 import { success } from "../../http/envelope.ts";
 import { ApiError, DISK_NEARLY_FULL, type ErrorCode, refuse } from "../../http/errors.ts";
-import { hasGoodIdempotencyKey, idempotencyKeyHash, idempotencyKeySchema } from "../../http/fields.ts";
+import { idempotencyKeyHash, idempotencyKeySchema } from "../../http/fields.ts";
 import { bodyOrRefuse, MEMORY_RETRY_SECONDS, mediaType, type Resource, refuseForMemory } from "../../http/resource.ts";
 import { acceptedKeys, type ParsedApiKey } from "../../keys/api-key.ts";
 import { INGEST_LIMITS } from "../../logs/entry.ts";
@@ -18,7 +18,7 @@ import type { MemoryLease } from "../../platform/memory-pool.ts";
 import { inTurns, pause, TurnMeter } from "../../platform/turns.ts";
 import { callWorkspace } from "../../rpc/call.ts";
 import type { Idempotency, IngestResult } from "../../workspace/ingest.ts";
-import { countedRoute, countRefusedKey, refuseDenied, requireApiKey, requireLiveKey } from "../guards/workspace.ts";
+import { countedRoute, countIfRefused, refuseDenied, requireApiKey, requireLiveKey } from "../guards/workspace.ts";
 
 const MEDIA_TYPES: ReadonlySet<string> = new Set<IngestMediaType>(["application/json", "application/x-ndjson"]);
 
@@ -161,11 +161,10 @@ interface IngestRequest {
   idempotency: Idempotency | null;
 }
 
-/** What the request carries. One that cannot be read still counts, and the key's own faults are told first. */
+/** Reads what the request carries. A request that cannot be read is counted, after faults of its key. */
 async function readRequest(c: Context<AppEnv>, key: ParsedApiKey, projectId: string): Promise<IngestRequest> {
   const request = c.req.raw;
   const type = mediaType(request.headers.get("Content-Type"));
-  const goodType = isIngestMediaType(type);
   const body = await readBody(request, INGEST_LIMITS.bodyBytes, {
     gzip: true,
     // A body may cost a thousand times what it cost to send: a key that does not exist must not get that.
@@ -175,17 +174,19 @@ async function readRequest(c: Context<AppEnv>, key: ParsedApiKey, projectId: str
       acceptedKeys.add(key.hash);
     },
   });
+  const sender = {
+    caller: { kind: "key", hash: key.hash },
+    workspaceId: key.workspaceId,
+    charge: () => countedRoute(c, key, "entries", 1),
+  } as const;
   try {
-    if (body.ok && goodType && hasGoodIdempotencyKey(request.headers)) {
-      const { bytes, lease } = body;
+    return await countIfRefused(c, sender, { scope: "logs:write", role: "owner", projectId }, async () => {
+      if (!isIngestMediaType(type)) {
+        return refuse("UNSUPPORTED_MEDIA_TYPE", "Send application/json or application/x-ndjson.");
+      }
+      const { bytes, lease } = bodyOrRefuse(body, INGEST_LIMITS.bodyBytes);
       return { bytes, lease, type, idempotency: await idempotencyOf(request.headers, type, bytes) };
-    }
-    const route = await countedRoute(c, key, "entries", 1);
-    await countRefusedKey(c, key, { scope: "logs:write", role: "owner", projectId }, route);
-    if (!goodType) refuse("UNSUPPORTED_MEDIA_TYPE", "Send application/json or application/x-ndjson.");
-    const bytes = bodyOrRefuse(body, INGEST_LIMITS.bodyBytes);
-    await idempotencyOf(request.headers, type, bytes);
-    throw new Error("The request has no fault.");
+    });
   } catch (error) {
     if (body.ok) body.lease.release();
     throw error;
@@ -214,7 +215,7 @@ async function answer(
 ): Promise<Response> {
   const fields = c.get("log");
   if (result.ok) {
-    if (result.limit) c.set("limit", result.limit);
+    noteLimit(c, result.limit);
     const { accepted, rejectedCount, duplicate } = result.receipt;
     Object.assign(fields, { accepted, rejected: rejectedCount, duplicate });
     return success(result.receipt, c.get("requestId"), 201);
@@ -225,19 +226,19 @@ async function answer(
     return refuse("SERVICE_UNAVAILABLE", "The sandbox has taken in all it can for now.", { headers });
   }
   if (result.code === "STORAGE_FULL") {
-    if (result.limit) c.set("limit", result.limit);
+    noteLimit(c, result.limit);
     const headers = { "Retry-After": String(STORAGE_RETRY_SECONDS) };
     return refuse("SERVICE_UNAVAILABLE", "The workspace has taken in all it can for now.", { headers });
   }
   if (result.code === "DISK_FULL") {
-    if (result.limit) c.set("limit", result.limit);
+    noteLimit(c, result.limit);
     throw new ApiError(DISK_NEARLY_FULL);
   }
   if (result.code === "SERVICE_UNAVAILABLE") {
     return refuse("SERVICE_UNAVAILABLE", result.message, { headers: { "Retry-After": MEMORY_RETRY_SECONDS } });
   }
   if (result.code !== "VALIDATION_ERROR") return refuseDenied(c, result);
-  if (result.limit) c.set("limit", result.limit);
+  noteLimit(c, result.limit);
   fields.rejected = built.rejectedCount;
   if (failure === null) {
     return refuse("VALIDATION_ERROR", "The request holds no valid entry.", { details: built.rejected });

@@ -1,8 +1,8 @@
 import type { Context } from "hono";
 import type { z } from "zod";
-import { type AppEnv, finishAfterDisconnect } from "../../http/context.ts";
+import { type AppEnv, finishAfterDisconnect, noteLimit } from "../../http/context.ts";
 import { streamedSuccess } from "../../http/envelope.ts";
-import { ApiError, refuse } from "../../http/errors.ts";
+import { refuse } from "../../http/errors.ts";
 import { jsonBody } from "../../http/resource.ts";
 import { isId } from "../../ids.ts";
 import { looksLikeApiKey } from "../../keys/api-key.ts";
@@ -23,7 +23,7 @@ import { settingsOf } from "../../settings.ts";
 import { type Caller, roleFor } from "../../workspace/permissions.ts";
 import { countByAddress } from "../guards/address.ts";
 import { authenticateUser, bearerToken } from "../guards/user.ts";
-import { countedRoute, namedWorkspace, refuseDenied, requireApiKey } from "../guards/workspace.ts";
+import { countedRoute, countIfRefused, namedWorkspace, refuseDenied, requireApiKey } from "../guards/workspace.ts";
 
 /** Who reads, which workspace's object decides about it, and what the request counts under there. */
 export interface Reader {
@@ -50,23 +50,11 @@ export async function readerOf(c: Context<AppEnv>): Promise<Reader> {
   return { caller, workspaceId, route: c.get("route") };
 }
 
-/** The body. One that is none still counts, and the caller's own faults are told first. */
-export async function readerBody<S extends z.ZodType>(
-  c: Context<AppEnv>,
-  { caller, workspaceId, route }: Reader,
-  schema: S,
-): Promise<z.output<S>> {
-  try {
-    // A number that lost digits would find what nobody asked for.
-    return await finishAfterDisconnect(c, jsonBody(c.req.raw, schema, parseExactly));
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    const requirement = { scope: "logs:read", role: roleFor("logs.read"), projectId: null } as const;
-    const answer = await callWorkspace(c.env, workspaceId, "once", (stub) => stub.admit(caller, requirement, route));
-    if (!answer.ok) return refuseDenied(c, answer);
-    if (answer.limit) c.set("limit", answer.limit);
-    throw error;
-  }
+/** Validates the JSON body of a read. A request with an invalid body is counted, after faults of the caller. */
+export function readerBody<S extends z.ZodType>(c: Context<AppEnv>, reader: Reader, schema: S): Promise<z.output<S>> {
+  // Exact numbers: one that lost digits would match other entries.
+  const body = () => finishAfterDisconnect(c, jsonBody(c.req.raw, schema, parseExactly));
+  return countIfReadRefused(c, reader, null, body);
 }
 
 /** Both tiers of the reader's workspace. The first page admits the request and counts it. */
@@ -129,7 +117,7 @@ function admitOnce(c: Context<AppEnv>, reader: Reader, projectId: string | null)
       call(stub, { caller, route, projectId, readsColdDb: true }),
     );
     if (!result.ok) return refuseDenied(c, result);
-    if (result.limit) c.set("limit", result.limit);
+    noteLimit(c, result.limit);
     if (result.projectId) c.get("log").projectId = result.projectId;
     isCounted = true;
     return requireMembers(result.page, ["asOf", "flushed", "oldest"]);
@@ -148,23 +136,15 @@ export async function orUnavailable<T>(c: Context<AppEnv>, answer: Promise<T>): 
   }
 }
 
-/** Runs what may refuse a request for its own sake. A refused one counts all the same, and the caller's faults come first. */
-export async function countIfRefused<T>(
+/** `countIfRefused` for requests that read logs. */
+export function countIfReadRefused<T>(
   c: Context<AppEnv>,
   { caller, workspaceId, route }: Reader,
-  projectId: string,
-  read: () => T,
+  projectId: string | null,
+  read: () => T | Promise<T>,
 ): Promise<T> {
-  try {
-    return read();
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    const requirement = { scope: "logs:read", role: roleFor("logs.read"), projectId } as const;
-    const answer = await callWorkspace(c.env, workspaceId, "once", (stub) => stub.admit(caller, requirement, route));
-    if (!answer.ok) return refuseDenied(c, answer);
-    if (answer.limit) c.set("limit", answer.limit);
-    throw error;
-  }
+  const requirement = { scope: "logs:read", role: roleFor("logs.read"), projectId } as const;
+  return countIfRefused(c, { caller, workspaceId, charge: () => route }, requirement, read);
 }
 
 const MEMORY_RETRY = { headers: { "Retry-After": "2" } } as const;

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import { z } from "zod";
-import { type AppEnv, clientAddress, originOf } from "../../http/context.ts";
+import { type AppEnv, clientAddress, noteLimit, originOf } from "../../http/context.ts";
 import { success } from "../../http/envelope.ts";
 import { refuse, refuseFields } from "../../http/errors.ts";
 import type { Resource } from "../../http/resource.ts";
@@ -15,7 +15,7 @@ import { TAIL_LIMITS, TAIL_PROGRESS_MS, TICKET_LIFETIME_MS } from "../../tail/li
 import { readTailQuery, TailParameters, type TailQuery } from "../../tail/query.ts";
 import { countByAddress } from "../guards/address.ts";
 import { refuseDenied } from "../guards/workspace.ts";
-import { countIfRefused, type Reader, readerOf } from "./reader.ts";
+import { countIfReadRefused, type Reader, readerOf } from "./reader.ts";
 
 export function addTail(logger: Resource): void {
   logger.route(
@@ -90,7 +90,7 @@ async function openTail(c: Context<AppEnv>): Promise<Response> {
   }
   const limit = answer.headers.get(TAIL_LIMIT_HEADER);
   // SAFETY: the object wrote it.
-  if (limit !== null) c.set("limit", JSON.parse(limit) as LimitState);
+  noteLimit(c, limit === null ? null : (JSON.parse(limit) as LimitState));
   return new Response(null, { status: 101, webSocket: answer.webSocket });
 }
 
@@ -98,7 +98,7 @@ type AddressedCall = TailCall & { workspaceId: string };
 
 async function callOfReader(c: Context<AppEnv>, projectId: string, params: URLSearchParams): Promise<AddressedCall> {
   const reader = await readerOf(c);
-  const query = await countIfRefused(c, reader, projectId, () => readRequest(c, params));
+  const query = await countIfReadRefused(c, reader, projectId, () => readRequest(c, params));
   const { route, workspaceId } = reader;
   return {
     reader: authorityOf(c, reader),
@@ -174,13 +174,13 @@ async function refuseTail(c: Context<AppEnv>, refusal: TailRefusal): Promise<nev
       if (c.get("limit") === null) await countByAddress(c, "API_DEFAULT");
       return refuseTicket(refusal.code);
     case "SESSION_REVOKED":
-      if (refusal.limit) c.set("limit", refusal.limit);
+      noteLimit(c, refusal.limit);
       return refuse("SESSION_REVOKED", "The session of this access token has ended. Sign in again.");
     case "SERVICE_UNAVAILABLE":
-      if (refusal.limit) c.set("limit", refusal.limit);
+      noteLimit(c, refusal.limit);
       throw unavailable();
     case "FUTURE_SEQ":
-      if (refusal.limit) c.set("limit", refusal.limit);
+      noteLimit(c, refusal.limit);
       return refuseFields([{ path: "query.since", code: "custom", message: "The project has no such seq yet." }]);
     default:
       return refuseDenied(c, refusal);
@@ -199,7 +199,7 @@ async function makeTicket(c: Context<AppEnv>): Promise<Response> {
   const call = { reader: authorityOf(c, reader), projectId, route };
   const result = await callWorkspace(c.env, workspaceId, "once", (stub) => stub.tailTicket(call));
   if (!result.ok) return refuseDenied(c, result);
-  if (result.limit) c.set("limit", result.limit);
+  noteLimit(c, result.limit);
   const { ticket, expiresAt } = result;
   const answer = success({ ticket, expiresAt: new Date(expiresAt).toISOString() }, c.get("requestId"), 201);
   answer.headers.set("Cache-Control", "no-store");

@@ -1,7 +1,7 @@
 import type { Context, Next } from "hono";
 import { z } from "zod";
 import { createProxy } from "../../../sdk/src/proxy/index.ts";
-import { type AppEnv, clientAddress, originOf } from "../../http/context.ts";
+import { type AppEnv, clientAddress, noteLimit, originOf } from "../../http/context.ts";
 import { success } from "../../http/envelope.ts";
 import { ERROR_STATUS, type ErrorCode, refuse } from "../../http/errors.ts";
 import { type Resource, resource } from "../../http/resource.ts";
@@ -197,7 +197,7 @@ const JSON_HEADERS = { "Content-Type": "application/json" };
 function keepLimit(c: Context<AppEnv>, { status, headers }: Response): void {
   const [limit, remaining, reset] = ["Limit", "Remaining", "Reset"].map((name) => headers.get(`X-RateLimit-${name}`));
   if (limit == null || remaining == null || reset == null) return;
-  c.set("limit", {
+  noteLimit(c, {
     admitted: status !== 429,
     limit: Number(limit),
     remaining: Number(remaining),
