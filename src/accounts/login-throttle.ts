@@ -118,7 +118,7 @@ export class LoginThrottle {
     this.#now = now;
   }
 
-  /** Lets an attempt through or not, perhaps after waiting. One that is let through must be `recordOutcome`d. */
+  /** Admits or refuses an attempt, perhaps after a wait for attempts in flight. `recordOutcome` ends an admitted one. */
   async attempt(origin: LoginOrigin, sleep: (ms: number) => Promise<void>): Promise<LoginVerdict> {
     for (;;) {
       const verdict = this.#decide(origin, this.#now());

@@ -8,8 +8,8 @@ import { isFresh, openSession, type Reauthentication, type Session } from "./ses
 import { dropTokens, redeemToken, type TokenRefusal } from "./tokens.ts";
 
 /**
- * What a mailed token does to an account, each in one synchronous turn with the use of the token. Where that purges,
- * `finishPurge` has to follow before the answer.
+ * Effects of a mailed token on an account, each in the same transaction as the use of the token. A purge that they begin
+ * is finished by `UserCore.changeAndPurge` before the answer.
  */
 export type Proof = { ok: true } | TokenRefusal;
 

@@ -73,9 +73,8 @@ export const LINK_TRIES = 4;
 
 /** The steps of a link, each of which may be the last one before a crash. */
 export interface LinkPorts {
+  /** Begins the link, with every purge finished; throws if a purge cannot be finished. */
   beginLink(userId: string, link: NewLink, authority: LinkAuthority): Promise<LinkBegun>;
-  /** Ends what a purge left to do outside the user object. */
-  finishPurge(userId: string): Promise<void>;
   claimIdentity(identity: Identity, holder: Holder): Promise<Holder>;
   completeLink(userId: string, link: NewLink): Promise<LinkCompleted>;
   linkedEpoch(userId: string, link: NewLink): Promise<number | null>;
@@ -102,7 +101,6 @@ export async function linkIdentity(
   for (let tries = 0; tries < LINK_TRIES; tries++) {
     const begun = await ports.beginLink(userId, { ...identity, claim: newClaim() }, authority);
     if (!begun.ok) return begun;
-    if (begun.unfinishedPurge) await ports.finishPurge(userId);
     const { claim } = begun;
     const holder = await ports.claimIdentity(identity, { userId, claim });
     if (holder.userId === userId) {

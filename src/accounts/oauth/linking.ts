@@ -33,6 +33,7 @@ export function allowLinking(sql: SqlStorage, shown: Reauthentication, now: numb
   return { ok: true, epoch: account.epoch };
 }
 
+/** `unfinishedPurge`: keys in workspaces are not revoked yet, so the link must not go further. */
 export type LinkBegun = { ok: true; claim: string; unfinishedPurge: boolean } | { ok: false; reason: LinkRefusal };
 
 /** Begins a link, if the authority suffices. A provider's word that somebody owns this address proves it (O5). */

@@ -42,7 +42,7 @@ const EMAIL_SCHEMA: SchemaSteps = [
 export class AddressObject extends DurableObject<Env> {
   readonly #sql: SqlStorage;
   readonly #limiter: Limiter;
-  readonly #gate: LoginThrottle;
+  readonly #throttle: LoginThrottle;
   readonly #violations: ViolationOutbox;
   #provisioned = false;
   #hasEmailTables = false;
@@ -53,7 +53,7 @@ export class AddressObject extends DurableObject<Env> {
     this.#sql = ctx.storage.sql;
     this.#limiter = new Limiter(this.#sql);
     this.#violations = new ViolationOutbox(this.#sql);
-    this.#gate = new LoginThrottle(this.#sql, this.#limiter, () => Date.now());
+    this.#throttle = new LoginThrottle(this.#sql, this.#limiter, () => Date.now());
   }
 
   /**
@@ -86,12 +86,12 @@ export class AddressObject extends DurableObject<Env> {
    */
   async attemptLogin(prefix: string, device: string | null = null): Promise<LoginVerdict> {
     this.#provisionEmail();
-    return this.#gate.attempt({ prefix, device }, (ms) => scheduler.wait(ms));
+    return this.#throttle.attempt({ prefix, device }, (ms) => scheduler.wait(ms));
   }
 
   async recordLoginOutcome(prefix: string, outcome: LoginOutcome, device: string | null = null): Promise<void> {
     this.#provisionEmail();
-    this.#gate.recordOutcome({ prefix, device }, outcome);
+    this.#throttle.recordOutcome({ prefix, device }, outcome);
   }
 
   /** @deprecated The earlier name of `recordLoginOutcome`: routers of the version before call it during a deploy. */
@@ -103,7 +103,7 @@ export class AddressObject extends DurableObject<Env> {
   async clearLoginFailures(): Promise<void> {
     if (!this.#isEmail()) return;
     this.#provisionEmail();
-    this.#gate.clear();
+    this.#throttle.clear();
   }
 
   /** @deprecated The earlier name of `clearLoginFailures`. */
@@ -162,7 +162,7 @@ export class AddressObject extends DurableObject<Env> {
     }
     const now = Date.now();
     const sweepAt = this.#limiter.sweep(now);
-    const gateAt = isEmail && this.#gate.sweep(now) ? now + SWEEP_AFTER_MS : null;
+    const gateAt = isEmail && this.#throttle.sweep(now) ? now + SWEEP_AFTER_MS : null;
     enqueueDueViolations(this.env, this.#violations, this.ctx.id.name ?? "", now, run);
     const mailAt = isEmail ? this.#nextMailAt() : null;
     const duties = [sweepAt, gateAt, mailAt, this.#violations.dueAt].filter((at) => at !== null);

@@ -133,8 +133,11 @@ export class UserCredentials {
     return allowLinking(this.#core.sql, shown, Date.now());
   }
 
-  beginLink(link: NewLink, authority: LinkAuthority, origin: Origin): LinkBegun {
-    return this.#core.change(origin, (sql, now) => startLinking(sql, link, authority, now));
+  /** Begins a link and finishes a purge before the answer. `unfinishedPurge`: a workspace did not answer. */
+  async beginLink(link: NewLink, authority: LinkAuthority, origin: Origin): Promise<LinkBegun> {
+    const begun = this.#core.change(origin, (sql, now) => startLinking(sql, link, authority, now));
+    if (!begun.ok || !begun.unfinishedPurge) return begun;
+    return { ...begun, unfinishedPurge: !(await this.#core.finishPurge(origin)) };
   }
 
   completeLink(link: NewLink, origin: Origin): LinkCompleted {

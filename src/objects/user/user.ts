@@ -202,7 +202,7 @@ export class UserObject extends DurableObject<Env> {
     return this.#credentials.allowLinking(shown);
   }
 
-  /** The first step of a link. If the answer has `unfinishedPurge`, call `finishPurge`. Safe to repeat. */
+  /** The first step of a link. `unfinishedPurge`: a purge could not be finished yet; refuse the request. Safe to repeat. */
   async beginLink(link: NewLink, authority: LinkAuthority, origin?: Origin): Promise<LinkBegun> {
     return this.#credentials.beginLink(link, authority, originOrNew(origin));
   }

@@ -202,7 +202,7 @@ function refuseProvider(c: Context<AppEnv>, { code, reason }: ProviderFailure): 
   return refuse(code, denied ? "The access was denied at the provider." : "The provider did not answer as it should.");
 }
 
-/** Seconds after which a purge that was held up is tried again by the account itself. */
+/** Seconds after which the alarm of the account retries an unfinished purge. */
 const RETRY_LATER = { headers: { "Retry-After": "30" } } as const;
 
 /** The steps of signing in and of linking on the real objects and the real directory. */
@@ -211,11 +211,16 @@ export function arrivalPorts(env: Env, origin: Origin): ArrivalPorts {
     findIdentity: (identity) => findIdentity(env.DB, identity),
     findByEmail: (email) => findByEmail(env.DB, email),
     register: (account, link) => signUp(env, { ...account, passwordHash: null, emailVerified: true }, origin, link),
-    beginLink: (userId, link, authority) =>
-      callUser(env, userId, "replay-safe", (stub) => stub.beginLink(link, authority, origin)),
-    finishPurge: async (userId) => {
-      if (await callUser(env, userId, "replay-safe", (stub) => stub.finishPurge(origin))) return;
-      refuse("SERVICE_UNAVAILABLE", "The account is not ready yet. Please sign in again in a minute.", RETRY_LATER);
+    beginLink: async (userId, link, authority) => {
+      const begun = await callUser(env, userId, "replay-safe", (stub) => stub.beginLink(link, authority, origin));
+      if (!begun.ok || !begun.unfinishedPurge) return begun;
+      // A user object of the version before leaves the purge to the router. A current one gets a second attempt.
+      if (await callUser(env, userId, "replay-safe", (stub) => stub.finishPurge(origin))) return begun;
+      return refuse(
+        "SERVICE_UNAVAILABLE",
+        "The account is not ready yet. Please sign in again in a minute.",
+        RETRY_LATER,
+      );
     },
     claimIdentity: (identity, holder) => claimIdentity(env.DB, identity, holder, Date.now()),
     completeLink: (userId, link) => callUser(env, userId, "replay-safe", (stub) => stub.completeLink(link, origin)),

@@ -10,10 +10,11 @@ import { callAddress, callUser } from "../../rpc/call.ts";
 import { refuseSession } from "./user.ts";
 
 /**
- * Checks a password against what `find` gives, and gives that back if it is right. Guesses are throttled by e-mail
- * address, known or not; whoever is let through costs exactly one derivation, whatever was found.
- * `deviceOf`, for a request with a genuine device token: the id of the device if the token marks what was found, which then
- * has a counter of its own.
+ * Checks a password against the result of `find`, and returns that result if the password is right, else `null`. Guesses
+ * are throttled by e-mail address, known or unknown. An admitted attempt costs exactly one derivation, whatever is found.
+ * @param deviceOf for a request with a genuine device token: returns the id of the device if the token is for the result
+ * of `find`; that device has a separate counter of failures
+ * @throws ApiError RATE_LIMITED with `Retry-After` in seconds
  */
 export async function checkPassword<F extends { passwordHash: string | null }>(
   c: Context<AppEnv>,
@@ -24,6 +25,22 @@ export async function checkPassword<F extends { passwordHash: string | null }>(
 ): Promise<F | null> {
   const early = deviceOf && (await find());
   const device = early && deviceOf ? deviceOf(early) : null;
+  return throttled(c, email, device, async () => {
+    const found = early ?? (await find());
+    return (await verifyPassword(password, found.passwordHash)) ? found : null;
+  });
+}
+
+/**
+ * Runs one login attempt under the throttle of the e-mail address and records its outcome: `null` is a failure, a throw
+ * decides nothing. The only caller of `attemptLogin` and `recordLoginOutcome`, so that no attempt is left open.
+ */
+async function throttled<T>(
+  c: Context<AppEnv>,
+  email: string,
+  device: string | null,
+  attempt: () => Promise<T | null>,
+): Promise<T | null> {
   const name = emailObjectName(email, c.get("settings").REFRESH_PEPPER);
   const prefix = ipPrefix(clientAddress(c));
   const verdict = await callAddress(c.env, name, "once", (stub) => stub.attemptLogin(prefix, device));
@@ -33,10 +50,9 @@ export async function checkPassword<F extends { passwordHash: string | null }>(
   }
   let outcome: LoginOutcome = "undecided";
   try {
-    const found = early ?? (await find());
-    const right = await verifyPassword(password, found.passwordHash);
-    outcome = right ? "succeeded" : "failed";
-    return right ? found : null;
+    const result = await attempt();
+    outcome = result === null ? "failed" : "succeeded";
+    return result;
   } finally {
     await callAddress(c.env, name, "once", (stub) => stub.recordLoginOutcome(prefix, outcome, device));
   }
