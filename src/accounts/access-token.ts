@@ -3,19 +3,19 @@ import { errors, jwtVerify, SignJWT } from "jose";
 import { isId, randomBase62 } from "../ids.ts";
 import type { Settings } from "../settings.ts";
 
-/** Seconds an access token lives. */
+/** Lifetime of an access token, in seconds. */
 export const ACCESS_TOKEN_SECONDS = 900;
 
 /** RFC 9068: a JWT of another kind signed with the same secret must not pass for an access token. */
 const TYPE = "at+jwt";
 const ALGORITHM = "HS256";
-/** The API as a resource; there is one, whatever name it is reached by. */
+/** The API as a resource. There is one, whatever host name a request uses. */
 const AUDIENCE = "taffrail-api";
 const REQUIRED_CLAIMS = ["iss", "aud", "sub", "sid", "jti", "iat", "exp"];
 
 export type AccessTokenSettings = Pick<Settings, "BASE_URL" | "JWT_SECRET" | "JWT_SECRET_PREVIOUS">;
 
-/** Whom a token speaks for: a user, and the session (refresh family) that must still live. */
+/** The subject of a token: a user, and the session (refresh family) that must still be valid. */
 export interface AccessClaims {
   userId: string;
   sessionId: string;
@@ -25,7 +25,7 @@ export type AccessVerdict =
   | ({ ok: true } & AccessClaims)
   | { ok: false; code: "INVALID_ACCESS_TOKEN" | "ACCESS_TOKEN_EXPIRED" };
 
-/** Signs a token that is good for 15 minutes from `now` (epoch milliseconds). */
+/** Signs a token that is valid for 15 minutes from `now` (epoch milliseconds). */
 export async function mintAccessToken(
   claims: AccessClaims,
   settings: AccessTokenSettings,
@@ -44,7 +44,7 @@ export async function mintAccessToken(
     .sign(signing.key);
 }
 
-/** Checks everything the token itself can tell. Whether its session still lives only the user object knows. */
+/** Verifies the signature and the claims of a token. Only the user object can tell whether its session is valid. */
 export async function verifyAccessToken(
   token: string,
   settings: AccessTokenSettings,
@@ -66,7 +66,7 @@ export async function verifyAccessToken(
     }
     return { ok: true, userId: sub, sessionId: sid };
   } catch (error) {
-    // Expiry is checked last, so only a genuine token is ever called expired.
+    // Checks expiry last, so that only a genuine token is reported as expired.
     if (error instanceof errors.JWTExpired) return { ok: false, code: "ACCESS_TOKEN_EXPIRED" };
     if (error instanceof errors.JOSEError) return { ok: false, code: "INVALID_ACCESS_TOKEN" };
     throw error;
@@ -75,11 +75,11 @@ export async function verifyAccessToken(
 
 interface Keys {
   signing: { kid: string; key: CryptoKey };
-  /** By `kid`: the current secret and, until its tokens have run out, the previous one. */
+  /** By `kid`: the current secret and, until its tokens have expired, the previous one. */
   accepted: ReadonlyMap<string, CryptoKey>;
 }
 
-/** Keyed by the settings object. Values, not promises: one request must not wait for another one's I/O. */
+/** Keyed by the settings object. Holds values, not promises: a request must not wait for the I/O of another one. */
 const cache = new WeakMap<AccessTokenSettings, Keys>();
 
 async function keysOf(settings: AccessTokenSettings): Promise<Keys> {
@@ -99,7 +99,7 @@ function importSecret(secret: string): Promise<CryptoKey> {
   return crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["sign", "verify"]);
 }
 
-/** Names a secret without telling anything about it that a token's signature does not tell anyway. */
+/** Returns an id of a secret. The id reveals no more about the secret than a signature does. */
 function kidOf(secret: string): string {
   return createHmac("sha256", secret).update("taffrail access token kid").digest("base64url").slice(0, 8);
 }

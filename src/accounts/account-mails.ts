@@ -6,12 +6,12 @@ import { type Account, confirmAccount, readAccount } from "./account.ts";
 import { hashOneTimeToken, mintOneTimeToken, TOKEN_LIFETIME_MS, type TokenPurpose } from "./one-time-token.ts";
 import { issueToken } from "./tokens.ts";
 
-/** A notice is tried for this many milliseconds. */
+/** Milliseconds for which the delivery of a notice is attempted. */
 const NOTICE_LIFETIME_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Promises the owner a mail about what has just happened; at most one an hour of each kind. An address that was never
- * proven may be a stranger's, who must hear nothing of what somebody else does with an account in their name.
+ * Stores a pending mail that notifies the owner of a change; at most one an hour of each kind. Sends nothing to an
+ * unverified address: its owner may be another person, who must not learn what happens to this account.
  */
 export function notifyOwner(sql: SqlStorage, notice: Notice, { requestId }: Origin, now: number): void {
   const account = readAccount(sql);
@@ -21,18 +21,18 @@ export function notifyOwner(sql: SqlStorage, notice: Notice, { requestId }: Orig
   addPendingMail(sql, { id: newId("mail"), to: account.email, content, expiresAt, requestId }, now);
 }
 
-/** A mail with a token that somebody asked for. */
+/** A requested mail with a token. */
 export interface TokenMailRequest {
   purpose: TokenPurpose;
-  /** `mail_...`; a request that is repeated because its answer was lost keeps it. */
+  /** `mail_...`; a retried request keeps its id. */
   mailId: string;
-  /** 32 random bytes that the token is derived from. */
+  /** 32 random bytes from which the token is derived. */
   seed: Uint8Array;
-  /** Of the request for it; absent where an older version asks. */
+  /** Id of the request for the mail; absent if an older version sends it. */
   requestId?: string;
 }
 
-/** Issues a token for the account's address and promises its mail, in the caller's transaction. */
+/** Issues a token for the account's address and stores its pending mail, in the caller's transaction. */
 export function mailToken(
   sql: SqlStorage,
   account: Pick<Account, "id" | "email">,
@@ -47,7 +47,7 @@ export function mailToken(
   addPendingMail(sql, { id: mailId, to: address, content: { kind: purpose, seed }, expiresAt, requestId }, now);
 }
 
-/** The same for an account that was found by its address: being listed there confirms it. */
+/** Like `mailToken`, for an account that was found by its address: that the directory lists the address confirms it. */
 export function answerTokenRequest(sql: SqlStorage, request: TokenMailRequest, pepper: string, now: number): void {
   const account = readAccount(sql);
   if (!account) return;

@@ -2,19 +2,19 @@ import { migrate } from "../platform/sql.ts";
 import { USER_SCHEMA } from "./schema.ts";
 
 /**
- * How long a registration may take from provisioning to the directory, in milliseconds. The directory refuses the entry
- * after that (see `claimAddress`), so an account that is not listed by `resolveAt` can be deleted for good.
+ * Milliseconds from provisioning to the entry in the directory that a registration may take. The directory refuses
+ * later entries (see `claimAddress`), so an account that is not listed by `resolveAt` can be deleted for good.
  */
 export const CLAIM_WITHIN_MS = 60_000;
 
-/** From provisioning to the look at what became of it; the distance to `CLAIM_WITHIN_MS` is room for clock skew. */
+/** Milliseconds from provisioning to `resolveAt`. The distance to `CLAIM_WITHIN_MS` allows for clock skew. */
 const RESOLVE_AFTER_MS = 300_000;
 
 /** Epoch of a new account. */
 export const FIRST_EPOCH = 0;
 
 export interface NewAccount {
-  /** `usr_...`; the object's own name. */
+  /** `usr_...`; the name of the object. */
   id: string;
   email: string;
   name: string | null;
@@ -30,14 +30,14 @@ export interface Account extends NewAccount {
   resolveAt: number;
 }
 
-/** Whether this object is an account at all: an id that nobody has reaches an object without tables. */
+/** Whether this object holds an account. An unknown id reaches an object without tables. */
 export function isProvisioned(sql: SqlStorage): boolean {
   return sql.exec("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'account'").toArray().length > 0;
 }
 
 /**
- * Writes the account, unconfirmed. Repeated, it changes nothing.
- * @returns when to look whether the registration went through
+ * Writes the account, unconfirmed. Safe to repeat.
+ * @returns the time at which the registration is resolved
  */
 export function provisionAccount(sql: SqlStorage, account: NewAccount, now: number): number {
   const resolveAt = now + RESOLVE_AFTER_MS;
@@ -59,7 +59,7 @@ export function provisionAccount(sql: SqlStorage, account: NewAccount, now: numb
   return resolveAt;
 }
 
-/** The account, or null in an object that is none; reads only. */
+/** Reads the account; `null` if this object holds none. */
 export function readAccount(sql: SqlStorage): Account | null {
   if (!isProvisioned(sql)) return null;
   const row = sql
@@ -70,7 +70,7 @@ export function readAccount(sql: SqlStorage): Account | null {
   return row ? fromRow(row) : null;
 }
 
-/** Notes that the directory lists the account. */
+/** Records that the directory lists the account. */
 export function confirmAccount(sql: SqlStorage): void {
   sql.exec("UPDATE account SET confirmed = 1 WHERE confirmed = 0");
 }
@@ -110,18 +110,18 @@ export interface SettlePorts {
   now(): number;
 }
 
-/** `null`: there was nothing to settle. `waiting`: not listed, but it may still come to be. */
+/** `null`: there was nothing to resolve. `waiting`: not listed yet, and `resolveAt` has not passed. */
 export type RegistrationOutcome = "confirmed" | "discarded" | "waiting" | null;
 
 /**
- * Decides what became of a registration that never said so: a crash may have ended it anywhere.
- * Listed: the account is as good as any. Not listed and past `resolveAt`: it never will be, so it goes, its workspace
- * first, for this object is what remembers the workspace.
+ * Resolves a registration that reported no outcome, because a crash may have ended it at any step. A listed account is
+ * confirmed. An account that is not listed after `resolveAt` never will be, so it is deleted. Its workspace is deleted
+ * first, because only this object stores the workspace's id.
  */
 export async function resolveRegistration(sql: SqlStorage, ports: SettlePorts): Promise<RegistrationOutcome> {
   const account = readAccount(sql);
   if (!account || account.confirmed) return null;
-  // Read before the directory is asked: only an answer from after `resolveAt` proves that nothing will follow.
+  // Read before the directory is asked: only an answer from after `resolveAt` proves that no entry will follow.
   const final = ports.now() >= account.resolveAt;
   if (await ports.isListed(account.id)) {
     confirmAccount(sql);

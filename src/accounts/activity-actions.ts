@@ -1,6 +1,6 @@
 /**
- * What is recorded. Not failed sign-ins: strangers make those, and could push everything else out of the list.
- * Each is an action of somebody who had proven something.
+ * Actions that are recorded. Each requires a proof of identity. Failed sign-ins are not recorded: anyone can cause them
+ * and could push all other items out of the list.
  */
 export const ACTIVITY_ACTIONS = [
   "account.create",

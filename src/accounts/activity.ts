@@ -1,10 +1,10 @@
 import type { Origin } from "../platform/origin.ts";
 import type { ActivityAction } from "./activity-actions.ts";
 
-/** An item is listed for so many milliseconds: 365 days. */
+/** Milliseconds for which an item is listed: 365 days. */
 export const ACTIVITY_KEPT_MS = 365 * 24 * 60 * 60 * 1000;
 
-/** Items of one account; the oldest give way. */
+/** Maximum number of items of an account; the oldest are deleted. */
 export const MAX_ACTIVITY_ITEMS = 1000;
 
 /** One row per action, written in its transaction. `num` is the order and the only index. */
@@ -31,7 +31,7 @@ export interface ActivityEntry {
   details?: Readonly<Record<string, string | number>>;
 }
 
-/** Records what the turn does. To be called in its transaction, once it is certain that it does. */
+/** Records an action of the current transaction. Call once it is certain that the action takes effect. */
 export type ActivityNote = (entry: ActivityEntry) => void;
 
 export interface ActivityItem {
@@ -49,11 +49,11 @@ export interface ActivityItem {
 
 export interface ActivityPage {
   items: ActivityItem[];
-  /** Where the next page begins; null at the end. */
+  /** Position of the next page; `null` at the end. */
   next: number | null;
 }
 
-/** Records an action in its transaction. Older items than the list may have are deleted with it: one row, as a rule. */
+/** Records an action in its transaction. Also deletes items beyond the bounds of the list: one row, as a rule. */
 export function recordActivity(
   sql: SqlStorage,
   { action, session = null, userAgent = null, details = {} }: ActivityEntry,
@@ -88,8 +88,8 @@ type Row = {
 };
 
 /**
- * One page, newest first.
- * @param before the `next` of the page before; null for the newest
+ * Returns a page of items, newest first.
+ * @param before the `next` of the previous page; `null` for the newest items
  * @param limit items, at least 1
  */
 export function listActivity(sql: SqlStorage, before: number | null, limit: number, now: number): ActivityPage {

@@ -252,7 +252,7 @@ conquest delldell lol12345 01011972 02061978 07081987 gogators cashmoney 0904198
 
 let known: Set<string> | null = null;
 
-/** Whether a password is one of the commonest, in whatever case. */
+/** Whether a password is one of the commonest, ignoring case. */
 export function isCommonPassword(password: string): boolean {
   known ??= new Set(COMMON.trim().split(/\s+/));
   return known.has(password.toLowerCase());

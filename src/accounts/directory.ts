@@ -12,12 +12,12 @@ export interface AddressClaim {
   email: string;
   workspaceId: string;
   workspaceName: string;
-  /** The slug wanted, and the one to take where it is taken. */
+  /** The wanted slug, and the one to use if it is taken. */
   slug: string;
   fallbackSlug: string;
   /** Epoch milliseconds of the claim. */
   now: number;
-  /** Epoch milliseconds from which on the claim must fail: the user object may then be gone already. */
+  /** Epoch milliseconds from which on the claim must fail, because the user object may have been deleted. */
   deadline: number;
 }
 
@@ -43,9 +43,9 @@ export async function isListed(db: D1Database, userId: string): Promise<boolean>
 }
 
 /**
- * Takes memberships of a deleted account and its identities out of the directory, and then the account, unless it has a
- * membership more by now.
- * @returns whether the account is out, so that its address is free and nothing lists it as a member any more
+ * Deletes memberships and identities of a deleted account from the directory, then the account itself unless it has
+ * gained a membership in the meantime.
+ * @returns whether the account is deleted, so that its address is free and no list contains it as a member
  */
 export async function unlistUser(db: D1Database, userId: string, departed: readonly string[]): Promise<boolean> {
   const results = await db.batch([
@@ -61,17 +61,17 @@ export async function unlistUser(db: D1Database, userId: string, departed: reado
   return results[3]?.results.length === 0;
 }
 
-/** Ids of the workspaces that the directory lists a user as a member of. */
+/** Returns the ids of the workspaces in which the directory lists a user as a member. */
 export async function workspacesOf(db: D1Database, userId: string): Promise<string[]> {
   const rows = db.prepare("SELECT workspace_id AS id FROM memberships WHERE user_id = ?").bind(userId);
   return (await rows.all<{ id: string }>()).results.map(({ id }) => id);
 }
 
 /**
- * Lists a user, the personal workspace, the membership and the identity of an account that begins with one, all or
- * nothing: UNIQUE on the address decides, and an identity that is anybody's already lists nothing, like a claim too late.
- * The deadline is held against the database's clock when the batch runs, so a batch that was held up on the way lists
- * nothing. The outcome is read from the table, in the same transaction.
+ * Lists a user, the personal workspace, the membership and the first identity of an account in one transaction. UNIQUE
+ * on the address decides between claims. An identity that is claimed already, or a claim after the deadline, lists
+ * nothing. The deadline is compared with the database's clock when the batch runs, so a delayed batch lists nothing.
+ * The outcome is read from the table in the same transaction.
  */
 export async function claimAddress(
   db: D1Database,

@@ -4,14 +4,14 @@ import { z } from "zod";
 /** Longest address that SMTP can carry: RFC 5321 section 4.5.3.1.3, less the angle brackets (RFC 3696 erratum 1690). */
 const EMAIL_MAX_LENGTH = 254;
 
-/** One address with space around it. The length is decided before the address is looked at: no long text gets further. */
+/** Matches one address with space around it. Limits the length before anything else is checked. */
 const ADDRESS = new RegExp(
   `^\\s*(?=\\S{1,${EMAIL_MAX_LENGTH}}\\s*$)(?:${z.regexes.email.source.replace(/^\^|\$$/g, "")})\\s*$`,
 );
 
 /**
- * An e-mail address as stored and compared: trimmed and in lowercase. Nothing but ASCII is lowercased: of other letters
- * some become ASCII ones by it (U+212A, the Kelvin sign), and somebody else's address the owner's.
+ * Normalizes an e-mail address as it is stored and compared: trims it and lowercases ASCII letters only. Some other
+ * letters become ASCII in lowercase (U+212A, the Kelvin sign), and would turn one person's address into another's.
  */
 export const emailSchema = z
   .string()
@@ -20,34 +20,37 @@ export const emailSchema = z
   .toLowerCase()
   .meta({ format: "email" });
 
-/** What stands before the `@`, without a `+tag`: the readable part of an address. */
+/** Returns the part before the `@`, without a `+tag`. */
 export function localPart(email: string): string {
   const local = email.slice(0, email.lastIndexOf("@"));
   const tag = local.indexOf("+");
   return tag > 0 ? local.slice(0, tag) : local;
 }
 
-/** The address object of an e-mail address: named by a keyed hash, so that no name or log line tells the address. */
+/** Name of the address object of an e-mail address. A keyed hash, so that no name or log line reveals the address. */
 export function emailObjectName(email: string, pepper: string): string {
   return `email:${createHmac("sha256", pepper).update("taffrail e-mail object").update(email).digest("base64url")}`;
 }
 
 const SLUG_MAX_LENGTH = 40;
 
-/** The slug of a person whose name and address have no letter or digit that a slug could keep. */
+/** The slug for a user whose name and address have no letter or digit that a slug may contain. */
 const FALLBACK_SLUG = "user";
 
-/** The slug a personal workspace should get: from the name, else from the address's local part. */
+/** Returns the slug that a personal workspace should get: from the name, else from the address's local part. */
 export function personalSlug(name: string | null, email: string): string {
   return slugify(name ?? "") || slugify(localPart(email)) || FALLBACK_SLUG;
 }
 
-/** What the workspace gets where that slug is taken; `suffix` is random, so the second try does not collide either. */
+/** Returns the slug to use if the wanted one is taken. `suffix` is random, so the second attempt does not collide. */
 export function suffixedSlug(slug: string, suffix: string): string {
   return `${slug}-${suffix.toLowerCase()}`;
 }
 
-/** Lowercase ASCII letters, digits and single hyphens, at most 40 characters; accents are dropped. May be empty. */
+/**
+ * Reduces a text to lowercase ASCII letters, digits and single hyphens, at most 40 characters, without accents. May
+ * return "".
+ */
 export function slugify(text: string): string {
   return text
     .normalize("NFKD")

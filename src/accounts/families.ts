@@ -1,16 +1,16 @@
 import { readAccount } from "./account.ts";
 import type { RefreshLink } from "./refresh.ts";
 
-/** A refresh family is a session: it begins with a sign-in, and `sid` of an access token is its id. */
+/** A refresh family is a session: it begins with a sign-in, and its id is the `sid` of an access token. */
 const FAMILIES_MAX = 50;
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** A family lives this long after its last rotation, in milliseconds ... */
+/** Milliseconds after its last rotation at which a family expires ... */
 export const FAMILY_IDLE_MS = 30 * DAY_MS;
-/** ... and at most this long after its sign-in, whatever rotates. */
+/** ... and after its sign-in, even if it rotates. */
 export const FAMILY_ABSOLUTE_MS = 90 * DAY_MS;
 
-/** Characters of a `User-Agent` that are kept for the list of sessions. */
+/** Number of characters of a `User-Agent` that the list of sessions keeps. */
 const USER_AGENT_KEPT = 256;
 
 const FIRST_COUNTER = 1;
@@ -20,27 +20,27 @@ export type EndReason = "logout" | "reuse" | "revoked" | "password" | "purge";
 export type SignInMethod = "password" | "magic_link" | "provider_a" | "provider_b";
 
 export interface NewFamily {
-  /** `fam_...`, chosen by the caller: a call that is repeated because its answer was lost makes no second session. */
+  /** `fam_...`, chosen by the caller, so that a retried call opens no second session. */
   id: string;
   epoch: number;
   method: SignInMethod;
   userAgent: string | null;
   ip: string;
-  /** Milliseconds within which the first rotation must happen, for tokens that travelled where others may read them. */
+  /** Milliseconds within which the first rotation must happen, for tokens that others may have read in transit. */
   rotateWithinMs?: number;
 }
 
-/** The newest link of a family, and the key that its token is derived with. */
+/** The newest link of a family, and the key from which its token is derived. */
 export interface FamilyHead extends Omit<RefreshLink, "userId"> {
   key: Uint8Array;
 }
 
-/** As much of a `User-Agent` as is kept. */
+/** Truncates a `User-Agent` to the stored length. */
 export function truncateUserAgent(text: string | null): string | null {
   return text?.slice(0, USER_AGENT_KEPT) ?? null;
 }
 
-/** Starts a family; the oldest one gives way where there are 50. `key` is 32 random bytes. */
+/** Starts a family; evicts the oldest one if there are 50. `key` is 32 random bytes. */
 export function startFamily(
   sql: SqlStorage,
   family: NewFamily,
@@ -69,7 +69,7 @@ export function startFamily(
   return { familyId: family.id, counter: row.counter, key: new Uint8Array(row.key), isNew };
 }
 
-/** How a session was signed in; null for one that is not alive, see `isAlive`. */
+/** Returns how a session was signed in; `null` if the session is not valid, see `isAlive`. */
 export function methodOfAlive(sql: SqlStorage, id: string, epoch: number, now: number): SignInMethod | null {
   const alive = sql.exec<{ method: SignInMethod }>(
     `SELECT method FROM families WHERE id = ? AND ${ALIVE}`,
@@ -79,17 +79,17 @@ export function methodOfAlive(sql: SqlStorage, id: string, epoch: number, now: n
   return alive.toArray()[0]?.method ?? null;
 }
 
-/** Whether the session of this id exists, is not revoked, is of the account's epoch and has not run out. */
+/** Whether a session is valid: it exists, is not revoked, is of the account's epoch and has not expired. */
 export function isAlive(sql: SqlStorage, id: string, epoch: number, now: number): boolean {
   return methodOfAlive(sql, id, epoch, now) !== null;
 }
 
-/** When a session was signed in to, epoch milliseconds. It must be there. */
+/** Returns the time of a session's sign-in, epoch milliseconds. The session must exist. */
 export function signedInAt(sql: SqlStorage, id: string): number {
   return sql.exec<{ at: number }>("SELECT created_at AS at FROM families WHERE id = ?", id).one().at;
 }
 
-/** Ends every living family but one. @returns how many that were */
+/** Ends every valid family but one. @returns the number of ended families */
 export function endFamilies(sql: SqlStorage, reason: EndReason, exceptId: string | null, now: number): number {
   return sql
     .exec(
@@ -101,7 +101,7 @@ export function endFamilies(sql: SqlStorage, reason: EndReason, exceptId: string
     .toArray().length;
 }
 
-/** Ends one family; false where it had ended already or never was. */
+/** Ends one family; `false` if it does not exist or has ended. */
 export function endFamily(sql: SqlStorage, id: string, reason: EndReason, now: number): boolean {
   const ended = sql.exec(
     "UPDATE families SET revoked_at = ?, revoked_reason = ? WHERE id = ? AND revoked_at IS NULL RETURNING 1",
@@ -120,7 +120,7 @@ export interface SessionInfo {
   ip: string;
   createdAt: number;
   lastUsedAt: number;
-  /** When it ends unless it is used; no use moves it past the absolute end. */
+  /** Expiry if the session is not used again. Use moves it, but never past the absolute end. */
   expiresAt: number;
 }
 
@@ -134,7 +134,7 @@ type SessionRow = {
   rotate_by: number | null;
 };
 
-/** The living families, the one used last first. */
+/** Lists the valid families, the one used last first. */
 export function listSessions(sql: SqlStorage, epoch: number, now: number): SessionInfo[] {
   const rows = sql.exec<SessionRow>(
     `SELECT id, method, user_agent, ip, created_at, last_used_at, rotate_by FROM families WHERE ${ALIVE}
@@ -152,7 +152,7 @@ export function listSessions(sql: SqlStorage, epoch: number, now: number): Sessi
   }));
 }
 
-/** When a session ends unless it is used, epoch milliseconds. It must be there. */
+/** Returns the expiry of a session that is not used again, epoch milliseconds. The session must exist. */
 export function sessionEnd(sql: SqlStorage, id: string): number {
   const row = sql.exec<EndRow>("SELECT created_at, last_used_at, rotate_by FROM families WHERE id = ?", id).one();
   return endOf(row);
@@ -175,7 +175,7 @@ function aliveBounds(epoch: number, now: number): [number, number, number, numbe
   return [epoch, now - FAMILY_ABSOLUTE_MS, now - FAMILY_IDLE_MS, now];
 }
 
-/** Families that can no longer be used go first, then those signed in longest ago. */
+/** Evicts families that can no longer be used first, then those signed in longest ago. */
 function evict(sql: SqlStorage, epoch: number, now: number): void {
   sql.exec(
     `DELETE FROM families WHERE num IN (SELECT num FROM families ORDER BY ${ALIVE} DESC, num DESC LIMIT -1 OFFSET ?)`,
@@ -190,8 +190,8 @@ export interface SessionSubscription {
 }
 
 /**
- * Notes who is to be told of a session's end, in the same turn in which it is found alive.
- * @returns when it ends unless it is used, epoch milliseconds; null where it is dead
+ * Subscribes a workspace to a session's end, in the turn that finds the session valid.
+ * @returns the expiry of the session if it is not used again, epoch milliseconds; `null` if the session has ended
  */
 export function subscribeToSessionEnd(
   sql: SqlStorage,
@@ -204,7 +204,7 @@ export function subscribeToSessionEnd(
   return sessionEnd(sql, sessionId);
 }
 
-/** Those whose session has ended, and who do not know yet. */
+/** Returns the subscriptions whose session has ended and whose workspace is not notified yet. */
 export function endedSubscriptions(sql: SqlStorage, epoch: number, now: number): SessionSubscription[] {
   return sql
     .exec<{ session: string; workspace: string }>("SELECT session, workspace FROM session_watches")
@@ -213,7 +213,7 @@ export function endedSubscriptions(sql: SqlStorage, epoch: number, now: number):
     .map(({ session, workspace }) => ({ sessionId: session, workspaceId: workspace }));
 }
 
-/** The workspace knows. */
+/** Deletes a subscription after its workspace was notified. */
 export function forgetWatch(sql: SqlStorage, { sessionId, workspaceId }: SessionSubscription): void {
   sql.exec("DELETE FROM session_watches WHERE session = ? AND workspace = ?", sessionId, workspaceId);
 }

@@ -4,12 +4,13 @@ import type { Identity, ProviderName } from "./oauth/provider.ts";
 import { isReauthenticated, type Reauthentication } from "./sessions.ts";
 
 /**
- * The identities linked to an account. The directory decides which account gets an identity, this table whether it is
- * linked. So a link takes three steps: begun here, claimed there, completed here. Whoever meets a claim that is not held
- * here deletes it there; a link that was begun and not completed is as good as none.
+ * Stores the identities linked to an account. The directory decides which account gets an identity; this table decides
+ * whether it is linked. So a link takes three steps: begun here, claimed in the directory, completed here. A request
+ * that finds a claim without a link here deletes it in the directory. A link that is begun and not completed has no
+ * effect.
  */
 
-/** A link as an account is provisioned with it. */
+/** A link with which an account is provisioned. */
 export interface NewLink extends Identity {
   claim: string;
 }
@@ -25,8 +26,8 @@ export function insertLink(sql: SqlStorage, { provider, subject, claim }: NewLin
 }
 
 /**
- * Begins to link an identity; what was begun before and not completed is given up.
- * @returns the claim to make: the old one where the identity is linked already, else the new one
+ * Begins to link an identity, and gives up an earlier link that was not completed.
+ * @returns the claim to make: the existing one if the identity is linked already, else the new one
  */
 export function beginLink(sql: SqlStorage, { provider, subject, claim }: NewLink): string {
   sql.exec("DELETE FROM links WHERE linked_at IS NULL");
@@ -36,7 +37,7 @@ export function beginLink(sql: SqlStorage, { provider, subject, claim }: NewLink
     .one().claim;
 }
 
-/** `lost`: what was begun has been given up since, and nothing is linked. */
+/** `lost`: the link was given up since it was begun, and nothing is linked. */
 export type Completion = "linked" | "was linked" | "lost";
 
 export function completeLink(sql: SqlStorage, { provider, subject, claim }: NewLink, now: number): Completion {
@@ -55,8 +56,8 @@ export function completeLink(sql: SqlStorage, { provider, subject, claim }: NewL
 }
 
 /**
- * Whether the account has this identity. Where it has not, the claim that was asked about is given up in the same turn:
- * the asker may delete it from the directory, and no link that is still under way will be completed with it.
+ * Whether the account has this identity. If not, gives up the claim in the same turn: the caller may delete it from the
+ * directory, and no link in progress will be completed with it.
  */
 export function hasLink(sql: SqlStorage, { provider, subject, claim }: NewLink): boolean {
   const held = sql.exec(
@@ -69,7 +70,7 @@ export function hasLink(sql: SqlStorage, { provider, subject, claim }: NewLink):
   return false;
 }
 
-/** The ways in that an account has, beside its mailbox. */
+/** The sign-in methods of an account, beside mailed links. */
 export interface SignInMethods {
   hasPassword: boolean;
   providers: ProviderName[];
@@ -87,7 +88,7 @@ export function readMethods(sql: SqlStorage): SignInMethods {
 
 export type Unlink = { ok: true; released: NewLink[] } | { ok: false; reason: "not linked" | "last method" };
 
-/** Takes every identity of a provider from the account, unless no other method would be left. */
+/** Removes every identity of a provider from the account, unless no other method would remain. */
 export function unlink(sql: SqlStorage, provider: ProviderName): Unlink {
   const { hasPassword, providers } = readMethods(sql);
   if (!providers.includes(provider)) return { ok: false, reason: "not linked" };
@@ -97,7 +98,7 @@ export function unlink(sql: SqlStorage, provider: ProviderName): Unlink {
   return { ok: true, released: rows.toArray() };
 }
 
-/** What was added to an account in this many milliseconds is looked through once it may have been in other hands. */
+/** Milliseconds for which an addition to an account is recent, and so reviewed after a suspected theft. */
 export const RECENT_MS = 30 * 24 * 60 * 60 * 1000;
 
 export interface RecentLink {
@@ -107,7 +108,7 @@ export interface RecentLink {
 }
 
 export interface Recovery {
-  /** Epoch milliseconds: what was added from then on counts as recent. */
+  /** Epoch milliseconds since when additions count as recent. */
   since: number;
   otherSessions: number;
   providers: RecentLink[];
@@ -115,7 +116,7 @@ export interface Recovery {
   workspaceId: string;
 }
 
-/** What an owner who suspects a theft should see of the account. */
+/** What an owner who suspects a theft should check. */
 export function readRecovery(sql: SqlStorage, sessionId: string, account: Account, now: number): Recovery {
   const since = now - RECENT_MS;
   const others = listSessions(sql, account.epoch, now).filter(({ id }) => id !== sessionId);
@@ -132,8 +133,8 @@ export type Recovered =
   | { ok: false; reason: "session ended" | "unproven" | "last method" };
 
 /**
- * Ends all other sessions and takes away every identity that was linked within the last 30 days, in one turn. Nothing
- * changes where no password and no other identity would be left.
+ * Ends all other sessions and removes every identity that was linked within the last 30 days, in one turn. Changes
+ * nothing if no password and no other identity would remain.
  */
 export function recover(sql: SqlStorage, shown: Reauthentication, now: number): Recovered {
   const account = readAccount(sql);
@@ -152,5 +153,5 @@ export function recover(sql: SqlStorage, shown: Reauthentication, now: number): 
   return { ok: true, ended: endFamilies(sql, "revoked", shown.sessionId, now), released };
 }
 
-/** The identity that an account was made with is no addition. One time stands for both: they are written in one turn. */
+/** The identity with which an account was created is no addition. Account and identity then have the same time. */
 const RECENT = "linked_at > ? AND linked_at > (SELECT created_at FROM account)";

@@ -5,11 +5,11 @@ import type { TokenMailKind } from "../mail/mail.ts";
 /**
  * A one-time token is `vt_` + locator + secret:
  *
- *   locator = the 12 characters of the id of whose object knows it (a user's); none while the address has no account
+ *   locator = 12 characters of the id whose object stores the token (a user's); absent if the address has no account
  *   secret  = base64url of HMAC-SHA256 over 32 random bytes (the seed), keyed from the pepper
  *
- * Only its SHA-256 is stored. The seed waits with the promised mail until that is sent: neither a dump of an object's
- * storage nor the pepper alone makes a token.
+ * Only its SHA-256 is stored. The seed is kept with the pending mail until the mail is sent: neither a dump of an
+ * object's storage nor the pepper alone yields a token.
  */
 const PREFIX = "vt_";
 const SECRET = /^[A-Za-z0-9_-]{43}$/;
@@ -20,7 +20,7 @@ export type TokenPurpose = TokenMailKind;
 
 const MINUTE_MS = 60_000;
 
-/** Milliseconds that a token of a purpose is good for. */
+/** Lifetime of a token by purpose, in milliseconds. */
 export const TOKEN_LIFETIME_MS: Record<TokenPurpose, number> = {
   "verify-email": 24 * 60 * MINUTE_MS,
   "reset-password": 60 * MINUTE_MS,
@@ -28,7 +28,7 @@ export const TOKEN_LIFETIME_MS: Record<TokenPurpose, number> = {
 };
 
 export interface OpenedOneTimeToken {
-  /** Whose object knows the token; null where the directory does. */
+  /** The user whose object stores the token; `null` if the directory stores it. */
   userId: string | null;
   hash: Uint8Array;
 }
@@ -37,14 +37,14 @@ export function newSeed(): Uint8Array {
   return crypto.getRandomValues(new Uint8Array(SEED_BYTES));
 }
 
-/** The token of a seed. `ownerId` names the object that knows it; null where the directory does. */
+/** Derives the token of a seed. `ownerId` names the object that stores it; `null` for the directory. */
 export function mintOneTimeToken(ownerId: string | null, seed: Uint8Array, pepper: string): string {
   const key = createHmac("sha256", pepper).update("taffrail one-time token").digest();
   const secret = createHmac("sha256", key).update(seed).digest("base64url");
   return `${PREFIX}${ownerId?.slice(ownerId.indexOf("_") + 1) ?? ""}${secret}`;
 }
 
-/** Where a token is to be looked up, and as what; null for anything that is not spelled like one. */
+/** Returns where a token is stored, and its hash; `null` for a text that is not a token. */
 export function openOneTimeToken(token: string): OpenedOneTimeToken | null {
   if (!token.startsWith(PREFIX)) return null;
   const rest = token.slice(PREFIX.length);

@@ -2,12 +2,14 @@ import { timingSafeEqual } from "node:crypto";
 import { z } from "zod";
 import { WELL_FORMED } from "../http/fields.ts";
 
-/** Exactly what the interface names, and the most that production workerd derives: local workerd would take more. */
+/**
+ * The parameters that the interface names, and the most that production workerd derives; local workerd accepts more.
+ */
 export const PBKDF2_ITERATIONS = 100_000;
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
 
-/** Code points of a password. The upper bound keeps a derivation's cost flat (NIST 800-63B asks for 64 or more). */
+/** Length of a password in code points. The upper bound limits the cost of a derivation (NIST 800-63B: at least 64). */
 const PASSWORD_LENGTH = { min: 8, max: 256 } as const;
 
 /**
@@ -29,8 +31,8 @@ export async function hashPassword(password: string): Promise<string> {
 }
 
 /**
- * Whether the password is the one behind `stored`. Derives exactly once whatever `stored` is, null included, so that
- * the time taken does not tell whether an account or a password exists.
+ * Whether the password matches `stored`. Derives exactly once for any `stored`, including `null`, so that the response
+ * time does not reveal whether an account or a password exists.
  */
 export async function verifyPassword(password: string, stored: string | null): Promise<boolean> {
   const known = parse(stored);
@@ -39,8 +41,8 @@ export async function verifyPassword(password: string, stored: string | null): P
 }
 
 /**
- * In NFC, as RFC 8265 (section 4.2.2) and NIST 800-63B want it: the same letters typed on another keyboard may come as
- * other code points. Nothing that can be told apart by eye becomes the same, as it would in NFKC.
+ * Normalizes to NFC, as RFC 8265 (section 4.2.2) and NIST 800-63B require: another keyboard may produce other code
+ * points for the same letters. NFKC would also unify texts that look different.
  */
 async function derive(password: string, salt: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
   const bytes = new TextEncoder().encode(password.normalize("NFC"));

@@ -4,16 +4,19 @@ import { isProvisioned, readAccount } from "./account.ts";
 import { endFamily, FAMILY_ABSOLUTE_MS, FAMILY_IDLE_MS, truncateUserAgent } from "./families.ts";
 
 /**
- * A refresh token is `rt_<body>_<macs>`, both parts base64url:
- *
- *   body  = userId.familyId.counter: routes to the user object and names one link of a family's chain
- *   macs  = inner MAC (32 bytes) and outer MAC (32 bytes)
- *   inner = HMAC-SHA256 over the body, keyed from the pepper and the family's own key: only the user object can check it
- *   outer = HMAC-SHA256 over body and inner, keyed from the pepper: the router checks it, so a forgery wakes no object
- *
- * It can be derived again from the family's row and the pepper, so it is never stored: neither a dump of the object's
- * storage nor the pepper alone makes one. The body cannot contain `_`: base64url of ids, dots and digits never does.
- */
+ /**
+  * A refresh token is `rt_<body>_<macs>`, both parts base64url:
+  *
+  *   body  = userId.familyId.counter: routes to the user object and names one link of a family's chain
+  *   macs  = inner MAC (32 bytes) and outer MAC (32 bytes)
+  *   inner = HMAC-SHA256 over the body, keyed from the pepper and the family's key: only the user object can verify it
+  *   outer = HMAC-SHA256 over body and inner, keyed from the pepper: verified by the router, so a forgery reaches no
+  *   object
+  *
+  * A token can be derived again from the family's row and the pepper, so it is never stored: neither a dump of the
+  * object's storage nor the pepper alone yields one. The body cannot contain `_`: base64url of ids, dots and digits
+  * never does.
+  */
 const PREFIX = "rt_";
 const MAC_BYTES = 32;
 const COUNTER = /^[1-9]\d{0,14}$/;
@@ -25,7 +28,7 @@ export interface RefreshLink {
   counter: number;
 }
 
-/** A token whose outer MAC holds: made by this service, though perhaps superseded, revoked or of a family long gone. */
+/** A token with a valid outer MAC: issued by this service, but possibly superseded, revoked or of a deleted family. */
 export interface OpenedRefreshToken extends RefreshLink {
   innerMac: Uint8Array;
 }
@@ -36,7 +39,7 @@ export function mintRefreshToken(link: RefreshLink, familyKey: Uint8Array, peppe
   return `${PREFIX}${body}_${Buffer.concat([inner, outerMac(body, inner, pepper)]).toString("base64url")}`;
 }
 
-/** What the router does with a token; null for anything forged, malformed or spelled in another way than minted. */
+/** Opens a token in the router; `null` if it is forged, malformed or spelled otherwise than minted. */
 export function openRefreshToken(token: string, pepper: string): OpenedRefreshToken | null {
   const cut = token.indexOf("_", PREFIX.length);
   if (!token.startsWith(PREFIX) || cut < 0) return null;
@@ -49,7 +52,7 @@ export function openRefreshToken(token: string, pepper: string): OpenedRefreshTo
   return link && { ...link, innerMac: Uint8Array.from(inner) };
 }
 
-/** What the user object does with an opened token: whether its family's key made it. */
+/** Whether an opened token was made with its family's key; called in the user object. */
 export function isOfFamily(token: OpenedRefreshToken, familyKey: Uint8Array, pepper: string): boolean {
   const expected = innerMac(bodyOf(token), familyKey, pepper);
   return token.innerMac.length === MAC_BYTES && timingSafeEqual(token.innerMac, expected);
@@ -65,7 +68,7 @@ function parseBody(body: string): RefreshLink | null {
   return { userId, familyId, counter: Number(counter) };
 }
 
-/** The label keeps the two uses of the pepper apart; the family's key has a fixed length, so nothing can be shifted. */
+/** The label separates the two uses of the pepper. The family's key has a fixed length, so the parts cannot shift. */
 function innerMac(body: string, familyKey: Uint8Array, pepper: string): Buffer {
   const key = createHmac("sha256", pepper).update("taffrail refresh inner").update(familyKey).digest();
   return createHmac("sha256", key).update(body).digest();
@@ -76,11 +79,11 @@ function outerMac(body: string, inner: Uint8Array, pepper: string): Buffer {
   return createHmac("sha256", key).update(body).update(inner).digest();
 }
 
-/** A lost answer can be asked for again this long after the rotation, in milliseconds. */
+/** Milliseconds after a rotation in which a retry gets the same successor. */
 const REPLAY_MS = 30_000;
 
 export interface RefreshAttempt {
-  /** Its outer MAC has been checked: forgeries never come this far. */
+  /** Its outer MAC has been verified, so forgeries never get here. */
   token: OpenedRefreshToken;
   /** SHA-256 of the request's `Idempotency-Key`; null without one. */
   keyHash: Uint8Array | null;
@@ -95,8 +98,8 @@ export interface RotationSettings {
 }
 
 /**
- * `rotated`: the token was the current one. `replayed`: the successor it got is given again.
- * `ended`: whether this very presentation ended a living family.
+ * `rotated`: the token was the current one. `replayed`: a retry gets the same successor.
+ * `ended`: whether this request ended a valid family.
  */
 export type Rotation =
   | { ok: true; how: "rotated"; refreshToken: string }
@@ -107,7 +110,7 @@ export type Rotation =
 const INVALID: Rotation = { ok: false, code: "INVALID_REFRESH_TOKEN" };
 
 /**
- * Compares and rotates in one synchronous block: between reading the family and writing it nobody else can come.
+ * Compares and rotates in one synchronous block, so no other request runs between read and write.
  * A token that the family's key did not make, or that is ahead of its counter, changes nothing.
  */
 export function rotate(
@@ -152,7 +155,7 @@ export function rotate(
   return { ok: false, code: "REFRESH_TOKEN_REUSED", ended: living && !excused };
 }
 
-/** R9: ends the family of any genuine token, the current one or not; whether one was ended. */
+/** R9: ends the family of a genuine token, current or superseded. Returns whether a valid family ended. */
 export function endByToken(sql: SqlStorage, token: OpenedRefreshToken, pepper: string, now: number): boolean {
   const family = isProvisioned(sql) ? readFamily(sql, token.familyId) : null;
   if (!family || !isOfFamily(token, family.key, pepper) || token.counter > family.counter) return false;
@@ -164,7 +167,7 @@ interface Family {
   counter: number;
   epoch: number;
   createdAt: number;
-  /** The sign-in or the last rotation. */
+  /** Time of the sign-in or of the last rotation. */
   lastUsedAt: number;
   rotateBy: number | null;
   keyHash: Uint8Array | null;
@@ -206,7 +209,7 @@ function readFamily(sql: SqlStorage, id: string): Family | null {
   };
 }
 
-/** R7: 30 days without a rotation, 90 days in all, or the time that the first rotation was due in. */
+/** R7: 30 days without a rotation, 90 days in total, or the deadline of the first rotation. */
 function hasRunOut({ createdAt, lastUsedAt, rotateBy }: Family, now: number): boolean {
   if (rotateBy !== null && rotateBy <= now) return true;
   return createdAt <= now - FAMILY_ABSOLUTE_MS || lastUsedAt <= now - FAMILY_IDLE_MS;

@@ -5,19 +5,19 @@ import type { AddressClaim, ClaimResult, DirectoryEntry } from "./directory.ts";
 import { personalSlug, suffixedSlug } from "./email.ts";
 
 /**
- * The id that stands for the account of an address that has none, where an account must be asked without its being told
- * from the answer's time whether there is one. Keyed, so that nobody can compute it; the same for the same address, as a
- * real one is. A byte modulo 62 is biased, which does not matter here: it is no secret and decides nothing.
+ * Returns a decoy user id for an address without an account, so that the response time does not reveal whether an
+ * account exists. Keyed, so that clients cannot compute it. An address always has the same one, like a real id. A byte
+ * modulo 62 is biased, which is harmless here: the id is not secret and decides nothing.
  */
 export function decoyUserId(email: string, pepper: string): string {
   const mac = createHmac("sha256", pepper).update("taffrail decoy user").update(email).digest();
   return `usr_${[...mac.subarray(0, ID_LENGTH)].map((byte) => BASE62.charAt(byte % BASE62.length)).join("")}`;
 }
 
-/** Characters that keep a taken slug apart: 36^8 values. */
+/** Number of random characters that make a taken slug unique: 36^8 values. */
 const SLUG_SUFFIX_LENGTH = 8;
 
-/** What a personal workspace is called when its owner gave no name. */
+/** Name of a personal workspace whose owner has no name. */
 const DEFAULT_WORKSPACE_NAME = "Personal";
 
 /** The steps of a registration, each of which may be the last one before a crash. */
@@ -26,20 +26,20 @@ export interface RegistrationPorts {
   provisionUser(account: NewAccount): Promise<void>;
   provisionWorkspace(workspace: { id: string; name: string; ownerId: string }): Promise<void>;
   claimAddress(claim: AddressClaim): Promise<ClaimResult>;
-  /** Takes both objects back. Best effort: the user object does the same by itself when this does not happen. */
+  /** Deletes both objects. Best effort: without it, the user object deletes both at `resolveAt`. */
   discard(userId: string, workspaceId: string): Promise<void>;
 }
 
 export type Registration = { ok: true; entry: DirectoryEntry } | { ok: false; reason: "taken" | "late" };
 
 /**
- * Makes an account with its personal workspace. Both objects exist before the directory lists them, so whatever is
- * listed can be used, and whatever is not listed takes itself back: no crash leaves an address that nobody can use.
- * A step that throws leaves everything to that, for its outcome is not known.
+ * Creates an account with its personal workspace. Both objects exist before the directory lists them. So everything
+ * listed is usable, everything not listed deletes itself, and no crash leaves an address that cannot be used. If a step
+ * throws, its outcome is unknown and the objects resolve the registration later.
  */
 export async function register(ports: RegistrationPorts, account: NewAccount, now: number): Promise<Registration> {
   const { id: userId, email, name, workspaceId } = account;
-  // Not what decides; it spares two objects for an address that is known to be taken.
+  // The claim decides. This check only avoids creating two objects for an address that is known to be taken.
   if (await ports.findByEmail(email)) return { ok: false, reason: "taken" };
   const workspaceName = name ?? DEFAULT_WORKSPACE_NAME;
   await ports.provisionUser(account);

@@ -23,7 +23,7 @@ const VERSION_1 = [
      -- From this instant on an account that is not listed never will be.
      settle_at INTEGER NOT NULL
    ) STRICT`,
-  // One row per session. `num` is the order of creation, which decides who is evicted.
+  // One row per session. `num` is the order of creation, by which the oldest is evicted.
   `CREATE TABLE IF NOT EXISTS families (
      num INTEGER PRIMARY KEY,
      id TEXT NOT NULL UNIQUE,
@@ -44,7 +44,7 @@ const VERSION_1 = [
      revoked_reason TEXT,
      CHECK ((revoked_at IS NULL) = (revoked_reason IS NULL))
    ) STRICT`,
-  // At most one of a purpose: a new one replaces the older. Which address it was mailed to is part of what it proves.
+  // At most one per purpose: a new one replaces the older. The address that it was mailed to is part of what it proves.
   `CREATE TABLE IF NOT EXISTS one_time_tokens (
      purpose TEXT PRIMARY KEY CHECK (purpose IN ('verify-email', 'magic-link', 'reset-password')),
      hash BLOB NOT NULL CHECK (length(hash) = 32),
@@ -63,12 +63,12 @@ const VERSION_1 = [
      linked_at INTEGER,
      PRIMARY KEY (provider, subject)
    ) STRICT, WITHOUT ROWID`,
-  // A purge whose part outside this object is not known to be done: what it purged dates from \`until\` or before.
+  // A purge that may be unfinished outside this object. It covers what was created until \`until\`.
   `CREATE TABLE IF NOT EXISTS unfinished_purge (
      one INTEGER PRIMARY KEY CHECK (one = 1),
      until INTEGER NOT NULL
    ) STRICT`,
-  // The account has been deleted, and may still have something elsewhere: see `deletion.ts`.
+  // The account has been deleted, and data elsewhere may remain: see `deletion.ts`.
   `CREATE TABLE IF NOT EXISTS deletion (
      one INTEGER PRIMARY KEY CHECK (one = 1),
      user_id TEXT NOT NULL,
@@ -78,7 +78,7 @@ const VERSION_1 = [
   ...LIMITER_SCHEMA,
 ] as const;
 
-/** Requests for mails that were answered, apart from the tokens that they made: those are used up or replaced. */
+/** Answered requests for mails, stored apart from their tokens, which are used up or replaced. */
 const VERSION_2 = [
   `CREATE TABLE answered_requests (
      -- The mail that the request was answered with.
@@ -90,7 +90,7 @@ const VERSION_2 = [
   "ALTER TABLE one_time_tokens DROP COLUMN mail_id",
 ] as const;
 
-/** Workspaces to notify of a session's end: each has a tail that was opened in it; see `session-watches.ts`. */
+/** Workspaces to notify of a session's end, because a tail was opened in it; see `families.ts`. */
 const VERSION_3 = [
   `CREATE TABLE session_watches (
      session TEXT NOT NULL,
@@ -99,10 +99,10 @@ const VERSION_3 = [
    ) STRICT, WITHOUT ROWID`,
 ] as const;
 
-/** The request that deleted the account, for the lines of what follows. */
+/** The request that deleted the account, for log lines about the cleanup. */
 const VERSION_5 = ["ALTER TABLE deletion ADD COLUMN request_id TEXT"] as const;
 
-/** A change of a table that has been released is a new version at the end, never an edit of an earlier one. */
+/** A change of a released table is a new version at the end, never an edit of an earlier one. */
 export const USER_SCHEMA: SchemaSteps = [
   VERSION_1,
   VERSION_2,

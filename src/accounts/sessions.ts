@@ -13,19 +13,19 @@ import {
 import { mintRefreshToken } from "./refresh.ts";
 
 /**
- * An access token may be stolen for its 15 minutes. So what changes how an account is signed in to, or ends it, takes
- * more than a living session (OWASP ASVS 5.0, 7.5.1): a sign-in at most this many milliseconds ago, or the password.
+ * Milliseconds for which a sign-in is fresh. An access token may be stolen for its 15 minutes. So a change of how an
+ * account is signed in to, or its deletion, requires a fresh session or the password (OWASP ASVS 5.0, 7.5.1).
  */
 export const FRESH_SIGN_IN_MS = 10 * 60_000;
 
-/** What a request shows for such a change. */
+/** What a request presents to authorize such a change. */
 export interface Reauthentication {
   sessionId: string;
-  /** The account's epoch when the password in the request was checked and found right; null where none was sent. */
+  /** The account's epoch when the password in the request was verified; `null` if no password was sent. */
   checkedEpoch: number | null;
 }
 
-/** Whether the request shows enough. Its session must be alive. */
+/** Whether the request presents enough. Its session must be valid. */
 export function isReauthenticated(
   sql: SqlStorage,
   account: Account,
@@ -35,12 +35,12 @@ export function isReauthenticated(
   return checkedEpoch === account.epoch || isFresh(sql, sessionId, now);
 }
 
-/** Whether a living session was signed in to within the last 10 minutes. Refreshing does not make it younger. */
+/** Whether a valid session was signed in to within the last 10 minutes. A refresh does not make it fresh. */
 export function isFresh(sql: SqlStorage, sessionId: string, now: number): boolean {
   return now - signedInAt(sql, sessionId) <= FRESH_SIGN_IN_MS;
 }
 
-/** What a sign-in needs to check a password with, and to notice that it changed meanwhile. */
+/** What a sign-in needs to check a password, and to notice a change in the meantime. */
 export interface Credentials {
   passwordHash: string | null;
   epoch: number;
@@ -58,18 +58,18 @@ export interface Profile {
 export interface Session {
   refreshToken: string;
   profile: Profile;
-  /** The account's; an object of an older version leaves it out. */
+  /** The account's epoch; absent if the object is of an older version. */
   epoch?: number;
 }
 
-/** `stale`: the epoch moved since the credentials were read, so what was verified with them counts no more. */
+/** `stale`: the epoch has risen since the credentials were read, so their check is void. */
 export type SessionResult = ({ ok: true } & Session) | { ok: false; reason: "stale" };
 
 export interface Authentication {
   alive: boolean;
-  /** The user's own counter; null when nothing was to be counted or the session is dead. */
+  /** The user's counter; `null` if nothing was to be counted or the session has ended. */
   limit: LimitState | null;
-  /** How the session was signed in; null where it is dead. */
+  /** How the session was signed in; `null` if it has ended. */
   method?: SignInMethod | null;
 }
 
@@ -79,8 +79,8 @@ export function readCredentials(sql: SqlStorage): Credentials | null {
 }
 
 /**
- * Opens a session. Whoever gets here came through the directory, so the account is listed: that confirms it.
- * `familyKey` is 32 random bytes; a repeated call keeps the first one's, so it gives the same token.
+ * Opens a session and confirms the account, because the caller found it in the directory. `familyKey` is 32 random
+ * bytes. A repeated call keeps the first key, so it returns the same token.
  */
 export function openSession(
   sql: SqlStorage,
@@ -107,7 +107,7 @@ export function openSession(
   return { ok: true, refreshToken, profile: profileOf(account), epoch: account.epoch };
 }
 
-/** Whether the session lives and, if it does, what `count` says of one more request of its user. */
+/** Returns whether the session is valid and, if so, the result of `count`, which counts one request of its user. */
 export function authenticate(
   sql: SqlStorage,
   sessionId: string,
@@ -120,7 +120,7 @@ export function authenticate(
   return { alive: true, limit: count ? count(account.id) : null, method };
 }
 
-/** The profile of a session's owner; null where the session is dead. */
+/** Returns the profile of a session's owner; `null` if the session has ended. */
 export function profileOfSession(sql: SqlStorage, sessionId: string, now: number): Profile | null {
   const account = readAccount(sql);
   return account && isAlive(sql, sessionId, account.epoch, now) ? profileOf(account) : null;

@@ -1,27 +1,27 @@
 import { isProvisioned } from "./account.ts";
 import { TOKEN_LIFETIME_MS, type TokenPurpose } from "./one-time-token.ts";
 
-/** An expired token is told apart from one that never was for this many milliseconds. */
+/** Milliseconds for which an expired token is distinguished from an unknown one. */
 export const TOKEN_EXPIRED_KEPT_MS = 24 * 60 * 60 * 1000;
 
 export interface NewToken {
   purpose: TokenPurpose;
   hash: Uint8Array;
-  /** The address it is mailed to: the token proves that whoever has it reads mail there. */
+  /** The address that it is mailed to. Whoever presents the token has proven to read mail there. */
   address: string;
-  /** The mail it travels in: a request that is repeated makes no second token, whatever became of the first. */
+  /** The mail that carries it. A retried request creates no second token, even if the first was used. */
   mailId: string;
 }
 
-/** A request is repeated within minutes or never (see `mail/requests.ts`); remembered for this many milliseconds. */
+/** Milliseconds for which an answered request is remembered. A retry comes within minutes (see `mail/requests.ts`). */
 const ANSWERED_KEPT_MS = 60 * 60 * 1000;
 
 export type TokenRefusal = { ok: false; code: "INVALID_TOKEN" | "TOKEN_EXPIRED" };
 export type Redeemed = { ok: true; address: string } | TokenRefusal;
 
 /**
- * Stores a token in place of an older one of its purpose, whose mail is not sent any more if it has not been.
- * @returns false where this very mail's token was stored before
+ * Stores a token in place of an older one of its purpose, and drops the older one's pending mail.
+ * @returns `false` if the token of this mail was stored before
  */
 export function issueToken(sql: SqlStorage, token: NewToken, now: number): boolean {
   const { purpose, hash, address, mailId } = token;
@@ -47,7 +47,7 @@ function noteAnswered(sql: SqlStorage, mailId: string, now: number): boolean {
   return noted.toArray().length > 0;
 }
 
-/** Uses a token up: one statement deletes and returns it, so of many callers one gets it. */
+/** Uses a token up: one statement deletes and returns it, so only one of several callers gets it. */
 export function redeemToken(sql: SqlStorage, purpose: TokenPurpose, hash: Uint8Array, now: number): Redeemed {
   if (!isProvisioned(sql)) return { ok: false, code: "INVALID_TOKEN" };
   const used = sql
@@ -63,13 +63,13 @@ export function redeemToken(sql: SqlStorage, purpose: TokenPurpose, hash: Uint8A
   return { ok: false, code: expired.toArray().length > 0 ? "TOKEN_EXPIRED" : "INVALID_TOKEN" };
 }
 
-/** After a change of password or address nothing that was mailed before it may be used, or is still to be mailed. */
+/** Drops all tokens and their pending mails, after a change of password or address. */
 export function dropTokens(sql: SqlStorage): void {
   sql.exec("DELETE FROM one_time_tokens");
   sql.exec("DELETE FROM promised_mails WHERE seed IS NOT NULL");
 }
 
-/** One-time tokens of addresses that have no account yet: there is no user object to keep them. */
+/** One-time tokens of addresses without an account, which have no user object to store them. */
 
 export interface AddressToken {
   purpose: TokenPurpose;
@@ -77,7 +77,7 @@ export interface AddressToken {
   hash: Uint8Array;
 }
 
-/** Stores a token in place of an older one of its purpose and address. Repeated, it changes nothing. */
+/** Stores a token in place of an older one of its purpose and address. Safe to repeat. */
 export async function storeAddressToken(db: D1Database, token: AddressToken, now: number): Promise<void> {
   const { purpose, address, hash } = token;
   await db.batch([
@@ -88,12 +88,12 @@ export async function storeAddressToken(db: D1Database, token: AddressToken, now
   ]);
 }
 
-/** Once the address has an account, a newer token of it is in the user object, and replaces the one here. */
+/** Deletes the token of an address that has an account by now: a newer token in the user object replaces it. */
 export async function dropAddressToken(db: D1Database, purpose: TokenPurpose, address: string): Promise<void> {
   await db.prepare("DELETE FROM address_tokens WHERE purpose = ? AND address = ?").bind(purpose, address).run();
 }
 
-/** Uses a token up: one statement deletes and returns it, so of many callers one gets it. */
+/** Uses a token up: one statement deletes and returns it, so only one of several callers gets it. */
 export async function redeemAddressToken(
   db: D1Database,
   purpose: TokenPurpose,

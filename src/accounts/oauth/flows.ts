@@ -7,30 +7,30 @@ const SECRET_BYTES = 32;
 /** base64url of 32 bytes: 43 characters. */
 export const SECRET_TEXT = /^[A-Za-z0-9_-]{43}$/;
 
-/** Something that only one party should know, for a while. */
+/** Returns a random secret that one party keeps for a limited time. */
 export function randomSecret(): string {
   return Buffer.from(crypto.getRandomValues(new Uint8Array(SECRET_BYTES))).toString("base64url");
 }
 
-/** What is kept of it. As a PKCE challenge, this is method S256. */
+/** The stored form of a secret. As a PKCE challenge, this is method S256. */
 export function hashOf(secret: string): string {
   return createHash("sha256").update(secret).digest("base64url");
 }
 
-/** Whether this can be a secret of ours, or the hash of one: it spares the database a look. */
+/** Whether a text has the shape of such a secret or of its hash. Avoids a query for anything else. */
 export function isSecretShaped(text: string): boolean {
   return SECRET_TEXT.test(text);
 }
 
 type ExpiringTable = "oauth_flows" | "oauth_exchanges" | "oauth_link_codes";
 
-/** Milliseconds that a row outlives its use, so that a late caller learns that it came late. */
+/** Milliseconds for which a row outlives its use, so that a late request is reported as late. */
 const KEPT_AFTER_MS = 3_600_000;
 
-/** Rows deleted with each one written: more than one, so that what is left over shrinks. */
+/** Rows deleted with each insert: more than one, so that a backlog shrinks. */
 const PURGED_AT_ONCE = 20;
 
-/** Every write takes some of what has expired with it: no table grows, and nothing needs a timer. */
+/** Deletes expired rows with every insert, so that no table grows without bound and no timer is needed. */
 export function purgeExpired(db: D1Database, table: ExpiringTable, now: number): D1PreparedStatement {
   const key = table === "oauth_flows" ? "state_hash" : "code_hash";
   return db
@@ -44,7 +44,7 @@ export function purgeExpired(db: D1Database, table: ExpiringTable, now: number):
 /** Milliseconds from the start of a flow to the last moment of its callback. */
 export const FLOW_TTL_MS = 600_000;
 
-/** What the callback ends in: tokens in the redirect, a code to exchange for them, or a link of a signed-in user. */
+/** The result of the callback: tokens in the redirect, a code to exchange for them, or a link for a signed-in user. */
 export type FlowMode =
   | { mode: "tokens" }
   | { mode: "code"; codeChallenge: string }
@@ -59,7 +59,7 @@ export interface FlowRecord {
   browserHash: string;
 }
 
-/** Remembers a flow under the hash of its state. */
+/** Stores a flow under the hash of its state. */
 export async function beginFlow(db: D1Database, state: string, flow: FlowRecord, now: number): Promise<void> {
   const { provider, purpose, browserHash, verifier, nonce } = flow;
   await db.batch([
@@ -87,7 +87,7 @@ export async function beginFlow(db: D1Database, state: string, flow: FlowRecord,
   ]);
 }
 
-/** Gives a flow once, to the first who asks; null for a state that is unknown, used or too old. */
+/** Returns a flow once, to the first caller; `null` if the state is unknown, used or expired. */
 export async function takeFlow(db: D1Database, state: string, now: number): Promise<FlowRecord | null> {
   if (!isSecretShaped(state)) return null;
   const row = await db
@@ -106,7 +106,7 @@ type FlowRow = { provider: ProviderName; browser_hash: string; verifier: string;
   | { mode: "link"; user_id: string; session_id: string; checked_epoch: number | null }
 );
 
-/** Null for a link that an older version began, without the reauthentication that it takes. */
+/** `null` for a link that an older version began without the required reauthentication. */
 function purposeOf(row: FlowRow): FlowMode | null {
   switch (row.mode) {
     case "tokens":
@@ -120,12 +120,12 @@ function purposeOf(row: FlowRow): FlowMode | null {
   }
 }
 
-/** Milliseconds that a code can be used. */
+/** Lifetime of a code, in milliseconds. */
 export const CODE_TTL_MS = 60_000;
 
 export type Taken<T> = { ok: true; value: T } | { ok: false; reason: "unknown" | "expired" };
 
-/** A sign-in that is done but for its session, which begins with the exchange. */
+/** A sign-in that is complete except for its session, which begins with the exchange. */
 export interface PendingSignIn {
   userId: string;
   epoch: number;
@@ -152,7 +152,7 @@ export async function issueExchangeCode(
   ]);
 }
 
-/** Gives what a code stands for once, to the first who asks; the caller still has to check the verifier. */
+/** Returns the sign-in of a code once, to the first caller, who must still check the verifier. */
 export async function takeExchangeCode(db: D1Database, code: string, now: number): Promise<Taken<PendingSignIn>> {
   const row = isSecretShaped(code)
     ? await db
@@ -166,7 +166,7 @@ export async function takeExchangeCode(db: D1Database, code: string, now: number
   return { ok: true, value: { userId, epoch, provider, isNewUser: is_new_user === 1, codeChallenge } };
 }
 
-/** A link that is done but for the word of the account's owner. */
+/** A link that is complete except for the confirmation by the account's owner. */
 export interface PendingLink {
   identity: Identity;
   /** See `LinkAuthority`. */
@@ -191,7 +191,7 @@ export async function issueLinkCode(
   ]);
 }
 
-/** Gives the link once, and to its user alone: in other hands the code is unknown, and stays good for the user. */
+/** Returns the link once, and only to its user. For another user the code is unknown, and stays valid for its own. */
 export async function takeLinkCode(
   db: D1Database,
   code: string,
@@ -204,7 +204,7 @@ export async function takeLinkCode(
         .bind(hashOf(code), userId)
         .first<LinkRow>()
     : null;
-  // Without an epoch: of a link that an older version began, without the reauthentication that it takes.
+  // No epoch: an older version began the link without the required reauthentication.
   if (!row || row.checked_epoch === null) return { ok: false, reason: "unknown" };
   if (row.expires_at <= now) return { ok: false, reason: "expired" };
   const { provider, subject, checked_epoch: checkedEpoch } = row;

@@ -24,10 +24,10 @@ import {
   withProvider,
 } from "./provider-fetch.ts";
 
-/** Read access to the profile and to the addresses; nothing that could write. */
+/** Read access to the profile and to the addresses; no write access. */
 const SCOPE = "read:user user:email";
 
-/** The version of GitHub's REST API whose shapes are read here. */
+/** The version of GitHub's REST API whose responses are parsed here. */
 const API_HEADERS = { Accept: "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28" };
 
 const userSchema = z.object({
@@ -37,7 +37,7 @@ const userSchema = z.object({
 
 const emailsSchema = z.array(z.object({ email: z.string(), primary: z.boolean(), verified: z.boolean() }));
 
-/** A provider of GitHub's shape: OAuth 2 without discovery or ID tokens, and a REST API that says who it is. */
+/** A provider like GitHub: OAuth 2 without discovery or ID tokens, and a REST API that identifies the user. */
 export function providerA(settings: Settings, clientId: string): ProviderClient {
   const { PROVIDER_A_AUTHORIZE_URL, PROVIDER_A_TOKEN_URL, PROVIDER_A_API_URL, PROVIDER_A_CLIENT_SECRET } = settings;
   const server: AuthorizationServer = {
@@ -51,7 +51,7 @@ export function providerA(settings: Settings, clientId: string): ProviderClient 
     profile: (callback, flow) =>
       withProvider(async (signal) => {
         const parameters = new URLSearchParams(callback);
-        // There is no issuer to hold it against: what tells the providers apart is that each has its own callback.
+        // There is no issuer to compare with. Each provider has a separate callback, which tells them apart.
         parameters.delete("iss");
         const authorized = validateAuthResponse(server, client, parameters, flow.state);
         const { redirectUri, verifier } = flow;
@@ -87,7 +87,7 @@ async function authorizeUrl(endpoint: string, clientId: string, flow: FlowSecret
   return url;
 }
 
-/** GitHub reports errors with status 200. With the status that the standard asks for, the library understands them. */
+/** GitHub reports errors with status 200. With the standard's status the library understands them. */
 function tokenFetch(call: ProviderFetch): ProviderFetch {
   return async (url, request) => {
     const response = await call(url, request);
@@ -113,7 +113,7 @@ async function readProfile(call: ProviderFetch, apiUrl: string, accessToken: str
   };
 }
 
-/** Whoever did not grant the scope gets 403 or 404: then no address counts, which an existing link does not need. */
+/** Without the scope, the answer is 403 or 404. Then no address counts; an existing link does not need one. */
 async function primaryVerified(response: Response): Promise<string | null> {
   if (response.status === 403 || response.status === 404) return null;
   if (response.status !== 200) throw new ProviderFault(`emails: ${response.status}`);

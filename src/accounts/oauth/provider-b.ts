@@ -32,12 +32,12 @@ import {
 
 const SCOPE = "openid email profile";
 
-/** Milliseconds that a discovery document is trusted; providers change theirs once in years. */
+/** Milliseconds for which a discovery document is trusted; providers change theirs once in years. */
 const DISCOVERY_MAX_AGE_MS = 3_600_000;
 
 /**
- * Of one exchange. Plain http is refused by `providerFetch`, which knows of loopback; the library only knows of all or
- * nothing. It gets the signal too: by that it tells one exchange from another, which must not wait for each other's I/O.
+ * Options of one exchange. `providerFetch` refuses plain http except on loopback; the library can only allow all or
+ * none. The library also gets the signal: it separates exchanges by it, and they must not wait for each other's I/O.
  */
 function optionsOf(signal: AbortSignal) {
   return { [customFetch]: providerFetch(signal), [allowInsecureRequests]: true, signal } as const;
@@ -45,11 +45,11 @@ function optionsOf(signal: AbortSignal) {
 
 type Options = ReturnType<typeof optionsOf>;
 
-/** What an ID token, or the userinfo endpoint in its place, says of a person. */
+/** The claims about a person in an ID token, or at the userinfo endpoint in its place. */
 const claimsSchema = z.object({
   sub: z.string().min(1).max(SUBJECT_MAX_LENGTH),
   email: z.string().optional().catch(undefined),
-  // Only a literal true: what a provider means by anything else is guesswork.
+  // Only a literal `true` counts: the meaning of any other value is unknown.
   email_verified: z.literal(true).optional().catch(undefined),
   name: z.string().optional().catch(undefined),
 });
@@ -78,7 +78,7 @@ export function providerB(settings: Settings, clientId: string): ProviderClient 
           expectedNonce: flow.nonce,
           requireIdToken: true,
         });
-        // The library leaves the signature to TLS, as OpenID Connect allows; here it is checked too.
+        // OpenID Connect allows the library to rely on TLS. This checks the signature as well.
         await validateApplicationLevelSignature(server, answer, options);
         const claims = claimsSchema.parse(getValidatedIdTokenClaims(tokens));
         if (claims.email !== undefined || server.userinfo_endpoint === undefined) return profileOf(claims);
@@ -97,7 +97,7 @@ function profileOf({ sub, email, email_verified, name }: z.output<typeof claimsS
   };
 }
 
-/** By issuer, per isolate. Values, not promises: one request must not wait for another one's I/O. */
+/** By issuer, per isolate. Holds values, not promises: a request must not wait for the I/O of another one. */
 const discovered = new Map<string, { server: AuthorizationServer; at: number }>();
 
 async function discover(issuer: string, options: Options, now: number): Promise<AuthorizationServer> {
@@ -105,7 +105,7 @@ async function discover(issuer: string, options: Options, now: number): Promise<
   if (known && now - known.at < DISCOVERY_MAX_AGE_MS) return known.server;
   const url = new URL(issuer);
   const server = await processDiscoveryResponse(url, await discoveryRequest(url, options));
-  // Held against what is needed of it before it is kept for an hour.
+  // Validated before it is kept for an hour.
   for (const endpoint of [server.authorization_endpoint, server.token_endpoint, server.jwks_uri]) {
     if (!URL.canParse(endpoint ?? "") || !isSecure(new URL(endpoint ?? "")))
       throw new ProviderFault("insecure endpoint");
@@ -131,8 +131,8 @@ async function authorizeUrl(server: AuthorizationServer, clientId: string, flow:
 }
 
 /**
- * How to prove who is asking, best guess first: which way a client must use is registered at the provider, and no
- * document tells it. The first of the two that the provider lists; HTTP Basic where it lists none at all (RFC 8414).
+ * Chooses the client authentication. The right method is registered at the provider, and no document states it. Takes
+ * the first of the two that the provider lists; HTTP Basic if it lists none (RFC 8414).
  */
 function clientAuths(server: AuthorizationServer, secret: string | undefined): [ClientAuth, ClientAuth?] {
   if (secret === undefined) return [None()];
@@ -143,8 +143,8 @@ function clientAuths(server: AuthorizationServer, secret: string | undefined): [
 }
 
 /**
- * HTTP Basic of RFC 6749 section 2.3.1. Not the library's: that one also encodes hyphens and dots, which need it not,
- * and which providers that forget to decode have in their client ids.
+ * HTTP Basic of RFC 6749 section 2.3.1. Replaces the library's version, which also encodes hyphens and dots: these
+ * occur in the client ids of providers that forget to decode, and need no encoding.
  */
 function basicAuth(secret: string): ClientAuth {
   return (_server, { client_id }, _body, headers) => {

@@ -11,26 +11,26 @@ import { isSecure } from "../../platform/loopback.ts";
 import { emailSchema } from "../email.ts";
 import type { ProviderFailure, ProviderResult } from "./provider.ts";
 
-/** Longest subject that is taken: OpenID Connect Core section 2 allows 255 characters. */
+/** Maximum length of a subject: OpenID Connect Core section 2 allows 255 characters. */
 export const SUBJECT_MAX_LENGTH = 255;
 
-/** A provider's address as stored here; null for what is none. */
+/** Normalizes a provider's address; `null` if it is not a valid address. */
 export function providerEmail(text: string | null | undefined): string | null {
   return emailSchema.safeParse(text).data ?? null;
 }
 
-/** A provider's name of a person, if it is one that could have been given here. */
+/** Returns a provider's name of a person if this service would accept it as a name. */
 export function providerName(text: string | null | undefined): string | null {
   return nameSchema.safeParse(text).data || null;
 }
 
-/** Bytes of a provider's answer that are read at most; the largest honest one, a key set, is a few KB. */
+/** Maximum bytes of a provider's answer; the largest genuine one, a key set, is a few KB. */
 const ANSWER_MAX_BYTES = 1024 * 1024;
 
-/** GitHub refuses requests without one. */
+/** GitHub refuses requests without a `User-Agent`. */
 const USER_AGENT = "taffrail";
 
-/** Something about a provider's answer that makes it useless; the message is ours. */
+/** A fault in a provider's answer that makes the answer unusable. The message is written by this service. */
 export class ProviderFault extends Error {
   override name = "ProviderFault";
 }
@@ -43,14 +43,14 @@ export interface ProviderRequest {
 
 export type ProviderFetch = (url: string, request: ProviderRequest) => Promise<Response>;
 
-/** The calls of one exchange with a provider, which all end with its signal. */
+/** The calls of one exchange with a provider. Its signal ends all of them. */
 export function providerFetch(signal: AbortSignal): ProviderFetch {
   return (url, request) => fetchWhole(url, request, signal);
 }
 
 /**
- * One call: bounded in time and size, never redirected, and over a safe connection alone, as endpoints also come from a
- * discovery document. The answer is whole when this returns, so nothing that reads it can hang.
+ * Makes one call: bounded in time and size, never redirected, and only over a secure connection, because endpoints also
+ * come from a discovery document. The answer is complete when this returns, so reading it cannot stall.
  */
 async function fetchWhole(
   url: string,
@@ -81,15 +81,15 @@ async function readAll(response: Response): Promise<Uint8Array> {
   return Buffer.concat(chunks);
 }
 
-/** An error code as the standards spell them. Anything else a provider calls its error is prose, and stays there. */
+/** An error code as the standards spell it. Other error texts of a provider are prose and are not passed on. */
 const ERROR_CODE = /^[a-z][a-z_]{0,39}$/;
 
-/** Milliseconds that a provider gets for one exchange, however many calls that takes: somebody sits before a blank page. */
+/** Milliseconds for all calls of one exchange with a provider. The user waits in front of a blank page. */
 const EXCHANGE_TIMEOUT_MS = 10_000;
 
 /**
- * Runs the steps of one exchange with a provider, whose calls must end with the signal. Whatever goes wrong in there is the provider's failure: a lost
- * connection, a time-out, an answer that is none, a token that does not check out.
+ * Runs the steps of one exchange with a provider, whose calls must end with the signal. Every error becomes a failure
+ * of the provider: a lost connection, a time-out, an invalid answer, a token that does not verify.
  */
 export async function withProvider<T>(steps: (signal: AbortSignal) => Promise<T>): Promise<ProviderResult<T>> {
   try {
@@ -116,11 +116,11 @@ function reasonOf(error: unknown): string {
   if (error instanceof z.ZodError || error instanceof SyntaxError || error instanceof UnsupportedOperationError) {
     return "answer not understood";
   }
-  // The runtime's own: TimeoutError, or a TypeError or Error where the connection was refused or lost.
+  // Errors of the runtime: TimeoutError, or a TypeError or Error if the connection was refused or lost.
   return error instanceof Error ? `connection: ${error.name}` : "connection";
 }
 
-/** Which claim of an ID token is wrong: its name, not its value. */
+/** The name of the invalid claim of an ID token, never its value. */
 function claimOf({ cause }: Error): string {
   const named = typeof cause === "object" && cause !== null && "claim" in cause ? cause.claim : "";
   return typeof named === "string" ? named : "";

@@ -1,33 +1,33 @@
-/** The identity providers by their neutral names: one that hosts code (GitHub's shape), one that speaks OpenID Connect. */
+/** The identity providers by neutral names: one that hosts code (like GitHub), one that speaks OpenID Connect. */
 export const PROVIDERS = ["provider_a", "provider_b"] as const;
 
 export type ProviderName = (typeof PROVIDERS)[number];
 
-/** Who somebody is at a provider. Never the e-mail address: that may change hands. */
+/** Identifies a person at a provider. Never by e-mail address, which may pass to another person. */
 export interface Identity {
   provider: ProviderName;
-  /** The provider's own id of the account; text, whatever it is there. */
+  /** The provider's id of the account, as text in any case. */
   subject: string;
 }
 
-/** What a provider says of whoever signed in there. */
+/** What a provider reports about a person who signed in there. */
 export interface ProviderProfile extends Identity {
-  /** Normalized; null unless the provider calls this very address verified in the same document. */
+  /** Normalized; `null` unless the provider reports this address as verified in the same document. */
   email: string | null;
   name: string | null;
 }
 
-/** One flow's values, as both the way to the provider and the way back need them. */
+/** Values of one flow, needed for the redirect to the provider and for its callback. */
 export interface FlowSecrets {
   state: string;
-  /** PKCE; the provider gets its SHA-256 first and the text itself with the code. */
+  /** PKCE: the provider first gets its SHA-256, and with the code the text itself. */
   verifier: string;
-  /** For OpenID Connect; the other protocol has no place for it. */
+  /** For OpenID Connect; the other protocol does not use it. */
   nonce: string;
   redirectUri: string;
 }
 
-/** `reason` is for the operation line: made of our own words and of error codes, never of a provider's prose. */
+/** `reason` is for the event: made of this service's words and of error codes, never of a provider's prose. */
 export interface ProviderFailure {
   ok: false;
   code: "OAUTH_ACCESS_DENIED" | "OAUTH_PROVIDER_ERROR";
@@ -37,8 +37,8 @@ export interface ProviderFailure {
 export type ProviderResult<T> = { ok: true; value: T } | ProviderFailure;
 
 export interface ProviderClient {
-  /** Where to send the browser. */
+  /** The URL to which the browser is redirected. */
   authorizeUrl(flow: FlowSecrets): Promise<ProviderResult<URL>>;
-  /** Exchanges the code of a callback, whose state was checked already, and asks who it is. */
+  /** Exchanges the code of a callback, whose state was checked already, and identifies the user. */
   profile(callback: URLSearchParams, flow: FlowSecrets): Promise<ProviderResult<ProviderProfile>>;
 }
