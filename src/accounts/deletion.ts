@@ -4,14 +4,14 @@ import { endFamilies, isAlive } from "./families.ts";
 import { isReauthenticated, type Reauthentication } from "./sessions.ts";
 import { dropTokens } from "./tokens.ts";
 
-/** A key's time is by the clock of the object that made it, which may be this much ahead, in milliseconds. */
+/** The creation time of a key is by the clock of its workspace object, which may be this many milliseconds ahead. */
 const CLOCK_SKEW_MS = 10_000;
 
 /**
- * The purge of an account whose address was never verified, at the moment somebody proves to own it: whoever registered
- * it may be somebody else, so nothing they put there survives (arXiv 2205.10174). Password, links, sessions, pending
- * tokens and mails go with the caller's transaction; keys are in other objects, so that part is noted for `finishPurge`.
- * (Identities in the directory that no user object holds count for nothing.)
+ * Purges an account whose address was never verified, at the first proof of the address. Another person may have
+ * registered it, so nothing that was added before survives (arXiv 2205.10174). Password, links, sessions, pending
+ * tokens and mails are deleted in the caller's transaction. Keys are in other objects, so that part is recorded for
+ * `finishPurge`. Identities in the directory without a link in a user object have no effect.
  */
 export function purgeAccount(sql: SqlStorage, now: number): void {
   sql.exec("UPDATE account SET password_hash = NULL, epoch = epoch + 1");
@@ -22,8 +22,8 @@ export function purgeAccount(sql: SqlStorage, now: number): void {
 }
 
 /**
- * Somebody has proven to own the account's address: by a mail, or by a provider that vouches for it. Where that is the
- * first proof, whatever was there before it goes (O5).
+ * Records a proof of the account's address, by a mail or by a provider that has verified it. The first proof purges
+ * what was added before it (O5).
  */
 export function proveAddress(sql: SqlStorage, now: number): "was proven" | "purged" {
   if (readAccount(sql)?.emailVerified) return "was proven";
@@ -40,31 +40,31 @@ export interface PurgePorts {
 }
 
 /**
- * Does what a purge left to do outside the user object: before the answer to whoever caused it, and by the alarm where a
- * crash came between. Safe to repeat and to run twice at once.
+ * Finishes a purge outside the user object: before the response to the request that caused it, or by the alarm after a
+ * crash. Safe to repeat and to run concurrently.
  */
 export async function finishPurge(sql: SqlStorage, ports: PurgePorts): Promise<void> {
   const account = readAccount(sql);
   const until = account && unfinishedPurge(sql);
   if (!account || until === null) return;
   const listed = await ports.workspacesOf(account.id);
-  // The directory's list is an index: the personal workspace is the user's, listed or not.
+  // The directory's list may lag. The personal workspace belongs to the user in any case.
   const workspaces = new Set([account.workspaceId, ...listed]);
   await Promise.all([...workspaces].map((id) => ports.revokeKeys(id, account.id, until)));
   sql.exec("DELETE FROM unfinished_purge WHERE until = ?", until);
 }
 
-/** The instant of a purge that is not finished outside this object, or null. */
+/** Epoch milliseconds up to which the unfinished purge revokes keys; `null` if no purge is unfinished. */
 export function unfinishedPurge(sql: SqlStorage): number | null {
   return sql.exec<{ until: number }>("SELECT until FROM unfinished_purge").toArray()[0]?.until ?? null;
 }
 
-/** Rounds over the directory in one run: more are needed only while the user still joins workspaces. */
+/** Rounds over the directory in one run. More than one is needed only if the user joins workspaces at the same time. */
 const ROUNDS = 5;
 
 export type DeletionRequest = Reauthentication;
 
-/** What a deleted account has here. */
+/** Tables of the user object that the deletion of an account clears. */
 const CLEARED_TABLES = [
   "account",
   "families",
@@ -73,17 +73,17 @@ const CLEARED_TABLES = [
   "links",
   "promised_mails",
   "unfinished_purge",
-  // Its tails end with its memberships.
+  // Deletion of the memberships closes the user's tails.
   "session_watches",
   "activity",
 ] as const;
 
-/** `dead`: the session has ended. `unproven`: it takes the password, or a fresh login where there is none. */
+/** `dead`: the session has ended. `unproven`: the password is required, or a fresh session if there is no password. */
 export type DeletionVerdict = "begun" | "dead" | "unproven";
 
 /**
- * Deletes the account in one turn: with it go its sessions, tokens, links and promised mails, so nothing signs in to it
- * any more. What it has elsewhere is noted, for `finishDeletion`.
+ * Deletes the account in one turn with its sessions, tokens, links and pending mails, so that no sign-in succeeds any
+ * longer. Records the deletion, so that `finishDeletion` can delete what the account has elsewhere.
  */
 export function beginDeletion(sql: SqlStorage, request: DeletionRequest, origin: Origin, now: number): DeletionVerdict {
   const account = readAccount(sql);
@@ -104,12 +104,12 @@ function isProven(sql: SqlStorage, account: Account, request: DeletionRequest, n
   return isReauthenticated(sql, account, request, now);
 }
 
-/** An account that was deleted here and may still have something elsewhere. */
+/** A deleted account that may still have data outside its object. */
 export interface Deletion {
   userId: string;
-  /** Of its personal workspace. */
+  /** Id of the personal workspace. */
   workspaceId: string;
-  /** The request that deleted it; null where a version did that which did not keep it. */
+  /** The request that deleted the account; `null` if a version deleted it that did not store the request. */
   requestId: string | null;
 }
 
@@ -121,23 +121,23 @@ export function unfinishedDeletion(sql: SqlStorage): Deletion | null {
 }
 
 export interface DeletionPorts {
-  /** Ids of all workspaces that the index has for the user. It misses none that the user is a member of. */
+  /** Returns the ids of all workspaces in which the directory lists the user. Misses no membership. */
   workspacesOf(userId: string): Promise<string[]>;
-  /** Ends the membership with all that the user made there; or the workspace, where it goes with its person. */
+  /** Ends the membership and deletes what the user created there; deletes a personal workspace. */
   removeDeletedUser(workspaceId: string, userId: string): Promise<void>;
   /**
-   * Takes these memberships, the identities and, unless there is a membership more, the address out of the directory.
-   * @returns whether the address is out: from then on the user joins nothing
+   * Deletes these memberships, the identities and, unless another membership exists, the address from the directory.
+   * @returns whether the address is deleted: from then on the user joins no workspace
    */
   unlist(userId: string, departed: readonly string[]): Promise<boolean>;
-  /** Deletes the user object's own storage. */
+  /** Deletes the storage of the user object. */
   destroySelf(): Promise<void>;
 }
 
 /**
- * Ends what a deleted account has elsewhere: before the answer to whoever deleted it, and by the alarm where a crash came
- * between. Safe to repeat and to run twice at once.
- * @returns whether it is done
+ * Deletes what a deleted account has elsewhere: before the response to the request that deleted it, or by the alarm
+ * after a crash. Safe to repeat and to run concurrently.
+ * @returns whether nothing is left
  */
 export async function finishDeletion(sql: SqlStorage, ports: DeletionPorts): Promise<boolean> {
   const deletion = unfinishedDeletion(sql);

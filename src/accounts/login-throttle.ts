@@ -3,34 +3,34 @@ import { isBase62, isId, randomBase62 } from "../ids.ts";
 import type { Limiter } from "../limits/limiter.ts";
 
 /**
- * The mark of a device that has signed in to an account (OWASP's device cookie): its logins have a counter of failures of
- * their own, so that failures of strangers cannot lock the owner out. It is no identity: without the password it opens
- * nothing. `dt_<body>_<mac>`, both base64url:
+ * Device tokens mark a device that has signed in to an account (OWASP's device cookie). Its logins have a separate
+ * counter of failures, so that failures of other clients cannot lock the owner out. A device token is not a credential:
+ * it is useless without the password. `dt_<body>_<mac>`, both base64url:
  *
  *   body = userId.deviceId.epoch.second of issue
  *   mac  = HMAC-SHA256 over body and e-mail address, keyed from the pepper
  *
- * It is bound to the address and to the account's epoch, which a new password moves. Nothing of it is stored.
+ * It is bound to the address and to the account's epoch, which rises with a new password. Nothing of it is stored.
  */
 const PREFIX = "dt_";
 const DEVICE_ID_LENGTH = 22;
 const MAC_BYTES = 32;
 const NUMBER = /^\d{1,15}$/;
 
-/** Longer than any that is minted. What is longer is none, and must not be hashed. */
+/** Longer than any minted token. A longer text is no token, and must not be hashed. */
 const MAX_LENGTH = 256;
 
-/** Milliseconds that a mark is good for: 400 days, as long as browsers keep a cookie. Every sign-in gives a new one. */
+/** Lifetime of a device token: 400 days, as long as browsers keep a cookie. Every sign-in issues a new one. */
 export const DEVICE_TOKEN_MS = 400 * 24 * 60 * 60 * 1000;
 
 export interface Device {
   userId: string;
-  /** Names the counter of failures. */
+  /** Names the counter of failures of the device. */
   deviceId: string;
   epoch: number;
 }
 
-/** Marks the device that has just signed in. */
+/** Mints a token for a device that has just signed in. */
 export function mintDeviceToken(
   { userId, email, epoch }: { userId: string; email: string; epoch: number },
   pepper: string,
@@ -41,7 +41,7 @@ export function mintDeviceToken(
   return `${PREFIX}${body}_${macOf(body, email, pepper).toString("base64url")}`;
 }
 
-/** The device that a token marks for an address; null for one that is forged, of another address, or too old. */
+/** Opens a device token for an address; `null` if it is forged, for another address, or expired. */
 export function openDeviceToken(token: string, email: string, pepper: string, now: number): Device | null {
   if (token.length > MAX_LENGTH || !token.startsWith(PREFIX)) return null;
   // The body has no `_`: base64url of ids, dots and digits never does.
@@ -64,17 +64,19 @@ function macOf(body: string, email: string, pepper: string): Buffer {
   return createHmac("sha256", key).update(`${body}\n${email}`).digest();
 }
 
-/** Failed logins for one e-mail address from one IP prefix that go unpunished. */
+/** Failed logins for one e-mail address from one IP prefix before the first lock. */
 const FREE_FAILURES = 10;
-/** Then a lock follows each failure, in milliseconds: doubled every time, up to the maximum. */
+/** Length of the lock after each further failure, in milliseconds: doubled every time, up to the maximum. */
 const LOCK = { firstMs: 30_000, maxMs: 900_000 } as const;
-/** Failures count together while no two are further apart than this many milliseconds. */
+/** Milliseconds without a failure after which the counter of failures starts again. */
 const FORGET_MS = 3_600_000;
 
-/** From anywhere: many addresses must not add up to many guesses. An hour, sliding. */
+/**
+ * Limit for one e-mail address over all client IPs, so that many clients do not add up to many guesses. Sliding hour.
+ */
 const ANYWHERE = { identifier: "login:anywhere", limit: 100, windowSeconds: 3600 } as const;
 
-/** A caller that never says how its attempt went counts as gone after this many milliseconds. */
+/** Milliseconds after which an attempt without a recorded outcome expires. */
 const ATTEMPT_MS = 10_000;
 
 export const LOGIN_THROTTLE_SCHEMA = [
@@ -88,7 +90,7 @@ export const LOGIN_THROTTLE_SCHEMA = [
 ] as const;
 
 export type LoginVerdict = { admitted: true } | { admitted: false /** Milliseconds. */; retryAfter: number };
-/** Where a login comes from. `device`: the id of one that has signed in before, whose failures count for themselves. */
+/** Where a login comes from. `device`: the id of a device that has signed in before; it has a separate counter. */
 export interface LoginOrigin {
   prefix: string;
   device: string | null;
@@ -97,18 +99,18 @@ export interface LoginOrigin {
 export type LoginOutcome = "failed" | "succeeded" | "undecided";
 
 /**
- * Throttles password guesses for one e-mail address, known or not. Failures are on disk; attempts under way are in
- * memory, and as many are let through at once as may fail. The rest wait for how those go: so parallel guesses get no
- * further than guesses one by one, and parallel logins with the right password all succeed.
+ * Throttles password guesses for one e-mail address, known or unknown. Failures are on disk, attempts in progress are
+ * in memory. As many attempts run at once as may fail; the others wait for their outcomes. So parallel guesses get no
+ * further than sequential ones, and parallel logins with the right password all succeed.
  *
- * A device that has signed in before has a counter of its own, with the same free failures and locks, apart from the
- * others in both directions: strangers cannot lock it out, and what it does changes nothing for strangers.
+ * A device that has signed in before has a separate counter, with the same free failures and locks. Other clients
+ * cannot lock it out, and its failures do not lock out others.
  */
 export class LoginThrottle {
   readonly #sql: SqlStorage;
   readonly #limiter: Limiter;
   readonly #now: () => number;
-  /** Attempts under way: when each began, by prefix. */
+  /** Start times of the attempts in progress, by prefix. */
   readonly #underWay = new Map<string, number[]>();
   #waiting: (() => void)[] = [];
 
@@ -118,12 +120,14 @@ export class LoginThrottle {
     this.#now = now;
   }
 
-  /** Admits or refuses an attempt, perhaps after a wait for attempts in flight. `recordOutcome` ends an admitted one. */
+  /**
+   * Admits or refuses an attempt, perhaps after a wait for attempts in flight. `recordOutcome` ends an admitted one.
+   */
   async attempt(origin: LoginOrigin, sleep: (ms: number) => Promise<void>): Promise<LoginVerdict> {
     for (;;) {
       const verdict = this.#decide(origin, this.#now());
       if (verdict !== "wait") return verdict;
-      // Woken by the next settled attempt; the sleep is for one that is never settled.
+      // The next recorded outcome wakes this attempt. The sleep covers an outcome that is never recorded.
       await Promise.race([new Promise<void>((wake) => this.#waiting.push(wake)), sleep(ATTEMPT_MS)]);
     }
   }
@@ -135,14 +139,14 @@ export class LoginThrottle {
     if (attempts.length === 0) this.#underWay.delete(counter);
     if (outcome === "failed") this.#fail(origin, this.#now());
     if (outcome === "succeeded") {
-      // The guesses of strangers go on counting: they are none of this device's.
+      // Failures of other clients keep counting: the sign-in of this device does not excuse them.
       if (origin.device === null) this.clear();
       else this.#sql.exec("DELETE FROM login_failures WHERE prefix = ?", counter);
     }
     this.#wake();
   }
 
-  /** The owner got in, or set a new password: nothing counts against the address any more. */
+  /** Clears all failures of the address, after a successful sign-in or a new password. */
   clear(): void {
     this.#sql.exec("DELETE FROM login_failures");
     const counter = "(SELECT id FROM rate_counters WHERE identifier = ?)";
@@ -151,7 +155,7 @@ export class LoginThrottle {
     this.#wake();
   }
 
-  /** Deletes what counts no more; whether anything is left. */
+  /** Deletes expired failures. Returns whether any are left. */
   sweep(now: number): boolean {
     this.#sql.exec("DELETE FROM login_failures WHERE last_at <= ? AND locked_until <= ?", now - FORGET_MS, now);
     return this.#sql.exec("SELECT 1 FROM login_failures LIMIT 1").toArray().length > 0;
@@ -174,7 +178,7 @@ export class LoginThrottle {
       if (!key.startsWith(DEVICE)) total += present.length;
     }
     const here = this.#underWay.get(counter) ?? [];
-    // Past the free failures every further one locks, so they go one at a time.
+    // After the free failures each further one locks, so attempts run one at a time.
     if (here.length >= Math.max(1, FREE_FAILURES - failures) || total >= room) return "wait";
     this.#underWay.set(counter, [...here, now]);
     return { admitted: true };
@@ -215,14 +219,14 @@ export class LoginThrottle {
   }
 }
 
-/** Begins the name of a device's counter; no prefix of an address does. */
+/** Prefix of the name of a device's counter; no IP prefix begins with it. */
 const DEVICE = "device:";
 
 function counterOf({ prefix, device }: LoginOrigin): string {
   return device === null ? prefix : `${DEVICE}${device}`;
 }
 
-/** The part of an address that one household or host can move within. IPv6 addresses are a /64 already. */
+/** The part of an IP address that one household or host shares. IPv6 addresses are a /64 already. */
 export function ipPrefix(ip: string): string {
   return ip.replace(/^(\d+\.\d+\.\d+)\.\d+$/, "$1.0/24");
 }

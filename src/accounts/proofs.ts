@@ -8,12 +8,14 @@ import { isFresh, openSession, type Reauthentication, type Session } from "./ses
 import { dropTokens, redeemToken, type TokenRefusal } from "./tokens.ts";
 
 /**
- * Effects of a mailed token on an account, each in the same transaction as the use of the token. A purge that they begin
- * is finished by `UserCore.changeAndPurge` before the answer.
+ * Effects of a mailed token on an account, each in the same transaction as the use of the token. A purge that they
+ * begin is finished by `UserCore.changeAndPurge` before the answer.
  */
 export type Proof = { ok: true } | TokenRefusal;
 
-/** The owner confirms a registration. Nothing is purged: who registered is taken at their word, or rejected. */
+/**
+ * Verifies the address of a registration. Purges nothing: a registrant who did not own the address is rejected instead.
+ */
 export function verifyEmail(sql: SqlStorage, hash: Uint8Array, now: number): Proof {
   const used = redeemToken(sql, "verify-email", hash, now);
   if (!used.ok) return used;
@@ -21,7 +23,7 @@ export function verifyEmail(sql: SqlStorage, hash: Uint8Array, now: number): Pro
   return { ok: true };
 }
 
-/** "This was not me": whoever registered the address loses all they put there. */
+/** Purges a registration that the owner of the address rejects ("This was not me"). */
 export function rejectEmail(sql: SqlStorage, hash: Uint8Array, now: number): Proof {
   const used = redeemToken(sql, "verify-email", hash, now);
   if (!used.ok) return used;
@@ -31,7 +33,7 @@ export function rejectEmail(sql: SqlStorage, hash: Uint8Array, now: number): Pro
 
 export type Reset = { ok: true; email: string } | TokenRefusal;
 
-/** R10: the epoch has moved and every family has ended before the new hash is in force. */
+/** R10: raises the epoch and ends every family before the new hash takes effect. */
 export function resetPassword(
   sql: SqlStorage,
   hash: Uint8Array,
@@ -46,11 +48,11 @@ export function resetPassword(
   return { ok: true, email: used.address };
 }
 
-/** A family whose epoch is the account's at the moment of the proof. */
+/** A new family that gets the account's epoch at the moment of the proof. */
 export type ProvenFamily = Omit<NewFamily, "epoch">;
 export type ProvenSession = ({ ok: true } & Session) | TokenRefusal;
 
-/** What a session's first refresh token is derived with: 32 random bytes, and the service's pepper. */
+/** From which a session's first refresh token is derived: 32 random bytes, and the service's pepper. */
 export interface SessionKeys {
   family: Uint8Array;
   pepper: string;
@@ -68,7 +70,7 @@ export function signInByMail(
   return used.ok ? signInProven(sql, family, keys, note, now) : used;
 }
 
-/** Signs in whoever has just proven to own the account's address, purging what was there before the first such proof. */
+/** Opens a session for a user who has just proven the address. The first proof purges what was added before. */
 export function signInProven(
   sql: SqlStorage,
   family: ProvenFamily,
@@ -79,7 +81,7 @@ export function signInProven(
   proveAddress(sql, now);
   const epoch = readAccount(sql)?.epoch ?? -1;
   const session = openSession(sql, { ...family, epoch }, keys.family, keys.pepper, note, now);
-  // The epoch is read in the same turn: only an object that is no account refuses it.
+  // The epoch is read in the same turn, so only an object without an account refuses it.
   return session.ok ? session : { ok: false, code: "INVALID_TOKEN" };
 }
 
@@ -89,10 +91,12 @@ export interface PasswordChange extends Reauthentication {
   passwordHash: string;
 }
 
-/** `dead`: the session, or what was read of the account, is out of date. `unproven`: see `reauthentication.ts`. */
+/** `dead`: the session has ended or the account has changed since it was read. `unproven`: see `isReauthenticated`. */
 export type PasswordVerdict = "changed" | "dead" | "unproven";
 
-/** Sets the password and ends every other session. A password takes the one before it, the first one a fresh sign-in. */
+/**
+ * Sets the password and ends every other session. Requires the old password; the first one requires a fresh session.
+ */
 export function changePassword(sql: SqlStorage, change: PasswordChange, origin: Origin, now: number): PasswordVerdict {
   const { sessionId, checkedEpoch, epoch, passwordHash } = change;
   const account = readAccount(sql);
@@ -103,7 +107,7 @@ export function changePassword(sql: SqlStorage, change: PasswordChange, origin: 
   return "changed";
 }
 
-/** Ends everything that the old password may have opened, but for `keptSession`, and only then sets the new one. */
+/** Ends everything that the old password may have opened except `keptSession`, then sets the new password. */
 function setPassword(
   sql: SqlStorage,
   passwordHash: string,

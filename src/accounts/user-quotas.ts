@@ -1,10 +1,12 @@
-/** What one user may do over all workspaces, counted here as no workspace can see it. */
+/** Limits of one user over all workspaces. Counted in the user object because no workspace sees the others. */
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** Invitations that a user makes in any 24 hours at most, those taken back included. */
+/** Invitations that a user may make in any 24 hours, revoked ones included. */
 const INVITATIONS_A_DAY = 20;
 
-/** An attempt to own a workspace is over after this many milliseconds, whatever became of it: see `CLAIM_WITHIN_MS`. */
+/**
+ * Milliseconds after which an attempt to own a workspace expires, with or without an outcome: see `CLAIM_WITHIN_MS`.
+ */
 const ATTEMPT_MS = 300_000;
 
 export const USER_QUOTA_SCHEMA = [
@@ -24,7 +26,7 @@ export const USER_QUOTA_SCHEMA = [
 
 export type InvitationAdmitted = { admitted: true } | { admitted: false /** Milliseconds. */; retryAfter: number };
 
-/** Counts an invitation, or says when the next one fits: exact, sliding. Safe to repeat with the same id. */
+/** Counts an invitation, or returns when the next one fits. Exact, sliding window. Safe to repeat with the same id. */
 export function admitInvitation(sql: SqlStorage, id: string, now: number): InvitationAdmitted {
   sql.exec("DELETE FROM made_invitations WHERE made_at <= ?", now - DAY_MS);
   const made = sql
@@ -37,20 +39,20 @@ export function admitInvitation(sql: SqlStorage, id: string, now: number): Invit
   return { admitted: true };
 }
 
-/** The workspace has refused the invitation: it counts no more. */
+/** Releases the count of an invitation that the workspace refused. */
 export function forgetInvitation(sql: SqlStorage, id: string): void {
   sql.exec("DELETE FROM made_invitations WHERE id = ?", id);
 }
 
-/** One request that may make the user an owner. Several may be about one workspace: each has an id of its own. */
+/** One request that may make the user an owner. Several requests may concern one workspace, each with a separate id. */
 export interface OwnershipAttempt {
   id: string;
   workspaceId: string;
 }
 
 /**
- * Notes that the user is about to own a workspace. Safe to repeat with the same id.
- * @returns the workspaces of earlier attempts that are not over: each may be owned by now, listed or not
+ * Records that the user is about to own a workspace. Safe to repeat with the same id.
+ * @returns the workspaces of earlier attempts in progress: each may be owned by now, listed or not
  */
 export function beginOwnership(sql: SqlStorage, { id, workspaceId }: OwnershipAttempt, now: number): string[] {
   sql.exec("DELETE FROM ownership_attempts WHERE begun_at <= ?", now - ATTEMPT_MS);
@@ -65,7 +67,7 @@ export function beginOwnership(sql: SqlStorage, { id, workspaceId }: OwnershipAt
     .map(({ workspace }) => workspace);
 }
 
-/** The attempt is over: the workspace's own members say what came of it. */
+/** Deletes the attempt. From now on the members of the workspace show its outcome. */
 export function endOwnershipAttempt(sql: SqlStorage, id: string): void {
   sql.exec("DELETE FROM ownership_attempts WHERE id = ?", id);
 }

@@ -9,11 +9,11 @@ export function unavailable(): ApiError {
   return new ApiError(BUSY);
 }
 
-/** How the runtime says that an object has no such method. It has no flag for it. */
+/** Start of the runtime's error message for a method that an object does not have. The error has no flag. */
 const NO_METHOD = "The RPC receiver does not implement ";
 
 /**
- * Whether a call met an object that does not know it yet: while a deployment is under way, routers may be newer than
+ * Whether a call met an object of an older version without this method. During a deployment routers may be newer than
  * objects for minutes.
  */
 export function isUnknownMethod(error: Error): boolean {
@@ -22,7 +22,7 @@ export function isUnknownMethod(error: Error): boolean {
   );
 }
 
-/** What an object throws at a router of an older version: to that one it is as busy as the runtime says of others. */
+/** Thrown by an object to a router of an older version, which handles it like an overloaded object. */
 export class OutdatedRouter extends Error {
   readonly overloaded = true;
 
@@ -33,40 +33,41 @@ export class OutdatedRouter extends Error {
 }
 
 /**
- * An object's answer, if it has these members: one of an older version may lack what was added since.
- * @throws ApiError SERVICE_UNAVAILABLE where one is missing
+ * Returns an object's answer if it has these members: the answer of an older version may lack newer ones.
+ * @throws ApiError SERVICE_UNAVAILABLE if one is missing
  */
 export function requireMembers<T extends object>(answer: T, members: readonly (keyof T & string)[]): T {
   if (members.every((member) => answer[member] !== undefined)) return answer;
   throw unavailable();
 }
 
-/** Whether a call that failed on the platform's side may be sent again: what it does twice equals what it does once. */
+/** Whether a failed call may be repeated. `replay-safe`: two executions have the effect of one. */
 export type RetryPolicy = "replay-safe" | "once";
 
-/** Calls made at most, the first included. The runtime has repeated a lost call up to four times before it reports it. */
+/**
+ * Maximum number of calls, the first included. The runtime repeats a lost call up to four times before it reports it.
+ */
 const ATTEMPTS = 3;
 
-/** No repetition begins later than this after the first call, in milliseconds: the runtime's own bound for its retries. */
+/** Milliseconds after the first call in which a repetition may begin: the runtime's bound for its retries. */
 const REPEAT_WITHIN_MS = 10_000;
 
-/** The longest wait before the first repetition, in milliseconds; it doubles for each one after. */
+/** Longest wait before the first repetition, in milliseconds; doubled for each further one. */
 const BACKOFF_MS = 100;
 
-/** Time and chance, as arguments for tests. */
+/** Time and randomness, as arguments for tests. */
 export interface RetryTimer {
   now(): number;
   wait(milliseconds: number): Promise<unknown>;
-  /** 0 to 1, 1 excluded. */
+  /** From 0 to 1, 1 excluded. */
   random(): number;
 }
 
 /**
- * Calls an object, and again where the call was lost or the object was reset, if that is safe.
- * @param attempt makes its own stub: one that has seen a broken connection stays broken
- * @throws ApiError SERVICE_UNAVAILABLE where the platform says that the object is overloaded, was reset or could not be
- * reached, where its storage fails, or where the object is of an older version that does not know the call; any other
- * error as it is
+ * Calls an object, and repeats a `replay-safe` call if it was lost or the object was reset.
+ * @param attempt gets a new stub: a stub stays broken after a broken connection
+ * @throws ApiError SERVICE_UNAVAILABLE if the object is overloaded, was reset or is unreachable, if its storage fails,
+ * or if it is of an older version without the method; any other error unchanged
  */
 export async function withRetry<T>(replay: RetryPolicy, attempt: () => Promise<T>, timer: RetryTimer): Promise<T> {
   const startedAt = timer.now();
@@ -79,7 +80,7 @@ export async function withRetry<T>(replay: RetryPolicy, attempt: () => Promise<T
       if (kind === "storage") throw new ApiError(STORAGE_FAILS, { cause: error });
       if (kind !== "lost" || replay === "once" || made === ATTEMPTS) throw unavailable();
     }
-    // Half of the wait is chance: an object that was reset has lost all its callers at the same moment.
+    // Half of the wait is random, because an object that is reset loses all its callers at the same moment.
     const longest = BACKOFF_MS * 2 ** (made - 1);
     const wait = longest / 2 + (timer.random() * longest) / 2;
     if (timer.now() + wait - startedAt > REPEAT_WITHIN_MS) throw unavailable();
@@ -88,8 +89,9 @@ export async function withRetry<T>(replay: RetryPolicy, attempt: () => Promise<T
 }
 
 /**
- * By the platform's flags. `overloaded` alone: the object is there and has too much to do, so a repetition makes it worse.
- * With `durableObjectReset` the load went with the object that was reset, and the call meets a new one.
+ * Classifies an error by the platform's flags. `overloaded` alone: the object is running and has too much to do, so a
+ * repetition makes it worse. With `durableObjectReset` the load ended with the reset, and the call reaches a new
+ * instance.
  */
 function classify(error: unknown): "overloaded" | "lost" | "outdated" | "storage" | "fault" {
   if (!(error instanceof Error)) return "fault";
@@ -101,8 +103,8 @@ function classify(error: unknown): "overloaded" | "lost" | "outdated" | "storage
 }
 
 /**
- * The methods of an object as a caller sees them: the same signatures, as every argument and result is plain data.
- * (The runtime's own stub type spreads a union result over a union of promises, which no caller can narrow.)
+ * The methods of an object as a caller sees them: the same signatures, because every argument and result is plain data.
+ * The runtime's stub type maps a union result to a union of promises, which no caller can narrow.
  */
 export type Stub<O> = {
   [M in keyof O as O[M] extends (...args: never[]) => Promise<unknown> ? M : never]: O[M];
@@ -127,7 +129,7 @@ export function callWorkspace<T>(
   return withRetry(replay, () => call(stubOf(env.WORKSPACES, workspaceId)), TIMER);
 }
 
-/** Sends a workspace's object a request: for what no call can hand over, a WebSocket. Fails as `callWorkspace` does. */
+/** Sends a request to a workspace's object, for WebSockets, which no RPC can return. Fails like `callWorkspace`. */
 export function fetchWorkspace(env: Env, workspaceId: string, request: Request): Promise<Response> {
   return withRetry("once", () => env.WORKSPACES.get(env.WORKSPACES.idFromName(workspaceId)).fetch(request), TIMER);
 }

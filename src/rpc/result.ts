@@ -1,11 +1,11 @@
 import type { ErrorCode } from "../http/errors.ts";
 
-/** A request that was admitted, and that the workspace's own rules refuse. */
+/** An admitted request that a rule of the workspace refuses. */
 export interface Refused {
   ok: false;
   code: Extract<ErrorCode, "NOT_FOUND" | "FORBIDDEN" | "CONFLICT" | "RATE_LIMITED" | "INVALID_TOKEN" | "TOKEN_EXPIRED">;
   message: string;
-  /** Milliseconds after which it would be granted, where time alone decides. */
+  /** Milliseconds after which the request would be granted, if only time decides. */
   retryAfter?: number;
 }
 

@@ -1,7 +1,7 @@
 import type { LimitState } from "../limits/state.ts";
 import type { Denied } from "../workspace/permissions.ts";
 
-/** Why there is no tail. `limit` as in `Denied`. `FUTURE_SEQ`: the project has no such `seq` yet. */
+/** Why no tail is opened. `limit` as in `Denied`. `FUTURE_SEQ`: the project has no such `seq` yet. */
 export type TailRefusal =
   | Denied
   | {
@@ -10,10 +10,10 @@ export type TailRefusal =
       limit: LimitState | null;
     };
 
-/** Carries a `TailRefusal` back. A body comes after its answer: the object may be lost in between. */
+/** Header of a `TailRefusal`. A body would arrive after its answer, and the object may be lost in between. */
 export const TAIL_REFUSAL_HEADER = "X-Taffrail-Refusal";
 
-/** The answer of a tail that is not opened. */
+/** The response for a tail that is not opened. */
 export function refusalResponse(refusal: TailRefusal): Response {
   return new Response(null, { headers: { [TAIL_REFUSAL_HEADER]: encodeURIComponent(JSON.stringify(refusal)) } });
 }

@@ -6,13 +6,15 @@ import type { Registration } from "../register.ts";
 import type { LinkAuthority, LinkBegun, LinkCompleted, LinkRefusal } from "./linking.ts";
 import type { Identity, ProviderProfile } from "./provider.ts";
 
-/** Who claims an identity in the directory, and by which attempt. Only the holder's object knows whether it is linked. */
+/**
+ * The user and the attempt that claim an identity in the directory. Only the user object stores whether it is linked.
+ */
 export interface Holder {
   userId: string;
   claim: string;
 }
 
-/** The holder's own entry is null where the directory no longer lists that user. */
+/** `entry` is `null` if the directory no longer lists the user. */
 export interface KnownIdentity extends Holder {
   entry: DirectoryEntry | null;
 }
@@ -34,7 +36,7 @@ export async function findIdentity(db: D1Database, { provider, subject }: Identi
   return { userId, claim, entry };
 }
 
-/** Claims an identity unless another user has. @returns who holds it now */
+/** Claims an identity unless another user has claimed it. @returns the current holder */
 export async function claimIdentity(
   db: D1Database,
   { provider, subject }: Identity,
@@ -57,7 +59,7 @@ export async function claimIdentity(
   return holder;
 }
 
-/** Deletes exactly this claim; a newer one of the same identity stays. */
+/** Deletes this claim only; a newer claim of the same identity stays. */
 export async function releaseClaim(db: D1Database, { provider, subject }: Identity, claim: string): Promise<void> {
   await db
     .prepare("DELETE FROM oauth_identities WHERE provider = ? AND subject = ? AND claim = ?")
@@ -65,10 +67,13 @@ export async function releaseClaim(db: D1Database, { provider, subject }: Identi
     .run();
 }
 
-/** Characters of a claim: 131 bits, so that no two attempts ever share one. */
+/** Number of characters of a claim: 131 bits, so that no two attempts share one. */
 const CLAIM_LENGTH = 22;
 
-/** Tries of an operation that another one of the same identity or account can cross; each crossing costs one. */
+/**
+ * Attempts of an operation that a concurrent one on the same identity or account can disturb; each disturbance costs
+ * one.
+ */
 export const LINK_TRIES = 4;
 
 /** The steps of a link, each of which may be the last one before a crash. */
@@ -88,8 +93,8 @@ export function newClaim(): string {
 }
 
 /**
- * Links an identity to an account: begun in the user object, claimed in the directory, completed in the user object.
- * A crash leaves a claim that nobody holds; the next who meets it takes it away, here as in a sign-in.
+ * Links an identity to an account: begins in the user object, claims in the directory, completes in the user object.
+ * A crash leaves a claim without a link; the next request that finds it deletes it, here as in a sign-in.
  */
 export async function linkIdentity(
   ports: LinkPorts,
@@ -118,7 +123,7 @@ export async function linkIdentity(
 export interface ArrivalPorts extends LinkPorts {
   findIdentity(identity: Identity): Promise<KnownIdentity | null>;
   findByEmail(email: string): Promise<DirectoryEntry | null>;
-  /** Makes an account that has this verified address and this link from its first moment on. */
+  /** Creates an account with this verified address and this link. */
   register(account: { email: string; name: string | null }, link: NewLink): Promise<Registration>;
 }
 
@@ -127,9 +132,9 @@ export type ProviderSignIn =
   | { ok: false; reason: "unverified" | "busy" };
 
 /**
- * Whose account somebody signs in to who comes from a provider: that of the identity, else that of the e-mail address if
- * the provider vouches for it, else a new one. Each step can be crossed by another sign-in, and by what a crash left;
- * then all is looked at anew.
+ * Finds or creates the account for a sign-in by a provider: the account of the identity, else that of the e-mail
+ * address if the provider has verified it, else a new one. A concurrent sign-in or the rest of a crash can disturb each
+ * step; then all steps are repeated.
  */
 export async function resolveProviderSignIn(ports: ArrivalPorts, profile: ProviderProfile): Promise<ProviderSignIn> {
   const { provider, subject, email, name } = profile;

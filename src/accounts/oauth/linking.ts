@@ -9,22 +9,24 @@ import { isReauthenticated, type Reauthentication } from "../sessions.ts";
 import type { ProviderName } from "./provider.ts";
 
 /**
- * On whose word an identity may be linked: a provider's that says whose the address is, or a live session's of an account
- * that was reauthenticated when the link was asked for, and has not changed since. `checkedEpoch`: the account's epoch
- * then; a router of an older version, which asked for no such thing, leaves it out.
+ * The authority by which an identity may be linked. Either a provider that reports whose address it is, or a valid
+ * session of an account that was reauthenticated when the link was requested and has not changed since. `checkedEpoch`:
+ * the account's epoch at that time; absent if a router of an older version, which did not reauthenticate, sends it.
  */
 export type LinkAuthority =
   | { by: "session"; sessionId: string; checkedEpoch?: number }
   | { by: "email"; email: string };
 
-/** `gone`: no such account, or no longer with this address. `changed`: the account has since the link was asked for. */
+/**
+ * `gone`: no such account, or it has another address. `changed`: the account has changed since the link was requested.
+ */
 export type LinkRefusal = "gone" | "session ended" | "unverified" | "changed" | "busy";
 
 export type LinkAllowed =
   | { ok: true; epoch: number }
   | { ok: false; reason: "session ended" | "unverified" | "unproven" };
 
-/** Whether the account's session may set out to link a provider; `epoch` is what the link has to be completed under. */
+/** Whether a session may begin to link a provider. `epoch`: the epoch under which the link must be completed. */
 export function allowLinking(sql: SqlStorage, shown: Reauthentication, now: number): LinkAllowed {
   const account = readAccount(sql);
   if (!account || !isAlive(sql, shown.sessionId, account.epoch, now)) return { ok: false, reason: "session ended" };
@@ -36,7 +38,7 @@ export function allowLinking(sql: SqlStorage, shown: Reauthentication, now: numb
 /** `unfinishedPurge`: keys in workspaces are not revoked yet, so the link must not go further. */
 export type LinkBegun = { ok: true; claim: string; unfinishedPurge: boolean } | { ok: false; reason: LinkRefusal };
 
-/** Begins a link, if the authority suffices. A provider's word that somebody owns this address proves it (O5). */
+/** Begins a link if the authority suffices. A provider's report that a user owns this address proves it (O5). */
 export function startLinking(sql: SqlStorage, link: NewLink, authority: LinkAuthority, now: number): LinkBegun {
   const account = readAccount(sql);
   if (!account) return { ok: false, reason: "gone" };
@@ -44,7 +46,7 @@ export function startLinking(sql: SqlStorage, link: NewLink, authority: LinkAuth
   if (authority.by === "session") {
     if (!isAlive(sql, authority.sessionId, epoch, now)) return { ok: false, reason: "session ended" };
     if (!emailVerified) return { ok: false, reason: "unverified" };
-    // A refusal that a router of an older version knows, too.
+    // This refusal is known to routers of an older version, too.
     if (authority.checkedEpoch === undefined) return { ok: false, reason: "busy" };
     if (authority.checkedEpoch !== epoch) return { ok: false, reason: "changed" };
     return { ok: true, claim: beginLink(sql, link), unfinishedPurge: false };
@@ -56,7 +58,7 @@ export function startLinking(sql: SqlStorage, link: NewLink, authority: LinkAuth
 
 export type LinkCompleted = { ok: true; epoch: number } | { ok: false; reason: "lost" };
 
-/** Completes a link whose claim stands in the directory, and promises the mail that tells the owner. */
+/** Completes a link whose claim is in the directory, and stores the pending mail that notifies the owner. */
 export function finishLinking(
   sql: SqlStorage,
   link: NewLink,
@@ -74,13 +76,13 @@ export function finishLinking(
   return { ok: true, epoch: account.epoch };
 }
 
-/** The epoch to open a session with, for whoever has this identity; null where it is not this account's. */
+/** Returns the epoch for a session by this identity; `null` if the account does not have the identity. */
 export function epochOfLinked(sql: SqlStorage, link: NewLink): number | null {
   const account = readAccount(sql);
   return account && hasLink(sql, link) ? account.epoch : null;
 }
 
-/** The account's ways in; null where the session is dead. */
+/** Returns the account's sign-in methods; `null` if the session has ended. */
 export function methodsOfSession(sql: SqlStorage, sessionId: string, now: number): SignInMethods | null {
   const account = readAccount(sql);
   return account && isAlive(sql, sessionId, account.epoch, now) ? readMethods(sql) : null;
@@ -90,7 +92,7 @@ export type Unlinked =
   | { ok: true; released: NewLink[] }
   | { ok: false; reason: "session ended" | "unproven" | "not linked" | "last method" };
 
-/** Takes a provider from the account in one turn: of two that would take the last two, one is refused. */
+/** Unlinks a provider in one turn. Of two requests that would remove the last two methods, one is refused. */
 export function unlinkBySession(
   sql: SqlStorage,
   shown: Reauthentication,

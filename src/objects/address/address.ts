@@ -28,16 +28,17 @@ import { enqueueDueMails } from "../queues/mails.ts";
 import { enqueueDueViolations } from "../queues/violations.ts";
 import { processMailRequests } from "./mail-requests.ts";
 
-/** What an object of an e-mail address keeps beside counters; one of a client address never has these tables. */
+/** Tables of an e-mail address. The object of a client IP never has them. */
 const EMAIL_SCHEMA: SchemaSteps = [
   [...LOGIN_THROTTLE_SCHEMA, ...MAIL_REQUEST_SCHEMA, ...PENDING_MAIL_SCHEMA],
   MAIL_REQUEST_CAUSE,
 ];
 
 /**
- * What is counted before anybody is known: of a client address (`ip:<address>`) its requests, of an e-mail address
- * (`email:<hash>`) its failed logins and the mails that strangers ask for, with the mails promised to an address that has
- * no account. One object per address, so a flood from one never slows another; it deletes itself once nothing counts.
+ * Counts what happens before authentication. Of a client IP (`ip:<address>`): its requests. Of an e-mail address
+ * (`email:<hash>`): failed logins and mails that unauthenticated clients request, with the pending mails to an address
+ * without an account. Each address has a separate object, so a flood from one does not slow others. The object deletes
+ * itself once nothing counts.
  */
 export class AddressObject extends DurableObject<Env> {
   readonly #sql: SqlStorage;
@@ -58,31 +59,32 @@ export class AddressObject extends DurableObject<Env> {
 
   /**
    * Decides on one request of this address and counts it if it is admitted.
-   * @param preset what a refusal is recorded under
+   * @param preset the name under which a refusal is recorded
    */
   async check(request: LimitRequest, preset: string, origin?: Origin): Promise<LimitState> {
     this.#provision();
     const now = Date.now();
     const state = this.#limiter.check(request, now);
     this.#limiter.flush();
-    // What is larger than the whole limit is refused for its size.
+    // A request that costs more than the whole limit is refused for its size, and is no violation.
     if (!state.admitted && request.cost <= request.limit) this.#noteRefusal(request, preset, origin?.requestId, now);
     return state;
   }
 
-  /** The consumer of the violations queue has written these to D1. */
+  /** Called by the consumer of the violations queue after it has written `violations` to D1. */
   async violationsStored(violations: readonly Violation[]): Promise<void> {
     this.#violations.stored(violations, Date.now());
   }
 
-  /** Answers, and writes nothing: the health check's object. */
+  /** Answers without a write, for the health check. */
   async ping(): Promise<true> {
     return true;
   }
 
   /**
-   * Whether a password may be tried for this e-mail address; if so, `recordLoginOutcome` must follow. May wait for others.
-   * @param device id of a device that has signed in to the account before; null for any other
+   * Admits or refuses a login attempt for this e-mail address, perhaps after a wait for attempts in progress. An
+   * attempt whose outcome is not recorded with `recordLoginOutcome` expires after 10 s.
+   * @param device id of a device that has signed in to the account before; `null` for any other device
    */
   async attemptLogin(prefix: string, device: string | null = null): Promise<LoginVerdict> {
     this.#provisionEmail();
@@ -99,7 +101,7 @@ export class AddressObject extends DurableObject<Env> {
     return this.recordLoginOutcome(prefix, outcome, device);
   }
 
-  /** The owner has a new password: the guesses at the old one count no more. */
+  /** Clears failed logins after the owner has set a new password. */
   async clearLoginFailures(): Promise<void> {
     if (!this.#isEmail()) return;
     this.#provisionEmail();
@@ -112,8 +114,8 @@ export class AddressObject extends DurableObject<Env> {
   }
 
   /**
-   * Takes in a request for a mail, or drops it where there were too many; nobody is told which. What becomes of it
-   * depends on whether the address has an account, and happens after this answer.
+   * Accepts a request for a mail, or drops it if there were too many. The response does not differ. Whether a mail is
+   * sent depends on whether the address has an account, and is decided after the response.
    */
   async requestMail(kind: TokenMailKind, address: string, origin?: Origin): Promise<void> {
     this.#provisionEmail();
@@ -123,23 +125,23 @@ export class AddressObject extends DurableObject<Env> {
     const taken = this.ctx.storage.transactionSync(() => takeMailRequest(this.#sql, this.#limiter, request, now));
     if (!taken) return;
     this.#armMail();
-    // Not awaited: the answer must not wait for it. Whatever cuts it short, the alarm takes it up again.
+    // Not awaited: the response must not wait for it. The alarm repeats what does not finish.
     this.ctx.waitUntil(this.#processMailRequests(cause));
   }
 
-  /** Whether an invitation may be mailed to this address now; counts it if so. */
+  /** Returns whether an invitation may be mailed to this address now, and counts it if so. */
   async admitInvite(): Promise<boolean> {
     this.#provisionEmail();
     return this.ctx.storage.transactionSync(() => admitMail(this.#limiter, "invite", Date.now()));
   }
 
-  /** Whether the mail of a registration may go to this address now; counts it if so. */
+  /** Returns whether the mail of a registration may be sent to this address now, and counts it if so. */
   async admitRegistrationMail(): Promise<boolean> {
     this.#provisionEmail();
     return this.ctx.storage.transactionSync(() => admitRegistrationMail(this.#limiter, Date.now()));
   }
 
-  /** The queue's consumer takes a mail for one try; null where there is nothing to send. */
+  /** Claims a mail for one attempt of the queue's consumer; `null` if there is nothing to send. */
   async claimMail(mailId: string): Promise<Mail | null> {
     return this.#isEmail() ? claimMail(this.#sql, mailId, Date.now()) : null;
   }
@@ -201,7 +203,7 @@ export class AddressObject extends DurableObject<Env> {
     return times.length > 0 ? Math.min(...times) : null;
   }
 
-  /** Earlier than any sweep, so it may take the place of one: the alarm sweeps whatever it was set for. */
+  /** Sets the alarm for mails. May replace the alarm of a sweep: every alarm run sweeps. */
   #armMail(): void {
     const at = this.#nextMailAt();
     // Not awaited, as in `#provision`.
@@ -217,19 +219,20 @@ export class AddressObject extends DurableObject<Env> {
   #provisionEmail(): void {
     this.#provision();
     if (this.#isMigrated) return;
-    // Also where an older version made the tables.
+    // Migrates tables of an older version, too.
     this.ctx.storage.transactionSync(() => migrate(this.#sql, EMAIL_SCHEMA));
     this.#hasEmailTables = true;
     this.#isMigrated = true;
   }
 
-  /** Tables and the alarm that ends them are written in one turn, so neither exists without the other. */
+  /** Creates the tables and sets the alarm that deletes them in one turn, so that neither exists without the other. */
   #provision(): void {
     if (this.#provisioned) return;
     const exists = this.#sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'rate_seconds'").toArray().length > 0;
     if (!exists) {
       for (const statement of LIMITER_SCHEMA) this.#sql.exec(statement);
-      // Not awaited on purpose: an await would end the turn. The output gate holds the answer until it is written.
+      // Not awaited on purpose: an await would end the turn. The output gate holds the response until the alarm is
+      // written.
       this.ctx.storage.setAlarm(Date.now() + SWEEP_AFTER_MS);
     }
     this.#provisioned = true;

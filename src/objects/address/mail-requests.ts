@@ -10,9 +10,9 @@ import { callUser } from "../../rpc/call.ts";
 import { settingsOf } from "../../settings.ts";
 
 /**
- * Does what somebody asked for with an e-mail address. An account's own object promises its mails; for an address without
- * one a magic link is promised here, and anything else comes to nothing. Every step may be repeated: a request goes only
- * when the mail is promised elsewhere, or in the very transaction that promises it here.
+ * Processes requests for mails to an e-mail address. If the address has an account, its user object stores the pending
+ * mail. If not, a magic link is stored here and other requests are dropped. Safe to repeat: a request is deleted only
+ * after its mail is stored in the user object, or in the transaction that stores it here.
  */
 export async function processMailRequests(
   env: Env,

@@ -9,9 +9,9 @@ import { callAddress, callUser, callWorkspace } from "../../rpc/call.ts";
 import { parseSender, settingsOf } from "../../settings.ts";
 
 /**
- * Hands the mails that are due to the queue, after the turn that promised them: the runtime lets no message out before
- * the turn's writes are on disk. A message that is lost on the way is handed over again by the object's alarm.
- * @param origin the request or alarm run that hands over; each mail carries the request that promised it
+ * Enqueues the mails that are due, after the turn that stored them: the runtime sends no message before the turn's
+ * writes are on disk. The object's alarm enqueues a mail again if its message was lost.
+ * @param origin the request or alarm run that enqueues; each mail has the request that caused it
  */
 export function enqueueDueMails(env: Env, sql: SqlStorage, owner: string, now: number, origin: Origin): void {
   const { due, dropped } = takeDueMails(sql, now);
@@ -29,17 +29,17 @@ export function enqueueDueMails(env: Env, sql: SqlStorage, owner: string, now: n
   });
 }
 
-/** Seconds until the queue brings a message back whose mail could not be sent; then twice as long each time. */
+/** Seconds until the queue redelivers a message whose mail could not be sent; doubled for each further attempt. */
 const RETRY_SECONDS = 10;
 
-/** What the consumer needs of an object that promises mails. */
+/** What the consumer needs of an object that stores pending mails. */
 interface MailOwner {
   claimMail(mailId: string): Promise<Mail | null>;
   mailSent(mailId: string): Promise<void>;
   releaseMail(mailId: string): Promise<void>;
 }
 
-/** Sends the mails that a batch names, each by itself: one that fails holds up no other. */
+/** Sends the mails of a batch of messages, each separately, so that a failed one does not delay others. */
 export async function consumeMails(batch: MessageBatch<MailMessage>, env: Env): Promise<void> {
   const mailer = mailerOf(env);
   await Promise.all(
@@ -57,7 +57,9 @@ export async function consumeMails(batch: MessageBatch<MailMessage>, env: Env): 
   );
 }
 
-/** What the queue gave up on. The mail itself is still promised: its object hands it over again, until it expires. */
+/**
+ * Logs messages that the queue gave up on. The mail is still pending: its object enqueues it again until it expires.
+ */
 export async function logDeadMails(batch: MessageBatch<MailMessage>, env: Env): Promise<void> {
   for (const { body } of batch.messages) {
     const [owner, mailId, requestId = null] = body;
@@ -70,8 +72,9 @@ export async function logDeadMails(batch: MessageBatch<MailMessage>, env: Env): 
 type Outcome = { name: "ok" | "failed" | "refused" | "nothing"; kind?: string; detail?: string };
 
 /**
- * One try. Whoever claims the mail sends it; a message that comes twice, or while another try is under way, finds nothing
- * to claim. Where a claim ends without a word, the mail's object hands it over again.
+ * Makes one attempt to send a mail. The attempt that claims the mail sends it; a duplicate message, or one during
+ * another attempt, finds nothing to claim. If an attempt ends without an outcome, the mail's object enqueues the mail
+ * again.
  */
 async function sendOne(env: Env, mailer: Mailer, ownerId: string, mailId: string): Promise<Outcome> {
   let kind: string | undefined;

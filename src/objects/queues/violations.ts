@@ -6,13 +6,13 @@ import type { Origin } from "../../platform/origin.ts";
 import { callAddress, callUser, callWorkspace } from "../../rpc/call.ts";
 import { settingsOf } from "../../settings.ts";
 
-/** Violations in one message: about 400 bytes each, and a queue takes 128 KB. */
+/** Violations in one message: about 400 bytes each; a queue accepts 128 KB. */
 const IN_MESSAGE = 200;
 
 /**
- * Hands violations that are due to the queue; called by an object's alarm. The runtime lets no message out before the
- * turn's writes are on disk. A message that is lost on the way is sent again by a later alarm.
- * @param run the alarm run that hands over
+ * Enqueues violations that are due; called by an object's alarm. The runtime sends no message before the turn's writes
+ * are on disk. A later alarm sends a lost message again.
+ * @param run the alarm run that enqueues
  */
 export function enqueueDueViolations(env: Env, outbox: ViolationOutbox, owner: string, now: number, run: Origin): void {
   const object = classOf(owner);
@@ -31,7 +31,7 @@ export function enqueueDueViolations(env: Env, outbox: ViolationOutbox, owner: s
   }
 }
 
-/** Seconds until the queue brings a message back that could not be stored; then twice as long each time. */
+/** Seconds until the queue redelivers a message that could not be stored; doubled for each further attempt. */
 const RETRY_SECONDS = 10;
 
 /** What the consumer needs of an object that refuses requests. */
@@ -39,7 +39,7 @@ interface Refuser {
   violationsStored(violations: readonly Violation[]): Promise<void>;
 }
 
-/** Writes violations to D1 and tells their objects, each message by itself; then deletes some that are too old. */
+/** Writes violations to D1 and notifies their objects, each message separately; then deletes expired rows in steps. */
 export async function consumeViolations(batch: MessageBatch<ViolationMessage>, env: Env): Promise<void> {
   const threshold = settingsOf(env).LOG_LEVEL;
   await Promise.all(
@@ -59,7 +59,7 @@ export async function consumeViolations(batch: MessageBatch<ViolationMessage>, e
         await refuser(env, owner, (object) => object.violationsStored(violations));
         logEvent(threshold, "info", { ...line, outcome: "ok" });
       } catch (error) {
-        // The object hands them over once more, which changes nothing in D1.
+        // The object enqueues them again, which changes nothing in D1.
         logEvent(threshold, "warn", { ...line, outcome: "unconfirmed", fault: nameOf(error) });
       }
     }),
@@ -71,7 +71,7 @@ export async function consumeViolations(batch: MessageBatch<ViolationMessage>, e
   }
 }
 
-/** What the queue gave up on. The object still has it, and hands it over again for a day. */
+/** Logs messages that the queue gave up on. The object still has the violations and enqueues them again for a day. */
 export async function noteDeadViolations(batch: MessageBatch<ViolationMessage>, env: Env): Promise<void> {
   for (const { body } of batch.messages) {
     const [owner, violations, requestId = null] = body;

@@ -34,7 +34,7 @@ import { type Settings, settingsOf } from "../../settings.ts";
 import { enqueueDueMails } from "../queues/mails.ts";
 import { enqueueDueViolations } from "../queues/violations.ts";
 
-/** What a purge reaches outside the user object: the keys in workspace objects. */
+/** What a purge needs outside the user object: revocation of keys in workspace objects. */
 export function purgePorts(env: Env, origin: Origin): PurgePorts {
   return {
     workspacesOf: (userId) => workspacesOf(env.DB, userId),
@@ -43,7 +43,7 @@ export function purgePorts(env: Env, origin: Origin): PurgePorts {
   };
 }
 
-/** What the deletion of an account reaches outside the user object. */
+/** What the deletion of an account needs outside the user object. */
 export function deletionPorts(env: Env, origin: Origin, destroySelf: () => Promise<void>): DeletionPorts {
   return {
     workspacesOf: (userId) => workspacesOf(env.DB, userId),
@@ -54,16 +54,16 @@ export function deletionPorts(env: Env, origin: Origin, destroySelf: () => Promi
   };
 }
 
-/** Milliseconds until another look at a registration that could not be settled, or at what could not be ended or told. */
+/** Milliseconds until the alarm retries an unresolved registration, purge, deletion or notification. */
 const RETRY_MS = { settle: 600_000, purge: 30_000, deletion: 30_000, watches: 30_000 } as const;
 
-/** What was proven holds, but what it purged is not gone everywhere yet: nobody gets in until it is. */
+/** The proof is valid, but its purge is not finished everywhere. Refuse the sign-in until it is. */
 export interface PurgeUnfinished {
   ok: false;
   code: "PURGE_UNFINISHED";
 }
 
-/** How a user object changes: one synchronous transaction at a time, with what it promised sent after it. */
+/** Applies changes to a user object in synchronous transactions and runs pending work after each of them. */
 export class UserCore {
   readonly sql: SqlStorage;
   readonly #ctx: DurableObjectState;
@@ -77,7 +77,7 @@ export class UserCore {
     this.sql = ctx.storage.sql;
     this.#limiter = new Limiter(this.sql);
     this.#violations = new ViolationOutbox(this.sql);
-    // An account from before a change of the tables gets it here.
+    // Migrates an account that an older version created.
     if (this.provisioned) ctx.storage.transactionSync(() => migrate(this.sql, USER_SCHEMA));
   }
 
@@ -89,7 +89,9 @@ export class UserCore {
     return isProvisioned(this.sql);
   }
 
-  /** Runs `work` in one synchronous transaction; `note` records what it does with it. The mails that it promised are handed over once it is on disk. */
+  /**
+   * Runs `work` in one synchronous transaction, then sends its pending mails. `note` records an action in the activity.
+   */
   change<T>(origin: Origin, work: (sql: SqlStorage, now: number, note: ActivityNote) => T): T {
     const now = Date.now();
     const note: ActivityNote = (entry) => recordActivity(this.sql, entry, origin, now);
@@ -99,7 +101,7 @@ export class UserCore {
     return result;
   }
 
-  /** The same on behalf of a living session; null where it is dead. */
+  /** Like `change`, on behalf of a session; `null` if the session has ended. */
   changeInSession<T>(
     sessionId: string,
     origin: Origin,
@@ -111,7 +113,7 @@ export class UserCore {
     });
   }
 
-  /** The same for a change that may purge: before the answer nothing is left of what this or an earlier one purged. */
+  /** Like `change`, for a change that may purge: finishes its purge and earlier ones before it returns. */
   async changeAndPurge<T extends { ok: boolean }>(
     origin: Origin,
     work: (sql: SqlStorage, now: number, note: ActivityNote) => T,
@@ -121,7 +123,7 @@ export class UserCore {
     return { ok: false, code: "PURGE_UNFINISHED" };
   }
 
-  /** False where a workspace did not answer; then the alarm goes on with it. */
+  /** Returns `false` if a workspace did not answer; the alarm then retries. */
   async finishPurge(origin: Origin): Promise<boolean> {
     try {
       await finishPurge(this.sql, purgePorts(this.#env, origin));
@@ -132,7 +134,7 @@ export class UserCore {
     }
   }
 
-  /** Deletes the account, and before the answer all that it has elsewhere, if that can be reached; else by alarm. */
+  /** Deletes the account, and its data elsewhere before it returns if possible; otherwise the alarm continues. */
   async deleteAccount(request: DeletionRequest, origin: Origin): Promise<DeletionVerdict> {
     const verdict = this.#ctx.storage.transactionSync(() => beginDeletion(this.sql, request, origin, Date.now()));
     if (verdict === "begun") await this.#finishDeletion(origin);
@@ -150,7 +152,8 @@ export class UserCore {
     this.#limiter.flush();
     this.#violations.flush();
     const account = readAccount(this.sql);
-    // The first count arms the sweep, the first refusal the look at it; both arm themselves for as long as they must.
+    // The first count sets the alarm for the sweep, the first refusal sets it for the violations. Both renew their
+    // alarms.
     const isArmed = armed && this.#violations.dueAt === dueAt;
     if (!isArmed && account) this.#arm(this.#nextDuty(account, now));
     return state;
@@ -176,7 +179,7 @@ export class UserCore {
     else this.#arm(earlier(sweepAt, this.#nextDuty(account, now)));
   }
 
-  /** One call, so that no crash leaves an account without its alarm: at this compatibility date it takes both. */
+  /** One call deletes data and alarm at this compatibility date, so no crash leaves an account without its alarm. */
   async destroy(): Promise<void> {
     await this.#ctx.storage.deleteAll();
     this.#limiter.forget();
@@ -186,7 +189,7 @@ export class UserCore {
   async #finishDeletion(origin: Origin): Promise<void> {
     const { userId, requestId } = unfinishedDeletion(this.sql) ?? { userId: null, requestId: null };
     const cause = { ...origin, requestId: requestId ?? origin.requestId };
-    // Before anything is waited for: a crash must leave an alarm.
+    // Before the first await, so that a crash leaves an alarm.
     this.#arm(Date.now() + RETRY_MS.deletion);
     const event = "user.delete";
     try {
@@ -201,7 +204,10 @@ export class UserCore {
     }
   }
 
-  /** Sends what was promised, once the directory is known to list the account: one that is taken back mails nothing. */
+  /**
+   * Sends pending mails once the directory is known to list the account, so that a discarded registration mails
+   * nothing.
+   */
   #runPendingWork(account: Account, origin: Origin, now: number): void {
     const { confirmed, id } = account;
     if (confirmed) enqueueDueMails(this.#env, this.sql, id, now, origin);
@@ -210,14 +216,14 @@ export class UserCore {
     if (owed || !confirmed) this.#arm(this.#nextDuty(account, now));
   }
 
-  /** Tells workspaces of sessions that have ended. What does not get there is told again by the alarm. */
+  /** Notifies workspaces of ended sessions. The alarm repeats notifications that fail. */
   #notifySessionEnds({ epoch }: Account, origin: Origin, now: number): boolean {
     const ended = endedSubscriptions(this.sql, epoch, now);
     for (const watch of ended) {
       const { sessionId, workspaceId } = watch;
       callWorkspace(this.#env, workspaceId, "replay-safe", (stub) => stub.sessionEnded(sessionId))
         .then(() => {
-          // The account may have been deleted meanwhile, and its tables with it.
+          // The account may have been deleted in the meantime, and its tables with it.
           if (this.provisioned) forgetWatch(this.sql, watch);
         })
         .catch((error: unknown) => this.#failed("user.session.watch", error, origin));
@@ -225,7 +231,7 @@ export class UserCore {
     return ended.length > 0;
   }
 
-  /** When the alarm has to look at something; null where nothing is left to do. */
+  /** Returns the next due time of the alarm; `null` if nothing is left to do. */
   #nextDuty({ confirmed, resolveAt, epoch }: Account, now: number): number | null {
     if (!confirmed) return resolveAt;
     const duties = [
@@ -238,12 +244,17 @@ export class UserCore {
     return duties.length > 0 ? Math.min(...duties) : null;
   }
 
-  /** Not awaited on purpose: an await would end the turn. The output gate holds the answer until it is written. */
+  /**
+   * Not awaited on purpose: an await would end the turn. The output gate holds the response until the alarm is written.
+   */
   #arm(at: number | null): void {
     if (at !== null) this.#ctx.storage.setAlarm(at);
   }
 
-  /** `failed` rather than a throw: the platform gives up on an alarm after six tries, and this must happen some day. */
+  /**
+   * Returns `failed` instead of throwing: the platform drops an alarm after six failures, and the registration must be
+   * resolved.
+   */
   async #resolveRegistration(run: Origin): Promise<RegistrationOutcome | "failed"> {
     const userId = readAccount(this.sql)?.id ?? null;
     const ports = {
@@ -263,7 +274,7 @@ export class UserCore {
     }
   }
 
-  /** Writes an operation line of this object. */
+  /** Writes a log event of this object. */
   line(level: EventLevel, origin: Origin, fields: EventFields): void {
     logObjectEvent(this.#env, "user", origin, level, fields);
   }
@@ -275,7 +286,7 @@ export class UserCore {
   }
 }
 
-/** The earlier of two times, where null is never. */
+/** Returns the earlier of two times; `null` means never. */
 function earlier(a: number | null, b: number | null): number | null {
   return a === null || b === null ? (a ?? b) : Math.min(a, b);
 }

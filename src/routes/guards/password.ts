@@ -10,10 +10,11 @@ import { callAddress, callUser } from "../../rpc/call.ts";
 import { refuseSession } from "./user.ts";
 
 /**
- * Checks a password against the result of `find`, and returns that result if the password is right, else `null`. Guesses
- * are throttled by e-mail address, known or unknown. An admitted attempt costs exactly one derivation, whatever is found.
- * @param deviceOf for a request with a genuine device token: returns the id of the device if the token is for the result
- * of `find`; that device has a separate counter of failures
+ * Checks a password against the result of `find`, and returns that result if the password is right, else `null`.
+ * Guesses are throttled by e-mail address, known or unknown. An admitted attempt costs exactly one derivation, whatever
+ * is found.
+ * @param deviceOf for a request with a genuine device token: returns the id of the device if the token is for the
+ * result of `find`; that device has a separate counter of failures
  * @throws ApiError RATE_LIMITED with `Retry-After` in seconds
  */
 export async function checkPassword<F extends { passwordHash: string | null }>(
@@ -58,22 +59,22 @@ async function throttled<T>(
   }
 }
 
-/** With PASSWORD_BLOCKLIST=on the commonest passwords are refused. */
+/** Refuses the commonest passwords if PASSWORD_BLOCKLIST is on. */
 export function refuseWeakPassword(c: Context<AppEnv>, password: string): void {
   if (c.get("settings").PASSWORD_BLOCKLIST === "off" || !isCommonPassword(password)) return;
   refuse("WEAK_PASSWORD", "This password is one of the commonest there are. Choose another one.");
 }
 
-/** The member of a body by which a session that was signed in to longer ago shows whose it is. */
+/** Body member that reauthenticates a session that is not fresh. */
 export const reauthenticationPassword = passwordSchema
   .optional()
   .describe("The current password. Not needed within 10 minutes of the sign-in of the session.");
 
-/** For the description of a route that takes it. */
+/** For the description of a route with this member. */
 export const REAUTHENTICATION_NOTE =
   "Needs a session that was signed in to within the last 10 minutes (refreshing does not count), or the current `password` in the body; else 403 `REAUTHENTICATION_REQUIRED`.";
 
-/** What the request of a signed-in user shows. A wrong password ends it, and counts as a failed login. */
+/** Returns what the request presents as reauthentication. A wrong password ends it and counts as a failed login. */
 export async function reauthenticationOf(c: Context<AppEnv>, password: string | undefined): Promise<Reauthentication> {
   const { userId, sessionId } = c.get("user");
   if (password === undefined) return { sessionId, checkedEpoch: null };
@@ -82,7 +83,7 @@ export async function reauthenticationOf(c: Context<AppEnv>, password: string | 
   return { sessionId, checkedEpoch: await checkedEpoch(c, known, password) };
 }
 
-/** The epoch of credentials whose password is the one given; a wrong one ends the request. */
+/** Returns the epoch of the credentials if the password matches; a wrong one ends the request. */
 export async function checkedEpoch(
   c: Context<AppEnv>,
   known: Credentials & { email: string },

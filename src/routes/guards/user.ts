@@ -9,12 +9,12 @@ import { callUser } from "../../rpc/call.ts";
 import type { Caller } from "../../workspace/permissions.ts";
 import { countByAddress } from "./address.ts";
 
-/** `user`: the request counts in the user object. `none`: another object counts it, or has. */
+/** `user`: the request counts in the user object. `none`: another object counts it or has counted it. */
 export interface UserGuardOptions {
   count: "user" | "none";
 }
 
-/** Lets in whoever has a genuine access token of a session that lives; sets `user`. */
+/** Admits requests with a genuine access token of a valid session; sets `user`. */
 export function userGuard({ count }: UserGuardOptions): MiddlewareHandler<AppEnv> {
   return async (c, next) => {
     const { limit } = await admit(c, count === "user" ? 1 : 0);
@@ -23,27 +23,27 @@ export function userGuard({ count }: UserGuardOptions): MiddlewareHandler<AppEnv
   };
 }
 
-/** The same as a call, for a route that takes other credentials too. Counts nothing unless it refuses. */
+/** Like `userGuard`, for a route that accepts other credentials too. Counts the request only if it refuses it. */
 export async function authenticateUser(c: Context<AppEnv>): Promise<UserCaller> {
   const { claims, method } = await admit(c, 0);
   const { userId, sessionId } = claims;
   return { kind: "user", userId, session: { id: sessionId, method, origin: originOf(c) } };
 }
 
-/** A user as a workspace's object takes one, with the session of the request. */
+/** A user as caller of a workspace object, with the session of the request. */
 export type UserCaller = Extract<Caller, { kind: "user" }>;
 
 interface AdmittedSession {
   claims: AccessClaims;
   limit: LimitState | null;
-  /** How it was signed in; null where the user object is of an older version. */
+  /** How the session was signed in; `null` if the user object is of an older version. */
   method: string | null;
 }
 
 async function admit(c: Context<AppEnv>, cost: 0 | 1): Promise<AdmittedSession> {
   const claims = await accessClaims(c);
   const { userId, sessionId } = claims;
-  // Counting twice after a lost answer would cost the user a request that was never made.
+  // A repeated count after a lost answer would charge the user for a request that was never made.
   const replay = cost === 0 ? "replay-safe" : "once";
   const {
     alive,
@@ -55,8 +55,8 @@ async function admit(c: Context<AppEnv>, cost: 0 | 1): Promise<AdmittedSession> 
 }
 
 /**
- * What the request's access token says, the token being genuine; sets `user`.
- * The caller must still ask the user object whether the session lives, and `refuseSession` where it does not.
+ * Verifies the request's access token and returns its claims; sets `user`. Does not ask the user object whether the
+ * session is valid: a caller that does so ends the request with `refuseSession` if it is not.
  */
 export async function accessClaims(c: Context<AppEnv>): Promise<AccessClaims> {
   const token = bearerToken(c);
@@ -78,18 +78,18 @@ const REFUSALS = {
   ACCESS_TOKEN_EXPIRED: "The access token has expired. Get a new one with POST /auth/refresh.",
 } as const;
 
-/** The bearer token of a request, or null where it carries none. The scheme's case does not matter (RFC 9110). */
+/** Returns the bearer token of a request, or `null`. The scheme is case-insensitive (RFC 9110). */
 export function bearerToken(c: Context<AppEnv>): string | null {
   return /^bearer +(\S.*)$/i.exec(c.req.header("Authorization") ?? "")?.[1] ?? null;
 }
 
-/** Nobody is known, so the address counts; unless it has, as on every `/auth` route. */
+/** Unauthenticated: charges the client IP, unless an `/auth` route has charged it already. */
 async function refuseCredential(c: Context<AppEnv>, code: ErrorCode, message: string): Promise<never> {
   if (c.get("limit") === null) await countByAddress(c, "API_DEFAULT");
   return refuse(code, message);
 }
 
-/** The profile of a caller whose address is confirmed; ends the request for any other. Runs behind a guard of users. */
+/** Returns the profile of a caller with a verified address; ends any other request. Use after a user guard. */
 export async function verifiedUser(c: Context<AppEnv>): Promise<Profile> {
   const { userId, sessionId } = c.get("user");
   const profile = await callUser(c.env, userId, "replay-safe", (stub) => stub.me(sessionId));
@@ -97,7 +97,7 @@ export async function verifiedUser(c: Context<AppEnv>): Promise<Profile> {
   return profile.emailVerified ? profile : refuse("EMAIL_NOT_VERIFIED", "Confirm your e-mail address first.");
 }
 
-/** Lets in the operator, by the token of the settings. Every try counts by address; without a token there is no route. */
+/** Admits the operator by the token of the settings. Counts every attempt by client IP. Without a token: 404. */
 export const operatorGuard: MiddlewareHandler<AppEnv> = async (c, next) => {
   await countByAddress(c, "API_DEFAULT");
   const { OPERATOR_TOKEN } = c.get("settings");
@@ -109,7 +109,7 @@ export const operatorGuard: MiddlewareHandler<AppEnv> = async (c, next) => {
   await next();
 };
 
-/** In a time that says nothing about either, their lengths included. */
+/** Compares in a time that reveals neither text nor length. */
 function isSame(a: string, b: string): boolean {
   return timingSafeEqual(digest(a), digest(b));
 }

@@ -13,8 +13,8 @@ import { countByAddress } from "./address.ts";
 import { authenticateUser, bearerToken } from "./user.ts";
 
 /**
- * Ends a request that the workspace refused. Where the workspace counted nothing, because the caller is nobody it knows,
- * the request counts by address (a key) or in the user's own object (a user); unless it has been counted already.
+ * Ends a request that the workspace refused. If the workspace counted nothing, because the caller is unknown there, the
+ * request counts by client IP (a key) or in the user object (a user), unless it has been counted already.
  */
 export async function refuseDenied(c: Context<AppEnv>, denied: Denied): Promise<never> {
   noteLimit(c, denied.limit);
@@ -23,12 +23,12 @@ export async function refuseDenied(c: Context<AppEnv>, denied: Denied): Promise<
   return refuse(denied.code, denied.message, challenge ? { headers: { "WWW-Authenticate": challenge } } : {});
 }
 
-/** The value of an object's answer; a refusal ends the request. */
+/** Returns the value of an object's answer; a refusal ends the request. */
 export async function unwrapAnswer<T>(c: Context<AppEnv>, answer: Answer<T>): Promise<T> {
   return answer.ok ? answer.value : refuseDenied(c, answer);
 }
 
-/** What the workspace's own rules have granted; a refusal ends the request. */
+/** Returns what the workspace's rules have granted; a refusal ends the request. */
 export function unwrapRuling<T>(ruling: Ruling<T>): T {
   if (ruling.ok) return ruling.value;
   const { code, message, retryAfter } = ruling;
@@ -44,7 +44,7 @@ async function countElsewhere(c: Context<AppEnv>): Promise<void> {
   refuseIfLimited(c, limit);
 }
 
-/** The API key of a request. Without a well-formed one the address counts, and no workspace is touched. */
+/** Returns the API key of a request. Without a well-formed key, counts by client IP and calls no workspace. */
 export async function requireApiKey(c: Context<AppEnv>): Promise<ParsedApiKey> {
   const token = bearerToken(c);
   if (token !== null && looksLikeApiKey(token)) {
@@ -66,8 +66,8 @@ export interface ChargedCaller {
 }
 
 /**
- * Runs `read`, which may refuse a request before its workspace is asked. A refused request is counted too, and a fault of
- * the caller (an unknown key, a missing role) is reported instead of the refusal.
+ * Runs `read`, which may refuse a request before its workspace is asked. A refused request is counted too, and a fault
+ * of the caller (an unknown key, a missing role) is reported instead of the refusal.
  */
 export async function countIfRefused<T>(
   c: Context<AppEnv>,
@@ -88,13 +88,13 @@ export async function countIfRefused<T>(
 }
 
 export interface WorkspaceGuardOptions {
-  /** What the request does; one that depends on who asks is decided once the user is known. */
+  /** The action of the request. A function decides it once the user is known. */
   action: Action | ((c: Context<AppEnv>) => Action);
   /** Where the workspace is named: the header `X-Workspace-Id`, or the path's `:workspaceId`. */
   from: "header" | "path";
 }
 
-/** Lets in members whose role is enough, counts the request in the workspace, and sets `workspaceId`. */
+/** Admits members with a sufficient role, counts the request in the workspace, and sets `workspaceId`. */
 export function workspaceGuard({ action, from }: WorkspaceGuardOptions): MiddlewareHandler<AppEnv> {
   return async (c, next) => {
     const caller = await authenticateUser(c);
@@ -110,7 +110,7 @@ export function workspaceGuard({ action, from }: WorkspaceGuardOptions): Middlew
   };
 }
 
-/** The workspace a user's request names. Needs `authenticateUser` before it, as a bad name counts in the user object. */
+/** Returns the workspace of a user's request. Use after `authenticateUser`: a bad name counts in the user object. */
 export async function namedWorkspace(c: Context<AppEnv>, from: "header" | "path"): Promise<string> {
   const header = c.req.header("X-Workspace-Id");
   const named = from === "path" ? c.req.param("workspaceId") : header;
@@ -130,12 +130,12 @@ export async function namedWorkspace(c: Context<AppEnv>, from: "header" | "path"
 }
 
 /**
- * What a request with an API key counts under in its workspace: every route that takes such a key asks here, once, before
- * it calls the workspace, and hands the answer on.
+ * Returns what a request with an API key counts under in its workspace. Every route that accepts such a key calls this
+ * once and passes the result to the workspace.
  *
- * A request with the sandbox's key counts here instead, against the budget of its client address, and gets null. It ends
- * with 401 where the key is dead, and nobody's budget is touched; with 413 where it is larger than the whole budget; with
- * 429 where it does not fit. What is spent stays spent, whatever becomes of the request: the budget is of what is sent.
+ * A request with the sandbox's key counts here, against the budget of its client IP, and gets `null`. An invalid key ends
+ * it with 401 and spends nothing; more units than the whole budget, with 413; more than is left, with 429. Spent units are
+ * not returned, whatever the outcome of the request, because the budget limits what is sent.
  *
  * @param units entries sent, or 1 for a request that reads
  */
@@ -151,7 +151,7 @@ export async function countedRoute(
   return null;
 }
 
-/** Ends the request with 401 unless its workspace knows the key and it still works. Counts nothing that is admitted. */
+/** Ends the request with 401 unless its key is valid in its workspace. Counts only refused requests. */
 export async function requireLiveKey(c: Context<AppEnv>, { hash, workspaceId }: ParsedApiKey): Promise<void> {
   const caller = { kind: "key", hash } as const;
   const requirement = { scope: null, role: "owner", projectId: null } as const;
@@ -164,7 +164,7 @@ export async function requireLiveKey(c: Context<AppEnv>, { hash, workspaceId }: 
   return refuseDenied(c, isReset ? { ...answer, message } : answer);
 }
 
-/** What is left of a budget of the caller's address; asking spends nothing of it. */
+/** Returns what is left of a budget of the client IP, and spends nothing of it. */
 export function budgetLeft(c: Context<AppEnv>, name: BudgetName): Promise<LimitState> {
   return check(c, name, 0);
 }
@@ -181,7 +181,7 @@ async function spend(c: Context<AppEnv>, name: BudgetName, cost: number): Promis
 function check(c: Context<AppEnv>, name: BudgetName, cost: number): Promise<LimitState> {
   const { limit, windowSeconds, preset } = SANDBOX_BUDGETS[name];
   const ip = clientAddress(c);
-  // Its own counter beside those of the address's other presets.
+  // A separate counter beside those of the client IP's other presets.
   const request = { identifier: `sandbox-${name}:${ip}`, limit, windowSeconds, cost };
   return callAddress(c.env, `ip:${ip}`, "once", (stub) => stub.check(request, preset, originOf(c)));
 }
