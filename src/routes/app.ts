@@ -38,11 +38,14 @@ addContext(logger);
 addTail(logger);
 addIngest(logger);
 
-/** Rules name routes, and are set by one: so the list below is read when the first rule comes. */
+/**
+ * Paths that a limit rule may name. Read at the first rule, because `resources` below contains the route that sets
+ * rules.
+ */
 let rulePaths: RoutePaths | undefined;
 const limits = rateLimits(() => (rulePaths ??= limitedPaths(resources)));
 
-/** Sends to the service's own ingest, which is below. */
+/** Sends to the service's ingest, which is defined below. */
 const playground = playgroundProxy((request, c) => app.fetch(request, c.env, c.executionCtx));
 
 /** Every resource of the API, in the order in which its reference shows them. */
@@ -74,7 +77,7 @@ const resources: Resource[] = [
   dev,
 ];
 
-/** First segments of paths below which the API has routes; the playground's is a page's, too. */
+/** First segments of paths below which the API has routes. `/playground` is excluded: it is also a page. */
 const groups = new Set(
   resources.flatMap(({ specs }) =>
     specs.map(({ path }) => path.split("/")).flatMap(([, first = "", ...rest]) => (rest.length > 0 ? [first] : [])),

@@ -52,7 +52,7 @@ auth.route(
   [authLimit],
   async (c, { body }) => {
     refuseWeakPassword(c, body.password);
-    // Hashed before anything is looked up, so that the time taken does not tell whether the address is known.
+    // Hashed before any lookup, so that the response time does not reveal whether the address is known.
     const passwordHash = await hashPassword(body.password);
     const emailVerified = body.invitation !== undefined && (await isInvited(c, body.invitation, body.email));
     const account = { email: body.email, name: body.name || null, passwordHash, emailVerified };
@@ -101,7 +101,8 @@ auth.route(
     const { REFRESH_PEPPER } = c.get("settings");
     const find = async () => {
       const entry = await findByEmail(c.env.DB, body.email);
-      // An unknown address asks an object too, one that is no account and writes nothing: it must take as long.
+      // An unknown address calls an object too (one without an account, which writes nothing), so that it takes as
+      // long.
       const userId = entry?.userId ?? decoyUserId(body.email, REFRESH_PEPPER);
       const known = await callUser(c.env, userId, "replay-safe", (stub) => stub.credentials());
       return { entry, epoch: known?.epoch ?? null, passwordHash: known?.passwordHash ?? null };
@@ -116,7 +117,7 @@ auth.route(
   },
 );
 
-/** Whether the device has signed in to what was found: to this account, and since its last new password. */
+/** Whether the device has signed in to the account that was found, since its last new password. */
 function marker({ userId, epoch, deviceId }: Device) {
   return (found: { entry: DirectoryEntry | null; epoch: number | null }): string | null =>
     found.entry?.userId === userId && found.epoch === epoch ? deviceId : null;
@@ -137,7 +138,7 @@ auth.route(
   [authLimit],
   async (c) => {
     const { userId, sessionId } = await accessClaims(c);
-    // One call for both questions, so no guard: whether the session lives, and whose it is.
+    // No guard, because one call answers both questions: whether the session is valid, and whose it is.
     const profile = await callUser(c.env, userId, "replay-safe", (stub) => stub.me(sessionId));
     if (!profile) return refuseSession(c);
     return success({ user: { ...clientUser(profile), emailVerified: profile.emailVerified } }, c.get("requestId"));

@@ -10,7 +10,7 @@ import { callAddress, callUser } from "../../rpc/call.ts";
 import { authLimit } from "../guards/address.ts";
 import { accessClaims, refuseSession } from "../guards/user.ts";
 
-/** Requests for a mail with a link: the same answer for every address, whatever becomes of it. */
+/** Requests for a mail with a link. The response is the same for every address. */
 export const authMailRequests = resource();
 
 const TAG = "Accounts";
@@ -82,7 +82,7 @@ authMailRequests.route(
   (c, { body }) => askForMail(c, "reset-password", body.email),
 );
 
-/** The one call is the same for every address: what the address is, its object looks up after the answer. */
+/** Makes the same call for every address. The address object looks up the account after the response. */
 async function askForMail(c: Context<AppEnv>, kind: TokenMailKind, email: string): Promise<Response> {
   const name = emailObjectName(email, c.get("settings").REFRESH_PEPPER);
   await callAddress(c.env, name, "once", (stub) => stub.requestMail(kind, email, originOf(c)));

@@ -19,7 +19,7 @@ import { refuseWeakPassword } from "../guards/password.ts";
 import { confirmPage, noStore } from "../site/pages.ts";
 import { newFamily, type SignedIn, signedIn, signedInAnswer, signedInShape, signUp, startSession } from "./sign-in.ts";
 
-/** What the links in mails do: sign in, confirm an address or disown it, set a password. */
+/** Effects of the links in mails: sign in, verify or reject an address, reset a password. */
 export const authMailedTokens = resource();
 
 const TAG = "Accounts";
@@ -30,7 +30,7 @@ const TOKEN_ERRORS: readonly ErrorCode[] = ["VALIDATION_ERROR", "INVALID_TOKEN",
 const RETRY_SOON = { headers: { "Retry-After": "1" } } as const;
 
 const tokenBody = z.strictObject({ token: z.string() });
-/** Mail services add parameters of their own to links, so other ones are no error here. */
+/** Mail services add parameters to links, so unknown ones are accepted here. */
 const tokenQuery = z.object({ token: z.string() });
 
 const PAGE_NOTE =
@@ -160,7 +160,7 @@ authMailedTokens.route(
   },
 );
 
-/** The password is set by now, and the link used up: whatever fails here must not tell the owner that it is not. */
+/** The password is set and the token used up by now, so a failure here must not look like a failed reset. */
 async function tidyAfterReset(c: Context<AppEnv>, email: string): Promise<void> {
   const { REFRESH_PEPPER, LOG_LEVEL } = c.get("settings");
   const name = emailObjectName(email, REFRESH_PEPPER);
@@ -187,7 +187,7 @@ async function signInWithLink(c: Context<AppEnv>, token: string): Promise<Respon
   const opened = openedToken(token);
   const { userId } = opened;
   if (userId === null) return signInNewcomer(c, opened);
-  // Looked up first: once the token is used, nothing may fail that could have failed before.
+  // Looked up before the token is used, so that a failed lookup leaves the token valid.
   const entry = await findByUserId(c.env.DB, userId);
   const family = newFamily(c, { method: "magic_link" });
   if (!entry) return refuseToken("INVALID_TOKEN");
@@ -198,7 +198,7 @@ async function signInWithLink(c: Context<AppEnv>, token: string): Promise<Respon
   return magicAnswer(c, await signedIn(c, entry, family.id, session), false);
 }
 
-/** The token of an address that had no account when it was mailed. By now somebody may have registered it. */
+/** Handles the token of an address without an account when it was mailed. The address may have an account by now. */
 async function signInNewcomer(c: Context<AppEnv>, opened: OpenedOneTimeToken): Promise<Response> {
   const used = await redeemAddressToken(c.env.DB, "magic-link", opened.hash, Date.now());
   if (!used.ok) return refuseToken(used.code);
@@ -228,7 +228,7 @@ function openedToken(token: string): OpenedOneTimeToken {
   return openOneTimeToken(token) ?? refuseToken("INVALID_TOKEN");
 }
 
-/** A token that only a user object can know. */
+/** Opens a token that only a user object can store. */
 function openedForUser(c: Context<AppEnv>, token: string): { userId: string; hash: Uint8Array } {
   const { userId, hash } = openedToken(token);
   if (userId === null) return refuseToken("INVALID_TOKEN");

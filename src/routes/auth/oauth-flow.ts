@@ -30,10 +30,12 @@ import { countByAddress, mayLookUpFlow, setAuthLimitState } from "../guards/addr
 import { isBrowser } from "../site/pages.ts";
 import { signUp } from "./sign-in.ts";
 
-/** Characters of a state's hash in its cookie's name: each flow has its own cookie, so flows in two tabs do not mix. */
+/**
+ * Characters of a state's hash in its cookie's name. Each flow has a separate cookie, so flows in two tabs do not mix.
+ */
 const FLOW_NAME_LENGTH = 12;
 
-/** The `Set-Cookie` that binds a flow to the browser that gets it. */
+/** Returns the `Set-Cookie` that binds a flow to its browser. */
 export function bindingCookie(settings: Settings, state: string, value: string): string {
   return setCookie(settings, state, value, FLOW_TTL_MS / 1000);
 }
@@ -42,19 +44,21 @@ export function expiredCookie(settings: Settings, state: string): string {
   return setCookie(settings, state, "", 0);
 }
 
-/** The value of the cookie that binds this flow; null in another browser. */
+/** Returns the value of the cookie that binds this flow; `null` in another browser. */
 export function boundValue(settings: Settings, state: string, headers: Headers): string | null {
   const name = cookieName(settings, state);
   return parse(headers.get("Cookie") ?? "", name)[name] ?? null;
 }
 
-/** Lax: it must come along when the provider sends the browser back. */
+/** `Lax`, because the cookie must be sent when the provider redirects the browser back. */
 function setCookie(settings: Settings, state: string, value: string, maxAge: number): string {
   const options = { httpOnly: true, sameSite: "Lax", path: "/", maxAge, secure: isHttps(settings) } as const;
   return serialize<string>(cookieName(settings, state), value, options);
 }
 
-/** `__Host-` keeps siblings of the host from setting it, and demands https: over http on loopback the name is plain. */
+/**
+ * `__Host-` stops sibling hosts from setting the cookie and requires https. Over http on loopback the name is plain.
+ */
 function cookieName(settings: Settings, state: string): string {
   return `${isHttps(settings) ? "__Host-" : ""}taffrail_oauth_${hashOf(state).slice(0, FLOW_NAME_LENGTH)}`;
 }
@@ -63,7 +67,7 @@ function isHttps({ BASE_URL }: Settings): boolean {
   return BASE_URL.startsWith("https:");
 }
 
-/** Where a flow begins: the provider's page, and the cookie that the way back will be known by. */
+/** The start of a flow: the provider's page, and the cookie that identifies the browser in the callback. */
 export interface FlowStart {
   authorizeUrl: URL;
   cookie: string;
@@ -86,7 +90,7 @@ export async function startFlow(c: Context<AppEnv>, provider: ProviderName, purp
   return { authorizeUrl: authorizeUrl.value, cookie: bindingCookie(settings, state, browser) };
 }
 
-/** Who came back, on which errand. `bound`: in the browser that the flow began in. */
+/** The user who came back, and the mode of the flow. `bound`: in the browser that began the flow. */
 export interface FlowEnd {
   profile: ProviderProfile;
   purpose: FlowMode;
@@ -94,8 +98,8 @@ export interface FlowEnd {
 }
 
 /**
- * The way back, counted. The state is used up before anything else happens with the callback, whatever comes of it; only then is
- * it held against the path and the browser. A link goes on in another browser too, as nothing is linked there yet.
+ * Handles a callback and counts it. The state is used up first, whatever the outcome; then it is compared with the path
+ * and the browser. A link continues in another browser too, because nothing is linked yet.
  */
 export async function finishFlow(c: Context<AppEnv>, provider: ProviderName): Promise<FlowEnd> {
   const settings = c.get("settings");
@@ -112,8 +116,8 @@ export async function finishFlow(c: Context<AppEnv>, provider: ProviderName): Pr
 }
 
 /**
- * The flow of a callback's state; null where no flow has it. Its start has counted under AUTH, so the callback that uses it up
- * does not: a sign-in must not fail at its last step. Every other callback counts.
+ * Returns the flow of a callback's state; `null` if no flow has it. The start of the flow has counted under AUTH, so
+ * the callback that uses it up does not: a sign-in must not fail at its last step. Every other callback counts.
  */
 async function takeCounted(c: Context<AppEnv>, state: string | null): Promise<FlowRecord | null> {
   const take = async () => (state === null ? null : takeFlow(c.env.DB, state, Date.now()));
@@ -127,22 +131,22 @@ async function takeCounted(c: Context<AppEnv>, state: string | null): Promise<Fl
   return mayLook ? null : take();
 }
 
-/** Sends the browser to the frontend, and nowhere else. */
+/** Redirects the browser to the frontend only. */
 export function toFrontend(settings: Settings, parameters: Readonly<Record<string, string>>): Response {
   const url = new URL("/auth/callback", settings.FRONTEND_URL);
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
   return redirect(url);
 }
 
-/** What is in the address must stay there: neither a cache nor the next page's server gets it. */
+/** The URL contains secrets, so neither a cache nor the next page's server may get it. */
 export function redirect(to: URL): Response {
   const headers = { Location: to.href, "Cache-Control": "no-store", "Referrer-Policy": "no-referrer" };
   return new Response(null, { status: 302, headers });
 }
 
 /**
- * Whoever follows a redirect sees pages, not envelopes: failures of the routes behind this go to the frontend, all of
- * them or those of one code. A browser, which lists `text/html`, is always sent there.
+ * Redirects failures of the routes behind this to the frontend, because a browser that follows a redirect shows pages,
+ * not envelopes. Covers all failures or those of one code; a browser, which lists `text/html`, is always redirected.
  */
 export function failToFrontend(which: "all" | ErrorCode): MiddlewareHandler<AppEnv> {
   return async (c, next) => {
@@ -150,15 +154,15 @@ export function failToFrontend(which: "all" | ErrorCode): MiddlewareHandler<AppE
     if (!c.error) return;
     const code = c.error instanceof ApiError ? c.error.refusal.code : "INTERNAL_ERROR";
     if (which !== "all" && which !== code && !isBrowser(c)) return;
-    // Taken away first: the headers of a response that is replaced would pass over to the new one.
+    // Removed first: otherwise the headers of a replaced response are copied to the new one.
     c.res = undefined;
     c.res = toFrontend(c.get("settings"), { error: code });
   };
 }
 
 /**
- * A flow is over once its callback was called: its cookie goes, whatever came of it. Only a request that was limited has
- * not reached the flow. Outside of `failToFrontend`, which answers anew.
+ * Expires the cookie of a flow after its callback, whatever the outcome. Only a limited request has not reached the
+ * flow. Use outside `failToFrontend`, which replaces the response.
  */
 export const expireFlowCookie: MiddlewareHandler<AppEnv> = async (c, next) => {
   await next();
@@ -205,7 +209,7 @@ function refuseProvider(c: Context<AppEnv>, { code, reason }: ProviderFailure): 
 /** Seconds after which the alarm of the account retries an unfinished purge. */
 const RETRY_LATER = { headers: { "Retry-After": "30" } } as const;
 
-/** The steps of signing in and of linking on the real objects and the real directory. */
+/** The steps of a sign-in and of a link, on the real objects and the real directory. */
 export function arrivalPorts(env: Env, origin: Origin): ArrivalPorts {
   return {
     findIdentity: (identity) => findIdentity(env.DB, identity),

@@ -30,7 +30,7 @@ const providerShape = z.enum(PROVIDERS);
 
 const shownBody = z.strictObject({ password: reauthenticationPassword });
 
-/** A genuine access token, before the body is read. Whether its session lives is asked with the action. */
+/** Verifies the access token before the body is read. The action itself checks the session. */
 const signedIn: MiddlewareHandler<AppEnv> = async (c, next) => {
   await accessClaims(c);
   await next();
@@ -111,7 +111,7 @@ for (const provider of PROVIDERS) {
             );
         }
       }
-      // Should this not happen, the claims that nobody holds are taken away by whoever meets them.
+      // If this fails, the next request that finds such a claim without a link deletes it.
       await Promise.all(unlinked.released.map((link) => releaseClaim(c.env.DB, link, link.claim)));
       return success({ unlinked: true }, c.get("requestId"));
     },
@@ -139,7 +139,7 @@ oauthLinks.route(
       ...LIMITED,
     ],
   },
-  // As a guard: without a session a request hears of that before its body is read.
+  // A guard, so that a request without a session is refused before its body is read.
   [authLimit, userGuard({ count: "none" })],
   async (c, { body }) => {
     const { userId, sessionId } = c.get("user");
@@ -174,14 +174,14 @@ oauthLinks.route(
   },
 );
 
-/** For whom a link is made, and the account's epoch when it was allowed. */
+/** The user for whom a link is made, and the account's epoch when it was allowed. */
 export interface LinkOwner {
   userId: string;
   sessionId: string;
   checkedEpoch: number;
 }
 
-/** Links an identity on the word of a session, or ends the request with what stands against it. */
+/** Links an identity by the authority of a session, or ends the request with the reason. */
 export async function linkFor(
   c: Context<AppEnv>,
   { userId, sessionId, checkedEpoch }: LinkOwner,

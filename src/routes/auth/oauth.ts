@@ -34,7 +34,7 @@ const TAG = "Accounts";
 
 const RETRY_SOON = { headers: { "Retry-After": "1" } } as const;
 
-/** Tokens that travelled in an address may have been seen there: the refresh token is good for half an hour only. */
+/** Tokens in a URL may have been seen there, so their refresh token is valid for half an hour only. */
 const ROTATE_WITHIN_MS = 30 * 60 * 1000;
 
 /** RFC 7636 section 4.1. */
@@ -55,7 +55,7 @@ const startQuery = z
     message: "mode=code and code_challenge go together",
   });
 
-/** A GET handler also answers HEAD, which must not begin or end anything. */
+/** A GET handler also answers HEAD, which must neither begin nor end a flow. */
 function isHead(c: Context<AppEnv>): boolean {
   return c.req.method === "HEAD";
 }

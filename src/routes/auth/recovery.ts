@@ -19,14 +19,14 @@ import {
 } from "../guards/password.ts";
 import { accessClaims, refuseSession } from "../guards/user.ts";
 
-/** For an owner who has set a new password, or had a session stolen: what may have been left behind in the account. */
+/** For an owner who has set a new password or had a session stolen: shows what may have been added to the account. */
 export const authRecovery = resource();
 
 const TAG = "Accounts";
 
 const LIMITED: readonly ErrorCode[] = ["RATE_LIMITED", "SERVICE_UNAVAILABLE"];
 
-/** Keys of one answer, and workspaces that are asked for theirs at a time. */
+/** Keys of one response, and number of workspaces that are asked for their keys at once. */
 const MAX_KEYS = 200;
 const AT_ONCE = 20;
 
@@ -128,14 +128,14 @@ authRecovery.route(
       }
     }
     const { ended, released } = recovered;
-    // Should this not happen, the claims that no account holds are taken away by whoever meets them.
+    // If this fails, the next request that finds such a claim without a link deletes it.
     await Promise.all(released.map((link) => releaseClaim(c.env.DB, link, link.claim)));
     const unlinked = [...new Set(released.map(({ provider }) => provider))].sort();
     return success({ revoked: ended, unlinked }, c.get("requestId"));
   },
 );
 
-/** The user's recent keys in all workspaces, the newest first. */
+/** Returns the user's recent keys in all workspaces, newest first. */
 async function keysOf(env: Env, userId: string, personal: string, since: number): Promise<OwnKeys> {
   const workspaces = [...new Set([personal, ...(await workspacesOf(env.DB, userId))])];
   const found: OwnKeys = { keys: [], complete: true };

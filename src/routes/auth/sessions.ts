@@ -21,7 +21,7 @@ const TAG = "Accounts";
 
 const LIMITED: readonly ErrorCode[] = ["RATE_LIMITED", "SERVICE_UNAVAILABLE"];
 
-/** Longer than any refresh token. What is longer is none, and must not be hashed. */
+/** Longer than any refresh token. A longer text is no token, and must not be hashed. */
 const REFRESH_TOKEN_MAX_LENGTH = 512;
 const refreshBody = z.strictObject({ refreshToken: z.string().min(1) });
 
@@ -64,7 +64,7 @@ authSessions.route(
     const { userId, familyId: sessionId } = token;
     c.get("log").userId = userId;
     const presented = { token, keyHash, ip: clientAddress(c), userAgent: headers.get("User-Agent") };
-    // With a key a call whose answer was lost may be made again; without one that would be reuse.
+    // With an `Idempotency-Key` the call may be retried after a lost answer; without one a retry would be reuse.
     const replay = keyHash ? "replay-safe" : "once";
     const rotation = await callUser(c.env, userId, replay, (stub) => stub.refresh(presented, originOf(c)));
     if (!rotation.ok) return refuse(rotation.code, REFUSALS[rotation.code]);
@@ -197,7 +197,7 @@ authSessions.route(
     response: z.object({ changed: z.literal(true) }),
     errors: ["VALIDATION_ERROR", "WEAK_PASSWORD", "INVALID_CREDENTIALS", "REAUTHENTICATION_REQUIRED", ...LIMITED],
   },
-  // The guard is for a request whose body is bad: without a session it hears of that first.
+  // The guard refuses a request without a session before its body is validated.
   [authLimit, userGuard({ count: "none" })],
   async (c, { body }) => {
     const { currentPassword, newPassword } = body;
@@ -209,10 +209,10 @@ authSessions.route(
       return refuseFields([{ path: "currentPassword", code: "required", message: "The account has a password." }]);
     }
     const checked = currentPassword === undefined ? null : await checkedEpoch(c, known, currentPassword);
-    // Before the hash is made and links are taken back; decided again by the object, in one turn with the change.
+    // Checked before the costly hash and before links are removed; the object decides again in the turn of the change.
     if (checked === null && !known.isFresh) return refuseUnproven();
     const passwordHash = await hashPassword(newPassword);
-    // Mailed before the address had an account. First, for once the password is changed nothing may fail any more.
+    // Tokens mailed before the address had an account. Deleted first: after the change nothing may fail.
     await dropAddressToken(c.env.DB, "magic-link", known.email);
     const change = { sessionId, checkedEpoch: checked, epoch: known.epoch, passwordHash };
     const verdict = await callUser(c.env, userId, "once", (stub) => stub.setPassword(change, originOf(c)));

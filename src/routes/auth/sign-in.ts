@@ -18,10 +18,10 @@ import type { Origin } from "../../platform/origin.ts";
 import { callAddress, callUser, callWorkspace } from "../../rpc/call.ts";
 import { settingsOf } from "../../settings.ts";
 
-/** The client-facing user. */
+/** The user as clients see it. */
 export const userShape = z.object({ id: z.string(), email: z.string(), name: z.string().optional() });
 
-/** What every way of signing in answers with. */
+/** The response of every sign-in. */
 export const signedInShape = z.object({
   user: userShape,
   accessToken: z.string(),
@@ -36,14 +36,14 @@ export type SignedIn = z.output<typeof signedInShape>;
 
 export interface VerifiedSignIn {
   entry: DirectoryEntry;
-  /** The account's epoch at the time of what was verified; a session of an older one is refused. */
+  /** The account's epoch when the credentials were verified; a session of an older epoch is refused. */
   epoch: number;
   method: SignInMethod;
   /** See `NewFamily`. */
   rotateWithinMs?: number;
 }
 
-/** Opens the session of a verified sign-in and answers with its tokens; null where the account moved on meanwhile. */
+/** Opens the session of a verified sign-in and returns its tokens; `null` if the account has changed since. */
 export async function signIn(
   c: Context<AppEnv>,
   verified: VerifiedSignIn,
@@ -53,7 +53,7 @@ export async function signIn(
   return data && signedInAnswer(c, data, status);
 }
 
-/** The session of a verified sign-in, for a way in that answers in another form. */
+/** Opens the session of a verified sign-in, for a route with another response. */
 export async function startSession(c: Context<AppEnv>, verified: VerifiedSignIn): Promise<SignedIn | null> {
   const { entry, epoch, ...start } = verified;
   const family = { ...newFamily(c, start), epoch };
@@ -63,16 +63,16 @@ export async function startSession(c: Context<AppEnv>, verified: VerifiedSignIn)
   return session.ok ? signedIn(c, entry, family.id, session) : null;
 }
 
-/** A family for this request's caller; the epoch it is of is for whoever verified something to say. */
+/** Returns a new family for this request's client, without the epoch, which depends on what was verified. */
 export function newFamily(c: Context<AppEnv>, start: Omit<VerifiedSignIn, "entry" | "epoch">): ProvenFamily {
   const { headers } = c.req.raw;
   return { id: newId("fam"), ...start, userAgent: headers.get("User-Agent"), ip: clientAddress(c) };
 }
 
-/** No account is ever in it: a mark of it marks nothing. */
+/** A user id without an account. A device token with it is valid nowhere. */
 const NO_EPOCH = -1;
 
-/** What a sign-in answers with, once the user object has opened its session. */
+/** Builds the response of a sign-in after the user object has opened its session. */
 export async function signedIn(
   c: Context<AppEnv>,
   { userId, workspaceId, slug }: DirectoryEntry,
@@ -94,12 +94,12 @@ export function signedInAnswer<D extends SignedIn>(c: Context<AppEnv>, data: D, 
   return response;
 }
 
-/** The profile as clients get it: without a name where none was given. */
+/** Returns the profile as clients see it: without a name if the user gave none. */
 export function clientUser({ id, email, name }: Profile): z.output<typeof userShape> {
   return name === null ? { id, email } : { id, email, name };
 }
 
-/** Makes an account with its personal workspace: the one place where any way of signing up ends. */
+/** Creates an account with its personal workspace. All ways of signing up end here. */
 export function signUp(
   env: Env,
   account: Omit<NewAccount, "id" | "workspaceId">,
@@ -113,7 +113,7 @@ export function signUp(
   );
 }
 
-/** The steps of a registration on the real objects and the real directory; with the identity it begins with, if any. */
+/** The steps of a registration on the real objects and the real directory, with its first identity if any. */
 export function registrationPorts(env: Env, origin: Origin, link: NewLink | null = null): RegistrationPorts {
   return {
     findByEmail: (email) => findByEmail(env.DB, email),
@@ -126,19 +126,19 @@ export function registrationPorts(env: Env, origin: Origin, link: NewLink | null
         stub.provision({ ...workspace, personal: true }, origin),
       ),
     claimAddress: (claim) => claimAddress(env.DB, claim, link),
-    // The workspace first: the user object is what remembers it, and finishes this if it is cut short.
+    // The workspace first: the user object stores its id, and finishes the deletion if it is interrupted.
     discard: async (userId, workspaceId) => {
       try {
         await callWorkspace(env, workspaceId, "replay-safe", (stub) => stub.destroy(origin));
         await callUser(env, userId, "replay-safe", (stub) => stub.discard());
       } catch {
-        // The user object's alarm does the same; the caller's answer does not depend on it.
+        // The user object's alarm repeats this; the response does not depend on it.
       }
     },
   };
 }
 
-/** Counted where the address is known, as the account may be deleted and made anew any number of times. */
+/** Counted in the address object, because an account may be deleted and created again any number of times. */
 function admitMail(env: Env, email: string): Promise<boolean> {
   const name = emailObjectName(email, settingsOf(env).REFRESH_PEPPER);
   return callAddress(env, name, "once", (stub) => stub.admitRegistrationMail());

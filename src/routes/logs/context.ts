@@ -58,7 +58,7 @@ export function addContext(logger: Resource): void {
   );
 }
 
-/** What the entries held and a batch around them take, in rows of a query. */
+/** Memory of the found entries and of the batches around them, as rows of a query. */
 const CONTEXT_ROWS = 10_240;
 
 async function context(c: Context<AppEnv>): Promise<Response> {
@@ -82,7 +82,7 @@ async function context(c: Context<AppEnv>): Promise<Response> {
   });
 }
 
-/** Both tiers by `seq`. The first look admits the request and counts it; the credential is checked for each. */
+/** Reads both tiers by `seq`. The first call admits the request and counts it; every call checks the credential. */
 function seqSource(c: Context<AppEnv>, { caller, workspaceId, route }: Reader, projectId: string): SeqSource {
   const store = new ColdTier(c.env);
   let isCounted = false;

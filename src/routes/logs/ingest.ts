@@ -22,14 +22,16 @@ import { countedRoute, countIfRefused, refuseDenied, requireApiKey, requireLiveK
 
 const MEDIA_TYPES: ReadonlySet<string> = new Set<IngestMediaType>(["application/json", "application/x-ndjson"]);
 
-/** Bytes up to which a body takes less than a turn to be read, and little memory beside its own. */
+/** Bytes up to which a body is read in less than a turn and with little additional memory. */
 const PLAIN_BYTES = 256 * 1024;
-/** Milliseconds that a body waits for the memory of its batch. */
+/** Milliseconds for which a body waits for the memory of its batch. */
 const MEMORY_WAIT_MS = 10_000;
-/** Milliseconds between two calls of an object that has no room: twice as many each time, 6 s in all. */
+/** Milliseconds between two calls of an object without room: doubled each time, 6 s in total. */
 const ROOM_WAIT_MS = { first: 50, last: 3_200 } as const;
 
-/** Seconds after which a client may try again where a workspace's storage is full: as soon as D1 takes entries again. */
+/**
+ * Seconds after which a client may retry if a workspace's storage is full, which lasts until D1 accepts segments again.
+ */
 const STORAGE_RETRY_SECONDS = 60;
 
 export function addIngest(logger: Resource): void {
@@ -122,7 +124,7 @@ async function store(
   return answer(c, result, failure, built);
 }
 
-/** Makes a batch of a body, in turns, and counts what that takes. */
+/** Builds a batch of a body, in turns, and accounts for its memory. */
 async function readEntries({ bytes, type, lease }: IngestRequest, now: number, oldest: number | null) {
   if (bytes.length > PLAIN_BYTES && !(await lease.grow(bytes.length + (bytes.length >> 1), MEMORY_WAIT_MS))) {
     return refuseForMemory();
@@ -136,7 +138,7 @@ async function readEntries({ bytes, type, lease }: IngestRequest, now: number, o
   return body;
 }
 
-/** Repeats a call that found no room among those that wait for their commit: nothing was done then. */
+/** Repeats a call for which the commit queue had no room: nothing was stored then. */
 async function retryWhileFull(send: () => Promise<IngestResult>): Promise<IngestResult> {
   for (let waitMs = ROOM_WAIT_MS.first; ; waitMs *= 2) {
     const result = await send();
@@ -145,7 +147,7 @@ async function retryWhileFull(send: () => Promise<IngestResult>): Promise<Ingest
   }
 }
 
-/** Remembers which keys work, so that a request with one of them is not asked about before it is read. */
+/** Caches valid keys, so that the key of a large body need not be checked before the body is read. */
 function updateAcceptedKeys({ hash }: ParsedApiKey, result: IngestResult): void {
   if (result.ok || ("limit" in result && result.limit !== null)) acceptedKeys.add(hash);
   else if (KEY_FAULTS.has(result.code)) acceptedKeys.delete(hash);
@@ -155,7 +157,7 @@ const KEY_FAULTS: ReadonlySet<string> = new Set<ErrorCode>(["INVALID_API_KEY", "
 
 interface IngestRequest {
   bytes: Uint8Array;
-  /** Counts the bytes, and the batch made of them. */
+  /** Covers the bytes, and the batch built of them. */
   lease: MemoryLease;
   type: IngestMediaType;
   idempotency: Idempotency | null;
@@ -167,7 +169,7 @@ async function readRequest(c: Context<AppEnv>, key: ParsedApiKey, projectId: str
   const type = mediaType(request.headers.get("Content-Type"));
   const body = await readBody(request, INGEST_LIMITS.bodyBytes, {
     gzip: true,
-    // A body may cost a thousand times what it cost to send: a key that does not exist must not get that.
+    // A body may cost a thousand times what it costs to send, so its key must be valid.
     beforeLarge: async () => {
       if (acceptedKeys.has(key.hash)) return;
       await requireLiveKey(c, key);
@@ -197,12 +199,12 @@ function isIngestMediaType(type: string): type is IngestMediaType {
   return MEDIA_TYPES.has(type);
 }
 
-/** Ends the request with 400 for an `Idempotency-Key` that is none. */
+/** Returns the hash of key and body; ends the request with 400 for an invalid `Idempotency-Key`. */
 async function idempotencyOf(headers: Headers, type: IngestMediaType, bytes: Uint8Array): Promise<Idempotency | null> {
   const key = idempotencyKeyHash(headers);
   if (key === null) return null;
   const hash = createHash("sha256").update(`${type}\n`).update(bytes).digest();
-  // To inflate a large body and to hash it is a turn's work.
+  // Inflating and hashing a large body takes a turn.
   if (bytes.length > PLAIN_BYTES) await pause();
   return { key, body: hash };
 }

@@ -86,7 +86,7 @@ export function addStats(logger: Resource): void {
   );
 }
 
-/** What a histogram of the most buckets and groups holds, in rows of a query. */
+/** Memory of a histogram with the most buckets and groups, as rows of a query. */
 const HISTOGRAM_ROWS = 2048;
 
 async function stats(c: Context<AppEnv>): Promise<Response> {

@@ -25,14 +25,14 @@ import { countByAddress } from "../guards/address.ts";
 import { authenticateUser, bearerToken } from "../guards/user.ts";
 import { countedRoute, countIfRefused, namedWorkspace, refuseDenied, requireApiKey } from "../guards/workspace.ts";
 
-/** Who reads, which workspace's object decides about it, and what the request counts under there. */
+/** The caller of a read, the workspace whose object decides, and what the request counts under there. */
 export interface Reader {
   caller: Caller;
   workspaceId: string;
   route: RouteRef | null;
 }
 
-/** The reader by API key, or by access token and `X-Workspace-Id`. */
+/** Returns the reader by API key, or by access token and `X-Workspace-Id`. */
 export async function readerOf(c: Context<AppEnv>): Promise<Reader> {
   const token = bearerToken(c);
   if (token === null) {
@@ -57,12 +57,12 @@ export function readerBody<S extends z.ZodType>(c: Context<AppEnv>, reader: Read
   return countIfReadRefused(c, reader, null, body);
 }
 
-/** Both tiers of the reader's workspace. The first page admits the request and counts it. */
+/** Reads both tiers of the reader's workspace. The first page admits the request and counts it. */
 export function logSource(c: Context<AppEnv>, reader: Reader, projectId: string | null): LogSource {
   return sourceOf(c, reader, admitOnce(c, reader, projectId), new ColdTier(c.env));
 }
 
-/** The same, with counts. */
+/** Like `logSource`, with counts. */
 export function statsSource(c: Context<AppEnv>, reader: Reader, projectId: string | null): StatsSource {
   const store = new ColdTier(c.env);
   const ask = admitOnce(c, reader, projectId);
@@ -87,7 +87,7 @@ function sourceOf(c: Context<AppEnv>, { workspaceId }: Reader, ask: PageReader, 
   };
 }
 
-/** A line of its own for each fault, and in that of the request how many entries were left out. */
+/** Logs a separate event for each fault, and adds the number of omitted entries to the event of the request. */
 export function reportUnreadable(c: Context<AppEnv>, workspaceId: string): ReportUnreadable {
   return ({ message: fault }, entries) => {
     const log = c.get("log");
@@ -99,12 +99,12 @@ export function reportUnreadable(c: Context<AppEnv>, workspaceId: string): Repor
   };
 }
 
-/** Asks the workspace object for one page. The first one counts the request; the credential is checked for each. */
+/** Asks the workspace object for one page. The first page counts the request; every page checks the credential. */
 type PageReader = <T extends Tiers>(
   call: (stub: Stub<WorkspaceObject>, caller: ReadCall) => Promise<ReadResult<T>>,
 ) => Promise<T>;
 
-/** What a page says of the tiers: without it no row can be told to be there once. */
+/** State of the tiers in a page. Without it the reader cannot tell whether a row occurs in both tiers. */
 type Tiers = Pick<RecentPage, "asOf" | "flushed" | "oldest">;
 
 function admitOnce(c: Context<AppEnv>, reader: Reader, projectId: string | null): PageReader {
@@ -126,7 +126,7 @@ function admitOnce(c: Context<AppEnv>, reader: Reader, projectId: string | null)
 
 const COLD_RETRY = { headers: { "Retry-After": "5" } } as const;
 
-/** What D1 does not answer may be asked for again: a part of the rows would be a wrong answer. */
+/** Refuses the request with 503 if D1 does not answer: a part of the rows would be a wrong answer. */
 export async function orUnavailable<T>(c: Context<AppEnv>, answer: Promise<T>): Promise<T> {
   try {
     return await answer;
@@ -149,15 +149,15 @@ export function countIfReadRefused<T>(
 
 const MEMORY_RETRY = { headers: { "Retry-After": "2" } } as const;
 
-/** The JSON of an answer's data in parts (see `streamedSuccess`), and the bytes that they hold until they are sent. */
+/** The JSON of a response's data in parts (see `streamedSuccess`), and the bytes that they hold until they are sent. */
 export interface ReadAnswer {
   data: Iterator<string>;
   bytes: number;
 }
 
 /**
- * Runs a read with the memory that it needs, and answers with what it made. Waits where other reads hold all there is.
- * @param rows that it may come to hold
+ * Runs a read with the memory that it needs, and returns its response. Waits while other reads hold all memory.
+ * @param rows maximum number of rows that the read holds
  */
 export function withReadMemory(
   c: Context<AppEnv>,
@@ -165,7 +165,7 @@ export function withReadMemory(
   read: (memory: LeasedMemory) => Promise<ReadAnswer>,
 ): Promise<Response> {
   const answer = answerOf(c.get("requestId"), rows, read);
-  // A client that disconnects would end the request in the middle, and what it holds would be held for a minute.
+  // A client that disconnects would end the request halfway, and its memory would stay reserved for a minute.
   c.executionCtx.waitUntil(answer.catch(() => undefined));
   return answer;
 }

@@ -111,7 +111,7 @@ async function callOfReader(c: Context<AppEnv>, projectId: string, params: URLSe
   };
 }
 
-/** Nobody is known yet, so what is wrong with the request counts by address. */
+/** Reads the call of a ticket. The reader is not known yet, so an invalid request counts by client IP. */
 async function callOfTicket(
   c: Context<AppEnv>,
   projectId: string,
@@ -119,7 +119,7 @@ async function callOfTicket(
   text: string,
 ): Promise<AddressedCall> {
   const ticket = openTicket(text);
-  // A ticket of the sandbox was paid for when it was made. What is sent with it counts by address.
+  // The sandbox's ticket was charged when it was made. The requests that use it count by client IP.
   const isDemo = ticket?.workspaceId === SANDBOX_WORKSPACE_ID;
   if (ticket === null || isDemo) await countByAddress(c, "API_DEFAULT");
   if (ticket === null) return refuseTicket("INVALID_TOKEN");
@@ -144,12 +144,12 @@ async function callOfTicket(
   };
 }
 
-/** The sandbox's key is everybody's: there an address is a reader. */
+/** In the sandbox all clients share the key, so there a client IP is a reader. */
 function addressOf(c: Context<AppEnv>, workspaceId: string): Pick<TailCall, "address"> {
   return workspaceId === SANDBOX_WORKSPACE_ID ? { address: clientAddress(c) } : {};
 }
 
-/** What a tail is to bring. Ends the request where that cannot be told, or where no WebSocket is asked for. */
+/** Parses the request of a tail. Ends an invalid one, and one that does not ask for a WebSocket. */
 function readRequest(c: Context<AppEnv>, params: URLSearchParams): TailQuery {
   const result = readTailQuery(params);
   if (!result.ok) refuseFields(result.details);
@@ -161,7 +161,7 @@ function readRequest(c: Context<AppEnv>, params: URLSearchParams): TailQuery {
   return result.query;
 }
 
-/** A header's value is Latin-1; what a client searches for need not be. */
+/** Encoded, because a header's value is Latin-1 and a filter need not be. */
 function tailRequest({ workspaceId: _addressee, ...call }: AddressedCall): Request {
   const headers = { Upgrade: "websocket", [TAIL_CALL_HEADER]: encodeURIComponent(JSON.stringify(call)) };
   return new Request("http://workspace/tail", { headers });
@@ -210,7 +210,7 @@ function projectOf(c: Context<AppEnv>): string {
   return c.req.param("projectId") ?? "";
 }
 
-/** A user's tail lives in the session that it was opened in. */
+/** The authority of a user's tail includes the session that opened it. */
 function authorityOf(c: Context<AppEnv>, { caller }: Reader): TailAuthority {
   return caller.kind === "key" ? caller : { ...caller, sessionId: c.get("user").sessionId };
 }

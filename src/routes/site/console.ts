@@ -3,22 +3,22 @@ import { configuredProviders } from "../../accounts/oauth/clients.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { isBrowser } from "./pages.ts";
 
-/** Paths of the console's own pages. Others: see `missingPage`. */
+/** Paths of the console's pages. For others see `missingPage`. */
 const PAGES =
   /^\/(?:|login|playground|w\/.+|auth\/(?:sign-up|forgot|verify|magic|reset|callback|invitation|account|review))$/;
 
-/** Files of the console: their names change with what is in them. Nothing beside them is served. */
+/** Files of the console, named by a hash of their content. Other files are not served. */
 const FILES = "/app/files/";
 
-/** Where the build puts the console's one page. */
+/** Path at which the build writes the console's page. */
 const PAGE = "/app/index.html";
 
-/** Seconds that a browser may keep a file whose name carries the hash of what is in it. */
+/** Seconds for which a browser may keep a file whose name contains a hash of its content. */
 const FILE_MAX_AGE = 31_536_000;
 
 /**
- * Nothing but this origin: no other host, no inline script or style, no frame, no form that leaves the page. Scripts set
- * styles through the object model, which needs no permission.
+ * Allows this origin only: no other host, no inline script or style, no frame, no form that leaves the page. Scripts
+ * set styles through the object model, which needs no permission.
  */
 const POLICY = [
   "default-src 'none'",
@@ -34,21 +34,21 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** The console's page for each of its paths, and the files it loads; null for any other path. */
+/** Returns the console's page for each of its paths, and the files it loads; `null` for any other path. */
 export async function consolePage(c: Context<AppEnv>): Promise<Response | null> {
   if (c.req.path.startsWith(FILES)) return consoleFile(c);
   return PAGES.test(c.req.path) ? page(c, 200) : null;
 }
 
 /**
- * The console's page with status 404, which says so in words: for a browser, which lists `text/html` in `Accept`, at a path
- * that neither the console nor the API has. Null for every other caller, and below the API's own paths.
+ * Returns the console's page with status 404, which shows an explanation. For a browser, which lists `text/html` in
+ * `Accept`, at a path that neither the console nor the API has. `null` for other clients and below the API's paths.
  */
 export function missingPage(c: Context<AppEnv>, isOfApi: (path: string) => boolean): Promise<Response | null> | null {
   return isBrowser(c) && !isOfApi(c.req.path) ? page(c, 404) : null;
 }
 
-/** In the page: the providers that the service is set up for, so that it offers no others and needs no request for them. */
+/** Writes the configured providers into the page, so that it offers only those and needs no request for them. */
 const PROVIDERS_META = /(<meta name="taffrail-providers" content=")[^"]*/;
 
 async function page(c: Context<AppEnv>, status: 200 | 404): Promise<Response | null> {
@@ -59,7 +59,7 @@ async function page(c: Context<AppEnv>, status: 200 | 404): Promise<Response | n
   const headers = {
     "Content-Type": "text/html; charset=utf-8",
     "Content-Security-Policy": POLICY,
-    // Names the files of one release: a kept page would ask for files of the last one.
+    // The page names the files of one release: a cached page would request files of an older one.
     "Cache-Control": "no-cache",
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "same-origin",

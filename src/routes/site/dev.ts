@@ -8,7 +8,7 @@ import { isLoopback } from "../../platform/loopback.ts";
 import { publicLimit } from "../guards/address.ts";
 import { isBrowser, noStore, plainPage } from "./pages.ts";
 
-/** What exists only where mails are kept instead of sent: on one's own machine. */
+/** Routes that exist only if mails are kept instead of sent, which requires a loopback `BASE_URL`. */
 export const dev = resource();
 
 dev.route(
@@ -40,7 +40,7 @@ dev.route(
   },
   [publicLimit, noStore],
   async (c) => {
-    // A page elsewhere can point its own name at this machine; under that name it gets nothing.
+    // DNS rebinding: a foreign page can point its host name at this machine. Under that name it gets nothing.
     if (c.get("settings").MAILER !== "outbox" || !isLoopback(new URL(c.req.url))) {
       return refuse("NOT_FOUND", "There is nothing at this path.");
     }
@@ -51,7 +51,7 @@ dev.route(
   },
 );
 
-/** Without any script: the page shows text that others typed. */
+/** Allows no script: the page shows text that other people typed. */
 function outboxPage(mails: readonly OutboxItem[]): Response {
   return plainPage({
     title: "Outbox",
@@ -64,7 +64,7 @@ ${mails.length > 0 ? mails.map(mailSection).join("\n") : "<section><p>No mail ye
 
 function mailSection({ to, subject, createdAt, text, links }: OutboxItem): string {
   const time = new Date(createdAt).toISOString();
-  // A mail's text has each link on a line of its own.
+  // Each link in a mail is on a separate line.
   const lineOf = (line: string): string => {
     const shown = escapeHtml(line);
     return links.includes(line) && /^https?:/.test(line) ? `<a href="${shown}">${shown}</a>` : shown;

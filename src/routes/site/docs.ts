@@ -7,7 +7,7 @@ import { type Resource, resource } from "../../http/resource.ts";
 import { countByAddress, publicLimit } from "../guards/address.ts";
 import { openApiDocument } from "./openapi.ts";
 
-/** No host but this one, no inline script, nothing framed. `data:` is for the small images in the UI's style sheet. */
+/** Allows this host only, no inline script, no frame. `data:` is for the small images in the UI's style sheet. */
 const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -38,10 +38,10 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
-/** Seconds a browser may keep the reference's files without asking again: they change with a release only. */
+/** Seconds for which a browser may keep the reference's files, which change only with a release. */
 const FILE_MAX_AGE = 3600;
 
-/** The API's own description: `/openapi.json` and the page that shows it. Both are exempt from the envelope. */
+/** The description of the API: `/openapi.json` and the page that shows it. Both are exempt from the envelope. */
 export function docs(documented: readonly Resource[]): Resource {
   const routes = resource();
   let document: string | null = null;
@@ -60,7 +60,7 @@ export function docs(documented: readonly Resource[]): Resource {
   return routes;
 }
 
-/** The files below `/docs/`; null for any other path and for a file that is not there. */
+/** Returns the files below `/docs/`; `null` for any other path and for a missing file. */
 export async function docsFile(c: Context<AppEnv>): Promise<Response | null> {
   if (!c.req.path.startsWith("/docs/")) return null;
   const found = await c.env.ASSETS.fetch(c.req.raw);
@@ -86,12 +86,12 @@ function documentRoute<const P extends string, const O extends string>(path: P, 
 
 const PATH = "/.well-known/security.txt";
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** Days that the file is valid for from the day on which it is read. RFC 9116 (2.5.5) recommends less than a year. */
+/** Days for which the file is valid, from the day of the request. RFC 9116 (2.5.5) recommends less than a year. */
 const VALID_DAYS = 180;
-/** Seconds that a cache may keep it. */
+/** Seconds for which a cache may keep the file. */
 const MAX_AGE = 86_400;
 
-/** Where to report a vulnerability of this deployment, as RFC 9116 has it: plain text, exempt from the envelope. */
+/** Where to report a vulnerability of this deployment (RFC 9116): plain text, exempt from the envelope. */
 export const securityTxt = resource();
 
 securityTxt.route(
@@ -121,7 +121,7 @@ function securityText(c: Context<AppEnv>, now: number): string {
   const { SECURITY_CONTACT, BASE_URL } = c.get("settings");
   const expires = new Date((Math.floor(now / DAY_MS) + VALID_DAYS) * DAY_MS).toISOString();
   const lines = [...SECURITY_CONTACT.map((contact) => `Contact: ${contact}`), `Expires: ${expires}`];
-  // A file's web addresses must be https (RFC 9116, 2.5.2).
+  // Web addresses in the file must be https (RFC 9116, 2.5.2).
   if (BASE_URL.startsWith("https:")) lines.push(`Canonical: ${BASE_URL}${PATH}`);
   return `${lines.join("\n")}\n`;
 }

@@ -49,7 +49,7 @@ health.route(
   },
 );
 
-/** Counts a probe. False where the address's object cannot: that is a finding of the probe, and no failure of it. */
+/** Counts a probe. Returns `false` if the address object cannot: the probe then reports that instead of failing. */
 async function countProbe(c: Context<AppEnv>): Promise<boolean> {
   try {
     await countByAddress(c, "API_DEFAULT");
@@ -65,20 +65,20 @@ interface State {
   objects: boolean;
 }
 
-/** Milliseconds for which a state answers the probes that follow it. */
+/** Milliseconds for which one state answers further probes. */
 const STATE_MAX_AGE_MS = 1000;
 
 /**
- * The newest state by environment, and when it was found. The isolate's memory, as a state is worth nothing beyond it.
- * States are shared and probes are not: the runtime ends a request that waits for another request's promise.
+ * The newest state by environment, and its time. Cached in the isolate only. Requests share states and not probes in
+ * progress: the runtime ends a request that waits for another request's promise.
  */
 const states = new WeakMap<Env, { state: State; at: number }>();
 
-/** A state at most a second old, so that a flood of probes asks the database and the object once a second. */
+/** Returns a state at most a second old, so that a flood of probes queries database and object once a second. */
 async function currentState(env: Env): Promise<State> {
   const known = states.get(env);
   const age = known ? Date.now() - known.at : Number.POSITIVE_INFINITY;
-  // A clock that was set back makes the age negative.
+  // The age is negative if the clock was set back.
   if (known && age >= 0 && age <= STATE_MAX_AGE_MS) return known.state;
   const [database, objects] = await Promise.all([
     answers(Promise.all([env.DB, env.COLD_DB].map((database) => database.prepare("SELECT 1").run()))),

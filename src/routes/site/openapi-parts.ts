@@ -4,9 +4,9 @@ import { CATEGORY_TYPES, INGEST_LIMITS, LEVELS, RETENTION_DAYS } from "../../log
 
 export type Json = Record<string, unknown>;
 
-/** Errors any route may answer with, beyond those its spec lists. */
+/** Errors that any route may return, beyond those of its spec. */
 export const EVERYWHERE: readonly ErrorCode[] = ["INTERNAL_ERROR"];
-/** Errors that come with a kind of credential. */
+/** Errors of a kind of credential. */
 export const BY_SECURITY: Record<RouteSpec["security"], readonly ErrorCode[]> = {
   none: [],
   accessToken: ["UNAUTHORIZED", "INVALID_ACCESS_TOKEN", "ACCESS_TOKEN_EXPIRED", "SESSION_REVOKED"],
@@ -22,7 +22,7 @@ export const BY_SECURITY: Record<RouteSpec["security"], readonly ErrorCode[]> = 
   ],
   operatorToken: ["UNAUTHORIZED", "NOT_FOUND"],
 };
-/** Errors that come with a validated JSON body. */
+/** Errors of a validated JSON body. */
 export const BY_BODY: readonly ErrorCode[] = [
   "VALIDATION_ERROR",
   "PAYLOAD_TOO_LARGE",
@@ -30,7 +30,7 @@ export const BY_BODY: readonly ErrorCode[] = [
   "REQUEST_TIMEOUT",
 ];
 
-/** Errors that come with a limit: every operation counts, for its caller or for its client address. */
+/** Errors of a limit: every operation counts, for its caller or for its client IP. */
 export const BY_LIMIT: readonly ErrorCode[] = ["RATE_LIMITED", "SERVICE_UNAVAILABLE"];
 export const SECURITY: Record<RouteSpec["security"], readonly Json[]> = {
   none: [],

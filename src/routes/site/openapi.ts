@@ -19,10 +19,10 @@ import {
 } from "./openapi-parts.ts";
 
 const WORKSPACE_HEADER = "X-Workspace-Id";
-/** Paths that name no workspace and no key that would carry one: with an access token, the header must. */
+/** Paths that name neither a workspace nor a key, so that with an access token the header must name the workspace. */
 const NEEDS_WORKSPACE = /^\/projects(\/|$)/;
 
-/** The OpenAPI 3.1 document of all resources, built from the very schemas that validate. */
+/** Builds the OpenAPI 3.1 document of all resources from the schemas that validate requests. */
 export function openApiDocument(resources: readonly Resource[], serverUrl: string, version: string): Json {
   const specs = resources.flatMap((resource) => resource.specs);
   const paths: Record<string, Json> = {};
@@ -45,7 +45,7 @@ export function openApiDocument(resources: readonly Resource[], serverUrl: strin
   };
 }
 
-/** The operation's name; with its method where one operation is served by several. */
+/** Returns the operation's name, with its method if several methods serve one operation. */
 function operationId({ method, operation: name }: RouteSpec, specs: readonly RouteSpec[]): string {
   const isOnly = specs.filter((other) => other.operation === name).length === 1;
   return isOnly ? name : `${name}.${method.toLowerCase()}`;
@@ -94,7 +94,7 @@ function queryParameters({ query, documentedQuery = query }: RouteSpec): Json[] 
   const schema = z.toJSONSchema(documentedQuery, { io: "input", unrepresentable: "any" });
   const required = new Set(schema.required ?? []);
   return Object.entries(schema.properties ?? {}).map(([name, property]) => {
-    // OpenAPI has this beside the schema. zod's type knows members of JSON Schema alone.
+    // OpenAPI has this beside the schema; zod's type has only members of JSON Schema.
     const { allowEmptyValue, ...rest } = Object(property);
     return {
       name,
@@ -153,7 +153,7 @@ function errorsByStatus(spec: RouteSpec): Map<number, ErrorCode[]> {
   return new Map([...byStatus].sort(([a], [b]) => a - b));
 }
 
-/** Transforms and refinements have no JSON form: what they start from is documented, or anything. */
+/** Returns the JSON schema. Transforms and refinements have none: their input is documented, or any value. */
 function jsonSchema(schema: z.ZodType, io: "input" | "output"): Json {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: "any" });
   return rest;

@@ -15,7 +15,7 @@ import { usageData, usageShape } from "../workspaces/usage.ts";
 
 const TAG = "Operations";
 
-/** What the operator of a deployment sees of all workspaces: how much they hold, never what. */
+/** What the operator of a deployment sees of all workspaces: amounts, never content. */
 export const operator = resource();
 
 operator.route(
@@ -138,7 +138,7 @@ operator.route(
     const { ranges, flushedSeq } = found;
     const tier = new ColdTier(c.env);
     let items = await orUnavailable(c, missingRanges(tier, workspaceId, projectId, ranges));
-    // Records go before segments do: what is no longer recorded as it was has been deleted meanwhile.
+    // Records are deleted before their segments, so a record that has changed means that its range was deleted.
     if (items.length > 0) items = stillRecorded(items, ranges, (await recorded())?.ranges ?? []);
     const nextCursor = ranges.length === limit ? String(ranges.at(-1)?.firstSeq ?? 0) : null;
     const firstSeq = ranges[0]?.firstSeq ?? null;
@@ -156,7 +156,7 @@ function stillRecorded(items: readonly MissingRange[], before: readonly Recorded
 
 function workspaceOf(c: Context<AppEnv>): string {
   const id = c.req.param("workspaceId") ?? "";
-  // An object is made by being asked: no text makes one.
+  // A call creates an object, so only a well-formed id may reach one.
   if (!isId("ws", id)) return refuseWorkspace();
   c.get("log").workspaceId = id;
   return id;
@@ -170,7 +170,7 @@ function refuseCursor(): never {
   return refuseFields([{ path: "query.cursor", code: "invalid_format", message: "No page gave this cursor." }]);
 }
 
-/** A number that a page's `nextCursor` was; 0 without one. */
+/** Returns the number in a page's `nextCursor`; 0 without a cursor. */
 function numberOf(cursor: string | undefined): number {
   if (cursor === undefined) return 0;
   return /^\d{1,15}$/.test(cursor) ? Number(cursor) : refuseCursor();

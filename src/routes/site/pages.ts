@@ -1,20 +1,20 @@
 import type { Context, MiddlewareHandler } from "hono";
 import type { AppEnv } from "../../http/context.ts";
 
-/** A page that the worker writes itself, in the style of `scripts/pages/account.css`. */
+/** A page that the worker renders, in the style of `scripts/pages/account.css`. */
 export interface PlainPage {
   title: string;
-  /** HTML of the page's `<main>`, behind the brand. */
+  /** HTML of the page's `<main>`, after the brand. */
   main: string;
   /** Attributes of `<body>`, as HTML. */
   attributes?: string;
-  /** A module of this origin. Without it the page may load no script and connect to nothing. */
+  /** A module of this origin. Without it the page may load no script and connect nowhere. */
   script?: string;
-  /** Beside those of every such page. */
+  /** Headers in addition to those of every such page. */
   headers: Readonly<Record<string, string>>;
 }
 
-/** Nothing but this origin's own style, and script where there is one; nothing framed, nothing submitted without the script. */
+/** Allows the style of this origin, and a script if the page has one; no frame, and no form without the script. */
 function policy(hasScript: boolean): string {
   return [
     "default-src 'none'",
@@ -58,15 +58,15 @@ ${script === undefined ? "" : `<script type="module" src="${script}"></script>\n
 }
 
 /**
- * What a browser gets for a GET of the API that would use a mailed token up: a script takes the token out of the address,
- * and sends it on a click. Links in mails lead to the frontend's own pages; these are for addresses of the API.
+ * Page that a browser gets for a GET of an API route that would use a mailed token up. A script takes the token out of
+ * the URL and sends it on a click. Links in mails lead to the frontend's pages; these pages serve the API's URLs.
  */
 export type LinkPage = "verify-email" | "magic-link";
 
 interface Page {
   title: string;
   lead: string;
-  /** What can be clicked. */
+  /** HTML of the controls. */
   form: string;
 }
 
@@ -84,10 +84,10 @@ const PAGES: Record<LinkPage, Page> = {
   },
 };
 
-/** Seconds a browser may keep the pages' scripts and style: they change with a release only. */
+/** Seconds for which a browser may keep the pages' scripts and style, which change only with a release. */
 const FILE_MAX_AGE = 3600;
 
-/** What the pages load; null for any other path. */
+/** Returns the files that the pages load; `null` for any other path. */
 export async function accountPageFile(c: Context<AppEnv>): Promise<Response | null> {
   if (!c.req.path.startsWith("/pages/")) return null;
   const found = await c.env.ASSETS.fetch(c.req.raw);
@@ -117,9 +117,9 @@ ${form}
 }
 
 /**
- * The answer to a GET of an API route that must not act yet: the page for a browser, which lists `text/html` in `Accept`
- * (a mere wildcard does not count), and nothing for HEAD. Null for everybody else. Whatever fetches a link without
- * anybody clicking on the page, a mail scanner or a preview, so uses nothing up.
+ * Returns the response to a GET of an API route that must not act yet: the page for a browser, which lists `text/html`
+ * in `Accept` (a wildcard does not count), an empty one for HEAD, and `null` for other clients. So a mail scanner or a
+ * link preview, which fetches the link without a click, uses no token up.
  */
 export function confirmPage(c: Context<AppEnv>, kind: LinkPage): Response | null {
   if (isBrowser(c)) return renderPage(kind);
@@ -128,14 +128,14 @@ export function confirmPage(c: Context<AppEnv>, kind: LinkPage): Response | null
     : null;
 }
 
-/** A link's token is in the address, and by `Accept` it is a page or an answer: whatever comes of it, no cache keeps it. */
+/** No cache may keep the response: the URL contains a token, and `Accept` decides between page and JSON. */
 export const noStore: MiddlewareHandler<AppEnv> = async (c, next) => {
   await next();
   c.res.headers.set("Cache-Control", "no-store");
   c.res.headers.set("Vary", "Accept");
 };
 
-/** Whether a person is going to see the answer: browsers list `text/html` when they follow a link. */
+/** Whether a person will see the response: browsers list `text/html` when they follow a link. */
 export function isBrowser(c: Context<AppEnv>): boolean {
   const accept = c.req.header("Accept") ?? "";
   return accept.split(",").some((range) => range.split(";", 1)[0]?.trim().toLowerCase() === "text/html");

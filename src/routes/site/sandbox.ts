@@ -100,13 +100,16 @@ function left({ limit, remaining, resetAt }: LimitState): z.output<typeof leftSc
   return { limit, remaining, resetsAt: new Date(resetAt).toISOString() };
 }
 
-/** Hands a request to the service itself, as if it had come in from outside. */
+/** Sends a request to the service itself, like one from outside. */
 export type Service = (request: Request, c: Context<AppEnv>) => Response | Promise<Response>;
 
-/** Headers that say who asks. The budget of the sandbox is each address's own. */
+/** Headers that identify the client. Each client IP has a separate budget in the sandbox. */
 const ADDRESS_HEADERS = ["CF-Connecting-IP", "X-Forwarded-For"] as const;
 
-/** What a browser may be told; whatever else goes wrong between here and the sandbox is ours to mend. */
+/**
+ * Refusals of the ingest that the browser gets. Any other failure between here and the sandbox is a fault of the
+ * service.
+ */
 const TOLD: Readonly<Record<number, ErrorCode>> = {
   400: "VALIDATION_ERROR",
   403: "FORBIDDEN",
@@ -115,12 +118,12 @@ const TOLD: Readonly<Record<number, ErrorCode>> = {
   429: "RATE_LIMITED",
 };
 
-/** Seconds until a page may send again what could not be passed on: while the sandbox is being reset, say. */
+/** Seconds after which a page may retry if its entries could not be passed on, for example during a reset. */
 const RETRY_SECONDS = "2";
 
 /**
- * What the playground's page sends to with `taffrail/browser`: the handler of `taffrail/proxy`, as any application would
- * put it on its own server, here with the sandbox's key. So the page logs without a key.
+ * Endpoint of the playground's page, which uses `taffrail/browser`: the handler of `taffrail/proxy`, as an application
+ * has it on its server, with the sandbox's key. So the page logs without a key.
  */
 export function playgroundProxy(service: Service): Resource {
   const playground = resource();
@@ -153,7 +156,7 @@ export function playgroundProxy(service: Service): Resource {
     },
     [
       async (c, next) => {
-        // What the guards refuse never gets as far as the budget, so it counts here.
+        // Requests that the guards refuse never reach the budget, so they count here.
         await countByAddress(c, "API_DEFAULT");
         await next();
       },
@@ -171,7 +174,7 @@ async function send(c: Context<AppEnv>, service: Service): Promise<Response> {
     apiUrl: new URL(c.req.url).origin,
     projectId,
     apiKey,
-    // The route counts by address already, over all instances.
+    // The route already counts by client IP, over all instances.
     rateLimit: false,
     clientAddress: () => clientAddress(c),
     async fetch(input, init) {
@@ -193,7 +196,7 @@ async function send(c: Context<AppEnv>, service: Service): Promise<Response> {
 
 const JSON_HEADERS = { "Content-Type": "application/json" };
 
-/** What is left of the caller's budget, as the ingest said. */
+/** Copies the limit state of the ingest's response, which is that of the client's budget. */
 function keepLimit(c: Context<AppEnv>, { status, headers }: Response): void {
   const [limit, remaining, reset] = ["Limit", "Remaining", "Reset"].map((name) => headers.get(`X-RateLimit-${name}`));
   if (limit == null || remaining == null || reset == null) return;
@@ -210,7 +213,7 @@ const refusalSchema = z.object({
   error: z.object({ message: z.string(), details: z.array(z.looseObject({})).min(1).optional() }),
 });
 
-/** The refusal once more, with this request's id, and a code of the API's own list. */
+/** Repeats the refusal with this request's id, and a code of the API's list. */
 async function forwardRefusal(answer: Response): Promise<never> {
   const code = TOLD[answer.status];
   const refusal = refusalSchema.safeParse(await answer.json().catch(() => null));

@@ -109,7 +109,7 @@ audit.route(
   },
 );
 
-/** The addresses of users are in the directory. Without it the ids must do: what happened can still be read. */
+/** Returns the e-mail addresses of users in the items. If the directory fails, the list has ids only. */
 async function knownEmails(env: Env, items: readonly AuditItem[]): Promise<ReadonlyMap<string, string>> {
   const ids = new Set(items.flatMap(({ actor, target }) => [actor, target]).filter((id) => id.startsWith("usr_")));
   if (ids.size === 0) return new Map();

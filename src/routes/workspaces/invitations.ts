@@ -67,7 +67,7 @@ invitations.route(
     const { id: userId, email: inviter } = await verifiedUser(c);
     const { sessionId } = c.get("user");
     const id = newId("inv");
-    // Before any mail is counted: what is refused here reaches nobody.
+    // Before the mail is counted: a refused invitation sends none.
     const own = await callUser(c.env, userId, "replay-safe", (stub) => stub.admitInvitation(sessionId, id));
     if (!own) return refuseSession(c);
     if (!own.admitted) unwrapRuling({ ...refused("RATE_LIMITED", "Too many requests"), retryAfter: own.retryAfter });
@@ -137,7 +137,7 @@ invitations.route(
   },
 );
 
-/** Seeing and accepting an invitation name no workspace: the token does. */
+/** Routes that show and accept an invitation. The token names the workspace. */
 export const acceptances = resource();
 
 acceptances.route(
@@ -238,7 +238,10 @@ acceptances.route(
   },
 );
 
-/** Confirms the caller's address by the token that was mailed there. Ends the request where the token is of another one. */
+/**
+ * Verifies the caller's address by the token that was mailed to it. Ends the request if the token is for another
+ * address.
+ */
 async function confirmByInvitation(c: Context<AppEnv>, token: string): Promise<void> {
   const { userId, sessionId } = c.get("user");
   const profile = await callUser(c.env, userId, "replay-safe", (stub) => stub.me(sessionId));

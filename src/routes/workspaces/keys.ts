@@ -15,9 +15,9 @@ import { refuseSession } from "../guards/user.ts";
 import { unwrapAnswer, workspaceGuard } from "../guards/workspace.ts";
 import { WORKSPACE_ERRORS } from "./projects.ts";
 
-/** Longest life of a key that is given an end. */
+/** Longest lifetime of a key that expires. */
 const EXPIRY_MAX_MS = 365 * 24 * 60 * 60 * 1000;
-/** Seconds an old key may work on beside its successor: 30 days at most, a day without saying. */
+/** Seconds for which an old key stays valid beside its successor: at most 30 days, one day by default. */
 const OVERLAP_SECONDS = { max: 2_592_000, default: 86_400 } as const;
 
 const expirySchema = timeSchema.describe("ISO 8601 or epoch milliseconds, in the future, at most 365 days ahead.");
@@ -66,8 +66,8 @@ function keyData(key: KeyInfo, projectId: string): z.output<typeof keySchema> {
 }
 
 /**
- * Gives a new key to a session that still lives. One that ended while the key was made may have ended in a purge, which
- * has then been through the keys already; so the secret of this one is never seen, and the key goes.
+ * Returns a new key if its session is still valid. A session that ended while the key was created may have ended in a
+ * purge, which may have missed this key. In that case revokes the key and never shows its secret.
  */
 async function handOut(c: Context<AppEnv>, made: CreatedKey, projectId: string): Promise<Response> {
   const { userId, sessionId } = c.get("user");
@@ -80,7 +80,7 @@ async function handOut(c: Context<AppEnv>, made: CreatedKey, projectId: string):
   return refuseSession(c);
 }
 
-/** The one answer that carries a secret: nothing on the way may keep it. */
+/** The only response with a secret, so no cache may keep it. */
 function madeKeyAnswer(c: Context<AppEnv>, made: CreatedKey, projectId: string): Response {
   c.get("log").keyId = made.key.id;
   const answer = success({ ...keyData(made.key, projectId), secret: made.secret }, c.get("requestId"), 201);

@@ -14,7 +14,7 @@ import { WORKSPACE_ERRORS } from "./projects.ts";
 
 const { limit, windowSeconds, product, rules, path } = LIMIT_BOUNDS;
 
-/** The groups that count in a workspace; what is outside them no rule can limit. */
+/** Groups that count in a workspace. Rules cannot limit routes outside them. */
 const GROUPS = /^\/(logger|projects|workspaces)(\/|$)/;
 
 /** The paths of all routes that a rule may name. */
@@ -41,7 +41,7 @@ const ruleSchema = z.strictObject({
   ...limitShape,
 });
 
-/** @param paths asked for with the first body: the routes are not all known while they are being made */
+/** @param paths called with the first body, because not all routes exist while this one is defined */
 export function limitsBody(paths: () => RoutePaths) {
   const known = ruleSchema
     .refine((rule) => paths().has(rule.path), {

@@ -87,7 +87,7 @@ members.route(
       );
       return unwrapRuling(await unwrapAnswer(c, answer));
     };
-    // Only of a member it is said here how many workspaces they own.
+    // Only for a member does the response reveal how many workspaces the user owns.
     const gains =
       role === "owner" &&
       (await callWorkspace(c.env, workspaceId, "replay-safe", (stub) => stub.getWorkspaceInfo(memberId))).ok;

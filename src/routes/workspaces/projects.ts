@@ -9,7 +9,7 @@ import { callWorkspace } from "../../rpc/call.ts";
 import type { ProjectRow } from "../../workspace/projects.ts";
 import { unwrapAnswer, workspaceGuard } from "../guards/workspace.ts";
 
-/** What every route of a workspace may answer. */
+/** Errors that every route of a workspace may return. */
 export const WORKSPACE_ERRORS = [
   "VALIDATION_ERROR",
   "UNAUTHORIZED",

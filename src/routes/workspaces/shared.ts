@@ -29,15 +29,16 @@ export function workspaceData({ createdAt, ...info }: WorkspaceInfo): z.output<t
   return { ...info, createdAt: new Date(createdAt).toISOString() };
 }
 
-/** Workspaces that are asked at a time whose they are. */
+/** Number of workspaces whose ownership is checked at once. */
 const AT_ONCE = 20;
-/** Characters of an attempt's id: 131 bits. */
+/** Number of characters of an attempt's id: 131 bits. */
 const ATTEMPT_ID_LENGTH = 22;
 
 /**
- * Runs `become`, which makes a user an owner of a workspace, unless the user owns as many as one may, beside the personal
- * one. Exact under concurrency: attempts stand in the user object until what came of them can be seen in the workspace, and
- * a later one counts the earlier ones. 409 where the limit is reached.
+ * Runs `become`, which makes a user an owner of a workspace, unless the user owns the maximum number of shared
+ * workspaces. Exact under concurrency: an attempt stays in the user object until its outcome shows in the workspace,
+ * and a later attempt counts the earlier ones. The only caller of `beginOwnership` and `endOwnershipAttempt`.
+ * @throws ApiError CONFLICT if the limit is reached
  */
 export async function withOwnershipQuota<T>(
   c: Context<AppEnv>,
@@ -55,12 +56,12 @@ export async function withOwnershipQuota<T>(
     }
     return await become();
   } finally {
-    // Without it the attempt counts for five minutes more. It must not hide what came of the request.
+    // Without this call the attempt counts for five more minutes. A failure must not hide the outcome of the request.
     await callUser(c.env, userId, "replay-safe", (stub) => stub.endOwnershipAttempt(attempt.id)).catch(() => undefined);
   }
 }
 
-/** How many shared workspaces a user owns but for one, those included that may be the user's any moment; stops at `most`. */
+/** Counts the shared workspaces that a user owns or may own at any moment, except one; stops at `most`. */
 async function ownedBy(env: Env, userId: string, except: string, pending: string[], most: number): Promise<number> {
   const taken = new Set([except, ...pending]);
   const listed = (await workspacesOf(env.DB, userId)).filter((id) => !taken.has(id));
@@ -75,15 +76,15 @@ async function ownedBy(env: Env, userId: string, except: string, pending: string
   return owned;
 }
 
-/** Which workspace made the invitation that a token accepts, and as what it knows it; null for what is no such token. */
+/** Returns the workspace and the token hash of an invitation token; `null` for a text that is not such a token. */
 export function openInvitationToken(token: string): { workspaceId: string; hash: Uint8Array } | null {
   const opened = openOneTimeToken(token);
-  // The locator is the random part of the id of whose object knows the token: here a workspace's.
+  // The locator is the random part of the id whose object stores the token: here a workspace's.
   if (!opened || opened.userId === null) return null;
   return { workspaceId: opened.userId.replace(/^usr_/, "ws_"), hash: opened.hash };
 }
 
-/** What the token of an invitation opens. It came by mail to the invited address, so its holder reads mail there. */
+/** Returns the invitation of a token. The token was mailed to the invited address, so its holder reads mail there. */
 export async function openInvitation(c: Context<AppEnv>, token: string): Promise<Ruling<OpenInvitation>> {
   const opened = openInvitationToken(token);
   if (!opened) return UNKNOWN_INVITATION;

@@ -11,7 +11,7 @@ import { WORKSPACE_ERRORS } from "./projects.ts";
 
 const isoOrNull = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
 
-/** What a workspace holds and takes in. */
+/** What a workspace stores and ingests. */
 export const usageShape = z.object({
   recent: z.object({
     entries: z.int(),
@@ -31,7 +31,7 @@ export const usageShape = z.object({
   }),
 });
 
-/** What an object has told of its workspace, with what the cold tier holds of it. */
+/** Combines the usage that the workspace object reports with that of the cold tier. */
 export async function usageData(
   c: Context<AppEnv>,
   workspaceId: string,
@@ -45,7 +45,7 @@ export async function usageData(
   ]);
   const recent = requireMembers(parts.recent, ["entries", "bytes", "oldestAt"]);
   const flush = requireMembers(parts.flush, ["pendingBatches", "setAside", "lastAt", "lastError"]);
-  // The backlog has to be seen most of all while D1 cannot be reached.
+  // The backlog matters most while D1 is unreachable, so the response does not need D1.
   const stored = await new ColdTier(c.env).usageUpTo(workspaceId, watermarks).catch(() => null);
   if (stored === null) c.get("log").stored = "unreachable";
   return {

@@ -104,7 +104,7 @@ workspaces.route(
     const answers = await Promise.all(
       page.map(({ id }) => callWorkspace(c.env, id, "replay-safe", (stub) => stub.getWorkspaceInfo(userId))),
     );
-    // The directory is an index: what it lists and the object denies has ended a moment ago.
+    // The directory may lag: a workspace that it lists and the object denies has just been deleted.
     const items = answers.flatMap((answer) => (answer.ok ? [workspaceData(answer.value)] : []));
     return success({ items, nextCursor }, c.get("requestId"));
   },
