@@ -1,25 +1,26 @@
 import type { MemoryLease } from "../platform/memory-pool.ts";
 
-/** Milliseconds without a byte after which a body is given up. */
+/** Milliseconds without a byte after which the reader gives a body up. */
 const IDLE_MS = 30_000;
-/** Milliseconds between two looks at how a body gets on. */
+/** Milliseconds between two checks of a body's progress. */
 const TICK_MS = 1_000;
 /**
- * While others wait for the memory that a body holds, it has to bring so many bytes in so many milliseconds, or to be
- * whole. (A connection with less is an honest one on a bad day: it gets 408 and may try again.)
+ * While other bodies wait for the memory that a body holds, it must bring this many bytes in this many milliseconds, or
+ * be complete. A slower connection may be genuine: it gets 408 and may retry.
  */
 const PRESSED = { bytes: 512 * 1024, milliseconds: 3_000 } as const;
 
 /**
- * Bytes of the buffer that one read fills, unless more were counted for it: as many as have come so far, within these bounds.
- * The least is what the runtime's own buffers have: any client may open a connection and send nothing.
+ * Bytes of the buffer that one read fills, unless more were counted for it: as many as have arrived so far, within
+ * these bounds. The minimum is the size of the runtime's buffers, because any client may open a connection and send
+ * nothing.
  */
 const READ_BYTES = { least: 4 * 1024, most: 128 * 1024 } as const;
 
-/** Why the rest of a body will not come: the connection ended early, its chunks are malformed, or it stalls. */
+/** Why a body is incomplete: the connection ended early, its chunks are malformed, or it stalls. */
 export type LossReason = "incomplete" | "idle" | "slow";
 
-/** Thrown where a body does not come to its end. */
+/** Thrown if a body is incomplete. */
 export class BodyIncomplete extends Error {
   readonly reason: LossReason;
 
@@ -29,7 +30,7 @@ export class BodyIncomplete extends Error {
   }
 }
 
-/** Reads a body piece by piece, and gives up one that does not get on: a half-sent body would be held for ever. */
+/** Reads a body piece by piece. Gives up a body without progress, which would otherwise hold memory indefinitely. */
 export class BodyReader {
   readonly #reader: PieceReader;
   readonly #isPressed: () => boolean;
@@ -38,12 +39,12 @@ export class BodyReader {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isReading = false;
   #bytes = 0;
-  /** When the last byte came, or reading began. */
+  /** Time of the last byte, or of the start. */
   #lastAt = Date.now();
-  /** Bytes in all at the last ticks, of a time in which it was read and others waited, as far back as `PRESSED` looks. */
+  /** Total bytes at the latest ticks at which the body was read and others waited, as far back as `PRESSED` needs. */
   readonly #marks: number[] = [];
 
-  /** @param isPressed whether others wait for the memory that this body holds */
+  /** @param isPressed whether other bodies wait for the memory that this one holds */
   constructor(body: ReadableStream<Uint8Array>, isPressed: () => boolean) {
     this.#reader = readerOf(body);
     this.#isPressed = isPressed;
@@ -53,15 +54,15 @@ export class BodyReader {
     this.#arm();
   }
 
-  /** Whether reads fill buffers of the caller: bodies of connections do so. */
+  /** Whether reads fill buffers of the caller, as those of a connection do. */
   get fillsBuffers(): boolean {
     return this.#reader.fill !== null;
   }
 
   /**
-   * The next piece; null at the end. It is alone in its buffer, which may be much larger: a sender decides how little a read
-   * brings. What is kept is copied out of it, and the buffer given back.
-   * @param least bytes of the buffer, where the caller has counted them
+   * Returns the next piece; `null` at the end. A piece is alone in its buffer, which may be much larger, because the
+   * sender decides how little a read brings. Copy what is kept, and give the buffer back.
+   * @param least bytes of the buffer, if the caller has counted them
    * @throws BodyIncomplete
    */
   async next(least = 0): Promise<Piece | null> {
@@ -70,9 +71,10 @@ export class BodyReader {
   }
 
   /**
-   * A body of a known length, read into one buffer of that length. Its end is not asked for: that would take one more read.
+   * Reads a body of a known length into one buffer. Does not wait for the end of the stream, which would take another
+   * read.
    * @param length bytes, more than 0
-   * @param lease of its bytes, which must not be reclaimed while they come
+   * @param lease of the body's bytes, which must not be reclaimed while they arrive
    * @throws BodyIncomplete
    */
   async whole(length: number, lease: MemoryLease): Promise<Uint8Array> {
@@ -84,7 +86,7 @@ export class BodyReader {
       if (piece === null) throw new BodyIncomplete("incomplete");
       lease.renew();
       at += piece.byteLength;
-      // Each read takes the buffer away and gives it back under another name.
+      // Each read detaches the buffer and returns it as a new one.
       view = new Uint8Array(piece.buffer);
     }
     this.#stop();
@@ -93,7 +95,7 @@ export class BodyReader {
 
   async #received(reading: Promise<ReadableStreamReadResult<Piece>>): Promise<Piece | null> {
     this.#isReading = true;
-    // A connection that ends early is the sender's doing, and no fault of ours.
+    // A connection that ends early is caused by the client, not a fault of the service.
     const read = reading.catch((): LossReason => "incomplete");
     const piece = await Promise.race([read, this.#stalled]);
     this.#isReading = false;
@@ -110,7 +112,7 @@ export class BodyReader {
     return piece.value;
   }
 
-  /** Reads on, keeping nothing, until the body has had `most` bytes in all. */
+  /** Reads on and discards, until the body has had `most` bytes in total. */
   async drain(most: number): Promise<null> {
     while (this.#bytes < most) {
       const piece = await this.next();
@@ -121,12 +123,12 @@ export class BodyReader {
     return null;
   }
 
-  /** The next read may fill a piece's buffer again. */
+  /** Gives the buffer of a piece back for the next read. */
   recycle(piece: Piece): void {
     this.#reader.recycle(piece);
   }
 
-  /** Takes no more of it. */
+  /** Cancels the rest of the body. */
   close(): void {
     this.#stop();
     this.#reader.cancel();
@@ -147,7 +149,7 @@ export class BodyReader {
   }
 
   #fault(now: number): LossReason | null {
-    // A body that waits for memory is not to blame.
+    // While the body itself waits for memory, it does not count as idle.
     if (!this.#isReading) this.#lastAt = now;
     if (!this.#isReading || !this.#isPressed()) this.#marks.length = 0;
     this.#marks.push(this.#bytes);
@@ -161,9 +163,9 @@ export class BodyReader {
 type Piece = Uint8Array<ArrayBuffer>;
 
 interface PieceReader {
-  /** @param size of the buffer that it may fill */
+  /** @param size of the buffer that the read may fill */
   read(size: number): Promise<ReadableStreamReadResult<Piece>>;
-  /** Reads into a part of a buffer; null where pieces come in buffers of their own. */
+  /** Reads into a part of a buffer; `null` if pieces come in buffers of their own. */
   fill: ((part: Piece) => Promise<ReadableStreamReadResult<Piece>>) | null;
   recycle(piece: Piece): void;
   cancel(): void;
@@ -186,7 +188,7 @@ function readerOf(body: ReadableStream<Uint8Array>): PieceReader {
       cancel: () => void reader.cancel().catch(() => {}),
     };
   } catch {
-    // A stream that was made by JavaScript, not by a connection, may give its own pieces only. It may go on using them.
+    // A stream made by JavaScript may only return its own pieces, and may go on using them.
     const reader = body.getReader();
     return {
       read: async () => {

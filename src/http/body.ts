@@ -3,36 +3,36 @@ import { detachBuffer, largeBodies, smallBodies } from "../platform/isolate-memo
 import type { MemoryLease, MemoryPool } from "../platform/memory-pool.ts";
 import { BodyIncomplete, BodyReader, type LossReason } from "./body-reader.ts";
 
-/** A body over its limit is read and thrown away up to this many bytes, so that the client gets to read the answer. */
+/** Bytes up to which a body over its limit is read and discarded, so that the client can read the response. */
 const DRAIN_BYTES = 16 * 1024 * 1024;
-/** Bytes up to which a body is small, as sent and inflated. Whatever is in it, to read it costs little. */
+/** Bytes up to which a body is small, as sent and inflated. Any content of that size is cheap to read. */
 const SMALL_BYTES = 64 * 1024;
-/** Milliseconds that a body may wait for memory. */
+/** Milliseconds for which a body may wait for memory. */
 const MEMORY_WAIT_MS = 10_000;
-/** The most that deflate can make of a byte. */
+/** Maximum ratio of deflate. */
 const MOST_INFLATION = 1032;
 
 export type BodyFault =
   | "too_large"
   | "bad_encoding"
   | "unknown_encoding"
-  /** It did not come to its end. */
+  /** The body is incomplete. */
   | LossReason
-  /** There was no memory for it in time. */
+  /** No memory was free in time. */
   | "no_memory";
 
 export type BodyResult =
-  /** The lease counts the bytes; the reader of the body releases it. */
+  /** The lease covers the bytes; the reader of the body releases it. */
   { ok: true; bytes: Uint8Array; lease: MemoryLease } | { ok: false; reason: BodyFault };
 
 export interface BodyOptions {
-  /** Whether `Content-Encoding: gzip` is accepted; the limit is then that of the inflated body. */
+  /** Whether `Content-Encoding: gzip` is accepted; the limit then applies to the inflated body. */
   gzip?: boolean;
   /** Called once, before more than 64 KiB are received or inflated. May end the request. */
   beforeLarge?: () => Promise<void>;
 }
 
-/** Reads a body of at most `limit` bytes. Counts them in the isolate's budget as they arrive. */
+/** Reads a body of at most `limit` bytes, and counts them in the isolate's budget as they arrive. */
 export async function readBody(request: Request, limit: number, options: BodyOptions = {}): Promise<BodyResult> {
   const bodyLease = new BodyLease(options.beforeLarge);
   try {
@@ -48,22 +48,22 @@ export async function readBody(request: Request, limit: number, options: BodyOpt
 }
 
 /**
- * Reads to the end, or to the drain limit, what no handler has read: an answer that comes before its request has been
- * read makes the server close the connection, and a client that is still sending sees a reset instead of the answer.
+ * Reads what no handler has read, up to the drain limit. Without it, a response before the end of its request makes the
+ * server close the connection, and a client that is still sending gets a reset instead of the response.
  */
 export async function drainUnread(request: Request): Promise<void> {
   if (request.body === null || request.bodyUsed) return;
   try {
-    // What is thrown away takes no memory.
+    // Discarded bytes take no memory.
     await new BodyReader(request.body, () => false).drain(DRAIN_BYTES);
   } catch {
-    // The connection ended early or stands still: the answer goes out, and the connection is closed.
+    // The connection ended early or stalls: the response is sent, and the connection is closed.
   }
 }
 
 class NoMemory extends Error {}
 
-/** The memory that one body takes. */
+/** The memory of one body. */
 class BodyLease {
   readonly #beforeLarge: (() => Promise<void>) | undefined;
   #pool: MemoryPool = smallBodies;
@@ -81,20 +81,20 @@ class BodyLease {
     return this.#pool.waiting > 0;
   }
 
-  /** The lease, of so many bytes. Whatever they are, they are in memory already. */
+  /** Resizes the lease to the bytes that are in memory already. */
   leaseFor(bytes: number): MemoryLease {
     this.#lease ??= this.#pool.hold(bytes);
     this.#lease.resize(bytes);
     return this.#lease;
   }
 
-  /** Takes a lease over that was granted before the bytes came. */
+  /** Takes over a lease that was granted before the bytes arrived. */
   adopt(lease: MemoryLease): MemoryLease {
     this.#lease = lease;
     return lease;
   }
 
-  /** Counts that the body is large, before it takes the memory of one. @throws what `beforeLarge` throws */
+  /** Calls `beforeLarge` once, before the body takes more memory than a small one. @throws what `beforeLarge` throws */
   async switchToLargePool(): Promise<void> {
     if (this.isLarge) return;
     await this.#beforeLarge?.();
@@ -102,7 +102,7 @@ class BodyLease {
     this.#pool = largeBodies;
   }
 
-  /** Waits for so many bytes in all. @throws NoMemory */
+  /** Waits for memory of this many bytes in total. @throws NoMemory */
   async reserve(bytes: number): Promise<void> {
     if (bytes > SMALL_BYTES) await this.switchToLargePool();
     if (this.#lease === null) this.#lease = await this.#pool.take(bytes, MEMORY_WAIT_MS);
@@ -137,9 +137,10 @@ async function receive(
 }
 
 /**
- * The bytes as sent; null where there are more than `limit`. A read costs about as much as parsing ten entries, so a small
- * body whose length is known is read into one buffer, and a large one begins with a large buffer, while there is room for
- * bytes that have not come. @throws BodyIncomplete
+ * Returns the bytes as sent; `null` if there are more than `limit`. A read costs about as much as parsing ten entries.
+ * So a small body of known length is read into one buffer, and a large one starts with a large buffer while memory is
+ * free.
+ * @throws BodyIncomplete
  */
 async function read(
   receiver: BodyReader,
@@ -157,7 +158,7 @@ async function read(
   }
 }
 
-/** Past `limit`, it reads on, keeping nothing. @param ahead counts the buffer of a read @throws BodyIncomplete */
+/** Reads on past `limit` and discards. @param ahead counts the buffer of a read @throws BodyIncomplete */
 async function collect(
   receiver: BodyReader,
   limit: number,
@@ -177,7 +178,7 @@ async function collect(
     try {
       await bodyLease.reserve(pieces.size);
     } catch (error) {
-      // The request ends here, and its client is to read the answer.
+      // The request ends here, and its client must be able to read the response.
       pieces.drop();
       bodyLease.release();
       await receiver.drain(DRAIN_BYTES).catch(() => {});
@@ -187,18 +188,19 @@ async function collect(
   return pieces.joined();
 }
 
-/** Bytes of the buffer that small pieces are copied together in. */
+/** Bytes of the buffer into which small pieces are copied. */
 const TOGETHER_BYTES = 1024;
 
 /**
- * What has come of a body. With the buffer of the next read it takes at most three times its size and 5 KiB, however little
- * each read brings: what fills less than half of its buffer is copied, and the buffer is filled again.
+ * Collects the pieces of a body. With the buffer of the next read it takes at most three times its size and 5 KiB,
+ * however little each read brings: a piece that fills less than half of its buffer is copied, and the buffer is filled
+ * again.
  */
 class ChunkBuffer {
   size = 0;
   readonly #receiver: BodyReader;
   readonly #whole: Uint8Array[] = [];
-  /** Small pieces, up to `#used`; null before the first. */
+  /** Small pieces, up to `#used`; `null` before the first. */
   #small: Uint8Array | null = null;
   #used = 0;
 
@@ -236,7 +238,7 @@ class ChunkBuffer {
     for (const piece of this.#whole) {
       out.set(piece, at);
       at += piece.byteLength;
-      // The buffer is the piece's alone, also where it was not filled.
+      // The buffer belongs to the piece, even if it is not full.
       detachBuffer(new Uint8Array(piece.buffer));
     }
     return out;
@@ -249,16 +251,16 @@ class ChunkBuffer {
     this.#used += piece.byteLength;
   }
 
-  /** Puts the small pieces behind those before them. */
+  /** Appends the small pieces to those before them. */
   #appendSmall(): void {
     if (this.#used > 0 && this.#small) this.#whole.push(this.#small.slice(0, this.#used));
     this.#used = 0;
   }
 }
 
-/** Inflates at one go, and stops at the limit: a small body that unpacks to gigabytes never does so here. */
+/** Inflates in one pass and stops at the limit, so that a small body never unpacks to gigabytes. */
 async function inflate(raw: Uint8Array, limit: number, bodyLease: BodyLease): Promise<BodyResult> {
-  // Most bodies are small: they are tried as such, without asking for memory that they do not take.
+  // Most bodies are small, so the first attempt asks for no more memory than a small one takes.
   let bytes = bodyLease.isLarge ? "too_large" : inflated(raw, Math.min(limit, SMALL_BYTES));
   if (bytes === "too_large" && limit > SMALL_BYTES) {
     await bodyLease.switchToLargePool();
@@ -271,10 +273,10 @@ async function inflate(raw: Uint8Array, limit: number, bodyLease: BodyLease): Pr
     : { ok: false, reason: bytes };
 }
 
-/** What workerd's zlib says when the output would pass `maxOutputLength`; it sets no code. A test pins it. */
+/** Message of workerd's zlib if the output would exceed `maxOutputLength`; it sets no code. A test pins the message. */
 const OUTPUT_LIMIT_MESSAGE = "Memory limit exceeded";
 
-/** (A `DecompressionStream` inflates all it is handed before its reader sees a byte.) */
+/** Inflates in one call. Not with a `DecompressionStream`, which inflates all its input before its reader gets a byte. */
 function inflated(raw: Uint8Array, limit: number): Uint8Array | "too_large" | "bad_encoding" {
   try {
     const out = gunzipSync(raw, { maxOutputLength: limit });

@@ -1,12 +1,12 @@
 import { ERROR_STATUS, type Refusal } from "./errors.ts";
 
-/** Builds the body every JSON answer has: `{success, data, error, meta}`. */
+/** Builds the body of every JSON response: `{success, data, error, meta}`. */
 export function successBody(data: unknown, requestId: string): string {
   const [before, behind] = successEnds(requestId);
   return before + JSON.stringify(data ?? null) + behind;
 }
 
-/** What stands before and behind the data of a successful answer. */
+/** Text before and after the data of a successful response. */
 export function successEnds(requestId: string): [before: string, behind: string] {
   return ['{"success":true,"data":', `,"error":null,"meta":${meta(requestId)}}`];
 }
@@ -34,28 +34,28 @@ function meta(requestId: string): string {
   return `{"timestamp":"${new Date().toISOString()}","requestId":${JSON.stringify(requestId)}}`;
 }
 
-/** RFC 6750 section 3.1 knows three values; a missing credential is `invalid_request`. */
+/** RFC 6750 section 3.1 defines three values; a missing credential is `invalid_request`. */
 function challenge(refusal: Refusal): string {
   return refusal.code === "UNAUTHORIZED" ? "invalid_request" : "invalid_token";
 }
 
-/** Bytes from which an answer is written as its client reads it; a shorter one is made at once. */
+/** Bytes from which a response is written as its client reads it; a shorter one is built at once. */
 const PIECE_BYTES = 64 * 1024;
 
-/** Milliseconds that a client may take to read a piece. What it does not read others wait for. */
+/** Milliseconds in which a client must read a piece, because unread pieces hold memory that others wait for. */
 const PATIENCE_MS = 15_000;
 
-/** What an answer that is being sent tells its maker. */
+/** Callbacks of a response that is being sent. */
 export interface SendingPorts {
-  /** Some of it has been asked for. */
+  /** The client has asked for another part. */
   onProgress(): void;
-  /** All of it was handed to the runtime, or its client reads no more. */
+  /** The whole response was passed to the runtime, or the client has stopped reading. */
   ended(): void;
 }
 
 /**
- * A successful answer whose data is JSON in parts, each the bytes of UTF-8, one character a byte. The whole is never in
- * memory: a client that reads slowly holds what the parts are made of, and a piece.
+ * Builds a successful response whose data is JSON in parts, each the bytes of UTF-8, one character a byte. The whole is
+ * never in memory: a client that reads slowly holds the source of the parts, and one piece.
  */
 export function streamedSuccess(data: Iterator<string>, requestId: string, ports: SendingPorts): Response {
   const [before, behind] = successEnds(requestId);

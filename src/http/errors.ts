@@ -1,6 +1,6 @@
 /**
- * The closed list of error codes and the HTTP status each one travels with.
- * An answer can carry no other code: everything that builds an error takes `ErrorCode`.
+ * The closed list of error codes and the HTTP status of each.
+ * A response can have no other code: everything that builds an error takes an `ErrorCode`.
  */
 export const ERROR_STATUS = {
   VALIDATION_ERROR: 400,
@@ -51,7 +51,7 @@ export interface ErrorDetail {
   message: string;
 }
 
-/** What a refusal says to the caller. Never a cause, a stack or another tenant's data. */
+/** The public part of an error. Never contains a cause, a stack or another tenant's data. */
 export interface Refusal {
   code: ErrorCode;
   message: string;
@@ -63,7 +63,7 @@ export interface Refusal {
 export class ApiError extends Error {
   readonly refusal: Refusal;
 
-  /** `options.cause`: the failure of the platform that it stands for. */
+  /** `options.cause`: the failure of the platform behind the refusal. */
   constructor(refusal: Refusal, options?: ErrorOptions) {
     super(refusal.message, options);
     this.name = "ApiError";
@@ -83,7 +83,7 @@ export function refuseFields(details: readonly ErrorDetail[]): never {
   throw new ApiError({ code: "VALIDATION_ERROR", message, details });
 }
 
-/** Seconds a client is asked to wait when an object or D1 cannot answer. */
+/** `Retry-After` in seconds if an object or D1 cannot answer. */
 const RETRY_AFTER_SECONDS = "1";
 
 /** An object or D1 is overloaded, was reset or could not be reached. */
@@ -93,17 +93,17 @@ export const BUSY: Refusal = {
   headers: { "Retry-After": RETRY_AFTER_SECONDS },
 };
 
-/** Seconds a client is asked to wait while storage fails or is nearly full: it lasts until an operator has mended it. */
+/** `Retry-After` in seconds if storage fails or is nearly full, which lasts until an operator mends it. */
 const RETRY_SECONDS = "30";
 
-/** The disk or the database below is full or fails. Whether what the request wrote is stored is not known. */
+/** The disk or the database is full or fails. Whether the write of the request is stored is unknown. */
 export const STORAGE_FAILS: Refusal = {
   code: "SERVICE_UNAVAILABLE",
   message: "The service cannot use its storage right now: it is full or fails. Please try again later.",
   headers: { "Retry-After": RETRY_SECONDS },
 };
 
-/** Entries are refused so that what else a request writes has room. */
+/** Refuses entries, so that other writes have room. */
 export const DISK_NEARLY_FULL: Refusal = {
   code: "SERVICE_UNAVAILABLE",
   message:

@@ -7,19 +7,19 @@ const ALLOWED_HEADERS =
   "Authorization, Content-Type, Content-Encoding, X-Workspace-Id, Idempotency-Key, X-Request-Id, traceparent";
 const EXPOSED_HEADERS = "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, X-Request-Id";
 const ALLOWED_METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE";
-/** Seconds a browser may keep a preflight's answer; Chromium's own upper bound is 7,200. */
+/** Seconds for which a browser may cache a preflight; Chromium's upper bound is 7,200. */
 const PREFLIGHT_MAX_AGE = "7200";
 
-/** Paths that pages of any origin may call: they authenticate by a header, never by a cookie, or not at all. */
+/** Paths that pages of any origin may call. They authenticate by a header, never by a cookie, or not at all. */
 const OPEN_PATHS = /^\/(?:(?:logger|sandbox)(?:\/|$)|openapi\.json$)/;
 
-/** The value of `Access-Control-Allow-Origin`, or null where the origin is not allowed. Credentials never are. */
+/** Returns `Access-Control-Allow-Origin`; `null` if the origin is not allowed. Never allows credentials. */
 export function allowedOrigin(path: string, origin: string, settings: Settings): string | null {
   if (OPEN_PATHS.test(path)) return "*";
   return origin === settings.FRONTEND_URL || settings.CORS_ORIGINS.includes(origin) ? origin : null;
 }
 
-/** Headers of an answer to a cross-origin request; empty for a request without `Origin`. */
+/** Returns the headers of a cross-origin response; none for a request without `Origin`. */
 export function corsHeaders(path: string, origin: string | undefined, settings: Settings): Record<string, string> {
   if (origin === undefined) return {};
   const allowed = allowedOrigin(path, origin, settings);
@@ -28,7 +28,7 @@ export function corsHeaders(path: string, origin: string | undefined, settings: 
   return { ...vary, "Access-Control-Allow-Origin": allowed, "Access-Control-Expose-Headers": EXPOSED_HEADERS };
 }
 
-/** Headers of a preflight's 204. */
+/** Returns the headers of a preflight's 204. */
 export function preflightHeaders(path: string, origin: string, settings: Settings): Record<string, string> {
   const base = corsHeaders(path, origin, settings);
   if (!base["Access-Control-Allow-Origin"]) return base;
@@ -40,10 +40,10 @@ export function preflightHeaders(path: string, origin: string, settings: Setting
   };
 }
 
-/** Seconds for which a browser then uses https only: a year, the least that ASVS 5.0 (3.4.1) accepts. */
+/** Seconds for which a browser then uses https only: a year, the minimum of ASVS 5.0 (3.4.1). */
 const HTTPS_ONLY_SECONDS = 31_536_000;
 
-/** Features of browsers that no page here uses, and that nothing injected into one gets. Copying to the clipboard stays. */
+/** Browser features that no page here uses, so injected code must not get them. Copying to the clipboard is allowed. */
 const UNUSED_FEATURES = [
   "accelerometer",
   "camera",
@@ -64,8 +64,8 @@ const UNUSED_FEATURES = [
 const PERMISSIONS = UNUSED_FEATURES.map((feature) => `${feature}=()`).join(", ");
 
 /**
- * The headers that every answer carries: JSON, pages, files, redirects, preflights and upgrades. The worker is in front of
- * the static files, so there is no second list for them. What one page alone needs (its policy) stands with that page.
+ * Headers of every response: JSON, pages, files, redirects, preflights and upgrades. The worker also serves the static
+ * files, so there is no second list. A header that one page needs (its policy) is defined with that page.
  */
 export const securityHeaders: MiddlewareHandler<AppEnv> = async (c, next) => {
   await next();
@@ -75,7 +75,7 @@ export const securityHeaders: MiddlewareHandler<AppEnv> = async (c, next) => {
   if (isHttps(c.req.raw, c.env)) headers.set("Strict-Transport-Security", `max-age=${HTTPS_ONLY_SECONDS}`);
 };
 
-/** Whether the client came by https: to this worker, or to a proxy that ends TLS before it. */
+/** Whether the client used https: to this worker, or to a proxy that terminates TLS before it. */
 function isHttps(request: Request, env: object): boolean {
   if (request.url.startsWith("https:")) return true;
   return request.headers.get("X-Forwarded-Proto") !== "http" && isServedByHttps(env);
@@ -89,7 +89,7 @@ function isServedByHttps(env: object): boolean {
   }
 }
 
-/** The three headers of every limited answer, and `Retry-After` (seconds, rounded up) on a refusal. */
+/** Returns the three headers of every limited response, and `Retry-After` (seconds, rounded up) of a refusal. */
 export function limitHeaders(state: LimitState): Record<string, string> {
   const headers: Record<string, string> = {
     "X-RateLimit-Limit": String(state.limit),

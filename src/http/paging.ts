@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { refuseFields } from "./errors.ts";
 
-/** Digits that a safe integer can have. */
+/** Maximum digits of a safe integer. */
 const DIGITS = /^\d{1,16}$/;
 
-/** A whole number from `min` to `max` (0 or more) in a query string: decimal digits alone. Published as an integer. */
+/** A whole number from `min` to `max` (0 or more) in a query string: decimal digits only. Published as an integer. */
 export function integerParameter(min: number, max: number) {
   const error = `Must be a whole number from ${min} to ${max}.`;
   return z
@@ -18,19 +18,19 @@ export function integerParameter(min: number, max: number) {
     .meta({ type: "integer", minimum: min, maximum: max });
 }
 
-/** Where a list that goes down by number goes on: before this one. Null for the newest; 400 for what no page gave. */
+/** Parses the cursor of a list by descending number. `null` for the newest; 400 for an invalid cursor. */
 export function numberCursor(text: string | undefined): number | null {
   if (text === undefined) return null;
   if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
   return refuseFields([{ path: "query.cursor", code: "invalid_format", message: "No page gave this cursor." }]);
 }
 
-/** Where a list in order of time goes on: the last item's time in epoch milliseconds, and its id. */
+/** Position in a list by time: the last item's time in epoch milliseconds, and its id. */
 export type TimeCursor = readonly [at: number, id: string];
 
 const CURSOR = /^(\d{1,15})\.([a-z]+_[0-9A-Za-z]{12})$/;
 
-/** What a page's `nextCursor` was made of; without one the beginning. Ends the request with 400 for any other text. */
+/** Parses a page's `nextCursor`; without one returns the start. Ends the request with 400 for any other text. */
 export function timeCursor(cursor: string | undefined): TimeCursor {
   if (cursor === undefined) return [0, ""];
   const match = CURSOR.exec(cursor);
@@ -38,7 +38,7 @@ export function timeCursor(cursor: string | undefined): TimeCursor {
   return refuseFields([{ path: "query.cursor", code: "invalid_format", message: "No page gave this cursor." }]);
 }
 
-/** One page of what was read, which is one item more than a page where there is another one. */
+/** Builds a page of `rows`, which has one row more than `limit` if there is another page. */
 export function timePage<T>(
   rows: readonly T[],
   limit: number,
@@ -49,13 +49,13 @@ export function timePage<T>(
   return { page, nextCursor: rows.length > limit && last ? keyOf(last).join(".") : null };
 }
 
-/** Items of one list page: the default and the most. */
+/** Items of a page: default and maximum. */
 const PAGE = { default: 50, max: 200 } as const;
 
-/** `?cursor=&limit=` names both and gives neither. */
+/** Treats an empty parameter as absent, as in `?cursor=&limit=`. */
 const emptyIsAbsent = (value: unknown): unknown => (value === "" ? undefined : value);
 
-/** The query string every list takes. */
+/** The query string of every list. */
 export const pageQuery = z.strictObject({
   cursor: z
     .preprocess(emptyIsAbsent, z.string().max(200).optional())
@@ -65,7 +65,7 @@ export const pageQuery = z.strictObject({
     .meta({ allowEmptyValue: true }),
 });
 
-/** The data every list gives. */
+/** The data of every list. */
 export function pageOf<S extends z.ZodType>(item: S) {
   return z.object({ items: z.array(item), nextCursor: z.string().nullable() });
 }

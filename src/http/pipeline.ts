@@ -13,14 +13,14 @@ import { corsHeaders, limitHeaders, preflightHeaders, securityHeaders } from "./
 import type { Resource, RouteSpec } from "./resource.ts";
 
 /**
- * Literal paths by a map, all others by one regular expression. Hono's regular expression alone cannot hold a literal
- * path next to a pattern that begins alike (`/logger/query`, `/logger/:projectId/log`), and its default then takes a trie
- * for every route, which costs 40 us a request.
+ * Routes literal paths by a map and all others by one regular expression. Hono's regular expression alone cannot hold a
+ * literal path next to a pattern that begins alike (`/logger/query`, `/logger/:projectId/log`). Its default then uses a
+ * trie for every route, which costs 40 us a request.
  */
 export class LiteralFirstRouter<T> implements Router<T> {
   readonly name = "LiteralFirstRouter";
   readonly #patterns = new RegExpRouter<T>();
-  /** Knows every route. Asked once for each literal path, as what handles it never changes. */
+  /** Contains every route. Queried once for each literal path, because its handlers never change. */
   readonly #all = new TrieRouter<T>();
   readonly #literals = new Map<string, Result<T> | null>();
 
@@ -43,13 +43,15 @@ export class LiteralFirstRouter<T> implements Router<T> {
 
 export interface AppOptions {
   resources: readonly Resource[];
-  /** Counts a request that no route serves and nothing else answers. */
+  /** Counts a request that no route serves and no fallback answers. */
   countUnrouted: (c: Context<AppEnv>) => Promise<void>;
-  /** Serves what is neither API nor error: documents and static files. Null where there is none. */
+  /** Serves documents and static files; `null` if there is none at the path. */
   fallback: (c: Context<AppEnv>) => Promise<Response | null>;
 }
 
-/** The application: every resource behind one frame of envelope, request id, CORS, limit headers and operation line. */
+/**
+ * Builds the application: every resource inside one pipeline of envelope, request id, CORS, limit headers and event.
+ */
 export function createApp({ resources, countUnrouted, fallback }: AppOptions): Hono<AppEnv> {
   const app = new Hono<AppEnv>({ router: new LiteralFirstRouter() });
   const specs = resources.flatMap((resource) => resource.specs);
@@ -71,11 +73,11 @@ export function createApp({ resources, countUnrouted, fallback }: AppOptions): H
         return served;
       }
     }
-    // `OPTIONS` is never limited: a preflight carries no credential, and a browser cannot help sending it.
+    // `OPTIONS` is never limited: a preflight has no credential, and browsers send it on their own.
     try {
       if (c.req.method !== "OPTIONS") await countUnrouted(c);
     } catch (error) {
-      // Hono would hand this on to the frame itself, past the headers that every answer carries.
+      // Hono would pass this on to the pipeline, past the headers that every response has.
       if (!(error instanceof Error)) throw error;
       c.error = error;
       return failure(refusalOf(error, c), c.get("requestId"));
@@ -97,7 +99,7 @@ function pipeline(allows: (path: string) => string[]): MiddlewareHandler<AppEnv>
   return async (c, next) => {
     const startedAt = Date.now();
     const requestId = requestIdOf(c.req.header("X-Request-Id"));
-    // First of all what the error handler needs.
+    // First the variables that the error handler needs.
     c.set("requestId", requestId);
     c.set("log", {});
     const settings = settingsOrFault(c.env, requestId);
@@ -129,7 +131,7 @@ function pipeline(allows: (path: string) => string[]): MiddlewareHandler<AppEnv>
     const fields = c.get("log");
     if (fields.event === undefined) return;
     const { status } = response;
-    // A refusal that travels in a redirect is a refusal all the same.
+    // A refusal that is sent as a redirect is logged as a refusal.
     const refused = c.error && (c.error instanceof ApiError ? ERROR_STATUS[c.error.refusal.code] : 500);
     logEvent(settings.LOG_LEVEL, levelOfStatus(refused ?? status), {
       ...fields,
@@ -142,7 +144,7 @@ function pipeline(allows: (path: string) => string[]): MiddlewareHandler<AppEnv>
   };
 }
 
-/** What an error says to the caller. Only an `ApiError` speaks for itself; anything else is a fault of ours. */
+/** Returns the public refusal of an error. An `ApiError` has one; any other error is a fault of the service. */
 function refusalOf(error: Error, c: Context<AppEnv>): Refusal {
   const fields = c.get("log");
   if (error instanceof ApiError) {
@@ -150,7 +152,7 @@ function refusalOf(error: Error, c: Context<AppEnv>): Refusal {
     if (isStorageFailure(error.cause)) fields.fault = storageFaultOf(error.cause);
     return error.refusal;
   }
-  // D1's own; an object's have been mapped where it was called.
+  // Errors of D1. Those of objects are mapped by the call.
   if (isStorageFailure(error)) {
     fields.outcome = STORAGE_FAILS.code;
     fields.fault = storageFaultOf(error);
@@ -171,7 +173,7 @@ const FAULT: Refusal = {
   message: "Something went wrong on our side. The request id helps us find it.",
 };
 
-/** A deployment with wrong settings serves nothing, and says in its log which they are. Their values stay out of it. */
+/** Returns the settings; `null` if they are invalid. Logs the names of the invalid ones, never their values. */
 function settingsOrFault(env: object, requestId: string): Settings | null {
   try {
     return settingsOf(env);
@@ -182,18 +184,18 @@ function settingsOrFault(env: object, requestId: string): Settings | null {
   }
 }
 
-/** Where a fault happened. Not its message: that may quote what a client sent. */
+/** Returns where a fault happened. Not its message, which may contain a client's text. */
 function faultOf(error: Error): string {
   const place = error.stack?.split("\n").find((line) => line.trimStart().startsWith("at ")) ?? "";
   return `${error.name} ${place.trim()}`;
 }
 
-/** First segments of paths that no API route has: pages, and the files that they load. */
+/** First segments of paths without an API route: pages, and the files that they load. */
 const PAGE_GROUPS = ["", "app", "login", "pages", "playground", "w"] as const;
 
 /**
- * What the line of a request without a route says of its path: the first segment where the service has one like it,
- * else `other`. Never the path itself, as a client may have put a secret there by mistake.
+ * Returns the path for the event of a request without a route: the first segment if the service has one like it, else
+ * `other`. Never the path itself, because a client may have put a secret there by mistake.
  */
 function pathGroups(specs: readonly RouteSpec[]): (path: string) => string {
   const known = new Set<string>([...PAGE_GROUPS, ...specs.map(({ path }) => firstSegment(path))]);
@@ -204,7 +206,7 @@ function firstSegment(path: string): string {
   return path.split("/", 2)[1] ?? "";
 }
 
-/** Methods a path answers to, by its pattern; HEAD where GET is. */
+/** Returns the methods of a path by its pattern; includes HEAD if GET is one of them. */
 function methodTable(specs: readonly RouteSpec[]): (path: string) => string[] {
   const table = specs.map((spec) => ({ method: spec.method, pattern: patternToRegExp(spec.path) }));
   return (path) => {
@@ -218,7 +220,7 @@ function methodTable(specs: readonly RouteSpec[]): (path: string) => string[] {
   };
 }
 
-/** `/projects/:projectId` to an expression that matches one literal path. */
+/** Converts `/projects/:projectId` to an expression that matches one literal path. */
 export function patternToRegExp(pattern: string): RegExp {
   const source = pattern
     .split("/")

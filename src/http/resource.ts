@@ -5,22 +5,22 @@ import { type BodyResult, readBody } from "./body.ts";
 import { type AppEnv, finishAfterDisconnect } from "./context.ts";
 import { type ErrorCode, type ErrorDetail, refuse, refuseFields } from "./errors.ts";
 
-/** Offending fields named in one answer: a body of garbage must not make an answer many times its size. */
+/** Maximum number of fields in one error, so that an invalid body does not cause a response many times its size. */
 const DETAILS_MAX = 100;
 
-/** Bytes a JSON body may have on every route but ingest. */
+/** Maximum bytes of a JSON body on every route but ingest. */
 export const JSON_BODY_MAX_BYTES = 256 * 1024;
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
 
-/** `application/json` from `application/json; charset=utf-8`; empty when there is none. */
+/** Returns `application/json` from `application/json; charset=utf-8`; empty without a header. */
 export function mediaType(header: string | null | undefined): string {
   return (header ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
 }
 
 /**
- * Reads and validates a JSON body; ends the request with 400, 408, 413, 415 or 503 where it cannot.
- * @param parse throws a SyntaxError for what is no JSON
+ * Reads and validates a JSON body; ends the request with 400, 408, 413, 415 or 503 if that fails.
+ * @param parse throws a SyntaxError for invalid JSON
  */
 export async function jsonBody<S extends z.ZodType>(
   request: Request,
@@ -30,7 +30,7 @@ export async function jsonBody<S extends z.ZodType>(
   return readJson(request, await readBody(request, JSON_BODY_MAX_BYTES), schema, parse);
 }
 
-/** The same where the body may be left out, or be empty: then an empty object stands for it. */
+/** Like `jsonBody`, for a body that may be absent or empty, which means an empty object. */
 export async function optionalJsonBody<S extends z.ZodType>(request: Request, schema: S): Promise<z.output<S>> {
   if (request.body === null) return validated(schema, {});
   const body = await readBody(request, JSON_BODY_MAX_BYTES);
@@ -55,10 +55,10 @@ function readJson<S extends z.ZodType>(
   }
 }
 
-/** Seconds after which a client may try again that has found no memory. */
+/** `Retry-After` in seconds if no memory was free. */
 export const MEMORY_RETRY_SECONDS = "5";
 
-/** Ends the request with 503: it has waited for memory, and others still hold it. */
+/** Ends the request with 503 after it has waited for memory that other requests hold. */
 export function refuseForMemory(): never {
   const headers = { "Retry-After": MEMORY_RETRY_SECONDS };
   return refuse("SERVICE_UNAVAILABLE", "Too many large requests at once. Please try again.", { headers });
@@ -103,7 +103,7 @@ export function parseJson(text: string, parse: (text: string) => unknown = JSON.
 export function validated<S extends z.ZodType>(schema: S, value: unknown, prefix = ""): z.output<S> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  // The first problem of a field is the one to fix: what zod says next may only follow from it.
+  // Only the first problem of a field is reported: later ones may follow from it.
   const byPath = new Map<string, ErrorDetail>();
   for (const detail of result.error.issues.flatMap((issue) => toDetails(issue, prefix))) {
     if (!byPath.has(detail.path)) byPath.set(detail.path, detail);
@@ -111,7 +111,7 @@ export function validated<S extends z.ZodType>(schema: S, value: unknown, prefix
   return refuseFields([...byPath.values()].slice(0, DETAILS_MAX));
 }
 
-/** An unknown member is named by its own path; everything else keeps the path zod gives. */
+/** Names an unknown member by its path; every other problem keeps the path of zod. */
 function toDetails(issue: z.core.$ZodIssue, prefix: string): ErrorDetail[] {
   const path = [...(prefix ? [prefix] : []), ...issue.path.map(String)].join(".");
   if (issue.code !== "unrecognized_keys") return [{ path, code: issue.code, message: issue.message }];
@@ -124,27 +124,27 @@ function toDetails(issue: z.core.$ZodIssue, prefix: string): ErrorDetail[] {
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** One route: what serves it and what documents it, in one place. */
+/** One route: its handling and its documentation in one place. */
 export interface RouteSpec {
   method: Method;
   /** Hono pattern; parameters as `:projectId`. */
   path: string;
-  /** Dotted name of the route's operation line, e.g. `project.create`. */
+  /** Dotted event name of the route, e.g. `project.create`. */
   operation: string;
   tag: string;
   summary: string;
   description?: string;
   security: "none" | "accessToken" | "apiKey" | "either" | "operatorToken";
-  /** Validates the body. A route that reads its body itself leaves it out and sets `documentedBody`. */
+  /** Validates the body. A route that reads its body itself omits this and sets `documentedBody`. */
   body?: z.ZodType;
   /** Media type to schema, for the OpenAPI document only. */
   documentedBody?: Readonly<Record<string, z.ZodType>>;
   query?: z.ZodType;
-  /** For a route that reads its query itself: its parameters, for the OpenAPI document only. */
+  /** Parameters of a route that reads its query itself, for the OpenAPI document only. */
   documentedQuery?: z.ZodType;
-  /** Request headers beyond the common ones, for the OpenAPI document: what each is for, or its schema. */
+  /** Request headers beyond the common ones, for the OpenAPI document: a description or a schema of each. */
   headers?: Readonly<Record<string, string | z.ZodType>>;
-  /** 101: the answer is a WebSocket. 302: it is a redirect. Neither has an envelope. */
+  /** 101: the response is a WebSocket. 302: it is a redirect. Neither has an envelope. */
   status: 101 | 200 | 201 | 302;
   /** Schema of `data` in the envelope. */
   response: z.ZodType;
@@ -168,7 +168,7 @@ export type RouteHandler<S extends RouteSpec> = (
 export interface Resource {
   readonly app: Hono<AppEnv>;
   readonly specs: readonly RouteSpec[];
-  /** Registers a route. Guards run before the body is read, so a refusal never depends on the body. */
+  /** Registers a route. Guards run before the body is read, so their refusals never depend on the body. */
   route<const S extends RouteSpec>(
     spec: S,
     guards: readonly MiddlewareHandler<AppEnv>[],
@@ -189,7 +189,7 @@ export function resource(): Resource {
         c.set("route", { method: spec.method, pattern: spec.path, path: c.req.path, requestId });
         c.get("log").event = spec.operation;
         const projectId = c.req.param("projectId");
-        // Only what is an id: a key that was put there by mistake must not get into the lines.
+        // Logs only valid ids: a path may contain a secret by mistake.
         if (projectId !== undefined && isId("proj", projectId)) c.get("log").projectId = projectId;
         await next();
       };
@@ -205,8 +205,8 @@ export function resource(): Resource {
 }
 
 /**
- * A body whose members all have a default, or need none, may be left out. Not that of a PUT: it replaces something, and
- * a client that has lost its body on the way must not replace it by nothing.
+ * Whether the body may be absent, because all its members have a default or are optional. Never for PUT, which replaces
+ * a value: a client that loses its body on the way must not replace the value by an empty one.
  */
 export function isOptional({ method, body }: Pick<RouteSpec, "method" | "body">): boolean {
   return method !== "PUT" && body?.safeParse({}).success === true;
