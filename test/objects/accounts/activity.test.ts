@@ -89,7 +89,7 @@ describe("B17: an account's own activity", () => {
     expect(items.find(({ action }) => action === "session.reuse")?.userAgent).toBe("Thief/1");
   });
 
-  it("B17: belongs to a session that lives, and counts under AUTH", async () => {
+  it("B17: requires a valid session, and counts under AUTH", async () => {
     const { accessToken, refreshToken } = await registered(email());
     expect((await call("/auth/me/activity")).code).toBe("UNAUTHORIZED");
     expect((await call("/auth/me/activity?cursor=x", { headers: bearer(accessToken) })).code).toBe("VALIDATION_ERROR");
@@ -98,7 +98,7 @@ describe("B17: an account's own activity", () => {
     expect([answer.code, answer.headers.has("X-RateLimit-Limit")]).toEqual(["SESSION_REVOKED", true]);
   });
 
-  it("B17: a sign-in whose call is repeated is one", async () => {
+  it("B17: a sign-in with a repeated call is listed once", async () => {
     const { user, accessToken } = await registered(email());
     const { sessionId } = await claimsOf(accessToken);
     const family = { id: sessionId, epoch: 0, method: "password", userAgent: null, ip: "192.0.2.1" } as const;
@@ -107,7 +107,7 @@ describe("B17: an account's own activity", () => {
     expect(starts).toHaveLength(1);
   });
 
-  it("B17: has the newest 1,000 of the last 365 days, and goes with the account", async () => {
+  it("B17: keeps the newest 1,000 of the last 365 days, and is deleted with the account", async () => {
     const { user, accessToken } = await registered(email());
     await runInDurableObject(userStub(user.id), (_, { storage: { sql } }) => {
       for (let i = 0; i < MAX_ACTIVITY_ITEMS + 50; i++)

@@ -24,7 +24,7 @@ async function attack(email: string): Promise<number[]> {
 }
 
 describe("B10: a device that has signed in before", () => {
-  it("B10: gets in after 105 failed logins from 21 addresses; one without its mark does not", async () => {
+  it("B10: signs in after 105 failed logins from 21 client IPs; a device without a token does not", async () => {
     const email = address();
     const { deviceToken } = await registered(email);
     const statuses = await attack(email);
@@ -43,7 +43,7 @@ describe("B10: a device that has signed in before", () => {
       expect((await from("203.0.113.6", email, PASSWORD, token)).status).toBe(200);
   });
 
-  it("B10: has a bound of its own, which takes nothing from others", async () => {
+  it("B10: has a separate counter, which does not affect others", async () => {
     const email = address();
     const { deviceToken } = await registered(email);
     const now = vi.spyOn(Date, "now").mockReturnValue(Date.now());
@@ -57,7 +57,7 @@ describe("B10: a device that has signed in before", () => {
     now.mockRestore();
   });
 
-  it("B10: in parallel gets no further than one by one", async () => {
+  it("B10: with parallel attempts gets no further than with sequential ones", async () => {
     const email = address();
     const { deviceToken } = await registered(email);
     const answers = await Promise.all(
@@ -67,7 +67,7 @@ describe("B10: a device that has signed in before", () => {
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(15);
   });
 
-  it("B10: is no identity: without the password it gets nobody in, here or as a bearer", async () => {
+  it("B10: cannot sign in by its token alone, at login or as a bearer token", async () => {
     const email = address();
     const { deviceToken, accessToken } = await registered(email);
     expect((await from("203.0.113.9", email, "a wrong password", deviceToken)).code).toBe("INVALID_CREDENTIALS");
@@ -76,7 +76,7 @@ describe("B10: a device that has signed in before", () => {
     expect((await call("/auth/me", { headers: bearer(accessToken) })).status).toBe(200);
   });
 
-  it("B10: that is old, forged, another address's or another account's is as good as none", async () => {
+  it("B10: with an expired, forged or foreign token counts like one without a token", async () => {
     const email = address();
     const { user, deviceToken, accessToken } = await registered(email);
     const other = await registered(address());
@@ -99,7 +99,7 @@ describe("B10: a device that has signed in before", () => {
     expect((await from("203.0.113.12", email, body.newPassword, deviceToken)).status).toBe(429);
   });
 
-  it("B10: is marked by a mailed link, too, which is the way in for those without a mark", async () => {
+  it("B10: gets a token by a mailed link, too, which works while logins are locked", async () => {
     const email = address();
     await registered(email);
     await login(email);

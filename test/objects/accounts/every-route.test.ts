@@ -9,7 +9,7 @@ const document = async (): Promise<{ paths: Paths }> =>
   (await exports.default.fetch("http://t.test/openapi.json")).json();
 
 describe("every /auth route", () => {
-  it("counts by address under AUTH", async () => {
+  it("counts by client IP under AUTH", async () => {
     const { paths } = await document();
     const routes = Object.entries(paths)
       .filter(([path]) => path.startsWith("/auth/"))
@@ -32,7 +32,7 @@ describe("every /auth route", () => {
     }
   });
 
-  it("that takes a token from the address is kept by no cache, and told apart by Accept, whatever it answers", async () => {
+  it("with a token in the URL forbids caching and varies by Accept, for every response", async () => {
     for (const path of ["/auth/verify-email", "/auth/magic-link/verify"]) {
       const email = `cached${path.replaceAll("/", "-")}@example.com`;
       await call("/auth/magic-link", { body: { email } });
@@ -55,7 +55,7 @@ describe("every /auth route", () => {
     }
   });
 
-  it("that wants an access token hears of a missing one before anything else", async () => {
+  it("with an access token reports a missing one before any other error", async () => {
     const { paths } = await document();
     for (const [path, methods] of Object.entries(paths)) {
       if (!path.startsWith("/auth/")) continue;

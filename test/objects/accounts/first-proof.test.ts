@@ -85,9 +85,9 @@ const PROOFS = {
   },
 } as const;
 
-describe("O5: the first proof of an address purges what somebody else put there", () => {
+describe("O5: the first proof of an address purges what was added before", () => {
   for (const [name, prove] of Object.entries(PROOFS)) {
-    it(`${name}: password, links, sessions, pending tokens and keys go, then it is verified`, async () => {
+    it(`${name}: deletes password, links, sessions, pending tokens and keys, then verifies the address`, async () => {
       const email = `o5-${name.replaceAll(" ", "-")}@example.com`;
       const attacker = await attack(email);
       const pending = await mailedToken(email, "verify-email");
@@ -106,7 +106,7 @@ describe("O5: the first proof of an address purges what somebody else put there"
     });
   }
 
-  it("where a workspace does not answer, nobody gets in and the answer is 503, until it does", async () => {
+  it("returns 503 and opens no session until every workspace has revoked its keys", async () => {
     const uses = {
       "magic-link": (token: string) => call("/auth/magic-link/verify", { body: { token } }),
       "reset-password": (token: string) =>
@@ -134,7 +134,7 @@ describe("O5: the first proof of an address purges what somebody else put there"
     }
   });
 
-  it("'this was not me' does the same, once, and verifies nothing", async () => {
+  it("'this was not me' purges too, once, and does not verify the address", async () => {
     const email = "o5-reject@example.com";
     const attacker = await attack(email);
     const token = await mailedToken(email, "verify-email");
@@ -151,7 +151,7 @@ describe("O5: the first proof of an address purges what somebody else put there"
     expect((await me(accessToken)).status).toBe(200);
   });
 
-  it("a verified account keeps all it has", async () => {
+  it("a verified account keeps its data", async () => {
     const email = "o5-verified@example.com";
     const mine = await attack(email);
     await call("/auth/verify-email", { body: { token: await mailedToken(email, "verify-email") } });
@@ -161,7 +161,7 @@ describe("O5: the first proof of an address purges what somebody else put there"
     for (const key of mine.keys) expect((await ingest(key, mine.projectId)).status).toBe(201);
   });
 
-  it("a crash between the purge and the keys leaves the keys to the alarm, and to the next proof", async () => {
+  it("after a crash before the keys are revoked, the alarm or the next proof revokes them", async () => {
     for (const finish of ["alarm", "proof"] as const) {
       const email = `o5-crash-${finish}@example.com`;
       const attacker = await attack(email);
@@ -178,7 +178,7 @@ describe("O5: the first proof of an address purges what somebody else put there"
     }
   });
 
-  it("keys in every workspace of the user go, and nobody else's; a store that fails is asked again", async () => {
+  it("revokes the user's keys in every workspace and no other keys; a failed revocation is repeated", async () => {
     const email = "o5-everywhere@example.com";
     const attacker = await attack(email);
     const other = await attack("o5-other@example.com");
@@ -209,7 +209,7 @@ describe("O5: the first proof of an address purges what somebody else put there"
     expect(alive.sort()).toEqual([201, 201, 401]);
   });
 
-  it("a key that is made after the purge by a request from before it is not handed out, and goes", async () => {
+  it("a key that a request from before the purge creates after it is revoked and not returned", async () => {
     const email = "o5-late@example.com";
     const attacker = await attack(email);
     const late = {
@@ -239,7 +239,7 @@ describe("O5: the first proof of an address purges what somebody else put there"
     await expectLockedOut(attacker);
   });
 
-  it("a key that is made while the purge runs is never handed out", async () => {
+  it("a key that is created during the purge is never returned", async () => {
     const email = "o5-race@example.com";
     const attacker = await attack(email);
     await call("/auth/magic-link", { body: { email } });

@@ -11,7 +11,7 @@ const from = (ip: string, email: string, password = "a wrong password") =>
   call("/auth/login", { body: { email, password }, headers: { "CF-Connecting-IP": ip } });
 
 describe("failed logins of one e-mail address", () => {
-  it("10 from one prefix go, then 30 s doubling to 15 min, for a known and an unknown address alike", async () => {
+  it("10 from one prefix are free, then locks of 30 s double up to 15 min, for known and unknown addresses", async () => {
     await registered("gate-known@example.com");
     for (const email of ["gate-known@example.com", "gate-unknown@example.com"]) {
       const startedAt = Date.now();
@@ -55,7 +55,7 @@ describe("failed logins of one e-mail address", () => {
     expect((await from("198.51.100.1", "gate-prefix-2@example.com", PASSWORD)).status).toBe(200);
   });
 
-  it("are cleared by a success, and by a reset", async () => {
+  it("are cleared by a successful login and by a password reset", async () => {
     const email = "gate-clear@example.com";
     await registered(email);
     for (let round = 0; round < 3; round++) {
@@ -70,7 +70,7 @@ describe("failed logins of one e-mail address", () => {
     expect((await from("203.0.113.1", email, "another password")).status).toBe(200);
   });
 
-  it("are forgotten after an hour", async () => {
+  it("expire after an hour", async () => {
     const email = "gate-forget@example.com";
     await registered(email);
     for (let i = 0; i < 10; i++) await from("203.0.113.1", email);
@@ -80,7 +80,7 @@ describe("failed logins of one e-mail address", () => {
     clock.mockRestore();
   });
 
-  it("100 an hour from anywhere, sliding", async () => {
+  it("are limited to 100 an hour from all prefixes, sliding", async () => {
     const email = "gate-anywhere@example.com";
     await registered(email);
     for (let i = 0; i < 100; i++) expect([i, (await from(`10.${i}.0.1`, email)).status]).toEqual([i, 401]);
@@ -94,7 +94,7 @@ describe("failed logins of one e-mail address", () => {
     clock.mockRestore();
   });
 
-  it("in parallel get no further than one by one; with the right password all get in", async () => {
+  it("in parallel get no further than sequential ones; parallel logins with the right password all succeed", async () => {
     const email = "gate-parallel@example.com";
     await registered(email);
     const good = await Promise.all(Array.from({ length: 30 }, () => from("10.1.1.1", email, PASSWORD)));
@@ -105,8 +105,8 @@ describe("failed logins of one e-mail address", () => {
   });
 });
 
-describe("LoginGate", () => {
-  it("an attempt that never ends holds the others up for 10 seconds at most", async () => {
+describe("LoginThrottle", () => {
+  it("an attempt without an outcome delays others for at most 10 seconds", async () => {
     await login("gate-stuck@example.com");
     await runInDurableObject(emailStub("gate-stuck@example.com"), async (_, { storage }) => {
       storage.sql.exec("DELETE FROM login_failures");

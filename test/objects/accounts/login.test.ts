@@ -7,7 +7,7 @@ import { call, callWith, claimsOf, dump, login, me, PASSWORD, registered, signed
 afterEach(() => vi.restoreAllMocks());
 
 describe("POST /auth/login", () => {
-  it("answers 200 in the shape of a registration, with a session of its own", async () => {
+  it("returns 200 in the shape of a registration, with a new session", async () => {
     const first = await registered("login@example.com", "Grace Hopper");
     const answer = await login(" LOGIN@example.com");
     expect(answer.status).toBe(200);
@@ -51,7 +51,7 @@ describe("POST /auth/login", () => {
     expect(refusals[0]).toContain("INVALID_CREDENTIALS");
   });
 
-  it("asks one user object for an unknown address too, which is no account and stays none", async () => {
+  it("calls one user object for an unknown address too, which stays unprovisioned", async () => {
     await registered("asked@example.com");
     const asked: string[] = [];
     const USERS = {
@@ -76,7 +76,7 @@ describe("POST /auth/login", () => {
     });
   });
 
-  it("does not derive for what is no login at all", async () => {
+  it("does not derive for an invalid request", async () => {
     const derive = vi.spyOn(crypto.subtle, "deriveBits");
     const bodies = [{}, { email: "a@example.com" }, { email: "a@example.com", password: "short" }, "{", "null"];
     for (const body of bodies) expect((await call("/auth/login", { body })).code).toBe("VALIDATION_ERROR");
@@ -85,7 +85,7 @@ describe("POST /auth/login", () => {
     expect(derive).not.toHaveBeenCalled();
   });
 
-  it("R10: what was verified before the epoch moved opens no session after it", async () => {
+  it("R10: a password that was verified before the epoch rose opens no session after it", async () => {
     const { user } = await registered("epoch@example.com");
     const stub = userStub(user.id);
     const before = await stub.credentials();
@@ -101,7 +101,7 @@ describe("POST /auth/login", () => {
 describe("/auth and its limit", () => {
   const from = (ip: string) => ({ "CF-Connecting-IP": ip });
 
-  it("counts every route by address, before the body is read, and an /auth/me without credentials once", async () => {
+  it("counts every route by client IP, before the body is read, and an /auth/me without credentials once", async () => {
     const limited = { AUTH_LIMIT: "5" };
     const headers = from("198.51.100.7");
     const seen = [

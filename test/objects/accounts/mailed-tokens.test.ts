@@ -66,7 +66,7 @@ describe("magic link", () => {
     expect([again.isNewUser, again.user.id]).toEqual([false, user.id]);
   });
 
-  it("answers alike for known, unknown and throttled addresses, with one call and no lookup before it", async () => {
+  it("returns the same for known, unknown and throttled addresses, with one call and no lookup before it", async () => {
     await registered("magic-known@example.com");
     const texts = new Set<string>();
     // A router that cannot look anything up.
@@ -82,7 +82,7 @@ describe("magic link", () => {
     await requestsAnswered("magic-known@example.com");
   });
 
-  it("works once, of 25 parallel uses one, known address or not, through eviction", async () => {
+  it("works once, also of 25 parallel uses, for known and unknown addresses, after eviction", async () => {
     const { user } = await registered("magic-25@example.com");
     await verifyByMail("magic-25@example.com");
     for (const email of ["magic-25@example.com", "magic-25-new@example.com"]) {
@@ -96,7 +96,7 @@ describe("magic link", () => {
     expect(rows.results).toHaveLength(1);
   });
 
-  it("of an address that registered meanwhile signs in to that account, and purges it", async () => {
+  it("signs in to an account that was registered for the address since, and purges it", async () => {
     const email = "magic-overtaken@example.com";
     const token = await magicToken(email);
     const attacker = await registered(email);
@@ -107,7 +107,7 @@ describe("magic link", () => {
     expect(await emailVerified(victim.accessToken)).toBe(true);
   });
 
-  it("expires after 10 minutes, and a newer one replaces it", async () => {
+  it("expires after 10 minutes and is replaced by a newer one", async () => {
     const email = "magic-old@example.com";
     const first = await magicToken(email);
     const clock = later(61_000);
@@ -146,14 +146,14 @@ describe("verify-email", () => {
     }
   });
 
-  it("of 25 parallel uses one succeeds", async () => {
+  it("succeeds for one of 25 parallel uses", async () => {
     await registered("verify-25@example.com");
     const token = await mailedToken("verify-25@example.com", "verify-email");
     const answers = await Promise.all(Array.from({ length: 25 }, () => useVerify(token)));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(24).fill(400)]);
   });
 
-  it("expires after 24 hours; another one can be asked for, and replaces it", async () => {
+  it("expires after 24 hours and is replaced by a requested one", async () => {
     const email = "verify-again@example.com";
     const { accessToken } = await registered(email);
     const first = await mailedToken(email, "verify-email");
@@ -173,7 +173,7 @@ describe("verify-email", () => {
     expect(await mailsTo(email, "verify-email")).toHaveLength(2);
   });
 
-  it("a token is good for its own purpose only", async () => {
+  it("a token is valid for its purpose only", async () => {
     const email = "purpose@example.com";
     await registered(email);
     const verify = await mailedToken(email, "verify-email");
@@ -190,7 +190,7 @@ describe("verify-email", () => {
     expect((await useMagic(unknown)).status).toBe(200);
   });
 
-  it("nonsense is 400 everywhere, and leaves no trace in an object it names", async () => {
+  it("a malformed token is 400 on every route, and writes nothing to an object it names", async () => {
     const userId = newId("usr");
     const forged = `vt_${userId.slice(4)}${randomBase62(43)}`;
     for (const token of ["", "x", "vt_", forged, `vt_${randomBase62(43)}`, `vt_${"é".repeat(43)}`, "v".repeat(9000)]) {
@@ -215,7 +215,7 @@ describe("verify-email", () => {
   });
 });
 
-describe("links that are fetched and not clicked", () => {
+describe("links that are fetched without a click", () => {
   const HTML = "text/html,application/xhtml+xml,*/*;q=0.8";
 
   async function fetched(path: string, method: string, accept?: string): Promise<Response> {
@@ -223,7 +223,7 @@ describe("links that are fetched and not clicked", () => {
     return exports.default.fetch(requestOf(path, { method, headers }));
   }
 
-  it("a browser gets a page with a strict policy, and neither it nor HEAD uses anything up", async () => {
+  it("return a page with a strict policy to a browser; neither GET nor HEAD uses the token up", async () => {
     const email = "scanner@example.com";
     await registered(email);
     const verify = await mailedToken(email, "verify-email");
@@ -253,7 +253,7 @@ describe("links that are fetched and not clicked", () => {
     expect((await fetched(`/auth/magic-link/verify?token=${link}`, "GET", "application/json")).status).toBe(200);
   });
 
-  it("those pages load what they need, and nothing else of that path is there", async () => {
+  it("lead to pages that load their files; other files at that path do not exist", async () => {
     for (const path of ["/auth/verify-email?token=vt_x", "/auth/magic-link/verify?token=vt_x"]) {
       const html = await (await fetched(path, "GET", HTML)).text();
       expect(html).toMatch(/^<!doctype html>\n<html lang="en">/);
@@ -266,7 +266,7 @@ describe("links that are fetched and not clicked", () => {
     }
   });
 
-  it("the frontend's pages that mails link to, and where a provider's sign-in ends, count nothing", async () => {
+  it("the frontend's pages for mailed links and provider sign-ins count nothing", async () => {
     for (const path of ["/auth/verify", "/auth/magic", "/auth/reset", "/auth/callback", "/auth/invitation"]) {
       const page = await fetched(path, "GET", HTML);
       expect([path, page.status, page.headers.get("X-RateLimit-Limit")]).toEqual([path, 200, null]);
@@ -278,8 +278,8 @@ describe("links that are fetched and not clicked", () => {
   });
 });
 
-describe("mails that a stranger can trigger", () => {
-  it("one a minute and five an hour for an address and kind, silently; a registration's is not held back", async () => {
+describe("mails that an unauthenticated client can request", () => {
+  it("are limited to one a minute and five an hour per address and kind, silently; a registration's is not", async () => {
     const email = "flood@example.com";
     const startedAt = Date.now();
     const clock = vi.spyOn(Date, "now");
@@ -309,7 +309,7 @@ describe("mails that a stranger can trigger", () => {
     await mailedToken(email, "reset-password");
   });
 
-  it("30 at once send one, through eviction in between", async () => {
+  it("30 at once send one, with evictions in between", async () => {
     const email = "flood-at-once@example.com";
     await Promise.all(Array.from({ length: 15 }, () => askMagic(email)));
     await evictDurableObject(emailStub(email));
@@ -319,7 +319,7 @@ describe("mails that a stranger can trigger", () => {
     expect(await mailsTo(email)).toHaveLength(1);
   });
 
-  it("nobody is mailed about an account that is not there", async () => {
+  it("no mail is sent about an account that does not exist", async () => {
     const email = "nobody@example.com";
     await askReset(email);
     await requestsAnswered(email);
@@ -327,7 +327,7 @@ describe("mails that a stranger can trigger", () => {
     expect(await env.DB.prepare("SELECT 1 FROM address_tokens WHERE address = ?").bind(email).first()).toBeNull();
   });
 
-  it("an address object that has nothing left to count deletes itself", async () => {
+  it("an address object deletes itself once nothing counts", async () => {
     const email = "tidy@example.com";
     await askMagic(email);
     await login(email);
@@ -357,7 +357,7 @@ async function verifyByMail(email: string): Promise<void> {
 }
 
 describe("storage", () => {
-  it("holds no token, neither in the object, nor in D1, nor in the address object", async () => {
+  it("contains no token: neither the user object, nor D1, nor the address object", async () => {
     const email = "stored@example.com";
     const { user } = await registered(email);
     await askReset(email);

@@ -19,7 +19,7 @@ async function resetToken(email: string): Promise<string> {
 const reset = (token: string) => call("/auth/reset-password", { body: { token, password: NEW_PASSWORD } });
 const useLink = (token: string) => call("/auth/magic-link/verify", { body: { token } });
 
-describe("a new password takes back a link mailed before the address had an account", () => {
+describe("a new password revokes a link mailed before the address had an account", () => {
   it("by a change", async () => {
     const email = "early-change@example.com";
     const early = await earlyLink(email);
@@ -39,7 +39,7 @@ describe("a new password takes back a link mailed before the address had an acco
   });
 });
 
-it("a reset whose failed logins cannot be forgiven is a success all the same", async () => {
+it("a reset succeeds even if failed logins cannot be cleared", async () => {
   const email = "unforgiven@example.com";
   await registered(email);
   const token = await resetToken(email);

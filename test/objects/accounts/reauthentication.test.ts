@@ -60,7 +60,7 @@ const firstPassword = (token: string, body: object = {}): Promise<Answer> =>
 
 const REQUIRED = [403, "REAUTHENTICATION_REQUIRED"];
 
-describe("B8: what changes the ways into an account takes a sign-in of the last 10 minutes or the password", () => {
+describe("B8: a change of sign-in methods requires a session of the last 10 minutes or the password", () => {
   it.each([
     ["linking", link, 200],
     ["unlinking", unlink, 200],
@@ -107,7 +107,7 @@ describe("B8: what changes the ways into an account takes a sign-in of the last 
     expect(shown(await firstPassword(accessToken))).toEqual([200, null]);
   });
 
-  it("B8: the first password is decided in one turn with the change, however old what the router saw is", async () => {
+  it("B8: the first password is decided in the turn of the change, even if the router's data is outdated", async () => {
     const { userId, accessToken } = await owner();
     const { sessionId } = await claimsOf(accessToken);
     await onSql(userId, "UPDATE account SET password_hash = NULL");
@@ -120,7 +120,7 @@ describe("B8: what changes the ways into an account takes a sign-in of the last 
     expect(await userStub(userId).setPassword(change)).toBe("unproven");
   });
 
-  it("B8: deleting the account goes on needing the password where there is one", async () => {
+  it("B8: deletion of an account with a password requires the password", async () => {
     const { userId, accessToken } = await owner();
     expect(shown(await deletion(accessToken))).toEqual([400, "VALIDATION_ERROR"]);
     await age(userId, 11 * MINUTE_MS);
@@ -130,7 +130,7 @@ describe("B8: what changes the ways into an account takes a sign-in of the last 
     expect(shown(await deletion(accessToken, { password: PASSWORD }))).toEqual([200, null]);
   });
 
-  it("B8: deleting an account without a password takes a fresh sign-in", async () => {
+  it("B8: deletion of an account without a password requires a fresh session", async () => {
     const { userId, accessToken } = await owner();
     await onSql(userId, "UPDATE account SET password_hash = NULL");
     await age(userId, 11 * MINUTE_MS);
@@ -166,7 +166,7 @@ describe("B8: what changes the ways into an account takes a sign-in of the last 
   });
 });
 
-describe("B8: a link that was allowed is for the account as it was then", () => {
+describe("B8: an allowed link is void after a change of the account", () => {
   it("B8: after a change of the password nothing is linked, by callback or code", async () => {
     const { entry, epoch } = await arrived(visitor());
     const sessionId = await sessionOf(entry.userId, epoch);
@@ -179,7 +179,7 @@ describe("B8: a link that was allowed is for the account as it was then", () => 
     expect((await linkIdentity(realPorts(), entry.userId, profile, renewed)).ok).toBe(true);
   });
 
-  it("B8: what the version before has begun without asking is refused", async () => {
+  it("B8: refuses a link that an older version began without reauthentication", async () => {
     const state = randomSecret();
     const purpose = { mode: "link", userId: "usr_x", sessionId: "fam_x", checkedEpoch: 0 } as const;
     const flow = { provider: "provider_a", verifier: "v", nonce: "n", browserHash: "b", purpose } as const;

@@ -69,7 +69,7 @@ async function owner(): Promise<SignedIn & { email: string }> {
   return { ...account, email };
 }
 
-describe("B8: what may have been left behind in an account", () => {
+describe("B8: recovery of an account", () => {
   it("B8: lists providers and keys of the last 30 days, in every workspace, and the other sessions", async () => {
     const account = await owner();
     const other = signedIn(await login(account.email));
@@ -94,7 +94,7 @@ describe("B8: what may have been left behind in an account", () => {
     expect((await me(other.accessToken)).status).toBe(200);
   });
 
-  it("B8: ends all other sessions and unlinks what was added, in one turn; again it finds nothing", async () => {
+  it("B8: ends all other sessions and unlinks recent providers in one turn; a repetition changes nothing", async () => {
     const account = await owner();
     const other = signedIn(await login(account.email));
     const done = await recover(account.accessToken);
@@ -106,7 +106,7 @@ describe("B8: what may have been left behind in an account", () => {
     expect((await recover(account.accessToken)).data).toEqual({ revoked: 0, unlinked: [] });
   });
 
-  it("B8: takes a fresh sign-in or the password, as unlinking does", async () => {
+  it("B8: requires a fresh session or the password, like unlinking", async () => {
     const account = await owner();
     await onSql(account.user.id, "UPDATE families SET created_at = ?", Date.now() - 11 * 60_000);
     expect((await recover(account.accessToken)).code).toBe("REAUTHENTICATION_REQUIRED");
@@ -114,7 +114,7 @@ describe("B8: what may have been left behind in an account", () => {
     expect((await recover(account.accessToken, { password: PASSWORD })).status).toBe(200);
   });
 
-  it("B8: leaves a way in: without a password or an older provider nothing is changed", async () => {
+  it("B8: changes nothing if neither a password nor an older provider would remain", async () => {
     const account = await owner();
     const other = signedIn(await login(account.email));
     await onSql(account.user.id, "DELETE FROM links WHERE provider = 'provider_a'");
@@ -123,7 +123,7 @@ describe("B8: what may have been left behind in an account", () => {
     expect((await me(other.accessToken)).status).toBe(200);
   });
 
-  it("B8: the identity that the account was made with is no addition, and its row in D1 stays", async () => {
+  it("B8: keeps the identity with which the account was created, and its row in D1", async () => {
     const profile = visitor();
     const { entry, epoch } = await arrived(profile);
     const family = { id: "fam_0123456789AB", epoch, method: "provider_a", userAgent: null, ip: "::" } as const;
@@ -137,7 +137,7 @@ describe("B8: what may have been left behind in an account", () => {
     expect(await identityRows(entry.userId)).toHaveLength(2);
   });
 
-  it("B8: the notice of a theft leads to the page for it", async () => {
+  it("B8: the notice of a theft links to the recovery page", async () => {
     const { email, refreshToken, user } = await owner();
     await call("/auth/refresh", { body: { refreshToken } });
     expect((await call("/auth/refresh", { body: { refreshToken } })).code).toBe("REFRESH_TOKEN_REUSED");

@@ -62,7 +62,7 @@ function counterOf(token: string): number | undefined {
 const later = (ms: number) => vi.spyOn(Date, "now").mockReturnValue(Date.now() + ms);
 
 describe("POST /auth/refresh", () => {
-  it("R1: the current token rotates in its family, counter + 1, and the old one is refused from that instant", async () => {
+  it("R1: the current token rotates in its family, counter + 1, and the old one is refused at once", async () => {
     const first = await registered("r1@example.com");
     const answer = await refresh(first.refreshToken);
     expect(answer.status).toBe(200);
@@ -81,7 +81,7 @@ describe("POST /auth/refresh", () => {
     await refused(second.refreshToken, "REFRESH_TOKEN_REUSED");
   });
 
-  it("R2: the same old token with the same key gives the same successor, through eviction, until it is used", async () => {
+  it("R2: a retry with the same key returns the same successor, also after eviction, until it is used", async () => {
     const { user, refreshToken } = await registered("r2@example.com");
     const second = await refreshed(refreshToken, "key-one");
     await evict(user.id);
@@ -172,7 +172,7 @@ describe("POST /auth/refresh", () => {
     expect(await families(first.user.id)).toEqual([expect.objectContaining({ counter: 3, revoked_reason: "reuse" })]);
   });
 
-  it("R4: within REFRESH_LEEWAY_SECONDS a superseded token is refused and its family lives", async () => {
+  it("R4: within REFRESH_LEEWAY_SECONDS a superseded token is refused and its family stays valid", async () => {
     const { user, refreshToken } = await registered("r4-leeway@example.com");
     const opened = openRefreshToken(refreshToken, settings.REFRESH_PEPPER);
     if (!opened) throw new Error("the token must open");
@@ -193,7 +193,7 @@ describe("POST /auth/refresh", () => {
     await refused(third.refreshToken, "INVALID_REFRESH_TOKEN");
   });
 
-  it("R5: nothing of a revoked family is accepted again, keyed or not; other families go on", async () => {
+  it("R5: no token of a revoked family is accepted again, with or without a key; other families stay valid", async () => {
     const first = await registered("r5@example.com");
     const other = signedIn(await login("r5@example.com"));
     const second = await refreshed(first.refreshToken, "k");
@@ -247,7 +247,7 @@ describe("POST /auth/refresh", () => {
     }
   });
 
-  it("R6: a forgery wakes no object", async () => {
+  it("R6: a forged token reaches no object", async () => {
     const { refreshToken } = await registered("r6-wake@example.com");
     const userId = newId("usr");
     const body = Buffer.from(`${userId}.${newId("fam")}.1`).toString("base64url");
@@ -365,7 +365,7 @@ describe("POST /auth/refresh", () => {
 });
 
 describe("POST /auth/logout", () => {
-  it("R9: takes any genuine token of the family, is 200 again and for unknown ones, and ends access at once", async () => {
+  it("R9: accepts any genuine token of the family, returns 200 also for unknown ones, and ends access at once", async () => {
     const first = await registered("r9@example.com");
     const second = await refreshed(first.refreshToken);
     for (const token of [first.refreshToken, first.refreshToken, second.refreshToken, "rt_unknown", "x".repeat(5000)]) {

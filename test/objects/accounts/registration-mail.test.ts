@@ -4,8 +4,8 @@ import { bearer, call, PASSWORD, registered } from "./support.ts";
 
 const NEW_PASSWORD = "another password";
 
-describe("registering and deleting over and over", () => {
-  it("mails an address five times an hour, and tells it nothing else", async () => {
+describe("repeated registration and deletion", () => {
+  it("mails an address five times an hour, and otherwise answers the same", async () => {
     const email = "bombed@example.com";
     const startedAt = Date.now();
     const clock = vi.spyOn(Date, "now");
@@ -34,7 +34,7 @@ describe("registering and deleting over and over", () => {
     clock.mockRestore();
   });
 
-  it("a registration whose mail was dropped can ask for another, and a resend holds no registration's back", async () => {
+  it("a registration whose mail was dropped can request another; a resend does not delay a registration's mail", async () => {
     const email = "bombed-owner@example.com";
     for (let i = 0; i < 5; i++) {
       const { accessToken } = await registered(email);

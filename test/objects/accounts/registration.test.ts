@@ -58,7 +58,7 @@ describe("POST /auth/register", () => {
     });
   });
 
-  it("leaves the name out where none was given", async () => {
+  it("omits the name if none was given", async () => {
     expect((await registered("nameless@example.com")).user).not.toHaveProperty("name");
     const empty = await register_({ email: "empty-name@example.com", password: PASSWORD, name: "  " });
     expect(signedIn(empty).user).not.toHaveProperty("name");
@@ -104,7 +104,7 @@ describe("POST /auth/register", () => {
     expect(await env.DB.prepare("SELECT 1 FROM users WHERE email = 'v@example.com'").first()).toBeNull();
   });
 
-  it("of one address in parallel: one 201, the rest 409, one account, one workspace, no orphans", async () => {
+  it("for one address in parallel: one 201, the rest 409, one account, one workspace, no orphans", async () => {
     const answers = await Promise.all(
       Array.from({ length: 12 }, (_, i) => register_({ email: "race@example.com", password: `${PASSWORD} ${i}` })),
     );
@@ -125,7 +125,7 @@ describe("POST /auth/register", () => {
 });
 
 describe("register", () => {
-  it("takes back both objects of whoever comes second, even if both found the address free", async () => {
+  it("deletes both objects of the second registration, even if both found the address free", async () => {
     const ports = { ...registrationPorts({ ...env }, newAlarmOrigin()), findByEmail: async () => null };
     const accounts = [await newAccount("second@example.com"), await newAccount("second@example.com")];
     const outcomes = await Promise.all(accounts.map((account) => register(ports, account, Date.now())));
@@ -187,7 +187,7 @@ describe("a registration that is killed", () => {
     ["before", "claimAddress"],
   ] as const;
 
-  it.each(unlisted)("%s %s leaves the address free at once, and nothing behind", async (when, step) => {
+  it.each(unlisted)("%s %s leaves the address free at once, and no data", async (when, step) => {
     const account = await newAccount(`killed-${when}-${step.toLowerCase()}@example.com`);
     await expect(register(crashing(step, when), account, Date.now())).rejects.toThrow("killed");
     const again = await register_({ email: account.email, password: PASSWORD });
@@ -198,7 +198,7 @@ describe("a registration that is killed", () => {
     expect((await me(signedIn(again).accessToken)).status).toBe(200);
   });
 
-  it("after claimAddress leaves an account that can be used, before its alarm and after it", async () => {
+  it("after claimAddress leaves a usable account, before its alarm and after it", async () => {
     for (const early of [true, false]) {
       const account = await newAccount(`killed-late-${early}@example.com`);
       await expect(register(crashing("claimAddress", "after"), account, Date.now())).rejects.toThrow("killed");
@@ -215,7 +215,7 @@ describe("a registration that is killed", () => {
     }
   });
 
-  it("is not taken back early: the alarm waits until nothing can follow", async () => {
+  it("is not deleted early: the alarm waits until no entry can follow", async () => {
     const account = await newAccount("early@example.com");
     await expect(register(crashing("claimAddress", "before"), account, Date.now())).rejects.toThrow("killed");
     expect(await runDurableObjectAlarm(userStub(account.id))).toBe(true);
@@ -224,7 +224,7 @@ describe("a registration that is killed", () => {
     expect(await objectsOf(account)).toEqual({ user: [], workspace: [] });
   });
 
-  it("and whose directory does not answer is settled later", async () => {
+  it("is resolved later if the directory does not answer", async () => {
     const account = await newAccount("outage@example.com");
     await expect(register(crashing("claimAddress", "after"), account, Date.now())).rejects.toThrow("killed");
     await env.DB.prepare("ALTER TABLE users RENAME TO users_gone").run();
@@ -260,7 +260,7 @@ describe("claimAddress", () => {
     expect(await claimAddress(env.DB, inTime)).toEqual({ ok: true, slug: "late" });
   });
 
-  it("lists nothing at all where the workspace cannot be listed", async () => {
+  it("lists nothing if the workspace cannot be listed", async () => {
     await claimAddress(env.DB, claim("s1@example.com", "full", Date.now() + 60_000));
     await claimAddress(env.DB, claim("s2@example.com", "full", Date.now() + 60_000));
     const third = claim("s3@example.com", "full", Date.now() + 60_000);
@@ -270,7 +270,7 @@ describe("claimAddress", () => {
 });
 
 describe("UserObject.discard", () => {
-  it("never takes back an account that is in use", async () => {
+  it("never deletes an account that is in use", async () => {
     const { user, accessToken } = await registered("keep@example.com");
     await userStub(user.id).discard();
     expect((await me(accessToken)).status).toBe(200);

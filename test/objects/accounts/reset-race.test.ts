@@ -56,7 +56,7 @@ function heldDerivation(): { reached: Promise<void>; release: () => void } {
 }
 
 describe("POST /auth/reset-password", () => {
-  it("sets the password, ends every session, and each token is used once", async () => {
+  it("sets the password, ends every session, and uses each token once", async () => {
     const email = "reset@example.com";
     const first = await verified(email);
     const second = signedIn(await login(email));
@@ -74,7 +74,7 @@ describe("POST /auth/reset-password", () => {
     expect((await login(email, `${NEW} ${winner}`)).status).toBe(200);
   });
 
-  it("is refused an hour after it was asked for, and not before", async () => {
+  it("refuses a token an hour after its request, and not before", async () => {
     await verified("reset-late@example.com");
     const token = await resetToken("reset-late@example.com");
     const now = Date.now();

@@ -50,7 +50,7 @@ function changePassword(accessToken: string, body: unknown): Promise<Answer> {
 }
 
 describe("/auth/sessions", () => {
-  it("lists the living sessions, the one used last first, and says which one asks", async () => {
+  it("lists the valid sessions, the one used last first, and marks the current one", async () => {
     const first = await registered("list@example.com");
     const headers = { "User-Agent": `agent/${"9".repeat(300)}`, "CF-Connecting-IP": "2001:db8:1:2:3:4:5:6" };
     const second = signedIn(
@@ -69,7 +69,7 @@ describe("/auth/sessions", () => {
     expect(Date.parse(items[1]?.expiresAt ?? "") - Date.parse(items[1]?.lastUsedAt ?? "")).toBe(30 * 86_400_000);
   });
 
-  it("ends one session at once, its own too; an unknown, foreign or ended one is 404", async () => {
+  it("ends one session immediately, also the current one; an unknown, foreign or ended one is 404", async () => {
     const mine = await registered("end-one@example.com");
     const other = signedIn(await login("end-one@example.com"));
     const stranger = await registered("end-stranger@example.com");
@@ -90,7 +90,7 @@ describe("/auth/sessions", () => {
     expect((await endSession(mine.accessToken, sessionId)).code).toBe("SESSION_REVOKED");
   });
 
-  it("ends all others and keeps the one that asks", async () => {
+  it("ends all other sessions and keeps the current one", async () => {
     const mine = await registered("end-all@example.com");
     const others = await Promise.all([1, 2, 3].map(async () => signedIn(await login("end-all@example.com"))));
     const answer = await call("/auth/sessions", { method: "DELETE", headers: bearer(mine.accessToken) });
@@ -100,7 +100,7 @@ describe("/auth/sessions", () => {
     expect((await call("/auth/refresh", { body: { refreshToken: mine.refreshToken } })).status).toBe(200);
   });
 
-  it("takes an access token and nothing else", async () => {
+  it("accepts an access token only", async () => {
     const { refreshToken } = await registered("session-auth@example.com");
     for (const [method, path] of [
       ["GET", "/auth/sessions"],
@@ -116,7 +116,7 @@ describe("/auth/sessions", () => {
 });
 
 describe("PUT /auth/password", () => {
-  it("changes it, ends all other sessions and every mailed link, and tells the owner", async () => {
+  it("changes the password, ends all other sessions and mailed links, and notifies the owner", async () => {
     const email = "change@example.com";
     const mine = await registered(email);
     const other = signedIn(await login(email));
@@ -144,7 +144,7 @@ describe("PUT /auth/password", () => {
     expect((await mailsTo(email, "notice")).map(({ subject }) => subject)).toEqual(["Your password was changed"]);
   });
 
-  it("wants the current one where there is one, and throttles guesses at it", async () => {
+  it("requires the current password if there is one, and throttles guesses at it", async () => {
     const { accessToken } = await registered("change-guess@example.com");
     const missing = await changePassword(accessToken, { newPassword: "a new password" });
     expect([missing.code, missing.details]).toEqual([
@@ -166,7 +166,7 @@ describe("PUT /auth/password", () => {
     expect(Number(locked.headers.get("Retry-After"))).toBeGreaterThan(0);
   });
 
-  it("sets a first one without asking for another", async () => {
+  it("sets the first password without a current one", async () => {
     const { user, accessToken } = await registered("change-first@example.com");
     await runInDurableObject(userStub(user.id), (_, { storage }) => {
       storage.sql.exec("UPDATE account SET password_hash = NULL");
@@ -196,7 +196,7 @@ describe("PUT /auth/password", () => {
 describe("PASSWORD_BLOCKLIST", () => {
   const on = { PASSWORD_BLOCKLIST: "on" };
 
-  it("on refuses the commonest passwords wherever one is set, before anything is used up; off takes them", async () => {
+  it("on refuses the commonest passwords on every route, before a token is used up; off accepts them", async () => {
     const common = ["password1", "PassWord1", "1234567890", "iloveyou"];
     for (const password of common) {
       const answer = await callWith(on, "/auth/register", { body: { email: "weak@example.com", password } });

@@ -15,8 +15,8 @@ const newRequest = () => ({ purpose: "reset-password", mailId: newId("mail"), se
 const reset = (token: string, password = "first new password") =>
   call("/auth/reset-password", { body: { token, password } });
 
-describe("a request for a token that is repeated because its answer was lost", () => {
-  it("does not make a used token good again, nor send its mail again", async () => {
+describe("a request for a token that is retried after a lost answer", () => {
+  it("does not make a used token valid again, nor send its mail again", async () => {
     const email = "repeated-used@example.com";
     const { user } = await registered(email);
     const request = newRequest();
@@ -39,7 +39,7 @@ describe("a request for a token that is repeated because its answer was lost", (
     expect((await reset(tokenOf(newer))).status).toBe(200);
   });
 
-  it("is remembered for an hour, so that the table stays small", async () => {
+  it("is stored for an hour, so that the table stays small", async () => {
     const { user } = await registered("repeated-kept@example.com");
     await userStub(user.id).requestTokenMail(newRequest());
     vi.spyOn(Date, "now").mockReturnValue(Date.now() + 3_600_001);
@@ -48,7 +48,7 @@ describe("a request for a token that is repeated because its answer was lost", (
   });
 });
 
-it("an account from before requests were remembered takes its pending one along", async () => {
+it("an account from before requests were stored keeps its pending one", async () => {
   const stub = env.USERS.get(env.USERS.idFromName(newId("usr")));
   await runInDurableObject(stub, (_, { storage: { sql } }) => {
     migrate(sql, USER_SCHEMA.slice(0, 1));
@@ -63,7 +63,7 @@ it("an account from before requests were remembered takes its pending one along"
   });
 });
 
-it("a request that is one too many changes nothing: the link that was sent before stays good", async () => {
+it("a request over the limit changes nothing: the earlier link stays valid", async () => {
   const email = "throttled@example.com";
   await registered(email);
   await call("/auth/magic-link", { body: { email } });

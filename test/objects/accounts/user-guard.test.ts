@@ -66,7 +66,7 @@ async function get(path: string, authorization?: string, ip = "203.0.113.1", sec
 const PATHS = ["/counted", "/uncounted", "/plain"];
 
 describe("userGuard", () => {
-  it("lets a living session in and says whose it is; the scheme's case does not matter", async () => {
+  it("admits a valid session and sets its user; the scheme is case-insensitive", async () => {
     const { accessToken } = await registered("guard@example.com");
     const claims = await claimsOf(accessToken);
     for (const path of PATHS) {
@@ -77,7 +77,7 @@ describe("userGuard", () => {
     }
   });
 
-  it("counts the user where it is told to, and only there", async () => {
+  it('counts the user only with `count: "user"`', async () => {
     const { accessToken } = await registered("guard-count@example.com");
     const remaining = async (path: string): Promise<string | null> =>
       (await get(path, `Bearer ${accessToken}`)).headers.get("X-RateLimit-Remaining");
@@ -87,7 +87,7 @@ describe("userGuard", () => {
     expect(await remaining("/counted")).toBe("998");
   });
 
-  it("refuses a user whose limit is used up, and says when to come again", async () => {
+  it("refuses a user whose limit is used up, with Retry-After", async () => {
     const { user, accessToken } = await registered("guard-full@example.com");
     const { sessionId } = await claimsOf(accessToken);
     await Promise.all(Array.from({ length: 1000 }, () => userStub(user.id).authenticate(sessionId, 1)));
@@ -98,53 +98,56 @@ describe("userGuard", () => {
     expect((await get("/uncounted", `Bearer ${accessToken}`)).status).toBe(200);
   });
 
-  it.each(PATHS)("%s refuses the rest with the code of its fault, counted once by address", async (path) => {
-    const { accessToken, refreshToken, user } = await registered(`guard${path.slice(1)}@example.com`);
-    const claims = await claimsOf(accessToken);
-    const hour = 3_600_000;
-    const expired = await mintAccessToken(claims, settings, Date.now() - hour);
-    const foreign = await mintAccessToken(
-      claims,
-      { BASE_URL: settings.BASE_URL, JWT_SECRET: "x".repeat(32) },
-      Date.now(),
-    );
-    const otherAudience = await mintAccessToken(claims, { ...settings, BASE_URL: "https://other.test" }, Date.now());
-    const noSession = await mintAccessToken({ ...claims, sessionId: newId("fam") }, settings, Date.now());
-    const noUser = await mintAccessToken({ ...claims, userId: newId("usr") }, settings, Date.now());
-    const none = `${btoa('{"alg":"none","typ":"at+jwt"}')}.${accessToken.split(".")[1]}.`;
-    const cases = [
-      [undefined, "UNAUTHORIZED"],
-      ["", "UNAUTHORIZED"],
-      ["Bearer", "UNAUTHORIZED"],
-      ["Basic dXNlcjpwYXNz", "UNAUTHORIZED"],
-      [accessToken, "UNAUTHORIZED"],
-      ["Bearer nonsense", "INVALID_ACCESS_TOKEN"],
-      [`Bearer ${accessToken} ${accessToken}`, "INVALID_ACCESS_TOKEN"],
-      [`Bearer ${refreshToken}`, "INVALID_ACCESS_TOKEN"],
-      ["Bearer sk_0123456789abcdefghijklmnopqrstuvwxyz0123456789AB", "INVALID_ACCESS_TOKEN"],
-      [`Bearer ${none}`, "INVALID_ACCESS_TOKEN"],
-      [`Bearer ${foreign}`, "INVALID_ACCESS_TOKEN"],
-      [`Bearer ${otherAudience}`, "INVALID_ACCESS_TOKEN"],
-      [`Bearer ${expired}`, "ACCESS_TOKEN_EXPIRED"],
-      [`Bearer ${noSession}`, "SESSION_REVOKED"],
-      [`Bearer ${noUser}`, "SESSION_REVOKED"],
-    ] as const;
-    const ip = `203.0.113.${100 + PATHS.indexOf(path)}`;
-    let remaining = 1000;
-    for (const [authorization, code] of cases) {
-      const answer = await get(path, authorization, ip);
-      expect([authorization, answer.status, answer.code]).toEqual([authorization, 401, code]);
-      expect(answer.headers.get("WWW-Authenticate")).toMatch(/^Bearer /);
-      expect(answer.headers.get("X-RateLimit-Remaining")).toBe(String(--remaining));
-      if (authorization?.startsWith("Bearer ")) expect(answer.text).not.toContain(authorization.slice(7));
-    }
-    const counted = await runInDurableObject(userStub(user.id), (_, { storage }) =>
-      storage.sql.exec("SELECT 1 FROM rate_seconds").toArray(),
-    );
-    expect(counted).toEqual([]);
-  });
+  it.each(PATHS)(
+    "%s refuses every other request with the code of its fault, counted once by client IP",
+    async (path) => {
+      const { accessToken, refreshToken, user } = await registered(`guard${path.slice(1)}@example.com`);
+      const claims = await claimsOf(accessToken);
+      const hour = 3_600_000;
+      const expired = await mintAccessToken(claims, settings, Date.now() - hour);
+      const foreign = await mintAccessToken(
+        claims,
+        { BASE_URL: settings.BASE_URL, JWT_SECRET: "x".repeat(32) },
+        Date.now(),
+      );
+      const otherAudience = await mintAccessToken(claims, { ...settings, BASE_URL: "https://other.test" }, Date.now());
+      const noSession = await mintAccessToken({ ...claims, sessionId: newId("fam") }, settings, Date.now());
+      const noUser = await mintAccessToken({ ...claims, userId: newId("usr") }, settings, Date.now());
+      const none = `${btoa('{"alg":"none","typ":"at+jwt"}')}.${accessToken.split(".")[1]}.`;
+      const cases = [
+        [undefined, "UNAUTHORIZED"],
+        ["", "UNAUTHORIZED"],
+        ["Bearer", "UNAUTHORIZED"],
+        ["Basic dXNlcjpwYXNz", "UNAUTHORIZED"],
+        [accessToken, "UNAUTHORIZED"],
+        ["Bearer nonsense", "INVALID_ACCESS_TOKEN"],
+        [`Bearer ${accessToken} ${accessToken}`, "INVALID_ACCESS_TOKEN"],
+        [`Bearer ${refreshToken}`, "INVALID_ACCESS_TOKEN"],
+        ["Bearer sk_0123456789abcdefghijklmnopqrstuvwxyz0123456789AB", "INVALID_ACCESS_TOKEN"],
+        [`Bearer ${none}`, "INVALID_ACCESS_TOKEN"],
+        [`Bearer ${foreign}`, "INVALID_ACCESS_TOKEN"],
+        [`Bearer ${otherAudience}`, "INVALID_ACCESS_TOKEN"],
+        [`Bearer ${expired}`, "ACCESS_TOKEN_EXPIRED"],
+        [`Bearer ${noSession}`, "SESSION_REVOKED"],
+        [`Bearer ${noUser}`, "SESSION_REVOKED"],
+      ] as const;
+      const ip = `203.0.113.${100 + PATHS.indexOf(path)}`;
+      let remaining = 1000;
+      for (const [authorization, code] of cases) {
+        const answer = await get(path, authorization, ip);
+        expect([authorization, answer.status, answer.code]).toEqual([authorization, 401, code]);
+        expect(answer.headers.get("WWW-Authenticate")).toMatch(/^Bearer /);
+        expect(answer.headers.get("X-RateLimit-Remaining")).toBe(String(--remaining));
+        if (authorization?.startsWith("Bearer ")) expect(answer.text).not.toContain(authorization.slice(7));
+      }
+      const counted = await runInDurableObject(userStub(user.id), (_, { storage }) =>
+        storage.sql.exec("SELECT 1 FROM rate_seconds").toArray(),
+      );
+      expect(counted).toEqual([]);
+    },
+  );
 
-  it("refuses a revoked session from the next request on, through eviction, and no other session with it", async () => {
+  it("refuses a revoked session from the next request on, also after eviction, and no other session", async () => {
     const { accessToken, user } = await registered("guard-revoked@example.com");
     const { sessionId } = await claimsOf(accessToken);
     const keptId = newId("fam");
@@ -168,7 +171,7 @@ describe("userGuard", () => {
     expect((await get("/uncounted", `Bearer ${kept}`)).code).toBe("SESSION_REVOKED");
   });
 
-  it("takes tokens of the previous secret for as long as it is set", async () => {
+  it("accepts tokens of the previous secret as long as it is set", async () => {
     const { accessToken } = await registered("guard-rotated@example.com");
     const current = { JWT_SECRET: "a-new-secret-a-new-secret-a-new-1" };
     const both = { ...current, JWT_SECRET_PREVIOUS: settings.JWT_SECRET };

@@ -22,7 +22,7 @@ async function openedSession(userId: string, id = newId("fam")): Promise<string>
 }
 
 describe("UserObject", () => {
-  it("that was never provisioned answers like nobody, and writes nothing", async () => {
+  it("rejects every caller and writes nothing while it is unprovisioned", async () => {
     const stub = userStub(newId("usr"));
     expect(await stub.credentials()).toBeNull();
     expect(await stub.authenticate(newId("fam"), 1)).toEqual({ alive: false, limit: null, method: null });
@@ -36,7 +36,7 @@ describe("UserObject", () => {
     });
   });
 
-  it("gives a repeated createSession the same session and the same token", async () => {
+  it("returns the same session and token for a repeated createSession", async () => {
     const { user } = await registered("repeat@example.com");
     const id = newId("fam");
     const [first, second] = await Promise.all([openedSession(user.id, id), openedSession(user.id, id)]);
@@ -46,7 +46,7 @@ describe("UserObject", () => {
     expect(await execute(user.id, `SELECT id FROM families WHERE id = '${id}'`)).toHaveLength(1);
   });
 
-  it("R12: no dump of its storage contains a token, nor all that one is made of", async () => {
+  it("R12: no dump of its storage contains a token or everything needed to derive one", async () => {
     const { user, refreshToken } = await registered("dump@example.com");
     const opened = openRefreshToken(refreshToken, settings.REFRESH_PEPPER);
     if (!opened) throw new Error("the token must open");
@@ -75,7 +75,7 @@ describe("UserObject", () => {
     expect(isOfFamily(opened, new Uint8Array(key), "")).toBe(false);
   });
 
-  it("R7: keeps 50 families: the dead go first, then those signed in longest ago", async () => {
+  it("R7: keeps 50 families: evicts expired ones first, then those signed in longest ago", async () => {
     const { user, accessToken } = await registered("many@example.com");
     const { sessionId: first } = await claimsOf(accessToken);
     const ids = [first];
@@ -101,7 +101,7 @@ describe("UserObject", () => {
     expect((await me(accessToken)).code).toBe("SESSION_REVOKED");
   });
 
-  it("lets no session outlive its idle and absolute time", async () => {
+  it("ends a session at its idle and at its absolute expiry", async () => {
     const { user, accessToken } = await registered("ages@example.com");
     const { sessionId } = await claimsOf(accessToken);
     const stub = userStub(user.id);
@@ -119,7 +119,7 @@ describe("UserObject", () => {
     expect(await alive()).toBe(false);
   });
 
-  it("counts its user exactly, across sessions and eviction, and nothing for a dead session or cost 0", async () => {
+  it("counts its user exactly, across sessions and eviction, and nothing for an ended session or cost 0", async () => {
     const { user, accessToken } = await registered("counted@example.com");
     const other = signedIn(await login("counted@example.com"));
     const { sessionId } = await claimsOf(accessToken);
@@ -137,7 +137,7 @@ describe("UserObject", () => {
     expect(rest.filter(({ limit }) => limit?.admitted === false)).toHaveLength(50);
   });
 
-  it("sweeps its counters an hour later, and then sleeps without an alarm", async () => {
+  it("sweeps its counters an hour later, and then has no alarm", async () => {
     const { user, accessToken } = await registered("sweep@example.com");
     const { sessionId } = await claimsOf(accessToken);
     const stub = userStub(user.id);

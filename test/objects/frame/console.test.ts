@@ -8,7 +8,7 @@ const fetched = (path: string, method = "GET") =>
 const PAGES = ["/", "/login", "/playground", "/auth/sign-up", "/auth/callback", "/w/x", "/w/x/settings/keys", "/w/%ff"];
 
 describe("the console's paths", () => {
-  it.each(PAGES)("%s is one page, under a policy that lets nobody else in", async (path) => {
+  it.each(PAGES)("%s is one page, under a policy that allows this origin only", async (path) => {
     const page = await fetched(path);
     expect([page.status, page.headers.get("Content-Type")]).toEqual([200, "text/html; charset=utf-8"]);
     const policy = page.headers.get("Content-Security-Policy") ?? "";
@@ -20,14 +20,14 @@ describe("the console's paths", () => {
     expect(await page.text()).toContain('<div id="app"></div>');
   });
 
-  it("answer HEAD without a body, and are no API for any other method", async () => {
+  it("answer HEAD without a body, and no other method", async () => {
     const head = await fetched("/login", "HEAD");
     expect([head.status, await head.text()]).toEqual([200, ""]);
     const post = await fetched("/login", "POST");
     expect([post.status, post.headers.get("Content-Type")]).toEqual([404, "application/json"]);
   });
 
-  it("load files that may be kept for good, as their names change with what is in them", async () => {
+  it("load files that may be cached indefinitely, because their names contain a hash", async () => {
     const html = await (await fetched("/")).text();
     const files = [...html.matchAll(/(?:src|href)="(\/app\/[^"]+)"/g)].map(([, file = ""]) => file);
     expect(files.length).toBeGreaterThanOrEqual(3);
@@ -91,7 +91,7 @@ describe("the console's page", () => {
     return /<meta name="taffrail-providers" content="([^"]*)"/.exec(await html.text())?.[1];
   };
 
-  it("names the providers that the service is set up for, and no other", async () => {
+  it("names the configured providers only", async () => {
     expect(await meta({ PROVIDER_A_CLIENT_ID: "", PROVIDER_B_CLIENT_ID: "" })).toBe("");
     expect(await meta({ PROVIDER_A_CLIENT_ID: "a", PROVIDER_B_CLIENT_ID: "" })).toBe("provider_a");
     expect(await meta({ PROVIDER_A_CLIENT_ID: "a", PROVIDER_B_CLIENT_ID: "b" })).toBe("provider_a provider_b");

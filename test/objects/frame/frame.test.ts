@@ -25,7 +25,7 @@ async function routes(): Promise<[path: string, methods: string[]][]> {
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "PROPFIND"];
 
 describe("a path", () => {
-  it("that is none is 404 in the envelope, whatever it looks like", async () => {
+  it("that is unknown is 404 in the envelope", async () => {
     const odd = [
       "/x",
       "/w",
@@ -68,7 +68,7 @@ describe("a path", () => {
     }
   });
 
-  it("that is known answers other methods with 405 and says which ones it has", async () => {
+  it("that is known answers other methods with 405 and lists its methods", async () => {
     const all = await routes();
     expect(all.length).toBeGreaterThan(10);
     for (const [path, methods] of all) {
@@ -81,7 +81,7 @@ describe("a path", () => {
     }
   });
 
-  it("answers HEAD as it answers GET, without a body", async () => {
+  it("answers HEAD like GET, without a body", async () => {
     // Routes of one-time tokens and of redirects answer HEAD without doing anything: their own tests say how.
     for (const [path, methods] of (await routes()).filter(([each]) => !each.startsWith("/auth/"))) {
       const head = await raw(path, { method: "HEAD" });
@@ -91,7 +91,7 @@ describe("a path", () => {
     }
   });
 
-  it("is told from its neighbours: the query route and the ingest route live side by side", async () => {
+  it("is distinguished from similar ones: the query route and the ingest route coexist", async () => {
     const tenant = await newTenant();
     const query = await call("/logger/query", { body: {}, headers: bearer(tenant.secret) });
     expect(query.status).toBe(200);
@@ -128,7 +128,7 @@ describe("a JSON body", () => {
     expect(answer.text).toMatch(/not valid JSON|is empty/);
   });
 
-  it("of bytes that are no UTF-8 is 400", async () => {
+  it("of bytes that are not UTF-8 is 400", async () => {
     const bytes = new Uint8Array([...new TextEncoder().encode('{"name":"'), 0xff, 0x22, 0x7d]);
     const request = new Request("http://taffrail.test/projects", {
       method: "POST",
@@ -138,7 +138,7 @@ describe("a JSON body", () => {
     expect(refusal(await answerOf(await exports.default.fetch(request)))).toEqual([400, "VALIDATION_ERROR"]);
   });
 
-  it("names every member that is unknown, odd names too", async () => {
+  it("is refused with every unknown member named, also odd names", async () => {
     const answer = await post('{"name":"x","a":1,"__proto__":{"b":1},"constructor":1,"toString":2}');
     expect(refusal(answer)).toEqual([400, "VALIDATION_ERROR"]);
     const paths = answer.details.map((detail) => z.object({ path: z.string() }).parse(detail).path);
@@ -163,7 +163,7 @@ describe("a JSON body", () => {
     expect((await post('{"name":"x"}', { "Content-Type": "Application/JSON ; charset=utf-8" })).status).toBe(201);
   });
 
-  it("is not looked at before the caller is known", async () => {
+  it("is not read before the caller is authenticated", async () => {
     for (const body of ["{", "x".repeat(300_000)]) {
       expect(refusal(await call("/projects", { body }))).toEqual([401, "UNAUTHORIZED"]);
     }
@@ -171,7 +171,7 @@ describe("a JSON body", () => {
 });
 
 describe("the request id", () => {
-  it("of the caller comes back in header and body, or a new one does", async () => {
+  it("is the caller's or a new one, in header and body", async () => {
     for (const [sent, kept] of [
       ["my-id-1", true],
       ["x".repeat(128), true],
@@ -195,7 +195,7 @@ describe("OPTIONS", () => {
       headers: { Origin: origin, "Access-Control-Request-Method": "POST", "X-Request-Id": "id-1" },
     });
 
-  it("of a browser is 204 with what is allowed, by group", async () => {
+  it("of a browser is 204 with the allowed methods and headers, by group", async () => {
     for (const path of ["/logger/x/log", "/logger/query", "/sandbox"]) {
       const response = await preflight(path, "https://shop.example");
       expect([response.status, await response.text()]).toEqual([204, ""]);
@@ -224,7 +224,7 @@ describe("OPTIONS", () => {
     }
   });
 
-  it("without a preflight says which methods there are, or 404", async () => {
+  it("without a preflight lists the methods of the path, or is 404", async () => {
     const response = await raw("/projects", { method: "OPTIONS" });
     expect([response.status, response.headers.get("Allow")]).toEqual([204, "POST, GET, HEAD"]);
     expect(refusal(await call("/nothing", { method: "OPTIONS" }))).toEqual([404, "NOT_FOUND"]);
@@ -252,7 +252,7 @@ describe("an answer to another origin", () => {
   const from = (path: string, origin: string, settings: Record<string, string> = {}) =>
     callWith(settings, path, { headers: { Origin: origin } });
 
-  it("below /logger and /sandbox is for everybody, refusals too", async () => {
+  it("below /logger and /sandbox is allowed for every origin, refusals too", async () => {
     for (const path of ["/logger/query", "/logger/x/log", "/sandbox"]) {
       const { headers } = await from(path, "null");
       expect(headers.get("Access-Control-Allow-Origin")).toBe("*");
@@ -260,7 +260,7 @@ describe("an answer to another origin", () => {
     }
   });
 
-  it("elsewhere is for the frontend and the origins of the settings, and for nobody who looks like them", async () => {
+  it("elsewhere is allowed for the frontend and the configured origins only", async () => {
     const settings = { FRONTEND_URL: "https://app.example", CORS_ORIGINS: "https://a.example, https://b.example:8443" };
     for (const origin of ["https://app.example", "https://a.example", "https://b.example:8443"]) {
       const { headers } = await from("/projects", origin, settings);
@@ -283,8 +283,8 @@ describe("an answer to another origin", () => {
   });
 });
 
-describe("a fault of ours", () => {
-  it("is 500 in the envelope and says nothing of its cause", async () => {
+describe("a fault of the service", () => {
+  it("is 500 in the envelope and does not reveal its cause", async () => {
     const secret = "cause-with-a-secret";
     const database = {
       prepare: () => {
@@ -322,7 +322,7 @@ describe("a fault of ours", () => {
   });
 });
 
-describe("operation lines", () => {
+describe("request events", () => {
   let tenant: Tenant;
   let owner: Owner;
   beforeAll(async () => {
@@ -339,7 +339,7 @@ describe("operation lines", () => {
   }
   const info = { LOG_LEVEL: "info" };
 
-  it("say what was done, for whom, how it ended and how long it took", async () => {
+  it("contain operation, caller, outcome and duration", async () => {
     const [line, ...more] = await linesOf(() =>
       callWith(info, `/logger/${tenant.projectId}/log`, {
         body: [{ message: "m" }, { message: "" }],
@@ -363,7 +363,7 @@ describe("operation lines", () => {
     });
   });
 
-  it("carry the code of a refusal", async () => {
+  it("contain the code of a refusal", async () => {
     const lines = await linesOf(async () => {
       await callWith(info, "/projects");
       await callWith(info, `/logger/${tenant.projectId}/log`, { body: "{", headers: bearer(tenant.secret) });
@@ -371,7 +371,7 @@ describe("operation lines", () => {
     expect(lines.map(({ outcome }) => outcome)).toEqual(["UNAUTHORIZED", "VALIDATION_ERROR"]);
   });
 
-  it("never hold a key, a token, an address, or what was logged, wherever a caller put them", async () => {
+  it("never contain a key, a token, an address or an entry, wherever a client put them", async () => {
     const projectId = await newProject(owner);
     const token = owner.headers.Authorization.slice("Bearer ".length);
     const secrets = [tenant.secret, token, "content-of-a-log", "hunter2-hunter2", "someone@example.com"];
@@ -419,12 +419,12 @@ describe("operation lines", () => {
   });
 });
 
-it("knows no code outside the closed list", () => {
+it("use no code outside the closed list", () => {
   expect(Object.keys(ERROR_STATUS)).toHaveLength(37);
 });
 
-describe("a refusal where no route is", () => {
-  it("carries every header, the limit's and the request's alike", async () => {
+describe("a refusal without a route", () => {
+  it("has every header, of the limit and of the request", async () => {
     const origin = "http://127.0.0.1:8787";
     const ip = "198.51.100.77";
     const limited = { ...env, AUTH_LIMIT: "2" };
@@ -448,7 +448,7 @@ describe("a refusal where no route is", () => {
 });
 
 describe("wrong settings", () => {
-  it("are named in the log, and nothing is served", async () => {
+  it("are named in the log, and no request is served", async () => {
     const lines = vi.spyOn(console, "log").mockImplementation(() => {});
     const context = createExecutionContext();
     const request = new Request("http://taffrail.test/health", { headers: { "X-Request-Id": "wrong-settings" } });

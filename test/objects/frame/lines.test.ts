@@ -24,7 +24,7 @@ afterEach(() => {
 
 const from = (requestId: string) => ({ "X-Request-Id": requestId });
 
-describe("D18: a line of an object carries the request that caused it", () => {
+describe("D18: an event of an object contains the request that caused it", () => {
   it("D18: user.refresh.reused", async () => {
     const { user, refreshToken } = await registered(`${crypto.randomUUID()}@example.com`);
     await verbose(userStub(user.id));
@@ -40,7 +40,7 @@ describe("D18: a line of an object carries the request that caused it", () => {
     });
   });
 
-  it("D18: the wipe of a deleted workspace", async () => {
+  it("D18: the cleanup of a deleted workspace", async () => {
     const owner = await newUser();
     const workspaceId = await newWorkspace(owner);
     await verbose(workspaceStub(workspaceId));
@@ -56,7 +56,7 @@ describe("D18: a line of an object carries the request that caused it", () => {
     });
   });
 
-  it("D18: the wipe that a later alarm ends, after the object has lost its memory", async () => {
+  it("D18: the cleanup that a later alarm finishes, after the object has lost its memory", async () => {
     const { workspaceId } = await newUser();
     await runInDurableObject(workspaceStub(workspaceId), (_, { storage }) => {
       storage.sql.exec("UPDATE workspace SET deleted_at = ?, deleted_by_request = 'delete-2'", Date.now());
@@ -68,7 +68,7 @@ describe("D18: a line of an object carries the request that caused it", () => {
     expect(await lines.one("workspace.wipe")).toMatchObject({ requestId: "delete-2", workspaceId });
   });
 
-  it("D18: a workspace that the version before deleted is wiped, too", async () => {
+  it("D18: the cleanup of a workspace that the version before deleted", async () => {
     const shared = await newWorkspace(await newUser());
     await runInDurableObject(workspaceStub(shared), (_, { storage }) => {
       storage.sql.exec("UPDATE workspace SET deleted_at = ?", Date.now());
@@ -92,7 +92,7 @@ describe("D18: a line of an object carries the request that caused it", () => {
     expect(await lines.one("user.delete")).toMatchObject({ object: "user", requestId: "gone-1", outcome: "ok" });
   });
 
-  it("D18: a tail's end carries the request that opened the tail, over the loss of the object's memory", async () => {
+  it("D18: the end of a tail, with the request that opened it, after the object has lost its memory", async () => {
     const tenant = await newTenant();
     const headers = { ...bearer(tenant.secret), ...from("tail-1") };
     const client = await openTail(tenant.projectId, { headers });
@@ -110,7 +110,7 @@ describe("D18: a line of an object carries the request that caused it", () => {
     });
   });
 
-  it("D18: a tail that its client closes has a line too", async () => {
+  it("D18: a tail that its client closes", async () => {
     const tenant = await newTenant();
     const client = await openTail(tenant.projectId, { headers: { ...bearer(tenant.secret), ...from("tail-2") } });
     await verbose(workspace(tenant.workspaceId));
@@ -124,7 +124,7 @@ describe("D18: a line of an object carries the request that caused it", () => {
   });
 });
 
-describe("D18: all lines of one alarm run carry one id", () => {
+describe("D18: all events of one alarm run contain one id", () => {
   it("D18: a flush", async () => {
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 86_400_000 });
     const tenant = await newTenant();
@@ -150,7 +150,7 @@ describe("D18: all lines of one alarm run carry one id", () => {
   });
 });
 
-describe("D18: a mail carries the request that caused it to the line of its consumer", () => {
+describe("D18: the consumer's event of a mail contains the request that caused the mail", () => {
   async function sent(requestId: string): Promise<Line> {
     const messages = queued.splice(0);
     const lines = operationLines();
@@ -213,7 +213,7 @@ describe("D18: a mail carries the request that caused it to the line of its cons
     expect(lines.of("mail.dead-letter").map(({ requestId }) => requestId)).toEqual(["dead-1", null]);
   });
 
-  it("D18: a mail that an older version promised is sent, and one that it took in is answered", async () => {
+  it("D18: a pending mail of an older version is sent, and a mail request of an older version is processed", async () => {
     const { user } = await registered(`${crypto.randomUUID()}@mail.example`);
     const id = newId("mail");
     await runInDurableObject(userStub(user.id), (_, { storage }) => {
@@ -246,7 +246,7 @@ describe("D18: a mail carries the request that caused it to the line of its cons
   });
 });
 
-it("D18: a violation carries the first refused request to the line of its consumer", async () => {
+it("D18: the consumer's event of a violation contains the first refused request", async () => {
   const owner = await newOwner();
   const key = await newKey(owner, await newProject(owner));
   await call(`/workspaces/${owner.workspaceId}/rate-limits`, {
@@ -272,8 +272,8 @@ it("D18: a violation carries the first refused request to the line of its consum
   expect(await lines.one("violations.store")).toMatchObject({ requestId: "refused-1", owner: owner.workspaceId });
 });
 
-describe("D18: a request's line names the project", () => {
-  it("D18: workspace.query and workspace.stats, by a key that names none too; key.* and project.*", async () => {
+describe("D18: a request's event contains the project", () => {
+  it("D18: workspace.query and workspace.stats, also by a key without a named project; key.* and project.*", async () => {
     const owner = await newOwner();
     const projectId = await newProject(owner);
     const key = await newKey(owner, projectId);
@@ -309,7 +309,7 @@ describe("D18: a request's line names the project", () => {
   });
 });
 
-describe("D18: a request without a route has one line", () => {
+describe("D18: a request without a route has one event", () => {
   it("D18: 404, 405, 429 and pages, without the path that a secret may be in", async () => {
     const lines = operationLines();
     const secret = "sk_0123456789abcdefghijklmnopqrstuvwxyz";

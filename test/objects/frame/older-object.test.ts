@@ -49,7 +49,7 @@ describe("a router that is newer than the object it calls", () => {
     expectUnavailable(await ask());
   });
 
-  it.each(["watermarks", "recent", "flush"])("asks to try again where usage has no %s yet", async (member) => {
+  it.each(["watermarks", "recent", "flush"])("returns 503 if usage has no %s yet", async (member) => {
     const whole = WorkspaceObject.prototype.usage;
     vi.spyOn(WorkspaceObject.prototype, "usage").mockImplementation(async function (this: WorkspaceObject, userId) {
       const answer = await whole.call(this, userId);
@@ -59,7 +59,7 @@ describe("a router that is newer than the object it calls", () => {
     expectUnavailable(await usage());
   });
 
-  it.each(["lastAt", "setAside"])("asks to try again where the flush of usage has no %s yet", async (member) => {
+  it.each(["lastAt", "setAside"])("returns 503 if the flush of usage has no %s yet", async (member) => {
     const whole = WorkspaceObject.prototype.usage;
     vi.spyOn(WorkspaceObject.prototype, "usage").mockImplementation(async function (this: WorkspaceObject, userId) {
       const answer = await whole.call(this, userId);
@@ -69,7 +69,7 @@ describe("a router that is newer than the object it calls", () => {
     expectUnavailable(await usage());
   });
 
-  it.each(["flushed", "oldest"])("asks to try again where a page of batches has no %s yet", async (member) => {
+  it.each(["flushed", "oldest"])("returns 503 if a page of batches has no %s yet", async (member) => {
     const whole = WorkspaceObject.prototype.recent;
     vi.spyOn(WorkspaceObject.prototype, "recent").mockImplementation(async function (this: WorkspaceObject, scan) {
       const answer = await whole.call(this, scan);
@@ -79,7 +79,7 @@ describe("a router that is newer than the object it calls", () => {
     expectUnavailable(await query());
   });
 
-  it("gets its answer from one that is as new", async () => {
+  it("gets its answer from an object of its version", async () => {
     for (const ask of [usage, query, stats]) expect((await ask()).status).toBe(200);
   });
 });

@@ -21,7 +21,7 @@ function failing(flags: object, times: number) {
   return { made, bindings: { WORKSPACES } };
 }
 
-describe("D19: a workspace's object that was reset under load", () => {
+describe("D19: a workspace object that was reset under load", () => {
   let tenant: Tenant;
   beforeAll(async () => {
     tenant = await newTenant();
@@ -33,7 +33,7 @@ describe("D19: a workspace's object that was reset under load", () => {
       headers: { ...bearer(tenant.secret), ...headers },
     });
 
-  it("D19: takes entries with an Idempotency-Key at the second attempt, by a fresh stub, once", async () => {
+  it("D19: stores entries with an Idempotency-Key at the second attempt, by a new stub, once", async () => {
     const { made, bindings } = failing(RESET, 1);
     const first = await log(bindings, { "Idempotency-Key": "d19" });
     expect([first.status, first.data]).toMatchObject([201, { accepted: 1, duplicate: false }]);
@@ -41,14 +41,14 @@ describe("D19: a workspace's object that was reset under load", () => {
     expect((await log({}, { "Idempotency-Key": "d19" })).data).toMatchObject({ duplicate: true });
   });
 
-  it("D19: is not sent entries without one again: they might be stored twice", async () => {
+  it("D19: gets entries without one only once, because they might be stored twice", async () => {
     const { made, bindings } = failing(RESET, 1);
     const answer = await log(bindings);
     expect([answer.status, answer.code, answer.headers.get("Retry-After")]).toEqual([503, "SERVICE_UNAVAILABLE", "1"]);
     expect(made.stubs).toBe(1);
   });
 
-  it("D19: that is overloaded and was not reset is called once, and one that stays away three times", async () => {
+  it("D19: is called once if it is overloaded and was not reset, and three times if it is unreachable", async () => {
     const busy = failing(BUSY, 1);
     expect((await log(busy.bindings, { "Idempotency-Key": "d19-busy" })).status).toBe(503);
     expect(busy.made.stubs).toBe(1);
@@ -58,13 +58,13 @@ describe("D19: a workspace's object that was reset under load", () => {
   });
 });
 
-describe("D19: a user object that cannot answer a workspace's", () => {
+describe("D19: a user object that cannot answer a workspace object", () => {
   const own = Object.getOwnPropertyDescriptor(UserObject.prototype, "subscribeToSessionEnd");
   afterEach(() => {
     if (own) Object.defineProperty(UserObject.prototype, "subscribeToSessionEnd", own);
   });
 
-  it("D19: makes the opening of a tail a 503 with the limit's headers, and no 500", async () => {
+  it("D19: makes the opening of a tail a 503 with the limit headers, not a 500", async () => {
     const owner = await newOwner();
     const projectId = await newProject(owner);
     // As an object of an older version, which the workspace's cannot ask.
@@ -96,7 +96,7 @@ describe("C: a directory that cannot be read", () => {
     },
   );
 
-  it("C: as a read ended with EIO, is a login's 503, and a mistake in a statement stays a 500", async () => {
+  it("C: makes a login a 503 if a read ends with EIO; a wrong statement stays a 500", async () => {
     const failed = await login(new Error("D1_ERROR: database disk image is malformed: SQLITE_CORRUPT"));
     expect([failed.status, failed.headers.get("Retry-After")]).toEqual([503, "30"]);
     expect((await login(new Error("D1_ERROR: no such table: users: SQLITE_ERROR"))).status).toBe(500);

@@ -35,7 +35,7 @@ const ANSWERS: [string, string, Record<string, string>, number][] = [
 ];
 
 describe("B16: security headers", () => {
-  it.each(ANSWERS)("B16: %s %s with %j has them, HSTS over https alone", async (method, path, headers, status) => {
+  it.each(ANSWERS)("B16: %s %s with %j has them, HSTS over https only", async (method, path, headers, status) => {
     for (const scheme of ["http", "https"]) {
       const answer = await ask(`${scheme}://taffrail.test${path}`, { method, headers });
       await answer.body?.cancel();
@@ -72,7 +72,7 @@ describe("B16: security headers", () => {
     answer.webSocket?.close();
   });
 
-  it("B16: so has the answer of a deployment with wrong settings, and a fault", async () => {
+  it("B16: responses of a deployment with invalid settings and of a fault have them", async () => {
     const spy = vi.spyOn(console, "log").mockImplementation(() => {});
     const wrong = await askWith({ JWT_SECRET: "short" }, "https://taffrail.test/health");
     const fault = await askWith({ DB: {} }, "https://taffrail.test/dev/outbox", {});
@@ -121,7 +121,7 @@ describe("B16: /.well-known/security.txt", () => {
     expect(lines.slice(3)).toEqual([""]);
   });
 
-  it("B16: names its own address where that is https", async () => {
+  it("B16: names its URL if it is https", async () => {
     const settings = {
       BASE_URL: "https://logs.example.com",
       MAILER: "resend",

@@ -72,7 +72,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 describe("the limiter", () => {
-  test("decides as a list of all admissions does, through restarts, clock steps, rollbacks and new limits", async () => {
+  test("decides like a list of all admissions, through restarts, clock steps, rollbacks and new limits", async () => {
     const seen = { admitted: 0, refused: 0 };
     await onStorage("model", (storage, clear) =>
       fc.assert(
@@ -124,7 +124,7 @@ describe("the limiter", () => {
     expect(seen.admitted).toBeGreaterThan(1000);
   });
 
-  test("admits the next request in the very millisecond in which the first one leaves the window", () =>
+  test("admits the next request in the millisecond in which the first one leaves the window", () =>
     onStorage("admits the next ", ({ sql }) => {
       const limiter = new Limiter(sql);
       const asked = { identifier: "key:a", limit: 2, windowSeconds: 60, cost: 1 };
@@ -135,14 +135,14 @@ describe("the limiter", () => {
       expect(limiter.check(asked, START + 60_499)).toMatchObject({ admitted: false, retryAfter: 1 });
     }));
 
-  test("refuses a cost above the whole limit without saying that it would ever fit", () =>
+  test("refuses a cost above the whole limit without a Retry-After", () =>
     onStorage("refuses a cost a", ({ sql }) => {
       const limiter = new Limiter(sql);
       const asked = { identifier: "key:a", limit: 5, windowSeconds: 60, cost: 6 };
       expect(limiter.check(asked, START)).toMatchObject({ admitted: false, remaining: 5, retryAfter: 0 });
     }));
 
-  test("writes nothing for a request that it refuses or only looks at", () =>
+  test("writes nothing for a request that it refuses or peeks at", () =>
     onStorage("writes nothing f", ({ sql }) => {
       const limiter = new Limiter(sql);
       limiter.check({ identifier: "key:a", limit: 1, windowSeconds: 60, cost: 2 }, START);
@@ -179,7 +179,7 @@ describe("the limiter", () => {
       }
     }));
 
-  test("sweeps in bounded steps what can count nowhere any more, and says when nothing is left", () =>
+  test("sweeps expired counts in bounded steps, and reports when nothing is left", () =>
     onStorage("sweeps in bounde", ({ sql }) => {
       const limiter = new Limiter(sql);
       for (let i = 0; i < 2500; i++)
@@ -197,7 +197,7 @@ describe("the limiter", () => {
       expect(limiter.check({ identifier: "key:1", limit: 1, windowSeconds: 60, cost: 1 }, later).admitted).toBe(true);
     }));
 
-  test("names its counters as the interface says", () => {
+  test("names its counters as the interface defines them", () => {
     expect(counterKey("key:key_1", 60)).toBe("rate:key:key_1:60");
   });
 });

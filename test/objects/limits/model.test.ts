@@ -81,7 +81,7 @@ class World {
 }
 
 describe("the limits of a workspace", () => {
-  it("are those of a plain model of cascade and window", { timeout: 1_800_000 }, async () => {
+  it("match a plain model of cascade and window", { timeout: 1_800_000 }, async () => {
     const world = await World.make();
     const seen = { admitted: 0, refused: 0, live: 0 };
     for (let done = 0; done < RUNS; done += CHUNK) {
@@ -98,7 +98,7 @@ describe("the limits of a workspace", () => {
     expect(seen.live).toBeGreaterThan(RUNS);
   });
 
-  it("are those of the model through the worker too, with real evictions", { timeout: 300_000 }, async () => {
+  it("match the model through the worker too, with real evictions", { timeout: 300_000 }, async () => {
     // Only the time of day stands still: the runtime's own timers go on.
     vi.useFakeTimers({ toFake: ["Date"] });
     try {

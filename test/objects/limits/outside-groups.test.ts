@@ -29,7 +29,7 @@ const object = () => env.ADDRESSES.get(env.ADDRESSES.idFromName(`ip:${ip}`));
 describe("A6: answers outside the API's groups", () => {
   afterEach(() => vi.useRealTimers());
 
-  it("A6: /health, /openapi.json, 404 and 405 count by client address and carry the three headers", async () => {
+  it("A6: /health, /openapi.json, 404 and 405 count by client IP and have the three headers", async () => {
     newAddress();
     let left: number = API_DEFAULT.limit;
     for (const [method, path] of [
@@ -58,7 +58,7 @@ describe("A6: answers outside the API's groups", () => {
     expect(limitOf(await from("/health"))).toEqual(["1000", "999"]);
   });
 
-  it("A6: past the limit they are 429 with Retry-After", async () => {
+  it("A6: above the limit they are 429 with Retry-After", async () => {
     newAddress();
     const cost = API_DEFAULT.limit - 2;
     await object().check({ identifier: `ip:${ip}`, ...API_DEFAULT, cost }, "API_DEFAULT");
@@ -104,7 +104,7 @@ describe("A6: answers outside the API's groups", () => {
     expect(limitOf(await from("/health"))).toEqual(["1000", "999"]);
   });
 
-  it("A6: an address's object that only 404s have filled deletes itself", async () => {
+  it("A6: an address object with 404s only deletes itself", async () => {
     newAddress();
     for (let i = 0; i < 5; i++) await from(`/nothing-${i}`);
     expect(Object.keys(await runInDurableObject(object(), (_, { storage }) => dump(storage.sql)))).toContain(
@@ -166,7 +166,7 @@ describe("A6: health probes", () => {
     expect(asked.count).toBe(3);
   });
 
-  it("A6: name the objects where they do not answer, though nothing can be counted then", async () => {
+  it("A6: report unreachable objects, although nothing can be counted then", async () => {
     newAddress();
     const ADDRESSES = { idFromName: (name: string) => env.ADDRESSES.idFromName(name), get: () => ({}) };
     const answer = await callWith({ ADDRESSES }, "/health");

@@ -40,7 +40,7 @@ const live = async (identifier = `key:${key.keyId}`) => {
 };
 
 describe("rules", () => {
-  it("take effect with the next request, each with a counter of its own", async () => {
+  it("take effect with the next request, each with a separate counter", async () => {
     const rules: Rule[] = [
       { method: "POST", path: "/logger/:id/log", limit: 2 },
       { method: "*", path: "/logger/query", limit: 3 },
@@ -54,7 +54,7 @@ describe("rules", () => {
     expect(limitOf(await as(owner, "/projects"))).toBe(4);
   });
 
-  it("survive eviction with all that they have counted", async () => {
+  it("survive eviction with their counters", async () => {
     await configure({ rules: [{ method: "POST", path: "/logger/:id/log", limit: 3 }] });
     await write();
     await evict(owner.workspaceId);
@@ -78,7 +78,7 @@ describe("rules", () => {
     expect(refusal(await write(spelled))).toEqual([429, "RATE_LIMITED"]);
   });
 
-  it("count a HEAD as the GET it is", async () => {
+  it("count HEAD like GET", async () => {
     await configure({ rules: [{ method: "GET", path: "/projects", limit: 1 }] });
     const request = new Request("http://taffrail.test/projects", { method: "HEAD", headers: owner.headers });
     expect((await exports.default.fetch(request)).status).toBe(200);
@@ -114,7 +114,7 @@ describe("rules", () => {
 });
 
 describe("a change of rules", () => {
-  it("frees at once when it raises, and lets nobody above the new limit when it lowers", async () => {
+  it("raises a limit at once, and admits no request above a lowered limit", async () => {
     const rule = (limit: number, windowSeconds = 60) =>
       configure({ rules: [{ method: "POST", path: "/logger/:id/log", limit, windowSeconds }] });
     await rule(3);
@@ -134,7 +134,7 @@ describe("a change of rules", () => {
     expect(remaining(await write())).toBe(0);
   });
 
-  it("that takes a rule away and puts it back finds what the rule has counted", async () => {
+  it("keeps the counters of a rule that is removed and set again", async () => {
     const rules: Rule[] = [{ method: "POST", path: "/logger/:id/log", limit: 2 }];
     await configure({ rules });
     await Promise.all([write(), write()]);
@@ -177,7 +177,7 @@ describe("GET, PUT and DELETE", () => {
     ]);
   });
 
-  it("take back what GET gave", async () => {
+  it("accept what GET returned", async () => {
     await configure({ rules: [{ method: "*", path: "/projects", limit: 50 }] });
     const { live: _, ...shown } = (await as(owner, settingsPath())).data as Record<string, unknown>;
     expect((await put(shown)).data).toMatchObject(shown);
@@ -193,7 +193,7 @@ describe("GET, PUT and DELETE", () => {
     });
   });
 
-  it("are for admins; viewers may look", async () => {
+  it("require an admin; viewers may read", async () => {
     const stranger = await newOwner();
     const strange = (method: string, body?: unknown) => {
       const { Authorization } = stranger.headers;
@@ -250,7 +250,7 @@ describe("a bad rule", () => {
     expect((await as(owner, settingsPath())).data).toMatchObject({ default: null, rules: [] });
   });
 
-  it("is no body at all: that would take every limit away", async () => {
+  it("includes a missing body, which would remove every limit", async () => {
     await configure({ default: { limit: 50, windowSeconds: 60 } });
     for (const headers of [{}, { "Content-Type": "application/json" }]) {
       const answer = await as(owner, settingsPath(), { method: "PUT", headers });
@@ -259,7 +259,7 @@ describe("a bad rule", () => {
     expect((await as(owner, settingsPath())).data).toMatchObject({ default: { limit: 50 } });
   });
 
-  it("is any past the hundredth", async () => {
+  it("is every rule after the hundredth", async () => {
     const rules = Array.from({ length: 101 }, (_, at) => ({ ...good, path: `/logger/proj_${at}/log` }));
     const answer = await put({ rules });
     expect(refusal(answer)).toEqual([400, "VALIDATION_ERROR"]);
@@ -274,7 +274,7 @@ describe("a bad rule", () => {
     expect(paths.has("/logger/query")).toBe(false);
   });
 
-  it("is not stored where the caller may not set limits", async () => {
+  it("is not stored if the caller may not set limits", async () => {
     expect((await workspace(owner.workspaceId).setLimits("usr_000000000000", { default: null, rules: [] })).ok).toBe(
       false,
     );

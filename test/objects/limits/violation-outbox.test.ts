@@ -50,7 +50,7 @@ describe("the outbox of violations", () => {
       expect(rowsOf(sql)).toHaveLength(4);
     }));
 
-  test("hands over what it has counted when it is quiet, with the first and the last", () =>
+  test("enqueues its counts when no refusal is recent, with the first and the last time", () =>
     onStorage("quiet", ({ sql }) => {
       const outbox = new ViolationOutbox(sql);
       refuse(outbox, START + 3, 5);
@@ -64,7 +64,7 @@ describe("the outbox of violations", () => {
       expect(outbox.take(START + 10 * SECOND).violations).toEqual([]);
     }));
 
-  test("keeps it until it is stored and its minute is over, and counts on from there even after a restart", () =>
+  test("keeps counts until they are stored and their minute is over, and continues from them after a restart", () =>
     onStorage("kept", ({ sql }) => {
       let outbox = new ViolationOutbox(sql);
       refuse(outbox, START, 5);
@@ -82,7 +82,7 @@ describe("the outbox of violations", () => {
       expect(outbox.dueAt).toBeNull();
     }));
 
-  test("hands over what nobody has confirmed again and again, ever more rarely, for a day", () =>
+  test("enqueues unconfirmed counts again with growing delays, for a day", () =>
     onStorage("again", ({ sql }) => {
       const outbox = new ViolationOutbox(sql);
       refuse(outbox, START, 5);
@@ -103,7 +103,7 @@ describe("the outbox of violations", () => {
       expect(rowsOf(sql)).toEqual([]);
     }));
 
-  test("has forgotten what was taken back, and nothing else", () =>
+  test("discards rolled back counts only", () =>
     onStorage("rollback", (storage) => {
       const outbox = new ViolationOutbox(storage.sql);
       const undo = new Error("undo");
@@ -133,7 +133,7 @@ describe("the outbox of violations", () => {
       expect(rowsOf(storage.sql)).toEqual([]);
     }));
 
-  test("writes a handful of rows for a flood of any length", () =>
+  test("writes a few rows for a flood of any length", () =>
     onStorage("flood", ({ sql }) => {
       for (const statement of VIOLATION_SCHEMA) sql.exec(statement);
       const before = rowsWritten(sql);
@@ -198,7 +198,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.nat().map((which): Step => ({ do: "repeat", which })) },
 );
 
-describe("violations on their way", () => {
+describe("violations in transit", () => {
   /** Where messages arrive: counts only rise, as in D1. */
   class Store {
     readonly counts = new Map<string, number>();
@@ -210,7 +210,7 @@ describe("violations on their way", () => {
     }
   }
 
-  test("all arrive with their exact counts, through sleep and lost, late and repeated messages", () =>
+  test("arrive with exact counts, through hibernation and lost, late and repeated messages", () =>
     onStorage("arrive", ({ sql }) => {
       fc.assert(
         fc.property(fc.array(step, { minLength: 5, maxLength: 60 }), (steps) => {

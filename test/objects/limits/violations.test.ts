@@ -118,7 +118,7 @@ describe("refused requests", () => {
     expect((await listOf(owner, 1)).items).toHaveLength(1);
   });
 
-  it("are answered as ever while the queue takes nothing, and recorded when it does again", async () => {
+  it("are answered as usual while the queue fails, and recorded afterwards", async () => {
     const { owner, key } = await limited(1);
     const fails = vi.spyOn(queuePrototype(), "send").mockRejectedValue(new Error("The queue is down."));
     await refused(key, 5);
@@ -174,7 +174,7 @@ describe("without a workspace", () => {
       { timeout: 20_000, interval: 250 },
     );
 
-  it("refusals of a client address are in D1 and in no list", async () => {
+  it("refusals of a client IP are in D1 and in no list", async () => {
     const headers = { "CF-Connecting-IP": "192.0.2.77" };
     const knock = async () => (await callWith({ AUTH_LIMIT: "2" }, "/auth/me", { headers })).status;
     expect([await knock(), await knock(), await knock(), await knock(), await knock()]).toEqual([
@@ -185,7 +185,7 @@ describe("without a workspace", () => {
     }
   });
 
-  it("refusals of a user's own object are in D1 and in no list", async () => {
+  it("refusals by a user object are in D1 and in no list", async () => {
     const { user, accessToken } = await registered("limits-user@example.com");
     const { sessionId } = await claimsOf(accessToken);
     for (let round = 0; round < 10; round++) {
@@ -198,7 +198,7 @@ describe("without a workspace", () => {
 });
 
 describe("the list", () => {
-  it("is newest first, in pages that neither repeat nor leave out", async () => {
+  it("is newest first, in pages that neither repeat nor omit rows", async () => {
     const owner = await newOwner();
     const now = Date.now();
     const all = Array.from({ length: 25 }, (_, at) =>
@@ -221,7 +221,7 @@ describe("the list", () => {
     );
   });
 
-  it("refuses a cursor that no page gave, and strangers", async () => {
+  it("refuses an invalid cursor, and users who are not members", async () => {
     const owner = await newOwner();
     const path = `/workspaces/${owner.workspaceId}/violations`;
     for (const cursor of ["x", "1", "1.", ".a", "-1.a", "1.a b", "9".repeat(30)]) {
@@ -241,7 +241,7 @@ describe("the consumer", () => {
     return (await env.DB.prepare(query).bind(workspaceId).all()).results;
   };
 
-  it("changes nothing for a message that comes twice, or after a newer one", async () => {
+  it("changes nothing for a duplicate message, or one after a newer message", async () => {
     const { workspaceId } = await newOwner();
     const at = Date.now();
     const [older, newer] = [3, 9].map(
@@ -254,7 +254,7 @@ describe("the consumer", () => {
     expect(await counts(workspaceId)).toEqual([{ count: 9, last_at: at + 9 }]);
   });
 
-  it("asks for a message again that it could not store, and holds up no other for it", async () => {
+  it("retries a message that it could not store, without delaying others", async () => {
     const { workspaceId } = await newOwner();
     const broken = violation(Date.now(), { identifier: "key:broken" });
     const DB = new Proxy(env.DB, {
@@ -280,7 +280,7 @@ describe("the consumer", () => {
     expect(await counts(workspaceId)).toHaveLength(1);
   });
 
-  it("notes in the log what the queue gave up on", async () => {
+  it("logs messages that the queue gave up on", async () => {
     const lines = vi.spyOn(console, "log").mockImplementation(() => {});
     const result = await consume("taffrail-violations-dead", [["ws_000000000000", [violation(Date.now())]]]);
     expect(result.ackAll).toBe(true);
@@ -289,12 +289,12 @@ describe("the consumer", () => {
     ]);
   });
 
-  it("writes nothing into an object that is no workspace", async () => {
+  it("writes nothing to an unprovisioned workspace object", async () => {
     await consume("taffrail-violations", [["ws_zzzzzzzzzzzz", [violation(Date.now())]]]);
     expect(await onSql("ws_zzzzzzzzzzzz", (sql) => sql.exec("SELECT name FROM sqlite_master").toArray())).toEqual([]);
   });
 
-  it("deletes what is older than 30 days, some at a time; the list ends there already", async () => {
+  it("deletes rows older than 30 days in steps; the list omits them at once", async () => {
     const owner = await newOwner();
     const now = Date.now();
     const old = Array.from({ length: 700 }, (_, at) => violation(now - 31 * DAY_MS - at * 60_000));
@@ -309,7 +309,7 @@ describe("the consumer", () => {
     expect(await counts(owner.workspaceId)).toHaveLength(2);
   });
 
-  it("knows no other queue", async () => {
+  it("refuses other queues", async () => {
     await expect(consume("taffrail-other", [])).rejects.toThrow("taffrail-other");
   });
 });

@@ -65,7 +65,7 @@ describe("a limit under load", () => {
     expect(admitted).toBe(30);
   });
 
-  it("counts keys and users apart, and each by what it is", async () => {
+  it("counts keys and users separately, under their identifiers", async () => {
     // The owner has made the project, the key and this very change: three of his four.
     await configure({ limit: 4 });
     const sibling = await uncountedKey();
@@ -102,7 +102,7 @@ describe("a limit under load", () => {
 });
 
 describe("a changed limit", () => {
-  it("takes effect with the next request, up and down, and forgets nothing", async () => {
+  it("takes effect with the next request, up and down, and keeps its counts", async () => {
     expect(remaining(await write())).toBe(999);
     await configure({ limit: 10 });
     expect(remaining(await write())).toBe(8);
@@ -117,7 +117,7 @@ describe("a changed limit", () => {
     expect([number(answer, "X-RateLimit-Limit"), remaining(answer)]).toEqual([1000, 996]);
   });
 
-  it("of the window sees what was counted under the one before", async () => {
+  it("of the window includes counts of the previous window", async () => {
     await configure({ limit: 5, windowSeconds: 60 });
     await burst(3);
     await configure({ limit: 5, windowSeconds: 3600 });
@@ -128,7 +128,7 @@ describe("a changed limit", () => {
     expect(remaining(await write())).toBe(0);
   });
 
-  it("never locks anybody out of the settings", async () => {
+  it("never locks members out of the settings", async () => {
     await configure({ limit: 1 });
     expect(refusal(await as(owner, "/projects"))).toEqual([429, "RATE_LIMITED"]);
     for (let i = 0; i < 5; i++) {
@@ -142,7 +142,7 @@ describe("a changed limit", () => {
 });
 
 describe("the settings", () => {
-  it("show the default and who has counted what", async () => {
+  it("show the default and the counters", async () => {
     expect((await as(owner, settingsPath())).data).toMatchObject({ default: null, rules: [] });
     await configure({ limit: 7 });
     await burst(3);
@@ -181,7 +181,7 @@ describe("the settings", () => {
     expect((await as(owner, settingsPath())).data).toMatchObject({ default: null });
   });
 
-  it("take the largest limit there is", async () => {
+  it("accept the largest limit", async () => {
     await configure({ limit: 1_000_000, windowSeconds: 60 });
     expect(remaining(await write())).toBe(999_999);
     await configure({ limit: 16_666, windowSeconds: 3600 });
@@ -189,11 +189,11 @@ describe("the settings", () => {
   });
 });
 
-describe("requests of nobody", () => {
+describe("unauthenticated requests", () => {
   const from = (ip: string, path: string, method = "GET") =>
     call(path, { method, headers: { "CF-Connecting-IP": ip } });
 
-  it("count by address below every group, whatever is wrong with them", async () => {
+  it("count by client IP below every group, with any fault", async () => {
     const answers = [
       await from("192.0.2.1", "/projects"),
       await from("192.0.2.1", "/projects/x/keys"),
@@ -208,7 +208,7 @@ describe("requests of nobody", () => {
     expect(remaining(await from("192.0.2.2", "/projects"))).toBe(999);
   });
 
-  it("count by /64 for IPv6, and under /auth apart", async () => {
+  it("count by /64 for IPv6, and separately under /auth", async () => {
     expect(remaining(await from("2001:db8:1:2::1", "/projects"))).toBe(999);
     expect(remaining(await from("2001:db8:1:2:ffff::9", "/projects"))).toBe(998);
     expect(remaining(await from("2001:db8:1:3::1", "/projects"))).toBe(999);

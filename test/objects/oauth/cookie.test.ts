@@ -24,7 +24,7 @@ async function fetchWith(
   return response;
 }
 
-it("O1: over https the cookie has the prefix __Host- and all that it demands", async () => {
+it("O1: over https the cookie has the prefix __Host- and its required attributes", async () => {
   const response = await fetchWith("/auth/oauth/provider_a");
   expect(response.status).toBe(302);
   const authorizeUrl = new URL(response.headers.get("Location") ?? "");
@@ -35,7 +35,7 @@ it("O1: over https the cookie has the prefix __Host- and all that it demands", a
   );
 });
 
-it("O1: a cookie of the plain name does not stand for it", async () => {
+it("O1: a cookie of the plain name is not accepted instead", async () => {
   const started = await fetchWith("/auth/oauth/provider_a");
   const cookie = started.headers.get("Set-Cookie")?.split(";")[0] ?? "";
   const state = new URL(started.headers.get("Location") ?? "").searchParams.get("state");
@@ -53,13 +53,13 @@ async function comeBack(more: string, settings: object = {}, ip = "203.0.113.76"
   return fetchWith(`/auth/oauth/provider_a/callback?state=${state}&${more}`, { ...from, Cookie: cookie }, settings);
 }
 
-it("O1: a flow that failed takes its cookie with it", async () => {
+it("O1: a failed flow deletes its cookie", async () => {
   const response = await comeBack("error=access_denied");
   expect(response.headers.get("Location")).toBe("https://logs.example.com/auth/callback?error=OAUTH_ACCESS_DENIED");
   expect(response.headers.get("Set-Cookie")).toMatch(/^__Host-taffrail_oauth_[\w-]{12}=; Max-Age=0; /);
 });
 
-it("O1: a callback that was limited leaves the cookie of another flow", async () => {
+it("O1: a limited callback keeps the cookie of another flow", async () => {
   const [ip, settings] = ["203.0.113.77", { AUTH_LIMIT: "1" }];
   const from = { "CF-Connecting-IP": ip };
   const started = await fetchWith("/auth/oauth/provider_a", from, settings);
@@ -86,7 +86,7 @@ describe("under AUTH a provider's callback", () => {
     return { state, comeBack: () => fetchWith(callback, { ...from, Cookie: cookie }, settings) };
   }
 
-  it("is free with a genuine, unused state, even where the limit is used up", async () => {
+  it("is free with a genuine, unused state, even if the limit is used up", async () => {
     const from = newAddress();
     const [first, second] = [await begun(from), await begun(from)];
     expect((await fetchWith("/auth/oauth/provider_a", from, settings)).status).toBe(429);
@@ -107,7 +107,7 @@ describe("under AUTH a provider's callback", () => {
     expect(errorOf(await comeBack())).toBe("RATE_LIMITED");
   });
 
-  it("is free for one of many that bring the same state at once", async () => {
+  it("is free for one of many parallel callbacks with the same state", async () => {
     const from = newAddress();
     const { comeBack } = await begun(from);
     const answers = await Promise.all(Array.from({ length: 10 }, comeBack));
@@ -128,7 +128,7 @@ describe("under AUTH a provider's callback", () => {
     expect(errorOf(await fetchWith(path, from, settings))).toBe("RATE_LIMITED");
   });
 
-  it("counts with a state that is too old, and with HEAD, which uses none up", async () => {
+  it("counts with an expired state, and with HEAD, which uses no state up", async () => {
     const from = newAddress();
     const { state, comeBack } = await begun(from);
     const path = `/auth/oauth/provider_a/callback?state=${state}&error=access_denied`;
@@ -138,7 +138,7 @@ describe("under AUTH a provider's callback", () => {
     expect(errorOf(await comeBack())).toBe("RATE_LIMITED");
   });
 
-  it("is looked for in the database at most 1,000 times a minute for an address: past that it counts first", async () => {
+  it("is looked up in the database at most 1,000 times a minute per client IP; further ones count first", async () => {
     const from = newAddress();
     const ip = from["CF-Connecting-IP"];
     const { state, comeBack } = await begun(from);
@@ -153,7 +153,7 @@ describe("under AUTH a provider's callback", () => {
   });
 });
 
-it("O9: a fault of ours goes to the frontend as INTERNAL_ERROR, and is logged as an error", async () => {
+it("O9: a fault of the service redirects to the frontend with INTERNAL_ERROR, and is logged as an error", async () => {
   const { DB: _gone, ...rest } = env;
   const context = createExecutionContext();
   const request = new Request(`https://logs.example.com/auth/oauth/provider_a/callback?state=${"A".repeat(43)}`);

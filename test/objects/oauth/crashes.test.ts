@@ -55,7 +55,7 @@ const REGISTRATION_STEPS = ["provisionUser", "provisionWorkspace", "claimAddress
 describe("an OAuth registration that is killed", () => {
   const points = REGISTRATION_STEPS.flatMap((step) => WHEN.map((when) => [when, step] as const));
 
-  it.each(points)("%s %s lets the person in at the next try, to one account", async (when, step) => {
+  it.each(points)("%s %s lets the user sign in at the next attempt, to one account", async (when, step) => {
     const profile = visitor();
     const made: { userId: string; workspaceId: string }[] = [];
     await expect(resolveProviderSignIn(registrationKilled(step, when, made), profile)).rejects.toThrow("killed");
@@ -107,7 +107,7 @@ async function unverifiedAccount(email: string): Promise<string> {
 describe("a link that is killed", () => {
   const points = LINK_STEPS.flatMap((step) => WHEN.map((when) => [when, step] as const));
 
-  it.each(points)("%s %s lets the person in at the next try, and another user's sign-in too", async (when, step) => {
+  it.each(points)("%s %s lets the user sign in at the next attempt", async (when, step) => {
     const profile = visitor();
     const userId = await unverifiedAccount(profile.email ?? "");
     await expect(resolveProviderSignIn(crashing(realPorts(), step, when), profile)).rejects.toThrow("killed");
@@ -133,7 +133,7 @@ describe("a link that is killed", () => {
     await expectPurged(userId);
   });
 
-  it.each(points)("%s %s does not keep the identity from anybody else", async (when, step) => {
+  it.each(points)("%s %s leaves the identity available to other users", async (when, step) => {
     const { entry, epoch } = await arrived(visitor());
     const authority = await sessionAuthority(entry.userId, epoch);
     const profile = visitor({ provider: "provider_b" });

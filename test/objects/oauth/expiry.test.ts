@@ -40,7 +40,7 @@ async function count(table: string): Promise<number> {
 }
 
 describe("O1: a state", () => {
-  it("is stored hashed, comes back whole, once, and within 10 minutes only", async () => {
+  it("is stored hashed and returns its flow once, within 10 minutes only", async () => {
     const purposes = [
       { mode: "tokens" },
       { mode: "code", codeChallenge: hashOf("v") },
@@ -61,14 +61,14 @@ describe("O1: a state", () => {
     expect(await takeFlow(env.DB, late, 1000)).toBeNull();
   });
 
-  it("goes to one of 25 who ask at once", async () => {
+  it("is returned to one of 25 parallel requests", async () => {
     const state = randomSecret();
     await beginFlow(env.DB, state, flow, 0);
     const taken = await Promise.all(Array.from({ length: 25 }, () => takeFlow(env.DB, state, 1)));
     expect(taken.filter((record) => record !== null)).toHaveLength(1);
   });
 
-  it("leaves nothing behind for long: each new flow takes expired ones with it", async () => {
+  it("is deleted after it expires: each new flow deletes expired ones", async () => {
     for (let i = 0; i < 30; i++) await beginFlow(env.DB, randomSecret(), flow, 0);
     await beginFlow(env.DB, randomSecret(), flow, 24 * 60 * MINUTE_MS);
     await beginFlow(env.DB, randomSecret(), flow, 24 * 60 * MINUTE_MS);
@@ -91,7 +91,7 @@ describe("O8: a code to exchange", () => {
 });
 
 describe("O6: a code to confirm a link with", () => {
-  it("is stored hashed and works once, for 60 seconds, for its user alone", async () => {
+  it("is stored hashed and works once, for 60 seconds, only for its user", async () => {
     const link = { identity: { provider: "provider_a", subject: "42" }, checkedEpoch: 3 } as const;
     const code = randomSecret();
     await issueLinkCode(env.DB, code, "usr_owner", link, 0);
@@ -104,8 +104,8 @@ describe("O6: a code to confirm a link with", () => {
   });
 });
 
-describe("O8: a session whose tokens travelled in an address", () => {
-  it("is dead 30 minutes later, unless its refresh token was rotated by then", async () => {
+describe("O8: a session whose tokens were in a URL", () => {
+  it("expires 30 minutes later, unless its refresh token was rotated by then", async () => {
     const { entry, epoch } = await arrived(visitor());
     const stub = userStub(entry.userId);
     const family = { epoch, method: "provider_a", userAgent: null, ip: "192.0.2.1" } as const;

@@ -61,24 +61,27 @@ const SHUT_OUT = [
   "401 API_KEY_REVOKED",
 ];
 
-describe("O5: an address that somebody else registered first", () => {
-  it.each([false, true])("everything of the attacker's is 401 from the sign-in on (eviction: %s)", async (evict) => {
-    const victim = visitor();
-    const attack = await attackerRegisters(victim.email ?? "");
-    const { userId } = await claimsOf(attack.account.accessToken);
-    expect((await me(attack.account.accessToken)).status).toBe(200);
-    expect((await call("/logger/query", { headers: bearer(attack.secret), body: {} })).status).toBe(200);
-    if (evict) await evictDurableObject(userStub(userId));
-    const { entry, epoch, isNewUser } = await arrived(victim);
-    expect([entry.userId, isNewUser]).toEqual([userId, false]);
-    if (evict) await evictDurableObject(userStub(userId));
-    expect(await attackerTries(attack)).toEqual(SHUT_OUT);
-    const sessionId = await sessionOf(userId, epoch);
-    expect(await userStub(userId).methods(sessionId)).toEqual({ hasPassword: false, providers: ["provider_a"] });
-    expect(await userStub(userId).me(sessionId)).toMatchObject({ email: victim.email, emailVerified: true });
-  });
+describe("O5: an address that an attacker registered first", () => {
+  it.each([false, true])(
+    "every credential of the attacker is 401 from the victim's sign-in on (eviction: %s)",
+    async (evict) => {
+      const victim = visitor();
+      const attack = await attackerRegisters(victim.email ?? "");
+      const { userId } = await claimsOf(attack.account.accessToken);
+      expect((await me(attack.account.accessToken)).status).toBe(200);
+      expect((await call("/logger/query", { headers: bearer(attack.secret), body: {} })).status).toBe(200);
+      if (evict) await evictDurableObject(userStub(userId));
+      const { entry, epoch, isNewUser } = await arrived(victim);
+      expect([entry.userId, isNewUser]).toEqual([userId, false]);
+      if (evict) await evictDurableObject(userStub(userId));
+      expect(await attackerTries(attack)).toEqual(SHUT_OUT);
+      const sessionId = await sessionOf(userId, epoch);
+      expect(await userStub(userId).methods(sessionId)).toEqual({ hasPassword: false, providers: ["provider_a"] });
+      expect(await userStub(userId).me(sessionId)).toMatchObject({ email: victim.email, emailVerified: true });
+    },
+  );
 
-  it("what was purged is gone before the link is claimed, so no crash after it gives the attacker anything", async () => {
+  it("the purge is finished before the link is claimed, so no crash after it leaves the attacker a credential", async () => {
     const victim = visitor();
     const attack = await attackerRegisters(victim.email ?? "");
     const real = realPorts();
@@ -111,7 +114,7 @@ describe("O5: an address that somebody else registered first", () => {
     expect(await userStub(userId).createSession(late)).toEqual({ ok: false, reason: "stale" });
   });
 
-  it("a refresh of the attacker that races the purge leaves nothing that lives", async () => {
+  it("a refresh of the attacker that races the purge leaves no valid session", async () => {
     let came = 0;
     for (let round = 0; round < 10; round++) {
       const victim = visitor();
@@ -131,7 +134,7 @@ describe("O5: an address that somebody else registered first", () => {
     expect(came).toBeGreaterThan(0);
   });
 
-  it("the attacker cannot link a provider of their own, before or while the victim comes", async () => {
+  it("the attacker cannot link a provider before or during the victim's sign-in", async () => {
     const victim = visitor();
     const attack = await attackerRegisters(victim.email ?? "");
     const { userId, sessionId } = await claimsOf(attack.account.accessToken);
@@ -151,7 +154,7 @@ describe("O5: an address that somebody else registered first", () => {
     expect((await arrived(own)).entry.userId).not.toBe(userId);
   });
 
-  it("a key made in the very moment of the purge does not survive it", async () => {
+  it("a key that is created during the purge does not survive it", async () => {
     const victim = visitor();
     const attack = await attackerRegisters(victim.email ?? "");
     const headers = {
@@ -170,7 +173,7 @@ describe("O5: an address that somebody else registered first", () => {
     }
   });
 
-  it("a key whose request was admitted before the purge and went on after it does not work", async () => {
+  it("a key whose request was admitted before the purge and continued after it is not valid", async () => {
     const victim = visitor();
     const attack = await attackerRegisters(victim.email ?? "");
     const { accessToken, personalWorkspace } = attack.account;
@@ -196,7 +199,7 @@ describe("O5: an address that somebody else registered first", () => {
     expect(keys).toEqual([]);
   });
 
-  it("O4: an address that was verified keeps all it has", async () => {
+  it("O4: an account with a verified address keeps its data", async () => {
     const owner = visitor();
     const first = await arrived(owner);
     const sessionId = await sessionOf(first.entry.userId, first.epoch);
@@ -205,7 +208,7 @@ describe("O5: an address that somebody else registered first", () => {
     expect(await userStub(first.entry.userId).me(sessionId)).not.toBeNull();
   });
 
-  it("two victims' sign-ins at once purge once, and both get in", async () => {
+  it("two parallel sign-ins of the victim purge once, and both succeed", async () => {
     const victim = visitor();
     const attack = await attackerRegisters(victim.email ?? "");
     const arrivals = await Promise.all([
@@ -222,7 +225,7 @@ async function findUser(email: string): Promise<string> {
   return (await findByEmail(email))?.userId ?? "";
 }
 
-it("O5: where a workspace does not answer, the provider's word lets nobody in, and says so as 503", async () => {
+it("O5: a provider sign-in returns 503 and opens no session while a workspace does not answer", async () => {
   const email = "stuck-provider@example.com";
   const attack = await attackerRegisters(email);
   const workspace = workspaceStub(attack.account.personalWorkspace.id);

@@ -33,7 +33,7 @@ async function holders(profile: ProviderProfile, userIds: readonly string[]): Pr
   return held;
 }
 
-describe("one identity, many at once", () => {
+describe("parallel requests for one identity", () => {
   it("O3: parallel first sign-ins make one account, one workspace and one link", async () => {
     const profile = visitor();
     const arrivals = await Promise.all(Array.from({ length: 10 }, () => resolveProviderSignIn(realPorts(), profile)));
@@ -79,7 +79,7 @@ describe("one identity, many at once", () => {
     }
   });
 
-  it("O6: a link under way and a sign-in of the same identity end with one holder, whoever comes first", async () => {
+  it("O6: a link in progress and a sign-in of the same identity end with one holder, in any order", async () => {
     for (let round = 0; round < 10; round++) {
       const { entry, epoch } = await arrived(visitor());
       const authority = await sessionAuthority(entry.userId, epoch);
@@ -94,8 +94,8 @@ describe("one identity, many at once", () => {
   });
 });
 
-describe("a link that is overtaken", () => {
-  it("between claim and completion is not completed with a claim that was taken away", async () => {
+describe("a link that another request disturbs", () => {
+  it("between claim and completion is not completed with a deleted claim", async () => {
     const { entry, epoch } = await arrived(visitor());
     const authority = await sessionAuthority(entry.userId, epoch);
     const profile = visitor({ provider: "provider_b" });
@@ -115,7 +115,7 @@ describe("a link that is overtaken", () => {
     expect(await holders(profile, [entry.userId, newcomer])).toEqual([newcomer]);
   });
 
-  it("deletes only the claim it has met: a newer one of the same user stays", async () => {
+  it("deletes only the claim that it found: a newer one of the same user stays", async () => {
     const { entry, epoch } = await arrived(visitor());
     const authority = await sessionAuthority(entry.userId, epoch);
     const profile = visitor({ provider: "provider_b" });
@@ -145,7 +145,7 @@ describe("unlinking", () => {
     }
   });
 
-  it("O7: a password counts as a method, and many parallel unlinks of one provider take it once", async () => {
+  it("O7: a password counts as a method, and parallel unlinks of one provider remove it once", async () => {
     const { entry, epoch } = await arrived(visitor());
     const { userId } = entry;
     const sessionId = await sessionOf(userId, epoch);
@@ -159,7 +159,7 @@ describe("unlinking", () => {
     expect(await userStub(userId).methods(sessionId)).toEqual({ hasPassword: true, providers: [] });
   });
 
-  it("leaves a claim behind at worst, which the next sign-in takes away", async () => {
+  it("leaves at worst a claim, which the next sign-in deletes", async () => {
     const first = visitor();
     const { entry } = await arrived(first);
     const second = { ...visitor({ provider: "provider_b" }), email: first.email };
@@ -176,7 +176,7 @@ describe("unlinking", () => {
   });
 });
 
-describe("an object that is no account", () => {
+describe("an unprovisioned user object", () => {
   it("holds nothing, links nothing and writes nothing", async () => {
     const stub = userStub("usr_nobodyisthere");
     const link = { provider: "provider_a", subject: "1", claim: "c" } as const;

@@ -28,7 +28,7 @@ const { sid: _sid, ...withoutSid } = payload;
 const { jti: _jti, ...withoutJti } = payload;
 
 describe("access tokens", () => {
-  it("carry what accounts are told they carry", () => {
+  it("contain the documented claims", () => {
     expect(header).toEqual({ alg: "HS256", typ: "at+jwt", kid: expect.any(String) });
     expect(payload).toEqual({
       iss: "https://logs.example.com",
@@ -41,7 +41,7 @@ describe("access tokens", () => {
     });
   });
 
-  it("live for 900 seconds, to the second", async () => {
+  it("are valid for exactly 900 seconds", async () => {
     expect(await verifyAccessToken(minted, settings, NOW)).toEqual({ ok: true, ...claims });
     expect(await verifyAccessToken(minted, settings, NOW + 899_999)).toEqual({ ok: true, ...claims });
     expect(await verifyAccessToken(minted, settings, NOW + 900_000)).toEqual({
@@ -50,7 +50,7 @@ describe("access tokens", () => {
     });
   });
 
-  it("forged by hand with the right secret and claims would pass: the forgeries below fail for their own fault", async () => {
+  it("forged with the right secret and claims would pass, so each forgery below fails for its fault", async () => {
     const token = forge(header, payload, settings.JWT_SECRET);
     expect(await verifyAccessToken(token, settings, NOW)).toEqual({ ok: true, ...claims });
   });
@@ -99,7 +99,7 @@ describe("access tokens", () => {
     expect(await verifyAccessToken(minted, current, NOW)).toEqual({ ok: true, ...claims });
   });
 
-  it("that are nonsense are refused, never thrown at", async () => {
+  it("that are malformed are refused without a throw", async () => {
     const part = fc.oneof(
       fc.base64String(),
       fc.string(),

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { isCommonPassword } from "../../../src/accounts/common-passwords.ts";
 import { passwordSchema } from "../../../src/accounts/password.ts";
 
-it("knows 3,000 common passwords, in whatever case, all of them long enough to be wanted", () => {
+it("the list has 3,000 passwords of accepted length, matched in any case", () => {
   const source = readFileSync(path.join(import.meta.dirname, "../../../src/accounts/common-passwords.ts"), "utf8");
   const words = /`\n([^`]+)`/.exec(source)?.[1]?.trim().split(/\s+/) ?? [];
   expect(new Set(words).size).toBe(3000);

@@ -9,7 +9,7 @@ const NOW = 1_700_000_000_000;
 describe("B10: a device token", () => {
   const token = mintDeviceToken(USER, PEPPER, NOW);
 
-  it("B10: names account, epoch and a device of its own, and no address", () => {
+  it("B10: contains account, epoch and a new device id, and no address", () => {
     const opened = openDeviceToken(token, EMAIL, PEPPER, NOW);
     expect(opened).toEqual({ userId: USER.userId, epoch: 3, deviceId: expect.stringMatching(/^\w{22}$/) });
     const other = openDeviceToken(mintDeviceToken(USER, PEPPER, NOW), EMAIL, PEPPER, NOW);
@@ -17,14 +17,14 @@ describe("B10: a device token", () => {
     expect(Buffer.from(token.split("_")[1] ?? "", "base64url").toString()).not.toContain("ada");
   });
 
-  it("B10: is good for its address, its pepper and 400 days alone", () => {
+  it("B10: is valid for its address, its pepper and 400 days only", () => {
     expect(openDeviceToken(token, "eve@example.com", PEPPER, NOW)).toBeNull();
     expect(openDeviceToken(token, EMAIL, `${PEPPER}x`, NOW)).toBeNull();
     expect(openDeviceToken(token, EMAIL, PEPPER, NOW + DEVICE_TOKEN_MS - 1)).not.toBeNull();
     expect(openDeviceToken(token, EMAIL, PEPPER, NOW + DEVICE_TOKEN_MS)).toBeNull();
   });
 
-  it("B10: is none once any character of it is another, nor is anything else", () => {
+  it("B10: is invalid with any character changed, like any other text", () => {
     for (let at = 0; at < token.length; at++) {
       const changed = token.slice(0, at) + (token[at] === "A" ? "B" : "A") + token.slice(at + 1);
       // The last character of base64url has bits that no byte has.

@@ -13,7 +13,7 @@ describe("emailSchema", () => {
     (text) => expect(emailSchema.safeParse(text).success).toBe(false),
   );
 
-  it("refuses other letters before it lowercases, lest they become somebody else's address", () => {
+  it("refuses other letters before it lowercases, so that none becomes another address", () => {
     for (const text of ["mi\u212Ae@example.com", "mike@\u212Aexample.com", "m\u0130ke@example.com", "é@example.com"]) {
       expect(emailSchema.safeParse(text).success).toBe(false);
       expect(providerEmail(text)).toBeNull();
@@ -21,7 +21,7 @@ describe("emailSchema", () => {
     expect(providerEmail(" Mike@Example.com ")).toBe("mike@example.com");
   });
 
-  it("takes 254 characters and not 255", () => {
+  it("accepts 254 characters and refuses 255", () => {
     const domain = `${"d".repeat(60)}.example.com`;
     const address = (length: number): string => `${"a".repeat(length - domain.length - 1)}@${domain}`;
     expect(emailSchema.safeParse(address(254)).success).toBe(true);
@@ -37,7 +37,7 @@ describe("emailSchema", () => {
 });
 
 describe("nameSchema", () => {
-  it("refuses what would break a line or an encoder", () => {
+  it("refuses line breaks and lone surrogates", () => {
     const lines = ["Ada\nBcc: eve@example.com", "a\u0000b", "a\u0085b", "a\u2028b", "a\u2029b"];
     for (const name of [...lines, "\ud800", "x".repeat(101)]) {
       expect(nameSchema.safeParse(name).success).toBe(false);
@@ -45,7 +45,7 @@ describe("nameSchema", () => {
     expect(nameSchema.parse("  Łucja Ćwik 🧭 ")).toBe("Łucja Ćwik 🧭");
   });
 
-  it("refuses what would turn the text around it, and takes names that run from right to left", () => {
+  it("refuses characters that change the direction of surrounding text, and accepts right-to-left names", () => {
     for (const turn of "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069") {
       expect(nameSchema.safeParse(`a${turn}b`).success).toBe(false);
     }

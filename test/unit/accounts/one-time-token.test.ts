@@ -6,7 +6,7 @@ const PEPPER = "pepper-pepper-pepper-pepper-pepper";
 const USER = "usr_0123456789aB";
 
 describe("one-time tokens", () => {
-  it("name the user who is to be asked, or nobody, and are looked up by their SHA-256", () => {
+  it("name the user whose object stores them, or no user, and are looked up by their SHA-256", () => {
     for (const owner of [USER, null]) {
       const token = mintOneTimeToken(owner, newSeed(), PEPPER);
       expect(token).toMatch(/^vt_[\w-]+$/);
@@ -23,7 +23,7 @@ describe("one-time tokens", () => {
     expect(token).not.toContain(Buffer.from(seed).toString("base64url"));
   });
 
-  it("anything else does not open and does not throw", () => {
+  it("other texts do not open and do not throw", () => {
     for (const text of [
       "",
       "vt_",

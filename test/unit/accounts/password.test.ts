@@ -19,7 +19,7 @@ describe("passwords", () => {
     expect(pbkdf2Sync("correct horse", saltBytes, 100_000, 32, "sha256").toString("base64url")).toBe(hash);
   });
 
-  it("get a salt each", async () => {
+  it("get a separate salt each", async () => {
     expect(await hashPassword("correct horse")).not.toBe(await hashPassword("correct horse"));
   });
 
@@ -31,7 +31,7 @@ describe("passwords", () => {
     expect(await verifyPassword("p".repeat(255), stored)).toBe(false);
   });
 
-  it("are the same however a keyboard composes their letters, and only then", async () => {
+  it("are equal for each composition of their letters, and only then", async () => {
     const stored = await hashPassword("caf\u00e9 \uac00");
     expect(await verifyPassword("cafe\u0301 \u1100\u1161", stored)).toBe(true);
     expect(await verifyPassword("cafe \uac00", stored)).toBe(false);
@@ -39,7 +39,7 @@ describe("passwords", () => {
     expect(await verifyPassword("file", await hashPassword("\ufb01le"))).toBe(false);
   });
 
-  it("derive exactly once, whatever is stored", async () => {
+  it("derive exactly once for any stored value", async () => {
     const stored = await hashPassword("correct horse");
     const derive = vi.spyOn(crypto.subtle, "deriveBits");
     const zeros = `pbkdf2:100000:${Buffer.alloc(16).toString("base64url")}:`;

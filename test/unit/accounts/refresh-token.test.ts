@@ -16,14 +16,14 @@ const anyLink = fc.record({
 });
 
 describe("refresh tokens", () => {
-  it("are opaque, name their link, and are the same whenever they are derived", () => {
+  it("are opaque, name their link, and are the same for every derivation", () => {
     expect(token).toMatch(/^rt_[A-Za-z0-9-]+_[A-Za-z0-9_-]{86}$/);
     expect(token).not.toContain(link.userId);
     expect(mintRefreshToken(link, KEY, PEPPER)).toBe(token);
     expect(openRefreshToken(token, PEPPER)).toMatchObject(link);
   });
 
-  it("come back whole for any link", () => {
+  it("open to the link they were minted for", () => {
     fc.assert(
       fc.property(anyLink, fc.uint8Array({ minLength: 32, maxLength: 32 }), (any, key) => {
         const opened = openRefreshToken(mintRefreshToken(any, key, PEPPER), PEPPER);
@@ -33,7 +33,7 @@ describe("refresh tokens", () => {
     );
   });
 
-  it("R6: with any character changed, added or taken away do not open", () => {
+  it("R6: with any character changed, added or removed do not open", () => {
     for (let at = 0; at < token.length; at++) {
       for (const other of ["A", "B", "-", "_", "."]) {
         if (token[at] === other) continue;
@@ -44,7 +44,7 @@ describe("refresh tokens", () => {
     for (const more of ["A", "=", " ", "_", "\n"]) expect(openRefreshToken(token + more, PEPPER)).toBeNull();
   });
 
-  it("R6: nonsense does not open and does not throw", () => {
+  it("R6: malformed texts do not open and do not throw", () => {
     const nonsense = fc.oneof(
       fc.string(),
       fc.base64String().map((text) => `rt_${text}`),

@@ -34,7 +34,7 @@ function requestOf(body: ReadableStream, length?: number): Request {
   return new Request("http://localhost/", options);
 }
 
-test("A1: a body that comes byte by byte holds about its own bytes", async () => {
+test("A1: a body that arrives byte by byte holds about its size", async () => {
   const { request, most } = trickle(40_000);
   const result = await readBody(request, MIB);
   if (!result.ok) throw new Error(result.reason);
@@ -64,7 +64,7 @@ function standing(connections: number, length?: number) {
   });
 }
 
-test("A1: a connection that stands still holds little more than it has sent", async () => {
+test("A1: a stalled connection holds little more than it has sent", async () => {
   const before = process.memoryUsage().arrayBuffers;
   const connections = 2000;
   const bodies = standing(connections);

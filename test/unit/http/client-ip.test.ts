@@ -4,7 +4,7 @@ import { clientIp, normalizeIp, UNKNOWN_CLIENT_IP } from "../../../src/platform/
 const ip = (headers: Record<string, string>, unnamed: string = UNKNOWN_CLIENT_IP) =>
   clientIp(new Headers(headers), unnamed);
 
-describe("the client's address", () => {
+describe("the client IP", () => {
   test("is the edge's header, then the first of X-Forwarded-For, then the one that is set", () => {
     expect(ip({ "CF-Connecting-IP": "192.0.2.1", "X-Forwarded-For": "192.0.2.2" })).toBe("192.0.2.1");
     expect(ip({ "X-Forwarded-For": " 192.0.2.2 , 192.0.2.3" })).toBe("192.0.2.2");
@@ -32,5 +32,5 @@ describe("the client's address", () => {
     "a".repeat(10_000),
     "%",
     "::%",
-  ])("%j is no address and counts as the constant", (text) => expect(normalizeIp(text)).toBe(UNKNOWN_CLIENT_IP));
+  ])("%j is not an IP address and counts as the constant", (text) => expect(normalizeIp(text)).toBe(UNKNOWN_CLIENT_IP));
 });

@@ -5,7 +5,7 @@ import { ERROR_STATUS, type ErrorCode } from "../../../src/http/errors.ts";
 import { limitHeaders } from "../../../src/http/headers.ts";
 
 describe("the envelope", () => {
-  test("holds data or an error, never both, and when and which request it was", async () => {
+  test("contains data or an error, never both, and the time and id of the request", async () => {
     const good = success({ a: 1 }, "r1", 201);
     expect(good.status).toBe(201);
     const meta = { timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/), requestId: "r1" };
@@ -20,7 +20,7 @@ describe("the envelope", () => {
     });
   });
 
-  test("gives every code its status, and every 401 a challenge", () => {
+  test("sets the status of every code, and a challenge for every 401", () => {
     // The list of the HTTP contract, by status.
     const contract: Record<number, string> = {
       400: "VALIDATION_ERROR WEAK_PASSWORD INVALID_TOKEN TOKEN_EXPIRED OAUTH_STATE_INVALID",
@@ -54,7 +54,7 @@ describe("the envelope", () => {
 describe("limit headers", () => {
   const state = { admitted: true, limit: 5, remaining: 4, resetAt: 1_795_000_000_001, retryAfter: 0 };
 
-  test("round the reset up, so that whoever waits for it does not come early", () => {
+  test("round the reset up, so that a client that waits for it does not retry early", () => {
     expect(limitHeaders(state)).toEqual({
       "X-RateLimit-Limit": "5",
       "X-RateLimit-Remaining": "4",

@@ -18,7 +18,7 @@ async function codeOf(reading: Promise<unknown>): Promise<string> {
 }
 
 describe("a body that may be left out", () => {
-  it("may also be empty, whatever its type", async () => {
+  it("may also be empty, with any type", async () => {
     const empty = () => new Blob([]).stream();
     for (const init of [
       {},
@@ -30,7 +30,7 @@ describe("a body that may be left out", () => {
     }
   });
 
-  it("is read where there is one", async () => {
+  it("is read if it is present", async () => {
     expect(await optionalJsonBody(request({ body: '{"password":"p"}', headers: json }), schema)).toEqual({
       password: "p",
     });
@@ -41,7 +41,7 @@ describe("a body that may be left out", () => {
   });
 });
 
-it("a body that is wanted must not be empty", async () => {
+it("a required body must not be empty", async () => {
   expect(await codeOf(jsonBody(request({ body: "", headers: json }), schema))).toBe("VALIDATION_ERROR");
   expect(await codeOf(jsonBody(request({}), schema))).toBe("UNSUPPORTED_MEDIA_TYPE");
 });

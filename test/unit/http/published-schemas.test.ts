@@ -10,7 +10,7 @@ import { QueryBody } from "../../../src/logs/query/schema.ts";
 
 const takes = (schema: z.ZodType, value: unknown): boolean => schema.safeParse(value).success;
 
-describe("D23: schemas that decide and are published", () => {
+describe("D23: schemas that validate and are published", () => {
   it("D23: a filter's time is a time or whole milliseconds", () => {
     const from = (value: unknown) => takes(QueryBody, { filters: { from: value } });
     for (const value of [0, 1795183200000, "2026-11-20", "2026-11-20T14:00:00+0200", "2028-02-29 10:00"]) {
@@ -32,7 +32,7 @@ describe("D23: schemas that decide and are published", () => {
     }
   });
 
-  it("D23: a year is one of 1970 to 9999, in whatever form a time is written", () => {
+  it("D23: a year is one of 1970 to 9999, in any form of a time", () => {
     const read = (text: string) => {
       try {
         return new TimestampReader().read(text).ms;
@@ -51,7 +51,7 @@ describe("D23: schemas that decide and are published", () => {
     expect(read("9999-12-31T23:59:59-01:00")).toBe(Date.UTC(10_000, 0, 1) - 1);
   });
 
-  it("D23: what is a day agrees with the calendar, of every day that four digits can write", () => {
+  it("D23: the schema agrees with the calendar on every day of the years 0 to 9999", () => {
     for (let year = 1960; year < 10_000; year += year < 2110 ? 1 : 97) {
       for (let month = 1; month <= 12; month++) {
         for (let day = 28; day <= 32; day++) {
@@ -85,7 +85,7 @@ describe("D23: schemas that decide and are published", () => {
     }
   });
 
-  it("D23: a path that the pattern takes has names, and no other has", () => {
+  it("D23: the pattern accepts exactly the paths that have names", () => {
     for (const path of ["a", "a.b", 'a["b.c"]', '["a"]["b"].c', "a[0].b", "a.0", '["\\u0041\\n"]', "a b", "é"]) {
       expect([path, DATA_PATH.test(path), parseDataPath(path) !== null]).toEqual([path, true, true]);
     }
@@ -94,7 +94,7 @@ describe("D23: schemas that decide and are published", () => {
     }
   });
 
-  it("D23: no text that fits into a body keeps a pattern busy", () => {
+  it("D23: no text that fits into a body takes a pattern long", () => {
     const size = 256 * 1024;
     // No measurement: a pattern that backtracks takes minutes for the square of this size, any other some milliseconds.
     const BUSY_MS = 5_000;

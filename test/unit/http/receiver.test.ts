@@ -63,7 +63,7 @@ describe("A7: a body that is being received", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test("is given up if it brings little while others wait for its memory", async () => {
+  test("is given up if it is slow while others wait for its memory", async () => {
     let isPressed = false;
     const { body, send } = bodyOf();
     const { result } = read(new BodyReader(body, () => isPressed));
@@ -85,7 +85,7 @@ describe("A7: a body that is being received", () => {
     expect(result()).toBe("slow");
   });
 
-  test("is not blamed for the time in which its reader waits for memory", async () => {
+  test("does not count as idle while its reader waits for memory", async () => {
     const { body, send, end } = bodyOf();
     const receiver = new BodyReader(body, () => true);
     send(1);
@@ -109,7 +109,7 @@ describe("A7: a body that is being received", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test("is thrown away up to a number of bytes", async () => {
+  test("is discarded up to a number of bytes", async () => {
     const { body, send, isCancelled } = bodyOf();
     const drained = new BodyReader(body, () => false).drain(10);
     send(4);

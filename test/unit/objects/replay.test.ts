@@ -55,14 +55,14 @@ describe("D19: a call that the platform failed", () => {
     [{ overloaded: true, durableObjectReset: true }, "repeated"],
     [{ overloaded: true, retryable: true, durableObjectReset: true }, "repeated"],
   ];
-  it.each(cases)("D19: %j, where a repetition is safe, is %s", async (by, expected) => {
+  it.each(cases)("D19: %j, if it is replay-safe, is %s", async (by, expected) => {
     const error = failing(by);
     const { end, attempts } = await run("replay-safe", [error]);
     expect(end).toBe({ repeated: "answer", refused: "SERVICE_UNAVAILABLE", thrown: error }[expected]);
     expect(attempts).toBe(expected === "repeated" ? 2 : 1);
   });
 
-  it.each(cases)("D19: %j, where it is not, is one attempt", async (by, expected) => {
+  it.each(cases)("D19: %j, if it is not replay-safe, is one attempt", async (by, expected) => {
     const error = failing(by);
     const { end, attempts } = await run("once", [error]);
     expect(end).toBe(expected === "thrown" ? error : "SERVICE_UNAVAILABLE");
@@ -100,7 +100,7 @@ describe("D19: a call that the platform failed", () => {
     );
   });
 
-  it("D19: waits differently from others that failed at the same moment", async () => {
+  it("D19: waits for a different time than calls that failed at the same moment", async () => {
     const lost = failing({ overloaded: true, durableObjectReset: true });
     const waits = await Promise.all([0, 0.25, 0.5, 0.75].map((random) => run("replay-safe", [lost, lost], { random })));
     expect(waits.map((each) => each.waits)).toEqual([
