@@ -88,7 +88,7 @@ async function report(name: string, filters: object, line: (index: number) => st
     const before = meter.done;
     const startedAt = performance.now();
     for (const batch of batches) {
-      meter.add(WORK.unit);
+      meter.add(WORK.item);
       const unit = await itemOfBatch(batch).open();
       const nothing = () => undefined;
       for (const _ of matcher.steps(unit?.pieces() ?? [], () => true, nothing, nothing));

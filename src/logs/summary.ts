@@ -187,10 +187,10 @@ export class IdCollector {
     const filter = new Uint8Array(Math.ceil((this.#count * BITS_PER_ID) / 8));
     const bits = filter.length * 8;
     for (let at = 0; at < this.#count; at++) {
-      let place = this.#hashes[at] ?? 0;
-      const step = stepOf(place);
-      for (let probe = 0; probe < PROBES; probe++, place = (place + step) >>> 0) {
-        const bit = scaled(place, bits);
+      let position = this.#hashes[at] ?? 0;
+      const step = stepOf(position);
+      for (let probe = 0; probe < PROBES; probe++, position = (position + step) >>> 0) {
+        const bit = scaled(position, bits);
         filter[bit >> 3] = (filter[bit >> 3] ?? 0) | (1 << (bit & 7));
       }
     }
@@ -227,8 +227,8 @@ export function mayContainIds(filter: Uint8Array | null, hashes: readonly number
 function mayContainId(filter: Uint8Array, hash: number): boolean {
   if (filter.length === 0) return false;
   const step = stepOf(hash);
-  for (let probe = 0, place = hash; probe < PROBES; probe++, place = (place + step) >>> 0) {
-    const bit = scaled(place, filter.length * 8);
+  for (let probe = 0, position = hash; probe < PROBES; probe++, position = (position + step) >>> 0) {
+    const bit = scaled(position, filter.length * 8);
     if (((filter[bit >> 3] ?? 0) & (1 << (bit & 7))) === 0) return false;
   }
   return true;

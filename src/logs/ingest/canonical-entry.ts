@@ -40,10 +40,10 @@ interface CategoryAndType {
 
 const NOWHERE: CategoryAndType = { bytes: new Uint8Array(), category: "", type: "", bit: 0 };
 /** Maximum number of cached pairs. Requests that arrive close together use few. */
-const MOST_PLACES = 16;
+const MAX_CACHED_NAMES = 16;
 
 // Cached across requests: whether a pair is valid depends on its text only.
-const places: CategoryAndType[] = [];
+const cachedNames: CategoryAndType[] = [];
 let minute: Uint8Array = NOWHERE.bytes;
 let minuteMs = 0;
 
@@ -52,7 +52,7 @@ export class CanonicalEntryReader {
   /** Timestamp of the last entry read, epoch milliseconds. */
   ms = 0;
   severity = 0;
-  place: CategoryAndType = NOWHERE;
+  names: CategoryAndType = NOWHERE;
   /** The ids of all entries read. */
   readonly ids = new IdCollector();
 
@@ -86,7 +86,7 @@ export class CanonicalEntryReader {
     this.severity = level.severity;
     i += level.bytes.length;
     if (!startsWith(bytes, i, CATEGORY)) return -1;
-    i = this.#readPlace(i + CATEGORY.length);
+    i = this.#readNames(i + CATEGORY.length);
     if (i < 0 || !startsWith(bytes, i, MESSAGE)) return -1;
     i += MESSAGE.length;
     if (bytes[i] === QUOTE) return -1;
@@ -125,12 +125,12 @@ export class CanonicalEntryReader {
   }
 
   /** @returns index of the closing quote of the type */
-  #readPlace(at: number): number {
+  #readNames(at: number): number {
     const bytes = this.#bytes;
-    for (const place of places) {
-      const end = at + place.bytes.length;
-      if (bytes[end] === QUOTE && startsWith(bytes, at, place.bytes)) {
-        this.place = place;
+    for (const cached of cachedNames) {
+      const end = at + cached.bytes.length;
+      if (bytes[end] === QUOTE && startsWith(bytes, at, cached.bytes)) {
+        this.names = cached;
         return end;
       }
     }
@@ -138,16 +138,16 @@ export class CanonicalEntryReader {
     if (type < TYPE.length || !startsWith(bytes, type - TYPE.length, TYPE)) return -1;
     const end = endOfString(bytes, type);
     if (end < 0) return -1;
-    const names = {
+    const pair = {
       category: latin1(bytes.subarray(at, type - TYPE.length)),
       type: latin1(bytes.subarray(type, end)),
     };
     // Names outside ASCII, or with escapes, need the full parser.
-    if (!/^[ -[\]-~]+$/.test(names.category + names.type) || this.#checked(names) === null) return -1;
-    const place = { ...names, bytes: new Uint8Array(bytes.subarray(at, end)), bit: categoryBit(names.category) };
-    if (places.length === MOST_PLACES) places.length = 0;
-    places.push(place);
-    this.place = place;
+    if (!/^[ -[\]-~]+$/.test(pair.category + pair.type) || this.#checked(pair) === null) return -1;
+    const added = { ...pair, bytes: new Uint8Array(bytes.subarray(at, end)), bit: categoryBit(pair.category) };
+    if (cachedNames.length === MAX_CACHED_NAMES) cachedNames.length = 0;
+    cachedNames.push(added);
+    this.names = added;
     return end;
   }
 

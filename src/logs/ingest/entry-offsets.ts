@@ -23,9 +23,9 @@ export interface EntryOffsets {
 }
 
 export type Split =
-  | { found: "entries"; spans: EntryOffsets }
+  | { found: "entries"; offsets: EntryOffsets }
   /** Two members are named `logs`. The caller must check that the first one is JSON, too. */
-  | { found: "entries-of-last-logs"; spans: EntryOffsets }
+  | { found: "entries-of-last-logs"; offsets: EntryOffsets }
   | { found: "too_many" }
   /** The document has another shape, if it is JSON at all. */
   | { found: "no-entries"; message: string }
@@ -57,7 +57,7 @@ export function splitDocument(bytes: Uint8Array, most: number): Split {
 
 /** @param isEnd whether the document may end after the array that ends at the given index */
 function splitArray(bytes: Uint8Array, at: number, most: number, isEnd: (end: number) => boolean): Split {
-  const spans: EntryOffsets = { starts: [], ends: [] };
+  const offsets: EntryOffsets = { starts: [], ends: [] };
   let i = skipSpace(bytes, at + 1, bytes.length);
   if (bytes[i] !== CLOSE_BRACKET) {
     for (;;) {
@@ -67,13 +67,13 @@ function splitArray(bytes: Uint8Array, at: number, most: number, isEnd: (end: nu
       let end = i;
       while (end > start && isSpace(bytes[end - 1] ?? 0)) end--;
       if (end === start) return BROKEN;
-      if (spans.starts.push(start) > most) return { found: "too_many" };
-      spans.ends.push(end);
+      if (offsets.starts.push(start) > most) return { found: "too_many" };
+      offsets.ends.push(end);
       if (bytes[i] === CLOSE_BRACKET) break;
       i++;
     }
   }
-  return isEnd(i + 1) ? { found: "entries", spans } : BROKEN;
+  return isEnd(i + 1) ? { found: "entries", offsets } : BROKEN;
 }
 
 /** @returns index of the comma or bracket after the array element that begins at `at`; -1 if there is no such byte */
@@ -127,7 +127,7 @@ function splitObject(bytes: Uint8Array, start: number, most: number): Split {
   const end = readMembers(bytes, start, members);
   if (end < 0 || skipSpace(bytes, end, bytes.length) !== bytes.length) return BROKEN;
   const { logs, logsEnd, logsCount, hasMessage } = members;
-  if (logs < 0 || hasMessage) return { found: "entries", spans: { starts: [start], ends: [end] } };
+  if (logs < 0 || hasMessage) return { found: "entries", offsets: { starts: [start], ends: [end] } };
   const other = others.first;
   if (other !== null) {
     return { found: "no-entries", message: `${other}: beside logs the body must have no other member.` };
@@ -194,17 +194,17 @@ function endOfMember(bytes: Uint8Array, at: number): number {
  * @returns `null` if there are more than `most` lines
  */
 export function splitLines(bytes: Uint8Array, most: number): EntryOffsets | null {
-  const spans: EntryOffsets = { starts: [], ends: [] };
+  const offsets: EntryOffsets = { starts: [], ends: [] };
   for (let start = markLength(bytes); start < bytes.length; ) {
     const lineBreak = bytes.indexOf(LINE_BREAK, start);
     const end = lineBreak < 0 ? bytes.length : lineBreak;
     if (!isBlank(bytes, start, end)) {
-      if (spans.starts.push(start) > most) return null;
-      spans.ends.push(end);
+      if (offsets.starts.push(start) > most) return null;
+      offsets.ends.push(end);
     }
     start = end + 1;
   }
-  return spans;
+  return offsets;
 }
 
 /**

@@ -23,12 +23,12 @@ const PART_BEHIND = /[.eE]|\s*:/y;
  * the text of each number, takes up to 50 times as long: 86 ms for the largest body of a query, instead of 3 ms.
  */
 export function parseExactly(text: string): unknown {
-  const places = LONG_RUN.test(text) ? inexactIntegers(text) : [];
-  if (places.length === 0) return JSON.parse(text);
+  const integers = LONG_RUN.test(text) ? inexactIntegers(text) : [];
+  if (integers.length === 0) return JSON.parse(text);
   const mark = crypto.randomUUID();
   const parts: string[] = [];
   let at = 0;
-  for (const { start, end } of places) {
+  for (const { start, end } of integers) {
     parts.push(text.slice(at, start), `"${mark}"`);
     at = end;
   }

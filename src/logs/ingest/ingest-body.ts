@@ -19,7 +19,7 @@ const COST_OF_BYTE = 10;
 
 const encoder = new TextEncoder();
 /** What a document may begin with before its first entry, with the matching end. */
-const FRAMES = [
+const WRAPPERS = [
   { open: encoder.encode('[{"timestamp":"'), skip: 1, close: encoder.encode("]") },
   { open: encoder.encode('{"logs":[{"timestamp":"'), skip: 9, close: encoder.encode("]}") },
   { open: encoder.encode('{"timestamp":"'), skip: 0, close: new Uint8Array() },
@@ -39,8 +39,8 @@ export function* canonicalBatch(
   now: number,
   meter: TurnMeter,
 ): Steps<Batch | null> {
-  const place = mediaType === "application/x-ndjson" ? placeOfLines(bytes) : placeInDocument(bytes);
-  return place === null || !isUtf8(bytes) ? null : yield* batchOf(bytes, place, now, meter);
+  const location = mediaType === "application/x-ndjson" ? locationOfLines(bytes) : locationInDocument(bytes);
+  return location === null || !isUtf8(bytes) ? null : yield* batchOf(bytes, location, now, meter);
 }
 
 /** The position of the entries in a body. */
@@ -51,18 +51,18 @@ interface EntriesLocation {
   separator: number;
 }
 
-function placeOfLines(bytes: Uint8Array): EntriesLocation {
+function locationOfLines(bytes: Uint8Array): EntriesLocation {
   const end = bytes.at(-1) === LINE_BREAK ? bytes.length - 1 : bytes.length;
   return { start: 0, end, separator: LINE_BREAK };
 }
 
-function placeInDocument(bytes: Uint8Array): EntriesLocation | null {
-  const frame = FRAMES.find(({ open }) => startsWith(bytes, 0, open));
-  if (frame === undefined) return null;
-  const end = bytes.length - frame.close.length;
-  if (!startsWith(bytes, end, frame.close)) return null;
+function locationInDocument(bytes: Uint8Array): EntriesLocation | null {
+  const wrapper = WRAPPERS.find(({ open }) => startsWith(bytes, 0, open));
+  if (wrapper === undefined) return null;
+  const end = bytes.length - wrapper.close.length;
+  if (!startsWith(bytes, end, wrapper.close)) return null;
   // A single entry has no separator.
-  return { start: frame.skip, end, separator: frame.skip > 0 ? COMMA : -1 };
+  return { start: wrapper.skip, end, separator: wrapper.skip > 0 ? COMMA : -1 };
 }
 
 function* batchOf(
@@ -82,12 +82,12 @@ function* batchOf(
     const from = at;
     at = reader.read(at);
     if (at < 0 || at > end || isLarge(bytes, from, at)) return null;
-    const { ms, severity, place } = reader;
+    const { ms, severity, names } = reader;
     if (ms < minTimestamp) minTimestamp = ms;
     if (ms > maxTimestamp) maxTimestamp = ms;
     levelMask |= 1 << severity;
-    categoryMask |= place.bit;
-    summary.add(ms, severity, place.category, place.type);
+    categoryMask |= names.bit;
+    summary.add(ms, severity, names.category, names.type);
     if (at === end) break;
     if (bytes[at] !== separator || separators.push(at) === INGEST_LIMITS.entries) return null;
     meter.spend((at - from) * COST_OF_BYTE);

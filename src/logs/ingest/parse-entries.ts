@@ -57,10 +57,10 @@ export function* parseEntries(
 }
 
 function* parseLines(bytes: Uint8Array, reader: EntryParser): Steps<ParseResult> {
-  const spans = splitLines(bytes, INGEST_LIMITS.entries);
-  if (spans === null) return tooMany();
-  if (spans.starts.length === 0) return noEntry();
-  yield* reader.readLines(spans);
+  const offsets = splitLines(bytes, INGEST_LIMITS.entries);
+  if (offsets === null) return tooMany();
+  if (offsets.starts.length === 0) return noEntry();
+  yield* reader.readLines(offsets);
   return { ok: true, builder: reader.builder };
 }
 
@@ -113,8 +113,8 @@ function* parseDocument(bytes: Uint8Array, reader: EntryParser, meter: TurnMeter
     if (split.found === "too_many") return tooMany();
     if (split.found === "no-entries") return invalid(split.message);
   }
-  if (split.spans.starts.length === 0) return noEntry();
-  return (yield* reader.readElements(split.spans)) ? { ok: true, builder: reader.builder } : notJson(bytes);
+  if (split.offsets.starts.length === 0) return noEntry();
+  return (yield* reader.readElements(split.offsets)) ? { ok: true, builder: reader.builder } : notJson(bytes);
 }
 
 /** Decodes and parses entries whose offsets are known, and passes them to the builder. */
@@ -153,7 +153,7 @@ class EntryParser {
     const text = `[${this.#text(start, end)}]`;
     const list = parsed(text);
     if (!Array.isArray(list)) return false;
-    this.#hand(list, start, end, () => parseExactly(text));
+    this.#add(list, start, end, () => parseExactly(text));
     return true;
   }
 
@@ -177,7 +177,7 @@ class EntryParser {
       // A line of white space is not an entry.
       else if (line.trim() !== "") values.push(faultOfLine(line));
     }
-    this.#hand(values, start, end, () => lines.filter((line) => line.trim() !== "").map(exactly));
+    this.#add(values, start, end, () => lines.filter((line) => line.trim() !== "").map(exactly));
   }
 
   /** Whether a large line can be parsed. Rejects the entry if not. */
@@ -203,11 +203,11 @@ class EntryParser {
   }
 
   /** @param exact returns the same values parsed by `parseExactly` */
-  #hand(values: readonly unknown[], start: number, end: number, exact: () => unknown): void {
+  #add(values: readonly unknown[], start: number, end: number, exact: () => unknown): void {
     this.builder.add(values, () => {
       this.#meter.spend((end - start) * COST.exactByte);
-      const again = exact();
-      return Array.isArray(again) ? again : [];
+      const reparsed = exact();
+      return Array.isArray(reparsed) ? reparsed : [];
     });
     this.#meter.spend((end - start) * COST.parsedByte + (this.builder.values - this.#values) * COST.value);
     this.#values = this.builder.values;

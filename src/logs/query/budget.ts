@@ -44,10 +44,10 @@ export const UNIT_NS = 1.5;
 
 export const WORK = {
   /** Opening a batch or a block: its columns, a decompression context, its first line. */
-  unit: 6_000,
+  item: 6_000,
   /** Reading a part of a segment, and each byte of its batch table. */
   segment: 12_000,
-  directoryByte: 8,
+  batchTableByte: 8,
   /** One byte of stored lines, decoded and scanned. */
   byte: 1,
   /** One line: finding its end, time, level, category and type. */

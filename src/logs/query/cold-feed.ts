@@ -42,18 +42,18 @@ export interface StoredSelection extends PagerSelection {
   afterCommit?: number;
 }
 
-interface FrameBody {
+interface BlockBody {
   batchTable: BatchTable;
   bytes: Uint8Array;
 }
 
 /** A block that the scan may reach, and its bytes after they were read. */
-interface WaitingFrame {
+interface PendingBlock {
   meta: SegmentMeta;
   block: Block;
   bound: number;
   /** `undefined` until it was read; `null` if it was deleted. */
-  body: FrameBody | CorruptSegment | null | undefined;
+  body: BlockBody | CorruptSegment | null | undefined;
 }
 
 /** The blocks of the cold tier's segments, as scan items. */
@@ -61,23 +61,23 @@ export class ColdFeed implements ScanFeed {
   readonly #source: ColdSource;
   readonly #selection: StoredSelection;
   readonly #sign: number;
-  readonly #walk: SegmentPager<FoundSegment>;
+  readonly #pager: SegmentPager<FoundSegment>;
   /** Segments that are found but not yet split into blocks. */
   #metas: FoundSegment[] = [];
   /** Blocks in scan order. */
-  #blocks: WaitingFrame[] = [];
+  #blocks: PendingBlock[] = [];
   /** Maximum bytes of the last read. */
   #bodyBytes = 0;
   /** Number of blocks in the segments found so far, and number of those that the filters leave. */
-  #framesFound = 0;
-  #framesLeft = 0;
+  #blocksFound = 0;
+  #blocksLeft = 0;
   /** Work units spent on batch tables. */
   #readCost = 0;
 
   /** @param segments number of segments examined for the first page */
   static async open(source: ColdSource, selection: StoredSelection, segments = FIRST_SEGMENTS): Promise<ColdFeed> {
     const feed = new ColdFeed(source, selection, segments);
-    if (!feed.#walk.isDone) await feed.#goOn();
+    if (!feed.#pager.isDone) await feed.#readPage();
     return feed;
   }
 
@@ -85,7 +85,7 @@ export class ColdFeed implements ScanFeed {
     this.#source = source;
     this.#selection = selection;
     this.#sign = selection.order === "desc" ? -1 : 1;
-    this.#walk = new SegmentPager((wanted) => source.findSegments(wanted), selection, MAX_SEGMENTS, segments);
+    this.#pager = new SegmentPager((wanted) => source.findSegments(wanted), selection, MAX_SEGMENTS, segments);
   }
 
   bound(): number | null {
@@ -93,18 +93,18 @@ export class ColdFeed implements ScanFeed {
   }
 
   get cost(): number {
-    return this.#walk.cost + this.#readCost;
+    return this.#pager.cost + this.#readCost;
   }
 
   async take(): Promise<ScanItem> {
     const unseen = this.#unseenBound();
     if (unseen !== null) {
-      await this.#goOn();
+      await this.#readPage();
       return nothingAt("stored", unseen);
     }
     const taken = this.#blocks.shift();
-    if (!taken) throw new RangeError("There is no further frame.");
-    this.#absorbSegments();
+    if (!taken) throw new RangeError("There is no further block.");
+    this.#splitNearSegments();
     const { meta, block } = taken;
     const { asOf, afterCommit = 0 } = this.#selection;
     return {
@@ -121,26 +121,26 @@ export class ColdFeed implements ScanFeed {
 
   /** Returns the bound of the segments that were not examined yet, if they may hold the next block. */
   #unseenBound(): number | null {
-    const { place } = this.#walk;
-    if (place === null) return null;
-    const bound = boundOf(this.#selection.order, place);
+    const { position } = this.#pager;
+    if (position === null) return null;
+    const bound = boundOf(this.#selection.order, position);
     const [next] = this.#blocks;
     return next && this.#sign * (next.bound - bound) < 0 ? null : bound;
   }
 
-  async #goOn(): Promise<void> {
-    this.#metas.push(...(await this.#walk.page()));
-    this.#absorbSegments();
+  async #readPage(): Promise<void> {
+    this.#metas.push(...(await this.#pager.page()));
+    this.#splitNearSegments();
   }
 
   /** Splits found segments into blocks until no further segment can hold a block before the next one. */
-  #absorbSegments(): void {
+  #splitNearSegments(): void {
     for (;;) {
       const [meta] = this.#metas;
       const [next] = this.#blocks;
       if (!meta || (next && this.#sign * (next.bound - boundOf(this.#selection.order, meta)) < 0)) return;
       this.#metas.shift();
-      this.#tellApart(meta);
+      this.#splitSegment(meta);
     }
   }
 
@@ -148,17 +148,17 @@ export class ColdFeed implements ScanFeed {
    * Splits further segments until the known blocks have the given bytes, so that they can be read together with the
    * next.
    */
-  #takeIn(bytes: number): void {
+  #splitAhead(bytes: number): void {
     let known = this.#blocks.reduce((sum, { block }) => sum + block.end - block.start, 0);
     while (known < bytes) {
       const meta = this.#metas.shift();
       if (!meta) return;
-      known += this.#tellApart(meta);
+      known += this.#splitSegment(meta);
     }
   }
 
   /** Splits a segment into blocks. @returns the bytes of its blocks */
-  #tellApart(meta: FoundSegment): number {
+  #splitSegment(meta: FoundSegment): number {
     const blocks = this.#blocksOf(meta);
     this.#blocks.push(...blocks);
     this.#blocks.sort((a, b) => this.#sign * (a.bound - b.bound));
@@ -169,13 +169,13 @@ export class ColdFeed implements ScanFeed {
    * Returns the blocks of a segment that may hold a matching entry. A segment with a corrupt index becomes one failing
    * block.
    */
-  #blocksOf(found: FoundSegment): WaitingFrame[] {
+  #blocksOf(found: FoundSegment): PendingBlock[] {
     const { order } = this.#selection;
     try {
       const all = allBlocks(found);
       const blocks = blocksToRead(found, this.#selection, all);
-      this.#framesFound += all.length;
-      this.#framesLeft += blocks.length;
+      this.#blocksFound += all.length;
+      this.#blocksLeft += blocks.length;
       return blocks.map((block) => ({ meta: found, block, bound: boundOf(order, block), body: undefined }));
     } catch (error) {
       if (!(error instanceof CorruptSegment)) throw error;
@@ -184,7 +184,7 @@ export class ColdFeed implements ScanFeed {
     }
   }
 
-  async #open(wanted: WaitingFrame): Promise<LineSource | null> {
+  async #open(wanted: PendingBlock): Promise<LineSource | null> {
     if (wanted.body === undefined) await this.#read(wanted);
     const { meta, block, body } = wanted;
     wanted.body = null;
@@ -199,12 +199,12 @@ export class ColdFeed implements ScanFeed {
   }
 
   /** Reads a block and the blocks that follow it in scan order, in the fewest ranges. */
-  async #read(wanted: WaitingFrame): Promise<void> {
-    const isSparse = this.#framesLeft <= this.#framesFound * SPARSE_SHARE;
+  async #read(wanted: PendingBlock): Promise<void> {
+    const isSparse = this.#blocksLeft <= this.#blocksFound * SPARSE_SHARE;
     const least = isSparse ? FIRST_SPARSE_BYTES : FIRST_BODY_BYTES;
     const grown = Math.max(least, this.#bodyBytes * (isSparse ? SPARSE_GROWTH : 2));
     this.#bodyBytes = Math.min(grown, MAX_BODY_BYTES);
-    if (isSparse) this.#takeIn(this.#bodyBytes);
+    if (isSparse) this.#splitAhead(this.#bodyBytes);
     const blocks = [wanted];
     let bytes = wanted.block.end - wanted.block.start;
     for (const next of this.#blocks) {
@@ -219,47 +219,47 @@ export class ColdFeed implements ScanFeed {
     for (const [index, stored] of bodies.entries()) {
       const run = runs[index];
       if (run) share(run, stored);
-      this.#readCost += WORK.segment + (stored?.batchTable.length ?? 0) * WORK.directoryByte;
+      this.#readCost += WORK.segment + (stored?.batchTable.length ?? 0) * WORK.batchTableByte;
     }
     if (wanted.body === undefined) throw new RangeError("The store left out the first range.");
   }
 }
 
 /** Adjacent blocks of one segment. */
-interface FrameRun {
+interface AdjacentBlocks {
   meta: SegmentMeta;
   start: number;
   end: number;
-  blocks: WaitingFrame[];
+  blocks: PendingBlock[];
 }
 
 /** Joins adjacent blocks. The run with the first block comes first, so that it is certainly read. */
-function joined(blocks: readonly WaitingFrame[]): FrameRun[] {
-  const runs: FrameRun[] = [];
-  for (const waiting of blocks) {
-    const { start, end } = waiting.block;
-    const run = runs.find(({ meta, ...span }) => meta === waiting.meta && (span.end === start || span.start === end));
+function joined(blocks: readonly PendingBlock[]): AdjacentBlocks[] {
+  const runs: AdjacentBlocks[] = [];
+  for (const pending of blocks) {
+    const { start, end } = pending.block;
+    const run = runs.find(({ meta, ...span }) => meta === pending.meta && (span.end === start || span.start === end));
     if (run) {
       run.start = Math.min(run.start, start);
       run.end = Math.max(run.end, end);
-      run.blocks.push(waiting);
-    } else runs.push({ meta: waiting.meta, start, end, blocks: [waiting] });
+      run.blocks.push(pending);
+    } else runs.push({ meta: pending.meta, start, end, blocks: [pending] });
   }
   return runs;
 }
 
-function share({ meta, start, blocks }: FrameRun, stored: SegmentBody | null): void {
-  const batchTable = stored && directoryOf(meta, stored);
-  for (const waiting of blocks) {
-    const { block } = waiting;
-    if (!(batchTable instanceof BatchTable)) waiting.body = batchTable;
+function share({ meta, start, blocks }: AdjacentBlocks, stored: SegmentBody | null): void {
+  const batchTable = stored && batchTableOf(meta, stored);
+  for (const pending of blocks) {
+    const { block } = pending;
+    if (!(batchTable instanceof BatchTable)) pending.body = batchTable;
     else if (stored)
-      waiting.body = { batchTable, bytes: stored.bytes.subarray(block.start - start, block.end - start) };
+      pending.body = { batchTable, bytes: stored.bytes.subarray(block.start - start, block.end - start) };
   }
 }
 
 /** Returns the batch table, or the error. An error affects only the blocks of its segment. */
-function directoryOf(meta: SegmentMeta, { batchTable }: SegmentBody): BatchTable | CorruptSegment {
+function batchTableOf(meta: SegmentMeta, { batchTable }: SegmentBody): BatchTable | CorruptSegment {
   try {
     return new BatchTable(meta, batchTable);
   } catch (error) {

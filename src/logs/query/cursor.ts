@@ -26,7 +26,7 @@ export type ResumableScanPosition =
 /** State of a resumable scan; see `resumable-scan.ts`. */
 export interface ResumableScanState {
   /** `null` if the scan has finished. */
-  place: ResumableScanPosition | null;
+  resumeAt: ResumableScanPosition | null;
   /** The first rows after the cursor's position that the scan has found so far, in order. */
   keys: readonly FoundKey[];
   /** Whether the scan has finished and there are no further rows than these. */
@@ -34,7 +34,11 @@ export interface ResumableScanState {
 }
 
 /** The state in which a resumable scan starts. */
-export const SWEEP_BEGIN: ResumableScanState = { place: { tier: "recent", position: null }, keys: [], isLast: false };
+export const RESUMABLE_SCAN_START: ResumableScanState = {
+  resumeAt: { tier: "recent", position: null },
+  keys: [],
+  isLast: false,
+};
 
 const Count = z.int().min(0);
 const ProjectId = z.string().max(64);
@@ -49,11 +53,16 @@ const Place = z.union([
 const Key = z.union([z.tuple([z.int(), Count, Count]), z.tuple([z.int(), Count, Count, z.int(), Count])]);
 
 /** Form in a cursor: position, `isLast`, projects, and keys with their times as differences to the key before. */
-export const SweepShape = z.tuple([Place, z.boolean(), z.array(ProjectId).max(MAX_KEYS), z.array(Key).max(MAX_KEYS)]);
-type Packed = z.output<typeof SweepShape>;
+export const ScanStateShape = z.tuple([
+  Place,
+  z.boolean(),
+  z.array(ProjectId).max(MAX_KEYS),
+  z.array(Key).max(MAX_KEYS),
+]);
+type Packed = z.output<typeof ScanStateShape>;
 
 /** @param from the timestamp of the cursor's position */
-export function packSweep({ place, keys, isLast }: ResumableScanState, from: number): Packed {
+export function packScanState({ resumeAt, keys, isLast }: ResumableScanState, from: number): Packed {
   const projects = [...new Set(keys.map(({ projectId }) => projectId))];
   let time = from;
   const packed = keys.map(({ timestamp, seq, projectId, batch }): Packed[3][number] => {
@@ -62,20 +71,20 @@ export function packSweep({ place, keys, isLast }: ResumableScanState, from: num
     const project = projects.indexOf(projectId);
     return batch === null ? [passed, seq, project] : [passed, seq, project, batch.timestamp - timestamp, batch.commit];
   });
-  return [packPlace(place), isLast, projects, packed];
+  return [packPosition(resumeAt), isLast, projects, packed];
 }
 
-function packPlace(place: ResumableScanPosition | null): Packed[0] {
-  if (place === null) return null;
-  if (place.tier === "recent") {
-    return place.position === null ? ["r"] : ["r", place.position.timestamp, place.position.commit];
+function packPosition(scan: ResumableScanPosition | null): Packed[0] {
+  if (scan === null) return null;
+  if (scan.tier === "recent") {
+    return scan.position === null ? ["r"] : ["r", scan.position.timestamp, scan.position.commit];
   }
-  if (place.after === null) return ["s"];
-  const { minTimestamp, maxTimestamp, projectId, firstSeq, part } = place.after;
+  if (scan.after === null) return ["s"];
+  const { minTimestamp, maxTimestamp, projectId, firstSeq, part } = scan.after;
   return ["s", minTimestamp, maxTimestamp, projectId, firstSeq, part];
 }
 
-export function unpackSweep([place, isLast, projects, packed]: Packed, from: number): ResumableScanState {
+export function unpackScanState([position, isLast, projects, packed]: Packed, from: number): ResumableScanState {
   let time = from;
   const keys = packed.map(([passed, seq, project, ahead, commit]): FoundKey => {
     time += passed;
@@ -83,18 +92,18 @@ export function unpackSweep([place, isLast, projects, packed]: Packed, from: num
     // An id that names no project has no rows.
     return { timestamp: time, seq, projectId: projects[project] ?? "", batch };
   });
-  return { place: unpackPlace(place), keys, isLast };
+  return { resumeAt: unpackPosition(position), keys, isLast };
 }
 
-function unpackPlace(place: Packed[0]): ResumableScanPosition | null {
-  if (place === null) return null;
-  if (place[0] === "r") {
-    const [, timestamp, commit] = place;
+function unpackPosition(packed: Packed[0]): ResumableScanPosition | null {
+  if (packed === null) return null;
+  if (packed[0] === "r") {
+    const [, timestamp, commit] = packed;
     const position = timestamp === undefined || commit === undefined ? null : { timestamp, commit };
     return { tier: "recent", position };
   }
-  if (place.length === 1) return { tier: "stored", after: null };
-  const [, minTimestamp, maxTimestamp, projectId, firstSeq, part] = place;
+  if (packed.length === 1) return { tier: "stored", after: null };
+  const [, minTimestamp, maxTimestamp, projectId, firstSeq, part] = packed;
   return { tier: "stored", after: { minTimestamp, maxTimestamp, projectId, firstSeq, part } };
 }
 
@@ -109,7 +118,7 @@ export interface Cursor {
   /** Rows of the first page's `offset` that are still to be skipped. Above 0 only after a partial answer. */
   skip: number;
   /** Set if finding the next rows takes several requests, otherwise `null`. */
-  sweep: ResumableScanState | null;
+  resume: ResumableScanState | null;
 }
 
 const FIELDS = [
@@ -122,13 +131,13 @@ const FIELDS = [
   z.int().min(0).max(QUERY_LIMITS.offset),
 ] as const;
 /** Earlier versions accept the first form only, so it is used whenever it suffices. */
-const Shape = z.union([z.tuple([z.literal(1), ...FIELDS]), z.tuple([z.literal(2), ...FIELDS, SweepShape])]);
+const Shape = z.union([z.tuple([z.literal(1), ...FIELDS]), z.tuple([z.literal(2), ...FIELDS, ScanStateShape])]);
 
-export function encodeCursor({ asOf, order, fingerprint, position, skip, sweep }: Cursor): string {
+export function encodeCursor({ asOf, order, fingerprint, position, skip, resume }: Cursor): string {
   const { timestamp, seq } = position;
   const projectId = position.seq === null ? "" : position.projectId;
   const common = [asOf, order, fingerprint, timestamp, seq, projectId, skip] as const;
-  const fields: z.input<typeof Shape> = sweep ? [2, ...common, packSweep(sweep, timestamp)] : [1, ...common];
+  const fields: z.input<typeof Shape> = resume ? [2, ...common, packScanState(resume, timestamp)] : [1, ...common];
   return Buffer.from(JSON.stringify(fields)).toString("base64url");
 }
 
@@ -140,7 +149,7 @@ export function decodeCursor(text: string): Cursor | null {
   if (!shape.success) return null;
   const [, asOf, order, fingerprint, timestamp, seq, projectId, skip, packed] = shape.data;
   const position = seq === null ? { timestamp, seq } : { timestamp, seq, projectId };
-  return { asOf, order, fingerprint, position, skip, sweep: packed ? unpackSweep(packed, timestamp) : null };
+  return { asOf, order, fingerprint, position, skip, resume: packed ? unpackScanState(packed, timestamp) : null };
 }
 
 /**

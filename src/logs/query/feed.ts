@@ -196,12 +196,12 @@ export function itemOfBatch(batch: RecentBatch): ScanItem {
     isWhole: true,
     seqs: { projectId, first: firstSeq, last: firstSeq + count - 1 },
     loadedBytes: body.length,
-    open: async () => new BatchUnit(batch),
+    open: async () => new BatchLines(batch),
   };
 }
 
 /** The lines of a recent batch. */
-class BatchUnit implements LineSource {
+class BatchLines implements LineSource {
   readonly projectId: string;
   readonly #batch: RecentBatch;
 

@@ -3,7 +3,7 @@ import { type QueryBudget, type ScanPacer, WORK } from "./budget.ts";
 import type { FoundKey } from "./cursor.ts";
 import { itemOfBatch, type ScanItem } from "./feed.ts";
 import type { ReadMemory } from "./memory.ts";
-import type { SweepScan } from "./resumable-scan.ts";
+import type { ResumableScanQuery } from "./resumable-scan.ts";
 import { openItem, readable, rowOf } from "./scan.ts";
 import { type LogSource, openMoved } from "./tiers.ts";
 import { type Row, rowBytes } from "./top-rows.ts";
@@ -11,7 +11,7 @@ import { type Row, rowBytes } from "./top-rows.ts";
 /** Reads the rows of keys that a resumable scan has found, in whichever tier they are now. */
 export class FoundRowReader {
   readonly #source: LogSource;
-  readonly #scan: SweepScan;
+  readonly #scan: ResumableScanQuery;
   readonly #pacer: ScanPacer;
   readonly #memory: ReadMemory;
   readonly #budget: QueryBudget;
@@ -24,7 +24,7 @@ export class FoundRowReader {
   /** @param projects that are searched; needed because a client may have forged its cursor */
   constructor(
     source: LogSource,
-    scan: SweepScan,
+    scan: ResumableScanQuery,
     pacer: ScanPacer,
     memory: ReadMemory,
     budget: QueryBudget,
@@ -76,7 +76,7 @@ export class FoundRowReader {
     const { batches } = await this.#source.recent(scan);
     this.#pacer.meter.add(WORK.segment);
     const [batch] = batches;
-    return batch?.commit === position.commit ? this.#look(itemOfBatch(batch), key, wanted) : null;
+    return batch?.commit === position.commit ? this.#scanItem(itemOfBatch(batch), key, wanted) : null;
   }
 
   async #fromSegments(key: FoundKey, wanted: ReadonlySet<string>): Promise<Row | null> {
@@ -85,28 +85,28 @@ export class FoundRowReader {
     const selection = { ...this.#scan.cold, ...time, afterCommit: 0 };
     const feed = await openMoved(this.#source.cold, selection, { projectId, after: seq - 1, until: seq });
     let row: Row | null = null;
-    while (row === null && feed.bound() !== null) row = await this.#look(await feed.take(), key, wanted);
+    while (row === null && feed.bound() !== null) row = await this.#scanItem(await feed.take(), key, wanted);
     this.#pacer.meter.add(feed.cost);
     return row;
   }
 
-  async #look(item: ScanItem, key: FoundKey, wanted: ReadonlySet<string>): Promise<Row | null> {
+  async #scanItem(item: ScanItem, key: FoundKey, wanted: ReadonlySet<string>): Promise<Row | null> {
     this.#memory.renew();
-    this.#pacer.meter.add(WORK.unit);
-    const unit = await openItem(item, this.#source.report);
-    if (unit === null) return null;
-    const { projectId } = unit;
+    this.#pacer.meter.add(WORK.item);
+    const lines = await openItem(item, this.#source.report);
+    if (lines === null) return null;
+    const { projectId } = lines;
     const name = nameOf(key);
     let found: Row | null = null;
     const steps = this.#matcher.steps(
-      unit.pieces(),
+      lines.pieces(),
       (_, index) => {
-        if (!item.isWhole && !unit.isVisible(index)) return false;
-        return wanted.has(nameOf({ projectId, seq: unit.seqAt(index) }));
+        if (!item.isWhole && !lines.isVisible(index)) return false;
+        return wanted.has(nameOf({ projectId, seq: lines.seqAt(index) }));
       },
       (match) => {
         if (!this.#matcher.reads && !this.#matcher.isEntry(match)) return;
-        const row = rowOf(match, unit, item.tier);
+        const row = rowOf(match, lines, item.tier);
         this.#pacer.meter.add(WORK.row + row.line.length);
         if (nameOf(row) === name) found = row;
         else if (!this.#found.has(nameOf(row)) && this.#mayKeep(row)) this.#found.set(nameOf(row), row);
@@ -117,7 +117,7 @@ export class FoundRowReader {
       this.#memory.renew();
       await this.#pacer.pause();
     }
-    unit.close?.();
+    lines.close?.();
     return found;
   }
 

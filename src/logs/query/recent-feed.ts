@@ -90,9 +90,9 @@ const FILTERED_PAGE_COST = 4 * 1024 * 1024;
 
 /** A range that went to the cold tier between two pages, with the ranges that the read received of it before. */
 export interface FollowedMove extends Move {
-  given: SeqRun[];
+  received: SeqRun[];
   /** Bound of the read at the move, epoch milliseconds. No entry that the read has not received comes before it. */
-  place: number;
+  bound: number;
 }
 
 /** Recent batches as scan items. */
@@ -106,7 +106,7 @@ export class RecentFeed implements ScanFeed {
   #maxBytes: number;
   #cost = 0;
   readonly #watermarks: Watermarks;
-  readonly #given = new ReturnedSeqs();
+  readonly #received = new ReturnedSeqs();
   #moves: FollowedMove[] = [];
 
   /** Reads the first page, which pins the snapshot. */
@@ -168,7 +168,7 @@ export class RecentFeed implements ScanFeed {
       this.#page = await this.#source({ ...this.#scan, position, maxBytes: this.#maxBytes });
       this.#at = 0;
       for (const move of this.#watermarks.follow(this.#page.flushed)) {
-        this.#moves.push({ ...move, given: this.#given.take(move), place: position.timestamp });
+        this.#moves.push({ ...move, received: this.#received.take(move), bound: position.timestamp });
       }
       this.#take(this.#page);
       if (this.#page.batches.length > 0) continue;
@@ -180,6 +180,6 @@ export class RecentFeed implements ScanFeed {
   }
 
   #take({ batches }: RecentPage): void {
-    for (const { projectId, firstSeq, count } of batches) this.#given.add(projectId, firstSeq, firstSeq + count - 1);
+    for (const { projectId, firstSeq, count } of batches) this.#received.add(projectId, firstSeq, firstSeq + count - 1);
   }
 }

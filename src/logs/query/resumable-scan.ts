@@ -27,7 +27,7 @@ const MAX_SEGMENTS = 64;
 const PAGE_BYTES = 512 * 1024;
 
 /** Range and conditions of a resumable scan. */
-export interface SweepScan {
+export interface ResumableScanQuery {
   order: Order;
   /** Finds rows after this position. */
   position: RowPosition;
@@ -53,11 +53,11 @@ export interface SweepScan {
 export class ResumableScan {
   scanned = 0;
   readonly #source: LogSource;
-  readonly #scan: SweepScan;
+  readonly #scan: ResumableScanQuery;
   readonly #pacer: ScanPacer;
   readonly #memory: ReadMemory;
   readonly #matcher: BatchMatcher;
-  readonly #keys: SweptKeys;
+  readonly #keys: FirstKeys;
   /**
    * Selection of segments by the watermarks of the last recent page. It includes what moved before that page was read.
    */
@@ -65,29 +65,35 @@ export class ResumableScan {
   /** Whether this request has scanned an item. */
   #hasBegun = false;
 
-  constructor(source: LogSource, scan: SweepScan, pacer: ScanPacer, memory: ReadMemory, state: ResumableScanState) {
+  constructor(
+    source: LogSource,
+    scan: ResumableScanQuery,
+    pacer: ScanPacer,
+    memory: ReadMemory,
+    state: ResumableScanState,
+  ) {
     this.#source = source;
     this.#scan = scan;
     this.#cold = scan.cold;
     this.#pacer = pacer;
     this.#memory = memory;
     this.#matcher = new BatchMatcher(scan.filter, pacer.meter);
-    this.#keys = new SweptKeys(scan.order, scan.rows, state.keys);
+    this.#keys = new FirstKeys(scan.order, scan.rows, state.keys);
   }
 
   /**
    * Scans until the end or until the work is used up.
    * @param page of recent batches from the position on, if the position is in the recent tier
    */
-  async run(place: ResumableScanPosition, page: RecentPage): Promise<ResumableScanState> {
-    let next: ResumableScanPosition | null = place;
-    if (place.tier === "recent") {
-      const position = await this.#sweepRecent(page);
+  async run(start: ResumableScanPosition, page: RecentPage): Promise<ResumableScanState> {
+    let next: ResumableScanPosition | null = start;
+    if (start.tier === "recent") {
+      const position = await this.#scanRecent(page);
       next = position === null ? { tier: "stored", after: null } : { tier: "recent", position };
     }
     if (next.tier === "stored" && !this.#isDue) next = await this.#scanCold(next.after);
     const { keys } = this.#keys;
-    return { place: next, keys, isLast: next === null && keys.length < this.#scan.rows };
+    return { resumeAt: next, keys, isLast: next === null && keys.length < this.#scan.rows };
   }
 
   get #isDue(): boolean {
@@ -95,14 +101,14 @@ export class ResumableScan {
   }
 
   /** @returns the position of the next batch; `null` at the end */
-  async #sweepRecent(first: RecentPage): Promise<ScanPosition | null> {
+  async #scanRecent(first: RecentPage): Promise<ScanPosition | null> {
     const { order, recent } = this.#scan;
     for (let page = first; ; ) {
       for (const batch of page.batches) {
         const position = { timestamp: boundOf(order, batch), commit: batch.commit };
         if (this.#isBeyond(position.timestamp)) return null;
         if (this.#isDue) return position;
-        await this.#look(itemOfBatch(batch), position);
+        await this.#scanItem(itemOfBatch(batch), position);
       }
       const position = page.next;
       if (position === null || this.#isBeyond(position.timestamp)) return null;
@@ -120,22 +126,22 @@ export class ResumableScan {
     const { meter } = this.#pacer;
     const read = (selection: Parameters<LogSource["cold"]["findSegments"]>[0]) =>
       this.#source.cold.findSegments(selection);
-    const walk = new SegmentPager(read, this.#cold, MAX_SEGMENTS, FIRST_SEGMENTS, first);
+    const pager = new SegmentPager(read, this.#cold, MAX_SEGMENTS, FIRST_SEGMENTS, first);
     let after = first;
-    for (let cost = 0; !walk.isDone; ) {
-      const segments = await walk.page();
-      meter.add(walk.cost - cost);
-      cost = walk.cost;
+    for (let cost = 0; !pager.isDone; ) {
+      const segments = await pager.page();
+      meter.add(pager.cost - cost);
+      cost = pager.cost;
       for (const segment of segments) {
         if (this.#isBeyond(boundOf(order, segment))) return null;
         if (this.#isDue) return { tier: "stored", after };
-        await this.#lookIn(segment);
+        await this.#scanSegment(segment);
         const { minTimestamp, maxTimestamp, projectId, firstSeq, part } = segment;
         after = { minTimestamp, maxTimestamp, projectId, firstSeq, part };
       }
-      const { place } = walk;
-      if (place === null || this.#isBeyond(boundOf(order, place))) return null;
-      after = place;
+      const { position } = pager;
+      if (position === null || this.#isBeyond(boundOf(order, position))) return null;
+      after = position;
       this.#hasBegun = true;
       if (this.#isDue) return { tier: "stored", after };
     }
@@ -148,68 +154,68 @@ export class ResumableScan {
     return last !== null && direction(this.#scan.order) * (bound - last.timestamp) > 0;
   }
 
-  async #lookIn(segment: FoundSegment): Promise<void> {
+  async #scanSegment(segment: FoundSegment): Promise<void> {
     const { cold } = this.#source;
     const source = {
       findSegments: async () => ({ segments: [segment], next: null }),
       readBodies: cold.readBodies.bind(cold),
     };
     const feed = await ColdFeed.open(source, this.#cold, 1);
-    while (feed.bound() !== null) await this.#look(await feed.take(), null);
+    while (feed.bound() !== null) await this.#scanItem(await feed.take(), null);
     this.#hasBegun = true;
     this.#pacer.meter.add(feed.cost);
   }
 
-  async #look(item: ScanItem, batch: ScanPosition | null): Promise<void> {
+  async #scanItem(item: ScanItem, batch: ScanPosition | null): Promise<void> {
     const { order, position } = this.#scan;
     const { meter } = this.#pacer;
     this.#hasBegun = true;
-    meter.add(WORK.unit);
+    meter.add(WORK.item);
     if (!mayContainRow(order, item, position, this.#keys.last)) {
       meter.add(item.loadedBytes);
       return;
     }
     this.#memory.renew();
-    const unit = await openItem(item, this.#source.report);
-    if (unit === null) return;
+    const lines = await openItem(item, this.#source.report);
+    if (lines === null) return;
     this.scanned += item.count;
-    const { projectId } = unit;
+    const { projectId } = lines;
     const damaged: number[] = [];
     const matcher = this.#matcher;
     const steps = matcher.steps(
-      unit.pieces(),
+      lines.pieces(),
       (timestamp, index) => {
-        if (!item.isWhole && !unit.isVisible(index)) return false;
-        const key = { timestamp, seq: unit.seqAt(index), projectId };
+        if (!item.isWhole && !lines.isVisible(index)) return false;
+        const key = { timestamp, seq: lines.seqAt(index), projectId };
         return isBehind(order, position, key) && this.#keys.accepts(key);
       },
       (match) => {
-        const seq = unit.seqAt(match.index);
+        const seq = lines.seqAt(match.index);
         if (!matcher.reads && !matcher.isEntry(match)) damaged.push(seq);
         else this.#keys.add({ timestamp: match.timestamp, seq, projectId, batch });
         meter.add(WORK.row);
       },
-      (index) => damaged.push(unit.seqAt(index)),
+      (index) => damaged.push(lines.seqAt(index)),
     );
     for (const _ of readable(steps, matcher, item, this.#source.report)) {
       this.#memory.renew();
       await this.#pacer.pause();
     }
-    unit.close?.();
+    lines.close?.();
     reportEntries(this.#source.report, projectId, damaged);
     await this.#pacer.pause();
   }
 }
 
 /** The first keys of an order, without duplicates. */
-class SweptKeys {
+class FirstKeys {
   readonly #order: Order;
-  readonly #most: number;
+  readonly #capacity: number;
   readonly #keys: FoundKey[];
 
-  constructor(order: Order, most: number, keys: readonly FoundKey[]) {
+  constructor(order: Order, capacity: number, keys: readonly FoundKey[]) {
     this.#order = order;
-    this.#most = most;
+    this.#capacity = capacity;
     this.#keys = [...keys].sort((a, b) => compareRows(order, a, b));
   }
 
@@ -219,7 +225,7 @@ class SweptKeys {
 
   /** The last key if the list is full, otherwise `null`. */
   get last(): FoundKey | null {
-    return this.#keys[this.#most - 1] ?? null;
+    return this.#keys[this.#capacity - 1] ?? null;
   }
 
   accepts(key: Omit<FoundKey, "batch">): boolean {
@@ -233,6 +239,6 @@ class SweptKeys {
     const next = this.#keys[at];
     if (next === undefined) this.#keys.push(key);
     else if (compareRows(this.#order, next, key) !== 0) this.#keys.splice(at, 0, key);
-    this.#keys.length = Math.min(this.#keys.length, this.#most);
+    this.#keys.length = Math.min(this.#keys.length, this.#capacity);
   }
 }

@@ -1,11 +1,18 @@
 import { logId } from "../entry-view.ts";
 import { QUERY_BUDGET, type QueryBudget, ScanPacer } from "./budget.ts";
-import { type Cursor, encodeAsOf, encodeCursor, fingerprint, type ResumableScanState, SWEEP_BEGIN } from "./cursor.ts";
+import {
+  type Cursor,
+  encodeAsOf,
+  encodeCursor,
+  fingerprint,
+  RESUMABLE_SCAN_START,
+  type ResumableScanState,
+} from "./cursor.ts";
 import { direction, type RowPosition } from "./feed.ts";
 import { FoundRowReader } from "./found-row-reader.ts";
 import { boundedSource, type ReadMemory, UNBOUNDED_MEMORY } from "./memory.ts";
 import type { RecentFeed, RecentPage } from "./recent-feed.ts";
-import { ResumableScan, type SweepScan } from "./resumable-scan.ts";
+import { ResumableScan, type ResumableScanQuery } from "./resumable-scan.ts";
 import { type ScanOutcome, scan, skipOf } from "./scan.ts";
 import type { LogQuery } from "./schema.ts";
 import {
@@ -23,18 +30,18 @@ import type { Row } from "./top-rows.ts";
 const FIRST_PAGE_BYTES = 512 * 1024;
 
 /** A cursor in the middle of a resumable scan. */
-export type ResumingCursor = Cursor & { sweep: ResumableScanState };
+export type ResumingCursor = Cursor & { resume: ResumableScanState };
 
 /** Requests the page of the recent tier with which every request starts. It has no batches if the scan needs none. */
 export function openResumed(
   source: LogSource,
   { filter }: LogQuery,
-  { place }: ResumableScanState,
+  { resumeAt }: ResumableScanState,
   scan: TierScan,
 ): Promise<RecentPage> {
   const selection = { ...recentSelection(filter, scan), followsMoves: true };
-  if (place?.tier !== "recent") return source.recent({ ...selection, levelMask: 0, position: null, maxBytes: 1 });
-  return source.recent({ ...selection, position: place.position, maxBytes: FIRST_PAGE_BYTES });
+  if (resumeAt?.tier !== "recent") return source.recent({ ...selection, levelMask: 0, position: null, maxBytes: 1 });
+  return source.recent({ ...selection, position: resumeAt.position, maxBytes: FIRST_PAGE_BYTES });
 }
 
 /** Continues a resumable scan. Returns its rows when it has finished. */
@@ -49,7 +56,7 @@ export async function readResumed(
 ): Promise<PageCut> {
   const { asOf } = first;
   const pacer = new ScanPacer();
-  const wanted: SweepScan = {
+  const wanted: ResumableScanQuery = {
     order: query.order,
     position: cursor.position,
     filter: keptFilter(query.filter, first),
@@ -58,28 +65,28 @@ export async function readResumed(
     work: budget.work,
     rows: budget.resumableRows,
   };
-  const sweep = new ResumableScan(source, wanted, pacer, memory, cursor.sweep);
-  const { place } = cursor.sweep;
-  const state = place === null ? cursor.sweep : await sweep.run(place, first);
+  const scanner = new ResumableScan(source, wanted, pacer, memory, cursor.resume);
+  const { resumeAt } = cursor.resume;
+  const state = resumeAt === null ? cursor.resume : await scanner.run(resumeAt, first);
   const { meter } = pacer;
   const { position, skip } = cursor;
-  if (state.place !== null || (place !== null && meter.done >= budget.work)) {
-    const next = { position, skip, sweep: state };
-    return { rows: [], complete: false, next, total: null, scanned: sweep.scanned, work: meter.done };
+  if (state.resumeAt !== null || (resumeAt !== null && meter.done >= budget.work)) {
+    const next = { position, skip, resume: state };
+    return { rows: [], complete: false, next, total: null, scanned: scanner.scanned, work: meter.done };
   }
   const passed = Math.min(skip, state.keys.length);
   const projects = new Set(first.flushed.map(({ projectId }) => projectId));
   const reader = new FoundRowReader(source, wanted, pacer, memory, budget, projects);
   const { rows, taken } = await reader.read(state.keys.slice(passed), query.limit);
   const rest = state.keys.slice(passed + taken);
-  const goOn = {
+  const continuation = {
     position: state.keys[passed + taken - 1] ?? position,
     skip: skip - passed,
-    sweep: rest.length > 0 ? { ...state, keys: rest } : null,
+    resume: rest.length > 0 ? { ...state, keys: rest } : null,
   };
-  const next = rest.length === 0 && state.isLast ? null : goOn;
+  const next = rest.length === 0 && state.isLast ? null : continuation;
   const complete = next === null || rows.length === query.limit;
-  return { rows, complete, next, total: null, scanned: sweep.scanned, work: meter.done };
+  return { rows, complete, next, total: null, scanned: scanner.scanned, work: meter.done };
 }
 
 /** One page, as in the response of `POST /logger/query` except for its rows; see `pageTexts`. */
@@ -166,16 +173,16 @@ interface Opened {
 async function open(source: LogSource, query: LogQuery, budget: QueryBudget, memory: ReadMemory): Promise<Opened> {
   const { cursor } = query;
   const scanned = scanOf(query);
-  if (isSweeping(cursor)) {
-    const first = await openResumed(source, query, cursor.sweep, scanned);
+  if (isResuming(cursor)) {
+    const first = await openResumed(source, query, cursor.resume, scanned);
     return { first, read: () => readResumed(source, query, cursor, first, scanned, budget, memory) };
   }
   const recent = await openRecent(source, query.filter, scanned);
   return { first: recent.first, read: () => readInOrder(source, query, recent, scanned, budget, memory) };
 }
 
-function isSweeping(cursor: Cursor | null): cursor is ResumingCursor {
-  return cursor !== null && cursor.sweep !== null;
+function isResuming(cursor: Cursor | null): cursor is ResumingCursor {
+  return cursor !== null && cursor.resume !== null;
 }
 
 async function readInOrder(
@@ -208,7 +215,7 @@ export interface PageCut {
   rows: Row[];
   complete: boolean;
   /** `null` only if nothing more can match. */
-  next: Pick<Cursor, "position" | "skip" | "sweep"> | null;
+  next: Pick<Cursor, "position" | "skip" | "resume"> | null;
   /** `null` if not every entry was counted. */
   total: number | null;
   scanned: number;
@@ -225,7 +232,7 @@ function cutPage(
   const skip = skipOf(query);
   if (stuckAt !== null) {
     const position = query.cursor?.position ?? { timestamp: stuckAt, seq: null };
-    return { rows: [], complete: false, next: { position, skip, sweep: SWEEP_BEGIN } };
+    return { rows: [], complete: false, next: { position, skip, resume: RESUMABLE_SCAN_START } };
   }
   const sign = direction(query.order);
   const kept = collector.rows();
@@ -233,17 +240,17 @@ function cutPage(
   const page = fitting(rows.slice(skip, skip + query.limit), budget.answerBytes);
   const last = page.at(-1);
   const isCut = page.length < Math.min(query.limit, rows.length - skip);
-  const behind = (position: RowPosition, left: number) => ({ position, skip: left, sweep: null });
+  const after = (position: RowPosition, left: number) => ({ position, skip: left, resume: null });
   if (last && rows.length > skip + page.length) {
-    return { rows: page, complete: frontier === null && !isCut, next: behind(keyOf(last), 0) };
+    return { rows: page, complete: frontier === null && !isCut, next: after(keyOf(last), 0) };
   }
   const end = rows.at(-1);
   const skipLeft = Math.max(0, skip - rows.length);
   if (collector.truncated && end && rows.length === kept.length) {
-    return { rows: page, complete: false, next: behind(keyOf(end), skipLeft) };
+    return { rows: page, complete: false, next: after(keyOf(end), skipLeft) };
   }
   if (frontier === null) return { rows: page, complete: true, next: null };
-  return { rows: page, complete: false, next: behind({ timestamp: frontier, seq: null }, skipLeft) };
+  return { rows: page, complete: false, next: after({ timestamp: frontier, seq: null }, skipLeft) };
 }
 
 function fitting(rows: readonly Row[], maxBytes: number): Row[] {

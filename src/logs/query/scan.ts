@@ -77,24 +77,24 @@ export async function scan(
     const { last } = collector;
     const canChangePage = last === null || sign * (bound - last.timestamp) <= 0;
     if (!canChangePage && outcome.total === null) break;
-    const overBudget = isOverBudget(bound);
+    const isOver = isOverBudget(bound);
     // A page must advance: the next page begins at the frontier, so the frontier must be after the start of this page.
-    const getsOn = sign * (bound - start) > 0;
-    if (overBudget && (!canChangePage || getsOn)) {
+    const advances = sign * (bound - start) > 0;
+    if (isOver && (!canChangePage || advances)) {
       outcome.frontier = bound;
       break;
     }
     // Only a resumable scan can advance from here. A single item is no reason for one.
-    if (overBudget && isSpent() && taken > 0) {
+    if (isOver && isSpent() && taken > 0) {
       outcome.stuckAt = start;
       break;
     }
     const item = await feed.take();
     taken++;
     const holdsRows = canChangePage && mayContainRow(order, item, after, last);
-    if (!holdsRows && (overBudget || outcome.total === null)) {
+    if (!holdsRows && (isOver || outcome.total === null)) {
       outcome.total = null;
-      meter.add(WORK.unit + item.loadedBytes);
+      meter.add(WORK.item + item.loadedBytes);
       continue;
     }
     if (!holdsRows && matcher.passesAll && item.isWhole && outcome.total !== null && isWithin(item, filter)) {
@@ -102,25 +102,25 @@ export async function scan(
       continue;
     }
     memory.renew();
-    const unit = await openItem(item, report);
-    if (unit === null) continue;
+    const lines = await openItem(item, report);
+    if (lines === null) continue;
     outcome.scanned += item.count;
-    meter.add(WORK.unit);
-    const rows = new UnitRows(item, unit, query, collector, meter, outcome.total);
+    meter.add(WORK.item);
+    const rows = new ItemRows(item, lines, query, collector, meter, outcome.total);
     for (const _ of readable(rows.steps(matcher), matcher, item, report)) {
       // One item may take a request's whole work, which is many seconds while other requests read.
       memory.renew();
       await pacer.pause();
       if (!isOverBudget(bound)) continue;
       // All rows of this item come after the frontier. Those already collected are left to the next page.
-      if (getsOn) outcome.frontier = bound;
+      if (advances) outcome.frontier = bound;
       else if (isSpent() && taken > 1) outcome.stuckAt = start;
       else continue;
       break;
     }
-    unit.close?.();
+    lines.close?.();
     if (outcome.frontier !== null || outcome.stuckAt !== null) break;
-    reportEntries(report, unit.projectId, rows.damaged);
+    reportEntries(report, lines.projectId, rows.damaged);
     outcome.total = rows.total;
     await pacer.pause();
   }
@@ -156,27 +156,27 @@ export function* readable(
 }
 
 /** Offers the rows of one item that pass the filter, and counts them. */
-class UnitRows {
+class ItemRows {
   /** `null` if no total was requested. */
   total: number | null;
   /** `seq` of lines that are not entries. */
   readonly damaged: number[] = [];
   readonly #item: ScanItem;
-  readonly #unit: LineSource;
+  readonly #lines: LineSource;
   readonly #query: LogQuery;
   readonly #collector: TopRows;
   readonly #meter: WorkMeter;
 
   constructor(
     item: ScanItem,
-    unit: LineSource,
+    lines: LineSource,
     query: LogQuery,
     collector: TopRows,
     meter: WorkMeter,
     total: number | null,
   ) {
     this.#item = item;
-    this.#unit = unit;
+    this.#lines = lines;
     this.#query = query;
     this.#collector = collector;
     this.#meter = meter;
@@ -185,17 +185,17 @@ class UnitRows {
 
   steps(matcher: BatchMatcher): Generator<void> {
     return matcher.steps(
-      this.#unit.pieces(),
+      this.#lines.pieces(),
       (timestamp, index) =>
-        (this.#item.isWhole || this.#unit.isVisible(index)) && (this.total !== null || this.#isRow(timestamp, index)),
+        (this.#item.isWhole || this.#lines.isVisible(index)) && (this.total !== null || this.#isRow(timestamp, index)),
       (match) => this.#take(matcher, match),
-      (index) => this.damaged.push(this.#unit.seqAt(index)),
+      (index) => this.damaged.push(this.#lines.seqAt(index)),
     );
   }
 
   #isRow(timestamp: number, index: number): boolean {
     const { order, cursor } = this.#query;
-    const key = { timestamp, seq: this.#unit.seqAt(index), projectId: this.#unit.projectId };
+    const key = { timestamp, seq: this.#lines.seqAt(index), projectId: this.#lines.projectId };
     return this.#collector.accepts(key) && (cursor === null || isBehind(order, cursor.position, key));
   }
 
@@ -204,23 +204,23 @@ class UnitRows {
     const isTaken = this.total === null || this.#isRow(timestamp, index);
     // A row in a response must be an entry, so it is checked unless the matcher has read it.
     if (isTaken && !matcher.reads && !matcher.isEntry(match)) {
-      this.damaged.push(this.#unit.seqAt(index));
+      this.damaged.push(this.#lines.seqAt(index));
       return;
     }
     if (this.total !== null) this.total++;
     if (!isTaken) return;
     this.#meter.add(WORK.row + end - start);
-    this.#collector.add(rowOf(match, this.#unit, this.#item.tier));
+    this.#collector.add(rowOf(match, this.#lines, this.#item.tier));
   }
 }
 
 /** Returns the row of a found line. */
-export function rowOf({ timestamp, index, raw, start, end }: LineMatch, unit: LineSource, tier: Tier): Row {
+export function rowOf({ timestamp, index, raw, start, end }: LineMatch, lines: LineSource, tier: Tier): Row {
   return {
     timestamp,
-    seq: unit.seqAt(index),
-    projectId: unit.projectId,
-    receivedAt: unit.receivedAtOf(index),
+    seq: lines.seqAt(index),
+    projectId: lines.projectId,
+    receivedAt: lines.receivedAtOf(index),
     tier,
     // Copies the text. A slice would keep all lines around it in memory.
     line: raw.toString("latin1", start, end),

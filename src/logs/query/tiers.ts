@@ -88,19 +88,19 @@ function compareSegments(order: Order, a: SegmentMeta, b: SegmentMeta): number {
 export class MovedFeed implements ScanFeed {
   readonly #feed: ColdFeed;
   readonly #sign: number;
-  readonly #place: number;
-  readonly #given: readonly SeqRun[];
+  readonly #start: number;
+  readonly #received: readonly SeqRun[];
 
   /**
-   * @param place bound of the read when it learned of the move, epoch milliseconds. No remaining entry comes before it,
+   * @param start bound of the read when it learned of the move, epoch milliseconds. No remaining entry comes before it,
    * but the block may, because it also holds others.
-   * @param given ranges already received, in order of `seq`
+   * @param received ranges already received, in order of `seq`
    */
-  constructor(order: Order, feed: ColdFeed, place: number, given: readonly SeqRun[]) {
+  constructor(order: Order, feed: ColdFeed, start: number, received: readonly SeqRun[]) {
     this.#feed = feed;
     this.#sign = direction(order);
-    this.#place = place;
-    this.#given = given;
+    this.#start = start;
+    this.#received = received;
   }
 
   get cost(): number {
@@ -109,39 +109,39 @@ export class MovedFeed implements ScanFeed {
 
   bound(): number | null {
     const bound = this.#feed.bound();
-    return bound === null || this.#sign * (bound - this.#place) >= 0 ? bound : this.#place;
+    return bound === null || this.#sign * (bound - this.#start) >= 0 ? bound : this.#start;
   }
 
   async take(): Promise<ScanItem> {
     const item = await this.#feed.take();
-    if (this.#given.length === 0) return item;
+    if (this.#received.length === 0) return item;
     return {
       ...item,
       isWhole: false,
       open: async () => {
-        const unit = await item.open();
-        return unit && withoutGiven(unit, this.#given);
+        const lines = await item.open();
+        return lines && withoutReceived(lines, this.#received);
       },
     };
   }
 }
 
-function withoutGiven(unit: LineSource, given: readonly SeqRun[]): LineSource {
+function withoutReceived(lines: LineSource, received: readonly SeqRun[]): LineSource {
   // Entries are mostly requested in order, so the last range found is tried first.
   let at = 0;
-  const isGiven = (seq: number) => {
-    if (seq < (given[at]?.first ?? 0)) at = 0;
-    while (at < given.length - 1 && seq > (given[at]?.last ?? 0)) at++;
-    const run = given[at];
+  const isReceived = (seq: number) => {
+    if (seq < (received[at]?.first ?? 0)) at = 0;
+    while (at < received.length - 1 && seq > (received[at]?.last ?? 0)) at++;
+    const run = received[at];
     return run !== undefined && run.first <= seq && seq <= run.last;
   };
   return {
-    projectId: unit.projectId,
-    pieces: () => unit.pieces(),
-    seqAt: (index) => unit.seqAt(index),
-    receivedAtOf: (index) => unit.receivedAtOf(index),
-    isVisible: (index) => unit.isVisible(index) && !isGiven(unit.seqAt(index)),
-    close: () => unit.close?.(),
+    projectId: lines.projectId,
+    pieces: () => lines.pieces(),
+    seqAt: (index) => lines.seqAt(index),
+    receivedAtOf: (index) => lines.receivedAtOf(index),
+    isVisible: (index) => lines.isVisible(index) && !isReceived(lines.seqAt(index)),
+    close: () => lines.close?.(),
   };
 }
 
@@ -191,7 +191,12 @@ export async function withColdTier(
   const segments = isForOneId(filter) ? ID_SEGMENTS : FIRST_SEGMENTS;
   const cold = projects.size === 0 ? null : await ColdFeed.open(source.cold, selection, segments);
   const openMove = async (move: FollowedMove) =>
-    new MovedFeed(order, await openMoved(source.cold, { ...selection, afterCommit: 0 }, move), move.place, move.given);
+    new MovedFeed(
+      order,
+      await openMoved(source.cold, { ...selection, afterCommit: 0 }, move),
+      move.bound,
+      move.received,
+    );
   return { feed: new TieredFeed(order, recent, cold, openMove), filter: kept };
 }
 

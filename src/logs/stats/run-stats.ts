@@ -76,29 +76,29 @@ async function count(counting: Counting, query: StatsQuery): Promise<StatsAnswer
   const { filter } = query;
   const histogram = new Histogram(query.intervalMs, query.groupBy);
   let complete = true;
-  let places: readonly ProjectProgress[];
-  if (looksInside(filter)) ({ complete, places } = await countEntries(counting, histogram, filter, null));
+  let progress: readonly ProjectProgress[];
+  if (looksInside(filter)) ({ complete, progress } = await countEntries(counting, histogram, filter, null));
   else {
     const whole = wholeMinutes(filter);
     const summed = await countSummaries(counting, histogram, { ...filter, ...whole });
     const { asOf } = summed;
-    ({ complete, places } = summed);
+    ({ complete, progress } = summed);
     for (const edge of edgesOf(filter, whole)) {
       if (!(await countEntries(counting, histogram, { ...filter, ...edge }, asOf)).complete) complete = false;
     }
   }
-  return { buckets: histogram.buckets(), total: histogram.total, complete, ...lastSeqOf(places) };
+  return { buckets: histogram.buckets(), total: histogram.total, complete, ...lastSeqOf(progress) };
 }
 
-function lastSeqOf(places: readonly ProjectProgress[]): Pick<StatsAnswer, "lastSeq"> {
-  const lastSeq = places.length === 1 ? places[0]?.lastSeq : undefined;
+function lastSeqOf(progress: readonly ProjectProgress[]): Pick<StatsAnswer, "lastSeq"> {
+  const lastSeq = progress.length === 1 ? progress[0]?.lastSeq : undefined;
   return lastSeq === undefined ? {} : { lastSeq };
 }
 
 /** The result of a count: whether it is complete, and the last `seq` of each project in its snapshot. */
 interface Read {
   complete: boolean;
-  places: readonly ProjectProgress[];
+  progress: readonly ProjectProgress[];
 }
 
 interface TimeRange {
@@ -138,18 +138,18 @@ async function countSummaries(
   const first = await source.recentCounts({ ...scan, asOf: null, after: 0 });
   const kept = { ...filter, from: Math.max(from ?? first.oldest, first.oldest) };
   const { workspaceId } = source;
-  const { asOf, flushed: places } = first;
+  const { asOf, flushed: progress } = first;
   const watermarks = new Watermarks(first.flushed);
   const end = endOf(counting);
   let complete = true;
   for (let page = first; ; ) {
     for (const summary of unpackSummaries(page.summaries)) {
       addSummary(histogram, summary, kept);
-      await countsRead(pacer, summary);
+      await chargeCounts(pacer, summary);
     }
     if (page.next === null) break;
     // Recent batches are read in order of arrival, so the newest entries are missing here.
-    if (pacer.meter.done >= end) return { asOf, complete: false, places };
+    if (pacer.meter.done >= end) return { asOf, complete: false, progress };
     const after = page.next;
     page = await source.recentCounts({ ...scan, asOf, after });
     const wanted = { workspaceId, from: kept.from, to, levelMask, categoryMask, asOf, afterCommit: after };
@@ -161,7 +161,7 @@ async function countSummaries(
   const projects = storedProjects(first.flushed);
   const common = { workspaceId, projects, levelMask, categoryMask, asOf: null, tests: [], order: "desc" } as const;
   if (!(await countSegments(counting, histogram, kept, { ...common, from: kept.from, to }))) complete = false;
-  return { asOf, complete, places };
+  return { asOf, complete, progress };
 }
 
 /**
@@ -177,22 +177,22 @@ async function countSegments(
   const { source, pacer } = counting;
   const byLevelAlone = filter.categories === null && filter.types === null && histogram.needsLevelsAlone;
   const { read, most } = byLevelAlone ? source.levels : source.summaries;
-  const walk = new SegmentPager(read, selection, most, most);
+  const pager = new SegmentPager(read, selection, most, most);
   const end = endOf(counting);
-  while (!walk.isDone) {
-    if (pacer.meter.done + walk.cost >= end) return false;
-    for (const { counts } of await walk.page()) {
+  while (!pager.isDone) {
+    if (pacer.meter.done + pager.cost >= end) return false;
+    for (const { counts } of await pager.page()) {
       if (byLevelAlone) addLevels(histogram, counts, filter);
       else addSummary(histogram, counts, filter);
-      await countsRead(pacer, counts);
+      await chargeCounts(pacer, counts);
     }
   }
-  pacer.meter.add(walk.cost);
+  pacer.meter.add(pager.cost);
   return true;
 }
 
 /** Charges packed counts that were added up, and yields if a pause is due. */
-function countsRead(pacer: ScanPacer, counts: Uint8Array): Promise<void> | undefined {
+function chargeCounts(pacer: ScanPacer, counts: Uint8Array): Promise<void> | undefined {
   pacer.meter.add(WORK.summary + counts.length * WORK.countsByte);
   return pacer.meter.isDue ? pacer.pause() : undefined;
 }
@@ -229,7 +229,7 @@ async function countEntries(
   const scan = { asOf, from: wanted.from, to: wanted.to, order: "desc" } as const;
   const recent = await openRecent(source, wanted, scan);
   const { feed, filter } = await withColdTier(source, recent, wanted, scan);
-  return { complete: await countFeed(counting, histogram, feed, filter), places: recent.first.flushed };
+  return { complete: await countFeed(counting, histogram, feed, filter), progress: recent.first.flushed };
 }
 
 /**
@@ -251,26 +251,26 @@ async function countFeed(
     if (meter.done + feed.cost >= end) return false;
     memory.renew();
     const item = await feed.take();
-    const unit = await openItem(item, source.report);
-    if (unit === null) continue;
-    meter.add(WORK.unit);
+    const lines = await openItem(item, source.report);
+    if (lines === null) continue;
+    meter.add(WORK.item);
     const damaged: number[] = [];
     const steps = matcher.steps(
-      unit.pieces(),
-      (_, index) => unit.isVisible(index),
+      lines.pieces(),
+      (_, index) => lines.isVisible(index),
       (match) => {
         const isEntry = matcher.reads || !histogram.needsNames || matcher.isEntry(match);
         if (isEntry) histogram.add(match.timestamp, histogram.needsNames ? names.of(match) : NOTHING, 1);
-        else damaged.push(unit.seqAt(match.index));
+        else damaged.push(lines.seqAt(match.index));
       },
-      (index) => damaged.push(unit.seqAt(index)),
+      (index) => damaged.push(lines.seqAt(index)),
     );
     for (const _ of readable(steps, matcher, item, source.report)) {
       memory.renew();
       await pacer.pause();
     }
-    unit.close?.();
-    reportEntries(source.report, unit.projectId, damaged);
+    lines.close?.();
+    reportEntries(source.report, lines.projectId, damaged);
     await pacer.pause();
   }
   meter.add(feed.cost);

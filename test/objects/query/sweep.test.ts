@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { z } from "zod";
 import { queryPageSchema } from "../../../src/logs/entry-view.ts";
-import { type Cursor, encodeCursor, fingerprint, SWEEP_BEGIN } from "../../../src/logs/query/cursor.ts";
+import { type Cursor, encodeCursor, fingerprint, RESUMABLE_SCAN_START } from "../../../src/logs/query/cursor.ts";
 import { QueryBody } from "../../../src/logs/query/schema.ts";
 import { bearer, call } from "../accounts/support.ts";
 import { storeAsEarlier } from "../flush/earlier.ts";
@@ -45,7 +45,7 @@ describe("A2: a sweep", () => {
       const usual = (await asked(tenant, order, null)).flatMap(({ logs }) => logs);
       expect(usual.map(({ seq }) => seq).sort((a, b) => a - b)).toEqual(range(1, 80));
       const cursor: Cursor = {
-        ...{ asOf: 8, order, skip: 0, sweep: SWEEP_BEGIN },
+        ...{ asOf: 8, order, skip: 0, resume: RESUMABLE_SCAN_START },
         fingerprint: fingerprint(QueryBody.parse({}).filter, tenant.projectId),
         position: { timestamp: order === "asc" ? 0 : clock.at * 2, seq: null },
       };

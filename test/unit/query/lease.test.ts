@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { QUERY_BUDGET } from "../../../src/logs/query/budget.ts";
-import { encodeCursor, fingerprint, SWEEP_BEGIN } from "../../../src/logs/query/cursor.ts";
+import { encodeCursor, fingerprint, RESUMABLE_SCAN_START } from "../../../src/logs/query/cursor.ts";
 import { type ReadMemory, UNBOUNDED_MEMORY } from "../../../src/logs/query/memory.ts";
 import { runQuery } from "../../../src/logs/query/run-query.ts";
 import { QueryBody } from "../../../src/logs/query/schema.ts";
@@ -36,7 +36,7 @@ describe("A3: the lease of a read that looks through one large batch", () => {
 
   const sweeping = () =>
     encodeCursor({
-      ...{ asOf: 1, order: "desc", skip: 0, sweep: SWEEP_BEGIN },
+      ...{ asOf: 1, order: "desc", skip: 0, resume: RESUMABLE_SCAN_START },
       fingerprint: fingerprint(QueryBody.parse({ filters }).filter, PROJECT),
       position: { timestamp: NOW, seq: null },
     });

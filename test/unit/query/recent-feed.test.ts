@@ -60,8 +60,8 @@ test("26: what was left has gone to the cold tier between two pages: the read le
   expect(feed.takeMoves()).toEqual([]);
   expect((await feed.take()).count).toBe(0);
   expect(feed.takeMoves()).toEqual([
-    { projectId: "proj_gone", after: 0, until: 5, given: [{ first: 1, last: 3 }], place: 2000 },
-    { projectId: "proj_kept", after: 0, until: 5, given: [], place: 2000 },
+    { projectId: "proj_gone", after: 0, until: 5, received: [{ first: 1, last: 3 }], bound: 2000 },
+    { projectId: "proj_kept", after: 0, until: 5, received: [], bound: 2000 },
   ]);
   expect(feed.takeMoves()).toEqual([]);
   await feed.take();

@@ -26,7 +26,7 @@ const cursor = encodeCursor({
   order: "desc",
   fingerprint: "AAAAAAAAAAA",
   position: { timestamp: 5, seq: 3, projectId: "proj_00000000000a" },
-  sweep: null,
+  resume: null,
   skip: 0,
 });
 

@@ -1,7 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { encodeBody, type RecentBatch } from "../../../src/logs/batch.ts";
 import { QUERY_BUDGET, UNIT_NS } from "../../../src/logs/query/budget.ts";
-import { type Cursor, decodeCursor, encodeCursor, fingerprint, SWEEP_BEGIN } from "../../../src/logs/query/cursor.ts";
+import {
+  type Cursor,
+  decodeCursor,
+  encodeCursor,
+  fingerprint,
+  RESUMABLE_SCAN_START,
+} from "../../../src/logs/query/cursor.ts";
 import { boundOf, compareRows, type Order } from "../../../src/logs/query/feed.ts";
 import type { RecentPage, RecentScan } from "../../../src/logs/query/recent-feed.ts";
 import { runQuery } from "../../../src/logs/query/run-query.ts";
@@ -145,7 +151,7 @@ describe("A2: a sweep while entries move", () => {
       const own = fingerprint(QueryBody.parse({ filters: { search: "wanted" } }).filter, store.scope);
       const seen: number[] = [];
       let next: string | null = encodeCursor({
-        ...{ asOf: 6, order, fingerprint: own, skip: 0, sweep: SWEEP_BEGIN },
+        ...{ asOf: 6, order, fingerprint: own, skip: 0, resume: RESUMABLE_SCAN_START },
         position: { timestamp: NOW, seq: null },
       });
       while (next !== null) {
@@ -163,7 +169,7 @@ describe("A2: a sweep while entries move", () => {
 
 describe("A2: a cursor", () => {
   const position = { timestamp: 5, seq: 3, projectId: "proj_00000000000a" };
-  const cursor: Cursor = { asOf: 7, order: "desc", fingerprint: "AAAAAAAAAAA", position, skip: 2, sweep: null };
+  const cursor: Cursor = { asOf: 7, order: "desc", fingerprint: "AAAAAAAAAAA", position, skip: 2, resume: null };
   const written = (fields: unknown) => Buffer.from(JSON.stringify(fields)).toString("base64url");
 
   it("A2: of the earlier form is still taken, and still written where there is no sweep", () => {
@@ -178,15 +184,15 @@ describe("A2: a cursor", () => {
       { timestamp: 5, seq: 2, projectId: "proj_00000000000a", batch: { timestamp: 9, commit: 4 } },
       { timestamp: 4, seq: 9, projectId: "proj_00000000000b", batch: null },
     ];
-    for (const place of [
+    for (const resumeAt of [
       null,
       { tier: "recent", position: null },
       { tier: "recent", position: { timestamp: 9, commit: 3 } },
       { tier: "stored", after: null },
       { tier: "stored", after: segment },
     ] as const) {
-      const sweeping = { ...cursor, sweep: { place, keys, isLast: place === null } };
-      expect(decodeCursor(encodeCursor(sweeping))).toEqual(sweeping);
+      const resuming = { ...cursor, resume: { resumeAt, keys, isLast: resumeAt === null } };
+      expect(decodeCursor(encodeCursor(resuming))).toEqual(resuming);
     }
     const fields = [7, "desc", "AAAAAAAAAAA", 5, 3, "proj_00000000000a", 2];
     for (const sweep of [[], ["x"], [null, true, [], [[1, 2]]], [null, true, [], Array(300).fill([1, 2, 0])]]) {
@@ -208,7 +214,7 @@ describe("A2: a cursor", () => {
     const made: Cursor = {
       ...{ asOf: 1, order: "desc", fingerprint: own, skip: 0 },
       position: { timestamp: NOW, seq: null },
-      sweep: { ...SWEEP_BEGIN, place: null, keys, isLast: true },
+      resume: { ...RESUMABLE_SCAN_START, resumeAt: null, keys, isLast: true },
     };
     const query = QueryBody.parse({ ...body, pagination: { cursor: encodeCursor(made) } });
     const result = await runQuery(store.logs(3), query, () => 0);

@@ -17,7 +17,7 @@ import { TOKEN_KIND, type TokenCollector, type TokenHash, type TokenTest } from 
 const BITS_PER_PAIR = 8;
 const SLOTS_PER_TOKEN = 4;
 /** Segments of earlier versions have 5 bits a pair and only the first three slots: 9 % pass. */
-const FORMER_SLOTS = 3;
+const LEGACY_SLOTS = 3;
 /** Flag in `blockKinds` of a segment whose tokens have all the slots. */
 export const ALL_SLOTS = 32;
 
@@ -42,8 +42,8 @@ export function buildBlockFilter(tables: readonly TokenTable[], blocks: number):
   const slots = filter.length / width;
   for (const table of tables) {
     table.forEachPair((a, b, block) => {
-      for (let turn = 0; turn < SLOTS_PER_TOKEN; turn++) {
-        const byte = scaled(place(a, b, turn), slots) * width + (block >> 3);
+      for (let slot = 0; slot < SLOTS_PER_TOKEN; slot++) {
+        const byte = scaled(position(a, b, slot), slots) * width + (block >> 3);
         filter[byte] = (filter[byte] ?? 0) | (1 << (block & 7));
       }
     });
@@ -51,12 +51,12 @@ export function buildBlockFilter(tables: readonly TokenTable[], blocks: number):
   return filter;
 }
 
-function place(a: number, b: number, turn: number): number {
-  return (b + Math.imul(turn, a | 1)) >>> 0;
+function position(a: number, b: number, slot: number): number {
+  return (b + Math.imul(slot, a | 1)) >>> 0;
 }
 
 /** Returns the first tests whose tokens fit into `MAX_TOKENS`. Their slots are selected. */
-function asked(tests: readonly TokenTest[]): TokenTest[] {
+function testable(tests: readonly TokenTest[]): TokenTest[] {
   let tokens = 0;
   return tests.filter(({ anyOf }) => {
     tokens += anyOf.length;
@@ -66,13 +66,13 @@ function asked(tests: readonly TokenTest[]): TokenTest[] {
 
 /** Returns a column with the slots of the tests' tokens, concatenated in hexadecimal. `null` if there are no tests. */
 export function slotsColumn(tests: readonly TokenTest[]): string | null {
-  const parts = asked(tests).flatMap(({ anyOf }) => anyOf.flatMap(slotSql));
+  const parts = testable(tests).flatMap(({ anyOf }) => anyOf.flatMap(slotSql));
   return parts.length === 0 ? null : `CASE WHEN slot_bytes = 0 THEN '' ELSE ${concatenated(parts)} END`;
 }
 
 function slotSql({ a, b }: TokenHash): string[] {
-  return Array.from({ length: SLOTS_PER_TOKEN }, (_, turn) => {
-    const at = `slot_bytes * ((${place(a, b, turn)} * (length(frame_filter) / slot_bytes)) >> 32)`;
+  return Array.from({ length: SLOTS_PER_TOKEN }, (_, slot) => {
+    const at = `slot_bytes * ((${position(a, b, slot)} * (length(frame_filter) / slot_bytes)) >> 32)`;
     return `hex(substr(frame_filter, 1 + ${at}, slot_bytes))`;
   });
 }
@@ -98,14 +98,14 @@ export function blockMask(tests: readonly TokenTest[], hits: BlockHits): (block:
   if (hits.slotBytes === 0 || hits.slots === "") return () => true;
   const mask = new Uint8Array(hits.slotBytes).fill(0xff);
   const digits = hits.slotBytes * 2;
-  const turns = (hits.blockKinds & ALL_SLOTS) === 0 ? FORMER_SLOTS : SLOTS_PER_TOKEN;
+  const slotCount = (hits.blockKinds & ALL_SLOTS) === 0 ? LEGACY_SLOTS : SLOTS_PER_TOKEN;
   let at = 0;
-  for (const { kind, anyOf } of asked(tests)) {
+  for (const { kind, anyOf } of testable(tests)) {
     const any = new Uint8Array(hits.slotBytes);
     for (const _ of anyOf) {
       const all = new Uint8Array(hits.slotBytes).fill(0xff);
-      for (let turn = 0; turn < SLOTS_PER_TOKEN; turn++, at += digits) {
-        if (turn < turns) and(all, Buffer.from(hits.slots.slice(at, at + digits), "hex"));
+      for (let slot = 0; slot < SLOTS_PER_TOKEN; slot++, at += digits) {
+        if (slot < slotCount) and(all, Buffer.from(hits.slots.slice(at, at + digits), "hex"));
       }
       all.forEach((byte, index) => {
         any[index] = (any[index] ?? 0) | byte;
@@ -212,8 +212,8 @@ export function allBlocks(meta: SegmentMeta): Block[] {
   try {
     blocks = readBlockIndex(meta);
   } catch (error) {
-    throw new CorruptSegment(meta, "its frames cannot be read", error);
+    throw new CorruptSegment(meta, "its blocks cannot be read", error);
   }
   if (blocks.reduce((sum, { lines }) => sum + lines, 0) === meta.count) return blocks;
-  throw new CorruptSegment(meta, "its frames count other entries");
+  throw new CorruptSegment(meta, "its blocks count other entries");
 }

@@ -112,7 +112,7 @@ export function buildFilter(tables: readonly TokenTable[], length: number): Uint
     table.forEach((a, b) => {
       const bits = bitsOf(a, b);
       for (let probe = 0; probe < PROBES; probe++) {
-        const at = scaled(place(a, b, probe), length);
+        const at = scaled(position(a, b, probe), length);
         filter[at] = (filter[at] ?? 0) | (1 << ((bits >>> (3 * probe)) & 7));
       }
     });
@@ -120,23 +120,25 @@ export function buildFilter(tables: readonly TokenTable[], length: number): Uint
   return filter;
 }
 
-/** One bit to test: byte `floor(place * length / 2 ** 32)`, bit `bit`. */
+/** One bit to test: byte `floor(position * length / 2 ** 32)`, bit `bit`. */
 export interface Probe {
-  place: number;
+  position: number;
   bit: number;
 }
 
 export function probesOf(a: number, b: number): Probe[] {
   const bits = bitsOf(a, b);
   return Array.from({ length: PROBES }, (_, probe) => ({
-    place: place(a, b, probe),
+    position: position(a, b, probe),
     bit: (bits >>> (3 * probe)) & 7,
   }));
 }
 
 /** Tests a filter like the SQL of `../store/selection.ts`. */
 export function mayContain(filter: Uint8Array, a: number, b: number): boolean {
-  return probesOf(a, b).every((probe) => ((filter[scaled(probe.place, filter.length)] ?? 0) & (1 << probe.bit)) !== 0);
+  return probesOf(a, b).every(
+    (probe) => ((filter[scaled(probe.position, filter.length)] ?? 0) & (1 << probe.bit)) !== 0,
+  );
 }
 
 /** Scales a position in 2 ** 32 to a position in `length`. */
@@ -144,7 +146,7 @@ export function scaled(at: number, length: number): number {
   return Math.floor((at * length) / 0x1_0000_0000);
 }
 
-function place(a: number, b: number, probe: number): number {
+function position(a: number, b: number, probe: number): number {
   return (a + Math.imul(probe, b | 1)) >>> 0;
 }
 

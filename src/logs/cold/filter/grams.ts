@@ -30,7 +30,7 @@ function isLetter(unit: number): boolean {
   return unit >= ASCII_END || (unit >= A && unit < A + LETTERS);
 }
 
-/** Marks a byte that is not a letter; other bytes have their place in the alphabet, lowered. */
+/** Marks a byte that is not a letter; other bytes have their index in the alphabet, lowered. */
 const NO_LETTER = 255;
 const LETTER_OF_BYTE = new Uint8Array(256).fill(NO_LETTER);
 for (let letter = 0; letter < LETTERS; letter++) {
@@ -80,7 +80,7 @@ export class GramCollector {
     /** The consecutive letters before this one, and how many of them are ASCII. */
     let run = 0;
     let asciiRun = 0;
-    let place = 0;
+    let gram = 0;
     for (let at = 0; at < lower.length; at++) {
       const unit = lower.charCodeAt(at);
       if (unit < ASCII_END) {
@@ -91,11 +91,11 @@ export class GramCollector {
         }
         run++;
         asciiRun++;
-        place = ((place << LETTER_BITS) | (unit - A)) & FOUR_MASK;
+        gram = ((gram << LETTER_BITS) | (unit - A)) & FOUR_MASK;
         if (asciiRun >= 4) {
           // If these four letters were added, their last three were added, too.
-          if (seenFours[place] === round) continue;
-          seenFours[place] = round;
+          if (seenFours[gram] === round) continue;
+          seenFours[gram] = round;
         }
       } else {
         run++;
@@ -104,7 +104,7 @@ export class GramCollector {
       if (run < 3) continue;
       if (run >= 4) this.#addGram(this.#fours, lower, at - 3, 4);
       if (asciiRun >= 3) {
-        const three = place & THREE_MASK;
+        const three = gram & THREE_MASK;
         if (seenThrees[three] === round) continue;
         seenThrees[three] = round;
       }
@@ -116,7 +116,7 @@ export class GramCollector {
   addAscii(bytes: Uint8Array, from: number, to: number): void {
     const round = this.#round;
     let run = 0;
-    let place = 0;
+    let gram = 0;
     for (let at = from; at < to; at++) {
       const letter = LETTER_OF_BYTE[bytes[at] ?? 0] ?? NO_LETTER;
       if (letter === NO_LETTER) {
@@ -124,24 +124,24 @@ export class GramCollector {
         continue;
       }
       run++;
-      place = ((place << LETTER_BITS) | letter) & FOUR_MASK;
+      gram = ((gram << LETTER_BITS) | letter) & FOUR_MASK;
       if (run < 3) continue;
       if (run >= 4) {
-        if (seenFours[place] === round) continue;
-        seenFours[place] = round;
-        this.#addPlace(this.#fours, place, 4);
+        if (seenFours[gram] === round) continue;
+        seenFours[gram] = round;
+        this.#addPackedGram(this.#fours, gram, 4);
       }
-      const three = place & THREE_MASK;
+      const three = gram & THREE_MASK;
       if (seenThrees[three] === round) continue;
       seenThrees[three] = round;
-      this.#addPlace(this.#threes, three, 3);
+      this.#addPackedGram(this.#threes, three, 3);
     }
   }
 
-  #addPlace(set: TokenTable, place: number, length: number): void {
+  #addPackedGram(set: TokenTable, gram: number, length: number): void {
     const hasher = this.#hasher.reset(GRAM_SEED, length);
     for (let shift = (length - 1) * LETTER_BITS; shift >= 0; shift -= LETTER_BITS) {
-      hasher.unit(A + ((place >>> shift) & LETTER_MASK));
+      hasher.unit(A + ((gram >>> shift) & LETTER_MASK));
     }
     const { a, b } = hasher.finish();
     set.add(a, b);

@@ -46,7 +46,7 @@ const MAX_TOKENS = 80_000;
  * Numbers of a slot: both halves of the token's hash, the last block that has it (from 1; 0 in a free slot), unused.
  */
 const SLOT = 4;
-const FRAME = 2;
+const BLOCK = 2;
 
 /**
  * The tokens of one kind in a segment, each once, and the blocks that have them. Uses open addressing in one typed
@@ -57,7 +57,7 @@ export class TokenTable {
   #slots = new Uint32Array(TABLE_CAPACITY * SLOT);
   #mask = TABLE_CAPACITY - 1;
   #size = 0;
-  #frame = 1;
+  #block = 1;
   readonly #pairs = new Uint32List();
   /** Ends of the pairs of each closed block. */
   readonly #pairEnds: number[] = [];
@@ -80,19 +80,19 @@ export class TokenTable {
     const second = b >>> 0;
     for (let slot = first & mask; ; slot = (slot + 1) & mask) {
       const at = slot * SLOT;
-      const block = slots[at + FRAME] ?? 0;
+      const block = slots[at + BLOCK] ?? 0;
       if (block === 0) {
         slots[at] = first;
         slots[at + 1] = second;
-        slots[at + FRAME] = this.#frame;
+        slots[at + BLOCK] = this.#block;
         this.#size++;
         this.#pairs.pushPair(first, second);
         if (this.#size * 2 > mask) this.#grow();
         return;
       }
       if (slots[at] !== first || slots[at + 1] !== second) continue;
-      if (block !== this.#frame) {
-        slots[at + FRAME] = this.#frame;
+      if (block !== this.#block) {
+        slots[at + BLOCK] = this.#block;
         this.#pairs.pushPair(first, second);
       }
       return;
@@ -102,13 +102,13 @@ export class TokenTable {
   /** Closes the block. Tokens added later belong to the next block. */
   closeBlock(): void {
     this.#pairEnds.push(this.#pairs.length);
-    this.#frame++;
+    this.#block++;
   }
 
   forEach(visit: (a: number, b: number) => void): void {
     const slots = this.#slots;
     for (let at = 0; at < slots.length; at += SLOT) {
-      if (slots[at + FRAME] !== 0) visit(slots[at] ?? 0, slots[at + 1] ?? 0);
+      if (slots[at + BLOCK] !== 0) visit(slots[at] ?? 0, slots[at + 1] ?? 0);
     }
   }
 
@@ -124,10 +124,10 @@ export class TokenTable {
     const slots = new Uint32Array(this.#slots.length * GROWTH);
     const mask = slots.length / SLOT - 1;
     for (let old = 0; old < this.#slots.length; old += SLOT) {
-      if (this.#slots[old + FRAME] === 0) continue;
+      if (this.#slots[old + BLOCK] === 0) continue;
       let slot = (this.#slots[old] ?? 0) & mask;
-      while (slots[slot * SLOT + FRAME] !== 0) slot = (slot + 1) & mask;
-      for (let part = 0; part <= FRAME; part++) slots[slot * SLOT + part] = this.#slots[old + part] ?? 0;
+      while (slots[slot * SLOT + BLOCK] !== 0) slot = (slot + 1) & mask;
+      for (let part = 0; part <= BLOCK; part++) slots[slot * SLOT + part] = this.#slots[old + part] ?? 0;
     }
     this.#slots = slots;
     this.#mask = mask;

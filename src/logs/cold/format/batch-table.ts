@@ -81,7 +81,7 @@ export interface Block {
  * Packed form, LEB128 for each block: lines, raw bytes, stored bytes, first time relative to the segment's, span, level
  * mask.
  */
-export function packFrames(blocks: readonly Block[], minTimestamp: number): Uint8Array {
+export function packBlockIndex(blocks: readonly Block[], minTimestamp: number): Uint8Array {
   const writer = new ByteWriter();
   for (const block of blocks) {
     writer.varint(block.lines);

@@ -26,13 +26,13 @@ export interface NameOffsets {
 }
 
 /** Number of cache entries, a power of two. */
-const CACHE_PLACES = 256;
+const CACHE_SLOTS = 256;
 
 /** The pairs of a segment. Each pair is one object, found by its names or by the bytes of a line. */
 export class TypePairs {
   readonly #pairs = new Map<string, Map<string, TypePair>>();
   /** The pair that was found last under each hash. */
-  readonly #cache: ({ pair: TypePair; bytes: Uint8Array } | null)[] = new Array(CACHE_PLACES).fill(null);
+  readonly #cache: ({ pair: TypePair; bytes: Uint8Array } | null)[] = new Array(CACHE_SLOTS).fill(null);
 
   of(category: string, type: string): TypePair {
     let types = this.#pairs.get(category);
@@ -49,13 +49,13 @@ export class TypePairs {
   }
 
   at(bytes: Uint8Array, { from, middle, type, to, hash }: NameOffsets): TypePair {
-    const place = hash & (CACHE_PLACES - 1);
-    const cached = this.#cache[place];
+    const slot = hash & (CACHE_SLOTS - 1);
+    const cached = this.#cache[slot];
     if (cached && isAt(cached.bytes, bytes, from, to)) return cached.pair;
     const whole = new Uint8Array(bytes.subarray(from, to));
     const names = Buffer.from(whole.buffer).toString("latin1");
     const pair = this.of(names.slice(0, middle - from), names.slice(type - from));
-    this.#cache[place] = { pair, bytes: whole };
+    this.#cache[slot] = { pair, bytes: whole };
     return pair;
   }
 }

@@ -90,8 +90,8 @@ export function decodeBlock(
   asOf: number | null,
   afterCommit = 0,
 ): DecodedBlock {
-  const body = decoded(key, "a frame cannot be decompressed", () => unpack(bytes));
-  if (body.length !== block.rawBytes) throw new CorruptSegment(key, "a frame has another length");
+  const body = decoded(key, "a block cannot be decompressed", () => unpack(bytes));
+  if (body.length !== block.rawBytes) throw new CorruptSegment(key, "a block has another length");
   const hidden = batchTable.visibleCount(afterCommit) - block.firstIndex;
   const visible = batchTable.visibleCount(asOf) - block.firstIndex;
   return {

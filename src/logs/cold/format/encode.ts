@@ -1,7 +1,7 @@
 import { SummaryBuilder } from "../../summary.ts";
 import { chooseBlockFilter, chooseFilter, maxFilterBytes, slotBytes } from "../filter/block-filter.ts";
 import { SegmentEntryReader } from "../scan/line-scanner.ts";
-import { BatchRunBuilder, type Block, PIECE_BYTES, pack, packBatchTable, packFrames } from "./batch-table.ts";
+import { BatchRunBuilder, type Block, PIECE_BYTES, pack, packBatchTable, packBlockIndex } from "./batch-table.ts";
 import { LevelCounter, Tally } from "./counts.ts";
 import { type DecodedBatch, linesOf, type SeqRange, type SourceLine } from "./lines.ts";
 import { type EncodedSegment, SEGMENT_LIMITS, timeParts } from "./segment.ts";
@@ -148,11 +148,11 @@ function* encodeLines(projectId: string, lines: readonly SourceLine[]): Generato
   const range = { firstSeq: lines[0]?.seq ?? 0, lastSeq: lines.at(-1)?.seq ?? 0 };
   const times = lines.map(({ timestamp }) => timestamp);
   // A line that ingest did not write may be an entry with its time at another position.
-  if (!times.every(Number.isFinite)) throw new RangeError("A line has no time at its place.");
+  if (!times.every(Number.isFinite)) throw new RangeError("A line has no time at its position.");
   const parts = timeParts(times);
   const segments: EncodedSegment[] = [];
-  for (const [part, places] of parts.entries()) {
-    const own = parts.length === 1 ? lines : places.map((place) => lines[place]).filter((line) => line !== undefined);
+  for (const [part, indices] of parts.entries()) {
+    const own = parts.length === 1 ? lines : indices.map((index) => lines[index]).filter((line) => line !== undefined);
     const segment = yield* encodePart({ projectId, ...range, part }, own);
     if (!fitsRow(segment)) {
       if (lines.length === 1) throw new RangeError("A single entry does not fit a segment.");
@@ -211,7 +211,7 @@ function* encodePart(key: PartKey, lines: readonly SourceLine[]): Generator<Paus
   const { kinds: filterKinds, filter } = chooseFilter(reader.tokens, most);
   const { kinds: blockKinds, filter: blockFilter } = chooseBlockFilter(reader.tokens, most, blocks.length);
   const blobs = {
-    blocks: packFrames(blocks, minTimestamp),
+    blocks: packBlockIndex(blocks, minTimestamp),
     levels: levelCounts.pack(),
     summary: summary.pack(),
     batchTable: packBatchTable(runs.runs),

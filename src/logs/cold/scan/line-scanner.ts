@@ -65,10 +65,10 @@ export class LineScanner {
    */
   scan(bytes: Uint8Array, start: number, end: number): boolean {
     this.tokens.clear();
-    const isUnderstood = this.#members(bytes, this.#head(bytes, start + HEAD_BYTES, end), end) === end - 1;
+    const isAccepted = this.#members(bytes, this.#head(bytes, start + HEAD_BYTES, end), end) === end - 1;
     // Tokens of this line will not be added, so cached values must not count as added.
-    if (!isUnderstood) this.tokens.forget();
-    return isUnderstood;
+    if (!isAccepted) this.tokens.forget();
+    return isAccepted;
   }
 
   /** Reads the members from the message on. @returns index of the closing brace; negative if the line must be parsed */

@@ -14,19 +14,19 @@ export class LastValue {
   #bytes: Uint8Array = new Uint8Array(0);
   #from = 0;
   #to = 0;
-  #frame = 0;
+  #block = 0;
 
   /** Caches the bytes from one index to another, and the block that has them, from 1. */
   remember(bytes: Uint8Array, from: number, to: number, block: number): void {
     this.#bytes = bytes;
     this.#from = from;
     this.#to = to;
-    this.#frame = block;
+    this.#block = block;
   }
 
   /** @returns the index after the value if it equals the cached value of the same block, otherwise -1 */
   again(bytes: Uint8Array, at: number, block: number): number {
-    if (this.#frame !== block) return -1;
+    if (this.#block !== block) return -1;
     const seen = this.#bytes;
     const end = this.#to;
     let next = at;

@@ -30,8 +30,8 @@ export function filterCondition(tests: readonly TokenTest[]): string | null {
   return conditions.length === 0 ? null : joined("AND", conditions);
 }
 
-function probeSql({ place, bit }: Probe): string {
-  return `instr(unhex(?${bit + 1}), substr(filter, 1 + ((${place} * length(filter)) >> 32), 1))`;
+function probeSql({ position, bit }: Probe): string {
+  return `instr(unhex(?${bit + 1}), substr(filter, 1 + ((${position} * length(filter)) >> 32), 1))`;
 }
 
 /** Joins in halves, because D1 accepts expressions of depth 100 at most. */
@@ -104,7 +104,7 @@ export interface Statement {
  * last examined segment, as JSON of the values of a `SegmentPosition`, or null if it was the last one. If no segment
  * was chosen, one row has only the position.
  *
- * @param columns including `PLACE_COLUMNS` by their own names
+ * @param columns including `POSITION_COLUMNS` by their own names
  */
 export function selectStatement(selection: SegmentSelection, columns: string): Statement {
   const params: (string | number)[] = [];
@@ -114,11 +114,11 @@ export function selectStatement(selection: SegmentSelection, columns: string): S
   const bind = (value: string | number): string => `?${params.push(value)}`;
   const { levelMask, categoryMask, asOf, order, limit, maxScanned } = selection;
   const isDescending = order === "desc";
-  const key = (isDescending ? PLACE_COLUMNS : OLDEST_KEY).join(", ");
+  const key = (isDescending ? POSITION_COLUMNS : OLDEST_KEY).join(", ");
   const direction = isDescending ? "DESC" : "ASC";
   const sorted = key.replaceAll(/\w+/g, (name) => `${name} ${direction}`);
   const source = `segments INDEXED BY ${isDescending ? "segments_newest" : "segments_oldest"}`;
-  const walk = walkConditions(selection, key, bind).join(" AND ");
+  const examined = examinedConditions(selection, key, bind).join(" AND ");
   const conditions = [
     // Reads nothing after the last examined segment. `+` takes its type from a column, so SQLite bounds the index by
     // it.
@@ -131,12 +131,12 @@ export function selectStatement(selection: SegmentSelection, columns: string): S
   if (tests !== null) conditions.push(tests);
   const beyond = isDescending ? -BEYOND_ALL : BEYOND_ALL;
   return {
-    sql: `WITH place AS MATERIALIZED (SELECT ${key} FROM ${source} WHERE ${walk} ORDER BY ${sorted}
+    sql: `WITH position AS MATERIALIZED (SELECT ${key} FROM ${source} WHERE ${examined} ORDER BY ${sorted}
         LIMIT 1 OFFSET ${bind(maxScanned - 1)}),
-      bound AS MATERIALIZED (SELECT * FROM place UNION ALL SELECT ${beyond}, ${beyond}, '', ${beyond}, ${beyond}
-        WHERE NOT EXISTS (SELECT 1 FROM place))
-      SELECT (SELECT json_array(${PLACE_COLUMNS.join(", ")}) FROM place), found.* FROM (SELECT 1)
-        LEFT JOIN (SELECT ${columns} FROM ${source} WHERE ${walk} AND ${conditions.join(" AND ")}
+      bound AS MATERIALIZED (SELECT * FROM position UNION ALL SELECT ${beyond}, ${beyond}, '', ${beyond}, ${beyond}
+        WHERE NOT EXISTS (SELECT 1 FROM position))
+      SELECT (SELECT json_array(${POSITION_COLUMNS.join(", ")}) FROM position), found.* FROM (SELECT 1)
+        LEFT JOIN (SELECT ${columns} FROM ${source} WHERE ${examined} AND ${conditions.join(" AND ")}
           ORDER BY ${sorted} LIMIT ${bind(limit)}) AS found ON true
       ORDER BY ${sorted}`,
     params,
@@ -144,7 +144,7 @@ export function selectStatement(selection: SegmentSelection, columns: string): S
 }
 
 /** The columns of a `SegmentPosition`, in the order of `segments_newest`. */
-const PLACE_COLUMNS = ["max_ts", "min_ts", "project_id", "first_seq", "part"] as const;
+const POSITION_COLUMNS = ["max_ts", "min_ts", "project_id", "first_seq", "part"] as const;
 const OLDEST_KEY = ["min_ts", "max_ts", "project_id", "first_seq", "part"] as const;
 
 /** Beyond all times and `seq`s: a date has at most 8.64e15 ms. */
@@ -165,7 +165,7 @@ export function readPosition(json: string | null): SegmentPosition | null {
 }
 
 /** Returns the conditions that an index alone can test. Segments that meet them are examined. */
-function walkConditions(
+function examinedConditions(
   { workspaceId, projects, from, to, order, after }: SegmentSelection,
   key: string,
   bind: (value: string | number) => string,
@@ -178,8 +178,8 @@ function walkConditions(
   if (after !== null) {
     const { minTimestamp: min, maxTimestamp: max, projectId, firstSeq, part } = after;
     const isDescending = order === "desc";
-    const place = [...(isDescending ? [max, min] : [min, max]), projectId, firstSeq, part].map(bind);
-    conditions.push(`(${key}) ${isDescending ? "<" : ">"} (${place.join(", ")})`);
+    const position = [...(isDescending ? [max, min] : [min, max]), projectId, firstSeq, part].map(bind);
+    conditions.push(`(${key}) ${isDescending ? "<" : ">"} (${position.join(", ")})`);
   }
   return conditions;
 }
@@ -198,13 +198,13 @@ export type PagerSelection = Omit<SegmentSelection, "after" | "limit" | "maxScan
 export type ReadSegments<S> = (selection: SegmentSelection) => Promise<SegmentPage<S>>;
 
 /** Work units of a page, and of examining a segment with and without tests of its filter. */
-const ANSWER_COST = 1_500_000;
+const PAGE_COST = 1_500_000;
 const TESTED_COST = 19_000;
 const UNTESTED_COST = 6_300;
 
 /** Maximum number of segments that one statement examines. A statement takes up to a tenth of a second. */
-const TESTED_MOST = 4096;
-const UNTESTED_MOST = 16_384;
+const MAX_TESTED = 4096;
+const MAX_UNTESTED = 16_384;
 
 /** Growth of the number of examined segments from page to page: if most are chosen, and if few are. */
 const DENSE_GROWTH = 2;
@@ -253,7 +253,7 @@ export class SegmentPager<S extends SegmentPosition> {
   }
 
   /** The position after which all further segments are; `null` before the first page, and at the end. */
-  get place(): SegmentPosition | null {
+  get position(): SegmentPosition | null {
     return this.#next;
   }
 
@@ -263,11 +263,11 @@ export class SegmentPager<S extends SegmentPosition> {
     const page = await this.#read({ ...this.#selection, after: this.#next, limit: this.#limit, maxScanned });
     const found = page.segments.length;
     const isTested = this.#selection.tests.length > 0;
-    this.#cost += ANSWER_COST + maxScanned * (isTested ? TESTED_COST : UNTESTED_COST);
+    this.#cost += PAGE_COST + maxScanned * (isTested ? TESTED_COST : UNTESTED_COST);
     this.#next = page.next;
     this.#isDone = page.next === null;
     if (found * DENSE_GROWTH >= maxScanned) this.#maxScanned = Math.min(maxScanned * DENSE_GROWTH, this.#limit);
-    else this.#maxScanned = Math.min(maxScanned * SPARSE_GROWTH, isTested ? TESTED_MOST : UNTESTED_MOST);
+    else this.#maxScanned = Math.min(maxScanned * SPARSE_GROWTH, isTested ? MAX_TESTED : MAX_UNTESTED);
     return page.segments;
   }
 }
