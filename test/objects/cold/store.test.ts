@@ -53,7 +53,7 @@ const names = (metas: readonly SegmentKey[]) =>
   metas.map(({ projectId, firstSeq, part }) => `${projectId.at(-1)}${firstSeq}/${part}`);
 
 describe("insertSegments", () => {
-  it("stores a range so that every byte comes back", async () => {
+  it("stores a range of which every byte can be read", async () => {
     const [range = []] = segmentsOf(A, [[list(0, 500), list(500, 1200)]]);
     const [segment] = range;
     expect(await writer.insertSegments(WORKSPACE, range)).toEqual({
@@ -70,7 +70,7 @@ describe("insertSegments", () => {
     expect(decodeAll(back)).toEqual(decodeAll(must(segment)));
   });
 
-  it("changes nothing when it is repeated, also by a version that cuts otherwise", async () => {
+  it("changes nothing if it is repeated, also by a version that encodes the range differently", async () => {
     const late = START - 5 * 86_400_000;
     const entries = [...list(0, 40), entry(41, { timestamp: late }), ...list(42, 60)];
     const [whole = []] = segmentsOf(A, [[entries]]);
@@ -83,14 +83,14 @@ describe("insertSegments", () => {
     expect(await writer.usage(WORKSPACE)).toEqual(totals);
   });
 
-  it("stores all of a range or nothing of it", async () => {
+  it("stores all of a range or nothing", async () => {
     const [whole = []] = segmentsOf(A, [[[...list(0, 40), entry(41, { timestamp: START - 5 * 86_400_000 })]]]);
     const broken = whole.map((segment, index) => (index === 0 ? { ...segment, count: Number.NaN } : segment));
     await expect(writer.insertSegments(WORKSPACE, broken)).rejects.toThrow();
     expect(await writer.usage(WORKSPACE)).toEqual({ segments: 0, entries: 0, bytes: 0 });
   });
 
-  it("tells when not all of the range is there", async () => {
+  it("returns a lower total if the range is incomplete", async () => {
     const [range = []] = segmentsOf(A, [[[...list(0, 40), entry(41, { timestamp: START - 5 * 86_400_000 })]]]);
     expect((await writer.insertSegments(WORKSPACE, range.slice(0, 1))).entries).toBe(40);
   });
@@ -104,7 +104,7 @@ describe("insertSegments", () => {
     expect(written()).toBe(4);
   });
 
-  it("takes the largest rows there can be", async () => {
+  it("accepts the largest possible rows", async () => {
     // The runtime gives 64 KiB of random bytes at a time.
     const noise = () => Array.from({ length: 6 }, () => randomBytes(30_000).toString("base64")).join("");
     const entries = Array.from({ length: 10 }, (_, index) => entry(index, { message: noise() }));
@@ -131,7 +131,7 @@ describe("findSegments", () => {
     await insertAll(OTHER, segmentsOf(A, [[list(0, 100)]]));
   });
 
-  it("gives them in the order of the nearest entry that each can hold", async () => {
+  it("returns segments in the order of their bounds", async () => {
     expect(await select()).toEqual(["B101/0", "A201/0", "A101/0", "B1/0", "A1/0"]);
     expect(await select({ order: "asc" })).toEqual(["A1/0", "B1/0", "A101/0", "B101/0", "A201/0"]);
     expect(await select({}, [A])).toEqual(["A201/0", "A101/0", "A1/0"]);
@@ -139,7 +139,7 @@ describe("findSegments", () => {
     expect(await select({}, ["proj_00000000000C"])).toEqual([]);
   });
 
-  it("gives them page by page", async () => {
+  it("returns segments page by page", async () => {
     for (const order of ["asc", "desc"] as const) {
       const whole = await select({ order });
       const paged: SegmentMeta[] = [];
@@ -153,7 +153,7 @@ describe("findSegments", () => {
     }
   });
 
-  it("looks at so many at a time, and says where it goes on, whatever it finds", async () => {
+  it("examines at most `maxScanned` segments, and returns where to continue, whatever it finds", async () => {
     for (const order of ["asc", "desc"] as const) {
       for (const more of [{}, { levelMask: levelBit("error") }, { projects: new Map([[B, 1000]]) }, { limit: 1 }]) {
         const whole = await select({ order, ...more, limit: 100 });
@@ -173,11 +173,11 @@ describe("findSegments", () => {
     }
   });
 
-  it("refuses a page larger than an answer", async () => {
+  it("rejects a limit above the maximum", async () => {
     await expect(select({ limit: STORE_LIMITS.metas + 1 })).rejects.toThrow(RangeError);
   });
 
-  it("leaves out what lies outside the times, the masks, the snapshot and the watermarks", async () => {
+  it("excludes segments outside the times, the masks, the snapshot and the watermarks", async () => {
     expect(await select({ from: START + 199_000 })).toEqual(["B101/0", "A201/0", "A101/0"]);
     expect(await select({ from: START + 199_001 })).toEqual(["B101/0", "A201/0"]);
     expect(await select({ to: START + 100_000 })).toEqual(["B1/0", "A1/0"]);
@@ -196,7 +196,7 @@ describe("findSegments", () => {
     expect(await select({ projects: new Map([[A, 299]]) })).toEqual(["A101/0", "A1/0"]);
   });
 
-  it("finds what a plain selection finds, in its order", async () => {
+  it("finds the same segments as a plain selection, in its order", async () => {
     const all = (await found(selection(WORKSPACE, [A, B]))).reverse();
     await fc.assert(
       fc.asyncProperty(
@@ -234,7 +234,7 @@ describe("filters in SQL", () => {
   const ids = Array.from({ length: 40 }, (_, index) => `trace-${index}`);
   const words = ["connection", "refused", "Timeout", "GRÖSSE", "поиск", "検索結果です"];
 
-  it("pass exactly what the filter may hold", async () => {
+  it("pass exactly the tokens that the filter may hold", async () => {
     const ranges = segmentsOf(
       A,
       ids.map((traceId, index) => [
@@ -298,7 +298,7 @@ describe("filters in SQL", () => {
     expect(told).toBeGreaterThan(100);
   });
 
-  it("pass what a filter does not know", async () => {
+  it("pass kinds of token that a filter does not have", async () => {
     const [range = []] = segmentsOf(A, [[list(0, 10)]]);
     await writer.insertSegments(
       WORKSPACE,
@@ -311,7 +311,7 @@ describe("filters in SQL", () => {
     expect(await found(selection(WORKSPACE, [A], { tests }))).toHaveLength(1);
   });
 
-  it("take the largest query there can be", async () => {
+  it("accept the largest possible query", async () => {
     await insertAll(WORKSPACE, segmentsOf(A, [[list(0, 10, { traceId: "t", data: { a: 1 } })]]));
     const search = Array.from({ length: 512 }, (_, index) => String.fromCharCode(97 + ((index * index) % 26))).join("");
     const data = Array.from({ length: 100 }, (_, index) => ({
@@ -332,7 +332,7 @@ describe("filters in SQL", () => {
   });
 });
 
-describe("frames of a segment found", () => {
+describe("blocks of a found segment", () => {
   const held = Array.from({ length: 3000 }, (_, index) =>
     entry(index, {
       timestamp: START + index,
@@ -341,7 +341,7 @@ describe("frames of a segment found", () => {
     }),
   );
 
-  it("are those that hold what is looked for, and few others", async () => {
+  it("are those with a matching entry, and few others", async () => {
     const [range = []] = segmentsOf(A, [[held]]);
     await writer.insertSegments(WORKSPACE, range);
     const segment = must(range[0]);
@@ -368,7 +368,7 @@ describe("frames of a segment found", () => {
     expect((await framesFor({})).blocks).toEqual(allBlocks(segment));
   });
 
-  it("are read with gaps between them, and not at all once the segment is gone", async () => {
+  it("are read with gaps between them, and are null after the segment was deleted", async () => {
     const [range = []] = segmentsOf(A, [[held]]);
     await writer.insertSegments(WORKSPACE, range);
     const [meta] = await found(selection(WORKSPACE, [A]));
@@ -389,7 +389,7 @@ describe("frames of a segment found", () => {
     expect(await read()).toEqual([]);
   });
 
-  it("that are not what was stored are told as corrupt", async () => {
+  it("are reported as corrupt if they are damaged", async () => {
     const [range = []] = segmentsOf(A, [[held]]);
     await writer.insertSegments(WORKSPACE, range);
     await env.COLD_DB.prepare("UPDATE segments SET body = substr(body, 1, length(body) - 100)").run();
@@ -404,7 +404,7 @@ describe("frames of a segment found", () => {
 });
 
 describe("counts", () => {
-  it("come back by minute and level, and by kind, page by page", async () => {
+  it("are returned by minute and level, and by kind, page by page", async () => {
     const ranges = segmentsOf(A, [
       [list(0, 90)],
       [list(90, 120, { level: "error", category: "http", type: "request" })],
@@ -438,7 +438,7 @@ describe("counts", () => {
 });
 
 describe("segmentsBySeq", () => {
-  it("gives the segments of a run of seq, every part of a range, and no other", async () => {
+  it("returns the segments of a seq range, every part of them, and no other", async () => {
     const late = entry(0, { timestamp: START - 9 * 86_400_000 });
     await insertAll(WORKSPACE, segmentsOf(A, [[list(0, 10)], [[...list(10, 19), late]], [list(20, 30)]]));
     await insertAll(OTHER, segmentsOf(A, [[list(0, 100)]]));
@@ -456,7 +456,7 @@ describe("segmentsBySeq", () => {
 });
 
 describe("readBodies", () => {
-  it("reads parts of bodies, says what is gone, and stops where an answer is full", async () => {
+  it("reads parts of bodies, returns null for deleted segments, and stops if a response is full", async () => {
     const ranges = segmentsOf(A, [[list(0, 1200)], [list(1200, 1300)]]);
     await insertAll(WORKSPACE, ranges);
     const [first, second] = ranges.flat().map(metaOf);
@@ -479,7 +479,7 @@ describe("readBodies", () => {
 });
 
 describe("deletion", () => {
-  it("goes in steps, and only as far as it is told", async () => {
+  it("proceeds in steps, and deletes only what matches", async () => {
     const ranges = Array.from({ length: 60 }, (_, index) => [list(index * 2, index * 2 + 2)]);
     await insertAll(WORKSPACE, segmentsOf(A, ranges));
     await insertAll(WORKSPACE, segmentsOf(B, ranges.slice(0, 3)));
@@ -497,7 +497,7 @@ describe("deletion", () => {
 });
 
 describe("hexadecimal", () => {
-  it("comes back as the bytes it was made of", () => {
+  it("decodes to the encoded bytes", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
         expect(fromHex(toHex(bytes).toUpperCase())).toEqual(bytes);

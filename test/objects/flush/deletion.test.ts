@@ -39,7 +39,7 @@ async function beside(tenant: Awaited<ReturnType<typeof newTenant>>) {
 }
 
 describe("a deleted project", () => {
-  it("is gone from both tiers, and no other project is touched", async () => {
+  it("is deleted from both tiers, without effect on other projects", async () => {
     const tenant = await newTenant();
     const other = await beside(tenant);
     await sendBatches(tenant, 1000, 1000);
@@ -60,7 +60,7 @@ describe("a deleted project", () => {
     expect(await tiers(other)).toEqual({ cold: 7, recent: 2 });
   });
 
-  it("that was never moved costs D1 nothing", async () => {
+  it("that was never flushed causes no query on D1", async () => {
     const tenant = await newTenant();
     await sendBatches(tenant, 3);
     await alarm(tenant.workspaceId);
@@ -71,7 +71,7 @@ describe("a deleted project", () => {
     expect(deletes).not.toHaveBeenCalled();
   });
 
-  it("leaves nothing behind where a flush of it was under way, even one that outlived its object", async () => {
+  it("leaves nothing behind if its flush was in progress, even one that outlived its object", async () => {
     const tenant = await newTenant();
     const other = await beside(tenant);
     await sendBatches(tenant, 3);
@@ -95,7 +95,7 @@ describe("a deleted project", () => {
     expect(await tiers(other)).toEqual({ cold: 4, recent: 0 });
   });
 
-  it("while its flush is under way in the same object, drops it", async () => {
+  it("during its flush in the same object, drops the flush", async () => {
     const tenant = await newTenant();
     const other = await beside(tenant);
     await sendBatches(tenant, 3);
@@ -120,7 +120,7 @@ describe("a deleted project", () => {
     expect(await tiers(other)).toEqual({ cold: 2, recent: 0 });
   });
 
-  it("is tried again where D1 does not answer", async () => {
+  it("is retried if D1 does not respond", async () => {
     const tenant = await newTenant();
     await sendBatches(tenant, 3);
     await flushAll(tenant);
@@ -135,7 +135,7 @@ describe("a deleted project", () => {
 });
 
 describe("a deleted workspace", () => {
-  it("takes its segments with it, those of a flush that outlived its object too", async () => {
+  it("loses its segments, including those of a flush that outlived its object", async () => {
     const tenant = await newTenant();
     await sendBatches(tenant, 3);
     await flushAll(tenant);
@@ -156,14 +156,14 @@ describe("a deleted workspace", () => {
     expect(await isGone(tenant.workspaceId)).toBe(true);
   });
 
-  it("goes at once where it never had any", async () => {
+  it("is deleted immediately if it never had segments", async () => {
     const tenant = await newTenant();
     await sendBatches(tenant, 3);
     await workspace(tenant.workspaceId).deleteWorkspace(tenant.ownerId);
     expect(await isGone(tenant.workspaceId)).toBe(true);
   });
 
-  it("that is destroyed, as a purge of its account does, has none left either", async () => {
+  it("that a purge of its account destroys has no segments left either", async () => {
     const tenant = await newTenant();
     await sendBatches(tenant, 3);
     await flushAll(tenant);
@@ -182,7 +182,7 @@ describe("retention", () => {
   const keep = (tenant: { workspaceId: string; ownerId: string }, retentionDays: number) =>
     workspace(tenant.workspaceId).changeSettings(tenant.ownerId, { retentionDays });
 
-  it("deletes segments and batches that are wholly past it, an hour later at most", async () => {
+  it("deletes segments and batches that have wholly expired, at most an hour later", async () => {
     const tenant = await newTenant();
     await sendBatches(tenant, 3);
     await flushAll(tenant);
@@ -196,7 +196,7 @@ describe("retention", () => {
     expect((await cold(tenant)).map(({ seq }) => seq)).toEqual([4, 5, 6, 7]);
   });
 
-  it("that is made shorter deletes at once, also what waits and what was set aside", async () => {
+  it("deletes immediately after it was shortened, including unflushed and quarantined batches", async () => {
     const tenant = await newTenant();
     await sendBatches(tenant, 3);
     await flushAll(tenant);

@@ -69,7 +69,7 @@ describe("a crash", () => {
     expect(await tiers(tenant)).toEqual({ cold: 7, recent: 5 });
   });
 
-  it("whose writer goes on and arrives after everything else changes nothing", async () => {
+  it("has no effect if its writer continues and arrives last", async () => {
     const tenant = await newTenant();
     await sendBatches(tenant, 3, 4);
     clock.pass(AGED_MS);
@@ -87,7 +87,7 @@ describe("a crash", () => {
 });
 
 describe("alarms", () => {
-  it("that run at once, and twice, move everything once", async () => {
+  it("that run concurrently, and twice, move everything once", async () => {
     const tenant = await newTenant();
     await sendBatches(tenant, ...Array(12).fill(1000));
     clock.pass(AGED_MS);
@@ -99,7 +99,7 @@ describe("alarms", () => {
     expect(writes).toHaveBeenCalledTimes(2);
   });
 
-  it("do not keep requests waiting: what comes during a flush is stored and found", async () => {
+  it("do not block requests: entries that arrive during a flush are stored and found", async () => {
     const tenant = await newTenant();
     await sendBatches(tenant, 3);
     clock.pass(AGED_MS);
@@ -113,29 +113,34 @@ describe("alarms", () => {
 });
 
 describe("while D1 fails", () => {
-  it.each(["before", "after"] as const)("%s its commit, ingest goes on, and all is said", async (where) => {
-    const tenant = await newTenant();
-    await sendBatches(tenant, 3, 4);
-    clock.pass(AGED_MS);
-    failInserts(2, where);
-    await alarm(tenant.workspaceId);
-    expect(await usageOf(tenant)).toMatchObject({
-      recent: { entries: 7 },
-      flush: { pendingBatches: 2, lastAt: null, lastError: "D1 fails with D1_ERROR." },
-    });
-    // Not before the second is over, whoever asks for it.
-    await sendBatches(tenant, 5);
-    await alarm(tenant.workspaceId);
-    clock.pass(1000);
-    await alarm(tenant.workspaceId);
-    await evict(tenant.workspaceId);
-    expect(await usageOf(tenant)).toMatchObject({ flush: { pendingBatches: 3, lastError: "D1 fails with D1_ERROR." } });
-    await alarm(tenant.workspaceId);
-    expect(await tiers(tenant)).toEqual({ cold: 7, recent: 5 });
-    expect(await usageOf(tenant)).toMatchObject({ flush: { pendingBatches: 1, lastAt: clock.at, lastError: null } });
-  });
+  it.each(["before", "after"] as const)(
+    "%s its commit, ingest continues, and every failure is logged",
+    async (where) => {
+      const tenant = await newTenant();
+      await sendBatches(tenant, 3, 4);
+      clock.pass(AGED_MS);
+      failInserts(2, where);
+      await alarm(tenant.workspaceId);
+      expect(await usageOf(tenant)).toMatchObject({
+        recent: { entries: 7 },
+        flush: { pendingBatches: 2, lastAt: null, lastError: "D1 fails with D1_ERROR." },
+      });
+      // Not before the second is over, whoever asks for it.
+      await sendBatches(tenant, 5);
+      await alarm(tenant.workspaceId);
+      clock.pass(1000);
+      await alarm(tenant.workspaceId);
+      await evict(tenant.workspaceId);
+      expect(await usageOf(tenant)).toMatchObject({
+        flush: { pendingBatches: 3, lastError: "D1 fails with D1_ERROR." },
+      });
+      await alarm(tenant.workspaceId);
+      expect(await tiers(tenant)).toEqual({ cold: 7, recent: 5 });
+      expect(await usageOf(tenant)).toMatchObject({ flush: { pendingBatches: 1, lastAt: clock.at, lastError: null } });
+    },
+  );
 
-  it("it is tried after 1, 2, 4 seconds and so on, a minute at most", async () => {
+  it("a flush is retried after 1, 2, 4 seconds and so on, at most a minute", async () => {
     const tenant = await newTenant();
     await sendBatches(tenant, 3);
     clock.pass(AGED_MS);
@@ -153,7 +158,7 @@ describe("while D1 fails", () => {
     vi.mocked(ColdWriter.prototype.write).mockRestore();
   });
 
-  it("or the writer cannot be reached at all, it is the same", async () => {
+  it("or the writer is unreachable, the retries are the same", async () => {
     const tenant = await newTenant();
     await sendBatches(tenant, 3);
     clock.pass(AGED_MS);
@@ -176,7 +181,7 @@ describe("a reader of several pages", () => {
     expect(result.ok && result.page.batches.length).toBe(1);
   }
 
-  it("is waited for, five seconds from its last page and half a minute at most", async () => {
+  it("delays the flush five seconds from its last page, at most half a minute", async () => {
     const tenant = await newTenant();
     await sendBatches(tenant, 3, 4);
     clock.pass(AGED_MS);
@@ -193,7 +198,7 @@ describe("a reader of several pages", () => {
     expect(clock.at).toBeLessThanOrEqual(begin + 32_000);
   });
 
-  it("is not waited for as long as it has asked for its first page only", async () => {
+  it("does not delay the flush after its first page only", async () => {
     const tenant = await newTenant();
     await sendBatches(tenant, 3, 4);
     clock.pass(AGED_MS);
@@ -206,7 +211,7 @@ describe("a reader of several pages", () => {
 const tiersInObject = async (workspaceId: string) => (await waiting(workspaceId)).batches;
 
 describe("a batch that cannot be read", () => {
-  it("is set aside and named; all others are moved around it", async () => {
+  it("is quarantined and reported; all others are moved", async () => {
     const tenant = await newTenant();
     await sendBatches(tenant, 3, 1000, 4, 2);
     await onSql(tenant.workspaceId, (sql) =>
@@ -233,7 +238,7 @@ describe("a batch that cannot be read", () => {
     expect(await rowsOf(tenant.workspaceId, "set_aside")).toHaveLength(1);
   });
 
-  it("is the same where a part of it is missing", async () => {
+  it("is quarantined as well if a part of it is missing", async () => {
     const tenant = await newTenant();
     await sendBatches(tenant, 3, 4);
     await onSql(tenant.workspaceId, (sql) =>
@@ -259,13 +264,13 @@ describe("a batch that cannot be read", () => {
   });
 });
 
-describe("something else in the place of a range", () => {
+describe("other segments in the place of a range", () => {
   const seqsOf = async ({ secret }: Tenant) => {
     const answer = await call("/logger/query", { body: { order: "asc" }, headers: bearer(secret) });
     return logsShape.parse(answer.data).logs.map(({ seq }) => seq);
   };
 
-  it("is replaced, told of, and read by nobody", async () => {
+  it("are replaced and reported, and no reader sees them", async () => {
     const tenant = await newTenant();
     const { workspaceId, projectId } = tenant;
     await sendBatches(tenant, 3, 4);
@@ -296,7 +301,7 @@ describe("something else in the place of a range", () => {
     expect((await usageOf(tenant)).flush).toMatchObject({ setAside: 0, lastError: null });
   });
 
-  it("is not made by a writer that comes after its range was cut otherwise: the cut waits for it", async () => {
+  it("are not made by a late writer, because splitting a range waits for it", async () => {
     const tenant = await newTenant();
     const { workspaceId } = tenant;
     await sendBatches(tenant, 3, 4, 2);
@@ -322,7 +327,7 @@ describe("something else in the place of a range", () => {
     expect(await seqsOf(tenant)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
   });
 
-  it("where no writer comes any more, the range is cut around what cannot be read", async () => {
+  it("do not stop a split around an unreadable batch after the last writer's deadline", async () => {
     const tenant = await newTenant();
     const { workspaceId } = tenant;
     await sendBatches(tenant, 3, 4, 2);

@@ -33,7 +33,7 @@ const alarmAt = (workspaceId: string) =>
   runInDurableObject(workspace(workspaceId), (_, { storage }) => storage.getAlarm());
 
 describe("a flush by age", () => {
-  it("moves what is old to the cold tier, whole and once, and numbers go on", async () => {
+  it("moves old batches to the cold tier, whole and once, and seq continues", async () => {
     const tenant = await newTenant();
     await sendBatches(tenant, 3, 2, 1000);
     const receivedAt = clock.at;
@@ -56,7 +56,7 @@ describe("a flush by age", () => {
     expect(await tiers(tenant)).toEqual({ cold: 1007, recent: 0 });
   });
 
-  it("takes newer batches of the project along, so that segments are large, but no other project's", async () => {
+  it("includes newer batches of the project, so that segments are large, but none of other projects", async () => {
     const tenant = await newTenant();
     const other = { ...tenant, projectId: await addProject(tenant) };
     const otherKey = { ...other, ...(await addKey(other)) };
@@ -76,7 +76,7 @@ describe("a flush by age", () => {
     expect(await tiers(other)).toEqual({ cold: 7, recent: 0 });
   });
 
-  it("sets the alarm for the oldest batch, and needs none where nothing waits", async () => {
+  it("sets the alarm for the oldest batch, and no alarm without unflushed batches", async () => {
     const tenant = await newTenant();
     await alarm(tenant.workspaceId);
     clock.pass(1_800_000);
@@ -90,7 +90,7 @@ describe("a flush by age", () => {
     expect(await alarmAt(tenant.workspaceId)).toBe(arrivedAt + AGED_MS);
   });
 
-  it("goes in steps of 10,000 entries, one an alarm, and says so in lines without content", async () => {
+  it("proceeds in steps of 10,000 entries, one for each alarm, and logs them without content", async () => {
     const tenant = await newTenant();
     await sendBatches(tenant, ...Array(23).fill(1000));
     const lines = flushLines();
@@ -109,7 +109,7 @@ describe("a flush by age", () => {
 const BOUND = 8_000_000;
 
 describe("a flush by bytes", () => {
-  it("begins at once when the buffer is over its bound, and goes down to half of it", async () => {
+  it("starts immediately if the buffer exceeds its bound, and reduces it to half", async () => {
     const tenant = await newTenant();
     await boundBytes(tenant.workspaceId, BOUND);
     // Bytes as stored: text that does not compress.
@@ -136,7 +136,7 @@ describe("a flush by bytes", () => {
 });
 
 describe("a retry", () => {
-  it("gets its receipt when its batch is in the cold tier already, and stores nothing again", async () => {
+  it("gets its receipt if its batch is already in the cold tier, and stores nothing", async () => {
     const tenant = await newTenant();
     const first = receiptOf(await send(tenant, numbered(5), { idempotencyKey: "a" }));
     await flushAll(tenant);

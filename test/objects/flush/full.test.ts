@@ -12,7 +12,7 @@ afterEach(() => {
 });
 
 describe("an object whose storage is nearly used up", () => {
-  it("takes in nothing more, but answers retries and works on what it holds", async () => {
+  it("accepts no new entries, but answers retries and flushes", async () => {
     const tenant = await newTenant();
     const receipt = receiptOf(await send(tenant, numbered(3), { idempotencyKey: "a" }));
     STORAGE_BOUND.bytes = await onSql(tenant.workspaceId, (sql) => sql.databaseSize);
@@ -36,7 +36,7 @@ describe("an object whose storage is nearly used up", () => {
     expect(receiptOf(await send(tenant, numbered(2), { idempotencyKey: "b" }))).toMatchObject({ firstSeq: 4 });
   });
 
-  it("has room again as soon as something has been moved", async () => {
+  it("accepts entries again as soon as a batch was moved", async () => {
     const tenant = await newTenant();
     const size = () => onSql(tenant.workspaceId, (sql) => sql.databaseSize);
     await sendBatches(tenant, ...Array(30).fill(1000));

@@ -59,8 +59,8 @@ async function step(object: WorkspaceObject): Promise<void> {
 
 const ask = (path: string, body: object) => call(path, { body, headers: bearer(tenant.secret) });
 
-describe("26: a read between whose pages a flush takes a step each time", () => {
-  it.each(["asc", "desc"] as const)("is a query that gives every entry once, in order (%s)", async (order) => {
+describe("26: a read with a flush step between its pages", () => {
+  it.each(["asc", "desc"] as const)("returns every entry once, in order, as a query (%s)", async (order) => {
     const answer = await ask("/logger/query", { order, pagination: { limit: 1000, includeTotal: true } });
     expect(answer.status).toBe(200);
     // SAFETY: the page's schema is tested elsewhere.
@@ -72,7 +72,7 @@ describe("26: a read between whose pages a flush takes a step each time", () => 
   });
 
   it.each([{}, { search: "a" }, { search: "no such text" }])(
-    "is a histogram that counts every entry once (%j)",
+    "counts every entry once, as a histogram (%j)",
     async (filters) => {
       const still = await ask("/logger/query", { filters, pagination: { limit: 1, includeTotal: true } });
       const answer = await ask("/logger/stats", { filters, interval: "1m" });
@@ -83,7 +83,7 @@ describe("26: a read between whose pages a flush takes a step each time", () => 
     },
   );
 
-  it.each(["asc", "desc"] as const)("A3: is exact where selecting batches takes several turns (%s)", async (order) => {
+  it.each(["asc", "desc"] as const)("A3: is exact if selecting batches takes several turns (%s)", async (order) => {
     const { selectInTurns } = BatchIndex.prototype;
     vi.spyOn(BatchIndex.prototype, "select").mockReturnValue(null);
     // What has been selected moves before the page is made of it.
@@ -100,7 +100,7 @@ describe("26: a read between whose pages a flush takes a step each time", () => 
     expect(order === "asc" ? seqs : seqs.reverse()).toEqual(expected);
   });
 
-  it("is a histogram from summaries that counts every entry once", async () => {
+  it("counts every entry once, as a histogram from summaries", async () => {
     const answer = await ask("/logger/stats", { interval: "1m" });
     expect(answer.data).toMatchObject({ complete: true, total: TOTAL });
     await expectSteps();

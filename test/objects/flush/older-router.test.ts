@@ -39,14 +39,14 @@ function reads({ projectId, secret }: Tenant, bindings: object): Promise<Answer[
   return Promise.all(requests.map(([path, body]) => callWith(bindings, path, { headers, ...(body ? { body } : {}) })));
 }
 
-describe("D25: a router of the version before, which reads DB alone", () => {
+describe("D25: a router of the version before, which reads only DB", () => {
   let tenant: Tenant;
 
   beforeAll(async () => {
     tenant = await newTenant();
   });
 
-  it("D25: is told to come again once entries have moved to COLD_DB, and not before", async () => {
+  it("D25: gets a retryable error after entries have moved to COLD_DB, and not before", async () => {
     await sendBatches(tenant, 5);
     for (const { status } of await reads(tenant, OLDER)) expect(status).toBe(200);
     await flushAll(tenant);
@@ -60,7 +60,7 @@ describe("D25: a router of the version before, which reads DB alone", () => {
     for (const { status } of await reads(tenant, {})) expect(status).toBe(200);
   });
 
-  it("D25: reads what was moved to DB", async () => {
+  it("D25: reads the entries that were moved to DB", async () => {
     const earlier = await newTenant();
     await sendBatches(earlier, 5);
     await flushAll(earlier);

@@ -35,7 +35,7 @@ async function flushed(ranges: number): Promise<Tenant> {
 }
 
 describe("D25: operator routes", () => {
-  it("D25: do not exist without a token of the settings, and refuse any other", async () => {
+  it("D25: do not exist without a token in the settings, and refuse any other token", async () => {
     expect(await ask("/operator/workspaces", TOKEN, {})).toMatchObject({ status: 404, code: "NOT_FOUND" });
     for (const token of [null, "", "x", `${TOKEN}x`, TOKEN.slice(1)]) {
       const refused = await ask("/operator/workspaces", token);
@@ -60,7 +60,7 @@ describe("D25: operator routes", () => {
     expect((await ask("/operator/workspaces?cursor=nonsense")).status).toBe(400);
   });
 
-  it("D25: tell what a workspace holds in both tiers", async () => {
+  it("D25: return what a workspace holds in both tiers", async () => {
     const tenant = await flushed(3);
     await storeAsEarlier(tenant.workspaceId, ({ firstSeq }) => firstSeq === 1);
     await sendBatches(tenant, 5);
@@ -85,8 +85,8 @@ describe("D25: operator routes", () => {
   });
 });
 
-describe("D25: what the cold tier lacks", () => {
-  it("D25: is named by its range, wherever it lay, and is nothing where all is there", async () => {
+describe("D25: a range that the cold tier lacks", () => {
+  it("D25: is listed, whichever database it was in; the list is empty if nothing is missing", async () => {
     const tenant = await flushed(5);
     await storeAsEarlier(tenant.workspaceId, ({ firstSeq }) => firstSeq < 20);
     const whole = { items: [], nextCursor: null, compared: 5, firstSeq: 1, flushedSeq: 50 };
@@ -110,7 +110,7 @@ describe("D25: what the cold tier lacks", () => {
     expect(await missingOf(tenant, "?limit=2&cursor=31")).toEqual(last);
   });
 
-  it("D25: is nothing that the retention has deleted, also where it was longer again afterwards", async () => {
+  it("D25: excludes what the retention has deleted, even if it was lengthened afterwards", async () => {
     const tenant = await flushed(2);
     clock.pass(2 * DAY_MS);
     await sendBatches(tenant, 10);
@@ -129,7 +129,7 @@ describe("D25: what the cold tier lacks", () => {
     expect(await rowsOf(workspaceId, "flushed_ranges")).toEqual([]);
   });
 
-  it("D25: is forgotten with its project", async () => {
+  it("D25: is no longer listed after its project was deleted", async () => {
     const tenant = await flushed(2);
     await workspace(tenant.workspaceId).deleteProject(tenant.ownerId, tenant.projectId);
     clock.pass(10 * 60_000);

@@ -32,7 +32,7 @@ describe("D21: a lowered RECENT_MAX_AGE_SECONDS", () => {
     expect(await tiers(tenant)).toEqual({ cold: 5, recent: 0 });
   });
 
-  it("moves what is too old at the alarm that wakes the object", async () => {
+  it("moves batches that are too old at the alarm that wakes the object", async () => {
     await sendBatches(tenant, 5);
     await alarm(tenant.workspaceId);
     clock.pass(20_000);
@@ -41,7 +41,7 @@ describe("D21: a lowered RECENT_MAX_AGE_SECONDS", () => {
     expect(await tiers(tenant)).toEqual({ cold: 5, recent: 0 });
   });
 
-  it("reaches an object that sleeps within an hour, however long batches could stay before", async () => {
+  it("takes effect in a sleeping object within an hour, however long batches could stay before", async () => {
     await sendBatches(tenant, 1);
     const alarms: number[] = [];
     await runInDurableObject(workspace(tenant.workspaceId), (_, { storage }) => {

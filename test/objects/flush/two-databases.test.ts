@@ -66,8 +66,8 @@ async function everything(tenant: Tenant): Promise<unknown> {
   return JSON.parse(JSON.stringify([pages, found, context, tail.entries]));
 }
 
-describe("D25: a project that lies in both databases", () => {
-  it("D25: reads the same as one that lies in COLD_DB alone", async () => {
+describe("D25: a project with segments in both databases", () => {
+  it("D25: is read like one with segments only in COLD_DB", async () => {
     const tenant = await dividedProject();
     const whole = await everything(tenant);
     expect(await storeAsEarlier(tenant.workspaceId, isOdd)).toBe(3);
@@ -77,7 +77,7 @@ describe("D25: a project that lies in both databases", () => {
     expect(usage).toMatchObject({ segments: 6, entries: 60 });
   });
 
-  it("D25: goes on with new segments in COLD_DB alone", async () => {
+  it("D25: gets new segments only in COLD_DB", async () => {
     const tenant = await newTenant();
     await sendBatches(tenant, 10);
     await flushAll(tenant);
@@ -112,7 +112,7 @@ describe("D25: a project that lies in both databases", () => {
     expect([await earlierSegments(tenant.workspaceId), await newSegments(tenant.workspaceId)]).toEqual([0, 0]);
   });
 
-  it("D25: is walked in one order, whatever a page looks at, holds and begins behind", async () => {
+  it("D25: is paged through in one order, whatever the limits and position of a page", async () => {
     const workspaceId = "ws_0000000000D2";
     const projects = ["proj_00000000000A", "proj_00000000000B"];
     for (const project of projects) {
@@ -159,8 +159,8 @@ describe("D25: a project that lies in both databases", () => {
   });
 });
 
-describe("D25: a flush that an earlier version began", () => {
-  it("D25: is not stored again where that version had stored it and could not note it", async () => {
+describe("D25: a flush that an earlier version started", () => {
+  it("D25: is not stored again if that version had stored it without recording it", async () => {
     const tenant = await newTenant();
     await sendBatches(tenant, 10);
     await flushAll(tenant);
@@ -177,7 +177,7 @@ describe("D25: a flush that an earlier version began", () => {
     expect((await queried(tenant)).sort((a, b) => a - b)).toEqual(range(1, 23));
   });
 
-  it("D25: is replaced where something else is in its place, in both databases", async () => {
+  it("D25: replaces other segments in its place, in both databases", async () => {
     const tenant = await newTenant();
     await sendBatches(tenant, 5, 7);
     clock.pass(AGED_MS);
@@ -190,7 +190,7 @@ describe("D25: a flush that an earlier version began", () => {
     expect((await cold(tenant)).map(({ seq }) => seq)).toEqual(range(1, 12));
   });
 
-  it("D25: fails while the older writer meets the new directory, and sets nothing aside", async () => {
+  it("D25: fails while the older writer meets the new directory, and quarantines nothing", async () => {
     const tenant = await newTenant();
     const [segments = []] = segmentsOf(tenant.projectId, [[[entry(1)]]]);
     const older = new SegmentWriter(env.DB);
@@ -217,14 +217,14 @@ describe("D25: a flush that an earlier version began", () => {
   });
 });
 
-describe("D25: that a workspace has none of its segments in the directory", () => {
+describe("D25: the absence of legacy segments", () => {
   const questions = () => {
     const prepare = vi.spyOn(D1_PROTOTYPE, "prepare").mockClear();
     return () => prepare.mock.calls.filter(([sql]) => sql.includes("hasOwn")).length;
   };
   const D1_PROTOTYPE: D1Database = Object.getPrototypeOf(env.DB);
 
-  it("D25: is remembered, and only where no older version can store one any more", async () => {
+  it("D25: is cached only if no older version can insert one", async () => {
     const [first, second] = [await newTenant(), await newTenant()];
     await withoutTrigger(async () => {
       const asked = questions();

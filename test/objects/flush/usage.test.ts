@@ -30,7 +30,7 @@ async function usageOf(user: Awaited<ReturnType<typeof newUser>>): Promise<unkno
 }
 
 describe("usage of both tiers", () => {
-  it("counts every entry in exactly one of them, also while it is between them", async () => {
+  it("counts every entry in exactly one of them, also during a flush", async () => {
     const { workspaceId, first, second, usage } = await newUserWithProjects();
     await sendBatches(first, 3, 4);
     await sendBatches(second, 5);
@@ -47,7 +47,7 @@ describe("usage of both tiers", () => {
     expect(await usage()).toMatchObject({ stored: { entries: 12, segments: 2 }, recent: { entries: 6 } });
   });
 
-  it("leaves out a deleted project at once, wherever its entries still lie", async () => {
+  it("excludes a deleted project immediately, whichever tier its entries are in", async () => {
     const { user, workspaceId, first, second, usage } = await newUserWithProjects();
     await sendBatches(first, 3);
     await sendBatches(second, 5);
@@ -57,7 +57,7 @@ describe("usage of both tiers", () => {
     expect(await usage()).toMatchObject({ stored: { entries: 5, segments: 1 }, recent: { entries: 0 } });
   });
 
-  it("says all but what is stored while D1 cannot be reached", async () => {
+  it("returns everything except the cold tier's usage while D1 is unreachable", async () => {
     const { workspaceId, first, usage } = await newUserWithProjects();
     await sendBatches(first, 3);
     await flushAll({ workspaceId });
@@ -74,8 +74,8 @@ describe("usage of both tiers", () => {
   });
 });
 
-describe("an object of the time before the cold tier", () => {
-  it("counts what it holds when it wakes, and moves it", async () => {
+describe("an object from before the cold tier", () => {
+  it("counts its batches when it wakes, and moves them", async () => {
     const id = `ws_${"0".repeat(11)}7`;
     const ownerId = "usr_000000000007";
     const projectId = "proj_000000000007";

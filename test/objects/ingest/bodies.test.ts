@@ -10,7 +10,7 @@ const NDJSON = "application/x-ndjson";
 const lines = (entries: readonly object[]) => entries.map((entry) => JSON.stringify(entry)).join("\n");
 
 describe("a body", () => {
-  it("of any form is stored whole, in order, and its receipt names the run of seq", async () => {
+  it("of any form is stored whole, in order, and its receipt names the seq range", async () => {
     const own = await newTenant();
     const sent: [string | Uint8Array<ArrayBuffer>, number, Record<string, string>, string?][] = [
       [JSON.stringify({ message: "m0" }), 1, {}],
@@ -68,7 +68,7 @@ describe("a body", () => {
     expect(await storedEntries(tenant.workspaceId)).toEqual([]);
   });
 
-  it("of brackets without end is 400", async () => {
+  it("of unclosed brackets is 400", async () => {
     for (const body of [
       "[".repeat(2_000_000),
       '{"a":'.repeat(500_000),
@@ -78,7 +78,7 @@ describe("a body", () => {
     }
   });
 
-  it("of bytes that are no UTF-8 is 400", async () => {
+  it("of bytes that are not UTF-8 is 400", async () => {
     for (const type of ["application/json", NDJSON]) {
       const answer = await send(tenant, new Uint8Array([0x22, 0xff, 0xfe, 0x22]), { type });
       expect([answer.status, answer.code]).toEqual([400, "VALIDATION_ERROR"]);
@@ -115,7 +115,7 @@ describe("a body", () => {
     expect(receiptOf(answer)).toMatchObject({ accepted: 4, rejectedCount: 0 });
   });
 
-  it("that is not the gzip it says, cut short or with more behind it is 400", async () => {
+  it("of invalid, truncated or trailing gzip data is 400", async () => {
     const whole = await gzip(JSON.stringify({ message: "m".repeat(1000) }));
     const headers = { "Content-Encoding": "gzip" };
     const wrong = whole.slice();
@@ -137,8 +137,8 @@ describe("a body", () => {
   });
 });
 
-describe("an entry that is bad", () => {
-  it("never costs a good one, and is named by its place, its code and why", async () => {
+describe("an invalid entry", () => {
+  it("does not affect valid ones, and is listed with its index, code and reason", async () => {
     const own = await newTenant();
     const body = [
       { message: "good 1" },
@@ -176,7 +176,7 @@ describe("an entry that is bad", () => {
     expect(await messagesOf(own)).toEqual(["good 1", "good 2", "good 3"]);
   });
 
-  it("as a line that is no JSON takes no other line with it", async () => {
+  it("as a line that is not JSON does not affect other lines", async () => {
     const own = await newTenant();
     const receipt = receiptOf(
       await send(own, '{"message":"a"}\n{"mess\n\n[]\nnull\n{"message":"b"}', { type: NDJSON }),
@@ -190,7 +190,7 @@ describe("an entry that is bad", () => {
     expect(await messagesOf(own)).toEqual(["a", "b"]);
   });
 
-  it("alone makes a 400 with the same list", async () => {
+  it("alone is a 400 with the same list", async () => {
     const answer = await send(tenant, [{ message: "" }, { message: "m", level: 1 }]);
     expect([answer.status, answer.code]).toEqual([400, "VALIDATION_ERROR"]);
     expect(answer.details).toMatchObject([
@@ -246,7 +246,7 @@ describe("the limits of a body", () => {
     });
   };
 
-  it("are 5 MiB to the byte, with and without a length, before and after inflation", async () => {
+  it("are exactly 5 MiB, with and without a length, before and after decompression", async () => {
     const own = await newTenant();
     const headers = { "Content-Encoding": "gzip" };
     const [exact, over] = [bodyOf(LIMIT), bodyOf(LIMIT + 1)];
@@ -270,14 +270,14 @@ describe("the limits of a body", () => {
     expect(await messagesOf(own)).toHaveLength(60);
   });
 
-  it("stop the inflation of a small body that is a thousand times as large", async () => {
+  it("stop the decompression of a small body that expands a thousandfold", async () => {
     const bomb = await gzip(" ".repeat(64 * 1024 * 1024));
     expect(bomb.length).toBeLessThan(70_000);
     const answer = await send(tenant, bomb, { headers: { "Content-Encoding": "gzip" } });
     expect([answer.status, answer.code]).toEqual([413, "PAYLOAD_TOO_LARGE"]);
   });
 
-  it("let through what no compression shortens: the body is stored in parts of less than 1 MB", async () => {
+  it("allow incompressible bodies, which are stored in parts of less than 1 MB", async () => {
     const own = await newTenant();
     const noise = () =>
       Array.from(crypto.getRandomValues(new Uint8Array(60_000)), (byte) => byte.toString(16).padStart(2, "0")).join("");

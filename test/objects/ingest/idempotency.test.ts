@@ -25,7 +25,7 @@ const age = (ms: number) =>
 const receipts = () => onSql(tenant.workspaceId, (sql) => sql.exec("SELECT * FROM receipts").toArray().length);
 
 describe("a repeated Idempotency-Key", () => {
-  it("gives the first receipt again, rejections too, and stores nothing", async () => {
+  it("returns the first receipt, rejections included, and stores nothing", async () => {
     const body = [{ message: "a" }, { message: "" }, { message: "b" }];
     const first = receiptOf(await send(tenant, body, again));
     expect(first).toMatchObject({ accepted: 2, rejectedCount: 1, firstSeq: 1, lastSeq: 2, duplicate: false });
@@ -44,7 +44,7 @@ describe("a repeated Idempotency-Key", () => {
     expect(await remaining()).toBe(before - 1);
   });
 
-  it("knows the body by its bytes: the same ones compressed are the same", async () => {
+  it("identifies the body by its decompressed bytes", async () => {
     receiptOf(await send(tenant, '{"message":"a"}', again));
     const headers = { "Content-Encoding": "gzip" };
     const zipped = receiptOf(await send(tenant, await gzip('{"message":"a"}'), { ...again, headers }));
@@ -81,7 +81,7 @@ describe("a repeated Idempotency-Key", () => {
     expect(receiptOf(await send(stranger, { message: "c" }, again)).duplicate).toBe(false);
   });
 
-  it("is forgotten after 24 hours, and not before", async () => {
+  it("expires after 24 hours, and not before", async () => {
     receiptOf(await send(tenant, { message: "a" }, again));
     await age(DAY_MS - 60_000);
     expect(receiptOf(await send(tenant, { message: "a" }, again)).duplicate).toBe(true);
@@ -91,7 +91,7 @@ describe("a repeated Idempotency-Key", () => {
     expect(await receipts()).toBe(1);
   });
 
-  it("after a 400 is free: a 400 leaves no receipt", async () => {
+  it("can be used again after a 400, which leaves no receipt", async () => {
     for (const body of ["{", "[]", [{ message: "" }], '{"logs":1}'])
       expect((await send(tenant, body, again)).status).toBe(400);
     expect((await send(tenant, "x".repeat(6 * 1024 * 1024), again)).status).toBe(413);
@@ -99,7 +99,7 @@ describe("a repeated Idempotency-Key", () => {
     expect(receiptOf(await send(tenant, { message: "a" }, again)).duplicate).toBe(false);
   });
 
-  it("still gets its receipt when the entries have become too old meanwhile", async () => {
+  it("still gets its receipt after the entries have expired", async () => {
     const timestamp = Date.now() - 30 * DAY_MS + 4000;
     const body = [{ message: "old", timestamp }, { message: "new" }];
     const first = receiptOf(await send(tenant, body, again));

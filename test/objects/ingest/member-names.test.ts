@@ -47,7 +47,7 @@ function namesOf(body: string): string[] {
  * The parser guesses the next member's name from objects it read before. V8 13.6, which is in Node 24, then takes the name
  * `"\""` for a backslash where an object with a backslash in that place was read: a log service must not.
  */
-test("the runtime reads every member name right, whatever objects it read before", () => {
+test("the runtime reads every member name correctly, whatever objects it read before", () => {
   let layout = 0;
   const wrong: string[] = [];
   for (const before of NAMES.flatMap(spellings)) {

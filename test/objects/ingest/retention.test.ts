@@ -10,7 +10,7 @@ const keep = async ({ workspaceId }: Tenant, days: number) => {
 };
 
 describe("entries older than the workspace's retention", () => {
-  it("are named, the good ones are stored, and the request is counted once", async () => {
+  it("are listed, the valid ones are stored, and the request is counted once", async () => {
     const tenant = await newTenant();
     const old = (days: number) => ({ message: `${days} days`, timestamp: Date.now() - days * DAY_MS });
     const answer = await send(tenant, [old(1), old(31), { message: "" }, old(29), old(400), old(364)]);
@@ -26,7 +26,7 @@ describe("entries older than the workspace's retention", () => {
     expect(await messagesOf(tenant)).toEqual(["1 days", "29 days"]);
   });
 
-  it("alone make a 400, counted once", async () => {
+  it("alone are a 400, counted once", async () => {
     const tenant = await newTenant();
     const answer = await send(tenant, { message: "m", timestamp: Date.now() - 31 * DAY_MS });
     expect([answer.status, answer.code]).toEqual([400, "VALIDATION_ERROR"]);
@@ -34,7 +34,7 @@ describe("entries older than the workspace's retention", () => {
     expect(answer.headers.get("X-RateLimit-Remaining")).toBe("999");
   });
 
-  it("follow the workspace's own days", async () => {
+  it("are judged by the workspace's own retention", async () => {
     const tenant = await newTenant();
     const body = [2, 100, 364].map((days) => ({ message: `${days}`, timestamp: Date.now() - days * DAY_MS }));
     await keep(tenant, RETENTION_DAYS.max);
@@ -43,7 +43,7 @@ describe("entries older than the workspace's retention", () => {
     expect((await send(tenant, body)).status).toBe(400);
   });
 
-  it("do not tell a caller that is none anything", async () => {
+  it("reveal nothing to an unauthenticated caller", async () => {
     const tenant = await newTenant();
     const other = await newTenant();
     const old = [{ message: "m", timestamp: Date.now() - 31 * DAY_MS }];

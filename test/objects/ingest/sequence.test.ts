@@ -30,7 +30,7 @@ async function sibling(tenant: Tenant): Promise<Tenant> {
 }
 
 describe("seq", () => {
-  it("has no hole under 200 concurrent batches of several projects, and through evictions", async () => {
+  it("has no gap with 200 concurrent batches of several projects and with evictions", async () => {
     const first = await newTenant();
     const tenants = [first, await sibling(first), await sibling(first)];
     const sent = new Map<string, string[]>();
@@ -75,7 +75,7 @@ describe("seq", () => {
     expect(commits).toEqual(commits.map((_, i) => i + 1));
   });
 
-  it("survives a cache of projects that is full in the middle of a group", async () => {
+  it("is exact if the cache of projects fills up in the middle of a group", async () => {
     const tenant = await newTenant();
     const other = await sibling(tenant);
     const batches = await onState(tenant, (state) => {
@@ -106,7 +106,7 @@ describe("seq", () => {
 });
 
 describe("a group commit", () => {
-  it("in which one call fails costs the others nothing", async () => {
+  it("in which one call fails does not affect the others", async () => {
     const tenant = await newTenant();
     const stub = workspace(tenant.workspaceId);
     const calls = Array.from({ length: 20 }, (_, i) => callOf(tenant, 1, `m${i}`));
@@ -131,7 +131,7 @@ describe("a group commit", () => {
     expect(rows).toHaveLength(1);
   });
 
-  it("rolled back leaves memory as it leaves disk", async () => {
+  it("rolled back leaves memory and disk unchanged", async () => {
     const tenant = await newTenant();
     const outcome = await onState(tenant, (state) => {
       const bad = callOf(tenant, 3);
@@ -151,7 +151,7 @@ describe("a group commit", () => {
     expect(outcome).toEqual([[[1, 999]], "rolled back", [[3, 998]]]);
   });
 
-  it("of an object that is no workspace refuses every call", async () => {
+  it("of an unprovisioned object refuses every call", async () => {
     const tenant = { ...(await newTenant()), workspaceId: newId("ws") };
     const results = await Promise.all(
       [callOf(tenant, 1), callOf(tenant, 1)].map((call) => workspace(tenant.workspaceId).ingest(call)),

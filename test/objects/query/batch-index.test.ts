@@ -146,7 +146,7 @@ describe("BatchIndex", () => {
     });
   });
 
-  it("reads no batch's row but the newest, and no body", async () => {
+  it("reads only the newest batch's row, and no body", async () => {
     await inWorkspace("ws_00000000idx3", (sql) => {
       const noise = Array.from(crypto.getRandomValues(new Uint8Array(30_000)), (byte) => byte.toString(36)).join("");
       for (let commit = 1; commit <= 20; commit++)
@@ -187,7 +187,7 @@ describe.each([
   ["rise", "1700000000000 + n"],
   ["are random over a day", "1700000000000 + (n * 7919 * 104729) % 86400000"],
 ] as const)("A3: the index of 400,000 batches whose times %s", (_, timestamp) => {
-  it("keeps to its memory, selects in turns of a bounded length, and is exact from page to page", async () => {
+  it("stays within its memory, selects in turns of bounded length, and is exact from page to page", async () => {
     await inWorkspace(`ws_00000000big${timestamp.length % 10}`, async (sql, storage) => {
       storage.transactionSync(() => insertMany(sql, 1, MANY, timestamp));
       const index = new BatchIndex(sql);

@@ -90,7 +90,7 @@ describe("4: search finds numbers and booleans of data by their JSON text", () =
   });
 });
 
-describe("4: a segment that the version before wrote, whose filters have the grams of strings alone", () => {
+describe("4: a segment of the version before, whose filters have only the grams of strings", () => {
   const segment = segmentOfStrings();
   const workspaceId = "ws_0000000000N4";
   const tier = new ColdTier(env);

@@ -36,7 +36,7 @@ function readRecent(...args: Parameters<typeof readInOneTurn>): RecentPage {
 }
 
 describe("readRecent", () => {
-  it("gives batches whole, with project, seq and times", async () => {
+  it("returns whole batches with project, seq and times", async () => {
     await inWorkspace("ws_00000000rdr1", (sql) => {
       const projects = [A, B].map((id) => ({ num: addProject(sql, id), id, flushedSeq: 0, lastSeq: 0 }));
       const scope: RecentScope = { name: "ws_00000000rdr1", projects, oldest: 0 };
@@ -111,7 +111,7 @@ describe("readRecent", () => {
     });
   });
 
-  it("leaves out batches that lack an id, however many there are, but none of those stored without a filter", async () => {
+  it("excludes batches that lack an id, however many, but none that was stored without a filter", async () => {
     await inWorkspace("ws_00000000rdr6", (sql) => {
       const scope = { name: A, projects: [{ num: addProject(sql, A), id: A, flushedSeq: 0, lastSeq: 0 }], oldest: 0 };
       const hex = (n: number) => (n * 2654435761).toString(16).padStart(32, "0");
@@ -152,7 +152,7 @@ describe("readRecent", () => {
     });
   });
 
-  it("gives nothing for a snapshot from the future, and pins the newest commit even when it holds nothing", async () => {
+  it("returns nothing for a snapshot from the future, and pins the newest commit even if it is empty", async () => {
     await inWorkspace("ws_00000000rdr4", (sql) => {
       const scope = { name: A, projects: [{ num: addProject(sql, A), id: A, flushedSeq: 0, lastSeq: 0 }], oldest: 0 };
       const index = new BatchIndex(sql);
@@ -173,7 +173,7 @@ describe("readRecent", () => {
 });
 
 describe("WorkspaceObject.recent", () => {
-  it("finds what was ingested before, after and across an eviction", async () => {
+  it("finds entries ingested before, after and across an eviction", async () => {
     const id = "ws_00000000rdr5";
     const stub = () => workspaceStub(id);
     await stub().provision({ id, name: "Test", personal: true, ownerId: OWNER });

@@ -69,7 +69,7 @@ async function messages(headers: Record<string, string>, body: unknown): Promise
 }
 
 describe("POST /logger/query", () => {
-  it("gives a key its own project and a member all of the workspace, or one project of it", async () => {
+  it("returns a key its own project, and a member all of the workspace or one project", async () => {
     expect(await messages(bearer(first.key), {})).toEqual(["GET /", "Payment failed"]);
     expect(await messages(bearer(first.key), { projectId: first.id, order: "asc" })).toEqual([
       "Payment failed",
@@ -79,7 +79,7 @@ describe("POST /logger/query", () => {
     expect(await messages(user, { projectId: second.id })).toEqual(["payment of another"]);
   });
 
-  it("refuses an integer that no entry can have, and says where it stands", async () => {
+  it("refuses an integer that no entry can have, and names its position", async () => {
     for (const [data, path] of [
       ['{"ms":9007199254740993}', "filters.data.ms"],
       ['{"ms":{"gte":12345678901234567890}}', "filters.data.ms.gte"],
@@ -113,7 +113,7 @@ describe("POST /logger/query", () => {
     expect(await messages(user, { filters })).toEqual(expected);
   });
 
-  it("goes on behind a page in the same snapshot", async () => {
+  it("continues after a page in the same snapshot", async () => {
     const one = await pageOf(user, { pagination: { limit: 2, includeTotal: true } });
     expect(one.pagination).toMatchObject({ offset: 0, limit: 2, hasMore: true, total: 3 });
     await send(first, [{ message: "late", timestamp: now - 2500 }]);
@@ -135,7 +135,7 @@ describe("POST /logger/query", () => {
     }
   });
 
-  it("tells the caller's own faults before the body's, and counts a bad body once", async () => {
+  it("reports errors of the credential before those of the body, and counts a bad body once", async () => {
     const bad = { filters: { levels: "error" } };
     expect((await query({}, bad)).code).toBe("UNAUTHORIZED");
     expect((await query(bearer("sk_nonsense"), bad)).code).toBe("INVALID_API_KEY");
@@ -155,7 +155,7 @@ describe("POST /logger/query", () => {
     expect([typed.status, remaining(typed)]).toEqual([415, before - 3]);
   });
 
-  it("knows no project of others, and wants a workspace with an access token", async () => {
+  it("rejects projects of others, and requires a workspace with an access token", async () => {
     expect((await query(bearer(first.key), { projectId: second.id })).code).toBe("NOT_FOUND");
     expect((await query(user, { projectId: "proj_doesnotexist" })).code).toBe("NOT_FOUND");
     const { Authorization = "" } = user;

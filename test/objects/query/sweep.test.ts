@@ -32,9 +32,9 @@ async function asked(tenant: Tenant, order: Order, cursor: string | null, filter
   return pages;
 }
 
-describe("A2: a sweep", () => {
+describe("A2: a resumable scan", () => {
   it.each(["asc", "desc"] as const)(
-    "A2: over all that a project has, in both tiers and databases (%s)",
+    "A2: covers all entries of a project, in both tiers and databases (%s)",
     async (order) => {
       const tenant = await newTenant();
       for (let flush = 0; flush < 4; flush++) {
@@ -55,7 +55,7 @@ describe("A2: a sweep", () => {
     },
   );
 
-  it.each(["asc", "desc"] as const)("A2: over 120,000 segments of one millisecond ends (%s)", async (order) => {
+  it.each(["asc", "desc"] as const)("A2: ends after 120,000 segments of one millisecond (%s)", async (order) => {
     const tenant = await newTenant();
     const segments = 120_000;
     await env.COLD_DB.prepare(
@@ -76,7 +76,7 @@ describe("A2: a sweep", () => {
     expect(pages.flatMap(({ logs }) => logs)).toEqual([]);
   });
 
-  it("A2: of a cursor that was made up ends in a page, whatever stands in it", async () => {
+  it("A2: of a forged cursor ends in a page, whatever its content", async () => {
     const tenant = await newTenant();
     await sendBatches(tenant, 2, 5);
     await flushAll(tenant);

@@ -77,7 +77,7 @@ function orNull<T>(read: () => T): T | null {
 }
 
 describe("EntryReader", () => {
-  it("reads out of a line's bytes what parsing it gives, and takes for an entry what that takes for one", () => {
+  it("reads the same entry from a line's bytes as parsing does, or rejects both", () => {
     fc.assert(
       fc.property(
         fc.array(fc.array(storedLine, { minLength: 1, maxLength: 8 }), { minLength: 1, maxLength: 3 }),
@@ -91,7 +91,7 @@ describe("EntryReader", () => {
     );
   });
 
-  it("parses no line that ingest writes of an entry in ASCII", () => {
+  it("does not parse lines of ASCII entries that ingest wrote", () => {
     const scans = (lines: readonly Uint8Array[]) => {
       const scanner = new LineScanner(new TypePairs());
       return sourceLines(lines).every(
@@ -110,7 +110,7 @@ describe("EntryReader", () => {
     );
   });
 
-  it("adds nothing of a line that turns out to be another one than it seemed", () => {
+  it("adds no tokens of a line that the scanner does not accept", () => {
     const head = '{"timestamp":"2026-11-20T14:04:05.678Z","level":"info","category":"http","type":"request","message":';
     const blocks = [
       [
@@ -124,7 +124,7 @@ describe("EntryReader", () => {
     expect(readAll(blocks)).toEqual(parseAll(blocks));
   });
 
-  it("takes no other time than one there is for the time of a line", () => {
+  it("accepts only valid times", () => {
     const times = [
       "2026-02-28T23:59:59.999Z",
       "2024-02-29T00:00:00.000Z",

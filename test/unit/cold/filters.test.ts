@@ -67,7 +67,7 @@ function plain(message: string, more: Partial<TestEntry> = {}): TestEntry {
 }
 
 describe("a segment's filter", () => {
-  it("never dismisses an entry that passes", () => {
+  it("never excludes an entry that passes", () => {
     fc.assert(
       fc.property(entries, fewFilters, dataTests, (held, filters, tests) => {
         fc.pre(held.some((entry) => passes(parsed(entry), filters, tests)));
@@ -78,7 +78,7 @@ describe("a segment's filter", () => {
     );
   });
 
-  it("never dismisses a piece of a text, in whatever script and case it is asked for", () => {
+  it("never excludes a part of a text, in any script and case", () => {
     const word = fc.oneof(
       nastyText,
       fc.string({ unit: "binary", maxLength: 12 }),
@@ -122,7 +122,7 @@ describe("a segment's filter", () => {
     );
   });
 
-  it("tells what is not there", () => {
+  it("excludes values that do not occur", () => {
     const segment = segmentOf(
       Array.from({ length: 2000 }, (_, index) =>
         plain(`request ${index} refused`, {
@@ -150,7 +150,7 @@ describe("a segment's filter", () => {
     expect(mayPass(segment, filterOf({ search: "1999999" }))).toBe(true);
   });
 
-  it("leaves out what would make it large, and says so", () => {
+  it("leaves out kinds of token that would make it large, and records which", () => {
     const letters = (seed: number) =>
       Array.from({ length: 60 }, (_, at) =>
         String.fromCharCode(97 + (((seed * 7919 + at * at * 31) ^ (seed >> 3)) % 26)),
@@ -172,8 +172,8 @@ describe("a segment's filter", () => {
   });
 });
 
-describe("a segment's frames", () => {
-  it("are read where an entry that passes may be, and mostly nowhere else", () => {
+describe("a segment's blocks", () => {
+  it("are read if they may hold a passing entry, and rarely otherwise", () => {
     const held = Array.from({ length: 4000 }, (_, index) =>
       plain(`request ${index} to ${index === 1234 ? "Albatross" : "the other side"} ${"x ".repeat(60)}`, {
         timestamp: 1_795_183_200_000 + index,
@@ -205,7 +205,7 @@ describe("a segment's frames", () => {
     expect(framesFor(segment, filterOf({}))).toEqual(blocks);
   });
 
-  it("of a rare value are hardly more than those that have it", () => {
+  it("chosen for a rare value are hardly more than those that have it", () => {
     const held = Array.from({ length: 6000 }, (_, index) =>
       plain(`request ${"x ".repeat(60)}`, {
         timestamp: 1_795_183_200_000 + index,
@@ -230,7 +230,7 @@ describe("a segment's frames", () => {
     expect(framesFor(segment, filterOf({}, [{ names: [], text: "state", test: "Refunded" }]))).toHaveLength(1);
   });
 
-  it("are found for a value longer than what its grams are taken of, wherever that cuts it", () => {
+  it("are found for a value longer than the text its grams are taken from, wherever it is cut", () => {
     for (const [before, letter] of [
       [254, "\u{10400}"],
       [255, "\u{10400}"],
@@ -244,7 +244,7 @@ describe("a segment's frames", () => {
     }
   });
 
-  it("never leave out an entry that passes", () => {
+  it("always include every passing entry", () => {
     const long = fc.array(
       entryAt(
         fc.oneof(

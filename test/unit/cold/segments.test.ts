@@ -63,7 +63,7 @@ function sha256(blob: Uint8Array): string {
 }
 
 describe("encodeSegments", () => {
-  it("gives back every entry of the range once, with its seq, receipt and commit", () => {
+  it("returns every entry of the range once, with its seq, receipt and commit", () => {
     fc.assert(
       fc.property(batchLists, fc.nat(), fc.nat(), fc.nat({ max: 40 }), (batches, a, b, asOf) => {
         const source = slices(batches, 5);
@@ -89,7 +89,7 @@ describe("encodeSegments", () => {
     );
   });
 
-  it("describes what a segment holds", () => {
+  it("records the metadata of a segment", () => {
     fc.assert(
       fc.property(batchLists, (batches) => {
         const source = slices(batches);
@@ -142,7 +142,7 @@ describe("encodeSegments", () => {
     );
   });
 
-  it("is the same for the same input", () => {
+  it("returns equal output for equal input", () => {
     fc.assert(
       fc.property(batchLists, (batches) => {
         const range = { firstSeq: 1, lastSeq: batches.flat().length };
@@ -166,7 +166,7 @@ describe("encodeSegments", () => {
     expect(decoded[700]?.line).toBe(lineOf(plain(1200)));
   });
 
-  it("makes rows that D1 takes of entries that do not compress", () => {
+  it("makes rows within D1's limits of entries that do not compress", () => {
     const noise = (bytes: number) => randomBytes(bytes).toString("base64");
     const batch = Array.from({ length: 20 }, (_, index) => plain(index, undefined, noise(190_000)));
     const segments = [...encodeSegments(PROJECT, slices([batch]), { firstSeq: 1, lastSeq: 20 })];
@@ -176,7 +176,7 @@ describe("encodeSegments", () => {
     expect(segments.flatMap((segment) => decodeAll(segment)).map(({ line }) => line)).toEqual(batch.map(lineOf));
   });
 
-  it("keeps a summary small where every entry has a type of its own", () => {
+  it("keeps a summary small if every entry has a different type", () => {
     const batch = Array.from({ length: 9000 }, (_, index) => ({ ...plain(index), type: `${index}`.padStart(30, "x") }));
     const segments = [...encodeSegments(PROJECT, slices([batch]), { firstSeq: 1, lastSeq: 9000 })];
     for (const { summary } of segments) expect(summary.length).toBeLessThanOrEqual(SEGMENT_LIMITS.summaryBytes);
@@ -184,7 +184,7 @@ describe("encodeSegments", () => {
     expect(new Set(types).size).toBe(9000);
   });
 
-  it("tells late entries apart, so that the rest spans the time that it came in", () => {
+  it("separates late entries, so that the other segment spans a short time", () => {
     const day = 86_400_000;
     const batch = Array.from({ length: 1000 }, (_, index) =>
       plain(index, 1_795_183_200_000 + index - (index % 100 === 7 ? 5 * day : 0)),
@@ -197,13 +197,13 @@ describe("encodeSegments", () => {
     expect(segments.map(({ minTimestamp, maxTimestamp }) => maxTimestamp - minTimestamp)).toEqual([999, 900]);
   });
 
-  it("leaves entries together that are spread evenly", () => {
+  it("does not separate evenly spread entries", () => {
     const hour = 3_600_000;
     const batch = Array.from({ length: 200 }, (_, index) => plain(index, 1_795_183_200_000 + index * 2 * hour));
     expect([...encodeSegments(PROJECT, slices([batch]), { firstSeq: 1, lastSeq: 200 })]).toHaveLength(1);
   });
 
-  it("writes the filters and counts that stored segments have: what queries look for is hashed alike", () => {
+  it("writes the same filters and counts as stored segments have, so that queries hash alike", () => {
     const batches = Array.from({ length: 40 }, (_, at) =>
       Array.from({ length: 50 }, (_, i) => pinned(at * 50 + i, at % 10 === 9)),
     );
@@ -214,7 +214,7 @@ describe("encodeSegments", () => {
     expect(Object.fromEntries(Object.entries(hashes).map(([name, blob]) => [name, sha256(blob)]))).toEqual(PINNED);
   });
 
-  it("refuses an entry whose time is not where every line has it, rather than counting up to infinity", () => {
+  it("rejects an entry whose time is not at the position that every line has it at", () => {
     const [{ body: _, ...rest } = { body: null }] = slices([[plain(0)]]);
     for (const line of [
       '{"message":"m","timestamp":"2026-11-20T14:04:05.678Z","level":"info","category":"custom","type":"log"}',
@@ -225,7 +225,7 @@ describe("encodeSegments", () => {
     }
   });
 
-  it("refuses batches that lack an entry of the range", () => {
+  it("rejects batches that lack an entry of the range", () => {
     const source = slices([[plain(0)], [plain(1)], [plain(2)]]);
     const encode = (batches: typeof source) => [...encodeSegments(PROJECT, batches, { firstSeq: 1, lastSeq: 3 })];
     expect(() => encode(source.filter((_, index) => index !== 1))).toThrow(RangeError);
@@ -233,7 +233,7 @@ describe("encodeSegments", () => {
     expect(() => encode(source.flatMap((slice) => [slice, slice]))).toThrow(RangeError);
   });
 
-  it("knows every category bit", () => {
+  it("sets every category bit", () => {
     const batch = [...BUILT_IN_CATEGORIES, "own"].map((category, index) => ({ ...plain(index), category }));
     const [segment] = encodeSegments(PROJECT, slices([batch]), { firstSeq: 1, lastSeq: batch.length });
     expect(segment?.categoryMask).toBe(2 ** batch.length - 1);
@@ -249,7 +249,7 @@ describe("a corrupt segment", () => {
   if (segment === undefined) throw new Error("There is a segment.");
   const right = decodeAll(segment);
 
-  it("is told, whichever bit of its body is wrong", () => {
+  it("is detected, whichever bit of its body is wrong", () => {
     fc.assert(
       fc.property(fc.nat({ max: segment.body.length * 8 - 1 }), (bit) => {
         const body = Uint8Array.from(segment.body);
@@ -263,14 +263,14 @@ describe("a corrupt segment", () => {
     );
   });
 
-  it("is told where its body or its directory ends too early", () => {
+  it("is detected if its body or its batch table is truncated", () => {
     const cut = (bytes: Uint8Array) => bytes.subarray(0, bytes.length - 1);
     expect(() => decodeAll({ ...segment, body: cut(segment.body) })).toThrow(CorruptSegment);
     expect(() => decodeAll({ ...segment, batchTable: cut(segment.batchTable) })).toThrow(CorruptSegment);
     expect(() => decodeAll({ ...segment, count: 999 })).toThrow(CorruptSegment);
   });
 
-  it("is read frame by frame", () => {
+  it("is read block by block", () => {
     const blocks = readBlockIndex(segment);
     expect(blocks.length).toBeGreaterThan(1);
     expect(blocks.reduce((sum, { lines }) => sum + lines, 0)).toBe(1000);

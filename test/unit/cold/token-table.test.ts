@@ -7,7 +7,7 @@ const half = fc.oneof(fc.constantFrom(0, 1, 0xffffffff), fc.integer({ min: 0, ma
 const hashes = fc.array(fc.tuple(half, half), { maxLength: 1500 });
 
 describe("TokenTable", () => {
-  it("holds what was added once, and each frame that it was added in", () => {
+  it("holds each token once, with each block that it was added in", () => {
     fc.assert(
       fc.property(fc.array(hashes, { maxLength: 4 }), hashes, (blocks, often) => {
         const table = new TokenTable();
@@ -29,7 +29,7 @@ describe("TokenTable", () => {
     );
   });
 
-  it("is full and has no size any more once no filter would take its tokens", () => {
+  it("is full and has infinite size if no filter could hold its tokens", () => {
     const table = new TokenTable();
     for (let a = 1; a < 80_000; a++) table.add(a, a * 7);
     table.add(1, 7);

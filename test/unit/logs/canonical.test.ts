@@ -108,8 +108,8 @@ function read(lines: string, oldest: number | null = null) {
   return inOneTurn(readIngestBody(encoder.encode(lines), NDJSON, { now: NOW, oldest }));
 }
 
-describe("a body that is written as it is stored", () => {
-  test.each(FORMS)("is taken as it is: %s", (_, type, form) => {
+describe("a canonical body", () => {
+  test.each(FORMS)("is copied without parsing: %s", (_, type, form) => {
     fc.assert(
       fc.property(fc.array(stored, { minLength: 1, maxLength: 8 }), (lines) => {
         // Lone surrogates become something else on their way into UTF-8, unless they are escaped: that is for the parser.
@@ -126,7 +126,7 @@ describe("a body that is written as it is stored", () => {
     expect(isTakenText(`${HEAD}},${HEAD}}`, JSON_TYPE)).toBe(false);
   });
 
-  test("is what parsing makes of it, whatever bytes of it are changed", () => {
+  test("has the result of parsing, whichever bytes of it are changed", () => {
     const bit = fc.tuple(
       // Half of them in the first line's head, where each byte means something.
       fc.oneof(fc.nat({ max: 120 }), fc.nat()),
@@ -163,7 +163,7 @@ describe("a body that is written as it is stored", () => {
     expect(taken).toBeGreaterThan(50);
   });
 
-  test("is what parsing makes of it, whatever JSON is in it", () => {
+  test("has the result of parsing, whatever JSON is in it", () => {
     fc.assert(
       fc.property(jsonText, (json) => {
         isTakenText(withData(json));
@@ -175,7 +175,7 @@ describe("a body that is written as it is stored", () => {
   });
 });
 
-describe("is not taken as it is", () => {
+describe("a body is not canonical with", () => {
   test.each([
     ["a name twice", '{"a":1,"a":1}'],
     ["a name twice, deeper", '{"a":{"b":1,"c":{},"b":2}}'],
@@ -233,13 +233,13 @@ describe("is not taken as it is", () => {
     expect(canonical(encoder.encode(line), NDJSON)).toBeNull();
   });
 
-  test("bytes that are no UTF-8", () => {
+  test("bytes that are not UTF-8", () => {
     const bytes = encoder.encode(`${HEAD.replace('"m"', '"mm"')}}`);
     bytes[bytes.length - 3] = 0xc3;
     expect(canonical(bytes, NDJSON)).toBeNull();
   });
 
-  test("an entry, or more entries, than are allowed", () => {
+  test("a larger entry, or more entries, than allowed", () => {
     const most = withData(`{"a":"${"x".repeat(INGEST_LIMITS.entryBytes - withData('{"a":""}').length)}"}`);
     expect(most).toHaveLength(INGEST_LIMITS.entryBytes);
     expect(isTakenText(most)).toBe(true);
@@ -250,7 +250,7 @@ describe("is not taken as it is", () => {
   });
 });
 
-test("what lies at the limits of time is judged to the millisecond", () => {
+test("the time limits are exact to the millisecond", () => {
   const DAY_MS = 86_400_000;
   for (const edge of [NOW + INGEST_LIMITS.futureMs, NOW - 365 * DAY_MS]) {
     for (const ms of [edge - 1, edge, edge + 1]) {
@@ -263,7 +263,7 @@ test("what lies at the limits of time is judged to the millisecond", () => {
   }
 });
 
-test("entries older than the workspace keeps are left out when that is asked for", () => {
+test("entries older than the workspace's retention are rejected if it is given", () => {
   const lines = [`${HEAD}}`, HEAD.replace("11-20", "11-10").concat("}")].join("\n");
   expect(read(lines)).toMatchObject({ units: 2, built: { rejectedCount: 0, batch: { count: 2 } } });
   expect(read(lines, NOW - 86_400_000)).toMatchObject({
@@ -272,7 +272,7 @@ test("entries older than the workspace keeps are left out when that is asked for
   });
 });
 
-test("an entry whose category changes with each line is told by its own", () => {
+test("entries whose category changes with each line keep their own", () => {
   const lines = Array.from({ length: 60 }, (_, index) => `${HEAD.replace("custom", `own${index % 40}`)}}`);
   expect(isTakenText(lines.join("\n"))).toBe(true);
 });

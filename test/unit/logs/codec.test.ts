@@ -17,7 +17,7 @@ const same = (a: Uint8Array, b: Uint8Array) => Buffer.compare(a, b) === 0;
 describe("the body codec", () => {
   const around = [1, 2, 3, 40].flatMap((n) => [-1, 0, 1].map((off) => n * FRAME + off));
   for (const size of [0, 1, 1023, 1024, 1025, ...around]) {
-    test(`gives ${size} bytes back`, () => {
+    test(`returns ${size} bytes unchanged`, () => {
       const raw = text(size);
       const { encoding, body } = encodeBody(raw);
       if (size >= 2048) expect(encoding).toBe(1);
@@ -31,14 +31,14 @@ describe("the body codec", () => {
     });
   }
 
-  test("leaves alone what does not get smaller", () => {
+  test("does not compress input that does not get smaller", () => {
     const raw = Uint8Array.from({ length: 60_000 }, (_, i) => noise(1)[0] ?? i);
     const { encoding, body } = encodeBody(raw);
     expect(encoding).toBe(0);
     expect(same(body, raw)).toBe(true);
   });
 
-  test("gives any mix of both back", () => {
+  test("returns any mix of both unchanged", () => {
     const piece = fc.tuple(fc.boolean(), fc.integer({ min: 0, max: FRAME }));
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 5 }), (pieces) => {
@@ -54,7 +54,7 @@ describe("the body codec", () => {
   });
 });
 
-test("a batch's columns say what its lines say", () => {
+test("a batch's columns agree with its lines", () => {
   const now = Date.UTC(2026, 10, 20);
   const levels = ["trace", "debug", "log", "info", "warn", "error", "fatal"] as const;
   const entry = fc.record({

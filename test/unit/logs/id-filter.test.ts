@@ -41,7 +41,7 @@ it("has every id, of either member, in any script, written as text or as bytes o
   );
 });
 
-it("lacks most others: 1.2 % pass, and ten bits an id are all it takes", () => {
+it("excludes most others: 1.2 % pass with ten bits an id", () => {
   const hex = (n: number) => (n * 2654435761).toString(16).padStart(32, "0");
   const filter = added(Array.from({ length: 1000 }, (_, n) => hex(n)));
   expect(filter.length).toBe(1250);
@@ -50,7 +50,7 @@ it("lacks most others: 1.2 % pass, and ten bits an id are all it takes", () => {
   expect(passed / 20_000).toBeLessThan(0.02);
 });
 
-it("tells sessions from traces, and counts an id that comes again and again once", () => {
+it("distinguishes sessions from traces, and counts a repeated id once", () => {
   const filter = added(
     Array.from({ length: 500 }, () => "one"),
     "session",
@@ -60,7 +60,7 @@ it("tells sessions from traces, and counts an id that comes again and again once
   expect(isIn(filter, { ...none, traceId: "one" })).toBe(false);
 });
 
-it("is empty without ids, and then has none; where none is wanted all pass", () => {
+it("is empty without ids and excludes every id; passes every batch if no id is requested", () => {
   expect(added([]).length).toBe(0);
   expect(isIn(added([]), { ...none, traceId: "" })).toBe(false);
   expect(isIn(added([]), none)).toBe(true);

@@ -20,7 +20,7 @@ const FORMS: [string, IngestMediaType, (entries: readonly string[]) => string][]
 ];
 
 it.each(FORMS)(
-  "an integer that would lose digits is refused by name, and costs no other entry: %s",
+  "an integer that would lose digits is rejected by name, without effect on other entries: %s",
   (_, type, form) => {
     const good = ["1", "-0.5", "1e300", "9007199254740991", "9007199254740992", "10000000000000000000", "1.5e19"];
     const bad = ["12345678901234567890", "9007199254740993", "-9007199254740993"];
@@ -31,7 +31,7 @@ it.each(FORMS)(
   },
 );
 
-it("a single entry, a folded member and the digits of a string are judged alike", () => {
+it("the same rules apply to a single entry, a folded member and the digits of a string", () => {
   expect(ingest(entry("12345678901234567890")).refused).toEqual([[0, "INVALID_DATA"]]);
   expect(ingest('{"message":"m","id":12345678901234567890}').refused).toEqual([[0, "INVALID_DATA"]]);
   expect(ingest(entry('"12345678901234567890"')).refused).toEqual([]);

@@ -152,7 +152,7 @@ describe("A1: entries cut out of the bytes have the verdicts of one JSON.parse o
   });
 });
 
-test("values are counted as JSON.parse sees them, and what is not JSON has none", () => {
+test("values are counted like JSON.parse does, and text that is not JSON is rejected", () => {
   const count = (value: unknown): number =>
     typeof value === "object" && value !== null
       ? Object.values(value).reduce<number>((sum, each) => sum + count(each), 1)
@@ -179,7 +179,7 @@ test("values are counted as JSON.parse sees them, and what is not JSON has none"
   );
 });
 
-test("white space at both ends is what trim removes", () => {
+test("white space at both ends is the same that trim removes", () => {
   const piece = fc.constantFrom(
     " ",
     "\t",
@@ -218,7 +218,7 @@ const VALUES: Record<string, (count: number) => string> = {
     `{"message":"m",${Array.from({ length: count - 2 }, (_, i) => `"m${i.toString(36)}":0`).join(",")}}`,
 };
 
-describe("A1: an entry of more than 20,000 values is refused as its own fault", () => {
+describe("A1: an entry of more than 20,000 values is rejected alone", () => {
   const limit = INGEST_LIMITS.entryValues;
   const good = '{"message":"good"}';
   const FORMS: [string, IngestMediaType, (entries: string[]) => string][] = [
@@ -242,7 +242,7 @@ describe("A1: an entry of more than 20,000 values is refused as its own fault", 
     }
   }
 
-  test("alone, and written as it is stored", () => {
+  test("as a single canonical entry", () => {
     const data = (count: number) => `{"a":[${Array.from({ length: count - 8 }, () => "0").join(",")}]}`;
     const stored = (count: number) =>
       `{"timestamp":"2026-11-19T11:59:00.000Z","level":"info","category":"custom","type":"log","message":"m","data":${data(count)}}`;
@@ -254,7 +254,7 @@ describe("A1: an entry of more than 20,000 values is refused as its own fault", 
     }
   });
 
-  test("one that is not JSON takes the document with it, and its line alone", () => {
+  test("invalid JSON fails a whole document, but only its own line of NDJSON", () => {
     const broken = `${VALUES.objects?.(limit + 5).slice(0, -3)}!]}}`;
     expect(verdictOf(bytes(`[${good},${broken}]`), JSON_TYPE, NOW).failure).toBe(
       "invalid: The body is not valid JSON.",

@@ -26,7 +26,7 @@ function counts(rows: Iterable<{ key: string; count: number }>): Map<string, num
 }
 
 describe("a summary", () => {
-  test("read back counts what was added, by minute, level, category and type", () => {
+  test("returns the added counts by minute, level, category and type", () => {
     fc.assert(
       fc.property(fc.array(added, { maxLength: 200 }), (entries) => {
         const builder = new SummaryBuilder();
@@ -48,7 +48,7 @@ describe("a summary", () => {
     );
   });
 
-  test("carries a filter of ids, which who counts passes over, and can be freed of it", () => {
+  test("carries a filter of ids, which counting ignores and which can be removed", () => {
     fc.assert(
       fc.property(fc.array(added, { maxLength: 50 }), fc.uint8Array({ maxLength: 3000 }), (entries, ids) => {
         const builder = new SummaryBuilder();
@@ -65,7 +65,7 @@ describe("a summary", () => {
     );
   });
 
-  test("holds as many names of its own as a batch can have", () => {
+  test("holds as many custom names as a batch can have", () => {
     const builder = new SummaryBuilder();
     for (let i = 0; i < INGEST_LIMITS.entries; i++) builder.add(i * 60_000, i % 7, `category ${i}`, `type ${i}`);
     const rows = [...readSummary(builder.pack())];
@@ -83,7 +83,7 @@ describe("packed bytes", () => {
     fc.uint8Array({ maxLength: 300 }).map((blob) => ({ blob })),
   );
 
-  test("read back as they were written", () => {
+  test("are read as they were written", () => {
     fc.assert(
       fc.property(fc.array(item, { maxLength: 60 }), (items) => {
         const writer = new ByteWriter();
@@ -98,13 +98,13 @@ describe("packed bytes", () => {
     );
   });
 
-  test("that end in the middle are an error, not a number", () => {
+  test("are an error if they are truncated", () => {
     expect(() => new ByteReader(new Uint8Array([0x80])).varint()).toThrow(RangeError);
     expect(() => new ByteReader(new Uint8Array([5, 1, 2])).blob()).toThrow(RangeError);
     expect(() => new ByteReader(new Uint8Array([])).varint()).toThrow(RangeError);
   });
 
-  test("can be written over from an earlier place", () => {
+  test("can be overwritten from an earlier position", () => {
     const writer = new ByteWriter();
     writer.varint(7);
     const { length } = writer;

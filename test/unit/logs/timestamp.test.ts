@@ -80,9 +80,9 @@ describe("timestamps", () => {
     {},
     [],
     ["2026-11-20"],
-  ])("%j is refused", (sent) => expect(read(sent)).toBe("INVALID_TIMESTAMP"));
+  ])("%j is rejected", (sent) => expect(read(sent)).toBe("INVALID_TIMESTAMP"));
 
-  test("are read alike by a fresh reader and by one that remembers other seconds", () => {
+  test("are read alike by a new reader and by one that has cached other seconds", () => {
     const ms = fc.integer({ min: Date.UTC(2026, 0), max: Date.UTC(2026, 0, 1, 0, 0, 3) });
     const sent = fc.oneof(
       ms.map((value) => new Date(value).toISOString()),
@@ -97,7 +97,7 @@ describe("timestamps", () => {
     );
   });
 
-  test("of any kind are read as Date reads them, where both read them", () => {
+  test("are read as Date reads them, if both accept them", () => {
     const part = (max: number) => fc.integer({ min: 0, max }).map((value) => String(value).padStart(2, "0"));
     const zone = fc.constantFrom("Z", "+00:00", "-07:30", "+13:45");
     const fraction = fc.constantFrom("", ".1", ".12", ".123");

@@ -51,7 +51,7 @@ describe("the validator and the documented schema", () => {
     { requiredKeys: [] },
   );
 
-  test("give the same verdict on what the schema can say", () => {
+  test("give the same verdict on rules that the schema can express", () => {
     const verdicts = { accepted: 0, refused: 0 };
     const value = fc.oneof({ weight: 20, arbitrary: sayable }, { weight: 1, arbitrary: junk });
     fc.assert(
@@ -69,7 +69,7 @@ describe("the validator and the documented schema", () => {
     expect(verdicts.refused).toBeGreaterThan(500);
   });
 
-  test("agree one way on everything: what is accepted fits the schema", () => {
+  test("agree in one direction on everything: accepted entries match the schema", () => {
     const entryText = fc
       .array(
         fc.oneof(
@@ -140,7 +140,7 @@ describe("an entry", () => {
     [{ message: "m", session: 1 }, "INVALID_ENTRY"],
     [{ message: "m", traceId: null }, "INVALID_ENTRY"],
     [{ message: "m", spanId: {} }, "INVALID_ENTRY"],
-  ])("%j is refused as %s", (sent, code) => expect(check(sent)).toBe(code));
+  ])("%j is rejected as %s", (sent, code) => expect(check(sent)).toBe(code));
 
   test("may be exactly as old and as far ahead as the limits say", () => {
     expect(check({ message: "m", timestamp: NOW + DAY_MS })).toBeTypeOf("object");
@@ -155,7 +155,7 @@ describe("an entry", () => {
     expect(Buffer.from(text).toString()).toBe(text);
   });
 
-  test("names the member that conflicts, but never at more than 64 characters", () => {
+  test("names the conflicting member in at most 64 characters", () => {
     const name = "n".repeat(100_000);
     try {
       new EntryValidator(NOW).check({ message: "m", data: { [name]: 1 }, [name]: 2 });
@@ -167,15 +167,15 @@ describe("an entry", () => {
   });
 });
 
-describe("members without a meaning of their own", () => {
-  test("go into data, behind what is there", () => {
+describe("members without a defined meaning", () => {
+  test("are appended to data", () => {
     expect(data('{"message":"m","userId":7,"data":{"a":1},"b":null}')).toBe('{"a":1,"userId":7,"b":null}');
     expect(data('{"message":"m","b":{"c":[]}}')).toBe('{"b":{"c":[]}}');
     expect(entryOf(checkText('{"message":"m"}')).data).toBeUndefined();
     expect(data('{"message":"m","logs":[1]}')).toBe('{"logs":[1]}');
   });
 
-  test("keep odd names, whatever an object makes of them", () => {
+  test("keep their names, even those with a special meaning in objects", () => {
     for (const name of ODD_NAMES) {
       const key = JSON.stringify(name);
       expect(data(`{"message":"m",${key}:{"x":1}}`)).toBe(`{${key}:{"x":1}}`);
@@ -186,7 +186,7 @@ describe("members without a meaning of their own", () => {
     expect(({} as Record<string, unknown>).x).toBeUndefined();
   });
 
-  test("lose nothing: every member sent is stored once", () => {
+  test("are all stored, each once", () => {
     const members = fc.uniqueArray(jsonMember, { maxLength: 6, selector: ([name]) => JSON.parse(name) });
     const KNOWN = new Set([
       "message",
@@ -228,7 +228,7 @@ describe("data", () => {
     expect(checkText(`{"message":"m","data":${nested(dataDepth, "{}")}}`)).toBe("INVALID_DATA");
   });
 
-  test("counts a folded member one deeper than it was sent, as that is where it is kept", () => {
+  test("counts a folded member one level deeper than sent, because it is stored there", () => {
     expect(checkText(`{"message":"m","x":${nested(dataDepth - 1)}}`)).toBeTypeOf("object");
     expect(checkText(`{"message":"m","x":${nested(dataDepth)}}`)).toBe("INVALID_DATA");
     expect(checkText(`{"message":"m","__proto__":${nested(dataDepth)}}`)).toBe("INVALID_DATA");
@@ -241,7 +241,7 @@ describe("data", () => {
     expect(checkText(`{"message":"m","level":${"[".repeat(deep)}${"]".repeat(deep)}}`)).toBe("INVALID_LEVEL");
   });
 
-  test("has no number that would come back as null", () => {
+  test("rejects numbers that would be stored as null", () => {
     for (const text of ["1e999", "-1e999", "[1,[1e999]]", '{"b":1e400}']) {
       expect(checkText(`{"message":"m","data":{"a":${text}}}`)).toBe("INVALID_DATA");
       expect(checkText(`{"message":"m","a":${text}}`)).toBe("INVALID_DATA");

@@ -34,7 +34,7 @@ const dataTests = fc.uniqueArray(dataTest, { selector: ({ text }) => text, maxLe
 const entries = fc.array(entryAt(time), { minLength: 1, maxLength: 8 });
 
 describe("BatchMatcher", () => {
-  it("finds exactly what a plain filter on parsed entries finds", () => {
+  it("finds the same entries as a plain filter on parsed entries", () => {
     fc.assert(
       fc.property(entries, fewFilters, dataTests, (batch, filters, tests) => {
         expect(found(filters, tests, batch)).toEqual(expected(filters, tests, batch));
@@ -43,7 +43,7 @@ describe("BatchMatcher", () => {
     );
   });
 
-  it("takes either small sigma for the other, wherever a word is cut", () => {
+  it("treats both lower case sigmas alike, wherever a word is cut", () => {
     const messages = ["ΟΔΟΣΑ", "ΟΔΟΣ", "οδος", "οδοσ"];
     const batch = messages.map((message): TestEntry => {
       return { timestamp: 0, level: "info", category: "custom", type: "log", message };
@@ -54,7 +54,7 @@ describe("BatchMatcher", () => {
     expect(found({ search: "σα" }, [], batch)).toEqual([0]);
   });
 
-  it("finds every piece of a text, in whatever case it is asked for", () => {
+  it("finds every part of a text, in any case", () => {
     const piece = nastyText.chain((text) =>
       fc.record({
         text: fc.constant(text),
@@ -85,7 +85,7 @@ describe("BatchMatcher", () => {
     );
   });
 
-  it("never dismisses by its needles a line that passes", () => {
+  it("never excludes a passing line by its needles", () => {
     fc.assert(
       fc.property(entryAt(time), fewFilters, dataTests, (entry, filters, tests) => {
         const filter = filterOf(filters, tests);
@@ -98,7 +98,7 @@ describe("BatchMatcher", () => {
     );
   });
 
-  it("is not slowed down by text that could be read in many ways", () => {
+  it("is not slowed down by ambiguous text", () => {
     const entry = (message: string): TestEntry => ({
       timestamp: 0,
       level: "info",
@@ -114,7 +114,7 @@ describe("BatchMatcher", () => {
     expect(performance.now() - startedAt).toBeLessThan(5000);
   });
 
-  it("finds what a thousand categories and types leave, as it does for a few", () => {
+  it("finds the same entries for a thousand categories and types as for a few", () => {
     const many = (names: readonly string[]) => [
       ...names,
       ...Array.from({ length: 999 - names.length }, (_, i) => `c${i}`),
@@ -159,7 +159,7 @@ describe("BatchMatcher", () => {
     expect(took({ type: names })).toBeLessThan(8 * took({ type: "one" }) + 0.5);
   });
 
-  it("looks no further at a line that nobody wants", () => {
+  it("skips the rest of a line that is not wanted", () => {
     const entry = (message: string): TestEntry => ({
       timestamp: 5,
       level: "info",
@@ -179,8 +179,8 @@ describe("BatchMatcher", () => {
   });
 });
 
-describe("what the reading of raw lines rests on", () => {
-  it("no two levels begin alike", () => {
+describe("assumptions of reading raw lines", () => {
+  it("no two levels begin with the same letter", () => {
     expect(new Set(LEVELS.map((level) => level[0])).size).toBe(LEVELS.length);
   });
 

@@ -89,7 +89,7 @@ describe("A2: a query", () => {
     },
   );
 
-  it("ends in the middle of a batch where its work is used up, and its cursor gets on", async () => {
+  it("ends in the middle of a batch if its work is used up, and its cursor advances", async () => {
     const raw = listBody(9_000);
     const source = sourceOf(raw, 6, true);
     // Less than a batch costs.
@@ -115,7 +115,7 @@ describe("A2: a query", () => {
     expect(pages).toBeLessThan(12);
   });
 
-  it("pauses within a batch, after no more than a line over its stretch", () => {
+  it("pauses within a batch, at most one line after its stretch", () => {
     const stretch = 1_000_000;
     for (const raw of [listBody(18_000), ...WORST.map((genome) => GENES.bodyOf(genome, 2_000_000))]) {
       const longest = Math.max(
@@ -142,7 +142,7 @@ describe("A2: a query", () => {
     }
   });
 
-  it("does bounded work on the worst that was found, as a page, with a total, and as a histogram", async () => {
+  it("does bounded work on the worst known input, as a page, with a total, and as a histogram", async () => {
     for (const genome of WORST) {
       const source = sourceOf(GENES.bodyOf(genome, 4 * 1024 * 1024), 40);
       const filters = GENES.filtersOf(genome);
@@ -176,7 +176,7 @@ describe("a line read in its bytes", () => {
     return result;
   };
 
-  it("is what JSON.parse says that it is, whatever byte of it is another", () => {
+  it("gets the verdict of JSON.parse, whichever byte is changed", () => {
     // No test of these says by a part of the line alone that it fails.
     const filters = fc.constantFrom({ data: { a: { ne: 1 } } }, { data: { "a.b": { exists: false } } });
     fc.assert(
@@ -194,7 +194,7 @@ describe("a line read in its bytes", () => {
     );
   });
 
-  it("takes the last of two members of one name, as JSON.parse does", () => {
+  it("uses the last of two members with one name, like JSON.parse", () => {
     const line = (data: string) => `${HEAD},"message":"m","data":${data}}`;
     expect(verdict(line('{"a":1,"a":2}'), { data: { a: 2 } })).toBe("passes");
     expect(verdict(line('{"a":2,"a":1}'), { data: { a: 2 } })).toBe("fails");
@@ -204,7 +204,7 @@ describe("a line read in its bytes", () => {
 });
 
 describe("A3: the memory of reads", () => {
-  it("ends a page where there is no room for more rows, and the next one goes on", async () => {
+  it("ends a page if no memory is left for more rows, and the next page continues", async () => {
     const store = new TestStore();
     for (let batch = 0; batch < 10; batch++) {
       store.add(
@@ -233,7 +233,7 @@ describe("A3: the memory of reads", () => {
     expect(seen).toEqual(Array.from({ length: 185 }, (_, index) => 185 - index));
   });
 
-  it("is shared by all: a read waits for it, grows where there is room alone, and gives it back", async () => {
+  it("is shared: a read waits for it, grows only if memory is free, and releases it", async () => {
     const full = queryMemory.tryTake(queryMemory.capacity);
     let isBegun = false;
     const waiting = LeasedMemory.take(1000).then((memory) => {
@@ -299,7 +299,7 @@ describe("A2: a query's body", () => {
     return result.success ? [] : result.error.issues.map(({ path, message }) => [path.join("."), message]);
   };
 
-  it("is refused at its first bad value of a list: an issue for each took more than a second", () => {
+  it("is refused at its first bad value of a list, within bounded time", () => {
     const data = Object.fromEntries(
       Array.from({ length: 100 }, (_, at) => [`p${at}`, { in: new Array(1000).fill({}) }]),
     );
@@ -314,7 +314,7 @@ describe("A2: a query's body", () => {
     }
   });
 
-  it("is refused for too many paths before they are read, and for a path deeper than any data", () => {
+  it("is refused for too many paths before parsing them, and for a path deeper than any data", () => {
     const data = Object.fromEntries(Array.from({ length: 30_000 }, (_, at) => [`p${at}`, {}]));
     expect(issues({ data })).toEqual([["filters.data", "Must name at most 100 paths."]]);
     expect(issues({ data: { [new Array(65).fill("a").join(".")]: 1 } })).toHaveLength(1);

@@ -31,7 +31,7 @@ const DAMAGED = {
   "a level that begins like one": good.replace('"info"', '"inxo"'),
   "no message": good.replace('"message"', '"massage"'),
   "no time": good.replace(/2026[^"]*/, "xxxxxxxxxxxxxxxxxxxxxxxx"),
-  "bytes that are no UTF-8": good.replace("m1", "m\\q"),
+  "bytes that are not UTF-8": good.replace("m1", "m\\q"),
 };
 
 /** A store whose one batch has such a line in it, as its object gives it. */
@@ -88,7 +88,7 @@ describe.each(Object.entries(DAMAGED))("a stored line that is %s", (_name, line)
     },
   );
 
-  it("costs a histogram no other entry", async () => {
+  it("is the only entry that a histogram lacks", async () => {
     for (const groupBy of [undefined, "level", "category", "type"] as const) {
       const { source } = damaged(line);
       const question = StatsBody.parse({ filters: { session: "s" }, interval: "1d", ...(groupBy && { groupBy }) });

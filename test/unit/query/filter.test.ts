@@ -90,7 +90,7 @@ describe("data filters", () => {
     expect(passes(data, filter)).toBe(expected);
   });
 
-  it("passes over an entry without data unless that is what is asked for", () => {
+  it("exclude an entry without data unless the test requires its absence", () => {
     const entry = { timestamp: "", level: "info", category: "custom", type: "log", message: "m" } as const;
     const filterOf = (data: object) => QueryBody.parse({ filters: { data } }).filter;
     expect(matchesFilter(filterOf({ a: { exists: true } }), entry, 0)).toBe(false);

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Histogram, INTERVALS } from "../../../src/logs/stats/histogram.ts";
 
-test("a bucket's start is its time as a date writes it, in whatever year", () => {
+test("a bucket's start is formatted like a date, in any year", () => {
   const timestamp = fc.integer({ min: -62_198_755_200_000, max: 253_402_300_799_999 });
   fc.assert(
     fc.property(

@@ -20,7 +20,7 @@ function largeBatch(): TestStore {
   return store;
 }
 
-describe("A3: the lease of a read that looks through one large batch", () => {
+describe("A3: the lease of a read that scans one large batch", () => {
   let pauses = 0;
   beforeEach(() => {
     pauses = 0;

@@ -83,8 +83,8 @@ async function walkThrough(step?: number) {
   return { seen, requests };
 }
 
-describe("many segments that a filter leaves out", () => {
-  it("end a query in a partial answer, and going on finds what lies behind them", async () => {
+describe("many segments that a filter excludes", () => {
+  it("end a query in a partial answer, and the cursor finds the entries after them", async () => {
     const { seen, requests } = await walkThrough();
     expect(seen).toEqual([new Date(1000 + (SEGMENTS + 1) * 1000).toISOString(), new Date(1000).toISOString()]);
     expect(requests.length).toBeGreaterThan(2);
@@ -96,7 +96,7 @@ describe("many segments that a filter leaves out", () => {
     }
   });
 
-  it("A2: end a query in a partial answer where they share one millisecond, and going on ends", async () => {
+  it("A2: end a query in a partial answer if they share one millisecond, and the cursors reach the end", async () => {
     const { seen, requests } = await walkThrough(0);
     expect(seen).toHaveLength(2);
     expect(requests.length).toBeGreaterThan(2);

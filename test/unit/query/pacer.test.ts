@@ -31,13 +31,13 @@ describe("pauses of a long scan", () => {
     return pauses;
   }
 
-  it("are rare while nobody else comes", async () => {
+  it("are rare while no other request arrives", async () => {
     const pauses = await pausesOf(24 * MIB, new ScanPacer(() => 1));
     expect(pauses).toBeGreaterThan(2);
     expect(pauses).toBeLessThan(16);
   });
 
-  it("are many while others come, and rare again a quarter of a second after the last one", async () => {
+  it("are frequent while other requests arrive, and rare again a quarter of a second after the last one", async () => {
     let begun = 1;
     const pacer = new ScanPacer(() => begun);
     const crowded = await pausesOf(24 * MIB, pacer, () => begun++);

@@ -14,7 +14,7 @@ function cutAt(whole: Uint8Array, places: readonly number[]): Uint8Array[] {
 }
 
 describe("a body in pieces", () => {
-  it("comes as whole lines, wherever it is cut", () => {
+  it("is returned as whole lines, wherever it is cut", () => {
     fc.assert(
       fc.property(
         fc.array(fc.constantFrom("a", "bcd", "x".repeat(40_000)), { minLength: 1, maxLength: 8 }),
@@ -30,7 +30,7 @@ describe("a body in pieces", () => {
     );
   });
 
-  it("gives what passes, wherever it is cut", () => {
+  it("returns the passing entries, wherever it is cut", () => {
     const entries = fc.array(entryAt(time), { minLength: 1, maxLength: 4 });
     fc.assert(
       fc.property(entries, fc.nat(), fc.array(fc.nat(), { maxLength: 4 }), (batch, chosen, cuts) => {
@@ -55,7 +55,7 @@ describe("a body in pieces", () => {
     );
   });
 
-  it("gives an entry that lies across two pieces, and counts what was passed over as looked through", async () => {
+  it("returns an entry that spans two pieces, and counts skipped lines as scanned", async () => {
     const store = new TestStore();
     const project = "proj_00000000000a";
     const list = (traceId: (index: number) => string) =>

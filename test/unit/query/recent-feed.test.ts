@@ -36,7 +36,7 @@ function openPages(...pages: RecentPage[]): Promise<RecentFeed> {
   }, SCAN);
 }
 
-test("what was left is deleted between two pages: the read comes to its end", async () => {
+test("a read ends if the remaining batches are deleted between two pages", async () => {
   const flushed = [{ projectId: "proj_kept", seq: 0 }];
   const feed = await openPages(FIRST, { ...FIRST, flushed, batches: [], next: null });
   expect((await feed.take()).count).toBe(1);
@@ -47,7 +47,7 @@ test("what was left is deleted between two pages: the read comes to its end", as
   expect(feed.bound()).toBeNull();
 });
 
-test("26: what was left has gone to the cold tier between two pages: the read learns which part of it is still to be read", async () => {
+test("26: a read gets the ranges still to be read if the remaining batches move to the cold tier between two pages", async () => {
   const flushed = FIRST.flushed.map((each) => ({ ...each, seq: 5 }));
   const next = { timestamp: 3000, commit: 2 };
   const further = { ...BATCH, projectId: "proj_kept", firstSeq: 9 };
@@ -69,7 +69,7 @@ test("26: what was left has gone to the cold tier between two pages: the read le
   expect(feed.bound()).toBeNull();
 });
 
-test("pages that filters leave empty are told of one by one, and cost", async () => {
+test("pages that filters leave empty are returned one by one, and have a cost", async () => {
   const empty = (timestamp: number): RecentPage => ({ ...FIRST, batches: [], next: { timestamp, commit: 2 } });
   const feed = await openPages(empty(2000), empty(3000), empty(4000), { ...FIRST, next: null });
   const seen: [number | null, number, number][] = [];
@@ -84,7 +84,7 @@ test("pages that filters leave empty are told of one by one, and cost", async ()
   ]);
 });
 
-test("what looks for one id begins with all that an answer may hold, anything else with little", async () => {
+test("a read for one id starts with the largest page, any other with a small one", async () => {
   const asked = async (isForOneId: boolean) => {
     const bytes: number[] = [];
     const source = async ({ position, maxBytes }: RecentScan) => {

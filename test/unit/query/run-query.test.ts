@@ -128,7 +128,7 @@ describe("runQuery", () => {
     );
   });
 
-  it("gives full pages and says it is complete while no budget ends it", async () => {
+  it("returns full, complete pages while no budget ends it", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(batch, { maxLength: 8 }),
@@ -150,7 +150,7 @@ describe("runQuery", () => {
     );
   });
 
-  it("gets less far on its budget the more it tests of every entry, and still gets on", async () => {
+  it("advances less on its budget the more it tests of every entry, but always advances", async () => {
     const store = new TestStore();
     const data = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`m${index}`, index]));
     for (let at = 0; at < 10; at++) store.add("proj_00000000000a", [{ ...simple(at), data }]);
@@ -171,7 +171,7 @@ describe("runQuery", () => {
     expect(many.pagination.nextCursor).not.toBeNull();
   });
 
-  it("gives entries back whole, with id, seq, project and time of receipt", async () => {
+  it("returns whole entries with id, seq, project and time of receipt", async () => {
     await fc.assert(
       fc.asyncProperty(entryAt(time), async (entry) => {
         const store = new TestStore();
@@ -189,7 +189,7 @@ describe("runQuery", () => {
     );
   });
 
-  it("decodes no more batches than the newest rows are in", async () => {
+  it("decodes only the batches of the newest rows", async () => {
     const store = new TestStore();
     for (let at = 0; at < 50; at++) {
       store.add(
@@ -202,7 +202,7 @@ describe("runQuery", () => {
     expect(page.stats).toMatchObject({ scanned: 40, recent: 3, stored: 0 });
   });
 
-  it("counts all without looking at lines where every entry passes", async () => {
+  it("counts all entries without reading lines if every entry passes", async () => {
     const store = new TestStore();
     for (let at = 0; at < 50; at++)
       store.add(

@@ -81,7 +81,7 @@ describe("runStats", () => {
     );
   });
 
-  it("opens no body where level, category, type and whole minutes are asked for, and only cut minutes elsewhere", async () => {
+  it("opens no body for level, category, type and whole minutes, and otherwise only those of partial minutes", async () => {
     const store = new TestStore();
     for (let at = 0; at < 20; at++) {
       store.add(
@@ -112,7 +112,7 @@ describe("runStats", () => {
     expect(reads).toHaveLength(2);
   });
 
-  it("says when a budget ended it, and refuses more buckets than an answer has", async () => {
+  it("reports that a budget ended it, and refuses more buckets than a response may have", async () => {
     const store = new TestStore();
     for (let at = 0; at < 3; at++) store.add("proj_00000000000a", [simple(START + at * 60_000)]);
     const question = StatsBody.parse({ filters: { search: "m" }, interval: "1m" });

@@ -124,7 +124,7 @@ describe("QueryBody", () => {
     ]);
   });
 
-  it("takes a cursor with its own snapshot and order", () => {
+  it("accepts a cursor with its own snapshot and order", () => {
     const query = QueryBody.parse({ order: "desc", asOf: encodeAsOf(7), pagination: { cursor } });
     expect(query).toMatchObject({ asOf: 7, order: "desc", cursor: { skip: 0, position: { timestamp: 5, seq: 3 } } });
   });
@@ -139,13 +139,13 @@ describe("QueryBody", () => {
     }
   });
 
-  it("takes level and minLevel together", () => {
+  it("combines level and minLevel", () => {
     expect(filterOf('{"filters":{"minLevel":"warn"}}').levelMask).toBe(0b1110000);
     expect(filterOf('{"filters":{"level":["info","error"],"minLevel":"warn"}}').levelMask).toBe(0b0100000);
     expect(filterOf('{"filters":{"level":"info","minLevel":"warn"}}').levelMask).toBe(0);
   });
 
-  it("takes times in both forms", () => {
+  it("accepts times in both forms", () => {
     const filter = filterOf('{"filters":{"from":"2026-11-20T14:00:00+02:00","to":1795183200000}}');
     expect(filter).toMatchObject({ from: Date.UTC(2026, 10, 20, 12), to: 1795183200000 });
   });

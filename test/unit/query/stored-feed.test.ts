@@ -26,7 +26,7 @@ function everything(order: "asc" | "desc", asOf: number): PagerSelection {
 }
 
 describe("the stored feed", () => {
-  it("gives every entry of the snapshot once, in scan order, however few segments an answer names", async () => {
+  it("returns every entry of the snapshot once, in scan order, however few segments a page has", async () => {
     const batch = fc.record({
       project: fc.constantFrom(...PROJECTS),
       entries: fc.array(entryAt(time), { minLength: 1, maxLength: 4 }),
@@ -71,7 +71,7 @@ describe("the stored feed", () => {
     );
   });
 
-  it("names what does not decode, and goes on with the rest", async () => {
+  it("reports a block that does not decode, and continues with the others", async () => {
     const store = new TestStore();
     for (const message of ["a", "b"]) {
       store.add(PROJECTS[0] ?? "", [{ timestamp: 1, level: "info", category: "custom", type: "log", message }]);
@@ -93,7 +93,7 @@ describe("the stored feed", () => {
     expect(feed.bound()).toBeNull();
   });
 
-  it("reads what filters leave of many segments at once, and little where they leave all", async () => {
+  it("reads the few blocks that filters leave of many segments at once, and little at a time if they leave all", async () => {
     const project = PROJECTS[0] ?? "";
     const store = new TestStore();
     // 9 segments of 5 frames and more, as 2,000 lines have 700 KB.

@@ -121,7 +121,7 @@ describe("A2: batches of several requests' work", () => {
     120_000,
   );
 
-  it("A2: that hold nothing wanted end in an empty page", async () => {
+  it("A2: without a matching entry end in an empty page", async () => {
     const { source } = largeSource(
       () => NOW,
       () => false,
@@ -133,7 +133,7 @@ describe("A2: batches of several requests' work", () => {
   }, 60_000);
 });
 
-describe("A2: a sweep while entries move", () => {
+describe("A2: a resumable scan while entries move", () => {
   const [PROJECT = ""] = PROJECTS;
 
   it.each(["desc", "asc"] as const)(
@@ -172,13 +172,13 @@ describe("A2: a cursor", () => {
   const cursor: Cursor = { asOf: 7, order: "desc", fingerprint: "AAAAAAAAAAA", position, skip: 2, resume: null };
   const written = (fields: unknown) => Buffer.from(JSON.stringify(fields)).toString("base64url");
 
-  it("A2: of the earlier form is still taken, and still written where there is no sweep", () => {
+  it("A2: of the earlier form is still accepted, and still written without a resumable scan", () => {
     const earlier = written([1, 7, "desc", "AAAAAAAAAAA", 5, 3, "proj_00000000000a", 2]);
     expect(decodeCursor(earlier)).toEqual(cursor);
     expect(encodeCursor(cursor)).toBe(earlier);
   });
 
-  it("A2: carries how far a sweep has come", () => {
+  it("A2: carries the state of a resumable scan", () => {
     const segment = { minTimestamp: 1, maxTimestamp: 9, projectId: "proj_00000000000b", firstSeq: 4, part: 0 };
     const keys = [
       { timestamp: 5, seq: 2, projectId: "proj_00000000000a", batch: { timestamp: 9, commit: 4 } },
@@ -200,7 +200,7 @@ describe("A2: a cursor", () => {
     }
   });
 
-  it("A2: that was made up gives no row that its query does not have", async () => {
+  it("A2: that was forged returns no row that does not match its query", async () => {
     const store = new TestStore(PROJECTS[0]);
     const entry = { timestamp: NOW, level: "info", category: "custom", type: "log" } as const;
     store.add(PROJECTS[0] ?? "", [
