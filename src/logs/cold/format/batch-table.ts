@@ -4,7 +4,10 @@ import { ByteReader, ByteWriter } from "../../../platform/varint.ts";
 import type { DecodedBatch, SourceLine } from "./lines.ts";
 
 /**
- * Packs bytes with zstd within the limits of workerd's one-shot calls. Each piece has a checksum, so a flipped bit
+ * The packed parts of a segment that describe its body: the block index, which locates the blocks, and the batch table,
+ * from which `seq`, commit and receipt time of the entries follow.
+ *
+ * Packing uses zstd within the limits of workerd's one-shot calls. Each piece has a checksum, so a flipped bit
  * makes decoding fail. Each piece is stored after its length; see `../../batch.ts` for the limits.
  */
 

@@ -1,8 +1,10 @@
 import { LineTimestampParser } from "../../query/lines.ts";
 
 /**
- * Reads the time at the beginning of a line, `{"timestamp":"2026-11-20T14:04:05.678Z"`, from its bytes. Returns NaN for
- * a time in any other form.
+ * Splits the bodies of batches into the lines that a segment is encoded from.
+ *
+ * `ByteTimestampParser` reads the time at the beginning of a line, `{"timestamp":"2026-11-20T14:04:05.678Z"`, from its
+ * bytes. Its result is NaN for a time in any other form.
  */
 
 const HEAD = new TextEncoder().encode('{"timestamp":"');

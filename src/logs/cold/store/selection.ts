@@ -5,7 +5,9 @@ import type { SegmentKey } from "../format/segment.ts";
 import { toHex } from "./writer.ts";
 
 /**
- * Builds the test of a filter as SQL, so that filters never leave D1: `instr` searches the filter's byte among the 128
+ * Selects segments by their metadata and filters, in pages.
+ *
+ * The test of a filter is SQL, so that filters never leave D1: `instr` searches the filter's byte among the 128
  * bytes that have the wanted bit. A segment without the token fails at the first or second probe.
  */
 
