@@ -61,8 +61,9 @@ describe("B9: nothing that a user typed becomes a link in a mail", () => {
   it("B9: an address is for people to read, and nothing is endless", () => {
     expect(spelledAddress("ada.lovelace@mail.example.com")).toBe("ada dot lovelace at mail dot example dot com");
     expect([...unlinkable("𝒶".repeat(500))].length).toBe(65);
-    const started = performance.now();
-    for (const long of ["1 ".repeat(5000), "(".repeat(10_000), "- ".repeat(5000), "1(".repeat(5000)]) unlinkable(long);
-    expect(performance.now() - started).toBeLessThan(500);
+    // With a pattern that tries every split, one of these would take longer than a test may.
+    for (const long of ["1 ".repeat(5000), "(".repeat(10_000), "- ".repeat(5000), "1(".repeat(5000)]) {
+      expect([...unlinkable(long)].length).toBeLessThanOrEqual(65);
+    }
   });
 });
