@@ -6,6 +6,8 @@ import { newApiKey } from "./api-key.ts";
 import { maskToScopes, type Scope } from "./scopes.ts";
 import { endOf, findKeyById, insertKey, type KeyInfo, keyInfo, listKeys, retireKey, revokeKey } from "./store.ts";
 
+/** What users do with the keys of a workspace: create, rotate, revoke and list them. */
+
 export interface KeyRequest {
   name: string;
   scopes: readonly Scope[];

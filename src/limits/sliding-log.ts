@@ -1,5 +1,7 @@
 import { ByteReader, ByteWriter } from "../platform/varint.ts";
 
+/** Exact counts in a sliding window: the clock, the form on disk and the form in memory. */
+
 /**
  * A clock that never runs backwards, whatever the machine's clock does.
  *

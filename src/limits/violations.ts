@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
 
+/** Violations: their identity, their message to the queue, and their table in D1. */
+
 /** One refused request, with the limit that refused it. */
 export interface RefusedRequest {
   /** `key:<keyId>`, `user:<userId>` or `ip:<address>`. */

@@ -3,6 +3,8 @@ import type { Settings } from "../settings.ts";
 import { type Layout, renderHtml, renderText } from "./layout.ts";
 import type { Letter, Mail, MailContent, MailKind, Notice } from "./mail.ts";
 
+/** The text of mails. */
+
 /** Characters of a user's text that a mail keeps: enough for a name. */
 const KEPT_LENGTH = 64;
 

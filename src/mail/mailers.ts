@@ -1,6 +1,8 @@
 import type { Sender } from "../settings.ts";
 import type { Delivery, Letter, Mailer } from "./mail.ts";
 
+/** The three ways to send a mail: the local outbox, Cloudflare, Resend. */
+
 /** Mails that the local outbox keeps. It is meant for development, not as an archive. */
 const KEPT = 500;
 

@@ -1,3 +1,5 @@
+/** How to recognize failures of the platform by an error's flags and message. */
+
 /** Flags that the runtime sets on the error of a failed call to an object or to D1. */
 type Flag = "overloaded" | "retryable" | "durableObjectReset";
 

@@ -1,3 +1,5 @@
+/** The isolate in its process: orders of `npm start`, requests in flight, workspaces with tails. */
+
 /**
  * State of the machine as `npm start` reports it; `objects/host-control.ts` receives it. Module state, one instance per
  * isolate, shared by all its requests and objects. On Cloudflare it never changes.

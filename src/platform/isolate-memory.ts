@@ -1,5 +1,7 @@
 import { MemoryPool } from "./memory-pool.ts";
 
+/** The memory of one isolate: its budget, the pools that enforce it, caches and freed buffers. */
+
 /**
  * Frees the memory of a buffer immediately. Afterwards the bytes and all other views of the buffer are empty, so only
  * the owner of the buffer may call this. Bytes that are part of a larger buffer are left unchanged.

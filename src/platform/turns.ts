@@ -1,3 +1,5 @@
+/** Long work in turns, so that other requests run in between. */
+
 /**
  * Estimated nanoseconds of work after which long work yields to other requests. Estimates are of the worst input on a
  * fast machine; on one that is four times slower a turn stays below 50 ms. (The clock cannot be used: on Cloudflare it

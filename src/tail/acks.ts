@@ -1,5 +1,7 @@
 import { TAIL_LIMITS } from "./limits.ts";
 
+/** Acknowledgements of tails: the message of the client, and the window of what it has not acknowledged. */
+
 /** The only message that a client may send: it has every entry up to `seq`. */
 export interface Ack {
   type: "ack";

@@ -4,6 +4,8 @@ import { ID_LENGTH, isBase62, randomBase62 } from "../ids.ts";
 import { maybe } from "../platform/sql.ts";
 import { TICKET_LIFETIME_MS } from "./limits.ts";
 
+/** The authorities of tails, and the tickets by which a browser opens a tail on behalf of one. */
+
 /**
  * The key or session on whose behalf a tail reads. A tail ends when its authority ends. Each authority is also a
  * `Caller` of the workspace object.

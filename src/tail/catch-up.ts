@@ -4,6 +4,8 @@ import type { BacklogReaders, Clock, TailActions, TailHost } from "./host.ts";
 import { TAIL_PROGRESS_MS } from "./limits.ts";
 import type { OfferVerdict, Tail } from "./tail.ts";
 
+/** Tails without new entries to deliver: those that read their backlog, and progress reports of the others. */
+
 /**
  * Tails of an object that read their backlog at the same time. The memory that they reserve is bounded for the isolate.
  */

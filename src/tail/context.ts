@@ -7,6 +7,8 @@ import { type ColdScope, type ColdSeqSource, readCold } from "./cold-range.ts";
 import { toLogFilter } from "./filter.ts";
 import { linesOfBatches, pacedEntriesOf, type SeqEntry, type SeqLines, type SeqRange } from "./frames.ts";
 
+/** An entry with its neighbours by `seq`, from both tiers. */
+
 /** Keeps the entries nearest to one `seq`, up to a number of characters: 200 neighbours may have 50 MiB. */
 export class NearestEntries {
   readonly #seq: number;

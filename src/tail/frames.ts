@@ -4,6 +4,8 @@ import type { BatchMatcher, LineMatch } from "../logs/query/batch-matcher.ts";
 import { piecesOf } from "../logs/query/lines.ts";
 import { TAIL_LIMITS } from "./limits.ts";
 
+/** From stored lines to entries, and from entries to the frames of a tail. */
+
 /**
  * Lines of one project with their `seq` and receipt time, independent of the tier. Index `i` counts lines of `body`
  * from 0.

@@ -52,7 +52,7 @@ describe("the budget of entries", () => {
     expect(verdict(await send(key, ip, { message: "late" }))).toEqual([429, "RATE_LIMITED"]);
   });
 
-  it("refuses a batch whole that does not fit, and takes a smaller one", async () => {
+  it("refuses a whole batch that does not fit, and admits a smaller one", async () => {
     const ip = freshIp();
     expect((await send(key, ip, numbered(98))).status).toBe(201);
     const refused = await send(key, ip, [{ message: "whole" }, { message: "whole" }, { message: "whole" }]);
@@ -61,7 +61,7 @@ describe("the budget of entries", () => {
     expect((await send(key, ip, numbered(2))).status).toBe(201);
   });
 
-  it("answers 413 to what is larger than all of it, which costs nothing and no waiting would help", async () => {
+  it("returns 413 for a batch larger than the whole budget, without cost and without a retry time", async () => {
     const ip = freshIp();
     for (const count of [101, 1000, 1001]) {
       const answer = await send(key, ip, { logs: numbered(count) });
@@ -72,7 +72,7 @@ describe("the budget of entries", () => {
     expect(verdict(await send(key, ip, numbered(101)))).toEqual([413, "PAYLOAD_TOO_LARGE"]);
   });
 
-  it("slides: an hour after an entry there is room for one more", async () => {
+  it("slides: an hour after an entry there is room for another one", async () => {
     const ip = freshIp();
     expect((await send(key, ip, numbered(60))).status).toBe(201);
     vi.setSystemTime(BASE + HOUR_MS / 2);
@@ -85,14 +85,14 @@ describe("the budget of entries", () => {
     expect((await send(key, ip, { message: "m" })).status).toBe(429);
   });
 
-  it("is each address's own, and one for a /64 of IPv6", async () => {
+  it("is separate for each client IP, and one for a /64 of IPv6", async () => {
     expect((await send(key, "2001:db8:1:1::1", numbered(100))).status).toBe(201);
     expect((await send(key, "2001:db8:1:1:ffff::2", { message: "m" })).status).toBe(429);
     expect((await send(key, "2001:db8:1:2::1", numbered(100))).status).toBe(201);
     expect((await send(key, freshIp(), numbered(100))).status).toBe(201);
   });
 
-  it("is spent by what is sent: entries that are refused, a repeated request, a body that holds none", async () => {
+  it("is spent by what is sent: rejected entries, a repeated request, a body without entries", async () => {
     const ip = freshIp();
     const bad = { message: "" };
     const spent = async (cost: number, expected: number, request: Promise<Answer>, before: number) => {
@@ -120,7 +120,7 @@ describe("the budget of entries", () => {
 });
 
 describe("the sandbox as a whole", () => {
-  it("takes in no more than its share of the storage, whoever sends it, and all it can again an hour later", async () => {
+  it("accepts at most its share of the storage from all clients, and the whole share again an hour later", async () => {
     const request = { identifier: "sandbox-intake", ...SANDBOX_INTAKE, cost: 0 };
     await onSql(SANDBOX_WORKSPACE_ID, (sql) => {
       const limiter = new Limiter(sql);
@@ -143,7 +143,7 @@ describe("the sandbox as a whole", () => {
 });
 
 describe("the budget of reads", () => {
-  it("admits exactly 20 of 50 parallel queries, whatever the budget of entries", async () => {
+  it("admits exactly 20 of 50 parallel queries, independent of the budget of entries", async () => {
     const ip = freshIp();
     expect((await send(key, ip, numbered(100))).status).toBe(201);
     const answers = await Promise.all(Array.from({ length: 50 }, () => query(key, ip, { pagination: { limit: 1 } })));
@@ -157,7 +157,7 @@ describe("the budget of reads", () => {
     expect((await query(key, freshIp())).status).toBe(200);
   });
 
-  it("is spent by a query that is not valid, too", async () => {
+  it("is spent by an invalid query, too", async () => {
     const ip = freshIp();
     const answer = await query(key, ip, { filters: { nonsense: 1 } });
     expect([...verdict(answer), limitOf(answer), remaining(answer)]).toEqual([400, "VALIDATION_ERROR", 20, 19]);
@@ -166,8 +166,8 @@ describe("the budget of reads", () => {
   });
 });
 
-describe("a dead key", () => {
-  it("touches nobody's budget: it counts as the address of one whom nobody knows", async () => {
+describe("a revoked key", () => {
+  it("uses no budget: it counts as an unauthenticated client IP", async () => {
     const old = key;
     vi.setSystemTime(BASE + 5 * HOUR_MS);
     await cron(BASE + 5 * HOUR_MS);
@@ -181,8 +181,8 @@ describe("a dead key", () => {
   });
 });
 
-describe("who may do what", () => {
-  it("refusals are recorded in the object of the address", async () => {
+describe("access to the sandbox", () => {
+  it("refusals are recorded in the address object", async () => {
     const ip = freshIp();
     await Promise.all(Array.from({ length: 25 }, () => query(key, ip)));
     const rows = await runInDurableObject(addressStub(ip), (_, { storage }) =>
@@ -191,7 +191,7 @@ describe("who may do what", () => {
     expect(rows).toEqual([{ identifier: `ip:${ip}`, rule: "SANDBOX_QUERIES", rate_limit: 20, window_seconds: 3600 }]);
   });
 
-  it("every route that takes an API key counts the demo key by address", async () => {
+  it("every route that accepts an API key counts the demo key by client IP", async () => {
     const { projectId } = await sandbox();
     const response = await exports.default.fetch("http://taffrail.test/openapi.json");
     const { paths } = await response.json<{ paths: Record<string, Record<string, { security: object[] }>> }>();
@@ -250,7 +250,7 @@ describe("who may do what", () => {
 });
 
 describe("GET /sandbox", () => {
-  it("counts by address under API_DEFAULT, may be called from any page, and is kept by no cache", async () => {
+  it("counts by client IP under API_DEFAULT, may be called from any origin, and is not cached", async () => {
     const ip = freshIp();
     const first = await call("/sandbox", { headers: { ...from(ip), Origin: "https://anywhere.example" } });
     const second = await call("/sandbox", { headers: { ...from(ip), ...bearer(key) } });

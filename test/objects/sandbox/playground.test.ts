@@ -23,7 +23,7 @@ const verdict = ({ status, code }: Answer) => [status, code];
 const limitOf = ({ headers }: Answer) => Number(headers.get("X-RateLimit-Limit"));
 
 describe("the playground's proxy", () => {
-  it("stores a page's entries with the sandbox's key, and counts them for the page's address", async () => {
+  it("stores a page's entries with the sandbox's key, and counts them for the page's client IP", async () => {
     const ip = freshIp();
     const answer = await sendFromPage(ip, lines([{ message: "from a page", data: { n: 1 } }, { message: "another" }]));
     expect(answer.status).toBe(201);
@@ -34,7 +34,7 @@ describe("the playground's proxy", () => {
     expect(logs.map(({ data }) => data)).toEqual([{ n: 1, source: "browser" }]);
   });
 
-  it("keeps only what a browser may set", async () => {
+  it("keeps only members that a browser may set", async () => {
     const ip = freshIp();
     const entry = { message: "with more", tenant: "x", id: "log_1", data: { source: "server" } };
     expect((await sendFromPage(ip, lines([entry]))).status).toBe(201);
@@ -43,7 +43,7 @@ describe("the playground's proxy", () => {
     expect(logs[0]?.id).not.toBe("log_1");
   });
 
-  it("recognizes a repetition by the key in the address", async () => {
+  it("recognizes a repetition by the idempotency key in the URL", async () => {
     const ip = freshIp();
     const repeat = () =>
       call("/playground/logs?id=tab-1", { body: lines([{ message: "once" }]), headers: { ...OWN, ...from(ip) } });
@@ -51,7 +51,7 @@ describe("the playground's proxy", () => {
     expect((await repeat()).data).toMatchObject({ duplicate: true });
   });
 
-  it("refuses other origins, and none, without touching the budget", async () => {
+  it("refuses other and missing origins without using the budget", async () => {
     const ip = freshIp();
     const body = lines([{ message: "foreign" }]);
     for (const origin of [
@@ -69,7 +69,7 @@ describe("the playground's proxy", () => {
     expect(remaining(await send(key, ip, { message: "first" }))).toBe(99);
   });
 
-  it("refuses what is too large, too many, or none, in the envelope with the request's id", async () => {
+  it("refuses too large bodies, too many entries and none, in the envelope with the request's id", async () => {
     const ip = freshIp();
     const large = await sendFromPage(ip, lines([{ message: "x".repeat(70_000) }]));
     expect(verdict(large)).toEqual([413, "PAYLOAD_TOO_LARGE"]);
@@ -83,7 +83,7 @@ describe("the playground's proxy", () => {
     expect(verdict(await sendFromPage(ip, lines(numbered(101))))).toEqual([413, "PAYLOAD_TOO_LARGE"]);
   });
 
-  it("says when the budget is used up, and when it has room again", async () => {
+  it("reports when the budget is used up, and when it has room again", async () => {
     const ip = freshIp();
     expect((await sendFromPage(ip, lines(numbered(100)))).status).toBe(201);
     const refused = await sendFromPage(ip, lines([{ message: "late" }]));
@@ -91,7 +91,7 @@ describe("the playground's proxy", () => {
     expect(refused.headers.get("Retry-After")).toBe("3600");
   });
 
-  it("carries no key in any answer, and none that a caller sends along", async () => {
+  it("returns no key in any response, and forwards none of a caller", async () => {
     const ip = freshIp();
     const headers = { Authorization: "Bearer sk_somebody", "X-Workspace-Id": "ws_000000000000" };
     const answer = await sendFromPage(ip, lines([{ message: "with a credential" }]), { headers });
@@ -109,7 +109,7 @@ describe("the playground's proxy", () => {
 });
 
 describe("GET /sandbox/budget", () => {
-  it("shows what is left of both, and spends nothing", async () => {
+  it("shows what is left of both budgets, and spends nothing", async () => {
     const ip = freshIp();
     const budget = () => call("/sandbox/budget", { headers: from(ip) });
     const untouched = { limit: 100, remaining: 100, resetsAt: new Date(BASE).toISOString() };

@@ -46,8 +46,8 @@ const breakResets = () =>
   );
 const mendResets = () => onSql(SANDBOX_WORKSPACE_ID, (sql) => sql.exec("DROP TRIGGER broken"));
 
-describe("a sandbox that nobody has used yet", () => {
-  it("is made by no key, however well it is forged: 401, and nothing is written", async () => {
+describe("a sandbox before its first use", () => {
+  it("is not created by a forged key: 401, and nothing is written", async () => {
     const forged = newDemoKey(SANDBOX_WORKSPACE_ID, "0".repeat(30)).secret;
     expect(parseApiKey(forged)?.workspaceId).toBe(SANDBOX_WORKSPACE_ID);
     expect((await send(forged, freshIp(), { message: "m" })).code).toBe("INVALID_API_KEY");
@@ -55,7 +55,7 @@ describe("a sandbox that nobody has used yet", () => {
     expect(await tables(SANDBOX_WORKSPACE_ID)).toEqual([]);
   });
 
-  it("is made once by all who come first at once", async () => {
+  it("is created once by simultaneous first requests", async () => {
     const all = await Promise.all(Array.from({ length: 30 }, sandbox));
     expect(new Set(all.map(({ apiKey }) => apiKey)).size).toBe(1);
     expect(new Set(all.map(({ resetsAt }) => resetsAt))).toEqual(new Set([new Date(BASE + 5 * HOUR_MS).toISOString()]));
@@ -81,7 +81,7 @@ describe("a sandbox that nobody has used yet", () => {
     expect((await query(before.apiKey, freshIp())).status).toBe(200);
   });
 
-  it("is made in no other object", async () => {
+  it("is created in no other object", async () => {
     const name = newId("ws");
     const other = env.WORKSPACES.get(env.WORKSPACES.idFromName(name));
     // Within the object: a rejected call would be reported as unhandled by its stub, too.
@@ -94,7 +94,7 @@ describe("a sandbox that nobody has used yet", () => {
 });
 
 describe("a reset", () => {
-  it("by the cron trigger clears what was sent, loads new entries and kills the old key at once", async () => {
+  it("by the cron trigger deletes sent entries, loads new ones and revokes the old key immediately", async () => {
     const before = await sandbox();
     const old = before.apiKey;
     const ids = new Set((await allOf(old)).logs.map(({ id }) => id));
@@ -121,7 +121,7 @@ describe("a reset", () => {
     expect(Math.max(...logs.map(({ timestamp }) => Date.parse(timestamp)))).toBeGreaterThan(at - 10 * 60_000);
   });
 
-  it("deletes what it replaced, by and by, beginning at once", async () => {
+  it("deletes the replaced sandbox in steps, beginning immediately", async () => {
     await sweep();
     clock += 60_000;
     vi.setSystemTime(clock);
@@ -134,7 +134,7 @@ describe("a reset", () => {
     expect([await count("batches"), await count("projects")]).toEqual([1, 1]);
   });
 
-  it("happens once, whoever asks for it and how often", async () => {
+  it("happens once for any number of requests", async () => {
     const old = await demoKey();
     const keys = await count("keys");
     const at = toNextReset();
@@ -149,7 +149,7 @@ describe("a reset", () => {
     expect(await demoKey()).toBe(apiKey);
   });
 
-  it("is done by the alarm where no cron trigger fires, and the alarm is set again", async () => {
+  it("is done by the alarm if no cron trigger fires, and the alarm is set again", async () => {
     const old = await demoKey();
     await sweep();
     const at = toNextReset();
@@ -166,7 +166,7 @@ describe("a reset", () => {
     }
   });
 
-  it("is done by whoever comes when it is overdue", async () => {
+  it("is done by the next request when it is overdue", async () => {
     const old = await demoKey();
     const at = toNextReset();
     const now = await sandbox();
@@ -174,13 +174,13 @@ describe("a reset", () => {
     expect(now.resetsAt).toBe(new Date(at + RESET_EVERY_MS).toISOString());
   });
 
-  it("that a clock ahead asks for stays for one interval, not until then", async () => {
+  it("with a clock that is ahead lasts one interval, not until that time", async () => {
     await cron(clock + 365 * 24 * HOUR_MS);
     expect(Date.parse((await sandbox()).resetsAt)).toBeLessThanOrEqual(clock + RESET_EVERY_MS + 60_000);
     clock += 120_000;
   });
 
-  it("that fails leaves the sandbox before it as it was, and is tried again", async () => {
+  it("that fails leaves the previous sandbox unchanged, and is retried", async () => {
     const before = await sandbox();
     expect((await send(before.apiKey, freshIp(), { message: "survivor" })).status).toBe(201);
     const contents = await allOf(before.apiKey);
@@ -208,7 +208,7 @@ describe("a reset", () => {
     expect(await demoKey()).not.toBe(before.apiKey);
   });
 
-  it("follows a change of the secret, whose old key nobody can derive any more", async () => {
+  it("follows a change of the secret, after which the old key cannot be derived", async () => {
     const old = await demoKey();
     await onSql(SANDBOX_WORKSPACE_ID, (sql) =>
       sql.exec("UPDATE keys SET hash = 'of another secret' WHERE revoked_at IS NULL"),
@@ -219,7 +219,7 @@ describe("a reset", () => {
     expect((await query(now, freshIp())).status).toBe(200);
   });
 
-  it("forgets dead keys after a week", async () => {
+  it("deletes revoked keys after a week", async () => {
     clock += 8 * 24 * HOUR_MS;
     vi.setSystemTime(clock);
     const old = await demoKey();
@@ -234,7 +234,7 @@ describe("a reset", () => {
   });
 });
 
-describe("what a reader has from before a reset", () => {
+describe("a reader's state from before a reset", () => {
   it("a cursor is refused, a snapshot is empty, an idempotency key is free again", async () => {
     const old = await demoKey();
     const ip = freshIp();

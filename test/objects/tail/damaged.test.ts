@@ -71,7 +71,7 @@ async function readings(tenant: Tenant) {
 const all = [1, 2, 3, 4, 6, 7, 8, 9];
 const WITHOUT_IT = { query: all, searched: all, around: all, counted: 8, tails: [all, all, all], lost: 404 };
 
-it("a stored line that is no entry costs no other entry, in either tier, and is told of", async () => {
+it("a stored line that is not an entry is reported and affects no other entry, in either tier", async () => {
   const tenant = await withDamagedLine();
   const log = vi.spyOn(console, "log").mockImplementation(() => {});
   expect(await readings(tenant)).toEqual(WITHOUT_IT);

@@ -28,7 +28,7 @@ async function getsNothing(
 }
 
 describe("a key's tail ends with 4001", () => {
-  it("when it is revoked, and no other", async () => {
+  it("when it is revoked, and no other tail does", async () => {
     const tenant = await newTenant();
     const other = { ...tenant, ...(await addKey(tenant)) };
     const [client, witness] = [await tailOf(tenant), await tailOf(other)];
@@ -64,7 +64,7 @@ describe("a key's tail ends with 4001", () => {
     await ended(client, "API_KEY_EXPIRED");
   });
 
-  it("when it expires: an alarm sees to it, and nothing is awake meanwhile", async () => {
+  it("when it expires: an alarm ends it, and the object can hibernate until then", async () => {
     const tenant = await newTenant();
     const now = Date.now();
     const expiring = { ...tenant, ...(await addKey(tenant, ["logs:read"], now + 1_800_000)) };
@@ -83,7 +83,7 @@ describe("a key's tail ends with 4001", () => {
     await ended(client, "API_KEY_EXPIRED");
   });
 
-  it("when its project is deleted, or its maker leaves, or its workspace goes", async () => {
+  it("when its project is deleted, its creator leaves, or its workspace is deleted", async () => {
     const owner = await newUser();
     const workspaceId = await newWorkspace(owner);
     const admin = await newUser();
@@ -123,7 +123,7 @@ describe("a user's tail", () => {
     return { email, refreshToken, accessToken, owner, projectId, key, witness, client };
   }
 
-  it("lives as long as its session, not as its access token", async () => {
+  it("lasts as long as its session, not as its access token", async () => {
     const { client, key, owner, witness } = await newTailing();
     const now = Date.now();
     vi.useFakeTimers({ toFake: ["Date"], now: now + 3_600_000 });
@@ -178,7 +178,7 @@ describe("a user's tail", () => {
     await witness.ends();
   });
 
-  it("ends when the session runs out by itself, and gets nothing after that", async () => {
+  it("ends when the session expires, and gets nothing after that", async () => {
     const { client, key, witness, owner } = await newTailing();
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 31 * 24 * 3_600_000 });
     await evict(owner.workspaceId);
@@ -187,7 +187,7 @@ describe("a user's tail", () => {
     witness.close();
   });
 
-  it("goes on where the session was used meanwhile", async () => {
+  it("continues if the session was used in the meantime", async () => {
     const { client, key, refreshToken, witness } = await newTailing();
     const now = Date.now();
     vi.useFakeTimers({ toFake: ["Date"], now: now + 29 * 24 * 3_600_000 });
@@ -199,7 +199,7 @@ describe("a user's tail", () => {
     for (const each of [client, witness]) each.close();
   });
 
-  it("ends when its user is no member any more, and not when the role changes", async () => {
+  it("ends when its user is no longer a member, and not when the role changes", async () => {
     const owner = await newUser();
     const workspaceId = await newWorkspace(owner);
     const member = await newUser();
@@ -214,7 +214,7 @@ describe("a user's tail", () => {
     await ended(client, "NOT_FOUND");
   });
 
-  it("is told of an end that could not be told at once", async () => {
+  it("ends after a notification that could not be delivered immediately", async () => {
     const { client, owner, accessToken, witness } = await newTailing();
     const { sessionId } = await claimsOf(accessToken);
     // As after a crash between the session's end and the call: only the row is left.
@@ -234,7 +234,7 @@ describe("a user's tail", () => {
     witness.close();
   });
 
-  it("never opens for a session that ends while it is being opened", async () => {
+  it("does not open for a session that ends while it is being opened", async () => {
     for (let round = 0; round < 10; round++) {
       const { client, witness, owner, projectId, refreshToken } = await newTailing();
       const [opened] = await Promise.allSettled([
@@ -248,7 +248,7 @@ describe("a user's tail", () => {
   });
 });
 
-it("a body that names another user's session watches nothing", async () => {
+it("a body with another user's session subscribes to nothing", async () => {
   const owner = await newOwner();
   const stub = userStub(owner.userId);
   expect(await stub.subscribeToSessionEnd("fam_000000000000", owner.workspaceId)).toBeNull();

@@ -31,7 +31,7 @@ async function refused(projectId: string, headers: Record<string, string>, query
 }
 
 describe("before the upgrade", () => {
-  it("everything refused is answered in the envelope, with limit headers", async () => {
+  it("every refusal has the envelope and limit headers", async () => {
     const tenant = await newTenant();
     const { projectId } = tenant;
     const key = bearer(tenant.secret);
@@ -84,7 +84,7 @@ describe("before the upgrade", () => {
     response.webSocket?.close();
   });
 
-  it("a rule of its route is what it counts under, and nothing above it is let in", async () => {
+  it("a request counts under the rule of its route, and no request above its limit is admitted", async () => {
     const owner = await newOwner();
     const projectId = await newProject(owner);
     const key = await newKey(owner, projectId);
@@ -96,7 +96,7 @@ describe("before the upgrade", () => {
     expect(third.verdict).toEqual([429, "RATE_LIMITED"]);
   });
 
-  it("any member may have one, by header or by ticket", async () => {
+  it("any member may open a tail, by header or by ticket", async () => {
     const owner = await newUser();
     const workspaceId = await newWorkspace(owner);
     const headersOf = (user: User) => ({ ...bearer(user.accessToken), "X-Workspace-Id": workspaceId });
@@ -108,7 +108,7 @@ describe("before the upgrade", () => {
     }
   });
 
-  it("a workspace has so many tails and no more, and a key fewer", async () => {
+  it("the number of tails is bounded per workspace and, lower, per key", async () => {
     const tenant = await newTenant();
     const owner = { userId: tenant.ownerId };
     const limits = { default: { limit: 100_000, windowSeconds: 60 }, rules: [] };
@@ -162,7 +162,7 @@ describe("a ticket", () => {
     }
   });
 
-  it("opens one of many that are asked for with it at once", async () => {
+  it("opens only one of many simultaneous tails", async () => {
     const tenant = await newTenant();
     const ticket = await ticketOf(tenant.projectId, bearer(tenant.secret));
     const query = `?ticket=${ticket}`;
@@ -170,7 +170,7 @@ describe("a ticket", () => {
     expect(responses.map(({ status }) => status).sort()).toEqual([101, ...Array.from({ length: 9 }, () => 400)]);
   });
 
-  it("runs out after 60 s", async () => {
+  it("expires after 60 s", async () => {
     const tenant = await newTenant();
     const now = Date.now();
     vi.useFakeTimers({ toFake: ["Date"], now });
@@ -184,7 +184,7 @@ describe("a ticket", () => {
     expect(await onSql(tenant.workspaceId, (sql) => sql.exec("SELECT * FROM tail_tickets").toArray().length)).toBe(1);
   });
 
-  it("is of its project alone, and stays good after a try on another", async () => {
+  it("is valid only for its project, and stays valid after an attempt on another one", async () => {
     const tenant = await newTenant();
     const projectId = await addProject(tenant);
     const ticket = await ticketOf(tenant.projectId, bearer(tenant.secret));
@@ -197,7 +197,7 @@ describe("a ticket", () => {
     (await withTicket(tenant.projectId, ticket)).close();
   });
 
-  it("is worth what its caller is worth when it is used", async () => {
+  it("has the permissions of its creator at the time of use", async () => {
     const owner = await newOwner();
     const projectId = await newProject(owner);
     const key = await newKey(owner, projectId);
@@ -210,7 +210,7 @@ describe("a ticket", () => {
     expect(await ticketRefused(projectId, ofUser)).toEqual([401, "SESSION_REVOKED"]);
   });
 
-  it("is stored as a hash, and counts under its caller", async () => {
+  it("is stored as a hash, and counts under its creator", async () => {
     const tenant = await newTenant();
     const ticket = await ticketOf(tenant.projectId, bearer(tenant.secret));
     const rows = await onSql(tenant.workspaceId, (sql) =>
@@ -224,7 +224,7 @@ describe("a ticket", () => {
     expect(Number(next.headers.get("X-RateLimit-Remaining"))).toBe(before - 1);
   });
 
-  it("takes what a query takes, and nothing else", async () => {
+  it("accepts the parameters of a query, and no others", async () => {
     const tenant = await newTenant();
     const other = await newTenant();
     const writer = await addKey(tenant, ["logs:write"]);
@@ -241,7 +241,7 @@ describe("a ticket", () => {
 });
 
 describe("the sandbox's key", () => {
-  it("tails within its budget of reads, and its ticket has paid for its tail", async () => {
+  it("tails within its budget of reads, and a ticket includes the cost of its tail", async () => {
     const access = await sandbox.sandbox();
     const ip = sandbox.freshIp();
     const headers = { ...bearer(access.apiKey), ...sandbox.from(ip) };

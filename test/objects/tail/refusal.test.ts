@@ -5,7 +5,7 @@ import { TAIL_CALL_HEADER } from "../../../src/objects/workspace/tails.ts";
 import { TAIL_REFUSAL_HEADER } from "../../../src/rpc/tail.ts";
 import { newTenant, workspace } from "../ingest/support.ts";
 
-it("a refusal comes whole or not at all: it has no body that could break off when the object is lost", async () => {
+it("a refusal has no body that could be truncated when the object is lost", async () => {
   const { workspaceId } = await newTenant();
   const reader = { kind: "key", hash: "0".repeat(64) } as const;
   const call: TailCall = { reader, projectId: newId("proj"), route: null, filter: "", since: null };

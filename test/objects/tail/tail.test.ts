@@ -24,7 +24,7 @@ async function fill(tenant: Tenant, count: number, size: number): Promise<void> 
 const caughtUp = (client: Client) => client.until((each) => each.caughtUp.length > 0, "caught-up");
 
 describe("a tail", () => {
-  it("says where it begins, and brings what is committed from then on", async () => {
+  it("reports its start position, and delivers entries committed from then on", async () => {
     const tenant = await newTenant();
     receiptOf(await send(tenant, numbered(3)));
     const client = await tailOf(tenant);
@@ -35,7 +35,7 @@ describe("a tail", () => {
     client.close();
   });
 
-  it("brings entries as a query answers with them", async () => {
+  it("delivers entries as a query returns them", async () => {
     const tenant = await newTenant();
     const client = await tailOf(tenant);
     const odd = {
@@ -52,7 +52,7 @@ describe("a tail", () => {
     client.close();
   });
 
-  it("goes on across evictions of its object, and hears nothing of them", async () => {
+  it("continues across evictions of its object without a message", async () => {
     const tenant = await newTenant();
     const client = await tailOf(tenant);
     for (let round = 0; round < 5; round++) {
@@ -65,7 +65,7 @@ describe("a tail", () => {
     client.close();
   });
 
-  it("gets what was committed and not delivered when its object lost its memory", async () => {
+  it("gets entries that were committed and not delivered when its object left memory", async () => {
     const tenant = await newTenant();
     const client = await tailOf(tenant);
     receiptOf(await send(tenant, numbered(2)));
@@ -89,7 +89,7 @@ describe("a tail", () => {
     client.close();
   });
 
-  it("with since goes on right behind it, over many batches and beside another project's", async () => {
+  it("continues right after `since`, over many batches and beside another project's", async () => {
     const tenant = await newTenant();
     const projectId = await addProject(tenant);
     const other = { ...tenant, projectId, ...(await addKey({ ...tenant, projectId })) };
@@ -105,7 +105,7 @@ describe("a tail", () => {
     client.close();
   });
 
-  it("misses nothing and brings nothing twice while it reads old entries and new ones come", async () => {
+  it("delivers each entry once while it reads its backlog and new entries arrive", async () => {
     const tenant = await newTenant();
     await fill(tenant, 30, 200);
     const clients = await Promise.all([0, 0, 1234, 5999].map((since) => tailOf(tenant, { query: `?since=${since}` })));
@@ -121,7 +121,7 @@ describe("a tail", () => {
     }
   });
 
-  it("that drops and resumes again and again gets each entry once", async () => {
+  it("delivers each entry once across repeated disconnects", async () => {
     const tenant = await newTenant();
     const seen: number[] = [];
     const sending = fill(tenant, 60, 50);
@@ -135,7 +135,7 @@ describe("a tail", () => {
     expect(seen).toEqual(range(1, 3000));
   });
 
-  it("brings what its filters leave, each filter its own", async () => {
+  it("delivers the entries that pass its filters, for each filter", async () => {
     const tenant = await newTenant();
     const levels = ["debug", "info", "warn", "error"] as const;
     const entries = range(0, 399).map((n) => ({
@@ -187,7 +187,7 @@ describe("a tail", () => {
     client.close();
   });
 
-  it("brings entries of a quarter of a megabyte, live and behind", async () => {
+  it("delivers entries of a quarter of a megabyte, live and behind", async () => {
     const tenant = await newTenant();
     const client = await tailOf(tenant);
     const big = range(1, 12).map((n) => ({ message: String(n % 10).repeat(250_000) }));
@@ -203,7 +203,7 @@ describe("a tail", () => {
 });
 
 describe("a client that", () => {
-  it("acknowledges nothing is closed 10,000 entries on, and comes back to where it was", async () => {
+  it("acknowledges nothing is closed after 10,000 entries, and resumes at its position", async () => {
     const tenant = await newTenant();
     const client = await tailOf(tenant, { acks: false });
     await fill(tenant, 10, 1000);
@@ -219,7 +219,7 @@ describe("a client that", () => {
     again.close();
   });
 
-  it("is far behind gets no more than 10,000 entries before it acknowledges some, across evictions", async () => {
+  it("is far behind gets at most 10,000 entries before it acknowledges some, across evictions", async () => {
     const tenant = await newTenant();
     await fill(tenant, 12, 1000);
     const client = await tailOf(tenant, { acks: false, query: "?since=0" });
@@ -257,7 +257,7 @@ describe("a client that", () => {
     other.close();
   });
 
-  it("A3: stands still is bounded before it bounds others: one of another key gets all", async () => {
+  it("A3: is stalled reaches its bound before it affects others: a tail of another key gets all entries", async () => {
     const tenant = await newTenant();
     const live = await tailOf(tenant);
     // 12 MB: a tail alone may have 6 MiB, all of a key 9.6 MiB.
@@ -279,7 +279,7 @@ describe("a client that", () => {
     for (const client of [live, ...lazy]) client.close();
   });
 
-  it("A3: reads nothing is closed and, as its connection stays, ended with all others: there is room for tails again", async () => {
+  it("A3: reads nothing is closed and, if its connection stays, ended with all others, so that there is room again", async () => {
     const tenant = await newTenant();
     const live = await tailOf(tenant);
     for (let batch = 0; batch < 4; batch++) receiptOf(await send(tenant, big()));
@@ -312,7 +312,7 @@ describe("a client that", () => {
     again.close();
   }, 30_000);
 
-  it("closes its end is gone", async () => {
+  it("closes its end is removed", async () => {
     const tenant = await newTenant();
     const client = await tailOf(tenant);
     client.close();

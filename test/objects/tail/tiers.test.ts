@@ -48,7 +48,7 @@ async function inBothTiers(): Promise<Tenant> {
 }
 
 describe("over both tiers", () => {
-  it("a tail goes on exactly where it is told to", async () => {
+  it("a tail continues exactly after `since`", async () => {
     const tenant = await inBothTiers();
     for (const since of [0, 1, 300, 301, 1000, 1051, 1850, 1851, 1900, 1999, 2000]) {
       const client = await tailOf(tenant, { query: `?since=${since}` });
@@ -58,7 +58,7 @@ describe("over both tiers", () => {
     }
   });
 
-  it("a tail brings the same entries from either, filters and all", async () => {
+  it("a tail delivers the same entries from either tier, with filters", async () => {
     const tenant = await newTenant();
     const entries = range(0, 199).map((n) => ({
       message: `Entry ${n}${n % 50 === 7 ? " needle é" : ""}`,
@@ -87,7 +87,7 @@ describe("over both tiers", () => {
     expect(before.map((list) => list.length)).toEqual([200, 50, 4, 10]);
   });
 
-  it("a tail misses nothing and gets nothing twice while its entries move under it", async () => {
+  it("a tail gets each entry once while its entries are flushed", async () => {
     const tenant = await newTenant();
     const thirty = range(1, 30).map(() => 200);
     await sendBatches(tenant, ...thirty);
@@ -111,7 +111,7 @@ describe("over both tiers", () => {
     }
   });
 
-  it("a tail reads batches that the cold tier could not take, and passes over one that nobody can read", async () => {
+  it("a tail reads quarantined batches, and skips one that cannot be read", async () => {
     const tenant = await newTenant();
     await sendBatches(tenant, 10, 10, 10, 10);
     await onSql(tenant.workspaceId, (sql) => {
@@ -134,7 +134,7 @@ describe("over both tiers", () => {
     });
   });
 
-  it("one entry comes with its neighbours", async () => {
+  it("an entry is returned with its neighbours", async () => {
     const tenant = await inBothTiers();
     expect(await contextOf(tenant, 1)).toEqual({ seq: 1, before: [], after: [], complete: true });
     for (const [seq, before, after] of [
@@ -155,7 +155,7 @@ describe("over both tiers", () => {
     }
   });
 
-  it("what is past the retention is brought by nobody", async () => {
+  it("expired entries are returned by no route", async () => {
     const tenant = await newTenant();
     const old = Date.now() - 20 * 24 * 3_600_000;
     receiptOf(await send(tenant, [...numbered(5), { message: "old", timestamp: old }, ...numbered(5)]));
@@ -175,7 +175,7 @@ describe("over both tiers", () => {
 });
 
 describe("GET /logger/{projectId}/log/{logId}", () => {
-  it("refuses what it cannot give, and counts it", async () => {
+  it("refuses unknown entries, and counts the requests", async () => {
     const tenant = await newTenant();
     const other = await newTenant();
     const writer = await addKey(tenant, ["logs:write"]);
@@ -203,7 +203,7 @@ describe("GET /logger/{projectId}/log/{logId}", () => {
     }
   });
 
-  it("leaves out the farthest neighbours where they are too large, and says so", async () => {
+  it("omits the farthest neighbours if they are too large, and reports that", async () => {
     const tenant = await newTenant();
     for (let batch = 0; batch < 5; batch++) {
       receiptOf(

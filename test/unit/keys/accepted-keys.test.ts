@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { AcceptedKeys } from "../../../src/keys/api-key.ts";
 
-test("A1: the hint of accepted keys is bounded; the key that was accepted longest ago goes first", () => {
+test("A1: the cache of accepted keys is bounded and evicts the key that was accepted longest ago", () => {
   const keys = new AcceptedKeys(2);
   keys.add("a");
   keys.add("b");

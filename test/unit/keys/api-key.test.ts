@@ -8,7 +8,7 @@ describe("an API key", () => {
   const workspaceId = newId("ws");
   const made = newApiKey(workspaceId);
 
-  test("names its workspace, and is known by the SHA-256 of all of it", () => {
+  test("contains its workspace id, and is identified by the SHA-256 of the whole key", () => {
     expect(made.secret).toMatch(/^sk_[0-9A-Za-z]{48}$/);
     expect(made.prefix).toBe(made.secret.slice(0, 18));
     const hash = createHash("sha256").update(made.secret).digest("hex");
@@ -16,7 +16,7 @@ describe("an API key", () => {
     expect(parseApiKey(made.secret)).toEqual({ workspaceId, hash });
   });
 
-  test("with any one character changed, left out, doubled or added is no key", () => {
+  test("is invalid with any one character changed, removed, doubled or added", () => {
     const { secret } = made;
     const others = [...BASE62, "_", "-", " ", "é", "\0"];
     let tried = 0;
@@ -35,7 +35,7 @@ describe("an API key", () => {
     expect(parseApiKey(secret)).not.toBeNull();
   });
 
-  test("with two neighbours swapped is no key", () => {
+  test("is invalid with two adjacent characters swapped", () => {
     const { secret } = made;
     for (let at = 3; at < secret.length - 1; at++) {
       const [a, b] = [secret.charAt(at), secret.charAt(at + 1)];
@@ -43,14 +43,14 @@ describe("an API key", () => {
     }
   });
 
-  test("is told from an access token by its prefix alone", () => {
+  test("is distinguished from an access token by its prefix", () => {
     expect(looksLikeApiKey(made.secret)).toBe(true);
     expect(looksLikeApiKey("sk_nonsense")).toBe(true);
     expect(looksLikeApiKey("eyJhbGciOiJIUzI1NiJ9.e30.x")).toBe(false);
     for (const text of ["", "sk_", "sk_demo_", "sk", "sk_demo_abc", "SK_x"]) expect(parseApiKey(text)).toBeNull();
   });
 
-  test("is remembered by its whole text, past the size of the memory too", () => {
+  test("is cached by its whole text, also beyond the size of the cache", () => {
     const keys = Array.from({ length: 1100 }, () => newApiKey(newId("ws")));
     for (const round of [0, 1])
       for (const key of keys) expect([round, parseApiKey(key.secret)?.hash]).toEqual([round, key.hash]);

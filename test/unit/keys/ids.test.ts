@@ -6,7 +6,7 @@ import { logId, parseLogId } from "../../../src/logs/entry-view.ts";
 const seqs = fc.oneof(fc.maxSafeNat(), fc.constantFrom(0, 1, 61, 62, 3843, 3844, Number.MAX_SAFE_INTEGER));
 
 describe("base62", () => {
-  test("comes back as the number it was made of, and sorts like it at equal length", () => {
+  test("decodes to the encoded number, and sorts like it at equal length", () => {
     fc.assert(
       fc.property(seqs, seqs, (a, b) => {
         const [x, y] = [toBase62(a), toBase62(b)];
@@ -16,7 +16,7 @@ describe("base62", () => {
     );
   });
 
-  test("has one spelling per number: what reads back was written so", () => {
+  test("has one spelling per number", () => {
     const digits = fc.string({ unit: fc.constantFrom(...BASE62), maxLength: 14 });
     fc.assert(
       fc.property(digits, (text) => {
@@ -30,7 +30,7 @@ describe("base62", () => {
     expect(fromBase62("zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz")).toBeNull();
   });
 
-  test("knows its own characters and no others", () => {
+  test("accepts only its own characters", () => {
     for (let code = 0; code < 0x250; code++) {
       expect(isBase62(String.fromCharCode(code))).toBe(BASE62.includes(String.fromCharCode(code)));
     }
@@ -46,7 +46,7 @@ describe("base62", () => {
 });
 
 describe("ids", () => {
-  test("are a prefix and twelve base62 characters", () => {
+  test("consist of a prefix and twelve base62 characters", () => {
     for (const prefix of ["usr", "ws", "proj", "key", "fam", "inv"] as const) {
       const id = newId(prefix);
       expect(id).toMatch(new RegExp(`^${prefix}_[0-9A-Za-z]{${ID_LENGTH}}$`));
@@ -58,7 +58,7 @@ describe("ids", () => {
     expect(isId("usr", newId("key"))).toBe(false);
   });
 
-  test("of entries carry project and seq, and nothing else parses", () => {
+  test("of entries contain project and seq, and no other text parses", () => {
     const project = newId("proj");
     fc.assert(
       fc.property(

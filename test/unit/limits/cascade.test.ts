@@ -61,7 +61,7 @@ describe("the cascade", () => {
     expect(cascade.limitOf({ method: "GET", pattern: "/projects", path: "/projects" }).limit).toBe(1000);
   });
 
-  it("keeps the settings under the preset, whatever is set", () => {
+  it("keeps the settings routes under the preset, whatever is configured", () => {
     for (const rest of [DEFAULT, null]) {
       const cascade = new Cascade({ default: rest, rules: OTHERS });
       for (const method of ["GET", "PUT", "DELETE"]) {
@@ -71,7 +71,7 @@ describe("the cascade", () => {
     }
   });
 
-  it("gives each rule a counter of its own, and one to all the rest", () => {
+  it("gives each rule its own counter, and one counter to all other requests", () => {
     const cascade = new Cascade({ default: DEFAULT, rules: [RULES.ownPattern, RULES.anyLiteral, ...OTHERS] });
     expect(cascade.limitOf(INGEST)).toMatchObject({ rule: "POST /logger/:id/log", suffix: " POST /logger/:id/log" });
     expect(cascade.limitOf({ ...INGEST, method: "PUT" }).suffix).toBe(" * /logger/proj_a/log");
@@ -87,7 +87,7 @@ describe("the cascade", () => {
     });
   });
 
-  it("knows a counter by its name, and none of a rule that is gone", () => {
+  it("finds a limit by its counter's name, and none for a removed rule", () => {
     const cascade = new Cascade({ default: DEFAULT, rules: [RULES.anyPattern] });
     expect(cascade.limitOfCounter("")?.limit).toBe(5);
     // As it was set, and as the counter is called: names of parameters do not matter.

@@ -22,7 +22,7 @@ function letterOf(content: MailContent, owner = USER) {
 }
 
 describe("composeLetter", () => {
-  it.each(contents.map((content) => [content.kind, content] as const))("%s: both bodies say the same", (_, content) => {
+  it.each(contents.map((content) => [content.kind, content] as const))("%s: the bodies agree", (_, content) => {
     const { id, to, kind, subject, text, html, links } = letterOf(content);
     expect([id, to, kind]).toEqual(["mail_0123456789ab", "ada@example.com", content.kind]);
     expect(subject).toMatch(/^[^\r\n]{5,78}$/);
@@ -42,7 +42,7 @@ describe("composeLetter", () => {
     expect(new URL(links[0] ?? "").search).toBe("");
   });
 
-  it("writes what a person typed as text, in an invitation only", () => {
+  it("writes user text as plain text, and only in an invitation", () => {
     const { html, text } = letterOf(contents[3] as MailContent);
     expect(html).toContain("Ship&#39;s b Log b");
     expect(text).toContain("“Ship's b Log b”");
@@ -52,7 +52,7 @@ describe("composeLetter", () => {
     }
   });
 
-  it("a name of one long word stays inside the letter", () => {
+  it("wraps a name of one long word inside the letter", () => {
     const { html } = letterOf({
       kind: "invite",
       seed,
@@ -64,7 +64,7 @@ describe("composeLetter", () => {
     for (const [, , style] of typed) expect(style).toContain("overflow-wrap:anywhere;word-break:break-word");
   });
 
-  it("links a token without a locator for an address that has no account", () => {
+  it("links a token without a locator for an e-mail address without an account", () => {
     const [link] = letterOf({ kind: "magic-link", seed }, "email:abc_def-0123456789").links;
     expect(link).toBe(
       `https://logs.example.com/auth/magic#token=${mintOneTimeToken(null, seed, settings.REFRESH_PEPPER)}`,

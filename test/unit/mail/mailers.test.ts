@@ -15,7 +15,7 @@ const letter: Letter = {
 };
 
 describe("mailers", () => {
-  it("cloudflare: sends both bodies under the mail's own Message-ID; a fault tells its kind alone", async () => {
+  it("cloudflare: sends both bodies with the mail's Message-ID; a fault reports only its kind", async () => {
     const send = vi.fn(async () => ({ messageId: "1" }));
     expect(await cloudflareMailer({ send }, from).send(letter)).toEqual({ ok: true });
     expect(send).toHaveBeenCalledWith({
@@ -34,7 +34,7 @@ describe("mailers", () => {
     });
   });
 
-  it("resend: one request with the mail's id as its idempotency key; time-outs and nonsense may be tried again", async () => {
+  it("resend: sends one request with the mail's id as idempotency key; timeouts and invalid responses are retryable", async () => {
     const fetched = vi.fn<typeof fetch>(async () => new Response('{"id":"x"}'));
     expect(await resendMailer("re_key", from, fetched).send(letter)).toEqual({ ok: true });
     const [url, init] = fetched.mock.calls[0] ?? [];
@@ -64,7 +64,7 @@ describe("mailers", () => {
 });
 
 describe("parseSender", () => {
-  it("takes an address, alone or behind a name", () => {
+  it("accepts an e-mail address, with or without a name before it", () => {
     expect(parseSender("Taffrail <mail@logs.example>")).toEqual(from);
     expect(parseSender(" mail@logs.example ")).toEqual({ name: "", address: "mail@logs.example" });
     expect(parseSender("<mail@logs.example>")).toEqual({ name: "", address: "mail@logs.example" });

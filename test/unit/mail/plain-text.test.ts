@@ -37,7 +37,7 @@ const HOSTILE = [
 
 const ORDINARY = ["Ada's Team", "Größe & Co, (Nord)", "日本チーム", "Team 2026-27", "फ़ॉण्ट", "back_end!"];
 
-describe("B9: nothing that a user typed becomes a link in a mail", () => {
+describe("B9: user text in a mail never becomes a link", () => {
   it.each(HOSTILE)("B9: %j", (typed, left) => {
     expect(unlinkable(typed)).toBe(left);
     const content = { kind: "invite", seed: new Uint8Array(32), workspace: typed, inviter: "ada.b@evil.com" } as const;
@@ -54,11 +54,11 @@ describe("B9: nothing that a user typed becomes a link in a mail", () => {
     expect([...html.matchAll(/href="([^"]*)"/g)].every(([, href]) => href === links[0])).toBe(true);
   });
 
-  it.each(ORDINARY)("B9: %s stays as it is", (name) => {
+  it.each(ORDINARY)("B9: %s is unchanged", (name) => {
     expect(unlinkable(name)).toBe(name.normalize("NFKC"));
   });
 
-  it("B9: an address is for people to read, and nothing is endless", () => {
+  it("B9: an e-mail address is spelled out, and every text is bounded", () => {
     expect(spelledAddress("ada.lovelace@mail.example.com")).toBe("ada dot lovelace at mail dot example dot com");
     expect([...unlinkable("𝒶".repeat(500))].length).toBe(65);
     // With a pattern that tries every split, one of these would take longer than a test may.

@@ -5,7 +5,7 @@ const base = { JWT_SECRET: "x".repeat(32), REFRESH_PEPPER: "y".repeat(32) };
 const namesOf = (source: object) => settingsProblems({ ...base, ...source }).map((line) => line.split(":", 1)[0]);
 
 describe("settings of mail and accounts", () => {
-  it("the outbox shows mails to whoever asks, so it wants a loopback BASE_URL", () => {
+  it("the outbox requires a loopback BASE_URL, because it shows mails to every caller", () => {
     expect(namesOf({})).toEqual([]);
     for (const url of ["http://localhost:8787", "http://127.0.0.1:1", "http://[::1]:2"]) {
       expect(namesOf({ MAILER: "outbox", BASE_URL: url })).toEqual([]);
@@ -15,7 +15,7 @@ describe("settings of mail and accounts", () => {
     }
   });
 
-  it("tokens and links travel over https, or on this machine", () => {
+  it("tokens and links require HTTPS, except on this machine", () => {
     const sending = { MAILER: "resend", MAIL_FROM: "logs@example.com", RESEND_API_KEY: "re" };
     const BASE_URL = "https://logs.example.com";
     for (const url of ["http://logs.example.com", "http://10.0.0.5:8787", "http://127.0.0.1.evil.example"]) {
@@ -26,7 +26,7 @@ describe("settings of mail and accounts", () => {
     expect(namesOf({ BASE_URL: "http://localhost:8787", FRONTEND_URL: "http://127.0.0.1:5173" })).toEqual([]);
   });
 
-  it("the others want a sender, and Resend its key", () => {
+  it("the other mailers require a sender, and Resend its key", () => {
     const BASE_URL = "https://logs.example.com";
     expect(namesOf({ BASE_URL, MAILER: "cloudflare" })).toEqual(["MAIL_FROM"]);
     expect(namesOf({ BASE_URL, MAILER: "resend" })).toEqual(["MAIL_FROM", "RESEND_API_KEY"]);
@@ -36,7 +36,7 @@ describe("settings of mail and accounts", () => {
     expect(namesOf({ MAILER: "smtp" })).toEqual(["MAILER"]);
   });
 
-  it("REFRESH_LEEWAY_SECONDS and PASSWORD_BLOCKLIST are off unless set, and checked", () => {
+  it("REFRESH_LEEWAY_SECONDS and PASSWORD_BLOCKLIST are off by default, and validated", () => {
     expect(settingsOf({ ...base })).toMatchObject({ REFRESH_LEEWAY_SECONDS: 0, PASSWORD_BLOCKLIST: "off" });
     expect(settingsOf({ ...base, REFRESH_LEEWAY_SECONDS: "10", PASSWORD_BLOCKLIST: "on" })).toMatchObject({
       REFRESH_LEEWAY_SECONDS: 10,

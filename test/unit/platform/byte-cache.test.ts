@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { ByteCache } from "../../../src/platform/isolate-memory.ts";
 
-test("A3: holds no more than its capacity, and drops what was used least recently", () => {
+test("A3: holds at most its capacity, and evicts the least recently used value", () => {
   const cache = new ByteCache<string>(10);
   const [a, b, c, large] = [{}, {}, {}, {}];
   cache.set(a, "a", 4);

@@ -6,8 +6,8 @@ import { detachBuffer } from "../../../src/platform/isolate-memory.ts";
 const lines = Array.from({ length: 5000 }, (_, n) => `{"n":${n},"text":"${"x".repeat(n % 150)}"}`).join("\n");
 const raw = new TextEncoder().encode(lines);
 
-describe("buffers that are freed at once", () => {
-  it("A4: a part of a larger buffer is left alone", () => {
+describe("buffers that are freed immediately", () => {
+  it("A4: a part of a larger buffer is left unchanged", () => {
     const whole = new Uint8Array([1, 2, 3, 4]);
     detachBuffer(whole.subarray(1));
     expect([...whole]).toEqual([1, 2, 3, 4]);
@@ -15,7 +15,7 @@ describe("buffers that are freed at once", () => {
     expect(whole.length).toBe(0);
   });
 
-  it("A4: one decoded frame of a batch is in memory at a time", () => {
+  it("A4: one decoded block of a batch is in memory at a time", () => {
     const { encoding, body } = encodeBody(raw);
     const given: Uint8Array[] = [];
     for (const piece of decodeBlocks(encoding, body)) {
@@ -28,7 +28,7 @@ describe("buffers that are freed at once", () => {
     expect(decodeBody(encoding, body)).toEqual(Buffer.from(raw));
   });
 
-  it("A4: lines that cross from one frame to the next are whole", () => {
+  it("A4: lines that cross from one block to the next are whole", () => {
     const { encoding, body } = encodeBody(raw);
     const texts = Array.from(wholeLines(decodeBlocks(encoding, body)), (piece) => new TextDecoder().decode(piece));
     expect(texts.join("\n")).toBe(lines);

@@ -41,7 +41,7 @@ describe("a memory pool", () => {
     expect(pool.tryTake(60)?.bytes).toBe(60);
   });
 
-  test("wakes the caller that waits first, and the next one where there is room for both", async () => {
+  test("wakes the first waiting caller, and the next one if there is room for both", async () => {
     const pool = new MemoryPool({ capacity: 100, maxWaiting: 10, wait: (_, woken) => woken });
     const first = pool.tryTake(100);
     const granted: number[] = [];
@@ -61,7 +61,7 @@ describe("a memory pool", () => {
     small?.release();
   });
 
-  test("wakes leases that grow, whichever of them the room is for", async () => {
+  test("wakes all growing leases, whichever of them has room", async () => {
     const pool = new MemoryPool({ capacity: 100, maxWaiting: 10, wait: (_, woken) => woken });
     const [oldest, second, third] = [pool.tryTake(40), pool.tryTake(30), pool.tryTake(30)];
     const large = second?.grow(80, 10_000);
@@ -73,7 +73,7 @@ describe("a memory pool", () => {
     expect(await large).toBe(true);
   });
 
-  test("admits waiting callers in order of arrival, a small one not before a large one", async () => {
+  test("admits waiting callers in order of arrival, whatever their size", async () => {
     const { pool } = poolOf();
     const first = pool.tryTake(90);
     const order: string[] = [];
@@ -88,7 +88,7 @@ describe("a memory pool", () => {
     expect(pool.waiting).toBe(0);
   });
 
-  test("gives up after the timeout, and at once where too many wait", async () => {
+  test("returns null after the timeout, and immediately if too many callers wait", async () => {
     const { pool, clock } = poolOf(1);
     pool.tryTake(100);
     const waiting = pool.take(10, 500);
@@ -99,7 +99,7 @@ describe("a memory pool", () => {
     expect(pool.waiting).toBe(0);
   });
 
-  test("a waiting caller that disconnects does not hold up the next", async () => {
+  test("a waiting caller that disconnects does not block the next", async () => {
     const clock = { now: 0 };
     let waits = 0;
     // The first caller's timer never fires: the runtime has ended its request.
@@ -129,7 +129,7 @@ describe("a memory pool", () => {
     expect(pool.tryTake(1)).toBeNull();
   });
 
-  test("counts what a lease has become", () => {
+  test("counts the current size of a lease", () => {
     const { pool } = poolOf();
     const lease = pool.tryTake(10);
     lease?.resize(120);
@@ -143,7 +143,7 @@ describe("a memory pool", () => {
 });
 
 describe("a lease that grows", () => {
-  test("A1: waits for room, before callers that have no lease yet", async () => {
+  test("A1: waits for room with priority over callers without a lease", async () => {
     const { pool } = poolOf();
     const oldest = pool.tryTake(50);
     const young = pool.tryTake(30);
@@ -159,7 +159,7 @@ describe("a lease that grows", () => {
     expect(pool.waiting).toBe(0);
   });
 
-  test("A1: is granted at once if it is the oldest, so that leases never wait for each other for ever", async () => {
+  test("A1: is granted immediately if it is the oldest, so that leases never deadlock", async () => {
     const { pool, clock } = poolOf();
     const leases = [1, 2, 3, 4].map(() => pool.tryTake(25));
     const done: number[] = [];
@@ -178,7 +178,7 @@ describe("a lease that grows", () => {
     expect(pool.held).toBe(0);
   });
 
-  test("gives up after the timeout, and where the lease is gone", async () => {
+  test("returns false after the timeout, and if the lease is no longer live", async () => {
     const { pool, clock } = poolOf();
     pool.tryTake(90);
     const young = pool.tryTake(10);

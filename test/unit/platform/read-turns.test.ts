@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { ReadScheduler } from "../../../src/platform/turns.ts";
 
-describe("turns of the reads of an isolate", () => {
+describe("turns of an isolate's reads", () => {
   let readTurns: ReadScheduler;
   beforeEach(() => {
     vi.useFakeTimers();
@@ -20,11 +20,11 @@ describe("turns of the reads of an isolate", () => {
     return times;
   }
 
-  it("26: come one after the other, however many reads ask at a time", async () => {
+  it("26: follow one after the other, with any number of reads", async () => {
     expect(await timesOf(() => readTurns.take(6))).toEqual([0, 6, 12, 18, 24]);
   });
 
-  it("26: the first of reads that begin does not wait for a timer", async () => {
+  it("26: the first read does not wait for a timer", async () => {
     let isBegun = false;
     void readTurns.begin(6).then(() => {
       isBegun = true;
@@ -34,7 +34,7 @@ describe("turns of the reads of an isolate", () => {
     expect(await timesOf(() => readTurns.begin(6))).toEqual([6, 12, 18, 24, 30]);
   });
 
-  it("26: reads that come one after the other do not wait", async () => {
+  it("26: reads that follow one another do not wait", async () => {
     let reads = 0;
     void (async () => {
       for (; reads < 5; reads++) {
@@ -46,14 +46,14 @@ describe("turns of the reads of an isolate", () => {
     expect(reads).toBe(5);
   });
 
-  it("26: a read that ends early does not let others that wait go on together", async () => {
+  it("26: a read that ends early does not let waiting reads continue together", async () => {
     await readTurns.begin(6);
     const times = timesOf(() => readTurns.take(6));
     readTurns.end();
     expect(await times).toEqual([6, 12, 18, 24, 30]);
   });
 
-  it("26: one read goes on where a busy thread made several turns due", async () => {
+  it("26: only one read continues if a busy thread made several turns due", async () => {
     const startedAt = Date.now();
     const times: number[] = [];
     for (let read = 0; read < 3; read++) void readTurns.take(6).then(() => times.push(Date.now() - startedAt));

@@ -50,7 +50,7 @@ test.each([
   expect(isStorageFailure(new Error(message))).toBe(false);
 });
 
-test("C: an object whose storage fails is a 503 that is not repeated", async () => {
+test("C: an object whose storage fails leads to a 503 without a retry", async () => {
   let calls = 0;
   const timer = { now: () => 0, wait: async () => {}, random: () => 0 };
   const call = withRetry(
@@ -67,7 +67,7 @@ test("C: an object whose storage fails is a 503 that is not repeated", async () 
   expect(calls).toBe(1);
 });
 
-test("C: the operation line gets the code or the reference of a failure, and not its text", () => {
+test("C: the event has the code or the reference of a failure, and not its text", () => {
   const faults = FAILURES.map((message) => storageFaultOf(new Error(message)));
   expect(new Set(faults)).toEqual(
     new Set([

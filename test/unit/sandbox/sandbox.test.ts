@@ -10,7 +10,7 @@ import { nextReset, RESET_EVERY_MS, SANDBOX_WORKSPACE_ID } from "../../../src/sa
 const PEPPER = "a pepper of at least thirty-two bytes";
 const NOON = Date.UTC(2026, 10, 20, 12);
 
-test("the sandbox's workspace has an id like any other", () => {
+test("the sandbox's workspace has a valid workspace id", () => {
   expect(isId("ws", SANDBOX_WORKSPACE_ID)).toBe(true);
 });
 
@@ -23,7 +23,7 @@ describe("the demo key", () => {
     expect(parseApiKey(secret)).toEqual({ workspaceId: SANDBOX_WORKSPACE_ID, hash });
   });
 
-  test("is the same whenever it is derived, and another one for every epoch and every pepper", () => {
+  test("is the same at each derivation, and different for every epoch and every pepper", () => {
     expect(demoKey(NOON, PEPPER)).toEqual(demoKey(NOON, PEPPER));
     const keys = Array.from({ length: 500 }, (_, n) => demoKey(NOON + n, PEPPER).secret);
     keys.push(...Array.from({ length: 500 }, (_, n) => demoKey(NOON, `${PEPPER}${n}`).secret));
@@ -37,7 +37,7 @@ describe("the demo entries", () => {
   const entries = demoEntries(NOON);
   const times = entries.map(({ timestamp }) => Date.parse(timestamp));
 
-  test("are of every level, every built-in category and type, and of categories of one's own", () => {
+  test("have every level, every built-in category and type, and custom categories", () => {
     expect(new Set(entries.map(({ level }) => level))).toEqual(new Set(LEVELS));
     const kinds = new Set(entries.map(({ category, type }) => `${category} ${type}`));
     for (const [category, types] of Object.entries(CATEGORY_TYPES)) {
@@ -47,7 +47,7 @@ describe("the demo entries", () => {
     expect(kinds).toContain("billing invoice");
   });
 
-  test("lie within the six hours before, some in every quarter of an hour", () => {
+  test("are within the last six hours, with some in every quarter of an hour", () => {
     expect(Math.max(...times)).toBeLessThanOrEqual(NOON);
     expect(Math.min(...times)).toBeGreaterThanOrEqual(NOON - RESET_EVERY_MS);
     for (let from = NOON - RESET_EVERY_MS; from < NOON; from += 900_000) {
@@ -55,7 +55,7 @@ describe("the demo entries", () => {
     }
   });
 
-  test("are linked: traces of several entries within one session, sessions of several traces", () => {
+  test("are linked: traces have several entries of one session, sessions have several traces", () => {
     const traces = Map.groupBy(entries, ({ traceId }) => traceId);
     for (const [traceId, steps] of traces) {
       expect(traceId).toMatch(/^[0-9a-f]{32}$/);
@@ -76,7 +76,7 @@ describe("the demo entries", () => {
 });
 
 describe("resets", () => {
-  test("are due at 00, 06, 12 and 18 o'clock UTC, always after the sandbox was made", () => {
+  test("are due at 00:00, 06:00, 12:00 and 18:00 UTC, always after the sandbox was created", () => {
     expect(nextReset(NOON)).toBe(NOON + RESET_EVERY_MS);
     expect(nextReset(NOON - 1)).toBe(NOON);
     expect(nextReset(NOON + 1)).toBe(NOON + RESET_EVERY_MS);

@@ -34,7 +34,7 @@ const step = fc.oneof(
 );
 
 describe("the hub", () => {
-  it("brings every tail each entry that passes its filter exactly once, in order, whatever happens in between", async () => {
+  it("delivers each matching entry to every tail exactly once and in order, through evictions and pauses", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
         const object = new FakeObject();
@@ -90,7 +90,7 @@ describe("the hub", () => {
     expect(socket.seqs).toEqual([1, 2, 3]);
   });
 
-  it("brings one that was opened between two commits the second one alone, though they are delivered together", async () => {
+  it("delivers only the second of two commits to a tail opened between them, even if both are delivered together", async () => {
     const object = new FakeObject();
     const { socket: first } = object.open();
     object.commit(1, entriesNumbered(2));
@@ -101,7 +101,7 @@ describe("the hub", () => {
     expect(second.seqs).toEqual([3, 4, 5]);
   });
 
-  it("cuts what a commit brought at 500 entries, and joins what came together", async () => {
+  it("cuts a commit at 500 entries per frame, and joins commits that are delivered together", async () => {
     const object = new FakeObject();
     const { socket } = object.open();
     object.commit(1, entriesNumbered(1000));
@@ -111,7 +111,7 @@ describe("the hub", () => {
     expect(socket.seqs).toEqual(range(1, 1100));
   });
 
-  it("takes what waits some megabytes at a time, and a live tail stays live", async () => {
+  it("delivers queued batches in bounded sequences, and a live tail stays live", async () => {
     const object = new FakeObject();
     const { socket } = object.open();
     const large = "x".repeat(100_000);
@@ -121,7 +121,7 @@ describe("the hub", () => {
     expect(object.backlogs).toEqual([]);
   });
 
-  it("lets others have their turn between some tails and the next ones, however small the frames are", async () => {
+  it("yields between groups of tails, even with small frames", async () => {
     const object = new FakeObject(new FakeIsolate(200 * 1024 * 1024));
     const sockets = Array.from({ length: 200 }, () => object.open().socket);
     const sent = () => sockets.reduce((sum, { seqs }) => sum + seqs.length, 0);
@@ -140,7 +140,7 @@ describe("the hub", () => {
     expect(sent()).toBe(400);
   });
 
-  it("brings those opened or closed in the middle of a delivery what is theirs", async () => {
+  it("delivers the right entries to tails opened or closed during a delivery", async () => {
     const object = new FakeObject();
     const early = Array.from({ length: 100 }, () => object.open());
     object.commit(1, entriesNumbered(2));
@@ -155,7 +155,7 @@ describe("the hub", () => {
     expect(object.failures).toEqual([]);
   });
 
-  it("begins each delivery with another tail, so that none is always the last", async () => {
+  it("begins each delivery with another tail, so that no tail is always the last", async () => {
     const object = new FakeObject();
     const sockets = Array.from({ length: 100 }, () => object.open().socket);
     const firsts = new Set<FakeSocket | undefined>();
@@ -170,7 +170,7 @@ describe("the hub", () => {
     expect(firsts.size).toBe(20);
   });
 
-  it("closes a live tail that would get 10,000 entries ahead of its acknowledgements, and names where it goes on", async () => {
+  it("closes a live tail that would be 10,000 entries ahead of its acknowledgements, and states its position", async () => {
     const object = new FakeObject();
     const { socket, tail } = object.open();
     for (let batch = 0; batch < 10; batch++) object.commit(1, entriesNumbered(1000));
@@ -186,7 +186,7 @@ describe("the hub", () => {
     expect(again.seqs).toEqual([10_001]);
   });
 
-  it("keeps one that acknowledges late but in time", async () => {
+  it("keeps a tail whose client acknowledges late but in time", async () => {
     const object = new FakeObject();
     const { socket, tail } = object.open();
     for (let batch = 0; batch < 30; batch++) {
@@ -198,7 +198,7 @@ describe("the hub", () => {
     expect(socket.closed).toBeNull();
   });
 
-  it("has one that is behind wait for acknowledgements rather than close it", async () => {
+  it("lets a tail that is behind wait for acknowledgements instead of closing it", async () => {
     const object = new FakeObject();
     for (let batch = 0; batch < 25; batch++) object.commit(1, entriesNumbered(1000));
     const { socket, tail } = object.open({ sent: 0 });
@@ -216,7 +216,7 @@ describe("the hub", () => {
     expect(socket.frames.at(-1)).toEqual({ type: "caught-up", seq: 25_010 });
   });
 
-  it("has one that is behind wait for acknowledgements of large entries, too, until it has stood still for long", async () => {
+  it("lets a tail that is behind wait for acknowledgements of large entries until its client is stalled", async () => {
     const object = new FakeObject(new FakeIsolate(64 * 1024 * 1024));
     for (let batch = 0; batch < 40; batch++) object.commit(1, new Array(2).fill(entry("x".repeat(480_000))));
     const [reader, still] = [object.open({ sent: 0 }), object.open({ sent: 0 })];
@@ -239,7 +239,7 @@ describe("the hub", () => {
     expect(reader.tail.state).toBe("live");
   });
 
-  it("bounds what a reader that stands still makes it hold, by bytes too", async () => {
+  it("bounds the memory that a stalled reader occupies, also by bytes", async () => {
     const object = new FakeObject();
     const { socket } = object.open();
     const big = [entry("x".repeat(250_000))];
@@ -258,7 +258,7 @@ describe("the hub", () => {
     expect(tail.unackedBytes).toBe(0);
   });
 
-  it("takes an acknowledgement of the place it was told, also in a later life of the object", async () => {
+  it("accepts an acknowledgement of a reported position, also after hibernation", async () => {
     const object = new FakeObject();
     object.commit(1, entriesNumbered(900));
     const { socket } = object.open({ sent: 0, filter: levelFilter("error") });
@@ -269,7 +269,7 @@ describe("the hub", () => {
     expect(object.hub.ack(tail, 900)).toBe(true);
   });
 
-  it("counts a client for what it has not acknowledged, ends it for what it cannot have, and no other is hurt", async () => {
+  it("counts unacknowledged entries, closes a tail that acknowledges unsent entries, and affects no other tail", async () => {
     const object = new FakeObject();
     const liar = object.open();
     const honest = object.open();
@@ -293,7 +293,7 @@ describe("the hub", () => {
     expect(honest.socket.closed).toBeNull();
   });
 
-  it("ends those whose authority is gone, with its code, and no others", async () => {
+  it("ends only the tails whose authority has ended, with its code", async () => {
     const object = new FakeObject();
     const keyed = object.open({ authority: { kind: "key", hash: "bad" } });
     const other = object.open();
@@ -310,7 +310,7 @@ describe("the hub", () => {
     expect(object.closed).toEqual(["4001 API_KEY_REVOKED"]);
   });
 
-  it("gives a tail whose time has come nothing until it is known to go on", async () => {
+  it("sends nothing to a tail with an expired authority until it is renewed", async () => {
     const object = new FakeObject();
     const { socket } = object.open({ expiresAt: 100 });
     object.now = 100;
@@ -328,7 +328,7 @@ describe("the hub", () => {
     expect(socket.closed).toEqual({ code: 4001, reason: "SESSION_REVOKED" });
   });
 
-  it("lets go of a socket that throws, and serves the others", async () => {
+  it("removes a tail whose socket throws, and serves the others", async () => {
     const object = new FakeObject();
     const broken = object.open();
     const other = object.open();
@@ -340,7 +340,7 @@ describe("the hub", () => {
     expect(object.failures).toEqual([]);
   });
 
-  it("closes a tail whose backlog cannot be read with a place to come back to", async () => {
+  it("closes a tail whose backlog cannot be read, and states its position", async () => {
     const object = new FakeObject();
     object.commit(1, entriesNumbered(5));
     object.isBacklogBroken = true;
@@ -350,7 +350,7 @@ describe("the hub", () => {
     expect(socket.closed).toEqual({ code: 1011, reason: "since=2" });
   });
 
-  it("reads from disk what it could not hold in memory", async () => {
+  it("reads batches from disk that do not fit into the queue", async () => {
     const object = new FakeObject();
     const { socket, tail } = object.open();
     // Random text hardly compresses.
@@ -363,7 +363,7 @@ describe("the hub", () => {
     expect(socket.seqs).toEqual(range(1, 40));
   });
 
-  it("writes an attachment that stays small", async () => {
+  it("keeps the attachment small", async () => {
     const object = new FakeObject();
     const filter = tailFilterText({ ...EVERYTHING, search: "x".repeat(512), session: "s".repeat(400) });
     const { socket } = object.open();

@@ -24,8 +24,8 @@ const held = (sockets: readonly FakeSocket[]) =>
 
 const last = (socket: FakeSocket) => socket.seqs.at(-1) ?? 0;
 
-describe("A3: what all tails of an isolate hold together", () => {
-  it("is bounded, however many stand still, and leaves room for another", async () => {
+describe("A3: the memory of all tails of an isolate", () => {
+  it("is bounded with any number of stalled clients, and leaves room for another tail", async () => {
     const object = objectWithEntries(new FakeIsolate(10 * MB));
     const tails = Array.from({ length: 20 }, (_, i) => object.open({ sent: 0, ...keyed(`k${i}`) }));
     await object.settle();
@@ -37,7 +37,7 @@ describe("A3: what all tails of an isolate hold together", () => {
     expect(object.failures).toEqual([]);
   });
 
-  it("is bounded over all objects, and none of them gets nothing", async () => {
+  it("is bounded over all objects, and every object gets a share", async () => {
     const isolate = new FakeIsolate(10 * MB);
     const objects = Array.from({ length: 5 }, () => objectWithEntries(isolate));
     const dead = [];
@@ -66,7 +66,7 @@ describe("A3: what all tails of an isolate hold together", () => {
     expect(isolate.pool.held).toBeLessThanOrEqual(10 * MB);
   });
 
-  it("lets an object go on as soon as another one's clients have gone", async () => {
+  it("lets an object continue as soon as the clients of another one are gone", async () => {
     const isolate = new FakeIsolate(3 * MB);
     const [one, other] = [objectWithEntries(isolate), objectWithEntries(isolate)];
     const still = [1, 2, 3, 4].map((n) => one.open({ sent: 0, ...keyed(`k${n}`) }));
@@ -81,7 +81,7 @@ describe("A3: what all tails of an isolate hold together", () => {
     expect(socket.seqs.length).toBeGreaterThan(15);
   });
 
-  it("forgets an object that ended its life, and one that is gone from memory", async () => {
+  it("is released by an object that ends, and by one that left memory", async () => {
     const isolate = new FakeIsolate(3 * MB);
     const object = objectWithEntries(isolate);
     const { socket } = object.open({ sent: 0 });
@@ -95,7 +95,7 @@ describe("A3: what all tails of an isolate hold together", () => {
     expect(isolate.pool.held).toBe(0);
   });
 
-  it("has those that are behind wait, and each gets everything once, as acknowledgements come", async () => {
+  it("makes tails that are behind wait, and each gets everything once as acknowledgements arrive", async () => {
     const object = objectWithEntries(new FakeIsolate(3 * MB));
     const tails = Array.from({ length: 10 }, () => object.open({ sent: 0 }));
     for (let round = 0; round < 200; round++) {
@@ -109,7 +109,7 @@ describe("A3: what all tails of an isolate hold together", () => {
     expect(object.isolate.pool.held).toBe(0);
   });
 
-  it("has a delivery wait for acknowledgements that come soon, rather than have tails read from disk", async () => {
+  it("makes a delivery wait for prompt acknowledgements instead of reading from disk", async () => {
     const object = new FakeObject(new FakeIsolate(3 * MB));
     const tails = Array.from({ length: 20 }, () => object.open());
     for (let batch = 0; batch < 10; batch++) {
@@ -123,7 +123,7 @@ describe("A3: what all tails of an isolate hold together", () => {
     expect(object.backlogs).toEqual([]);
   });
 
-  it("has live tails without room fall behind, and they lose nothing", async () => {
+  it("makes live tails without room fall behind without losing entries", async () => {
     const object = new FakeObject(new FakeIsolate(3 * MB));
     object.stepCharacters = MB / 4;
     const lazy = object.open(keyed("lazy"));
@@ -144,7 +144,7 @@ describe("A3: what all tails of an isolate hold together", () => {
     expect(lazy.socket.closed).toBeNull();
   });
 
-  it("counts a closed socket until it is gone, also after its object has lost its memory", async () => {
+  it("counts a closed socket until it is gone, also after its object left memory", async () => {
     const object = objectWithEntries(new FakeIsolate(3 * MB));
     const still = object.open({ sent: 0 });
     await object.settle();
@@ -163,7 +163,7 @@ describe("A3: what all tails of an isolate hold together", () => {
     expect(waiting.socket.seqs.length).toBeGreaterThan(15);
   });
 
-  it("counts what was not acknowledged before its object lost its memory", async () => {
+  it("counts what was unacknowledged when its object left memory", async () => {
     const object = objectWithEntries(new FakeIsolate(3 * MB));
     const still = object.open({ sent: 0 });
     await object.settle();
@@ -177,7 +177,7 @@ describe("A3: what all tails of an isolate hold together", () => {
     expect(socket.seqs.length).toBeGreaterThan(0);
   });
 
-  it("closes those that stand still while others wait, and no one that acknowledges", async () => {
+  it("closes stalled tails while others wait, and no tail whose client acknowledges", async () => {
     const object = objectWithEntries(new FakeIsolate(3 * MB));
     const still = object.open({ sent: 0 });
     await object.settle();
@@ -198,7 +198,7 @@ describe("A3: what all tails of an isolate hold together", () => {
     expect(waiting.socket.closed).toBeNull();
   });
 
-  it("ends all connections where closed ones of others do not go and keep a reader waiting: these come back", async () => {
+  it("ends all connections if closed ones of other readers stay and block a reader", async () => {
     const object = objectWithEntries(new FakeIsolate(3 * MB));
     const dead = [1, 2, 3, 4, 5, 6].map((n) => object.open({ sent: 0, ...keyed(`dead ${n}`) }));
     await object.settle();
@@ -219,7 +219,7 @@ describe("A3: what all tails of an isolate hold together", () => {
     expect(again.socket.seqs.length).toBeGreaterThan(Math.min(10, got));
   });
 
-  it("does not end others' connections for a reader whose own closed ones keep it waiting", async () => {
+  it("keeps other connections if a reader is blocked by its own closed ones", async () => {
     const object = objectWithEntries(new FakeIsolate(3 * MB));
     object.open({ sent: 0, ...keyed("one") });
     await object.settle();
@@ -232,7 +232,7 @@ describe("A3: what all tails of an isolate hold together", () => {
     expect(other.socket.closed).toBeNull();
   });
 
-  it("closes clients that stand still in an object without a waiting tail, where those of others have little left", async () => {
+  it("closes stalled clients in an object without a waiting tail if other objects have little memory left", async () => {
     const isolate = new FakeIsolate(3 * MB);
     const object = objectWithEntries(isolate);
     const dead = [1, 2, 3, 4, 5, 6, 7, 8].map((n) => object.open({ sent: 30, ...keyed(`dead ${n}`) }));
@@ -242,7 +242,7 @@ describe("A3: what all tails of an isolate hold together", () => {
     expect(dead.filter(({ socket }) => socket.closed?.code === 4008).length).toBeGreaterThan(0);
   });
 
-  it("never passes its bound, and all get everything once, whatever clients do", async () => {
+  it("never exceeds its bound, and all tails get everything once, whatever clients do", async () => {
     const action = fc.oneof(
       fc.record({ kind: fc.constant("commit" as const), count: fc.integer({ min: 1, max: 4 }) }),
       fc.record({ kind: fc.constant("open" as const), isLive: fc.boolean() }),
@@ -301,7 +301,7 @@ describe("A3: what all tails of an isolate hold together", () => {
     expect(object.isolate.pool.held).toBeGreaterThan(360_000);
   });
 
-  it("counts what waits for delivery and what is made of it", async () => {
+  it("counts queued batches and the sequence being delivered", async () => {
     const object = new FakeObject(new FakeIsolate(10 * MB));
     object.open();
     object.commit(1, large(10));
@@ -313,7 +313,7 @@ describe("A3: what all tails of an isolate hold together", () => {
 });
 
 describe("A5: a reader", () => {
-  it("of the sandbox that opens tails and never reads is bounded before it bounds another visitor", async () => {
+  it("of the sandbox that opens tails and never reads reaches its bound before it affects another visitor", async () => {
     const object = objectWithEntries(new FakeIsolate());
     object.quota = SANDBOX_TAIL_QUOTA;
     const dead = Array.from({ length: SANDBOX_TAIL_QUOTA.readerTails }, () =>
@@ -333,7 +333,7 @@ describe("A5: a reader", () => {
     expect(other.tail.state).toBe("live");
   });
 
-  it("is told apart by key, user or address, also in a later life of the object", async () => {
+  it("is identified by key, user or client IP, also after hibernation", async () => {
     const object = new FakeObject();
     const user = (userId: string, sessionId: string) => ({ authority: { kind: "user" as const, userId, sessionId } });
     const opened = [
@@ -351,7 +351,7 @@ describe("A5: a reader", () => {
     expect(object.hub.tailsOf(readers[2] ?? "")).toBe(2);
   });
 
-  it("has less in the sandbox, where anyone may open tails", () => {
+  it("has a smaller bound in the sandbox", () => {
     for (const name of ["tails", "readerTails", "weight", "readerWeight"] as const) {
       expect(SANDBOX_TAIL_QUOTA[name]).toBeLessThan(TAIL_QUOTA[name]);
     }

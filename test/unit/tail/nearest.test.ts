@@ -5,7 +5,7 @@ import { NearestEntries } from "../../../src/tail/context.ts";
 const entries = fc.array(fc.tuple(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 9 })), { maxLength: 60 });
 
 describe("the nearest entries", () => {
-  it("are kept in order and without a gap, whichever way they come, and no more than may be held", () => {
+  it("are kept in order, without gaps and within the bound, in any order of arrival", () => {
     fc.assert(
       fc.property(entries, fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 200 }), (sent, seq, most) => {
         const sizes = new Map(sent.map(([at]) => [at, (at % 9) + 1]));

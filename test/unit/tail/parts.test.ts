@@ -13,7 +13,7 @@ import { entryAt, time } from "../query/arbitraries.ts";
 import { bodyOf } from "../query/store.ts";
 import { EVERYTHING } from "./support.ts";
 
-describe("the window of acknowledgements", () => {
+describe("the ack window", () => {
   const action = fc.oneof(
     fc.record({
       kind: fc.constant("send" as const),
@@ -25,7 +25,7 @@ describe("the window of acknowledgements", () => {
     fc.record({ kind: fc.constant("forget" as const) }),
   );
 
-  it("shuts exactly when a count of every entry would, where every entry is sent", () => {
+  it("closes exactly when a count of every entry would, if every entry is sent", () => {
     fc.assert(
       fc.property(fc.array(action, { maxLength: 300 }), (actions) => {
         let window = new AckWindow();
@@ -50,7 +50,7 @@ describe("the window of acknowledgements", () => {
     );
   });
 
-  it("with a filter counts what is not acknowledged, but for a part of the frames that share a mark", () => {
+  it("counts unacknowledged entries with a filter, except for part of the frames that share a mark", () => {
     fc.assert(
       fc.property(fc.array(action, { maxLength: 100 }), (actions) => {
         let window = new AckWindow();
@@ -81,7 +81,7 @@ describe("the window of acknowledgements", () => {
     );
   });
 
-  it("does not free many large frames for an acknowledgement of the first one", () => {
+  it("releases only the acknowledged one of many large frames", () => {
     const window = new AckWindow();
     for (let seq = 0; seq < 30; seq++) window.sent(seq, seq + 1, 1, 500_000);
     window.acked(1);
@@ -92,8 +92,8 @@ describe("the window of acknowledgements", () => {
   });
 });
 
-describe("entries as they leave", () => {
-  it("are the very JSON of what a query answers with", () => {
+describe("entries in frames", () => {
+  it("are the JSON that a query returns", () => {
     fc.assert(
       fc.property(
         fc.array(entryAt(time), { minLength: 1, maxLength: 5 }),
@@ -116,7 +116,7 @@ describe("entries as they leave", () => {
     );
   });
 
-  it("come by seq, also where units overlap", () => {
+  it("are in order of seq, also if line sources overlap", () => {
     const matcher = new BatchMatcher(toLogFilter(EVERYTHING, null));
     const one = { timestamp: 0, level: "info" as const, category: "custom", type: "log", message: "m" };
     const unit = (seqs: number[]) => ({
@@ -133,13 +133,13 @@ describe("frames", () => {
   const entries = (count: number, length = 10) =>
     Array.from({ length: count }, (_, i) => ({ seq: i + 1, text: JSON.stringify("x".repeat(length)) }));
 
-  it("hold at most 500 entries and 128 KiB of characters, and one entry however large", () => {
+  it("hold at most 500 entries and 128 KiB of characters, or one larger entry", () => {
     expect(framesOf(entries(1001), 1001).frames.map((frame) => frame.entries)).toEqual([500, 500, 1]);
     expect(framesOf(entries(5, 50_000), 5).frames.map((frame) => frame.entries)).toEqual([2, 2, 1]);
     expect(framesOf(entries(2, 600_000), 2).frames.map((frame) => frame.entries)).toEqual([1, 1]);
   });
 
-  it("say how far they go", () => {
+  it("state up to which seq they are complete", () => {
     expect(framesOf([], 7)).toEqual({ frames: [], through: 7 });
     expect(framesOf(entries(3), 7).through).toBe(7);
     const cut = framesOf(entries(3), 7, { entries: 2, characters: 1e9 });
@@ -152,7 +152,7 @@ describe("frames", () => {
 });
 
 describe("a client's message", () => {
-  it("is an acknowledgement or nothing", () => {
+  it("is an acknowledgement or invalid", () => {
     expect(readMessage('{"type":"ack","seq":5}')).toEqual({ type: "ack", seq: 5 });
     expect(readMessage('{"type":"ack","seq":0,"more":1}')).toEqual({ type: "ack", seq: 0 });
     const bad = [
@@ -186,7 +186,7 @@ describe("a tail's query", () => {
     return result.ok ? [] : result.details.map(({ path }) => path);
   };
 
-  it("has one text per meaning", () => {
+  it("has equal texts for equal filters", () => {
     const texts = ["type=b&type=a&minLevel=warn", "minLevel=warn&type=a&type=b&type=a&since=7"].map((text) =>
       read(text),
     );
@@ -198,7 +198,7 @@ describe("a tail's query", () => {
     expect(tailFilterText(readTailFilter(first?.filter ?? ""))).toBe(first?.filter);
   });
 
-  it("names what is wrong with it", () => {
+  it("reports every invalid parameter", () => {
     expect(paths("")).toEqual([]);
     expect(paths("level=info&level=warn&category=http&search=%C3%A9&since=0&ticket=x")).toEqual([]);
     expect(paths("nope=1")).toEqual(["query.nope"]);
@@ -215,7 +215,7 @@ describe("a tail's query", () => {
 });
 
 describe("tickets and authorities", () => {
-  it("are read as they are written", () => {
+  it("are decoded as they were encoded", () => {
     const workspaceId = newId("ws");
     const ticket = newTicket(workspaceId);
     expect(openTicket(ticket)).toEqual({ workspaceId, hash: expect.stringMatching(/^[0-9a-f]{64}$/) });

@@ -8,8 +8,8 @@ const ERRORS = tailFilterText({ ...EVERYTHING, levelMask: levelBit("error") });
 
 const told = ({ frames }: FakeSocket) => frames.flatMap(({ type, seq }) => (type === "caught-up" ? [seq] : []));
 
-describe("28: a tail whose filter seldom matches", () => {
-  it("is told how far it has come at least every 10 s in which seq rose", async () => {
+describe("28: a tail whose filter rarely matches", () => {
+  it("gets a progress report at least every 10 s in which seq rose", async () => {
     const object = new FakeObject();
     const { socket } = object.open({ filter: ERRORS });
     for (let second = 0; second < 60; second++) {
@@ -25,7 +25,7 @@ describe("28: a tail whose filter seldom matches", () => {
     expect(told(socket).at(-1)).toBe(6000);
   });
 
-  it("has no timer once it has been told, and one only while there is something to tell", async () => {
+  it("has a timer only while a report is pending", async () => {
     const object = new FakeObject();
     const { socket } = object.open({ filter: ERRORS });
     await object.settle();
@@ -45,7 +45,7 @@ describe("28: a tail whose filter seldom matches", () => {
     expect(object.pending).toBe(0);
   });
 
-  it("gets none where entries tell it", async () => {
+  it("gets no progress report if entries report the position", async () => {
     const object = new FakeObject();
     const { socket, tail } = object.open();
     for (let second = 0; second < 30; second++) {
@@ -58,7 +58,7 @@ describe("28: a tail whose filter seldom matches", () => {
     expect(object.pending).toBe(0);
   });
 
-  it("is told behind its last entry, too", async () => {
+  it("gets a progress report after its last entry", async () => {
     const object = new FakeObject();
     const { socket } = object.open({ filter: ERRORS });
     object.commit(1, [entry("e", "error"), ...entriesNumbered(20)]);
@@ -68,7 +68,7 @@ describe("28: a tail whose filter seldom matches", () => {
     expect(told(socket)).toEqual([0, 21]);
   });
 
-  it("is told while it reads old entries, and reads on from there when it comes back", async () => {
+  it("gets progress reports while it reads its backlog, and resumes from there after reconnecting", async () => {
     const object = new FakeObject();
     // 20,000 without a match, in steps of 200 that take half a second each.
     for (let batch = 0; batch < 200; batch++) object.commit(1, entriesNumbered(100));
@@ -92,7 +92,7 @@ describe("28: a tail whose filter seldom matches", () => {
     expect(told(again.socket)).toEqual([20_000]);
   });
 
-  it("goes on from the place it was told when its object loses its memory", async () => {
+  it("continues at the reported position after its object leaves memory", async () => {
     const object = new FakeObject();
     const { socket } = object.open({ filter: ERRORS });
     await object.settle();

@@ -8,7 +8,7 @@ const MB = 1_000_000;
 const isolate = () => new FakeIsolate(16 * MB);
 
 describe("A3: shares of tails in an isolate", () => {
-  it("stop one holder while others have something left, and the more hold much the less each may", () => {
+  it("stop one holder while others have room, and allow each less the more holders there are", () => {
     const { shares } = isolate();
     const filled: number[] = [];
     const owners = [{}, {}, {}, {}];
@@ -25,7 +25,7 @@ describe("A3: shares of tails in an isolate", () => {
     for (const [at, bytes] of filled.slice(1).entries()) expect(bytes).toBeCloseTo((filled[at] ?? 0) / 5, -1);
   });
 
-  it("keep room for two steps that read old entries, whatever tails hold", () => {
+  it("keep room for two backlog steps, whatever tails hold", () => {
     const { shares, pool } = isolate();
     const share = shares.join("o", {});
     share.hold(13 * MB);
@@ -41,7 +41,7 @@ describe("A3: shares of tails in an isolate", () => {
     expect(share.step()).not.toBeNull();
   });
 
-  it("give a tail less as a floor the more tails there are, and never more than is left", () => {
+  it("give a tail a smaller floor the more tails there are, and never more than is free", () => {
     const { shares } = isolate();
     const owner = {};
     const share = shares.join("o", owner);
@@ -53,7 +53,7 @@ describe("A3: shares of tails in an isolate", () => {
     expect(share.floor()).toBe(0);
   });
 
-  it("end with the object's life: by its next one, by its own end, or a minute after it is gone from memory", () => {
+  it("end when the object restarts, when it ends, or a minute after it left memory", () => {
     const world = isolate();
     const { shares, pool } = world;
     const owner = {};

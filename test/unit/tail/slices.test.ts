@@ -22,14 +22,14 @@ async function pausesOf(tails: number, bytes: number, elapsed = 0): Promise<numb
 }
 
 describe("a delivery to many tails", () => {
-  it("has no more pauses for being larger, until a slice is as large as one may be", async () => {
+  it("has the same number of pauses if it is larger, until slices have their maximum size", async () => {
     for (const kibibytes of [10, 50, 80, 100]) {
       expect((await pausesOf(100, kibibytes * 1024, 1000)).length).toBeLessThanOrEqual(12);
     }
     expect((await pausesOf(100, 500 * 1024, 1000)).length).toBeLessThanOrEqual(25);
   });
 
-  it("lets others in after some of the tails, and takes at least as long as its messages are worth", async () => {
+  it("yields after some of the tails, and takes at least the minimum time for its messages", async () => {
     expect((await pausesOf(100, 20 * 1024)).length).toBeGreaterThanOrEqual(8);
     expect((await pausesOf(100, 20 * 1024)).at(-1)).toBe(20);
     expect((await pausesOf(100, 20 * 1024, 15)).at(-1)).toBe(5);
@@ -38,7 +38,7 @@ describe("a delivery to many tails", () => {
     expect(await pausesOf(1, 1024)).toEqual([]);
   });
 
-  it("never waits longer than that, whatever the clock does", async () => {
+  it("never waits longer than the minimum time, whatever the clock does", async () => {
     const shift = fc.integer({ min: -1_000_000_000, max: 1_000_000_000 });
     await fc.assert(
       fc.asyncProperty(fc.nat({ max: 500 }), fc.nat({ max: 1_000_000 }), shift, async (tails, bytes, elapsed) => {
@@ -47,7 +47,7 @@ describe("a delivery to many tails", () => {
     );
   });
 
-  it("is cut by what all of it has to do", async () => {
+  it("is cut by its total work", async () => {
     const object = new FakeObject();
     const tails = Array.from({ length: 100 }, () => object.open());
     await object.settle();
