@@ -62,6 +62,11 @@ export function isDirectoryIncomplete(sql: SqlStorage, { version, members }: Dir
   return version < own.version || members < own.members;
 }
 
+/** Returns the version of this workspace's part of the directory. Every change raises it. */
+export function directoryVersion(sql: SqlStorage): number {
+  return sql.exec<{ version: number }>("SELECT index_version AS version FROM workspace").one().version;
+}
+
 export function hasDirectoryChanges(sql: SqlStorage): boolean {
   return sql.exec("SELECT 1 FROM index_changes LIMIT 1").toArray().length > 0;
 }

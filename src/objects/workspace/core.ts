@@ -5,10 +5,9 @@ import { newAlarmOrigin, type Origin, originOrNew } from "../../platform/origin.
 import { settingsOf } from "../../settings.ts";
 import { type AdmissionContext, admit } from "../../workspace/admission.ts";
 import { type AuditNote, recordAudit } from "../../workspace/audit.ts";
-import { hasDirectoryChanges } from "../../workspace/directory-changes.ts";
-import { hasColdEntries, LATE_WRITES_MS } from "../../workspace/flush/flushed-ranges.ts";
+import { directoryVersion } from "../../workspace/directory-changes.ts";
+import { hasColdEntries, LATE_WRITES_MS, nextProjectToClear } from "../../workspace/flush/flushed-ranges.ts";
 import type { ReceiptCursor } from "../../workspace/ingest.ts";
-import { removeDeletedUser } from "../../workspace/membership.ts";
 import {
   type Action,
   type Denied,
@@ -20,6 +19,7 @@ import {
 } from "../../workspace/permissions.ts";
 import type { ProjectRow } from "../../workspace/projects.ts";
 import { deletedWorkspace, isProvisioned, markWorkspaceDeleted } from "../../workspace/provision.ts";
+import type { WorkspaceRow } from "../../workspace/settings.ts";
 import { WorkspaceState } from "../../workspace/state.ts";
 import { enqueueDueMails } from "../queues/mails.ts";
 import { enqueueDueViolations } from "../queues/violations.ts";
@@ -27,16 +27,23 @@ import { Directory, wipeExternalData } from "./directory.ts";
 import { Flush } from "./flush.ts";
 import { ColdCleanup, runHousekeeping } from "./upkeep.ts";
 
-/** Milliseconds from waking to the first alarm, for an object that has lost its own. */
+/** Milliseconds from the start of an object to its first alarm, if the object has lost its own. */
 const REARM_MS = 60_000;
 
-/** Milliseconds until what D1 did not take is tried again, and to the next step of what one alarm did not finish. */
+/** Milliseconds until the alarm repeats what D1 did not take. */
 const RETRY_MS = 30_000;
+/** Milliseconds to the next step of work that one alarm did not finish. */
 const STEP_MS = 100;
 
 export type Answer<T> = { ok: true; value: T } | Denied;
 
-/** How a workspace object changes, one synchronous transaction at a time, and what follows outside it by and by. */
+/** The workspace as it was before a change. */
+interface BeforeChange {
+  row: WorkspaceRow;
+  directoryVersion: number;
+}
+
+/** Applies changes to a workspace object in synchronous transactions and does the pending work that follows from them. */
 export class WorkspaceCore {
   readonly state: WorkspaceState;
   readonly directory: Directory;
@@ -45,7 +52,7 @@ export class WorkspaceCore {
   readonly #ctx: DurableObjectState;
   readonly #env: Env;
   #receiptSweep: ReceiptCursor | null = null;
-  /** When the next round of housekeeping is due; at once after waking. */
+  /** When the next round of housekeeping is due; 0 after the start of the object, so at the first alarm. */
   #nextHousekeepingAt = 0;
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -57,14 +64,29 @@ export class WorkspaceCore {
     this.directory = new Directory(this, env.DB);
     this.flush = new Flush(ctx, env, this.state);
     this.coldCleanup = new ColdCleanup(env, this.state);
-    // The platform gives an alarm up after six failures; whoever wakes the object next gets it going again.
+    // The platform drops an alarm after six failures. The constructor sets it again.
     if (this.state.row || deletedWorkspace(this.state.sql)) ctx.blockConcurrencyWhile(() => this.#rearm());
   }
 
   /**
-   * Does `work` for a member, whose role is checked in the same turn. The request has been counted by `admit`.
-   * Whatever it may have changed, the caches of keys, projects and settings are read again afterwards. What does change
-   * something calls `note`, so that the audit has it with the change or not at all.
+   * Changes the workspace: runs `work` in one transaction, invalidates the caches in the same turn, and does the pending
+   * work that is on disk afterwards. Every change by a member or another object goes through here, so that no method has
+   * to start its pending work.
+   * @returns the result of `work`; `null` if this object is not a workspace
+   */
+  async change<T>(origin: Origin, work: (admission: AdmissionContext, row: WorkspaceRow) => T): Promise<T | null> {
+    const { state } = this;
+    const before = state.row && { row: state.row, directoryVersion: directoryVersion(state.sql) };
+    const result = state.transaction(work);
+    state.invalidateSettings();
+    await this.#runPendingWork(before, origin);
+    return result;
+  }
+
+  /**
+   * Runs `work` for a member, whose role is checked in the same transaction. `admit` has counted the request. An action that
+   * changes something is run by `change`, and `work` calls `note`, so that the change and its audit item are committed
+   * together.
    */
   as<T>(
     userId: string,
@@ -72,70 +94,69 @@ export class WorkspaceCore {
     projectId: string,
     work: (admission: AdmissionContext, project: ProjectRow, id: string, note: AuditNote) => T,
     origin?: Origin,
-  ): Answer<T>;
+  ): Promise<Answer<T>>;
   as<T>(
     userId: string,
     action: Action,
     projectId: null,
     work: (admission: AdmissionContext, role: Role, id: string, note: AuditNote) => T,
     origin?: Origin,
-  ): Answer<T>;
-  as<T>(
+  ): Promise<Answer<T>>;
+  async as<T>(
     userId: string,
     action: Action,
     projectId: string | null,
     work: (admission: AdmissionContext, subject: never, id: string, note: AuditNote) => T,
     origin?: Origin,
-  ): Answer<T> {
+  ): Promise<Answer<T>> {
     const caller = { kind: "user", userId } as const;
     const requirement = { scope: null, role: roleFor(action), projectId };
-    const answer = this.state.transaction((admission, { id }): Answer<T> => {
+    const cause = originOrNew(origin);
+    const run = (admission: AdmissionContext, { id }: WorkspaceRow): Answer<T> => {
       const admitted = admit(admission, caller, requirement, null, Date.now());
       if (!admitted.ok) return admitted;
-      // SAFETY: by the overloads `work` takes the project where one is named, and the role where none is; both are there.
+      // SAFETY: by the overloads `work` takes the project if one is named, and the role otherwise; both are there.
       const subject = (projectId === null ? admitted.role : admitted.project) as never;
       const note: AuditNote = (target, change = {}) => {
         if (!isAudited(action)) throw new Error("A read changes nothing.");
-        recordAudit(admission.sql, { actor: userId, action, target, ...change }, originOrNew(origin), Date.now());
+        recordAudit(admission.sql, { actor: userId, action, target, ...change }, cause, Date.now());
       };
       return { ok: true, value: work(admission, subject, id, note) };
-    });
-    if (PERMISSIONS[action].invalidates === "workspace") this.state.invalidateSettings();
+    };
+    const isChange = PERMISSIONS[action].invalidates === "workspace";
+    const answer = isChange ? await this.change(cause, run) : this.state.transaction(run);
     return answer ?? unknownCaller(caller);
   }
 
-  /** What was written is to be worked off before the answer where that is quick, and by the alarm where it is not. */
-  async runPendingWork(origin: Origin): Promise<void> {
+  /**
+   * Does what a change left to be done outside its transaction, before the response. The alarm repeats what fails. Waits for
+   * D1 only if this change concerns the directory: other changes must not wait while D1 fails.
+   */
+  async #runPendingWork(before: BeforeChange | null, origin: Origin): Promise<void> {
     const { row, alarm, sql } = this.state;
     if (deletedWorkspace(sql)) return this.finishDeletion();
-    if (!row) return;
+    if (row === null || before === null) return;
+    if (row.retentionDays < before.row.retentionDays) this.coldCleanup.expireSoon();
+    if (nextProjectToClear(sql) !== null) this.scheduleSweep();
     this.#enqueueDueMails(row.id, origin);
-    if (!hasDirectoryChanges(sql)) return;
+    if (directoryVersion(sql) === before.directoryVersion) return;
     alarm.by(Date.now() + RETRY_MS);
     await this.directory.update(origin);
   }
 
-  /** A member's account is gone; see `membership.ts`. `runPendingWork` has to follow. */
-  removeDeletedUser(userId: string, origin: Origin): void {
-    const { state } = this;
-    const what = state.transaction(({ sql }) => removeDeletedUser(sql, userId, origin, Date.now()));
-    state.invalidateSettings();
-    if (what === "workspace") state.alarm.by(Date.now());
-  }
-
-  /** Deletions of projects are waiting. */
+  /** Starts housekeeping at once: batches of a deleted project wait to be deleted. */
   scheduleSweep(): void {
     this.#nextHousekeepingAt = 0;
     this.state.alarm.by(Date.now());
   }
 
-  /** Ends a workspace that has been deleted: everything outside the object, then the object. */
+  /** Continues the deletion of the workspace: first everything outside the object, then the object. */
   async finishDeletion(): Promise<void> {
     const ended = deletedWorkspace(this.state.sql);
     if (!ended) return;
     const { id, deletedAt, requestId } = ended;
     const cause = requestId === null ? newAlarmOrigin() : { requestId };
-    // Before anything is waited for: a crash must leave an alarm.
+    // Set before the first await, so that a crash leaves an alarm.
     this.state.alarm.by(Date.now() + RETRY_MS);
     const now = Date.now();
     let isDone = false;
@@ -145,16 +166,16 @@ export class WorkspaceCore {
       return this.failed("workspace.wipe", error, cause, id);
     }
     if (!isDone) return this.state.alarm.by(Date.now() + STEP_MS);
-    // Another call may have come to the end first.
+    // Another call may have finished the deletion during the await.
     if (!deletedWorkspace(this.state.sql)) return;
-    // A writer may still be at work for the workspace: what it brings is wiped when it can bring nothing more.
+    // A cold writer may still insert segments. Wait until its deadline has passed, then delete them.
     const endsAt = deletedAt + LATE_WRITES_MS;
     if (now < endsAt && hasColdEntries(this.state.sql)) return this.state.alarm.by(endsAt);
     await this.destroy();
     this.log("info", cause, { event: "workspace.wipe", outcome: "ok", workspaceId: id });
   }
 
-  /** Everything goes: at once where it is all in this object, by and by where some of it is in the cold tier. */
+  /** Deletes the workspace: immediately if all data is in this object, otherwise in steps that also clear the cold tier. */
   async end(origin: Origin): Promise<void> {
     const { sql } = this.state;
     if (!isProvisioned(sql) || !hasColdEntries(sql)) return this.destroy();
@@ -168,7 +189,7 @@ export class WorkspaceCore {
     this.state.alarm.onFired();
     await this.#ctx.storage.deleteAlarm();
     await this.#ctx.storage.deleteAll();
-    // A call that came between may have read the row again, whose tables are gone now.
+    // A call during the awaits may have read the row again, and its tables are deleted now.
     this.state.forget();
   }
 
@@ -178,7 +199,7 @@ export class WorkspaceCore {
     if (deletedWorkspace(sql)) return this.finishDeletion();
     if (row === null) return;
     const now = Date.now();
-    // A flood of refusals is looked at every few seconds, and a flush goes in steps; that is no reason to sweep every table.
+    // Violations are due every few seconds and a flush runs in steps. Housekeeping, which reads every table, must not run as often.
     const isForOthers = (violations.dueAt !== null && violations.dueAt <= now) || this.flush.isDue(now);
     enqueueDueViolations(this.#env, violations, row.id, now, run);
     if (!isForOthers || now >= this.#nextHousekeepingAt) this.#runHousekeeping(now);
@@ -187,19 +208,19 @@ export class WorkspaceCore {
     await this.directory.update(run);
     await this.#resolveCreation(now, run);
     await this.directory.repairIfDue(now, run);
-    // Last, as it may wait for D1 for long.
+    // Last, because it may wait for D1 for long.
     await this.flush.step(run);
     await this.coldCleanup.step(run);
     this.flush.arm(Date.now());
     this.coldCleanup.arm(Date.now());
   }
 
-  /** What was begun by a request that never said how it ended: listed, it is a workspace; not listed in time, it goes. */
+  /** Resolves an interrupted creation: keeps the workspace if the directory lists it, deletes it after `resolveAt` otherwise. */
   async #resolveCreation(now: number, run: Origin): Promise<void> {
     const resolveAt = this.state.row?.resolveAt ?? null;
     if (resolveAt === null) return;
     try {
-      // `now` is from before the directory is asked: only an answer from after `resolveAt` proves that nothing follows.
+      // `now` is from before the read of the directory: only a read after `resolveAt` proves that no listing follows.
       if ((await this.directory.slug()) !== null) return;
       if (now >= resolveAt) return await this.end(run);
       this.state.alarm.by(resolveAt);

@@ -25,7 +25,7 @@ export interface WorkspaceInfo {
 /** Unknown as long as the directory does not list it: its slug is decided there. */
 export async function readWorkspaceInfo(core: WorkspaceCore, userId: string): Promise<Answer<WorkspaceInfo>> {
   const slug = await core.directory.slug();
-  const answer = core.as(userId, "workspace.get", null, ({ sql }, role): WorkspaceInfo => {
+  const answer = await core.as(userId, "workspace.get", null, ({ sql }, role): WorkspaceInfo => {
     const { id, name, personal, retentionDays, createdAt } = readWorkspace(sql);
     return { id, slug: slug ?? "", name, personal, role, retentionDays, createdAt };
   });
@@ -59,9 +59,7 @@ export async function acceptInvitation(
   const known = findAcceptable(sql, tokenHash, email, Date.now());
   if (!known.ok) return known;
   if (!(await listMember(db, row.id, userId))) return UNKNOWN_INVITATION;
-  const taken = core.state.transaction((admission) => takeIn(admission.sql, tokenHash, guest, origin, Date.now()));
-  core.state.invalidateSettings();
-  await core.runPendingWork(origin);
+  const taken = await core.change(origin, (admission) => takeIn(admission.sql, tokenHash, guest, origin, Date.now()));
   if (!taken?.ok) return taken ?? UNKNOWN_INVITATION;
   const info = await readWorkspaceInfo(core, userId);
   return info.ok ? info : UNKNOWN_INVITATION;

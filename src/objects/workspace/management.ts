@@ -67,7 +67,7 @@ export abstract class ManagedWorkspace extends DurableObject<Env> {
       note(project.id, { after: { name } });
       return project;
     };
-    const made = this.core.as(userId, "project.create", null, create, origin);
+    const made = await this.core.as(userId, "project.create", null, create, origin);
     if (!made.ok) return made;
     if (made.value !== null) return { ok: true, value: made.value };
     const message = `A workspace has at most ${MAX_PROJECTS} projects.`;
@@ -99,9 +99,7 @@ export abstract class ManagedWorkspace extends DurableObject<Env> {
       note(projectId, { before: { name: project.name } });
       return true;
     };
-    const answer = this.core.as(userId, "project.delete", projectId, end, origin);
-    if (answer.ok) this.core.scheduleSweep();
-    return answer;
+    return this.core.as(userId, "project.delete", projectId, end, origin);
   }
 
   async createKey(
@@ -188,19 +186,15 @@ export abstract class ManagedWorkspace extends DurableObject<Env> {
       changeSettings(sql, change);
       if (change.name !== undefined) markRenamed(sql);
     };
-    const changed = this.core.as(userId, "workspace.update", null, update, origin);
+    const changed = await this.core.as(userId, "workspace.update", null, update, origin);
     if (!changed.ok) return changed;
-    if (change.retentionDays !== undefined) this.core.coldCleanup.expireSoon();
-    await this.core.runPendingWork(originOrNew(origin));
     return readWorkspaceInfo(this.core, userId);
   }
 
   /** From this turn on there is no such workspace. Before the answer it is out of the directory, if D1 can be reached. */
   async deleteWorkspace(userId: string, origin?: Origin): Promise<Answer<Ruling<true>>> {
     const cause = originOrNew(origin);
-    const answer = this.core.as(userId, "workspace.delete", null, ({ sql }) => deleteWorkspace(sql, cause, Date.now()));
-    await this.core.runPendingWork(cause);
-    return answer;
+    return this.core.as(userId, "workspace.delete", null, ({ sql }) => deleteWorkspace(sql, cause, Date.now()));
   }
 
   /** Who did what, newest first. `before`: the `next` of the page before, or null. */
@@ -228,9 +222,7 @@ export abstract class ManagedWorkspace extends DurableObject<Env> {
     const action = userId === memberId ? "member.leave" : "member.remove";
     const remove = ({ sql }: AdmissionContext, by: Role, _id: string, note: AuditNote): Ruling<true> =>
       removeMember(sql, by, memberId, note, Date.now());
-    const answer = this.core.as(userId, action, null, remove, origin);
-    await this.core.runPendingWork(originOrNew(origin));
-    return answer;
+    return this.core.as(userId, action, null, remove, origin);
   }
 
   async invite(userId: string, request: InviteRequest, origin?: Origin): Promise<Answer<Ruling<Invitation>>> {
@@ -239,9 +231,7 @@ export abstract class ManagedWorkspace extends DurableObject<Env> {
     const pepper = settingsOf(this.env).REFRESH_PEPPER;
     const create = ({ sql }: AdmissionContext, by: Role, workspaceId: string, note: AuditNote): Ruling<Invitation> =>
       invite(sql, { by, userId, workspaceId, pepper, requestId }, request, note, Date.now());
-    const answer = this.core.as(userId, "invitation.create", null, create, cause);
-    await this.core.runPendingWork(cause);
-    return answer;
+    return this.core.as(userId, "invitation.create", null, create, cause);
   }
 
   /** Invitations after `cursor`: (createdAt, id). */

@@ -21,6 +21,7 @@ import {
   UNKNOWN_INVITATION,
 } from "../../workspace/invitations.ts";
 import { roleOf } from "../../workspace/members.ts";
+import { removeDeletedUser } from "../../workspace/membership.ts";
 import { type Caller, type Denied, type Requirement, type Role, unknownCaller } from "../../workspace/permissions.ts";
 import { flushedRanges, type Inspection, inspect } from "../../workspace/projects.ts";
 import { type NewWorkspace, provision } from "../../workspace/provision.ts";
@@ -114,13 +115,13 @@ export class WorkspaceObject extends ManagedWorkspace {
 
   /** Ends the keys that a user made by `until`: of one who leaves, or whose account was somebody else's until then. */
   async revokeKeysOf(userId: string, until: number, origin?: Origin): Promise<void> {
-    this.core.state.transaction(({ sql }) => {
+    const cause = originOrNew(origin);
+    await this.core.change(cause, ({ sql }) => {
       const keysRevoked = revokeKeysBy(sql, userId, until, Date.now());
       if (keysRevoked === 0) return;
       const entry = { actor: SYSTEM, action: "key.revoke", target: userId, after: { keysRevoked } } as const;
-      recordAudit(sql, entry, originOrNew(origin), Date.now());
+      recordAudit(sql, entry, cause, Date.now());
     });
-    this.core.state.invalidateSettings();
   }
 
   /** What an operator sees of the workspace, some projects at a time; null where there is none. */
@@ -138,8 +139,7 @@ export class WorkspaceObject extends ManagedWorkspace {
   /** The account of this user is gone: so is what it was and made here, and a workspace that was its own. */
   async removeDeletedUser(userId: string, origin?: Origin): Promise<void> {
     const cause = originOrNew(origin);
-    this.core.removeDeletedUser(userId, cause);
-    await this.core.runPendingWork(cause);
+    await this.core.change(cause, ({ sql }) => removeDeletedUser(sql, userId, cause, Date.now()));
   }
 
   /** @deprecated The earlier name of `removeDeletedUser`: user objects of the version before call it during a deploy. */
