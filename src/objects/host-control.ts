@@ -3,21 +3,21 @@ import { type HostCommand, type HostReport, hostState, InFlight, tailedWorkspace
 import { callWorkspace, type Stub } from "../rpc/call.ts";
 import type { WorkspaceObject } from "./workspace/workspace.ts";
 
-/** Milliseconds between two looks at the requests in flight. */
+/** Milliseconds between two checks of the requests in flight. */
 const POLL_MS = 20;
 /**
- * Milliseconds that the connections of closed tails have to end once no request is in flight. The runtime keeps the one of
- * a client that has never sent anything for 10 s, and some clients report the close only at its end.
+ * Milliseconds in which connections of closed tails may end once no request is in flight. The runtime keeps the connection of
+ * a client that has never sent anything for 10 s, and some clients report the close only when the connection ends.
  */
 const TAILS_CLOSE_MS = 500;
 
-/** Requests of the service's own socket. */
+/** Counts the requests of the service's public socket. */
 export const inFlight = new InFlight(Date.now);
 
 /**
- * Where `npm start` talks to the worker: one request for as long as the runtime runs, on a socket in a directory that only
- * the owner of the data can enter. Its body brings orders, its answer the reports. Not reachable elsewhere: a named
- * entrypoint has no route on Cloudflare.
+ * Connects `npm start` with the worker: one request that lasts as long as the runtime, on a socket in a directory that only
+ * the owner of the data can enter. The request's body carries commands, the response carries reports. Not reachable on
+ * Cloudflare, where a named entrypoint has no route.
  */
 export function handleHostCommands(request: Request, env: Env, ctx: ExecutionContext): Response {
   const { body } = request;
@@ -37,7 +37,7 @@ async function obeyAll(
   for await (const chunk of body.pipeThrough(new TextDecoderStream())) {
     const lines = `${rest}${chunk}`.split("\n");
     rest = lines.pop() ?? "";
-    // SAFETY: `scripts/lib/control.ts` alone can reach this socket.
+    // SAFETY: only `scripts/lib/control.ts` can reach this socket.
     for (const line of lines) await obey(JSON.parse(line) as HostCommand, report, env);
   }
   await reports.close();
@@ -57,7 +57,7 @@ async function obey(order: HostCommand, report: (text: HostReport) => Promise<vo
 
 async function stop(env: Env): Promise<void> {
   const closed = [...tailedWorkspaces];
-  // A workspace whose object fails keeps its tails until the runtime ends: their clients resume by the last `seq`.
+  // If an object fails, its tails stay open until the runtime ends. Their clients resume at the last `seq`.
   const ofAll = (call: (stub: Stub<WorkspaceObject>) => Promise<void>) =>
     Promise.allSettled(closed.map((id) => callWorkspace(env, id, "once", call)));
   await ofAll((stub) => stub.stopTails());

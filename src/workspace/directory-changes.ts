@@ -1,7 +1,7 @@
 /**
- * What the directory in D1 has yet to learn of this workspace: a row per member who went or came, and one for the
- * workspace itself, written in the transaction of the change. `version` rises with every change, so a batch that was held
- * up on its way to D1 can be told from a newer one.
+ * Directory changes: changes of this workspace that the directory in D1 does not have yet. A row per member who joined or
+ * left, and one for the workspace itself, written in the transaction of the change. `version` rises with every change, so
+ * that a delayed batch to D1 can be distinguished from a newer one.
  */
 export const INDEX_CHANGES_SCHEMA = [
   `CREATE TABLE IF NOT EXISTS index_changes (
@@ -16,10 +16,10 @@ export const INDEX_CHANGES_SCHEMA = [
 /** Stands for the workspace's own row. */
 const ITSELF = "";
 
-/** Members that one batch tells of at most. */
+/** Maximum number of members in one batch. */
 const IN_BATCH = 500;
 
-/** The current truth about what has changed. */
+/** The current state of the rows that have changed. */
 export interface DirectoryChanges {
   version: number;
   name: string;
@@ -27,7 +27,7 @@ export interface DirectoryChanges {
   absent: string[];
 }
 
-/** What the directory has of a workspace: how much of its changes, and how many members. */
+/** What the directory stores of a workspace: the version, and the number of members. */
 export interface DirectoryListing {
   version: number;
   members: number;
@@ -38,12 +38,12 @@ export function markMemberChanged(sql: SqlStorage, userId: string): void {
   sql.exec("INSERT OR REPLACE INTO index_changes (user_id, version) SELECT ?, index_version FROM workspace", userId);
 }
 
-/** The workspace's name has changed. */
+/** Records a change of the workspace's name. */
 export function markRenamed(sql: SqlStorage): void {
   markMemberChanged(sql, ITSELF);
 }
 
-/** The directory is to learn everything anew. */
+/** Records the workspace and all members as changed, so that they are sent to the directory again. */
 export function markAllChanged(sql: SqlStorage): void {
   markRenamed(sql);
   sql.exec(
@@ -52,7 +52,7 @@ export function markAllChanged(sql: SqlStorage): void {
   );
 }
 
-/** Whether the directory has lost something that it knew. */
+/** Whether the directory has lost changes that it had. */
 export function isDirectoryIncomplete(sql: SqlStorage, { version, members }: DirectoryListing): boolean {
   const own = sql
     .exec<{ version: number; members: number }>(
@@ -71,7 +71,7 @@ export function hasDirectoryChanges(sql: SqlStorage): boolean {
   return sql.exec("SELECT 1 FROM index_changes LIMIT 1").toArray().length > 0;
 }
 
-/** What to tell the directory now; null where it knows everything. */
+/** Returns the next batch of changes for the directory; `null` if there are none. */
 export function readDirectoryChanges(sql: SqlStorage): DirectoryChanges | null {
   const rows = sql
     .exec<{ userId: string; present: number }>(
@@ -93,7 +93,7 @@ export function readDirectoryChanges(sql: SqlStorage): DirectoryChanges | null {
   };
 }
 
-/** The directory has learned all this; what has changed again since then stays. */
+/** Deletes changes that the directory has. Rows that have changed again in the meantime stay. */
 export function deleteDirectoryChanges(sql: SqlStorage, { version, present, absent }: DirectoryChanges): void {
   for (const userId of [ITSELF, ...present, ...absent]) {
     sql.exec("DELETE FROM index_changes WHERE user_id = ? AND version <= ?", userId, version);

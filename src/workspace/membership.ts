@@ -16,8 +16,8 @@ const PERSON = refused("CONFLICT", "A personal workspace stays with the person i
 const OWNERS_ONLY = refused("FORBIDDEN", "Only an owner can make, change or remove an owner.");
 
 /**
- * Gives a member another role. `by` is the caller's own role, which has been found enough to change members at all. Keys and
- * invitations that the new role could not make end with the old one, in the same turn.
+ * Gives a member another role. `by` is the caller's role, which permits changing members. Keys and invitations that the new
+ * role could not create are revoked in the same turn.
  */
 export function changeRole(
   sql: SqlStorage,
@@ -40,7 +40,7 @@ export function changeRole(
   return { ok: true, value: { ...member, role } };
 }
 
-/** Removes a member, or lets one leave. The keys and invitations that the member made die in the same turn. */
+/** Removes a member, who may be the caller. Keys and invitations that the member created are revoked in the same turn. */
 export function removeMember(sql: SqlStorage, by: Role, userId: string, note: AuditNote, now: number): Ruling<true> {
   const member = findMember(sql, userId);
   if (!member) return NO_MEMBER;
@@ -52,12 +52,12 @@ export function removeMember(sql: SqlStorage, by: Role, userId: string, note: Au
   return { ok: true, value: true };
 }
 
-/** `workspace`: it goes with its person or its only owner. */
+/** `workspace`: the workspace is deleted with its person or its only owner. */
 export type DeletedUserEffect = "workspace" | "member" | "nobody";
 
 /**
- * What becomes of a workspace whose member has deleted the account. The id is remembered: an acceptance of that user
- * which is still under way finds it, and is refused.
+ * Removes a deleted user from the workspace. The user id is kept, so that an invitation acceptance in flight for this user is
+ * refused.
  */
 export function removeDeletedUser(sql: SqlStorage, userId: string, origin: Origin, now: number): DeletedUserEffect {
   const { personalOf } = readWorkspace(sql);
@@ -79,7 +79,7 @@ export function isDeletedUser(sql: SqlStorage, userId: string): boolean {
   return sql.exec("SELECT 1 FROM departed_users WHERE user_id = ?", userId).toArray().length > 0;
 }
 
-/** @returns how many keys that still worked were revoked */
+/** @returns the number of valid keys that were revoked */
 function letGo(sql: SqlStorage, userId: string, now: number): number {
   deleteMember(sql, userId);
   dropInvitationsOf(sql, userId, null);

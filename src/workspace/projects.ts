@@ -2,7 +2,7 @@ import { newId } from "../ids.ts";
 import { type FlushedRange, flushedRangesAfter, recordProjectDeletion } from "./flush/flushed-ranges.ts";
 import { keepIngestedOf, readUsage, type Usage } from "./usage.ts";
 
-/** A project as the object knows it; `num` is its short name in every other table. */
+/** A project as the object stores it. `num` is its id in every other table. */
 export interface ProjectRow {
   num: number;
   id: string;
@@ -10,9 +10,9 @@ export interface ProjectRow {
   createdAt: number;
   /** The `seq` of its newest entry; 0 while it has none. */
   lastSeq: number;
-  /** Entries up to this `seq` are in the cold tier; 0 while none is. */
+  /** The watermark: entries up to this `seq` are in the cold tier; 0 if none is. */
   flushedSeq: number;
-  /** Batches that wait to be moved there, their entries, and their bytes as stored. */
+  /** Unflushed batches, their entries, and their stored bytes. */
   waitingBatches: number;
   waitingEntries: number;
   waitingBytes: number;
@@ -76,8 +76,8 @@ export function renameProject(sql: SqlStorage, num: number, name: string): void 
 }
 
 /**
- * Removes a project and its keys at once. Its receipts and logs belong to nobody from here on, are found by no query,
- * and are deleted in bounded steps by the alarm. `num` is never given again.
+ * Deletes a project and its keys. Queries no longer return its entries, and the alarm deletes its receipts and entries in
+ * bounded steps. `num` is never reused.
  */
 export function deleteProject(sql: SqlStorage, num: number, now: number): void {
   keepIngestedOf(sql, num, now);
@@ -86,14 +86,14 @@ export function deleteProject(sql: SqlStorage, num: number, now: number): void {
   sql.exec("DELETE FROM projects WHERE num = ?", num);
 }
 
-/** The projects that a read searches: the one admitted, or all. Read anew: a flush changes rows that caches still hold. */
+/** Returns the projects that a read searches: the admitted one, or all. From storage: a flush changes cached rows. */
 export function readableProjects(sql: SqlStorage, admitted: ProjectRow | null): ProjectRow[] {
   if (admitted === null) return listProjects(sql, 0, Number.MAX_SAFE_INTEGER);
   const project = findProjectByNum(sql, admitted.num);
   return project ? [project] : [];
 }
 
-/** What an operator sees of a project: how far it is, and how far the cold tier has it. */
+/** The operator's view of a project: its last `seq`, and its watermark. */
 export interface InspectedProject {
   num: number;
   id: string;
@@ -115,7 +115,7 @@ export function inspect(sql: SqlStorage, now: number, cursor: number, limit: num
   return { usage: readUsage(sql, now), projects };
 }
 
-/** Some of the ranges that a project has in the cold tier, in order of `seq`; null where there is no such project. */
+/** Returns a page of a project's flushed ranges, in order of `seq`; `null` if the project does not exist. */
 export function flushedRanges(
   sql: SqlStorage,
   projectId: string,

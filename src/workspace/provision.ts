@@ -15,7 +15,7 @@ export interface NewWorkspace {
   name: string;
   personal: boolean;
   ownerId: string;
-  /** Whether it goes again unless the directory is known to list it in time; left out, somebody else sees to that. */
+  /** Whether the object deletes itself unless the directory lists it in time. Omitted if the user object does so. */
   settles?: boolean;
 }
 
@@ -53,19 +53,19 @@ export function provision(sql: SqlStorage, workspace: NewWorkspace, origin: Orig
   recordAudit(sql, entry, origin, now);
 }
 
-/** The directory lists the workspace, under this slug. */
+/** Stores the slug under which the directory lists the workspace. */
 export function confirmListed(sql: SqlStorage, slug: string): void {
   sql.exec("UPDATE workspace SET slug = ?, settle_at = NULL", slug);
 }
 
-/** Deletes the workspace, unless it is somebody's personal one. */
+/** Deletes the workspace, unless it is a personal one. */
 export function deleteWorkspace(sql: SqlStorage, origin: Origin, now: number): Ruling<true> {
   if (readWorkspace(sql).personal) return refused("CONFLICT", "A personal workspace goes only with its account.");
   markWorkspaceDeleted(sql, origin, now);
   return { ok: true, value: true };
 }
 
-/** From this turn on there is no workspace for anybody; what is left of it is for `wipeExternalData` and the object's end. */
+/** Marks the workspace as deleted. From this turn on every caller is refused; only cleanup remains. */
 export function markWorkspaceDeleted(sql: SqlStorage, { requestId }: Origin, now: number): void {
   sql.exec("UPDATE workspace SET deleted_at = ?, deleted_by_request = ?", now, requestId);
 }
@@ -78,7 +78,7 @@ export interface EndedWorkspace {
   requestId: string | null;
 }
 
-/** A workspace that was deleted and is not gone yet; null for any other object. */
+/** Returns a deleted workspace whose cleanup is not finished; `null` for any other object. */
 export function deletedWorkspace(sql: SqlStorage): EndedWorkspace | null {
   if (!isProvisioned(sql)) return null;
   const ended = sql

@@ -16,8 +16,8 @@ import { StorageRoom } from "./usage.ts";
 const FLUSH_BOUNDS: FlushBounds = { maxAgeMs: 3_600_000, maxBytes: 16_777_216 };
 
 /**
- * Milliseconds to the next alarm at most while batches wait. A lower RECENT_MAX_AGE_SECONDS is deployed while the object
- * sleeps, so the object has to wake to apply it.
+ * Maximum milliseconds to the next alarm while there are unflushed batches. A lower RECENT_MAX_AGE_SECONDS may be deployed
+ * while the object hibernates, and the object applies it at its next alarm.
  */
 const LONGEST_SLEEP_MS = 60 * 60 * 1000;
 
@@ -25,8 +25,8 @@ const LONGEST_SLEEP_MS = 60 * 60 * 1000;
 export type StateStorage = Pick<DurableObjectStorage, "sql" | "transactionSync" | "getAlarm" | "setAlarm">;
 
 /**
- * What a workspace object keeps in memory: caches of what is on disk, and the one way to change both together.
- * A transaction that throws leaves disk as it was, so every cache is dropped and read again.
+ * The memory of a workspace object: caches of its storage, and transactions that change both together.
+ * A transaction that throws is rolled back, so every cache is dropped and read again.
  */
 export class WorkspaceState {
   readonly sql: SqlStorage;
@@ -38,9 +38,9 @@ export class WorkspaceState {
   readonly index: BatchIndex;
   readonly waiting: UnflushedBatches;
   readonly schedule: FlushSchedule;
-  /** Told of the batches of each commit once its transaction has ended. */
+  /** Called with the batches of each commit after its transaction. */
   onCommit: (stored: readonly CommittedBatch[]) => void = () => {};
-  /** Told that keys, projects, members or the workspace itself may have changed. */
+  /** Called after keys, projects, members or the workspace's row may have changed. */
   onChange: () => void = () => {};
   readonly #room: StorageRoom;
   readonly #storage: StateStorage;
@@ -63,8 +63,8 @@ export class WorkspaceState {
   }
 
   /**
-   * Null for an object that was never provisioned, which a forged locator or id may reach and which must leave no trace;
-   * and for a workspace that has been deleted.
+   * The workspace's row; `null` for a deleted workspace, and for an unprovisioned object, which a forged locator or id may
+   * reach and which must not write anything.
    */
   get row(): WorkspaceRow | null {
     if (this.#row === null && isProvisioned(this.sql)) {
@@ -74,7 +74,7 @@ export class WorkspaceState {
     return this.#row;
   }
 
-  /** Runs `work` in one synchronous transaction and writes what was counted with it; null without a workspace. */
+  /** Runs `work` in one synchronous transaction, which also writes the counters; `null` without a workspace. */
   transaction<T>(work: (admission: AdmissionContext, row: WorkspaceRow) => T): T | null {
     const { row, sql, keyProjectCache, limiter, violations, sessions } = this;
     if (row === null) return null;
@@ -94,7 +94,7 @@ export class WorkspaceState {
     }
   }
 
-  /** One group commit; null without a workspace. */
+  /** Runs one group commit; `null` without a workspace. */
   ingest(calls: readonly IngestCall[]): IngestResult[] | null {
     const now = Date.now();
     const full = fullStore(this.#room);
@@ -124,7 +124,7 @@ export class WorkspaceState {
     if (at !== null) this.alarm.by(Math.max(now, Math.min(at, now + LONGEST_SLEEP_MS)));
   }
 
-  /** To be called after a change of keys, projects or the workspace's own row: limits may have another window now. */
+  /** Drops the caches of settings. Call after a change of keys, projects or the workspace's row: windows may have changed. */
   invalidateSettings(): void {
     this.#row = null;
     this.keyProjectCache.clear();
@@ -133,7 +133,7 @@ export class WorkspaceState {
     this.onChange();
   }
 
-  /** Drops every cache: after a rollback, and when everything has been deleted. */
+  /** Drops every cache. Call after a rollback, and after all data has been deleted. */
   forget(): void {
     this.invalidateSettings();
     this.violations.forget();

@@ -43,7 +43,7 @@ interface BeforeChange {
   directoryVersion: number;
 }
 
-/** Applies changes to a workspace object in synchronous transactions and does the pending work that follows from them. */
+/** Applies changes to a workspace object in synchronous transactions and does the pending work that follows. */
 export class WorkspaceCore {
   readonly state: WorkspaceState;
   readonly directory: Directory;
@@ -199,7 +199,7 @@ export class WorkspaceCore {
     if (deletedWorkspace(sql)) return this.finishDeletion();
     if (row === null) return;
     const now = Date.now();
-    // Violations are due every few seconds and a flush runs in steps. Housekeeping, which reads every table, must not run as often.
+    // Violations are due every few seconds and a flush runs in steps. Housekeeping reads every table: it runs less often.
     const isForOthers = (violations.dueAt !== null && violations.dueAt <= now) || this.flush.isDue(now);
     enqueueDueViolations(this.#env, violations, row.id, now, run);
     if (!isForOthers || now >= this.#nextHousekeepingAt) this.#runHousekeeping(now);
@@ -215,7 +215,7 @@ export class WorkspaceCore {
     this.coldCleanup.arm(Date.now());
   }
 
-  /** Resolves an interrupted creation: keeps the workspace if the directory lists it, deletes it after `resolveAt` otherwise. */
+  /** Resolves an interrupted creation: deletes the workspace after `resolveAt` unless the directory lists it. */
   async #resolveCreation(now: number, run: Origin): Promise<void> {
     const resolveAt = this.state.row?.resolveAt ?? null;
     if (resolveAt === null) return;

@@ -15,17 +15,17 @@ import {
 import type { FlushCall, FlushOutcome, QuarantinedBatch } from "../../workspace/flush/write-range.ts";
 import type { WorkspaceState } from "../../workspace/state.ts";
 
-/** Milliseconds from a page to the one after it, in which what is not yet read stays where it is. */
+/** Milliseconds after a page during which a pin delays the flush. */
 const LEASE_MS = 5000;
-/** Milliseconds that readers can hold a flush up at a stretch. */
+/** Maximum milliseconds for which readers delay a flush continuously. */
 const MAX_HOLD_MS = 30_000;
-/** After a hold flushes go on for this part of its time, whoever reads: else steady readers would stop them for good. */
+/** Part of a delay's duration for which pins have no effect after it, so that steady readers cannot stop flushes. */
 const FREE_SHARE = 1 / 2;
 
 /**
- * Routers of an older version in the middle of a read of several pages. A flush that moves what they have not read yet makes
- * them begin again, so it waits a little for them. Routers of this version follow what moves and take no lease; see
- * `docs/decisions/0016-reads-follow-what-moves.md`. Memory only: a reader whose lease is lost is slower, and never wrong.
+ * Delays a flush while a router of an older version is between two pages of a read: a move of batches that it has not read
+ * makes it begin again. Routers of this version follow moves and take no pin; see
+ * `docs/decisions/0016-reads-follow-what-moves.md`. In memory only: a reader whose pin is lost is slower, but never wrong.
  */
 export class ReadPins {
   #until = 0;
@@ -33,14 +33,14 @@ export class ReadPins {
   #freeUntil = 0;
 
   /**
-   * A reader has been given a page behind its first. With the first alone most are content: one that is not, and finds
-   * things moved, begins anew under the lease that its second page has taken.
+   * Renews the pin after a page that is not the first of a read. Most reads end with their first page. A read that continues
+   * and finds its batches moved begins again, under the pin that its second page has taken.
    */
   renew(now: number): void {
     this.#until = now + LEASE_MS;
   }
 
-  /** When what was flushed may be deleted; null for at once. To be followed by `released` once it has been. */
+  /** Returns when flushed batches may be deleted; `null` for now. Call `released` after the deletion. */
   blockedUntil(now: number): number | null {
     if (this.#until <= now || now < this.#freeUntil) return null;
     this.#blockedSince ??= now;
@@ -55,17 +55,17 @@ export class ReadPins {
   }
 }
 
-/** Milliseconds in which a writer has to begin with D1; see `LATE_WRITES_MS`. */
+/** Milliseconds within which a cold writer has to begin its writes to D1; see `LATE_WRITES_MS`. */
 const FLUSH_CALL_MS = 60_000;
-/** Milliseconds that the object waits for an answer: two ends of a call may lose sight of each other. */
+/** Milliseconds that the object waits for a response: a call may lose its connection without an error. */
 const ANSWER_MS = 45_000;
 
 type Stored = Extract<FlushOutcome, { outcome: "stored" }>;
 
 /**
- * Moves batches to the cold tier, one range a step: writes down which, has them written to D1 by the stateless side, and
- * deletes them once D1 has answered. Whatever ends a step before its end, the next one takes exactly the same range, which
- * D1 then has already or not.
+ * Moves batches to the cold tier, one range per step: persists the flush intent, has the cold writer insert the segments in
+ * D1, and deletes the batches after D1 has confirmed. After an interruption, the next step repeats exactly the same range,
+ * whether or not D1 already has it.
  */
 export class Flush {
   readonly leases = new ReadPins();
@@ -75,11 +75,11 @@ export class Flush {
   #running: Promise<void> | null = null;
   /** The alarm run that the step belongs to. Steps do not overlap. */
   #run = newAlarmOrigin();
-  /** A range that D1 has answered for and that readers hold up. */
+  /** A range that D1 has confirmed and whose deletion pins delay. */
   #arrived: { intent: FlushIntent; stored: Stored } | null = null;
-  /** Until then a call for the open range that was not answered may still write, epoch milliseconds. */
+  /** Epoch milliseconds until which a call for the open range without a response may still write. */
   #lateUntil = 0;
-  /** When the range that this life of the object works on was written down, epoch milliseconds. */
+  /** Epoch milliseconds at which the intent that this instance of the object works on was persisted. */
   #intentAt: number | null = null;
 
   constructor(ctx: DurableObjectState, env: Env, state: WorkspaceState) {
@@ -88,7 +88,7 @@ export class Flush {
     this.#state = state;
   }
 
-  /** Whether a range is on its way. */
+  /** Whether a flush is in progress. */
   get isOpen(): boolean {
     return this.#state.row !== null && readIntent(this.#state.sql) !== null;
   }
@@ -101,12 +101,12 @@ export class Flush {
     return at !== null && at <= now;
   }
 
-  /** Sees to it that the alarm goes off in time for the next step. */
+  /** Sets the alarm for the next step. */
   arm(now: number): void {
     if (this.#state.row !== null) this.#state.scheduleFlush(now, this.isOpen);
   }
 
-  /** One step, if it is due; one at a time. Throws nothing. */
+  /** Does one step if it is due. Steps do not overlap. Throws nothing. */
   step(run: Origin): Promise<void> {
     if (this.#running === null) this.#run = run;
     this.#running ??= this.#step()
@@ -120,10 +120,10 @@ export class Flush {
   async #step(): Promise<void> {
     const now = Date.now();
     if (!this.isDue(now)) return;
-    // What moves needs room in D1 and gives none back here: its pages stay in the object's file.
+    // A flush needs space in D1 and frees none here: the pages stay in the object's file.
     if (hostState.disk === "low") return this.#failed(null, "The disk is nearly full");
     const open = readIntent(this.#state.sql);
-    // Found on disk by a new life of the object: nobody knows what became of its calls.
+    // The intent is of an earlier instance of the object, whose calls may still write.
     if (open !== null && this.#intentAt !== open.madeAt) this.#lateUntil = now + LATE_WRITES_MS;
     const intent = open ?? this.#begin(now);
     if (intent === null) return;
@@ -135,7 +135,7 @@ export class Flush {
         this.#arrive(intent, outcome);
         break;
       case "bad":
-        // Cut otherwise, the range must not meet itself as it was before: then some of it would be there twice.
+        // A changed range must not overlap with a late write of the earlier one, which would store entries twice.
         if (Date.now() < this.#lateUntil) this.#failed(intent, "A writer may still be on its way");
         else this.#quarantine(intent, outcome.batches);
         break;
@@ -145,7 +145,7 @@ export class Flush {
     }
   }
 
-  /** Writes down what goes next. */
+  /** Persists the intent to flush the next range. */
   #begin(now: number): FlushIntent | null {
     return this.#state.transaction(({ sql }) => {
       const range = this.#state.waiting.nextRange();
@@ -177,14 +177,14 @@ export class Flush {
     try {
       return await Promise.race([this.#ctx.exports.ColdWriter.write(call), late]);
     } catch {
-      // Its messages are the runtime's, about calls and connections.
+      // The messages of these errors are the runtime's, about calls and connections.
       return { outcome: "failed", reason: "The writer cannot be reached" };
     } finally {
       clearTimeout(timer);
     }
   }
 
-  /** The range is in D1: its batches go, unless readers are in the middle of them. */
+  /** Deletes the batches of a range that is in D1, unless a pin delays it. */
   #arrive(intent: FlushIntent, stored: Stored): void {
     const state = this.#state;
     const now = Date.now();
@@ -197,7 +197,7 @@ export class Flush {
     this.#arrived = null;
     this.leases.released(now);
     const commits = state.transaction(({ sql }) => {
-      // Its project, or its workspace, may have been deleted in the meantime: then all of it is swept.
+      // The project or the workspace may have been deleted in the meantime. Cleanup deletes the range then.
       if (!isOpen(sql, intent)) return null;
       const gone = commitRange(sql, intent);
       recordFlush(sql, now);
@@ -238,11 +238,11 @@ export class Flush {
     try {
       this.#state.transaction(({ sql }) => recordFlushFailure(sql, `${reason}.`));
     } catch {
-      // What could not be written down is in the line.
+      // The event above has what could not be stored.
     }
   }
 
-  /** Memory follows disk. */
+  /** Drops the caches that a flush has made stale. */
   #changed(deleted: readonly number[]): void {
     const { keyProjectCache, index, schedule } = this.#state;
     keyProjectCache.clear();

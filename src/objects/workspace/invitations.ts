@@ -22,7 +22,7 @@ export interface WorkspaceInfo {
   createdAt: number;
 }
 
-/** Unknown as long as the directory does not list it: its slug is decided there. */
+/** Returns the workspace as a member sees it. Refused as unknown until the directory, which decides the slug, lists it. */
 export async function readWorkspaceInfo(core: WorkspaceCore, userId: string): Promise<Answer<WorkspaceInfo>> {
   const slug = await core.directory.slug();
   const answer = await core.as(userId, "workspace.get", null, ({ sql }, role): WorkspaceInfo => {
@@ -32,19 +32,19 @@ export async function readWorkspaceInfo(core: WorkspaceCore, userId: string): Pr
   return answer.ok && slug === null ? unknownCaller({ kind: "user", userId }) : answer;
 }
 
-/** Who accepts: the owner of a verified address. */
+/** The user who accepts an invitation: the owner of a verified address. */
 export interface Invitee {
   userId: string;
   email: string;
-  /** False where the account's workspaces were not counted: then the invitation must not be to own one. */
+  /** `false` if the account's workspaces were not counted. The invitation must not offer the role of an owner then. */
   mayOwn?: boolean;
 }
 
 const CHANGED = refused("CONFLICT", "The invitation has just changed. Accept it again.");
 
 /**
- * Takes a guest in. The directory lists the membership first: a crash in between leaves an entry too many, which counts
- * for nothing, and never a member whom the directory misses. Using the invitation up and taking the guest in is one turn.
+ * Makes the invitee a member. The directory lists the membership first, so that a crash in between leaves a surplus row,
+ * which has no effect, and never a member without a row. The invitation is used up in the turn that adds the member.
  */
 export async function acceptInvitation(
   core: WorkspaceCore,
@@ -72,7 +72,7 @@ function takeIn(
   origin: Origin,
   now: number,
 ): Ruling<true> {
-  // Whatever becomes of it, what has just been listed is compared with the truth.
+  // Whatever the outcome, the row that has just been listed is compared with the members.
   markMemberChanged(sql, userId);
   const found = findAcceptable(sql, tokenHash, email, now);
   if (!found.ok) return found;

@@ -92,7 +92,7 @@ export abstract class ManagedWorkspace extends DurableObject<Env> {
     return this.core.as(userId, "project.rename", projectId, rename, origin);
   }
 
-  /** Its keys are dead with this turn; its logs are found by no query any more and deleted in steps by the alarm. */
+  /** Revokes the project's keys immediately. Queries no longer return its entries; the alarm deletes them in steps. */
   async deleteProject(userId: string, projectId: string, origin?: Origin): Promise<Answer<true>> {
     const end = ({ sql }: AdmissionContext, project: ProjectRow, _id: string, note: AuditNote): true => {
       deleteProject(sql, project.num, Date.now());
@@ -122,7 +122,7 @@ export abstract class ManagedWorkspace extends DurableObject<Env> {
     return this.core.as(userId, "key.list", projectId, ({ sql }, project) => getKeys(sql, project.num, cursor, limit));
   }
 
-  /** Null where the project has no such key, or one that is dead already. */
+  /** Returns `null` if the project has no such key, or if the key is no longer valid. */
   async rotateKey(
     userId: string,
     projectId: string,
@@ -139,7 +139,7 @@ export abstract class ManagedWorkspace extends DurableObject<Env> {
     return this.core.as(userId, "key.rotate", projectId, rotate, origin);
   }
 
-  /** False where the project has no such key. Revoking a revoked key changes nothing. */
+  /** Returns `false` if the project has no such key. Revoking a revoked key changes nothing. */
   async revokeKey(userId: string, projectId: string, keyId: string, origin?: Origin): Promise<Answer<boolean>> {
     const revoke = ({ sql }: AdmissionContext, { num }: ProjectRow, _id: string, note: AuditNote): boolean =>
       removeKey(sql, num, keyId, note, Date.now());
@@ -153,7 +153,7 @@ export abstract class ManagedWorkspace extends DurableObject<Env> {
     }));
   }
 
-  /** Replaces the configuration; the next request falls under the new one. */
+  /** Replaces the configuration of limits. The next request is counted by the new one. */
   async setLimits(userId: string, limits: LimitConfiguration, origin?: Origin): Promise<Answer<true>> {
     const set = (
       { sql, limits: { configuration } }: AdmissionContext,
@@ -169,7 +169,7 @@ export abstract class ManagedWorkspace extends DurableObject<Env> {
     return this.core.as(userId, "limits.set", null, set, origin);
   }
 
-  /** The workspace as its member sees it; unknown as long as the directory does not list it. */
+  /** Returns the workspace as a member sees it. Refused as unknown until the directory lists the workspace. */
   async getWorkspaceInfo(userId: string): Promise<Answer<WorkspaceInfo>> {
     return readWorkspaceInfo(this.core, userId);
   }
@@ -191,13 +191,13 @@ export abstract class ManagedWorkspace extends DurableObject<Env> {
     return readWorkspaceInfo(this.core, userId);
   }
 
-  /** From this turn on there is no such workspace. Before the answer it is out of the directory, if D1 can be reached. */
+  /** Deletes the workspace in this turn, and removes it from the directory before the response if D1 is reachable. */
   async deleteWorkspace(userId: string, origin?: Origin): Promise<Answer<Ruling<true>>> {
     const cause = originOrNew(origin);
     return this.core.as(userId, "workspace.delete", null, ({ sql }) => deleteWorkspace(sql, cause, Date.now()));
   }
 
-  /** Who did what, newest first. `before`: the `next` of the page before, or null. */
+  /** Returns a page of the audit, newest first. `before` is the `next` of the previous page, or `null`. */
   async audit(userId: string, filter: AuditFilter, before: number | null, limit: number): Promise<Answer<AuditPage>> {
     return this.core.as(userId, "audit.list", null, ({ sql }) => listAudit(sql, filter, before, limit, Date.now()));
   }
@@ -206,7 +206,7 @@ export abstract class ManagedWorkspace extends DurableObject<Env> {
     return this.core.as(userId, "usage.get", null, ({ sql }) => readUsage(sql, Date.now()));
   }
 
-  /** Members after `cursor`: (joinedAt, userId). */
+  /** Returns the members after `cursor`: (joinedAt, userId). */
   async listMembers(userId: string, cursor: readonly [number, string], limit: number): Promise<Answer<Member[]>> {
     return this.core.as(userId, "member.list", null, ({ sql }) => listMembers(sql, cursor, limit));
   }
@@ -217,7 +217,7 @@ export abstract class ManagedWorkspace extends DurableObject<Env> {
     return this.core.as(userId, "member.change", null, change, origin);
   }
 
-  /** Removes a member, or lets the caller leave. The member's keys are refused from this turn on. */
+  /** Removes a member, who may be the caller. The member's keys are revoked in the same turn. */
   async removeMember(userId: string, memberId: string, origin?: Origin): Promise<Answer<Ruling<true>>> {
     const action = userId === memberId ? "member.leave" : "member.remove";
     const remove = ({ sql }: AdmissionContext, by: Role, _id: string, note: AuditNote): Ruling<true> =>
@@ -234,7 +234,7 @@ export abstract class ManagedWorkspace extends DurableObject<Env> {
     return this.core.as(userId, "invitation.create", null, create, cause);
   }
 
-  /** Invitations after `cursor`: (createdAt, id). */
+  /** Returns the invitations after `cursor`: (createdAt, id). */
   async listInvitations(
     userId: string,
     cursor: readonly [number, string],

@@ -19,24 +19,24 @@ import {
 import { retentionCutoff } from "../../workspace/settings.ts";
 import type { WorkspaceCore } from "./core.ts";
 
-/** Milliseconds from one page of a read to the next, over all reads of the isolate: about what a page takes. */
+/** Milliseconds between two pages, over all reads of the isolate: about the time that one page takes. */
 const PAGE_MS = 5;
-/** The same for a page of counts. */
+/** Like `PAGE_MS`, for pages of counts. */
 const COUNTS_MS = 3;
 
-/** A read of logs. `route` is null for a later page of one request: it is not counted again. */
+/** A read of logs. `route` is `null` for a later page of a request, which is not counted again. */
 export interface ReadCall {
   caller: Caller;
   route: RouteRef | null;
   projectId: string | null;
   /**
-   * The router reads `COLD_DB` beside `DB`. One of an older version leaves this out, and would not see what this object has
-   * moved to `COLD_DB`.
+   * Whether the router reads `COLD_DB` besides `DB`. A router of an older version omits this, and would miss the entries that
+   * this object has moved to `COLD_DB`.
    */
   readsColdDb?: boolean;
 }
 
-/** `projectId`: what was read, also where the call named none; null for all of the workspace. */
+/** `projectId` is the project that was read, also if the call named none; `null` for the whole workspace. */
 export type ReadResult<T> = { ok: true; limit: LimitState | null; page: T; projectId?: string | null } | Denied;
 
 /** Answers reads of the recent tier, each page in one admission. */
@@ -47,7 +47,7 @@ export class Reads {
     this.#core = core;
   }
 
-  /** Gives the recent batches that a query may need, some at a time. */
+  /** Returns a page of the recent batches that a query may need. */
   async recent({ scan, ...call }: ReadCall & { scan: RecentScan }): Promise<ReadResult<RecentPage>> {
     await (scan.position === null ? readScheduler.begin(PAGE_MS) : readScheduler.take(PAGE_MS));
     const result = await this.#recentPage(call, scan);
@@ -71,7 +71,7 @@ export class Reads {
     return { ok: true, limit: first.limit, page: second.page.page };
   }
 
-  /** Gives the counts of recent batches, some at a time. */
+  /** Returns a page of counts of recent batches. */
   async recentCounts({ scan, ...call }: ReadCall & { scan: RecentCountScan }): Promise<ReadResult<RecentCountPage>> {
     await (scan.after === 0 ? readScheduler.begin(COUNTS_MS) : readScheduler.take(COUNTS_MS));
     const result = this.#read(call, (sql, scope) => readRecentCounts(sql, scan, scope));
@@ -100,7 +100,7 @@ export class Reads {
     return result ?? unknownCaller(caller);
   }
 
-  /** Gives batches of one project by the `seq` of their entries. */
+  /** Returns batches of one project by the `seq` of their entries. */
   bySeq({ scan, ...call }: ReadCall & { scan: SeqScan }): ReadResult<SeqPage> {
     return this.#read(call, (sql, { projects: [named], oldest }) => {
       const project = named && findProjectByNum(sql, named.num);

@@ -7,13 +7,13 @@ import { settingsOf } from "../../settings.ts";
 import type { IngestCall, IngestResult } from "../../workspace/ingest.ts";
 import type { WorkspaceCore } from "./core.ts";
 
-/** Milliseconds until a reset that failed is tried again. */
+/** Milliseconds until a failed reset is repeated. */
 const RETRY_MS = 60_000;
 
-/** Milliseconds by which the clock that cron triggers follow may be ahead of the object's. */
+/** Maximum milliseconds by which the clock of cron triggers is ahead of the object's clock. */
 const MAX_SKEW_MS = 60_000;
 
-/** What anybody may know of the sandbox. */
+/** What the service publishes of the sandbox. */
 export interface SandboxAccess {
   projectId: string;
   apiKey: string;
@@ -22,11 +22,11 @@ export interface SandboxAccess {
 }
 
 /**
- * The sandbox's life in its workspace object; every other workspace has one of these that does nothing.
+ * Creates and resets the sandbox in its workspace object. In every other workspace object it does nothing.
  *
- * A reset is one synchronous transaction: whatever ends it before its commit leaves the sandbox before it as it was, key
- * included. Three parties ask for one (the cron trigger, the object's alarm, and whoever wants the key while a reset is
- * overdue), each by the time at which it was due. A sandbox made since then is that reset, so there is never a second one.
+ * A reset is one synchronous transaction: a failure before its commit leaves the previous sandbox and its key unchanged. The
+ * cron trigger, the object's alarm, and a request for the key while a reset is overdue start a reset, each with the time at
+ * which it was due. A sandbox created since that time is the reset itself, so a reset never happens twice.
  */
 export class Sandbox {
   readonly #ctx: DurableObjectState;
@@ -39,7 +39,7 @@ export class Sandbox {
     this.#core = core;
   }
 
-  /** The key of now; makes the sandbox where there is none yet. An overdue reset that fails leaves the old one. */
+  /** Returns the current key. Creates the sandbox if it does not exist. If an overdue reset fails, the old key is kept. */
   access(now: number, origin: Origin): SandboxAccess {
     const known = this.#known();
     const due = known ? nextReset(known.epoch) : now;
@@ -55,11 +55,11 @@ export class Sandbox {
   }
 
   /**
-   * Resets the sandbox unless that has happened since `dueAt`.
-   * @returns whether it was done now
+   * Resets the sandbox unless it has been reset since `dueAt`.
+   * @returns whether this call reset it
    */
   resetSince(dueAt: number, now: number): boolean {
-    // A time that is far ahead must not make a sandbox that stays until then.
+    // A time far in the future must not create a sandbox that lasts until then.
     const due = Math.min(dueAt, now + MAX_SKEW_MS);
     const known = this.#known();
     if (known && known.epoch >= due) return false;
@@ -67,7 +67,7 @@ export class Sandbox {
     return true;
   }
 
-  /** Counts what a call would store; says so where the sandbox has taken in enough for this hour. Null otherwise. */
+  /** Counts the bytes of a call. Returns a refusal if the sandbox has reached its limit for this hour, `null` otherwise. */
   full({ batch }: IngestCall, now: number): IngestResult | null {
     const { state } = this.#core;
     if (batch === null || state.row?.id !== SANDBOX_WORKSPACE_ID) return null;
@@ -77,7 +77,7 @@ export class Sandbox {
     return { ok: false, code: "SANDBOX_FULL", retryAfter: intake.retryAfter };
   }
 
-  /** To be called when the object's alarm has done everything else. */
+  /** Call after all other duties of the alarm. */
   alarm(now: number, run: Origin): void {
     const { row, sql, alarm } = this.#core.state;
     if (row?.id !== SANDBOX_WORKSPACE_ID) return;
@@ -87,12 +87,12 @@ export class Sandbox {
       if (now < due) alarm.by(due);
       else this.#reset(now, due, run);
     } catch {
-      // The reset has written its line; the sandbox before it goes on.
+      // The reset has logged its failure, and the previous sandbox is unchanged.
       alarm.by(now + RETRY_MS);
     }
   }
 
-  /** The sandbox on disk with its key; null without one, and where its key was made by a secret that is no more. */
+  /** Returns the stored sandbox with its key; `null` without one, or if its key derives from a replaced secret. */
   #known(): { epoch: number; projectId: string; apiKey: string } | null {
     const { row, sql } = this.#core.state;
     const live = row && readSandbox(sql);
@@ -111,9 +111,9 @@ export class Sandbox {
       const before = readSandbox(state.sql)?.epoch ?? 0;
       const epoch = Math.max(now, due, before + 1);
       const count = state.transaction((admission) => resetSandbox(admission, epoch, this.#pepper, origin, now));
-      // Keys, projects, the newest commit and the index of batches are others now.
+      // Keys, projects, the newest commit and the index of batches have changed.
       state.forget();
-      // The alarm that deletes the old project is the next one; it sets itself to the next reset.
+      // The next alarm deletes the old project, and is set for the next reset afterwards.
       this.#core.scheduleSweep();
       logObjectEvent(this.#env, "workspace", origin, "info", { ...line, outcome: "ok", count });
     } catch (error) {
@@ -123,7 +123,7 @@ export class Sandbox {
     }
   }
 
-  /** A locator or an id can be forged: only the object under the sandbox's own id ever becomes one. */
+  /** Whether this is the object under the sandbox's id. Locators and ids can be forged; no other object becomes one. */
   #isHere(): boolean {
     return this.#ctx.id.equals(this.#env.WORKSPACES.idFromName(SANDBOX_WORKSPACE_ID));
   }

@@ -18,18 +18,18 @@ import { deleteBatches, deleteSomeBatches } from "../../workspace/recent/batches
 import { retentionCutoff } from "../../workspace/settings.ts";
 import type { WorkspaceState } from "../../workspace/state.ts";
 
-/** Rows looked at by one step: there is no index by time. */
+/** Rows that one step reads: there is no index by time. */
 const STEP_ROWS = 2000;
 
-/** One step of dropping recent batches that are wholly past the retention. */
+/** The result of one step of deleting recent batches whose entries have all expired. */
 export interface ExpireStep {
   /** Commit numbers deleted. */
   deleted: number[];
-  /** Last commit number looked at; null where none is left. */
+  /** Last commit number that was read; `null` at the end. */
   next: number | null;
 }
 
-/** Not to be called while a range is on its way: the next try has to find all of it. */
+/** Deletes expired batches. Do not call while a flush is in progress: its next attempt needs the whole range. */
 export function expireBatches(sql: SqlStorage, after: number, cutoff: number): ExpireStep {
   const rows = sql
     .exec<{ commit: number; project: number; maxTimestamp: number; isAside: number }>(
@@ -63,7 +63,7 @@ export function expireBatches(sql: SqlStorage, after: number, cutoff: number): E
   return { deleted: expired.map(({ commit }) => commit), next };
 }
 
-/** Milliseconds between two rounds while there is nothing urgent: a row written an hour. */
+/** Milliseconds between two rounds if no work is left: one row written per hour. */
 const ROUND_MS = 60 * 60 * 1000;
 /** Milliseconds to the next step of work that did not fit into one turn. */
 const STEP_MS = 100;
@@ -71,13 +71,13 @@ const STEP_MS = 100;
 export interface RoundResult {
   /** Commit numbers of deleted batches, for the index of recent batches. */
   deleted: number[];
-  /** Where the sweep of receipts goes on. */
+  /** Where the sweep of receipts continues. */
   receipts: ReceiptCursor | null;
   /** Epoch milliseconds of the next alarm. */
   nextAt: number;
 }
 
-/** One bounded step of the work that nobody waits for: expired counters, receipts and audit items, logs of deleted projects. */
+/** Does one bounded step of housekeeping: expired counters, receipts and audit items, batches of deleted projects. */
 export function runHousekeeping(
   sql: SqlStorage,
   limiter: Limiter,
@@ -98,24 +98,24 @@ export function runHousekeeping(
   return { deleted, receipts, nextAt: Math.min(sweepAt, now + (urgent ? STEP_MS : ROUND_MS)) };
 }
 
-/** Milliseconds between two looks for entries past the retention, and to the next step of one. */
+/** Milliseconds between two searches for expired entries. */
 const EXPIRE_EVERY_MS = 60 * 60 * 1000;
-/** Milliseconds until a look that has to wait for a flush is tried again. */
+/** Milliseconds until a search that has to wait for a flush is repeated. */
 const FLUSHING_MS = 5000;
-/** Milliseconds until what D1 did not do is tried again. */
+/** Milliseconds until a failed deletion in D1 is repeated. */
 const RETRY_MS = 30_000;
-/** Deletions of D1 that one alarm makes at most, of some rows each. */
+/** Maximum number of deletions in D1 of one alarm, of a bounded number of rows each. */
 const CALLS_AT_ONCE = 10;
 
-/** Deletes what has no business in the cold tier any more, and recent batches past the retention, in bounded steps. */
+/** Deletes expired entries of both tiers, and the cold entries of deleted projects, in bounded steps. */
 export class ColdCleanup {
   readonly #env: Env;
   readonly #state: WorkspaceState;
-  /** When the next look for expired entries is due; at the first alarm after waking. */
+  /** When the next search for expired entries is due; 0 after the start of the object, so at the first alarm. */
   #expireAt = 0;
-  /** Up to which commit this look has come. */
+  /** The last commit that this search has read. */
   #lookedAt = 0;
-  /** After a failure nothing is tried before this time. */
+  /** No step runs before this time, after a failure. */
   #notBefore = 0;
 
   constructor(env: Env, state: WorkspaceState) {
@@ -123,14 +123,14 @@ export class ColdCleanup {
     this.#state = state;
   }
 
-  /** The retention may have become shorter. */
+  /** Starts a search for expired entries. Called after the retention has become shorter. */
   expireSoon(): void {
     this.#expireAt = 0;
     this.#lookedAt = 0;
     this.#state.alarm.by(Date.now());
   }
 
-  /** Sees to it that the alarm goes off for the next step. */
+  /** Sets the alarm for the next step. */
   arm(now: number): void {
     const { row, sql, alarm } = this.#state;
     if (row === null) return;
@@ -138,7 +138,7 @@ export class ColdCleanup {
     alarm.by(Math.max(now, this.#notBefore, Math.min(sweepAt, this.#expireAt)));
   }
 
-  /** One step of each, if due. Throws nothing. */
+  /** Does one step of each kind of work that is due. Throws nothing. */
   async step(run: Origin): Promise<void> {
     if (Date.now() < this.#notBefore) return;
     try {
@@ -154,7 +154,7 @@ export class ColdCleanup {
     }
   }
 
-  /** Entries of deleted projects. */
+  /** Deletes entries of deleted projects from the cold tier. */
   async #sweep(): Promise<void> {
     const { row, sql } = this.#state;
     const now = Date.now();
@@ -169,13 +169,13 @@ export class ColdCleanup {
     const { row, sql, index, schedule } = this.#state;
     const now = Date.now();
     if (row === null || now < this.#expireAt) return;
-    // A range that is on its way has to stay whole, here and there.
+    // The range of a flush in progress must stay complete in both tiers.
     if (readIntent(sql) !== null) {
       this.#expireAt = now + FLUSHING_MS;
       return;
     }
     const cutoff = retentionCutoff(row.retentionDays, now);
-    // The record of a range goes before the range does, so that what is recorded must be there.
+    // Deletes the record of a range before the range, so that every recorded range is in the cold tier.
     const isRecorded = this.#state.transaction((admission) => !expireRanges(admission.sql, cutoff));
     if (isRecorded) {
       this.#expireAt = now + STEP_MS;
@@ -195,7 +195,7 @@ export class ColdCleanup {
     this.#expireAt = now + (isDone ? EXPIRE_EVERY_MS : STEP_MS);
   }
 
-  /** @returns whether nothing is left */
+  /** @returns whether no row is left */
   async #delete(some: (store: ColdTier) => Promise<number>): Promise<boolean> {
     const store = new ColdTier(this.#env);
     for (let call = 0; call < CALLS_AT_ONCE; call++) if ((await some(store)) === 0) return true;

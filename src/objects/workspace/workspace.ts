@@ -34,7 +34,7 @@ import { Sandbox, type SandboxAccess } from "./sandbox.ts";
 import type { TailCall, TicketCall, TicketResult } from "./tail-access.ts";
 import { TAIL_CALL_HEADER, Tails } from "./tails.ts";
 
-/** The answer to a call that does not fit into what waits for its commit. */
+/** Returned if the commit queue has no memory left for the call. */
 const BUSY: IngestResult = {
   ok: false,
   code: "SERVICE_UNAVAILABLE",
@@ -44,8 +44,8 @@ const BUSY: IngestResult = {
 
 /**
  * One workspace: the single writer of its members, projects, keys, limits, `seq` and recent batches.
- * Everything that must be exact is decided here, in one synchronous turn. An object that was never provisioned answers
- * like a workspace that knows nobody, and writes nothing.
+ * Everything that must be exact is decided here, in one synchronous turn. An unprovisioned object rejects every caller as
+ * unknown and writes nothing.
  */
 export class WorkspaceObject extends ManagedWorkspace {
   readonly #ingest: GroupCommit<IngestCall, IngestResult>;
@@ -66,27 +66,27 @@ export class WorkspaceObject extends ManagedWorkspace {
     });
   }
 
-  /** Makes the workspace exist, with the alarm that keeps it tidy. Safe to repeat with the same values. */
+  /** Creates the tables and first rows of the workspace and sets its first alarm. Safe to repeat with the same values. */
   async provision(workspace: NewWorkspace, origin?: Origin): Promise<void> {
     const cause = originOrNew(origin);
     this.ctx.storage.transactionSync(() => provision(this.ctx.storage.sql, workspace, cause, Date.now()));
     this.core.state.alarm.by(Date.now() + 1000);
   }
 
-  /** Deletes everything. For a registration that lost the race for its address, and for account deletion. */
+  /** Deletes the workspace. Called for a registration that lost the race for its address, and for account deletion. */
   async destroy(origin?: Origin): Promise<void> {
     this.#tails.endAll();
     await this.core.end(originOrNew(origin));
   }
 
-  /** The directory lists the workspace, under this slug. Safe to repeat. */
+  /** Stores the slug under which the directory lists the workspace. Safe to repeat. */
   async confirm(slug: string): Promise<void> {
     this.core.directory.confirm(slug);
   }
 
   /**
-   * Decides on a request and counts it: what every request of a user begins with, and all that a bad body gets. Without
-   * a route nothing is counted here.
+   * Admits a request and counts it. Every request of a user begins with this call; for a request with an invalid body it is
+   * the only one. Without a route the request is not counted.
    */
   async admit(caller: Caller, requirement: Requirement, route: RouteRef | null): Promise<Admitted | Denied> {
     return (
@@ -95,25 +95,25 @@ export class WorkspaceObject extends ManagedWorkspace {
     );
   }
 
-  /** Stores one batch, together with those that arrive with it. */
+  /** Stores one batch, in a group commit with the calls that arrive at the same time. */
   async ingest(call: IngestCall): Promise<IngestResult> {
     if (!this.core.state.row) return unknownKey();
     return this.#sandbox.full(call, Date.now()) ?? this.#ingest.submit(call) ?? BUSY;
   }
 
-  /** Whether the user owns this workspace, and it is not the user's personal one; reads only. */
+  /** Whether the user owns this workspace and it is not the user's personal one. Reads only. */
   async isOwnedBy(userId: string): Promise<boolean> {
     const { row, sql } = this.core.state;
     return row !== null && readWorkspace(sql).personalOf !== userId && roleOf(sql, userId) === "owner";
   }
 
-  /** The keys that a user made since a time, and that still work; reads only. */
+  /** Returns the valid keys that a user has created since a time. Reads only. */
   async keysMadeBy(userId: string, since: number): Promise<OwnKeys> {
     const { row, sql } = this.core.state;
     return row ? keysMadeBy(sql, row.id, userId, since, Date.now()) : { keys: [], complete: true };
   }
 
-  /** Ends the keys that a user made by `until`: of one who leaves, or whose account was somebody else's until then. */
+  /** Revokes the keys that a user created up to `until`, when another person may have controlled the account. */
   async revokeKeysOf(userId: string, until: number, origin?: Origin): Promise<void> {
     const cause = originOrNew(origin);
     await this.core.change(cause, ({ sql }) => {
@@ -124,19 +124,19 @@ export class WorkspaceObject extends ManagedWorkspace {
     });
   }
 
-  /** What an operator sees of the workspace, some projects at a time; null where there is none. */
+  /** Returns the operator's view of the workspace, a page of projects at a time; `null` if the workspace does not exist. */
   async inspect(cursor: number, limit: number): Promise<Inspection | null> {
     const { row, sql } = this.core.state;
     return row && inspect(sql, Date.now(), cursor, limit);
   }
 
-  /** Some of the ranges that a project has in the cold tier, in order of `seq`; null where there is no such project. */
+  /** Returns a page of a project's flushed ranges, in order of `seq`; `null` if the project does not exist. */
   async flushedRanges(projectId: string, after: number, limit: number): Promise<ReturnType<typeof flushedRanges>> {
     const { row, sql } = this.core.state;
     return row && flushedRanges(sql, projectId, after, limit);
   }
 
-  /** The account of this user is gone: so is what it was and made here, and a workspace that was its own. */
+  /** Removes a deleted user: membership, keys and invitations, or the workspace if it was personal or had no other owner. */
   async removeDeletedUser(userId: string, origin?: Origin): Promise<void> {
     const cause = originOrNew(origin);
     await this.core.change(cause, ({ sql }) => removeDeletedUser(sql, userId, cause, Date.now()));
@@ -147,25 +147,25 @@ export class WorkspaceObject extends ManagedWorkspace {
     return this.removeDeletedUser(userId, origin);
   }
 
-  /** What the holder of an invitation's token may see of it. */
+  /** Returns what the holder of an invitation's token may see of the invitation. */
   async openInvitation(tokenHash: Uint8Array): Promise<Ruling<OpenInvitation>> {
     const { row, sql } = this.core.state;
     return row ? openInvitation(sql, tokenHash, Date.now()) : UNKNOWN_INVITATION;
   }
 
-  /** The role that an invitation offers to the owner of an address; null where that one cannot accept it. */
+  /** Returns the role that an invitation offers to the owner of an address; `null` if that owner cannot accept it. */
   async offeredRole(tokenHash: Uint8Array, email: string): Promise<Role | null> {
     const { row, sql } = this.core.state;
     const found = row && findAcceptable(sql, tokenHash, email, Date.now());
     return found?.ok ? found.value.role : null;
   }
 
-  /** Takes in the verified owner of the address that the token of this hash was mailed to. */
+  /** Makes the invitee a member: the verified owner of the address that the token of this hash was mailed to. */
   async acceptInvitation(tokenHash: Uint8Array, guest: Invitee, origin?: Origin): Promise<Ruling<WorkspaceInfo>> {
     return acceptInvitation(this.core, this.env.DB, tokenHash, guest, originOrNew(origin));
   }
 
-  /** The queue's consumer takes a mail for one try; null where there is nothing to send. */
+  /** Claims a mail for one attempt of the queue's consumer; `null` if there is nothing to send. */
   async claimMail(mailId: string): Promise<Mail | null> {
     return this.core.state.row ? claimMail(this.core.state.sql, mailId, Date.now()) : null;
   }
@@ -178,17 +178,17 @@ export class WorkspaceObject extends ManagedWorkspace {
     if (this.core.state.row) releaseMail(this.core.state.sql, mailId);
   }
 
-  /** The consumer of the violations queue has written these to D1. */
+  /** Removes violations that the consumer of the queue has written to D1. */
   async violationsStored(violations: readonly Violation[]): Promise<void> {
     if (this.core.state.row) this.core.state.violations.stored(violations, Date.now());
   }
 
-  /** The sandbox's key; makes the sandbox at its first use. */
+  /** Returns the demo key. Creates the sandbox at the first call. */
   async sandbox(origin?: Origin): Promise<SandboxAccess> {
     return this.#sandbox.access(Date.now(), originOrNew(origin));
   }
 
-  /** Resets the sandbox unless that has happened since this time. Safe to repeat. @returns whether it was done now */
+  /** Resets the sandbox unless it has been reset since `dueAt`. Safe to repeat. @returns whether this call reset it */
   async resetSandbox(dueAt: number): Promise<boolean> {
     return this.#sandbox.resetSince(dueAt, Date.now());
   }
@@ -213,28 +213,28 @@ export class WorkspaceObject extends ManagedWorkspace {
     return this.readBySeq(call);
   }
 
-  /** A ticket for one tail of a project. */
+  /** Issues a ticket for one tail of a project. */
   async tailTicket(call: TicketCall): Promise<TicketResult> {
     return this.#tails.ticket(call);
   }
 
-  /** A session that a tail was opened in has ended. Safe to repeat. */
+  /** Closes the tails of a session that has ended. Safe to repeat. */
   async sessionEnded(sessionId: string): Promise<void> {
     this.#tails.sessionEnded(sessionId);
   }
 
-  /** The service stops: closes every tail, with the place to resume at. */
+  /** Closes every tail because the service stops, with the `seq` at which the client resumes. */
   async stopTails(): Promise<void> {
     this.#tails.stopAll();
   }
 
-  /** The service stops, and no request is in flight: ends the connections of closed tails, which takes the object's life. */
+  /** Aborts the object, which ends the connections of closed tails. Called at the stop, with no request in flight. */
   async endConnections(): Promise<void> {
     await this.ctx.storage.sync();
     this.ctx.abort("The service stops.");
   }
 
-  /** Opens a tail: the one thing that takes a request, as no call can hand a socket over. */
+  /** Opens a tail. The only operation that takes a request, because an RPC cannot pass a WebSocket. */
   override async fetch(request: Request): Promise<Response> {
     // SAFETY: only the router of this worker reaches an object, and it writes the header.
     return this.#tails.open(JSON.parse(decodeURIComponent(request.headers.get(TAIL_CALL_HEADER) ?? "")) as TailCall);
