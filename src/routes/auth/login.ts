@@ -129,7 +129,7 @@ auth.route(
     path: "/auth/me",
     operation: "auth.me",
     tag: TAG,
-    summary: "Who the access token speaks for",
+    summary: "Get the user of the access token",
     security: "accessToken",
     status: 200,
     response: z.object({ user: userShape.extend({ emailVerified: z.boolean() }) }),

@@ -116,7 +116,7 @@ authMailedTokens.route(
     path: "/auth/verify-email/reject",
     operation: "auth.verify-email.reject",
     tag: TAG,
-    summary: "Say that somebody else registered this address",
+    summary: "Reject a registration of this address",
     description:
       "Removes what was set up with the address before: password, linked providers, sessions, mailed links and API keys.",
     security: "none",

@@ -19,8 +19,8 @@ health.route(
     tag: "Operations",
     summary: "Check the service",
     description: [
-      "Asks D1 and an object, at most once a second; 503 when either does not answer. `disk` is there under `npm start`:",
-      "`low`, with the status `degraded`, means that entries are refused with 503 and everything else goes on.",
+      "Checks D1 and an object, at most once a second; 503 if either does not answer. `disk` is present under `npm start`:",
+      "`low`, with the status `degraded`, means that entries are refused with 503 and all other requests are served.",
     ].join("\n"),
     security: "none",
     status: 200,

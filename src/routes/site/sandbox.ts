@@ -136,9 +136,9 @@ export function playgroundProxy(service: Service): Resource {
       summary: "Send entries to the sandbox from a page of this origin",
       description: [
         "For `taffrail/browser` in the playground: takes what an ingest takes, adds the sandbox's key and passes it on.",
-        "Only requests with the `Origin` of this very host are answered. At most 65,536 bytes and 500 entries a request;",
-        "an entry keeps the members that it has by itself, and `data.source` is always `browser`. Entries count in the",
-        "budget of the caller's address, as if they had been sent with the key.",
+        "Only requests with the `Origin` of this host are answered. At most 65,536 bytes and 500 entries a request;",
+        "an entry keeps its own members, and `data.source` is always `browser`. Entries count in the",
+        "budget of the caller's IP address, like entries sent with the key.",
       ].join("\n"),
       security: "none",
       documentedBody: { "application/x-ndjson": z.string().describe("One entry a line.") },

@@ -25,7 +25,7 @@ const auditQuery = pageQuery.extend({
     )
     .meta({ description: "A user id, or `system`.", allowEmptyValue: true }),
   action: z.preprocess(emptyIsAbsent, z.enum([...AUDIT_ACTIONS, ...AUDIT_GROUPS]).optional()).meta({
-    description: "An action, or what stands before its dot for all actions of a kind: `key`, `member`.",
+    description: "An action, or the part before its dot for all actions of a kind: `key`, `member`.",
     allowEmptyValue: true,
   }),
   target: z
@@ -83,8 +83,8 @@ audit.route(
     summary: "List who changed what, and who signed in",
     description: [
       "Newest first, for 365 days: the first use of each session in the workspace, and every change of members, roles,",
-      "invitations, projects, keys, limits and settings. An item is written with the change it tells of, and no request",
-      "changes or deletes one; it goes with the workspace. A page may have fewer items than `limit`, even none, before the",
+      "invitations, projects, keys, limits and settings. An item is written with the change that it records. No request",
+      "changes or deletes an item; the list is deleted with the workspace. A page may have fewer items than `limit`, even none, before the",
       "end: `nextCursor` is null there.",
     ].join("\n"),
     security: "accessToken",

@@ -48,7 +48,7 @@ invitations.route(
     path: "/workspaces/:workspaceId/members",
     operation: "invitation.create",
     tag: TAG,
-    summary: "Invite somebody by e-mail",
+    summary: "Invite a user by e-mail",
     description: [
       "The mail's link works once, for 7 days, for a confirmed account of that very address, which may be made after the",
       "mail has arrived. A new invitation of an address replaces the one before. At most 20 in any 24 hours from one account,",
@@ -119,7 +119,7 @@ invitations.route(
     path: "/workspaces/:workspaceId/invitations/:invitationId",
     operation: "invitation.revoke",
     tag: TAG,
-    summary: "Take an invitation back",
+    summary: "Revoke an invitation",
     security: "accessToken",
     status: 200,
     response: z.object({ revoked: z.literal(true) }),
@@ -195,7 +195,7 @@ acceptances.route(
     tag: TAG,
     summary: "Accept an invitation",
     description:
-      "Needs a confirmed account of the very address that was invited. Gives the workspace. An invitation to own it is refused (409) where the account owns as many as it may. The token came by mail to that address: with `confirmAddress` it confirms the account's address, too.",
+      "Needs a confirmed account of the invited address. Gives the workspace. An invitation to own it is refused (409) where the account owns as many as it may. The token came by mail to that address: with `confirmAddress` it confirms the account's address, too.",
     security: "accessToken",
     body: z.strictObject({
       token: z.string(),

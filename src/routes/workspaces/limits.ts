@@ -115,7 +115,7 @@ export function rateLimits(paths: () => RoutePaths): Resource {
       description: [
         "Replaces the whole configuration and takes effect with the next request. Highest priority first: a rule for the",
         "request's method and path, one for `*` and its path, `default`, the preset of 1,000 per 60 s. A literal path beats",
-        "a pattern. Each rule counts by itself. These settings routes always fall under the preset.",
+        "a pattern. Each rule has a separate counter. These settings routes always fall under the preset.",
       ].join("\n"),
       body: limitsBody(paths),
     },

@@ -159,7 +159,7 @@ projects.route(
     operation: "project.delete",
     tag: "Projects",
     summary: "Delete a project",
-    description: "Its keys are refused from the next request on and its logs are found by no query any more.",
+    description: "Its keys are refused from the next request on, and queries no longer find its logs.",
     security: "accessToken",
     status: 200,
     response: z.object({ deleted: z.literal(true) }),
