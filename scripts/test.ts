@@ -9,8 +9,8 @@ import { ROOT } from "./lib/paths.ts";
 import { WRANGLER_ENV } from "./lib/wrangler.ts";
 
 // Tests in the runtime need the static files to exist, and those that start servers would each build the bundle.
-const isUnitAlone =
-  process.argv.slice(2).join(" ").startsWith("--project unit") && !process.argv.includes("--project", 3);
+const args = process.argv.slice(2);
+const isUnitAlone = args[0] === "--project" && args[1] === "unit" && !args.includes("--project", 2);
 if (!isUnitAlone) await buildAll().catch(exitWith);
 
 // Test workers are ended without a chance to clean up; what they leave goes with this directory.
@@ -18,7 +18,7 @@ const temporary = mkdtempSync(path.join(tmpdir(), "taffrail-tests-"));
 process.on("exit", () => rmSync(temporary, { recursive: true, force: true, maxRetries: 5 }));
 
 const vitest = path.join(ROOT, "node_modules", "vitest", "vitest.mjs");
-const child = spawn(process.execPath, [vitest, "run", ...process.argv.slice(2)], {
+const child = spawn(process.execPath, [vitest, "run", ...args], {
   cwd: ROOT,
   env: { ...process.env, ...WRANGLER_ENV, TMPDIR: temporary },
   stdio: "inherit",

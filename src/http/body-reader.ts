@@ -15,7 +15,7 @@ const PRESSED = { bytes: 512 * 1024, milliseconds: 3_000 } as const;
  * these bounds. The minimum is the size of the runtime's buffers, because any client may open a connection and send
  * nothing.
  */
-const READ_BYTES = { least: 4 * 1024, most: 128 * 1024 } as const;
+const READ_BYTES = { min: 4 * 1024, max: 128 * 1024 } as const;
 
 /** Why a body is incomplete: the connection ended early, its chunks are malformed, or it stalls. */
 export type LossReason = "incomplete" | "idle" | "slow";
@@ -66,7 +66,7 @@ export class BodyReader {
    * @throws BodyIncomplete
    */
   async next(least = 0): Promise<Piece | null> {
-    const size = Math.min(Math.max(this.#bytes, READ_BYTES.least, least), READ_BYTES.most);
+    const size = Math.min(Math.max(this.#bytes, READ_BYTES.min, least), READ_BYTES.max);
     return this.#received(this.#reader.read(size));
   }
 

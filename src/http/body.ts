@@ -10,7 +10,7 @@ const SMALL_BYTES = 64 * 1024;
 /** Milliseconds for which a body may wait for memory. */
 const MEMORY_WAIT_MS = 10_000;
 /** Maximum ratio of deflate. */
-const MOST_INFLATION = 1032;
+const MAX_INFLATION = 1032;
 
 export type BodyFault =
   | "too_large"
@@ -126,8 +126,8 @@ async function receive(
   if (body === null) return { ok: true, bytes: new Uint8Array(0), lease: bodyLease.leaseFor(0) };
   const length = Number(headers.get("Content-Length") ?? Number.NaN);
   if (length > SMALL_BYTES && length <= limit) await bodyLease.switchToLargePool();
-  const receiver = new BodyReader(body, () => bodyLease.isPressed);
-  const raw = length > limit ? await receiver.drain(DRAIN_BYTES) : await read(receiver, length, limit, bodyLease);
+  const reader = new BodyReader(body, () => bodyLease.isPressed);
+  const raw = length > limit ? await reader.drain(DRAIN_BYTES) : await read(reader, length, limit, bodyLease);
   if (raw === null) return { ok: false, reason: "too_large" };
   const encoding = headers.get("Content-Encoding")?.trim().toLowerCase() ?? "identity";
   if (encoding === "identity" || encoding === "")
@@ -143,16 +143,16 @@ async function receive(
  * @throws BodyIncomplete
  */
 async function read(
-  receiver: BodyReader,
+  reader: BodyReader,
   length: number,
   limit: number,
   bodyLease: BodyLease,
 ): Promise<Uint8Array | null> {
-  const ahead = length > 0 && receiver.fillsBuffers ? smallBodies.tryTakeAhead(Math.min(length, SMALL_BYTES)) : null;
-  if (ahead === null) return collect(receiver, limit, bodyLease, null);
-  if (length <= SMALL_BYTES) return receiver.whole(length, bodyLease.adopt(ahead));
+  const ahead = length > 0 && reader.fillsBuffers ? smallBodies.tryTakeAhead(Math.min(length, SMALL_BYTES)) : null;
+  if (ahead === null) return collect(reader, limit, bodyLease, null);
+  if (length <= SMALL_BYTES) return reader.whole(length, bodyLease.adopt(ahead));
   try {
-    return await collect(receiver, limit, bodyLease, ahead);
+    return await collect(reader, limit, bodyLease, ahead);
   } finally {
     ahead.release();
   }
@@ -160,20 +160,20 @@ async function read(
 
 /** Reads on past `limit` and discards. @param ahead counts the buffer of a read @throws BodyIncomplete */
 async function collect(
-  receiver: BodyReader,
+  reader: BodyReader,
   limit: number,
   bodyLease: BodyLease,
   ahead: MemoryLease | null,
 ): Promise<Uint8Array | null> {
-  const pieces = new ChunkBuffer(receiver);
+  const pieces = new ChunkBuffer(reader);
   const least = ahead?.bytes ?? 0;
-  for (let piece = await receiver.next(least); piece !== null; piece = await receiver.next(least)) {
+  for (let piece = await reader.next(least); piece !== null; piece = await reader.next(least)) {
     ahead?.renew();
     pieces.add(piece);
     if (pieces.size > limit) {
       pieces.drop();
       bodyLease.release();
-      return receiver.drain(DRAIN_BYTES);
+      return reader.drain(DRAIN_BYTES);
     }
     try {
       await bodyLease.reserve(pieces.size);
@@ -181,7 +181,7 @@ async function collect(
       // The request ends here, and its client must be able to read the response.
       pieces.drop();
       bodyLease.release();
-      await receiver.drain(DRAIN_BYTES).catch(() => {});
+      await reader.drain(DRAIN_BYTES).catch(() => {});
       throw error;
     }
   }
@@ -189,7 +189,7 @@ async function collect(
 }
 
 /** Bytes of the buffer into which small pieces are copied. */
-const TOGETHER_BYTES = 1024;
+const SMALL_PIECES_BYTES = 1024;
 
 /**
  * Collects the pieces of a body. With the buffer of the next read it takes at most three times its size and 5 KiB,
@@ -198,15 +198,15 @@ const TOGETHER_BYTES = 1024;
  */
 class ChunkBuffer {
   size = 0;
-  readonly #receiver: BodyReader;
+  readonly #reader: BodyReader;
   readonly #whole: Uint8Array[] = [];
   /** Small pieces, up to `#used`; `null` before the first. */
   #small: Uint8Array | null = null;
   #used = 0;
 
-  /** @param receiver of the pieces */
-  constructor(receiver: BodyReader) {
-    this.#receiver = receiver;
+  /** @param reader of the pieces */
+  constructor(reader: BodyReader) {
+    this.#reader = reader;
   }
 
   add(piece: Uint8Array<ArrayBuffer>): void {
@@ -216,11 +216,11 @@ class ChunkBuffer {
       this.#whole.push(piece);
       return;
     }
-    if (piece.byteLength > TOGETHER_BYTES) {
+    if (piece.byteLength > SMALL_PIECES_BYTES) {
       this.#appendSmall();
       this.#whole.push(piece.slice());
     } else this.#copy(piece);
-    this.#receiver.recycle(piece);
+    this.#reader.recycle(piece);
   }
 
   drop(): void {
@@ -245,8 +245,8 @@ class ChunkBuffer {
   }
 
   #copy(piece: Uint8Array): void {
-    if (this.#used + piece.byteLength > TOGETHER_BYTES) this.#appendSmall();
-    this.#small ??= new Uint8Array(TOGETHER_BYTES);
+    if (this.#used + piece.byteLength > SMALL_PIECES_BYTES) this.#appendSmall();
+    this.#small ??= new Uint8Array(SMALL_PIECES_BYTES);
     this.#small.set(piece, this.#used);
     this.#used += piece.byteLength;
   }
@@ -264,7 +264,7 @@ async function inflate(raw: Uint8Array, limit: number, bodyLease: BodyLease): Pr
   let bytes = bodyLease.isLarge ? "too_large" : inflated(raw, Math.min(limit, SMALL_BYTES));
   if (bytes === "too_large" && limit > SMALL_BYTES) {
     await bodyLease.switchToLargePool();
-    await bodyLease.reserve(raw.length + Math.min(limit, raw.length * MOST_INFLATION));
+    await bodyLease.reserve(raw.length + Math.min(limit, raw.length * MAX_INFLATION));
     bytes = inflated(raw, limit);
   }
   detachBuffer(raw);

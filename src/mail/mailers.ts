@@ -16,14 +16,7 @@ export function outboxMailer(db: D1Database, now: () => number): Mailer {
   };
 }
 
-export interface OutboxItem {
-  id: string;
-  to: string;
-  kind: string;
-  subject: string;
-  text: string;
-  html: string;
-  links: string[];
+export interface OutboxItem extends Letter {
   /** Epoch milliseconds. */
   createdAt: number;
 }

@@ -6,20 +6,13 @@ import {
   CorruptSegment,
   SEGMENT_LIMITS,
   type SegmentBody,
-  type SegmentKey,
   type SegmentMeta,
 } from "../logs/cold/format/segment.ts";
+import type { MovedSource } from "../logs/query/tiers.ts";
 import type { SeqLines, SeqRange } from "./frames.ts";
 
-/** The part of the cold tier's store that reads by `seq` use. */
-export interface ColdSeqSource {
-  segmentsBySeq(
-    workspaceId: string,
-    projectId: string,
-    range: { from: number; to: number },
-    after: SegmentKey | null,
-    limit: number,
-  ): Promise<SegmentMeta[]>;
+/** The part of the cold tier that reads by `seq` use. */
+export interface ColdSeqSource extends Pick<MovedSource, "segmentsBySeq"> {
   /**
    * Reads ranges from the first on, as many as one response may hold. An element is `null` if the segment no longer
    * exists.

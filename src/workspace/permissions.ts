@@ -38,8 +38,8 @@ export interface Requirement {
 }
 
 /**
- * A refusal by the workspace. `limit` is null where nothing was counted here, because the caller is nobody this
- * workspace knows: the router then counts by address, or in the user's own object.
+ * A refusal by the workspace. `limit` is `null` if the workspace does not know the caller and so has not counted the
+ * request: the router then counts by address, or in the user object.
  */
 export interface Denied {
   ok: false;

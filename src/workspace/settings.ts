@@ -53,7 +53,7 @@ export function ingestCutoff(retentionDays: number, now: number): number {
 }
 
 /**
- * Entries with an earlier timestamp are found by nobody, whether they are deleted already or not. A full minute, so that
+ * No read finds entries with an earlier timestamp, whether they are deleted already or not. A full minute, so that
  * counts by minute stay exact without a look at entries: an entry is kept up to a minute too long, never too short.
  */
 export function retentionCutoff(retentionDays: number, now: number): number {

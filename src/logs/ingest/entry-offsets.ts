@@ -62,7 +62,7 @@ function splitArray(bytes: Uint8Array, at: number, most: number, isEnd: (end: nu
   if (bytes[i] !== CLOSE_BRACKET) {
     for (;;) {
       const start = skipSpace(bytes, i, bytes.length);
-      i = endOfElement(bytes, start);
+      i = endOfValue(bytes, start, CLOSE_BRACKET);
       if (i < 0) return BROKEN;
       let end = i;
       while (end > start && isSpace(bytes[end - 1] ?? 0)) end--;
@@ -76,8 +76,11 @@ function splitArray(bytes: Uint8Array, at: number, most: number, isEnd: (end: nu
   return isEnd(i + 1) ? { found: "entries", offsets } : BROKEN;
 }
 
-/** @returns index of the comma or bracket after the array element that begins at `at`; -1 if there is no such byte */
-function endOfElement(bytes: Uint8Array, at: number): number {
+/**
+ * @param close the bracket or brace that ends the list or object around the value
+ * @returns index of the comma or of `close` after the value that begins at `at`; -1 if there is no such byte
+ */
+function endOfValue(bytes: Uint8Array, at: number, close: number): number {
   const { length } = bytes;
   let depth = 0;
   for (let i = at; i < length; i++) {
@@ -92,7 +95,7 @@ function endOfElement(bytes: Uint8Array, at: number): number {
         break;
       case CLOSE_BRACE:
       case CLOSE_BRACKET:
-        if (depth-- === 0) return bytes[i] === CLOSE_BRACKET ? i : -1;
+        if (depth-- === 0) return bytes[i] === close ? i : -1;
         break;
       case COMMA:
         if (depth === 0) return i;
@@ -150,7 +153,7 @@ function readMembers(bytes: Uint8Array, start: number, members: Members): number
     i = skipSpace(bytes, nameEnd + 1, bytes.length);
     if (bytes[i] !== COLON) return -1;
     const value = skipSpace(bytes, i + 1, bytes.length);
-    i = endOfMember(bytes, value);
+    i = endOfValue(bytes, value, CLOSE_BRACE);
     if (i < 0) return -1;
     let end = i;
     while (end > value && isSpace(bytes[end - 1] ?? 0)) end--;
@@ -162,31 +165,6 @@ function readMembers(bytes: Uint8Array, start: number, members: Members): number
     if (bytes[i] === CLOSE_BRACE) return i + 1;
     i++;
   }
-}
-
-/** @returns index of the comma or brace after a member's value; -1 if there is no such byte */
-function endOfMember(bytes: Uint8Array, at: number): number {
-  const { length } = bytes;
-  let depth = 0;
-  for (let i = at; i < length; i++) {
-    switch (bytes[i]) {
-      case QUOTE:
-        i = closingQuote(bytes, i + 1);
-        if (i < 0) return -1;
-        break;
-      case OPEN_BRACE:
-      case OPEN_BRACKET:
-        depth++;
-        break;
-      case CLOSE_BRACE:
-      case CLOSE_BRACKET:
-        if (depth-- === 0) return bytes[i] === CLOSE_BRACE ? i : -1;
-        break;
-      case COMMA:
-        if (depth === 0) return i;
-    }
-  }
-  return -1;
 }
 
 /**
