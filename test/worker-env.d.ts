@@ -14,6 +14,12 @@ declare global {
       | "VIOLATION_QUEUE"
       | "EMAIL";
     interface Env extends Pick<import("../src/env.ts").Env, Bindings> {
+      // With their classes, so that tests can call methods and look inside.
+      WORKSPACES: DurableObjectNamespace<import("../src/objects/workspace/workspace.ts").WorkspaceObject>;
+      USERS: DurableObjectNamespace<import("../src/objects/user/user.ts").UserObject>;
+      ADDRESSES: DurableObjectNamespace<import("../src/objects/address/address.ts").AddressObject>;
+      MAIL_QUEUE: Queue<import("../src/mail/mail.ts").MailMessage>;
+      VIOLATION_QUEUE: Queue<import("../src/limits/violations.ts").ViolationMessage>;
       MIGRATIONS: D1Migration[];
       COLD_MIGRATIONS: D1Migration[];
       MODEL_RUNS: string;

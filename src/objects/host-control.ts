@@ -1,7 +1,7 @@
 import type { Env } from "../env.ts";
 import { type HostCommand, type HostReport, hostState, InFlight, tailedWorkspaces } from "../platform/host.ts";
-import { callWorkspace, type Stub } from "../rpc/call.ts";
-import type { WorkspaceObject } from "./workspace/workspace.ts";
+import { callWorkspace } from "../rpc/call.ts";
+import type { WorkspaceRpc } from "../rpc/workspace.ts";
 
 /** Milliseconds between two checks of the requests in flight. */
 const POLL_MS = 20;
@@ -58,7 +58,7 @@ async function obey(order: HostCommand, report: (text: HostReport) => Promise<vo
 async function stop(env: Env): Promise<void> {
   const closed = [...tailedWorkspaces];
   // If an object fails, its tails stay open until the runtime ends. Their clients resume at the last `seq`.
-  const ofAll = (call: (stub: Stub<WorkspaceObject>) => Promise<void>) =>
+  const ofAll = (call: (stub: WorkspaceRpc) => Promise<void>) =>
     Promise.allSettled(closed.map((id) => callWorkspace(env, id, "once", call)));
   await ofAll((stub) => stub.stopTails());
   while (inFlight.count > 0) await scheduler.wait(POLL_MS);

@@ -1,9 +1,9 @@
 import type { Env } from "../env.ts";
 import { ApiError, BUSY, STORAGE_FAILS } from "../http/errors.ts";
-import type { AddressObject } from "../objects/address/address.ts";
-import type { UserObject } from "../objects/user/user.ts";
-import type { WorkspaceObject } from "../objects/workspace/workspace.ts";
 import { hasFlag, isStorageFailure } from "../platform/failures.ts";
+import type { AddressRpc } from "./address.ts";
+import type { UserRpc } from "./user.ts";
+import type { WorkspaceRpc } from "./workspace.ts";
 
 export function unavailable(): ApiError {
   return new ApiError(BUSY);
@@ -102,14 +102,6 @@ function classify(error: unknown): "overloaded" | "lost" | "outdated" | "storage
   return hasFlag(error, "retryable") ? "lost" : "fault";
 }
 
-/**
- * The methods of an object as a caller sees them: the same signatures, because every argument and result is plain data.
- * The runtime's stub type maps a union result to a union of promises, which no caller can narrow.
- */
-export type Stub<O> = {
-  [M in keyof O as O[M] extends (...args: never[]) => Promise<unknown> ? M : never]: O[M];
-};
-
 const TIMER: RetryTimer = {
   now: () => Date.now(),
   wait: (milliseconds) => scheduler.wait(milliseconds),
@@ -124,7 +116,7 @@ export function callWorkspace<T>(
   env: Env,
   workspaceId: string,
   replay: RetryPolicy,
-  call: (stub: Stub<WorkspaceObject>) => Promise<T>,
+  call: (stub: WorkspaceRpc) => Promise<T>,
 ): Promise<T> {
   return withRetry(replay, () => call(stubOf(env.WORKSPACES, workspaceId)), TIMER);
 }
@@ -138,7 +130,7 @@ export function callUser<T>(
   env: Env,
   userId: string,
   replay: RetryPolicy,
-  call: (stub: Stub<UserObject>) => Promise<T>,
+  call: (stub: UserRpc) => Promise<T>,
 ): Promise<T> {
   return withRetry(replay, () => call(stubOf(env.USERS, userId)), TIMER);
 }
@@ -148,12 +140,14 @@ export function callAddress<T>(
   env: Env,
   name: string,
   replay: RetryPolicy,
-  call: (stub: Stub<AddressObject>) => Promise<T>,
+  call: (stub: AddressRpc) => Promise<T>,
 ): Promise<T> {
   return withRetry(replay, () => call(stubOf(env.ADDRESSES, name)), TIMER);
 }
 
-function stubOf<O extends Rpc.DurableObjectBranded>(namespace: DurableObjectNamespace<O>, name: string): Stub<O> {
-  // SAFETY: native RPC forwards every method of the class; `Stub` only names them with their own signatures.
-  return namespace.get(namespace.idFromName(name)) as unknown as Stub<O>;
+/** @param R the contract that the class of the namespace implements */
+function stubOf<R>(namespace: DurableObjectNamespace, name: string): R {
+  // SAFETY: native RPC forwards every method of the class, and arguments and results are plain data. The stub type of
+  // the runtime would map a union result to a union of promises, which no caller can narrow.
+  return namespace.get(namespace.idFromName(name)) as unknown as R;
 }

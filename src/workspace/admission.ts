@@ -4,9 +4,10 @@ import type { Cascade } from "../limits/cascade.ts";
 import type { Limiter } from "../limits/limiter.ts";
 import type { LimitState, RouteRef } from "../limits/state.ts";
 import type { ViolationOutbox } from "../limits/violation-outbox.ts";
+import { type Failure, fail } from "../rpc/result.ts";
 import { recordAudit } from "./audit.ts";
 import { roleOf } from "./members.ts";
-import { type Caller, type Denied, type Requirement, type Role, roleAtLeast, type SessionUse } from "./permissions.ts";
+import { type Caller, type Requirement, type Role, roleAtLeast, type SessionUse } from "./permissions.ts";
 import { findProject, findProjectByNum, type ProjectRow } from "./projects.ts";
 
 /** Sessions kept in memory: a few members' at a time. */
@@ -158,7 +159,7 @@ export function admit(
   requirement: Requirement,
   route: RouteRef | null,
   now: number,
-): Admitted | Denied {
+): Admitted | Failure {
   return caller.kind === "key"
     ? admitKey(admission, caller.hash, requirement, route, now)
     : admitUser(admission, caller, requirement, route, now);
@@ -170,7 +171,7 @@ function admitKey(
   requirement: Requirement,
   route: RouteRef | null,
   now: number,
-): Admitted | Denied {
+): Admitted | Failure {
   const key = admission.keyProjectCache.key(hash);
   const bad = keyProblem(key, now);
   if (key === null || bad) return bad ?? unknownKey();
@@ -181,11 +182,11 @@ function admitKey(
   if (project === null) {
     // One message for every other project, existing or not.
     const message = "Project not found. An API key works for its own project only.";
-    return { ok: false, code: "NOT_FOUND", message, limit };
+    return fail("NOT_FOUND", message, { limit });
   }
   if (requirement.scope !== null && !hasScope(key.scopes, requirement.scope)) {
     const message = `The API key lacks the scope ${requirement.scope}.`;
-    return { ok: false, code: "INSUFFICIENT_SCOPE", message, limit, scope: requirement.scope };
+    return fail("INSUFFICIENT_SCOPE", message, { limit, scope: requirement.scope });
   }
   return { ok: true, limit, role: null, project };
 }
@@ -196,15 +197,15 @@ function admitUser(
   requirement: Requirement,
   route: RouteRef | null,
   now: number,
-): Admitted | Denied {
+): Admitted | Failure {
   const role = roleOf(admission.sql, userId);
-  if (role === null) return { ok: false, code: "NOT_FOUND", message: "There is no such workspace.", limit: null };
+  if (role === null) return fail("NOT_FOUND", "There is no such workspace.", { limit: null });
   const limit = route ? count(admission, `user:${userId}`, route, now) : null;
   if (limit && !limit.admitted) return limited(limit);
   if (session) admission.sessions.note(userId, session, now);
   const project = requirement.projectId === null ? null : admission.keyProjectCache.projectById(requirement.projectId);
   if (requirement.projectId !== null && project === null) {
-    return { ok: false, code: "NOT_FOUND", message: "There is no such project.", limit };
+    return fail("NOT_FOUND", "There is no such project.", { limit });
   }
   if (!roleAtLeast(role, requirement.role)) {
     return { ok: false, code: "FORBIDDEN", message: `This needs the role ${requirement.role}.`, limit };
@@ -218,27 +219,27 @@ function projectOfKey(keyProjectCache: KeyProjectCache, key: KeyRow, named: stri
   return named === null || named === own?.id ? own : null;
 }
 
-type KeyProblem = Denied & { code: "INVALID_API_KEY" | "API_KEY_REVOKED" | "API_KEY_EXPIRED" };
+type KeyProblem = Failure<"INVALID_API_KEY" | "API_KEY_REVOKED" | "API_KEY_EXPIRED">;
 
 /** Why a key no longer works, if so. */
 export function keyProblem(key: KeyRow | null, now: number): KeyProblem | null {
   if (key === null) return unknownKey();
   if (key.revokedAt !== null) {
-    return { ok: false, code: "API_KEY_REVOKED", message: "The API key has been revoked.", limit: null };
+    return fail("API_KEY_REVOKED", "The API key has been revoked.", { limit: null });
   }
   const end = endOf(key);
   if (end !== null && end <= now) {
-    return { ok: false, code: "API_KEY_EXPIRED", message: "The API key has expired.", limit: null };
+    return fail("API_KEY_EXPIRED", "The API key has expired.", { limit: null });
   }
   return null;
 }
 
 export function unknownKey(): KeyProblem {
-  return { ok: false, code: "INVALID_API_KEY", message: "The API key is not valid.", limit: null };
+  return fail("INVALID_API_KEY", "The API key is not valid.", { limit: null });
 }
 
-function limited(limit: LimitState): Denied {
-  return { ok: false, code: "RATE_LIMITED", message: "Too many requests", limit };
+function limited(limit: LimitState): Failure {
+  return fail("RATE_LIMITED", "Too many requests", { limit });
 }
 
 function count(admission: AdmissionContext, identifier: string, route: RouteRef, now: number): LimitState {

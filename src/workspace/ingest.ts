@@ -2,8 +2,8 @@ import type { LimitState, RouteRef } from "../limits/state.ts";
 import type { Batch } from "../logs/batch.ts";
 import { INGEST_LIMITS } from "../logs/entry.ts";
 import type { Rejection } from "../logs/ingest/rejection.ts";
+import { type Failure, fail } from "../rpc/result.ts";
 import { type AdmissionContext, admit } from "./admission.ts";
-import type { Denied } from "./permissions.ts";
 import type { ProjectRow } from "./projects.ts";
 import { insertBatch, lastCommit } from "./recent/batches.ts";
 import { ingestCutoff } from "./settings.ts";
@@ -147,7 +147,7 @@ export type IngestResult =
   | { ok: false; code: "DISK_FULL"; limit: LimitState | null }
   /** Calls that wait for their commit hold all the memory that they may. Nothing was counted: call again soon. */
   | { ok: false; code: "SERVICE_UNAVAILABLE"; message: string; limit: null }
-  | Denied;
+  | Failure;
 
 /** Bytes of a call beside its batch, at most. */
 const CALL_BYTES = 1024;
@@ -219,7 +219,7 @@ export class IngestGroup {
     if (known.found === "receipt") return { ok: true, limit, receipt: known.receipt };
     if (known.found === "conflict") {
       const message = "This Idempotency-Key has been used with another body.";
-      return { ok: false, code: "IDEMPOTENCY_CONFLICT", message, limit };
+      return fail("IDEMPOTENCY_CONFLICT", message, { limit });
     }
     if (call.batch === null) return { ok: false, code: "VALIDATION_ERROR", limit };
     if (this.#full !== null) return { ok: false, code: this.#full, limit };
@@ -243,7 +243,7 @@ export class IngestGroup {
     }
   }
 
-  #admit(call: IngestCall, counted: boolean): { ok: true; limit: LimitState | null; project: ProjectRow } | Denied {
+  #admit(call: IngestCall, counted: boolean): { ok: true; limit: LimitState | null; project: ProjectRow } | Failure {
     const caller = { kind: "key", hash: call.keyHash } as const;
     const requirement = { scope: "logs:write", role: "owner", projectId: call.projectId } as const;
     const admitted = admit(this.#gate, caller, requirement, counted ? call.route : null, this.#now);

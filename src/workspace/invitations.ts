@@ -1,6 +1,6 @@
 import { hashOneTimeToken, mintOneTimeToken } from "../accounts/one-time-token.ts";
 import { addPendingMail } from "../mail/pending-mails.ts";
-import { type Refused, type Ruling, refused } from "../rpc/result.ts";
+import { type Failure, fail, ok, type Result } from "../rpc/result.ts";
 import type { AuditNote } from "./audit.ts";
 import { roleOf } from "./members.ts";
 import { may, mayAssign, type Role } from "./permissions.ts";
@@ -82,10 +82,10 @@ export function invite(
   request: InviteRequest,
   note: AuditNote,
   now: number,
-): Ruling<Invitation> {
+): Result<Invitation> {
   const { id, email, role, inviteeId, inviter, seed, isMailed } = request;
   if (inviteeId !== null && roleOf(sql, inviteeId) !== null) {
-    return refused("CONFLICT", "The owner of this address is a member already.");
+    return fail("CONFLICT", "The owner of this address is a member already.");
   }
   const hash = hashOneTimeToken(mintOneTimeToken(workspaceId, seed, pepper));
   const made = makeInvitation(sql, by, { id, email, role, invitedBy: userId, hash, isMailed }, now);
@@ -102,7 +102,7 @@ export function invite(
  * Makes an invitation. One of the same address gives way to it; where no mail may go there now, the mail that went before
  * stays good, and only role and end are new.
  */
-function makeInvitation(sql: SqlStorage, by: Role, wanted: NewInvitation, now: number): Ruling<Invitation> {
+function makeInvitation(sql: SqlStorage, by: Role, wanted: NewInvitation, now: number): Result<Invitation> {
   const { email, role, invitedBy, hash, isMailed } = wanted;
   if (!mayAssign(by, role)) return OWNERS_ONLY;
   sweepInvitations(sql, now);
@@ -120,7 +120,7 @@ function makeInvitation(sql: SqlStorage, by: Role, wanted: NewInvitation, now: n
       expiresAt,
       old.id,
     );
-    return { ok: true, value: { ...old, role, expiresAt } };
+    return ok({ ...old, role, expiresAt });
   }
   if (old) deleteInvitation(sql, old.id);
   sql.exec(
@@ -133,7 +133,7 @@ function makeInvitation(sql: SqlStorage, by: Role, wanted: NewInvitation, now: n
     now,
     expiresAt,
   );
-  return { ok: true, value: { id: wanted.id, email, role, createdAt: now, expiresAt } };
+  return ok({ id: wanted.id, email, role, createdAt: now, expiresAt });
 }
 
 /** Those that can still be accepted, in order of creation, after the (createdAt, id) of `cursor`. */
@@ -156,20 +156,20 @@ export function listInvitations(
 }
 
 /** Takes an invitation back: its token is good for nothing, and its mail is not sent if it has not been. */
-export function revokeInvitation(sql: SqlStorage, by: Role, id: string, note: AuditNote, now: number): Ruling<true> {
+export function revokeInvitation(sql: SqlStorage, by: Role, id: string, note: AuditNote, now: number): Result<true> {
   const row = sql.exec<Row>(`SELECT ${COLUMNS} FROM invitations WHERE id = ? AND expires_at > ?`, id, now).toArray()[0];
-  if (!row) return refused("NOT_FOUND", "There is no such invitation.");
+  if (!row) return fail("NOT_FOUND", "There is no such invitation.");
   if (!mayAssign(by, row.role)) return OWNERS_ONLY;
   deleteInvitation(sql, id);
   note(id, { before: { email: row.email, role: row.role } });
-  return { ok: true, value: true };
+  return ok(true);
 }
 
 /** The invitation that a token of this hash accepts for the owner of an address. */
-export function findAcceptable(sql: SqlStorage, hash: Uint8Array, email: string, now: number): Ruling<Invitation> {
+export function findAcceptable(sql: SqlStorage, hash: Uint8Array, email: string, now: number): Result<Invitation> {
   const row = rowOf(sql, hash);
   if (row && row.email !== email) return FOR_ANOTHER;
-  return row && row.expires_at > now ? { ok: true, value: fromRow(row) } : refusedToken(row);
+  return row && row.expires_at > now ? ok(fromRow(row)) : refusedToken(row);
 }
 
 /** What the holder of an invitation's token may see of it, without being signed in. */
@@ -181,25 +181,25 @@ export interface OpenInvitation extends Pick<Invitation, "email" | "role" | "exp
 }
 
 /** The invitation that a token of this hash opens. */
-export function openInvitation(sql: SqlStorage, hash: Uint8Array, now: number): Ruling<OpenInvitation> {
+export function openInvitation(sql: SqlStorage, hash: Uint8Array, now: number): Result<OpenInvitation> {
   const row = rowOf(sql, hash);
   if (!row || row.expires_at <= now) return refusedToken(row);
   const { email, role, expiresAt } = fromRow(row);
   const { name: workspace } = readWorkspace(sql);
-  return { ok: true, value: { workspace, invitedBy: row.invited_by, email, role, expiresAt } };
+  return ok({ workspace, invitedBy: row.invited_by, email, role, expiresAt });
 }
 
-export const UNKNOWN_INVITATION = refused(
+export const UNKNOWN_INVITATION = fail(
   "INVALID_TOKEN",
   "The invitation is not valid, has been accepted or was taken back.",
 );
 
 /** The refusal of an account that has another address than the invited one. */
-export const FOR_ANOTHER = refused("FORBIDDEN", "The invitation is for another e-mail address than yours.");
+export const FOR_ANOTHER = fail("FORBIDDEN", "The invitation is for another e-mail address than yours.");
 
 /** `row`: the invitation that has expired, if any. */
-function refusedToken(row: Row | undefined): Refused {
-  return row ? refused("TOKEN_EXPIRED", "The invitation has run out. Ask for a new one.") : UNKNOWN_INVITATION;
+function refusedToken(row: Row | undefined): Failure {
+  return row ? fail("TOKEN_EXPIRED", "The invitation has run out. Ask for a new one.") : UNKNOWN_INVITATION;
 }
 
 function rowOf(sql: SqlStorage, hash: Uint8Array): (Row & { invited_by: string }) | undefined {
@@ -226,7 +226,7 @@ export function mailOfInvitation(id: string): string {
   return id.replace(/^inv_/, "mail_");
 }
 
-const OWNERS_ONLY = refused("FORBIDDEN", "Only an owner can invite an owner, or take such an invitation back.");
+const OWNERS_ONLY = fail("FORBIDDEN", "Only an owner can invite an owner, or take such an invitation back.");
 
 function invitationOf(sql: SqlStorage, email: string): Invitation | null {
   const row = sql.exec<Row>(`SELECT ${COLUMNS} FROM invitations WHERE email = ?`, email).toArray()[0];
@@ -234,13 +234,13 @@ function invitationOf(sql: SqlStorage, email: string): Invitation | null {
 }
 
 /** A refusal where as many invitations as a day allows were made in the last 24 hours. */
-function countToday(sql: SqlStorage, now: number): Refused | null {
+function countToday(sql: SqlStorage, now: number): Failure | null {
   const times = sql
     .exec<{ at: number }>("SELECT at FROM invitation_times WHERE at > ? ORDER BY num", now - DAY_MS)
     .toArray();
   const leaves = times[times.length - INVITATIONS_A_DAY];
   if (!leaves) return null;
-  return { ...refused("RATE_LIMITED", "Too many requests"), retryAfter: leaves.at + DAY_MS - now };
+  return fail("RATE_LIMITED", "Too many requests", { retryAfter: leaves.at + DAY_MS - now });
 }
 
 function sweepInvitations(sql: SqlStorage, now: number): void {

@@ -1,6 +1,6 @@
 import { revokeKeysBy } from "../keys/store.ts";
 import type { Origin } from "../platform/origin.ts";
-import { type Refused, type Ruling, refused } from "../rpc/result.ts";
+import { type Failure, fail, ok, type Result } from "../rpc/result.ts";
 import { type AuditNote, recordAudit } from "./audit.ts";
 import { SYSTEM } from "./audit-actions.ts";
 import { markMemberChanged } from "./directory-changes.ts";
@@ -10,10 +10,10 @@ import { may, mayAssign, type Role } from "./permissions.ts";
 import { markWorkspaceDeleted } from "./provision.ts";
 import { readWorkspace } from "./settings.ts";
 
-const NO_MEMBER = refused("NOT_FOUND", "There is no such member.");
-const LAST_OWNER = refused("CONFLICT", "A workspace keeps at least one owner. Make somebody else an owner first.");
-const PERSON = refused("CONFLICT", "A personal workspace stays with the person it was made for, as its owner.");
-const OWNERS_ONLY = refused("FORBIDDEN", "Only an owner can make, change or remove an owner.");
+const NO_MEMBER = fail("NOT_FOUND", "There is no such member.");
+const LAST_OWNER = fail("CONFLICT", "A workspace keeps at least one owner. Make somebody else an owner first.");
+const PERSON = fail("CONFLICT", "A personal workspace stays with the person it was made for, as its owner.");
+const OWNERS_ONLY = fail("FORBIDDEN", "Only an owner can make, change or remove an owner.");
 
 /**
  * Gives a member another role. `by` is the caller's role, which permits changing members. Keys and invitations that the new
@@ -26,22 +26,22 @@ export function changeRole(
   role: Role,
   note: AuditNote,
   now: number,
-): Ruling<Member> {
+): Result<Member> {
   const member = findMember(sql, userId);
   if (!member) return NO_MEMBER;
   if (!mayAssign(by, member.role) || !mayAssign(by, role)) return OWNERS_ONLY;
-  if (member.role === role) return { ok: true, value: member };
+  if (member.role === role) return ok(member);
   const bound = staysOwner(sql, member);
   if (bound) return bound;
   setRole(sql, userId, role);
   dropInvitationsOf(sql, userId, role);
   const keysRevoked = may(role, "key.create") ? 0 : revokeKeysBy(sql, userId, Number.MAX_SAFE_INTEGER, now);
   note(userId, { before: { role: member.role }, after: { role, ...(keysRevoked > 0 ? { keysRevoked } : {}) } });
-  return { ok: true, value: { ...member, role } };
+  return ok({ ...member, role });
 }
 
 /** Removes a member, who may be the caller. Keys and invitations that the member created are revoked in the same turn. */
-export function removeMember(sql: SqlStorage, by: Role, userId: string, note: AuditNote, now: number): Ruling<true> {
+export function removeMember(sql: SqlStorage, by: Role, userId: string, note: AuditNote, now: number): Result<true> {
   const member = findMember(sql, userId);
   if (!member) return NO_MEMBER;
   if (!mayAssign(by, member.role)) return OWNERS_ONLY;
@@ -49,7 +49,7 @@ export function removeMember(sql: SqlStorage, by: Role, userId: string, note: Au
   if (bound) return bound;
   const keysRevoked = letGo(sql, userId, now);
   note(userId, { before: { role: member.role }, ...(keysRevoked > 0 ? { after: { keysRevoked } } : {}) });
-  return { ok: true, value: true };
+  return ok(true);
 }
 
 /** `workspace`: the workspace is deleted with its person or its only owner. */
@@ -88,7 +88,7 @@ function letGo(sql: SqlStorage, userId: string, now: number): number {
 }
 
 /** Why a member cannot stop being an owner, if so. */
-function staysOwner(sql: SqlStorage, member: Member): Refused | null {
+function staysOwner(sql: SqlStorage, member: Member): Failure | null {
   const { personalOf } = readWorkspace(sql);
   if (personalOf === member.userId) return PERSON;
   return isLastOwner(sql, member) ? LAST_OWNER : null;

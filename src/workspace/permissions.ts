@@ -1,7 +1,6 @@
-import type { ErrorCode } from "../http/errors.ts";
 import type { Scope } from "../keys/scopes.ts";
-import type { LimitState } from "../limits/state.ts";
 import type { Origin } from "../platform/origin.ts";
+import { type Failure, fail } from "../rpc/result.ts";
 
 /** Who a request says it is; the object decides whether that holds here. */
 export type Caller =
@@ -37,35 +36,11 @@ export interface Requirement {
   projectId: string | null;
 }
 
-/**
- * A refusal by the workspace. `limit` is `null` if the workspace does not know the caller and so has not counted the
- * request: the router then counts by address, or in the user object.
- */
-export interface Denied {
-  ok: false;
-  code: Extract<
-    ErrorCode,
-    | "INVALID_API_KEY"
-    | "API_KEY_REVOKED"
-    | "API_KEY_EXPIRED"
-    | "NOT_FOUND"
-    | "FORBIDDEN"
-    | "INSUFFICIENT_SCOPE"
-    | "RATE_LIMITED"
-    | "IDEMPOTENCY_CONFLICT"
-    | "CONFLICT"
-  >;
-  message: string;
-  limit: LimitState | null;
-  /** The scope that was missing, for `WWW-Authenticate`. */
-  scope?: Scope;
-}
-
 /** The answer of an object that is no workspace: to a key it is unknown, to a user it does not exist. */
-export function unknownCaller(caller: Caller): Denied {
+export function unknownCaller(caller: Caller): Failure {
   return caller.kind === "key"
-    ? { ok: false, code: "INVALID_API_KEY", message: "The API key is not valid.", limit: null }
-    : { ok: false, code: "NOT_FOUND", message: "There is no such workspace.", limit: null };
+    ? fail("INVALID_API_KEY", "The API key is not valid.", { limit: null })
+    : fail("NOT_FOUND", "There is no such workspace.", { limit: null });
 }
 
 interface Permission {

@@ -115,13 +115,13 @@ export function inspect(sql: SqlStorage, now: number, cursor: number, limit: num
   return { usage: readUsage(sql, now), projects };
 }
 
+export interface FlushedRanges {
+  flushedSeq: number;
+  ranges: FlushedRange[];
+}
+
 /** Returns a page of a project's flushed ranges, in order of `seq`; `null` if the project does not exist. */
-export function flushedRanges(
-  sql: SqlStorage,
-  projectId: string,
-  after: number,
-  limit: number,
-): { flushedSeq: number; ranges: FlushedRange[] } | null {
+export function flushedRanges(sql: SqlStorage, projectId: string, after: number, limit: number): FlushedRanges | null {
   const project = findProject(sql, projectId);
   return project && { flushedSeq: project.flushedSeq, ranges: flushedRangesAfter(sql, project.num, after, limit) };
 }

@@ -3,7 +3,7 @@ import { randomBase62 } from "../ids.ts";
 import { RETENTION_DAYS } from "../logs/entry.ts";
 import type { Origin } from "../platform/origin.ts";
 import { migrate } from "../platform/sql.ts";
-import { type Ruling, refused } from "../rpc/result.ts";
+import { fail, ok, type Result } from "../rpc/result.ts";
 import { recordAudit } from "./audit.ts";
 import type { WorkspaceClaim, WorkspaceClaimed } from "./listing.ts";
 import { WORKSPACE_SCHEMA } from "./schema.ts";
@@ -59,10 +59,10 @@ export function confirmListed(sql: SqlStorage, slug: string): void {
 }
 
 /** Deletes the workspace, unless it is a personal one. */
-export function deleteWorkspace(sql: SqlStorage, origin: Origin, now: number): Ruling<true> {
-  if (readWorkspace(sql).personal) return refused("CONFLICT", "A personal workspace goes only with its account.");
+export function deleteWorkspace(sql: SqlStorage, origin: Origin, now: number): Result<true> {
+  if (readWorkspace(sql).personal) return fail("CONFLICT", "A personal workspace goes only with its account.");
   markWorkspaceDeleted(sql, origin, now);
-  return { ok: true, value: true };
+  return ok(true);
 }
 
 /** Marks the workspace as deleted. From this turn on every caller is refused; only cleanup remains. */

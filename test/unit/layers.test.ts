@@ -6,50 +6,61 @@ const SRC = path.join(import.meta.dirname, "../../src");
 const MAX_LINES = 300;
 const MAX_FILES = 250;
 
-/** Folders of `src/` by layer, the uppermost first. A module takes values from its own layer and from those below. */
+/**
+ * Folders and files of `src/` by layer, the uppermost first. A module imports values and types from its own layer and
+ * from those below.
+ */
 const LAYERS = [
   ["worker.ts"],
   ["routes"],
   ["objects"],
-  ["accounts", "keys", "limits", "logs", "mail", "sandbox", "tail", "workspace"],
   ["rpc"],
+  ["accounts", "keys", "limits", "logs", "mail", "sandbox", "tail", "workspace"],
   ["http"],
   ["platform", "env.ts", "ids.ts", "settings.ts"],
+  // Shapes that every layer passes on.
+  ["rpc/result.ts", "limits/state.ts", "keys/scopes.ts"],
 ];
 
 const files = readdirSync(SRC, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
 
 function layerOf(file: string): number {
   const [first = ""] = file.split(path.sep);
-  return LAYERS.findIndex((folders) => folders.includes(first));
+  const named = LAYERS.findIndex((members) => members.includes(file));
+  return named >= 0 ? named : LAYERS.findIndex((members) => members.includes(first));
 }
 
-/** Files that a module takes values from: imports of types alone are gone at run time. */
-function valueImports(file: string): string[] {
+/** Files that a module imports values or types from. */
+function importsOf(file: string): string[] {
   const text = readFileSync(path.join(SRC, file), "utf8");
-  const statements = text.matchAll(/^(?:import|export) (?!type )([^;]*?)from "(\.[^"]+)";/gms);
+  const statements = text.matchAll(/^(?:import|export) [^;]*?from "(\.[^"]+)";|import\("(\.[^"]+)"\)/gms);
   return [...statements]
-    .filter(([, names = ""]) => !isOfTypes(names))
-    .map(([, , specifier = ""]) => path.join(path.dirname(file), specifier))
+    .map(([, specifier, inline = ""]) => path.join(path.dirname(file), specifier ?? inline))
     .filter((imported) => !imported.startsWith(".."));
-}
-
-function isOfTypes(names: string): boolean {
-  const listed = /^\{(.*)\}\s*$/s.exec(names.trim())?.[1];
-  return !!listed && listed.split(",").every((name) => /^\s*(type\s|$)/.test(name));
 }
 
 test("every folder of src belongs to a layer", () => {
   expect(files.filter((file) => layerOf(file) < 0)).toEqual([]);
 });
 
-test("values come from the same layer or from one below", () => {
+test("values and types come from the same layer or from one below", () => {
   const upward = files.flatMap((file) =>
-    valueImports(file)
+    importsOf(file)
       .filter((imported) => layerOf(imported) < layerOf(file))
-      .map((imported) => `${file} takes a value from ${imported}`),
+      .map((imported) => `${file} imports from ${imported}`),
   );
   expect(upward).toEqual([]);
+});
+
+test("routes and objects know each other by the contracts in rpc only", () => {
+  const across = files
+    .filter((file) => file.startsWith("routes/"))
+    .flatMap((file) =>
+      importsOf(file)
+        .filter((imported) => imported.startsWith("objects/"))
+        .map((imported) => `${file} imports from ${imported}`),
+    );
+  expect(across).toEqual([]);
 });
 
 test("src stays small: few files, none of them long", () => {

@@ -24,6 +24,7 @@ import {
 } from "../../mail/requests.ts";
 import { newAlarmOrigin, type Origin, originOrNew } from "../../platform/origin.ts";
 import { migrate, type SchemaSteps } from "../../platform/sql.ts";
+import type { AddressRpc } from "../../rpc/address.ts";
 import { enqueueDueMails } from "../queues/mails.ts";
 import { enqueueDueViolations } from "../queues/violations.ts";
 import { processMailRequests } from "./mail-requests.ts";
@@ -40,7 +41,7 @@ const EMAIL_SCHEMA: SchemaSteps = [
  * without an account. Each address has a separate object, so a flood from one does not slow others. The object deletes
  * itself once nothing counts.
  */
-export class AddressObject extends DurableObject<Env> {
+export class AddressObject extends DurableObject<Env> implements AddressRpc {
   readonly #sql: SqlStorage;
   readonly #limiter: Limiter;
   readonly #throttle: LoginThrottle;
@@ -57,10 +58,6 @@ export class AddressObject extends DurableObject<Env> {
     this.#throttle = new LoginThrottle(this.#sql, this.#limiter, () => Date.now());
   }
 
-  /**
-   * Decides on one request of this address and counts it if it is admitted.
-   * @param preset the name under which a refusal is recorded
-   */
   async check(request: LimitRequest, preset: string, origin?: Origin): Promise<LimitState> {
     this.#provision();
     const now = Date.now();
@@ -71,21 +68,14 @@ export class AddressObject extends DurableObject<Env> {
     return state;
   }
 
-  /** Called by the consumer of the violations queue after it has written `violations` to D1. */
   async violationsStored(violations: readonly Violation[]): Promise<void> {
     this.#violations.stored(violations, Date.now());
   }
 
-  /** Answers without a write, for the health check. */
   async ping(): Promise<true> {
     return true;
   }
 
-  /**
-   * Admits or refuses a login attempt for this e-mail address, perhaps after a wait for attempts in progress. An
-   * attempt whose outcome is not recorded with `recordLoginOutcome` expires after 10 s.
-   * @param device id of a device that has signed in to the account before; `null` for any other device
-   */
   async attemptLogin(prefix: string, device: string | null = null): Promise<LoginVerdict> {
     this.#provisionEmail();
     return this.#throttle.attempt({ prefix, device }, (ms) => scheduler.wait(ms));
@@ -101,7 +91,6 @@ export class AddressObject extends DurableObject<Env> {
     return this.recordLoginOutcome(prefix, outcome, device);
   }
 
-  /** Clears failed logins after the owner has set a new password. */
   async clearLoginFailures(): Promise<void> {
     if (!this.#isEmail()) return;
     this.#provisionEmail();
@@ -113,10 +102,6 @@ export class AddressObject extends DurableObject<Env> {
     return this.clearLoginFailures();
   }
 
-  /**
-   * Accepts a request for a mail, or drops it if there were too many. The response does not differ. Whether a mail is
-   * sent depends on whether the address has an account, and is decided after the response.
-   */
   async requestMail(kind: TokenMailKind, address: string, origin?: Origin): Promise<void> {
     this.#provisionEmail();
     const now = Date.now();
@@ -129,19 +114,16 @@ export class AddressObject extends DurableObject<Env> {
     this.ctx.waitUntil(this.#processMailRequests(cause));
   }
 
-  /** Returns whether an invitation may be mailed to this address now, and counts it if so. */
   async admitInvite(): Promise<boolean> {
     this.#provisionEmail();
     return this.ctx.storage.transactionSync(() => admitMail(this.#limiter, "invite", Date.now()));
   }
 
-  /** Returns whether the mail of a registration may be sent to this address now, and counts it if so. */
   async admitRegistrationMail(): Promise<boolean> {
     this.#provisionEmail();
     return this.ctx.storage.transactionSync(() => admitRegistrationMail(this.#limiter, Date.now()));
   }
 
-  /** Claims a mail for one attempt of the queue's consumer; `null` if there is nothing to send. */
   async claimMail(mailId: string): Promise<Mail | null> {
     return this.#isEmail() ? claimMail(this.#sql, mailId, Date.now()) : null;
   }

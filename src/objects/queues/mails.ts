@@ -21,7 +21,10 @@ export function enqueueDueMails(env: Env, sql: SqlStorage, owner: string, now: n
     logObjectEvent(env, object, cause, "error", { event: "mail.send", outcome: "expired", owner, mailId });
   }
   if (due.length === 0) return;
-  const messages = due.map(({ id, requestId }) => ({ body: [owner, id, requestId ?? origin.requestId] as const }));
+  const messages = due.map(({ id, requestId }) => {
+    const body: MailMessage = [owner, id, requestId ?? origin.requestId];
+    return { body };
+  });
   env.MAIL_QUEUE.sendBatch(messages).catch((error: unknown) => {
     const fault = error instanceof Error ? error.name : "unknown";
     const line = { event: "mail.hand-over", outcome: "failed", owner, count: due.length, fault };

@@ -23,7 +23,8 @@ export function enqueueDueViolations(env: Env, outbox: ViolationOutbox, owner: s
   for (let at = 0; at < violations.length; at += IN_MESSAGE) {
     const part = violations.slice(at, at + IN_MESSAGE);
     const requestId = part.find((violation) => violation.requestId !== undefined)?.requestId ?? run.requestId;
-    env.VIOLATION_QUEUE.send([owner, part, requestId]).catch((error: unknown) => {
+    const message: ViolationMessage = [owner, part, requestId];
+    env.VIOLATION_QUEUE.send(message).catch((error: unknown) => {
       const fault = error instanceof Error ? error.name : "unknown";
       const line = { event: "violations.send", outcome: "failed", owner, count: part.length, fault };
       logObjectEvent(env, object, { requestId }, "warn", line);

@@ -30,6 +30,7 @@ import { type EventFields, type EventLevel, logObjectEvent } from "../../platfor
 import { newAlarmOrigin, type Origin } from "../../platform/origin.ts";
 import { migrate } from "../../platform/sql.ts";
 import { callWorkspace } from "../../rpc/call.ts";
+import type { PurgeUnfinished } from "../../rpc/user.ts";
 import { type Settings, settingsOf } from "../../settings.ts";
 import { enqueueDueMails } from "../queues/mails.ts";
 import { enqueueDueViolations } from "../queues/violations.ts";
@@ -56,12 +57,6 @@ export function deletionPorts(env: Env, origin: Origin, destroySelf: () => Promi
 
 /** Milliseconds until the alarm retries an unresolved registration, purge, deletion or notification. */
 const RETRY_MS = { settle: 600_000, purge: 30_000, deletion: 30_000, watches: 30_000 } as const;
-
-/** The proof is valid, but its purge is not finished everywhere. Refuse the sign-in until it is. */
-export interface PurgeUnfinished {
-  ok: false;
-  code: "PURGE_UNFINISHED";
-}
 
 /** Applies changes to a user object in synchronous transactions and runs pending work after each of them. */
 export class UserCore {

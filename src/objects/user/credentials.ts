@@ -41,7 +41,8 @@ import {
 import { type Credentials, type Reauthentication, readCredentials } from "../../accounts/sessions.ts";
 import { newId } from "../../ids.ts";
 import { newAlarmOrigin, type Origin } from "../../platform/origin.ts";
-import type { PurgeUnfinished, UserCore } from "./core.ts";
+import type { PurgeUnfinished } from "../../rpc/user.ts";
+import type { UserCore } from "./core.ts";
 import { newSessionKeys } from "./sessions.ts";
 
 /** Reads and changes what a user signs in with (address, password, links), and records each change in the activity. */

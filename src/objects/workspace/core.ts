@@ -2,21 +2,14 @@ import type { Env } from "../../env.ts";
 import { nextMailAt } from "../../mail/pending-mails.ts";
 import { type EventFields, type EventLevel, logObjectEvent } from "../../platform/log.ts";
 import { newAlarmOrigin, type Origin, originOrNew } from "../../platform/origin.ts";
+import { ok, type Result } from "../../rpc/result.ts";
 import { settingsOf } from "../../settings.ts";
 import { type AdmissionContext, admit } from "../../workspace/admission.ts";
 import { type AuditNote, recordAudit } from "../../workspace/audit.ts";
 import { directoryVersion } from "../../workspace/directory-changes.ts";
 import { hasColdEntries, LATE_WRITES_MS, nextProjectToClear } from "../../workspace/flush/flushed-ranges.ts";
 import type { ReceiptCursor } from "../../workspace/ingest.ts";
-import {
-  type Action,
-  type Denied,
-  isAudited,
-  PERMISSIONS,
-  type Role,
-  roleFor,
-  unknownCaller,
-} from "../../workspace/permissions.ts";
+import { type Action, isAudited, PERMISSIONS, type Role, roleFor, unknownCaller } from "../../workspace/permissions.ts";
 import type { ProjectRow } from "../../workspace/projects.ts";
 import { deletedWorkspace, isProvisioned, markWorkspaceDeleted } from "../../workspace/provision.ts";
 import type { WorkspaceRow } from "../../workspace/settings.ts";
@@ -34,8 +27,6 @@ const REARM_MS = 60_000;
 const RETRY_MS = 30_000;
 /** Milliseconds to the next step of work that one alarm did not finish. */
 const STEP_MS = 100;
-
-export type Answer<T> = { ok: true; value: T } | Denied;
 
 /** The workspace as it was before a change. */
 interface BeforeChange {
@@ -94,25 +85,25 @@ export class WorkspaceCore {
     projectId: string,
     work: (admission: AdmissionContext, project: ProjectRow, id: string, note: AuditNote) => T,
     origin?: Origin,
-  ): Promise<Answer<T>>;
+  ): Promise<Result<T>>;
   as<T>(
     userId: string,
     action: Action,
     projectId: null,
     work: (admission: AdmissionContext, role: Role, id: string, note: AuditNote) => T,
     origin?: Origin,
-  ): Promise<Answer<T>>;
+  ): Promise<Result<T>>;
   async as<T>(
     userId: string,
     action: Action,
     projectId: string | null,
     work: (admission: AdmissionContext, subject: never, id: string, note: AuditNote) => T,
     origin?: Origin,
-  ): Promise<Answer<T>> {
+  ): Promise<Result<T>> {
     const caller = { kind: "user", userId } as const;
     const requirement = { scope: null, role: roleFor(action), projectId };
     const cause = originOrNew(origin);
-    const run = (admission: AdmissionContext, { id }: WorkspaceRow): Answer<T> => {
+    const run = (admission: AdmissionContext, { id }: WorkspaceRow): Result<T> => {
       const admitted = admit(admission, caller, requirement, null, Date.now());
       if (!admitted.ok) return admitted;
       // SAFETY: by the overloads `work` takes the project if one is named, and the role otherwise; both are there.
@@ -121,7 +112,7 @@ export class WorkspaceCore {
         if (!isAudited(action)) throw new Error("A read changes nothing.");
         recordAudit(admission.sql, { actor: userId, action, target, ...change }, cause, Date.now());
       };
-      return { ok: true, value: work(admission, subject, id, note) };
+      return ok(work(admission, subject, id, note));
     };
     const isChange = PERMISSIONS[action].invalidates === "workspace";
     const answer = isChange ? await this.change(cause, run) : this.state.transaction(run);

@@ -11,7 +11,8 @@ import {
 } from "../../keys/actions.ts";
 import type { LimitConfiguration } from "../../limits/cascade.ts";
 import { type Origin, originOrNew } from "../../platform/origin.ts";
-import type { Ruling } from "../../rpc/result.ts";
+import { fail, ok, type Result } from "../../rpc/result.ts";
+import type { WorkspaceInfo } from "../../rpc/workspace.ts";
 import { settingsOf } from "../../settings.ts";
 import { type AdmissionContext, type LiveCounter, liveCounters } from "../../workspace/admission.ts";
 import { type AuditFilter, type AuditNote, type AuditPage, listAudit } from "../../workspace/audit.ts";
@@ -45,8 +46,8 @@ import {
   writeLimits,
 } from "../../workspace/settings.ts";
 import { readUsage, type Usage } from "../../workspace/usage.ts";
-import { type Answer, WorkspaceCore } from "./core.ts";
-import { readWorkspaceInfo, type WorkspaceInfo } from "./invitations.ts";
+import { WorkspaceCore } from "./core.ts";
+import { readWorkspaceInfo } from "./invitations.ts";
 
 /**
  * The part of a workspace object that its members manage: projects, keys, limits, settings, members and invitations.
@@ -60,7 +61,7 @@ export abstract class ManagedWorkspace extends DurableObject<Env> {
     this.core = new WorkspaceCore(ctx, env);
   }
 
-  async createProject(userId: string, name: string, origin?: Origin): Promise<Answer<ProjectRow>> {
+  async createProject(userId: string, name: string, origin?: Origin): Promise<Result<ProjectRow>> {
     const create = ({ sql }: AdmissionContext, _role: Role, _id: string, note: AuditNote): ProjectRow | null => {
       if (!hasRoomForProject(sql)) return null;
       const project = createProject(sql, name, Date.now());
@@ -69,20 +70,19 @@ export abstract class ManagedWorkspace extends DurableObject<Env> {
     };
     const made = await this.core.as(userId, "project.create", null, create, origin);
     if (!made.ok) return made;
-    if (made.value !== null) return { ok: true, value: made.value };
-    const message = `A workspace has at most ${MAX_PROJECTS} projects.`;
-    return { ok: false, code: "CONFLICT", message, limit: null };
+    if (made.value !== null) return ok(made.value);
+    return fail("CONFLICT", `A workspace has at most ${MAX_PROJECTS} projects.`);
   }
 
-  async listProjects(userId: string, cursor: number, limit: number): Promise<Answer<ProjectRow[]>> {
+  async listProjects(userId: string, cursor: number, limit: number): Promise<Result<ProjectRow[]>> {
     return this.core.as(userId, "project.list", null, ({ sql }) => listProjects(sql, cursor, limit));
   }
 
-  async getProject(userId: string, projectId: string): Promise<Answer<ProjectRow>> {
+  async getProject(userId: string, projectId: string): Promise<Result<ProjectRow>> {
     return this.core.as(userId, "project.get", projectId, (_, project) => project);
   }
 
-  async renameProject(userId: string, projectId: string, name: string, origin?: Origin): Promise<Answer<ProjectRow>> {
+  async renameProject(userId: string, projectId: string, name: string, origin?: Origin): Promise<Result<ProjectRow>> {
     const rename = ({ sql }: AdmissionContext, project: ProjectRow, _id: string, note: AuditNote): ProjectRow => {
       if (project.name === name) return project;
       renameProject(sql, project.num, name);
@@ -92,8 +92,7 @@ export abstract class ManagedWorkspace extends DurableObject<Env> {
     return this.core.as(userId, "project.rename", projectId, rename, origin);
   }
 
-  /** Revokes the project's keys immediately. Queries no longer return its entries; the alarm deletes them in steps. */
-  async deleteProject(userId: string, projectId: string, origin?: Origin): Promise<Answer<true>> {
+  async deleteProject(userId: string, projectId: string, origin?: Origin): Promise<Result<true>> {
     const end = ({ sql }: AdmissionContext, project: ProjectRow, _id: string, note: AuditNote): true => {
       deleteProject(sql, project.num, Date.now());
       note(projectId, { before: { name: project.name } });
@@ -107,7 +106,7 @@ export abstract class ManagedWorkspace extends DurableObject<Env> {
     projectId: string,
     request: KeyRequest,
     origin?: Origin,
-  ): Promise<Answer<CreatedKey>> {
+  ): Promise<Result<CreatedKey>> {
     const create = ({ sql }: AdmissionContext, project: ProjectRow, workspaceId: string, note: AuditNote): CreatedKey =>
       createKey(sql, workspaceId, project, userId, request, note, Date.now());
     return this.core.as(userId, "key.create", projectId, create, origin);
@@ -118,18 +117,17 @@ export abstract class ManagedWorkspace extends DurableObject<Env> {
     projectId: string,
     cursor: string | null,
     limit: number,
-  ): Promise<Answer<KeyPage | null>> {
+  ): Promise<Result<KeyPage | null>> {
     return this.core.as(userId, "key.list", projectId, ({ sql }, project) => getKeys(sql, project.num, cursor, limit));
   }
 
-  /** Returns `null` if the project has no such key, or if the key is no longer valid. */
   async rotateKey(
     userId: string,
     projectId: string,
     keyId: string,
     overlapSeconds: number,
     origin?: Origin,
-  ): Promise<Answer<CreatedKey | null>> {
+  ): Promise<Result<CreatedKey | null>> {
     const rotate = (
       { sql }: AdmissionContext,
       { num }: ProjectRow,
@@ -139,22 +137,20 @@ export abstract class ManagedWorkspace extends DurableObject<Env> {
     return this.core.as(userId, "key.rotate", projectId, rotate, origin);
   }
 
-  /** Returns `false` if the project has no such key. Revoking a revoked key changes nothing. */
-  async revokeKey(userId: string, projectId: string, keyId: string, origin?: Origin): Promise<Answer<boolean>> {
+  async revokeKey(userId: string, projectId: string, keyId: string, origin?: Origin): Promise<Result<boolean>> {
     const revoke = ({ sql }: AdmissionContext, { num }: ProjectRow, _id: string, note: AuditNote): boolean =>
       removeKey(sql, num, keyId, note, Date.now());
     return this.core.as(userId, "key.revoke", projectId, revoke, origin);
   }
 
-  async rateLimits(userId: string): Promise<Answer<{ limits: LimitConfiguration; live: LiveCounter[] }>> {
+  async rateLimits(userId: string): Promise<Result<{ limits: LimitConfiguration; live: LiveCounter[] }>> {
     return this.core.as(userId, "limits.get", null, (admission) => ({
       limits: admission.limits.configuration,
       live: liveCounters(admission, Date.now()),
     }));
   }
 
-  /** Replaces the configuration of limits. The next request is counted by the new one. */
-  async setLimits(userId: string, limits: LimitConfiguration, origin?: Origin): Promise<Answer<true>> {
+  async setLimits(userId: string, limits: LimitConfiguration, origin?: Origin): Promise<Result<true>> {
     const set = (
       { sql, limits: { configuration } }: AdmissionContext,
       _role: Role,
@@ -169,17 +165,16 @@ export abstract class ManagedWorkspace extends DurableObject<Env> {
     return this.core.as(userId, "limits.set", null, set, origin);
   }
 
-  /** Returns the workspace as a member sees it. Refused as unknown until the directory lists the workspace. */
-  async getWorkspaceInfo(userId: string): Promise<Answer<WorkspaceInfo>> {
+  async getWorkspaceInfo(userId: string): Promise<Result<WorkspaceInfo>> {
     return readWorkspaceInfo(this.core, userId);
   }
 
   /** @deprecated The earlier name of `getWorkspaceInfo`: routers of the version before call it during a deploy. */
-  describe(userId: string): Promise<Answer<WorkspaceInfo>> {
+  describe(userId: string): Promise<Result<WorkspaceInfo>> {
     return this.getWorkspaceInfo(userId);
   }
 
-  async changeSettings(userId: string, change: SettingsChange, origin?: Origin): Promise<Answer<WorkspaceInfo>> {
+  async changeSettings(userId: string, change: SettingsChange, origin?: Origin): Promise<Result<WorkspaceInfo>> {
     const update = ({ sql }: AdmissionContext, _role: Role, id: string, note: AuditNote): void => {
       const { before, after } = changedSettings(readWorkspace(sql), change);
       if (Object.keys(after).length > 0) note(id, { before: { ...before }, after: { ...after } });
@@ -191,60 +186,55 @@ export abstract class ManagedWorkspace extends DurableObject<Env> {
     return readWorkspaceInfo(this.core, userId);
   }
 
-  /** Deletes the workspace in this turn, and removes it from the directory before the response if D1 is reachable. */
-  async deleteWorkspace(userId: string, origin?: Origin): Promise<Answer<Ruling<true>>> {
+  async deleteWorkspace(userId: string, origin?: Origin): Promise<Result<Result<true>>> {
     const cause = originOrNew(origin);
     return this.core.as(userId, "workspace.delete", null, ({ sql }) => deleteWorkspace(sql, cause, Date.now()));
   }
 
-  /** Returns a page of the audit, newest first. `before` is the `next` of the previous page, or `null`. */
-  async audit(userId: string, filter: AuditFilter, before: number | null, limit: number): Promise<Answer<AuditPage>> {
+  async audit(userId: string, filter: AuditFilter, before: number | null, limit: number): Promise<Result<AuditPage>> {
     return this.core.as(userId, "audit.list", null, ({ sql }) => listAudit(sql, filter, before, limit, Date.now()));
   }
 
-  async usage(userId: string): Promise<Answer<Usage>> {
+  async usage(userId: string): Promise<Result<Usage>> {
     return this.core.as(userId, "usage.get", null, ({ sql }) => readUsage(sql, Date.now()));
   }
 
-  /** Returns the members after `cursor`: (joinedAt, userId). */
-  async listMembers(userId: string, cursor: readonly [number, string], limit: number): Promise<Answer<Member[]>> {
+  async listMembers(userId: string, cursor: readonly [number, string], limit: number): Promise<Result<Member[]>> {
     return this.core.as(userId, "member.list", null, ({ sql }) => listMembers(sql, cursor, limit));
   }
 
-  async changeRole(userId: string, memberId: string, role: Role, origin?: Origin): Promise<Answer<Ruling<Member>>> {
-    const change = ({ sql }: AdmissionContext, by: Role, _id: string, note: AuditNote): Ruling<Member> =>
+  async changeRole(userId: string, memberId: string, role: Role, origin?: Origin): Promise<Result<Result<Member>>> {
+    const change = ({ sql }: AdmissionContext, by: Role, _id: string, note: AuditNote): Result<Member> =>
       changeRole(sql, by, memberId, role, note, Date.now());
     return this.core.as(userId, "member.change", null, change, origin);
   }
 
-  /** Removes a member, who may be the caller. The member's keys are revoked in the same turn. */
-  async removeMember(userId: string, memberId: string, origin?: Origin): Promise<Answer<Ruling<true>>> {
+  async removeMember(userId: string, memberId: string, origin?: Origin): Promise<Result<Result<true>>> {
     const action = userId === memberId ? "member.leave" : "member.remove";
-    const remove = ({ sql }: AdmissionContext, by: Role, _id: string, note: AuditNote): Ruling<true> =>
+    const remove = ({ sql }: AdmissionContext, by: Role, _id: string, note: AuditNote): Result<true> =>
       removeMember(sql, by, memberId, note, Date.now());
     return this.core.as(userId, action, null, remove, origin);
   }
 
-  async invite(userId: string, request: InviteRequest, origin?: Origin): Promise<Answer<Ruling<Invitation>>> {
+  async invite(userId: string, request: InviteRequest, origin?: Origin): Promise<Result<Result<Invitation>>> {
     const cause = originOrNew(origin);
     const { requestId } = cause;
     const pepper = settingsOf(this.env).REFRESH_PEPPER;
-    const create = ({ sql }: AdmissionContext, by: Role, workspaceId: string, note: AuditNote): Ruling<Invitation> =>
+    const create = ({ sql }: AdmissionContext, by: Role, workspaceId: string, note: AuditNote): Result<Invitation> =>
       invite(sql, { by, userId, workspaceId, pepper, requestId }, request, note, Date.now());
     return this.core.as(userId, "invitation.create", null, create, cause);
   }
 
-  /** Returns the invitations after `cursor`: (createdAt, id). */
   async listInvitations(
     userId: string,
     cursor: readonly [number, string],
     limit: number,
-  ): Promise<Answer<Invitation[]>> {
+  ): Promise<Result<Invitation[]>> {
     return this.core.as(userId, "invitation.list", null, ({ sql }) => listInvitations(sql, cursor, limit, Date.now()));
   }
 
-  async revokeInvitation(userId: string, id: string, origin?: Origin): Promise<Answer<Ruling<true>>> {
-    const revoke = ({ sql }: AdmissionContext, by: Role, _id: string, note: AuditNote): Ruling<true> =>
+  async revokeInvitation(userId: string, id: string, origin?: Origin): Promise<Result<Result<true>>> {
+    const revoke = ({ sql }: AdmissionContext, by: Role, _id: string, note: AuditNote): Result<true> =>
       revokeInvitation(sql, by, id, note, Date.now());
     return this.core.as(userId, "invitation.revoke", null, revoke, origin);
   }

@@ -1,10 +1,11 @@
-import type { LimitState, RouteRef } from "../../limits/state.ts";
+import type { LimitState } from "../../limits/state.ts";
 import type { RecentCountPage, RecentCountScan } from "../../logs/stats/recent-counts.ts";
 import { readScheduler } from "../../platform/turns.ts";
 import { OutdatedRouter } from "../../rpc/call.ts";
+import type { PageResult, ReadCall, ReadPage } from "../../rpc/workspace.ts";
 import { admit } from "../../workspace/admission.ts";
 import { hasFlushedRanges } from "../../workspace/flush/flushed-ranges.ts";
-import { type Caller, type Denied, roleFor, unknownCaller } from "../../workspace/permissions.ts";
+import { roleFor, unknownCaller } from "../../workspace/permissions.ts";
 import { findProjectByNum, readableProjects } from "../../workspace/projects.ts";
 import {
   type RecentPage,
@@ -24,20 +25,9 @@ const PAGE_MS = 5;
 /** Like `PAGE_MS`, for pages of counts. */
 const COUNTS_MS = 3;
 
-/** A read of logs. `route` is `null` for a later page of a request, which is not counted again. */
-export interface ReadCall {
-  caller: Caller;
-  route: RouteRef | null;
-  projectId: string | null;
-  /**
-   * Whether the router reads `COLD_DB` besides `DB`. A router of an older version omits this, and would miss the entries that
-   * this object has moved to `COLD_DB`.
-   */
-  readsColdDb?: boolean;
+function pageOf<T>(page: T, limit: LimitState | null, projectId: string | null): ReadPage<T> {
+  return { ok: true, value: page, page, limit, projectId };
 }
-
-/** `projectId` is the project that was read, also if the call named none; `null` for the whole workspace. */
-export type ReadResult<T> = { ok: true; limit: LimitState | null; page: T; projectId?: string | null } | Denied;
 
 /** Answers reads of the recent tier, each page in one admission. */
 export class Reads {
@@ -48,7 +38,7 @@ export class Reads {
   }
 
   /** Returns a page of the recent batches that a query may need. */
-  async recent({ scan, ...call }: ReadCall & { scan: RecentScan }): Promise<ReadResult<RecentPage>> {
+  async recent({ scan, ...call }: ReadCall & { scan: RecentScan }): Promise<PageResult<RecentPage>> {
     await (scan.position === null ? readScheduler.begin(PAGE_MS) : readScheduler.take(PAGE_MS));
     const result = await this.#recentPage(call, scan);
     readScheduler.end();
@@ -56,23 +46,24 @@ export class Reads {
     return result;
   }
 
-  async #recentPage(call: ReadCall, scan: RecentScan): Promise<ReadResult<RecentPage>> {
+  async #recentPage(call: ReadCall, scan: RecentScan): Promise<PageResult<RecentPage>> {
     const { index } = this.#core.state;
     const first = this.#read(call, (sql, scope) => readRecent(sql, index, scan, scope));
     if (!first.ok) return first;
-    if (first.page.ok) return { ...first, page: first.page.page };
-    const { selection } = first.page;
+    const { value, limit = null, projectId = null } = first;
+    if (value.ok) return pageOf(value.page, limit, projectId);
+    const { selection } = value;
     const found = await index.selectInTurns(selection, () => scheduler.wait(0));
     // The credential is checked again; the request has been counted.
     const again = { ...scan, asOf: selection.asOf };
     const second = this.#read({ ...call, route: null }, (sql, scope) => readRecent(sql, index, again, scope, found));
-    if (!second.ok) return second;
-    if (!second.page.ok) throw new Error("What was selected makes a page.");
-    return { ok: true, limit: first.limit, page: second.page.page };
+    if (!second.ok) return { ...second, limit };
+    if (!second.value.ok) throw new Error("What was selected makes a page.");
+    return pageOf(second.value.page, limit, projectId);
   }
 
   /** Returns a page of counts of recent batches. */
-  async recentCounts({ scan, ...call }: ReadCall & { scan: RecentCountScan }): Promise<ReadResult<RecentCountPage>> {
+  async recentCounts({ scan, ...call }: ReadCall & { scan: RecentCountScan }): Promise<PageResult<RecentCountPage>> {
     await (scan.after === 0 ? readScheduler.begin(COUNTS_MS) : readScheduler.take(COUNTS_MS));
     const result = this.#read(call, (sql, scope) => readRecentCounts(sql, scan, scope));
     readScheduler.end();
@@ -84,24 +75,24 @@ export class Reads {
   #read<T>(
     { caller, route, projectId, readsColdDb = false }: ReadCall,
     read: (sql: SqlStorage, scope: RecentScope) => T,
-  ): ReadResult<T> {
+  ): PageResult<T> {
     if (!readsColdDb && this.#core.state.row !== null && hasFlushedRanges(this.#core.state.sql)) {
       throw new OutdatedRouter();
     }
     const requirement = { scope: "logs:read", role: roleFor("logs.read"), projectId } as const;
-    const result = this.#core.state.transaction(({ sql, ...admission }, row): ReadResult<T> => {
+    const result = this.#core.state.transaction(({ sql, ...admission }, row): PageResult<T> => {
       const admitted = admit({ sql, ...admission }, caller, requirement, route, Date.now());
       if (!admitted.ok) return admitted;
       const { limit, project } = admitted;
       const scope = { name: project?.id ?? row.id, projects: readableProjects(sql, project) };
       const page = read(sql, { ...scope, oldest: retentionCutoff(row.retentionDays, Date.now()) });
-      return { ok: true, limit, page, projectId: project?.id ?? null };
+      return pageOf(page, limit, project?.id ?? null);
     });
     return result ?? unknownCaller(caller);
   }
 
   /** Returns batches of one project by the `seq` of their entries. */
-  bySeq({ scan, ...call }: ReadCall & { scan: SeqScan }): ReadResult<SeqPage> {
+  bySeq({ scan, ...call }: ReadCall & { scan: SeqScan }): PageResult<SeqPage> {
     return this.#read(call, (sql, { projects: [named], oldest }) => {
       const project = named && findProjectByNum(sql, named.num);
       if (!project) throw new Error("A read by seq names its project.");

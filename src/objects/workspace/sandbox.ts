@@ -1,6 +1,7 @@
 import type { Env } from "../../env.ts";
 import { logObjectEvent } from "../../platform/log.ts";
 import { newAlarmOrigin, type Origin } from "../../platform/origin.ts";
+import type { SandboxAccess } from "../../rpc/workspace.ts";
 import { demoKey, provisionSandbox, readSandbox, resetSandbox } from "../../sandbox/reset.ts";
 import { nextReset, SANDBOX_INTAKE, SANDBOX_WORKSPACE_ID } from "../../sandbox/sandbox.ts";
 import { settingsOf } from "../../settings.ts";
@@ -12,14 +13,6 @@ const RETRY_MS = 60_000;
 
 /** Maximum milliseconds by which the clock of cron triggers is ahead of the object's clock. */
 const MAX_SKEW_MS = 60_000;
-
-/** What the service publishes of the sandbox. */
-export interface SandboxAccess {
-  projectId: string;
-  apiKey: string;
-  /** Epoch milliseconds. */
-  resetsAt: number;
-}
 
 /**
  * Creates and resets the sandbox in its workspace object. In every other workspace object it does nothing.

@@ -1,10 +1,10 @@
 import type { Env } from "../../env.ts";
 import { hasScope } from "../../keys/scopes.ts";
 import { endOf } from "../../keys/store.ts";
-import type { LimitState, RouteRef } from "../../limits/state.ts";
-import type { Origin } from "../../platform/origin.ts";
+import type { LimitState } from "../../limits/state.ts";
 import { callUser } from "../../rpc/call.ts";
-import { expiredTicket, invalidTicket, type TailRefusal } from "../../rpc/tail.ts";
+import { fail } from "../../rpc/result.ts";
+import type { TailCall, TailFailure, TicketCall, TicketResult } from "../../rpc/tail.ts";
 import { SANDBOX_WORKSPACE_ID } from "../../sandbox/sandbox.ts";
 import {
   type AuthorityCheck,
@@ -19,7 +19,7 @@ import { SANDBOX_TAIL_QUOTA, TAIL_QUOTA, type TailQuota } from "../../tail/limit
 import { readerText, type Tail } from "../../tail/tail.ts";
 import { type AdmissionContext, admit, type KeyProjectCache, keyProblem } from "../../workspace/admission.ts";
 import { roleOf } from "../../workspace/members.ts";
-import { type Denied, type Requirement, roleAtLeast, roleFor, unknownCaller } from "../../workspace/permissions.ts";
+import { type Requirement, roleAtLeast, roleFor, unknownCaller } from "../../workspace/permissions.ts";
 import type { ProjectRow } from "../../workspace/projects.ts";
 import type { WorkspaceState } from "../../workspace/state.ts";
 
@@ -51,31 +51,8 @@ export function checkReadAuthority(
   return { ok: true, expiresAt: endOf(key) };
 }
 
-/** The caller that opens a tail: an authority, or the holder of a ticket that an authority created. */
-export type TailReader = TailAuthority | { kind: "ticket"; hash: string };
-
-export interface TailCall {
-  reader: TailReader;
-  projectId: string;
-  /** The route that the request counts under; `null` if it was counted outside the workspace. */
-  route: RouteRef | null;
-  /** Absent in calls of older routers. */
-  origin?: Origin;
-  /** As written by `tailFilterText`. */
-  filter: string;
-  /** The tail starts after this `seq`; `null` to start with the next entry. */
-  since: number | null;
-  /** Client IP, only in the sandbox, whose key is public. */
-  address?: string;
-}
-
-export interface TicketCall {
-  reader: TailAuthority;
-  projectId: string;
-  route: RouteRef | null;
-}
-
-export type TicketResult = { ok: true; ticket: string; expiresAt: number; limit: LimitState | null } | Denied;
+export const INVALID_TICKET = fail("INVALID_TOKEN", "The ticket is not valid, or has been used.", { limit: null });
+const EXPIRED_TICKET = fail("TOKEN_EXPIRED", "The ticket has expired.", { limit: null });
 
 /** An admitted request for a tail. */
 export interface Opened {
@@ -127,32 +104,33 @@ export class TailAccess {
     admission: AdmissionContext,
     { reader, projectId, route, since, address }: TailCall,
     tails: OpenTails,
-  ): Opened | TailRefusal {
+  ): Opened | TailFailure {
     const now = Date.now();
     let authority: TailAuthority;
     if (reader.kind === "ticket") {
       const ticket = findTicket(admission.sql, reader.hash, now);
-      if (!ticket.found) return ticket.reason === "expired" ? expiredTicket() : invalidTicket();
-      if (admission.keyProjectCache.projectByNum(ticket.project)?.id !== projectId) return invalidTicket();
+      if (!ticket.found) return ticket.reason === "expired" ? EXPIRED_TICKET : INVALID_TICKET;
+      if (admission.keyProjectCache.projectByNum(ticket.project)?.id !== projectId) return INVALID_TICKET;
       authority = ticket.authority;
     } else authority = reader;
     const admitted = admit(admission, authority, requirementFor(projectId), route, now);
     if (!admitted.ok) return admitted;
     const { project, limit } = admitted;
     if (project === null) throw new Error("A tail names its project.");
-    if (since !== null && since > project.lastSeq) return { ok: false, code: "FUTURE_SEQ", limit };
+    if (since !== null && since > project.lastSeq)
+      return fail("FUTURE_SEQ", "The project has no such seq yet.", { limit });
     if (tails.size + this.#opening.size >= this.quota.tails) {
       const message = `This workspace has ${this.quota.tails} open tails; close one first.`;
-      return { ok: false, code: "CONFLICT", message, limit };
+      return fail("CONFLICT", message, { limit });
     }
     if (tails.tailsOf(readerText({ authority, address })) >= this.quota.readerTails) {
       const whose = address === undefined ? "your key or account" : "your address";
       const message = `This workspace has ${this.quota.readerTails} open tails of ${whose}; close one first.`;
-      return { ok: false, code: "CONFLICT", message, limit };
+      return fail("CONFLICT", message, { limit });
     }
     if (tails.isFull) {
       const message = "The open tails are too far behind with their acknowledgements; try again later.";
-      return { ok: false, code: "CONFLICT", message, limit };
+      return fail("CONFLICT", message, { limit });
     }
     if (reader.kind === "ticket") deleteTicket(admission.sql, reader.hash);
     return { ok: true, authority, project, limit };

@@ -4,7 +4,14 @@ import { hostState, tailedWorkspaces } from "../../platform/host.ts";
 import { tailMemory } from "../../platform/isolate-memory.ts";
 import { type EventFields, type EventLevel, logObjectEvent } from "../../platform/log.ts";
 import { newAlarmOrigin, type Origin, originOrNew } from "../../platform/origin.ts";
-import { invalidTicket, refusalResponse } from "../../rpc/tail.ts";
+import { fail } from "../../rpc/result.ts";
+import {
+  refusalResponse,
+  TAIL_LIMIT_HEADER,
+  type TailCall,
+  type TicketCall,
+  type TicketResult,
+} from "../../rpc/tail.ts";
 import { readMessage } from "../../tail/acks.ts";
 import type { FrameList } from "../../tail/frames.ts";
 import type { TailHost } from "../../tail/host.ts";
@@ -17,11 +24,7 @@ import { nextBySeq } from "../../workspace/recent/reader.ts";
 import { retentionCutoff } from "../../workspace/settings.ts";
 import type { WorkspaceState } from "../../workspace/state.ts";
 import type { TailBacklog } from "./entrypoints.ts";
-import { TailAccess, type TailCall, type TicketCall, type TicketResult } from "./tail-access.ts";
-
-/** Headers that carry a `TailCall` to the object, and the limit's state back with the socket. */
-export const TAIL_CALL_HEADER = "X-Taffrail-Tail";
-export const TAIL_LIMIT_HEADER = "X-Taffrail-Limit";
+import { INVALID_TICKET, TailAccess } from "./tail-access.ts";
 
 /** Shares of all objects in the isolate (module state). */
 const shares = new TailShares(tailMemory);
@@ -75,10 +78,10 @@ export class Tails {
     return this.#access.ticket(call);
   }
 
-  /** Opens a tail. Returns the client's end of a socket, or a `TailRefusal` (see `TAIL_REFUSAL_HEADER`). */
+  /** Opens a tail. Returns the client's end of a socket, or a `TailFailure` (see `TAIL_REFUSAL_HEADER`). */
   async open(call: TailCall): Promise<Response> {
     const opened = this.#state.transaction((admission) => this.#access.admit(admission, call, this.#hub));
-    if (!opened) return refusalResponse(call.reader.kind === "ticket" ? invalidTicket() : unknownCaller(call.reader));
+    if (!opened) return refusalResponse(call.reader.kind === "ticket" ? INVALID_TICKET : unknownCaller(call.reader));
     if (!opened.ok) {
       if (opened.code === "CONFLICT") this.#hub.recordRefusedTail();
       return refusalResponse(opened);
@@ -89,15 +92,16 @@ export class Tails {
       expiresAt = authority.kind === "user" ? await this.#access.watch(authority) : null;
     } catch (error) {
       // The user object is not reachable. An `ApiError` thrown by this object would look like a fault to the router.
-      if (error instanceof ApiError) return refusalResponse({ ok: false, code: "SERVICE_UNAVAILABLE", limit });
+      if (error instanceof ApiError) return refusalResponse(fail("SERVICE_UNAVAILABLE", error.message, { limit }));
       throw error;
     }
-    if (expiresAt === "ended") return refusalResponse({ ok: false, code: "SESSION_REVOKED", limit });
+    if (expiresAt === "ended") return refusalResponse(fail("SESSION_REVOKED", "The session has ended.", { limit }));
     // Checks the authority again after the await. From here until the tail is registered there is no other await.
     const ruling = this.#access.ruling({ authority, project: project.num, expiresAt });
-    if (!ruling.ok)
-      return refusalResponse({ ok: false, code: ruling.code, message: "You may not read this project.", limit });
-    if (hostState.isStopping) return refusalResponse({ ok: false, code: "SERVICE_UNAVAILABLE", limit });
+    if (!ruling.ok) return refusalResponse(fail(ruling.code, "You may not read this project.", { limit }));
+    if (hostState.isStopping) {
+      return refusalResponse(fail("SERVICE_UNAVAILABLE", "The service stops.", { limit }));
+    }
     const [client, server] = Object.values(new WebSocketPair());
     if (!client || !server) throw new Error("A pair of sockets has two.");
     this.#ctx.acceptWebSocket(server);

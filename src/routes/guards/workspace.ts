@@ -4,36 +4,40 @@ import { ApiError, refuse } from "../../http/errors.ts";
 import { isId } from "../../ids.ts";
 import { looksLikeApiKey, type ParsedApiKey, parseApiKey } from "../../keys/api-key.ts";
 import type { LimitState, RouteRef } from "../../limits/state.ts";
-import type { Answer } from "../../objects/workspace/core.ts";
 import { callAddress, callUser, callWorkspace } from "../../rpc/call.ts";
-import type { Ruling } from "../../rpc/result.ts";
+import type { Failure, Result } from "../../rpc/result.ts";
 import { type BudgetName, SANDBOX_BUDGETS, SANDBOX_WORKSPACE_ID } from "../../sandbox/sandbox.ts";
-import { type Action, type Caller, type Denied, type Requirement, roleFor } from "../../workspace/permissions.ts";
+import { type Action, type Caller, type Requirement, roleFor } from "../../workspace/permissions.ts";
 import { countByAddress } from "./address.ts";
 import { authenticateUser, bearerToken } from "./user.ts";
 
+/** Returns the value of an object's result and shows its limit; a refusal ends the request. */
+export async function resultOf<T>(c: Context<AppEnv>, result: Result<T>): Promise<T> {
+  if (!result.ok) return refuseFailure(c, result);
+  noteLimit(c, result.limit);
+  return result.value;
+}
+
 /**
- * Ends a request that the workspace refused. If the workspace counted nothing, because the caller is unknown there, the
- * request counts by client IP (a key) or in the user object (a user), unless it has been counted already.
+ * Returns a result of an object whose value may be a result: objects answer some calls with the result of the admission
+ * around that of the workspace's rules.
  */
-export async function refuseDenied(c: Context<AppEnv>, denied: Denied): Promise<never> {
-  noteLimit(c, denied.limit);
-  if (c.get("limit") === null) await countElsewhere(c);
-  const challenge = denied.scope && `Bearer realm="taffrail", error="insufficient_scope", scope="${denied.scope}"`;
-  return refuse(denied.code, denied.message, challenge ? { headers: { "WWW-Authenticate": challenge } } : {});
+export function flat<T>(result: Result<Result<T>>): Result<T> {
+  return result.ok ? result.value : result;
 }
 
-/** Returns the value of an object's answer; a refusal ends the request. */
-export async function unwrapAnswer<T>(c: Context<AppEnv>, answer: Answer<T>): Promise<T> {
-  return answer.ok ? answer.value : refuseDenied(c, answer);
-}
-
-/** Returns what the workspace's rules have granted; a refusal ends the request. */
-export function unwrapRuling<T>(ruling: Ruling<T>): T {
-  if (ruling.ok) return ruling.value;
-  const { code, message, retryAfter } = ruling;
-  const seconds = retryAfter === undefined ? null : String(Math.max(1, Math.ceil(retryAfter / 1000)));
-  return refuse(code, message, seconds === null ? {} : { headers: { "Retry-After": seconds } });
+/**
+ * Ends a request that an object refused. If the object counted nothing, because the caller is unknown there, the request
+ * counts by client IP (a key) or in the user object (a user), unless it has been counted already.
+ */
+export async function refuseFailure(c: Context<AppEnv>, failure: Failure): Promise<never> {
+  const { code, message, limit, scope, retryAfter } = failure;
+  noteLimit(c, limit);
+  if (limit === null && c.get("limit") === null) await countElsewhere(c);
+  const headers: Record<string, string> = {};
+  if (scope) headers["WWW-Authenticate"] = `Bearer realm="taffrail", error="insufficient_scope", scope="${scope}"`;
+  if (retryAfter !== undefined) headers["Retry-After"] = String(Math.max(1, Math.ceil(retryAfter / 1000)));
+  return refuse(code, message, { headers });
 }
 
 async function countElsewhere(c: Context<AppEnv>): Promise<void> {
@@ -81,7 +85,7 @@ export async function countIfRefused<T>(
     if (!(error instanceof ApiError)) throw error;
     const route = await charge();
     const answer = await callWorkspace(c.env, workspaceId, "once", (stub) => stub.admit(caller, requirement, route));
-    if (!answer.ok) return refuseDenied(c, answer);
+    if (!answer.ok) return refuseFailure(c, answer);
     noteLimit(c, answer.limit);
     throw error;
   }
@@ -103,7 +107,7 @@ export function workspaceGuard({ action, from }: WorkspaceGuardOptions): Middlew
     const requirement = { scope: null, role, projectId: c.req.param("projectId") ?? null };
     const route = c.get("route");
     const answer = await callWorkspace(c.env, workspaceId, "once", (stub) => stub.admit(caller, requirement, route));
-    if (!answer.ok) return refuseDenied(c, answer);
+    if (!answer.ok) return refuseFailure(c, answer);
     noteLimit(c, answer.limit);
     c.set("workspaceId", workspaceId);
     await next();
@@ -161,7 +165,7 @@ export async function requireLiveKey(c: Context<AppEnv>, { hash, workspaceId }: 
   if (answer.ok) return;
   const isReset = answer.code === "API_KEY_REVOKED" && workspaceId === SANDBOX_WORKSPACE_ID;
   const message = "The sandbox has been reset, and has a new key: GET /sandbox.";
-  return refuseDenied(c, isReset ? { ...answer, message } : answer);
+  return refuseFailure(c, isReset ? { ...answer, message } : answer);
 }
 
 /** Returns what is left of a budget of the client IP, and spends nothing of it. */

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import { z } from "zod";
-import { type AppEnv, noteLimit } from "../../http/context.ts";
+import type { AppEnv } from "../../http/context.ts";
 import { refuse } from "../../http/errors.ts";
 import { integerParameter } from "../../http/paging.ts";
 import { type Resource, validated } from "../../http/resource.ts";
@@ -10,10 +10,10 @@ import { callWorkspace, requireMembers } from "../../rpc/call.ts";
 import type { ColdScope } from "../../tail/cold-range.ts";
 import { CONTEXT_LIMITS, contextBytes, contextTexts, readContext, type SeqSource } from "../../tail/context.ts";
 import type { SeqScan } from "../../workspace/recent/reader.ts";
-import { refuseDenied } from "../guards/workspace.ts";
 import {
   countIfReadRefused,
   orUnavailable,
+  pageOf,
   type Reader,
   readerOf,
   reportUnreadable,
@@ -97,10 +97,9 @@ function seqSource(c: Context<AppEnv>, { caller, workspaceId, route }: Reader, p
       const call = { caller, route: isCounted ? null : route, projectId, scan, readsColdDb: true };
       const replay = isCounted ? "replay-safe" : "once";
       const result = await callWorkspace(c.env, workspaceId, replay, (stub) => stub.readBySeq(call));
-      if (!result.ok) return refuseDenied(c, result);
-      noteLimit(c, result.limit);
+      const page = await pageOf(c, result);
       isCounted = true;
-      return requireMembers(result.page, ["lastSeq", "flushedSeq", "oldest", "through", "batches"]);
+      return requireMembers(page, ["lastSeq", "flushedSeq", "oldest", "through", "batches"]);
     },
     cold: {
       segmentsBySeq: (...args) => orUnavailable(c, store.segmentsBySeq(...args)),

@@ -18,7 +18,7 @@ import type { MemoryLease } from "../../platform/memory-pool.ts";
 import { inTurns, pause, TurnMeter } from "../../platform/turns.ts";
 import { callWorkspace } from "../../rpc/call.ts";
 import type { Idempotency, IngestResult } from "../../workspace/ingest.ts";
-import { countedRoute, countIfRefused, refuseDenied, requireApiKey, requireLiveKey } from "../guards/workspace.ts";
+import { countedRoute, countIfRefused, refuseFailure, requireApiKey, requireLiveKey } from "../guards/workspace.ts";
 
 const MEDIA_TYPES: ReadonlySet<string> = new Set<IngestMediaType>(["application/json", "application/x-ndjson"]);
 
@@ -239,7 +239,7 @@ async function answer(
   if (result.code === "SERVICE_UNAVAILABLE") {
     return refuse("SERVICE_UNAVAILABLE", result.message, { headers: { "Retry-After": MEMORY_RETRY_SECONDS } });
   }
-  if (result.code !== "VALIDATION_ERROR") return refuseDenied(c, result);
+  if (result.code !== "VALIDATION_ERROR") return refuseFailure(c, result);
   noteLimit(c, result.limit);
   fields.rejected = built.rejectedCount;
   if (failure === null) {

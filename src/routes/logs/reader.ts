@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import type { z } from "zod";
-import { type AppEnv, finishAfterDisconnect, noteLimit } from "../../http/context.ts";
+import { type AppEnv, finishAfterDisconnect } from "../../http/context.ts";
 import { streamedSuccess } from "../../http/envelope.ts";
 import { refuse } from "../../http/errors.ts";
 import { jsonBody } from "../../http/resource.ts";
@@ -15,15 +15,14 @@ import { LeasedMemory } from "../../logs/query/memory.ts";
 import type { RecentPage } from "../../logs/query/recent-feed.ts";
 import type { LogSource } from "../../logs/query/tiers.ts";
 import type { StatsSource } from "../../logs/stats/run-stats.ts";
-import type { ReadCall, ReadResult } from "../../objects/workspace/reads.ts";
-import type { WorkspaceObject } from "../../objects/workspace/workspace.ts";
 import { logEvent } from "../../platform/log.ts";
-import { callWorkspace, requireMembers, type Stub } from "../../rpc/call.ts";
+import { callWorkspace, requireMembers } from "../../rpc/call.ts";
+import type { PageResult, ReadCall, WorkspaceRpc } from "../../rpc/workspace.ts";
 import { settingsOf } from "../../settings.ts";
 import { type Caller, roleFor } from "../../workspace/permissions.ts";
 import { countByAddress } from "../guards/address.ts";
 import { authenticateUser, bearerToken } from "../guards/user.ts";
-import { countedRoute, countIfRefused, namedWorkspace, refuseDenied, requireApiKey } from "../guards/workspace.ts";
+import { countedRoute, countIfRefused, namedWorkspace, requireApiKey, resultOf } from "../guards/workspace.ts";
 
 /** The caller of a read, the workspace whose object decides, and what the request counts under there. */
 export interface Reader {
@@ -101,7 +100,7 @@ export function reportUnreadable(c: Context<AppEnv>, workspaceId: string): Repor
 
 /** Asks the workspace object for one page. The first page counts the request; every page checks the credential. */
 type PageReader = <T extends Tiers>(
-  call: (stub: Stub<WorkspaceObject>, caller: ReadCall) => Promise<ReadResult<T>>,
+  call: (stub: WorkspaceRpc, caller: ReadCall) => Promise<PageResult<T>>,
 ) => Promise<T>;
 
 /** State of the tiers in a page. Without it the reader cannot tell whether a row occurs in both tiers. */
@@ -116,12 +115,17 @@ function admitOnce(c: Context<AppEnv>, reader: Reader, projectId: string | null)
     const result = await callWorkspace(c.env, workspaceId, isCounted ? "replay-safe" : "once", (stub) =>
       call(stub, { caller, route, projectId, readsColdDb: true }),
     );
-    if (!result.ok) return refuseDenied(c, result);
-    noteLimit(c, result.limit);
-    if (result.projectId) c.get("log").projectId = result.projectId;
+    const page = await pageOf(c, result);
+    if (result.ok && result.projectId) c.get("log").projectId = result.projectId;
     isCounted = true;
-    return requireMembers(result.page, ["asOf", "flushed", "oldest"]);
+    return requireMembers(page, ["asOf", "flushed", "oldest"]);
   };
+}
+
+/** Returns a page; a refusal ends the request. An object of the version before calls the page `page`. */
+export function pageOf<T>(c: Context<AppEnv>, result: PageResult<T>): Promise<T> {
+  // SAFETY: every version sends the page under one of both names.
+  return resultOf(c, result.ok ? { ...result, value: result.value ?? (result.page as T) } : result);
 }
 
 const COLD_RETRY = { headers: { "Retry-After": "5" } } as const;

@@ -5,16 +5,20 @@ import { success } from "../../http/envelope.ts";
 import { refuse, refuseFields } from "../../http/errors.ts";
 import type { Resource } from "../../http/resource.ts";
 import type { LimitState } from "../../limits/state.ts";
-import type { TailCall } from "../../objects/workspace/tail-access.ts";
-import { TAIL_CALL_HEADER, TAIL_LIMIT_HEADER } from "../../objects/workspace/tails.ts";
 import { callWorkspace, fetchWorkspace, unavailable } from "../../rpc/call.ts";
-import { TAIL_REFUSAL_HEADER, type TailRefusal } from "../../rpc/tail.ts";
+import {
+  TAIL_CALL_HEADER,
+  TAIL_LIMIT_HEADER,
+  TAIL_REFUSAL_HEADER,
+  type TailCall,
+  type TailFailure,
+} from "../../rpc/tail.ts";
 import { SANDBOX_WORKSPACE_ID } from "../../sandbox/sandbox.ts";
 import { openTicket, type TailAuthority } from "../../tail/authority.ts";
 import { TAIL_LIMITS, TAIL_PROGRESS_MS, TICKET_LIFETIME_MS } from "../../tail/limits.ts";
 import { readTailQuery, TailParameters, type TailQuery } from "../../tail/query.ts";
 import { countByAddress } from "../guards/address.ts";
-import { refuseDenied } from "../guards/workspace.ts";
+import { refuseFailure } from "../guards/workspace.ts";
 import { countIfReadRefused, type Reader, readerOf } from "./reader.ts";
 
 export function addTail(logger: Resource): void {
@@ -86,7 +90,7 @@ async function openTail(c: Context<AppEnv>): Promise<Response> {
   if (answer.webSocket === null) {
     const refusal = decodeURIComponent(answer.headers.get(TAIL_REFUSAL_HEADER) ?? "");
     // SAFETY: the object wrote it.
-    return refuseTail(c, JSON.parse(refusal) as TailRefusal);
+    return refuseTail(c, JSON.parse(refusal) as TailFailure);
   }
   const limit = answer.headers.get(TAIL_LIMIT_HEADER);
   // SAFETY: the object wrote it.
@@ -167,23 +171,24 @@ function tailRequest({ workspaceId: _addressee, ...call }: AddressedCall): Reque
   return new Request("http://workspace/tail", { headers });
 }
 
-async function refuseTail(c: Context<AppEnv>, refusal: TailRefusal): Promise<never> {
-  switch (refusal.code) {
+async function refuseTail(c: Context<AppEnv>, failure: TailFailure): Promise<never> {
+  const { code, limit } = failure;
+  switch (code) {
     case "INVALID_TOKEN":
     case "TOKEN_EXPIRED":
       if (c.get("limit") === null) await countByAddress(c, "API_DEFAULT");
-      return refuseTicket(refusal.code);
+      return refuseTicket(code);
     case "SESSION_REVOKED":
-      noteLimit(c, refusal.limit);
+      noteLimit(c, limit);
       return refuse("SESSION_REVOKED", "The session of this access token has ended. Sign in again.");
     case "SERVICE_UNAVAILABLE":
-      noteLimit(c, refusal.limit);
+      noteLimit(c, limit);
       throw unavailable();
     case "FUTURE_SEQ":
-      noteLimit(c, refusal.limit);
+      noteLimit(c, limit);
       return refuseFields([{ path: "query.since", code: "custom", message: "The project has no such seq yet." }]);
     default:
-      return refuseDenied(c, refusal);
+      return refuseFailure(c, { ...failure, code });
   }
 }
 
@@ -198,7 +203,7 @@ async function makeTicket(c: Context<AppEnv>): Promise<Response> {
   const { workspaceId, route } = reader;
   const call = { reader: authorityOf(c, reader), projectId, route };
   const result = await callWorkspace(c.env, workspaceId, "once", (stub) => stub.tailTicket(call));
-  if (!result.ok) return refuseDenied(c, result);
+  if (!result.ok) return refuseFailure(c, result);
   noteLimit(c, result.limit);
   const { ticket, expiresAt } = result;
   const answer = success({ ticket, expiresAt: new Date(expiresAt).toISOString() }, c.get("requestId"), 201);

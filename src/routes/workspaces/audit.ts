@@ -7,7 +7,7 @@ import { callWorkspace } from "../../rpc/call.ts";
 import type { AuditItem } from "../../workspace/audit.ts";
 import { AUDIT_ACTIONS, AUDIT_GROUPS } from "../../workspace/audit-actions.ts";
 import { emailsOf } from "../../workspace/listing.ts";
-import { unwrapAnswer, workspaceGuard } from "../guards/workspace.ts";
+import { resultOf, workspaceGuard } from "../guards/workspace.ts";
 import { WORKSPACE_ERRORS } from "./projects.ts";
 
 const ID = "[0-9A-Za-z]{12}";
@@ -97,7 +97,7 @@ audit.route(
   async (c, { query: { cursor, limit, ...filter } }) => {
     const { userId } = c.get("user");
     const before = numberCursor(cursor);
-    const { items, next } = await unwrapAnswer(
+    const { items, next } = await resultOf(
       c,
       await callWorkspace(c.env, c.get("workspaceId"), "replay-safe", (stub) =>
         stub.audit(userId, filter, before, limit),

@@ -9,14 +9,14 @@ import { refuse } from "../../http/errors.ts";
 import { pageOf, pageQuery, timeCursor, timePage } from "../../http/paging.ts";
 import { resource } from "../../http/resource.ts";
 import { newId } from "../../ids.ts";
-import type { WorkspaceInfo } from "../../objects/workspace/invitations.ts";
 import { callAddress, callUser, callWorkspace } from "../../rpc/call.ts";
-import { refused } from "../../rpc/result.ts";
+import { fail } from "../../rpc/result.ts";
+import type { WorkspaceInfo } from "../../rpc/workspace.ts";
 import { FOR_ANOTHER, type Invitation } from "../../workspace/invitations.ts";
 import { emailsOf } from "../../workspace/listing.ts";
 import { publicLimit } from "../guards/address.ts";
 import { refuseSession, userGuard, verifiedUser } from "../guards/user.ts";
-import { unwrapAnswer, unwrapRuling, workspaceGuard } from "../guards/workspace.ts";
+import { flat, refuseFailure, resultOf, workspaceGuard } from "../guards/workspace.ts";
 import { WORKSPACE_ERRORS } from "./projects.ts";
 import {
   openInvitation,
@@ -70,7 +70,10 @@ invitations.route(
     // Before the mail is counted: a refused invitation sends none.
     const own = await callUser(c.env, userId, "replay-safe", (stub) => stub.admitInvitation(sessionId, id));
     if (!own) return refuseSession(c);
-    if (!own.admitted) unwrapRuling({ ...refused("RATE_LIMITED", "Too many requests"), retryAfter: own.retryAfter });
+    if (!own.admitted) {
+      const { retryAfter } = own;
+      return refuseFailure(c, fail("RATE_LIMITED", "Too many requests", { retryAfter }));
+    }
     const name = emailObjectName(email, c.get("settings").REFRESH_PEPPER);
     const invitee = await findByEmail(c.env.DB, email);
     const isMailed = await callAddress(c.env, name, "once", (stub) => stub.admitInvite());
@@ -81,7 +84,7 @@ invitations.route(
     if (!answer.ok || !answer.value.ok) {
       await callUser(c.env, userId, "replay-safe", (stub) => stub.forgetInvitation(id));
     }
-    return success(invitationData(unwrapRuling(await unwrapAnswer(c, answer))), c.get("requestId"), 201);
+    return success(invitationData(await resultOf(c, flat(answer))), c.get("requestId"), 201);
   },
 );
 
@@ -102,7 +105,7 @@ invitations.route(
   async (c, { query: { cursor, limit } }) => {
     const { userId } = c.get("user");
     const from = timeCursor(cursor);
-    const rows = await unwrapAnswer(
+    const rows = await resultOf(
       c,
       await callWorkspace(c.env, c.get("workspaceId"), "replay-safe", (stub) =>
         stub.listInvitations(userId, from, limit + 1),
@@ -132,7 +135,7 @@ invitations.route(
     const answer = await callWorkspace(c.env, c.get("workspaceId"), "once", (stub) =>
       stub.revokeInvitation(userId, invitationId, originOf(c)),
     );
-    unwrapRuling(await unwrapAnswer(c, answer));
+    await resultOf(c, flat(answer));
     return success({ revoked: true }, c.get("requestId"));
   },
 );
@@ -163,7 +166,7 @@ acceptances.route(
   },
   [publicLimit],
   async (c, { body: { token } }) => {
-    const { workspace, invitedBy, email, role, expiresAt } = unwrapRuling(await openInvitation(c, token));
+    const { workspace, invitedBy, email, role, expiresAt } = await resultOf(c, await openInvitation(c, token));
     const data = {
       workspace: { name: workspace },
       inviter: await inviterOf(c, invitedBy),
@@ -226,7 +229,8 @@ acceptances.route(
     const accept = async (mayOwn: boolean): Promise<WorkspaceInfo> => {
       const guest = { userId, email, mayOwn };
       const origin = originOf(c);
-      return unwrapRuling(
+      return resultOf(
+        c,
         await callWorkspace(c.env, workspaceId, "once", (stub) => stub.acceptInvitation(hash, guest, origin)),
       );
     };
@@ -247,8 +251,8 @@ async function confirmByInvitation(c: Context<AppEnv>, token: string): Promise<v
   const profile = await callUser(c.env, userId, "replay-safe", (stub) => stub.me(sessionId));
   if (!profile) return refuseSession(c);
   if (profile.emailVerified) return;
-  const invitation = unwrapRuling(await openInvitation(c, token));
-  if (invitation.email !== profile.email) unwrapRuling(FOR_ANOTHER);
+  const invitation = await resultOf(c, await openInvitation(c, token));
+  if (invitation.email !== profile.email) return refuseFailure(c, FOR_ANOTHER);
   const origin = originOf(c);
   if (!(await callUser(c.env, userId, "replay-safe", (stub) => stub.confirmAddress(sessionId, origin)))) {
     return refuseSession(c);

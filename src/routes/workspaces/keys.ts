@@ -12,7 +12,7 @@ import type { KeyInfo } from "../../keys/store.ts";
 import { timeSchema } from "../../logs/ingest/timestamp.ts";
 import { callUser, callWorkspace } from "../../rpc/call.ts";
 import { refuseSession } from "../guards/user.ts";
-import { unwrapAnswer, workspaceGuard } from "../guards/workspace.ts";
+import { resultOf, workspaceGuard } from "../guards/workspace.ts";
 import { WORKSPACE_ERRORS } from "./projects.ts";
 
 /** Longest lifetime of a key that expires. */
@@ -120,7 +120,7 @@ keys.route(
     const { userId } = c.get("user");
     const projectId = param(c, "projectId");
     const request = { name: body.name, scopes: body.scopes, expiresAt: expiryMs(body.expiresAt, Date.now()) };
-    const made = await unwrapAnswer(
+    const made = await resultOf(
       c,
       await callWorkspace(c.env, c.get("workspaceId"), "once", (stub) =>
         stub.createKey(userId, projectId, request, originOf(c)),
@@ -147,7 +147,7 @@ keys.route(
   async (c, { query: { cursor, limit } }) => {
     const { userId } = c.get("user");
     const projectId = param(c, "projectId");
-    const page = await unwrapAnswer(
+    const page = await resultOf(
       c,
       await callWorkspace(c.env, c.get("workspaceId"), "replay-safe", (stub) =>
         stub.listKeys(userId, projectId, cursor ?? null, limit),
@@ -179,7 +179,7 @@ keys.route(
   async (c, { body }) => {
     const { userId } = c.get("user");
     const projectId = param(c, "projectId");
-    const made = await unwrapAnswer(
+    const made = await resultOf(
       c,
       await callWorkspace(c.env, c.get("workspaceId"), "once", (stub) =>
         stub.rotateKey(userId, projectId, param(c, "keyId"), body.overlapSeconds, originOf(c)),
@@ -207,7 +207,7 @@ keys.route(
   async (c) => {
     const { userId } = c.get("user");
     const keyId = param(c, "keyId");
-    const revoked = await unwrapAnswer(
+    const revoked = await resultOf(
       c,
       await callWorkspace(c.env, c.get("workspaceId"), "replay-safe", (stub) =>
         stub.revokeKey(userId, param(c, "projectId"), keyId, originOf(c)),

@@ -9,7 +9,7 @@ import { type LimitConfiguration, normalizePath, RoutePaths, RULE_METHODS } from
 import { listViolations, type Violation, type ViolationCursor } from "../../limits/violations.ts";
 import { callWorkspace } from "../../rpc/call.ts";
 import { LIMIT_BOUNDS, NO_LIMITS } from "../../workspace/settings.ts";
-import { unwrapAnswer, workspaceGuard } from "../guards/workspace.ts";
+import { resultOf, workspaceGuard } from "../guards/workspace.ts";
 import { WORKSPACE_ERRORS } from "./projects.ts";
 
 const { limit, windowSeconds, product, rules, path } = LIMIT_BOUNDS;
@@ -138,7 +138,7 @@ export function rateLimits(paths: () => RoutePaths): Resource {
 
 async function replaceLimits(c: Context<AppEnv>, limits: LimitConfiguration): Promise<Response> {
   const { userId } = c.get("user");
-  await unwrapAnswer(
+  await resultOf(
     c,
     await callWorkspace(c.env, c.get("workspaceId"), "replay-safe", (stub) =>
       stub.setLimits(userId, limits, originOf(c)),
@@ -150,7 +150,7 @@ async function replaceLimits(c: Context<AppEnv>, limits: LimitConfiguration): Pr
 
 async function configuration(c: Context<AppEnv>): Promise<Response> {
   const { userId } = c.get("user");
-  const { limits, live } = await unwrapAnswer(
+  const { limits, live } = await resultOf(
     c,
     await callWorkspace(c.env, c.get("workspaceId"), "replay-safe", (stub) => stub.rateLimits(userId)),
   );

@@ -6,7 +6,7 @@ import { resource } from "../../http/resource.ts";
 import { callWorkspace } from "../../rpc/call.ts";
 import { emailsOf } from "../../workspace/listing.ts";
 import type { Member } from "../../workspace/members.ts";
-import { unwrapAnswer, unwrapRuling, workspaceGuard } from "../guards/workspace.ts";
+import { flat, resultOf, workspaceGuard } from "../guards/workspace.ts";
 import { WORKSPACE_ERRORS } from "./projects.ts";
 import { roleSchema, withOwnershipQuota } from "./shared.ts";
 
@@ -43,7 +43,7 @@ members.route(
   async (c, { query: { cursor, limit } }) => {
     const { userId } = c.get("user");
     const from = timeCursor(cursor);
-    const rows = await unwrapAnswer(
+    const rows = await resultOf(
       c,
       await callWorkspace(c.env, c.get("workspaceId"), "replay-safe", (stub) =>
         stub.listMembers(userId, from, limit + 1),
@@ -85,7 +85,7 @@ members.route(
       const answer = await callWorkspace(c.env, workspaceId, "replay-safe", (stub) =>
         stub.changeRole(userId, memberId, role, originOf(c)),
       );
-      return unwrapRuling(await unwrapAnswer(c, answer));
+      return await resultOf(c, flat(answer));
     };
     // Only for a member does the response reveal how many workspaces the user owns.
     const gains =
@@ -125,7 +125,7 @@ members.route(
     const answer = await callWorkspace(c.env, c.get("workspaceId"), "once", (stub) =>
       stub.removeMember(userId, memberId, originOf(c)),
     );
-    unwrapRuling(await unwrapAnswer(c, answer));
+    await resultOf(c, flat(answer));
     return success({ removed: true }, c.get("requestId"));
   },
 );

@@ -7,7 +7,7 @@ import { pageOf, pageQuery } from "../../http/paging.ts";
 import { resource } from "../../http/resource.ts";
 import { callWorkspace } from "../../rpc/call.ts";
 import type { ProjectRow } from "../../workspace/projects.ts";
-import { unwrapAnswer, workspaceGuard } from "../guards/workspace.ts";
+import { resultOf, workspaceGuard } from "../guards/workspace.ts";
 
 /** Errors that every route of a workspace may return. */
 export const WORKSPACE_ERRORS = [
@@ -55,7 +55,7 @@ projects.route(
   async (c, { body }) => {
     const workspaceId = c.get("workspaceId");
     const { userId } = c.get("user");
-    const project = await unwrapAnswer(
+    const project = await resultOf(
       c,
       await callWorkspace(c.env, workspaceId, "once", (stub) => stub.createProject(userId, body.name, originOf(c))),
     );
@@ -82,7 +82,7 @@ projects.route(
     const workspaceId = c.get("workspaceId");
     const { userId } = c.get("user");
     const from = cursorNumber(cursor);
-    const rows = await unwrapAnswer(
+    const rows = await resultOf(
       c,
       await callWorkspace(c.env, workspaceId, "replay-safe", (stub) => stub.listProjects(userId, from, limit + 1)),
     );
@@ -116,7 +116,7 @@ projects.route(
     const workspaceId = c.get("workspaceId");
     const { userId } = c.get("user");
     const projectId = c.req.param("projectId") ?? "";
-    const project = await unwrapAnswer(
+    const project = await resultOf(
       c,
       await callWorkspace(c.env, workspaceId, "replay-safe", (stub) => stub.getProject(userId, projectId)),
     );
@@ -142,7 +142,7 @@ projects.route(
     const workspaceId = c.get("workspaceId");
     const { userId } = c.get("user");
     const projectId = c.req.param("projectId") ?? "";
-    const project = await unwrapAnswer(
+    const project = await resultOf(
       c,
       await callWorkspace(c.env, workspaceId, "replay-safe", (stub) =>
         stub.renameProject(userId, projectId, body.name, originOf(c)),
@@ -169,7 +169,7 @@ projects.route(
   async (c) => {
     const { userId } = c.get("user");
     const projectId = c.req.param("projectId") ?? "";
-    await unwrapAnswer(
+    await resultOf(
       c,
       await callWorkspace(c.env, c.get("workspaceId"), "once", (stub) =>
         stub.deleteProject(userId, projectId, originOf(c)),

@@ -6,9 +6,9 @@ import type { Env } from "../../env.ts";
 import type { AppEnv } from "../../http/context.ts";
 import { refuse } from "../../http/errors.ts";
 import { randomBase62 } from "../../ids.ts";
-import type { WorkspaceInfo } from "../../objects/workspace/invitations.ts";
 import { callUser, callWorkspace } from "../../rpc/call.ts";
-import type { Ruling } from "../../rpc/result.ts";
+import type { Result } from "../../rpc/result.ts";
+import type { WorkspaceInfo } from "../../rpc/workspace.ts";
 import { type OpenInvitation, UNKNOWN_INVITATION } from "../../workspace/invitations.ts";
 import { ROLES } from "../../workspace/permissions.ts";
 
@@ -85,7 +85,7 @@ export function openInvitationToken(token: string): { workspaceId: string; hash:
 }
 
 /** Returns the invitation of a token. The token was mailed to the invited address, so its holder reads mail there. */
-export async function openInvitation(c: Context<AppEnv>, token: string): Promise<Ruling<OpenInvitation>> {
+export async function openInvitation(c: Context<AppEnv>, token: string): Promise<Result<OpenInvitation>> {
   const opened = openInvitationToken(token);
   if (!opened) return UNKNOWN_INVITATION;
   const { workspaceId, hash } = opened;

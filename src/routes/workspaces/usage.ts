@@ -6,7 +6,7 @@ import { resource } from "../../http/resource.ts";
 import { ColdTier } from "../../logs/cold/store/cold-tier.ts";
 import { callWorkspace, requireMembers } from "../../rpc/call.ts";
 import type { Usage } from "../../workspace/usage.ts";
-import { unwrapAnswer, workspaceGuard } from "../guards/workspace.ts";
+import { resultOf, workspaceGuard } from "../guards/workspace.ts";
 import { WORKSPACE_ERRORS } from "./projects.ts";
 
 const isoOrNull = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
@@ -73,7 +73,7 @@ usage.route(
   [workspaceGuard({ action: "usage.get", from: "path" })],
   async (c) => {
     const { userId } = c.get("user");
-    const usage = await unwrapAnswer(
+    const usage = await resultOf(
       c,
       await callWorkspace(c.env, c.get("workspaceId"), "replay-safe", (stub) => stub.usage(userId)),
     );

@@ -13,7 +13,7 @@ import { callWorkspace } from "../../rpc/call.ts";
 import { claimWorkspace, listedWorkspaces } from "../../workspace/listing.ts";
 import { type CreationPorts, createWorkspace } from "../../workspace/provision.ts";
 import { userGuard, verifiedUser } from "../guards/user.ts";
-import { unwrapAnswer, unwrapRuling, workspaceGuard } from "../guards/workspace.ts";
+import { flat, resultOf, workspaceGuard } from "../guards/workspace.ts";
 import { WORKSPACE_ERRORS } from "./projects.ts";
 import { withOwnershipQuota, workspaceData, workspaceShape } from "./shared.ts";
 
@@ -65,7 +65,7 @@ workspaces.route(
       const headers = { "Retry-After": "1" };
       return refuse("SERVICE_UNAVAILABLE", "Creating the workspace took too long. Please try again.", { headers });
     }
-    const info = await unwrapAnswer(
+    const info = await resultOf(
       c,
       await callWorkspace(c.env, id, "replay-safe", (stub) => stub.getWorkspaceInfo(userId)),
     );
@@ -128,7 +128,7 @@ workspaces.route(
     const answer = await callWorkspace(c.env, c.get("workspaceId"), "replay-safe", (stub) =>
       stub.getWorkspaceInfo(userId),
     );
-    return success(workspaceData(await unwrapAnswer(c, answer)), c.get("requestId"));
+    return success(workspaceData(await resultOf(c, answer)), c.get("requestId"));
   },
 );
 
@@ -155,7 +155,7 @@ workspaces.route(
     const answer = await callWorkspace(c.env, c.get("workspaceId"), "replay-safe", (stub) =>
       stub.changeSettings(userId, body, originOf(c)),
     );
-    return success(workspaceData(await unwrapAnswer(c, answer)), c.get("requestId"));
+    return success(workspaceData(await resultOf(c, answer)), c.get("requestId"));
   },
 );
 
@@ -181,7 +181,7 @@ workspaces.route(
     const answer = await callWorkspace(c.env, c.get("workspaceId"), "once", (stub) =>
       stub.deleteWorkspace(userId, originOf(c)),
     );
-    unwrapRuling(await unwrapAnswer(c, answer));
+    await resultOf(c, flat(answer));
     return success({ deleted: true }, c.get("requestId"));
   },
 );

@@ -35,7 +35,7 @@ export class WorkspaceObject extends ServiceWorkspaceObject {
     const { first } = sql.exec<{ first: number | null }>("SELECT MIN(commit_no) AS first FROM batches").one();
     const end = Math.min(asOf, Math.max(call.scan.after, (first ?? 0) - 1) + chaos.plan.pages.batches);
     const result = await super.recentCounts({ ...call, scan: { ...call.scan, asOf: end } });
-    return result.ok ? { ...result, page: { ...result.page, asOf, next: end < asOf ? end : null } } : result;
+    return result.ok ? { ...result, value: { ...result.value, asOf, next: end < asOf ? end : null } } : result;
   }
 
   /** Between two pages of a read: the next one has to be told of what is in the cold tier by then. */
@@ -49,11 +49,11 @@ export class WorkspaceObject extends ServiceWorkspaceObject {
     await pause(chaos.delay(chaos.plan.pages.delayMs));
     const result = await super.readBySeq(call);
     if (!result.ok) return result;
-    const { batches } = result.page;
+    const { batches } = result.value;
     const next = batches[chaos.plan.pages.batches];
     if (next === undefined) return result;
-    const page = { ...result.page, batches: batches.slice(0, chaos.plan.pages.batches), through: next.firstSeq - 1 };
-    return { ...result, page };
+    const value = { ...result.value, batches: batches.slice(0, chaos.plan.pages.batches), through: next.firstSeq - 1 };
+    return { ...result, value };
   }
 
   /** Its caller hears no answer. */

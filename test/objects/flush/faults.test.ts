@@ -178,7 +178,7 @@ describe("a reader of several pages", () => {
     const position = commit === null ? null : { timestamp: clock.at, commit };
     const scan = { ...EVERYTHING, position, maxBytes: 1 };
     const result = await workspace(tenant.workspaceId).recent({ caller, route: null, projectId: null, scan });
-    expect(result.ok && result.page.batches.length).toBe(1);
+    expect(result.ok && result.value.batches.length).toBe(1);
   }
 
   it("delays the flush five seconds from its last page, at most half a minute", async () => {

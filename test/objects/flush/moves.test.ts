@@ -46,7 +46,7 @@ beforeEach(async () => {
     if (after > 0) await step(this);
     const result = await recentCounts.call(this, { ...read, scan: { ...read.scan, asOf: after + 1 } });
     const next = after + 1 < BATCHES ? after + 1 : null;
-    return result.ok ? { ...result, page: { ...result.page, asOf: BATCHES, next } } : result;
+    return result.ok ? { ...result, value: { ...result.value, asOf: BATCHES, next } } : result;
   });
 });
 

@@ -73,7 +73,7 @@ describe("a router that is newer than the object it calls", () => {
     const whole = WorkspaceObject.prototype.recent;
     vi.spyOn(WorkspaceObject.prototype, "recent").mockImplementation(async function (this: WorkspaceObject, scan) {
       const answer = await whole.call(this, scan);
-      if (answer.ok) Reflect.deleteProperty(answer.page, member);
+      if (answer.ok) Reflect.deleteProperty(answer.value, member);
       return answer;
     });
     expectUnavailable(await query());

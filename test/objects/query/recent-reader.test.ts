@@ -210,8 +210,8 @@ describe("WorkspaceObject.recent", () => {
         scan: EVERYTHING,
       });
       if (!result.ok) throw new Error(result.message);
-      expect(result.page.scope).toBe(projectId);
-      return messages(result.page).sort();
+      expect(result.value.scope).toBe(projectId);
+      return messages(result.value).sort();
     };
     expect(await found()).toEqual([]);
     await ingest("a");

@@ -1,8 +1,6 @@
 import { expect, it } from "vitest";
 import { newId } from "../../../src/ids.ts";
-import type { TailCall } from "../../../src/objects/workspace/tail-access.ts";
-import { TAIL_CALL_HEADER } from "../../../src/objects/workspace/tails.ts";
-import { TAIL_REFUSAL_HEADER } from "../../../src/rpc/tail.ts";
+import { TAIL_CALL_HEADER, TAIL_REFUSAL_HEADER, type TailCall } from "../../../src/rpc/tail.ts";
 import { newTenant, workspace } from "../ingest/support.ts";
 
 it("a refusal has no body that could be truncated when the object is lost", async () => {

@@ -1,0 +1,172 @@
+import type { CreatedKey, KeyPage, KeyRequest, OwnKeys } from "../keys/actions.ts";
+import type { LimitConfiguration } from "../limits/cascade.ts";
+import type { RouteRef } from "../limits/state.ts";
+import type { Violation } from "../limits/violations.ts";
+import type { RecentCountPage, RecentCountScan } from "../logs/stats/recent-counts.ts";
+import type { Mail } from "../mail/mail.ts";
+import type { Origin } from "../platform/origin.ts";
+import type { Admitted, LiveCounter } from "../workspace/admission.ts";
+import type { AuditFilter, AuditPage } from "../workspace/audit.ts";
+import type { IngestCall, IngestResult } from "../workspace/ingest.ts";
+import type { Invitation, InviteRequest, OpenInvitation } from "../workspace/invitations.ts";
+import type { Member } from "../workspace/members.ts";
+import type { Caller, Requirement, Role } from "../workspace/permissions.ts";
+import type { FlushedRanges, Inspection, ProjectRow } from "../workspace/projects.ts";
+import type { NewWorkspace } from "../workspace/provision.ts";
+import type { RecentPage, RecentScan, SeqPage, SeqScan } from "../workspace/recent/reader.ts";
+import type { SettingsChange } from "../workspace/settings.ts";
+import type { Usage } from "../workspace/usage.ts";
+import type { Failure, Result, Success } from "./result.ts";
+import type { TicketCall, TicketResult } from "./tail.ts";
+
+// Plain data only. These shapes, with those that they name, cross versions during a deploy: add optional members and new
+// methods only. An object accepts the calls of the version before, and a router its answers.
+
+/** A workspace as one of its members sees it. */
+export interface WorkspaceInfo {
+  id: string;
+  slug: string;
+  name: string;
+  personal: boolean;
+  role: Role;
+  retentionDays: number;
+  /** Epoch milliseconds. */
+  createdAt: number;
+}
+
+/** The user who accepts an invitation: the owner of a verified address. */
+export interface Invitee {
+  userId: string;
+  email: string;
+  /** `false` if the account's workspaces were not counted. The invitation must not offer the role of an owner then. */
+  mayOwn?: boolean;
+}
+
+/** What the service publishes of the sandbox. */
+export interface SandboxAccess {
+  projectId: string;
+  apiKey: string;
+  /** Epoch milliseconds. */
+  resetsAt: number;
+}
+
+/** A read of logs. `route` is `null` for a later page of a request, which is not counted again. */
+export interface ReadCall {
+  caller: Caller;
+  route: RouteRef | null;
+  projectId: string | null;
+  /**
+   * Whether the router reads `COLD_DB` besides `DB`. A router of an older version omits this, and would miss the entries that
+   * this object has moved to `COLD_DB`.
+   */
+  readsColdDb?: boolean;
+}
+
+/** A page of logs. */
+export interface ReadPage<T> extends Success<T> {
+  /** The project that was read, also if the call named none; `null` for the whole workspace. */
+  projectId?: string | null;
+  /** @deprecated The earlier name of `value`: routers of the version before read it during a deploy. */
+  page?: T;
+}
+
+export type PageResult<T> = ReadPage<T> | Failure;
+
+/** What routers and user objects ask of a workspace object. An unprovisioned object refuses every caller as unknown. */
+export interface WorkspaceRpc {
+  /** Creates the tables and first rows of the workspace and sets its first alarm. Safe to repeat with the same values. */
+  provision(workspace: NewWorkspace, origin?: Origin): Promise<void>;
+  /** Deletes the workspace. Called for a registration that lost the race for its address, and for account deletion. */
+  destroy(origin?: Origin): Promise<void>;
+  /** Stores the slug under which the directory lists the workspace. Safe to repeat. */
+  confirm(slug: string): Promise<void>;
+  /**
+   * Admits a request and counts it. Every request of a user begins with this call; for a request with an invalid body it is
+   * the only one. Without a route the request is not counted.
+   */
+  admit(caller: Caller, requirement: Requirement, route: RouteRef | null): Promise<Admitted | Failure>;
+  /** Stores one batch, in a group commit with the calls that arrive at the same time. */
+  ingest(call: IngestCall): Promise<IngestResult>;
+  /** Whether the user owns this workspace and it is not the user's personal one. Reads only. */
+  isOwnedBy(userId: string): Promise<boolean>;
+  /** Returns the valid keys that a user has created since a time. Reads only. */
+  keysMadeBy(userId: string, since: number): Promise<OwnKeys>;
+  /** Revokes the keys that a user created up to `until`, when another person may have controlled the account. */
+  revokeKeysOf(userId: string, until: number, origin?: Origin): Promise<void>;
+  /** Returns the operator's view of the workspace, a page of projects at a time; `null` if the workspace does not exist. */
+  inspect(cursor: number, limit: number): Promise<Inspection | null>;
+  /** Returns a page of a project's flushed ranges, in order of `seq`; `null` if the project does not exist. */
+  flushedRanges(projectId: string, after: number, limit: number): Promise<FlushedRanges | null>;
+  /** Removes a deleted user: membership, keys and invitations, or the workspace if it was personal or had no other owner. */
+  removeDeletedUser(userId: string, origin?: Origin): Promise<void>;
+  /** Returns what the holder of an invitation's token may see of the invitation. */
+  openInvitation(tokenHash: Uint8Array): Promise<Result<OpenInvitation>>;
+  /** Returns the role that an invitation offers to the owner of an address; `null` if that owner cannot accept it. */
+  offeredRole(tokenHash: Uint8Array, email: string): Promise<Role | null>;
+  /** Makes the invitee a member: the verified owner of the address that the token of this hash was mailed to. */
+  acceptInvitation(tokenHash: Uint8Array, guest: Invitee, origin?: Origin): Promise<Result<WorkspaceInfo>>;
+  /** Claims a mail for one attempt of the queue's consumer; `null` if there is nothing to send. */
+  claimMail(mailId: string): Promise<Mail | null>;
+  mailSent(mailId: string): Promise<void>;
+  releaseMail(mailId: string): Promise<void>;
+  /** Removes violations that the consumer of the queue has written to D1. */
+  violationsStored(violations: readonly Violation[]): Promise<void>;
+  /** Returns the demo key. Creates the sandbox at the first call. */
+  sandbox(origin?: Origin): Promise<SandboxAccess>;
+  /** Resets the sandbox unless it has been reset since `dueAt`. Safe to repeat. @returns whether this call reset it */
+  resetSandbox(dueAt: number): Promise<boolean>;
+  /** Returns a page of the recent batches that a query may need. */
+  recent(call: ReadCall & { scan: RecentScan }): Promise<PageResult<RecentPage>>;
+  /** Returns a page of counts of recent batches. */
+  recentCounts(call: ReadCall & { scan: RecentCountScan }): Promise<PageResult<RecentCountPage>>;
+  /** Returns batches of one project by the `seq` of their entries. */
+  readBySeq(call: ReadCall & { scan: SeqScan }): Promise<PageResult<SeqPage>>;
+  /** Issues a ticket for one tail of a project. */
+  tailTicket(call: TicketCall): Promise<TicketResult>;
+  /** Closes the tails of a session that has ended. Safe to repeat. */
+  sessionEnded(sessionId: string): Promise<void>;
+  /** Closes every tail because the service stops, with the `seq` at which the client resumes. */
+  stopTails(): Promise<void>;
+  /** Aborts the object, which ends the connections of closed tails. Called at the stop, with no request in flight. */
+  endConnections(): Promise<void>;
+
+  // On behalf of a member, after `admit` has counted the request.
+  createProject(userId: string, name: string, origin?: Origin): Promise<Result<ProjectRow>>;
+  listProjects(userId: string, cursor: number, limit: number): Promise<Result<ProjectRow[]>>;
+  getProject(userId: string, projectId: string): Promise<Result<ProjectRow>>;
+  renameProject(userId: string, projectId: string, name: string, origin?: Origin): Promise<Result<ProjectRow>>;
+  /** Revokes the project's keys immediately. Queries no longer return its entries; the alarm deletes them in steps. */
+  deleteProject(userId: string, projectId: string, origin?: Origin): Promise<Result<true>>;
+  createKey(userId: string, projectId: string, request: KeyRequest, origin?: Origin): Promise<Result<CreatedKey>>;
+  listKeys(userId: string, projectId: string, cursor: string | null, limit: number): Promise<Result<KeyPage | null>>;
+  /** Returns `null` if the project has no such key, or if the key is no longer valid. */
+  rotateKey(
+    userId: string,
+    projectId: string,
+    keyId: string,
+    overlapSeconds: number,
+    origin?: Origin,
+  ): Promise<Result<CreatedKey | null>>;
+  /** Returns `false` if the project has no such key. Revoking a revoked key changes nothing. */
+  revokeKey(userId: string, projectId: string, keyId: string, origin?: Origin): Promise<Result<boolean>>;
+  rateLimits(userId: string): Promise<Result<{ limits: LimitConfiguration; live: LiveCounter[] }>>;
+  /** Replaces the configuration of limits. The next request is counted by the new one. */
+  setLimits(userId: string, limits: LimitConfiguration, origin?: Origin): Promise<Result<true>>;
+  /** Returns the workspace as a member sees it. Failure as unknown until the directory lists the workspace. */
+  getWorkspaceInfo(userId: string): Promise<Result<WorkspaceInfo>>;
+  changeSettings(userId: string, change: SettingsChange, origin?: Origin): Promise<Result<WorkspaceInfo>>;
+  /** Deletes the workspace in this turn, and removes it from the directory before the response if D1 is reachable. */
+  deleteWorkspace(userId: string, origin?: Origin): Promise<Result<Result<true>>>;
+  /** Returns a page of the audit, newest first. `before` is the `next` of the previous page, or `null`. */
+  audit(userId: string, filter: AuditFilter, before: number | null, limit: number): Promise<Result<AuditPage>>;
+  usage(userId: string): Promise<Result<Usage>>;
+  /** Returns the members after `cursor`: (joinedAt, userId). */
+  listMembers(userId: string, cursor: readonly [number, string], limit: number): Promise<Result<Member[]>>;
+  changeRole(userId: string, memberId: string, role: Role, origin?: Origin): Promise<Result<Result<Member>>>;
+  /** Removes a member, who may be the caller. The member's keys are revoked in the same turn. */
+  removeMember(userId: string, memberId: string, origin?: Origin): Promise<Result<Result<true>>>;
+  invite(userId: string, request: InviteRequest, origin?: Origin): Promise<Result<Result<Invitation>>>;
+  /** Returns the invitations after `cursor`: (createdAt, id). */
+  listInvitations(userId: string, cursor: readonly [number, string], limit: number): Promise<Result<Invitation[]>>;
+  revokeInvitation(userId: string, id: string, origin?: Origin): Promise<Result<Result<true>>>;
+}
