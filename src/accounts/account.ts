@@ -1,4 +1,4 @@
-import { migrate } from "../platform/sql.ts";
+import { hasTable, maybe, migrate } from "../platform/sql.ts";
 import { USER_SCHEMA } from "./schema.ts";
 
 /**
@@ -32,7 +32,7 @@ export interface Account extends NewAccount {
 
 /** Whether this object holds an account. An unknown id reaches an object without tables. */
 export function isProvisioned(sql: SqlStorage): boolean {
-  return sql.exec("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'account'").toArray().length > 0;
+  return hasTable(sql, "account");
 }
 
 /**
@@ -62,11 +62,10 @@ export function provisionAccount(sql: SqlStorage, account: NewAccount, now: numb
 /** Reads the account; `null` if this object holds none. */
 export function readAccount(sql: SqlStorage): Account | null {
   if (!isProvisioned(sql)) return null;
-  const row = sql
-    .exec<AccountRow>(
-      `SELECT id, email, name, password_hash, email_verified, epoch, workspace_id, confirmed, settle_at FROM account`,
-    )
-    .toArray()[0];
+  const row = maybe<AccountRow>(
+    sql,
+    "SELECT id, email, name, password_hash, email_verified, epoch, workspace_id, confirmed, settle_at FROM account",
+  );
   return row ? fromRow(row) : null;
 }
 

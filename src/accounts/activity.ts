@@ -1,4 +1,5 @@
 import type { Origin } from "../platform/origin.ts";
+import { one } from "../platform/sql.ts";
 import type { ActivityAction } from "./activity-actions.ts";
 
 /** Milliseconds for which an item is listed: 365 days. */
@@ -60,19 +61,18 @@ export function recordActivity(
   { requestId, address }: Origin,
   now: number,
 ): void {
-  const { num } = sql
-    .exec<{ num: number }>(
-      `INSERT INTO activity (at, action, session, address, user_agent, request_id, details)
-       VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING num`,
-      now,
-      action,
-      session,
-      address,
-      userAgent,
-      requestId,
-      JSON.stringify(details),
-    )
-    .one();
+  const { num } = one<{ num: number }>(
+    sql,
+    `INSERT INTO activity (at, action, session, address, user_agent, request_id, details)
+     VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING num`,
+    now,
+    action,
+    session,
+    address,
+    userAgent,
+    requestId,
+    JSON.stringify(details),
+  );
   sql.exec("DELETE FROM activity WHERE num <= ? OR at <= ?", num - MAX_ACTIVITY_ITEMS, now - ACTIVITY_KEPT_MS);
 }
 

@@ -1,4 +1,5 @@
 import type { Origin } from "../platform/origin.ts";
+import { maybe } from "../platform/sql.ts";
 import { type Account, readAccount } from "./account.ts";
 import { endFamilies, isAlive } from "./families.ts";
 import { isReauthenticated, type Reauthentication } from "./sessions.ts";
@@ -56,7 +57,7 @@ export async function finishPurge(sql: SqlStorage, ports: PurgePorts): Promise<v
 
 /** Epoch milliseconds up to which the unfinished purge revokes keys; `null` if no purge is unfinished. */
 export function unfinishedPurge(sql: SqlStorage): number | null {
-  return sql.exec<{ until: number }>("SELECT until FROM unfinished_purge").toArray()[0]?.until ?? null;
+  return maybe<{ until: number }>(sql, "SELECT until FROM unfinished_purge")?.until ?? null;
 }
 
 /** Rounds over the directory in one run. More than one is needed only if the user joins workspaces at the same time. */
@@ -114,10 +115,10 @@ export interface Deletion {
 }
 
 export function unfinishedDeletion(sql: SqlStorage): Deletion | null {
-  const rows = sql.exec<{ userId: string; workspaceId: string; requestId: string | null }>(
+  return maybe<{ userId: string; workspaceId: string; requestId: string | null }>(
+    sql,
     "SELECT user_id AS userId, workspace_id AS workspaceId, request_id AS requestId FROM deletion",
   );
-  return rows.toArray()[0] ?? null;
 }
 
 export interface DeletionPorts {

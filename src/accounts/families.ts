@@ -1,3 +1,4 @@
+import { exists, mapRows, maybe, one } from "../platform/sql.ts";
 import { readAccount } from "./account.ts";
 import type { RefreshLink } from "./refresh.ts";
 
@@ -47,7 +48,8 @@ export function startFamily(
   key: Uint8Array,
   now: number,
 ): FamilyHead & { isNew: boolean } {
-  const started = sql.exec(
+  const isNew = exists(
+    sql,
     `INSERT OR IGNORE INTO families (id, key, counter, epoch, method, user_agent, ip, created_at, last_used_at, rotate_by)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING 1`,
     family.id,
@@ -61,22 +63,16 @@ export function startFamily(
     now,
     family.rotateWithinMs === undefined ? null : now + family.rotateWithinMs,
   );
-  const isNew = started.toArray().length > 0;
   evict(sql, family.epoch, now);
-  const row = sql
-    .exec<{ key: ArrayBuffer; counter: number }>("SELECT key, counter FROM families WHERE id = ?", family.id)
-    .one();
+  const select = "SELECT key, counter FROM families WHERE id = ?";
+  const row = one<{ key: ArrayBuffer; counter: number }>(sql, select, family.id);
   return { familyId: family.id, counter: row.counter, key: new Uint8Array(row.key), isNew };
 }
 
 /** Returns how a session was signed in; `null` if the session is not valid, see `isAlive`. */
 export function methodOfAlive(sql: SqlStorage, id: string, epoch: number, now: number): SignInMethod | null {
-  const alive = sql.exec<{ method: SignInMethod }>(
-    `SELECT method FROM families WHERE id = ? AND ${ALIVE}`,
-    id,
-    ...aliveBounds(epoch, now),
-  );
-  return alive.toArray()[0]?.method ?? null;
+  const select = `SELECT method FROM families WHERE id = ? AND ${ALIVE}`;
+  return maybe<{ method: SignInMethod }>(sql, select, id, ...aliveBounds(epoch, now))?.method ?? null;
 }
 
 /** Whether a session is valid: it exists, is not revoked, is of the account's epoch and has not expired. */
@@ -86,7 +82,7 @@ export function isAlive(sql: SqlStorage, id: string, epoch: number, now: number)
 
 /** Returns the time of a session's sign-in, epoch milliseconds. The session must exist. */
 export function signedInAt(sql: SqlStorage, id: string): number {
-  return sql.exec<{ at: number }>("SELECT created_at AS at FROM families WHERE id = ?", id).one().at;
+  return one<{ at: number }>(sql, "SELECT created_at AS at FROM families WHERE id = ?", id).at;
 }
 
 /** Ends every valid family but one. @returns the number of ended families */
@@ -103,13 +99,9 @@ export function endFamilies(sql: SqlStorage, reason: EndReason, exceptId: string
 
 /** Ends one family; `false` if it does not exist or has ended. */
 export function endFamily(sql: SqlStorage, id: string, reason: EndReason, now: number): boolean {
-  const ended = sql.exec(
-    "UPDATE families SET revoked_at = ?, revoked_reason = ? WHERE id = ? AND revoked_at IS NULL RETURNING 1",
-    now,
-    reason,
-    id,
-  );
-  return ended.toArray().length > 0;
+  const update =
+    "UPDATE families SET revoked_at = ?, revoked_reason = ? WHERE id = ? AND revoked_at IS NULL RETURNING 1";
+  return exists(sql, update, now, reason, id);
 }
 
 /** A session as its owner sees it. Times are epoch milliseconds. */
@@ -136,12 +128,17 @@ type SessionRow = {
 
 /** Lists the valid families, the one used last first. */
 export function listSessions(sql: SqlStorage, epoch: number, now: number): SessionInfo[] {
-  const rows = sql.exec<SessionRow>(
+  return mapRows(
+    sql,
+    fromRow,
     `SELECT id, method, user_agent, ip, created_at, last_used_at, rotate_by FROM families WHERE ${ALIVE}
      ORDER BY last_used_at DESC, num DESC`,
     ...aliveBounds(epoch, now),
   );
-  return rows.toArray().map((row) => ({
+}
+
+function fromRow(row: SessionRow): SessionInfo {
+  return {
     id: row.id,
     method: row.method,
     userAgent: row.user_agent,
@@ -149,13 +146,12 @@ export function listSessions(sql: SqlStorage, epoch: number, now: number): Sessi
     createdAt: row.created_at,
     lastUsedAt: row.last_used_at,
     expiresAt: endOf(row),
-  }));
+  };
 }
 
 /** Returns the expiry of a session that is not used again, epoch milliseconds. The session must exist. */
 export function sessionEnd(sql: SqlStorage, id: string): number {
-  const row = sql.exec<EndRow>("SELECT created_at, last_used_at, rotate_by FROM families WHERE id = ?", id).one();
-  return endOf(row);
+  return endOf(one<EndRow>(sql, "SELECT created_at, last_used_at, rotate_by FROM families WHERE id = ?", id));
 }
 
 type EndRow = Pick<SessionRow, "created_at" | "last_used_at" | "rotate_by">;

@@ -1,3 +1,4 @@
+import { exists, mapRows, maybe, one } from "../platform/sql.ts";
 import { type Account, readAccount } from "./account.ts";
 import { endFamilies, isAlive, listSessions } from "./families.ts";
 import type { Identity, ProviderName } from "./oauth/provider.ts";
@@ -32,23 +33,16 @@ export function insertLink(sql: SqlStorage, { provider, subject, claim }: NewLin
 export function beginLink(sql: SqlStorage, { provider, subject, claim }: NewLink): string {
   sql.exec("DELETE FROM links WHERE linked_at IS NULL");
   sql.exec("INSERT OR IGNORE INTO links (provider, subject, claim) VALUES (?, ?, ?)", provider, subject, claim);
-  return sql
-    .exec<{ claim: string }>("SELECT claim FROM links WHERE provider = ? AND subject = ?", provider, subject)
-    .one().claim;
+  const select = "SELECT claim FROM links WHERE provider = ? AND subject = ?";
+  return one<{ claim: string }>(sql, select, provider, subject).claim;
 }
 
 /** `lost`: the link was given up since it was begun, and nothing is linked. */
 export type Completion = "linked" | "was linked" | "lost";
 
 export function completeLink(sql: SqlStorage, { provider, subject, claim }: NewLink, now: number): Completion {
-  const row = sql
-    .exec<{ linked_at: number | null }>(
-      "SELECT linked_at FROM links WHERE provider = ? AND subject = ? AND claim = ?",
-      provider,
-      subject,
-      claim,
-    )
-    .toArray()[0];
+  const select = "SELECT linked_at FROM links WHERE provider = ? AND subject = ? AND claim = ?";
+  const row = maybe<{ linked_at: number | null }>(sql, select, provider, subject, claim);
   if (!row) return "lost";
   if (row.linked_at !== null) return "was linked";
   sql.exec("UPDATE links SET linked_at = ? WHERE provider = ? AND subject = ?", now, provider, subject);
@@ -60,12 +54,8 @@ export function completeLink(sql: SqlStorage, { provider, subject, claim }: NewL
  * directory, and no link in progress will be completed with it.
  */
 export function hasLink(sql: SqlStorage, { provider, subject, claim }: NewLink): boolean {
-  const held = sql.exec(
-    "SELECT 1 FROM links WHERE provider = ? AND subject = ? AND linked_at IS NOT NULL",
-    provider,
-    subject,
-  );
-  if (held.toArray().length > 0) return true;
+  const select = "SELECT 1 FROM links WHERE provider = ? AND subject = ? AND linked_at IS NOT NULL";
+  if (exists(sql, select, provider, subject)) return true;
   sql.exec("DELETE FROM links WHERE provider = ? AND subject = ? AND claim = ?", provider, subject, claim);
   return false;
 }
@@ -77,12 +67,10 @@ export interface SignInMethods {
 }
 
 export function readMethods(sql: SqlStorage): SignInMethods {
-  const rows = sql.exec<{ provider: ProviderName }>(
-    "SELECT DISTINCT provider FROM links WHERE linked_at IS NOT NULL ORDER BY provider",
-  );
+  const select = "SELECT DISTINCT provider FROM links WHERE linked_at IS NOT NULL ORDER BY provider";
   return {
     hasPassword: (readAccount(sql)?.passwordHash ?? null) !== null,
-    providers: rows.toArray().map(({ provider }) => provider),
+    providers: mapRows(sql, (row: { provider: ProviderName }) => row.provider, select),
   };
 }
 
@@ -120,11 +108,12 @@ export interface Recovery {
 export function readRecovery(sql: SqlStorage, sessionId: string, account: Account, now: number): Recovery {
   const since = now - RECENT_MS;
   const others = listSessions(sql, account.epoch, now).filter(({ id }) => id !== sessionId);
-  const links = sql.exec<{ provider: ProviderName; at: number }>(
+  const providers = mapRows(
+    sql,
+    ({ provider, at }: { provider: ProviderName; at: number }) => ({ provider, linkedAt: at }),
     `SELECT provider, linked_at AS at FROM links WHERE ${RECENT} ORDER BY linked_at DESC, provider`,
     since,
   );
-  const providers = links.toArray().map(({ provider, at }) => ({ provider, linkedAt: at }));
   return { since, otherSessions: others.length, providers, workspaceId: account.workspaceId };
 }
 
@@ -141,9 +130,8 @@ export function recover(sql: SqlStorage, shown: Reauthentication, now: number): 
   if (!account || !isAlive(sql, shown.sessionId, account.epoch, now)) return { ok: false, reason: "session ended" };
   if (!isReauthenticated(sql, account, shown, now)) return { ok: false, reason: "unproven" };
   const since = now - RECENT_MS;
-  const { left } = sql
-    .exec<{ left: number }>(`SELECT COUNT(*) AS left FROM links WHERE linked_at IS NOT NULL AND NOT (${RECENT})`, since)
-    .one();
+  const select = `SELECT COUNT(*) AS left FROM links WHERE linked_at IS NOT NULL AND NOT (${RECENT})`;
+  const { left } = one<{ left: number }>(sql, select, since);
   const { hasPassword, providers } = readMethods(sql);
   if (!hasPassword && left === 0 && providers.length > 0) return { ok: false, reason: "last method" };
   type Row = { provider: ProviderName; subject: string; claim: string };

@@ -1,6 +1,8 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { isBase62, isId, randomBase62 } from "../ids.ts";
 import type { Limiter } from "../limits/limiter.ts";
+import { type Backoff, delayOf } from "../platform/backoff.ts";
+import { exists, maybe } from "../platform/sql.ts";
 
 /**
  * Device tokens mark a device that has signed in to an account (OWASP's device cookie). Its logins have a separate
@@ -67,7 +69,7 @@ function macOf(body: string, email: string, pepper: string): Buffer {
 /** Failed logins for one e-mail address from one IP prefix before the first lock. */
 const FREE_FAILURES = 10;
 /** Length of the lock after each further failure, in milliseconds: doubled every time, up to the maximum. */
-const LOCK = { firstMs: 30_000, maxMs: 900_000 } as const;
+const LOCK: Backoff = { firstMs: 30_000, maxMs: 900_000 };
 /** Milliseconds without a failure after which the counter of failures starts again. */
 const FORGET_MS = 3_600_000;
 
@@ -158,7 +160,7 @@ export class LoginThrottle {
   /** Deletes expired failures. Returns whether any are left. */
   sweep(now: number): boolean {
     this.#sql.exec("DELETE FROM login_failures WHERE last_at <= ? AND locked_until <= ?", now - FORGET_MS, now);
-    return this.#sql.exec("SELECT 1 FROM login_failures LIMIT 1").toArray().length > 0;
+    return exists(this.#sql, "SELECT 1 FROM login_failures LIMIT 1");
   }
 
   #decide(origin: LoginOrigin, now: number): LoginVerdict | "wait" {
@@ -188,7 +190,7 @@ export class LoginThrottle {
     const counter = counterOf(origin);
     const failures = this.#failuresOf(counter, now).failures + 1;
     const over = failures - FREE_FAILURES;
-    const lockedUntil = over < 0 ? 0 : now + Math.min(LOCK.firstMs * 2 ** over, LOCK.maxMs);
+    const lockedUntil = over < 0 ? 0 : now + delayOf(LOCK, over);
     this.#sql.exec(
       "INSERT OR REPLACE INTO login_failures (prefix, failures, last_at, locked_until) VALUES (?, ?, ?, ?)",
       counter,
@@ -202,12 +204,11 @@ export class LoginThrottle {
   }
 
   #failuresOf(counter: string, now: number): { failures: number; lockedUntil: number } {
-    const row = this.#sql
-      .exec<{ failures: number; last_at: number; locked_until: number }>(
-        "SELECT failures, last_at, locked_until FROM login_failures WHERE prefix = ?",
-        counter,
-      )
-      .toArray()[0];
+    const row = maybe<{ failures: number; last_at: number; locked_until: number }>(
+      this.#sql,
+      "SELECT failures, last_at, locked_until FROM login_failures WHERE prefix = ?",
+      counter,
+    );
     if (!row || (now - row.last_at >= FORGET_MS && row.locked_until <= now)) return { failures: 0, lockedUntil: 0 };
     return { failures: row.failures, lockedUntil: row.locked_until };
   }

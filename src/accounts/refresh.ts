@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { isId } from "../ids.ts";
+import { maybe } from "../platform/sql.ts";
 import { isProvisioned, readAccount } from "./account.ts";
 import { endFamily, FAMILY_ABSOLUTE_MS, FAMILY_IDLE_MS, truncateUserAgent } from "./families.ts";
 
@@ -188,13 +189,12 @@ type FamilyRow = {
 };
 
 function readFamily(sql: SqlStorage, id: string): Family | null {
-  const row = sql
-    .exec<FamilyRow>(
-      `SELECT key, counter, epoch, created_at, last_used_at, rotate_by, rotation_key_hash, ip, revoked_at
-       FROM families WHERE id = ?`,
-      id,
-    )
-    .toArray()[0];
+  const row = maybe<FamilyRow>(
+    sql,
+    `SELECT key, counter, epoch, created_at, last_used_at, rotate_by, rotation_key_hash, ip, revoked_at
+     FROM families WHERE id = ?`,
+    id,
+  );
   if (!row) return null;
   return {
     key: new Uint8Array(row.key),

@@ -1,3 +1,4 @@
+import { exists, maybe } from "../platform/sql.ts";
 import { isProvisioned } from "./account.ts";
 import { TOKEN_LIFETIME_MS, type TokenPurpose } from "./one-time-token.ts";
 
@@ -39,28 +40,23 @@ export function issueToken(sql: SqlStorage, token: NewToken, now: number): boole
 
 function noteAnswered(sql: SqlStorage, mailId: string, now: number): boolean {
   sql.exec("DELETE FROM answered_requests WHERE expires_at <= ?", now);
-  const noted = sql.exec(
-    "INSERT OR IGNORE INTO answered_requests (mail_id, expires_at) VALUES (?, ?) RETURNING 1",
-    mailId,
-    now + ANSWERED_KEPT_MS,
-  );
-  return noted.toArray().length > 0;
+  const insert = "INSERT OR IGNORE INTO answered_requests (mail_id, expires_at) VALUES (?, ?) RETURNING 1";
+  return exists(sql, insert, mailId, now + ANSWERED_KEPT_MS);
 }
 
 /** Uses a token up: one statement deletes and returns it, so only one of several callers gets it. */
 export function redeemToken(sql: SqlStorage, purpose: TokenPurpose, hash: Uint8Array, now: number): Redeemed {
   if (!isProvisioned(sql)) return { ok: false, code: "INVALID_TOKEN" };
-  const used = sql
-    .exec<{ address: string }>(
-      "DELETE FROM one_time_tokens WHERE purpose = ? AND hash = ? AND expires_at > ? RETURNING address",
-      purpose,
-      hash,
-      now,
-    )
-    .toArray()[0];
+  const used = maybe<{ address: string }>(
+    sql,
+    "DELETE FROM one_time_tokens WHERE purpose = ? AND hash = ? AND expires_at > ? RETURNING address",
+    purpose,
+    hash,
+    now,
+  );
   if (used) return { ok: true, address: used.address };
-  const expired = sql.exec("SELECT 1 FROM one_time_tokens WHERE purpose = ? AND hash = ?", purpose, hash);
-  return { ok: false, code: expired.toArray().length > 0 ? "TOKEN_EXPIRED" : "INVALID_TOKEN" };
+  const isExpired = exists(sql, "SELECT 1 FROM one_time_tokens WHERE purpose = ? AND hash = ?", purpose, hash);
+  return { ok: false, code: isExpired ? "TOKEN_EXPIRED" : "INVALID_TOKEN" };
 }
 
 /** Drops all tokens and their pending mails, after a change of password or address. */

@@ -1,3 +1,5 @@
+import { mapRows } from "../platform/sql.ts";
+
 /** Limits of one user over all workspaces. Counted in the user object because no workspace sees the others. */
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -57,14 +59,12 @@ export interface OwnershipAttempt {
 export function beginOwnership(sql: SqlStorage, { id, workspaceId }: OwnershipAttempt, now: number): string[] {
   sql.exec("DELETE FROM ownership_attempts WHERE begun_at <= ?", now - ATTEMPT_MS);
   sql.exec("INSERT OR IGNORE INTO ownership_attempts (id, workspace, begun_at) VALUES (?, ?, ?)", id, workspaceId, now);
-  return sql
-    .exec<{ workspace: string }>(
-      `SELECT DISTINCT workspace FROM ownership_attempts
-       WHERE num < (SELECT num FROM ownership_attempts WHERE id = ?)`,
-      id,
-    )
-    .toArray()
-    .map(({ workspace }) => workspace);
+  return mapRows(
+    sql,
+    (row: { workspace: string }) => row.workspace,
+    "SELECT DISTINCT workspace FROM ownership_attempts WHERE num < (SELECT num FROM ownership_attempts WHERE id = ?)",
+    id,
+  );
 }
 
 /** Deletes the attempt. From now on the members of the workspace show its outcome. */

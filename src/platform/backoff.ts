@@ -12,3 +12,8 @@ export interface Backoff {
 export function delayOf({ firstMs, maxMs }: Backoff, retries: number): number {
   return Math.min(firstMs * 2 ** retries, maxMs);
 }
+
+/** Shortens a delay by a random part, at most half of it, so that callers that failed together return apart. */
+export function jittered(delayMs: number, random: () => number): number {
+  return delayMs / 2 + (random() * delayMs) / 2;
+}

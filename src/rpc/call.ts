@@ -1,5 +1,6 @@
 import type { Env } from "../env.ts";
 import { ApiError, BUSY, STORAGE_FAILS } from "../http/errors.ts";
+import { type Backoff, delayOf, jittered } from "../platform/backoff.ts";
 import { hasFlag, isStorageFailure } from "../platform/failures.ts";
 import type { AddressRpc } from "./address.ts";
 import type { UserRpc } from "./user.ts";
@@ -52,8 +53,8 @@ const ATTEMPTS = 3;
 /** Milliseconds after the first call in which a repetition may begin: the runtime's bound for its retries. */
 const REPEAT_WITHIN_MS = 10_000;
 
-/** Longest wait before the first repetition, in milliseconds; doubled for each further one. */
-const BACKOFF_MS = 100;
+/** Delay before a repetition. `maxMs` bounds the last of `ATTEMPTS`. */
+const RETRY: Backoff = { firstMs: 100, maxMs: 200 };
 
 /** Time and randomness, as arguments for tests. */
 export interface RetryTimer {
@@ -80,9 +81,8 @@ export async function withRetry<T>(replay: RetryPolicy, attempt: () => Promise<T
       if (kind === "storage") throw new ApiError(STORAGE_FAILS, { cause: error });
       if (kind !== "lost" || replay === "once" || made === ATTEMPTS) throw unavailable();
     }
-    // Half of the wait is random, because an object that is reset loses all its callers at the same moment.
-    const longest = BACKOFF_MS * 2 ** (made - 1);
-    const wait = longest / 2 + (timer.random() * longest) / 2;
+    // An object that is reset loses all its callers at the same moment.
+    const wait = jittered(delayOf(RETRY, made - 1), timer.random);
     if (timer.now() + wait - startedAt > REPEAT_WITHIN_MS) throw unavailable();
     await timer.wait(wait);
   }

@@ -4,6 +4,7 @@ import type { Cascade } from "../limits/cascade.ts";
 import type { Limiter } from "../limits/limiter.ts";
 import type { LimitState, RouteRef } from "../limits/state.ts";
 import type { ViolationOutbox } from "../limits/violation-outbox.ts";
+import { exists } from "../platform/sql.ts";
 import { type Failure, fail } from "../rpc/result.ts";
 import { recordAudit } from "./audit.ts";
 import { roleOf } from "./members.ts";
@@ -30,12 +31,8 @@ export class AuditedSessions {
     if (this.#seen.has(id)) return;
     if (this.#seen.size >= REMEMBERED) this.#seen.clear();
     this.#seen.add(id);
-    const noted = this.#sql.exec(
-      "INSERT OR IGNORE INTO audited_sessions (session, at) VALUES (?, ?) RETURNING 1",
-      id,
-      now,
-    );
-    if (noted.toArray().length === 0) return;
+    const insert = "INSERT OR IGNORE INTO audited_sessions (session, at) VALUES (?, ?) RETURNING 1";
+    if (!exists(this.#sql, insert, id, now)) return;
     const entry = { actor: userId, action: "session.start", target: id } as const;
     recordAudit(this.#sql, method === null ? entry : { ...entry, after: { method } }, origin, now);
   }

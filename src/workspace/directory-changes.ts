@@ -1,3 +1,5 @@
+import { exists, one } from "../platform/sql.ts";
+
 /**
  * Directory changes: changes of this workspace that the directory in D1 does not have yet. A row per member who joined or
  * left, and one for the workspace itself, written in the transaction of the change. `version` rises with every change, so
@@ -54,21 +56,20 @@ export function markAllChanged(sql: SqlStorage): void {
 
 /** Whether the directory has lost changes that it had. */
 export function isDirectoryIncomplete(sql: SqlStorage, { version, members }: DirectoryListing): boolean {
-  const own = sql
-    .exec<{ version: number; members: number }>(
-      "SELECT index_version AS version, (SELECT COUNT(*) FROM members) AS members FROM workspace",
-    )
-    .one();
+  const own = one<{ version: number; members: number }>(
+    sql,
+    "SELECT index_version AS version, (SELECT COUNT(*) FROM members) AS members FROM workspace",
+  );
   return version < own.version || members < own.members;
 }
 
 /** Returns the version of this workspace's part of the directory. Every change raises it. */
 export function directoryVersion(sql: SqlStorage): number {
-  return sql.exec<{ version: number }>("SELECT index_version AS version FROM workspace").one().version;
+  return one<{ version: number }>(sql, "SELECT index_version AS version FROM workspace").version;
 }
 
 export function hasDirectoryChanges(sql: SqlStorage): boolean {
-  return sql.exec("SELECT 1 FROM index_changes LIMIT 1").toArray().length > 0;
+  return exists(sql, "SELECT 1 FROM index_changes LIMIT 1");
 }
 
 /** Returns the next batch of changes for the directory; `null` if there are none. */
@@ -82,9 +83,8 @@ export function readDirectoryChanges(sql: SqlStorage): DirectoryChanges | null {
     .toArray();
   if (rows.length === 0) return null;
   const users = rows.filter(({ userId }) => userId !== ITSELF);
-  const { version, name } = sql
-    .exec<{ version: number; name: string }>("SELECT index_version AS version, name FROM workspace")
-    .one();
+  const select = "SELECT index_version AS version, name FROM workspace";
+  const { version, name } = one<{ version: number; name: string }>(sql, select);
   return {
     version,
     name,

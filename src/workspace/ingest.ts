@@ -2,6 +2,7 @@ import type { LimitState, RouteRef } from "../limits/state.ts";
 import type { Batch } from "../logs/batch.ts";
 import { INGEST_LIMITS } from "../logs/entry.ts";
 import type { Rejection } from "../logs/ingest/rejection.ts";
+import { maybe } from "../platform/sql.ts";
 import { type Failure, fail } from "../rpc/result.ts";
 import { type AdmissionContext, admit } from "./admission.ts";
 import type { ProjectRow } from "./projects.ts";
@@ -29,7 +30,7 @@ export interface Idempotency {
 export type Lookup = { found: "none" } | { found: "conflict" } | { found: "receipt"; receipt: Receipt };
 
 export function findReceipt(sql: SqlStorage, project: number, { key, body }: Idempotency, now: number): Lookup {
-  const row = sql.exec("SELECT * FROM receipts WHERE project = ? AND key_hash = ?", project, key).toArray()[0];
+  const row = maybe(sql, "SELECT * FROM receipts WHERE project = ? AND key_hash = ?", project, key);
   if (!row || Number(row.created_at) <= now - INGEST_LIMITS.idempotencyMs) return { found: "none" };
   // SAFETY: the column is `BLOB NOT NULL` in a STRICT table.
   if (!sameBytes(new Uint8Array(row.body_hash as ArrayBuffer), body)) return { found: "conflict" };

@@ -1,5 +1,6 @@
 import { hashOneTimeToken, mintOneTimeToken } from "../accounts/one-time-token.ts";
 import { addPendingMail } from "../mail/pending-mails.ts";
+import { mapRows, maybe } from "../platform/sql.ts";
 import { type Failure, fail, ok, type Result } from "../rpc/result.ts";
 import type { AuditNote } from "./audit.ts";
 import { roleOf } from "./members.ts";
@@ -143,21 +144,20 @@ export function listInvitations(
   limit: number,
   now: number,
 ): Invitation[] {
-  return sql
-    .exec<Row>(
-      `SELECT ${COLUMNS} FROM invitations WHERE (created_at, id) > (?, ?) AND expires_at > ?
-       ORDER BY created_at, id LIMIT ?`,
-      ...cursor,
-      now,
-      limit,
-    )
-    .toArray()
-    .map(fromRow);
+  return mapRows(
+    sql,
+    fromRow,
+    `SELECT ${COLUMNS} FROM invitations WHERE (created_at, id) > (?, ?) AND expires_at > ?
+     ORDER BY created_at, id LIMIT ?`,
+    ...cursor,
+    now,
+    limit,
+  );
 }
 
 /** Takes an invitation back: its token is good for nothing, and its mail is not sent if it has not been. */
 export function revokeInvitation(sql: SqlStorage, by: Role, id: string, note: AuditNote, now: number): Result<true> {
-  const row = sql.exec<Row>(`SELECT ${COLUMNS} FROM invitations WHERE id = ? AND expires_at > ?`, id, now).toArray()[0];
+  const row = maybe<Row>(sql, `SELECT ${COLUMNS} FROM invitations WHERE id = ? AND expires_at > ?`, id, now);
   if (!row) return fail("NOT_FOUND", "There is no such invitation.");
   if (!mayAssign(by, row.role)) return OWNERS_ONLY;
   deleteInvitation(sql, id);
@@ -198,14 +198,12 @@ export const UNKNOWN_INVITATION = fail(
 export const FOR_ANOTHER = fail("FORBIDDEN", "The invitation is for another e-mail address than yours.");
 
 /** `row`: the invitation that has expired, if any. */
-function refusedToken(row: Row | undefined): Failure {
+function refusedToken(row: Row | null): Failure {
   return row ? fail("TOKEN_EXPIRED", "The invitation has run out. Ask for a new one.") : UNKNOWN_INVITATION;
 }
 
-function rowOf(sql: SqlStorage, hash: Uint8Array): (Row & { invited_by: string }) | undefined {
-  return sql
-    .exec<Row & { invited_by: string }>(`SELECT ${COLUMNS}, invited_by FROM invitations WHERE hash = ?`, hash)
-    .toArray()[0];
+function rowOf(sql: SqlStorage, hash: Uint8Array): (Row & { invited_by: string }) | null {
+  return maybe(sql, `SELECT ${COLUMNS}, invited_by FROM invitations WHERE hash = ?`, hash);
 }
 
 export function deleteInvitation(sql: SqlStorage, id: string): void {
@@ -229,7 +227,7 @@ export function mailOfInvitation(id: string): string {
 const OWNERS_ONLY = fail("FORBIDDEN", "Only an owner can invite an owner, or take such an invitation back.");
 
 function invitationOf(sql: SqlStorage, email: string): Invitation | null {
-  const row = sql.exec<Row>(`SELECT ${COLUMNS} FROM invitations WHERE email = ?`, email).toArray()[0];
+  const row = maybe<Row>(sql, `SELECT ${COLUMNS} FROM invitations WHERE email = ?`, email);
   return row ? fromRow(row) : null;
 }
 

@@ -1,3 +1,4 @@
+import { exists, mapRows, maybe } from "../platform/sql.ts";
 import type { Role } from "./permissions.ts";
 
 /** A member as the object keeps it; who that is, the directory knows. */
@@ -11,27 +12,23 @@ export interface Member {
 type Row = { user_id: string; role: Role; added_at: number };
 
 export function roleOf(sql: SqlStorage, userId: string): Role | null {
-  const row = sql.exec("SELECT role FROM members WHERE user_id = ?", userId).toArray()[0];
-  // SAFETY: the column's CHECK allows only roles.
-  return row ? (row.role as Role) : null;
+  return maybe<Pick<Row, "role">>(sql, "SELECT role FROM members WHERE user_id = ?", userId)?.role ?? null;
 }
 
 export function findMember(sql: SqlStorage, userId: string): Member | null {
-  const row = sql.exec<Row>("SELECT user_id, role, added_at FROM members WHERE user_id = ?", userId).toArray()[0];
+  const row = maybe<Row>(sql, "SELECT user_id, role, added_at FROM members WHERE user_id = ?", userId);
   return row ? fromRow(row) : null;
 }
 
 /** Members in order of joining, those after the (joinedAt, userId) of `cursor`. */
 export function listMembers(sql: SqlStorage, cursor: readonly [number, string], limit: number): Member[] {
-  return sql
-    .exec<Row>(
-      `SELECT user_id, role, added_at FROM members WHERE (added_at, user_id) > (?, ?)
-       ORDER BY added_at, user_id LIMIT ?`,
-      ...cursor,
-      limit,
-    )
-    .toArray()
-    .map(fromRow);
+  return mapRows(
+    sql,
+    fromRow,
+    `SELECT user_id, role, added_at FROM members WHERE (added_at, user_id) > (?, ?) ORDER BY added_at, user_id LIMIT ?`,
+    ...cursor,
+    limit,
+  );
 }
 
 export function addMember(sql: SqlStorage, { userId, role, joinedAt }: Member): void {
@@ -49,7 +46,7 @@ export function deleteMember(sql: SqlStorage, userId: string): void {
 /** Whether no other owner would be left without this member. */
 export function isLastOwner(sql: SqlStorage, { userId, role }: Member): boolean {
   if (role !== "owner") return false;
-  return sql.exec("SELECT 1 FROM members WHERE role = 'owner' AND user_id <> ?", userId).toArray().length === 0;
+  return !exists(sql, "SELECT 1 FROM members WHERE role = 'owner' AND user_id <> ?", userId);
 }
 
 function fromRow({ user_id, role, added_at }: Row): Member {

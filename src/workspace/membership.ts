@@ -1,5 +1,6 @@
 import { revokeKeysBy } from "../keys/store.ts";
 import type { Origin } from "../platform/origin.ts";
+import { exists } from "../platform/sql.ts";
 import { type Failure, fail, ok, type Result } from "../rpc/result.ts";
 import { type AuditNote, recordAudit } from "./audit.ts";
 import { SYSTEM } from "./audit-actions.ts";
@@ -76,7 +77,7 @@ export function removeDeletedUser(sql: SqlStorage, userId: string, origin: Origi
 }
 
 export function isDeletedUser(sql: SqlStorage, userId: string): boolean {
-  return sql.exec("SELECT 1 FROM departed_users WHERE user_id = ?", userId).toArray().length > 0;
+  return exists(sql, "SELECT 1 FROM departed_users WHERE user_id = ?", userId);
 }
 
 /** @returns the number of valid keys that were revoked */

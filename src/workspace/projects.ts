@@ -1,4 +1,5 @@
 import { newId } from "../ids.ts";
+import { mapRows, maybe, one } from "../platform/sql.ts";
 import { type FlushedRange, flushedRangesAfter, recordProjectDeletion } from "./flush/flushed-ranges.ts";
 import { keepIngestedOf, readUsage, type Usage } from "./usage.ts";
 
@@ -43,32 +44,27 @@ function fromRow(row: Row): ProjectRow {
 export const MAX_PROJECTS = 1000;
 
 export function hasRoomForProject(sql: SqlStorage): boolean {
-  return Number(sql.exec("SELECT COUNT(*) AS count FROM projects").one().count) < MAX_PROJECTS;
+  return one<{ count: number }>(sql, "SELECT COUNT(*) AS count FROM projects").count < MAX_PROJECTS;
 }
 
 export function createProject(sql: SqlStorage, name: string, now: number): ProjectRow {
-  const row = sql.exec(
-    "INSERT INTO projects (id, name, created_at) VALUES (?, ?, ?) RETURNING *",
-    newId("proj"),
-    name,
-    now,
-  );
-  return fromRow(row.one());
+  const insert = "INSERT INTO projects (id, name, created_at) VALUES (?, ?, ?) RETURNING *";
+  return fromRow(one(sql, insert, newId("proj"), name, now));
 }
 
 export function findProject(sql: SqlStorage, id: string): ProjectRow | null {
-  const row = sql.exec("SELECT * FROM projects WHERE id = ?", id).toArray()[0];
+  const row = maybe(sql, "SELECT * FROM projects WHERE id = ?", id);
   return row ? fromRow(row) : null;
 }
 
 export function findProjectByNum(sql: SqlStorage, num: number): ProjectRow | null {
-  const row = sql.exec("SELECT * FROM projects WHERE num = ?", num).toArray()[0];
+  const row = maybe(sql, "SELECT * FROM projects WHERE num = ?", num);
   return row ? fromRow(row) : null;
 }
 
 /** Projects in order of creation, after `cursor` (a `num`). */
 export function listProjects(sql: SqlStorage, cursor: number, limit: number): ProjectRow[] {
-  return sql.exec("SELECT * FROM projects WHERE num > ? ORDER BY num LIMIT ?", cursor, limit).toArray().map(fromRow);
+  return mapRows(sql, fromRow, "SELECT * FROM projects WHERE num > ? ORDER BY num LIMIT ?", cursor, limit);
 }
 
 export function renameProject(sql: SqlStorage, num: number, name: string): void {

@@ -2,7 +2,7 @@ import { slugify, suffixedSlug } from "../accounts/email.ts";
 import { randomBase62 } from "../ids.ts";
 import { RETENTION_DAYS } from "../logs/entry.ts";
 import type { Origin } from "../platform/origin.ts";
-import { migrate } from "../platform/sql.ts";
+import { hasTable, maybe, migrate } from "../platform/sql.ts";
 import { fail, ok, type Result } from "../rpc/result.ts";
 import { recordAudit } from "./audit.ts";
 import type { WorkspaceClaim, WorkspaceClaimed } from "./listing.ts";
@@ -29,7 +29,7 @@ const RESOLVE_AFTER_MS = 300_000;
 
 /** Whether this object is a workspace at all: a forged locator reaches an object that has no tables. */
 export function isProvisioned(sql: SqlStorage): boolean {
-  return sql.exec("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'workspace'").toArray().length > 0;
+  return hasTable(sql, "workspace");
 }
 
 export function provision(sql: SqlStorage, workspace: NewWorkspace, origin: Origin, now: number): void {
@@ -81,13 +81,10 @@ export interface EndedWorkspace {
 /** Returns a deleted workspace whose cleanup is not finished; `null` for any other object. */
 export function deletedWorkspace(sql: SqlStorage): EndedWorkspace | null {
   if (!isProvisioned(sql)) return null;
-  const ended = sql
-    .exec<{ id: string; deletedAt: number; requestId: string | null }>(
-      `SELECT id, deleted_at AS deletedAt, deleted_by_request AS requestId FROM workspace
-       WHERE deleted_at IS NOT NULL`,
-    )
-    .toArray()[0];
-  return ended ?? null;
+  return maybe<{ id: string; deletedAt: number; requestId: string | null }>(
+    sql,
+    "SELECT id, deleted_at AS deletedAt, deleted_by_request AS requestId FROM workspace WHERE deleted_at IS NOT NULL",
+  );
 }
 
 /** The slug of a workspace whose name has no letter or digit that a slug could keep. */

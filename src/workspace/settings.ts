@@ -1,5 +1,6 @@
 import { Cascade, type LimitConfiguration, type LimitRule } from "../limits/cascade.ts";
 import { SUMMARY_BUCKET_MS } from "../logs/summary.ts";
+import { one } from "../platform/sql.ts";
 import { AUDIT_STATE_BYTES, type AuditState } from "./audit.ts";
 
 /** Bounds of a configuration, from the HTTP contract. */
@@ -78,7 +79,7 @@ export interface WorkspaceRow {
 }
 
 export function readWorkspace(sql: SqlStorage): WorkspaceRow {
-  const row = sql.exec("SELECT * FROM workspace").one();
+  const row = one(sql, "SELECT * FROM workspace");
   return {
     id: String(row.id),
     name: String(row.name),

@@ -1,4 +1,5 @@
 import type { Watermark } from "../logs/cold/store/writer.ts";
+import { maybe, one } from "../platform/sql.ts";
 import { readProgress } from "./flush/flushed-ranges.ts";
 
 /**
@@ -56,12 +57,11 @@ export interface Usage {
 }
 
 export function readUsage(sql: SqlStorage, now: number): Usage {
-  const waiting = sql
-    .exec<{ entries: number; bytes: number; batches: number }>(
-      `SELECT COALESCE(SUM(waiting_entries), 0) AS entries, COALESCE(SUM(waiting_bytes), 0) AS bytes,
-         COALESCE(SUM(waiting_batches), 0) AS batches FROM projects`,
-    )
-    .one();
+  const waiting = one<{ entries: number; bytes: number; batches: number }>(
+    sql,
+    `SELECT COALESCE(SUM(waiting_entries), 0) AS entries, COALESCE(SUM(waiting_bytes), 0) AS bytes,
+       COALESCE(SUM(waiting_batches), 0) AS batches FROM projects`,
+  );
   const { setAside, lastAt, lastError } = readProgress(sql);
   const watermarks = sql
     .exec<{ projectId: string; seq: number }>("SELECT id AS projectId, flushed_seq AS seq FROM projects")
@@ -80,12 +80,8 @@ export function readUsage(sql: SqlStorage, now: number): Usage {
 
 /** Commit numbers rise with the time of arrival. Batches of deleted projects are nobody's: they wait for their end. */
 function oldestAt(sql: SqlStorage): number | null {
-  const oldest = sql
-    .exec<{ at: number }>(
-      `SELECT received_at AS at FROM batches WHERE project IN (SELECT num FROM projects) ORDER BY commit_no LIMIT 1`,
-    )
-    .toArray()[0];
-  return oldest?.at ?? null;
+  const select = "SELECT received_at AS at FROM batches WHERE project IN (SELECT num FROM projects)";
+  return maybe<{ at: number }>(sql, `${select} ORDER BY commit_no LIMIT 1`)?.at ?? null;
 }
 
 /**
@@ -93,13 +89,12 @@ function oldestAt(sql: SqlStorage): number | null {
  * `day_seq`. What projects deleted on that day had taken in is kept in the workspace's row.
  */
 function ingestedOn(sql: SqlStorage, day: number): number {
-  return sql
-    .exec<{ count: number }>(
-      `SELECT COALESCE((SELECT SUM(last_seq - day_seq) FROM projects WHERE day = ?1), 0)
-         + (SELECT CASE WHEN deleted_day = ?1 THEN deleted_ingested ELSE 0 END FROM workspace) AS count`,
-      day,
-    )
-    .one().count;
+  return one<{ count: number }>(
+    sql,
+    `SELECT COALESCE((SELECT SUM(last_seq - day_seq) FROM projects WHERE day = ?1), 0)
+       + (SELECT CASE WHEN deleted_day = ?1 THEN deleted_ingested ELSE 0 END FROM workspace) AS count`,
+    day,
+  ).count;
 }
 
 /** To be called before a project is deleted: what it took in today still counts today. */

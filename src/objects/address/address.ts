@@ -23,7 +23,7 @@ import {
   takeMailRequest,
 } from "../../mail/requests.ts";
 import { newAlarmOrigin, type Origin, originOrNew } from "../../platform/origin.ts";
-import { migrate, type SchemaSteps } from "../../platform/sql.ts";
+import { hasTable, migrate, type SchemaSteps } from "../../platform/sql.ts";
 import type { AddressRpc } from "../../rpc/address.ts";
 import { enqueueDueMails } from "../queues/mails.ts";
 import { enqueueDueViolations } from "../queues/violations.ts";
@@ -193,8 +193,7 @@ export class AddressObject extends DurableObject<Env> implements AddressRpc {
   }
 
   #isEmail(): boolean {
-    this.#hasEmailTables ||=
-      this.#sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'mail_requests'").toArray().length > 0;
+    this.#hasEmailTables ||= hasTable(this.#sql, "mail_requests");
     return this.#hasEmailTables;
   }
 
@@ -210,8 +209,7 @@ export class AddressObject extends DurableObject<Env> implements AddressRpc {
   /** Creates the tables and sets the alarm that deletes them in one turn, so that neither exists without the other. */
   #provision(): void {
     if (this.#provisioned) return;
-    const exists = this.#sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'rate_seconds'").toArray().length > 0;
-    if (!exists) {
+    if (!hasTable(this.#sql, "rate_seconds")) {
       for (const statement of LIMITER_SCHEMA) this.#sql.exec(statement);
       // Not awaited on purpose: an await would end the turn. The output gate holds the response until the alarm is
       // written.

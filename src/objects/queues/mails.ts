@@ -1,12 +1,12 @@
 import type { Env } from "../../env.ts";
 import { composeLetter } from "../../mail/compose.ts";
-import type { Mail, Mailer, MailMessage } from "../../mail/mail.ts";
+import type { Mailer, MailMessage } from "../../mail/mail.ts";
 import { cloudflareMailer, outboxMailer, resendMailer } from "../../mail/mailers.ts";
 import { takeDueMails } from "../../mail/pending-mails.ts";
 import { classOf, logEvent, logObjectEvent } from "../../platform/log.ts";
 import type { Origin } from "../../platform/origin.ts";
-import { callAddress, callUser, callWorkspace } from "../../rpc/call.ts";
 import { parseSender, settingsOf } from "../../settings.ts";
+import { callOwner, retryLater } from "./messages.ts";
 
 /**
  * Enqueues the mails that are due, after the turn that stored them: the runtime sends no message before the turn's
@@ -32,16 +32,6 @@ export function enqueueDueMails(env: Env, sql: SqlStorage, owner: string, now: n
   });
 }
 
-/** Seconds until the queue redelivers a message whose mail could not be sent; doubled for each further attempt. */
-const RETRY_SECONDS = 10;
-
-/** What the consumer needs of an object that stores pending mails. */
-interface MailOwner {
-  claimMail(mailId: string): Promise<Mail | null>;
-  mailSent(mailId: string): Promise<void>;
-  releaseMail(mailId: string): Promise<void>;
-}
-
 /** Sends the mails of a batch of messages, each separately, so that a failed one does not delay others. */
 export async function consumeMails(batch: MessageBatch<MailMessage>, env: Env): Promise<void> {
   const mailer = mailerOf(env);
@@ -54,7 +44,7 @@ export async function consumeMails(batch: MessageBatch<MailMessage>, env: Env): 
       const whose = { owner, mailId, requestId: requestId ?? null, attempt: message.attempts };
       const line = { event: "mail.send", outcome: name, ...fields, ...whose };
       logEvent(settingsOf(env).LOG_LEVEL, level, line);
-      if (name === "failed") message.retry({ delaySeconds: RETRY_SECONDS * 2 ** (message.attempts - 1) });
+      if (name === "failed") retryLater(message);
       else message.ack();
     }),
   );
@@ -82,26 +72,20 @@ type Outcome = { name: "ok" | "failed" | "refused" | "nothing"; kind?: string; d
 async function sendOne(env: Env, mailer: Mailer, ownerId: string, mailId: string): Promise<Outcome> {
   let kind: string | undefined;
   try {
-    const mail = await owned(env, ownerId, (owner) => owner.claimMail(mailId));
+    const mail = await callOwner(env, ownerId, (owner) => owner.claimMail(mailId));
     if (!mail) return { name: "nothing" };
     kind = mail.content.kind;
     const delivery = await mailer.send(composeLetter(mail, ownerId, settingsOf(env)));
     if (delivery.ok || delivery.reason === "refused") {
-      await owned(env, ownerId, (owner) => owner.mailSent(mailId));
+      await callOwner(env, ownerId, (owner) => owner.mailSent(mailId));
       return delivery.ok ? { name: "ok", kind } : { name: "refused", kind, detail: delivery.detail };
     }
-    await owned(env, ownerId, (owner) => owner.releaseMail(mailId));
+    await callOwner(env, ownerId, (owner) => owner.releaseMail(mailId));
     return { name: "failed", kind, detail: delivery.detail };
   } catch (error) {
     const detail = error instanceof Error ? error.name : "unknown";
     return { name: "failed", detail, ...(kind === undefined ? {} : { kind }) };
   }
-}
-
-function owned<T>(env: Env, ownerId: string, call: (owner: MailOwner) => Promise<T>): Promise<T> {
-  if (ownerId.startsWith("usr_")) return callUser(env, ownerId, "replay-safe", call);
-  if (ownerId.startsWith("ws_")) return callWorkspace(env, ownerId, "replay-safe", call);
-  return callAddress(env, ownerId, "replay-safe", call);
 }
 
 function mailerOf(env: Env): Mailer {

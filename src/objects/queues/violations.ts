@@ -1,10 +1,10 @@
 import type { Env } from "../../env.ts";
 import type { ViolationOutbox } from "../../limits/violation-outbox.ts";
-import { dropOldViolations, storeViolations, type Violation, type ViolationMessage } from "../../limits/violations.ts";
+import { dropOldViolations, storeViolations, type ViolationMessage } from "../../limits/violations.ts";
 import { classOf, logEvent, logObjectEvent } from "../../platform/log.ts";
 import type { Origin } from "../../platform/origin.ts";
-import { callAddress, callUser, callWorkspace } from "../../rpc/call.ts";
 import { settingsOf } from "../../settings.ts";
+import { callOwner, retryLater } from "./messages.ts";
 
 /** Violations in one message: about 400 bytes each; a queue accepts 128 KB. */
 const IN_MESSAGE = 200;
@@ -32,14 +32,6 @@ export function enqueueDueViolations(env: Env, outbox: ViolationOutbox, owner: s
   }
 }
 
-/** Seconds until the queue redelivers a message that could not be stored; doubled for each further attempt. */
-const RETRY_SECONDS = 10;
-
-/** What the consumer needs of an object that refuses requests. */
-interface Refuser {
-  violationsStored(violations: readonly Violation[]): Promise<void>;
-}
-
 /** Writes violations to D1 and notifies their objects, each message separately; then deletes expired rows in steps. */
 export async function consumeViolations(batch: MessageBatch<ViolationMessage>, env: Env): Promise<void> {
   const threshold = settingsOf(env).LOG_LEVEL;
@@ -53,11 +45,11 @@ export async function consumeViolations(batch: MessageBatch<ViolationMessage>, e
         message.ack();
       } catch (error) {
         logEvent(threshold, "warn", { ...line, outcome: "failed", fault: nameOf(error) });
-        message.retry({ delaySeconds: RETRY_SECONDS * 2 ** (message.attempts - 1) });
+        retryLater(message);
         return;
       }
       try {
-        await refuser(env, owner, (object) => object.violationsStored(violations));
+        await callOwner(env, owner, (object) => object.violationsStored(violations));
         logEvent(threshold, "info", { ...line, outcome: "ok" });
       } catch (error) {
         // The object enqueues them again, which changes nothing in D1.
@@ -80,13 +72,6 @@ export async function noteDeadViolations(batch: MessageBatch<ViolationMessage>, 
     logEvent(settingsOf(env).LOG_LEVEL, "error", line);
   }
   batch.ackAll();
-}
-
-function refuser<T>(env: Env, owner: string, call: (object: Refuser) => Promise<T>): Promise<T> {
-  if (owner.startsWith("ws_")) return callWorkspace(env, owner, "replay-safe", call);
-  return owner.startsWith("usr_")
-    ? callUser(env, owner, "replay-safe", call)
-    : callAddress(env, owner, "replay-safe", call);
 }
 
 function nameOf(error: unknown): string {

@@ -1,3 +1,5 @@
+import { exists, mapRows, maybe, one } from "../../platform/sql.ts";
+
 /** What moving entries to the cold tier needs on disk; described in `docs/storage.md`. */
 export const FLUSH_SCHEMA = [
   // Up to this `seq` a project's entries have left this object, but for batches that were set aside.
@@ -121,21 +123,21 @@ export function forgetRangesOf(sql: SqlStorage, project: number): boolean {
 
 /** Whether this object has moved anything to the cold tier's own database that the retention has left there. */
 export function hasFlushedRanges(sql: SqlStorage): boolean {
-  return sql.exec("SELECT 1 FROM flushed_ranges LIMIT 1").toArray().length > 0;
+  return exists(sql, "SELECT 1 FROM flushed_ranges LIMIT 1");
 }
 
 /** Ranges of a project that begin behind a `seq`, in order. */
 export function flushedRangesAfter(sql: SqlStorage, project: number, after: number, limit: number): FlushedRange[] {
-  return sql
-    .exec<{ firstSeq: number; lastSeq: number; isWhole: number }>(
-      `SELECT first_seq AS firstSeq, last_seq AS lastSeq, is_whole AS isWhole FROM flushed_ranges
-       WHERE project = ? AND first_seq > ? ORDER BY first_seq LIMIT ?`,
-      project,
-      after,
-      limit,
-    )
-    .toArray()
-    .map(({ isWhole, ...range }) => ({ ...range, isWhole: isWhole === 1 }));
+  type Row = { firstSeq: number; lastSeq: number; isWhole: number };
+  return mapRows(
+    sql,
+    ({ isWhole, ...range }: Row) => ({ ...range, isWhole: isWhole === 1 }),
+    `SELECT first_seq AS firstSeq, last_seq AS lastSeq, is_whole AS isWhole FROM flushed_ranges
+     WHERE project = ? AND first_seq > ? ORDER BY first_seq LIMIT ?`,
+    project,
+    after,
+    limit,
+  );
 }
 
 /** How moving entries to the cold tier goes. Times are epoch milliseconds. */
@@ -147,16 +149,14 @@ export interface FlushProgress {
 }
 
 export function readProgress(sql: SqlStorage): FlushProgress {
-  const state = sql
-    .exec<{ lastAt: number | null; lastError: string | null }>(
-      "SELECT last_at AS lastAt, last_error AS lastError FROM flush_state",
-    )
-    .toArray()[0];
-  const setAside = sql
-    .exec<{ batches: number; entries: number; bytes: number }>(
-      `SELECT COUNT(*) AS batches, COALESCE(SUM(count), 0) AS entries, COALESCE(SUM(body_bytes), 0) AS bytes FROM set_aside`,
-    )
-    .one();
+  const state = maybe<{ lastAt: number | null; lastError: string | null }>(
+    sql,
+    "SELECT last_at AS lastAt, last_error AS lastError FROM flush_state",
+  );
+  const setAside = one<{ batches: number; entries: number; bytes: number }>(
+    sql,
+    "SELECT COUNT(*) AS batches, COALESCE(SUM(count), 0) AS entries, COALESCE(SUM(body_bytes), 0) AS bytes FROM set_aside",
+  );
   return { lastAt: state?.lastAt ?? null, lastError: state?.lastError ?? newestSetAside(sql), setAside };
 }
 
@@ -174,12 +174,11 @@ export function recordFlushFailure(sql: SqlStorage, reason: string): void {
 }
 
 function newestSetAside(sql: SqlStorage): string | null {
-  const row = sql
-    .exec<{ commit: number; projectId: string; firstSeq: number; count: number; reason: string }>(
-      `SELECT commit_no AS "commit", id AS projectId, first_seq AS firstSeq, count, reason
-       FROM set_aside JOIN projects ON num = project ORDER BY at DESC, commit_no DESC LIMIT 1`,
-    )
-    .toArray()[0];
+  const row = maybe<{ commit: number; projectId: string; firstSeq: number; count: number; reason: string }>(
+    sql,
+    `SELECT commit_no AS "commit", id AS projectId, first_seq AS firstSeq, count, reason
+     FROM set_aside JOIN projects ON num = project ORDER BY at DESC, commit_no DESC LIMIT 1`,
+  );
   if (!row) return null;
   const { commit, projectId, firstSeq, count, reason } = row;
   return `Batch ${commit} of ${projectId} (seq ${firstSeq} to ${firstSeq + count - 1}) was set aside: ${reason}.`;
@@ -187,12 +186,11 @@ function newestSetAside(sql: SqlStorage): string | null {
 
 /** Whether anything of this workspace is in the cold tier, or may still arrive there. */
 export function hasColdEntries(sql: SqlStorage): boolean {
-  const { cold } = sql
-    .exec<{ cold: number }>(
-      `SELECT EXISTS (SELECT 1 FROM projects WHERE flushed_seq > 0) OR EXISTS (SELECT 1 FROM flush_intents)
-         OR EXISTS (SELECT 1 FROM set_aside) OR EXISTS (SELECT 1 FROM doomed_projects WHERE id IS NOT NULL) AS cold`,
-    )
-    .one();
+  const { cold } = one<{ cold: number }>(
+    sql,
+    `SELECT EXISTS (SELECT 1 FROM projects WHERE flushed_seq > 0) OR EXISTS (SELECT 1 FROM flush_intents)
+       OR EXISTS (SELECT 1 FROM set_aside) OR EXISTS (SELECT 1 FROM doomed_projects WHERE id IS NOT NULL) AS cold`,
+  );
   return cold === 1;
 }
 
@@ -230,8 +228,8 @@ export function recordProjectDeletion(sql: SqlStorage, num: number, now: number)
 
 /** A deleted project of which something is left in this object. */
 export function nextProjectToClear(sql: SqlStorage): number | null {
-  const row = sql.exec("SELECT project FROM doomed_projects WHERE emptied = 0 LIMIT 1").toArray()[0];
-  return row ? Number(row.project) : null;
+  const select = "SELECT project FROM doomed_projects WHERE emptied = 0 LIMIT 1";
+  return maybe<{ project: number }>(sql, select)?.project ?? null;
 }
 
 /** A deleted project's last batch and receipt are gone. */
@@ -242,13 +240,11 @@ export function markProjectCleared(sql: SqlStorage, num: number): void {
 
 /** The deleted project whose entries in the cold tier are to be swept first. */
 export function nextDeletedProject(sql: SqlStorage): DeletedProject | null {
-  const row = sql
-    .exec<{ project: number; projectId: string; deletedAt: number; sweepAt: number }>(
-      `SELECT project, id AS projectId, doomed_at AS deletedAt, sweep_at AS sweepAt FROM doomed_projects
-       WHERE id IS NOT NULL ORDER BY sweep_at LIMIT 1`,
-    )
-    .toArray()[0];
-  return row ?? null;
+  return maybe<{ project: number; projectId: string; deletedAt: number; sweepAt: number }>(
+    sql,
+    `SELECT project, id AS projectId, doomed_at AS deletedAt, sweep_at AS sweepAt FROM doomed_projects
+     WHERE id IS NOT NULL ORDER BY sweep_at LIMIT 1`,
+  );
 }
 
 /** A look for a deleted project's entries in the cold tier has found none: the last one is made when none can arrive. */

@@ -1,3 +1,4 @@
+import { mapRows, maybe } from "../../platform/sql.ts";
 import { deleteBatches } from "../recent/batches.ts";
 import { readBatch } from "../recent/reader.ts";
 import { recordRange } from "./flushed-ranges.ts";
@@ -15,24 +16,16 @@ export interface FlushIntent extends FlushRange {
   madeAt: number;
 }
 
+/** A mapped type, because `exec` does not accept an interface. */
+type IntentRow = Pick<FlushIntent, keyof FlushIntent>;
+
 export function readIntent(sql: SqlStorage): FlushIntent | null {
-  const intent = sql
-    .exec<{
-      project: number;
-      projectId: string;
-      watermark: number;
-      firstSeq: number;
-      lastSeq: number;
-      firstCommit: number;
-      lastCommit: number;
-      madeAt: number;
-    }>(
-      `SELECT project, id AS projectId, flushed_seq AS watermark, i.first_seq AS firstSeq, i.last_seq AS lastSeq,
-         i.first_commit AS firstCommit, i.last_commit AS lastCommit, i.made_at AS madeAt
-       FROM flush_intents i JOIN projects ON num = project LIMIT 1`,
-    )
-    .toArray()[0];
-  return intent ?? null;
+  return maybe<IntentRow>(
+    sql,
+    `SELECT project, id AS projectId, flushed_seq AS watermark, i.first_seq AS firstSeq, i.last_seq AS lastSeq,
+       i.first_commit AS firstCommit, i.last_commit AS lastCommit, i.made_at AS madeAt
+     FROM flush_intents i JOIN projects ON num = project LIMIT 1`,
+  );
 }
 
 /** To be on disk before anything of the range leaves the object. */
@@ -122,13 +115,12 @@ export function quarantineBatches(
 }
 
 function commitsOf(sql: SqlStorage, { project, firstCommit, lastCommit }: FlushIntent): number[] {
-  return sql
-    .exec<{ commit: number }>(
-      `SELECT commit_no AS "commit" FROM batches WHERE commit_no BETWEEN ? AND ? AND project = ? ORDER BY commit_no`,
-      firstCommit,
-      lastCommit,
-      project,
-    )
-    .toArray()
-    .map(({ commit }) => commit);
+  return mapRows(
+    sql,
+    (row: { commit: number }) => row.commit,
+    `SELECT commit_no AS "commit" FROM batches WHERE commit_no BETWEEN ? AND ? AND project = ? ORDER BY commit_no`,
+    firstCommit,
+    lastCommit,
+    project,
+  );
 }

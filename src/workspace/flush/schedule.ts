@@ -1,3 +1,6 @@
+import { type Backoff, delayOf } from "../../platform/backoff.ts";
+import { maybe, one } from "../../platform/sql.ts";
+
 /** A batch by what decides whether it goes into a range. */
 export interface UnflushedBatch {
   commit: number;
@@ -69,9 +72,8 @@ export interface UnflushedTotals {
 /** Once over `maxBytes`, the buffer is emptied to this part of it: else the next batch would be over it again. */
 const DRAIN_TO = 1 / 2;
 
-/** Milliseconds from a failure to the next try: doubled with each further one, up to a minute. */
-const FIRST_RETRY_MS = 1000;
-const LAST_RETRY_MS = 60_000;
+/** Delay after a failed step. */
+const RETRY: Backoff = { firstMs: 1000, maxMs: 60_000 };
 
 /**
  * When the next flush is due. Kept in memory, so that an ingest learns it for the price of an addition; what it stands for
@@ -114,8 +116,7 @@ export class FlushSchedule {
 
   /** A try has failed. @returns milliseconds to the next one */
   failed(now: number): number {
-    const delay = Math.min(FIRST_RETRY_MS * 2 ** this.#failures, LAST_RETRY_MS);
-    this.#failures++;
+    const delay = delayOf(RETRY, this.#failures++);
     this.holdUntil(now + delay);
     return delay;
   }
@@ -175,9 +176,8 @@ export class UnflushedBatches {
   }
 
   summary(): UnflushedTotals {
-    const { bytes } = this.#sql
-      .exec<{ bytes: number }>("SELECT COALESCE(SUM(waiting_bytes), 0) AS bytes FROM projects")
-      .one();
+    const select = "SELECT COALESCE(SUM(waiting_bytes), 0) AS bytes FROM projects";
+    const { bytes } = one<{ bytes: number }>(this.#sql, select);
     return { bytes, oldestAt: this.#oldest()?.receivedAt ?? null };
   }
 
@@ -204,16 +204,15 @@ export class UnflushedBatches {
   }
 
   #oldest(): Oldest | null {
-    const oldest = this.#sql
-      .exec<{ commit: number; project: number; receivedAt: number }>(
-        `SELECT commit_no AS "commit", project, received_at AS receivedAt FROM batches
-         WHERE commit_no >= ? AND project IN (SELECT num FROM projects)
-           AND commit_no NOT IN (SELECT commit_no FROM set_aside)
-         ORDER BY commit_no LIMIT 1`,
-        this.#floor,
-      )
-      .toArray()[0];
+    const oldest = maybe<{ commit: number; project: number; receivedAt: number }>(
+      this.#sql,
+      `SELECT commit_no AS "commit", project, received_at AS receivedAt FROM batches
+       WHERE commit_no >= ? AND project IN (SELECT num FROM projects)
+         AND commit_no NOT IN (SELECT commit_no FROM set_aside)
+       ORDER BY commit_no LIMIT 1`,
+      this.#floor,
+    );
     if (oldest) this.#floor = oldest.commit;
-    return oldest ?? null;
+    return oldest;
   }
 }

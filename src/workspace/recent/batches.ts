@@ -1,4 +1,5 @@
 import type { Batch } from "../../logs/batch.ts";
+import { mapRows, one } from "../../platform/sql.ts";
 import { removeFromIndexChunks } from "./index-chunks.ts";
 
 /** Bytes of body in one row. Production refuses rows over 2 MB, local workerd does not; the summary needs room too. */
@@ -46,10 +47,8 @@ export function insertBatch(
 
 /** The newest commit number given so far, also when its batch is gone: a number is never given twice. */
 export function lastCommit(sql: SqlStorage): number {
-  const row = sql
-    .exec("SELECT MAX((SELECT last_commit FROM workspace), COALESCE((SELECT MAX(commit_no) FROM batches), 0)) AS last")
-    .one();
-  return Number(row.last);
+  const last = "MAX((SELECT last_commit FROM workspace), COALESCE((SELECT MAX(commit_no) FROM batches), 0))";
+  return one<{ last: number }>(sql, `SELECT ${last} AS last`).last;
 }
 
 /**
@@ -86,10 +85,8 @@ const DELETE_STEP = 500;
  * @returns the commit numbers deleted; fewer than a step's worth means that none is left
  */
 export function deleteSomeBatches(sql: SqlStorage, project: number): { commits: number[]; done: boolean } {
-  const commits = sql
-    .exec("SELECT commit_no FROM batches WHERE project = ? LIMIT ?", project, DELETE_STEP)
-    .toArray()
-    .map((row) => Number(row.commit_no));
+  const select = `SELECT commit_no AS "commit" FROM batches WHERE project = ? LIMIT ?`;
+  const commits = mapRows(sql, (row: { commit: number }) => row.commit, select, project, DELETE_STEP);
   deleteBatches(sql, commits);
   return { commits, done: commits.length < DELETE_STEP };
 }

@@ -1,3 +1,4 @@
+import { maybe, one } from "../../platform/sql.ts";
 import { BatchColumns, type BatchSelection, type ProjectNumbers } from "./batch-columns.ts";
 
 /** The summary columns of runs of batches, packed into a row each: read from here, no batch's row is touched. */
@@ -78,15 +79,14 @@ export function readIndexChunks(sql: SqlStorage, from = 0, to = Number.MAX_SAFE_
 
 /** A block's batches; null where all of them are gone. */
 export function readIndexChunk(sql: SqlStorage, { lastCommit }: IndexChunk): BatchColumns | null {
-  const row = sql
-    .exec<{ columns: ArrayBuffer }>("SELECT columns FROM batch_blocks WHERE last_commit = ?", lastCommit)
-    .toArray()[0];
+  const select = "SELECT columns FROM batch_blocks WHERE last_commit = ?";
+  const row = maybe<{ columns: ArrayBuffer }>(sql, select, lastCommit);
   return row ? BatchColumns.unpack(new Uint8Array(row.columns)) : null;
 }
 
 /** The last commit that a block covers; 0 without blocks. */
 export function lastPacked(sql: SqlStorage): number {
-  return sql.exec<{ last: number }>("SELECT COALESCE(MAX(last_commit), 0) AS last FROM batch_blocks").one().last;
+  return one<{ last: number }>(sql, "SELECT COALESCE(MAX(last_commit), 0) AS last FROM batch_blocks").last;
 }
 
 /** The batches that no block covers, from their rows. They are few; see `packIndexChunk`. */
@@ -109,7 +109,7 @@ export function readUnpacked(sql: SqlStorage, most = -1): BatchColumns {
 /** Batches without a block, as far as they matter: `PACK_AT` at most. */
 export function countUnpacked(sql: SqlStorage): number {
   const rows = `SELECT 1 FROM batches WHERE commit_no > ? LIMIT ${PACK_AT}`;
-  return sql.exec<{ count: number }>(`SELECT COUNT(*) AS count FROM (${rows})`, lastPacked(sql)).one().count;
+  return one<{ count: number }>(sql, `SELECT COUNT(*) AS count FROM (${rows})`, lastPacked(sql)).count;
 }
 
 export function isPackingDue(unpacked: number): boolean {

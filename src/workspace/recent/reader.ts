@@ -2,6 +2,7 @@ import type { BatchEncoding, RecentBatch } from "../../logs/batch.ts";
 import type { ProjectProgress, RecentPage, RecentScan } from "../../logs/query/recent-feed.ts";
 import { packSummaries, type RecentCountPage, type RecentCountScan } from "../../logs/stats/recent-counts.ts";
 import { countsOf, idFilterOf, mayContainIds } from "../../logs/summary.ts";
+import { maybe, one } from "../../platform/sql.ts";
 import type { ProjectRow } from "../projects.ts";
 import { type BatchSelection, positionOf } from "./batch-columns.ts";
 import type { BatchIndex, Selected } from "./batch-index.ts";
@@ -84,7 +85,7 @@ export function readRecent(
 /** Null where the batch has been deleted since it was selected. */
 function readSummaryOf(sql: SqlStorage, commit: number): Uint8Array | null {
   const select = "SELECT summary FROM batches WHERE commit_no = ?";
-  const row = sql.exec<{ summary: ArrayBuffer }>(select, commit).toArray()[0];
+  const row = maybe<{ summary: ArrayBuffer }>(sql, select, commit);
   return row ? new Uint8Array(row.summary) : null;
 }
 
@@ -119,14 +120,13 @@ export function giveBatch(sql: SqlStorage, commit: number, projectId: string): R
 }
 
 function readRow(sql: SqlStorage, commit: number, projectId: string): { stored: RecentBatch; isWhole: boolean } | null {
-  const row = sql
-    .exec<BatchRow>(
-      `SELECT first_seq AS firstSeq, count, min_ts AS minTimestamp, max_ts AS maxTimestamp, received_at AS receivedAt,
-         encoding, body_bytes AS bodyBytes, body
-       FROM batches WHERE commit_no = ?`,
-      commit,
-    )
-    .toArray()[0];
+  const row = maybe<BatchRow>(
+    sql,
+    `SELECT first_seq AS firstSeq, count, min_ts AS minTimestamp, max_ts AS maxTimestamp, received_at AS receivedAt,
+       encoding, body_bytes AS bodyBytes, body
+     FROM batches WHERE commit_no = ?`,
+    commit,
+  );
   if (!row) return null;
   const { bodyBytes, body, ...columns } = row;
   const bytes = body.byteLength === bodyBytes ? new Uint8Array(body) : joinParts(sql, commit, body);
@@ -253,7 +253,7 @@ export function nextBySeq(
   // Among what has been moved there may be batches that were not.
   for (const { commit, firstSeq } of index.batchesAfter(num, after)) {
     if (firstSeq > flushedSeq) break;
-    const { count } = sql.exec<{ count: number }>("SELECT count FROM batches WHERE commit_no = ?", commit).one();
+    const { count } = one<{ count: number }>(sql, "SELECT count FROM batches WHERE commit_no = ?", commit);
     if (firstSeq > after + 1) return { tier: "cold", until: firstSeq - 1 };
     if (firstSeq + count - 1 > after) return recent(firstSeq + count - 1);
   }
