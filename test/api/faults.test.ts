@@ -3,7 +3,7 @@ import { runFaults } from "../faults/faults.ts";
 
 const SEED = Number(process.env.FAULTS_SEED ?? Math.floor(Math.random() * 2 ** 30));
 
-test(`through kill -9, failing D1, dying objects and writers, nothing is lost, doubled or out of order (seed ${SEED})`, async () => {
+test(`kill -9, failing D1, and killed objects and writers lose, duplicate and reorder nothing (seed ${SEED})`, async () => {
   const figures = await runFaults({ rounds: 3, seed: SEED });
   expect(figures.rounds).toBe(3);
   expect(figures.entries).toBeGreaterThan(500);

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
 import { migrate, type SchemaSteps } from "../../src/platform/sql.ts";
 
-it("an object's tables take the steps they lack, in order, once", () =>
+it("an object's tables get the missing migrations, in order, once", () =>
   runInDurableObject(env.ADDRESSES.get(env.ADDRESSES.idFromName("migrate")), (_, { storage: { sql } }) => {
     const first = ["CREATE TABLE t (a INTEGER) STRICT", "INSERT INTO t (a) VALUES (1)"];
     const second = ["ALTER TABLE t ADD COLUMN b INTEGER", "UPDATE t SET b = a + 1"];

@@ -4,7 +4,7 @@ import { call, type Page, register, type SignedIn } from "../../support/api.ts";
 import { mailsTo, nextMail, tokenIn } from "../../support/outbox.ts";
 import { startServer, type TestServer } from "../../support/server.ts";
 
-/** The alarm hands a lost message over again after 30 seconds, and a claimed mail 30 seconds after the claim. */
+/** The alarm enqueues a lost message again after 30 seconds, and a claimed mail 30 seconds after the claim. */
 const RECOVERED_WITHIN_MS = 75_000;
 
 describe("mails of a server as npm start runs it", () => {
@@ -15,7 +15,7 @@ describe("mails of a server as npm start runs it", () => {
   });
   afterAll(() => server.stop());
 
-  test("a newcomer clicks through: magic link, password, verify, sessions, logout", async () => {
+  test("a new user follows every mail: magic link, password, verification, sessions, logout", async () => {
     const { url } = server;
     const email = "newcomer@mail.example";
     expect((await call(url, "/auth/magic-link", { body: { email } })).status).toBe(200);
@@ -36,7 +36,7 @@ describe("mails of a server as npm start runs it", () => {
     expect(await sessions()).toHaveLength(1);
   });
 
-  test("a reset's mail comes, and works once", async () => {
+  test("a reset's mail arrives, and its token works once", async () => {
     const { url } = server;
     const { email, accessToken } = await register(url);
     await call(url, "/auth/forgot-password", { body: { email } });
@@ -48,7 +48,7 @@ describe("mails of a server as npm start runs it", () => {
     expect((await call(url, "/auth/login", { body: { email, password: "a new password" } })).status).toBe(200);
   });
 
-  test("kill -9 right after the answers loses none of them, and sends none twice", async () => {
+  test("kill -9 right after the responses loses no mail and sends none twice", async () => {
     const accounts = await Promise.all(Array.from({ length: 5 }, () => register(server.url)));
     const strangers = Array.from({ length: 5 }, (_, i) => `stranger-${i}@mail.example`);
     const asked = await Promise.all([

@@ -4,17 +4,17 @@ import { type CallOptions, call, type SignedIn } from "../../support/api.ts";
 import { nextMail, tokenIn } from "../../support/outbox.ts";
 import { startServer } from "../../support/server.ts";
 
-test("no token, password, address or key of any account flow is in what the server writes", async () => {
+test("the server's output contains no token, password, address or key of any account flow", async () => {
   const server = await startServer({ env: { LOG_LEVEL: "info" } });
   const secrets = new Set<string>();
   const secret = <T extends string>(text: T): T => {
     secrets.add(text);
     return text;
   };
-  /** Makes a call that may fail, too; whatever tokens come of it are secrets. */
+  /** Sends a request that may fail, and records the tokens of its response as secrets. */
   const done = async (path: string, options: CallOptions = {}): Promise<Partial<SignedIn>> => {
     const { body } = await call<Partial<SignedIn> | null>(server.url, path, options);
-    // A page has no envelope, HEAD no body.
+    // A page has no envelope, and HEAD no body.
     const data = body?.data ?? {};
     for (const token of [data.accessToken, data.refreshToken]) if (token !== undefined) secret(token);
     return data;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Answer, asUser, call, createTenant, type FoundLogs, type Tenant } from "../../support/api.ts";
 import { startServer, type TestServer } from "../../support/server.ts";
 
-/** As little as there may be stays in the object: everything is on its way to D1 nearly all of the time. */
+/** Keeps the recent tier as small as possible, so that a flush is in progress nearly all of the time. */
 const env = { RECENT_MAX_AGE_SECONDS: "1", RECENT_MAX_BYTES: "10000" };
 
 const ROUNDS = 3;
@@ -27,7 +27,10 @@ async function usageOf({ account }: Tenant): Promise<UsageShape> {
   return answer.body.data;
 }
 
-/** Sends batches one after the other, each until it is acknowledged, as long as `goesOn`. @returns messages by `seq` */
+/**
+ * Sends batches one after the other while `goesOn` returns true, and repeats each until it is acknowledged.
+ * @returns messages by `seq`
+ */
 async function write({ key, projectId }: Tenant, acked: Map<number, string>, goesOn: () => boolean): Promise<void> {
   while (goesOn()) {
     const messages = Array.from({ length: BATCH }, (_, index) => `${key.id} ${acked.size + index} ${Math.random()}`);
@@ -49,7 +52,7 @@ async function write({ key, projectId }: Tenant, acked: Map<number, string>, goe
   }
 }
 
-/** All entries of a project, by query, oldest first. */
+/** All entries of a project by query, oldest first. */
 async function allOf({ key }: Tenant): Promise<FoundLogs["logs"]> {
   const logs: FoundLogs["logs"] = [];
   for (let cursor: string | null = null; ; ) {
@@ -63,8 +66,8 @@ async function allOf({ key }: Tenant): Promise<FoundLogs["logs"]> {
   }
 }
 
-describe("kill -9 while entries move to the cold tier", () => {
-  it("leaves every acknowledged entry in one of the two tiers, once", { timeout: 120_000 }, async () => {
+describe("kill -9 during a flush", () => {
+  it("leaves every acknowledged entry in exactly one of the two tiers", { timeout: 120_000 }, async () => {
     const tenant = await createTenant(server.url);
     const acked = new Map<number, string>();
     let isOver = false;
@@ -90,7 +93,7 @@ describe("kill -9 while entries move to the cold tier", () => {
     const found = new Map((await allOf(tenant)).map(({ seq, message }) => [seq, message]));
     expect(found.size).toBe(acked.size);
     expect([...acked].filter(([seq, message]) => found.get(seq) !== message)).toEqual([]);
-    // No hole: as many numbers as there are entries, and the last one is found. (A spread of so many would overflow the stack.)
+    // No gap: the count is right, and the first and last numbers exist. (Spreading the array would overflow the stack.)
     expect([found.has(1), found.has(acked.size)]).toEqual([true, true]);
   });
 });

@@ -26,7 +26,7 @@ function reconcile(token = TOKEN, url = server.url): { code: number | null; outp
   return { code: status, output: `${stdout}${stderr}` };
 }
 
-/** Sends entries and waits until all of the project is in the cold tier. */
+/** Sends entries and waits until the whole project is in the cold tier. */
 async function flush({ account, key, projectId }: Tenant, count: number, timestamp = Date.now()): Promise<void> {
   const body = Array.from({ length: count }, (_, index) => ({ message: `m${index}`, timestamp }));
   const sent = await call(server.url, `/logger/${projectId}/log`, { token: key.secret, body });
@@ -57,7 +57,7 @@ function loseSegments(projectId: string, fromSeq: number): number {
   throw new Error("There is no cold database.");
 }
 
-it("D25: npm run reconcile names what a restored COLD_DB lacks, and exits with 1; with 0 where nothing is missing", async () => {
+it("D25: npm run reconcile lists what a restored COLD_DB lacks and exits with 1, or with 0 if nothing is missing", async () => {
   const [whole, damaged, expired] = [
     await createTenant(server.url),
     await createTenant(server.url),
@@ -101,7 +101,7 @@ it("D25: npm run reconcile names what a restored COLD_DB lacks, and exits with 1
   expect(after.code).toBe(1);
 });
 
-it("D25: npm run reconcile exits with 2 where it cannot find out", () => {
+it("D25: npm run reconcile exits with 2 if it cannot find out", () => {
   expect(reconcile("x".repeat(40))).toMatchObject({ code: 2, output: expect.stringContaining("answered 401") });
   expect(reconcile(TOKEN, "http://127.0.0.1:9").code).toBe(2);
   expect(reconcile("").code).toBe(2);

@@ -2,7 +2,7 @@ import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import type { Target } from "./routes.ts";
 
-/** One request as it goes out. */
+/** One request as it is sent. */
 export interface FuzzRequest {
   method: string;
   path: string;
@@ -10,7 +10,7 @@ export interface FuzzRequest {
   body: Buffer | null;
 }
 
-/** An account with all that belongs to it. */
+/** An account and what belongs to it. */
 export interface Persona {
   accessToken: string;
   apiKey: string;
@@ -20,13 +20,13 @@ export interface Persona {
   logId: string;
 }
 
-/** What callers of some standing know, so that requests get past the first refusals. */
+/** Valid credentials and ids, so that requests pass the first checks. */
 export interface Known {
-  /** Requests that destroy nothing are made in their names. */
+  /** For requests that destroy nothing. */
   lasting: readonly Persona[];
-  /** Requests that may end a session, a key or a project are made in theirs. */
+  /** For requests that may end a session, a key or a project. */
   victims: readonly Persona[];
-  /** Credentials that are none. */
+  /** Invalid credentials. */
   badTokens: readonly string[];
 }
 
@@ -62,7 +62,7 @@ const ODD_VALUES: unknown[] = [
   { a: 1 },
   ...ODD_TEXT,
 ];
-/** JSON that no JavaScript value gives: written as it stands. */
+/** JSON texts that `JSON.stringify` never writes. */
 const ODD_JSON = [
   "1e999",
   "-1e999",
@@ -75,7 +75,7 @@ const ODD_JSON = [
 
 const oddText = fc.oneof(fc.constantFrom(...ODD_TEXT), fc.string({ unit: "binary", maxLength: 30 }));
 
-/** JSON text of a value in which some members have been replaced, left out or added. */
+/** JSON text of a value in which some members were replaced, removed or added. */
 function changed(value: unknown): fc.Arbitrary<string> {
   const anything = fc.oneof(
     fc.constantFrom(...ODD_VALUES).map((odd) => JSON.stringify(odd)),
@@ -173,7 +173,7 @@ function pathOf(template: string, persona: Persona): fc.Arbitrary<string> {
   return fc.tuple(changedPath, end, query).map((all) => all.join(""));
 }
 
-/** Percent-encoded; what has no encoding of its own becomes a sign for it. */
+/** Percent-encodes a text; a lone surrogate becomes the replacement character. */
 function encoded(text: string): string {
   return encodeURIComponent(text.toWellFormed());
 }
@@ -190,7 +190,7 @@ const CONTENT_TYPES = [
   "json;;",
 ];
 
-/** A header value as the wire can carry it. */
+/** A header value that the wire can carry. */
 const headerText = fc.oneof(
   fc.constantFrom(
     "",
@@ -254,7 +254,7 @@ function headersOf(
       ),
     })
     .map(({ token, workspaceId, type, ip, extra }) => ({
-      // Many addresses, so that the limit of one does not answer everything.
+      // Many client IPs, so that the limit of one does not refuse every request.
       "CF-Connecting-IP": `192.0.2.${ip}`,
       "Content-Type": type,
       ...(token === null ? {} : { Authorization: `Bearer ${token}` }),
@@ -271,7 +271,7 @@ export function requestTo(target: Target, known: Known): fc.Arbitrary<FuzzReques
   );
   const [lasting, victims] = [fc.constantFrom(...known.lasting), fc.constantFrom(...known.victims)];
   return fc.tuple(method, lasting, lasting, victims).chain(([name, own, foreign, victim]) => {
-    // Another method may make a read destructive.
+    // Another method may turn a read into a destructive request.
     const persona = target.destructive || name === "DELETE" || name === "PUT" ? victim : own;
     const [path, headers] = [pathOf(target.path, persona), headersOf(target, persona, foreign, known)];
     return fc.record({ method: fc.constant(name), path, headers, body: bodyOf(target.body) });

@@ -11,7 +11,7 @@ import { type Target, targets } from "./routes.ts";
 import { fault } from "./verdict.ts";
 import { sendBytes, Wire } from "./wire.ts";
 
-/** A run is repeated with FUZZ_SEED; FUZZ_REQUESTS makes it longer. */
+/** `FUZZ_SEED` repeats a run; `FUZZ_REQUESTS` makes it longer. */
 const SEED = Number(process.env.FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 31));
 const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 5000);
 const SOCKETS = 24;
@@ -37,7 +37,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** Accounts whose limits are not in the way. */
+/** Creates accounts with limits that the run does not reach. */
 async function personas(count: number): Promise<Persona[]> {
   const made: Persona[] = [];
   for (let i = 0; i < count; i++) {
@@ -56,7 +56,7 @@ async function personas(count: number): Promise<Persona[]> {
 
 test(`${REQUESTS} requests of every kind keep the contract (seed ${SEED})`, async () => {
   const each = Math.ceil(REQUESTS / all.length);
-  // With one seed for all, operations of a kind would get the same requests.
+  // With a common seed, similar operations would get the same requests.
   const requests = all.flatMap((target, index) =>
     fc.sample(requestTo(target, known), { seed: SEED + index, numRuns: each }),
   );
@@ -88,18 +88,18 @@ test(`${REQUESTS} requests of every kind keep the contract (seed ${SEED})`, asyn
   );
   expect(faults.slice(0, 10)).toEqual([]);
   expect(shuffled.length).toBeGreaterThanOrEqual(REQUESTS);
-  // It reached what lies behind the first refusals.
+  // The requests passed the first checks.
   for (const status of [200, 201, 400, 401, 404, 405, 413, 415]) expect(statuses.get(status) ?? 0).toBeGreaterThan(10);
 }, 300_000);
 
-test(`malformed HTTP never gets a 500 and never takes the server with it (seed ${SEED})`, async () => {
+test(`malformed HTTP never gets a 500 and never stops the server (seed ${SEED})`, async () => {
   const cases = fc.sample(malformed(main), { seed: SEED, numRuns: 600 });
   const faults: string[] = [];
   let reached = 0;
   const worker = async () => {
     for (let bytes = cases.pop(); bytes; bytes = cases.pop()) {
       const text = await sendBytes(server.port, bytes);
-      // Several answers where the bytes were several requests.
+      // Several responses if the bytes were several requests.
       for (const [, status, head] of text.matchAll(/^HTTP\/1\.[01] (\d{3}) (.*(?:\r\n[^\r\n]+)*)/gm)) {
         if (/x-request-id/i.test(head ?? "")) reached++;
         if (Number(status) >= 500 && status !== "501")
@@ -112,11 +112,11 @@ test(`malformed HTTP never gets a 500 and never takes the server with it (seed $
   expect(reached).toBeGreaterThan(100);
 }, 300_000);
 
-test(`the server is well afterwards, and has logged no fault (seed ${SEED})`, async () => {
+test(`the server is healthy afterwards, and has logged no fault (seed ${SEED})`, async () => {
   expect((await call(server.url, "/health")).status).toBe(200);
   const lines = server.output().split("\n");
   const faults = lines.filter((line) => /fault|INTERNAL_ERROR|uncaught/i.test(line));
-  // Whole: a matcher's difference shortens long lines.
+  // In full, because a matcher shortens long lines in its message.
   expect(faults.length, `seed ${SEED}:\n${faults.slice(0, 5).join("\n")}\n`).toBe(0);
   const fresh = await createTenant(server.url);
   const sent = await call(server.url, `/logger/${fresh.projectId}/log`, {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import type { Persona } from "./arbitraries.ts";
 
-/** Bytes that are nearly an HTTP request: a good one with some bytes changed, or a known trick. */
+/** Bytes that are nearly an HTTP request: a valid one with some bytes changed, or a known trick. */
 export function malformed(persona: Persona): fc.Arbitrary<Buffer> {
   const path = `/logger/${persona.projectId}/log`;
   const head = `Host: x\r\nAuthorization: Bearer ${persona.apiKey}\r\nContent-Type: application/json\r\n`;

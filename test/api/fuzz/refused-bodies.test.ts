@@ -16,13 +16,13 @@ const MIB = 1024 * 1024;
 test.each([
   ["without a key", 401, "POST", "/logger/x/log", "", 4 * MIB],
   ["with a mangled key", 401, "POST", "/logger/x/log", "sk_x", 4 * MIB],
-  ["to a path that is none", 404, "POST", "/nothing", "", 4 * MIB],
-  ["by a method that is none", 405, "PUT", "/projects", "", 4 * MIB],
+  ["to an unknown path", 404, "POST", "/nothing", "", 4 * MIB],
+  ["by an unknown method", 405, "PUT", "/projects", "", 4 * MIB],
   ["with a GET", 200, "GET", "/health", "", 4 * MIB],
   ["over the limit of ingest", 413, "POST", "/logger/{own}/log", "key", 12 * MIB],
   ["over the limit of JSON", 413, "POST", "/projects", "token", 12 * MIB],
   ["of another type", 415, "POST", "/projects", "plain", 200_000],
-])("whoever sends a large body %s still reads the answer: %i", async (_, status, method, path, credential, size) => {
+])("a client that sends a large body %s reads its response: %i", async (_, status, method, path, credential, size) => {
   const target = path.replace("{own}", tenant.projectId);
   const token = { key: tenant.key.secret, token: tenant.account.accessToken, plain: tenant.account.accessToken }[
     credential
@@ -32,7 +32,7 @@ test.each([
     "X-Workspace-Id": tenant.account.workspaceId,
     "Content-Type": credential === "plain" ? "text/plain" : "application/json",
   };
-  // Each on a connection of its own: a reset would hit only the request that was answered too early.
+  // Each on a separate connection, because a reset affects only the request that was answered too early.
   const answers = await Promise.all(
     Array.from({ length: 5 }, async () => {
       const wire = new Wire(server.port, 1);

@@ -1,11 +1,11 @@
-/** One documented operation: what is fuzzed, and a body it would accept. */
+/** One documented operation: what is fuzzed, and a body that it accepts. */
 export interface Target {
   method: string;
   /** As documented: `/projects/{projectId}`. */
   path: string;
   body: object | null;
   credential: "none" | "accessToken" | "apiKey";
-  /** Whether it ends or changes what other requests live by: sessions, keys, projects, limits. */
+  /** Whether it ends or changes something that other requests need: sessions, keys, projects, limits. */
   destructive: boolean;
 }
 
@@ -19,7 +19,7 @@ const entry = {
 };
 const account = { email: "fuzz@example.com", password: "correct horse", name: "F" };
 
-/** Bodies that the operations accept, so that a changed one gets past the first check. */
+/** Bodies that the operations accept, so that a mutated one passes the first check. */
 const BODIES: Record<string, object> = {
   "POST /auth/register": account,
   "POST /auth/login": { email: account.email, password: account.password },
@@ -50,10 +50,10 @@ interface Operation {
   security?: Record<string, unknown>[];
 }
 
-/** Every operation of the server's own description. */
+/** All operations of the server's OpenAPI document. */
 export async function targets(url: string): Promise<Target[]> {
   const response = await fetch(`${url}/openapi.json`);
-  // SAFETY: of all that is in the document, the types name what is read here.
+  // SAFETY: the types name only the members of the document that are read here.
   const { paths } = (await response.json()) as { paths: Record<string, Record<string, Operation>> };
   const found: Target[] = [];
   for (const [path, item] of Object.entries(paths)) {

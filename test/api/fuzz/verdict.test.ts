@@ -8,7 +8,7 @@ const PAGE = {
 };
 const LIMITS = { "x-ratelimit-limit": "1", "x-ratelimit-remaining": "1", "x-ratelimit-reset": "1" };
 
-test("a browser may get a page at a path that does not exist", () => {
+test("a browser may get a page at an unknown path", () => {
   const headers = { Accept: "text/html" };
   expect(fault({ method: "GET", path: "/health;a=b", headers }, PAGE)).toBeNull();
 });

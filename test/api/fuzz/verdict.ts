@@ -1,22 +1,22 @@
 import { ERROR_STATUS } from "../../../src/http/errors.ts";
 import type { FuzzRequest } from "./arbitraries.ts";
 
-/** An answer as it came over the wire. */
+/** A response as it arrived over the wire. */
 export interface FuzzAnswer {
   status: number;
   headers: Record<string, string | string[] | undefined>;
   body: string;
 }
 
-/** Paths of documents: exempt from the envelope. */
+/** Paths of documents, which have no envelope. */
 const DOCUMENTS = /^\/(docs|openapi\.json)([/?]|$)/;
-/** Groups whose answers carry the limit headers whatever they are. Elsewhere those in JSON do. */
+/** Groups whose responses always have the limit headers. Elsewhere only JSON responses have them. */
 const LIMITED = /^\/(auth|logger|projects|workspaces|sandbox)([/?]|$)/;
-/** Below these nothing is a page: what they do not have is an error in JSON, to browsers as well. */
+/** Paths without pages: a missing resource is an error in JSON for browsers, too. */
 const API = /^\/(auth|dev|invitations|logger|operator|projects|sandbox|workspaces)([/?]|$)/;
 const CODES = new Map<string, number>(Object.entries(ERROR_STATUS));
 
-/** What is wrong with an answer; null when it keeps the contract. */
+/** Returns what is wrong with a response, or `null` if it complies with the contract. */
 export function fault(
   request: Pick<FuzzRequest, "method" | "path" | "headers">,
   { status, headers, body }: FuzzAnswer,
@@ -43,7 +43,7 @@ export function fault(
   return envelopeFault(status, headers, body);
 }
 
-/** The console's page that says in words that there is nothing at this path: for a browser only. */
+/** Whether a 404 is the console's page for a browser. */
 function isPageForBrowser(
   { method, path, headers: { Accept = "" } }: Pick<FuzzRequest, "method" | "path" | "headers">,
   headers: FuzzAnswer["headers"],
@@ -60,7 +60,7 @@ function envelopeFault(status: number, headers: FuzzAnswer["headers"], body: str
   } catch {
     return "a body that is no JSON";
   }
-  // SAFETY: only read below, each member through a check.
+  // SAFETY: each member is checked below before it is used.
   const { success, data, error, meta, ...others } = parsed as Record<string, unknown>;
   if (Object.keys(others).length > 0) return `members ${Object.keys(others)}`;
   // SAFETY: as above.
@@ -69,15 +69,15 @@ function envelopeFault(status: number, headers: FuzzAnswer["headers"], body: str
   if (requestId !== headers["x-request-id"]) return "meta.requestId is not X-Request-Id";
   if (status < 300) {
     if (status !== 200 && status !== 201) return `status ${status}`;
-    return success === true && error === null && typeof data === "object" ? null : "a success that is none";
+    return success === true && error === null && typeof data === "object" ? null : "an invalid success";
   }
   if (success !== false || data !== null || typeof error !== "object" || error === null)
-    return "a failure that is none";
+    return "an invalid failure";
   // SAFETY: as above.
   const { code, message, details, ...more } = error as Record<string, unknown>;
   if (CODES.get(String(code)) !== status) return `code ${code} with status ${status}`;
   if (typeof message !== "string" || message === "") return "no error.message";
-  if (details !== undefined && (!Array.isArray(details) || details.length === 0)) return "details that are none";
+  if (details !== undefined && (!Array.isArray(details) || details.length === 0)) return "invalid details";
   if (Object.keys(more).length > 0) return `error members ${Object.keys(more)}`;
   return /\bat .*\.(ts|js):\d+|SQLITE|TypeError|RangeError/.test(message) ? "a message with a cause" : null;
 }

@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import type { FuzzRequest } from "./arbitraries.ts";
 import type { FuzzAnswer } from "./verdict.ts";
 
-/** Sends requests that `fetch` would refuse to send: odd methods, odd paths, a body with GET. */
+/** Sends requests that `fetch` refuses to send: odd methods, odd paths, a GET with a body. */
 export class Wire {
   readonly #agent: http.Agent;
   readonly #port: number;
@@ -27,7 +27,7 @@ export class Wire {
         });
       });
       request.on("error", (error) => {
-        // The server had closed an idle connection just when it was used again: the request was never read.
+        // The server closed an idle connection just as it was used again, so it never read the request.
         if (request.reusedSocket && "code" in error && error.code === "ECONNRESET")
           resolve(this.send({ method, path, headers, body }));
         else reject(error);
@@ -41,7 +41,7 @@ export class Wire {
   }
 }
 
-/** Writes bytes as they are, closes its side, and gives all that comes back until the server closes. */
+/** Writes bytes unchanged, closes its side, and returns everything received until the server closes. */
 export function sendBytes(port: number, bytes: Buffer): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1");
@@ -49,7 +49,7 @@ export function sendBytes(port: number, bytes: Buffer): Promise<string> {
     socket.on("data", (chunk) => {
       text += chunk.toString("latin1");
     });
-    // A reset is an answer too: the server did not want to read on.
+    // A reset counts as a response: the server refused to read on.
     socket.on("error", () => {});
     socket.on("close", () => resolve(text));
     socket.end(bytes);

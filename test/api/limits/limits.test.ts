@@ -30,7 +30,7 @@ async function burst(tenant: Tenant, count: number) {
 const remaining = ({ headers }: Answer) => Number(headers.get("X-RateLimit-Remaining"));
 
 describe("200 parallel requests against a limit of 50", () => {
-  test("over real connections: exactly 50 are admitted, every header right, every time", async () => {
+  test("over real connections: exactly 50 are admitted, every header is right, every time", async () => {
     for (let round = 0; round < 3; round++) {
       const { admitted, refused } = await burst(await limitedTenant(50), 200);
       expect(admitted).toHaveLength(50);
@@ -44,8 +44,8 @@ describe("200 parallel requests against a limit of 50", () => {
     }
   });
 
-  test("are 50 in all when the server is killed and started again in mid-window", async () => {
-    // An hour, so that no restart is too slow for the window.
+  test("admit 50 in total if the server is killed and restarted in the middle of the window", async () => {
+    // An hour, so that a slow restart does not leave the window.
     const tenant = await limitedTenant(50, 3600);
     expect((await burst(tenant, 20)).admitted).toHaveLength(20);
     await server.kill9();
@@ -57,14 +57,14 @@ describe("200 parallel requests against a limit of 50", () => {
     expect((await burst(tenant, 50)).admitted).toHaveLength(0);
   });
 
-  test("killed under fire never exceed 50: what was acknowledged before and after counts together", async () => {
+  test("never admit more than 50 if the server is killed under load, acknowledged before and after together", async () => {
     const tenant = await limitedTenant(50, 3600);
     let acknowledged = 0;
     const fire = async () => {
       try {
         for (;;) if ((await write(tenant)).status === 201) acknowledged++;
       } catch {
-        // The server is gone.
+        // The server was killed.
       }
     };
     const gunners = Array.from({ length: 4 }, fire);
@@ -73,13 +73,13 @@ describe("200 parallel requests against a limit of 50", () => {
     await Promise.all(gunners);
     await server.restart();
     acknowledged += (await burst(tenant, 100)).admitted.length;
-    // A request that was admitted and killed before its answer counts too: that is the side to err on.
+    // A request that was admitted but killed before its response counts, too. The total may be lower, never higher.
     expect(acknowledged).toBeLessThanOrEqual(50);
     expect(acknowledged).toBeGreaterThan(40);
   });
 });
 
-test("sign-in is limited to 5 a minute and address, also after a kill", async () => {
+test("sign-in is limited to 5 a minute and client IP, also after a kill", async () => {
   const strict = await startServer({ env: { AUTH_LIMIT: "5" } });
   try {
     const headers = { "CF-Connecting-IP": "192.0.2.9" };

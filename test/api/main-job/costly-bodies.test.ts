@@ -26,7 +26,7 @@ function ingest(body: { sent: Buffer; headers: Readonly<Record<string, string>> 
   });
 }
 
-/** Begins a request, sends a part of its body, and sends no more. Gives the socket, and what comes back. */
+/** Begins a request, sends a part of its body and stops. Returns the socket and what it receives. */
 async function half(path: string, options: { sends: number; promises: number; token?: string; method?: string }) {
   const socket = net.connect(server.port, "127.0.0.1");
   await new Promise((resolve) => socket.once("connect", resolve));
@@ -51,7 +51,7 @@ async function half(path: string, options: { sends: number; promises: number; to
 }
 
 describe("A1: with 128 MiB of heap", () => {
-  test("A1: many small bodies that are large in memory end no server, with forged keys and with a genuine one", async () => {
+  test("A1: many bodies that are small on the wire and large in memory do not crash the server, with forged or valid keys", async () => {
     const worst = costlyBody("objects in one list");
     const forged = () => newApiKey(tenant.account.workspaceId).secret;
     const refused = await Promise.all(Array.from({ length: 16 }, () => ingest(worst, forged())));
@@ -72,7 +72,7 @@ describe("A1: with 128 MiB of heap", () => {
   });
 });
 
-test("A1: a large body counts once, whether its key is asked about before it is read or not, and a forged key counts by address", async () => {
+test("A1: a large body counts once, before or after its key is cached, and a forged key counts by client IP", async () => {
   const { account, projectId } = tenant;
   const made = await call<{ secret: string }>(server.url, `/projects/${projectId}/keys`, {
     ...asUser(account),
@@ -90,7 +90,7 @@ test("A1: a large body counts once, whether its key is asked about before it is 
   expect(await forged()).toBe(byAddress - 1);
 });
 
-test("A1: a key that was revoked is refused, although it was accepted a moment ago", async () => {
+test("A1: a revoked key is refused, although it was accepted immediately before", async () => {
   const { account, projectId } = tenant;
   const made = await call<{ id: string; secret: string }>(server.url, `/projects/${projectId}/keys`, {
     ...asUser(account),
@@ -103,7 +103,7 @@ test("A1: a key that was revoked is refused, although it was accepted a moment a
   expect([status, body.error.code]).toEqual([401, "API_KEY_REVOKED"]);
 });
 
-test("A1: clients that hang up leave no memory taken", async () => {
+test("A1: clients that disconnect leave no memory reserved", async () => {
   const path = `/logger/${tenant.projectId}/log`;
   const hangUp = async (sends: number) => {
     const { socket, closed } = await half(path, { sends, promises: 5_000_000, token: tenant.key.secret });
@@ -112,7 +112,7 @@ test("A1: clients that hang up leave no memory taken", async () => {
     await closed;
   };
   for (let round = 0; round < 3; round++) await Promise.all(Array.from({ length: 8 }, () => hangUp(2_500_000)));
-  // Whole bodies, given up at any moment between their receipt and their answer. A reset is noticed at once.
+  // Complete bodies, aborted at any moment between their receipt and their response. A reset is detected immediately.
   const giveUp = (afterMs: number) => {
     const headers = { ...ordinary.headers, Authorization: `Bearer ${tenant.key.secret}` };
     const request = http.request(`${server.url}${path}`, { method: "POST", headers, agent: false });
@@ -128,11 +128,11 @@ test("A1: clients that hang up leave no memory taken", async () => {
   const startedAt = Date.now();
   const answers = await Promise.all(Array.from({ length: 4 }, () => ingest(ordinary)));
   expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201]);
-  // A lease that stayed behind would be taken back after a minute, and a request waits 10 s.
+  // A leaked lease would be reclaimed after a minute, and a request waits 10 s.
   expect(Date.now() - startedAt).toBeLessThan(8_000);
 });
 
-test("A1: senders that stand still do not hold the memory that others wait for", async () => {
+test("A1: stalled clients do not hold the memory that other requests wait for", async () => {
   const path = `/logger/${tenant.projectId}/log`;
   const stalled = await Promise.all(
     Array.from({ length: 4 }, () => half(path, { sends: 3_000_000, promises: 5_000_000, token: tenant.key.secret })),
@@ -153,7 +153,7 @@ test("A7: a body that stalls for 30 s ends with 408", async () => {
     half("/logger/query", { sends: 10, promises: 100, token }),
     half("/auth/login", { sends: 10, promises: 100 }),
   ]);
-  // A route that reads no body has its answer already, and sends it when nothing more comes.
+  // A route that reads no body has its response ready, and sends it when nothing more arrives.
   const unread = await half("/health", { sends: 10, promises: 100, method: "GET" });
   expect(await Promise.all(begun.map(({ statusOf }) => statusOf()))).toEqual(["408", "408", "408", "408"]);
   expect(await begun[0]?.closed).toContain('"code":"REQUEST_TIMEOUT"');

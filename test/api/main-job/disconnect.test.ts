@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-test("clients that hang up at once cost nobody else an answer: every batch is whole or not there", async () => {
+test("clients that disconnect at once affect no other response: every batch is stored whole or not at all", async () => {
   const { account, projectId, key } = await createTenant(server.url);
   const limits = { default: { limit: 1_000_000 } };
   await call(server.url, `/workspaces/${account.workspaceId}/rate-limits`, {
@@ -20,7 +20,7 @@ test("clients that hang up at once cost nobody else an answer: every batch is wh
   const path = `/logger/${projectId}/log`;
   const batch = (name: string) => JSON.stringify(Array.from({ length: 20 }, (_, i) => ({ message: `${name}.${i}` })));
 
-  /** Sends a whole batch and hangs up as soon as it has been handed to the system. */
+  /** Sends a whole batch and disconnects as soon as the system has taken it. */
   const hangUp = (name: string) =>
     new Promise<void>((resolve) => {
       const headers = { Authorization: `Bearer ${key.secret}`, "Content-Type": "application/json" };
@@ -66,7 +66,7 @@ test("clients that hang up at once cost nobody else an answer: every batch is wh
     counts.set(name, (counts.get(name) ?? 0) + 1);
   }
   for (const name of acknowledged) expect([name, counts.get(name)]).toEqual([name, 20]);
-  // Some of those who left had been heard.
+  // Some batches of disconnected clients were received.
   expect(counts.size).toBeGreaterThan(acknowledged.length);
   expect([...counts.values()].every((count) => count === 20)).toBe(true);
   expect(found.map(({ seq }) => seq).sort((a, b) => a - b)).toEqual(found.map((_, i) => i + 1));

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** A query that must succeed: its rows. */
+/** Runs a query that must succeed, and returns its rows. */
 async function query(tenant: Tenant, filters: object): Promise<{ message: string; seq: number; id: string }[]> {
   const { status, body } = await call<FoundLogs>(server.url, "/logger/query", {
     token: tenant.key.secret,
@@ -73,7 +73,7 @@ test("the main job: register, project, key, send, find, revoke, refused", async 
 });
 
 describe("a query that starts after the 201", () => {
-  test("sees the entry: 1,000 of 1,000, with writers and readers at once", async () => {
+  test("returns the entry: 1,000 of 1,000, with concurrent writers and readers", async () => {
     const tenant = await createTenant(server.url);
     const limits = { default: { limit: 1_000_000 } };
     const path = `/workspaces/${tenant.account.workspaceId}/rate-limits`;
@@ -95,7 +95,7 @@ describe("a query that starts after the 201", () => {
     expect(seen).toBe(1000);
   });
 
-  test("sees it after a clean restart too", async () => {
+  test("returns it after a clean restart, too", async () => {
     const tenant = await createTenant(server.url);
     const body = Array.from({ length: 20 }, (_, i) => ({ message: `m${i}` }));
     expect((await call(server.url, `/logger/${tenant.projectId}/log`, { token: tenant.key.secret, body })).status).toBe(

@@ -28,7 +28,7 @@ function exchange(code: string | undefined, codeVerifier: string): Promise<Answe
 
 describe("O8: code mode", () => {
   test.each(PROVIDERS)(
-    "with %s: no token in the address, and an exchange that answers as a login does",
+    "with %s: no token in the address, and an exchange that responds like a login",
     async (provider) => {
       const { verifier, query } = pkce();
       const email = newEmail();
@@ -60,7 +60,7 @@ describe("O8: code mode", () => {
     },
   );
 
-  test("a code works once, and not at all with another verifier", async () => {
+  test("a code works once, and not with another verifier", async () => {
     const { verifier, query } = pkce();
     const { parameters } = await signInWith(service.url, "provider_b", { email: newEmail() }, { query });
     const racing = await Promise.all(Array.from({ length: 8 }, () => exchange(parameters.code, verifier)));
@@ -71,7 +71,7 @@ describe("O8: code mode", () => {
     const other = await signInWith(service.url, "provider_b", { email: newEmail() }, { query: stolen.query });
     const guess = await exchange(other.parameters.code, pkce().verifier);
     expect([guess.status, guess.body.error.code]).toEqual([400, "INVALID_TOKEN"]);
-    // The wrong guess used it up.
+    // The wrong verifier used the code up.
     expect((await exchange(other.parameters.code, stolen.verifier)).status).toBe(400);
   });
 
@@ -85,7 +85,7 @@ describe("O8: code mode", () => {
     expect(answer.body.error.details).toContainEqual(expect.objectContaining({ path }));
   });
 
-  test("codes and verifiers appear in no log line", async () => {
+  test("codes and verifiers appear in no event", async () => {
     const { verifier, query } = pkce();
     const { parameters } = await signInWith(service.url, "provider_a", { email: newEmail() }, { query });
     const { headers } = await exchange(parameters.code, verifier);

@@ -10,12 +10,12 @@ const DOCUMENT = readFileSync(path.resolve(import.meta.dirname, "../../../docs/a
 
 let service: OAuthService;
 beforeAll(async () => {
-  // As a newcomer has it: the frontend is the service itself.
+  // The default setup, where the service is its own frontend.
   service = await startOAuthService({ FRONTEND_URL: "" });
 });
 afterAll(() => service.stop());
 
-test("the shell example of the code mode works as it stands", async () => {
+test("the shell example of the code mode works unchanged", async () => {
   const example = [...DOCUMENT.matchAll(/```sh\n(.*?)```/gs)].find(([, code]) => code?.includes("CHALLENGE"))?.[1];
   const run = promisify(execFile)("bash", ["-euo", "pipefail", "-c", example ?? "exit 1"], {
     env: { PATH: process.env.PATH, HOME: process.env.HOME, URL: service.url },

@@ -14,7 +14,7 @@ import {
 
 const CLIENT_ID = "taffrail-test";
 
-/** What no answer and no redirect may repeat. */
+/** A text that no response and no redirect may contain. */
 const PROSE = "SECRET PROSE OF THE PROVIDER";
 
 let issuer: ForgingIssuer;
@@ -48,7 +48,7 @@ afterEach(() => {
   github.routes.clear();
 });
 
-/** A whole flow through the forging issuer, which redirects at once. */
+/** Runs a whole flow through the forging issuer, which redirects at once. */
 async function throughIssuer(): Promise<Landing> {
   const browser = new Browser();
   const authorizeUrl = await authorizeUrlOf(server.url, "provider_b", browser);
@@ -56,7 +56,7 @@ async function throughIssuer(): Promise<Landing> {
   return { parameters: Object.fromEntries(url.searchParams), response };
 }
 
-/** A whole flow of provider A whose browser comes back with a code. */
+/** Runs a whole flow of provider A whose browser returns with a code. */
 async function throughGithub(query = "code=abc"): Promise<Landing> {
   const browser = new Browser();
   const authorizeUrl = await authorizeUrlOf(server.url, "provider_a", browser);
@@ -72,7 +72,7 @@ function claims(more: Record<string, unknown> = {}): (token: MutableToken) => vo
 const PROVIDER_ERROR = { error: "OAUTH_PROVIDER_ERROR" };
 
 describe("O2: the ID token of provider_b", () => {
-  test("as it should be, signs in", async () => {
+  test("signs in if it is valid", async () => {
     issuer.forgeToken(claims({ sub: newEmail() }));
     expect((await throughIssuer()).parameters.isNewUser).toBe("true");
   });
@@ -118,18 +118,18 @@ describe("O2: the ID token of provider_b", () => {
   });
 });
 
-describe("O3: what counts as a verified address", () => {
+describe("O3: a verified address", () => {
   test.each<[string, Record<string, unknown>]>([
     ["false", { email_verified: false }],
     ["left out", { email_verified: undefined }],
     ["a string", { email_verified: "true" }],
     ["of no address at all", { email: "not an address" }],
-  ])("email_verified %s does not", async (_name, more) => {
+  ])("requires email_verified to be true, not %s", async (_name, more) => {
     issuer.forgeToken(claims({ sub: newEmail(), ...more }));
     expect((await throughIssuer()).parameters).toEqual({ error: "OAUTH_EMAIL_UNVERIFIED" });
   });
 
-  test("an address from the userinfo endpoint counts with the word of that very document only", async () => {
+  test("from the userinfo endpoint requires email_verified in the same document", async () => {
     const [sub, email] = [newEmail(), newEmail()];
     issuer.forgeToken(claims({ sub, email: undefined, email_verified: true }));
     issuer.forgeUserinfo((answer) => Object.assign(answer, { body: { sub, email } }));
@@ -141,7 +141,7 @@ describe("O3: what counts as a verified address", () => {
     expect((await me(server.url, parameters.accessToken ?? "")).body.data.user.email).toBe(email);
   });
 
-  test("the userinfo of somebody else is refused", async () => {
+  test("is not accepted from another user's userinfo", async () => {
     issuer.forgeToken(claims({ sub: newEmail(), email: undefined }));
     issuer.forgeUserinfo((answer) =>
       Object.assign(answer, { body: { sub: "somebody-else", email: newEmail(), email_verified: true } }),
@@ -150,7 +150,7 @@ describe("O3: what counts as a verified address", () => {
   });
 });
 
-describe("O9: provider_b out of order", () => {
+describe("O9: responses of provider_b", () => {
   const refusal: MutableResponse["body"] = { error: "server_error", error_description: PROSE };
 
   test.each([400, 401, 429, 500, 503])("a token endpoint that answers %d", async (statusCode) => {
@@ -164,7 +164,7 @@ describe("O9: provider_b out of order", () => {
     ["server_error", "OAUTH_PROVIDER_ERROR"],
     ["access_denied", "OAUTH_ACCESS_DENIED"],
     [`${PROSE}\n`, "OAUTH_PROVIDER_ERROR"],
-  ])("an authorization that comes back with the error %j", async (error, code) => {
+  ])("an authorization that returns the error %j", async (error, code) => {
     const browser = new Browser();
     const state = (await authorizeUrlOf(server.url, "provider_b", browser)).searchParams.get("state") ?? "";
     const callback = new URL(`${server.url}/auth/oauth/provider_b/callback`);
@@ -188,13 +188,13 @@ describe("O9: provider_b out of order", () => {
   });
 });
 
-describe("O9: provider_a out of order", () => {
+describe("O9: responses of provider_a", () => {
   const token = json(200, { access_token: "gho_test", token_type: "bearer", scope: "read:user,user:email" });
   const user = (id: number) => json(200, { id, login: "vera", name: null });
   const emails = (email: string) => json(200, [{ email, primary: true, verified: true }]);
   const id = () => Math.floor(Math.random() * 1e12) + 1;
 
-  test("in order, signs in; by the primary and verified address alone", async () => {
+  test("sign in by the primary and verified address only", async () => {
     const primary = newEmail();
     github.routes.set("/login/oauth/access_token", token);
     github.routes.set("/user", user(id()));
@@ -230,12 +230,12 @@ describe("O9: provider_a out of order", () => {
 
   test.each([
     ["a 500 of the token endpoint", "/login/oauth/access_token", json(500, { message: PROSE })],
-    ["a token that is none", "/login/oauth/access_token", json(200, { token_type: "bearer" })],
+    ["a response without a token", "/login/oauth/access_token", json(200, { token_type: "bearer" })],
     ["a 500 of the profile", "/user", json(500, { message: PROSE })],
     ["a profile without an id", "/user", json(200, { login: PROSE })],
-    ["a profile that is no object", "/user", json(200, PROSE)],
+    ["a profile that is not an object", "/user", json(200, PROSE)],
     ["a 500 of the addresses", "/user/emails", json(500, { message: PROSE })],
-    ["addresses that are none", "/user/emails", json(200, { email: PROSE })],
+    ["addresses that are not a list", "/user/emails", json(200, { email: PROSE })],
   ])("%s", async (_name, path, answer) => {
     github.routes.set("/login/oauth/access_token", token);
     github.routes.set("/user", user(id()));
@@ -245,7 +245,7 @@ describe("O9: provider_a out of order", () => {
     expect(server.output()).not.toContain(PROSE);
   });
 
-  test("the scope of addresses not granted: no account, while an existing link signs in", async () => {
+  test("without the scope of addresses there is no account, and an existing link still signs in", async () => {
     const known = id();
     github.routes.set("/login/oauth/access_token", token);
     github.routes.set("/user", user(known));
@@ -257,7 +257,7 @@ describe("O9: provider_a out of order", () => {
     expect((await throughGithub()).parameters.isNewUser).toBe("false");
   });
 
-  test("HTML, a redirect and an endless answer", async () => {
+  test("HTML, a redirect and an endless response", async () => {
     github.routes.set("/login/oauth/access_token", (_request, response) => {
       response.writeHead(200, { "Content-Type": "text/html" }).end(`<h1>${PROSE}</h1>`);
     });
@@ -277,7 +277,7 @@ describe("O9: provider_a out of order", () => {
     expect((await throughGithub()).parameters).toEqual(PROVIDER_ERROR);
   });
 
-  test("a time-out of 10 seconds: before the answer, and in the middle of it", async () => {
+  test("a timeout of 10 seconds, before the response and in the middle of it", async () => {
     github.routes.set("/login/oauth/access_token", () => {});
     const startedAt = Date.now();
     const silent = throughGithub();
@@ -293,7 +293,7 @@ describe("O9: provider_a out of order", () => {
     await expect.poll(server.output).toContain('"providerReason":"connection: TimeoutError"');
   });
 
-  test("the 10 seconds are for all calls of a callback together", async () => {
+  test("the 10 seconds apply to all calls of a callback together", async () => {
     github.routes.set("/login/oauth/access_token", (request, response) => {
       setTimeout(() => token(request, response), 6_000);
     });
@@ -305,7 +305,7 @@ describe("O9: provider_a out of order", () => {
     expect(Date.now() - startedAt).toBeLessThan(14_000);
   });
 
-  test("nobody there at all", async () => {
+  test("no server at all", async () => {
     const { stop } = github;
     await stop();
     expect((await throughGithub()).parameters).toEqual(PROVIDER_ERROR);
@@ -313,12 +313,12 @@ describe("O9: provider_a out of order", () => {
   });
 });
 
-describe("a service that is set up otherwise", () => {
+describe("a service with other settings", () => {
   async function serviceWith(env: Readonly<Record<string, string>>): Promise<TestServer> {
     return startServer({ env: { FRONTEND_URL: FRONTEND, ...env } });
   }
 
-  test("without client ids says OAUTH_NOT_CONFIGURED, and its callbacks say so to the frontend; a browser hears of it there", async () => {
+  test("without client ids returns OAUTH_NOT_CONFIGURED, and redirects a browser or callback to the frontend with it", async () => {
     const bare = await serviceWith({});
     for (const provider of ["provider_a", "provider_b"] as const) {
       const answer = await call(bare.url, `/auth/oauth/${provider}`);
@@ -334,7 +334,7 @@ describe("a service that is set up otherwise", () => {
     await bare.stop();
   });
 
-  test("a limited callback goes to the frontend too, a limited start is a 429", async () => {
+  test("redirects a limited callback to the frontend, and returns 429 for a limited start", async () => {
     const limited = await serviceWith({ AUTH_LIMIT: "1" });
     const callback = new URL(`${limited.url}/auth/oauth/provider_a/callback`);
     expect((await land(callback, new Browser())).parameters).toEqual({ error: "OAUTH_NOT_CONFIGURED" });
@@ -346,7 +346,7 @@ describe("a service that is set up otherwise", () => {
     await limited.stop();
   });
 
-  test("an issuer that is not there, or is not who it says, is a provider's error at the start already", async () => {
+  test("an unreachable or falsely named issuer is a provider's error at the start", async () => {
     const nobody = await serviceWith({
       PROVIDER_B_CLIENT_ID: "x",
       PROVIDER_B_ISSUER: `http://127.0.0.1:${await freePort()}`,

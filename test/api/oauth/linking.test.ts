@@ -23,7 +23,7 @@ afterAll(() => service.stop());
 
 const other = (provider: ProviderName): ProviderName => (provider === "provider_a" ? "provider_b" : "provider_a");
 
-/** An account with a verified address: one that came from a provider. */
+/** An account with a verified address, created by a provider. */
 async function verifiedAccount(provider: ProviderName): Promise<{ token: string; email: string }> {
   const email = newEmail();
   return { email, token: accessTokenOf(await signInWith(service.url, provider, { email })) };
@@ -40,7 +40,7 @@ function confirm(linkCode: string | undefined, token: string): Promise<Answer> {
 const newSubject = () => String(Math.floor(Math.random() * 1e12) + 1);
 
 describe.each(PROVIDERS)("linking %s", (provider) => {
-  test("O6: in the same browser it is linked, and signs in from then on; again is a success again", async () => {
+  test("O6: in the same browser it is linked and signs in afterwards; linking it again succeeds", async () => {
     const { token } = await verifiedAccount(other(provider));
     const visitor = { email: newEmail(), subject: newSubject() };
     expect((await linkWith(service.url, provider, token, visitor)).parameters).toEqual({ linked: provider });
@@ -70,7 +70,7 @@ describe.each(PROVIDERS)("linking %s", (provider) => {
     expect((await methodsOf(service.url, token)).body.data.providers).toEqual(["provider_a", "provider_b"]);
   });
 
-  test("O6: an identity of another user is refused, bound and confirmed alike", async () => {
+  test("O6: an identity of another user is refused, with the cookie and by confirmation", async () => {
     const owner = { email: newEmail() };
     await signInWith(service.url, provider, owner);
     const { token } = await verifiedAccount(other(provider));
@@ -84,7 +84,7 @@ describe.each(PROVIDERS)("linking %s", (provider) => {
     expect((await methodsOf(service.url, token)).body.data.providers).toEqual([other(provider)]);
   });
 
-  test("O6: needs a verified address", async () => {
+  test("O6: requires a verified address", async () => {
     const account = await register(service.url);
     const answer = await call(service.url, `/auth/link/${provider}`, { method: "POST", token: account.accessToken });
     expect([answer.status, answer.body.error.code]).toEqual([403, "EMAIL_NOT_VERIFIED"]);
@@ -97,7 +97,7 @@ describe.each(PROVIDERS)("linking %s", (provider) => {
     expect(parameters).toEqual({ error: "OAUTH_EMAIL_UNVERIFIED" });
   });
 
-  test("a denied link, and one whose state is used up, change nothing", async () => {
+  test("a denied link, and one with a used state, change nothing", async () => {
     const { token } = await verifiedAccount(other(provider));
     const visitor = { email: newEmail(), decision: "deny" } as const;
     expect((await linkWith(service.url, provider, token, visitor)).parameters).toEqual({
@@ -110,7 +110,7 @@ describe.each(PROVIDERS)("linking %s", (provider) => {
     expect((await land(callback, browser)).parameters).toEqual({ error: "OAUTH_STATE_INVALID" });
   });
 
-  test("O7: the last method stays; another provider makes it go", async () => {
+  test("O7: the last method cannot be unlinked, and can be after another provider was linked", async () => {
     const { token, email } = await verifiedAccount(provider);
     const refused = await unlink(provider, token);
     expect([refused.status, refused.body.error.code]).toEqual([409, "LAST_AUTH_METHOD"]);
@@ -123,13 +123,13 @@ describe.each(PROVIDERS)("linking %s", (provider) => {
       hasPassword: false,
       providers: [other(provider)],
     });
-    // The address still vouches for its owner: the identity comes back to the account, linked anew.
+    // The address still identifies the account, so the next sign-in links the identity again.
     const back = await signInWith(service.url, provider, { email });
     expect(back.parameters.isNewUser).toBe("false");
     expect((await methodsOf(service.url, token)).body.data.providers).toEqual(["provider_a", "provider_b"]);
   });
 
-  test("an identity that was unlinked is free for another user", async () => {
+  test("an unlinked identity is free for another user", async () => {
     const { token } = await verifiedAccount(other(provider));
     const visitor = { email: newEmail(), subject: newSubject() };
     await linkWith(service.url, provider, token, visitor);
@@ -159,7 +159,7 @@ test.each([
   ["POST", "/auth/link/provider_a"],
   ["DELETE", "/auth/link/provider_b"],
   ["GET", "/auth/methods"],
-])("%s %s wants an access token", async (method, path) => {
+])("%s %s requires an access token", async (method, path) => {
   const missing = await call(service.url, path, { method });
   expect([missing.status, missing.body.error.code]).toEqual([401, "UNAUTHORIZED"]);
   const wrong = await call(service.url, path, { method, token: "rt_nonsense" });

@@ -24,7 +24,7 @@ async function verify(email: string): Promise<void> {
 }
 
 describe.each(PROVIDERS)("an account with a password, and %s", (provider) => {
-  test("O4: a verified address is linked, keeps all it has, and its owner is told by mail", async () => {
+  test("O4: a verified address is linked, the account keeps everything, and a mail notifies the owner", async () => {
     const account = await register(service.url);
     await verify(account.email);
     const projectId = await createProject(service.url, account);
@@ -48,7 +48,7 @@ describe.each(PROVIDERS)("an account with a password, and %s", (provider) => {
     expect(notice?.text).toContain(provider);
   });
 
-  test("O5: an address that was never verified loses all that was put there", async () => {
+  test("O5: an address that was never verified loses everything that was added before", async () => {
     const attacker = await register(service.url);
     const projectId = await createProject(service.url, attacker);
     const key = await createKey(service.url, attacker, projectId);
@@ -68,7 +68,7 @@ describe.each(PROVIDERS)("an account with a password, and %s", (provider) => {
     expect(methods.body.data).toEqual({ hasPassword: false, providers: [provider] });
   });
 
-  test("O6: with a verified address it links, and unlinks again as the password stays", async () => {
+  test("O6: with a verified address it links, and unlinks again because the password remains", async () => {
     const account = await register(service.url);
     await verify(account.email);
     const linked = await linkWith(service.url, provider, account.accessToken, { email: newEmail() });
@@ -81,14 +81,14 @@ describe.each(PROVIDERS)("an account with a password, and %s", (provider) => {
   });
 });
 
-/** Minutes that the one session of an account has from now, as its owner sees it. */
+/** Minutes until the account's only session expires, as its owner's list shows it. */
 async function minutesLeft(token: string): Promise<number> {
   const { body } = await call<Page<{ expiresAt: string }>>(service.url, "/auth/sessions", { token });
   expect(body.data.items).toHaveLength(1);
   return Math.ceil((Date.parse(body.data.items[0]?.expiresAt ?? "") - Date.now()) / 60_000);
 }
 
-test("O8: the tokens of a redirect refresh like any other, and have to within 30 minutes", async () => {
+test("O8: the tokens of a redirect are refreshed like any other, and must be within 30 minutes", async () => {
   const landing = await signInWith(service.url, "provider_a", { email: newEmail() });
   const { parameters } = landing;
   expect(await minutesLeft(accessTokenOf(landing))).toBe(30);

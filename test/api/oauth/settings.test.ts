@@ -15,7 +15,7 @@ describe.each(ENDPOINTS)("the setting %s", (name) => {
     "https://example.com/#fragment",
     "ftp://example.com",
     "example.com",
-  ])("refuses %s, by its name and without its value", (value) => {
+  ])("refuses %s, naming the setting and not the value", (value) => {
     const problems = settingsProblems({ ...SECRETS, [name]: value });
     expect(problems).toHaveLength(1);
     expect(problems[0]).toMatch(new RegExp(`^${name}: `));
@@ -23,7 +23,7 @@ describe.each(ENDPOINTS)("the setting %s", (name) => {
   });
 
   test.each(["https://example.com/path", "http://127.0.0.1:4000", "http://localhost/x", "http://[::1]:4000"])(
-    "takes %s",
+    "accepts %s",
     (value) => expect(settingsProblems({ ...SECRETS, [name]: value })).toEqual([]),
   );
 });
@@ -37,7 +37,7 @@ test("the defaults are GitHub's and Google's", () => {
   });
 });
 
-test("a bad one stops the start with its name", async () => {
+test("an invalid one stops the start and is named", async () => {
   const env = { PORT: String(await freePort()), DATA_DIR: temporaryDir(), PROVIDER_B_ISSUER: "http://example.com" };
   const { code, output } = await failedStart(env);
   expect(code).toBe(1);

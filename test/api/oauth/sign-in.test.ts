@@ -23,7 +23,7 @@ afterAll(() => service.stop());
 const other = (provider: ProviderName): ProviderName => (provider === "provider_a" ? "provider_b" : "provider_a");
 
 describe.each(PROVIDERS)("signing in with %s", (provider) => {
-  test("makes an account with a personal workspace, and the next time finds it", async () => {
+  test("creates an account with a personal workspace, and finds it at the next sign-in", async () => {
     const email = newEmail();
     const first = await signInWith(service.url, provider, { email: email.toUpperCase(), name: "Vera Visitor" });
     expect(Object.keys(first.parameters)).toEqual(["accessToken", "refreshToken", "isNewUser"]);
@@ -39,7 +39,7 @@ describe.each(PROVIDERS)("signing in with %s", (provider) => {
     expect((await me(service.url, accessTokenOf(second))).body.data.user.id).toBe(user.id);
   });
 
-  test("O8: redirects to the frontend only, uncached, unreferred, and logs neither tokens nor addresses", async () => {
+  test("O8: redirects to the frontend only, without caching or referrer, and logs neither tokens nor addresses", async () => {
     const email = newEmail();
     const { parameters, response } = await signInWith(service.url, provider, { email });
     expect(response.headers.get("Cache-Control")).toBe("no-store");
@@ -53,7 +53,7 @@ describe.each(PROVIDERS)("signing in with %s", (provider) => {
     }
   });
 
-  test("O1: the cookie is HttpOnly, Lax and plain on http, and goes with the callback", async () => {
+  test("O1: the cookie is HttpOnly and Lax, has no prefix over http, and is deleted by the callback", async () => {
     const browser = new Browser();
     const authorizeUrl = await authorizeUrlOf(service.url, provider, browser);
     const [cookie] = browser.cookies();
@@ -64,7 +64,7 @@ describe.each(PROVIDERS)("signing in with %s", (provider) => {
     expect(browser.cookies().filter(({ name }) => name === cookie?.name)).toEqual([]);
   });
 
-  test("O1: state is 32 random bytes; a wrong, missing or doubled one is refused", async () => {
+  test("O1: state is 32 random bytes; a wrong, missing or repeated one is refused", async () => {
     const browser = new Browser();
     const authorizeUrl = await authorizeUrlOf(service.url, provider, browser);
     const state = authorizeUrl.searchParams.get("state") ?? "";
@@ -92,7 +92,7 @@ describe.each(PROVIDERS)("signing in with %s", (provider) => {
     expect((await land(callback, browser)).parameters).toEqual({ error: "OAUTH_STATE_INVALID" });
   });
 
-  test("O1: in another browser it is refused, and is used up", async () => {
+  test("O1: a callback in another browser is refused, and uses the state up", async () => {
     const browser = new Browser();
     const callback = await callbackUrlOf(
       await authorizeUrlOf(service.url, provider, browser),
@@ -114,7 +114,7 @@ describe.each(PROVIDERS)("signing in with %s", (provider) => {
     expect((await land(callback, browser)).parameters).toEqual({ error: "OAUTH_STATE_INVALID" });
   });
 
-  test("flows in two tabs of one browser do not disturb each other", async () => {
+  test("flows in two tabs of one browser do not affect each other", async () => {
     const browser = new Browser();
     const tabs = [
       await authorizeUrlOf(service.url, provider, browser),
@@ -126,24 +126,24 @@ describe.each(PROVIDERS)("signing in with %s", (provider) => {
     }
   });
 
-  test("O2: asks with PKCE S256, and the provider enforces it", async () => {
+  test("O2: requests with PKCE S256, and the provider enforces it", async () => {
     const browser = new Browser();
     const authorizeUrl = await authorizeUrlOf(service.url, provider, browser);
     expect(authorizeUrl.searchParams.get("code_challenge_method")).toBe("S256");
     expect(authorizeUrl.searchParams.get("code_challenge")).toMatch(/^[\w-]{43}$/);
-    // A provider that was told of another verifier must refuse the one that the service shows.
+    // A provider that got another challenge must refuse the service's verifier.
     authorizeUrl.searchParams.set("code_challenge", "A".repeat(43));
     const callback = await callbackUrlOf(authorizeUrl, { email: newEmail() }, browser);
     expect((await land(callback, browser)).parameters).toEqual({ error: "OAUTH_PROVIDER_ERROR" });
     await expect.poll(service.server.output).toMatch(/"providerReason":"token: (invalid_grant|bad_verification_code)"/);
   });
 
-  test("O9: a denied consent is told as such, and nothing else of the provider's words", async () => {
+  test("O9: a denied consent is reported as such, without the provider's text", async () => {
     const { parameters } = await signInWith(service.url, provider, { email: newEmail(), decision: "deny" });
     expect(parameters).toEqual({ error: "OAUTH_ACCESS_DENIED" });
   });
 
-  test("O9: a code that the provider does not know is a provider's error", async () => {
+  test("O9: a code that is unknown to the provider is a provider's error", async () => {
     const browser = new Browser();
     const callback = await callbackUrlOf(
       await authorizeUrlOf(service.url, provider, browser),
@@ -154,7 +154,7 @@ describe.each(PROVIDERS)("signing in with %s", (provider) => {
     expect((await land(callback, browser)).parameters).toEqual({ error: "OAUTH_PROVIDER_ERROR" });
   });
 
-  test("O3: without a verified address there is no account, while an existing link still signs in", async () => {
+  test("O3: without a verified address there is no account, and an existing link still signs in", async () => {
     const email = newEmail();
     const visitor = { email, subject: String(Date.now()) };
     const refused = await signInWith(service.url, provider, { ...visitor, verified: false });
@@ -167,7 +167,7 @@ describe.each(PROVIDERS)("signing in with %s", (provider) => {
     expect([user.id, user.email]).toEqual([id, email]);
   });
 
-  test("O3: an address alone is nobody: unverified at the provider, it links to no account", async () => {
+  test("O3: an address that the provider has not verified links to no account", async () => {
     const account = await register(service.url);
     const visitor = { email: account.email, subject: String(Date.now()), verified: false };
     expect((await signInWith(service.url, provider, visitor)).parameters).toEqual({ error: "OAUTH_EMAIL_UNVERIFIED" });
@@ -175,10 +175,10 @@ describe.each(PROVIDERS)("signing in with %s", (provider) => {
     expect(methods.body.data).toEqual({ hasPassword: true, providers: [] });
   });
 
-  test("O3: who has the address of another identity's account gets in only by its link to the address", async () => {
+  test("O3: an identity whose address has changed still signs in to its account", async () => {
     const [owner, subject] = [newEmail(), String(Date.now())];
     const made = await signInWith(service.url, provider, { email: owner, subject });
-    // The identity moves on to another address; the account stays that of the identity.
+    // The identity has another address now; the account stays the identity's.
     const moved = await signInWith(service.url, provider, { email: newEmail(), subject });
     const idOf = async (landing: typeof made) => (await me(service.url, accessTokenOf(landing))).body.data.user.id;
     expect(await idOf(moved)).toBe(await idOf(made));
@@ -191,11 +191,11 @@ describe.each(PROVIDERS)("signing in with %s", (provider) => {
     expect(second.parameters.isNewUser).toBe("false");
     const methods = await methodsOf(service.url, accessTokenOf(second));
     expect(methods.body.data).toEqual({ hasPassword: false, providers: ["provider_a", "provider_b"] });
-    // Nothing was purged: the first session still lives.
+    // Nothing was purged: the first session is still valid.
     expect((await me(service.url, accessTokenOf(first))).status).toBe(200);
   });
 
-  test("many at once with one new identity make one account", async () => {
+  test("many parallel sign-ins with one new identity create one account", async () => {
     const email = newEmail();
     const flows = await Promise.all(
       Array.from({ length: 6 }, async () => {
@@ -212,7 +212,7 @@ describe.each(PROVIDERS)("signing in with %s", (provider) => {
     expect(new Set(users).size).toBe(1);
   });
 
-  test("HEAD begins nothing and ends nothing", async () => {
+  test("HEAD starts no flow and ends none", async () => {
     const browser = new Browser();
     const begun = await browser.request(`${service.url}/auth/oauth/${provider}`, { method: "HEAD" });
     expect([begun.status, begun.headers.get("Location"), browser.cookies().length]).toEqual([200, null, 0]);
@@ -225,7 +225,7 @@ describe.each(PROVIDERS)("signing in with %s", (provider) => {
     expect((await land(callback, browser)).parameters.isNewUser).toBe("true");
   });
 
-  test("a query that it does not know is named", async () => {
+  test("an unknown query parameter is named", async () => {
     for (const query of [
       "?mode=tokens",
       "?mode=code",
@@ -238,7 +238,7 @@ describe.each(PROVIDERS)("signing in with %s", (provider) => {
   });
 });
 
-/** Another tab: the same cookies, but its own view of them. */
+/** Copies a browser as another tab: the same cookies, held separately. */
 function browserLike(browser: Browser): Browser {
   const copy = new Browser();
   copy.adopt(browser);

@@ -8,7 +8,7 @@ import { accessTokenOf, FRONTEND, me, newEmail, signInWith } from "./support/flo
 
 const ROOT = path.resolve(import.meta.dirname, "../../..");
 
-test("npm run start:providers serves both providers, ready to click through, and ends as one", async () => {
+test("npm run start:providers serves both providers, completes their flows, and ends as one process group", async () => {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const child = spawn(process.execPath, ["scripts/bootstrap.mjs", "scripts/start-providers.ts"], {
@@ -39,7 +39,7 @@ test("npm run start:providers serves both providers, ready to click through, and
     }
     const addresses = [...output.matchAll(/http:\/\/127\.0\.0\.1:\d+/g)].map(([address]) => address);
     expect(new Set(addresses).size).toBe(3);
-    // Ctrl-C: the whole group gets it.
+    // Ctrl-C signals the whole group.
     process.kill(-(child.pid ?? 0), "SIGINT");
     expect(await exit).toEqual([0, null]);
     for (const address of new Set(addresses)) await expect(fetch(address)).rejects.toThrow();

@@ -1,6 +1,6 @@
 import { Ajv2020, type AnySchema, type ValidateFunction } from "ajv/dist/2020.js";
 
-/** A JSON Schema of the document, as far as the tests look into it. */
+/** A JSON Schema of the document, as far as the tests read it. */
 export interface Schema {
   type?: string | string[];
   enum?: unknown[];
@@ -51,11 +51,11 @@ export interface Operation {
   credential: "none" | "accessToken" | "apiKey" | "operatorToken";
   parameters: Parameter[];
   body: { required: boolean; schemas: Record<string, Schema> } | null;
-  /** Whether a value is one of the documented body of a media type. */
+  /** Whether the schema of a media type accepts a value. */
   acceptsBody(mediaType: string, value: unknown): boolean;
-  /** Whether a value, read from its text as its schema says, is one of the parameter. */
+  /** Whether the schema of a parameter accepts a value, parsed from its text. */
   acceptsParameter(parameter: Parameter, values: readonly string[]): boolean;
-  /** What is wrong with an answer; null where it is as documented. */
+  /** Returns what is wrong with a response, or `null` if it is as documented. */
   answerFault(status: number, body: unknown): string | null;
 }
 
@@ -66,14 +66,14 @@ interface OpenApi {
 
 const METHODS = ["get", "post", "put", "patch", "delete"];
 
-/** Every operation of the server's own description, with its schemas compiled. */
+/** Every operation of the server's document, with compiled schemas. */
 export async function operationsOf(url: string): Promise<Operation[]> {
   const answer = await fetch(`${url}/openapi.json`);
-  // SAFETY: of all that is in the document, the types name what is read here.
+  // SAFETY: the types name only the members of the document that are read here.
   const document = (await answer.json()) as OpenApi;
-  // Formats are annotations in JSON Schema 2020-12: what is accepted must be said by the other keywords.
+  // Formats are annotations in JSON Schema 2020-12, so the other keywords must define what is accepted.
   const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: false, logger: false });
-  // SAFETY: only what its references point at is read as a schema.
+  // SAFETY: only the targets of its references are read as schemas.
   ajv.addSchema(document as AnySchema, "openapi");
   const operations: Operation[] = [];
   for (const [path, item] of Object.entries(document.paths)) {
@@ -134,7 +134,9 @@ function operation(document: OpenApi, ajv: Ajv2020, path: string, method: string
   };
 }
 
-/** What the text of a parameter may stand for: the text itself, an integer written as one, a list where it is repeated. */
+/**
+ * The values that a parameter's text may represent: the text itself, an integer in decimal, a list if it is repeated.
+ */
 function readings(values: readonly string[]): unknown[] {
   const [text = ""] = values;
   if (values.length > 1) return [[...values]];

@@ -30,7 +30,7 @@ const ANYTHING: readonly unknown[] = [
   { a: 1 },
 ];
 
-/** Times, and what looks like one. */
+/** Times, and texts that look like times. */
 export const TIMES: readonly unknown[] = [
   "2026-11-20",
   "2026-11-20T14:00:00.000Z",
@@ -142,7 +142,7 @@ const ODD_TEXTS: readonly string[] = [
   "__proto__",
 ];
 
-/** A lone surrogate or a control character at either end, space around, other letters. */
+/** A lone surrogate or a control character at either end, surrounding space, other letters. */
 function bent(text: string): string[] {
   return [
     ` ${text}`,
@@ -157,7 +157,7 @@ function bent(text: string): string[] {
   ];
 }
 
-/** Texts of lengths at and beyond a schema's bounds, of letters that take one, two and four bytes, with space around. */
+/** Texts of lengths at and beyond a schema's bounds, with letters of one, two and four bytes and surrounding space. */
 function lengths({ minLength, maxLength }: Schema): string[] {
   const bounds = [minLength, maxLength].filter((bound) => bound !== undefined);
   const wanted = new Set(
@@ -179,7 +179,7 @@ function numbers({ minimum, maximum }: Schema): number[] {
     .flatMap((bound) => [bound - 1, bound, bound + 1, bound + 0.5]);
 }
 
-/** Every value that differs from a schema's sample in one place, down to each member and item. The sample comes first. */
+/** The sample, then every value that differs from it in one place, down to each member and item. */
 export function* mutantsOf(schema: Schema, accepts: Accepts, sample = sampleOf(schema, accepts)): Generator<unknown> {
   yield sample;
   yield* ANYTHING;
@@ -201,7 +201,7 @@ export function* mutantsOf(schema: Schema, accepts: Accepts, sample = sampleOf(s
   if (types.includes("object") && isObject(sample)) yield* objects(schema, accepts, sample);
 }
 
-/** A string that stands for a time by its format or by what it is like. */
+/** A string that is a time by its format or its content. */
 function isTime({ format }: Schema, sample: unknown): boolean {
   return format === "date-time" || (typeof sample === "string" && /^\d{4}-\d\d-\d\d/.test(sample));
 }
@@ -237,7 +237,7 @@ function* objects(schema: Schema, accepts: Accepts, sample: Record<string, unkno
   }
 }
 
-/** As a parser would make it: `__proto__` is a member like others. */
+/** As a parser creates it: `__proto__` is a member like others. */
 function withMember(object: Record<string, unknown>, name: string, value: unknown): Record<string, unknown> {
   const changed = { ...object };
   Object.defineProperty(changed, name, { value, enumerable: true, configurable: true, writable: true });
@@ -248,7 +248,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Texts of a parameter: those of its schema's mutants, and spellings of numbers. */
+/** Texts of a parameter: the mutations of its schema, and spellings of numbers. */
 export function textsOf(schema: Schema, accepts: Accepts): string[] {
   const texts = new Set([
     "",

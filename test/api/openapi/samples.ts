@@ -1,6 +1,6 @@
 import type { Schema } from "./document.ts";
 
-/** Texts of which one fits each pattern in the document. */
+/** One matching text for each pattern in the document. */
 const TEXTS = [
   "sample",
   "viewer",
@@ -12,7 +12,7 @@ const TEXTS = [
   "sample-text",
 ];
 
-/** Tells whether a value is one of a schema; the document's own references are not needed inside these. */
+/** Whether a schema accepts a value. Schemas of samples have no references to the document. */
 export type Accepts = (schema: Schema, value: unknown) => boolean;
 
 /** One value that a schema accepts, with every member that it names. */

@@ -10,7 +10,7 @@ import { mutantsOf, textsOf } from "./mutations.ts";
 import { sampleOf } from "./samples.ts";
 import { isUnsayable } from "./unsayable.ts";
 
-/** Requests of a run; SCHEMA_REQUESTS=all sends every one there is. A run is repeated with SCHEMA_SEED. */
+/** Requests of a run; `SCHEMA_REQUESTS=all` sends all of them. `SCHEMA_SEED` repeats a run. */
 const MOST =
   process.env.SCHEMA_REQUESTS === "all" ? Number.POSITIVE_INFINITY : Number(process.env.SCHEMA_REQUESTS ?? 1500);
 const SEED = Number(process.env.SCHEMA_SEED ?? Math.floor(Math.random() * 2 ** 31));
@@ -25,7 +25,7 @@ interface Case {
   query: string;
   headers: Record<string, string>;
   body: { mediaType: string; value: unknown } | null;
-  /** What the document says of the request. */
+  /** Whether the document accepts the request. */
   documented: boolean;
 }
 
@@ -45,7 +45,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** A tenant of each operation's own: what one does to its account, its limits or its keys is nothing to the others. */
+/** A tenant for each operation, so that changes to its account, limits or keys do not affect other operations. */
 async function tenantFor({ id }: Operation): Promise<Tenant> {
   const tenant = await createTenant(server.url);
   const limits = { default: { limit: 1_000_000, windowSeconds: 60 } };
@@ -58,10 +58,12 @@ async function tenantFor({ id }: Operation): Promise<Tenant> {
   return tenant;
 }
 
-/** Operations that ask for a verified address before they read their body. */
+/** Operations that require a verified address before they read their body. */
 const VERIFIED = /^(workspace\.create|invitation\.(create|accept)|auth\.link\.provider_a\.start)$/;
 
-/** Samples that a schema alone does not give: members that only mean something with another, or that name what exists. */
+/**
+ * Completes samples that a schema alone does not give: members that depend on others, or that name existing resources.
+ */
 function fitted(operation: Operation, sample: unknown, tenant: Tenant): unknown {
   if (typeof sample !== "object" || sample === null) return sample;
   const { cursor: _cursor, ...pagination } = { cursor: undefined, ...(Reflect.get(sample, "pagination") ?? {}) };
@@ -101,7 +103,7 @@ function casesOf(operation: Operation, tenant: Tenant): Case[] {
   if (operation.body) cases.push({ ...base, body: null, documented: !operation.body.required });
   for (const parameter of operation.parameters) {
     if (parameter.in === "path" || /^(X-Workspace-Id|Upgrade)$/.test(parameter.name)) continue;
-    // Every operation has this one, and one place reads it.
+    // Every operation has this parameter, and one place reads it.
     if (parameter.name === "X-Request-Id" && operation.id !== "service.health") continue;
     for (const text of textsOf(parameter.schema, accepts)) {
       const documented = operation.acceptsParameter(parameter, [text]);
@@ -137,7 +139,10 @@ interface Reason {
 
 let addresses = 0;
 
-/** @returns why the server refuses the request's shape; null where it does not. Throws for an answer that is undocumented. */
+/**
+ * @returns why the server refuses the request's shape, or `null` if it accepts the shape
+ * @throws Error for a response that is not documented
+ */
 async function refusal({ operation, tenant, query, headers, body }: Case): Promise<Reason[] | null> {
   const { account, projectId, key } = tenant;
   const ids: Record<string, string> = { workspaceId: account.workspaceId, projectId, keyId: key.id, logId: "log_x" };
@@ -175,7 +180,7 @@ async function refusal({ operation, tenant, query, headers, body }: Case): Promi
   if (error === null) return null;
   if (error.code === "VALIDATION_ERROR" || status === 413 || status === 415) {
     const details: Reason[] = error.details ?? [{ path: "", code: error.code, message: error.message }];
-    // The parameters of a tail are read before it is looked whether a WebSocket is asked for.
+    // A tail reads its parameters before it checks for a WebSocket upgrade.
     return details.length === 1 && details[0]?.path === "Upgrade"
       ? null
       : details.map((each) => ({ ...each, path: each.path ?? "entry" }));
@@ -196,7 +201,7 @@ async function refusal({ operation, tenant, query, headers, body }: Case): Promi
   return null;
 }
 
-test(`D23: what the document says of a request is what the server does (seed ${SEED})`, async () => {
+test(`D23: the document and the server agree on requests (seed ${SEED})`, async () => {
   const asked = operations.filter(isAsked);
   const all: Case[] = [];
   for (let at = 0; at < asked.length; at += CONNECTIONS) {
@@ -250,7 +255,7 @@ test(`D23: what the document says of a request is what the server does (seed ${S
   expect(refused).toBeGreaterThan(cases.length / 10);
 }, 600_000);
 
-/** Those with something to get wrong, and all that only read: their answers are held against the document. */
+/** Whether an operation is tested: it has a body or parameters, or only reads, so that its responses are checked. */
 function isAsked({ method, body, parameters }: Operation): boolean {
   const isGiven = parameters.some(
     ({ in: place, name }) => place === "query" || (place === "header" && !/^X-/.test(name)),
@@ -258,7 +263,7 @@ function isAsked({ method, body, parameters }: Operation): boolean {
   return method === "GET" || body !== null || isGiven;
 }
 
-/** Where the document finds fault with a request. */
+/** Where the document rejects a request. */
 function place({ operation, body, query, headers }: Case): string {
   if (query !== "") return query.slice(0, 60);
   if (Object.keys(headers).length > 0) return JSON.stringify(headers);

@@ -33,7 +33,7 @@ async function sandbox(): Promise<Access> {
   return answer.body.data;
 }
 
-/** `headers` say who asks: the edge's client-IP header, or the first of X-Forwarded-For. */
+/** `headers` identify the client: the edge's client-IP header, or the first of X-Forwarded-For. */
 async function send(headers: Record<string, string>, count: number): Promise<Answer> {
   const { projectId, apiKey } = await sandbox();
   const body = Array.from({ length: count }, (_, i) => ({ message: `m${i}` }));
@@ -47,7 +47,7 @@ async function query(headers: Record<string, string>, body: object = {}): Promis
 const verdict = ({ status, headers }: Answer) => [status, headers.get("X-RateLimit-Remaining")];
 
 describe("the sandbox of npm start", () => {
-  test("is there at the start, with a key and a command that shows its errors", async () => {
+  test("exists after the start, with a key and a command that shows its errors", async () => {
     const { apiKey, resetsAt } = await sandbox();
     expect(server.output()).toContain(apiKey);
     expect(server.output()).toContain(resetsAt);
@@ -75,7 +75,7 @@ describe("the sandbox of npm start", () => {
 });
 
 describe("budgets", () => {
-  test("belong to an address each, by the edge's header or the first of X-Forwarded-For, and outlive kill -9", async () => {
+  test("belong to a client IP each, by the edge's header or the first of X-Forwarded-For, and survive kill -9", async () => {
     const edge = { "CF-Connecting-IP": "192.0.2.1", "X-Forwarded-For": "192.0.2.99" };
     const proxied = { "X-Forwarded-For": "192.0.2.2, 10.0.0.1" };
     expect(verdict(await send(edge, 60))).toEqual([201, "40"]);
@@ -103,12 +103,12 @@ describe("budgets", () => {
   });
 });
 
-test("A5: a visitor that opens tails with since=0 and reads nothing does not keep another one from a tail", async () => {
+test("A5: a visitor that opens tails with since=0 and reads nothing does not affect another visitor's tail", async () => {
   const own = await startServer();
   try {
     const { projectId, apiKey } = (await call<Access>(own.url, "/sandbox")).body.data;
     const from = (address: string) => ({ "X-Forwarded-For": address });
-    // 4 MB, of which ten tails would have 40 MB.
+    // 4 MB, so ten tails would buffer 40 MB.
     const body = Array.from({ length: 16 }, () => ({ message: "x".repeat(250_000) }));
     const stored = await call<{ lastSeq: number }>(own.url, `/logger/${projectId}/log`, {
       token: apiKey,
@@ -133,7 +133,7 @@ test("A5: a visitor that opens tails with since=0 and reads nothing does not kee
       const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
       socket.write([`GET /logger/${projectId}/tail?since=0 HTTP/1.1`, ...lines, "", ""].join("\r\n"));
       const [chunk] = await once(socket, "data");
-      // From here on it reads nothing.
+      // From here on the client reads nothing.
       socket.pause();
       return String(chunk).slice(9, 12);
     };

@@ -6,7 +6,7 @@ import { temporaryDir } from "../../support/server.ts";
 
 const BOOTSTRAP = path.resolve(import.meta.dirname, "../../../scripts/bootstrap.mjs");
 
-test("B16: an install that package-lock.json does not allow fails, and nothing else is installed in its place", () => {
+test("B16: an install that does not match package-lock.json fails, and nothing is installed instead", () => {
   const root = temporaryDir();
   mkdirSync(path.join(root, "scripts"));
   cpSync(BOOTSTRAP, path.join(root, "scripts/bootstrap.mjs"));
@@ -14,7 +14,7 @@ test("B16: an install that package-lock.json does not allow fails, and nothing e
     path.join(root, "package-lock.json"),
     JSON.stringify({ packages: { "node_modules/a": { version: "1.0.0" } } }),
   );
-  // In npm's place: notes what it is asked for, and fails at `ci` alone.
+  // A substitute for npm: records its arguments, and fails for `ci` only.
   const calls = path.join(root, "calls");
   const npm = path.join(root, "npm.mjs");
   writeFileSync(

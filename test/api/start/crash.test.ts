@@ -36,7 +36,7 @@ describe("kill -9", () => {
     expect((await call(server.url, "/health")).status).toBe(200);
   });
 
-  test("of the runtime alone: it is started again, and nothing is lost", async () => {
+  test("of the runtime alone: it is restarted, and nothing is lost", async () => {
     for (const pid of childrenOf(server.pid)) process.kill(pid, "SIGKILL");
     const query = { token: tenant.key.secret, body: {} };
     const ask = () => call<FoundLogs>(server.url, "/logger/query", query).catch(() => null);
@@ -49,7 +49,7 @@ describe("kill -9", () => {
   });
 });
 
-/** Process ids whose parent is `parent`, read from /proc. */
+/** Ids of the processes whose parent is `parent`, read from /proc. */
 function childrenOf(parent: number): number[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))

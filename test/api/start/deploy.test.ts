@@ -11,7 +11,7 @@ const FIT = {
   BASE_URL: "https://logs.example.com",
 };
 
-/** What `npm run deploy -- --dry-run` says. */
+/** Returns the output of `npm run deploy -- --dry-run`. */
 function dryRun(env: Readonly<Record<string, string>>): { code: number | null; output: string } {
   const { status, stdout, stderr } = spawnSync(process.execPath, ["scripts/deploy.ts", "--dry-run"], {
     cwd: ROOT,
@@ -29,11 +29,11 @@ describe("npm run deploy", () => {
     const { code, output } = dryRun(env);
     expect(code).toBe(0);
     expect(output).toContain(`PASSWORD_BLOCKLIST=${expected}\n`);
-    // Among the bindings that wrangler would deploy.
+    // In the list of bindings that wrangler would deploy.
     expect(output).toContain("env.PASSWORD_BLOCKLIST");
   });
 
-  test("names every missing setting at once", () => {
+  test("names all missing settings together", () => {
     const { code, output } = dryRun({ BASE_URL: "", MAILER: "", MAIL_FROM: "", RESEND_API_KEY: "" });
     expect(code).toBe(1);
     expect(
@@ -44,7 +44,7 @@ describe("npm run deploy", () => {
     ).toEqual(["3 settings are wrong.", "BASE_URL", "MAILER", "MAIL_FROM"]);
   });
 
-  test("names a missing, a conditional and an invalid setting at once", () => {
+  test("names a missing, a conditional and an invalid setting together", () => {
     const { code, output } = dryRun({ MAIL_FROM: "", RESEND_API_KEY: "", AUTH_LIMIT: "0" });
     expect(code).toBe(1);
     expect(output).toContain("3 settings are wrong.");

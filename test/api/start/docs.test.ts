@@ -2,7 +2,7 @@ import { Validator } from "@seriousme/openapi-schema-validator";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startServer, type TestServer } from "../../support/server.ts";
 
-describe("the API's own description", () => {
+describe("the API's documentation", () => {
   let server: TestServer;
   beforeAll(async () => {
     server = await startServer();
@@ -18,7 +18,7 @@ describe("the API's own description", () => {
     expect(await new Validator().validate(document)).toEqual({ valid: true });
   });
 
-  test("/openapi.json names only operations that exist, each once, with the envelope and its error codes", async () => {
+  test("/openapi.json names only existing operations, each once, with the envelope and its error codes", async () => {
     const document = await (await fetch(`${server.url}/openapi.json`)).json();
     const ids = new Set<string>();
     for (const [template, item] of Object.entries<Record<string, Operation>>(document.paths)) {
@@ -40,7 +40,7 @@ describe("the API's own description", () => {
     expect(ids).toContain("service.health");
   });
 
-  test("/docs and its files come from this server alone, without inline script", async () => {
+  test("/docs and its files come from this server only, without inline script", async () => {
     const page = await fetch(`${server.url}/docs`);
     const html = await page.text();
     expect(page.headers.get("Content-Type")).toContain("text/html");

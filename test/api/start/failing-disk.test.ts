@@ -11,7 +11,7 @@ const failing = FailingDisk.compile();
 if (failing === null) console.warn("Skipped: there is no C compiler, so no library that lets a disk fail.");
 
 describe.runIf(failing !== null)("C: a disk that fails with EIO", () => {
-  // SAFETY: the suite runs only where there is one.
+  // SAFETY: the suite runs only if there is one.
   const disk = failing as FailingDisk;
   let server: TestServer;
   let load: Load;
@@ -25,7 +25,7 @@ describe.runIf(failing !== null)("C: a disk that fails with EIO", () => {
     await server.stop();
   });
 
-  test.each(["writes", "all"] as const)("of %s: no 500, and nothing that was acknowledged is lost", async (what) => {
+  test.each(["writes", "all"] as const)("of %s: no 500, and no acknowledged entry is lost", async (what) => {
     load.start();
     await wait(1000);
     for (let time = 0; time < 3; time++) {
@@ -34,7 +34,7 @@ describe.runIf(failing !== null)("C: a disk that fails with EIO", () => {
       await wait(1500);
       const tally = load.take();
       expect(faultsOf(tally)).toEqual([]);
-      // The first answers may be to what was written before.
+      // The first responses may be to requests that were written before.
       expect(tally["ingest 503 SERVICE_UNAVAILABLE"]).toBeGreaterThan(0);
       disk.mend();
       await expect.poll(async () => (await load.ingest()).status, SOON).toBe(201);
@@ -44,7 +44,7 @@ describe.runIf(failing !== null)("C: a disk that fails with EIO", () => {
     expect(faultsOf(load.take())).toEqual([]);
     const stored = new Set(await load.stored());
     expect([...load.acknowledged].filter((message) => !stored.has(message))).toEqual([]);
-    // What is on the disk itself is told apart from what the runtime still has in memory.
+    // After a restart the data comes from the disk, not from the runtime's memory.
     await server.kill9();
     await server.restart();
     const kept = new Set(await load.stored());
@@ -52,13 +52,13 @@ describe.runIf(failing !== null)("C: a disk that fails with EIO", () => {
   });
 
   // SQLite reports an EIO of a read as a malformed database.
-  test("of reads in a database that is open: 503, and 200 once they succeed again", async () => {
+  test("of reads in an open database: 503, and 200 once reads succeed again", async () => {
     const { account } = load.tenant;
-    // A database that is open when the server stops has its write-ahead log moved into its pages.
+    // Stopping the server checkpoints the write-ahead log of an open database into its pages.
     expect((await load.login()).status).toBe(200);
     await server.restart();
     const body = { email: account.email, password: "another password" };
-    // Opens the account's database and reads no session.
+    // Opens the account's database without reading a session.
     expect((await call(server.url, "/auth/login", { body })).status).toBe(401);
     disk.fail("pages");
     const failed = await call(server.url, "/auth/me", { token: account.accessToken });

@@ -10,14 +10,14 @@ import { TailClient } from "../tail/client.ts";
 
 const MIB = 1024 * 1024;
 const MIN_FREE = 16 * MIB;
-/** Measurements are a second apart. */
+/** Measurements are one second apart. */
 const SOON = { timeout: 10_000, interval: 100 };
 
 const disk = SmallDisk.mount(80);
 if (disk === null) console.warn("Skipped: this process may not mount a file system, so no disk can be filled.");
 
 describe.runIf(disk !== null)("C: a full disk", () => {
-  // SAFETY: the suite runs only where there is one.
+  // SAFETY: the suite runs only if there is one.
   const small = disk as SmallDisk;
   const dataDir = path.join(small.dir, "data");
   const ballast = path.join(dataDir, "ballast");
@@ -36,7 +36,7 @@ describe.runIf(disk !== null)("C: a full disk", () => {
     small.unmount();
   });
 
-  test("below MIN_FREE_BYTES entries get 503 with the cause, and everything else goes on", async () => {
+  test("below MIN_FREE_BYTES: entries get 503 with the cause, and everything else works", async () => {
     expect(await health()).toMatchObject({ status: "ok", disk: "ok" });
     await expect.poll(() => existsSync(ballast), SOON).toBe(true);
     expect((await load.ingest("early", "kept")).status).toBe(201);
@@ -46,7 +46,7 @@ describe.runIf(disk !== null)("C: a full disk", () => {
     const refused = await load.ingest("late", "refused");
     expect(refused).toMatchObject({ status: 503, code: "SERVICE_UNAVAILABLE", retryAfter: "30" });
     expect(refused.message).toContain("disk of the service is nearly full");
-    // A retry of what is stored already gets its receipt.
+    // A retry of a stored request still gets its receipt.
     expect((await load.ingest("early", "kept")).status).toBe(201);
     expect((await load.query()).status).toBe(200);
     expect((await load.login()).status).toBe(200);
@@ -61,17 +61,17 @@ describe.runIf(disk !== null)("C: a full disk", () => {
     expect(server.output()).toContain("The disk is nearly full");
   });
 
-  test("filled to the last byte while clients work: no 500, and nothing that was acknowledged is lost", async () => {
+  test("filled to the last byte under load: no 500, and no acknowledged entry is lost", async () => {
     load.start();
     await wait(500);
     small.fill();
     await expect.poll(() => existsSync(ballast), SOON).toBe(false);
     await wait(1500);
     const tally = load.take();
-    // The ballast is gone, so reading has room.
+    // The ballast was deleted, so reads have room.
     await expect.poll(async () => (await load.query()).status, SOON).toBe(200);
     await expect.poll(async () => (await load.login()).status, SOON).toBe(200);
-    // Once more, and now without one.
+    // Fills the disk again, now without a ballast.
     small.fill();
     await wait(2000);
     small.clear();
@@ -86,7 +86,7 @@ describe.runIf(disk !== null)("C: a full disk", () => {
     await expect.poll(() => existsSync(ballast), SOON).toBe(true);
   });
 
-  test("filled by the service itself, with no margin: no 500, and nothing that was acknowledged is lost", async () => {
+  test("filled by the service itself, without a margin: no 500, and no acknowledged entry is lost", async () => {
     const other = path.join(small.dir, "no-margin");
     const bare = await startServer({ env: { DATA_DIR: other, MIN_FREE_BYTES: "0", RECENT_MAX_AGE_SECONDS: "1" } });
     const flood = await Load.of(bare.url);
@@ -106,9 +106,9 @@ describe.runIf(disk !== null)("C: a full disk", () => {
     rmSync(other, { recursive: true });
   });
 
-  test("a start on a full disk serves reading, and takes entries once there is room, without a restart", async () => {
+  test("a start on a full disk serves reads, and accepts entries once there is room, without a restart", async () => {
     await expect.poll(() => existsSync(ballast), SOON).toBe(true);
-    // Too quick for a measurement in between: the ballast is still there.
+    // Filled before the next measurement, so the ballast still exists.
     const killed = server.kill9();
     small.fill();
     await killed;
@@ -127,7 +127,7 @@ describe.runIf(disk !== null)("C: a full disk", () => {
     await expect.poll(() => existsSync(ballast), SOON).toBe(true);
   });
 
-  test("a start on a full disk that has no ballast says so in plain words", async () => {
+  test("a start on a full disk without a ballast says so", async () => {
     await server.stop();
     rmSync(ballast);
     small.fill();

@@ -25,17 +25,17 @@ describe("the main job", () => {
     expect(page.data.logs).toMatchObject([{ message: "Hello from curl", seq: 1 }]);
   });
 
-  test("the start lists the outbox, where mails are kept", async () => {
+  test("the start lists the outbox, which captures mails", async () => {
     expect(server.output()).toContain(`Mails           ${server.url}/dev/outbox`);
   });
 
-  test("by the demo, which checks every answer", async () => {
+  test("by the demo, which checks every response", async () => {
     const { stdout } = await run(process.execPath, [DEMO, server.url]);
     expect(stdout).toContain("401 API_KEY_REVOKED");
     expect(stdout).toContain("Everything was as it should be.");
   });
 
-  test("the demo says in plain words that no server answers, and fails", async () => {
+  test("the demo reports that no server responds, and fails", async () => {
     const failed = run(process.execPath, [DEMO, `http://127.0.0.1:${await freePort()}`]);
     await expect(failed).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining("npm start") });
   });

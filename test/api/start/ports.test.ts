@@ -10,10 +10,10 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-test("B14: no port of the process group shows the outbox to a caller that names another URL and host", async () => {
+test("B14: no port of the process group shows the outbox to a caller with another URL and host", async () => {
   await register(server.url);
   const outbox = `http://127.0.0.1:${server.port}/dev/outbox`;
-  // The mail of the registration comes a moment later.
+  // The mail of the registration arrives shortly afterwards.
   await expect.poll(async () => (await (await fetch(outbox)).json()).data.items.length, { timeout: 20_000 }).toBe(1);
 
   const ports = listeningPorts(server.pid);
@@ -29,12 +29,12 @@ test("B14: no port of the process group shows the outbox to a caller that names 
   }
 });
 
-test("B14: the runtime listens on the service's own port, and else on files of the owner alone", () => {
+test("B14: the runtime listens on the service's port, and otherwise on files of the owner only", () => {
   const ports = listeningPorts(server.pid, (command) => command.includes("workerd"));
   expect(ports).toEqual([server.port]);
 });
 
-/** One answer, on a connection of its own and with exactly these headers. */
+/** Returns one response, on a separate connection and with exactly these headers. */
 function get(port: number, headers: Readonly<Record<string, string>>): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
     const request = http.get({ host: "127.0.0.1", port, path: "/dev/outbox", headers, agent: false }, (response) => {
@@ -48,7 +48,7 @@ function get(port: number, headers: Readonly<Record<string, string>>): Promise<{
   });
 }
 
-/** TCP ports that processes of a group listen on, read from /proc. */
+/** TCP ports on which processes of a group listen, read from /proc. */
 function listeningPorts(group: number, isMeant: (command: string) => boolean = () => true): number[] {
   const sockets = new Set<string>();
   for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
@@ -61,7 +61,7 @@ function listeningPorts(group: number, isMeant: (command: string) => boolean = (
         if (inode !== undefined) sockets.add(inode);
       }
     } catch {
-      // It has ended.
+      // The process has ended.
     }
   }
   const ports = ["tcp", "tcp6"].flatMap((table) =>

@@ -5,8 +5,8 @@ import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { failedStart, freePort, launch, startServer, type TestServer, temporaryDir } from "../../support/server.ts";
 
-describe("a start that cannot be", () => {
-  test("says that the port is taken, and starts nothing", async () => {
+describe("a start that is not possible", () => {
+  test("reports that the port is taken, and starts nothing", async () => {
     const holder = createServer().listen(0, "127.0.0.1");
     await once(holder, "listening");
     const address = holder.address();
@@ -29,7 +29,7 @@ describe("a start that cannot be", () => {
     ["BASE_URL", "example.com"],
     ["JWT_SECRET", "too short"],
     ["CORS_ORIGINS", "nowhere"],
-  ])("names the bad setting %s=%s", async (name, value) => {
+  ])("names the invalid setting %s=%s", async (name, value) => {
     const { code, output } = await failedStart({
       PORT: String(await freePort()),
       DATA_DIR: temporaryDir(),
@@ -42,7 +42,7 @@ describe("a start that cannot be", () => {
     expect(output).not.toContain("    at ");
   });
 
-  test.each(["0.0.0.0", "::"])("HOST=%s with MAILER=outbox would show everybody every mail", async (host) => {
+  test.each(["0.0.0.0", "::"])("refuses HOST=%s with MAILER=outbox, which would show all mails to other machines", async (host) => {
     const dataDir = path.join(temporaryDir(), "data");
     const { code, output } = await failedStart({ PORT: String(await freePort()), HOST: host, DATA_DIR: dataDir });
     expect(code).toBe(1);
@@ -61,7 +61,7 @@ describe("a start that cannot be", () => {
     expect(output).toContain("secrets.json is damaged");
   });
 
-  test("stops cleanly when it is asked to in the middle of the start", async () => {
+  test("stops cleanly if it is interrupted during the start", async () => {
     const dataDir = temporaryDir();
     const run = launch({ PORT: String(await freePort()), DATA_DIR: dataDir });
     const lock = path.join(dataDir, "server.pid");
@@ -76,7 +76,7 @@ describe("B13: a DATA_DIR that is open to other users of the machine", () => {
   const start = async (dataDir: string) => failedStart({ PORT: String(await freePort()), DATA_DIR: dataDir });
   const modeOf = (dataDir: string) => statSync(dataDir).mode & 0o7777;
 
-  test("is closed to them where it is empty or a server's own, and the start says so", async () => {
+  test("is closed to them if it is empty or a server's own, and the start says so", async () => {
     const dataDir = temporaryDir();
     chmodSync(dataDir, 0o755);
     const server = await startServer({ env: { DATA_DIR: dataDir } });
@@ -91,7 +91,7 @@ describe("B13: a DATA_DIR that is open to other users of the machine", () => {
     await server.stop();
   }, 120_000);
 
-  test("is refused where other programs keep files there", async () => {
+  test("is refused if it contains files of other programs", async () => {
     const dataDir = temporaryDir();
     writeFileSync(path.join(dataDir, "theirs.txt"), "");
     chmodSync(dataDir, 0o1777);
@@ -102,7 +102,7 @@ describe("B13: a DATA_DIR that is open to other users of the machine", () => {
     expect(modeOf(dataDir)).toBe(0o1777);
   });
 
-  test.runIf(process.getuid?.() === 0)("is refused where it belongs to another user", async () => {
+  test.runIf(process.getuid?.() === 0)("is refused if it belongs to another user", async () => {
     const dataDir = temporaryDir();
     chmodSync(dataDir, 0o755);
     chownSync(dataDir, 12_345, 12_345);
@@ -127,7 +127,7 @@ describe("one data directory", () => {
     expect((await fetch(`${server.url}/health`)).status).toBe(200);
   });
 
-  test("and a start on the same port names Taffrail, not another program", async () => {
+  test("is reported as Taffrail's, not another program's, at a start on the same port", async () => {
     const { code, output } = await failedStart({ PORT: new URL(server.url).port, DATA_DIR: server.dataDir });
     expect(code).toBe(1);
     expect(output).toContain(`Taffrail is already running on DATA_DIR ${server.dataDir} (process ${server.pid})`);

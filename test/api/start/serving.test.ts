@@ -13,7 +13,7 @@ describe("a server as npm start runs it", () => {
   });
   afterAll(() => server.stop());
 
-  test("is healthy once it says that it runs, and says where", async () => {
+  test("is healthy once it reports that it runs, and prints its address", async () => {
     expect(server.output()).toContain(server.url);
     const answer = await fetch(`${server.url}/health`);
     expect(answer.status).toBe(200);
@@ -28,7 +28,7 @@ describe("a server as npm start runs it", () => {
     }
   });
 
-  test("sessions and activity show the address that a request comes from, not 0.0.0.0", async () => {
+  test("shows the client IP of a request in sessions and activity, not 0.0.0.0", async () => {
     const account = await register(server.url);
     const body = { email: account.email, password: account.password };
     await call(server.url, "/auth/login", { body, headers: { "X-Forwarded-For": "203.0.113.9" } });
@@ -42,7 +42,7 @@ describe("a server as npm start runs it", () => {
     }
   });
 
-  test("keeps its secrets for its owner alone, and uses the same ones after a restart", async () => {
+  test("keeps its secrets readable by its owner only, and uses the same ones after a restart", async () => {
     expect(statSync(secretsFile()).mode & 0o777).toBe(0o600);
     const before = readFileSync(secretsFile(), "utf8");
     expect(Object.keys(JSON.parse(before))).toEqual(["JWT_SECRET", "REFRESH_PEPPER"]);
@@ -51,7 +51,7 @@ describe("a server as npm start runs it", () => {
     expect((await fetch(`${server.url}/health`)).status).toBe(200);
   });
 
-  test("migrates once: a second start finds nothing to do", () => {
+  test("migrates once: a second start has nothing to migrate", () => {
     expect(server.output()).not.toContain("Migrated");
   });
 

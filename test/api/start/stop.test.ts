@@ -8,12 +8,12 @@ import { asUser, call, createTenant, type FoundLogs, type Tenant } from "../../s
 import { startServer, type TestServer } from "../../support/server.ts";
 import { TailClient } from "../tail/client.ts";
 
-/** Milliseconds that a stop gives the requests in flight. */
+/** Milliseconds that a stop gives requests in flight. */
 const STOP_MS = 10_000;
-/** Milliseconds that ending the runtime itself may take on a busy machine. */
+/** Milliseconds that the runtime itself may take to end on a busy machine. */
 const END_MS = 5_000;
 
-/** Bytes that a server wrote to one connection, until it closed it. */
+/** Opens a connection, and returns the bytes that the server writes until it closes. */
 function connection(port: number, text: string): { socket: net.Socket; received: Promise<string> } {
   const socket = net.connect(port, "127.0.0.1", () => socket.write(text));
   let bytes = "";
@@ -24,7 +24,7 @@ function connection(port: number, text: string): { socket: net.Socket; received:
   return { socket, received: new Promise((resolve) => socket.on("close", () => resolve(bytes))) };
 }
 
-/** A request as it goes over the wire, with its body cut after `sent` bytes. */
+/** A request as it is sent over the wire, with its body cut after `sent` bytes. */
 function requestText(tenant: Tenant, path: string, body: string, sent = body.length): string {
   return [
     `POST ${path} HTTP/1.1`,
@@ -55,7 +55,7 @@ describe("27: a stop", () => {
   });
   afterAll(() => server.stop());
 
-  /** Until the server has been stopped and started again. */
+  /** Sends SIGTERM and waits until the server has ended. */
   async function stopped(): Promise<{ code: number | null; ms: number }> {
     const begun = Date.now();
     const code = await server.stop();
@@ -70,7 +70,7 @@ describe("27: a stop", () => {
     return body.data.pagination.total;
   }
 
-  test("answers a query in the midst of its work and a body that is half sent, and takes no new connection", async () => {
+  test("answers a running query and a half-sent body, and accepts no new connection", async () => {
     const data = { text: "lorem ipsum ".repeat(150) };
     const batch = Array.from({ length: 1000 }, (_, i) => ({ message: `entry ${i}`, data }));
     for (let i = 0; i < 20; i++) await call(server.url, logPath(), { token: tenant.key.secret, body: batch });
@@ -90,7 +90,7 @@ describe("27: a stop", () => {
     await wait(50);
     expect(isAnswered).toBe(false);
     const stop = stopped();
-    // Its connection is closed without a word once the runtime drains.
+    // The idle connection is closed without further bytes once the runtime drains.
     expect(await idle.received).toMatch(/^HTTP\/1.1 200/);
     const late = connection(server.port, requestText(tenant, logPath(), JSON.stringify({ message: "late" })));
     await wait(300);
@@ -105,7 +105,7 @@ describe("27: a stop", () => {
     expect(await stored()).toBe(20_001);
   });
 
-  test("closes tails with 1001 and the place to resume at, also one whose client never sent anything", async () => {
+  test("closes tails with 1001 and the position to resume at, also one whose client never sent anything", async () => {
     const { projectId, key } = tenant;
     const tails = await Promise.all([1, 2, 3].map(() => TailClient.open(server.url, projectId, key.secret)));
     const silent = new WebSocket(`${server.url.replace("http", "ws")}/logger/${projectId}/tail`, {
@@ -131,7 +131,7 @@ describe("27: a stop", () => {
     resumed.close();
   });
 
-  test("ends no answer that its client is reading, also where tails have been closed", async () => {
+  test("does not cut a response that its client is reading, also after tails were closed", async () => {
     const { projectId, key } = tenant;
     const data = { text: "x".repeat(20_000) };
     const batch = Array.from({ length: 200 }, (_, i) => ({ message: `large ${i}`, data }));
@@ -150,7 +150,7 @@ describe("27: a stop", () => {
     const [response]: http.IncomingMessage[] = await once(request, "response");
     const stop = stopped();
     await tail.until(() => tail.closed !== null);
-    // Far longer than the connections of tails are given.
+    // Much longer than the time that connections of tails get.
     await wait(2000);
     let bytes = 0;
     let text = "";
@@ -164,7 +164,7 @@ describe("27: a stop", () => {
     await server.restart();
   });
 
-  test("cuts off after 10 s what is still in flight, and ends with 0", async () => {
+  test("ends after 10 s with 0, and cuts off what is still in flight", async () => {
     const half = connection(server.port, requestText(tenant, logPath(), JSON.stringify({ message: "never" }), 5));
     await wait(100);
     const { code, ms } = await stopped();
@@ -175,7 +175,7 @@ describe("27: a stop", () => {
     await server.restart();
   });
 
-  test("ends at once on a second signal", async () => {
+  test("ends immediately on a second signal", async () => {
     const half = connection(server.port, requestText(tenant, logPath(), JSON.stringify({ message: "never" }), 5));
     await wait(100);
     const stop = stopped();
@@ -188,7 +188,7 @@ describe("27: a stop", () => {
     await server.restart();
   });
 
-  test("is the same one where the signal reaches every process of the group, as a service manager may send it", async () => {
+  test("is the same if the signal reaches every process of the group, as a service manager may send it", async () => {
     const tail = await TailClient.open(server.url, tenant.projectId, tenant.key.secret);
     const entry = JSON.stringify({ message: "half sent" });
     const half = connection(server.port, requestText(tenant, logPath(), entry, 5));
@@ -203,7 +203,7 @@ describe("27: a stop", () => {
     await server.restart();
   });
 
-  test("seven times under load: whatever was not answered was not stored", async () => {
+  test("seven times under load: stores nothing that it did not answer", async () => {
     const agent = new http.Agent({ keepAlive: true, maxSockets: 8 });
     let acknowledged = await stored();
     for (let round = 0; round < 7; round++) {
@@ -226,7 +226,7 @@ describe("27: a stop", () => {
           const status = await send();
           if (status === 201) acknowledged++;
           else {
-            // Sent at least 100 ms before the signal, so the server had it.
+            // Sent at least 100 ms before the signal, so the server had received it.
             if (sentAt < stoppedAt - 100) early.push(sentAt);
             isOver = true;
           }

@@ -15,7 +15,7 @@ interface Frame {
 /** A tail of a real server, from outside. */
 export class TailClient {
   readonly entries: TailEntry[] = [];
-  /** When each entry came, by `performance.now()`. */
+  /** When each entry arrived, by `performance.now()`. */
   readonly times: number[] = [];
   readonly caughtUp: number[] = [];
   readonly errors: string[] = [];
@@ -41,7 +41,7 @@ export class TailClient {
   private constructor(socket: WebSocket) {
     this.#socket = socket;
     socket.addEventListener("message", ({ data }) => {
-      // SAFETY: the members that a frame has are looked at one by one.
+      // SAFETY: each member of a frame is checked before it is used.
       const frame = JSON.parse(String(data)) as Frame;
       for (const entry of frame.entries ?? []) {
         this.entries.push(entry);

@@ -41,7 +41,7 @@ async function send({ projectId, key }: Tenant, entries: object[]): Promise<Rece
 const open = (query = "") => TailClient.open(server.url, tenant.projectId, tenant.key.secret, query);
 const numbered = (count: number) => Array.from({ length: count }, (_, i) => ({ message: `m${i}` }));
 
-/** A handshake as bytes, and the answer's head with the start of its body. */
+/** Sends a handshake as bytes, and returns the response's head and the start of its body. */
 async function handshake(text: string): Promise<string> {
   const socket = connect(server.port, "127.0.0.1");
   socket.write(text);
@@ -57,7 +57,7 @@ async function handshake(text: string): Promise<string> {
 }
 
 describe("a tail of a real server", () => {
-  test("sees an entry soon after its 201, and never before it is acknowledged for good", async () => {
+  test("delivers an entry soon after its 201, and none that is not durable", async () => {
     tenant = await newTenant();
     const client = await open();
     const delays: number[] = [];
@@ -73,7 +73,7 @@ describe("a tail of a real server", () => {
     client.close();
   });
 
-  test("over kill -9 and restart: whoever resumes misses nothing and gets nothing twice", async () => {
+  test("across kill -9 and restart: a client that resumes misses and repeats nothing", async () => {
     tenant = await newTenant();
     const seen: TailEntry[] = [];
     const acknowledged: number[] = [];
@@ -112,7 +112,7 @@ describe("a tail of a real server", () => {
     expect(seen.length).toBeGreaterThan(100);
   }, 120_000);
 
-  test("ends at once when its key is revoked or its session ends", async () => {
+  test("ends immediately when its key is revoked or its session ends", async () => {
     tenant = await newTenant();
     const { account, projectId, key } = tenant;
     const ofKey = await open();
@@ -130,11 +130,11 @@ describe("a tail of a real server", () => {
     expect(ofUser.closed).toEqual({ code: 4001, reason: "SESSION_REVOKED" });
   });
 
-  test("D22: a client on Node that acknowledged a frame learns of its end within a second", async () => {
+  test("D22: a client on Node that acknowledged a frame is notified of its end within a second", async () => {
     tenant = await newTenant();
     const { account, projectId, key } = tenant;
     const client = await open();
-    // The acknowledgement of `caught-up` is on its way: nothing else is ever sent.
+    // The acknowledgement of `caught-up` is sent by then, and no other.
     await new Promise((resolve) => setTimeout(resolve, 500));
     const revoked = call(server.url, `/projects/${projectId}/keys/${key.id}`, { ...asUser(account), method: "DELETE" });
     expect((await revoked).status).toBe(200);
@@ -144,7 +144,7 @@ describe("a tail of a real server", () => {
     expect(client.closed).toEqual({ code: 4001, reason: "API_KEY_REVOKED" });
   });
 
-  test("shakes hands with its limit headers, and refuses bad ones in the envelope", async () => {
+  test("completes the handshake with its limit headers, and refuses invalid ones in the envelope", async () => {
     tenant = await newTenant();
     const head = (pathAndQuery: string, headers: string[]) =>
       [`GET ${pathAndQuery} HTTP/1.1`, "Host: x", ...headers, "", ""].join("\r\n");
@@ -176,7 +176,7 @@ describe("a tail of a real server", () => {
     }
   });
 
-  test("gives one entry and those around it", async () => {
+  test("returns one entry and its neighbours", async () => {
     tenant = await newTenant();
     for (let batch = 0; batch < 5; batch++) await send(tenant, numbered(10));
     const path = `/logger/${tenant.projectId}/log/${logId(tenant.projectId, 21)}?before=15&after=3`;
@@ -192,7 +192,7 @@ describe("a tail of a real server", () => {
   });
 });
 
-/** Runs the program of docs/tail.md as it stands there. */
+/** Runs the program of docs/tail.md unchanged. */
 function runProgram(env: Record<string, string>) {
   const page = readFileSync(path.join(import.meta.dirname, "../../../docs/tail.md"), "utf8");
   const program = /```ts\n([\s\S]*?)```/.exec(page)?.[1] ?? "";
@@ -213,7 +213,7 @@ function runProgram(env: Record<string, string>) {
   return run;
 }
 
-test("the program of docs/tail.md works as it stands there, over a restart too", async () => {
+test("the program of docs/tail.md works unchanged, across a restart, too", async () => {
   tenant = await newTenant();
   await send(tenant, numbered(5));
   const run = runProgram({});
@@ -240,8 +240,8 @@ test("the program of docs/tail.md works as it stands there, over a restart too",
 
 test.each([
   ["a seq ahead of the newest one", { SINCE: "99999" }, /^No tail behind 99999: .*ahead of the newest seq/],
-  ["a key that is none", { KEY: "sk_none" }, /^\{"success":false,.*API_KEY/],
-])("the program of docs/tail.md says what is wrong and ends: %s", async (_what, env, said) => {
+  ["an unknown key", { KEY: "sk_none" }, /^\{"success":false,.*API_KEY/],
+])("the program of docs/tail.md reports the error and ends: %s", async (_what, env, said) => {
   tenant = await newTenant();
   const run = runProgram(env);
   expect(await run.ended).toBe(1);
@@ -249,7 +249,7 @@ test.each([
   expect(run.output).not.toMatch(/^\s+at /m);
 });
 
-test("the program of docs/tail.md takes the address of a WebSocket as well", async () => {
+test("the program of docs/tail.md accepts the address of a WebSocket, too", async () => {
   tenant = await newTenant();
   await send(tenant, numbered(1));
   const run = runProgram({ URL: server.url.replace("http", "ws") });

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** An account whose address is confirmed, by the mail that came. */
+/** An account whose address is confirmed by its mail. */
 async function verified(): Promise<Account> {
   const account = await register(server.url);
   const token = tokenIn(await nextMail(server.url, account.email, "verify-email"));
@@ -29,7 +29,7 @@ async function verified(): Promise<Account> {
 const remove = (path: string, token: string, body?: object) =>
   call(server.url, path, { method: "DELETE", token, ...(body ? { body } : {}) });
 
-test("an invitation outlives kill -9, and brings in somebody who registers only then", async () => {
+test("an invitation survives kill -9, and is accepted by a user who registers afterwards", async () => {
   const owner = await verified();
   const token = owner.accessToken;
   const made = await call<{ id: string; slug: string }>(server.url, "/workspaces", {
@@ -43,7 +43,7 @@ test("an invitation outlives kill -9, and brings in somebody who registers only 
   expect(invited.status).toBe(201);
   await server.kill9();
   await server.restart();
-  // The alarm hands the mail over again half a minute after its first try, should that have been lost.
+  // The alarm enqueues the mail again half a minute after its first attempt, in case it was lost.
   const invitation = tokenIn(await nextMail(server.url, email, "invite", { withinMs: 50_000 }));
   const password = "correct horse battery";
   const { body } = await call<SignedIn>(server.url, "/auth/register", { body: { email, password } });
@@ -55,7 +55,7 @@ test("an invitation outlives kill -9, and brings in somebody who registers only 
   expect([joined.status, joined.body.data.role]).toEqual([200, "admin"]);
   expect((await call(server.url, "/invitations/accept", accept)).body.error.code).toBe("INVALID_TOKEN");
 
-  // What the guest made dies with the guest's account, also through kill -9 right after the answer.
+  // The guest's keys are revoked with the guest's account, also through kill -9 right after the response.
   const projectId = await createProject(server.url, { ...guest, workspaceId: id });
   const key = await createKey(server.url, { ...guest, workspaceId: id }, projectId);
   const send = () => call(server.url, `/logger/${projectId}/log`, { token: key.secret, body: { message: "m" } });

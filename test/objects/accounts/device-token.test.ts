@@ -57,7 +57,7 @@ describe("B10: a device that has signed in before", () => {
     now.mockRestore();
   });
 
-  it("B10: with parallel attempts gets no further than with sequential ones", async () => {
+  it("B10: with parallel attempts gets no more attempts than with sequential ones", async () => {
     const email = address();
     const { deviceToken } = await registered(email);
     const answers = await Promise.all(

@@ -94,7 +94,7 @@ describe("failed logins of one e-mail address", () => {
     clock.mockRestore();
   });
 
-  it("in parallel get no further than sequential ones; parallel logins with the right password all succeed", async () => {
+  it("in parallel get no more attempts than sequential ones; parallel logins with the right password all succeed", async () => {
     const email = "gate-parallel@example.com";
     await registered(email);
     const good = await Promise.all(Array.from({ length: 30 }, () => from("10.1.1.1", email, PASSWORD)));

@@ -96,7 +96,7 @@ describe("POST /auth/register", () => {
     ["role", { email: "v@example.com", password: PASSWORD, role: "owner" }],
     ["__proto__", `{"email":"v@example.com","password":"${PASSWORD}","__proto__":{"emailVerified":true}}`],
     ["", [1]],
-  ])("names %j in a 400 and makes nothing", async (path, body) => {
+  ])("names %j in a 400 and creates nothing", async (path, body) => {
     const answer = await register_(body);
     expect([answer.status, answer.code]).toEqual([400, "VALIDATION_ERROR"]);
     expect(answer.details).toContainEqual(expect.objectContaining({ path }));
@@ -215,7 +215,7 @@ describe("a registration that is killed", () => {
     }
   });
 
-  it("is not deleted early: the alarm waits until no entry can follow", async () => {
+  it("is not deleted early: the alarm waits until no claim can follow", async () => {
     const account = await newAccount("early@example.com");
     await expect(register(crashing("claimAddress", "before"), account, Date.now())).rejects.toThrow("killed");
     expect(await runDurableObjectAlarm(userStub(account.id))).toBe(true);

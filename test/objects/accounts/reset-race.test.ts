@@ -161,7 +161,7 @@ describe("R10: a login racing a reset", () => {
     });
   });
 
-  it("40 logins with the old password around a reset leave no session of theirs", async () => {
+  it("leaves no session of 40 logins with the old password around it", async () => {
     const email = "r10-forty@example.com";
     const { user } = await verified(email);
     const token = await resetToken(email);

@@ -7,8 +7,8 @@ afterEach(() => vi.restoreAllMocks());
 const METHODS = ["debug", "log", "info", "warn", "error"] as const;
 const line = z.looseObject({ event: z.string(), outcome: z.string(), requestId: z.string(), status: z.number() });
 
-describe("operation lines of the account routes", () => {
-  it("name the operation, its outcome and the user, and never an address, a password or a token", async () => {
+describe("events of the account routes", () => {
+  it("contain operation, outcome and user, and never an address, a password or a token", async () => {
     const written: string[] = [];
     for (const method of METHODS) {
       vi.spyOn(console, method).mockImplementation((...parts: unknown[]) => {

@@ -122,7 +122,7 @@ describe("a JSON body", () => {
     '{"name":"x"}}',
     "\u0000",
     '{"name":"\n"}',
-  ])("%j is 400 and says that it is no JSON", async (body) => {
+  ])("%j is 400 and named as invalid JSON", async (body) => {
     const answer = await post(body);
     expect(refusal(answer)).toEqual([400, "VALIDATION_ERROR"]);
     expect(answer.text).toMatch(/not valid JSON|is empty/);

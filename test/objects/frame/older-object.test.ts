@@ -44,7 +44,7 @@ describe("a router that is newer than the object it calls", () => {
     ["usage", usage],
     ["recent", query],
     ["recentCounts", stats],
-  ] as const)("asks to try again where the object has no %s yet", async (method, ask) => {
+  ] as const)("returns a retryable error if the object has no %s yet", async (method, ask) => {
     without(method);
     expectUnavailable(await ask());
   });

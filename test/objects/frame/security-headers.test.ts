@@ -109,7 +109,7 @@ describe("B16: /.well-known/security.txt", () => {
   const url = "http://taffrail.test/.well-known/security.txt";
   const DAY_MS = 86_400_000;
 
-  it("B16: names the contacts and a future time at which it expires, as RFC 9116 has it", async () => {
+  it("B16: names the contacts and a future expiry, as RFC 9116 requires", async () => {
     const answer = await askWith({ SECURITY_CONTACT: "security@example.com, https://example.com/report" }, url);
     expect([answer.status, answer.headers.get("Content-Type")]).toEqual([200, "text/plain; charset=utf-8"]);
     expect(answer.headers.get("X-RateLimit-Limit")).toBeNull();
@@ -144,7 +144,7 @@ describe("B16: /.well-known/security.txt", () => {
   });
 
   it.each(["someone", "http://example.com", "javascript:alert(1)", "https://a b", "a@b\nContact: c@d", "a@b,x"])(
-    "B16: %j is no contact: the setting is refused by its name",
+    "B16: %j is not a contact: the setting is refused by its name",
     (SECURITY_CONTACT) => {
       const secrets = { JWT_SECRET: "x".repeat(32), REFRESH_PEPPER: "x".repeat(32) };
       expect(settingsProblems({ ...secrets, SECURITY_CONTACT }).join()).toMatch(/^SECURITY_CONTACT/);

@@ -18,7 +18,7 @@ beforeAll(async () => {
 const keysPath = () => `/projects/${projectId}/keys`;
 const log = { message: "m" };
 const write = (key: { projectId: string; secret: string }) => send(key, log);
-/** The list entry of a key. */
+/** The list item of a key. */
 const listed = async (keyId: string) => {
   const { data } = await as(owner, `${keysPath()}?limit=200`);
   const { items } = data as { items: Record<string, unknown>[] };
@@ -26,7 +26,7 @@ const listed = async (keyId: string) => {
 };
 
 describe("creating a key", () => {
-  it("shows its secret once, to nobody's cache, and keeps only its hash", async () => {
+  it("returns the secret once, in a response that no cache stores, and keeps only its hash", async () => {
     const answer = await as(owner, keysPath(), { body: { name: " app ", scopes: ["logs:write"] } });
     const { keyId, secret } = keyOf(answer, projectId);
     expect(answer.headers.get("Cache-Control")).toBe("no-store");
@@ -66,13 +66,13 @@ describe("creating a key", () => {
     [{ name: "x", scopes: ["logs:write"], expiresAt: 1 }, "expiresAt"],
     [{ name: "x", scopes: ["logs:write"], expiresAt: "2020-01-01T00:00:00Z" }, "expiresAt"],
     [{ name: "x", scopes: ["logs:write"], expiresAt: Date.now() + 366 * 86_400_000 }, "expiresAt"],
-  ])("from %j is 400 and names %s", async (body, path) => {
+  ])("rejects %j with 400 and names %s", async (body, path) => {
     const answer = await as(owner, keysPath(), { body });
     expect(refusal(answer)).toEqual([400, "VALIDATION_ERROR"]);
     expect(answer.details).toMatchObject([{ path }]);
   });
 
-  it("in a project that is not there or of somebody else is 404", async () => {
+  it("returns 404 for an unknown project and for a project of another owner", async () => {
     const other = await newOwner();
     const foreign = await newProject(other);
     for (const id of [newId("proj"), foreign, "nonsense", "proj_", `${projectId}x`, "%00", "%F0%9F%98%80"]) {
@@ -81,7 +81,7 @@ describe("creating a key", () => {
     }
   });
 
-  it("answers a body of garbage with a hundred details at most", async () => {
+  it("returns at most 100 details for an invalid body", async () => {
     const answer = await as(owner, keysPath(), { body: { name: "x", scopes: Array(30_000).fill("x"), a: 1 } });
     expect(refusal(answer)).toEqual([400, "VALIDATION_ERROR"]);
     expect(answer.details.length).toBeLessThanOrEqual(100);
@@ -91,7 +91,7 @@ describe("creating a key", () => {
 });
 
 describe("listing keys", () => {
-  it("gives every key once, page by page", async () => {
+  it("returns each key once, page by page", async () => {
     const own = await newProject(owner);
     const made: string[] = [];
     for (let i = 0; i < 7; i++) made.push((await newKey(owner, own, { name: `k${i}` })).keyId);
@@ -108,13 +108,13 @@ describe("listing keys", () => {
     expect(seen).toHaveLength(7);
   });
 
-  it("refuses a cursor that no page gave, and bad limits", async () => {
+  it("refuses invalid cursors and limits", async () => {
     for (const query of ["cursor=x", "cursor=1.key_';--", "limit=0", "limit=201", "limit=x", "limit=1.5", "page=2"]) {
       expect([query, ...refusal(await as(owner, `${keysPath()}?${query}`))]).toEqual([query, 400, "VALIDATION_ERROR"]);
     }
   });
 
-  it("says to the minute when a key was last used", async () => {
+  it("returns the minute in which a key was last used", async () => {
     const key = await newKey(owner, projectId);
     expect(await listed(key.keyId)).toMatchObject({ lastUsedAt: null });
     receiptOf(await write(key));
@@ -126,7 +126,7 @@ describe("listing keys", () => {
 });
 
 describe("revoking a key", () => {
-  it("refuses the very next request with it, and every one after an eviction", async () => {
+  it("refuses the next request with it, and every later one after an eviction", async () => {
     const key = await newKey(owner, projectId);
     receiptOf(await write(key));
     const revoke = () => as(owner, `${keysPath()}/${key.keyId}`, { method: "DELETE" });
@@ -138,12 +138,12 @@ describe("revoking a key", () => {
     expect(refusal(await write(key))).toEqual([401, "API_KEY_REVOKED"]);
     const { revokedAt } = (await listed(key.keyId)) ?? {};
     expect(revokedAt).toEqual(expect.any(String));
-    // Once more changes nothing.
+    // A repeated revocation changes nothing.
     expect((await revoke()).status).toBe(200);
     expect((await listed(key.keyId))?.revokedAt).toBe(revokedAt);
   });
 
-  it("holds from the next request on under traffic: nothing sent after the answer is stored", async () => {
+  it("takes effect with the next request under load: nothing sent after the response is stored", async () => {
     const own = await newProject(owner);
     const key = await newKey(owner, own);
     let sent = 0;
@@ -168,7 +168,7 @@ describe("revoking a key", () => {
     expect(stored.filter((message) => message.startsWith("late"))).toEqual([]);
   });
 
-  it("of no such key is 404, also through another project", async () => {
+  it("returns 404 for an unknown key and for a key of another project", async () => {
     const key = await newKey(owner, projectId);
     const other = await newProject(owner);
     for (const path of [`${keysPath()}/${newId("key")}`, `${keysPath()}/x`, `/projects/${other}/keys/${key.keyId}`]) {
@@ -181,7 +181,7 @@ describe("revoking a key", () => {
 describe("rotating a key", () => {
   const rotate = (keyId: string, body: object) => as(owner, `${keysPath()}/${keyId}/rotate`, { body });
 
-  it("a second time gives another successor with the key's own end, not with that of the overlap", async () => {
+  it("a second time creates another successor that expires with the original key, not with the overlap", async () => {
     const old = await newKey(owner, projectId, { name: "app", scopes: ["logs:write"] });
     for (let time = 0; time < 2; time++) {
       const answer = await rotate(old.keyId, { overlapSeconds: 60 });
@@ -191,14 +191,14 @@ describe("rotating a key", () => {
     expect((await write(old)).status).toBe(201);
   });
 
-  it("needs no body: the overlap has a default", async () => {
+  it("requires no body, because the overlap has a default", async () => {
     const old = await newKey(owner, projectId);
     const answer = await as(owner, `${keysPath()}/${old.keyId}/rotate`, { method: "POST" });
     expect(answer.status).toBe(201);
     expect((await write(old)).status).toBe(201);
   });
 
-  it("gives a successor with the same name, scopes and end; the old key works on for the overlap", async () => {
+  it("creates a successor with the same name, scopes and expiry, and keeps the old key valid for the overlap", async () => {
     const expiresAt = new Date(Date.now() + 7 * 86_400_000).toISOString();
     const old = await newKey(owner, projectId, { name: "app", scopes: ["logs:write"], expiresAt });
     const answer = await rotate(old.keyId, { overlapSeconds: 60 });
@@ -211,7 +211,7 @@ describe("rotating a key", () => {
     const end = Date.parse(String((await listed(old.keyId))?.expiresAt)) - Date.now();
     expect(end).toBeGreaterThan(50_000);
     expect(end).toBeLessThanOrEqual(60_000);
-    // The overlap ends it.
+    // Ends the overlap.
     await onSql(
       owner.workspaceId,
       (sql) => void sql.exec("UPDATE keys SET retires_at = retires_at - 60000 WHERE id = ?", old.keyId),
@@ -221,17 +221,17 @@ describe("rotating a key", () => {
     expect((await write(next)).status).toBe(201);
   });
 
-  it("without overlap refuses the old key at once", async () => {
+  it("without an overlap revokes the old key immediately", async () => {
     const old = await newKey(owner, projectId);
     receiptOf(await write(old));
     const next = keyOf(await rotate(old.keyId, { overlapSeconds: 0 }), projectId);
     expect(refusal(await write(old))).toEqual([401, "API_KEY_EXPIRED"]);
     expect((await write(next)).status).toBe(201);
-    // A dead key has no successor.
+    // A revoked key has no successor.
     expect(refusal(await rotate(old.keyId, {}))).toEqual([404, "NOT_FOUND"]);
   });
 
-  it("never makes a key live longer than it would have", async () => {
+  it("never extends the validity of a key", async () => {
     const old = await newKey(owner, projectId, { expiresAt: Date.now() + 60_000 });
     const before = (await listed(old.keyId))?.expiresAt;
     await rotate(old.keyId, {});
@@ -249,7 +249,7 @@ describe("rotating a key", () => {
 });
 
 describe("a request with a key", () => {
-  it("that has expired is 401 API_KEY_EXPIRED, from the millisecond on", async () => {
+  it("that has expired is 401 API_KEY_EXPIRED, exact to the millisecond", async () => {
     const key = await newKey(owner, projectId, { expiresAt: Date.now() + 60_000 });
     receiptOf(await write(key));
     await onSql(
@@ -260,7 +260,7 @@ describe("a request with a key", () => {
     expect(refusal(await write(key))).toEqual([401, "API_KEY_EXPIRED"]);
   });
 
-  it("without the scope is 403 and says which one is missing", async () => {
+  it("that lacks the scope is 403 and names the missing scope", async () => {
     const key = await newKey(owner, projectId, { scopes: ["logs:read"] });
     const answer = await write(key);
     expect(refusal(answer)).toEqual([403, "INSUFFICIENT_SCOPE"]);
@@ -273,19 +273,19 @@ describe("a request with a key", () => {
     expect(query.headers.get("WWW-Authenticate")).toContain('scope="logs:read"');
   });
 
-  it("of another project, of another workspace or of none is 404", async () => {
+  it("of another project, another workspace or an unknown project is 404", async () => {
     const key = await newKey(owner, projectId);
     const other = await newOwner();
     for (const id of [await newProject(owner), await newProject(other), newId("proj"), "x", "%00"]) {
       const answer = await send({ ...key, projectId: id }, log);
       expect(refusal(answer)).toEqual([404, "NOT_FOUND"]);
       expect(answer.headers.get("X-RateLimit-Remaining")).not.toBeNull();
-      // The same words for all of them: which ids exist is not to be learnt.
+      // All of them get the same message, so that responses do not reveal which ids exist.
       expect(answer.text).toContain("Project not found. An API key works for its own project only.");
     }
   });
 
-  it("that is mangled is 401, counted by address, and reaches no workspace", async () => {
+  it("that is malformed is 401, counts by client IP, and calls no workspace", async () => {
     const { secret } = await newKey(owner, projectId);
     const mangled = [
       secret.slice(0, -1),
@@ -295,7 +295,7 @@ describe("a request with a key", () => {
       "sk_",
       "sk_demo_x",
     ];
-    // Any touch of a workspace would be a 500.
+    // Any call of a workspace object would be a 500.
     const noWorkspaces = new Proxy(env.WORKSPACES, {
       get() {
         throw new Error("A workspace was touched.");
@@ -327,7 +327,7 @@ describe("a request with a key", () => {
     expect(Number(missing.headers.get("X-RateLimit-Remaining"))).toBe(999 - remaining.length);
   });
 
-  it("well made for a workspace that is not there is 401 everywhere, and writes nothing there", async () => {
+  it("that is well-formed for an unknown workspace is 401 on every route, and writes nothing", async () => {
     const workspaceId = newId("ws");
     const { secret } = newApiKey(workspaceId);
     const old = Date.now() - 40 * 86_400_000;
@@ -344,7 +344,7 @@ describe("a request with a key", () => {
     expect(written).toEqual({ tables: [], alarm: null });
   });
 
-  it("well made for a workspace that does not know it is 401, is counted by address and writes nothing there", async () => {
+  it("that is well-formed but unknown to its workspace is 401, counts by client IP, and writes nothing", async () => {
     const { secret } = newApiKey(owner.workspaceId);
     const before = await runInDurableObject(workspace(owner.workspaceId), (_, { storage }) => dump(storage.sql));
     const headers = { "CF-Connecting-IP": "198.51.100.8" };
@@ -357,7 +357,7 @@ describe("a request with a key", () => {
     expect(after).toEqual(before);
   });
 
-  it("works for logs alone: it is no access token, and an access token is no key", async () => {
+  it("is accepted by log routes only: a key is not an access token, and an access token is not a key", async () => {
     const { secret } = await newKey(owner, projectId);
     for (const path of [
       "/projects",

@@ -168,7 +168,7 @@ describe("the limiter", () => {
       expect(new Limiter(sql).check(asked, START + 3000).remaining).toBe(1_000_000 - 150_001);
     }));
 
-  test("keeps more counters than fit into memory exact, in one turn too", () =>
+  test("keeps more counters than fit into memory exact, also within one turn", () =>
     onStorage("keeps more count", ({ sql }) => {
       const limiter = new Limiter(sql);
       const names = Array.from({ length: 2500 }, (_, i) => `key:${i}`);

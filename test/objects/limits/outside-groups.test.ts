@@ -147,7 +147,7 @@ describe("A6: health probes", () => {
     return { asked, environment: { ...env, ...bindings } };
   }
 
-  it("A6: within a second ask the database once, and after it again", async () => {
+  it("A6: query the database once within a second, and again after it", async () => {
     newAddress();
     const { asked, environment } = watched();
     // One environment for all of them, as in an isolate: `callWith` makes one for each.

@@ -22,7 +22,7 @@ const outboxShape = z.object({
 const at = async (host: string) => answerOf(await exports.default.fetch(`http://${host}/dev/outbox`));
 
 describe("GET /dev/outbox", () => {
-  it("lists what would have been sent, newest first, under loopback names only", async () => {
+  it("lists captured mails, newest first, and only under loopback host names", async () => {
     const first = await registered("outbox-1@example.com");
     await deliver(first.user.id);
     const second = await registered("outbox-2@example.com");
@@ -42,7 +42,7 @@ describe("GET /dev/outbox", () => {
     }
   });
 
-  it("is a page for a browser: newest first, text escaped, links that open, no script", async () => {
+  it("is a page for a browser: newest first, escaped text, links that open, no script", async () => {
     const newest = await registered("outbox-page@example.com");
     await deliver(newest.user.id);
     const hostile = `<script>alert("1")</script> & 'x'`;
@@ -72,7 +72,7 @@ describe("GET /dev/outbox", () => {
     expect(html.indexOf("outbox-page@example.com")).toBeGreaterThan(html.indexOf(escaped));
     expect(html).toMatch(/<a href="http:\/\/127\.0\.0\.1:8787\/auth\/verify#token=vt_[\w-]+">http/);
 
-    // A mere wildcard gets JSON, and the name is asked for as it is there.
+    // A wildcard alone gets JSON. The Accept header must contain `text/html`.
     const wildcard = await exports.default.fetch(url, { headers: { Accept: "application/json, */*" } });
     expect([wildcard.headers.get("Content-Type"), wildcard.headers.get("Vary")]).toEqual([
       "application/json",
@@ -83,7 +83,7 @@ describe("GET /dev/outbox", () => {
     expect([elsewhere.status, elsewhere.code]).toEqual([404, "NOT_FOUND"]);
   });
 
-  it("is not there with another mailer", async () => {
+  it("returns 404 with another mailer", async () => {
     const resend = { MAILER: "resend", MAIL_FROM: "a@logs.example", RESEND_API_KEY: "re" };
     expect((await callWith(resend, "/dev/outbox", { origin: "http://127.0.0.1" })).code).toBe("NOT_FOUND");
   });

@@ -30,7 +30,7 @@ import { call, login, PASSWORD, registered, userStub } from "../accounts/support
 
 afterEach(() => vi.restoreAllMocks());
 
-/** Promises a mail in a user's object without handing it over: what a crash right after the promise leaves. */
+/** Adds a pending mail to a user's object without enqueueing it: the state after a crash right after the commit. */
 async function promised(userId: string, to: string): Promise<string> {
   const id = newId("mail");
   await runInDurableObject(userStub(userId), (_, { storage }) => {
@@ -47,7 +47,7 @@ async function account(email: string): Promise<string> {
   return user.id;
 }
 
-/** A binding that answers each send in turn; what is left over answers well. */
+/** A binding that fails its first sends with the given errors, and accepts the rest. */
 function binding(...failures: Error[]) {
   const sent: { to: string; headers: Record<string, string> }[] = [];
   const send = async (letter: { to: string; headers: Record<string, string> }) => {
@@ -60,14 +60,14 @@ function binding(...failures: Error[]) {
 }
 
 describe("the mail queue", () => {
-  it("brings a registration's mail through the local broker, without anybody waiting for it", async () => {
+  it("sends a registration's mail through the local broker, after the response", async () => {
     const { user } = await registered("broker@example.com");
     expect(await mailsTo("broker@example.com")).toEqual([]);
     await vi.waitFor(async () => expect(await mailsTo("broker@example.com")).toHaveLength(1), 10_000);
     await vi.waitFor(async () => expect(await promisedBy(user.id)).toEqual([]), 10_000);
   });
 
-  it("sends a mail once, however often and however parallel its message comes", async () => {
+  it("sends a mail once for repeated and concurrent messages", async () => {
     const userId = await account("once@mail.example");
     const id = await promised(userId, "once@mail.example");
     const { sent, overrides } = binding();
@@ -93,7 +93,7 @@ describe("the mail queue", () => {
     expect(await promisedBy(userId)).toEqual([]);
   });
 
-  it("brings back what failed, and holds up nothing else of the batch", async () => {
+  it("retries failed mails without delaying the rest of the batch", async () => {
     const userId = await account("retry@mail.example");
     const id = await promised(userId, "retry@mail.example");
     const { sent, overrides } = binding(new Error("down"), new Error("down"), new Error("down"));
@@ -117,11 +117,11 @@ describe("the mail queue", () => {
     expect(sent.map(({ to }) => to).sort()).toEqual(["retry-2@mail.example", "retry@mail.example"]);
   });
 
-  it("a try that ends without a word is taken up again after half a minute, under the same id", async () => {
+  it("sends a mail again under the same id if its attempt has no outcome after 30 s", async () => {
     const email = "silent@mail.example";
     const userId = await account(email);
     const id = await promised(userId, email);
-    // The letter went out, and the process died before that could be noted.
+    // The mail was sent, and the process ended before it could record that.
     expect(await userStub(userId).claimMail(id)).toMatchObject({ id, to: email });
     expect((await consume([[userId, id]])).explicitAcks).toEqual(["0"]);
     expect(await mailsTo(email, "notice")).toEqual([]);
@@ -139,7 +139,7 @@ describe("the mail queue", () => {
     expect((await mailsTo(email, "notice")).map((mail) => mail.id)).toEqual([id]);
   });
 
-  it("the outbox and Resend know a mail by its id, so a second try of theirs sends nothing", async () => {
+  it("the outbox and Resend identify a mail by its id, so that a second attempt sends nothing", async () => {
     const email = "idempotent@mail.example";
     const userId = await account(email);
     const id = await promised(userId, email);
@@ -184,7 +184,7 @@ describe("the mail queue", () => {
     expect(await promisedBy(userId)).toEqual(outcome === "kept" ? [id] : []);
   });
 
-  it("what the queue gives up on is noted, and still promised", async () => {
+  it("a mail that the queue gave up on is logged and stays pending", async () => {
     const userId = await account("dead@mail.example");
     const id = await promised(userId, "dead@mail.example");
     const lines: string[] = [];
@@ -210,8 +210,8 @@ describe("the mail queue", () => {
   });
 });
 
-describe("a promised mail", () => {
-  it("is handed over again by the alarm when its message was lost, ever later, until it is worth nothing", async () => {
+describe("a pending mail", () => {
+  it("is enqueued again by the alarm if its message was lost, with growing delays, until it expires", async () => {
     const userId = await account("lost@mail.example");
     await runInDurableObject(userStub(userId), async (_, { storage }) => {
       const startedAt = Date.now();
@@ -258,7 +258,7 @@ describe("a promised mail", () => {
     });
   });
 
-  it("that is claimed is handed over again when the claim ends, and not in vain before", async () => {
+  it("that is claimed is enqueued again when the claim ends, and not before", async () => {
     const userId = await account("claimed@mail.example");
     await runInDurableObject(userStub(userId), async (_, { storage: { sql } }) => {
       const startedAt = Date.now();
@@ -277,7 +277,7 @@ describe("a promised mail", () => {
     });
   });
 
-  it("goes out after a crash right behind the promise: the alarm is on disk with it", async () => {
+  it("is sent after a crash right after its commit, because the alarm is set in the same transaction", async () => {
     const email = "crash@mail.example";
     const userId = await account(email);
     await runInDurableObject(userStub(userId), async (_, { storage }) => {
@@ -290,7 +290,7 @@ describe("a promised mail", () => {
     });
     await runInDurableObject(userStub(userId), async (_, { storage }) => {
       expect(await storage.getAlarm()).toBeGreaterThan(Date.now());
-      // The message is lost.
+      // Loses the message.
       storage.sql.exec("UPDATE promised_mails SET claimed_until = 0, next_at = 0");
     });
     await evictDurableObject(userStub(userId));
@@ -298,7 +298,7 @@ describe("a promised mail", () => {
     await vi.waitFor(async () => expect(await mailsTo(email, "magic-link")).toHaveLength(1), 10_000);
   });
 
-  it("of a registration that was killed goes out if and only if the address was won", async () => {
+  it("of a registration that was killed is sent if and only if the address was claimed", async () => {
     const steps = ["provisionUser", "provisionWorkspace", "claimAddress"] as const;
     for (const step of steps) {
       const email = `killed-${step.toLowerCase()}@mail.example`;
@@ -331,7 +331,7 @@ describe("a promised mail", () => {
     }
   });
 
-  it("of a registration that lost its address never goes out", async () => {
+  it("of a registration that lost its address is never sent", async () => {
     const email = "loser@mail.example";
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => call("/auth/register", { body: { email, password: PASSWORD } })),
@@ -344,8 +344,8 @@ describe("a promised mail", () => {
   });
 });
 
-describe("a request for a mail", () => {
-  it("whose answer was cut short is taken up again by the alarm, and mails once", async () => {
+describe("a mail request", () => {
+  it("whose processing was interrupted is processed by the alarm, and sends one mail", async () => {
     for (const known of [true, false]) {
       const email = `outage-${known}@mail.example`;
       if (known) await account(email);
@@ -365,7 +365,7 @@ describe("a request for a mail", () => {
     }
   });
 
-  it("that is repeated after its answer was lost promises nothing new", async () => {
+  it("that is repeated after its response was lost adds no pending mail", async () => {
     const email = "repeated@mail.example";
     const userId = await account(email);
     const request = { purpose: "reset-password", mailId: newId("mail"), seed: new Uint8Array(32).fill(7) } as const;

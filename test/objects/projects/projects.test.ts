@@ -16,7 +16,7 @@ describe("projects", () => {
     owner = await newOwner();
   });
 
-  it("are made, read, renamed and listed", async () => {
+  it("are created, read, renamed and listed", async () => {
     const made = projectOf(await as(owner, "/projects", { body: { name: "  shop \u{1f6d2}  " } }));
     expect(made).toMatchObject({ name: "shop \u{1f6d2}", workspaceId: owner.workspaceId, lastSeq: 0 });
     expect(made.id).toMatch(/^proj_[0-9A-Za-z]{12}$/);
@@ -29,7 +29,7 @@ describe("projects", () => {
     expect(projectOf(await as(owner, path))).toEqual(renamed);
     const { data } = await as(owner, "/projects");
     expect(data).toMatchObject({ items: expect.arrayContaining([renamed]), nextCursor: null });
-    // Renaming does not disturb the order of entries.
+    // Renaming does not change the order of the list.
     expect(receiptOf(await send(key, numbered(1))).firstSeq).toBe(4);
   });
 
@@ -74,11 +74,11 @@ describe("projects", () => {
     [{ name: "x".repeat(101) }],
     [[]],
     ["x"],
-  ])("are not made from %j", async (body) => {
+  ])("are not created from %j", async (body) => {
     expect(refusal(await as(owner, "/projects", { body: JSON.stringify(body) }))).toEqual([400, "VALIDATION_ERROR"]);
   });
 
-  it("want the workspace named, and the header and the path to agree", async () => {
+  it("require a named workspace, and a header that agrees with the path", async () => {
     const { Authorization } = owner.headers;
     const bare = await call("/projects", { headers: { Authorization } });
     expect(refusal(bare)).toEqual([400, "VALIDATION_ERROR"]);
@@ -93,7 +93,7 @@ describe("projects", () => {
   });
 
   it.each(["", "x", "ws_", "ws_000", "usr_000000000000", "ws_00000000000_", "ws_0000000000000", "../x"])(
-    "in a workspace named %j are 404, and count",
+    "in a workspace named %j are 404, and the request counts",
     async (id) => {
       const answer = await as({ headers: { ...owner.headers, "X-Workspace-Id": id } }, "/projects");
       expect(answer.status).toBe(404);
@@ -103,7 +103,7 @@ describe("projects", () => {
 });
 
 describe("another tenant", () => {
-  it("finds nothing, changes nothing and writes nothing: 404, counted as his own", async () => {
+  it("reads, changes and writes nothing: 404, counted under that tenant's user", async () => {
     const [owner, stranger] = [await newOwner(), await newOwner()];
     const projectId = await newProject(owner);
     const key = await newKey(owner, projectId);
@@ -133,7 +133,7 @@ describe("another tenant", () => {
       remaining.push(Number(answer.headers.get("X-RateLimit-Remaining")));
     }
     expect(remaining).toEqual(remaining.map((_, i) => 999 - i));
-    // The same through his own workspace: the project is not there.
+    // Under the other tenant's own workspace the project does not exist either.
     for (const [method, path, body] of attempts.slice(2, 9)) {
       const answer = await as(stranger, path, { method, ...(body ? { body } : {}) });
       expect([method, path, ...refusal(answer)]).toEqual([method, path, 404, "NOT_FOUND"]);
@@ -141,7 +141,7 @@ describe("another tenant", () => {
     expect(await dumpOf(owner.workspaceId)).toEqual(before);
   });
 
-  it("who names a workspace that is none leaves no trace in its object", async () => {
+  it("that names an unknown workspace leaves no trace in its object", async () => {
     const stranger = await newOwner();
     const workspaceId = newId("ws");
     const spy = { headers: { ...stranger.headers, "X-Workspace-Id": workspaceId } };
@@ -173,7 +173,7 @@ describe("roles", () => {
   ];
   const ORDER = ["viewer", "member", "admin", "owner"];
 
-  it.each(ORDER)("allow a %s what it may and refuse the rest with 403", async (role) => {
+  it.each(ORDER)("allow a %s the permitted actions and refuse all others with 403", async (role) => {
     const [owner, other] = [await newOwner(), await newOwner()];
     await onSql(owner.workspaceId, (sql) => void sql.exec("INSERT INTO members VALUES (?, ?, 0)", other.userId, role));
     const caller = { headers: { ...other.headers, "X-Workspace-Id": owner.workspaceId } };
@@ -189,7 +189,7 @@ describe("roles", () => {
     }
   });
 
-  it("that are taken away count from the next request on", async () => {
+  it("take effect with the next request after they are removed", async () => {
     const [owner, other] = [await newOwner(), await newOwner()];
     await onSql(owner.workspaceId, (sql) => void sql.exec("INSERT INTO members VALUES (?, 'admin', 0)", other.userId));
     const caller = { headers: { ...other.headers, "X-Workspace-Id": owner.workspaceId } };
@@ -205,7 +205,7 @@ describe("deleting a project", () => {
     owner = await newOwner();
   });
 
-  it("ends its keys and its queries with the answer, and leaves the others alone", async () => {
+  it("ends its keys and queries before the response, and does not affect others", async () => {
     const [doomed, kept] = [await newProject(owner), await newProject(owner)];
     const [key, other] = [await newKey(owner, doomed), await newKey(owner, kept)];
     for (const each of [key, other]) receiptOf(await send(each, numbered(5), { idempotencyKey: "k" }));
@@ -221,14 +221,14 @@ describe("deleting a project", () => {
     expect((await as(owner, "/projects")).data).toMatchObject({ items: [{ id: kept }] });
     const found = (await as(owner, "/logger/query", { body: {} })).data as { logs: { projectId: string }[] };
     expect(found.logs.map(({ projectId }) => projectId)).toEqual(Array(5).fill(kept));
-    // The alarm then deletes what is left of it.
+    // The alarm then deletes the rest of the project.
     while ((await rowsOf(owner.workspaceId)).doomed > 0) await runDurableObjectAlarm(workspace(owner.workspaceId));
     expect(await rowsOf(owner.workspaceId)).toEqual({ batches: 1, parts: 0, receipts: 1, doomed: 0 });
     expect(await messagesOf({ workspaceId: owner.workspaceId, projectId: kept })).toHaveLength(5);
     expect(receiptOf(await send(other, numbered(1)))).toMatchObject({ firstSeq: 6 });
   });
 
-  it("takes its logs away in bounded steps, however many there are", async () => {
+  it("deletes its logs in bounded steps, whatever their number", async () => {
     const projectId = await newProject(owner);
     receiptOf(await send(await newKey(owner, projectId), numbered(5), { idempotencyKey: "k" }));
     await runInDurableObject(workspace(owner.workspaceId), (_, { storage: { sql } }) => {
@@ -254,12 +254,12 @@ describe("deleting a project", () => {
       }
       expect(before).toEqual({ batches: 0, parts: 0, receipts: 0, doomed: 0 });
       expect(steps).toBeLessThan(10);
-      // A commit number is never given twice, also when all batches are gone.
+      // A commit number is never reused, even after all batches were deleted.
       expect(sql.exec("SELECT last_commit FROM workspace").one().last_commit).toBe(1300);
     });
   });
 
-  it("never gives its seq, its number or a commit number to another", async () => {
+  it("never reuses its seq, its number or a commit number", async () => {
     const first = await newProject(owner);
     receiptOf(await send(await newKey(owner, first), numbered(5)));
     await as(owner, `/projects/${first}`, { method: "DELETE" });
@@ -274,7 +274,7 @@ describe("deleting a project", () => {
 });
 
 describe("a destroyed workspace", () => {
-  it("knows nobody any more, and writes nothing", async () => {
+  it("rejects every caller, and writes nothing", async () => {
     const owner = await newOwner();
     const projectId = await newProject(owner);
     const key = await newKey(owner, projectId);

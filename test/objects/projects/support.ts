@@ -13,7 +13,7 @@ const projectShape = z.object({
 
 export type Project = z.output<typeof projectShape>;
 
-/** An account that has signed in, with its personal workspace. */
+/** A signed-in account with its personal workspace. */
 export interface Owner {
   userId: string;
   workspaceId: string;
@@ -26,7 +26,7 @@ export async function newOwner(): Promise<Owner> {
   return { userId: user.id, workspaceId, headers: { ...bearer(accessToken), "X-Workspace-Id": workspaceId } };
 }
 
-/** One call in the name of an owner, in his workspace. */
+/** Sends one request as an owner, in the owner's workspace. */
 export function as({ headers }: Pick<Owner, "headers">, path: string, options: Call = {}): Promise<Answer> {
   return call(path, { ...options, headers: { ...headers, ...options.headers } });
 }
@@ -47,7 +47,7 @@ export interface KeyOf {
   secret: string;
 }
 
-/** A key of a project, by default with both scopes. */
+/** Creates a key of a project, by default with both scopes. */
 export async function newKey(owner: Owner, projectId: string, body: Record<string, unknown> = {}): Promise<KeyOf> {
   const answer = await as(owner, `/projects/${projectId}/keys`, {
     body: { name: "test", scopes: ["logs:write", "logs:read"], ...body },
@@ -61,5 +61,5 @@ export function keyOf(answer: Answer, projectId: string): KeyOf {
   return { projectId, keyId: id, secret };
 }
 
-/** What a refusal says: status and code. */
+/** Status and code of a refused request. */
 export const refusal = ({ status, code }: Answer) => [status, code];

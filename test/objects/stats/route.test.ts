@@ -7,7 +7,7 @@ import { workspaceStub } from "../query/support.ts";
 type Stats = z.output<typeof statsAnswerSchema>;
 
 const MINUTE = 60_000;
-/** A full hour some hours ago: entries lie in known buckets. */
+/** A full hour some hours ago, so that entries are in known buckets. */
 const HOUR = Math.floor((Date.now() - 5 * 60 * MINUTE) / (60 * MINUTE)) * 60 * MINUTE;
 
 const projects: { id: string; key: string }[] = [];
@@ -55,7 +55,7 @@ async function statsOf(headers: Record<string, string>, body: unknown): Promise<
 const at = (ms: number) => new Date(HOUR + ms).toISOString();
 
 describe("POST /logger/stats", () => {
-  it("counts a key's own project, and all of a workspace or one project of it for a member", async () => {
+  it("counts a key's own project, and for a member the whole workspace or one of its projects", async () => {
     expect(await statsOf(asKey(), { interval: "1m" })).toEqual({
       buckets: [
         { start: at(0), count: 2 },
@@ -69,7 +69,7 @@ describe("POST /logger/stats", () => {
     expect((await statsOf(user, { interval: "5m", projectId: projects[1]?.id })).total).toBe(1);
   });
 
-  it("5: says up to which seq of its one project it has counted, so that a tail can go on from there", async () => {
+  it("5: returns the last counted seq for a single project, so that a tail can continue from there", async () => {
     const seqOf = async (headers: Record<string, string>, body: object) =>
       (await statsOf(headers, { interval: "1m", ...body })).lastSeq;
     expect(await seqOf(asKey(), { groupBy: "category" })).toBe(3);
@@ -87,7 +87,7 @@ describe("POST /logger/stats", () => {
     expect(await groupsBy("type")).toEqual({ log: 3, request: 1 });
   });
 
-  it("is exact with every filter, also where times cut through a minute", async () => {
+  it("is exact with every filter, also if times cut a minute", async () => {
     const totalOf = async (filters: object) => (await statsOf(user, { interval: "1m", filters })).total;
     expect(await totalOf({ minLevel: "warn" })).toBe(2);
     expect(await totalOf({ category: "http" })).toBe(1);
@@ -98,7 +98,7 @@ describe("POST /logger/stats", () => {
     expect(await totalOf({ from: HOUR + 6 * MINUTE, to: HOUR })).toBe(0);
   });
 
-  it("counts a great many types of its own: their names do not fit into one page of the object", async () => {
+  it("counts so many custom types that their names do not fit into one page of the object", async () => {
     const before = await statsOf(asKey(), { interval: "1d" });
     const name = (number: number) => `${number}-`.padEnd(64, "名");
     const batches = 16;
@@ -116,7 +116,7 @@ describe("POST /logger/stats", () => {
     expect(buckets.map(({ groups }) => groups)).toEqual([{ [name(15_999)]: 1 }]);
   });
 
-  it("refuses what it does not know, and who may not read", async () => {
+  it("refuses unknown members, and callers who may not read", async () => {
     const codeOf = async (headers: Record<string, string>, body: unknown) => {
       const answer = await call("/logger/stats", { body, headers });
       return [answer.status, answer.code];

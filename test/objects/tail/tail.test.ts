@@ -242,7 +242,7 @@ describe("a client that", () => {
     ["a negative seq", '{"type":"ack","seq":-1}'],
     ["bytes", new ArrayBuffer(8)],
     ["a megabyte", "x".repeat(1_000_000)],
-  ])("sends %s is told so and closed, and no other", async (_what, message) => {
+  ])("sends %s is notified and closed, and no other is", async (_what, message) => {
     const tenant = await newTenant();
     const [client, other] = [await tailOf(tenant), await tailOf(tenant)];
     client.send(message);

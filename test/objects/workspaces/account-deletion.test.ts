@@ -55,7 +55,7 @@ async function magicUser(): Promise<User> {
 }
 
 describe("deleting an account", () => {
-  it("takes sessions, sole-owned workspaces, memberships, keys and directory rows; others keep theirs", async () => {
+  it("deletes sessions, solely owned workspaces, memberships, keys and directory rows, and none of other users", async () => {
     const [user, other] = [await newUser(), await newUser()];
     const sole = await newWorkspace(user);
     const bystander = await newMember(sole, "admin");
@@ -94,7 +94,7 @@ describe("deleting an account", () => {
     expect(anew.userId).not.toBe(user.userId);
   });
 
-  it("takes the password; a wrong or missing one, or another body, changes nothing", async () => {
+  it("requires the password; a wrong or missing one, or another body, changes nothing", async () => {
     const user = await newUser();
     expect(refusal(await deletion(user, null))).toEqual([400, "VALIDATION_ERROR"]);
     expect(refusal(await deletion(user, {}))).toEqual([400, "VALIDATION_ERROR"]);
@@ -105,7 +105,7 @@ describe("deleting an account", () => {
     expect((await me(user.accessToken)).status).toBe(200);
   });
 
-  it("of an account without a password takes a login of the last 10 minutes, and no body", async () => {
+  it("of an account without a password requires a sign-in of the last 10 minutes, and no body", async () => {
     const user = await magicUser();
     const age = (ms: number) =>
       runInDurableObject(userStub(user.userId), (_, { storage }) =>
@@ -119,7 +119,7 @@ describe("deleting an account", () => {
     expect(await rowsOf(user)).toBe(0);
   });
 
-  it("holds at once where D1 cannot be reached, through an eviction; the alarm ends it", async () => {
+  it("takes effect immediately while D1 is unreachable, through an eviction; the alarm completes it", async () => {
     const user = await newUser();
     const id = await newWorkspace(user);
     const key = await keyIn(user, id);
@@ -134,7 +134,7 @@ describe("deleting an account", () => {
     expect(refusal(await me(user.accessToken))).toEqual([401, "SESSION_REVOKED"]);
     expect(refusal(await send(key, numbered(1)))).toEqual([401, "INVALID_API_KEY"]);
     expect(refusal(await login(user.email))).toEqual([401, "INVALID_CREDENTIALS"]);
-    // Not out of the directory yet: nothing that its mailbox proves brings it back.
+    // The address is still in the directory, but no proof of its mailbox restores the account.
     await call("/auth/magic-link", { body: { email: user.email } });
     await call("/auth/forgot-password", { body: { email: user.email } });
     await runDurableObjectAlarm(userStub(user.userId));
@@ -143,7 +143,7 @@ describe("deleting an account", () => {
     await newUser({ email: user.email });
   });
 
-  it("and joining a workspace at the same time leaves no ghost behind", async () => {
+  it("leaves no membership behind if the user joins a workspace at the same time", async () => {
     for (let round = 0; round < 4; round++) {
       const [owner, guest] = [await newUser(), await newUser()];
       const id = await newWorkspace(owner);
@@ -162,7 +162,7 @@ describe("deleting an account", () => {
     }
   });
 
-  it("a membership that the directory lists between two looks is ended as well", async () => {
+  it("ends a membership that the directory lists between two queries", async () => {
     const [owner, guest] = [await newUser(), await newUser()];
     const id = await newWorkspace(owner);
     invitationOf(await invite(owner, id, guest.email, "admin"));
@@ -170,7 +170,7 @@ describe("deleting an account", () => {
     const prepare = env.DB.prepare.bind(env.DB);
     let isFirst = true;
     vi.spyOn(env.DB, "prepare").mockImplementation((sql) => {
-      // The acceptance falls right between the deletion's look at the memberships and the end of the account.
+      // The acceptance happens between the deletion's query of the memberships and the end of the account.
       if (isFirst && sql.startsWith("DELETE FROM oauth_identities WHERE user_id")) {
         isFirst = false;
         return prepare(
@@ -183,7 +183,7 @@ describe("deleting an account", () => {
     expect(isFirst).toBe(false);
     vi.restoreAllMocks();
     expect(await rowsOf(guest)).toBe(0);
-    // Its own acceptance, still under way, finds that the account has gone.
+    // The acceptance in flight finds that the account was deleted.
     const ruling = await env.WORKSPACES.get(env.WORKSPACES.idFromName(id)).acceptInvitation(hashOneTimeToken(token), {
       userId: guest.userId,
       email: guest.email,
@@ -194,7 +194,7 @@ describe("deleting an account", () => {
     ]);
   });
 
-  it("of two at the same time both end well, and it happens once", async () => {
+  it("succeeds for concurrent requests, and happens once", async () => {
     const user = await newUser();
     const answers = await Promise.all([deletion(user), deletion(user), deletion(user)]);
     for (const { status, code } of answers)

@@ -32,7 +32,7 @@ async function madeBy({ userId }: User): Promise<number> {
 }
 
 describe("B9: invitations of one account", () => {
-  it("B9: are at most 20 in any 24 hours over all workspaces, at once or one by one, through an eviction", async () => {
+  it("B9: are at most 20 in any 24 hours over all workspaces, sent in parallel or one by one, through an eviction", async () => {
     const owner = await newUser();
     const ids = await Promise.all(["A", "B", "C"].map((name) => newWorkspace(owner, name)));
     const answers = await Promise.all(
@@ -45,7 +45,7 @@ describe("B9: invitations of one account", () => {
     await evictDurableObject(userStub(owner.userId));
     const fresh = await newWorkspace(owner, "D");
     expect((await invite(owner, fresh, address(), "viewer")).status).toBe(429);
-    // Sliding: as the first one leaves, exactly one more fits.
+    // The window slides: when the first invitation leaves it, exactly one more is admitted.
     await runInDurableObject(userStub(owner.userId), (_, { storage }) => {
       const first = "(SELECT id FROM made_invitations ORDER BY made_at, id LIMIT 1)";
       storage.sql.exec(`UPDATE made_invitations SET made_at = ? WHERE id = ${first}`, Date.now() - DAY_MS + 60_000);
@@ -61,7 +61,7 @@ describe("B9: invitations of one account", () => {
     expect((await invite(owner, fresh, address(), "viewer")).status).toBe(429);
   });
 
-  it("B9: are at most 20 in any 24 hours of one workspace, whoever makes them", async () => {
+  it("B9: are at most 20 in any 24 hours of one workspace, for all inviters together", async () => {
     const owner = await newUser();
     const id = await newWorkspace(owner);
     const admin = await newUser();
@@ -73,7 +73,7 @@ describe("B9: invitations of one account", () => {
     const refused = await invite(admin, id, address(), "viewer");
     expect([refused.status, refused.code]).toEqual([429, "RATE_LIMITED"]);
     expect(Number(refused.headers.get("Retry-After"))).toBeGreaterThan(86_000);
-    // What the workspace refused does not count against the account.
+    // An invitation that the workspace refused does not count against the account.
     expect(await madeBy(admin)).toBe(10);
     expect((await invite(admin, admin.workspaceId, address(), "viewer")).status).toBe(201);
   });
@@ -91,17 +91,17 @@ describe("B9: workspaces of one account", () => {
     return callWith(settings, "/workspaces", { headers: bearer(user.accessToken), body: { name: "Team" } });
   }
 
-  it("B9: are at most 10 beside the personal one, also of 14 that are asked for at once", async () => {
+  it("B9: are at most 10 beside the personal one, also for 14 concurrent requests", async () => {
     const owner = await newUser();
     const answers = await Promise.all(Array.from({ length: 14 }, () => create(owner)));
     const codes = answers.map(({ status, code }) => `${status} ${code}`);
     expect(codes.filter((code) => code === "201 null")).toHaveLength(10);
     expect(codes.filter((code) => code === "409 CONFLICT")).toHaveLength(4);
     expect((await create(owner)).code).toBe("CONFLICT");
-    // An operator may allow more.
+    // The operator's setting raises the limit.
     expect((await create(owner, { MAX_OWNED_WORKSPACES: "11" })).status).toBe(201);
     expect((await create(owner, { MAX_OWNED_WORKSPACES: "11" })).code).toBe("CONFLICT");
-    // One that is deleted makes room, and workspaces of others take none.
+    // A deleted workspace frees its place, and workspaces of other owners take none.
     const { items } = (await by(owner, "/workspaces")).data as { items: { id: string; personal: boolean }[] };
     const shared = items.filter(({ personal }) => !personal).map(({ id }) => id);
     for (const id of shared.slice(0, 2))
@@ -117,7 +117,7 @@ describe("B9: workspaces of one account", () => {
     expect(left).toEqual([]);
   });
 
-  it("B9: count when one is made an owner by somebody else, too", async () => {
+  it("B9: count when another owner promotes the user, too", async () => {
     const [owner, other] = [await newUser(), await newUser()];
     for (let i = 0; i < 10; i++) await newWorkspace(other);
     const id = await newWorkspace(owner);
@@ -132,21 +132,21 @@ describe("B9: workspaces of one account", () => {
     const token = await invitationToken(id, other.email);
     const refused = await accept(other, token);
     expect([refused.status, refused.code]).toEqual([409, "CONFLICT"]);
-    // Nothing was used up: with room it is accepted.
+    // The invitation is not used up: it is accepted once there is room.
     const { items } = (await by(other, "/workspaces")).data as { items: { id: string; personal: boolean }[] };
     const mine = items.find(({ personal }) => !personal)?.id;
     await by(other, `/workspaces/${mine}`, { method: "DELETE" });
     expect((await accept(other, token)).status).toBe(200);
   });
 
-  it("B9: two attempts at one workspace are two: the end of one leaves the other in sight", async () => {
+  it("B9: count two attempts at one workspace separately: after one ends, the other still counts", async () => {
     const { userId } = await newUser();
     const stub = userStub(userId);
     expect(await stub.beginOwnership({ id: "a", workspaceId: "ws_1" })).toEqual([]);
     expect(await stub.beginOwnership({ id: "b", workspaceId: "ws_1" })).toEqual(["ws_1"]);
     await stub.endOwnershipAttempt("a");
     expect(await stub.beginOwnership({ id: "c", workspaceId: "ws_2" })).toEqual(["ws_1"]);
-    // An attempt whose request died is over after five minutes.
+    // An attempt whose request was lost expires after five minutes.
     vi.spyOn(Date, "now").mockReturnValue(Date.now() + 300_001);
     expect(await stub.beginOwnership({ id: "d", workspaceId: "ws_3" })).toEqual([]);
   });
@@ -171,7 +171,7 @@ describe("B9: workspaces of one account", () => {
   });
 });
 
-describe("B12: keys that the new role could not make", () => {
+describe("B12: keys that the new role may not create", () => {
   async function keyIn(user: User, workspaceId: string): Promise<{ secret: string; projectId: string }> {
     const headers = { "X-Workspace-Id": workspaceId };
     const project = await by(user, "/projects", { headers, body: { name: "Harbour" } });
@@ -185,7 +185,7 @@ describe("B12: keys that the new role could not make", () => {
   const send = ({ secret, projectId }: { secret: string; projectId: string }) =>
     call(`/logger/${projectId}/log`, { headers: bearer(secret), body: { message: "ahoy" } });
 
-  it.each(["viewer", "member"] as const)("B12: end with an admin's role, at once, for a %s", async (role) => {
+  it.each(["viewer", "member"] as const)("B12: are revoked immediately with an admin's role, for a %s", async (role) => {
     const owner = await newUser();
     const id = await newWorkspace(owner);
     const admin = await join(owner, id, await newUser(), "admin");
@@ -195,12 +195,12 @@ describe("B12: keys that the new role could not make", () => {
     const refused = await send(key);
     expect([refused.status, refused.code]).toEqual([401, "API_KEY_REVOKED"]);
     expect((await send(own)).status).toBe(201);
-    // The old role does not bring them back.
+    // The old role does not restore them.
     await setRole(owner, id, admin.userId, "admin");
     expect((await send(key)).code).toBe("API_KEY_REVOKED");
   });
 
-  it("B12: are none where the new role may make keys, too", async () => {
+  it("B12: stay valid if the new role may create keys, too", async () => {
     const owner = await newUser();
     const id = await newWorkspace(owner);
     const second = await join(owner, id, await newUser(), "owner");
@@ -209,7 +209,7 @@ describe("B12: keys that the new role could not make", () => {
     expect((await send(key)).status).toBe(201);
   });
 
-  it("B12: end when a member is removed, and when one leaves", async () => {
+  it("B12: are revoked when a member is removed or leaves", async () => {
     const owner = await newUser();
     const id = await newWorkspace(owner);
     for (const by of ["owner", "self"]) {

@@ -59,8 +59,8 @@ async function auditOf(user: User, workspaceId: string, query = ""): Promise<Ite
 
 const idOf = (data: unknown) => z.object({ id: z.string() }).parse(data).id;
 
-describe("B17: every change has its item", () => {
-  it("B17: with actor, target, address, request, before and after, newest first", async () => {
+describe("B17: the item of a change", () => {
+  it("B17: has actor, target, address, request, before and after, newest first", async () => {
     const owner = await newUser();
     const workspaceId = await newWorkspace(owner, "Harbour");
     const other = await newMember(workspaceId, "viewer");
@@ -160,7 +160,7 @@ describe("B17: every change has its item", () => {
     expect(await filtered("&actor=system")).toEqual([]);
   });
 
-  it("B17: an accepted invitation is the guest's", async () => {
+  it("B17: of an accepted invitation names the guest as actor", async () => {
     const owner = await newUser();
     const workspaceId = await newWorkspace(owner);
     const guest = await newUser();
@@ -170,7 +170,7 @@ describe("B17: every change has its item", () => {
     expect(item).toMatchObject({ actor: guest.userId, target: id, after: { role: "admin" } });
   });
 
-  it("B17: keys that end with a role, with a membership or with an account are counted", async () => {
+  it("B17: counts keys that end with a role, a membership or an account", async () => {
     const owner = await newUser();
     const workspaceId = await newWorkspace(owner);
     const project = await by(owner, "/projects", { headers: { "X-Workspace-Id": workspaceId }, body: { name: "p" } });
@@ -211,7 +211,7 @@ describe("B17: every change has its item", () => {
     ]);
   });
 
-  it("B17: what is refused, or changes nothing, has none", async () => {
+  it("B17: is not written for a refused request or a change without effect", async () => {
     const owner = await newUser();
     const workspaceId = await newWorkspace(owner);
     const before = (await auditOf(owner, workspaceId)).length;
@@ -225,7 +225,7 @@ describe("B17: every change has its item", () => {
     expect((await auditOf(owner, workspaceId)).length).toBe(before);
   });
 
-  it("B17: is written with the change, or neither is", async () => {
+  it("B17: is written in one transaction with the change", async () => {
     const owner = await newUser();
     const workspaceId = await newWorkspace(owner);
     await runInDurableObject(workspaceStub(workspaceId), (_, { storage }) => {
@@ -239,7 +239,7 @@ describe("B17: every change has its item", () => {
     expect(await onSql(workspaceId, (sql) => sql.exec("SELECT * FROM projects").toArray())).toEqual([]);
   });
 
-  it("B17: limits that are too large to show are counted", async () => {
+  it("B17: has the number of limits if they are too large to show", async () => {
     const owner = await newUser();
     const rules = Array.from({ length: 60 }, (_, index) => ({
       method: "POST",
@@ -254,7 +254,7 @@ describe("B17: every change has its item", () => {
 });
 
 describe("B17: sign-ins to a workspace", () => {
-  it("B17: the first use of each session has one item, over the loss of the object's memory", async () => {
+  it("B17: have one item for the first use of each session, also if the object loses its memory", async () => {
     const owner = await newUser();
     const workspaceId = await newWorkspace(owner);
     const headers = { "CF-Connecting-IP": "203.0.113.18" };
@@ -271,7 +271,7 @@ describe("B17: sign-ins to a workspace", () => {
     expect(starts[0]).toMatchObject({ actor: owner.userId, address: "203.0.113.18", after: { method: "password" } });
   });
 
-  it("B17: reading logs is one, being listed or refused is none", async () => {
+  it("B17: include the reading of logs, and no listed workspace or refused request", async () => {
     const owner = await newUser();
     const stranger = await newUser();
     const workspaceId = await newWorkspace(owner);
@@ -286,7 +286,7 @@ describe("B17: sign-ins to a workspace", () => {
 });
 
 describe("B17: the list", () => {
-  it("B17: is for admins and owners, and nothing changes it", async () => {
+  it("B17: is readable by admins and owners, and cannot be changed", async () => {
     const owner = await newUser();
     const workspaceId = await newWorkspace(owner);
     for (const [role, status] of [
@@ -302,7 +302,7 @@ describe("B17: the list", () => {
     }
   });
 
-  it("B17: refuses filters that mean nothing", async () => {
+  it("B17: refuses invalid filters", async () => {
     const owner = await newUser();
     for (const query of ["actor=me", "action=keys", "target=x", "cursor=x", "cursor=-1", "limit=0", "since=1"]) {
       const answer = await by(owner, `/workspaces/${owner.workspaceId}/audit?${query}`);
@@ -310,7 +310,7 @@ describe("B17: the list", () => {
     }
   });
 
-  it("B17: a filter that finds little looks through 5,000 rows a page, and goes on", async () => {
+  it("B17: scans 5,000 rows a page with a filter that matches few, and continues", async () => {
     const { workspaceId } = await newUser();
     await onSql(workspaceId, (sql) => {
       const origin = newAlarmOrigin();
@@ -338,7 +338,7 @@ describe("B17: the list", () => {
     });
   });
 
-  it("B17: goes with the workspace", async () => {
+  it("B17: is deleted with the workspace", async () => {
     const owner = await newUser();
     const workspaceId = await newWorkspace(owner);
     await by(owner, `/workspaces/${workspaceId}`, { method: "DELETE" });
@@ -349,7 +349,7 @@ describe("B17: the list", () => {
     expect(tables).toEqual([]);
   });
 
-  it("B17: survives the member who is in it", async () => {
+  it("B17: keeps the items of a removed member", async () => {
     const owner = await newUser();
     const workspaceId = await newWorkspace(owner);
     const admin = await newMember(workspaceId, "admin");
@@ -379,7 +379,7 @@ describe("B17: the list", () => {
       counts.push(await count());
       vi.setSystemTime(Date.now() + 1000);
     }
-    // The newest stays, unseen, so that no number is given twice.
+    // The newest item stays, hidden, so that no number is reused.
     expect(counts).toEqual([1500, 500, 1, 1]);
     const page = await onSql(workspaceId, (sql) => listAudit(sql, {}, null, 50, Date.now()));
     expect(page).toEqual({ items: [], next: null });
@@ -399,7 +399,7 @@ describe("B17: the list", () => {
     ]);
   });
 
-  it("B17: a call of a router of the version before is recorded without its request", async () => {
+  it("B17: records a call of a router of the version before without its request", async () => {
     const owner = await newUser();
     await addMember(owner.workspaceId, owner, "owner");
     const made = await workspaceStub(owner.workspaceId).createProject(owner.userId, "old");
@@ -409,7 +409,7 @@ describe("B17: the list", () => {
   });
 });
 
-it("B17: a change writes one row, a session's first use two, and its later ones none", async () => {
+it("B17: costs one row for a change, two for a session's first use, and none for its later uses", async () => {
   const owner = await newUser();
   const workspaceId = await newWorkspace(owner);
   let counter = await onStorage(workspaceId, (storage) => RowCounter.of(storage));

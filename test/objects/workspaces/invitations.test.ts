@@ -44,7 +44,7 @@ async function pending(user: User, workspaceId: string, query = "") {
   return z.object({ items: z.array(item), nextCursor: z.string().nullable() }).parse(answer.data);
 }
 
-/** A token as the mail would carry it, without a mail. */
+/** A token as the mail contains it, without a mail. */
 function forged(workspaceId: string): string {
   return `vt_${workspaceId.slice(3)}${"A".repeat(43)}`;
 }
@@ -57,7 +57,7 @@ describe("an invitation", () => {
     id = await newWorkspace(owner, "Harbour");
   });
 
-  it("is mailed, and taken by somebody who registers only then, once the address is confirmed", async () => {
+  it("is mailed, and accepted by a user who registers afterwards, once the address is confirmed", async () => {
     const email = `New.Sailor+x@${crypto.randomUUID()}.example.com`.toLowerCase();
     const made = invitationOf(await invite(owner, id, email.toUpperCase(), "member"));
     expect(made).toMatchObject({ email, role: "member", id: expect.stringMatching(/^inv_/) });
@@ -78,7 +78,7 @@ describe("an invitation", () => {
     expect(refusal(await accept(user, token))).toEqual([400, "INVALID_TOKEN"]);
   });
 
-  it("is for the very address: nobody else gets in, and it stays good", async () => {
+  it("is for its address only: another user's attempt is refused and does not use it up", async () => {
     const [guest, other] = [await newUser(), await newUser()];
     invitationOf(await invite(owner, id, guest.email, "viewer"));
     const token = await invitationToken(id, guest.email);
@@ -87,7 +87,7 @@ describe("an invitation", () => {
     expect(workspaceOf(await accept(guest, token)).role).toBe("viewer");
   });
 
-  it("works once: of 20 acceptances at the same time one gets in", async () => {
+  it("is accepted by exactly one of 20 concurrent requests", async () => {
     const guest = await newUser();
     invitationOf(await invite(owner, id, guest.email, "viewer"));
     const token = await invitationToken(id, guest.email);
@@ -97,7 +97,7 @@ describe("an invitation", () => {
     expect(await indexed(id)).toContain(guest.userId);
   });
 
-  it("taken back is good for nothing; in a race with its acceptance one of the two wins", async () => {
+  it("is invalid once withdrawn; of a withdrawal and a concurrent acceptance exactly one succeeds", async () => {
     const gone = await newUser();
     const first = invitationOf(await invite(owner, id, gone.email, "viewer"));
     const token = await invitationToken(id, gone.email);
@@ -119,14 +119,14 @@ describe("an invitation", () => {
     }
   });
 
-  it("that has not been sent yet is not sent once it is taken back", async () => {
+  it("is not sent if it is withdrawn before its mail was sent", async () => {
     const email = address();
     const { id: invitationId } = invitationOf(await invite(owner, id, email, "viewer"));
     await revoke(owner, id, invitationId);
     await expect(invitationToken(id, email)).rejects.toThrow("no invitation");
   });
 
-  it("runs out after 7 days", async () => {
+  it("expires after 7 days", async () => {
     const other = await newWorkspace(owner);
     const guest = await newUser();
     invitationOf(await invite(owner, other, guest.email, "viewer"));
@@ -145,11 +145,11 @@ describe("an invitation", () => {
     expect(await at(7 * DAY_MS - 60_000)).toBe("ok");
   });
 
-  it("replaces an older one of the address; too soon after it, the mail that went before stays good", async () => {
+  it("replaces an older one to the address; within the minute without a mail, the sent one stays valid", async () => {
     const guest = await newUser();
     const first = invitationOf(await invite(owner, id, guest.email, "viewer"));
     const token = await invitationToken(id, guest.email);
-    // Within the minute: no second mail, the same invitation with its new role.
+    // Within the minute: no second mail, and the same invitation with its new role.
     const soon = invitationOf(await invite(owner, id, guest.email, "member"));
     expect(soon).toMatchObject({ id: first.id, role: "member" });
     await invitationToken(id, guest.email);
@@ -163,7 +163,7 @@ describe("an invitation", () => {
     expect(workspaceOf(await accept(guest, newer)).role).toBe("admin");
   });
 
-  it("of a member is refused, and so is one from an unconfirmed address", async () => {
+  it("to a member is refused, and so is one by a user with an unconfirmed address", async () => {
     const member = await newMember(id, "viewer");
     expect(refusal(await invite(owner, id, member.email, "admin"))).toEqual([409, "CONFLICT"]);
     expect(refusal(await invite(owner, id, owner.email, "admin"))).toEqual([409, "CONFLICT"]);
@@ -179,11 +179,11 @@ describe("an invitation", () => {
     [{ email: "a@example.com", role: "boss" }],
     [{ email: ["a@example.com"], role: "viewer" }],
     [{ email: "a@example.com", role: "viewer", x: 1 }],
-  ])("is not made from %j", async (body) => {
+  ])("is not created from %j", async (body) => {
     expect(refusal(await by(owner, `/workspaces/${id}/members`, { body }))).toEqual([400, "VALIDATION_ERROR"]);
   });
 
-  it("is not made up: forged, foreign and malformed tokens are 400, and leave no trace", async () => {
+  it("cannot be forged: forged, foreign and malformed tokens are 400, and write nothing", async () => {
     const unknown = newId("ws");
     for (const token of [
       forged(id),
@@ -204,7 +204,7 @@ describe("an invitation", () => {
 });
 
 describe("invitations", () => {
-  it("are at most 20 a day, those taken back included, for any eviction", async () => {
+  it("are at most 20 a day, withdrawn ones included, through any eviction", async () => {
     const owner = await newUser();
     const id = await newWorkspace(owner);
     const answers = await Promise.all(Array.from({ length: 25 }, () => invite(owner, id, address(), "viewer")));
@@ -241,7 +241,7 @@ describe("invitations", () => {
     expect(admitted).toEqual([true, true, true, true, true, false, false]);
   });
 
-  it("are promised in the object: no token is stored, and what the queue loses is sent by the alarm", async () => {
+  it("are stored without a token, and the alarm sends mails that the queue lost", async () => {
     const owner = await newUser();
     const id = await newWorkspace(owner);
     const email = address();
@@ -259,7 +259,7 @@ describe("invitations", () => {
     expect(await onSql(id, (sql) => sql.exec("SELECT * FROM promised_mails").toArray())).toEqual([]);
   });
 
-  it("die with the right of whoever made them", async () => {
+  it("become invalid when their inviter loses the permission", async () => {
     const owner = await newUser();
     const id = await newWorkspace(owner);
     const [second, guest, boss] = [await join(owner, id, await newUser(), "owner"), await newUser(), await newUser()];
@@ -274,7 +274,7 @@ describe("invitations", () => {
     expect(refusal(await accept(guest, tokens[0] ?? ""))).toEqual([400, "INVALID_TOKEN"]);
   });
 
-  it("to a workspace that is deleted meanwhile are good for nothing", async () => {
+  it("to a workspace that is being deleted become invalid", async () => {
     const owner = await newUser();
     const id = await newWorkspace(owner);
     const guest = await newUser();
@@ -291,7 +291,7 @@ describe("invitations", () => {
     expect((await listed(guest)).map((item) => item.id)).toEqual([guest.workspaceId]);
   });
 
-  it("are accepted by an account that a magic link made", async () => {
+  it("are accepted by an account that a magic link created", async () => {
     const owner = await newUser();
     const id = await newWorkspace(owner);
     const email = address();

@@ -17,7 +17,7 @@ import {
 
 const address = () => `${crypto.randomUUID()}@example.com`;
 
-/** What a name may hold at worst. */
+/** The worst characters that a name may contain. */
 const HOSTILE = `<img src=x onerror=alert(1)> "Harbour" \u{1F6A2} https://evil.example`;
 
 let owner: User;
@@ -27,7 +27,7 @@ beforeAll(async () => {
   id = await newWorkspace(owner, HOSTILE);
 });
 
-/** An invitation, and the token that came with its mail. */
+/** Sends an invitation and returns the token of its mail. */
 async function invited(email: string): Promise<string> {
   invitationOf(await invite(owner, id, email, "member"));
   return invitationToken(id, email);
@@ -38,7 +38,7 @@ const open = (token: string): Promise<Answer> => call("/invitations/open", { bod
 const register = (email: string, invitation: string): Promise<Answer> =>
   call("/auth/register", { body: { email, password: PASSWORD, invitation } });
 
-/** Whether the account that a registration made is confirmed. */
+/** Whether the registered account's address is confirmed. */
 async function isVerified(answer: Answer): Promise<unknown> {
   expect(answer.status).toBe(201);
   // SAFETY: the answer of a registration.
@@ -49,7 +49,7 @@ async function isVerified(answer: Answer): Promise<unknown> {
 }
 
 describe("the token of an invitation", () => {
-  it("shows its workspace and its inviter to whoever holds it, letter for letter, and uses nothing up", async () => {
+  it("returns its workspace and inviter to its holder, with names unchanged, and is not used up", async () => {
     const email = address();
     const token = await invited(email);
     const shown = { workspace: { name: HOSTILE }, inviter: { email: owner.email }, email, role: "member" };
@@ -64,7 +64,7 @@ describe("the token of an invitation", () => {
     expect(refusal(await open(token))).toEqual([400, "INVALID_TOKEN"]);
   });
 
-  it("shows the inviter's name where one was given", async () => {
+  it("returns the inviter's name if one is set", async () => {
     const email = address();
     const { user, accessToken, personalWorkspace } = await registered(address(), HOSTILE);
     const named = { userId: user.id, email: user.email, accessToken, workspaceId: personalWorkspace.id };
@@ -76,7 +76,7 @@ describe("the token of an invitation", () => {
     expect((await open(token)).data).toMatchObject({ inviter: { email: named.email, name: HOSTILE } });
   });
 
-  it("shows nothing once it has run out or was taken back, and nothing was ever known of a forged one", async () => {
+  it("is refused once expired or withdrawn, and a forged one reveals nothing", async () => {
     const token = await invited(address());
     await onSql(id, (sql) => sql.exec("UPDATE invitations SET expires_at = 1").toArray());
     expect(refusal(await open(token))).toEqual([400, "TOKEN_EXPIRED"]);
@@ -91,8 +91,8 @@ describe("the token of an invitation", () => {
   });
 });
 
-describe("an address that the mail of an invitation has proved", () => {
-  it("is confirmed from the first moment of an account that is made with the token", async () => {
+describe("an address that an invitation's mail has proved", () => {
+  it("is confirmed at once for an account that is created with the token", async () => {
     const email = address();
     const token = await invited(email);
     const answer = await register(email.toUpperCase(), token);
@@ -106,7 +106,7 @@ describe("an address that the mail of an invitation has proved", () => {
     expect(workspaceOf(joined)).toMatchObject({ id, role: "member" });
   });
 
-  it("is the invited one alone: any other address, and any other token, takes the confirmation's mail", async () => {
+  it("is the invited one only: another address, or another token, requires the confirmation mail", async () => {
     const email = address();
     const token = await invited(email);
     const expired = await invited(address());
@@ -124,14 +124,14 @@ describe("an address that the mail of an invitation has proved", () => {
     }
   });
 
-  it("is no way into an account that there is already", async () => {
+  it("gives no access to an existing account", async () => {
     const { email } = await newUser({ isVerified: false });
     const token = await invited(email);
     expect(refusal(await register(email, token))).toEqual([409, "EMAIL_ALREADY_EXISTS"]);
     expect((await login(email)).status).toBe(200);
   });
 
-  it("is confirmed with the acceptance by its account, if that says so", async () => {
+  it("is confirmed with the acceptance by its account, if the request says so", async () => {
     const user = await newUser({ isVerified: false });
     const token = await invited(user.email);
     expect(refusal(await accept(user, token))).toEqual([403, "EMAIL_NOT_VERIFIED"]);
@@ -144,7 +144,7 @@ describe("an address that the mail of an invitation has proved", () => {
     });
   });
 
-  it("is not that of another account: its own token confirms nothing there", async () => {
+  it("is not confirmed for another account, nor by that account's token", async () => {
     const stranger = await newUser({ isVerified: false });
     const token = await invited(address());
     const confirming = (bad: string) =>

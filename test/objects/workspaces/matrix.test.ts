@@ -8,7 +8,7 @@ import { numbered, receiptOf, send } from "../ingest/support.ts";
 import { newKey, newProject } from "../projects/support.ts";
 import { addMember, invitationOf, invite, newMember, newUser, newWorkspace, type User } from "./support.ts";
 
-/** The world that a cell is tried in; targets are made anew for every cell that may use one up. */
+/** What a cell is tested with. Targets are created for each cell that may use one up. */
 interface World {
   workspaceId: string;
   projectId: string;
@@ -160,9 +160,9 @@ const MATRIX: Row[] = [
   { method: "POST", route: "/logger/query", least: "viewer", path: () => "/logger/query", body: {}, status: 200 },
 ];
 
-/** Cells that use the caller up, tried apart, below; and a WebSocket, tried with the other tails. */
+/** Cells that end the caller's membership are tested separately below, and a WebSocket with the other tails. */
 const APART = [`DELETE ${W}`, "GET /logger/{projectId}/tail"];
-/** Not of a workspace: they count in the user object, and a stranger makes or lists his own. */
+/** Not part of a workspace: they count in the user object, and a user who is not a member creates or lists own ones. */
 const OF_NO_WORKSPACE = ["GET /workspaces", "POST /workspaces", "POST /invitations/accept"];
 /** API keys only. */
 const KEYS_ONLY = ["POST /logger/{projectId}/log"];
@@ -208,7 +208,7 @@ describe("the role matrix", () => {
     return call(path, options);
   }
 
-  it("covers every route that takes an access token and is of a workspace", async () => {
+  it("covers every route that accepts an access token and belongs to a workspace", async () => {
     const response = await exports.default.fetch("http://taffrail.test/openapi.json");
     const document = await response.json<Document>();
     const documented = Object.entries(document.paths).flatMap(([path, item]) =>
@@ -229,23 +229,23 @@ describe("the role matrix", () => {
         expect([answer.status, answer.code]).toEqual(allowed ? [row.status, null] : [403, "FORBIDDEN"]);
       });
     }
-    it(`${nameOf(row)} by a stranger: 404`, async () => {
+    it(`${nameOf(row)} by a user who is not a member: 404`, async () => {
       const answer = await attempt(row, stranger);
       expect([answer.status, answer.code]).toEqual([404, "NOT_FOUND"]);
     });
-    it(`${nameOf(row)} by nobody: 401`, async () => {
+    it(`${nameOf(row)} by an unauthenticated caller: 401`, async () => {
       const answer = await attempt(row, null);
       expect([answer.status, answer.code]).toEqual([401, "UNAUTHORIZED"]);
     });
   }
 
-  it.each(["viewer", "member", "admin"] as const)("leaving is for everybody: %s", async (role) => {
+  it.each(["viewer", "member", "admin"] as const)("leaving is permitted to every role: %s", async (role) => {
     const member = await newMember(world.workspaceId, role);
     const path = `/workspaces/${world.workspaceId}/members/${member.userId}`;
     expect((await call(path, { method: "DELETE", headers: bearer(member.accessToken) })).status).toBe(200);
   });
 
-  it(`DELETE ${W} is for owners alone`, async () => {
+  it(`DELETE ${W} is permitted to owners only`, async () => {
     const id = await newWorkspace(owner);
     const path = `/workspaces/${id}`;
     for (const role of ["viewer", "member", "admin"] as const) {
@@ -259,7 +259,7 @@ describe("the role matrix", () => {
     expect((await call(path, { method: "DELETE", headers: bearer(owner.accessToken) })).status).toBe(200);
   });
 
-  it("a workspace that is not there is as foreign as one of others", async () => {
+  it("an unknown workspace is refused like another user's", async () => {
     const headers = bearer(owner.accessToken);
     const answer = await call(`/workspaces/${newId("ws")}`, { headers });
     expect([answer.status, answer.code]).toEqual([404, "NOT_FOUND"]);

@@ -62,7 +62,7 @@ describe("members", () => {
     expect(refusal(bad)).toEqual([400, "VALIDATION_ERROR"]);
   });
 
-  it("get another role with the next request", async () => {
+  it("have another role from the next request on", async () => {
     const member = await newMember(id, "viewer");
     const create = () =>
       by(member, "/projects", { body: { name: "x" }, headers: { "X-Workspace-Id": id } }).then(({ status }) => status);
@@ -79,7 +79,7 @@ describe("members", () => {
     expect(await create()).toBe(403);
   });
 
-  it("an admin makes no owner and touches none", async () => {
+  it("an admin neither makes an owner nor changes one", async () => {
     const admin = await newMember(id, "admin");
     const second = await newMember(id, "owner");
     const member = await newMember(id, "member");
@@ -97,7 +97,7 @@ describe("members", () => {
     expect((await setRole(owner, id, second.userId, "viewer")).status).toBe(200);
   });
 
-  it("that are not there are 404, malformed roles 400", async () => {
+  it("that do not exist are 404, and malformed roles are 400", async () => {
     for (const userId of [newId("usr"), "x", "usr_"]) {
       expect(refusal(await setRole(owner, id, userId, "viewer"))).toEqual([404, "NOT_FOUND"]);
       expect(refusal(await remove(owner, id, userId))).toEqual([404, "NOT_FOUND"]);
@@ -109,8 +109,8 @@ describe("members", () => {
   });
 });
 
-describe("whoever goes", () => {
-  it("loses keys, invitations and sight of the workspace with that turn; what others made stays", async () => {
+describe("a member who leaves or is removed", () => {
+  it("immediately loses keys, invitations and access; resources of other members stay", async () => {
     const owner = await newUser();
     const id = await newWorkspace(owner);
     const admin = await join(owner, id, await newUser(), "admin");
@@ -133,14 +133,14 @@ describe("whoever goes", () => {
     expect(await indexed(id)).toEqual([owner.userId]);
     const revoke = await by(owner, `/workspaces/${id}/invitations/${invitationId}`, { method: "DELETE" });
     expect(refusal(revoke)).toEqual([404, "NOT_FOUND"]);
-    // Taken in again, the old keys stay dead.
+    // After joining again, the old keys stay revoked.
     await forgetMails(admin.email);
     await join(owner, id, admin, "admin");
     expect(await indexed(id)).toEqual([owner.userId, admin.userId].sort());
     expect(refusal(await send(adminsKey, numbered(1)))).toEqual([401, "API_KEY_REVOKED"]);
   });
 
-  it("may not be the last owner, by any way, until there is another one", async () => {
+  it("may not be the last owner, by leaving, removal or role, until there is another one", async () => {
     const owner = await newUser();
     const id = await newWorkspace(owner);
     const admin = await newMember(id, "admin");
@@ -162,13 +162,13 @@ describe("whoever goes", () => {
           ? await Promise.all([remove(a, id, a.userId), remove(b, id, b.userId)])
           : await Promise.all([remove(a, id, b.userId), remove(b, id, a.userId)]);
       const statuses = answers.map(({ status }) => status).sort();
-      // Who was removed by the other one is no member any more, and sees no workspace.
+      // The removed owner is no longer a member, and sees no workspace.
       expect(statuses).toEqual(round % 2 === 0 ? [200, 409] : [200, 404]);
       expect(await owners(id)).toBe(1);
     }
   });
 
-  it("may not be the person of a personal workspace, however many owners it has", async () => {
+  it("may not be the person of a personal workspace, even with several owners", async () => {
     const person = await newUser();
     const other = await newUser();
     await addMember(person.workspaceId, other, "owner");

@@ -12,11 +12,11 @@ export interface User {
   userId: string;
   email: string;
   accessToken: string;
-  /** The personal one. */
+  /** The personal workspace. */
   workspaceId: string;
 }
 
-/** An account whose address is confirmed, unless said otherwise. */
+/** Creates an account, by default with a confirmed address. */
 export async function newUser({ isVerified = true, email = `${crypto.randomUUID()}@example.com` } = {}): Promise<User> {
   const { user, personalWorkspace, accessToken } = await registered(email);
   const made = { userId: user.id, email, accessToken, workspaceId: personalWorkspace.id };
@@ -30,7 +30,7 @@ export function verify({ userId }: Pick<User, "userId">): Promise<unknown> {
   );
 }
 
-/** One call in the name of a user. */
+/** Sends one request as a user. */
 export function by({ accessToken }: Pick<User, "accessToken">, path: string, options: Call = {}): Promise<Answer> {
   return call(path, { ...options, headers: { ...bearer(accessToken), ...options.headers } });
 }
@@ -48,7 +48,7 @@ export async function newWorkspace(owner: User, name = "Team"): Promise<string> 
   return workspaceOf(answer).id;
 }
 
-/** What `GET /workspaces` lists for a user, all pages. */
+/** All pages of `GET /workspaces` for a user. */
 export async function listed(user: User, limit = 50): Promise<Workspace[]> {
   const items: Workspace[] = [];
   for (let cursor: string | null = ""; cursor !== null; ) {
@@ -78,7 +78,7 @@ export function invite(from: User, workspaceId: string, email: string, role: Rol
   return by(from, `/workspaces/${workspaceId}/members`, { body: { email, role } });
 }
 
-/** Invitations may be mailed to an address again, as if minutes had passed. */
+/** Allows another invitation mail to an address, as after several minutes. */
 export async function forgetMails(email: string): Promise<void> {
   await runInDurableObject(emailStub(email), async (_, { storage }) => {
     storage.sql.exec("DELETE FROM rate_seconds");
@@ -87,7 +87,7 @@ export async function forgetMails(email: string): Promise<void> {
   await evictDurableObject(emailStub(email));
 }
 
-/** Sends what a workspace has promised, and gives the token of the newest invitation to an address. */
+/** Sends the pending mails of a workspace, and returns the token of the newest invitation to an address. */
 export async function invitationToken(workspaceId: string, email: string): Promise<string> {
   const ids = await onSql(workspaceId, (sql) => sql.exec<{ id: string }>("SELECT id FROM promised_mails").toArray());
   await consume(ids.map(({ id }) => [workspaceId, id]));
@@ -101,7 +101,7 @@ export function accept(user: User, token: string): Promise<Answer> {
   return by(user, "/invitations/accept", { body: { token } });
 }
 
-/** Makes a user a member, by way of an invitation. */
+/** Makes a user a member by an invitation. */
 export async function join(owner: User, workspaceId: string, user: User, role: Role): Promise<User> {
   invitationOf(await invite(owner, workspaceId, user.email, role));
   const answer = await accept(user, await invitationToken(workspaceId, user.email));
@@ -109,7 +109,7 @@ export async function join(owner: User, workspaceId: string, user: User, role: R
   return user;
 }
 
-/** Puts a member into the object directly, and into the index: for tests that are not about how one becomes a member. */
+/** Inserts a member into the object and the directory, for tests in which the way of joining does not matter. */
 export async function addMember(workspaceId: string, { userId }: User, role: Role): Promise<void> {
   await onSql(workspaceId, (sql) =>
     sql.exec("INSERT OR REPLACE INTO members (user_id, role, added_at) VALUES (?, ?, ?)", userId, role, Date.now()),
@@ -125,7 +125,7 @@ export async function newMember(workspaceId: string, role: Role): Promise<User> 
   return user;
 }
 
-/** What the index in D1 has for a workspace. */
+/** The members of a workspace in the directory. */
 export async function indexed(workspaceId: string): Promise<string[]> {
   const { results } = await env.DB.prepare("SELECT user_id AS id FROM memberships WHERE workspace_id = ? ORDER BY id")
     .bind(workspaceId)

@@ -17,7 +17,7 @@ async function usageOf({ workspaceId, ownerId }: { workspaceId: string; ownerId:
 }
 
 describe("usage", () => {
-  it("of an empty workspace is all zeros, over HTTP", async () => {
+  it("of an empty workspace is zero everywhere, over HTTP", async () => {
     const user = await newUser();
     const path = `/workspaces/${user.workspaceId}/usage`;
     const empty = {
@@ -43,12 +43,12 @@ describe("usage", () => {
     });
   });
 
-  it("counts the day exactly: over projects, replays, refusals, evictions, deletions and midnight", async () => {
+  it("counts the day exactly, over projects, replays, refusals, evictions, deletions and midnight", async () => {
     const tenant = await newTenant();
     const { workspaceId, ownerId } = tenant;
     const second = { ...tenant, projectId: await addProject(tenant) };
     const secondKey = { ...second, ...(await addKey(second)) };
-    // 23:59:59 UTC of some day to come.
+    // 23:59:59 UTC of a future day.
     const evening = Math.ceil(Date.now() / DAY_MS) * DAY_MS + DAY_MS - 1000;
     const clock = vi.spyOn(Date, "now").mockReturnValue(evening);
     receiptOf(await send(tenant, numbered(7), { idempotencyKey: "a" }));
@@ -76,7 +76,7 @@ describe("usage", () => {
     expect(await usageOf(tenant)).toMatchObject({ ingestedToday: 35, recent: { entries: 0, oldestAt: null } });
   });
 
-  it("costs no row more: a batch writes as many as before", async () => {
+  it("costs no additional row: a batch writes as many as before", async () => {
     const tenant = await newTenant();
     receiptOf(await send(tenant, numbered(1)));
     const written = await runInDurableObject(workspaceStub(tenant.workspaceId), (_, { storage }) => {

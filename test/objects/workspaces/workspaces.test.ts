@@ -19,7 +19,7 @@ describe("a workspace", () => {
     owner = await newUser();
   });
 
-  it("is made, read, listed and renamed; its slug is readable and stays", async () => {
+  it("is created, read, listed and renamed; its slug is readable and does not change", async () => {
     const answer = await by(owner, "/workspaces", { body: { name: "  Ärger & Co. " } });
     expect(answer.status).toBe(201);
     const made = workspaceOf(answer);
@@ -39,7 +39,7 @@ describe("a workspace", () => {
     expect(row).toEqual({ name: "X" });
   });
 
-  it("gets a slug of its own where the name's is taken; one that is asked for is given or refused", async () => {
+  it("gets another slug if that of its name is taken; a requested slug is granted or refused", async () => {
     const name = `n ${crypto.randomUUID()}`;
     const [first, second] = await Promise.all([newWorkspace(owner, name), newWorkspace(owner, name)]);
     const slugs = await Promise.all([first, second].map((id) => slugOf(env.DB, id ?? "")));
@@ -71,7 +71,7 @@ describe("a workspace", () => {
     [{ name: "x", slug: "-a" }],
     [{ name: "x", slug: "a".repeat(41) }],
     [{ name: "x", retentionDays: 1 }],
-  ])("is not made from %j", async (body) => {
+  ])("is not created from %j", async (body) => {
     expect(refusal(await by(owner, "/workspaces", { body }))).toEqual([400, "VALIDATION_ERROR"]);
   });
 
@@ -86,7 +86,7 @@ describe("a workspace", () => {
     expect(refusal(await by(owner, path, { method: "PATCH", body }))).toEqual([400, "VALIDATION_ERROR"]);
   });
 
-  it("wants a confirmed address; nothing else does", async () => {
+  it("requires a confirmed address; no other request does", async () => {
     const fresh = await newUser({ isVerified: false });
     const answer = await by(fresh, "/workspaces", { body: { name: "x" } });
     expect(refusal(answer)).toEqual([403, "EMAIL_NOT_VERIFIED"]);
@@ -103,7 +103,7 @@ describe("a workspace", () => {
     expect(refusal(await by(own, "/workspaces?cursor=x"))).toEqual([400, "VALIDATION_ERROR"]);
   });
 
-  it("of others is 404, whatever is asked", async () => {
+  it("of another owner is 404 for every request", async () => {
     const stranger = await newUser();
     const id = await newWorkspace(owner);
     for (const [method, body] of [["GET"], ["PATCH", { name: "x" }], ["DELETE"]] as const) {
@@ -118,7 +118,7 @@ describe("a workspace", () => {
 });
 
 describe("creating a workspace", () => {
-  it("that is cut short before the directory takes itself back; after it, it counts", async () => {
+  it("that is interrupted before the directory's claim is undone; after the claim it stands", async () => {
     const owner = await newUser();
     const ports = {
       provision: (workspace: Parameters<ReturnType<typeof workspaceStub>["provision"]>[0]) =>
@@ -151,7 +151,7 @@ describe("creating a workspace", () => {
     });
   });
 
-  it("is refused by the directory once its time is over, and for an account that is gone", async () => {
+  it("is refused by the directory after its deadline, and for a deleted account", async () => {
     const owner = await newUser();
     const now = Date.now();
     const claim = { id: newId("ws"), name: "late", slug: newId("ws").toLowerCase(), fallbackSlug: null, now };
@@ -172,7 +172,7 @@ describe("deleting a workspace", () => {
     return key;
   };
 
-  it("takes everything, at once and for everybody; the slug is free again", async () => {
+  it("deletes everything immediately for all members, and frees the slug", async () => {
     const owner = await newUser();
     const slug = `gone-${crypto.randomUUID().slice(0, 8)}`;
     const { id } = workspaceOf(await by(owner, "/workspaces", { body: { name: "x", slug } }));
@@ -190,11 +190,11 @@ describe("deleting a workspace", () => {
     expect(workspaceOf(await by(owner, "/workspaces", { body: { name: "x", slug } })).slug).toBe(slug);
   });
 
-  it("holds from that turn on where D1 cannot be reached, through an eviction, and ends by alarm", async () => {
+  it("takes effect immediately while D1 is unreachable, through an eviction; the alarm completes it", async () => {
     const owner = await newUser();
     const id = await newWorkspace(owner);
     const key = await withLogs(owner, id);
-    // The object's env is the test's own: for a moment D1 fails.
+    // The object shares the test's env: D1 fails until the mock is restored.
     const batch = vi.spyOn(env.DB, "batch").mockRejectedValue(new Error("no D1"));
     await runInDurableObject(workspaceStub(id), async (instance) => {
       const answer = await instance.deleteWorkspace(owner.userId);
@@ -213,7 +213,7 @@ describe("deleting a workspace", () => {
     expect(isMocked).toBe(true);
   });
 
-  it("is for owners, and never for a personal one", async () => {
+  it("is permitted to owners, and never for a personal one", async () => {
     const owner = await newUser();
     const id = await newWorkspace(owner);
     const admin = await newMember(id, "admin");
@@ -223,7 +223,7 @@ describe("deleting a workspace", () => {
     expect(workspaceOf(await by(owner, `/workspaces/${owner.workspaceId}`)).personal).toBe(true);
   });
 
-  it("loses no race: parallel deletions end in one 200 and 404s, ingest in 201s before and 401s after", async () => {
+  it("is exact in races: one parallel deletion gets 200, the others 404; ingest gets 201 before and 401 after", async () => {
     const owner = await newUser();
     const id = await newWorkspace(owner);
     const key = await withLogs(owner, id);
@@ -237,8 +237,8 @@ describe("deleting a workspace", () => {
   });
 });
 
-describe("the index in D1", () => {
-  it("follows the object: what D1 did not take is told by the alarm, and an older batch changes nothing", async () => {
+describe("the directory in D1", () => {
+  it("follows the object: the alarm repeats failed changes, and an older batch changes nothing", async () => {
     const owner = await newUser();
     const id = await newWorkspace(owner);
     const guest = await join(owner, id, await newUser(), "member");
@@ -248,7 +248,7 @@ describe("the index in D1", () => {
       await instance.removeMember(owner.userId, guest.userId);
     });
     batch.mockRestore();
-    // The object denies what the index still has.
+    // The object refuses the member that the directory still lists.
     expect((await listed(guest)).map((item) => item.id)).toEqual([guest.workspaceId]);
     await evictDurableObject(workspaceStub(id));
     await runDurableObjectAlarm(workspaceStub(id));
@@ -266,7 +266,7 @@ describe("the index in D1", () => {
 });
 
 describe("a directory that has lost rows", () => {
-  it("gets them back from the object by its next alarm; a slug given away meanwhile gets a suffix", async () => {
+  it("gets them back by the object's next alarm; a slug taken in the meantime gets a suffix", async () => {
     const owner = await newUser();
     const id = await newWorkspace(owner);
     const guest = await join(owner, id, await newUser(), "member");
@@ -300,7 +300,7 @@ describe("a directory that has lost rows", () => {
 });
 
 describe("requests without a workspace", () => {
-  it("count in the user object, and by address without a token", async () => {
+  it("count in the user object, and by client IP without a token", async () => {
     const user = await newUser();
     expect((await by(user, "/workspaces")).headers.get("X-RateLimit-Remaining")).toBe("999");
     const nobody = await call("/workspaces", { headers: { "CF-Connecting-IP": "192.0.2.77" } });

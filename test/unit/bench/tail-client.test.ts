@@ -28,7 +28,7 @@ const logs = (seqs: readonly number[], message = "m") =>
 const caughtUp = (seq: number) => frame(JSON.stringify({ type: "caught-up", seq }));
 
 describe("the frames of a benchmark's tail", () => {
-  it("are taken apart however their bytes come, whatever was expected", () => {
+  it("are parsed independent of chunk boundaries and of predicted bytes", () => {
     const part = fc.record({
       payload: fc.oneof(
         fc.string({ maxLength: 300 }).map((text) => Buffer.from(text)),
@@ -108,7 +108,7 @@ describe("a benchmark's tail", () => {
     return { last: tail.last, ended: tail.ended };
   };
 
-  it("knows that it got each entry, parses what the first one got, and acknowledges", async () => {
+  it("records that each entry arrived, parses the first tail's frames only, and acknowledges", async () => {
     const frames = known();
     const add = vi.spyOn(frames, "add");
     const tails = [await open(frames), await open(frames), await open(frames)];
@@ -121,7 +121,7 @@ describe("a benchmark's tail", () => {
     await vi.waitFor(() => expect(heard).toEqual(Array(3).fill('{"type":"ack","seq":600}')));
   });
 
-  it("takes frames that are cut elsewhere than another's, and such as have other bytes", async () => {
+  it("accepts frames that are cut differently from another tail's or have other bytes", async () => {
     const frames = known();
     const tails = [await open(frames), await open(frames), await open(frames)];
     sockets[0]?.write(Buffer.concat([logs([1, 2, 3]), logs([4, 5])]));
@@ -143,7 +143,7 @@ describe("a benchmark's tail", () => {
     ],
     ["a close", [logs([1]), frame(Buffer.from("\x0f\xa8since=1", "latin1"), 0x88)], { last: 1, ended: "4008 since=1" }],
     ["an error", [frame('{"type":"error","code":"X"}')], { last: 0, ended: '{"type":"error","code":"X"}' }],
-  ])("does not overlook %s, though another tail got all that is right", async (_name, sent, expected) => {
+  ])("detects %s, even if another tail received everything correctly", async (_name, sent, expected) => {
     const frames = known();
     const right = await open(frames);
     const tail = await open(frames);
@@ -154,7 +154,7 @@ describe("a benchmark's tail", () => {
     expect({ last: tail.last, ended: tail.ended }).toEqual(expected);
   });
 
-  it("says why it was refused, and that a connection was lost", async () => {
+  it("reports why it was refused, and that a connection was lost", async () => {
     const tail = await open();
     sockets[0]?.destroy();
     expect((await got(tail, 1)).ended).toBe("the connection was lost");

@@ -31,7 +31,7 @@ const test_ = fc.oneof(
   path.map((at) => `!${at}`),
 );
 
-test("a tail leaves out just what a query would", () => {
+test("a tail excludes exactly what a query would", () => {
   fc.assert(
     fc.property(fc.array(test_, { minLength: 1, maxLength: 3 }), data, (texts, value) => {
       const tests = texts.map(parseDataTest);

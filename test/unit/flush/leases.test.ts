@@ -19,8 +19,8 @@ function freeShare(isRead: (at: number) => boolean): number {
 
 const T = 1_800_000_000_000;
 
-describe("leases of readers", () => {
-  it("hold a flush up for five seconds from their last page, and for half a minute at a stretch", () => {
+describe("read pins", () => {
+  it("delay a flush for five seconds from the reader's last page, and for half a minute at a stretch", () => {
     const leases = new ReadPins();
     expect(leases.blockedUntil(T)).toBeNull();
     leases.renew(T);
@@ -38,13 +38,13 @@ describe("leases of readers", () => {
     expect(leases.blockedUntil(T + 46_000)).toBe(T + 50_999);
   });
 
-  it("hold a flush up for two thirds of the time at most, however steadily they are renewed", () => {
+  it("delay a flush for at most two thirds of the time, however often they are renewed", () => {
     const share = freeShare(() => true);
     expect(share).toBeGreaterThan(0.32);
     expect(share).toBeLessThan(0.4);
   });
 
-  it("give a reader of now and then its five seconds", () => {
+  it("give an occasional reader its five seconds", () => {
     const leases = new ReadPins();
     leases.renew(1000);
     expect(leases.blockedUntil(1001)).toBe(6000);
@@ -54,7 +54,7 @@ describe("leases of readers", () => {
     expect(leases.blockedUntil(60_001)).toBe(65_000);
   });
 
-  it("cost nothing where nobody reads", () => {
+  it("delay nothing without a reader", () => {
     expect(freeShare(() => false)).toBe(1);
   });
 });

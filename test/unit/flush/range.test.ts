@@ -16,7 +16,7 @@ function batches(sizes: readonly { count: number; size: number }[], from = 1): U
 const of = (...counts: number[]) => batches(counts.map((count) => ({ count, size: 1 })));
 
 describe("a range", () => {
-  it("is as many whole batches as its bounds allow", () => {
+  it("has as many whole batches as its bounds allow", () => {
     expect(chooseRange(of(50, 30, 20, 1), LIMITS)).toEqual({
       firstSeq: 1,
       lastSeq: 100,
@@ -32,7 +32,7 @@ describe("a range", () => {
     expect(chooseRange(large, LIMITS)).toMatchObject({ lastSeq: 1 });
   });
 
-  it("is one batch where that alone is over the bounds, and none where there is none", () => {
+  it("is one batch if that batch alone exceeds the bounds, and `null` without batches", () => {
     expect(chooseRange(of(1000, 1), LIMITS)).toMatchObject({ firstSeq: 1, lastSeq: 1000 });
     expect(chooseRange(batches([{ count: 1, size: 5000 }]), LIMITS)).toMatchObject({ lastSeq: 1 });
     expect(chooseRange([], LIMITS)).toBeNull();
@@ -45,7 +45,7 @@ describe("a range", () => {
     expect(chooseRange([third], LIMITS)).toMatchObject({ firstSeq: 11, lastSeq: 15 });
   });
 
-  it("holds for whatever there is: whole batches, in bounds, and as many as fit", () => {
+  it("holds for any input: whole batches, within bounds, and as many as fit", () => {
     const part = fc.record({ count: fc.integer({ min: 1, max: 60 }), size: fc.integer({ min: 1, max: 400 }) });
     fc.assert(
       fc.property(fc.array(part, { minLength: 1, maxLength: 30 }), (parts) => {

@@ -11,19 +11,19 @@ function loaded(bytes: number, oldestAt: number | null): FlushSchedule {
 }
 
 describe("a flush is due", () => {
-  it("never where nothing waits", () => {
+  it("never without unflushed batches", () => {
     expect(loaded(0, null).dueAt(false)).toBeNull();
     expect(new FlushSchedule(BOUNDS).dueAt(false)).toBeNull();
   });
 
-  it("when the oldest batch is as old as it may become, whatever comes after it", () => {
+  it("when the oldest batch reaches the maximum age, whatever follows it", () => {
     const schedule = loaded(0, null);
     schedule.add(10, T);
     schedule.add(10, T + 5000);
     expect(schedule.dueAt(false)).toBe(T + 60_000);
   });
 
-  it("at once past the byte bound, and until half of it is gone", () => {
+  it("immediately above the byte bound, until half of it is moved", () => {
     const schedule = loaded(1000, T);
     expect(schedule.dueAt(false)).toBe(T + 60_000);
     schedule.add(1, T + 1);
@@ -37,11 +37,11 @@ describe("a flush is due", () => {
     expect(schedule.dueAt(false)).toBe(T + 60_000);
   });
 
-  it("at once where a range is on its way already, also when nothing else waits", () => {
+  it("immediately if a flush intent exists, also without other batches", () => {
     expect(loaded(0, null).dueAt(true)).toBe(0);
   });
 
-  it("later and later after failures, by a minute at most, however full the buffer is", () => {
+  it("with delays after failures that grow to a minute, however full the buffer is", () => {
     const schedule = loaded(5000, T);
     const delays = Array.from({ length: 9 }, () => schedule.failed(T));
     expect(delays).toEqual([1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000, 60_000]);

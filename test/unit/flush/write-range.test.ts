@@ -56,7 +56,7 @@ class Store implements RangeStore {
 const now = () => 1000;
 
 describe("writing a range", () => {
-  it("stores it, and as often as it is repeated says so without storing it again", async () => {
+  it("stores it, and reports each repetition without storing it again", async () => {
     const store = new Store();
     const call = callOf(batch(1, 1, 3), batch(2, 4, 2000));
     const first = await writeRange(store, call, now);
@@ -73,7 +73,7 @@ describe("writing a range", () => {
     expect([outcome.outcome, store.sent]).toEqual(["failed", 0]);
   });
 
-  it("names a batch that cannot be read, and sends nothing of the others", async () => {
+  it("names a batch that cannot be read, and stores no other", async () => {
     const broken = { ...batch(2, 4, 1000), body: new Uint8Array(50).fill(7) };
     const short = { ...batch(3, 1004, 3), count: 4 };
     const noJson = { ...batch(4, 1008, 1), encoding: 0 as const, body: encoder.encode(`${line("x").slice(0, -1)} `) };
@@ -86,7 +86,7 @@ describe("writing a range", () => {
     expect(store.sent).toBe(0);
   });
 
-  it("names a batch that holds a line which is no entry", async () => {
+  it("names a batch with a line that is not an entry", async () => {
     const store = new Store();
     for (const bad of ["no JSON", '{"message":"m"}', '"text"', line("m").replace("info", "loud"), line("m").slice(9)]) {
       const lines = new TextEncoder().encode([line("m4"), bad].join("\n"));
@@ -97,12 +97,12 @@ describe("writing a range", () => {
     expect(store.sent).toBe(0);
   });
 
-  it("names all of a range that is not whole", async () => {
+  it("names every batch of a range that is not whole", async () => {
     const outcome = await writeRange(new Store(), callOf(batch(1, 1, 3), batch(2, 5, 1)), now);
     expect(outcome).toMatchObject({ outcome: "bad", batches: [{ commit: 1 }, { commit: 2 }] });
   });
 
-  it("takes a range that an earlier call has stored for stored, also when it cannot be read any more", async () => {
+  it("treats a range that an earlier call stored as stored, even if it cannot be read any longer", async () => {
     const store = new Store();
     const call = callOf(batch(1, 1, 3), batch(2, 4, 5));
     const stored = await writeRange(store, call, now);
@@ -110,7 +110,7 @@ describe("writing a range", () => {
     expect(await writeRange(store, damaged, now)).toEqual(stored);
   });
 
-  it("puts a range in the place of what lies there instead, so that nothing is there twice", async () => {
+  it("replaces other segments in the place of a range, so that no entry is duplicated", async () => {
     for (const other of [callOf(batch(1, 1, 3), batch(2, 4, 5)), callOf(batch(1, 1, 2)), callOf(batch(1, 2, 2))]) {
       const store = new Store();
       await writeRange(store, other, now);
@@ -124,7 +124,7 @@ describe("writing a range", () => {
     }
   });
 
-  it("sets a range aside that does not get its place", async () => {
+  it("reports a range as bad if it cannot replace the segments in its place", async () => {
     const store = new Store();
     store.replaceSegments = async () => ({ segments: 1, entries: 2, bytes: 1 });
     await writeRange(store, callOf(batch(1, 1, 2)), now);
@@ -132,7 +132,7 @@ describe("writing a range", () => {
     expect(outcome).toMatchObject({ outcome: "bad", batches: [{ commit: 1 }] });
   });
 
-  it("takes a range for stored whose batches the object itself cannot read any more", async () => {
+  it("treats a range as stored whose batches the object itself cannot read any longer", async () => {
     const store = new Store();
     const call = callOf(batch(1, 1, 3), batch(2, 4, 5));
     const bad = [{ commit: 2, reason: "a part of it is missing" }];
@@ -142,7 +142,7 @@ describe("writing a range", () => {
     expect(await writeRange(store, damaged, now)).toEqual(stored);
   });
 
-  it("tells what passes from what does not, and shows nothing of a message but D1's code", async () => {
+  it("distinguishes temporary from permanent errors, and reveals only D1's code of a message", async () => {
     const store = new Store();
     store.error = new Error("D1_ERROR: no such table: segments: SQLITE_ERROR in sk_secret");
     expect(await writeRange(store, callOf(batch(1, 1, 1)), now)).toEqual({

@@ -73,7 +73,7 @@ describe("a request id", () => {
   );
 
   test.each([null, undefined, "", "x".repeat(129), "a b", "a\tb", "é", "\u007f"])(
-    "that is none is replaced: %j",
+    "that is invalid is replaced: %j",
     (id) => {
       expect(requestIdOf(id)).toMatch(/^req_[0-9A-Za-z]{16}$/);
       expect(requestIdOf(id)).not.toBe(requestIdOf(id));

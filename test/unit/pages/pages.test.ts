@@ -28,8 +28,8 @@ const LINKS = [
   ],
 ] as const;
 
-describe("the page that a browser gets for a link of the API", () => {
-  it.each(LINKS)("%s sends its token on a click alone, and keeps it out of the address", async (kind, ...rest) => {
+describe("the page for a browser that opens a link of the API", () => {
+  it.each(LINKS)("%s sends its token on a click only, and removes it from the address", async (kind, ...rest) => {
     const [path, data, title] = rest;
     const sent = service(data);
     const page = await openPage(kind, `${path}?token=vt_one`);
@@ -41,7 +41,7 @@ describe("the page that a browser gets for a link of the API", () => {
     expect([page.title(), page.heading.focused, page.form.hidden]).toEqual([`${title} · Taffrail`, true, true]);
   });
 
-  it("says who was signed in, and copies the token on a click", async () => {
+  it("names the signed-in user, and copies the token on a click", async () => {
     service({ user: { email: "ada@example.com" }, accessToken: "eyJ.token", isNewUser: false });
     const page = await openPage("magic-link", "/auth/magic-link/verify?token=vt_one");
     await page.form.dispatch("submit");
@@ -60,7 +60,7 @@ describe("the page that a browser gets for a link of the API", () => {
     await vi.waitFor(() => expect(page.heading.textContent).toBe("Thank you"));
   });
 
-  it("without a token says so, and offers nothing to click", async () => {
+  it("without a token says so, and has no button", async () => {
     for (const address of ["/auth/verify-email", "/auth/verify-email?token=", "/auth/verify-email?other=1"]) {
       const page = await openPage("verify-email", address);
       expect([page.heading.textContent, page.form.hidden]).toEqual(["This link is incomplete", true]);
@@ -70,7 +70,7 @@ describe("the page that a browser gets for a link of the API", () => {
   it.each([
     ["INVALID_TOKEN", "This link is not valid"],
     ["TOKEN_EXPIRED", "This link has expired"],
-  ])("%s ends it", async (code, title) => {
+  ])("%s is final", async (code, title) => {
     service(null, { code, message: "ours" });
     const page = await openPage("magic-link", "/auth/magic-link/verify?token=vt_one");
     await page.form.dispatch("submit");
@@ -78,7 +78,7 @@ describe("the page that a browser gets for a link of the API", () => {
     expect([page.form.hidden, page.result.children[0]?.className]).toEqual([true, "error"]);
   });
 
-  it("anything else can be tried again, and is said in words", async () => {
+  it("other errors can be retried, and are explained in words", async () => {
     const page = await openPage("verify-email", "/auth/verify-email?token=vt_one");
     const cases = [
       [

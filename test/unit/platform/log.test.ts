@@ -6,7 +6,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test("an operation line begins with its time, ISO 8601 UTC with milliseconds", () => {
+test("an event begins with its time, ISO 8601 UTC with milliseconds", () => {
   vi.useFakeTimers({ now: Date.UTC(2026, 10, 22, 21, 30, 5, 7) });
   const written = vi.spyOn(console, "log").mockImplementation(() => {});
   logEvent("info", "info", { event: "workspace.ingest", outcome: "ok" });
@@ -15,7 +15,7 @@ test("an operation line begins with its time, ISO 8601 UTC with milliseconds", (
   ]);
 });
 
-test("a line below the threshold is not written", () => {
+test("an event below the threshold is not written", () => {
   const written = vi.spyOn(console, "log").mockImplementation(() => {});
   logEvent("warn", "info", { event: "workspace.ingest", outcome: "ok" });
   expect(written).not.toHaveBeenCalled();

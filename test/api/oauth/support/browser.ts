@@ -1,4 +1,4 @@
-/** Redirects in a row after which something goes in circles. */
+/** Redirects in a row that count as a loop. */
 const REDIRECTS_MAX = 12;
 
 interface Cookie {
@@ -6,11 +6,11 @@ interface Cookie {
   value: string;
   host: string;
   path: string;
-  /** As it was set, attributes and all. */
+  /** As it was set, with its attributes. */
   header: string;
 }
 
-/** A browser as far as these flows need one: cookies by host and path (not by port), and redirects one by one. */
+/** The part of a browser that these flows need: cookies by host and path (not by port), and single redirects. */
 export class Browser {
   #cookies: Cookie[] = [];
 
@@ -18,12 +18,12 @@ export class Browser {
     return this.#cookies;
   }
 
-  /** Takes over the cookies of another one, as a second tab has them. */
+  /** Copies the cookies of another browser, as a second tab has them. */
   adopt(other: Browser): void {
     this.#cookies = [...other.cookies()];
   }
 
-  /** One request, without following anything. */
+  /** Sends one request and follows nothing. */
   async request(url: string | URL, init: RequestInit = {}): Promise<Response> {
     const target = new URL(url);
     const headers = new Headers(init.headers);
@@ -37,7 +37,7 @@ export class Browser {
     return response;
   }
 
-  /** Follows redirects to the first answer that is none, or up to the address that `stop` names. */
+  /** Follows redirects to the first response that is not a redirect, or up to the address that `stop` accepts. */
   async open(
     url: string | URL,
     init: RequestInit,

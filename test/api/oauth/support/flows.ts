@@ -2,27 +2,27 @@ import type { ProviderName } from "../../../../src/accounts/oauth/provider.ts";
 import { type Answer, call, type SignedIn } from "../../../support/api.ts";
 import { Browser } from "./browser.ts";
 
-/** Where the service sends browsers in these tests; nothing answers there, and nothing has to. */
+/** The frontend's address in these tests. No server listens there. */
 export const FRONTEND = "https://frontend.test";
 
-/** Who signs in at a local provider. */
+/** The user who signs in at a local provider. */
 export interface Visitor {
   email: string;
   name?: string;
   verified?: boolean;
-  /** Digits; from the address where it is left out. */
+  /** Digits. Derived from the address if absent. */
   subject?: string;
   decision?: "allow" | "deny";
 }
 
 let visitors = 0;
 
-/** An address that no other test has. */
+/** An address that is unique to the test. */
 export function newEmail(): string {
   return `visitor-${process.pid}-${Date.now()}-${visitors++}@example.com`;
 }
 
-/** Where a flow ended: what the frontend gets, and the response that says so. */
+/** The end of a flow: the parameters for the frontend, and the redirecting response. */
 export interface Landing {
   parameters: Record<string, string>;
   response: Response;
@@ -32,7 +32,7 @@ export function atFrontend(url: URL): boolean {
   return url.origin === FRONTEND;
 }
 
-/** The provider's address that a flow begins with. */
+/** The provider's address at which a flow begins. */
 export async function authorizeUrlOf(
   service: string,
   provider: ProviderName,
@@ -45,7 +45,7 @@ export async function authorizeUrlOf(
   return new URL(location);
 }
 
-/** The callback address that the provider sends the browser to, before it goes there. */
+/** The callback address that the provider redirects to, not requested yet. */
 export async function callbackUrlOf(authorizeUrl: URL, visitor: Visitor, browser: Browser): Promise<URL> {
   const isCallback = (url: URL) => url.pathname.endsWith("/callback");
   const page = await browser.open(authorizeUrl, {}, isCallback);
@@ -64,7 +64,7 @@ export async function callbackUrlOf(authorizeUrl: URL, visitor: Visitor, browser
   return done.url;
 }
 
-/** Goes to a callback address and gives where that sends the browser. */
+/** Requests a callback address and returns where it redirects to. */
 export async function land(callbackUrl: URL, browser: Browser): Promise<Landing> {
   const response = await browser.request(callbackUrl);
   const location = response.headers.get("Location");
@@ -85,7 +85,7 @@ export async function signInWith(
   return land(await callbackUrlOf(authorizeUrl, visitor, browser), browser);
 }
 
-/** Links a provider in one browser, as a frontend on the service's own origin would. */
+/** Links a provider in one browser, as a frontend on the service's origin does. */
 export async function linkWith(
   service: string,
   provider: ProviderName,
@@ -124,7 +124,7 @@ export function me(
   return call(service, "/auth/me", { token });
 }
 
-/** The access token of a landing; fails the test where it has none. */
+/** The access token of a landing. Fails the test if there is none. */
 export function accessTokenOf({ parameters }: Landing): string {
   const { accessToken } = parameters;
   if (accessToken === undefined) throw new Error(`No tokens: ${JSON.stringify(parameters)}`);

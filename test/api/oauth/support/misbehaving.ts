@@ -2,16 +2,16 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { Events, type MutableResponse, type MutableToken, OAuth2Server } from "oauth2-mock-server";
 
-/** An OpenID Connect provider that says whatever a test wants it to. It signs in whoever comes, without asking. */
+/** An OpenID Connect provider that returns what a test sets. It signs every user in without consent. */
 export interface ForgingIssuer {
   url: string;
-  /** Changes the ID token before it is signed; until the next `reset`. */
+  /** Changes the ID token before it is signed, until the next `reset`. */
   forgeToken(change: (token: MutableToken) => void): void;
-  /** Changes the answer of the token endpoint. */
+  /** Changes the response of the token endpoint. */
   forgeAnswer(change: (answer: MutableResponse) => void): void;
   forgeUserinfo(change: (answer: MutableResponse) => void): void;
   forgeDiscovery(change: (answer: MutableResponse) => void): void;
-  /** Breaks the signature of the ID token, in one bit. */
+  /** Breaks the signature of the ID token in one bit. */
   breakSignature(): void;
   reset(): void;
   stop(): Promise<void>;
@@ -46,7 +46,7 @@ export async function startForgingIssuer(): Promise<ForgingIssuer> {
   };
 }
 
-/** What a GitHub-shaped peer answers on each path; a test sets what it needs. */
+/** The responses of a peer like GitHub by path; a test sets those it needs. */
 export interface FakeGithub {
   url: string;
   routes: Map<string, (request: IncomingMessage, response: ServerResponse) => void>;
@@ -74,7 +74,7 @@ export async function startFakeGithub(): Promise<FakeGithub> {
   };
 }
 
-/** Answers with JSON. */
+/** Responds with JSON. */
 export function json(status: number, body: unknown): (request: IncomingMessage, response: ServerResponse) => void {
   return (_request, response) => {
     response.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify(body));

@@ -2,7 +2,7 @@ import { type BothProviders, startBothProviders } from "../../../../scripts/prov
 import { freePort, startServer, type TestServer } from "../../../support/server.ts";
 import { FRONTEND } from "./flows.ts";
 
-/** The service, and both providers that it is set up with. */
+/** The service, configured with both providers. */
 export interface OAuthService {
   server: TestServer;
   url: string;
