@@ -15,50 +15,50 @@ export interface SentEntry {
   level: string;
   category: string;
   type: string;
-  /** Epoch milliseconds; null leaves it to the service. */
+  /** Epoch milliseconds; `null` lets the service set it. */
   timestamp: number | null;
   data: { group: number; padding: string };
 }
 
-/** One request, and all that is known of its fate. */
+/** One request, and what is known about its outcome. */
 export interface SentBatch {
   name: string;
-  /** Its `Idempotency-Key`; null for a client that sends none, and so must not send it again. */
+  /** Its `Idempotency-Key`, or `null` for a client that sends none and therefore never repeats the request. */
   key: string | null;
   mediaType: string;
   body: string;
-  /** Its good entries. Each message is unlike any other. */
+  /** Its valid entries. Every message is unique. */
   entries: SentEntry[];
-  /** Null while no answer has said that it is stored. */
+  /** `null` until a response confirms that the batch is stored. */
   receipt: Receipt | null;
 }
 
-/** What some messages hold, for queries to search. */
+/** Texts in some messages, for queries to search. */
 export const NEEDLE = "haystack";
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
-/** How far back most old entries lie: far from each other, so that their segments are cut. */
+/** The age of most old entries: far apart, so that their segments are cut. */
 const OLD_MS = [3 * 60 * MINUTE_MS, 2 * DAY_MS, 20 * DAY_MS] as const;
 
-/** Categories, the built-in ones and two of a user's own, and a type of each. */
+/** Categories, the built-in ones and two custom ones, with a type each. */
 const KINDS: [string, string][] = [
   ...Object.entries(CATEGORY_TYPES).map(([category, types]): [string, string] => [category, types[1]]),
   ["custom", "anything"],
   ["billing", "invoice"],
 ];
 
-/** @param now epoch milliseconds that its entries are around */
+/** @param now epoch milliseconds around which its entries lie */
 export function makeBatch(random: Random, name: string, now: number): SentBatch {
   const count = random.oneIn(14) ? random.int(100, 400) : random.int(1, 12);
   const padding = "x".repeat(random.oneIn(4) ? random.int(0, 2000) : 20);
-  // Most batches are of now; some were kept back for days by a client that was cut off.
+  // Most batches are recent; some were kept for days by a disconnected client.
   const base = random.oneIn(8) ? now - random.pick(OLD_MS) : now;
   const entries = Array.from({ length: count }, (_, index) => makeEntry(random, `${name}.${index}`, base, padding));
   const sent: object[] = entries.map(({ timestamp, ...entry }) =>
     timestamp === null ? entry : { timestamp, ...entry },
   );
-  // A bad entry here and there: the receipt has to repeat it, and `seq` must not count it.
+  // An invalid entry now and then: the receipt must list it, and `seq` must not count it.
   if (random.oneIn(3)) sent.splice(random.int(0, sent.length), 0, { message: "" });
   const isNdjson = random.oneIn(4);
   return {
@@ -73,20 +73,20 @@ export function makeBatch(random: Random, name: string, now: number): SentBatch 
 
 function makeEntry(random: Random, name: string, base: number, padding: string): SentEntry {
   const [category, type] = KINDS[random.int(0, KINDS.length - 1)] ?? ["custom", "anything"];
-  // Within the retention, wherever the batch is.
+  // Within the retention, whatever the batch's time.
   const far = random.oneIn(100) ? random.int(0, 9 * DAY_MS) : 0;
   return {
     message: random.oneIn(20) ? `${name} ${NEEDLE}` : name,
     level: LEVELS[random.int(0, LEVELS.length - 1)] ?? "info",
     category,
     type,
-    // Many share a millisecond: then `seq` alone orders them.
+    // Many share a millisecond, so that only `seq` orders them.
     timestamp: random.oneIn(5) ? null : base - far + random.int(-3, 3) * (random.oneIn(3) ? MINUTE_MS : 1),
     data: { group: random.int(0, 9), padding },
   };
 }
 
-/** The same request under the same key, but for one letter. */
+/** The same request under the same key, with one letter changed. */
 export function altered({ body }: SentBatch): string {
   return body.replace("xxx", "xyx").replace(/"message":"r/, '"message":"R');
 }

@@ -11,17 +11,17 @@ import { send } from "./writer.ts";
 
 export interface FaultOptions {
   rounds: number;
-  /** Of the first round; each further one has the next number. */
+  /** Seed of the first round; each further round adds 1. */
   seed: number;
   port?: number | undefined;
   report?: (line: string) => void;
 }
 
 /**
- * Plays rounds on one server, one after the other, each in a workspace of its own, and at the end looks at all of them
- * again. A round's seed fixes what is sent and asked, in which order each actor acts and how long it waits, which blows
- * are dealt and with what chances; not how all of that falls together in time.
- * @throws Broken with the seed and what is wrong
+ * Plays rounds on one server, one after the other, each in a separate workspace, and verifies all of them again at the
+ * end. A round's seed fixes what is sent and requested, the order and pauses of each actor, and the faults with their
+ * chances, but not how all of that interleaves.
+ * @throws Broken with the seed and the problem
  */
 export async function runFaults({ rounds, seed, port, report = () => {} }: FaultOptions): Promise<Counts> {
   const server = await FaultServer.start(port);
@@ -52,7 +52,7 @@ export async function runFaults({ rounds, seed, port, report = () => {} }: Fault
   }
 }
 
-/** A workspace of before: batches that are long cold are sent again, and everything is as it was, to the letter. */
+/** Verifies an earlier workspace: repeats of batches in the cold tier succeed, and every entry is unchanged. */
 async function lookAgain(service: Service, { name, account, projects }: Past): Promise<void> {
   const [first, ...others] = projects;
   if (!first) return;

@@ -3,7 +3,7 @@ import { NEEDLE } from "./batch.ts";
 import type { Row } from "./project.ts";
 import type { Random } from "./random.ts";
 
-/** Filters as a query takes them, and which rows they leave. */
+/** Filters as a query has them, and the rows that pass them. */
 export interface Filter {
   filters: Readonly<Record<string, unknown>>;
   keeps: (row: Row) => boolean;
@@ -19,7 +19,7 @@ export function anyFilter(random: Random, now: number): Filter {
   return random.pick([levelFilter, minLevelFilter, categoryFilter, searchFilter, dataFilter, timeFilter])(random, now);
 }
 
-/** Those that counts answer without a look at entries, and one that they do not. */
+/** Filters that counts answer without reading entries, and one that requires reading. */
 export function anyStatsFilter(random: Random, now: number): Filter {
   if (random.oneIn(2)) return EVERYTHING;
   return random.pick([levelFilter, minLevelFilter, categoryFilter, timeFilter, searchFilter])(random, now);

@@ -3,10 +3,10 @@ import type { Random } from "./random.ts";
 import { ServerKilled } from "./server.ts";
 import type { World } from "./world.ts";
 
-/** Milliseconds from one blow to the next at most. */
+/** Maximum milliseconds from one fault to the next. */
 const REST_MS = 220;
 
-/** What a round's workspaces are like: when batches leave the object, and how many together. */
+/** The settings of a round's workspaces: when batches leave the object, and how many together. */
 export function roundSettings(random: Random): Record<string, string> {
   return {
     RECENT_MAX_AGE_SECONDS: random.pick(["1", "1", "3600"]),
@@ -37,7 +37,7 @@ export function anyPlan(random: Random, settings: Plan["settings"]): Plan {
   };
 }
 
-/** Deals blows to the service, one after the other, until the round is over. */
+/** Causes faults in the service, one after the other, until the round is over. */
 export async function wreak(world: World, settings: Plan["settings"]): Promise<void> {
   const { course, service, account } = world;
   const { server } = service;
@@ -60,11 +60,11 @@ export async function wreak(world: World, settings: Plan["settings"]): Promise<v
       else await server.plan({ ...plan, d1: { before: 1, after: 0, delayMs: 0 } });
     });
   }
-  // What is still being read and deleted has to come to an end.
+  // Reads and deletions in progress must be able to end.
   await unlessKilled(() => server.plan({ ...CALM, settings }));
 }
 
-/** Kills the whole server at some moments, and starts it again. */
+/** Kills the whole server at some moments, and restarts it. */
 export async function kill({ course, service, random: seeded }: World): Promise<number> {
   const { server } = service;
   const random = seeded.fork("kill");
@@ -78,7 +78,7 @@ export async function kill({ course, service, random: seeded }: World): Promise<
   return times;
 }
 
-/** Deletes the doomed project in the middle of all. */
+/** Deletes one project in the middle of the round. */
 export async function doom(world: World): Promise<void> {
   const { course, service, account, doomed, random: seeded } = world;
   const random = seeded.fork("doom");
@@ -88,16 +88,16 @@ export async function doom(world: World): Promise<void> {
   doomed.deletion = "asked";
   const path = `/projects/${doomed.id}`;
   const { status, body } = await service.insist(path, { ...account, method: "DELETE" });
-  // 404 where the answer to an earlier try was lost.
+  // 404 if the response to an earlier attempt was lost.
   if (status !== 200 && status !== 404)
     course.report([`the deletion was answered with ${status} ${JSON.stringify(body)}`]);
   doomed.deletion = "done";
 }
 
-/** Tries to catch a moment at which something of this very project is on its way. */
+/** Attempts to find a moment at which a flush of the project to delete is in flight. */
 const LATE_TRIES = 6;
 
-/** What leaves the object arrives in the cold tier only when its project has been deleted and looked for there. */
+/** Delays a write of the cold tier until its project was deleted and cleaned up there. */
 async function sendLate({ service, account, doomed }: World, seed: number): Promise<void> {
   const { server } = service;
   const { workspaceId } = account;
@@ -112,7 +112,7 @@ async function sendLate({ service, account, doomed }: World, seed: number): Prom
   }
 }
 
-/** An order that the whole server dies over is not repeated: what has to hold is told again to the next one. */
+/** Runs an order. If the server is killed during the order, drops it: the server gets the plan again when it starts. */
 async function unlessKilled(order: () => Promise<void>): Promise<void> {
   try {
     await order();

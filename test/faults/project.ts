@@ -1,7 +1,7 @@
 import type { Key } from "../support/api.ts";
 import type { SentBatch } from "./batch.ts";
 
-/** An entry as the service answers with it, of which no more is looked at than this. */
+/** An entry of a response, with the members that the tests compare. */
 export interface Row {
   id: string;
   seq: number;
@@ -15,17 +15,17 @@ export interface Row {
   data?: { group?: number; [name: string]: unknown };
 }
 
-/** One project, and all that is known of it from what was sent and answered. */
+/** One project, and what is known about it from requests and responses. */
 export class Project {
   readonly id: string;
   readonly key: Key;
   readonly name: string;
   readonly batches: SentBatch[] = [];
-  /** The newest `seq` that an answer has acknowledged: what begins from now on has to see everything up to it. */
+  /** The newest acknowledged `seq`. Every read that begins afterwards must include all entries up to it. */
   ackedSeq = 0;
-  /** Whether its deletion has been asked for, and answered. */
+  /** Whether its deletion was requested and confirmed. */
   deletion: "none" | "asked" | "done" = "none";
-  /** Entries as they were first answered with, by `seq`: whoever answers, they never differ. */
+  /** Entries as first returned, by `seq`. They must be equal in all later responses of any route. */
   readonly #seen = new Map<number, string>();
 
   constructor(name: string, id: string, key: Key) {
@@ -38,7 +38,7 @@ export class Project {
     this.ackedSeq = Math.max(this.ackedSeq, lastSeq);
   }
 
-  /** @returns what is wrong with an entry that an answer holds */
+  /** @returns what is wrong with a returned entry, or `null` */
   see(row: Row, where: string): string[] {
     const text = JSON.stringify(row);
     const known = this.#seen.get(row.seq);
@@ -47,16 +47,16 @@ export class Project {
     return row.projectId === this.id ? [] : [`${where}: an entry of ${row.projectId} is among those of ${this.id}`];
   }
 
-  /** A run is long: what its rounds have seen is not kept. */
+  /** Frees the records of a round, because a run is long. */
   forget(): void {
     this.#seen.clear();
     this.batches.length = 0;
   }
 
-  /** An entry that has been seen; undefined where nobody has seen it yet. */
+  /** An entry that was returned before, or `undefined`. */
   seen(seq: number): Row | undefined {
     const text = this.#seen.get(seq);
-    // SAFETY: it was made from a row.
+    // SAFETY: the text was made from a row.
     return text === undefined ? undefined : (JSON.parse(text) as Row);
   }
 }

@@ -1,43 +1,43 @@
-/** What the harness and the variant of the service that it tests say to each other: `POST /chaos` with one `Order`. */
+/** Messages between the harness and the service variant under test: `POST /chaos` with one `Order`. */
 
-/** What the service is to suffer. Chances are from 0 to 1, times in milliseconds. */
+/** The faults to cause. Chances are from 0 to 1, times in milliseconds. */
 export interface Plan {
-  /** Of the dice that the chances are thrown with. */
+  /** Seed of the random numbers for the chances. */
   seed: number;
   d1: {
-    /** A call fails and nothing of it was executed. */
+    /** A call fails before it was executed. */
     before: number;
-    /** A call fails although all of it was executed. */
+    /** A call fails after it was executed. */
     after: number;
-    /** Each call waits up to this long. */
+    /** Maximum wait of each call. */
     delayMs: number;
   };
-  /** What becomes of a call of the cold writer. */
+  /** Faults of a call of the cold writer. */
   writer: {
-    /** It dies before it has begun. */
+    /** The call fails before it begins. */
     before: number;
-    /** It dies when all is stored. */
+    /** The call fails after everything was stored. */
     after: number;
-    /** It is given up for dead, and stores everything some time later. */
+    /** The call fails, and stores everything some time later. */
     late: number;
-    /** It answers, and stores everything again some time later. */
+    /** The call succeeds, and stores everything again some time later. */
     again: number;
-    /** All is stored, and the object that waits for the answer dies. */
+    /** Everything is stored, and the calling object is killed. */
     abort: number;
     delayMs: number;
-    /** How much later at most. */
+    /** Maximum delay of late writes. */
     lateMs: number;
   };
-  /** What an object hands over at once of recent batches at most: reads then take several turns, with flushes between. */
+  /** Maximum page of recent batches, so that reads take several turns with flushes in between. */
   pages: {
     bytes: number;
     batches: number;
-    /** Each waits up to this long. */
+    /** Maximum wait of each page. */
     delayMs: number;
-    /** Chance that everything that waits is moved to the cold tier between two pages of one read. */
+    /** Chance that all unflushed batches move to the cold tier between two pages of one read. */
     moves: number;
   };
-  /** Settings of workspace objects that wake from now on, over those of the server. */
+  /** Settings of workspace objects that start from now on, over those of the server. */
   settings: Record<string, string>;
 }
 
@@ -51,36 +51,36 @@ export const CALM: Plan = {
 
 export type Order =
   | { do: "plan"; plan: Plan }
-  /** Kills a workspace's object: its memory, its sockets, its calls. */
+  /** Kills a workspace's object with its memory, sockets and calls. */
   | { do: "abort"; workspaceId: string }
-  /** Answered with what the alarm threw, or null. */
+  /** Returns the error of the alarm, or `null`. */
   | ({ do: "alarm"; workspaceId: string } & AlarmOrder)
-  /** Answers once no late writer is left. */
+  /** Returns when no late writer is left. */
   | { do: "quiet" }
-  /** As if so much time had passed since projects were deleted that nothing of them can arrive any more. */
+  /** Ages deletions, so that no late write of their projects can arrive any longer. */
   | { do: "age-deletions"; workspaceId: string }
   | { do: "look"; workspaceId: string }
   | { do: "counts" };
 
-/** To run an alarm so many times, one after the other or all at once. */
+/** Runs an alarm the given number of times, one after the other or all at once. */
 export interface AlarmOrder {
   times: number;
   atOnce: boolean;
-  /** Whether all that waits is to be moved to the cold tier, as if it were due. */
+  /** Whether unflushed batches are due immediately. */
   isEager: boolean;
 }
 
-/** Faults that were brought about since the server's start, by name. */
+/** Number of caused faults since the server's start, by name. */
 export type Counts = Record<string, number>;
 
-/** What a workspace has on disk, counted row by row rather than by what the service says. */
+/** What a workspace stores, counted row by row instead of by the service's counters. */
 export interface Look {
-  /** Live projects. `waiting`: what is counted as waiting to be moved; `recent`: what is there to be moved. */
+  /** Existing projects. `waiting`: the counter of unflushed batches; `recent`: the stored ones. */
   projects: { id: string; lastSeq: number; flushedSeq: number; waiting: Held; recent: Held }[];
-  /** Rows of batches, their parts and receipts that belong to no live project. */
+  /** Rows of batches, their parts and receipts without an existing project. */
   orphans: number;
   doomed: number;
-  /** Projects of which something is on its way to the cold tier. */
+  /** Projects with a flush in progress. */
   intents: string[];
   setAside: number;
   lastError: string | null;

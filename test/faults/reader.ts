@@ -10,7 +10,10 @@ export interface Read {
   where: string;
   filter: Filter;
   order: "asc" | "desc";
-  /** What was acknowledged when it began, by project: all of it has to be there. Only these projects are read. */
+  /**
+   * The acknowledged `seq` at its start, by project: everything up to it must be returned. Only these projects are
+   * read.
+   */
   since: Map<Project, number>;
   rows: Row[];
   asOf: string;
@@ -43,7 +46,7 @@ const INTERVALS = [
 
 const REST_MS = 60;
 
-/** Pages through one snapshot after another while everything moves. What was read is judged when all is known. */
+/** Pages through snapshots while entries move. The pages are verified at the end of the round. */
 export async function read(world: World, name: string, reads: Read[]): Promise<void> {
   const { course, kept } = world;
   const random = world.random.fork(name);
@@ -74,7 +77,7 @@ export interface Wish {
   asOf?: string;
 }
 
-/** Reads all pages, with one project's key or for all of the workspace. A page that fails is asked for again. */
+/** Reads all pages, with one project's key or in the whole workspace. Repeats a page that fails. */
 export async function readPages({ service, account, course }: World, wish: Wish, where: string): Promise<Read> {
   const { projects, filter, order, limit } = wish;
   const since = new Map(projects.map((project) => [project, project.ackedSeq]));
@@ -103,7 +106,7 @@ interface Page {
   asOf: string;
 }
 
-/** Asks for histograms while everything moves. */
+/** Requests histograms while entries move. */
 export async function count(world: World, name: string, counts: Count[]): Promise<void> {
   const { course, kept } = world;
   const random = world.random.fork(name);
@@ -118,7 +121,7 @@ export async function count(world: World, name: string, counts: Count[]): Promis
   }
 }
 
-/** The same with every interval, of everything and of a time range. */
+/** Requests the same histogram with every interval, of all entries and of a time range. */
 export async function countAll(world: World, project: Project, filters: readonly Filter[]): Promise<Count[]> {
   const counts: Count[] = [];
   for (const [index, filter] of filters.entries()) {
@@ -145,7 +148,7 @@ async function countOnce(
   return { where, filter, intervalMs, groupBy, project, since, answer };
 }
 
-/** Looks up entries that others have seen, with their neighbours. */
+/** Requests entries that were returned before, with their neighbours. */
 export async function lookUp(world: World, name: string): Promise<void> {
   const { course, kept } = world;
   const random = world.random.fork(name);
@@ -160,7 +163,7 @@ export async function lookUp(world: World, name: string): Promise<void> {
   }
 }
 
-/** @param ackedSeq up to here everything has to be there */
+/** @param ackedSeq every entry up to here must be returned */
 export async function contextProblems(
   service: Service,
   project: Project,

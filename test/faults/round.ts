@@ -22,14 +22,17 @@ import {
 import { Course, type World } from "./world.ts";
 import { conflict, send, write } from "./writer.ts";
 
-/** Milliseconds that a round's load goes on: at least one of these, and on until enough is sent, but not longer than that. */
+/**
+ * Milliseconds of a round's load: at least a random value from `LOAD_MS`, then until enough is sent, at most
+ * `LOAD_MOST_MS`.
+ */
 const LOAD_MS = [1500, 2800] as const;
 const LOAD_MOST_MS = 8000;
-/** Batches that are enough. */
+/** The number of batches that is enough. */
 const LOAD_BATCHES = [60, 160] as const;
-/** Milliseconds in which everything has to come to rest once nothing fails any more. */
+/** Milliseconds in which all work must complete once no faults are caused. */
 const REST_MS = 20_000;
-/** Old batches sent again at the end of a round, and kept for the end of the run. */
+/** Old batches to repeat at the end of a round, and to keep for the end of the run. */
 const RETRIES = 25;
 const KEPT = 8;
 const SNAPSHOTS = 4;
@@ -37,14 +40,14 @@ const CONTEXTS = 6;
 
 const ERRORS: Filter = { filters: { level: "error" }, keeps: ({ level }) => level === "error" };
 
-/** A workspace after its round, to be looked at again at the end of the run. */
+/** A workspace after its round, to be verified again at the end of the run. */
 export interface Past {
   name: string;
   account: Account;
   projects: { project: Project; digest: string; entries: number; batches: SentBatch[] }[];
 }
 
-/** One round: a workspace of its own, load and havoc together, and then every promise held against what is there. */
+/** Plays one round: a separate workspace, load and faults together, then verifies every guarantee. */
 export async function playRound(service: Service, seed: number): Promise<{ past: Past; figures: Counts }> {
   const random = new Random(seed);
   const name = `r${seed}`;
@@ -83,11 +86,11 @@ async function runLoad(world: World, tails: readonly TailReader[]): Promise<Load
   const { course, service, kept, doomed, random } = world;
   const settings = roundSettings(random);
   await service.server.plan(anyPlan(random, settings));
-  // The object was made while the settings were others.
+  // The object was created with other settings.
   await service.server.order({ do: "abort", workspaceId: world.account.workspaceId });
   const load: Load = { reads: [], counts: [], kills: 0, ackedAtOnce: 0 };
   const act = (name: string, actor: () => Promise<unknown>) => course.run(name, async () => void (await actor()));
-  // They go on until the end of the round.
+  // They continue until the end of the round.
   for (const tail of tails) void act("tail", () => tail.follow());
   await Promise.all([
     act("clock", () => runClock(world)),
@@ -119,7 +122,7 @@ async function runClock({ course, kept, random: seeded }: World): Promise<void> 
   course.end();
 }
 
-/** Everything that is known by now, against everything that is there. @returns what is there */
+/** Compares everything known with everything stored. @returns what is stored */
 async function judge(world: World, tails: readonly TailReader[], load: Load): Promise<Map<Project, Truth>> {
   const { kept, random, service, course } = world;
   await takeTruths(world, "before the retries");
@@ -145,7 +148,7 @@ async function judge(world: World, tails: readonly TailReader[], load: Load): Pr
   return truths;
 }
 
-/** All of each project, in small pages; every fate that is known has to be as it is known. */
+/** Reads all of each project in small pages, and verifies every known outcome. */
 async function takeTruths(world: World, when: string): Promise<Map<Project, Truth>> {
   const truths = new Map<Project, Truth>();
   const problems: string[] = [];
@@ -161,7 +164,7 @@ async function takeTruths(world: World, when: string): Promise<Map<Project, Trut
   return truths;
 }
 
-/** Batches without an answer are sent until they have one; some of the others are sent again, also with another body. */
+/** Repeats batches without a response until they have one, and some of the others, also with another body. */
 async function sendAgain({ kept, random, service, course }: World): Promise<void> {
   for (const project of kept) {
     const known = project.batches.filter(({ key, receipt }) => key !== null && receipt !== null);
@@ -175,7 +178,7 @@ async function sendAgain({ kept, random, service, course }: World): Promise<void
   refuse(course.problems);
 }
 
-/** The same in descending order, and snapshots of before as they were. */
+/** Reads in descending order, too, and reads earlier snapshots again. */
 async function finalReads(world: World, truths: Map<Project, Truth>, reads: readonly Read[]): Promise<string[]> {
   const { random, kept } = world;
   const problems: string[] = [];
@@ -200,7 +203,7 @@ async function finalTails(tails: readonly TailReader[], truths: Map<Project, Tru
   for (const tail of tails) {
     const truth = truths.get(tail.project);
     if (truth) {
-      // A filtered tail hears of what it leaves out only when it comes anew.
+      // The last entries may be excluded, so a filtered tail gets the final position only when it reconnects.
       if (tail.filter !== EVERYTHING) tail.drop();
       await until(() => tail.place >= truth.length);
       problems.push(...tailProblems(tail, truth, tail.project.name));
@@ -210,7 +213,7 @@ async function finalTails(tails: readonly TailReader[], truths: Map<Project, Tru
   return problems;
 }
 
-/** Nothing is left of the deleted project anywhere, and the tiers hold what they say. */
+/** Verifies that nothing of the deleted project is left, and that the tiers hold what they report. */
 async function finalDisk({ service, account }: World, truths: Map<Project, Truth>): Promise<string[]> {
   const { server } = service;
   const { workspaceId } = account;
@@ -234,14 +237,14 @@ interface Usage {
   flush: { setAside: number; lastError: string | null };
 }
 
-/** Everything that is due goes to the cold tier. */
+/** Moves everything that is due to the cold tier. */
 export async function drain(service: Service, account: Account): Promise<void> {
   await untilLook(service, account, ({ intents, projects }) => {
     return intents.length === 0 && projects.every(({ waiting }) => waiting.bytes === 0);
   });
 }
 
-/** Runs alarms of an object that has just been woken until it looks as it should. */
+/** Restarts an object and runs its alarms until a condition on its storage holds. */
 async function untilLook({ server }: Service, { workspaceId }: Account, isSo: (look: Look) => boolean): Promise<void> {
   await server.plan(CALM);
   await server.order({ do: "abort", workspaceId });
@@ -261,7 +264,7 @@ async function until(holds: () => boolean): Promise<void> {
   while (!holds() && performance.now() < giveUpAt) await wait(20);
 }
 
-/** @throws Broken with the first of them */
+/** @throws Broken with the first problem */
 export function refuse(problems: readonly string[]): void {
   if (problems.length === 0) return;
   const more = problems.length > 10 ? `\n  and ${problems.length - 10} more` : "";

@@ -1,4 +1,4 @@
-/** `npm run test:faults -- --rounds N --seed S`: the service under load while everything fails, round after round. */
+/** `npm run test:faults -- --rounds N --seed S`: the service under load with faults of all kinds, round after round. */
 import { parseArgs } from "node:util";
 import { runFaults, textOf } from "./faults.ts";
 
@@ -12,7 +12,7 @@ if (!Number.isInteger(rounds) || rounds < 1 || !Number.isInteger(seed) || (port 
   process.exit(2);
 }
 
-// The server is a process group of its own: it ends with an exit, and would outlive a signal.
+// The server is a separate process group and would outlive a signal, so signals exit the process instead.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => process.exit(1));
 
 console.log(`${rounds} rounds from seed ${seed} on`);

@@ -1,6 +1,6 @@
 /**
- * Serves a bundle as `npm start` serves the service, on data of its own: what the harness starts, kills and starts again.
- * BUNDLE, DATA_DIR, PORT and, at the first start, IS_NEW come from the environment, and so do settings of the worker.
+ * Serves a bundle as `npm start` serves the service, on separate data. The harness starts, kills and restarts it.
+ * BUNDLE, DATA_DIR, PORT and, at the first start, IS_NEW come from the environment, as do settings of the worker.
  */
 
 import { takeDataDir } from "../../scripts/lib/data-dir.ts";

@@ -9,13 +9,13 @@ import { wrangler } from "../../scripts/lib/wrangler.ts";
 import { freePort, temporaryDir } from "../support/server.ts";
 import { CALM, type Counts, type Look, type Order, type Plan } from "./protocol.ts";
 
-/** What `serve.ts` prints once it serves. */
+/** Printed by `serve.ts` once it serves. */
 export const READY = "The harness's server is ready.";
 
-/** Settings of the server: batches leave the object early and a few at a time, whatever a round asks for besides. */
+/** Settings of the server: batches leave the object early and a few at a time, whatever a round sets. */
 const SETTINGS = { AUTH_LIMIT: "1000000", LOG_LEVEL: "error", RECENT_MAX_AGE_SECONDS: "1", RECENT_MAX_BYTES: "20000" };
 
-/** Bundles the variant of the service that can be made to fail. @returns its path */
+/** Bundles the service variant that can be made to fail. @returns its path */
 export async function bundleVariant(): Promise<string> {
   await buildAssets();
   const outdir = temporaryDir();
@@ -31,20 +31,20 @@ export async function bundleVariant(): Promise<string> {
 /** The server was killed before it answered an order. */
 export class ServerKilled extends Error {}
 
-/** The variant of the service as a process group of its own, on one port and one directory through all its restarts. */
+/** The service variant as a separate process group, on one port and one directory through all restarts. */
 export class FaultServer {
   readonly url: string;
   readonly #env: Readonly<Record<string, string>>;
   #child: ChildProcess | null = null;
   #exit: Promise<unknown> = Promise.resolve();
   #plan: Plan = CALM;
-  /** Faults brought about before the last kill, by name. */
+  /** Caused faults before the last kill, by name. */
   readonly #counts: Counts = {};
-  /** Operation lines, by event and outcome. */
+  /** Number of events, by name and outcome. */
   readonly lines: Counts = {};
-  /** The lines that tell of a bug, whatever was done to the service. */
+  /** Events that indicate a bug, whatever faults were caused. */
   readonly bugs: string[] = [];
-  /** All that it wrote last. */
+  /** The last output. */
   readonly output: string[] = [];
   #isServing = false;
   #kills = 0;
@@ -58,11 +58,11 @@ export class FaultServer {
   private constructor(bundle: string, port: number) {
     this.url = `http://127.0.0.1:${port}`;
     this.#env = { ...SETTINGS, BUNDLE: bundle, PORT: String(port), DATA_DIR: temporaryDir() };
-    // What still runs when a run ends early must not outlive it.
+    // Ends what is left of a run that ends early.
     process.on("exit", () => this.#kill("SIGKILL"));
   }
 
-  /** Starts it, on the data that the last run left; the plan holds again before anybody is told that it serves. */
+  /** Starts the server on the existing data. Applies the plan before `restart` returns. */
   restart(): Promise<void> {
     return this.#start({});
   }
@@ -95,7 +95,7 @@ export class FaultServer {
     return this.#isServing;
   }
 
-  /** Ends the whole group at once, as a power cut would. */
+  /** Ends the whole group at once, like a power failure. */
   async kill9(): Promise<void> {
     await this.#keepCounts();
     this.#isServing = false;
@@ -110,7 +110,7 @@ export class FaultServer {
     await this.#exit;
   }
 
-  /** What the service is to suffer from now on, also where it is being started right now. @throws ServerKilled */
+  /** Sets the faults from now on, also for a server that is starting. @throws ServerKilled */
   async plan(plan: Plan): Promise<void> {
     this.#plan = plan;
     await this.order({ do: "plan", plan });
@@ -129,11 +129,11 @@ export class FaultServer {
       },
     );
     if (!response.ok) throw new Error(`${JSON.stringify(order)} was answered with ${await response.text()}`);
-    // SAFETY: `Order` says what each is answered with.
+    // SAFETY: `Order` documents the response of each order.
     return (await response.json()) as Result;
   }
 
-  /** Faults brought about so far, by name. */
+  /** Number of caused faults so far, by name. */
   async counts(): Promise<Counts> {
     const now = await this.order<Counts>({ do: "counts" });
     return added(now, this.#counts);

@@ -3,12 +3,12 @@ import { type Answer, asUser, type CallOptions, call, createKey, createProject, 
 import { Project } from "./project.ts";
 import type { FaultServer } from "./server.ts";
 
-/** Milliseconds in which every request has to be answered or lost, whatever was done to the service. */
+/** Milliseconds in which every request must get a response or lose its connection, whatever faults are caused. */
 const ANSWER_MS = 30_000;
-/** Milliseconds until a client tries again. */
+/** Milliseconds until a client retries. */
 const AGAIN_MS = 30;
 
-/** A promise that the service has broken. */
+/** A guarantee that the service has broken. */
 export class Broken extends Error {}
 
 export interface Account {
@@ -16,17 +16,17 @@ export interface Account {
   token: string;
 }
 
-/** The service as its clients meet it: an answer may be lost, or be a refusal that asks for another try. */
+/** The service as its clients use it: a response may be lost, or may ask for a retry. */
 export class Service {
   readonly server: FaultServer;
-  /** Answers that asked for another try; requests whose answer was lost. */
+  /** Number of responses that asked for a retry, and of requests whose response was lost. */
   readonly figures = { unavailable: 0, lost: 0 };
 
   constructor(server: FaultServer) {
     this.server = server;
   }
 
-  /** One request. Null where nobody knows what became of it. @throws Broken for an answer that is never right */
+  /** Sends one request. Returns `null` if its outcome is unknown. @throws Broken for a response that is never right */
   async attempt<Data>(path: string, options: CallOptions): Promise<Answer<Data> | null> {
     while (!this.server.isServing) await wait(AGAIN_MS);
     const late = new AbortController();
@@ -47,7 +47,7 @@ export class Service {
     return answer;
   }
 
-  /** A request that may be repeated, until it is answered. */
+  /** Repeats a request until it gets a response. Only for requests that may be repeated. */
   async insist<Data>(path: string, options: CallOptions): Promise<Answer<Data>> {
     const giveUpAt = performance.now() + ANSWER_MS;
     while (performance.now() < giveUpAt) {
@@ -58,14 +58,14 @@ export class Service {
     throw new Broken(`${path} could not be had for ${ANSWER_MS / 1000} s.`);
   }
 
-  /** The data of an answer that has to be a success. */
+  /** The data of a response that must be a success. */
   async data<Data>(path: string, options: CallOptions): Promise<Data> {
     const { status, body } = await this.insist<Data>(path, options);
     if (status >= 400) throw new Broken(`${path} answered ${status}: ${JSON.stringify(body)}`);
     return body.data;
   }
 
-  /** A workspace with some projects, in which no limit is in the way. */
+  /** Creates a workspace with projects and limits that the round does not reach. */
   async tenant<Name extends string>(names: readonly Name[]): Promise<Account & { projects: Record<Name, Project> }> {
     const { url } = this.server;
     const account = await register(url);

@@ -13,23 +13,23 @@ interface Frame {
 }
 
 const CLOSED = { ended: 4001, behind: 4008, fault: 1011 };
-/** Milliseconds until it comes back, and in which a tail has to be opened or refused. */
+/** Milliseconds until a client reconnects, and in which a tail must be opened or refused. */
 const AGAIN_MS = 30;
 const OPEN_MS = 10_000;
 const CLOSE_MS = 3000;
 
 /**
- * A client that wants all of a project, from its first entry on, and comes back after whatever ends its connection, each
- * time with the place it has come to. Each frame is held against that place at once.
+ * A client that reads all of a project from its first entry on, and reconnects at its position whatever ends its
+ * connection. Verifies each frame against that position on arrival.
  */
 export class TailReader {
   readonly rows: Row[] = [];
-  /** Everything up to here has come, or was left out by the filter. */
+  /** The position: every entry up to here has arrived or was excluded by the filter. */
   place = 0;
-  /** How often it was opened; how often it was the client that dropped it. */
+  /** How often the tail was opened, and how often the client dropped it. */
   opened = 0;
   dropped = 0;
-  /** The code that it ended with for good. */
+  /** The code of the final close. */
   ended: string | null = null;
   readonly #world: World;
   readonly #project: Project;
@@ -39,9 +39,9 @@ export class TailReader {
   #socket: WebSocket | null = null;
   #isWanted = true;
   #moveOn: () => void = () => {};
-  /** When each connection that is not closed yet was dropped. */
+  /** The time at which each connection that is not closed yet was dropped. */
   readonly #closing = new Map<WebSocket, number>();
-  /** What it heard last, and when, by `performance.now()`. */
+  /** The last message and its time, by `performance.now()`. */
   #last = "";
   #heardAt = 0;
 
@@ -57,7 +57,7 @@ export class TailReader {
     return this.#filter;
   }
 
-  /** For whoever looks for what went wrong. */
+  /** A summary for failure messages. */
   get state(): string {
     const { opened, dropped, ended } = this;
     const silentMs = Math.round(performance.now() - this.#heardAt);
@@ -79,7 +79,7 @@ export class TailReader {
     return this.#project;
   }
 
-  /** Follows the project until `stop` or until the project is gone. */
+  /** Follows the project until `stop` or until the project is deleted. */
   async follow(): Promise<void> {
     while (this.#isWanted && this.ended === null) {
       if (this.#world.service.server.isServing) await this.#connection();
@@ -92,7 +92,7 @@ export class TailReader {
     this.drop();
   }
 
-  /** Closes its connection and goes on at once: whoever is gone does not wait for the other end to see it. */
+  /** Closes the connection and continues without waiting for the other side's close. */
   drop(): void {
     const socket = this.#socket;
     if (!socket) return;
@@ -103,12 +103,12 @@ export class TailReader {
     this.#moveOn();
   }
 
-  /** Connections that it has closed, and whose end has not come for long. */
+  /** The number of connections that the client closed and whose close was not confirmed for long. */
   get unanswered(): number {
     return [...this.#closing.values()].filter((at) => performance.now() - at > CLOSE_MS).length;
   }
 
-  /** Drops its connection now and then while the load goes on. */
+  /** Drops the connection now and then during the load. */
   async dropAround(): Promise<void> {
     const { course } = this.#world;
     while (!course.isOver) {
@@ -141,11 +141,11 @@ export class TailReader {
         this.opened++;
       });
       socket.addEventListener("message", ({ data }) => {
-        // What still comes after the client has dropped it is lost, as with a broken line.
+        // Ignores what arrives after the client dropped the connection, as with a broken line.
         if (this.#socket !== socket) return;
-        // SAFETY: the members that a frame has are looked at one by one.
+        // SAFETY: each member of a frame is checked before it is used.
         this.#take(JSON.parse(String(data)) as Frame);
-        // Some clients acknowledge every frame, some as seldom as they may.
+        // Some clients acknowledge every frame, some as rarely as they may.
         if (this.#random.oneIn(3)) socket.send(JSON.stringify({ type: "ack", seq: this.place }));
       });
       const end = () => {

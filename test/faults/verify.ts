@@ -5,12 +5,12 @@ import type { Look } from "./protocol.ts";
 import type { Bucket, Count, Read } from "./reader.ts";
 import type { TailReader } from "./tail.ts";
 
-/** All entries of a project, by `seq`: the first one is 1. */
+/** All entries of a project in order of `seq`, beginning with 1. */
 export type Truth = readonly Row[];
 
 /**
- * What is wrong with what a project holds, given all that was ever sent to it; empty when every promise was kept. A batch
- * that nobody has acknowledged is there as a whole, or not at all.
+ * Returns what is wrong with the content of a project, given everything sent to it; empty if every guarantee holds. A
+ * batch without a response is stored whole or not at all.
  */
 export function truthProblems(project: Project, truth: Truth): string[] {
   const wrong: string[] = [];
@@ -43,13 +43,13 @@ function isSame({ timestamp, data, ...sent }: SentEntry, row: Row | undefined): 
   if (message !== sent.message || level !== sent.level || category !== sent.category || type !== sent.type)
     return false;
   if (timestamp !== null && row.timestamp !== new Date(timestamp).toISOString()) return false;
-  // The router puts in a missing one, a moment before the object says when it received the batch.
+  // The router sets a missing timestamp, shortly before the object sets the time of receipt.
   const onItsWay = Date.parse(row.receivedAt) - Date.parse(row.timestamp);
   if (timestamp === null && (onItsWay < 0 || onItsWay > ON_ITS_WAY_MS)) return false;
   return JSON.stringify(row.data) === JSON.stringify(data);
 }
 
-/** What is wrong with the pages of a query: of each project they hold exactly what it had at one moment. */
+/** Returns what is wrong with the pages of a query: for each project they must hold its entries at one moment. */
 export function readProblems({ where, filter, order, since, rows }: Read, truths: Map<Project, Truth>): string[] {
   const wrong: string[] = [];
   const sign = order === "asc" ? 1 : -1;
@@ -79,7 +79,7 @@ function compare(a: Row, b: Row): number {
   return difference || (a.projectId < b.projectId ? -1 : a.projectId > b.projectId ? 1 : 0);
 }
 
-/** What is wrong with a second look at a snapshot: it holds exactly what the first one held. */
+/** Returns what is wrong with a second read of a snapshot, which must equal the first one. */
 export function snapshotProblems(first: Read, again: Read): string[] {
   const ids = (read: Read) => read.rows.map(({ id }) => id).sort();
   const [before, after] = [ids(first), ids(again)];
@@ -87,14 +87,14 @@ export function snapshotProblems(first: Read, again: Read): string[] {
   return [`${first.where}: the snapshot had ${before.length} entries, and has ${after.length}`];
 }
 
-/** What is wrong with a histogram: it counts exactly what the project had at one moment since it was asked for. */
+/** Returns what is wrong with a histogram, which must count the project's entries at one moment since the request. */
 export function countProblems(counted: Count, truth: Truth, isLast: boolean): string[] {
   const { where, filter, intervalMs, groupBy, project, since, answer } = counted;
   const name = `${where} of ${project.name} (${JSON.stringify(filter.filters)})`;
   const { buckets, total, complete } = answer;
   const wrong = bucketProblems(buckets, total, groupBy !== null);
   if (!complete) wrong.push("it is not complete");
-  /** How much the entries up to a `seq` have beyond the answer, by bucket and group; what is even is left out. */
+  /** The difference of the entries up to a `seq` and the response, by bucket and group; zeros are removed. */
   const beyond = new Map<string, number>();
   const add = (key: string, more: number) => {
     const sum = (beyond.get(key) ?? 0) + more;
@@ -132,7 +132,7 @@ function bucketProblems(buckets: readonly Bucket[], total: number, isGrouped: bo
   return wrong;
 }
 
-/** What is wrong with what a tail brought in all its connections together. */
+/** Returns what is wrong with everything a tail received in all its connections. */
 export function tailProblems({ rows, filter, place, state }: TailReader, truth: Truth, name: string): string[] {
   const wrong: string[] = [];
   const expected = truth.filter(filter.keeps);
@@ -143,7 +143,7 @@ export function tailProblems({ rows, filter, place, state }: TailReader, truth: 
   return wrong.map((problem) => `tail ${name} (${JSON.stringify(filter.filters)}): ${problem}; ${state}`);
 }
 
-/** What is wrong on disk where nothing is on its way any more. */
+/** Returns what is wrong in storage after all work has completed. */
 export function diskProblems(look: Look, truths: Map<Project, Truth>): string[] {
   const wrong: string[] = [];
   const { projects, segments, orphans, doomed, intents, setAside } = look;
@@ -171,14 +171,14 @@ export function diskProblems(look: Look, truths: Map<Project, Truth>): string[] 
   return wrong.map((problem) => `on disk: ${problem}`);
 }
 
-/** Of everything that a project holds, text by text. */
+/** A hash of all entries of a project. */
 export function digestOf(truth: Truth): string {
   const hash = createHash("sha256");
   for (const row of truth) hash.update(JSON.stringify(row));
   return hash.digest("hex");
 }
 
-/** Batches whose fate has to be known by now. */
+/** Batches whose outcome must be known by now. */
 export function unsent({ batches }: Project): SentBatch[] {
   return batches.filter(({ key, receipt }) => key !== null && receipt === null);
 }

@@ -3,21 +3,21 @@ import type { Project } from "./project.ts";
 import type { Random } from "./random.ts";
 import type { Account, Service } from "./service.ts";
 
-/** What the actors of one round share. */
+/** State that the actors of one round share. */
 export interface World {
-  /** Names the round in messages, unlike any other of the run. */
+  /** Names the round in messages; unique in the run. */
   name: string;
   service: Service;
   account: Account;
-  /** Those that live through the round, and the one that is deleted in the middle of it. */
+  /** Projects that exist during the whole round, and the one that is deleted in the middle of it. */
   kept: readonly [Project, ...Project[]];
   doomed: Project;
-  /** Each actor forks a generator of its own. */
+  /** Each actor forks a separate generator. */
   random: Random;
   course: Course;
 }
 
-/** How long the load goes on, and what was found to be wrong. */
+/** The time of the load, and the problems found. */
 export class Course {
   readonly problems: string[] = [];
   #isOver = false;
@@ -34,7 +34,7 @@ export class Course {
     this.problems.push(...problems);
   }
 
-  /** Runs an actor: what it throws ends the round. */
+  /** Runs an actor. Its error ends the round. */
   async run(name: string, actor: () => Promise<void>): Promise<void> {
     try {
       await actor();
@@ -43,7 +43,7 @@ export class Course {
     }
   }
 
-  /** Waits for a while, or to the end. */
+  /** Waits for the given time, or until the end. */
   async pause(ms: number): Promise<void> {
     const until = performance.now() + ms;
     for (let left = ms; !this.isOver && left > 0; left = until - performance.now()) await wait(Math.min(20, left));

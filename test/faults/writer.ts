@@ -5,13 +5,13 @@ import type { Random } from "./random.ts";
 import type { Service } from "./service.ts";
 import type { World } from "./world.ts";
 
-/** What became of a request to store a batch, as far as its sender can tell. */
+/** The outcome of a request to store a batch, as its sender sees it. */
 type Fate = "stored" | "unknown" | "gone";
 
-/** Milliseconds that a writer rests at most. */
+/** Maximum milliseconds between two batches of a writer. */
 const REST_MS = 50;
 
-/** Sends batches to one project, most of them new, until the round is over or the project is gone. */
+/** Sends batches to one project, most of them new, until the round is over or the project is deleted. */
 export async function write(world: World, project: Project, name: string): Promise<void> {
   const { service, course } = world;
   const random = world.random.fork(name);
@@ -35,7 +35,7 @@ export async function write(world: World, project: Project, name: string): Promi
 
 type Course = Pick<World["course"], "report">;
 
-/** Some clients are impatient and send a batch twice at once, some try again at once when no answer comes. */
+/** Some clients send a batch twice at once, and some retry immediately without a response. */
 async function sendFirst(
   service: Service,
   project: Project,
@@ -50,7 +50,7 @@ async function sendFirst(
   return fates.find((fate) => fate !== "unknown") ?? "unknown";
 }
 
-/** Sends a batch once and holds the receipt against what is known of it. */
+/** Sends a batch once and compares the receipt with what is known about the batch. */
 export async function send(service: Service, project: Project, batch: SentBatch, course: Course): Promise<Fate> {
   const before = batch.receipt;
   const answer = await post<Receipt>(service, project, batch, batch.body);
@@ -67,7 +67,7 @@ export async function send(service: Service, project: Project, batch: SentBatch,
   return "stored";
 }
 
-/** The same key with another body is refused, as often as it comes. */
+/** The same key with another body is always refused. */
 export async function conflict(service: Service, project: Project, batch: SentBatch, course: Course): Promise<Fate> {
   const answer = await post<Receipt>(service, project, batch, altered(batch));
   if (answer === null) return "unknown";
@@ -84,7 +84,7 @@ function post<Data>(service: Service, project: Project, batch: SentBatch, body: 
   return service.attempt<Data>(`/logger/${project.id}/log`, { token: project.key.secret, body, headers });
 }
 
-/** A deleted project's key is refused, and only that one's. */
+/** Only a deleted project's key is refused. */
 function isGone({ deletion }: Project, { status }: Answer): boolean {
   return deletion !== "none" && (status === 401 || status === 404);
 }

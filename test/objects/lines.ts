@@ -4,7 +4,7 @@ import { settingsOf } from "../../src/settings.ts";
 
 export type Line = Record<string, unknown>;
 
-/** Lets an object write its lines of every level, until it loses its memory. */
+/** Makes an object log events of every level until it loses its memory. */
 export async function verbose(...stubs: DurableObjectStub<Rpc.DurableObjectBranded>[]): Promise<void> {
   for (const stub of stubs) {
     await runInDurableObject(stub, (instance) => {
@@ -13,7 +13,7 @@ export async function verbose(...stubs: DurableObjectStub<Rpc.DurableObjectBrand
   }
 }
 
-/** The operation lines written from now on. */
+/** The events logged from now on. */
 export function operationLines(): {
   all: () => Line[];
   of: (event: string) => Line[];
@@ -22,7 +22,7 @@ export function operationLines(): {
   const spy = vi.spyOn(console, "log").mockImplementation(() => {});
   const all = (): Line[] => spy.mock.calls.map(([text]) => JSON.parse(String(text)));
   const of = (event: string) => all().filter((line) => line.event === event);
-  /** Waits for the one line of an event. */
+  /** Waits for the single line of an event. */
   const one = async (event: string): Promise<Line> => {
     await vi.waitFor(() => expect(of(event)).not.toEqual([]), { timeout: 10_000 });
     const [line, ...more] = of(event);

@@ -1,7 +1,7 @@
 import { migrate, type SchemaSteps } from "../../src/platform/sql.ts";
 import { dump } from "./accounts/support.ts";
 
-/** Takes an object's tables back to the version before a step, with the rows of those tables that are `kept`. */
+/** Restores an object's tables to the version before a migration, with the rows of the `kept` tables. */
 export function takeBack(
   sql: SqlStorage,
   steps: SchemaSteps,

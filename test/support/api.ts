@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
 
-/** An answer of the API: status, headers and envelope. */
+/** A response of the API: status, headers and envelope. */
 export interface Answer<Data = unknown> {
   status: number;
   headers: Headers;
   body: Envelope<Data>;
 }
 
-/** What a test expects of a body. One of another shape, or none, fails what looks at its members. */
+/** The expected shape of a body. A test that reads a member of another shape, or of none, fails. */
 export interface Envelope<Data> {
   success: boolean;
   data: Data;
@@ -21,12 +21,12 @@ export interface CallOptions {
   token?: string;
   workspaceId?: string;
   headers?: Readonly<Record<string, string>>;
-  /** Sent as JSON; a string or bytes are sent as they are. */
+  /** Sent as JSON; a string or bytes are sent unchanged. */
   body?: unknown;
 }
 
 /**
- * One call of the API; POST when there is a body. Refusals are answers, not exceptions. `Data` is what the caller expects
+ * Sends one request to the API; POST if there is a body. Refusals are returned, not thrown. `Data` is the expected type
  * of a success.
  */
 export async function call<Data = unknown>(
@@ -45,7 +45,7 @@ export async function call<Data = unknown>(
       ...(workspaceId ? { "X-Workspace-Id": workspaceId } : {}),
       ...options.headers,
     },
-    // SAFETY: `raw` says that it is a string or bytes.
+    // SAFETY: `raw` is true, so it is a string or bytes.
     ...(body === undefined ? {} : { body: raw ? (body as string | Uint8Array<ArrayBuffer>) : JSON.stringify(body) }),
   });
   const text = await response.text();
@@ -62,20 +62,20 @@ function parsed(text: string): unknown {
   }
 }
 
-/** A list, as the routes with pages give it. */
+/** A list, as paged routes return it. */
 export interface Page<Row> {
   items: Row[];
   nextCursor: string | null;
 }
 
-/** What a query finds, of each entry no more than tests look at. */
+/** The result of a query, with the members of entries that tests read. */
 export interface FoundLogs {
   logs: { id: string; seq: number; message: string }[];
   pagination: { nextCursor: string | null };
   complete: boolean;
 }
 
-/** What every way of signing in answers with. */
+/** The response of every kind of sign-in. */
 export interface SignedIn {
   user: { id: string; email: string; name?: string };
   accessToken: string;
@@ -93,7 +93,7 @@ export interface Account {
   workspaceId: string;
 }
 
-/** A new account with its personal workspace. */
+/** Creates an account with its personal workspace. */
 export async function register(url: string): Promise<Account> {
   const email = `${randomUUID()}@example.com`;
   const password = `pass-${randomUUID()}`;
@@ -103,7 +103,7 @@ export async function register(url: string): Promise<Account> {
   return { userId: user.id, email, password, accessToken, refreshToken, workspaceId: personalWorkspace.id };
 }
 
-/** A new project; gives its id. */
+/** Creates a project and returns its id. */
 export async function createProject(url: string, account: Account, name = "test"): Promise<string> {
   const project = await created<{ id: string }>(url, "/projects", { ...asUser(account), body: { name } });
   return project.id;
@@ -114,7 +114,7 @@ export interface Key {
   secret: string;
 }
 
-/** A new key of a project, by default with both scopes. */
+/** Creates a key of a project, by default with both scopes. */
 export async function createKey(
   url: string,
   account: Account,
@@ -130,14 +130,14 @@ export interface Tenant {
   key: Key;
 }
 
-/** All that sending logs needs: an account, a project and a key. */
+/** What sending logs requires: an account, a project and a key. */
 export async function createTenant(url: string): Promise<Tenant> {
   const account = await register(url);
   const projectId = await createProject(url, account);
   return { account, projectId, key: await createKey(url, account, projectId) };
 }
 
-/** What a call needs to speak for an account in its personal workspace. */
+/** Options of a call as an account in its personal workspace. */
 export function asUser(account: Account): { token: string; workspaceId: string } {
   return { token: account.accessToken, workspaceId: account.workspaceId };
 }

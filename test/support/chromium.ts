@@ -1,17 +1,17 @@
 import { type Browser, chromium } from "playwright-core";
 import { findChromium, installChromium } from "../../scripts/lib/chromium.ts";
 
-/** Before any of the files that start one, which run side by side. */
+/** Runs before all test files that start a browser, because those run in parallel. */
 export default function setup(): void {
   installChromium();
 }
 
-/** Without a Chromium the tests fail: what they show is shown nowhere else. */
+/** Tests fail without Chromium, because no other test covers what they do. */
 export async function startChromium(): Promise<Browser> {
   const executablePath = findChromium();
   if (!executablePath) {
     throw new Error("There is no Chromium, and none could be installed: CHROMIUM=/path names one.");
   }
-  // Where there is no graphics card, a process that plays one takes a fifth of the browser's time.
+  // Without a graphics card, a process that emulates one takes a fifth of the browser's time.
   return chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"] });
 }

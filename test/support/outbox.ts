@@ -13,10 +13,10 @@ export interface OutboxMail {
   createdAt: string;
 }
 
-/** Milliseconds that a mail gets to arrive: the local queue waits a second for a batch to fill. */
+/** Maximum milliseconds until a mail arrives; the local queue waits a second to fill a batch. */
 const ARRIVES_WITHIN_MS = 20_000;
 
-/** Where the tests look at mails from: what they look at so often must not use up the limit of what they test. */
+/** Client IP of the mail polls, which must not use up the limit under test. */
 const READER = { "CF-Connecting-IP": "198.51.100.25" };
 
 /** All mails to an address, newest first. */
@@ -26,7 +26,7 @@ export async function mailsTo(url: string, address: string): Promise<OutboxMail[
   return answer.body.data.items.filter(({ to }) => to === address);
 }
 
-/** Waits for the `count`th mail of a kind to an address; gives the newest. */
+/** Waits for the `count`th mail of a kind to an address, and returns the newest. */
 export async function nextMail(
   url: string,
   address: string,

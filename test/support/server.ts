@@ -6,31 +6,34 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
-/** What `npm start` prints once it serves. */
+/** Printed by `npm start` once it serves. */
 const READY = "Taffrail is running.";
 
-/** The default's 256 MiB, with a ballast of 64 MiB, would be written for each of hundreds of servers. */
+/** Smaller than the default's 256 MiB with a ballast of 64 MiB, which each of hundreds of servers would write. */
 const MIN_FREE_BYTES = String(4 * 1024 * 1024);
 
 export interface ServerOptions {
-  /** Settings over the tests' own: a free port, a new DATA_DIR, a small ballast, an AUTH_LIMIT that is not in the way. */
+  /**
+   * Settings over those of the tests: a free port, a new DATA_DIR, a small ballast, an AUTH_LIMIT that tests do not
+   * reach.
+   */
   env?: Readonly<Record<string, string>>;
 }
 
-/** A service as `npm start` runs it, in a process group of its own. */
+/** A service as `npm start` runs it, in a separate process group. */
 export interface TestServer {
   readonly url: string;
   readonly port: number;
   readonly dataDir: string;
   /** Process id of the start script, and of its process group. */
   readonly pid: number;
-  /** All that the current run has written to stdout and stderr. */
+  /** The output of the current run to stdout and stderr. */
   output(): string;
-  /** Asks it to stop and gives its exit code. */
+  /** Asks the server to stop, and returns its exit code. */
   stop(): Promise<number | null>;
-  /** Ends the whole group at once, as a power cut would. */
+  /** Ends the whole group at once, like a power failure. */
   kill9(): Promise<void>;
-  /** Starts it again on the same port and data, stopping it first if it runs. */
+  /** Starts the server again on the same port and data, after a stop if it runs. */
   restart(): Promise<void>;
 }
 
@@ -41,7 +44,7 @@ interface Run {
   exit: Promise<number | null>;
 }
 
-/** Starts a server and waits until it serves. Its data go when it is stopped for good: at the end of this process. */
+/** Starts a server and waits until it serves. Deletes its data at the end of this process. */
 export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
   const dataDir = options.env?.DATA_DIR ?? temporaryDir();
   const port = Number(options.env?.PORT ?? (await freePort()));
@@ -70,7 +73,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
   };
 }
 
-/** Runs the start script to its end: for starts that are refused. */
+/** Runs the start script to its end, for starts that are refused. */
 export async function failedStart(
   env: Readonly<Record<string, string>>,
 ): Promise<{ code: number | null; output: string }> {
@@ -79,11 +82,11 @@ export async function failedStart(
   return { code, output: run.output() };
 }
 
-/** Starts the script without waiting for anything. */
+/** Starts the script without waiting. */
 export function launch(env: Readonly<Record<string, string>>): Run {
   const child = spawn(process.execPath, [path.join(ROOT, "scripts/start.ts")], {
     cwd: ROOT,
-    // A group of its own, so that all of it can be killed at once.
+    // A separate group, so that the whole of it can be killed at once.
     detached: true,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
     stdio: ["ignore", "pipe", "pipe"],
@@ -121,11 +124,11 @@ async function exitOf(child: ChildProcess): Promise<number | null> {
 
 function signalGroup(run: Run, signal: NodeJS.Signals): void {
   if (!living.has(run)) return;
-  // A polite stop goes to the script alone, as a service manager sends it; a kill to all of the group.
+  // A stop signals only the script, as a service manager does; a kill signals the whole group.
   process.kill(signal === "SIGKILL" ? -run.pid : run.pid, signal);
 }
 
-/** What still runs when a test file ends early must not outlive it. */
+/** Ends servers that still run when a test file ends early. */
 const living = new Set<Run>();
 const directories: string[] = [];
 process.on("exit", () => {
@@ -139,9 +142,9 @@ export function temporaryDir(): string {
   return directory;
 }
 
-/** Below the ports that the system gives out by itself, so that no other process is given one meanwhile. */
+/** Below the ephemeral ports of the system, so that no other process gets one in the meantime. */
 const FIRST_PORT = 20_000;
-/** Ports of one worker of the test runner: each has a range of its own. */
+/** Each worker of the test runner has a separate range of ports. */
 const PORTS_A_WORKER = 1_000;
 const firstPort = FIRST_PORT + (Number(process.env.VITEST_POOL_ID ?? 0) % 10) * PORTS_A_WORKER;
 let givenPorts = Math.floor(Math.random() * PORTS_A_WORKER);

@@ -8,19 +8,19 @@ import { describe, expect, it } from "vitest";
 const run = promisify(execFile);
 const ROOT = new URL("../../", import.meta.url).pathname;
 
-/** Modules `a` that import from `./b.ts`, which takes a value from each. */
+/** Statements of module `a` that import from `./b.ts`, which imports a value from `a`. */
 const CIRCLES = {
   import: 'import { b } from "./b.ts";\nexport const a = [b];\n',
   "export-from": 'export { b } from "./b.ts";\nexport const a = 1;\n',
   "star-export": 'export * from "./b.ts";\nexport const a = 1;\n',
   "import-for-effects": 'import "./b.ts";\nexport const a = 1;\n',
-  // With `verbatimModuleSyntax` the statement stays when its types go.
+  // With `verbatimModuleSyntax` the statement stays after its types are erased.
   "import-of-inline-types": 'import { type B } from "./b.ts";\nexport const a: B = 1;\n',
   "export-of-inline-types": 'export { type B } from "./b.ts";\nexport const a = 1;\n',
 };
 const NO_CIRCLE = 'import type { B } from "./b.ts";\nexport const a: B = 1;\n';
 
-/** Names of the pairs in which the linter, under this project's rules, finds an error. */
+/** Names of the module pairs in which the linter, with this project's rules, reports an error. */
 async function refusedPairs(pairs: Record<string, string>): Promise<string[]> {
   const dir = await mkdtemp(join(tmpdir(), "circles-"));
   try {

@@ -2,21 +2,21 @@
 import { randomBytes } from "node:crypto";
 import { gzipSync } from "node:zlib";
 
-/** The largest body that ingest takes, after inflation. */
+/** The largest body that ingest accepts, after decompression. */
 const BODY_BYTES = 5 * 1024 * 1024;
 /** The largest entry. */
 const ENTRY_BYTES = 256 * 1024;
 
 export interface CostlyBody {
   name: string;
-  /** The JSON text, inflated. */
+  /** The JSON text, decompressed. */
   json: Buffer;
-  /** What is sent. */
+  /** The bytes to send. */
   sent: Buffer;
   headers: Readonly<Record<string, string>>;
 }
 
-/** A body made of one list of the given elements, as many as fit. */
+/** A body of one list with as many of the given elements as fit. */
 function listOf(element: string): string {
   const [open, close] = ['{"message":"x","data":{"a":[', "]}}"];
   const count = Math.floor((BODY_BYTES - open.length - close.length) / (element.length + 1));
@@ -33,7 +33,7 @@ const nested = (depth: number, leaf: string) => `${'{"a":'.repeat(depth)}${leaf}
 const members = (count: number) =>
   `{${Array.from({ length: count }, (_, index) => `"${index.toString(36)}":0`).join(",")}}`;
 
-/** Names of the bodies and how each is made. */
+/** Names of the bodies, and a function that creates each. */
 const BODIES: Readonly<Record<string, () => string>> = {
   "objects in one list": () => listOf("{}"),
   "lists in one list": () => listOf("[]"),
@@ -71,7 +71,7 @@ export function costlyBody(name: string): CostlyBody {
   };
 }
 
-/** A body that clients really send when they have fallen behind: 3.5 MB of 1,000 entries, not compressed. */
+/** A body of a client that has fallen behind: 3.5 MB of 1,000 entries, not compressed. */
 export function ordinaryBody(): CostlyBody {
   const now = Date.now();
   const entries = Array.from({ length: 1000 }, (_, index) => ({
@@ -81,7 +81,7 @@ export function ordinaryBody(): CostlyBody {
     type: "request",
     message: `GET /api/v1/orders/${index} failed`,
     traceId: randomBytes(16).toString("hex"),
-    // A stack trace that compresses as stack traces do.
+    // A stack trace that compresses like a real one.
     data: {
       stack: Array.from(
         { length: 58 },

@@ -1,7 +1,8 @@
 /**
- * `npm run test:attack:queries`: queries that cost far more than they look, of a visitor of the sandbox and of an account, and
- * many ordinary ones at once. Prints how long each took, how long `/health` and another tenant's writes took meanwhile, and
- * the memory. Exits 1 where a query or `/health` takes longer than the bounds below, on a machine that does nothing else.
+ * `npm run test:attack:queries`: queries that cost much more than they seem to, from a visitor of the sandbox and from
+ * an account, and many ordinary ones at once. Prints the duration of each, the response times of `/health` and of
+ * another tenant's writes in the meantime, and the memory. Exits with 1 if a query or `/health` exceeds the bounds
+ * below, on an otherwise idle machine.
  */
 import { parseArgs } from "node:util";
 import { gzipSync } from "node:zlib";
@@ -18,9 +19,11 @@ const { values } = parseArgs({
   },
 });
 
-/** Milliseconds that one hostile query may take: 2 s of counted work, on a machine half as fast as the one it counts for. */
+/**
+ * Milliseconds that a hostile query may take: 2 s of counted work, on a machine half as fast as the work unit assumes.
+ */
 const QUERY_MS = 4000;
-/** Milliseconds for which nothing else is answered: 50, and what waits besides. */
+/** Milliseconds for which no other request is answered: 50, plus the waiting time of others. */
 const HEALTH_MS = 500;
 
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => process.exit(1));
@@ -37,7 +40,7 @@ await manyQueries(await createTenant(server.url), Number(values.entries), Number
 await server.stop();
 process.exit(failures === 0 ? 0 : 1);
 
-/** 20 entries, each a list of so many small objects. */
+/** 20 entries, each a list of the given number of small objects. */
 function listBody(items: number): Buffer {
   const entry = `{"message":"m","data":{"a":[${'{"a":"ab"},'.repeat(items).slice(0, -1)}]}}`;
   return gzipSync(`[${new Array(20).fill(entry).join(",")}]`, { level: 9 });
@@ -78,7 +81,7 @@ async function hostile(title: string, key: string, data: object, from: string): 
   );
 }
 
-/** Ordinary queries at once over many entries, while another tenant writes. */
+/** Sends ordinary queries at once over many entries, while another tenant writes. */
 async function manyQueries(tenant: Tenant, entries: number, queries: number): Promise<void> {
   const [pid = 0] = childrenRunning("workerd", server.pid);
   const { projectId, key } = tenant;
@@ -151,7 +154,7 @@ async function post(path: string, key: string, body: string, from: string): Prom
   return { status: answer.status, text: await answer.text() };
 }
 
-/** Asks `/health` again and again. @returns what ends that and gives the slowest answer, in milliseconds */
+/** Polls `/health`. @returns a function that stops and returns the slowest response in milliseconds */
 function probe(): () => Promise<{ slowest: number }> {
   let isOver = false;
   let slowest = 0;
@@ -170,7 +173,7 @@ function probe(): () => Promise<{ slowest: number }> {
   };
 }
 
-/** Each request comes from an address of its own: limits by address are not what is tried here. */
+/** Each request has a different client IP, because limits by client IP are not under test. */
 function nextAddress(): string {
   address++;
   return `10.${(address >> 16) & 255}.${(address >> 8) & 255}.${address & 255}`;

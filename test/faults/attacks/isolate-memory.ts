@@ -1,11 +1,11 @@
 /**
- * `npm run test:memory`: the whole service with 128 MiB of heap an isolate, as on Cloudflare. Plays the main job, then each
- * load that a production isolate may meet: large bodies, costly bodies, both tiers, live tails, queries at once. Prints for
- * each load the most that the isolate of the service held (V8's heap and ArrayBuffers, garbage included, by the runtime's
- * inspector), and how far the resident memory of the whole runtime rose over that of an idle server: the simulators of D1
- * and R2, SQLite and the allocator are in the same process. Checks that every acknowledged entry is stored. Exits 1 where
- * the runtime ends, the isolate holds more than 128 MiB, an answer is a 5xx other than 503 with `Retry-After`, or a count is
- * off.
+ * `npm run test:memory`: the whole service with 128 MiB of heap an isolate, as on Cloudflare. Plays the main job, then
+ * each load that a production isolate may meet: large bodies, costly bodies, both tiers, live tails, concurrent
+ * queries. Prints for each load the peak memory of the service's isolate (V8's heap and ArrayBuffers, garbage included,
+ * by the runtime's inspector), and the rise of the runtime's resident memory over an idle server's. The simulators of
+ * D1 and R2, SQLite and the allocator are in the same process. Checks that every acknowledged entry is stored. Exits
+ * with 1 if the runtime ends, the isolate holds more than 128 MiB, a response is a 5xx other than 503 with
+ * `Retry-After`, or a count is wrong.
  */
 import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
@@ -19,7 +19,7 @@ import { asUser, call, createTenant, type Tenant } from "../../support/api.ts";
 import { freePort, startServer } from "../../support/server.ts";
 import { type CostlyBody, costlyBody, ordinaryBody } from "./costly-bodies.ts";
 
-/** The inspector interrupts the isolate: sampled each 5 ms, requests wait for seconds. */
+/** The inspector interrupts the isolate: with a sample every 5 ms, requests would wait for seconds. */
 const SAMPLE_MS = 50;
 const ENTRIES_A_BATCH = 1000;
 const WORST_BODIES = [
@@ -35,13 +35,13 @@ const { values } = parseArgs({
     heap: { ...number, default: String(ISOLATE_HEAP_MIB) },
     entries: { ...number, default: "300000" },
     tails: { ...number, default: "100" },
-    /** Where the figures go, as JSON: a list of `LoadMemory`. */
+    /** File for the figures, as JSON: a list of `LoadMemory`. */
     out: number,
   },
 });
 const total = Math.ceil(Number(values.entries) / ENTRIES_A_BATCH) * ENTRIES_A_BATCH;
 
-// The server is a process group of its own: it ends with an exit, and would outlive a signal.
+// The server is a separate process group and would outlive a signal, so signals exit the process instead.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => process.exit(1));
 
 const inspectorPort = await freePort();
@@ -147,7 +147,7 @@ if (values.out !== undefined) writeFileSync(values.out, JSON.stringify(measured)
 console.log(failures === 0 ? "All within bounds." : `${failures} failures.`);
 process.exit(failures === 0 ? 0 : 1);
 
-/** Runs one load beside a neighbour that writes an entry every 100 ms, and prints what it took. */
+/** Runs one load beside a tenant that writes an entry every 100 ms, and prints its memory. */
 async function load(title: string, run: (figures: Figures) => Promise<void>): Promise<void> {
   await settle();
   const figures: Figures = { answers: new Map(), slowestWriteMs: 0 };
@@ -198,7 +198,7 @@ function fail(message: string): void {
   console.log(`FAILED: ${message}`);
 }
 
-/** Garbage of the load before must not count as memory of the next one. */
+/** Garbage of the previous load must not count for the next one. */
 async function settle(): Promise<void> {
   for (let round = 0; round < 10; round++) {
     await call(server.url, "/openapi.json");
@@ -228,7 +228,7 @@ interface Receipt {
   accepted: number;
 }
 
-/** One try; counts what was stored. @returns whether it is to be repeated */
+/** Makes one attempt and counts what was stored. @returns whether to repeat it */
 async function attempt(body: CostlyBody, { projectId, key }: Tenant, figures: Figures): Promise<boolean> {
   const answer = await call<Receipt>(server.url, `/logger/${projectId}/log`, {
     token: key.secret,
@@ -240,7 +240,7 @@ async function attempt(body: CostlyBody, { projectId, key }: Tenant, figures: Fi
   return answer.status === 503;
 }
 
-/** Sends until it is stored, as a client does. */
+/** Sends a batch until it is stored, like a client. */
 async function deliver(body: CostlyBody, to: Tenant, figures: Figures): Promise<void> {
   for (let tries = 0; await attempt(body, to, figures); tries++) {
     if (tries === 100) throw new Error("A body was refused 100 times.");
@@ -265,12 +265,12 @@ function note({ answers }: Figures, kind: string, status: number, headers: Heade
     fail(`${kind} was answered with ${status}`);
 }
 
-/** A tail of everything behind a `seq`, which acknowledges as clients do. Settles once it is caught up. */
+/** Opens a tail from a `seq` on that acknowledges like a client. Resolves when the tail has caught up. */
 function follow(since: number): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const { projectId, key } = tenant;
   const address = `${server.url.replace("http", "ws")}/logger/${projectId}/tail?since=${since}`;
-  // SAFETY: Node's WebSocket takes headers; the type it shares with browsers does not have them.
+  // SAFETY: Node's WebSocket accepts headers; the type that it shares with browsers lacks them.
   const options = { headers: { Authorization: `Bearer ${key.secret}` } } as unknown as string[];
   const socket = new WebSocket(address, options);
   sockets.add(socket);
@@ -313,7 +313,7 @@ function entriesFrom(first: number): CostlyBody {
   return { name: "entries", json, sent: json, headers: { "Content-Type": "application/json" } };
 }
 
-/** What a dashboard asks: a rare and a frequent substring, a page of 1,000, a total, members, a histogram. */
+/** Requests of a dashboard: a rare and a frequent substring, a page of 1,000, a total, members, a histogram. */
 function ordinaryQuery(index: number): { path: string; body: unknown } {
   const bodies = [
     { path: "/logger/query", body: { filters: { search: `orders/${index * 997} took` } } },
@@ -329,7 +329,10 @@ function ordinaryQuery(index: number): { path: string; body: unknown } {
   return bodies[index % bodies.length] as { path: string; body: unknown };
 }
 
-/** Every value of the costliest body's lists is compared with as many as a query may name, for a substring that nearly matches. */
+/**
+ * Compares every value of the costliest body's lists with as many values as a query may name, and searches a substring
+ * that nearly matches.
+ */
 function worstQuery(): unknown {
   const values = Array.from({ length: 1000 }, (_, index) => `value-${index}`);
   const search = `${"a".repeat(30)}b`;

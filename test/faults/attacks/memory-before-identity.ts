@@ -1,7 +1,7 @@
 /**
- * `npm run test:attack:memory`: many bodies at once that are small on the wire and large in memory,
- * with forged and with genuine keys, and ordinary large ones, against a server whose isolates have 128 MiB of heap.
- * Exits 1 where the server ends, or where `/health` fails.
+ * `npm run test:attack:memory`: many concurrent bodies that are small on the wire and large in memory, with forged and
+ * valid keys, and ordinary large ones, against a server whose isolates have 128 MiB of heap. Exits with 1 if the server
+ * ends or `/health` fails.
  */
 import { request } from "node:http";
 import { parseArgs } from "node:util";
@@ -23,7 +23,7 @@ const { values } = parseArgs({
 const concurrent = Number(values.concurrent);
 const requests = Number(values.requests);
 
-// The server is a process group of its own: it ends with an exit, and would outlive a signal.
+// The server is a separate process group and would outlive a signal, so signals exit the process instead.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => process.exit(1));
 
 const server = await startServer({ env: { ...heapLimit(Number(values.heap)), LOG_LEVEL: "error" } });
@@ -66,7 +66,7 @@ interface Sender {
   projectId: string;
 }
 
-/** Sends requests, some at a time, and prints what came of them. */
+/** Sends requests, some at a time, and prints their results. */
 async function round(
   title: string,
   count: number,
@@ -100,7 +100,7 @@ async function round(
   console.log(`${title}: ${figures.join("; ")}`);
   if (isAlive) return;
   console.log(server.output().match(/V8 fatal error.*/)?.[0] ?? "");
-  // The next round is to say something of its own.
+  // The next round must not depend on this one.
   await server.restart();
   pid = runtimePid();
 }
@@ -111,7 +111,7 @@ function runtimePid(): number {
   return runtime;
 }
 
-/** The slowest answer of `/health` while something else goes on. */
+/** The slowest response of `/health` while other work runs. */
 async function probe(isOver: () => boolean): Promise<{ slowest: number; failed: number }> {
   let slowest = 0;
   let failed = 0;
@@ -129,13 +129,13 @@ async function probe(isOver: () => boolean): Promise<{ slowest: number; failed: 
   return { slowest, failed };
 }
 
-/** Each request comes from an address of its own: limits by address are not what is tried here. */
+/** Each request has a different client IP, because limits by client IP are not under test. */
 function nextAddress(): string {
   address++;
   return `10.${(address >> 16) & 255}.${(address >> 8) & 255}.${address & 255}`;
 }
 
-/** @returns status and code of the answer, or the connection's error */
+/** @returns status and code of the response, or the connection's error */
 function send(body: CostlyBody, { key, projectId }: Sender): Promise<string> {
   return new Promise((resolve) => {
     const sent = request(`${server.url}/logger/${projectId}/log`, {

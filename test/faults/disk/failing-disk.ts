@@ -10,7 +10,7 @@ export class FailingDisk {
   readonly env: Readonly<Record<string, string>>;
   readonly #switch: string;
 
-  /** Null where there is no Linux or no C compiler. */
+  /** `null` if the system is not Linux or has no C compiler. */
   static compile(): FailingDisk | null {
     if (process.platform !== "linux") return null;
     const dir = temporaryDir();
@@ -21,11 +21,11 @@ export class FailingDisk {
 
   private constructor(library: string, file: string) {
     this.#switch = file;
-    // Where objects and D1 keep their databases.
+    // The directory in which objects and D1 store their databases.
     this.env = { LD_PRELOAD: library, FAILING_DISK_SWITCH: file, FAILING_DISK_PATH: "/v3/" };
   }
 
-  /** From now on writes, writes and reads, or reads of a database past its first page end with EIO. */
+  /** Makes writes, writes and reads, or reads of a database after its first page fail with EIO. */
   fail(what: "writes" | "all" | "pages"): void {
     writeFileSync(this.#switch, { writes: "w", all: "r", pages: "p" }[what]);
   }

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import { asUser, call, createTenant, type FoundLogs, type Tenant } from "../../support/api.ts";
 
-/** Answers by what was asked and how it ended: `query 200`, `ingest 503 SERVICE_UNAVAILABLE`. */
+/** Number of responses by request and result, such as `query 200` or `ingest 503 SERVICE_UNAVAILABLE`. */
 export type Tally = Record<string, number>;
 
 interface Asked {
@@ -12,13 +12,13 @@ interface Asked {
   message: string | null;
 }
 
-/** Clients of one tenant who send, search and sign in, and remember what was acknowledged. */
+/** Clients of one tenant that send, search and sign in, and record what was acknowledged. */
 export class Load {
   readonly url: string;
   readonly tenant: Tenant;
-  /** Messages of entries that were acknowledged, in no order. */
+  /** Messages of acknowledged entries, in no particular order. */
   readonly acknowledged = new Set<string>();
-  /** Since the last `take`. */
+  /** Responses since the last `take`. */
   #tally: Tally = {};
   #isOver = false;
   #running: Promise<unknown> = Promise.resolve();
@@ -38,7 +38,7 @@ export class Load {
     this.tenant = tenant;
   }
 
-  /** Two who send, one who searches, one who signs in, one who asks how the service is. */
+  /** Starts two clients that send, one that searches, one that signs in, and one that polls `/health`. */
   start(): void {
     this.#isOver = false;
     const actions = [
@@ -63,7 +63,7 @@ export class Load {
     await this.#running;
   }
 
-  /** The answers since the last call. */
+  /** Returns the responses since the last call. */
   take(): Tally {
     const tally = this.#tally;
     this.#tally = {};
@@ -95,7 +95,7 @@ export class Load {
     return this.#ask("health", "/health", {});
   }
 
-  /** Every stored message, in order of `seq`. */
+  /** Messages of all stored entries, in order of `seq`. */
   async stored(): Promise<string[]> {
     const found: FoundLogs["logs"] = [];
     const token = this.tenant.key.secret;
@@ -129,7 +129,7 @@ export class Load {
   }
 }
 
-/** The kinds of answers that are neither a success nor a 503 that says when to come back. */
+/** The kinds of responses that are neither a success nor a 503 with a retry time. */
 export function faultsOf(tally: Tally): string[] {
   return Object.keys(tally).filter((kind) => !/ (?:20[01]|503 SERVICE_UNAVAILABLE)$/.test(kind));
 }

@@ -6,12 +6,12 @@ import { temporaryDir } from "../../support/server.ts";
 
 const CHUNK = Buffer.alloc(64 * 1024, 1);
 
-/** A small file system in memory, and a file on it that leaves as much room as a test wants. */
+/** A small file system in memory, with a file on it that leaves as much room as a test needs. */
 export class SmallDisk {
   readonly dir: string;
   readonly #fill: string;
 
-  /** Null where this process may not mount: Linux as root, with CAP_SYS_ADMIN. */
+  /** `null` if this process may not mount, which requires Linux, root and CAP_SYS_ADMIN. */
   static mount(mebibytes: number): SmallDisk | null {
     if (process.platform !== "linux") return null;
     const dir = path.join(temporaryDir(), "disk");
@@ -31,7 +31,7 @@ export class SmallDisk {
     return bavail * bsize;
   }
 
-  /** Fills it but for so many bytes. Room that is freed later stays free. */
+  /** Fills the disk except for the given number of bytes. Room that is freed later stays free. */
   fill(leave = 0): void {
     const file = openSync(this.#fill, "a");
     try {
@@ -45,7 +45,7 @@ export class SmallDisk {
     }
   }
 
-  /** Frees what `fill` took. */
+  /** Deletes what `fill` wrote. */
   clear(): void {
     const file = openSync(this.#fill, "a");
     ftruncateSync(file, 0);
@@ -53,7 +53,7 @@ export class SmallDisk {
     rmSync(this.#fill);
   }
 
-  /** Safe to repeat. Lazily: a process that is about to end may hold files. */
+  /** May be repeated. Unmounts lazily, because a process that is ending may hold files. */
   unmount(): void {
     spawnSync("umount", ["-l", this.dir], { stdio: "ignore" });
   }

@@ -1,13 +1,13 @@
 import { CALM, type Counts, type Plan } from "../protocol.ts";
 import { Random } from "../random.ts";
 
-/** The one plan of this isolate, which is the one isolate of the server: every object and entrypoint of it runs here. */
+/** The only plan of this isolate, which is the server's only isolate: every object and entrypoint runs here. */
 class Chaos {
   plan: Plan = CALM;
   readonly counts: Counts = {};
-  /** Writers that are still to store something. */
+  /** Number of writers that will still store something. */
   lateWriters = 0;
-  /** Whether everything that waits is to be moved now. */
+  /** Whether unflushed batches are due immediately. */
   isEager = false;
   #random = new Random(0);
 
@@ -16,7 +16,7 @@ class Chaos {
     this.#random = new Random(plan.seed);
   }
 
-  /** Throws the dice; what comes about is counted under `name`. */
+  /** Whether a fault with this chance happens. Counts it under `name`. */
   strikes(chance: number, name: string): boolean {
     if (chance <= 0 || this.#random.int(1, 1_000_000) > chance * 1_000_000) return false;
     this.note(name);
@@ -27,7 +27,7 @@ class Chaos {
     this.counts[name] = (this.counts[name] ?? 0) + 1;
   }
 
-  /** Milliseconds, from 0 to `most`. */
+  /** Random milliseconds, from 0 to `most`. */
   delay(most: number): number {
     return this.#random.int(0, most);
   }

@@ -3,7 +3,7 @@ import type { FlushCall, FlushOutcome } from "../../../src/workspace/flush/write
 import { chaos, pause } from "./chaos.ts";
 import type { WorkspaceObject } from "./workspace.ts";
 
-/** The cold writer, with the ends that a call of it may come to. */
+/** The cold writer with the faults that the plan sets. */
 export class ColdWriter extends ServiceColdWriter {
   override async write(call: FlushCall): Promise<FlushOutcome> {
     const { before, after, late, again, abort, delayMs } = chaos.plan.writer;

@@ -1,6 +1,6 @@
 import { chaos, pause } from "./chaos.ts";
 
-/** As D1 words what may pass: https://developers.cloudflare.com/d1/observability/debug-d1/#error-list */
+/** Messages of D1 for temporary errors: https://developers.cloudflare.com/d1/observability/debug-d1/#error-list */
 const MESSAGES = [
   "D1_ERROR: Network connection lost.",
   "D1_ERROR: D1 DB storage operation exceeded timeout which caused object to be reset.",
@@ -8,22 +8,22 @@ const MESSAGES = [
   "D1_ERROR: D1 DB is overloaded. Too many requests queued.",
 ];
 
-/** The ways to run a statement that is no part of a batch. */
+/** Methods that run a statement outside of a batch. */
 type Execution = "first" | "run" | "all" | "raw";
 type Execute = (this: D1PreparedStatement, ...values: unknown[]) => Promise<unknown>;
 
 let isHooked = false;
 let unharmed: Execute;
 
-/** All rows of a statement of the harness's own, whatever the plan is. */
+/** All rows of a statement of the harness, without faults. */
 export async function allUnharmed<Row>(statement: D1PreparedStatement): Promise<Row[]> {
   // SAFETY: this is D1's own `all`.
   return ((await unharmed.call(statement)) as D1Result<Row>).results;
 }
 
 /**
- * Makes every call of D1 that this isolate sends subject to the plan, whoever sends it. It hooks into the runtime's
- * prototypes, so that the service is given its own binding.
+ * Applies the plan to every D1 call of this isolate. Patches the runtime's prototypes, so that the service gets its own
+ * binding unchanged.
  */
 export function hookD1(db: D1Database): void {
   if (isHooked) return;

@@ -8,7 +8,7 @@ import { allUnharmed, hookD1 } from "./failing-d1.ts";
 import { KILLED, type WorkspaceObject } from "./workspace.ts";
 
 /**
- * The whole service, on the bindings of its own wrangler.toml, with one more route by which a test can make D1, the cold
+ * The whole service, with the bindings of its wrangler.toml and one more route, by which a test makes D1, the cold
  * writer and workspace objects fail. Never deployed.
  */
 
@@ -19,14 +19,14 @@ export { default } from "../../../src/worker.ts";
 export { ColdWriter } from "./cold-writer.ts";
 export { WorkspaceObject } from "./workspace.ts";
 
-/** Milliseconds: the service's own minutes of patience would leave a round without tries. */
+/** Milliseconds. With the service's own delays of up to a minute, a round would see no retries. */
 const RETRY_MS = 50;
 FlushSchedule.prototype.failed = function (now) {
   this.holdUntil(now + RETRY_MS);
   return RETRY_MS;
 };
 
-/** What waits is due at once where an alarm is ordered so: batches then leave the object at any moment. */
+/** Makes unflushed batches due immediately if an alarm is ordered so, to flush at any moment. */
 const { dueAt } = FlushSchedule.prototype;
 FlushSchedule.prototype.dueAt = function (isOpen) {
   const at = dueAt.call(this, isOpen);
@@ -41,7 +41,7 @@ export const direct = {
   async fetch(request, env, ctx) {
     hookD1(env.DB);
     if (new URL(request.url).pathname !== "/chaos") return service.fetch(request, env, ctx);
-    // SAFETY: the harness alone calls this route.
+    // SAFETY: only the harness calls this route.
     const order = (await request.json()) as Order;
     return Response.json((await obey(order, env)) ?? null);
   },
@@ -57,7 +57,7 @@ async function obey(order: Order, env: ChaosEnv): Promise<unknown> {
         .abortNow()
         .catch(() => {});
     case "alarm":
-      // Whatever fails in an alarm's work, the alarm itself never does; its object may be killed.
+      // An alarm must never throw, whatever fails in its work. Its object may be killed.
       return object(order.workspaceId)
         .alarms(order)
         .catch((error: Error) => (error.message === KILLED ? null : error.message));
@@ -76,7 +76,7 @@ async function obey(order: Order, env: ChaosEnv): Promise<unknown> {
   }
 }
 
-/** A look that the object dies over is taken again. */
+/** Repeats a call whose object was killed. */
 async function unlessKilled<T>(call: () => Promise<T>): Promise<T> {
   for (;;) {
     try {

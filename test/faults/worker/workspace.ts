@@ -9,10 +9,10 @@ type RecentCall = Parameters<ServiceWorkspaceObject["recent"]>[0];
 type CountCall = Parameters<ServiceWorkspaceObject["recentCounts"]>[0];
 type SeqCall = Parameters<ServiceWorkspaceObject["readBySeq"]>[0];
 
-/** What calls of a killed object fail with. */
+/** Error message of calls to a killed object. */
 export const KILLED = "The harness has killed this object.";
 
-/** The workspace object, which can be killed, woken and looked into. */
+/** The workspace object, with methods to kill it, run its alarm and read its storage. */
 export class WorkspaceObject extends ServiceWorkspaceObject {
   constructor(ctx: DurableObjectState, env: Env) {
     hookD1(env.DB);
@@ -38,10 +38,10 @@ export class WorkspaceObject extends ServiceWorkspaceObject {
     return result.ok ? { ...result, value: { ...result.value, asOf, next: end < asOf ? end : null } } : result;
   }
 
-  /** Between two pages of a read: the next one has to be told of what is in the cold tier by then. */
+  /** Moves batches between two pages of a read; the next page must report what is in the cold tier by then. */
   async #moveMaybe(): Promise<void> {
     if (!chaos.strikes(chaos.plan.pages.moves, "moved between pages")) return;
-    // As an alarm would: what it throws is no answer's.
+    // Like an alarm: no response contains its error.
     await this.alarms({ times: 2, atOnce: false, isEager: true }).catch(() => {});
   }
 
@@ -56,16 +56,16 @@ export class WorkspaceObject extends ServiceWorkspaceObject {
     return { ...result, value };
   }
 
-  /** Its caller hears no answer. */
+  /** The caller gets no response. */
   async abortNow(): Promise<void> {
     this.ctx.abort(KILLED);
   }
 
-  /** What its alarm does, beside the alarms that the runtime itself brings. */
+  /** Runs the alarm's work, in addition to the alarms of the runtime. */
   async alarms({ times, atOnce, isEager }: AlarmOrder): Promise<void> {
     const alarms = async () => {
       chaos.note("alarms ordered");
-      // An alarm's own alarms come when they are due: else one that fails would be followed by the next at once.
+      // Alarms of the runtime keep their due times. Otherwise a failed one would be followed by the next immediately.
       chaos.isEager = isEager;
       await this.alarm();
     };
@@ -77,7 +77,7 @@ export class WorkspaceObject extends ServiceWorkspaceObject {
     }
   }
 
-  /** @param ms by how much longer all deletions are to lie back */
+  /** @param ms by how much older all deletions become */
   async ageDeletions(ms: number): Promise<void> {
     this.ctx.storage.sql.exec("UPDATE doomed_projects SET doomed_at = doomed_at - ?, sweep_at = 0", ms);
   }

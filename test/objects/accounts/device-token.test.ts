@@ -14,7 +14,7 @@ const from = (ip: string, email: string, password: string, deviceToken?: string)
     headers: { "CF-Connecting-IP": ip },
   });
 
-/** What a stranger does: five failed logins from each of 21 addresses. */
+/** An attacker's requests: five failed logins from each of 21 client IPs. */
 async function attack(email: string): Promise<number[]> {
   const statuses: number[] = [];
   for (let network = 0; network < 21; network++) {
@@ -33,10 +33,10 @@ describe("B10: a device that has signed in before", () => {
     await evictDurableObject(emailStub(email));
     const owner = await from("203.0.113.5", email, PASSWORD, deviceToken);
     expect([owner.status, owner.code]).toEqual([200, null]);
-    // The strangers' failures count on.
+    // The attacker's failures still count.
     const without = await from("203.0.113.5", email, PASSWORD);
     expect([without.status, without.code]).toEqual([429, "RATE_LIMITED"]);
-    // Each sign-in gives a mark; the one before stays good.
+    // Each sign-in issues a device token; earlier ones stay valid.
     const next = signedIn(owner).deviceToken;
     expect(next).not.toBe(deviceToken);
     for (const token of [next, deviceToken])
@@ -48,7 +48,7 @@ describe("B10: a device that has signed in before", () => {
     const { deviceToken } = await registered(email);
     const now = vi.spyOn(Date, "now").mockReturnValue(Date.now());
     for (let i = 0; i < 10; i++) {
-      // From anywhere: the device counts, not where it is.
+      // From any client IP: the device counts, not the network.
       expect((await from(`198.51.${i}.1`, email, "a wrong password", deviceToken)).status).toBe(401);
     }
     const locked = await from("198.51.100.1", email, PASSWORD, deviceToken);
@@ -87,7 +87,7 @@ describe("B10: a device that has signed in before", () => {
     for (const token of [other.deviceToken, elsewhere, forged, "", "dt_x_y", "x".repeat(100_000)]) {
       expect((await from("203.0.113.10", email, PASSWORD, token)).status).toBe(429);
     }
-    // A new password ends the marks of before.
+    // A new password ends earlier device tokens.
     const body = { currentPassword: PASSWORD, newPassword: "another good phrase" };
     const stub = await from("203.0.113.11", email, PASSWORD, deviceToken);
     expect(stub.status).toBe(200);
@@ -109,7 +109,7 @@ describe("B10: a device that has signed in before", () => {
     const answer = await call("/auth/magic-link/verify", { body });
     const { deviceToken } = answer.data as { deviceToken: string };
     expect(deviceToken).toMatch(/^dt_/);
-    // The first proof of the address took the password of before with it.
+    // The first proof of the address purged the earlier password.
     expect((await from("203.0.113.13", email, PASSWORD, deviceToken)).status).toBe(401);
   });
 });

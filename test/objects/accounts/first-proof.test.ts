@@ -34,7 +34,7 @@ async function newKey(owner: SignedIn, projectId: string): Promise<Answer> {
   return call(`/projects/${projectId}/keys`, { headers, body: { name: "k", scopes: ["logs:write", "logs:read"] } });
 }
 
-/** Registers the victim's address, and leaves everything there that could let them in again. */
+/** Registers the victim's address as an attacker, and creates everything that could give access later. */
 async function attack(email: string): Promise<Attacker> {
   const mine = await registered(email, "Mallory");
   const headers = { ...bearer(mine.accessToken), "X-Workspace-Id": mine.personalWorkspace.id };
@@ -98,7 +98,7 @@ describe("O5: the first proof of an address purges what was added before", () =>
       await expectLockedOut(attacker);
       expect((await call("/auth/verify-email", { body: { token: pending } })).code).toBe("INVALID_TOKEN");
       expect((await me(accessToken)).data).toEqual({ user: expect.objectContaining({ email, emailVerified: true }) });
-      // What the owner makes from now on stays.
+      // What the owner creates afterwards stays.
       const owner = { ...attacker, accessToken };
       const key = String(created(await newKey(owner, attacker.projectId)).secret);
       await runDurableObjectAlarm(userStub(attacker.user.id));
@@ -217,10 +217,10 @@ describe("O5: the first proof of an address purges what was added before", () =>
       get: (id: DurableObjectId) =>
         new Proxy(env.WORKSPACES.get(id), {
           get: (stub, name) => {
-            // SAFETY: native RPC; every method the route calls is one of the object.
+            // SAFETY: native RPC; each method that the route calls is a method of the object.
             const method = Reflect.get(stub, name) as (...args: unknown[]) => Promise<unknown>;
             return async (...args: unknown[]) => {
-              // The session has been checked, the member admitted; now the owner comes.
+              // The session is verified and the member admitted. The owner's proof happens now.
               if (name === "createKey") await PROOFS["a magic link"](email);
               return Reflect.apply(method, stub, args);
             };

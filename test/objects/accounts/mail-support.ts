@@ -10,7 +10,7 @@ export function emailStub(email: string) {
   return env.ADDRESSES.get(env.ADDRESSES.idFromName(emailOwner(email)));
 }
 
-/** The name under which an address without an account promises its mails. */
+/** The name under which pending mails of an address without an account are stored. */
 export function emailOwner(email: string): string {
   return emailObjectName(email, settings.REFRESH_PEPPER);
 }
@@ -19,7 +19,7 @@ function ownerStub(owner: string) {
   return owner.startsWith("usr_") ? userStub(owner) : env.ADDRESSES.get(env.ADDRESSES.idFromName(owner));
 }
 
-/** Rows of a table in the object of an owner; none where the object has no such table. */
+/** Rows of a table in an owner's object, or none if the object has no such table. */
 export function rowsOf(owner: string, sql: string): Promise<Record<string, unknown>[]> {
   return runInDurableObject(ownerStub(owner), (_, { storage }) => {
     try {
@@ -30,12 +30,12 @@ export function rowsOf(owner: string, sql: string): Promise<Record<string, unkno
   });
 }
 
-/** Ids of the mails that an owner has promised and not sent. */
+/** Ids of an owner's pending mails. */
 export async function promisedBy(owner: string): Promise<string[]> {
   return (await rowsOf(owner, "SELECT id FROM promised_mails ORDER BY id")).map(({ id }) => String(id));
 }
 
-/** Runs the queue's consumer on messages, with other settings or bindings if given; gives its acks and retries. */
+/** Runs the queue's consumer on messages, with other settings or bindings if given. Returns its acks and retries. */
 export async function consume(messages: MailMessage[], overrides: object = {}, attempts = 1) {
   const batch = createMessageBatch(
     "taffrail-mail",
@@ -46,19 +46,19 @@ export async function consume(messages: MailMessage[], overrides: object = {}, a
   return getQueueResult(batch, ctx);
 }
 
-/** Sends all that an owner has promised. */
+/** Sends all pending mails of an owner. */
 export async function deliver(owner: string): Promise<void> {
   const ids = await promisedBy(owner);
   await consume(ids.map((id) => [owner, id]));
 }
 
-/** What the outbox holds for an address, newest first. */
+/** Mails of an address in the outbox, newest first. */
 export async function mailsTo(address: string, kind?: string): Promise<OutboxItem[]> {
   const mails = await readOutbox(env.DB);
   return mails.filter((mail) => mail.to === address && (kind === undefined || mail.kind === kind));
 }
 
-/** Waits until an address object has answered every request for a mail. */
+/** Waits until an address object has processed every mail request. */
 export async function requestsAnswered(email: string): Promise<void> {
   for (;;) {
     const left = await rowsOf(emailOwner(email), "SELECT 1 FROM mail_requests");
@@ -67,7 +67,7 @@ export async function requestsAnswered(email: string): Promise<void> {
   }
 }
 
-/** The token of the newest mail of a kind, after everything promised to the address has been sent. */
+/** The token of the newest mail of a kind, after all pending mails to the address were sent. */
 export async function mailedToken(email: string, kind: string): Promise<string> {
   await requestsAnswered(email);
   const user = await env.DB.prepare("SELECT id FROM users WHERE email = ?").bind(email).first<{ id: string }>();

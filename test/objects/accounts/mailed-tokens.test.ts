@@ -69,7 +69,7 @@ describe("magic link", () => {
   it("returns the same for known, unknown and throttled addresses, with one call and no lookup before it", async () => {
     await registered("magic-known@example.com");
     const texts = new Set<string>();
-    // A router that cannot look anything up.
+    // A router without any storage to look addresses up in.
     const blind = { DB: null, USERS: null, WORKSPACES: null };
     for (const email of ["magic-known@example.com", "magic-unknown@example.com", "magic-known@example.com"]) {
       for (const path of ["/auth/magic-link", "/auth/forgot-password"]) {
@@ -344,7 +344,7 @@ describe("mails that an unauthenticated client can request", () => {
   });
 });
 
-/** A magic link for an address that may have asked for one within the minute. */
+/** Requests a magic link for an address that may have requested one within the minute. */
 async function forcedMagicToken(email: string, aheadMs = 61_000): Promise<string> {
   const clock = later(aheadMs);
   const token = await magicToken(email);

@@ -5,7 +5,7 @@ import { bearer, call, callWith, login, PASSWORD, registered } from "./support.t
 
 const NEW_PASSWORD = "another password";
 
-/** A magic link from before the address had an account: its token is in D1, and no user object knows it. */
+/** A magic link from before the address had an account: its token is in D1, and in no user object. */
 async function earlyLink(email: string): Promise<string> {
   await call("/auth/magic-link", { body: { email } });
   return mailedToken(email, "magic-link");

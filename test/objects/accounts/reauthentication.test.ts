@@ -29,7 +29,7 @@ async function owner(): Promise<Owner> {
   return { userId: user.id, email, accessToken, refreshToken };
 }
 
-/** As if every session of the account had been signed in to so long ago. */
+/** Makes every session of the account look as if its sign-in happened so long ago. */
 function age(userId: string, ms: number): Promise<void> {
   return onSql(userId, "UPDATE families SET created_at = ?", Date.now() - ms);
 }
@@ -69,7 +69,7 @@ describe("B8: a change of sign-in methods requires a session of the last 10 minu
     await age(userId, 10 * MINUTE_MS + 1000);
     expect(shown(await act(accessToken))).toEqual(REQUIRED);
     expect(shown(await act(accessToken, {}))).toEqual(REQUIRED);
-    // Refreshing makes no session younger.
+    // A refresh does not make a session fresh.
     const refreshed = await call("/auth/refresh", { body: { refreshToken } });
     const { accessToken: renewed } = refreshed.data as { accessToken: string };
     expect(shown(await act(renewed))).toEqual(REQUIRED);
@@ -116,7 +116,7 @@ describe("B8: a change of sign-in methods requires a session of the last 10 minu
     expect(await userStub(userId).setPassword(change)).toBe("unproven");
     await age(userId, MINUTE_MS);
     await onSql(userId, "UPDATE account SET password_hash = 'pbkdf2:y'");
-    // A password that has been set meanwhile must have been shown.
+    // A password that was set in the meantime must be given.
     expect(await userStub(userId).setPassword(change)).toBe("unproven");
   });
 
@@ -184,7 +184,7 @@ describe("B8: an allowed link is void after a change of the account", () => {
     const purpose = { mode: "link", userId: "usr_x", sessionId: "fam_x", checkedEpoch: 0 } as const;
     const flow = { provider: "provider_a", verifier: "v", nonce: "n", browserHash: "b", purpose } as const;
     await beginFlow(env.DB, state, flow, 0);
-    // As it was written then: without the column.
+    // As that version wrote it: without the column.
     await env.DB.prepare("UPDATE oauth_flows SET checked_epoch = NULL WHERE state_hash = ?").bind(hashOf(state)).run();
     expect(await takeFlow(env.DB, state, 1)).toBeNull();
     const code = randomSecret();
@@ -198,7 +198,7 @@ describe("B8: an allowed link is void after a change of the account", () => {
     const sessionId = await sessionOf(entry.userId, epoch);
     const claim = { provider: "provider_b", subject: "1", claim: "c" } as const;
     const old = { by: "session", sessionId } as const;
-    // In words that a router of that version knows.
+    // With the reason that a router of that version expects.
     expect(await userStub(entry.userId).beginLink(claim, old)).toEqual({ ok: false, reason: "busy" });
   });
 });

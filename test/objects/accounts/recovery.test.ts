@@ -81,7 +81,7 @@ describe("B8: recovery of an account", () => {
     const before = recoveryShape.parse((await recovery(account.accessToken)).data);
     expect(before.keys.map(({ id }) => id).sort()).toEqual([first, second, revoked].sort());
     const { projectId, workspaceId } = before.keys.find(({ id }) => id === revoked) ?? {};
-    // All that it takes to revoke one stands in the list.
+    // The list has everything that revoking a key requires.
     const headers = { ...bearer(account.accessToken), "X-Workspace-Id": workspaceId ?? "" };
     expect((await call(`/projects/${projectId}/keys/${revoked}`, { method: "DELETE", headers })).status).toBe(200);
     const shown = recoveryShape.parse((await recovery(account.accessToken)).data);

@@ -35,7 +35,7 @@ function refresh(refreshToken: unknown, key?: string, headers: Record<string, st
 async function refreshed(refreshToken: string, key?: string): Promise<Pair> {
   const answer = await refresh(refreshToken, key);
   expect([answer.status, answer.code]).toEqual([200, null]);
-  // SAFETY: the route's own schema; the members are compared below.
+  // SAFETY: the route's response schema; the members are compared below.
   return answer.data as Pair;
 }
 
@@ -253,14 +253,14 @@ describe("POST /auth/refresh", () => {
     const body = Buffer.from(`${userId}.${newId("fam")}.1`).toString("base64url");
     const forgery = `rt_${body}_${refreshToken.split("_").slice(2).join("_")}`;
     await refused(forgery, "INVALID_REFRESH_TOKEN");
-    // A router that cannot reach any object answers all the same; a genuine token it could not answer.
+    // A router without access to objects answers all the same, which it could not for a genuine token.
     const alone = (token: string) => callWith({ USERS: null }, "/auth/refresh", { body: { refreshToken: token } });
     for (const token of [forgery, `${refreshToken}x`, "rt_x_y"]) {
       expect((await alone(token)).code).toBe("INVALID_REFRESH_TOKEN");
     }
     vi.spyOn(console, "log").mockImplementation(() => undefined);
     expect((await alone(refreshToken)).status).toBe(500);
-    // A genuine outer MAC without a family behind it reaches an object, and leaves nothing there.
+    // A token with a genuine outer MAC and no family reaches an object, and writes nothing there.
     await refused(
       mintRefreshToken({ userId, familyId: newId("fam"), counter: 1 }, new Uint8Array(32), settings.REFRESH_PEPPER),
       "INVALID_REFRESH_TOKEN",
@@ -310,7 +310,7 @@ describe("POST /auth/refresh", () => {
       const revoked = revoke(refreshToken, accessToken, other.accessToken);
       const answers = await Promise.all([...early, ...twenty()]);
       expect((await revoked).status).toBe(200);
-      // Some came before the revoke, or this round has shown nothing.
+      // Some refreshes came before the revocation. Otherwise the round would prove nothing.
       expect(answers.filter(({ status }) => status === 200)).not.toEqual([]);
       for (const { data, status } of answers) {
         if (status !== 200) continue;

@@ -19,7 +19,7 @@ async function workspacesOf(userId: string): Promise<unknown[]> {
     .results;
 }
 
-/** How many objects of a namespace have a table: the orphans among them are more than the directory lists. */
+/** The number of objects of a namespace that have a table. Orphans are not in the directory, so it cannot be asked. */
 async function inhabited<T extends Rpc.DurableObjectBranded>(namespace: DurableObjectNamespace<T>): Promise<number> {
   let count = 0;
   for (const id of await listDurableObjectIds(namespace)) {
@@ -139,7 +139,7 @@ describe("register", () => {
 
 const STEPS = ["provisionUser", "provisionWorkspace", "claimAddress"] as const;
 
-/** The real steps, ending as a killed process ends: before or after the named one. */
+/** The real steps, which stop like a killed process before or after the named one. */
 function crashing(at: (typeof STEPS)[number], when: "before" | "after"): RegistrationPorts {
   const ports = registrationPorts({ ...env }, newAlarmOrigin());
   const broken = { ...ports, discard: () => Promise.reject(new Error("no process is left to do this")) };
@@ -166,7 +166,7 @@ async function objectsOf({ id, workspaceId }: NewAccount): Promise<{ user: strin
   };
 }
 
-/** Runs the object's alarm as at the time it was set for. */
+/** Runs the object's alarm at the time it was set for. */
 async function alarmInTime(account: NewAccount): Promise<boolean> {
   const resolveAt = await runInDurableObject(
     userStub(account.id),

@@ -36,7 +36,7 @@ async function verified(email: string): Promise<SignedIn> {
   return account;
 }
 
-/** Holds the first derivation made after this until it is released; for a request made with `callWith`. */
+/** Holds the next password derivation until it is released, for a request sent with `callWith`. */
 function heldDerivation(): { reached: Promise<void>; release: () => void } {
   const derive = crypto.subtle.deriveBits.bind(crypto.subtle);
   let release = (): void => undefined;
@@ -101,7 +101,7 @@ describe("R10: a login racing a reset", () => {
     const email = "r10-before@example.com";
     const { user } = await verified(email);
     const token = await resetToken(email);
-    // The login has read the old hash and is deriving; the reset comes and goes; then the login goes on.
+    // The login has read the old hash and is deriving. The reset runs completely, then the login continues.
     const held = heldDerivation();
     const racing = callWith({}, "/auth/login", { body: { email, password: PASSWORD } });
     await held.reached;
@@ -120,7 +120,7 @@ describe("R10: a login racing a reset", () => {
     const email = "r10-opened@example.com";
     await verified(email);
     const token = await resetToken(email);
-    // The reset is deriving the new hash, its token not yet used: a login with the old password still gets in.
+    // The reset is deriving the new hash and has not used its token: a login with the old password still succeeds.
     const held = heldDerivation();
     const racing = callWith({}, "/auth/reset-password", { body: { token, password: NEW } });
     await held.reached;
@@ -151,7 +151,7 @@ describe("R10: a login racing a reset", () => {
     expect(calls[0]).toMatchObject({ ok: true });
     expect(calls[1]).toEqual(before);
     expect(calls[2]).toMatchObject({ ok: true, email });
-    // Whoever sees the new hash sees the new epoch with it, and the other way round.
+    // A reader that sees the new hash also sees the new epoch, and the reverse.
     expect(calls[3]).toEqual({ passwordHash, epoch: (before?.epoch ?? 0) + 1 });
     expect(calls[4]).toEqual({ ok: false, reason: "stale" });
     await evictDurableObject(stub);

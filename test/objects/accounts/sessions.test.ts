@@ -185,7 +185,7 @@ describe("PUT /auth/password", () => {
     expect(await stub.setPassword(change)).toBe("changed");
     const family = { id: newId("fam"), method: "password", userAgent: null, ip: "::", epoch: change.epoch } as const;
     expect(await stub.createSession(family)).toEqual({ ok: false, reason: "stale" });
-    // A second change that was checked against the old password comes too late as well.
+    // A second change that was verified against the old password is too late as well.
     expect(await stub.setPassword({ ...change, passwordHash: "pbkdf2:another" })).toBe("dead");
     await runInDurableObject(stub, (_, { storage }) => {
       expect(readAccount(storage.sql)?.passwordHash).toBe(change.passwordHash);

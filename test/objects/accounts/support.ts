@@ -20,7 +20,7 @@ export interface Answer {
   headers: Headers;
   text: string;
   data: unknown;
-  /** Error code, or null on success. */
+  /** Error code, or `null` on success. */
   code: string | null;
   details: unknown[];
 }
@@ -29,21 +29,21 @@ export interface Call {
   method?: string;
   body?: unknown;
   headers?: Record<string, string>;
-  /** Scheme and host; a public name unless said otherwise. */
+  /** Scheme and host, by default a public name. */
   origin?: string;
 }
 
-/** One request through the worker as deployed. */
+/** Sends one request through the worker as deployed. */
 export async function call(path: string, options: Call = {}): Promise<Answer> {
   return answerOf(await exports.default.fetch(requestOf(path, options)));
 }
 
-/** The same with other settings or bindings. */
+/** Like `call`, with other settings or bindings. */
 export function callWith(settings: object, path: string, options: Call = {}): Promise<Answer> {
   return callIn({ ...env, ...settings }, path, options);
 }
 
-/** The same in a whole environment: what an isolate keeps for one serves all of its requests. */
+/** Like `call`, in a whole environment, so that an isolate's caches serve several requests. */
 export async function callIn(environment: typeof env, path: string, options: Call = {}): Promise<Answer> {
   const ctx = createExecutionContext();
   const response = await app.fetch(requestOf(path, options), environment, ctx);
@@ -73,7 +73,7 @@ export function signedIn(answer: Answer): SignedIn {
   return signedInShape.strict().parse(answer.data);
 }
 
-/** Registers an address of its own and returns what the answer said. */
+/** Registers a unique address and returns the response. */
 export async function registered(email: string, name?: string): Promise<SignedIn> {
   return signedIn(await call("/auth/register", { body: { email, password: PASSWORD, ...(name ? { name } : {}) } }));
 }
@@ -106,7 +106,7 @@ export async function claimsOf(accessToken: string): Promise<AccessClaims> {
   return { userId: verdict.userId, sessionId: verdict.sessionId };
 }
 
-/** Every table of an object with all its rows; empty for an object that never wrote anything. */
+/** All tables of an object with their rows; empty for an object that never wrote anything. */
 export function dump(sql: SqlStorage): Record<string, unknown[][]> {
   const names = sql.exec<{ name: string }>(
     "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '_cf%' AND name NOT LIKE 'sqlite_%'",

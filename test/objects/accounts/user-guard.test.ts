@@ -15,7 +15,7 @@ import { newId } from "../../../src/ids.ts";
 import { authenticateUser, type UserGuardOptions, userGuard } from "../../../src/routes/guards/user.ts";
 import { type Answer, answerOf, bearer, claimsOf, registered, requestOf, settings, userStub } from "./support.ts";
 
-/** Routes as other resources make them: counted by the user, counted elsewhere, and the plain call. */
+/** Routes as other resources define them: counted by the user, counted elsewhere, and the default call. */
 const routes = resource();
 const guarded = (path: string, count: UserGuardOptions["count"]) =>
   routes.route(

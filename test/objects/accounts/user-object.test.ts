@@ -142,7 +142,7 @@ describe("UserObject", () => {
     const { sessionId } = await claimsOf(accessToken);
     const stub = userStub(user.id);
     await execute(user.id, "DELETE FROM promised_mails");
-    // The registration's own alarm finds a confirmed account and nothing else to do.
+    // The registration's alarm finds a confirmed account and has nothing else to do.
     expect(await runDurableObjectAlarm(stub)).toBe(true);
     expect(await runDurableObjectAlarm(stub)).toBe(false);
     const startedAt = Date.now();

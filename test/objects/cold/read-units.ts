@@ -3,21 +3,21 @@ import { BatchTable, type DecodedBlock, decodeBlock } from "../../../src/logs/co
 import { type BodyRange, CorruptSegment, type SegmentMeta } from "../../../src/logs/cold/format/segment.ts";
 import type { SegmentStore } from "../../../src/logs/cold/store/store.ts";
 
-/** Frames of one segment that are wanted. */
+/** The requested blocks of one segment. */
 export interface WantedFrames {
   meta: SegmentMeta;
   blocks: readonly Block[];
 }
 
-/** Frames that lie side by side: one range of a body. */
+/** Adjacent blocks, which are one range of a body. */
 interface FrameRun extends BodyRange {
   meta: SegmentMeta;
   blocks: Block[];
 }
 
 /**
- * Reads frames and makes them ready to be scanned, in the order asked for. Bodies come some megabytes at a time, so
- * whoever stops early has read little in vain. A segment that has been deleted meanwhile is passed over.
+ * Reads blocks and decodes them for scanning, in the requested order. Bodies arrive a few megabytes at a time, so that
+ * a caller that stops early has read little. Skips a segment that was deleted in the meantime.
  *
  * @param asOf last commit that counts; null for all
  * @throws CorruptSegment

@@ -105,7 +105,7 @@ describe("insertSegments", () => {
   });
 
   it("accepts the largest possible rows", async () => {
-    // The runtime gives 64 KiB of random bytes at a time.
+    // The runtime returns at most 64 KiB of random bytes a call.
     const noise = () => Array.from({ length: 6 }, () => randomBytes(30_000).toString("base64")).join("");
     const entries = Array.from({ length: 10 }, (_, index) => entry(index, { message: noise() }));
     const [range = []] = segmentsOf(A, [[entries]]);
@@ -511,7 +511,7 @@ function must<T>(value: T | null | undefined): T {
   return value;
 }
 
-/** A database that adds up the rows that its batches have written, as D1 counts them. */
+/** A database that sums the rows written by its batches, as D1 counts them. */
 function countRows(): { db: D1Database; written: () => number } {
   let written = 0;
   const db = new Proxy(env.COLD_DB, {

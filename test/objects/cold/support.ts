@@ -56,7 +56,7 @@ export function selection(
   };
 }
 
-/** What a segment looks like when it is found without a test. */
+/** The metadata of a segment as the store returns it for a selection without a token test. */
 export function metaOf(segment: EncodedSegment): FoundSegment {
   const { levels: _1, summary: _2, batchTable: _3, filterKinds: _4, filter: _5, blockFilter: _6, ...rest } = segment;
   const { body: _7, ...meta } = rest;

@@ -8,7 +8,7 @@ export interface ColdEntry {
   message: string;
 }
 
-/** Every entry that a project has in D1, above the watermark too, in order of `seq`; one that is there twice, twice. */
+/** All entries of a project in D1, also above the watermark, in order of `seq`; a duplicate appears twice. */
 export async function coldEntries(db: D1Database, workspaceId: string, projectId: string): Promise<ColdEntry[]> {
   const store = new SegmentStore(db);
   const all = { from: 1, to: Number.MAX_SAFE_INTEGER };

@@ -32,7 +32,7 @@ const isGone = (workspaceId: string) =>
       storage.sql.exec("SELECT name FROM sqlite_master").toArray().length === 0 && (await storage.getAlarm()) === null,
   );
 
-/** A second project with its own key, in the same workspace. */
+/** Creates a second project with a key in the same workspace. */
 async function beside(tenant: Awaited<ReturnType<typeof newTenant>>) {
   const project = { ...tenant, projectId: await addProject(tenant) };
   return { ...project, ...(await addKey(project)) };
@@ -52,7 +52,7 @@ describe("a deleted project", () => {
     await alarm(tenant.workspaceId);
     expect(await cold(tenant)).toEqual([]);
     expect(await tiers(other)).toEqual({ cold: 7, recent: 2 });
-    // Remembered until nothing of it can arrive any more.
+    // The deleted project is listed until none of its entries can arrive any longer.
     expect(await rowsOf(tenant.workspaceId, "doomed_projects")).toHaveLength(1);
     clock.pass(LATE_WRITES_MS);
     await alarm(tenant.workspaceId);
@@ -207,7 +207,7 @@ describe("retention", () => {
     await flushAll(tenant);
     await sendBatches(tenant, 5);
     expect(await rowsOf(tenant.workspaceId, "set_aside")).toHaveLength(1);
-    // What waits is not moved away first.
+    // Unflushed batches are deleted, not moved first.
     await onSql(tenant.workspaceId, (sql) => {
       sql.exec("UPDATE batches SET received_at = ?", clock.at + 10 * DAY_MS);
     });

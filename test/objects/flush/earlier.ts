@@ -4,9 +4,9 @@ import { resetLegacySegmentCache } from "../../../src/logs/cold/store/cold-tier.
 const BLOBS = ["frames", "levels", "summary", "directory", "filter", "frame_filter", "body"];
 
 /**
- * Moves segments of a workspace to the directory's database, where the version before `COLD_DB` stored them, byte by byte
- * in the same table. That version's migrations had no trigger, so it is made again behind them.
- * @param chooses which of them; all unless said otherwise
+ * Moves segments of a workspace unchanged to the same table in the directory's database, where the version before
+ * `COLD_DB` stored them. That version had no trigger, so the trigger is dropped for the time and created again.
+ * @param chooses which segments; all by default
  */
 export async function storeAsEarlier(
   workspaceId: string,
@@ -38,7 +38,7 @@ export async function storeAsEarlier(
   return moved.length;
 }
 
-/** Does what was possible before the trigger was there. */
+/** Runs work without the trigger, as before it existed. */
 export async function withoutTrigger(work: () => Promise<unknown>): Promise<void> {
   const made = await env.DB.prepare("SELECT sql FROM sqlite_schema WHERE name = 'segments_closed'").first<string>(
     "sql",
@@ -46,7 +46,7 @@ export async function withoutTrigger(work: () => Promise<unknown>): Promise<void
   await env.DB.prepare("DROP TRIGGER segments_closed").run();
   await work();
   await env.DB.prepare(made ?? "").run();
-  // No isolate has seen a directory of that time with this version's eyes.
+  // No isolate may have cached that the workspace has no legacy segments.
   resetLegacySegmentCache();
 }
 

@@ -125,7 +125,7 @@ describe("while D1 fails", () => {
         recent: { entries: 7 },
         flush: { pendingBatches: 2, lastAt: null, lastError: "D1 fails with D1_ERROR." },
       });
-      // Not before the second is over, whoever asks for it.
+      // Not before the second has passed, whatever request or alarm comes.
       await sendBatches(tenant, 5);
       await alarm(tenant.workspaceId);
       clock.pass(1000);
@@ -172,7 +172,7 @@ describe("while D1 fails", () => {
 });
 
 describe("a reader of several pages", () => {
-  /** Reads one batch, the first or a later one. */
+  /** Reads one batch: the first one, or the one after a commit. */
   async function page(tenant: Tenant, commit: number | null): Promise<void> {
     const caller = { kind: "user", userId: tenant.ownerId } as const;
     const position = commit === null ? null : { timestamp: clock.at, commit };
@@ -249,7 +249,7 @@ describe("a batch that cannot be read", () => {
     for (let turn = 0; turn < 3; turn++) await alarm(tenant.workspaceId);
     expect(await rowsOf(tenant.workspaceId, "batches")).toMatchObject([{ commit_no: 1 }]);
     expect((await usageOf(tenant)).flush.lastError).toContain("a part of it is missing");
-    // Whoever reads gets all the others.
+    // Readers get all other batches.
     await sendBatches(tenant, 2);
     const { secret, projectId } = tenant;
     const headers = bearer(secret);
@@ -278,7 +278,7 @@ describe("other segments in the place of a range", () => {
     await alarm(workspaceId);
     expect(await tiers(tenant)).toEqual({ cold: 7, recent: 0 });
     await sendBatches(tenant, 5, 2);
-    // Two segments where the next range goes, one of them reaching beyond it.
+    // Two segments in the place of the next range; one of them extends beyond it.
     for (const [first, last] of [
       [8, 9],
       [12, 30],
@@ -322,7 +322,7 @@ describe("other segments in the place of a range", () => {
     await first;
     clock.pass(60_000);
     await alarm(workspaceId);
-    // It was whole when it was sent.
+    // The batch was whole when it was sent.
     expect(await tiers(tenant)).toEqual({ cold: 9, recent: 0 });
     expect(await seqsOf(tenant)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
   });

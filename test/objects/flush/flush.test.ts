@@ -48,7 +48,7 @@ describe("a flush by age", () => {
     await evict(tenant.workspaceId);
     expect(receiptOf(await send(tenant, numbered(2)))).toMatchObject({ firstSeq: 1006, lastSeq: 1007 });
     expect(await tiers(tenant)).toEqual({ cold: 1005, recent: 2 });
-    // Commit numbers go on, too: a snapshot of before must not see what came after.
+    // Commit numbers continue, too: an earlier snapshot must not include later entries.
     expect(await onSql(tenant.workspaceId, (sql) => sql.exec("SELECT commit_no FROM batches").toArray())).toEqual([
       { commit_no: 4 },
     ]);
@@ -112,7 +112,7 @@ describe("a flush by bytes", () => {
   it("starts immediately if the buffer exceeds its bound, and reduces it to half", async () => {
     const tenant = await newTenant();
     await boundBytes(tenant.workspaceId, BOUND);
-    // Bytes as stored: text that does not compress.
+    // Stored bytes, of text that does not compress.
     const message = () => ({ message: Buffer.from(crypto.getRandomValues(new Uint8Array(3000))).toString("base64") });
     let sent = 0;
     while ((await waiting(tenant.workspaceId)).bytes <= BOUND) {

@@ -16,7 +16,7 @@ describe("an object whose storage is nearly used up", () => {
     const tenant = await newTenant();
     const receipt = receiptOf(await send(tenant, numbered(3), { idempotencyKey: "a" }));
     STORAGE_BOUND.bytes = await onSql(tenant.workspaceId, (sql) => sql.databaseSize);
-    // Awake it would look again after 64 MiB.
+    // In memory, the object would measure again after 64 MiB. A restart measures at once.
     await evict(tenant.workspaceId);
     const refused = await send(tenant, numbered(2), { idempotencyKey: "b" });
     expect([refused.status, refused.code, refused.headers.get("Retry-After")]).toEqual([
@@ -32,7 +32,7 @@ describe("an object whose storage is nearly used up", () => {
     expect((await send(tenant, { level: "none" })).status).toBe(400);
     expect(await tiers(tenant)).toEqual({ cold: 0, recent: 3 });
     STORAGE_BOUND.bytes = bytes;
-    // A refusal leaves no receipt: the same request is stored now.
+    // A refused request leaves no receipt: the same request is stored now.
     expect(receiptOf(await send(tenant, numbered(2), { idempotencyKey: "b" }))).toMatchObject({ firstSeq: 4 });
   });
 

@@ -9,13 +9,13 @@ import { AGED_MS, clock, tiers } from "./support.ts";
 const BATCHES = 24;
 const ENTRIES = 7;
 const TOTAL = BATCHES * ENTRIES;
-/** Batches that a step of the flush takes here. */
+/** Batches that one flush step moves here. */
 const STEP = 2;
 
 let tenant: Tenant;
-/** Pages behind the first, before each of which the flush took a step. */
+/** Pages after the first one; a flush step ran before each of them. */
 let steps = 0;
-/** The object that was asked for a page last. */
+/** The object that served the last page. */
 let asked: WorkspaceObject | undefined;
 
 beforeEach(async () => {
@@ -86,7 +86,7 @@ describe("26: a read with a flush step between its pages", () => {
   it.each(["asc", "desc"] as const)("A3: is exact if selecting batches takes several turns (%s)", async (order) => {
     const { selectInTurns } = BatchIndex.prototype;
     vi.spyOn(BatchIndex.prototype, "select").mockReturnValue(null);
-    // What has been selected moves before the page is made of it.
+    // Selected batches move before the page is built from them.
     vi.spyOn(BatchIndex.prototype, "selectInTurns").mockImplementation(async function (this: BatchIndex, ...wanted) {
       const selected = await selectInTurns.apply(this, wanted);
       await asked?.alarm();
@@ -107,7 +107,7 @@ describe("26: a read with a flush step between its pages", () => {
   });
 });
 
-/** The object was never asked from the beginning again, and every step moved what it could. */
+/** No read started again from the beginning, and every step moved as much as it could. */
 async function expectSteps(): Promise<void> {
   expect(steps).toBeGreaterThanOrEqual(BATCHES / 3);
   expect(steps).toBeLessThan(BATCHES);

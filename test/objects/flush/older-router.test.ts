@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 afterEach(() => clock.stop());
 
-/** Bindings of a router of the version before, whose calls do not say that it reads both databases. */
+/** Bindings of a router of the version before, whose calls do not state that it reads both databases. */
 const OLDER = {
   WORKSPACES: {
     idFromName: (name: string) => env.WORKSPACES.idFromName(name),
@@ -65,7 +65,7 @@ describe("D25: a router of the version before, which reads only DB", () => {
     await sendBatches(earlier, 5);
     await flushAll(earlier);
     await storeAsEarlier(earlier.workspaceId);
-    // That version did not record what it moved.
+    // That version did not record the ranges that it moved.
     await onSql(earlier.workspaceId, (sql) => sql.exec("DELETE FROM flushed_ranges"));
     for (const { status } of await reads(earlier, OLDER)) expect(status).toBe(200);
   });

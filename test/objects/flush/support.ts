@@ -12,7 +12,7 @@ export type Place = Pick<Tenant, "workspaceId" | "projectId">;
 /** Milliseconds after which a batch is too old to stay: the default of RECENT_MAX_AGE_SECONDS. */
 export const AGED_MS = 3_600_000;
 
-/** The clock of a test file, well ahead of the machine's: no alarm that a test sets goes off by itself. */
+/** The clock of a test file, far ahead of the machine's, so that no alarm of a test runs unless the test runs it. */
 export const clock = {
   at: Date.now() + 24 * AGED_MS,
   start(): void {
@@ -32,12 +32,12 @@ export function alarm(workspaceId: string): Promise<boolean> {
   return runDurableObjectAlarm(workspace(workspaceId));
 }
 
-/** Sends batches of these sizes, whose messages count on. */
+/** Sends batches of these sizes, with messages numbered consecutively. */
 export async function sendBatches(tenant: Pick<Tenant, "projectId" | "secret">, ...sizes: number[]): Promise<void> {
   for (const size of sizes) receiptOf(await send(tenant, numbered(size)));
 }
 
-/** Lets everything become too old and alarms until nothing waits any more. @returns how many it took */
+/** Ages all batches and runs alarms until none is unflushed. @returns the number of alarms */
 export async function flushAll({ workspaceId }: Pick<Tenant, "workspaceId">): Promise<number> {
   clock.pass(AGED_MS);
   for (let turn = 1; turn <= 20; turn++) {
@@ -47,7 +47,7 @@ export async function flushAll({ workspaceId }: Pick<Tenant, "workspaceId">): Pr
   throw new Error("The flush does not come to an end.");
 }
 
-/** What the object has counted as waiting, which must be what is there. */
+/** The object's counts of unflushed batches, which must equal the stored ones. */
 export function waiting(workspaceId: string): Promise<{ batches: number; entries: number; bytes: number }> {
   return onSql(workspaceId, (sql) => {
     const counted = sql
@@ -87,7 +87,7 @@ export function cold({ workspaceId, projectId }: Place): Promise<ColdEntry[]> {
 }
 
 /**
- * How many entries are in each tier: every `seq` from 1 on must be in exactly one of them, the cold ones up to the
+ * The number of entries in each tier. Every `seq` from 1 on must be in exactly one of them, the cold ones up to the
  * watermark.
  */
 export async function tiers(place: Place): Promise<{ cold: number; recent: number }> {
@@ -101,7 +101,7 @@ export async function tiers(place: Place): Promise<{ cold: number; recent: numbe
   return { cold: stored.length, recent: recent.length };
 }
 
-/** The flush lines written from now on. */
+/** The flush events logged from now on. */
 export function flushLines(): () => Record<string, unknown>[] {
   const log = vi.spyOn(console, "log").mockImplementation(() => {});
   return () =>
@@ -111,7 +111,10 @@ export function flushLines(): () => Record<string, unknown>[] {
 const writer = SegmentWriter.prototype;
 const { insertSegments } = writer;
 
-/** What becomes of the next calls that store a range. `before`: D1 never sees it. `after`: D1 has it, the answer is lost. */
+/**
+ * Makes the next calls that store a range fail. `before`: D1 does not get the range. `after`: D1 has it, and the
+ * response is lost.
+ */
 export function failInserts(times: number, where: "before" | "after"): void {
   const spy = vi.spyOn(writer, "insertSegments");
   for (let time = 0; time < times; time++) {
@@ -123,8 +126,8 @@ export function failInserts(times: number, where: "before" | "after"): void {
 }
 
 /**
- * Stops the next call that stores a range on its way to D1.
- * @returns waits until there is one, and gives what lets it arrive after all, from wherever the test is then
+ * Holds the next call that stores a range before it reaches D1.
+ * @returns a function that waits for the call and returns another one, which lets it continue
  */
 export function holdInsert(): () => Promise<() => Promise<unknown>> {
   const calls: Parameters<typeof insertSegments>[] = [];
@@ -133,7 +136,7 @@ export function holdInsert(): () => Promise<() => Promise<unknown>> {
     return new Promise(() => {});
   });
   return async () => {
-    // Asked for again and again: a promise that another request fulfils would take the test along into that request.
+    // Polls, because a promise that another request resolves would continue the test in that request's context.
     for (;;) {
       const [call] = calls;
       if (call) return () => insertSegments.apply(new SegmentWriter(env.COLD_DB), call);
@@ -142,12 +145,12 @@ export function holdInsert(): () => Promise<() => Promise<unknown>> {
   };
 }
 
-/** As if RECENT_MAX_BYTES had another value, for all objects of this test file that wake from now on. */
+/** Sets RECENT_MAX_BYTES for all objects of this test file that start from now on. */
 export function boundBytes(workspaceId: string, bytes: number): Promise<void> {
   return withSettings(workspaceId, { RECENT_MAX_BYTES: bytes });
 }
 
-/** As if a version with other settings had been deployed: for all objects of this test file that wake from now on. */
+/** Deploys other settings for all objects of this test file that start from now on. */
 export async function withSettings(
   workspaceId: string,
   changed: { RECENT_MAX_BYTES?: number; RECENT_MAX_AGE_SECONDS?: number },
@@ -158,7 +161,7 @@ export async function withSettings(
   await evict(workspaceId);
 }
 
-/** Ends an object on the spot, as a crash of its machine would: memory and whatever it waits for are gone. */
+/** Ends an object like a crash of its machine: memory and calls in flight are lost. */
 export async function crash(workspaceId: string): Promise<void> {
   await runInDurableObject(workspace(workspaceId), (_, state) => state.abort("crash")).catch(() => {});
 }

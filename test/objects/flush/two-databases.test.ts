@@ -25,7 +25,7 @@ const store = new SegmentStore(env.COLD_DB);
 const writer = new SegmentWriter(env.COLD_DB);
 const newSegments = async (workspaceId: string) => (await writer.usage(workspaceId)).segments;
 
-/** A project of 60 entries in six segments; every second one of them where the earlier version stored it. */
+/** A project of 60 entries in six segments; the earlier version stored every second one. */
 async function dividedProject(): Promise<Tenant> {
   const tenant = await newTenant();
   for (let flush = 0; flush < 6; flush++) {
@@ -44,7 +44,7 @@ async function read(tenant: Tenant, path: string, body?: object): Promise<unknow
   return answer.data;
 }
 
-/** Whatever a client can read of a project. */
+/** Everything that a client can read of a project. */
 async function everything(tenant: Tenant): Promise<unknown> {
   const { projectId } = tenant;
   const pages: unknown[] = [];

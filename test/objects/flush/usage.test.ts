@@ -22,7 +22,7 @@ async function newUserWithProjects() {
 }
 
 async function usageOf(user: Awaited<ReturnType<typeof newUser>>): Promise<unknown> {
-  // Hours have passed since the account was made.
+  // Hours have passed since the account was created.
   const { accessToken } = signedIn(await login(user.email));
   const answer = await by({ accessToken }, `/workspaces/${user.workspaceId}/usage`);
   expect(answer.status).toBe(200);
@@ -43,7 +43,7 @@ describe("usage of both tiers", () => {
     alarm(workspaceId).catch(() => {});
     const land = await sent();
     await land();
-    // In D1 already, and not yet deleted here.
+    // The range is in D1 and not yet deleted from the object.
     expect(await usage()).toMatchObject({ stored: { entries: 12, segments: 2 }, recent: { entries: 6 } });
   });
 
@@ -66,7 +66,7 @@ describe("usage of both tiers", () => {
     const { first: read } = statement;
     vi.spyOn(statement, "first").mockImplementation(async function (this: D1PreparedStatement) {
       const row: unknown = await read.call(this);
-      // Those of segments: signing in needs D1, too.
+      // Only queries of segments fail, because sign-in needs D1, too.
       if (row instanceof Object && "segments" in row) throw new Error("D1_ERROR");
       return row;
     });

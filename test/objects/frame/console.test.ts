@@ -13,7 +13,7 @@ describe("the console's paths", () => {
     expect([page.status, page.headers.get("Content-Type")]).toEqual([200, "text/html; charset=utf-8"]);
     const policy = page.headers.get("Content-Security-Policy") ?? "";
     expect(policy).toContain("default-src 'none'");
-    // No host, no scheme but the images' data:, and nothing inline.
+    // No host, no scheme except `data:` for images, and nothing inline.
     expect(policy).not.toMatch(/unsafe|https?:|\*|blob:/);
     expect(page.headers.get("X-RateLimit-Limit")).toBeNull();
     expect(page.headers.get("Cache-Control")).toBe("no-cache");
@@ -40,12 +40,12 @@ describe("the console's paths", () => {
       ]);
       expect(loaded.headers.get("X-Content-Type-Options")).toBe("nosniff");
     }
-    // No script or style of its own in the page: the policy would keep them from running.
+    // The page has no inline script or style, which the policy would block.
     expect(html).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\bstyle=|\bon\w+=/);
   });
 });
 
-/** What a browser says that follows a link. */
+/** The Accept header of a browser that follows a link. */
 const BROWSER = { Accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8" };
 
 const missed = (path: string, headers: Record<string, string> = {}, method = "GET") =>

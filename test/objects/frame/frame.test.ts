@@ -82,7 +82,7 @@ describe("a path", () => {
   });
 
   it("answers HEAD like GET, without a body", async () => {
-    // Routes of one-time tokens and of redirects answer HEAD without doing anything: their own tests say how.
+    // Routes of one-time tokens and of redirects answer HEAD without effect; their own tests cover them.
     for (const [path, methods] of (await routes()).filter(([each]) => !each.startsWith("/auth/"))) {
       const head = await raw(path, { method: "HEAD" });
       expect(await head.text()).toBe("");
@@ -413,7 +413,7 @@ describe("request events", () => {
     expect(made.length).toBe(3);
     for (const line of lines) {
       const text = JSON.stringify(line);
-      // Not even a telling part of one.
+      // Not even a recognizable part of a secret.
       for (const secret of [...secrets, ...made]) expect(text).not.toContain(secret.slice(0, 16));
     }
   });

@@ -297,7 +297,7 @@ describe("D18: a request's event contains the project", () => {
       ["workspace.query", true],
       ["workspace.stats", true],
       ["workspace.query", true],
-      // All of the workspace.
+      // All projects of the workspace.
       ["workspace.query", false],
       ["key.list", true],
       ["key.rotate", true],

@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 const removed: (() => void)[] = [];
 
-/** As in an object of a version that did not have the method. */
+/** Simulates an object of a version without the method. */
 function without(method: "usage" | "recent" | "recentCounts"): void {
   for (let owner: object = WorkspaceObject.prototype; method in owner; owner = Object.getPrototypeOf(owner)) {
     const own = Object.getOwnPropertyDescriptor(owner, method);

@@ -8,7 +8,7 @@ import { newOwner, newProject } from "../projects/support.ts";
 const RESET = { overloaded: true, durableObjectReset: true };
 const BUSY = { overloaded: true };
 
-/** The workspaces' binding, on which the first calls fail as the platform fails them. */
+/** A binding of the workspaces on which the first calls fail as the platform makes them fail. */
 function failing(flags: object, times: number) {
   const made = { stubs: 0 };
   const WORKSPACES = {
@@ -67,7 +67,7 @@ describe("D19: a user object that cannot answer a workspace object", () => {
   it("D19: makes the opening of a tail a 503 with the limit headers, not a 500", async () => {
     const owner = await newOwner();
     const projectId = await newProject(owner);
-    // As an object of an older version, which the workspace's cannot ask.
+    // A user object of an older version, without the method that the workspace object calls.
     Reflect.deleteProperty(UserObject.prototype, "subscribeToSessionEnd");
     const headers = { ...owner.headers, Upgrade: "websocket" };
     const answer = await answerOf(await exports.default.fetch(requestOf(`/logger/${projectId}/tail`, { headers })));

@@ -16,7 +16,7 @@ async function askWith(settings: object, url: string, init: RequestInit = {}): P
   return response;
 }
 
-/** What each kind of answer is asked for with: method, path, headers and the status to come. */
+/** Requests for each kind of response: method, path, headers and expected status. */
 const ANSWERS: [string, string, Record<string, string>, number][] = [
   ["GET", "/health", {}, 200],
   ["HEAD", "/health", {}, 200],

@@ -63,7 +63,7 @@ describe("a body", () => {
     const answer = await send(tenant, body);
     expect([answer.status, answer.code]).toEqual([400, "VALIDATION_ERROR"]);
     expect(answer.text).toContain(words);
-    // It counts like any other request.
+    // The request counts like any other.
     expect(answer.headers.get("X-RateLimit-Limit")).toBe("1000");
     expect(await storedEntries(tenant.workspaceId)).toEqual([]);
   });

@@ -64,7 +64,7 @@ describe("a repeated Idempotency-Key", () => {
       expect([answer.status, answer.code]).toEqual([409, "IDEMPOTENCY_CONFLICT"]);
       expect(answer.headers.get("X-RateLimit-Remaining")).not.toBeNull();
     }
-    // Parameters of a media type do not make another one.
+    // Parameters of a media type do not make it another one.
     const answer = await send(tenant, '{"message":"a"}', { ...again, type: "application/json; charset=utf-8" });
     expect(receiptOf(answer).duplicate).toBe(true);
     expect(await messagesOf(tenant)).toEqual(["a"]);
@@ -104,7 +104,7 @@ describe("a repeated Idempotency-Key", () => {
     const body = [{ message: "old", timestamp }, { message: "new" }];
     const first = receiptOf(await send(tenant, body, again));
     expect(first.accepted).toBe(2);
-    // As if the retention had been shortened, or the retry had come later.
+    // As if the retention had been shortened or the retry were later.
     await onSql(tenant.workspaceId, (sql) => void sql.exec("UPDATE workspace SET retention_days = 1"));
     await evict(tenant.workspaceId);
     expect(receiptOf(await send(tenant, body, again))).toEqual({ ...first, duplicate: true });

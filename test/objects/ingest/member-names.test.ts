@@ -5,7 +5,7 @@ import { inOneTurn } from "../../../src/platform/turns.ts";
 
 const now = Date.UTC(2026, 10, 20);
 
-/** Names that are written with a backslash, or that look like the beginning of one that is. */
+/** Names with a backslash escape, or names that begin like one. */
 const NAMES = [
   "\\",
   '"',
@@ -44,8 +44,9 @@ function namesOf(body: string): string[] {
 }
 
 /**
- * The parser guesses the next member's name from objects it read before. V8 13.6, which is in Node 24, then takes the name
- * `"\""` for a backslash where an object with a backslash in that place was read: a log service must not.
+ * The parser guesses the next member's name from objects that it parsed before. V8 13.6 (Node 24) then reads the name
+ * `"\""` as a backslash if an object with a backslash in that position was parsed before. The service must not misread
+ * names.
  */
 test("the runtime reads every member name correctly, whatever objects it read before", () => {
   let layout = 0;
@@ -54,7 +55,7 @@ test("the runtime reads every member name correctly, whatever objects it read be
     for (const name of NAMES) {
       for (const spelling of spellings(name)) {
         for (const value of ["1", '"漢"']) {
-          // A first member of its own, so that no other round's guesses count.
+          // A unique first member, so that guesses of other rounds do not apply.
           const first = `m${layout++}`;
           for (let times = 0; times < 2; times++) namesOf(`{"message":"m","${first}":${value},${before}:1}`);
           const [, read] = namesOf(`{"message":"m","${first}":${value},${spelling}:[]}`);

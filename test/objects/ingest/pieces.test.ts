@@ -3,7 +3,7 @@ import { readBody } from "../../../src/http/body.ts";
 
 const MIB = 1024 * 1024;
 
-/** A body that comes from a connection, as the runtime sees it, in pieces of these sizes. */
+/** A body as it arrives from a connection, in pieces of these sizes. */
 function sent(bytes: Uint8Array, sizes: () => number): Request {
   const { readable, writable } = new IdentityTransformStream();
   const send = async () => {

@@ -23,7 +23,7 @@ import {
   workspace,
 } from "./support.ts";
 
-/** A tenant of its own project in the same workspace. */
+/** Creates a tenant with another project in the same workspace. */
 async function sibling(tenant: Tenant): Promise<Tenant> {
   const projectId = await addProject(tenant);
   return { ...tenant, projectId, ...(await addKey({ ...tenant, projectId })) };
@@ -40,7 +40,7 @@ describe("seq", () => {
         Array.from({ length: 50 }, async (_, i) => {
           const tenant = tenants[i % 3] ?? first;
           const good = numbered(1 + (i % 7), (round * 50 + i) * 10);
-          // Bad entries, bad bodies, duplicates and keys of every kind in between.
+          // Includes invalid entries, invalid bodies, duplicates and keys of every kind.
           const body = i % 5 === 0 ? [{ message: "" }, ...good] : good;
           if (i % 11 === 0) expect((await send(tenant, [{ message: "" }])).status).toBe(400);
           const options = i % 2 === 0 ? { idempotencyKey: `${round}.${i}` } : {};
@@ -60,7 +60,7 @@ describe("seq", () => {
     for (const { projectId, ...tenant } of tenants) {
       const messages = await messagesOf({ ...tenant, projectId });
       expect([...messages].sort()).toEqual([...(sent.get(projectId) ?? [])].sort());
-      // Every receipt names exactly the run that its batch has.
+      // Every receipt names exactly the seq range of its batch.
       for (const { firstSeq, lastSeq } of receipts.get(projectId) ?? []) {
         const commits = rows.filter((row) => row.projectId === projectId && row.seq >= firstSeq && row.seq <= lastSeq);
         expect(commits).toHaveLength(lastSeq - firstSeq + 1);
@@ -79,7 +79,7 @@ describe("seq", () => {
     const tenant = await newTenant();
     const other = await sibling(tenant);
     const batches = await onState(tenant, (state) => {
-      // 10,000 projects in the cache, the first tenant's among them, and the other's not.
+      // Fills the cache with 10,000 projects, including the first tenant's but not the other's.
       state.sql.exec(
         `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000)
          INSERT INTO projects (id, name, created_at) SELECT 'proj_full' || i, 'p', 0 FROM n`,
@@ -111,13 +111,13 @@ describe("a group commit", () => {
     const stub = workspace(tenant.workspaceId);
     const calls = Array.from({ length: 20 }, (_, i) => callOf(tenant, 1, `m${i}`));
     const bad = calls[7];
-    // A column that does not take it: what no router sends, and what a fault of ours might.
+    // A value that the column refuses. No router sends it; only a bug of the service could.
     if (bad?.batch) bad.batch.minTimestamp = Number.NaN;
     const results = await Promise.allSettled(calls.map((call) => stub.ingest(call)));
     expect(results.flatMap((result, i) => (result.status === "rejected" ? [i] : []))).toEqual([7]);
     const expected = calls.map((_, i) => `m${i}`).filter((_, i) => i !== 7);
     expect((await messagesOf(tenant)).sort()).toEqual(expected.sort());
-    // What was rolled back with the group was not counted: 19 requests, and the admission of nothing else.
+    // The failed call was rolled back and not counted: 19 requests, and only one more admission.
     expect(receiptOf(await send(tenant, { message: "next" })).firstSeq).toBe(20);
     const { value } = await limitsOf(tenant);
     expect(value).toBe(API_DEFAULT.limit - 20);
@@ -175,7 +175,7 @@ function callOf({ secret, projectId }: Pick<Tenant, "secret" | "projectId">, cou
   };
 }
 
-/** Runs on a state of its own over the workspace's storage, as the object has one. */
+/** Runs on a separate state over the workspace's storage, like the object's own. */
 function onState<T>(tenant: Tenant, work: (state: WorkspaceState) => T): Promise<T> {
   return runInDurableObject(workspace(tenant.workspaceId), (_: WorkspaceObject, { storage }) =>
     work(new WorkspaceState(storage)),

@@ -19,7 +19,7 @@ export interface Tenant {
   secret: string;
 }
 
-/** All that ingest needs, without an account: a workspace, a project and a key. */
+/** What ingest needs, without an account: a workspace, a project and a key. */
 export async function newTenant(): Promise<Tenant> {
   const [workspaceId, ownerId] = [newId("ws"), newId("usr")];
   await workspace(workspaceId).provision({ id: workspaceId, name: "Test", personal: false, ownerId });
@@ -27,14 +27,14 @@ export async function newTenant(): Promise<Tenant> {
   return { workspaceId, ownerId, projectId, ...(await addKey({ workspaceId, ownerId, projectId })) };
 }
 
-/** A further project of a workspace. */
+/** Adds a project to a workspace. */
 export async function addProject(owner: Pick<Tenant, "workspaceId" | "ownerId">): Promise<string> {
   const answer = await workspace(owner.workspaceId).createProject(owner.ownerId, "test");
   if (!answer.ok) throw new Error(answer.code);
   return answer.value.id;
 }
 
-/** A further key of a project. */
+/** Adds a key to a project. */
 export async function addKey(
   owner: Pick<Tenant, "workspaceId" | "ownerId" | "projectId">,
   scopes: readonly Scope[] = SCOPES,
@@ -54,7 +54,7 @@ export interface Send {
 
 type Body = string | Uint8Array<ArrayBuffer> | ReadableStream | object;
 
-/** One ingest request through the worker; an object or array is sent as JSON. */
+/** Sends one ingest request through the worker; an object or array is sent as JSON. */
 export async function send(
   { projectId, secret }: { projectId: string; secret: string },
   body: Body,
@@ -74,7 +74,7 @@ export async function send(
   return answerOf(await exports.default.fetch(request));
 }
 
-/** The receipt of a request that must have been accepted. */
+/** The receipt of a request that must succeed. */
 export function receiptOf(answer: Answer): Receipt {
   expect([answer.status, answer.code]).toEqual([201, null]);
   return receiptSchema.parse(answer.data);
@@ -110,7 +110,7 @@ export function evict(workspaceId: string): Promise<void> {
   return evictDurableObject(workspace(workspaceId));
 }
 
-/** Every entry a workspace holds, read from its tables without the help of the query code, by commit and seq. */
+/** All entries of a workspace by commit and seq, read from its tables without the query code. */
 export function storedEntries(workspaceId: string): Promise<StoredRow[]> {
   return onSql(workspaceId, (sql) => {
     const rows: StoredRow[] = [];
@@ -137,7 +137,7 @@ export function storedEntries(workspaceId: string): Promise<StoredRow[]> {
   });
 }
 
-/** The messages a project holds, in order of `seq`, which must be 1, 2, 3, ... without a hole. */
+/** The messages of a project in order of `seq`, which must be 1, 2, 3, ... without a gap. */
 export async function messagesOf({ workspaceId, projectId }: Pick<Tenant, "workspaceId" | "projectId">) {
   const rows = (await storedEntries(workspaceId)).filter((row) => row.projectId === projectId);
   rows.sort((a, b) => a.seq - b.seq);

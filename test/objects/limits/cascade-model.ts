@@ -4,7 +4,7 @@ import { LimitModel } from "./model.ts";
 
 const PRESET = { limit: 1000, windowSeconds: 60 };
 
-/** What a client sees of a verdict. */
+/** The part of a verdict that a client sees. */
 export interface Verdict {
   admitted: boolean;
   headers: Record<string, string>;
@@ -21,16 +21,16 @@ export interface LiveRow {
 interface Applied {
   limit: number;
   windowSeconds: number;
-  /** What the counter is called here: nothing like the name that the service gives it. */
+  /** The counter's name in this model, deliberately unlike the service's. */
   counter: string;
   rule: string;
 }
 
-/** The plain meaning of the contract: rules looked through one by one, and a list of everything ever admitted. */
+/** A direct implementation of the contract: a linear search of the rules, and a list of all admissions. */
 export class CascadeModel {
   readonly #log = new LimitModel();
   configuration: LimitConfiguration = { default: null, rules: [] };
-  /** Everybody who has been admitted to anything, in order. */
+  /** Identifiers and counters of all admissions, in order. */
   readonly #seen: { identifier: string; counter: string }[] = [];
 
   request(identifier: string, route: RouteRef, wall: number): Verdict {
@@ -47,7 +47,7 @@ export class CascadeModel {
     return { admitted: state.admitted, headers };
   }
 
-  /** Counters that hold something under the rules there are now. */
+  /** Counters with admissions under the current rules. */
   live(wall: number): LiveRow[] {
     const { configuration } = this;
     const settings = configuration.default ? [{ ...PRESET, counter: "settings", rule: "API_DEFAULT" }] : [];
@@ -62,7 +62,7 @@ export class CascadeModel {
     });
   }
 
-  /** The clock is looked at, and nothing else. */
+  /** Advances the clock without any other effect. */
   tick(wall: number): void {
     this.#log.check({ identifier: "nobody", limit: 1, windowSeconds: 1, cost: 0 }, wall);
   }

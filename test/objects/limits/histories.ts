@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { type LimitConfiguration, type LimitRule, normalizePath, RULE_METHODS } from "../../../src/limits/cascade.ts";
 
-/** Requests that a history may make; each is one route, with the places of two projects where it names one. */
+/** Requests of a history; each is one route, with a placeholder for its project if it names one. */
 export const REQUESTS = [
   { name: "ingest a", method: "POST", pattern: "/logger/:projectId/log", project: 0 },
   { name: "ingest b", method: "POST", pattern: "/logger/:projectId/log", project: 1 },
@@ -14,7 +14,7 @@ export const REQUESTS = [
 
 export const CALLERS = ["key 0", "key 1", "user"] as const;
 
-/** Stands for the id of one of the two projects in a path. */
+/** A placeholder for the id of one of the two projects in a path. */
 export const projectPlace = (number: 0 | 1) => `proj_${number}`;
 
 const paths = [
@@ -65,7 +65,7 @@ const pass = fc
     { weight: 6, arbitrary: fc.integer({ min: 0, max: 1500 }) },
     { weight: 2, arbitrary: fc.constantFrom(1, 999, 1000, 1001, 59_999, 60_000, 60_001) },
     { weight: 1, arbitrary: fc.integer({ min: 0, max: 3_700_000 }) },
-    // The machine's clock is set back.
+    // Sets the machine's clock back.
     { weight: 2, arbitrary: fc.integer({ min: -100_000, max: -1 }) },
   )
   .map((ms): Step => ({ do: "pass", ms }));
@@ -78,7 +78,7 @@ const other: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.constant<Step>({ do: "look" }) },
 );
 
-/** A configuration, then runs of requests between whatever else may happen. */
+/** A configuration, then runs of requests with other steps in between. */
 export function history(maxLength: number): fc.Arbitrary<Step[]> {
   const run = fc.tuple(fc.array(request, { minLength: 1, maxLength: 8 }), other).map(([some, one]) => [...some, one]);
   return fc

@@ -7,7 +7,7 @@ import { LimitModel } from "./model.ts";
 
 const START = 1_795_000_000_000;
 
-/** Runs `work` on the storage of an object of its own, whose tables `clear` empties. */
+/** Runs `work` on the storage of a separate object, whose tables `clear` empties. */
 async function onStorage(
   name: string,
   work: (storage: DurableObjectStorage, clear: () => void) => void,
@@ -22,7 +22,7 @@ async function onStorage(
   });
 }
 
-/** Runs `work` in a transaction that is taken back. */
+/** Runs `work` in a transaction that is rolled back. */
 function rolledBack(storage: DurableObjectStorage, work: () => void): void {
   const undo = new Error("undo");
   try {
@@ -193,7 +193,7 @@ describe("the limiter", () => {
       expect(rows()).toBe(500);
       expect(limiter.sweep(later)).toBeNull();
       expect(sql.exec("SELECT * FROM rate_counters").toArray()).toEqual([]);
-      // A counter that was swept counts anew.
+      // A swept counter starts again from zero.
       expect(limiter.check({ identifier: "key:1", limit: 1, windowSeconds: 60, cost: 1 }, later).admitted).toBe(true);
     }));
 

@@ -15,7 +15,7 @@ import { addKey, addProject, newTenant, type Tenant, workspace } from "../ingest
 import { CascadeModel, type Verdict } from "./cascade-model.ts";
 import { type CALLERS, history, projectPlace, type REQUESTS, type Step } from "./histories.ts";
 
-/** Histories in all; a few hundred unless `npm run test:model` asks for more. */
+/** Total number of histories: a few hundred unless `npm run test:model` sets more. */
 const RUNS = Number(env.MODEL_RUNS);
 /** Histories in one turn of the object. */
 const CHUNK = 250;
@@ -30,7 +30,7 @@ interface TestKey {
   hash: string;
 }
 
-/** A workspace with two projects and a key each, and how its histories speak of them. */
+/** A workspace with two projects and a key each, and the names that histories use for them. */
 class World {
   readonly tenant: Tenant;
   readonly #projects: readonly [string, string];
@@ -55,7 +55,7 @@ class World {
     return new World(tenant, [tenant.projectId, other], keys);
   }
 
-  /** Who a caller is to the object, and what its counters are called. */
+  /** A caller as the object identifies it, and the identifier of its counters. */
   caller(name: (typeof CALLERS)[number]): { caller: Caller; identifier: string; secret: string } {
     if (name === "user") {
       const userId = this.tenant.ownerId;
@@ -71,11 +71,11 @@ class World {
     return { method, pattern, path: pattern.replace(/:\w+/g, () => ids.shift() ?? "") };
   }
 
-  /** Rules name places; a workspace has ids. */
+  /** Replaces the placeholders of rules by the workspace's ids. */
   configuration({ default: rest, rules }: LimitConfiguration): LimitConfiguration {
     const named = (path: string) =>
       path.replace(projectPlace(0), this.#projects[0]).replace(projectPlace(1), this.#projects[1]);
-    // Copies, as what fast-check makes has no prototype and would not pass to an object.
+    // Copies the value, because fast-check creates objects without a prototype, which RPC does not accept.
     return { default: rest && { ...rest }, rules: rules.map((rule) => ({ ...rule, path: named(rule.path) })) };
   }
 }
@@ -99,7 +99,7 @@ describe("the limits of a workspace", () => {
   });
 
   it("match the model through the worker too, with real evictions", { timeout: 300_000 }, async () => {
-    // Only the time of day stands still: the runtime's own timers go on.
+    // Only the date is mocked. The runtime's own timers continue.
     vi.useFakeTimers({ toFake: ["Date"] });
     try {
       await fc.assert(
@@ -112,7 +112,7 @@ describe("the limits of a workspace", () => {
   });
 });
 
-/** One history on the object's own modules, in one turn. Each begins with nothing counted and nothing set. */
+/** Plays one history on the object's modules in one turn, beginning without counts and settings. */
 function play(
   steps: readonly Step[],
   world: World,
@@ -121,7 +121,7 @@ function play(
 ): void {
   const { sql } = storage;
   for (const table of ["rate_seconds", "rate_counters", "violations"]) sql.exec(`DELETE FROM ${table}`);
-  // The object's own alarm lives at another time than the history.
+  // Keeps the object's alarm, which uses the real clock, out of the history.
   const quiet = {
     sql,
     transactionSync: <T>(work: () => T) => storage.transactionSync(work),
@@ -166,11 +166,11 @@ function sorted<T extends { identifier: string; rule: string }>(rows: readonly T
   return rows.toSorted((a, b) => `${a.identifier} ${a.rule}`.localeCompare(`${b.identifier} ${b.rule}`));
 }
 
-/** One history through the worker, by keys; the settings are set at the object, as access tokens live by the clock. */
+/** Plays one history through the worker, with keys. Sets limits by RPC, because access tokens depend on the clock. */
 async function playOverHttp(steps: readonly Step[], world: World): Promise<void> {
   const { workspaceId, ownerId } = world.tenant;
   const model = new CascadeModel();
-  // Far ahead of the runtime's own clock, which alarms go by: none interferes.
+  // Far ahead of the runtime's clock, so that no alarm of the object runs.
   let wall = FAR_AHEAD;
   let isAwake = true;
   vi.setSystemTime(wall);

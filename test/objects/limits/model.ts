@@ -6,10 +6,10 @@ interface Admission {
   cost: number;
 }
 
-/** The plain meaning of a sliding limit: a list of everything ever admitted, looked through for every request. */
+/** A direct implementation of a sliding limit: a list of all admissions, searched for every request. */
 export class LimitModel {
   readonly #admitted = new Map<string, Admission[]>();
-  /** Virtual time of the last request, and the wall clock then; null after a start. */
+  /** Virtual time of the last request, and the wall clock at that time; `null` after a start. */
   #last: { now: number; wall: number } | null = null;
 
   check(request: LimitRequest, wall: number): LimitState {
@@ -33,7 +33,7 @@ export class LimitModel {
     };
   }
 
-  /** A transaction is taken back: what was admitted in it never was. */
+  /** Removes the admissions of a transaction that was rolled back. */
   snapshot(): () => void {
     const kept = [...this.#admitted].map(([name, list]) => [name, list.length] as const);
     return () => {
@@ -43,8 +43,8 @@ export class LimitModel {
   }
 
   /**
-   * What is older than the longest window, to the second, is gone for good: should the clock be set back after it, and the
-   * process start anew, nothing knows how late it has been. In true time those windows have passed.
+   * Deletes admissions older than the longest window, to the second. If the clock is set back and the process restarts
+   * afterwards, the model has forgotten the latest time, but in real time those windows have passed.
    */
   sweep(wall: number): void {
     const oldest = Math.floor(this.#advance(wall) / 1000) - MAX_WINDOW_SECONDS - 1;
@@ -56,7 +56,7 @@ export class LimitModel {
     }
   }
 
-  /** Memory is lost; the clock goes on from the newest admission, if the wall clock is behind it. */
+  /** Loses memory. The clock continues from the newest admission if the wall clock is behind it. */
   restart(): void {
     this.#last = null;
   }

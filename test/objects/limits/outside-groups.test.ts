@@ -5,7 +5,7 @@ import { SWEEP_AFTER_MS } from "../../../src/limits/limiter.ts";
 import { API_DEFAULT } from "../../../src/limits/state.ts";
 import { type Answer, call, callIn, callWith, dump } from "../accounts/support.ts";
 
-/** A client address for each test: they count by it. */
+/** A client IP for each test, because requests count by it. */
 let ip = "";
 let last = 0;
 const newAddress = () => {
@@ -52,7 +52,7 @@ describe("A6: answers outside the API's groups", () => {
       expect([method, path, ...limitOf(answer)]).toEqual([method, path, "1000", String(--left)]);
       expect(answer.headers.get("X-RateLimit-Reset")).toMatch(/^\d+$/);
     }
-    // One counter for what an address does without a credential, wherever.
+    // All requests of a client IP without credentials share one counter.
     expect(limitOf(await from("/projects"))).toEqual(["1000", String(--left)]);
     newAddress();
     expect(limitOf(await from("/health"))).toEqual(["1000", "999"]);
@@ -130,7 +130,7 @@ describe("A6: answers outside the API's groups", () => {
 });
 
 describe("A6: health probes", () => {
-  /** The bindings, with a database that counts what it is asked and fails on demand. */
+  /** Bindings with a database that counts its queries and fails on demand. */
   function watched() {
     const asked = { count: 0, fails: false };
     const bindings: object = {
@@ -150,7 +150,7 @@ describe("A6: health probes", () => {
   it("A6: query the database once within a second, and again after it", async () => {
     newAddress();
     const { asked, environment } = watched();
-    // One environment for all of them, as in an isolate: `callWith` makes one for each.
+    // One environment for all requests, as in an isolate; `callWith` would create one for each.
     const probe = () => callIn(environment, "/health", { headers: { "CF-Connecting-IP": ip } });
     for (let i = 0; i < 20; i++) expect((await probe()).status).toBe(200);
     expect(asked.count).toBe(1);

@@ -50,7 +50,7 @@ describe("rules", () => {
     expect(statuses([await query(), await query(), await query(), await query()])).toEqual([200, 200, 200, 429]);
     expect(limitOf(await write())).toBe(2);
     expect(limitOf(await query())).toBe(3);
-    // What no rule matches is untouched by both.
+    // Neither rule affects requests that match none.
     expect(limitOf(await as(owner, "/projects"))).toBe(4);
   });
 
@@ -73,7 +73,7 @@ describe("rules", () => {
     });
     expect(statuses([await write(), await write()])).toEqual([201, 429]);
     expect(limitOf(await write(other))).toBe(9);
-    // However the path is spelled, it is that of the same project.
+    // Any spelling of the path means the same project.
     const spelled = { ...key, projectId: key.projectId.replace("_", "%5F") };
     expect(refusal(await write(spelled))).toEqual([429, "RATE_LIMITED"]);
   });
@@ -92,7 +92,7 @@ describe("rules", () => {
         return newKey(owner, projectId);
       }),
     );
-    // Limits from 11 to 49, of every kind: literal, wildcard, pattern, default.
+    // Limits from 11 to 49 of every kind: literal, wildcard, pattern, default.
     const rules = keys.slice(0, 18).map(({ projectId }, at) => ({
       method: at % 2 === 0 ? ("POST" as const) : ("*" as const),
       path: `/logger/${projectId}/log`,
@@ -126,7 +126,7 @@ describe("a change of rules", () => {
     expect(refusal(await write())).toEqual([429, "RATE_LIMITED"]);
     await rule(2);
     expect(refusal(await write())).toEqual([429, "RATE_LIMITED"]);
-    // Another window sees the same requests, in memory and after a restart.
+    // Another window counts the same requests, in memory and after a restart.
     await rule(5, 3600);
     expect(remaining(await write())).toBe(0);
     await evict(owner.workspaceId);
@@ -139,9 +139,9 @@ describe("a change of rules", () => {
     await configure({ rules });
     await Promise.all([write(), write()]);
     await as(owner, settingsPath(), { method: "DELETE" });
-    // Meanwhile the preset counts.
+    // In the meantime the preset counts.
     expect([limitOf(await write()), remaining(await write())]).toEqual([1000, 998]);
-    // Under another name of its parameter it is the same rule.
+    // With another parameter name it is the same rule.
     await configure({ rules: [{ method: "POST", path: "/logger/:projectId/log", limit: 3 }] });
     expect(remaining(await write())).toBe(0);
     expect(refusal(await write())).toEqual([429, "RATE_LIMITED"]);
@@ -167,7 +167,7 @@ describe("GET, PUT and DELETE", () => {
       { identifier: `key:${key.keyId}`, rule: "POST /logger/:projectId/log", limit: 5, remaining: 3 },
       { identifier: `key:${key.keyId}`, rule: "* /logger/query", limit: 7, remaining: 6 },
     ]);
-    // A counter whose rule is gone is no limit of anybody.
+    // A counter without a rule limits no request.
     const cleared = await as(owner, settingsPath(), { method: "DELETE" });
     expect(cleared.data).toMatchObject({ default: null, rules: [] });
     expect(await live()).toEqual([]);
@@ -236,7 +236,7 @@ describe("a bad rule", () => {
     [{ ...good, windowSeconds: 3601 }, "rules.3.windowSeconds"],
     [{ ...good, window: 60 }, "rules.3.window"],
     ["POST /logger/:id/log", "rules.3"],
-    // The same as the second, whatever its parameter is called.
+    // The same rule as the second one, despite another parameter name.
     [{ ...good, method: "*", path: "/projects/:id" }, "rules.3.path"],
   ])("%j is refused by its number and member: %s", async (bad, path) => {
     const before = [

@@ -13,7 +13,7 @@ const HOUR = 60 * MINUTE;
 
 const REQUEST = { identifier: "key:a", rule: "default", limit: 5, windowSeconds: 60 };
 
-/** Runs `work` on the storage of an object of its own. */
+/** Runs `work` on the storage of a separate object. */
 async function onStorage(name: string, work: (storage: DurableObjectStorage) => void): Promise<void> {
   const stub = env.ADDRESSES.get(env.ADDRESSES.idFromName(name));
   await runInDurableObject(stub, (_, { storage }) => work(storage));
@@ -43,7 +43,7 @@ describe("the outbox of violations", () => {
       expect(rowsOf(sql)).toMatchObject([{ count: 100 }]);
       refuse(outbox, START + 1, 9899);
       expect(rowsOf(sql)).toMatchObject([{ count: 100 }]);
-      // Another rule, another identifier, another minute: a row each.
+      // One row for each rule, identifier and minute.
       refuse(outbox, START + 1, 1, { ...REQUEST, rule: "POST /logger/:id/log" });
       refuse(outbox, START + 1, 1, { ...REQUEST, identifier: "key:b" });
       refuse(outbox, START + MINUTE, 1);
@@ -60,7 +60,7 @@ describe("the outbox of violations", () => {
       // The limit is that of the last refusal.
       expect(violations).toEqual([{ ...REQUEST, limit: 7, ...times, count: 7 }]);
       expect(rowsOf(sql)).toMatchObject([{ count: 7, stored: 0 }]);
-      // Not again, as long as it may be on its way.
+      // Not enqueued again while the message may still arrive.
       expect(outbox.take(START + 10 * SECOND).violations).toEqual([]);
     }));
 
@@ -123,7 +123,7 @@ describe("the outbox of violations", () => {
       expect(outbox.take(START + 2 * SECOND).violations).toEqual([]);
       refuse(outbox, START, 2);
       takenBack(false);
-      // Even the table may be taken back.
+      // Even the creation of the table may be rolled back.
       storage.sql.exec("DROP TABLE violations");
       outbox.forget();
       const { violations } = outbox.take(START + 3 * SECOND);
@@ -138,7 +138,7 @@ describe("the outbox of violations", () => {
       for (const statement of VIOLATION_SCHEMA) sql.exec(statement);
       const before = rowsWritten(sql);
       const outbox = new ViolationOutbox(sql);
-      // 100,000 refusals over 50 s, and alarms where they are due.
+      // 100,000 refusals over 50 s, with alarms when they are due.
       let [alarms, messages] = [0, 0];
       for (let at = START; at < START + 2 * HOUR; ) {
         const isFlood = at < START + 50 * SECOND;
@@ -153,12 +153,12 @@ describe("the outbox of violations", () => {
       expect(rowsOf(sql)).toEqual([]);
       expect(messages).toBe(2);
       expect(alarms).toBeLessThanOrEqual(10);
-      // First, 100th, 10,000th, the end, stored, deleted.
+      // The first, the 100th, the 10,000th, the end, stored, deleted.
       expect(rowsWritten(sql) - before).toBeLessThanOrEqual(6);
     }));
 });
 
-/** Rows that statements on the table have written, by a trigger's count. */
+/** Rows that statements have written to the table, counted by a trigger. */
 function rowsWritten(sql: SqlStorage): number {
   sql.exec("CREATE TABLE IF NOT EXISTS written (n INTEGER)");
   for (const event of ["INSERT", "UPDATE", "DELETE"]) {
@@ -199,7 +199,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 describe("violations in transit", () => {
-  /** Where messages arrive: counts only rise, as in D1. */
+  /** The receiver of the messages: counts only rise, as in D1. */
   class Store {
     readonly counts = new Map<string, number>();
     write(violations: readonly Violation[]): void {
@@ -249,7 +249,7 @@ describe("violations in transit", () => {
               const old = sent[each.which % Math.max(1, sent.length)];
               if (old) deliver(old);
             } else {
-              // An object sleeps after ten idle seconds, and its memory is gone.
+              // An object hibernates after ten idle seconds and loses its memory.
               advance(Math.max(now, lastRefusal + 10 * SECOND));
               outbox = new ViolationOutbox(sql);
             }

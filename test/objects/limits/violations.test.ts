@@ -34,7 +34,7 @@ async function list(owner: Owner, query = ""): Promise<Page> {
   return pageShape.parse(answer.data);
 }
 
-/** Waits until the alarm and the queue have brought so many refusals. */
+/** Waits until the alarm and the queue have recorded the given number of refusals. */
 async function listOf(owner: Owner, count: number): Promise<Page> {
   return vi.waitFor(
     async () => {
@@ -55,7 +55,7 @@ async function limited(limit: number): Promise<{ owner: Owner; key: KeyOf }> {
   return { owner, key };
 }
 
-/** Sends entries until so many have been refused. */
+/** Sends entries until the given number was refused. */
 async function refused(key: KeyOf, count: number): Promise<void> {
   const statuses = async () => (await send(key, log)).status;
   for (let left = count; left > 0; ) {
@@ -107,7 +107,7 @@ describe("refused requests", () => {
       expect(Date.parse(firstAt)).toBeGreaterThanOrEqual(before);
       expect(Date.parse(lastAt)).toBeGreaterThanOrEqual(Date.parse(firstAt));
     }
-    // Nobody else sees them.
+    // No other user sees them.
     expect((await list(await newOwner())).items).toEqual([]);
   });
 
@@ -125,7 +125,7 @@ describe("refused requests", () => {
     await vi.waitFor(() => expect(fails).toHaveBeenCalled(), { timeout: 10_000 });
     expect(refusal(await send(key, log))).toEqual([429, "RATE_LIMITED"]);
     fails.mockRestore();
-    // The alarm that tries again is a minute away.
+    // The alarm that retries is a minute away.
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 2 * 60_000 });
     expect(await runDurableObjectAlarm(workspace(owner.workspaceId))).toBe(true);
     vi.useRealTimers();
@@ -142,13 +142,13 @@ describe("refused requests", () => {
     const startedAt = Date.now();
     await refused(key, 10_000);
     const tookMs = Date.now() - startedAt;
-    // Asked for in D1 itself: requests for the list would be counted, and write rows.
+    // Queries D1 directly, because requests for the list would be counted and write rows.
     const recorded = async () => {
       const query = "SELECT SUM(count) AS count FROM violations WHERE workspace_id = ?";
       expect((await env.DB.prepare(query).bind(owner.workspaceId).first())?.count).toBe(10_000);
     };
     await vi.waitFor(recorded, { timeout: 20_000, interval: 250 });
-    // A minute later the alarm deletes what is stored.
+    // A minute later the alarm deletes the stored rows.
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 2 * 60_000 });
     await runDurableObjectAlarm(workspace(owner.workspaceId));
     vi.useRealTimers();
@@ -161,7 +161,7 @@ describe("refused requests", () => {
 });
 
 describe("without a workspace", () => {
-  /** Rows of D1, once so many refusals are there. */
+  /** The rows in D1, once they contain the given number of refusals. */
   const stored = (identifier: string, count: number) =>
     vi.waitFor(
       async () => {
@@ -202,7 +202,7 @@ describe("the list", () => {
     const owner = await newOwner();
     const now = Date.now();
     const all = Array.from({ length: 25 }, (_, at) =>
-      // Some began in the same millisecond.
+      // Some have equal times.
       violation(now - Math.floor(at / 3) * 60_000, { identifier: `key:key_${at}` }),
     );
     await storeViolations(env.DB, [owner.workspaceId, all]);
@@ -314,7 +314,7 @@ describe("the consumer", () => {
   });
 });
 
-/** All bindings to queues share it, the objects' too. */
+/** All bindings to queues share this prototype, also those of the objects. */
 function queuePrototype(): Queue<ViolationMessage> {
   return Object.getPrototypeOf(env.VIOLATION_QUEUE);
 }
@@ -323,7 +323,7 @@ function total(rows: RowCounter): number {
   return Object.values(rows.byTable()).reduce((sum, count) => sum + count, 0);
 }
 
-/** Adds up the rows that statements run on D1 write from now on. */
+/** Sums the rows that statements on D1 write from now on. */
 function countD1Rows(): () => number {
   const prototype: D1PreparedStatement = Object.getPrototypeOf(env.DB.prepare("SELECT 1"));
   const { run } = prototype;
@@ -331,7 +331,7 @@ function countD1Rows(): () => number {
   vi.spyOn(prototype, "run").mockImplementation(async function <T>(this: D1PreparedStatement) {
     const result = await run.call(this);
     rows += result.meta.rows_written;
-    // SAFETY: it is what the statement's own method gave.
+    // SAFETY: the result of the statement's own method.
     return result as D1Result<T>;
   });
   return () => rows;

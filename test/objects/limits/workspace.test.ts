@@ -66,20 +66,20 @@ describe("a limit under load", () => {
   });
 
   it("counts keys and users separately, under their identifiers", async () => {
-    // The owner has made the project, the key and this very change: three of his four.
+    // The owner has created the project and the key and changed the limits: three of four requests.
     await configure({ limit: 4 });
     const sibling = await uncountedKey();
     expect(statuses(await burst(5)).sort()).toEqual([201, 201, 201, 201, 429]);
     expect(statuses([await as(owner, "/projects"), await as(owner, "/projects")])).toEqual([200, 429]);
     expect(statuses([await send(sibling, log)])).toEqual([201]);
-    // What the object refuses for another reason counts as well.
+    // A request that the object refuses for another reason counts as well.
     expect(refusal(await send({ ...sibling, projectId: "proj_000000000000" }, log))).toEqual([404, "NOT_FOUND"]);
     expect(refusal(await send(sibling, "{"))).toEqual([400, "VALIDATION_ERROR"]);
     expect(remaining(await send(sibling, log))).toBe(0);
     expect(refusal(await send(sibling, log))).toEqual([429, "RATE_LIMITED"]);
   });
 
-  /** A key made without a counted request. */
+  /** Creates a key without a counted request. */
   async function uncountedKey(): Promise<KeyOf> {
     const request = { name: "x", scopes: ["logs:write"] as const, expiresAt: null };
     const made = await workspace(owner.workspaceId).createKey(owner.userId, key.projectId, request);
@@ -95,7 +95,7 @@ describe("a limit under load", () => {
     const refused = await burst(20);
     expect(new Set(statuses(refused))).toEqual(new Set([429]));
     expect(number(refused[0] ?? first, "Retry-After")).toBe(1);
-    // Not before `Reset`, which is rounded up, both fit again.
+    // After `Reset`, which is rounded up, both requests are admitted again.
     await scheduler.wait(number(second, "X-RateLimit-Reset") * 1000 + 1000 - Date.now());
     expect(statuses(await burst(5)).filter((status) => status === 201)).toHaveLength(2);
   });
@@ -111,7 +111,7 @@ describe("a changed limit", () => {
     await configure({ limit: 3 });
     expect(remaining(await write())).toBe(0);
     expect(refusal(await write())).toEqual([429, "RATE_LIMITED"]);
-    // Without a default the preset applies again, and what was admitted still counts.
+    // Without a default the preset applies again, and earlier admissions still count.
     await configure(undefined);
     const answer = await write();
     expect([number(answer, "X-RateLimit-Limit"), remaining(answer)]).toEqual([1000, 996]);
@@ -158,7 +158,7 @@ describe("the settings", () => {
       remaining: 4,
       resetAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
     });
-    // Looking does not count anything.
+    // Reading the settings does not count.
     expect(remaining(await write())).toBe(3);
   });
 

@@ -44,7 +44,7 @@ it("O1: a cookie of the plain name is not accepted instead", async () => {
   expect(response.headers.get("Location")).toBe("https://logs.example.com/auth/callback?error=OAUTH_STATE_INVALID");
 });
 
-/** Calls the callback of a flow that was begun in this browser. */
+/** Requests the callback of a flow that began in this browser. */
 async function comeBack(more: string, settings: object = {}, ip = "203.0.113.76"): Promise<Response> {
   const from = { "CF-Connecting-IP": ip };
   const started = await fetchWith("/auth/oauth/provider_a", from, settings);

@@ -34,7 +34,10 @@ const WHEN = ["before", "after"] as const;
 
 type Step = "provisionUser" | "provisionWorkspace" | "claimAddress";
 
-/** The ports of a sign-in whose registration is killed at a step; `made` gets the ids of what it began. */
+/**
+ * The ports of a sign-in whose registration is killed at a step; `made` receives the ids of the interrupted
+ * registration.
+ */
 function registrationKilled(step: Step, when: "before" | "after", made: { userId: string; workspaceId: string }[]) {
   const ports = realPorts();
   const dying = async (account: { email: string; name: string | null }, link: NewLink) => {
@@ -68,7 +71,7 @@ describe("an OAuth registration that is killed", () => {
     const [first] = made;
     if (!first) throw new Error("it began nothing");
     if (listedBefore) return expect(next.entry.userId).toBe(first.userId);
-    // What the killed one began takes itself back in time, and touches nothing of the account that is.
+    // The interrupted registration is undone in time, without effect on the existing account.
     await alarmInTime(first.userId);
     for (const stub of [userStub(first.userId), workspaceStub(first.workspaceId)]) {
       expect(await runInDurableObject(stub, (_, { storage }) => Object.keys(dump(storage.sql)))).toEqual([]);
@@ -89,7 +92,7 @@ async function alarmInTime(userId: string): Promise<void> {
 
 const LINK_STEPS = ["beginLink", "claimIdentity", "completeLink"] as const;
 
-/** An account that nobody has proven the address of, as a registration by password leaves it. */
+/** An account with an unproven address, as a registration by password leaves it. */
 async function unverifiedAccount(email: string): Promise<string> {
   const account = {
     id: newId("usr"),
@@ -153,7 +156,7 @@ async function expectPurged(userId: string): Promise<void> {
   });
 }
 
-/** The directory and the objects agree on whose an identity is. */
+/** The directory and the objects agree on the owner of an identity. */
 async function expectConsistent({ provider, subject }: ProviderProfile, userId: string): Promise<void> {
   expect(await identityRows(userId)).toContainEqual({ provider, subject });
   await runInDurableObject(userStub(userId), (_, { storage }) => {

@@ -28,7 +28,7 @@ interface Attack {
   secret: string;
 }
 
-/** Registers an address that is not the attacker's, and keeps what there is to keep: a session and a key. */
+/** Registers another person's address as an attacker, and returns what the attacker can keep: a session and a key. */
 async function attackerRegisters(email: string): Promise<Attack> {
   const account = await registered(email);
   const headers = { ...bearer(account.accessToken), "X-Workspace-Id": account.personalWorkspace.id };
@@ -38,7 +38,7 @@ async function attackerRegisters(email: string): Promise<Attack> {
   return { account, projectId: project.id, secret: key.secret };
 }
 
-/** Every way in that the attacker had, with the status and code each gets. */
+/** All credentials of the attacker, with the status and code that each gets. */
 async function attackerTries({ account, projectId, secret }: Attack): Promise<string[]> {
   const { email } = account.user;
   const answers = [
@@ -101,7 +101,7 @@ describe("O5: an address that an attacker registered first", () => {
     const victim = visitor();
     await attackerRegisters(victim.email ?? "");
     const userId = await findUser(victim.email ?? "");
-    // The password is checked; then the victim comes; then the attacker's request goes on.
+    // The password is verified, then the victim signs in, then the attacker's request continues.
     const before = await userStub(userId).credentials();
     await arrived(victim);
     const late = {
@@ -130,7 +130,7 @@ describe("O5: an address that an attacker registered first", () => {
       const again = await call("/auth/refresh", { body: { refreshToken: tokens.refreshToken } });
       expect(again.status).toBe(401);
     }
-    // In some rounds the refresh came before the purge, or they have shown nothing.
+    // In some rounds the refresh came before the purge. Otherwise they would prove nothing.
     expect(came).toBeGreaterThan(0);
   });
 

@@ -12,7 +12,7 @@ import { PROVIDERS, type ProviderProfile } from "../../../src/accounts/oauth/pro
 import { userStub } from "../accounts/support.ts";
 import { accountsOf, arrived, identityRows, realPorts, sessionAuthority, sessionOf, visitor } from "./support.ts";
 
-/** Who holds an identity, by the directory and by the objects of these users: the two must agree. */
+/** The holder of an identity, by the directory and by these users' objects, which must agree. */
 async function holders(profile: ProviderProfile, userIds: readonly string[]): Promise<string[]> {
   const held: string[] = [];
   for (const userId of new Set(userIds)) {
@@ -105,7 +105,7 @@ describe("a link that another request disturbs", () => {
       ...real,
       async claimIdentity(identity, holder) {
         const held = await real.claimIdentity(identity, holder);
-        // Just now somebody signs in with this very identity: it is held by nobody yet.
+        // At this moment another user signs in with the identity, which no account holds yet.
         newcomer ||= (await arrived(profile)).entry.userId;
         return held;
       },
@@ -165,7 +165,7 @@ describe("unlinking", () => {
     const second = { ...visitor({ provider: "provider_b" }), email: first.email };
     const { epoch } = await arrived(second);
     const sessionId = await sessionOf(entry.userId, epoch);
-    // The process ends before the directory hears of it.
+    // The process ends before the directory is updated.
     expect((await userStub(entry.userId).unlinkProvider({ sessionId, checkedEpoch: null }, "provider_b")).ok).toBe(
       true,
     );

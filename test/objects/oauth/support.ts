@@ -17,7 +17,7 @@ export function realPorts(): ArrivalPorts {
 
 let people = 0;
 
-/** Somebody new at a provider, with a verified address unless said otherwise. */
+/** A new user of a provider, by default with a verified address. */
 export function visitor(more: Partial<ProviderProfile> = {}): ProviderProfile {
   const number = ++people;
   return { provider: "provider_a", subject: `${number}`, email: `visitor-${number}@example.com`, name: null, ...more };
@@ -25,14 +25,14 @@ export function visitor(more: Partial<ProviderProfile> = {}): ProviderProfile {
 
 export type Arrived = Extract<ProviderSignIn, { ok: true }>;
 
-/** Signs in through the real steps, or through others; fails the test where it is refused. */
+/** Signs in through the real steps or through others. Fails the test if refused. */
 export async function arrived(profile: ProviderProfile, ports = realPorts()): Promise<Arrived> {
   const arrival = await resolveProviderSignIn(ports, profile);
   if (!arrival.ok) throw new Error(arrival.reason);
   return arrival;
 }
 
-/** A session of an account; fails where its epoch is out of date. */
+/** Creates a session of an account. Fails if the epoch is outdated. */
 export async function sessionOf(userId: string, epoch: number, method: ProviderName = "provider_a"): Promise<string> {
   const id = newId("fam");
   const opened = await userStub(userId).createSession({ id, epoch, method, userAgent: null, ip: "192.0.2.1" });
@@ -40,7 +40,7 @@ export async function sessionOf(userId: string, epoch: number, method: ProviderN
   return id;
 }
 
-/** What a link that such a session has set out for is made on. */
+/** The authority of a link that such a session has begun. */
 export async function sessionAuthority(userId: string, epoch: number) {
   return { by: "session", sessionId: await sessionOf(userId, epoch), checkedEpoch: epoch } as const;
 }
@@ -55,7 +55,7 @@ export async function accountsOf(email: string): Promise<string[]> {
   return rows.results.map(({ id }) => id);
 }
 
-/** A process that is killed before or after one step: what it did until then stays. */
+/** Kills the process before or after one step; what it wrote until then stays. */
 export function crashing<P extends object, K extends keyof P & string>(ports: P, step: K, when: "before" | "after"): P {
   const run = ports[step];
   if (typeof run !== "function") throw new Error(`${step} is no step`);

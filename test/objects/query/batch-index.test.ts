@@ -10,13 +10,13 @@ import { batchOf, EVERYTHING, inWorkspace } from "./support.ts";
 
 const times = fc.integer({ min: 1000, max: 1020 });
 
-/** What ingest, flush, an eviction and a failing transaction do to the tables and tell the index. */
+/** The steps by which ingest, flush, an eviction and a failing transaction change the tables and the index. */
 const step = fc.oneof(
   {
     weight: 8,
     arbitrary: fc.record({
       kind: fc.constant("add" as const),
-      // Enough for several blocks.
+      // Enough for several chunks.
       count: fc.oneof(fc.integer({ min: 1, max: 3 }), fc.integer({ min: 300, max: 900 })),
       project: fc.integer({ min: 1, max: 3 }),
       timestamps: fc.array(times, { minLength: 1, maxLength: 3 }),
@@ -48,7 +48,7 @@ const selection = fc.record({
   order: fc.constantFrom("asc" as const, "desc" as const),
 });
 
-/** The same selection by SQL alone. */
+/** The same selection by SQL only. */
 function selectBySql(sql: SqlStorage, { asOf, projects, from, to, levelMask, categoryMask, order }: BatchSelection) {
   const by = order === "desc" ? "max_ts DESC, commit_no DESC" : "min_ts, commit_no";
   return sql
@@ -66,7 +66,7 @@ function selectBySql(sql: SqlStorage, { asOf, projects, from, to, levelMask, cat
     .map(({ commit_no }) => Number(commit_no));
 }
 
-/** All of a selection, as a reader pages through it: each page begins with the last batch of the one before. */
+/** A whole selection, paged like a reader's: each page starts at the last batch of the page before. */
 async function selectAll(index: BatchIndex, wanted: BatchSelection): Promise<BatchMeta[]> {
   const all: BatchMeta[] = [];
   let { position } = wanted;
@@ -158,7 +158,7 @@ describe("BatchIndex", () => {
   });
 });
 
-/** A project's batches from the one on that holds the entry behind a `seq`. */
+/** A project's batches, beginning with the one that has the entry after a `seq`. */
 function behindBySql(sql: SqlStorage, project: number, seq: number): number[] {
   const rows = sql
     .exec("SELECT commit_no, first_seq FROM batches WHERE project = ? ORDER BY commit_no", project)
@@ -168,10 +168,10 @@ function behindBySql(sql: SqlStorage, project: number, seq: number): number[] {
   return rows.slice(Math.max(0, at)).map(({ commit }) => commit);
 }
 
-/** Batches that a workspace holds after a long outage of D1. Their rows are small here: what counts is how many there are. */
+/** Batches of a workspace after a long outage of D1. Their rows are small here, because only the number matters. */
 const MANY = 400_000;
 
-/** Rows as ingest writes them, made by SQL. @param timestamp an expression of the commit number `n` */
+/** Inserts rows like those of ingest, by SQL. @param timestamp an expression of the commit number `n` */
 function insertMany(sql: SqlStorage, first: number, count: number, timestamp: string): void {
   sql.exec(
     `WITH RECURSIVE n (n) AS (SELECT CAST(?1 AS INTEGER) UNION ALL SELECT n + 1 FROM n WHERE n < CAST(?1 + ?2 AS INTEGER) - 1)
@@ -194,7 +194,7 @@ describe.each([
       const wanted = { ...EVERYTHING, asOf: MANY, projects: new Set([2]) };
       let turns = 0;
       const pause = async () => void turns++;
-      // The first time blocks are made of what an older version stored.
+      // The first selection builds chunks from the rows of an older version.
       await index.selectInTurns(wanted, pause);
       expect(turns).toBeGreaterThan(MANY / CHUNK_BATCHES / 8);
       const blocks = Number(sql.exec("SELECT COUNT(*) AS n FROM batch_blocks").one().n);
@@ -212,7 +212,7 @@ describe.each([
         }
       }
       expect(batchIndexBytes()).toBeLessThanOrEqual(ISOLATE_BUDGET.batchIndex);
-      // After waking: what has been packed is not packed again.
+      // After a restart, packed batches are not packed again.
       const asleep = new BatchIndex(sql);
       turns = 0;
       const { batches } = await asleep.selectInTurns(wanted, pause);

@@ -5,7 +5,9 @@ import { queryPageSchema } from "../../../src/logs/entry-view.ts";
 import { bearer, call } from "../accounts/support.ts";
 import { evict, newTenant, onSql, type Tenant } from "../ingest/support.ts";
 
-/** Segments of one entry each, a second apart, whose filters have no token: all are looked at, none has to be opened. */
+/**
+ * Segments of one entry each, a second apart, without tokens in their filters: all are examined, and none is opened.
+ */
 const SEGMENTS = 60_000;
 
 let tenant: Tenant;

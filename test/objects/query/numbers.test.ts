@@ -15,7 +15,7 @@ import { tailOf } from "../tail/support.ts";
 beforeEach(() => clock.start());
 afterEach(() => clock.stop());
 
-/** Messages of what a search finds, in order of `seq`. */
+/** Messages of a search's results, in order of `seq`. */
 async function found(tenant: Tenant, search: string): Promise<string[]> {
   const body = { filters: { search }, order: "asc", pagination: { limit: 1000 } };
   const answer = await call("/logger/query", { body, headers: bearer(tenant.secret) });
@@ -32,7 +32,7 @@ async function counted(tenant: Tenant, search: string): Promise<unknown> {
   return answer.data;
 }
 
-/** Numbers as a client may write them, by the message of the entry that has them. */
+/** Numbers as a client may write them, keyed by the message of their entry. */
 const SENT = {
   status: '{"status":504}',
   decimal: '{"ratio":0.1,"whole":1.0}',
@@ -49,7 +49,7 @@ const SENT = {
 const FINDS: [search: string, messages: (keyof typeof SENT)[]][] = [
   ["504", ["status"]],
   ["0.1", ["decimal"]],
-  // As `JSON.stringify` writes it, not as it was sent; a string stays what it is.
+  // As `JSON.stringify` writes it, not as it was sent; strings are unchanged.
   ["1.0", ["text"]],
   ["1e2", ["text"]],
   ["100", ["exponent"]],
@@ -114,7 +114,7 @@ describe("4: a segment of the version before, whose filters have only the grams 
     ["0.1", ["b"]],
     ["1e+2", ["c"]],
     ["-12.5", ["d"]],
-    // A boolean of one frame, and a text of another.
+    // A boolean in one block, and a text in another.
     ["tru", ["a", "d"]],
     ["alse", ["b", "d"]],
     ["true", ["a"]],
@@ -126,7 +126,7 @@ describe("4: a segment of the version before, whose filters have only the grams 
     if (!result.ok) throw new Error(result.reason);
     const messages = answered(result.page).logs.map(({ message }) => message.trim());
     expect(messages).toEqual(parts.map((part) => `Request of part ${part}`));
-    // What the filters decide, they still decide.
+    // The filters still exclude what they can.
     if (search === "untrue") expect(result.page.stats.scanned).toBe(0);
     if (search === "truly") expect(result.page.stats.scanned).toBeLessThan(segment.count / 2);
   });

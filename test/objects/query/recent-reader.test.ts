@@ -11,7 +11,7 @@ import { addProject, batchOf, EVERYTHING, inWorkspace, OWNER, type SimpleEntry, 
 const A = "proj_00000000000a";
 const B = "proj_00000000000b";
 
-/** Hex of random bytes: hardly compresses, so bodies are as large as they look. */
+/** Hex of random bytes, which hardly compresses, so that stored bodies have the expected size. */
 function noise(bytes: number): string {
   return Array.from({ length: Math.ceil(bytes / 32_768) }, () =>
     Array.from(crypto.getRandomValues(new Uint8Array(32_768)), (byte) => String.fromCodePoint(0x4e00 + byte * 7)).join(
@@ -122,7 +122,7 @@ describe("readRecent", () => {
         insertBatch(sql, commit, 1, commit, batchOf([entry]), 0);
         index.pack(1);
       }
-      // As a version before there were filters stored it.
+      // As a version before id filters stored it.
       const { summary } = sql
         .exec<{ summary: ArrayBuffer }>("SELECT summary FROM batches WHERE commit_no = 1700")
         .one();

@@ -89,7 +89,7 @@ describe("POST /logger/query", () => {
       const message = "An integer of so many digits is kept as a string only.";
       expect([answer.status, answer.details]).toMatchObject([400, [{ path, message }]]);
     }
-    // These are written with as many digits, and lose none.
+    // Texts with as many digits, which lose none.
     expect(await messages(user, '{"filters":{"data":{"ms":{"lt":9007199254740992}}}}')).toEqual(["Payment failed"]);
     expect(await messages(user, '{"filters":{"data":{"ms":{"lt":1e300}}}}')).toEqual(["Payment failed"]);
   });
@@ -179,7 +179,7 @@ describe("POST /logger/query", () => {
     expect(await remaining({ filters: { search: "in none of them" } })).toBe(before - 1);
     const page = await pageOf(bearer(second.key), { filters: { search: "in none of them" } });
     expect(page.stats.scanned).toBe(61);
-    // 60 entries of 250 KB are more than one answer may hold, so it is a partial one that goes on.
+    // 60 entries of 250 KB exceed one response, so the response is partial and can be continued.
     const seen: number[] = [];
     let cursor: string | null = null;
     do {

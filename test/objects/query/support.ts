@@ -32,7 +32,7 @@ export interface SimpleEntry {
 
 /** A batch as the router builds it. */
 export function batchOf(entries: readonly SimpleEntry[]): Batch {
-  // Received when its last entry happened, so that none is too old.
+  // Received when its last entry happened, so that no entry is too old.
   const now = Math.max(...entries.map(({ timestamp }) => timestamp));
   const { batch, rejected } = buildBatch(entries, { now, oldest: null });
   if (batch === null || rejected.length > 0) throw new Error(`The entries are not valid: ${JSON.stringify(rejected)}`);
@@ -43,7 +43,7 @@ export function workspaceStub(id: string) {
   return env.WORKSPACES.get(env.WORKSPACES.idFromName(id));
 }
 
-/** Runs `work` on the SQLite of a fresh workspace object. */
+/** Runs `work` on the SQLite of a new workspace object. */
 export function inWorkspace<T>(
   id: string,
   work: (sql: SqlStorage, storage: DurableObjectStorage) => T | Promise<T>,

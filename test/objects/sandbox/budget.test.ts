@@ -125,7 +125,7 @@ describe("the sandbox as a whole", () => {
     await onSql(SANDBOX_WORKSPACE_ID, (sql) => {
       const limiter = new Limiter(sql);
       const { remaining: rest } = limiter.peek(request, BASE);
-      // Little has been sent by the tests before this one, but something.
+      // Earlier tests have sent a little, but not nothing.
       expect([rest > SANDBOX_INTAKE.limit - 100_000, rest < SANDBOX_INTAKE.limit]).toEqual([true, true]);
       limiter.check({ ...request, cost: rest - 300 }, BASE);
       limiter.flush();

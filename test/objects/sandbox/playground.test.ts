@@ -14,7 +14,7 @@ beforeEach(async () => {
 
 const lines = (entries: readonly object[]) => entries.map((entry) => `${JSON.stringify(entry)}\n`).join("");
 
-/** As `taffrail/browser` sends: no content type of JSON, no credential. */
+/** The requests of `taffrail/browser`: no JSON content type, no credential. */
 function sendFromPage(ip: string, body: string, { headers, ...options }: Call = {}): Promise<Answer> {
   return call("/playground/logs", { body, ...options, headers: { ...OWN, ...from(ip), ...headers } });
 }
@@ -79,7 +79,7 @@ describe("the playground's proxy", () => {
     expect(verdict(bad)).toEqual([400, "VALIDATION_ERROR"]);
     expect(bad.details).toMatchObject([{ index: 0, code: "INVALID_MESSAGE" }]);
     expect(JSON.parse(bad.text).meta.requestId).toBe("req-1");
-    // More than the whole budget: the library halves it.
+    // More than the whole budget; the library halves it.
     expect(verdict(await sendFromPage(ip, lines(numbered(101))))).toEqual([413, "PAYLOAD_TOO_LARGE"]);
   });
 

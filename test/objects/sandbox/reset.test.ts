@@ -11,10 +11,10 @@ import { BASE, cron, demoKey, evict, freshIp, HOUR_MS, left, pageOf, query, sand
 beforeEach(() => vi.useFakeTimers({ toFake: ["Date"], now: clock }));
 afterEach(() => vi.useRealTimers());
 
-/** Runs on through the tests: each begins where the one before it ended. */
+/** Continues through the tests: each begins when the one before it ended. */
 let clock = BASE;
 
-/** Moves the clock to the next time that a reset is due at. */
+/** Moves the clock to the next time at which a reset is due. */
 function toNextReset(): number {
   clock = (Math.floor(clock / RESET_EVERY_MS) + 1) * RESET_EVERY_MS;
   vi.setSystemTime(clock);
@@ -25,12 +25,12 @@ const count = (table: string) =>
   onSql(SANDBOX_WORKSPACE_ID, (sql) => Number(sql.exec(`SELECT COUNT(*) AS n FROM ${table}`).one().n));
 const tables = (name: string) => onSql(name, (sql) => sql.exec("SELECT name FROM sqlite_master").toArray());
 
-/** Deleted projects of which the object still has something; for the cold tier's rest see `test/objects/flush`. */
+/** Deleted projects with data left in the object. For the cold tier see `test/objects/flush`. */
 const DOOMED = "doomed_projects WHERE emptied = 0";
 
 const alarmAt = () => runInDurableObject(stub(), (_, { storage }) => storage.getAlarm());
 
-/** Lets the alarm delete what resets have left, which it does in steps. */
+/** Runs the alarm until it has deleted what resets have left. */
 async function sweep(): Promise<void> {
   while ((await count(DOOMED)) > 0) await runDurableObjectAlarm(stub());
 }
@@ -39,7 +39,7 @@ async function allOf(key: string) {
   return pageOf(await query(key, freshIp(), { order: "asc", pagination: { limit: 1000, includeTotal: true } }));
 }
 
-/** Nothing of a reset can be stored while it is there: batches are what it writes last. */
+/** Makes each reset fail by a trigger on batches, the last table that it writes. */
 const breakResets = () =>
   onSql(SANDBOX_WORKSPACE_ID, (sql) =>
     sql.exec("CREATE TRIGGER broken BEFORE INSERT ON batches BEGIN SELECT RAISE(ABORT, 'disk is full'); END"),
@@ -84,7 +84,7 @@ describe("a sandbox before its first use", () => {
   it("is created in no other object", async () => {
     const name = newId("ws");
     const other = env.WORKSPACES.get(env.WORKSPACES.idFromName(name));
-    // Within the object: a rejected call would be reported as unhandled by its stub, too.
+    // Within the object, because the stub would report a rejected call as unhandled, too.
     await runInDurableObject(other, async (instance) => {
       await expect(instance.sandbox()).rejects.toThrow("not the sandbox's");
       await expect(instance.resetSandbox(clock)).rejects.toThrow("not the sandbox's");
@@ -156,7 +156,7 @@ describe("a reset", () => {
     expect(await runDurableObjectAlarm(stub())).toBe(true);
     expect((await query(old, freshIp())).code).toBe("API_KEY_REVOKED");
     await sweep();
-    // Sooner than the next round of housekeeping: to the very time of the next reset.
+    // The alarm is set to the exact time of the next reset, not to the next housekeeping.
     clock = at + RESET_EVERY_MS - 600_000;
     vi.setSystemTime(clock);
     for (const before of [() => Promise.resolve(), evict]) {

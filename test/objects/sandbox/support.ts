@@ -9,7 +9,10 @@ import { type Answer, bearer, type Call, call } from "../accounts/support.ts";
 
 export const HOUR_MS = 3_600_000;
 
-/** An hour past a reset's time, well ahead of the machine's clock: no alarm that a test sets goes off by itself. */
+/**
+ * An hour past a reset's time, far ahead of the machine's clock, so that no alarm of a test runs unless the test runs
+ * it.
+ */
 export const BASE = nextReset(Date.now() + 4 * RESET_EVERY_MS) + HOUR_MS;
 
 const shape = z.strictObject({
@@ -20,7 +23,7 @@ const shape = z.strictObject({
   resetsAt: z.iso.datetime(),
 });
 
-/** The project of each key seen so far. */
+/** The project of each key used so far. */
 const projects = new Map<string, string>();
 
 export async function sandbox(): Promise<z.output<typeof shape>> {
@@ -36,7 +39,7 @@ export async function demoKey(): Promise<string> {
 }
 
 let addresses = 0;
-/** An address that nobody has used yet. */
+/** An unused client IP. */
 export function freshIp(): string {
   return `198.51.100.${++addresses}`;
 }
@@ -61,12 +64,12 @@ export function pageOf(answer: Answer): z.output<typeof queryPageSchema> {
 
 export const remaining = ({ headers }: Answer) => Number(headers.get("X-RateLimit-Remaining"));
 
-/** What a budget has left, told by a request that spends one unit of it. */
+/** The rest of a budget before this call, measured by a request that spends one unit. */
 export async function left(key: string, ip: string, budget: "entries" | "reads"): Promise<number> {
   return remaining(budget === "reads" ? await query(key, ip) : await send(key, ip, { message: "one" })) + 1;
 }
 
-/** The cron trigger of a time. */
+/** Runs the cron trigger of a time. */
 export function cron(scheduledTime: number): Promise<void> {
   return worker.scheduled(createScheduledController({ scheduledTime, cron: "0 */6 * * *" }), { ...env });
 }

@@ -9,7 +9,7 @@ import { tailOf } from "./support.ts";
 beforeAll(clock.start);
 afterAll(clock.stop);
 
-/** Entries 1 to 3, 4 to 7 and 8 to 9 in a batch each; what the disk gives back as the line of 5 is none. */
+/** Stores entries 1 to 3, 4 to 7 and 8 to 9 in a batch each; the stored line of entry 5 is damaged. */
 async function withDamagedLine(): Promise<Tenant> {
   const tenant = await newTenant();
   await sendBatches(tenant, 3, 4, 2);
@@ -36,7 +36,7 @@ async function withDamagedLine(): Promise<Tenant> {
   return tenant;
 }
 
-/** What readers of all kinds get. */
+/** Results of every kind of reader. */
 async function readings(tenant: Tenant) {
   const { projectId, secret } = tenant;
   const headers = bearer(secret);

@@ -15,7 +15,7 @@ async function ended(client: Client, code: string): Promise<void> {
   expect(client.errors).toEqual([code]);
 }
 
-/** Nothing is on its way to this client: another one has it already. */
+/** Checks that nothing is on its way to this client, because a witness has already received a later entry. */
 async function getsNothing(
   client: Client,
   witness: Client,
@@ -217,7 +217,7 @@ describe("a user's tail", () => {
   it("ends after a notification that could not be delivered immediately", async () => {
     const { client, owner, accessToken, witness } = await newTailing();
     const { sessionId } = await claimsOf(accessToken);
-    // As after a crash between the session's end and the call: only the row is left.
+    // As after a crash between the end of the session and the notification: only the row is left.
     await runInDurableObject(userStub(owner.userId), (_, { storage }) => {
       storage.sql.exec("UPDATE families SET revoked_at = 1, revoked_reason = 'logout' WHERE id = ?", sessionId);
       storage.setAlarm(Date.now() + 3_600_000);

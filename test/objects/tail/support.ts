@@ -15,13 +15,13 @@ export type Frame = z.output<typeof frameShape>;
 
 const WAIT_MS = 5000;
 
-/** A client of a tail. */
+/** The client of a tail. */
 export class Client {
   readonly frames: Frame[] = [];
   closed: { code: number; reason: string } | null = null;
   readonly #socket: WebSocket;
   #wake: () => void = () => {};
-  /** Acknowledges each frame of entries as it comes. */
+  /** Acknowledges each frame of entries when it arrives. */
   #acks: boolean;
 
   constructor(socket: WebSocket, acks: boolean) {
@@ -61,9 +61,9 @@ export class Client {
     return this.frames.flatMap((frame) => (frame.type === "error" ? [frame.code] : []));
   }
 
-  /** Waits until something holds of what has come. */
+  /** Waits until a condition on the received frames holds. */
   async until(holds: (client: Client) => boolean, what = "it"): Promise<void> {
-    // Tests set the date.
+    // `Date` is mocked in tests.
     const giveUp = performance.now() + WAIT_MS;
     while (!holds(this)) {
       if (performance.now() > giveUp) {
@@ -109,7 +109,7 @@ export function tailResponse(projectId: string, { query = "", headers = {} }: Ta
   return exports.default.fetch(new Request(url, { headers: { Upgrade: "websocket", ...headers } }));
 }
 
-/** Opens a tail that must be granted. */
+/** Opens a tail, and fails the test if it is refused. */
 export async function openTail(projectId: string, options: TailOptions): Promise<Client> {
   const response = await tailResponse(projectId, options);
   if (!response.webSocket) expect([response.status, await response.text()]).toEqual([101, ""]);
@@ -117,7 +117,7 @@ export async function openTail(projectId: string, options: TailOptions): Promise
   return new Client(response.webSocket, options.acks ?? true);
 }
 
-/** The same by key. */
+/** Like `openTail`, with a key. */
 export function tailOf(
   { projectId, secret }: { projectId: string; secret: string },
   options: TailOptions = {},

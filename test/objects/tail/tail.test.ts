@@ -16,7 +16,7 @@ import {
 } from "../ingest/support.ts";
 import { type Client, range, tailOf, tailResponse } from "./support.ts";
 
-/** `count` batches of `size`. */
+/** Sends `count` batches of `size` entries. */
 async function fill(tenant: Tenant, count: number, size: number): Promise<void> {
   for (let batch = 0; batch < count; batch++) receiptOf(await send(tenant, numbered(size, batch * size)));
 }
@@ -70,7 +70,7 @@ describe("a tail", () => {
     const client = await tailOf(tenant);
     receiptOf(await send(tenant, numbered(2)));
     await client.has(2);
-    // As if the object had gone between the commit and the delivery: on disk there is a batch that no tail has seen.
+    // As if the object had ended between commit and delivery: a stored batch that no tail has received.
     await onSql(tenant.workspaceId, (sql) => {
       sql.exec(
         `INSERT INTO batches (commit_no, project, first_seq, count, min_ts, max_ts, received_at, level_mask,
@@ -246,7 +246,7 @@ describe("a client that", () => {
     const tenant = await newTenant();
     const [client, other] = [await tailOf(tenant), await tailOf(tenant)];
     client.send(message);
-    // What is on its way already.
+    // Frames that were already on their way.
     client.send('{"type":"ack","seq":0}');
     await client.ends();
     expect(client.errors).toEqual(["VALIDATION_ERROR"]);
@@ -260,7 +260,7 @@ describe("a client that", () => {
   it("A3: is stalled reaches its bound before it affects others: a tail of another key gets all entries", async () => {
     const tenant = await newTenant();
     const live = await tailOf(tenant);
-    // 12 MB: a tail alone may have 6 MiB, all of a key 9.6 MiB.
+    // 12 MB. A single tail may buffer 6 MiB, and all tails of a key 9.6 MiB.
     for (let batch = 0; batch < 4; batch++) receiptOf(await send(tenant, big()));
     await live.has(48);
     const stalled = { ...tenant, ...(await addKey(tenant)) };
@@ -284,7 +284,7 @@ describe("a client that", () => {
     const live = await tailOf(tenant);
     for (let batch = 0; batch < 4; batch++) receiptOf(await send(tenant, big()));
     await live.has(48);
-    // Their ends are not accepted: nothing is read, and no close is answered. Of five keys, as one alone leaves room.
+    // Nothing is read, and no close is answered. Uses five keys, because a single one leaves room.
     for (let key = 0; key < 5; key++) {
       const { secret } = await addKey(tenant);
       const response = await tailResponse(tenant.projectId, { query: "?since=0", headers: bearer(secret) });
@@ -325,7 +325,7 @@ describe("a client that", () => {
 /** Three megabytes. */
 const big = () => range(0, 11).map((n) => ({ message: String(n % 10).repeat(250_000) }));
 
-/** Answers whose sockets are never read. They must not be collected. */
+/** Responses whose sockets are never read. Kept, so that they are not garbage collected. */
 const dead: Response[] = [];
 
 /** Waits until a number has not changed for a while. */
@@ -338,7 +338,7 @@ async function settled(read: () => Promise<number>): Promise<void> {
   }
 }
 
-/** Bytes that were sent to any tail of the workspace and not acknowledged, by their marks. */
+/** Bytes sent to all tails of the workspace and not acknowledged, by their stored marks. */
 function unackedBytes(tenant: Tenant): Promise<number> {
   return runInDurableObject(workspace(tenant.workspaceId), (_, ctx) => {
     let sum = 0;

@@ -35,7 +35,7 @@ async function contextOf(tenant: Tenant, seq: number, query = "") {
   return { seq: entry.seq, before: before.map((each) => each.seq), after: after.map((each) => each.seq), complete };
 }
 
-/** 2,000 entries: most in the cold tier, in several ranges, and the last ones recent. */
+/** 2,000 entries: most in several cold ranges, the last ones recent. */
 async function inBothTiers(): Promise<Tenant> {
   const tenant = await newTenant();
   await sendBatches(tenant, 300, 1, 700, 50);
@@ -63,7 +63,7 @@ describe("over both tiers", () => {
     const entries = range(0, 199).map((n) => ({
       message: `Entry ${n}${n % 50 === 7 ? " needle é" : ""}`,
       level: n % 4 === 0 ? "error" : "info",
-      // Far apart in time: segments of their own.
+      // Far apart in time, so that they get separate segments.
       timestamp: Date.now() - (n % 3 === 0 ? 20 * 24 * 3_600_000 : 0) + n,
       session: `s${n % 5}`,
     }));
@@ -115,7 +115,7 @@ describe("over both tiers", () => {
     const tenant = await newTenant();
     await sendBatches(tenant, 10, 10, 10, 10);
     await onSql(tenant.workspaceId, (sql) => {
-      // As the flush would leave them.
+      // Damages a batch, so that the flush quarantines it.
       sql.exec("UPDATE batches SET body = x'00', body_bytes = 1, encoding = 1 WHERE commit_no = 2");
     });
     await evict(tenant.workspaceId);

@@ -13,7 +13,7 @@ const claims = { userId: "usr_0123456789ab", sessionId: "fam_0123456789ab" };
 const NOW = Date.UTC(2026, 10, 1);
 const INVALID = { ok: false, code: "INVALID_ACCESS_TOKEN" };
 
-/** A JWT made by hand, so that no library's care stands between the forger and the check. */
+/** Builds a JWT by hand, so that no library's checks stop a forgery. */
 function forge(header: object, payload: object, secret: string | null): string {
   const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
   const input = `${part(header)}.${part(payload)}`;
@@ -80,7 +80,7 @@ describe("access tokens", () => {
     ["nothing", ""],
   ])("with %s is INVALID_ACCESS_TOKEN", async (_fault, token) => {
     expect(await verifyAccessToken(token, settings, NOW)).toEqual(INVALID);
-    // A fault stays a fault after its time: only a genuine token is called expired.
+    // The fault is reported after the expiry, too: only a genuine token is called expired.
     expect(await verifyAccessToken(token, settings, NOW + 3_600_000)).toEqual(INVALID);
   });
 

@@ -27,7 +27,7 @@ describe("B10: a device token", () => {
   it("B10: is invalid with any character changed, like any other text", () => {
     for (let at = 0; at < token.length; at++) {
       const changed = token.slice(0, at) + (token[at] === "A" ? "B" : "A") + token.slice(at + 1);
-      // The last character of base64url has bits that no byte has.
+      // The last character of base64url has unused bits.
       if (at < token.length - 1) expect(openDeviceToken(changed, EMAIL, PEPPER, NOW)).toBeNull();
     }
     const minted = mintDeviceToken({ ...USER, epoch: -1 }, PEPPER, NOW);

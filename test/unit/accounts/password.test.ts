@@ -35,7 +35,7 @@ describe("passwords", () => {
     const stored = await hashPassword("caf\u00e9 \uac00");
     expect(await verifyPassword("cafe\u0301 \u1100\u1161", stored)).toBe(true);
     expect(await verifyPassword("cafe \uac00", stored)).toBe(false);
-    // Compatible is not the same: a ligature is not its letters.
+    // Compatible forms differ: a ligature is not its letters.
     expect(await verifyPassword("file", await hashPassword("\ufb01le"))).toBe(false);
   });
 

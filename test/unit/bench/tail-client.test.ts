@@ -9,7 +9,7 @@ import { TailClient } from "../../../bench/load/tail-client.ts";
 
 const TEXT = 0x81;
 
-/** As a service sends it: whole, and not masked. */
+/** A frame as a server sends it: whole, and not masked. */
 function frame(payload: string | Buffer, first = TEXT): Buffer {
   const body = Buffer.from(payload);
   const header = [first, Math.min(body.length, 126)];
@@ -34,7 +34,7 @@ describe("the frames of a benchmark's tail", () => {
         fc.string({ maxLength: 300 }).map((text) => Buffer.from(text)),
         fc.integer({ min: 65_000, max: 66_000 }).map((length) => Buffer.alloc(length, "x")),
       ),
-      /** Where the expected bytes differ; null for none expected. */
+      /** The position at which the expected bytes differ; -1 if they do not, `null` if no bytes are expected. */
       differsAt: fc.oneof(fc.constant(null), fc.constant(-1), fc.nat({ max: 70_000 })),
     });
     fc.assert(
@@ -81,7 +81,7 @@ describe("a benchmark's tail", () => {
     heard.length = 0;
     server = createServer((socket) => {
       socket.once("data", () => {
-        // The first frame comes with the answer, as it may.
+        // The first frame may come with the response.
         socket.write(Buffer.concat([Buffer.from("HTTP/1.1 101 Switching Protocols\r\nA: b\r\n\r\n"), caughtUp(0)]));
         socket.on("data", (data) => heard.push(data.subarray(6).toString("utf8")));
         sockets.push(socket);

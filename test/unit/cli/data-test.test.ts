@@ -4,7 +4,7 @@ import { parseDataTest, passes, toDataFilter } from "../../../sdk/src/cli/data-t
 import { matchesContent } from "../../../src/logs/query/filter.ts";
 import { Filters, toFilter } from "../../../src/logs/query/schema.ts";
 
-/** Few names and values, so that tests meet data. */
+/** Few names and values, so that tests often match. */
 const name = fc.constantFrom("a", "b", "0", "length", "__proto__", "x.y");
 const scalar = fc.constantFrom<unknown>(0, 1, 2, -1, "1", "a", "", true, null);
 const { data } = fc.letrec((tie) => ({

@@ -21,13 +21,13 @@ interface Read {
   type: string;
 }
 
-/** What was read of each line, null for one that is no entry, and the tokens of all by kind. */
+/** The entry of each line, or `null` if a line is not an entry, and all tokens by kind. */
 interface Outcome {
   entries: (Read | null)[];
   tokens: { all: string[]; pairs: string[] }[];
 }
 
-/** As `SegmentEntryReader` does it, whichever way it takes. */
+/** Reads entries with `SegmentEntryReader`, by its fast or its slow path. */
 function readAll(blocks: readonly (readonly Uint8Array[])[]): Outcome {
   const reader = new SegmentEntryReader();
   const entries: (Read | null)[] = [];
@@ -46,7 +46,7 @@ function readAll(blocks: readonly (readonly Uint8Array[])[]): Outcome {
   return { entries, tokens: [...reader.tokens.kinds.values()].map(tokensOf) };
 }
 
-/** By parsing every line. */
+/** Reads entries by parsing every line. */
 function parseAll(blocks: readonly (readonly Uint8Array[])[]): Outcome {
   const tokens = new TokenCollector();
   const entries: (Read | null)[] = [];
@@ -66,7 +66,7 @@ function parseAll(blocks: readonly (readonly Uint8Array[])[]): Outcome {
   return { entries, tokens: [...tokens.kinds.values()].map(tokensOf) };
 }
 
-/** An entry whose members are of other types than they have to be is refused by a TypeError. */
+/** An entry with members of other types causes a TypeError. */
 function orNull<T>(read: () => T): T | null {
   try {
     return read();
@@ -82,7 +82,7 @@ describe("EntryReader", () => {
       fc.property(
         fc.array(fc.array(storedLine, { minLength: 1, maxLength: 8 }), { minLength: 1, maxLength: 3 }),
         (blocks) => {
-          // Twice: what has been seen before is known by it.
+          // Each line twice, because the reader skips known text.
           const twice = blocks.map((lines) => [...lines, ...lines]);
           expect(readAll(twice)).toEqual(parseAll(twice));
         },
@@ -115,7 +115,7 @@ describe("EntryReader", () => {
     const blocks = [
       [
         `${head}"first words","session":"one","data":{"a":"first"},"message":"second"}`,
-        // The same again: it must not count as seen.
+        // The first line must not make the reader skip this one.
         `${head}"first words","session":"one","data":{"a":"first"}}`,
       ],
       [`${head}"x","data":{"a":"lost","b":1,"a":"kept"}}`, `${head}"x","data":{"a":"lost"}}`],

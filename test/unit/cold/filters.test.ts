@@ -38,7 +38,7 @@ function mayPass({ filter, filterKinds }: EncodedSegment, wanted: LogFilter): bo
   );
 }
 
-/** Frames that a query would read, as D1 would tell its slots. */
+/** The blocks that a query would read, with slots as D1 returns them. */
 function framesFor(segment: EncodedSegment, wanted: LogFilter) {
   const tests = tokenTestsOf(wanted);
   const found = { ...segment, slots: probesOfSlots(segment, tests) };
@@ -46,7 +46,7 @@ function framesFor(segment: EncodedSegment, wanted: LogFilter) {
   return blocksToRead(found, { from, to, levelMask, tests });
 }
 
-/** The same where only the first three slots of a token were ever written, as in segments made before there were four. */
+/** Like `framesFor`, for segments of versions that wrote only the first three slots of a token. */
 function framesOfFormer(segment: EncodedSegment, wanted: LogFilter) {
   const tests = tokenTestsOf(wanted);
   const digits = segment.slotBytes * 2;
@@ -58,7 +58,7 @@ function framesOfFormer(segment: EncodedSegment, wanted: LogFilter) {
   return blocksToRead(found, { from, to, levelMask, tests });
 }
 
-/** One instant, so that entries stay in one segment. */
+/** A single time, so that all entries are in one segment. */
 const entries = fc.array(entryAt(fc.constant(1_795_183_200_000)), { minLength: 1, maxLength: 8 });
 const dataTests = fc.uniqueArray(dataTest, { selector: ({ text }) => text, maxLength: 2 });
 
@@ -146,7 +146,7 @@ describe("a segment's filter", () => {
     );
     expect(mayPass(segment, filterOf({ search: "albatross" }))).toBe(false);
     expect(mayPass(segment, filterOf({ search: "EST 1999 REFUS" }))).toBe(true);
-    // No letters: nothing to tell by.
+    // Without letters there is no gram to exclude by.
     expect(mayPass(segment, filterOf({ search: "1999999" }))).toBe(true);
   });
 
@@ -224,7 +224,7 @@ describe("a segment's blocks", () => {
       read += framesFor(segment, filterOf({}, [{ names: [], text: "order", test: `order ${index}` }])).length - 1;
       read += framesFor(segment, filterOf({ traceId: `${index}${"f".repeat(20)}` })).length - 1;
     }
-    // 2.4 % of the others.
+    // 2.4 % of the other blocks.
     expect(read / 1200 / (all - 1)).toBeLessThan(0.035);
     expect(framesFor(segment, filterOf({}, [{ names: [], text: "ticket", test: "T-4711" }]))).toHaveLength(1);
     expect(framesFor(segment, filterOf({}, [{ names: [], text: "state", test: "Refunded" }]))).toHaveLength(1);
@@ -256,7 +256,7 @@ describe("a segment's blocks", () => {
     );
     fc.assert(
       fc.property(long, fewFilters, dataTests, (made, filters, tests) => {
-        // Each entry a frame of its own.
+        // Pads each entry so that it fills a block.
         const held = made.map((entry) => ({ ...entry, data: { ...entry.data, padding: " ".repeat(70_000) } }));
         const segment = segmentOf(held);
         const wanted = filterOf(filters, tests);
@@ -273,7 +273,7 @@ describe("a segment's blocks", () => {
   });
 });
 
-/** As a reader sees it: a lone surrogate and "-0" are what JSON made of them. */
+/** An entry as a reader gets it: JSON replaces lone surrogates and "-0". */
 function parsed(entry: TestEntry): TestEntry {
   return { ...entry, ...JSON.parse(lineOf(entry)), timestamp: entry.timestamp };
 }

@@ -14,13 +14,13 @@ import { decodeAll, slices, unitsOf } from "./support.ts";
 
 const PROJECT = "proj_000000000001";
 
-/** Mostly of one hour, some from other days. */
+/** Mostly within one hour, some on other days. */
 const anyTime = fc.oneof(
   { weight: 6, arbitrary: time },
   fc.integer({ min: 1_795_183_200_000, max: 1_795_190_000_000 }),
   fc.integer({ min: 1_790_000_000_000, max: 1_795_183_200_000 }),
 );
-/** Ingest takes no name that UTF-8 cannot carry. */
+/** Ingest accepts no name that UTF-8 cannot encode. */
 const entry = entryAt(anyTime).map((made) => ({
   ...made,
   category: made.category.toWellFormed(),
@@ -32,7 +32,7 @@ function plain(index: number, timestamp = 1_795_183_200_000 + index, message = `
   return { timestamp, level: "info", category: "custom", type: "log", message };
 }
 
-/** An entry of which every member says something else; an odd one is not in ASCII, and none of its lines is like another. */
+/** An entry with distinct members, so that all lines differ; odd ones are not ASCII. */
 function pinned(index: number, isOdd: boolean): TestEntry {
   return {
     ...plain(index, 1_795_183_200_000 + index * 100, `GET /orders/${index * 7919} took ${index % 400} ms\nby "api"`),
@@ -256,7 +256,7 @@ describe("a corrupt segment", () => {
         body[bit >> 3] = (body[bit >> 3] ?? 0) ^ (1 << (bit & 7));
         const outcome = attempt(() => decodeAll({ ...segment, body }));
         if (outcome instanceof Error) expect(outcome).toBeInstanceOf(CorruptSegment);
-        // A bit that zstd does not read changes nothing.
+        // A bit that zstd ignores changes nothing.
         else expect(outcome).toEqual(right);
       }),
       { numRuns: 300 },

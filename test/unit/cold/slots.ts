@@ -5,7 +5,7 @@ import { toHex } from "../../../src/logs/cold/store/writer.ts";
 
 const SLOT = /\(\((\d+) \* \(length\(frame_filter\)/g;
 
-/** What D1 answers for `slotsColumn`: the statement's own numbers, computed here. */
+/** The result of D1 for `slotsColumn`, computed here from the numbers in the statement. */
 export function probesOfSlots({ blockFilter, slotBytes }: EncodedSegment, tests: readonly TokenTest[]): string {
   const sql = slotsColumn(tests);
   if (sql === null || slotBytes === 0) return "";

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { entryAt, nastyText, time } from "../query/arbitraries.ts";
 import { lineOf } from "../query/store.ts";
 
-/** Lines as they may lie in a body: those that ingest writes, and whatever a disk or an older writer could make of them. */
+/** Lines that a body may contain: those of ingest, and those that a damaged disk or an older writer could produce. */
 
 const text = fc.oneof(
   nastyText,
@@ -36,7 +36,7 @@ const { value } = fc.letrec<{ value: unknown }>((tie) => ({
   ),
 }));
 
-/** Members in the order that ingest writes them in. */
+/** Members in the order in which ingest writes them. */
 const entry = fc.tuple(entryAt(time), text, fc.option(record(value), { nil: undefined })).map(
   ([made, message, data]): Record<string, unknown> => ({
     ...JSON.parse(lineOf({ ...made, category: made.category.toWellFormed(), type: made.type.toWellFormed() })),
@@ -47,13 +47,13 @@ const entry = fc.tuple(entryAt(time), text, fc.option(record(value), { nil: unde
 
 const json = (made: unknown) => JSON.stringify(made);
 
-/** Texts of numbers that `JSON.stringify` would not write, some of which are none. */
+/** Texts of numbers that `JSON.stringify` does not write; some are not numbers. */
 const NUMBERS =
   "1.50 -0 -0.0 1e5 1E+2 01 0.0000001 0.00000012 1e400 -1e400 1. .5 +1 - 0x1 123456789012345 1234567890123456 0.123456789012345 0.1234567890123456 1e 12345678901234.50".split(
     " ",
   );
 
-/** With something as its data that is written by hand. */
+/** An entry with the given JSON text as its data. */
 const withData = fc
   .tuple(
     entry,
@@ -93,7 +93,7 @@ const damaged = fc
   .map(([made, where, byte, how]) => {
     const bytes = Buffer.from(json(made));
     const at = where % bytes.length;
-    // A line break would make two of it.
+    // A line break would split the line.
     const put = how === "change" || how === "add" ? [byte === 10 ? 11 : byte] : [];
     const rest = how === "cut" ? [] : bytes.subarray(how === "add" ? at : at + 1);
     return Buffer.concat([bytes.subarray(0, at), Buffer.from(put), Buffer.from(rest)]);
@@ -111,11 +111,11 @@ export const storedLine: fc.Arbitrary<Buffer> = fc.oneof(
     weight: 1,
     arbitrary: entry.map((made) => Buffer.from(json(made).replaceAll("a", "\\u0061").replaceAll("/", "\\/"))),
   },
-  // A batch of one line without a byte has no line: that is refused as a batch.
+  // An empty line would make an empty batch, which the batch rejects as a whole.
   { weight: 2, arbitrary: damaged.filter((line) => line.length > 0) },
 );
 
-/** Lines that ingest writes of entries in ASCII. */
+/** Lines as ingest writes them, of entries in ASCII. */
 export const plainLine: fc.Arbitrary<Buffer> = entry
   .map(json)
   .filter((line) => /^[ -~]*$/.test(line) && !/\\u|"(?:category|type)":"[^"]*\\/.test(line))

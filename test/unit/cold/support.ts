@@ -4,7 +4,7 @@ import type { DecodedBatch } from "../../../src/logs/cold/format/lines.ts";
 import type { EncodedSegment } from "../../../src/logs/cold/format/segment.ts";
 import { bodyOf, type TestEntry } from "../query/store.ts";
 
-/** An entry as it comes back out of a segment. */
+/** An entry as decoded from a segment. */
 export interface Decoded {
   seq: number;
   receivedAt: number;
@@ -12,7 +12,7 @@ export interface Decoded {
   line: string;
 }
 
-/** Batches of one project, in order, under rising commits. */
+/** Consecutive batches of one project, with rising commit numbers. */
 export function slices(batches: readonly (readonly TestEntry[])[], firstSeq = 1): DecodedBatch[] {
   let next = firstSeq;
   return batches.map((entries, index) => {
@@ -20,7 +20,7 @@ export function slices(batches: readonly (readonly TestEntry[])[], firstSeq = 1)
       firstSeq: next,
       count: entries.length,
       commit: 10 + index * 3,
-      // Clocks step back.
+      // Receipt times may decrease, because clocks are set back.
       receivedAt: 1_800_000_000_000 + index * 1000 - (index % 3) * 5000,
       body: bodyOf(entries),
     };

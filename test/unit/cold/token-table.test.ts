@@ -14,7 +14,7 @@ describe("TokenTable", () => {
         const pairs = new Set<string>();
         blocks.forEach((own, block) => {
           for (const [a, b] of [...own, ...often, ...own]) {
-            // As signed numbers, too: a hash is 32 bits.
+            // Also as signed numbers, because a hash has 32 bits.
             table.add(a | 0, b);
             pairs.add(`${a} ${b} ${block}`);
           }

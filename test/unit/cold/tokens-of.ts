@@ -1,6 +1,6 @@
 import type { TokenTable } from "../../../src/logs/cold/filter/token-table.ts";
 
-/** All that a table holds, in an order of its own: tokens, and pairs of token and frame. */
+/** The content of a table, sorted: tokens, and pairs of token and block. */
 export function tokensOf(table: TokenTable): { all: string[]; pairs: string[] } {
   const all: string[] = [];
   const pairs: string[] = [];

@@ -4,7 +4,7 @@ import { ReadPins } from "../../../src/objects/workspace/flush.ts";
 const STEP_MS = 100;
 const MINUTES_MS = 10 * 60_000;
 
-/** The part of ten minutes in which a flush that always has something to move may do so. */
+/** The share of ten minutes in which a flush may run if it always has something to move. */
 function freeShare(isRead: (at: number) => boolean): number {
   const leases = new ReadPins();
   let free = 0;

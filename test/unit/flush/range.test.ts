@@ -4,7 +4,7 @@ import { chooseRange, type UnflushedBatch } from "../../../src/workspace/flush/s
 
 const LIMITS = { entries: 100, bytes: 1000, storedBytes: 300, batches: 10 };
 
-/** Batches of one project that follow each other. */
+/** Consecutive batches of one project. */
 function batches(sizes: readonly { count: number; size: number }[], from = 1): UnflushedBatch[] {
   let firstSeq = from;
   return sizes.map(({ count, size }, index) => {

@@ -32,7 +32,7 @@ describe("a flush is due", () => {
     expect(schedule.dueAt(false)).toBe(0);
     schedule.load({ bytes: 500, oldestAt: T });
     expect(schedule.dueAt(false)).toBe(T + 60_000);
-    // Between half and all of it, what counts is where it comes from.
+    // Between half and the whole bound, it matters from which side the fill level came.
     schedule.add(499, T + 2);
     expect(schedule.dueAt(false)).toBe(T + 60_000);
   });

@@ -24,7 +24,7 @@ function callOf(...batches: FlushBatch[]): FlushCall {
   return { workspaceId: "ws_a", projectId: "proj_a", range, watermark, batches, bad: [], deadline: 1000 };
 }
 
-/** A cold tier in memory that counts what it is sent. */
+/** A cold tier in memory that counts calls. */
 class Store implements RangeStore {
   readonly rows = new Map<number, EncodedSegment>();
   sent = 0;

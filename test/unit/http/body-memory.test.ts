@@ -4,7 +4,7 @@ import { smallBodies } from "../../../src/platform/isolate-memory.ts";
 
 const MIB = 1024 * 1024;
 
-/** A body of bytes that come one at a time, and what buffers hold beside it meanwhile. */
+/** A body that arrives byte by byte, and the peak memory of buffers beside it. */
 function trickle(total: number) {
   let sent = 0;
   let most = 0;
@@ -29,7 +29,7 @@ function trickle(total: number) {
 
 function requestOf(body: ReadableStream, length?: number): Request {
   const headers: Record<string, string> = length === undefined ? {} : { "Content-Length": String(length) };
-  // Node's own type of the options has `duplex`, which its `Request` asks for; the type that is here lacks it.
+  // The type in use lacks `duplex`, which Node's `Request` requires.
   const options: RequestInit & { duplex: "half" } = { method: "POST", headers, body, duplex: "half" };
   return new Request("http://localhost/", options);
 }
@@ -43,7 +43,7 @@ test("A1: a body that arrives byte by byte holds about its size", async () => {
   result.lease.release();
 });
 
-/** Connections that have sent one byte each, and stand still. @param length that each has announced */
+/** Stalled connections that have sent one byte each. @param length announced by each of them */
 function standing(connections: number, length?: number) {
   return Array.from({ length: connections }, () => {
     let send: (bytes: Uint8Array<ArrayBuffer>) => void = () => {};

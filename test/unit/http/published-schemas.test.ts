@@ -46,7 +46,7 @@ describe("D23: schemas that validate and are published", () => {
       expect(read(`1970-01-01T00:00:00${end}`)).toBe(0);
       expect(read(`9999-12-31T23:59:59${end}`)).toBe(Date.UTC(9999, 11, 31, 23, 59, 59));
     }
-    // A zone carries no time out of the range.
+    // A time zone does not move a time out of range.
     expect(read("1970-01-01T00:00:00+01:00")).toBe(0);
     expect(read("9999-12-31T23:59:59-01:00")).toBe(Date.UTC(10_000, 0, 1) - 1);
   });
@@ -96,7 +96,7 @@ describe("D23: schemas that validate and are published", () => {
 
   it("D23: no text that fits into a body takes a pattern long", () => {
     const size = 256 * 1024;
-    // No measurement: a pattern that backtracks takes minutes for the square of this size, any other some milliseconds.
+    // Only a rough bound: a pattern that backtracks takes minutes at this size, any other a few milliseconds.
     const BUSY_MS = 5_000;
     const patterns: [string, z.ZodType][] = [
       ["name", requiredNameSchema],

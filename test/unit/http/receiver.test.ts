@@ -8,7 +8,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A body that the test sends by hand. */
+/** A body whose chunks the test sends. */
 function bodyOf() {
   let send: (bytes: number) => void = () => {};
   let end = () => {};
@@ -33,7 +33,7 @@ function bodyOf() {
   };
 }
 
-/** Reads to the end: bytes, or the reason why there is none. */
+/** Reads to the end and returns the bytes, or the reason for the failure. */
 function read(receiver: BodyReader): { result: () => number | string | null } {
   let result: number | string | null = null;
   void (async () => {

@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import { describe, expect, it } from "vitest";
 import { LiteralFirstRouter } from "../../../src/http/pipeline.ts";
 
-/** A small app, its routes registered in either order; each answer says which middleware and handler it met. */
+/** A small application with its routes registered in a given order; each response names the middleware and handler. */
 function appOf(paths: readonly string[]): Hono {
   const app = new Hono({ router: new LiteralFirstRouter() });
   app.use("*", async (c, next) => {
@@ -20,7 +20,7 @@ describe("LiteralFirstRouter", () => {
 
   it.each([[paths], [paths.toReversed()]])("finds each route, registered as %j", async (order) => {
     const app = appOf(order);
-    // Twice: the first match of a literal path is remembered.
+    // Two rounds, because the router caches the first match of a literal path.
     for (let round = 0; round < 2; round++) {
       for (const [method, path, expected] of [
         ["POST", "/logger/query", "/logger/query "],

@@ -31,7 +31,7 @@ describe("an API key", () => {
     }
     expect(tried).toBeGreaterThan(3000);
     expect(parseApiKey(`${secret}0`)).toBeNull();
-    // The right key is still right: refusals are not remembered for it.
+    // The right key is still accepted: refused keys are not cached.
     expect(parseApiKey(secret)).not.toBeNull();
   });
 

@@ -40,7 +40,7 @@ describe("base62", () => {
     const counts = new Map<string, number>();
     for (const digit of randomBase62(62_000)) counts.set(digit, (counts.get(digit) ?? 0) + 1);
     expect([...counts.keys()].sort()).toEqual([...BASE62].sort());
-    // 1,000 expected, deviation 31: nine of them are never met by chance; a modulo bias would be 25 %.
+    // 1,000 expected, with a deviation of 31. Nine deviations do not happen by chance; a modulo bias would be 25 %.
     for (const count of counts.values()) expect(Math.abs(count - 1000)).toBeLessThan(280);
   });
 });

@@ -9,7 +9,7 @@ const SETTINGS = {
   path: "/workspaces/ws_a/rate-limits",
 };
 
-/** Every rule has a limit of its own, which tells it apart. */
+/** A distinct limit for each rule, to identify it. */
 const RULES = {
   ownLiteral: { method: "POST", path: "/logger/proj_a/log", limit: 1, windowSeconds: 60 },
   ownPattern: { method: "POST", path: "/logger/:id/log", limit: 2, windowSeconds: 60 },
@@ -20,7 +20,7 @@ const DEFAULT: Limit = { limit: 5, windowSeconds: 60 };
 
 const LEVELS = ["ownLiteral", "ownPattern", "anyLiteral", "anyPattern"] as const;
 
-/** Rules that have nothing to do with the request. */
+/** Rules that do not match the request. */
 const OTHERS: LimitRule[] = [
   { method: "GET", path: "/logger/proj_a/log", limit: 91, windowSeconds: 60 },
   { method: "GET", path: "/logger/:id/log", limit: 92, windowSeconds: 60 },
@@ -32,7 +32,7 @@ const OTHERS: LimitRule[] = [
 ];
 
 describe("the cascade", () => {
-  // Every set of the four kinds of rule, with and without a default, with and without rules beside the point.
+  // Every set of the four kinds of rule, with and without a default, with and without other rules.
   const sets = Array.from({ length: 16 }, (_, bits) => LEVELS.filter((_, at) => bits & (1 << at)));
   const cases = sets.flatMap((set) =>
     [DEFAULT, null].flatMap((rest) => [[], OTHERS].map((others) => ({ set, rest, others }))),
@@ -42,11 +42,11 @@ describe("the cascade", () => {
     const rules = [...others, ...set.map((name) => RULES[name])];
     const highest = LEVELS.find((name) => set.includes(name));
     const expected = highest ? RULES[highest].limit : (rest?.limit ?? 1000);
-    // The order in which rules were set does not matter.
+    // The order of the rules does not matter.
     for (const order of [rules, rules.toReversed()]) {
       const cascade = new Cascade({ default: rest, rules: order });
       expect(cascade.limitOf(INGEST).limit).toBe(expected);
-      // Asked again, now that the route is known.
+      // Again, now that the route is cached.
       expect(cascade.limitOf(INGEST).limit).toBe(expected);
     }
   });
@@ -80,7 +80,7 @@ describe("the cascade", () => {
       suffix: "",
     });
     expect(cascade.limitOf(SETTINGS)).toMatchObject({ rule: "API_DEFAULT", suffix: " API_DEFAULT" });
-    // While the preset applies to all, there is nothing to keep apart.
+    // If the preset applies to all requests, its counter needs no separate name.
     expect(new Cascade({ default: null, rules: OTHERS }).limitOf(SETTINGS)).toMatchObject({
       rule: "API_DEFAULT",
       suffix: "",
@@ -90,7 +90,7 @@ describe("the cascade", () => {
   it("finds a limit by its counter's name, and none for a removed rule", () => {
     const cascade = new Cascade({ default: DEFAULT, rules: [RULES.anyPattern] });
     expect(cascade.limitOfCounter("")?.limit).toBe(5);
-    // As it was set, and as the counter is called: names of parameters do not matter.
+    // Returned as it was set. The counter's name ignores the names of parameters.
     expect(cascade.limitOfCounter(" * /logger/:id/log")).toMatchObject({ rule: "* /logger/:whatever/log", limit: 4 });
     expect(cascade.limitOfCounter(" POST /logger/:id/log")).toBeNull();
   });

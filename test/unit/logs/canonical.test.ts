@@ -13,7 +13,7 @@ const NDJSON = "application/x-ndjson";
 const JSON_TYPE = "application/json";
 const encoder = new TextEncoder();
 
-/** What parsing makes of a body; null where it holds nothing at all. */
+/** The result of parsing a body, or `null` if the body is rejected. */
 function parsed(bytes: Uint8Array, type: IngestMediaType): BuildResult | null {
   const result = inOneTurn(parseEntries(bytes, type, { now: NOW, oldest: null }, new TurnMeter()));
   return result.ok ? result.builder.finish() : null;
@@ -31,7 +31,7 @@ function shown(batch: Batch) {
   };
 }
 
-/** Whether a body is taken as it is. If so, it has to be what parsing makes of it, with nothing refused. */
+/** Whether a body is accepted as canonical. If so, parsing must have the same result, without rejections. */
 function isTaken(bytes: Uint8Array, type: IngestMediaType): boolean {
   const before = Buffer.from(bytes);
   const batch = canonical(bytes, type);
@@ -101,7 +101,7 @@ const stored = fc
       ...{ level, category, type, message, session, traceId, spanId, data: own },
     }),
   )
-  // What `JSON.stringify` wrote is what it writes of what it reads, but for names that are set apart.
+  // Lines that `JSON.stringify` writes the same after `JSON.parse`, which excludes some member names.
   .filter((line) => JSON.stringify(JSON.parse(line)) === line);
 
 function read(lines: string, oldest: number | null = null) {
@@ -112,7 +112,7 @@ describe("a canonical body", () => {
   test.each(FORMS)("is copied without parsing: %s", (_, type, form) => {
     fc.assert(
       fc.property(fc.array(stored, { minLength: 1, maxLength: 8 }), (lines) => {
-        // Lone surrogates become something else on their way into UTF-8, unless they are escaped: that is for the parser.
+        // UTF-8 replaces lone surrogates unless they are escaped, so such lines need the parser.
         fc.pre(!/\\ud/.test(lines.join()));
         expect(isTakenText(form(lines), type)).toBe(true);
       }),
@@ -128,7 +128,7 @@ describe("a canonical body", () => {
 
   test("has the result of parsing, whichever bytes of it are changed", () => {
     const bit = fc.tuple(
-      // Half of them in the first line's head, where each byte means something.
+      // Half of the changes affect the first line's head, where each byte has a meaning.
       fc.oneof(fc.nat({ max: 120 }), fc.nat()),
       fc.constantFrom("replace", "insert", "remove"),
       fc.constantFrom(
@@ -159,7 +159,7 @@ describe("a canonical body", () => {
       ),
       { numRuns: 3000 },
     );
-    // A letter more or less in a text leaves it as it should be.
+    // One letter more or less in a text keeps it canonical.
     expect(taken).toBeGreaterThan(50);
   });
 

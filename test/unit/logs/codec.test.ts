@@ -5,7 +5,7 @@ import { buildBatch } from "../../../src/logs/ingest/build-batch.ts";
 import { readSummary } from "../../../src/logs/summary.ts";
 
 const FRAME = 128 * 1024;
-/** Digits: they compress, and no two places look alike. */
+/** Digits, which compress and differ at every position. */
 const text = (size: number) => {
   const out = Buffer.alloc(size);
   for (let i = 0, n = 0; i < size; n++) i += out.write(`${n * 7919} `, i, "latin1");
@@ -22,7 +22,7 @@ describe("the body codec", () => {
       const { encoding, body } = encodeBody(raw);
       if (size >= 2048) expect(encoding).toBe(1);
       expect(same(decodeBody(encoding, body), raw)).toBe(true);
-      // As read back: a view into a larger buffer, not at its start.
+      // As it is read from storage: a view that does not start at the beginning of its buffer.
       const shifted = new Uint8Array(body.length + 3);
       shifted.set(body, 3);
       expect(same(decodeBody(encoding, shifted.subarray(3)), raw)).toBe(true);

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { InexactInteger, mayBeInexact, parseExactly } from "../../../src/logs/ingest/exact-json.ts";
 
-/** The same in the plainest way: the runtime says what text each value was written as. */
+/** A direct implementation, by the source text that the runtime passes to the reviver. */
 function reference(text: string): unknown {
   const revive = (_: string, value: unknown, { source = "" }: { source?: string }): unknown => {
     if (!mayBeInexact(value) || !/^-?\d+$/.test(source)) return value;
@@ -49,7 +49,7 @@ const { value } = fc.letrec<{ value: string }>((tie) => ({
       .map((members) => `{${members.map(([name, item]) => `${name} :${item}`).join(",")}}`),
   ),
 }));
-/** Mostly JSON; some with a piece cut out, put in or changed. */
+/** Mostly JSON, some of it with a part removed, inserted or changed. */
 const source = fc
   .tuple(
     value,

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 
-/** JSON as text, as a hostile client may write it: white space, escapes, doubled names, odd numbers. */
+/** JSON as text, as a hostile client may write it: white space, escapes, repeated names, odd numbers. */
 
 const space = fc.array(fc.constantFrom(" ", "\n", "\t", "\r"), { maxLength: 2 }).map((parts) => parts.join(""));
 

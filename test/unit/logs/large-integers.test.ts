@@ -4,7 +4,7 @@ import { verdictOf } from "./reference-ingest.ts";
 
 const NOW = Date.UTC(2026, 10, 20);
 
-/** Which entries of a body are refused, and the data of those that are stored. */
+/** The rejected entries of a body, and the data of the stored ones. */
 function ingest(body: string, type: IngestMediaType = "application/json") {
   const { failure, lines, rejected } = verdictOf(new TextEncoder().encode(body), type, NOW);
   if (failure !== null) throw new Error(failure);

@@ -19,7 +19,7 @@ function expectSame(body: Uint8Array, type: IngestMediaType): void {
   expect(verdictOf(body, type, NOW)).toEqual(referenceVerdict(body, type, NOW));
 }
 
-/** V8 of Node 24 misreads some names (see the test of member names): two parses of one text may differ in them. */
+/** V8 of Node 24 misreads some names (see the test of member names), so two parses of one text may differ in them. */
 const isMisread = (text: string) => /\\"|\\\\/.test(text);
 
 const member = jsonMember.map(([name, value]) => `${name}:${value}`);
@@ -75,7 +75,7 @@ const ndjson = fc
   )
   .chain((lines) => fc.constantFrom("\n", "\r\n", " \n").map((end) => lines.join(end)));
 const mark = fc.constantFrom("", "", "", "\ufeff", "\ufeff\ufeff", " ", "\u00a0");
-/** A change of a body: most of them make it no JSON, or another one. */
+/** A change of a body, which usually makes it invalid or other JSON. */
 const change = fc.tuple(
   fc.nat(),
   fc.constantFrom("replace", "insert", "remove", "cut"),
@@ -172,7 +172,7 @@ test("values are counted like JSON.parse does, and text that is not JSON is reje
       }
       const counted = countValues(body, 0, body.length);
       expect(counted).toBeGreaterThanOrEqual(count(value));
-      // A name that is there twice counts twice.
+      // A repeated name counts twice.
       if (!/\\|"([^"]*)".*"\1"\s*:/s.test(read)) expect(counted).toBe(count(value));
     }),
     { numRuns: 6000 },
@@ -209,7 +209,7 @@ test("white space at both ends is the same that trim removes", () => {
   );
 });
 
-/** An entry of `count` values in all, of the given kind. */
+/** An entry of `count` values in total, of the given kind. */
 const VALUES: Record<string, (count: number) => string> = {
   objects: (count) => `{"message":"m","data":{"a":[${Array.from({ length: count - 4 }, () => "{}").join(",")}]}}`,
   "short names": (count) =>

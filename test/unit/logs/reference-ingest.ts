@@ -7,14 +7,14 @@ import { EntryRejected, MaybeInexact } from "../../../src/logs/ingest/rejection.
 import { EntryValidator } from "../../../src/logs/ingest/validate.ts";
 import { inOneTurn } from "../../../src/platform/turns.ts";
 
-/** What becomes of a body: why it holds nothing, or the lines that are stored and the entries that are refused. */
+/** The result of a body: why it failed, or the stored lines and the rejected entries. */
 export interface Verdict {
   failure: string | null;
   lines: string[];
   rejected: [number, string, string][];
 }
 
-/** What the service makes of a body. */
+/** The service's result for a body. */
 export function verdictOf(bytes: Uint8Array, type: IngestMediaType, now: number): Verdict {
   const { failure, built } = inOneTurn(readIngestBody(bytes, type, { now, oldest: null }));
   const { batch, rejected } = built;
@@ -25,7 +25,7 @@ export function verdictOf(bytes: Uint8Array, type: IngestMediaType, now: number)
   };
 }
 
-/** The same by one `JSON.parse` of the whole body, as simply as it can be said. */
+/** A direct implementation by one `JSON.parse` of the whole body. */
 export function referenceVerdict(bytes: Uint8Array, type: IngestMediaType, now: number): Verdict {
   const values = valuesOf(bytes, type);
   if (typeof values === "string") return { failure: values, lines: [], rejected: [] };
@@ -117,7 +117,7 @@ function elementsOf(text: string): Sent[] | string {
   return sized(logs, (exact as { logs: unknown }).logs, text);
 }
 
-/** Fuzzed elements of a list are far too small to be measured. */
+/** Fuzzed elements of a list are too small to reach the size limit. */
 function sized(values: unknown[], exact: unknown, text: string): Sent[] {
   if (text.length > INGEST_LIMITS.entryBytes) throw new Error("The reference does not measure elements.");
   return values.map((value, index) => ({ value, exact: (exact as unknown[])[index], size: 0 }));

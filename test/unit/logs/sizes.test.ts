@@ -8,7 +8,7 @@ const NOW = Date.UTC(2026, 10, 20);
 const LIMIT = INGEST_LIMITS.entryBytes;
 const bytes = (text: string) => new TextEncoder().encode(text);
 
-/** Ways to make an entry exactly `size` bytes long: each pads in another place. */
+/** Ways to make an entry exactly `size` bytes long, each with padding in another place. */
 const PADDED: Record<string, (size: number) => string> = {
   message: (size) => fill(size, (pad) => `{"message":"${pad}"}`, "x"),
   escapes: (size) => fill(size, (pad) => `{"message":"m${pad}"}`, "\\u0041"),
@@ -24,7 +24,7 @@ const PADDED: Record<string, (size: number) => string> = {
 function fill(size: number, make: (pad: string) => string, unit: string): string {
   const whole = Math.floor((size - Buffer.byteLength(make(""))) / Buffer.byteLength(unit));
   const text = make(unit.repeat(whole));
-  // What a unit of several bytes leaves over goes into white space inside the braces.
+  // The remainder of a unit of several bytes becomes white space inside the braces.
   return text.slice(0, -1) + " ".repeat(size - Buffer.byteLength(text)) + text.slice(-1);
 }
 
@@ -37,7 +37,7 @@ const FORMS: Record<string, { type: IngestMediaType; body: (entries: readonly st
   "ndjson with CRLF": { type: "application/x-ndjson", body: (entries) => `${entries.join(" \r\n\r\n")}\r\n` },
 };
 
-/** Which entries of a body are stored, by index, and why the others are not. */
+/** The indexes of a body's stored entries, and why the others were rejected. */
 function outcome(body: string, type: IngestMediaType): { count: number; rejected: [number, string][] } {
   const { failure, lines, rejected } = verdictOf(bytes(body), type, NOW);
   if (failure !== null) throw new Error(failure);
@@ -49,7 +49,7 @@ describe("the size limit of an entry", () => {
     test(`is exact for an entry alone, padded by ${place}`, () => {
       expect(Buffer.byteLength(padded(LIMIT))).toBe(LIMIT);
       expect(outcome(padded(LIMIT), "application/json")).toEqual({ count: 1, rejected: [] });
-      // White space around an entry is not the entry.
+      // White space around an entry is not part of it.
       expect(outcome(`\n ${padded(LIMIT)}\n`, "application/json").count).toBe(1);
       expect(outcome(`\uFEFF${padded(LIMIT)}`, "application/json").count).toBe(1);
       expect(outcome(padded(LIMIT + 1), "application/json").rejected).toEqual([[0, "ENTRY_TOO_LARGE"]]);

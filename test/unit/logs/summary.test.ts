@@ -41,7 +41,7 @@ describe("a summary", () => {
           count: 1,
         }));
         expect(counts(packed)).toEqual(counts(naive));
-        // One row per kind, minutes rising.
+        // One row per kind, with rising minutes.
         expect(new Set(packed.map(({ key }) => key)).size).toBe(rows.length);
         expect(rows.map(({ minute }) => minute)).toEqual(rows.map(({ minute }) => minute).sort((a, b) => a - b));
       }),

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { EntryRejected } from "../../../src/logs/ingest/rejection.ts";
 import { TimestampReader } from "../../../src/logs/ingest/timestamp.ts";
 
-/** The canonical form of a timestamp, or the code it is refused with. */
+/** The canonical form of a timestamp, or the code of its rejection. */
 function read(value: unknown, reader = new TimestampReader()): string {
   try {
     const { ms, iso } = reader.read(value);
@@ -21,14 +21,14 @@ describe("timestamps", () => {
     ["2026-11-20T10:11:12Z", "2026-11-20T10:11:12.000Z"],
     ["2026-11-20T10:11Z", "2026-11-20T10:11:00.000Z"],
     ["2026-11-20", "2026-11-20T00:00:00.000Z"],
-    // Without a zone it is UTC, whatever the machine thinks.
+    // A time without a zone is UTC, whatever the machine's zone.
     ["2026-11-20T10:11:12", "2026-11-20T10:11:12.000Z"],
     ["2026-11-20 10:11:12", "2026-11-20T10:11:12.000Z"],
     ["2026-11-20t10:11:12z", "2026-11-20T10:11:12.000Z"],
     ["2026-11-20T10:11:12+02:00", "2026-11-20T08:11:12.000Z"],
     ["2026-11-20T10:11:12-0330", "2026-11-20T13:41:12.000Z"],
     ["2026-11-20T00:30:00+01:00", "2026-11-19T23:30:00.000Z"],
-    // Digits past the millisecond are cut, not rounded into the next one.
+    // Digits after the milliseconds are cut, not rounded up.
     ["2026-11-20T10:11:12.9Z", "2026-11-20T10:11:12.900Z"],
     ["2026-11-20T10:11:12.999999999Z", "2026-11-20T10:11:12.999Z"],
     ["2026-11-20T10:11:12,5Z", "2026-11-20T10:11:12.500Z"],
@@ -108,7 +108,7 @@ describe("timestamps", () => {
       fc.property(text, (sent) => {
         const iso = read(sent);
         if (iso !== "INVALID_TIMESTAMP") expect(Date.parse(sent)).toBe(Date.parse(iso));
-        // V8 rolls days and the hour 24 over; everything else that it reads is read here.
+        // V8 also accepts overflowing days and the hour 24. Everything else that it accepts must be accepted here.
         else expect(Number.isNaN(Date.parse(sent)) || /-(29|3\d)T|T24/.test(sent)).toBe(true);
       }),
       { numRuns: 2000 },

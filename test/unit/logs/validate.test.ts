@@ -9,7 +9,7 @@ import { jsonMember, ODD_NAMES } from "./json-text.ts";
 const NOW = Date.UTC(2026, 10, 20, 12);
 const DAY_MS = 86_400_000;
 
-/** The entry as it would be stored, or the code it is refused with. */
+/** The entry as it would be stored, or the code of its rejection. */
 function check(value: unknown): Entry | string {
   try {
     return new EntryValidator(NOW, true).check(value).entry;
@@ -34,7 +34,7 @@ describe("the validator and the documented schema", () => {
   const name = mostly(
     fc.constantFrom("custom", "own", ...["a", "é", "😀"].flatMap((x) => [x.repeat(64), x.repeat(65)])),
   );
-  /** Entries about which the schema can say everything: no built-in category, no time, no depth. */
+  /** Entries that the schema describes completely: no built-in category, no time, no depth. */
   const sayable = fc.record(
     {
       message: mostly(fc.string({ minLength: 1 })),
@@ -56,7 +56,7 @@ describe("the validator and the documented schema", () => {
     const value = fc.oneof({ weight: 20, arbitrary: sayable }, { weight: 1, arbitrary: junk });
     fc.assert(
       fc.property(value, (sent) => {
-        // As it comes from a body: without prototypes and without `undefined`.
+        // As parsed from a body: without prototypes and without `undefined`.
         const entry = JSON.parse(JSON.stringify(sent));
         const accepted = typeof check(entry) !== "string";
         const conflict = check(entry) === "MEMBER_CONFLICT";
@@ -111,7 +111,7 @@ describe("an entry", () => {
         expect(check({ message: "m", category, type })).toBe("INVALID_TYPE");
       }
     }
-    // A category is a name, not a member of some object.
+    // A category is a name, not a member of an object.
     for (const category of ["constructor", "__proto__", "toString"]) {
       expect(check({ message: "m", category, type: "anything" })).toMatchObject({ category, type: "anything" });
     }
@@ -205,7 +205,8 @@ describe("members without a defined meaning", () => {
         const [inData, beside] = [sent.slice(0, split), sent.slice(split)];
         const textOf = (list: typeof sent) => list.map(([name, value]) => `${name}:${value}`).join(",");
         const text = `{"message":"m","data":{${textOf(inData)}}${beside.length > 0 ? `,${textOf(beside)}` : ""}}`;
-        // What was parsed is the measure, not the text: Node's own parser can misread a name. See docs/known-issues.md.
+        // Compares with the parsed object, not with the text, because Node's parser may misread a name. See
+        // docs/known-issues.md.
         const parsed = JSON.parse(text);
         const others = Object.entries(parsed).filter(([name]) => !KNOWN.has(name));
         const wanted = Object.fromEntries([...Object.entries(parsed.data), ...others]);

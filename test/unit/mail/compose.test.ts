@@ -29,7 +29,7 @@ describe("composeLetter", () => {
     expect(text).toContain("logs.example.com");
     expect(html).toContain("logs.example.com");
     expect(html).toMatch(/^<!doctype html>/);
-    // Nothing is loaded from anywhere, and no link goes anywhere but to the frontend.
+    // The mail loads nothing, and links only to the frontend.
     expect(html).not.toMatch(/<(img|link|script|iframe|style)\b|url\(|http:/i);
     for (const [link] of html.matchAll(/https?:[^"<\s]+/g)) expect(link).toBe(links[0]);
     if (content.kind === "notice") {

@@ -3,7 +3,7 @@ import { composeLetter, spelledAddress, unlinkable } from "../../../src/mail/com
 
 const settings = { FRONTEND_URL: "https://logs.example.com", REFRESH_PEPPER: "pepper-pepper-pepper-pepper-pepper" };
 
-/** Names that somebody gives a workspace to have a link mailed, and what is left of them. */
+/** Workspace names chosen to get a link into a mail, and the expected text. */
 const HOSTILE = [
   ["Invoice overdue: pay at http://evil.com/pay?id=1", "Invoice overdue pay at http evil com pay id 1"],
   ["www.evil.com", "www evil com"],
@@ -26,7 +26,7 @@ const HOSTILE = [
   ["mailto:pay javascript:alert(1) tel:+18005550199", "mailto pay javascript alert(1) tel …"],
   ["Call +1 (800) 555-0199 now", "Call … now"],
   ["٠٨٠٠ ٥٥٥ ٠١٩٩", "…"],
-  // Right to left, overrides and isolates, invisible joints.
+  // Right-to-left marks, overrides and isolates, invisible joiners.
   ["\u202Emoc.live\u202C", "moc live"],
   ["evil\u200B.\u200Bcom", "evil com"],
   ["\u2067שלום\u2069.com", "שלום com"],
@@ -61,7 +61,7 @@ describe("B9: user text in a mail never becomes a link", () => {
   it("B9: an e-mail address is spelled out, and every text is bounded", () => {
     expect(spelledAddress("ada.lovelace@mail.example.com")).toBe("ada dot lovelace at mail dot example dot com");
     expect([...unlinkable("𝒶".repeat(500))].length).toBe(65);
-    // With a pattern that tries every split, one of these would take longer than a test may.
+    // A pattern that backtracks would take longer than the test may.
     for (const long of ["1 ".repeat(5000), "(".repeat(10_000), "- ".repeat(5000), "1(".repeat(5000)]) {
       expect([...unlinkable(long)].length).toBeLessThanOrEqual(65);
     }

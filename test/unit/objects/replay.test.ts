@@ -12,7 +12,9 @@ interface Flags {
 const failing = (flags: Flags) => Object.assign(new Error("failed"), flags);
 const outdated = () => Object.assign(new TypeError('The RPC receiver does not implement "x".'), { remote: true });
 
-/** Runs a call whose attempts fail one after another with the given errors, each after so many milliseconds, and then succeed. */
+/**
+ * Runs a call whose attempts fail one after another with the given errors, each after the given time, and then succeed.
+ */
 async function run(replay: RetryPolicy, errors: readonly unknown[], { random = 0.5, tookMs = 1 } = {}) {
   let now = 1_000_000;
   let made = 0;
@@ -85,7 +87,7 @@ describe("D19: a call that the platform failed", () => {
           const { end, attempts, begun, waits } = await run(replay, errors, { random, tookMs });
           expect(attempts).toBeLessThanOrEqual(replay === "once" ? 1 : 3);
           expect(attempts).toBe(waits.length + 1);
-          // Jitter: half of the wait at least, and never more than it.
+          // Jitter: at least half of the wait, and at most all of it.
           waits.forEach((wait, at) => {
             expect(wait).toBeGreaterThanOrEqual(50 * 2 ** at);
             expect(wait).toBeLessThanOrEqual(100 * 2 ** at);

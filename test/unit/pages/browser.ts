@@ -1,6 +1,6 @@
 import { vi } from "vitest";
 
-/** As much of an element as the scripts of the account pages use. */
+/** The members of an element that the scripts of the account pages use. */
 export class FakeElement {
   textContent = "";
   className = "";
@@ -38,13 +38,13 @@ export class FakeElement {
   }
 }
 
-/** A page as the service renders it, its script run at this address. */
+/** A page as the service renders it, with its script run at this address. */
 export interface OpenPage {
   heading: FakeElement;
   form: FakeElement;
   result: FakeElement;
   reject: FakeElement;
-  /** What the address bar shows. */
+  /** The content of the address bar. */
   address(): string;
   title(): string;
   copied: string[];

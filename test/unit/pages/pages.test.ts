@@ -8,7 +8,7 @@ interface Sent {
   body: unknown;
 }
 
-/** The service, answering every call with this; what it was sent. */
+/** A service that answers every call with this response. Returns the requests it received. */
 function service(data: object | null, error: object | null = null): Sent[] {
   const sent: Sent[] = [];
   vi.stubGlobal("fetch", async (path: string, { body }: { body: string }) => {

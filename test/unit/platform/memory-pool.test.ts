@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { INGEST_BUDGET, ISOLATE_BUDGET, ISOLATE_BUDGET_BYTES } from "../../../src/platform/isolate-memory.ts";
 import { MemoryPool } from "../../../src/platform/memory-pool.ts";
 
-/** A pool of 100 bytes on a clock that moves while a caller waits. */
+/** A pool of 100 bytes with a clock that advances while a caller waits. */
 function poolOf(maxWaiting = 10) {
   const clock = { now: 0 };
   const wait = async (milliseconds: number) => {
@@ -102,7 +102,7 @@ describe("a memory pool", () => {
   test("a waiting caller that disconnects does not block the next", async () => {
     const clock = { now: 0 };
     let waits = 0;
-    // The first caller's timer never fires: the runtime has ended its request.
+    // The first caller's timer never fires, because the runtime has ended its request.
     const wait = async (milliseconds: number) => {
       if (waits++ === 0) await new Promise(() => {});
       clock.now += milliseconds;
@@ -166,7 +166,7 @@ describe("a lease that grows", () => {
     await Promise.all(
       leases.map(async (lease, index) => {
         expect(await lease?.grow(60, 10_000)).toBe(true);
-        // Never more than the capacity and what one may come to beyond it.
+        // At most the capacity plus what one lease may hold beyond it.
         expect(pool.held).toBeLessThanOrEqual(160);
         done.push(index);
         lease?.release();

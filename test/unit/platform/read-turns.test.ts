@@ -11,7 +11,7 @@ describe("turns of an isolate's reads", () => {
     vi.useRealTimers();
   });
 
-  /** The times at which five reads got their turns, in milliseconds from now; `take` says how they ask. */
+  /** The times at which five reads got their turns, in milliseconds from now; `take` waits for a turn. */
   async function timesOf(take: () => Promise<void>): Promise<number[]> {
     const startedAt = Date.now();
     const times: number[] = [];
@@ -57,7 +57,7 @@ describe("turns of an isolate's reads", () => {
     const startedAt = Date.now();
     const times: number[] = [];
     for (let read = 0; read < 3; read++) void readTurns.take(6).then(() => times.push(Date.now() - startedAt));
-    // The thread is busy for so long: all three timers are due.
+    // The thread was blocked until then, so all three timers are due.
     vi.setSystemTime(startedAt + 100);
     await vi.advanceTimersByTimeAsync(1000);
     expect(times[1]).toBeGreaterThanOrEqual((times[0] ?? 0) + 6);

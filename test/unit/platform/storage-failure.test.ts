@@ -18,7 +18,7 @@ const FAILURES = [
   "file is not a database: SQLITE_NOTADB",
   // A file system that was remounted after an error.
   "attempt to write a readonly database: SQLITE_READONLY (extended: SQLITE_READONLY_DBMOVED)",
-  // The connection of an object that was reset has not been closed yet.
+  // The connection of a reset object that has not been closed yet.
   "NOSENTRY database is locked: SQLITE_BUSY (extended: SQLITE_BUSY_RECOVERY)",
   "locking protocol: SQLITE_PROTOCOL",
   // https://developers.cloudflare.com/d1/observability/debug-d1/
@@ -43,10 +43,10 @@ test.each([
   "no such table: segments: SQLITE_ERROR",
   "D1_ERROR: no such column: was_reset at offset 7: SQLITE_ERROR",
   "database table is locked: SQLITE_LOCKED",
-  // An object's, which has flags: repeating the call is for `withRetry` to decide.
+  // An error of an object, which has flags: `withRetry` decides whether to repeat the call.
   "Network connection lost.",
   "x",
-])("C: %s is none", (message) => {
+])("C: %s is not a failure of storage", (message) => {
   expect(isStorageFailure(new Error(message))).toBe(false);
 });
 

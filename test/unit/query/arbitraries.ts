@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { BUILT_IN_CATEGORIES, CATEGORY_TYPES, LEVELS } from "../../../src/logs/entry.ts";
 import type { TestEntry } from "./store.ts";
 
-/** Text that lower-casing, JSON or UTF-8 do something odd to. */
+/** Text with special behaviour under lower-casing, JSON or UTF-8. */
 const NASTY = [
   "İ",
   "i̇",
@@ -124,7 +124,7 @@ const scalar = fc.oneof(
   fc.constant(null),
 );
 
-/** Own members whatever their name: an object literal would take `__proto__` for its prototype. */
+/** Sets own members whatever their name: in an object literal, `__proto__` would be the prototype. */
 const record = (value: fc.Arbitrary<unknown>) =>
   fc.array(fc.tuple(memberName, value), { maxLength: 4 }).map((members) => Object.fromEntries(members));
 
@@ -173,7 +173,7 @@ export function entryAt(timestamps: fc.Arbitrary<number>): fc.Arbitrary<TestEntr
     .map(({ kind: { category, type }, ...entry }) => ({ ...entry, category, type }));
 }
 
-/** One test on one path, and the path's names for the reference. */
+/** One test on one path, with the path's names for the reference. */
 export interface DataTest {
   names: string[];
   text: string;
@@ -185,7 +185,7 @@ const path = fc.array(fc.oneof({ weight: 5, arbitrary: memberName }, fc.constant
   maxLength: 3,
 });
 
-/** Names in brackets where they must be, and sometimes where they need not be. */
+/** Quotes names in brackets if necessary, and sometimes if not. */
 function writePath(names: readonly string[], quoteAll: boolean): string {
   return names.reduce((text, name, index) => {
     if (quoteAll || name === "" || /[.[\]]/.test(name)) return `${text}[${JSON.stringify(name)}]`;
@@ -215,7 +215,7 @@ export const dataTest: fc.Arbitrary<DataTest> = fc
   .record({ names: path, quoteAll: fc.boolean(), test: fc.oneof(scalar, oneOperator, operators) })
   .map(({ names, quoteAll, test }) => ({ names, text: writePath(names, quoteAll), test }));
 
-/** The filters of a request's body. `data` is left out: the reference takes the tests with their names. */
+/** The filters of a request's body without `data`, whose tests the reference gets with their names. */
 export interface TestFilters {
   level?: string | string[];
   category?: string | string[];
@@ -256,7 +256,7 @@ export const filters: fc.Arbitrary<TestFilters> = fc.record(
   { requiredKeys: [] },
 );
 
-/** Mostly one or two filters: all of them together match nothing. */
+/** Mostly one or two filters, because all of them together match nothing. */
 export const fewFilters = fc.tuple(filters, fc.nat({ max: 3 }), fc.array(fc.nat())).map(([all, count, order]) => {
   const members = Object.entries(all).map((member, index) => ({ member, rank: order[index] ?? index }));
   const kept = members.sort((a, b) => a.rank - b.rank).slice(0, count);

@@ -29,7 +29,7 @@ function expected(filters: TestFilters, tests: readonly DataTest[], entries: rea
   return entries.flatMap((entry, index) => (passes(entry, filters, tests) ? [index] : []));
 }
 
-/** Paths are unique in a body: of two spelled alike, only the last would be sent. */
+/** Paths are unique, because a body with two equal members would keep only the last. */
 const dataTests = fc.uniqueArray(dataTest, { selector: ({ text }) => text, maxLength: 2 });
 const entries = fc.array(entryAt(time), { minLength: 1, maxLength: 8 });
 

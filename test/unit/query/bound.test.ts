@@ -23,7 +23,9 @@ const HEAD = '{"timestamp":"2026-11-20T14:00:00.000Z","level":"info","category":
 
 const NOW = "2026-11-20T14:00:00.000Z";
 
-/** Batches of the same lines, each a millisecond older than the one before. @param isTimed whether its lines are, too */
+/**
+ * Batches of the same lines, each a millisecond older than the one before. @param isTimed whether the lines are, too
+ */
 function sourceOf(raw: Buffer, batches: number, isTimed = false) {
   const count = raw.toString("latin1").split("\n").length;
   const body = encodeBody(raw);
@@ -61,7 +63,7 @@ function sourceOf(raw: Buffer, batches: number, isTimed = false) {
   };
 }
 
-/** As many entries of a list of small objects as fit into one body. */
+/** A body with as many entries as fit, each a list of small objects. */
 function listBody(items: number): Buffer {
   const line = `${HEAD},"message":"m","data":{"a":[${'{"a":"ab"},'.repeat(items).slice(0, -1)}]}}`;
   return Buffer.from(new Array(20).fill(line).join("\n"));
@@ -92,7 +94,7 @@ describe("A2: a query", () => {
   it("ends in the middle of a batch if its work is used up, and its cursor advances", async () => {
     const raw = listBody(9_000);
     const source = sourceOf(raw, 6, true);
-    // Less than a batch costs.
+    // Less than the work of one batch.
     const budget = { ...QUERY_BUDGET, work: 3_000_000 };
     const body = { filters: { data: { "a.0.a": "ab" } } };
     const seen: number[] = [];
@@ -177,7 +179,7 @@ describe("a line read in its bytes", () => {
   };
 
   it("gets the verdict of JSON.parse, whichever byte is changed", () => {
-    // No test of these says by a part of the line alone that it fails.
+    // Tests that no part of a line alone can decide.
     const filters = fc.constantFrom({ data: { a: { ne: 1 } } }, { data: { "a.b": { exists: false } } });
     fc.assert(
       fc.property(entryAt(time), filters, fc.nat(), fc.integer({ min: 32, max: 126 }), (entry, wanted, at, byte) => {
@@ -187,7 +189,7 @@ describe("a line read in its bytes", () => {
         const { filter } = QueryBody.parse({ filters: wanted });
         const expected = entryRead === null ? "damaged" : matchesFilter(filter, entryRead, 0) ? "passes" : "fails";
         const found = verdict(bytes.toString("latin1"), wanted);
-        // The head says first whether there is a time and a level.
+        // The reader checks the line's head for time and level first, so both may find damage in different places.
         if (found !== "damaged" || expected !== "damaged") expect(found).toBe(expected);
       }),
       { numRuns: 5000 },
@@ -255,7 +257,7 @@ describe("A3: the memory of reads", () => {
   });
 });
 
-/** What `bench/worst-query.ts` found to cost most, of several seeds. */
+/** The costliest queries that `bench/worst-query.ts` found with several seeds. */
 const WORST: readonly Genome[] = [
   {
     ...{ message: { atom: '"', times: 70, tail: "" }, shape: "text", name: "aaaaaaaa", items: 47, session: true },

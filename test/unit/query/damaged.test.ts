@@ -19,7 +19,7 @@ const entryAt = (second: number): TestEntry => ({
 
 const good = lineOf(entryAt(1));
 
-/** What may stand on a disk in place of the second of four lines. */
+/** Possible content of the disk in place of the second of four lines. */
 const DAMAGED = {
   "no text at all": "\0\0\0\0",
   nothing: "",
@@ -34,7 +34,7 @@ const DAMAGED = {
   "bytes that are not UTF-8": good.replace("m1", "m\\q"),
 };
 
-/** A store whose one batch has such a line in it, as its object gives it. */
+/** A store with such a line in its only batch, as its object returns it. */
 function damaged(line: string) {
   const store = new TestStore();
   const entries = [0, 1, 2, 3].map(entryAt);
@@ -78,7 +78,7 @@ describe.each(Object.entries(DAMAGED))("a stored line that is %s", (_name, line)
               cursor = result.page.pagination.nextCursor;
             } while (cursor !== null);
             expect(seen).toEqual(order === "asc" ? ["m0", "m2", "m3"] : ["m3", "m2", "m0"]);
-            // Where a needle is not in it, nothing looks at the line.
+            // A line that lacks a filter's needle is not parsed, so its damage is not noticed.
             if (!("search" in filters) && !("session" in filters)) {
               expect(faults[0]).toEqual([`Stored lines of ${PROJECT} are no entries: 1, the first of them seq 2.`, 1]);
             }

@@ -5,7 +5,7 @@ import { QueryBody } from "../../../src/logs/query/schema.ts";
 
 const HEAD = '{"timestamp":"2026-11-20T14:00:00.000Z","level":"info","category":"custom","type":"log"';
 
-/** Whether an entry passes: parsed, and as a stored line, which must be the same. */
+/** Whether an entry passes, parsed and as a stored line, which must agree. */
 function isFound(filter: LogFilter, members: string): boolean {
   const line = `${HEAD},${members}}`;
   const lines: number[] = [];
@@ -21,7 +21,9 @@ function isFound(filter: LogFilter, members: string): boolean {
   return found;
 }
 
-/** Whether an entry with this `data` passes this `data` filter; both as JSON, where `__proto__` is a member like any. */
+/**
+ * Whether an entry with this `data` passes this `data` filter; both as JSON, where `__proto__` is an ordinary member.
+ */
 function passes(data: string, filter: string): boolean {
   const query = QueryBody.parse({ filters: { data: JSON.parse(filter) } });
   return isFound(query.filter, `"message":"m","data":${data}`);
@@ -29,7 +31,7 @@ function passes(data: string, filter: string): boolean {
 
 describe("data filters", () => {
   it.each([
-    // A scalar is short for eq, which is strict about types.
+    // A scalar is short for eq, which compares types strictly.
     ['{"a":1}', '{"a":1}', true],
     ['{"a":"1"}', '{"a":1}', false],
     ['{"a":null}', '{"a":null}', true],
@@ -38,7 +40,7 @@ describe("data filters", () => {
     ['{"a":{"b":1}}', '{"a.b":1}', true],
     ['{"a.b":1}', '{"a.b":1}', false],
     ['{"a.b":1}', '{"[\\"a.b\\"]":1}', true],
-    // Arrays by index only; nothing stands for any element.
+    // Array elements by index only; there is no wildcard.
     ['{"a":[1,2]}', '{"a.1":2}', true],
     ['{"a":[1,2]}', '{"a[1]":2}', true],
     ['{"a":[1,2]}', '{"a":1}', false],
@@ -49,14 +51,14 @@ describe("data filters", () => {
     ['{"a":{"0":"x"}}', '{"a.0":"x"}', true],
     ['{"a":"xyz"}', '{"a.0":"x"}', false],
     ['{"a":"xyz"}', '{"a.length":3}', false],
-    // Own members only, and those whatever their name.
+    // Own members only, whatever their name.
     ["{}", '{"constructor":{"exists":true}}', false],
     ["{}", '{"__proto__":{"exists":true}}', false],
     ["{}", '{"toString.name":"toString"}', false],
     ['{"__proto__":{"a":1}}', '{"__proto__.a":1}', true],
     ['{"__proto__":{"a":1}}', '{"a":1}', false],
     ['{"constructor":5}', '{"constructor":{"gt":4}}', true],
-    // ne also holds where there is nothing.
+    // ne also passes if the path does not exist.
     ['{"a":1}', '{"a":{"ne":1}}', false],
     ['{"a":"1"}', '{"a":{"ne":1}}', true],
     ["{}", '{"a":{"ne":1}}', true],
@@ -82,7 +84,7 @@ describe("data filters", () => {
     ['{"a":null}', '{"a":{"exists":true}}', true],
     ['{"a":null}', '{"a":{"exists":false}}', false],
     ["{}", '{"a":{"exists":false}}', true],
-    // All of them together.
+    // All tests must pass.
     ['{"a":1,"b":2}', '{"a":1,"b":3}', false],
     ['{"a":5}', '{"a":{"gt":1,"ne":5}}', false],
     ['{"a":5}', "{}", true],
@@ -132,7 +134,7 @@ describe("search", () => {
     const json = JSON.stringify(text);
     expect(isFound(filter, `"message":${json}`)).toBe(expected);
     expect(isFound(filter, `"message":"-","data":{"deep":[{"er":[${json}]}]}`)).toBe(expected);
-    // Member names, levels and ids are no text of the entry's.
+    // Member names, levels and ids are not searched.
     expect(isFound(filter, `"message":"-","session":${json},"data":{${json}:1}`)).toBe(false);
   });
 });

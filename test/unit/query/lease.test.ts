@@ -12,7 +12,7 @@ const PROJECT = "proj_00000000000a";
 const NOW = Date.parse("2026-11-20T14:00:00.000Z");
 const filters = { search: "nowhere" };
 
-/** One batch of 20 MiB: nothing but it is looked at. */
+/** A store with a single batch of 20 MiB. */
 function largeBatch(): TestStore {
   const store = new TestStore(PROJECT);
   const entry = { timestamp: NOW, level: "info", category: "custom", type: "log", message: "x".repeat(4000) } as const;

@@ -14,8 +14,8 @@ const SEGMENTS = 150_000;
 const TWO_SECONDS = 2e9 / UNIT_NS;
 
 /**
- * One segment with an entry at either end of time, and so many between them that the filter leaves out: a segment each
- * second, none of which is anything but its place.
+ * A store with an entry at either end of the time range, and many segments in between that the filter excludes. These
+ * segments are simulated: one for each second, with metadata only.
  */
 function sparse(step = 1000) {
   const store = new TestStore();
@@ -27,7 +27,7 @@ function sparse(step = 1000) {
   }
   const source = store.logs(5);
   const calls: SegmentSelection[] = [];
-  /** Place of a segment in a walk's order, from 0. */
+  /** The index of a segment in scan order, from 0. */
   const findSegments = async (selection: SegmentSelection): Promise<SegmentPage<FoundSegment>> => {
     calls.push(selection);
     const real = (await source.cold.findSegments({ ...selection, after: null, maxScanned: 10, limit: 10 })).segments;
@@ -50,7 +50,7 @@ function sparse(step = 1000) {
     }
     return { segments, next: null };
   };
-  // The store's own numbers name its bodies.
+  // Body keys are those of the two real segments.
   const { readBodies } = source.cold;
   const own = (ranges: readonly BodyRange[]) =>
     ranges.map(({ key, ...range }) => ({ ...range, key: { ...key, firstSeq: Math.min(key.firstSeq, 2) } }));

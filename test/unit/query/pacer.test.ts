@@ -11,7 +11,7 @@ describe("pauses of a long scan", () => {
     vi.useRealTimers();
   });
 
-  /** Pauses that a scan of so many bytes makes; `meanwhile` runs in each of them. */
+  /** The number of pauses in a scan of the given number of bytes; `meanwhile` runs in each of them. */
   async function pausesOf(bytes: number, pacer: ScanPacer, meanwhile: () => void = () => undefined): Promise<number> {
     let pauses = 0;
     for (let left = bytes; left > 0; left -= 64 * 1024) {

@@ -7,7 +7,7 @@ import { QueryBody } from "../../../src/logs/query/schema.ts";
 import { entryAt, time } from "./arbitraries.ts";
 import { answered, bodyOf, TestStore } from "./store.ts";
 
-/** The same bytes cut at any places, empty pieces included. */
+/** The same bytes cut at any positions, with empty pieces. */
 function cutAt(whole: Uint8Array, places: readonly number[]): Uint8Array[] {
   const ends = [...places.map((place) => place % (whole.length + 1)).sort((a, b) => a - b), whole.length];
   return ends.map((end, index) => whole.subarray(ends[index - 1] ?? 0, end));
@@ -67,12 +67,12 @@ describe("a body in pieces", () => {
         message: "m".repeat(300),
         traceId: traceId(index),
       }));
-    // Pieces are of 128 KiB, lines of about 430 bytes: the ids are long enough for some to be cut.
+    // Pieces have 128 KiB and lines about 430 bytes, so that some ids are cut.
     store.add(
       project,
       list((index) => `${index}-${"x".repeat(90)}`),
     );
-    // The second and the third are told by their filters; the fourth one has none.
+    // The id filters exclude the second and third batch; the fourth one has no filter.
     for (let batch = 2; batch <= 4; batch++) {
       store.add(
         project,

@@ -27,7 +27,7 @@ const FIRST: RecentPage = {
   next: { timestamp: 2000, commit: 2 },
 };
 
-/** Pages in this order, whatever is asked for. */
+/** Returns pages in this order, whatever the request. */
 function openPages(...pages: RecentPage[]): Promise<RecentFeed> {
   return RecentFeed.open(async () => {
     const page = pages.shift();

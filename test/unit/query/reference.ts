@@ -2,7 +2,7 @@ import { LEVELS } from "../../../src/logs/entry.ts";
 import type { DataTest, TestFilters } from "./arbitraries.ts";
 import type { TestEntry, TestRow } from "./store.ts";
 
-/** What the contract says, in the plainest words: no masks, no bytes, every entry looked at whole. */
+/** A direct implementation of the contract: no masks, no bytes, every entry tested as a whole. */
 export function passes(entry: TestEntry, filters: TestFilters, data: readonly DataTest[]): boolean {
   const levels: readonly string[] = LEVELS;
   const severity = (level: string) => levels.indexOf(level);
@@ -77,7 +77,7 @@ export function inOrder(rows: readonly TestRow[], order: "asc" | "desc"): TestRo
   return order === "asc" ? rising : rising.reverse();
 }
 
-/** Either small sigma is one. */
+/** Both small sigmas are equal. */
 function folded(text: string): string {
   return text.toLowerCase().replace(/\u03c2/g, "\u03c3");
 }

@@ -12,7 +12,7 @@ const PROJECTS = ["proj_00000000000a", "proj_00000000000b", "proj_00000000000c"]
 
 type Added = { project: number; entries: TestEntry[] };
 
-/** A batch of one time, of a few close ones, or of times far apart. */
+/** A batch with one time, a few close ones, or times far apart. */
 const batch: fc.Arbitrary<Added> = fc.record({
   project: fc.nat({ max: PROJECTS.length - 1 }),
   entries: fc.array(entryAt(time), { minLength: 1, maxLength: 5 }),
@@ -37,7 +37,7 @@ async function ask(store: TestStore, body: Request, budget: QueryBudget = QUERY_
   return runQuery(store.logs(pageBatches), QueryBody.parse(body), () => 0, budget);
 }
 
-/** Moves of batches to the cold tier: a project, and how many of its oldest batches. */
+/** Moves of batches to the cold tier: a project, and the number of its oldest batches. */
 const flush = fc.record({ project: fc.nat({ max: PROJECTS.length - 1 }), count: fc.integer({ min: 1, max: 4 }) });
 type Flush = { project: number; count: number };
 
@@ -45,7 +45,7 @@ function flushAll(store: TestStore, flushes: readonly Flush[]): void {
   for (const { project, count } of flushes) store.flush(PROJECTS[project] ?? "", count);
 }
 
-/** Lets these moves come one by one, each before a page of recent batches, or none. */
+/** Applies these moves one by one, each before a page of recent batches; `null` moves nothing. */
 function flushDuring(store: TestStore, moves: readonly (Flush | null)[]): void {
   const waiting = [...moves];
   store.beforePage = () => {
@@ -118,7 +118,7 @@ describe("runQuery", () => {
             ({ asOf } = page);
             cursor = page.pagination.nextCursor;
             if (number++ === 0) addAll(store, meanwhile);
-            // Every page gets past a row, past a time at which something is stored, or past a batch or frame for a row.
+            // Every page advances by a row, by a stored time, or by a batch or block of a row.
             expect(number).toBeLessThan((2 * store.rows.length + 4) * (before.length + 4));
           } while (cursor !== null);
           expect(seen).toEqual(rows.slice(offset).map(idOf));

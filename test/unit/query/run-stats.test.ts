@@ -23,7 +23,7 @@ async function answerOf(store: TestStore, question: Question, pageBatches = 3): 
   return result.answer;
 }
 
-/** The plainest way to count. */
+/** A direct implementation of counting. */
 function counted(entries: readonly TestEntry[], { interval, groupBy }: Question): StatsAnswer {
   const length = INTERVALS[interval];
   const starts = [...new Set(entries.map(({ timestamp }) => Math.floor(timestamp / length) * length))];
@@ -44,7 +44,7 @@ describe("runStats", () => {
   it("26: counts every entry of both tiers once, whatever the filters and whatever moves meanwhile", async () => {
     const batch = fc.record({
       project: fc.constantFrom(...PROJECTS),
-      // Ingest takes no name with a lone surrogate.
+      // Ingest accepts no name with a lone surrogate.
       entries: fc.array(entryAt(time).map(wellNamed), { minLength: 1, maxLength: 5 }),
     });
     const flush = fc.record({ project: fc.constantFrom(...PROJECTS), count: fc.integer({ min: 1, max: 4 }) });
@@ -52,7 +52,7 @@ describe("runStats", () => {
       fc.asyncProperty(
         fc.array(batch, { maxLength: 8 }),
         fewFilters,
-        // SAFETY: `Object.keys` of a literal gives exactly its keys.
+        // SAFETY: `Object.keys` of a literal returns exactly its keys.
         fc.constantFrom(...(Object.keys(INTERVALS) as (keyof typeof INTERVALS)[])),
         fc.option(fc.constantFrom(...GROUPS), { nil: undefined }),
         fc.record({

@@ -2,12 +2,12 @@ import { describe, expect, it } from "vitest";
 import { encodeAsOf, encodeCursor } from "../../../src/logs/query/cursor.ts";
 import { QueryBody } from "../../../src/logs/query/schema.ts";
 
-/** JSON, not a literal: a member named `__proto__` is one only there. */
+/** JSON instead of a literal, in which a member named `__proto__` would be the prototype. */
 function parse(json: string) {
   return QueryBody.safeParse(JSON.parse(json));
 }
 
-/** Path and code of every issue, unknown members by their own name. */
+/** Path and code of every issue; unknown members by their name. */
 function issuesOf(json: string): string[] {
   const result = parse(json);
   if (result.success) return [];

@@ -11,15 +11,15 @@ import { packSummaries, type RecentCountPage, type RecentCountScan } from "../..
 import type { CountedSegment, StatsSource } from "../../../src/logs/stats/run-stats.ts";
 import { countsOf, IdCollector, idFilterOf, mayContainIds, SummaryBuilder } from "../../../src/logs/summary.ts";
 
-/** An entry with its times in milliseconds, as tests make them up. */
+/** An entry with its time in milliseconds, as tests create them. */
 export type TestEntry = Omit<Entry, "timestamp"> & { timestamp: number };
 
-/** A page as its client reads it. */
+/** A page as its client parses it. */
 export type AnsweredPage = Omit<QueryPage, "rows"> & { logs: StoredEntry[] };
 
 export function answered(page: QueryPage): AnsweredPage {
   const text = Buffer.from([...pageTexts(page)].join(""), "latin1").toString("utf8");
-  // SAFETY: this is what `pageTexts` writes; the tests look at it.
+  // SAFETY: `pageTexts` writes this shape; the tests compare its members.
   return JSON.parse(text) as AnsweredPage;
 }
 
@@ -30,7 +30,7 @@ export interface TestRow {
   commit: number;
 }
 
-/** Members in the order that ingest writes them in. */
+/** Members in the order in which ingest writes them. */
 export function lineOf({ timestamp, level, category, type, message, ...rest }: TestEntry): string {
   const { session, traceId, spanId, data } = rest;
   const time = new Date(timestamp).toISOString();
@@ -43,7 +43,7 @@ export function bodyOf(entries: readonly TestEntry[]): Uint8Array {
 
 type TestBatch = RecentBatch & { levelMask: number; categoryMask: number; summary: Uint8Array };
 
-/** What the workspace object and D1 do, without SQL: all in memory, selected and ordered in the plainest way. */
+/** A model of the workspace object and D1 without SQL: everything in memory, selected and sorted directly. */
 export class TestStore {
   readonly scope: string;
   readonly rows: TestRow[] = [];
@@ -52,9 +52,9 @@ export class TestStore {
   readonly #flushed = new Map<string, number>();
   readonly #segments: EncodedSegment[] = [];
   calls: RecentScan[] = [];
-  /** Segments looked at by all reads. */
+  /** Segments scanned by all reads. */
   looked = 0;
-  /** Times at which what is older is past the retention. */
+  /** The retention cutoff in epoch milliseconds. */
   oldest = 0;
   /** Called before each page of recent batches. */
   beforePage: () => void = () => {};
@@ -85,7 +85,7 @@ export class TestStore {
       receivedAt: 1_800_000_000_000 + commit,
       levelMask: entries.reduce((mask, { level }) => mask | levelBit(level), 0),
       categoryMask: entries.reduce((mask, { category }) => mask | categoryBit(category), 0),
-      // Every fourth is of a version that made no filter of ids.
+      // Every fourth batch is like those of a version without id filters.
       summary: summaryOf(entries, commit % 4 === 0 ? null : idsOf(entries)),
       ...encodeBody(bodyOf(entries)),
     });
@@ -117,7 +117,7 @@ export class TestStore {
     };
   }
 
-  /** The same with counts. */
+  /** Both tiers, with counts. */
   stats(pageBatches: number): StatsSource {
     const counted = (column: "levels" | "summary") => ({
       most: pageBatches,
@@ -171,7 +171,7 @@ export class TestStore {
     return { segments, next: segments.length === limit ? (segments.at(-1) ?? null) : place };
   }
 
-  /** The cold tier alone. */
+  /** Only the cold tier. */
   cold(): MovedSource {
     return {
       findSegments: async (selection) => {
@@ -188,7 +188,7 @@ export class TestStore {
     };
   }
 
-  /** @param most ranges of one answer */
+  /** @param most ranges of one response */
   bodies(most: number): ColdSource["readBodies"] {
     return async (_, ranges) =>
       ranges.slice(0, most).map(({ key, start, end }) => {
@@ -200,7 +200,7 @@ export class TestStore {
       });
   }
 
-  /** @param pageBatches batches of one answer, whatever size is asked for */
+  /** @param pageBatches batches of one response, whatever size is requested */
   source(pageBatches: number): RecentSource {
     return async (scan) => {
       this.calls.push(scan);
@@ -213,7 +213,7 @@ export class TestStore {
         position === null || sign * (keyOf(scan, batch) - position.timestamp || batch.commit - position.commit) >= 0;
       const first = selected.findIndex(isBehind);
       const at = first < 0 ? selected.length : first;
-      // A page of those asked, of which filters may leave none.
+      // A page of the selected batches, which filters may leave empty.
       const batches = selected
         .slice(at, at + pageBatches)
         .filter(({ summary }) => mayContainIds(idFilterOf(summary), scan.ids ?? []));
@@ -259,7 +259,7 @@ function summaryOf(entries: readonly TestEntry[], ids: Uint8Array | null): Uint8
   return summary.pack(ids);
 }
 
-/** Whether a segment is looked at. */
+/** Whether a selection scans a segment. */
 function isWalked(segment: EncodedSegment, { projects, from, to }: SegmentSelection): boolean {
   return (
     (projects.size !== 1 || projects.has(segment.projectId)) &&

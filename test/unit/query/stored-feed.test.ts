@@ -96,7 +96,7 @@ describe("the stored feed", () => {
   it("reads the few blocks that filters leave of many segments at once, and little at a time if they leave all", async () => {
     const project = PROJECTS[0] ?? "";
     const store = new TestStore();
-    // 9 segments of 5 frames and more, as 2,000 lines have 700 KB.
+    // Nine segments of at least 5 blocks, because 2,000 lines have 700 KB.
     for (let range = 0; range < 9; range++) {
       const entries = Array.from({ length: 2000 }, (_, index) => ({
         timestamp: range * 2000 + index,
@@ -132,7 +132,7 @@ describe("the stored feed", () => {
     await readAll(levelBit("error"));
     expect(reads).toEqual([9]);
     expect(await readAll(ALL_LEVELS_MASK)).toBe(18_000);
-    // Ranges of the first segment alone, as the next ones are not needed before it has been looked through.
+    // Ranges of the first segment only: the next ones are needed after it was scanned.
     expect(reads[0]).toBe(1);
     expect(reads.length).toBeGreaterThan(2);
   });

@@ -19,7 +19,7 @@ const PROJECTS = ["proj_00000000000a", "proj_00000000000b"];
 const NOW = Date.parse("2026-11-20T14:00:00.000Z");
 const LINES = 200;
 const BATCHES = 400;
-/** A tenth of what a request may do, over a tenth of the bytes. */
+/** A tenth of a request's budget, for a tenth of the bytes. */
 const SCALE = 10;
 const BUDGET = { ...QUERY_BUDGET, work: QUERY_BUDGET.work / SCALE };
 const TWO_SECONDS = 2e9 / UNIT_NS / SCALE;
@@ -30,7 +30,7 @@ interface Key {
   projectId: string;
 }
 
-/** Batches of the same 200 lines, in turn of two projects: what all of them take is several requests' work. */
+/** Batches of the same 200 lines, alternating between two projects, whose scan takes several requests. */
 function largeSource(timeOf: (line: number) => number, isWanted: (line: number) => boolean) {
   const times = Array.from({ length: LINES }, (_, line) => timeOf(line));
   const lines = times.map((time, line) => {
@@ -76,7 +76,7 @@ function largeSource(timeOf: (line: number) => number, isWanted: (line: number) 
   return { source, rows };
 }
 
-/** Rows of as many pages as it takes to see some. */
+/** Reads pages until the given number of rows was found. */
 async function read(source: LogSource, order: Order, atLeast: number) {
   const seen: Key[] = [];
   let requests = 0;
@@ -111,7 +111,7 @@ describe("A2: batches of several requests' work", () => {
   )(
     "A2: that %s are read within 2 s of counted work a request, each row once and in order (%s)",
     async (_, order, timeOf) => {
-      // Behind the middle, all of the batches lie before and behind the cursor.
+      // After the middle, the times of all batches extend to both sides of the cursor.
       const { source, rows } = largeSource(timeOf, (line) => line % 50 === 7);
       const { seen, requests } = await read(source, order, 230);
       expect(requests).toBeGreaterThan(4);

@@ -28,7 +28,7 @@ describe("the demo key", () => {
     const keys = Array.from({ length: 500 }, (_, n) => demoKey(NOON + n, PEPPER).secret);
     keys.push(...Array.from({ length: 500 }, (_, n) => demoKey(NOON, `${PEPPER}${n}`).secret));
     expect(new Set(keys).size).toBe(1000);
-    // 30 characters of secret, each of them as good as random.
+    // 30 characters of secret, which look random.
     for (let at = 20; at < 50; at++) expect(new Set(keys.map((key) => key[at])).size).toBeGreaterThan(50);
   });
 });

@@ -163,7 +163,7 @@ describe("the hub", () => {
       object.commit(1, entriesNumbered(1));
       await object.turn();
       const served = sockets.map(({ seqs }) => seqs.length === commit);
-      // The one that was served, and the one before it was not.
+      // The tail that was served although the one before it was not.
       firsts.add(sockets.find((_, at) => served[at] && !served.at(at - 1)));
       await object.settle();
     }
@@ -231,7 +231,7 @@ describe("the hub", () => {
       expect(object.hub.ack(reader.tail, reader.socket.seqs.at(-1) ?? 0)).toBe(true);
       await object.settle();
     }
-    // It may be one that acknowledges every 1,000 entries: it comes back for more.
+    // A client may acknowledge only every 1,000 entries, and this one continues.
     await object.lapse(TAIL_STALL_MS);
     expect(still.socket.closed).toEqual({ code: 4008, reason: `since=${got}` });
     expect(reader.socket.closed).toBeNull();
@@ -276,7 +276,7 @@ describe("the hub", () => {
     for (let batch = 0; batch < 40; batch++) {
       object.commit(1, entriesNumbered(1000));
       await object.settle();
-      // The liar takes a look at the first entry, and says so; later it says everything at once, and more.
+      // The first tail's client acknowledges only the first entry each time, and finally more than was sent.
       expect(object.hub.ack(liar.tail, batch * 1000 + 1)).toBe(true);
       object.hub.ack(honest.tail, honest.socket.seqs.at(-1) ?? 0);
       expect(honest.tail.unackedBytes).toBe(0);

@@ -7,7 +7,7 @@ const MB = 1_000_000;
 /** Entries whose frames have about 100,000 bytes each. */
 const large = (count: number) => Array.from({ length: count }, () => entry("x".repeat(99_000)));
 
-/** An object with 40 entries of 4 MB together, in an isolate with little room: three quarters of it are shared. */
+/** An object with 40 entries of 4 MB in total, in an isolate with little memory: three quarters of it are shared. */
 function objectWithEntries(isolate: FakeIsolate): FakeObject {
   const object = new FakeObject(isolate);
   object.stepCharacters = MB;
@@ -18,7 +18,7 @@ function objectWithEntries(isolate: FakeIsolate): FakeObject {
 const keyed = (hash: string) => ({ authority: { kind: "key" as const, hash } });
 const address = (of: string) => ({ address: of });
 
-/** What the sockets hold: everything sent, as their clients acknowledge nothing. */
+/** The bytes that the sockets buffer: everything sent, because their clients acknowledge nothing. */
 const held = (sockets: readonly FakeSocket[]) =>
   sockets.reduce((sum, { frames }) => sum + frames.reduce((size, frame) => size + JSON.stringify(frame).length, 0), 0);
 
@@ -50,7 +50,7 @@ describe("A3: the memory of all tails of an isolate", () => {
     for (const [at, object] of objects.slice(0, 3).entries()) {
       expect(held([...object.tails.keys()])).toBeGreaterThan([6, 0.5, 0.05][at] ?? 0);
     }
-    // One that keeps up with small entries goes on in each of them.
+    // A tail with small entries whose client keeps up continues in each object.
     const live = objects.map((object) => ({ object, ...object.open(keyed("live")) }));
     for (let batch = 0; batch < 50; batch++) {
       for (const { object, tail, socket } of live) {
@@ -87,10 +87,10 @@ describe("A3: the memory of all tails of an isolate", () => {
     const { socket } = object.open({ sent: 0 });
     await object.settle();
     expect(isolate.pool.held).toBeGreaterThan(MB);
-    // In its next life it has its socket still.
+    // After the restart the object still has its socket.
     object.evict([socket]);
     expect(isolate.pool.held).toBeGreaterThan(MB);
-    // In this one it was cut.
+    // After this restart the connection is gone.
     object.evict([]);
     expect(isolate.pool.held).toBe(0);
   });

@@ -38,7 +38,7 @@ describe("the ack window", () => {
             window.sent(sent, sent + each.entries, each.entries, each.entries);
             sent += each.entries;
           } else if (each.kind === "ack") {
-            // Also more than was ever sent.
+            // Acknowledges up to `each.part` of what was sent, which may be more than was sent.
             const seq = Math.floor(each.part * sent);
             acked = Math.max(acked, Math.min(seq, sent));
             window.acked(seq);
@@ -64,7 +64,7 @@ describe("the ack window", () => {
             place = through;
             frames.push({ through, entries, bytes });
           } else if (each.kind === "ack") {
-            // Also more than was ever sent: what is sent later is not acknowledged by that.
+            // May be more than was sent, which does not acknowledge later entries.
             const seq = Math.floor(each.part * place);
             acked = Math.max(acked, Math.min(seq, place));
             window.acked(seq);
@@ -73,7 +73,7 @@ describe("the ack window", () => {
           const entries = left.reduce((sum, frame) => sum + frame.entries, 0);
           const counted = TAIL_LIMITS.unackedEntries - window.room;
           if (entries < TAIL_LIMITS.unackedEntries) expect(Math.abs(counted - entries)).toBeLessThanOrEqual(500);
-          // What lies behind the mark that was acknowledged in part is counted whole, and nothing is when all is.
+          // A mark that is acknowledged in part counts whole. Nothing counts when everything is acknowledged.
           if (left.length === 0) expect([counted, window.bytes]).toEqual([0, 0]);
           else expect(window.bytes).toBeGreaterThan(0);
         }

@@ -38,7 +38,7 @@ describe("28: a tail whose filter rarely matches", () => {
     expect(object.pending).toBe(0);
     await object.lapse(TAIL_PROGRESS_MS);
     expect(told(socket)).toEqual([0, 5]);
-    // The first entry after a quiet time is told at once: no timer keeps the object awake for it.
+    // The first entry after a quiet time is sent immediately, so no timer keeps the object awake.
     object.commit(1, entriesNumbered(1));
     await object.settle();
     expect(told(socket)).toEqual([0, 5, 6]);
@@ -70,7 +70,7 @@ describe("28: a tail whose filter rarely matches", () => {
 
   it("gets progress reports while it reads its backlog, and resumes from there after reconnecting", async () => {
     const object = new FakeObject();
-    // 20,000 without a match, in steps of 200 that take half a second each.
+    // 20,000 entries without a match, in steps of 200 that take half a second each.
     for (let batch = 0; batch < 200; batch++) object.commit(1, entriesNumbered(100));
     const first = object.open({ sent: 0, filter: ERRORS });
     while (object.backlogs.length < 60) {
@@ -80,7 +80,7 @@ describe("28: a tail whose filter rarely matches", () => {
     const place = told(first.socket).at(-1) ?? 0;
     expect(told(first.socket).length).toBeGreaterThan(1);
     expect(place).toBeGreaterThan(5000);
-    // It acknowledges what it was told, and goes.
+    // Acknowledges the reported position and disconnects.
     expect(object.hub.ack(first.tail, place)).toBe(true);
     object.gone(first.socket);
     await object.settle();

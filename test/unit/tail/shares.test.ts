@@ -17,7 +17,7 @@ describe("A3: shares of tails in an isolate", () => {
       const room = share.room(0, 4);
       share.hold(room);
       filled.push(room);
-      // Full for that holder, and not for another one.
+      // This holder has no room left, and another one still has.
       expect(share.room(room, 4)).toBeLessThan(1);
       expect(shares.join("new", {}).room(0, 4)).toBeGreaterThan(0);
     }
@@ -33,7 +33,7 @@ describe("A3: shares of tails in an isolate", () => {
     expect(steps).not.toContain(null);
     expect(share.step()).toBeNull();
     expect(pool.held).toBeLessThanOrEqual(16 * MB);
-    // What a frame may have is the same beside a step: one that did not fit is not tried again without end.
+    // The room of a frame is the same during a step; otherwise a frame that did not fit would be retried endlessly.
     share.hold(5 * MB);
     const beside = share.room(0, 4);
     for (const step of steps) if (step) share.endStep(step);
@@ -78,7 +78,7 @@ describe("A3: shares of tails in an isolate", () => {
       world.now = 62_000;
       expect(kept.room(0, 4)).toBeGreaterThan(9 * MB);
       expect(pool.held).toBe(1000);
-      // It is in memory until here.
+      // Keeps `owner` referenced until here.
       expect(owner).toEqual({});
     });
   });

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { DeliveryPacer } from "../../../src/tail/live.ts";
 import { entry, FakeObject } from "./support.ts";
 
-/** Pauses of one delivery to so many tails. */
+/** Pauses of one delivery to the given number of tails. */
 async function pausesOf(tails: number, bytes: number, elapsed = 0): Promise<number[]> {
   const pauses: number[] = [];
   let now = 1_800_000_000_000;
@@ -58,7 +58,7 @@ describe("a delivery to many tails", () => {
     );
     await object.settle();
     for (const { socket } of tails) expect(socket.frames.at(-1)?.entries).toHaveLength(250);
-    // And the one that makes the delivery as long as its messages are worth.
+    // Plus the pause that extends the delivery to the minimum time for its messages.
     expect(object.paused.length).toBeGreaterThanOrEqual(8);
     expect(object.paused.length).toBeLessThanOrEqual(14);
   });

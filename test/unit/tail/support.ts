@@ -25,13 +25,13 @@ export const EVERYTHING: TailFilter = {
 
 export const projectIdOf = (project: number) => `proj_${String(project).padStart(12, "0")}`;
 
-/** A client's end: what came, and what outlives the object. */
+/** The client's side of a socket: received frames, and what outlives the object. */
 export class FakeSocket implements TailSocket {
   readonly frames: { type: string; entries?: { seq: number; message: string }[]; seq?: number; code?: string }[] = [];
   closed: { code: number; reason: string } | null = null;
   attachment: unknown = null;
   isBroken = false;
-  /** Its client has gone: an object that wakes has it no more. */
+  /** The client has disconnected: an object that restarts no longer has the socket. */
   isGone = false;
 
   send(text: string): void {
@@ -66,20 +66,20 @@ export class FakeIsolate {
   }
 }
 
-/** A workspace object, as far as tails see it. Everything waits for `turn`, so that a test decides what comes first. */
+/** A workspace object as tails use it. All asynchronous steps wait for `turn`, so that a test decides their order. */
 export class FakeObject {
   hub: TailHub;
   readonly isolate: FakeIsolate;
   quota: TailQuota = TAIL_QUOTA;
-  /** The tail of each socket in the object's present life. */
+  /** The tail of each socket since the object's last start. */
   readonly tails = new Map<FakeSocket, Tail>();
   readonly batches: TailBatch[] = [];
   readonly failures: unknown[] = [];
   readonly closed: string[] = [];
-  /** How often it ended its own life. */
+  /** How often the object aborted itself. */
   abandoned = 0;
   readonly backlogs: { after: number; through: number }[] = [];
-  /** Milliseconds of each pause that was asked for. */
+  /** Milliseconds of each requested pause. */
   readonly paused: number[] = [];
   ruling: (tail: Tail) => AuthorityCheck = (tail) => ({ ok: true, expiresAt: tail.expiresAt });
   renewed: (tail: Tail) => Promise<AuthorityCheck> = async () => ({ ok: true, expiresAt: null });
@@ -88,7 +88,7 @@ export class FakeObject {
   stepCharacters = Number.POSITIVE_INFINITY;
   isBacklogBroken = false;
   readonly #waiting: (() => void)[] = [];
-  /** Pauses of more than a delivery's: they end with `lapse`. */
+  /** Pauses longer than those of a delivery; `lapse` ends them. */
   #pauses: (() => void)[] = [];
   #life = 0;
   readonly #id: string;
@@ -107,7 +107,7 @@ export class FakeObject {
     this.isolate.now = now;
   }
 
-  /** Memory is gone; what waited belongs to nobody. */
+  /** Loses the object's memory. Waiting steps never continue. */
   evict(tails: readonly FakeSocket[]): void {
     this.#life++;
     this.hub = this.#newHub();
@@ -154,7 +154,7 @@ export class FakeObject {
     return { tail: made, socket };
   }
 
-  /** Lets the oldest waiting thing go on. */
+  /** Lets the oldest waiting step continue. */
   async turn(): Promise<void> {
     this.#waiting.shift()?.();
     await new Promise((resolve) => setImmediate(resolve));
@@ -166,19 +166,19 @@ export class FakeObject {
     if (this.#waiting.length > 0) await this.settle();
   }
 
-  /** Pauses of a second and more that have not ended: while there is one, an object does not hibernate. */
+  /** Pauses of a second and more that have not ended. While there is one, an object does not hibernate. */
   get pending(): number {
     return this.#pauses.length;
   }
 
-  /** The client's end of a socket is gone. */
+  /** Disconnects the client of a socket. */
   gone(socket: FakeSocket): void {
     const tail = this.tails.get(socket);
     socket.isGone = true;
     if (tail) this.hub.gone(tail);
   }
 
-  /** Lets time pass, and all that comes of it happen. */
+  /** Advances the clock, and runs everything that follows. */
   async lapse(milliseconds: number): Promise<void> {
     this.now += milliseconds;
     const pauses = this.#pauses;
@@ -192,7 +192,7 @@ export class FakeObject {
     const share = this.isolate.shares.join(this.#id, this);
     const waited = async () => {
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
-      // What an object that is no more waited for never comes back to it.
+      // A step of an object that has ended never continues.
       if (life !== this.#life) await new Promise(() => {});
     };
     const clock: Clock = {

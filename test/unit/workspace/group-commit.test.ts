@@ -4,7 +4,7 @@ import { GroupCommit } from "../../../src/workspace/group-commit.ts";
 
 const MIB = 1024 * 1024;
 
-/** Groups that are committed when the test says so. Calls are their own sizes. */
+/** Groups that the test commits. A call is represented by its size. */
 function groupsOf(capacity: number, run = (calls: readonly number[]) => calls.map((call) => call * 2)) {
   const groups: (readonly number[])[] = [];
   const memory = new MemoryPool({ capacity, maxWaiting: 0 });
@@ -45,7 +45,7 @@ describe("A3: a group of ingest calls", () => {
     expect(await Promise.all([first, second])).toEqual([6 * MIB, 2 * MIB]);
     expect(groups).toEqual([[3 * MIB, MIB]]);
     expect(memory.held).toBe(0);
-    // One that is larger than all of it goes alone.
+    // A call larger than the limit forms a group alone.
     const large = commit.submit(5 * MIB);
     expect(large).not.toBeNull();
     await sync();
